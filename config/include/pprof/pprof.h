@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole of pprof, and the two-line way in: pprof_start, pprof_stop.
+//
+// Environment, which goes before the configuration file:
+//   PPROF_ENABLE     0: pprof_start does nothing and answers OK
+//   PPROF_CONFIG     path of the configuration (docs/profile-yaml.md)
+//   PPROF_OUTPUT     path of the log, default pprof.%h.%p.pplog; %h is the
+//                    host, %p the process id
+//   PPROF_SET        "key.path=value;..." single settings
+//   PPROF_LOG_LEVEL  messages on stderr; without it the library is silent
+#ifndef PPROF_PPROF_H_
+#define PPROF_PPROF_H_
+
+#include "pprof/base.h"
+#include "pprof/device.h"
+#include "pprof/event.h"
+#include "pprof/export.h"
+#include "pprof/log.h"
+#include "pprof/mark.h"
+#include "pprof/report.h"
+#include "pprof/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// pprof_start starts a session as the configuration at `config_path` says; with
+// NULL as PPROF_CONFIG says, else by the defaults: one log of the whole run.
+//
+// Errors:  CONFIG: the configuration is not valid; `error` says where, nothing
+//          was started. IO: it, or a file to be written, cannot be opened.
+//          BUSY while another session runs; NO_MEMORY.
+// Threads: one at a time, pprof_stop included.
+PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
+                                                   pprof_error *error);
+
+// pprof_stop stops what pprof_start started and finishes its files. With
+// nothing started it answers OK.
+//
+// Errors:  the first error of a file; the session is stopped all the same.
+// Threads: one at a time, pprof_start included.
+PPROF_API pprof_status pprof_stop(pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_PPROF_H_

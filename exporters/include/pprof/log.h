@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log: a sink that writes it, a function that reads it into a sink.
+// docs/log-format.md describes the file.
+#ifndef PPROF_LOG_H_
+#define PPROF_LOG_H_
+
+#include "pprof/base.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// pprof_log_writer_create makes a sink that writes the log `path`. Until the
+// session stops the file is `path`.part; then it replaces what had that name.
+// A .part that another run left, or still writes, is not touched: the new one
+// gets a number in its name. Whatever happens to the process, what was recorded
+// can be recovered from that file and the session's spool.
+//
+// Errors: IO: the file cannot be made; NO_MEMORY.
+// Owns:   the caller owns `*out`, until a session takes it.
+// Cost:   one thread while the session runs; it alone waits for the disk.
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error);
+
+// pprof_log_read delivers the log `path`, or its unfinished .part, to `sink`:
+// begin to finish, on the calling thread.
+//
+// Errors: IO: missing or unreadable; INVALID: not a log; VERSION: written by a
+//         newer version; CORRUPT: damaged, after all that is readable was
+//         delivered and finish was called; whatever a callback answers.
+// Owns:   nothing; `sink` is not destroyed.
+PPROF_API PPROF_NODISCARD pprof_status pprof_log_read(const char *path,
+                                                      pprof_sink *sink,
+                                                      pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_LOG_H_

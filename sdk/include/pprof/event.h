@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events and sinks, for people who write their own sink. A live session and the
+// log reader make the same calls, so a sink does not know where events come
+// from.
+#ifndef PPROF_EVENT_H_
+#define PPROF_EVENT_H_
+
+#include "pprof/base.h"
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pprof_kind {
+  PPROF_KIND_RANGE = 1,
+  PPROF_KIND_DEVICE_RANGE = 2,
+  PPROF_KIND_MARK = 3,
+  PPROF_KIND_COUNTER = 4
+} pprof_kind;
+
+enum {
+  PPROF_FLAG_CLIPPED = 1,    // cut at the end of a capture window or of the
+                             // process; it went on
+  PPROF_FLAG_ABANDONED = 2,  // never ended by its own code; it ends with what
+                             // was around it
+  PPROF_FLAG_LATE = 4,       // its device times came too late
+  PPROF_FLAG_IN_GRAPH = 8,   // submitted into a graph capture: not timed
+  PPROF_FLAG_NO_DEVICE_TIME = 16,  // its device time is unknown
+  PPROF_FLAG_ASYNC = 32            // takes no part in its lane's nesting
+};
+
+// pprof_event is one finished range, mark or counter sample. All times are ns
+// since the run's base, the start of the session; self times are the reader's
+// to derive. Steps are events too: category PROFILE_STEP, lane 0, flag ASYNC,
+// `value` the number of the step, `work->items` what it completed.
+typedef struct pprof_event {
+  // Host side; equal for marks and counters.
+  uint64_t start_ns, end_ns;
+  // Device side of a device range, and by how much its place may be off; its
+  // duration is much better known. All 0: none.
+  uint64_t device_start_ns, device_end_ns, device_error_ns;
+  // Requests served; borrowed for the call.
+  const uint64_t *flows;
+  size_t num_flows;
+  const pprof_work_amount *work;  // borrowed for the call; NULL: none stated
+  double value;                   // of a counter, of a step; else 0
+  // Ids of definitions. `lane` is where it began; site and stream 0: none.
+  uint32_t site, lane, stream;
+  uint32_t depth;   // open ranges around it on its lane; 0: outermost
+  uint32_t kind;    // pprof_kind
+  uint32_t flags;   // PPROF_FLAG_... values
+  uint32_t window;  // the capture window it began in
+  uint32_t reserved_;
+} pprof_event;
+
+// pprof_batch is a run of events of one lane, in the order of their numbers.
+// Results must not depend on where one batch ends and the next begins.
+// Windows may interleave.
+typedef struct pprof_batch {
+  size_t size;                // sizeof(pprof_batch) of the sender
+  size_t stride;              // bytes from one event to the next
+  const pprof_event *events;  // take them through pprof_batch_at
+  size_t num_events;
+  // [first_seq, end_seq) of the lane's numbers; may be more than num_events.
+  // The lane's next batch begins at end_seq; a gap is records that were not
+  // delivered to this sink.
+  uint64_t first_seq, end_seq;
+  uint32_t lane;  // that ended them; event.lane is where they began
+  uint32_t reserved_;
+} pprof_batch;
+
+// pprof_batch_at is event `i` of `batch`, whatever size the sender's events
+// have.
+static inline const pprof_event *pprof_batch_at(const pprof_batch *batch,
+                                                size_t i) {
+  return (const pprof_event *)(const void *)((const char *)batch->events +
+                                             i * batch->stride);
+}
+
+// What a sink is given beside events; each is borrowed for the call, and so is
+// all that its getters return.
+typedef struct pprof_run_info pprof_run_info;
+typedef struct pprof_definition pprof_definition;
+typedef struct pprof_checkpoint pprof_checkpoint;
+typedef struct pprof_totals pprof_totals;
+
+// pprof_run_info_text is what is known about the run under `key`: "uuid",
+// "host", "pid", "rank", "version", "time_base_realtime_ns", "clock",
+// "ticks_per_second", "command", "cpu", "num_cpus", "kernel", "container",
+// "config", "spool".
+//
+// Result: NULL when unknown.
+PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
+                                          const char *key);
+
+// Definitions give ids a meaning. Each kind counts on its own. An id may be
+// defined again with another name (a thread was renamed): the latest counts.
+typedef enum pprof_definition_kind {
+  PPROF_DEFINITION_SITE = 1,
+  PPROF_DEFINITION_CATEGORY,
+  PPROF_DEFINITION_LANE,
+  PPROF_DEFINITION_DEVICE,
+  PPROF_DEFINITION_STREAM
+} pprof_definition_kind;
+
+// pprof_definition_get_kind is what `definition` defines.
+PPROF_API pprof_definition_kind
+pprof_definition_get_kind(const pprof_definition *definition);
+
+// pprof_definition_id is the id that events carry. Sites, devices and streams
+// count from 1; lane 0 is the process.
+PPROF_API uint32_t pprof_definition_id(const pprof_definition *definition);
+
+// pprof_definition_name is never NULL; "" when there is none.
+PPROF_API const char *pprof_definition_name(const pprof_definition *definition);
+
+// pprof_definition_parent is a site's category, a stream's device; else 0.
+PPROF_API uint32_t pprof_definition_parent(const pprof_definition *definition);
+
+// pprof_definition_color is 0xRRGGBB of a site; 0 = derived from the name.
+PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition);
+
+// pprof_definition_number is a lane's OS thread id (0: not a thread), a
+// device's index, the backend's number of a stream; else 0.
+PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
+
+// pprof_checkpoint_time_ns is the time up to which all is told: an event that
+// starts before it was delivered or is listed in the checkpoint.
+PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
+
+// pprof_checkpoint_num_open is how many ranges are open.
+PPROF_API size_t pprof_checkpoint_num_open(const pprof_checkpoint *checkpoint);
+
+// pprof_checkpoint_open gives open range `i`; it is delivered as an event
+// later. `end_ns` is a time it lasts until at least. Of a pending device range
+// start_ns is the submit, before which its device side cannot begin.
+PPROF_API void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
+                                     size_t i, pprof_event *out);
+
+// pprof_totals_value is a figure of the trust block for one lane, or for
+// PPROF_ALL_LANES. Keys are those of the JSON report's `trust` object, e.g.
+// "recorded", "lost".
+//
+// Result: 0 for a key that is not known, too.
+#define PPROF_ALL_LANES UINT32_MAX
+PPROF_API uint64_t pprof_totals_value(const pprof_totals *totals, uint32_t lane,
+                                      const char *key);
+
+// pprof_sink is a consumer of events; embed it first in a structure of your
+// own. Calls come in the order of the fields below, one at a time, from one
+// thread: the collector's, or that of the reader of a log. A callback may be
+// NULL. One that answers anything but OK detaches the sink: only `finish` and
+// `destroy` follow, the run goes on for the others, and pprof_session_stop (or
+// the reader) returns that status.
+typedef struct pprof_sink pprof_sink;
+struct pprof_sink {
+  size_t size;  // sizeof(pprof_sink)
+
+  // begin is the first call of a run.
+  pprof_status (*begin)(pprof_sink *sink, const pprof_run_info *info);
+
+  // define comes before the first event that carries the id.
+  pprof_status (*define)(pprof_sink *sink, const pprof_definition *definition);
+
+  // events delivers a batch; batches of one lane come in order.
+  pprof_status (*events)(pprof_sink *sink, const pprof_batch *batch);
+
+  // checkpoint comes at least once a second while a session runs.
+  pprof_status (*checkpoint)(pprof_sink *sink,
+                             const pprof_checkpoint *checkpoint);
+
+  // window tells that capture window `index` opened or closed at `time_ns`.
+  // Without a schedule window 0 lasts from start to stop.
+  pprof_status (*window)(pprof_sink *sink, uint32_t index, bool opens,
+                         uint64_t time_ns);
+
+  // finish is the last call of a run.
+  pprof_status (*finish)(pprof_sink *sink, const pprof_totals *totals);
+
+  // kept (optional) answers up to which number of `lane` records survive the
+  // process. Until then their memory is not reused. A sink without it keeps
+  // records in no such way; they count as kept when `events` returned.
+  //
+  // Result: false: nothing of that lane yet.
+  bool (*kept)(pprof_sink *sink, uint32_t lane, uint64_t *out_seq);
+
+  // destroy frees the sink.
+  void (*destroy)(pprof_sink *sink);
+
+  // ready (optional) answers false while there is no room (say, the disk is
+  // blocked); no sink then gets events until it answers true.
+  bool (*ready)(pprof_sink *sink);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_EVENT_H_

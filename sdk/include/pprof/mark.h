@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Markers: all that an instrumented file includes. While no session runs a
+// scope costs one load and one branch; with PPROF_DISABLE defined before the
+// first include, markers compile to nothing and need no library.
+//
+//   PPROF_SITE(decode, "decode", PPROF_CATEGORY_PREPROCESS);
+//   pprof_push(&decode);            // a range: begun here ...
+//   pprof_pop();                    // ... ended here, same thread
+//   { PPROF_SCOPE("resize"); ... }  // the same, ended by the block
+//
+// Calls that record (all but pprof_category_register) may be made from any
+// thread, return nothing or a handle, and count what they cannot keep
+// (pprof_session_stats). They never wait, allocate or call the system, save at
+// the first marker of a thread, the first use of a name and pprof_step. One
+// that runs in a signal handler and interrupts a marker of its own thread is
+// counted lost.
+#ifndef PPROF_MARK_H_
+#define PPROF_MARK_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Categories group sites into rows of the Overview table ("event types"). The
+// first ones carry the names Paddle prints. Values are this process's; logs
+// carry names only.
+enum {
+  PPROF_CATEGORY_USER_DEFINED = 0,
+  PPROF_CATEGORY_PROFILE_STEP,  // pprof_step makes these
+  PPROF_CATEGORY_DATALOADER,
+  PPROF_CATEGORY_FORWARD,
+  PPROF_CATEGORY_BACKWARD,
+  PPROF_CATEGORY_OPTIMIZATION,
+  PPROF_CATEGORY_COMMUNICATION,
+  PPROF_CATEGORY_OPERATOR,
+  PPROF_CATEGORY_OPERATOR_INNER,
+  PPROF_CATEGORY_RUNTIME,
+  PPROF_CATEGORY_PYTHON_OP,
+  PPROF_CATEGORY_PYTHON_USER_DEFINED,
+  PPROF_CATEGORY_PREPROCESS,
+  PPROF_CATEGORY_INFERENCE,
+  PPROF_CATEGORY_POSTPROCESS,
+  PPROF_CATEGORY_CPU_TASK,
+  PPROF_CATEGORY_MEMORY,
+  PPROF_CATEGORY_KERNEL,
+  PPROF_CATEGORY_MEMCPY,
+  PPROF_CATEGORY_MEMSET,
+  PPROF_CATEGORY_FIRST_REGISTERED = 64
+};
+
+// pprof_site is a named place in the code. Make it with PPROF_SITE. It is read
+// by markers only, so a library that is unloaded may take its sites with it.
+// The layout is frozen: it is compiled into every instrumented file.
+typedef struct pprof_site {
+  const char *name;   // static text
+  uint32_t category;  // may be set until the site's first use
+  uint32_t color;     // 0xRRGGBB; 0 = derived from the name
+  uint64_t state_;    // epoch << 32 | id, the last decision about this site
+  uint64_t reserved_[2];
+} pprof_site;
+
+// PPROF_SITE defines the static site `var`, in a file or in a block. In C the
+// label and the category are constant expressions; for a registered category
+// set `var.category` before the first use.
+#define PPROF_SITE(var, label, category) \
+  static pprof_site var = {label, category, 0, 0, {0, 0}}
+
+// pprof_range is a handle on a range that any thread may end.
+typedef struct pprof_range {
+  uint64_t id;  // 0 = none: calls that take it do nothing
+} pprof_range;
+
+// pprof_work_amount is work done in a range, for rates such as items/s or
+// FLOP/s. Amounts given to one range in several calls add up.
+typedef struct pprof_work_amount {
+  size_t size;    // sizeof(pprof_work_amount)
+  double items;   // e.g. images, requests; 0 = not stated, as for the others
+  double bytes;   // bytes moved
+  double flops;   // floating-point operations
+  double params;  // parameters of the model
+} pprof_work_amount;
+
+// pprof_scope_token remembers what PPROF_SCOPE opened; all zero = nothing.
+typedef struct pprof_scope_token {
+  void *lane;
+  uint32_t epoch;
+  uint32_t depth;
+} pprof_scope_token;
+
+#define PPROF_CAT2_(a, b) a##b
+#define PPROF_CAT_(a, b) PPROF_CAT2_(a, b)
+
+#ifndef PPROF_DISABLE
+
+// pprof_category_register makes `name` a category. The same name has the same
+// value for the life of the process, also that of a category above.
+//
+// Result: the category; PPROF_CATEGORY_USER_DEFINED when there is no room for
+//         another.
+// Owns:   nothing; `name` is copied.
+// Cost:   takes a lock; not for hot code.
+PPROF_API uint32_t pprof_category_register(const char *name);
+
+// pprof_push opens a range on the calling thread, inside the innermost one.
+// Beyond 512 open ranges, or with the memory full, the range is counted lost
+// and its pprof_pop keeps the balance.
+PPROF_API void pprof_push(pprof_site *site);
+
+// pprof_push_name is pprof_push with a name known at run time only. A session
+// holds 65 536 different names; later ones become `<other>`, counted in
+// names_overflowed.
+//
+// Owns: nothing; `name` is copied when it is new.
+// Cost: compares the name at each call; a static site is cheaper.
+PPROF_API void pprof_push_name(const char *name, uint32_t category);
+
+// pprof_pop ends the innermost range of the calling thread and records it. With
+// none open it is counted unmatched, or begun_before when a capture window has
+// ended its range since.
+PPROF_API void pprof_pop(void);
+
+// pprof_range_begin opens a range that may end on another thread. It takes no
+// part in the thread's nesting; it serves the requests of the innermost range.
+//
+// Result: id 0 while nothing records, or when it could not be kept.
+PPROF_API pprof_range pprof_range_begin(pprof_site *site);
+
+// pprof_range_end ends `range` and records it. Ending it twice is counted
+// unmatched.
+PPROF_API void pprof_range_end(pprof_range range);
+
+// pprof_range_flow says that `range` serves the request `flow`; see pprof_flow.
+// Like pprof_range_work it may come from any thread until the range ends.
+PPROF_API void pprof_range_flow(pprof_range range, uint64_t flow);
+
+// pprof_range_work adds `work` to `range`.
+PPROF_API void pprof_range_work(pprof_range range,
+                                const pprof_work_amount *work);
+
+// pprof_mark records a point in time.
+PPROF_API void pprof_mark(pprof_site *site);
+
+// pprof_count records `value` as the value the counter `site` has now.
+//
+// Units: the caller's.
+PPROF_API void pprof_count(pprof_site *site, double value);
+
+// pprof_flow says that the innermost open range of this thread, and what begins
+// inside it later, serve the request `flow`, a number but 0 that the caller
+// chooses. Several calls name several requests (a batch): 64 a range. Further
+// ones, and one with no range open, are counted in flows_lost.
+PPROF_API void pprof_flow(uint64_t flow);
+
+// pprof_work adds `work` to the innermost open range of this thread; with none
+// open it is counted in flows_lost.
+PPROF_API void pprof_work(const pprof_work_amount *work);
+
+// pprof_step ends step n, in which `num_items` items were completed, and begins
+// step n + 1, for the whole process. Step 0 begins when the session starts; the
+// step that is open when it stops is recorded as clipped. Steps are the base of
+// the tables' ratios and open and close capture windows.
+//
+// Cost: takes a lock.
+PPROF_API void pprof_step(uint64_t num_items);
+
+// pprof_thread_name names the calling thread's row of the timeline; the latest
+// name counts. Without it the row has the system's name of the thread.
+//
+// Owns: nothing; `name` is copied, 63 bytes at most.
+PPROF_API void pprof_thread_name(const char *name);
+
+// For inline code only: 0 = nothing records. It changes whenever a site's
+// decision may change (start, stop, edge of a capture window).
+extern PPROF_API uint32_t pprof_epoch_;
+#define PPROF_SITE_EXCLUDED_ 0xffffffffu
+PPROF_API pprof_scope_token pprof_scope_push_(pprof_site *site);
+PPROF_API void pprof_scope_pop_(const pprof_scope_token *token);
+static inline pprof_scope_token pprof_scope_enter_(pprof_site *site) {
+  pprof_scope_token none = {NULL, 0, 0};
+  uint32_t epoch = __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED);
+  uint64_t excluded = epoch;
+  excluded = excluded << 32 | PPROF_SITE_EXCLUDED_;
+  if (epoch == 0 ||
+      __atomic_load_n(&site->state_, __ATOMIC_RELAXED) == excluded)
+    return none;
+  return pprof_scope_push_(site);
+}
+static inline void pprof_scope_exit_(const pprof_scope_token *token) {
+  if (token->lane) pprof_scope_pop_(token);
+}
+
+// PPROF_SCOPE opens a range that ends with the enclosing block, also by return,
+// break, goto and a C++ exception. It closes what it opened and no more; ranges
+// left open inside it end with it, marked abandoned. `label` is a string
+// literal.
+//
+// Threads: the block stays on its thread (in C++ not across co_await).
+#define PPROF_SCOPE(label) \
+  PPROF_SCOPE_N_(label, PPROF_CATEGORY_USER_DEFINED, __COUNTER__)
+
+// PPROF_SCOPE_CAT is PPROF_SCOPE with a category.
+#define PPROF_SCOPE_CAT(label, category) \
+  PPROF_SCOPE_N_(label, category, __COUNTER__)
+
+#define PPROF_SCOPE_N_(label, category, n)                                    \
+  PPROF_SITE(PPROF_CAT_(pprof_site_, n), label, category);                    \
+  __attribute__((cleanup(pprof_scope_exit_), unused)) const pprof_scope_token \
+  PPROF_CAT_(pprof_token_, n) =                                               \
+      pprof_scope_enter_(&PPROF_CAT_(pprof_site_, n))
+
+#else  // PPROF_DISABLE: the same names, no code; arguments are evaluated.
+
+static inline uint32_t pprof_category_register(const char *name) {
+  (void)name;
+  return PPROF_CATEGORY_USER_DEFINED;
+}
+static inline void pprof_push(pprof_site *site) {
+  (void)site;
+}
+static inline void pprof_push_name(const char *name, uint32_t category) {
+  (void)name;
+  (void)category;
+}
+static inline void pprof_pop(void) {}
+static inline pprof_range pprof_range_begin(pprof_site *site) {
+  pprof_range none = {0};
+  (void)site;
+  return none;
+}
+static inline void pprof_range_end(pprof_range range) {
+  (void)range;
+}
+static inline void pprof_range_flow(pprof_range range, uint64_t flow) {
+  (void)range;
+  (void)flow;
+}
+static inline void pprof_range_work(pprof_range range,
+                                    const pprof_work_amount *work) {
+  (void)range;
+  (void)work;
+}
+static inline void pprof_mark(pprof_site *site) {
+  (void)site;
+}
+static inline void pprof_count(pprof_site *site, double value) {
+  (void)site;
+  (void)value;
+}
+static inline void pprof_flow(uint64_t flow) {
+  (void)flow;
+}
+static inline void pprof_work(const pprof_work_amount *work) {
+  (void)work;
+}
+static inline void pprof_step(uint64_t num_items) {
+  (void)num_items;
+}
+static inline void pprof_thread_name(const char *name) {
+  (void)name;
+}
+
+// A declaration, as without PPROF_DISABLE: good in the same places, and it
+// makes neither code nor data.
+#ifdef __cplusplus
+#define PPROF_NOTHING_(label) static_assert(sizeof(label) > 0, "label")
+#else
+#define PPROF_NOTHING_(label) _Static_assert(sizeof(label) > 0, "label")
+#endif
+#define PPROF_SCOPE(label) PPROF_NOTHING_(label)
+#define PPROF_SCOPE_CAT(label, category) PPROF_NOTHING_(label)
+
+#endif  // PPROF_DISABLE
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_MARK_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The statistics of a run, themselves a sink: of a live session or of a log.
+// Both give the same report, byte for byte. export.h writes it; programs that
+// want rows read the JSON.
+#ifndef PPROF_REPORT_H_
+#define PPROF_REPORT_H_
+
+#include "pprof/base.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pprof_report pprof_report;
+
+// pprof_report_create makes an empty report.
+//
+// Errors: NO_MEMORY.
+// Owns:   the caller owns `*out`.
+PPROF_API PPROF_NODISCARD pprof_status pprof_report_create(pprof_report **out);
+
+// pprof_report_sink is the sink that fills `report` with one run.
+//
+// Owns: borrowed until `report` is destroyed, which must outlive the session it
+//       was added to; the sink's destroy does nothing.
+PPROF_API pprof_sink *pprof_report_sink(pprof_report *report);
+
+// pprof_report_merge adds the runs of `from` to `into`. The order of merges
+// does not change a byte of the result.
+//
+// Errors:  BUSY: one of the two has no finished run; INVALID: they are the same
+//          report; NO_MEMORY.
+// Threads: the owner of both.
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_report_merge(pprof_report *into, const pprof_report *from);
+
+// pprof_report_destroy frees `report`. NULL does nothing.
+//
+// Threads: the owner of `report`.
+PPROF_API void pprof_report_destroy(pprof_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_REPORT_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sessions: what stands between markers and sinks. One runs per process at a
+// time. Most programs use pprof_start and pprof_stop (pprof.h) instead.
+//
+//   create -> add_sink ... -> start -> (flush) -> stop -> stats -> destroy
+#ifndef PPROF_SESSION_H_
+#define PPROF_SESSION_H_
+
+#include "pprof/base.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pprof_session pprof_session;
+
+// pprof_options is how a session is set up; zero in a field means its default.
+typedef struct pprof_options {
+  size_t size;                  // sizeof(pprof_options)
+  uint64_t memory_limit_bytes;  // of the spool; 0: 64 MiB
+  // Folder of the spool; it should keep its files in memory, on a disk every
+  // write-back makes markers wait. NULL: /dev/shm, else XDG_RUNTIME_DIR.
+  const char *spool_dir;
+  // How often the collector looks for records, us; 0: 5 000.
+  uint32_t drain_interval_us;
+  // How long a stop waits for device times and a flush for the sinks, ms; 0:
+  // 1 000.
+  uint32_t stop_wait_ms;
+} pprof_options;
+
+// pprof_stats is what became of every marker. At any time
+//   begun = recorded + lost + excluded + open
+// where begun counts push, range_begin, mark, count and device ranges.
+typedef struct pprof_stats {
+  size_t size;           // sizeof(pprof_stats), set by the caller
+  uint64_t recorded;     // ranges, marks, counters, device ranges, each once
+  uint64_t lost;         // not kept: no memory, too deep, interrupted; with
+                         // device_lost
+  uint64_t excluded;     // not wanted: closed window, configuration
+  uint64_t unmatched;    // pops without a range, ranges ended twice
+  uint64_t abandoned;    // of recorded: never ended by their own code
+  uint64_t late;         // of recorded: device times came too late
+  uint64_t invalid;      // of recorded: times made no sense, taken as zero
+  uint64_t device_lost;  // device ranges for which no event was left
+  uint64_t names_overflowed;  // uses of a name beyond what a session holds
+  uint64_t clipped;           // of recorded: cut at the end of a window
+  uint64_t begun_before;      // ends of ranges that a window's edge had cut
+  uint64_t flows_lost;        // requests and work amounts without a range, or
+                              // beyond what one can name
+  uint64_t clock_error_ns;    // largest stated error of a device time
+  uint64_t own_cost_ns_per_marker_x1000;  // measured in this process; 1/1000 ns
+  uint64_t spool_bytes;
+  bool crash_safe;  // false: records are lost if the process is killed
+} pprof_stats;
+
+// pprof_session_create makes a session that does not run yet. `options` may be
+// NULL: all defaults.
+//
+// Errors: INVALID: `options->size` is not set, or `options` has non-zero
+//         fields that this version does not know; NO_MEMORY.
+// Owns:   the caller owns `*out`.
+PPROF_API PPROF_NODISCARD pprof_status pprof_session_create(
+    const pprof_options *options, pprof_session **out, pprof_error *error);
+
+// pprof_session_add_sink makes `sink` receive what is recorded from the start
+// on. Sinks are called in the order they were added.
+//
+// Errors:  BUSY after the start, or with 16 sinks; INVALID: `sink->size` is not
+//          set.
+// Owns:    takes `sink` on success and destroys it with the session.
+// Threads: the owner of `session`.
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_session_add_sink(pprof_session *session, pprof_sink *sink);
+
+// pprof_session_start lets markers record. A session starts once.
+//
+// Errors:  BUSY while another session runs, when it was started before, or
+//          while a thread is still inside a marker that the last stop did not
+//          wait for; NO_MEMORY. A sink whose begin fails is detached; stop
+//          tells.
+// Threads: the owner of `session`.
+// Cost:    takes and touches the memory of the spool.
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_session_start(pprof_session *session);
+
+// pprof_session_flush waits until all host records accepted before the call are
+// kept: in every sink, and for a log beyond the life of the process.
+//
+// Errors: INVALID before the start; BUSY: not done within stop_wait_ms; the
+//         first error of a sink.
+PPROF_API pprof_status pprof_session_flush(pprof_session *session);
+
+// pprof_session_stop ends recording, waits for device times (stop_wait_ms) and
+// finishes the sinks. On a session that is stopped or was never started it does
+// nothing and answers OK.
+//
+// Errors:  the first error of a sink; the session is stopped all the same.
+// Threads: the owner of `session`.
+PPROF_API pprof_status pprof_session_stop(pprof_session *session,
+                                          pprof_error *error);
+
+// pprof_session_destroy stops `session`, then frees it with its sinks. NULL
+// does nothing.
+//
+// Threads: the owner of `session`.
+PPROF_API void pprof_session_destroy(pprof_session *session);
+
+// pprof_session_stats gives the counts as the collector last saw them; they are
+// exact after the stop. Set `out->size` first.
+//
+// Errors: INVALID: `out->size` is not set.
+PPROF_API pprof_status pprof_session_stats(pprof_session *session,
+                                           pprof_stats *out);
+
+// pprof_session_current is the session that runs, also the one pprof_start
+// made.
+//
+// Result: borrowed from its owner; NULL when none runs.
+PPROF_API pprof_session *pprof_session_current(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_SESSION_H_
