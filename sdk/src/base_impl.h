@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Error text and compiler helpers shared by all of our .c files.
+#ifndef PPI_BASE_IMPL_H_
+#define PPI_BASE_IMPL_H_
+
+#include <stdarg.h>
+
+#include "pprof/base.h"
+
+#define PPI_VERSION "0.1.0"
+
+#define PPI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define PPI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#ifdef __cplusplus
+#define PPI_STATIC_ASSERT static_assert
+#else
+#define PPI_STATIC_ASSERT _Static_assert
+#endif
+#define PPI_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define PPI_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_fail formats a message into `error` (which may be NULL) and returns
+// `status`, so that a function can say `return ppi_fail(...)`.
+pprof_status ppi_fail(pprof_error *error, pprof_status status,
+                      const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ppi_copy_options copies a caller's size-first structure over zeroes. It
+// answers false when bytes beyond what we know are not zero.
+bool ppi_copy_options(void *out, size_t out_size, const void *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_BASE_IMPL_H_

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The insides of what sinks see through getters: run info, definitions,
+// checkpoints and totals. Made by the collector, by the log reader and by
+// recover; everything is borrowed for the call.
+#ifndef PPI_EVENT_IMPL_H_
+#define PPI_EVENT_IMPL_H_
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ppi_staging;
+
+typedef struct ppi_text {
+  const char *key;
+  const char *value;
+} ppi_text;
+
+struct pprof_run_info {
+  const ppi_text *texts;
+  size_t num_texts;
+  // Where a log writer puts closed blocks so that they survive the process;
+  // NULL when there is no live spool (reading, recovering). One writer takes
+  // it (ppi_staging_claim), further writers use memory of their own.
+  struct ppi_staging *staging;
+};
+
+struct pprof_definition {
+  pprof_definition_kind kind;
+  uint32_t id;
+  uint32_t parent;
+  uint32_t color;
+  uint64_t number;
+  const char *name;
+};
+
+// `open` lists ranges that will end as events later. end_ns of an open host
+// range is a time it is known to last until (the checkpoint's time, or the
+// closing edge of its window), so a reader may take it as covering
+// [start_ns, end_ns]. A pending device range has kind DEVICE_RANGE, start_ns =
+// submit, and stream set: its device part begins at start_ns or later.
+// No event that starts before time_ns and is not listed is delivered later.
+// One exception to "will end": step 0 is listed from the start, and is no event
+// if the program never calls pprof_step; who has seen no step at finish forgets
+// it.
+struct pprof_checkpoint {
+  uint64_t time_ns;
+  const pprof_event *open;
+  size_t num_open;
+};
+
+// One list gives the keys of the `trust` object and of pprof_totals_value.
+// PER_LANE ones exist for each lane and, summed, for PPROF_ALL_LANES; the
+// others for PPROF_ALL_LANES only.
+#define PPI_TOTAL_LIST(X)                              \
+  X(RECORDED, "recorded", 1)                           \
+  X(LOST, "lost", 1)                                   \
+  X(EXCLUDED, "excluded", 1)                           \
+  X(UNMATCHED, "unmatched", 1)                         \
+  X(BEGUN_BEFORE, "begun_before", 1)                   \
+  X(ABANDONED, "abandoned", 1)                         \
+  X(CLIPPED, "clipped", 1)                             \
+  X(LATE, "late", 1)                                   \
+  X(INVALID, "invalid", 1)                             \
+  X(DEVICE_LOST, "device_lost", 1)                     \
+  X(FLOWS_LOST, "flows_lost", 1)                       \
+  X(NO_DEVICE_TIME, "no_device_time", 1)               \
+  X(NAMES_OVERFLOWED, "names_overflowed", 0)           \
+  X(CLAMPED, "device_times_clamped", 0)                \
+  X(CLOCK_ERROR_NS, "clock_error_ns", 0)               \
+  X(OWN_COST, "own_cost_ns_per_marker_x1000", 0)       \
+  X(OWN_COST_TOTAL_NS, "own_cost_total_ns", 0)         \
+  X(CRASH_SAFE, "crash_safe", 0)                       \
+  X(CPU_PROCESS_NS, "cpu_process_ns", 0)               \
+  X(CPU_ELAPSED_NS, "cpu_elapsed_ns", 0)               \
+  X(CPU_SYSTEM_BUSY_TICKS, "cpu_system_busy_ticks", 0) \
+  X(CPU_SYSTEM_IDLE_TICKS, "cpu_system_idle_ticks", 0) \
+  X(INCOMPLETE, "ended_without_stop", 0)
+typedef enum ppi_total_key {
+#define PPI_TOTAL_ENUM_(name, key, per_lane) PPI_TOTAL_##name,
+  PPI_TOTAL_LIST(PPI_TOTAL_ENUM_)
+#undef PPI_TOTAL_ENUM_
+      PPI_NUM_TOTALS
+} ppi_total_key;
+const char *ppi_total_name(ppi_total_key key);
+bool ppi_total_is_per_lane(ppi_total_key key);
+
+typedef struct ppi_total {
+  uint32_t lane;  // PPROF_ALL_LANES: the whole run
+  uint32_t key;
+  uint64_t value;
+} ppi_total;
+
+// `items` are sorted by lane, then key; zero values may be left out. `notes`
+// say in words what a number cannot, e.g. {"not_crash_safe", "no room in
+// /dev/shm"}, {"device", "opencl 0: no platform found"}, {"clock", "..."}.
+struct pprof_totals {
+  const ppi_total *items;
+  size_t num_items;
+  const ppi_text *notes;
+  size_t num_notes;
+};
+uint64_t ppi_totals_get(const pprof_totals *totals, uint32_t lane,
+                        ppi_total_key key);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EVENT_IMPL_H_

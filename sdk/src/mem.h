@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All heap use goes through here, so that a test can make the n-th allocation
+// fail. Never called from the record path in its steady state.
+#ifndef PPI_MEM_H_
+#define PPI_MEM_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void *ppi_alloc(size_t size);  // zeroed; NULL when out of memory
+void *ppi_realloc(void *memory, size_t size);
+void ppi_free(void *memory);
+char *ppi_strdup(const char *text);
+
+// ppi_grow makes room for `need` items of `item_size` bytes in `items` (which
+// may be NULL). It returns the array, with *capacity raised, or NULL, leaving
+// `items` as it was.
+void *ppi_grow(void *items, size_t *capacity, size_t need, size_t item_size);
+
+// Tests: the n-th allocation from now (1 = the next) and all later ones fail;
+// 0 ends that.
+void ppi_mem_fail_at(uint64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MEM_H_

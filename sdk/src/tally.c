@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counting what events say about themselves. One thread at a time.
+#include "tally.h"
+
+#include <string.h>
+
+#include "mem.h"
+
+// Above the 65 536 lanes of a session: a damaged log must not make us
+// reserve memory by the lane number it claims.
+#define MAX_LANES (1u << 17)
+
+static pprof_status make_room(ppi_tally *tally, uint32_t lane) {
+  if (lane < tally->num_lanes) return PPROF_STATUS_OK;
+  if (lane >= MAX_LANES) return PPROF_STATUS_INVALID;
+  void *grown = ppi_grow(tally->lanes, &tally->capacity, (size_t)lane + 1,
+                         sizeof *tally->lanes);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  tally->lanes = grown;
+  memset(tally->lanes[tally->num_lanes], 0,
+         (lane + 1 - tally->num_lanes) * sizeof *tally->lanes);
+  tally->num_lanes = (size_t)lane + 1;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
+                           uint64_t value) {
+  if (value == 0) return PPROF_STATUS_OK;
+  pprof_status status = make_room(tally, lane);
+  if (status == PPROF_STATUS_OK) tally->lanes[lane][key] += value;
+  return status;
+}
+
+pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    pprof_status status = make_room(tally, event->lane);
+    if (status != PPROF_STATUS_OK) return status;
+    uint64_t *row = tally->lanes[event->lane];
+    row[PPI_TOTAL_RECORDED]++;
+    row[PPI_TOTAL_CLIPPED] += (event->flags & PPROF_FLAG_CLIPPED) != 0;
+    row[PPI_TOTAL_ABANDONED] += (event->flags & PPROF_FLAG_ABANDONED) != 0;
+    row[PPI_TOTAL_LATE] += (event->flags & PPROF_FLAG_LATE) != 0;
+    row[PPI_TOTAL_NO_DEVICE_TIME] +=
+        (event->flags & PPROF_FLAG_NO_DEVICE_TIME) != 0;
+    row[PPI_TOTAL_INVALID] += event->end_ns < event->start_ns ||
+                              event->device_end_ns < event->device_start_ns;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static size_t append_row(ppi_total *items, size_t n, uint32_t lane,
+                         const uint64_t *row) {
+  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
+    if (row[key]) items[n++] = (ppi_total){lane, key, row[key]};
+  return n;
+}
+
+pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
+                             size_t *out_num) {
+  uint64_t sums[PPI_NUM_TOTALS] = {0};
+  ppi_total *items =
+      ppi_alloc((tally->num_lanes + 1) * PPI_NUM_TOTALS * sizeof *items);
+  if (!items) return PPROF_STATUS_NO_MEMORY;
+  size_t n = 0;
+  for (size_t lane = 0; lane < tally->num_lanes; lane++) {
+    n = append_row(items, n, (uint32_t)lane, tally->lanes[lane]);
+    for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
+      sums[key] += tally->lanes[lane][key];
+  }
+  *out_num = append_row(items, n, PPROF_ALL_LANES, sums);
+  *out = items;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_tally_clear(ppi_tally *tally) {
+  ppi_free(tally->lanes);
+  *tally = (ppi_tally){0};
+}
