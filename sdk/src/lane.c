@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a lane's life that are not in every marker.
+#include "lane.h"
+
+#include <string.h>
+
+// A lane that was emptied waits in state FREE; else a chunk becomes one.
+static ppi_lane *reuse_lane(ppi_spool *spool) {
+  ppi_spool_header *header = spool->header;
+  uint32_t num = __atomic_load_n(&header->num_lane_slots, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < num && i < PPI_MAX_LANES; i++) {
+    uint32_t chunk = __atomic_load_n(&header->lanes[i], __ATOMIC_ACQUIRE);
+    if (chunk == 0) continue;
+    ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+    uint32_t free_state = PPI_LANE_FREE;
+    // INIT keeps the collector off until the lane is laid out.
+    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_FREE &&
+        __atomic_compare_exchange_n(&lane->state, &free_state, PPI_LANE_INIT,
+                                    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return lane;
+  }
+  return NULL;
+}
+
+static ppi_lane *new_lane(ppi_spool *spool) {
+  ppi_spool_header *header = spool->header;
+  uint32_t chunk = ppi_chunk_take(spool);
+  if (!chunk) return NULL;
+  uint32_t slot =
+      __atomic_fetch_add(&header->num_lane_slots, 1, __ATOMIC_RELAXED);
+  if (slot >= PPI_MAX_LANES) {
+    __atomic_fetch_sub(&header->num_lane_slots, 1, __ATOMIC_RELAXED);
+    ppi_chunk_give(spool, chunk);
+    return NULL;
+  }
+  ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+  lane->state = PPI_LANE_INIT;
+  __atomic_store_n(&header->lanes[slot], chunk, __ATOMIC_RELEASE);
+  return lane;
+}
+
+ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
+  uint32_t num = __atomic_load_n(&spool->header->num_lanes, __ATOMIC_RELAXED);
+  if (num >= PPI_MAX_LANE_IDS) return NULL;
+  ppi_lane *lane = reuse_lane(spool);
+  if (!lane) lane = new_lane(spool);
+  if (!lane) return NULL;
+  // Everything up to the frames; those are written before they are read.
+  memset(lane, 0, offsetof(ppi_lane, state));
+  memset(&lane->lost, 0, offsetof(ppi_lane, frames) - offsetof(ppi_lane, lost));
+  lane->stack_epoch = epoch;
+  lane->edge = epoch;
+  lane->tid = tid;
+  lane->id = __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
+  // Pairs with the acquire of whoever lists the lanes.
+  __atomic_store_n(&lane->state, PPI_LANE_LIVE, __ATOMIC_RELEASE);
+  return lane;
+}
+
+bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane) {
+  uint64_t k = lane->capacity / PPI_SLOTS_PER_CHUNK;
+  uint64_t freed = __atomic_load_n(&lane->freed_chunks, __ATOMIC_ACQUIRE);
+  if (k - freed >= PPI_LANE_CHUNKS) return false;
+  uint32_t chunk = ppi_chunk_take(spool);
+  if (!chunk) return false;
+  lane->directory[k % PPI_LANE_CHUNKS] = chunk;
+  lane->capacity += PPI_SLOTS_PER_CHUNK;
+  return true;
+}
+
+static uint64_t bits_of(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static void put_flows(const uint8_t *base, ppi_lane *lane, uint64_t *head,
+                      const ppi_extras *extras) {
+  for (uint32_t i = 0; i < extras->num_flows; i += 3) {
+    uint64_t three[3] = {0};
+    uint32_t n = PPI_MIN(extras->num_flows - i, 3u);
+    memcpy(three, extras->flows + i, n * sizeof *three);
+    *ppi_lane_slot(base, lane, (*head)++) = (ppi_record){
+        three[0], three[1], three[2], 0, (uint16_t)n, PPI_RECORD_EXT_FLOWS, 0};
+  }
+}
+
+static void put_work(const uint8_t *base, ppi_lane *lane, uint64_t *head,
+                     const ppi_work *work) {
+  *ppi_lane_slot(base, lane, (*head)++) = (ppi_record){bits_of(work->items),
+                                                       bits_of(work->bytes),
+                                                       bits_of(work->flops),
+                                                       0,
+                                                       0,
+                                                       PPI_RECORD_EXT_WORK,
+                                                       0};
+  if (work->params != 0)
+    *ppi_lane_slot(base, lane, (*head)++) = (ppi_record){
+        bits_of(work->params), 0, 0, 0, 0, PPI_RECORD_EXT_PARAMS, 0};
+}
+
+void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
+                  const ppi_record *record, const ppi_extras *extras,
+                  uint64_t reserve) {
+  if (extras && extras->num_flows) {
+    uint64_t need = (extras->num_flows + 2) / 3;
+    if (*head + need + 1 + reserve <= lane->capacity)
+      put_flows(base, lane, head, extras);
+    else
+      ppi_count(&lane->flows_lost, extras->num_flows);
+  }
+  if (extras && extras->work) {
+    if (*head + 3 + reserve <= lane->capacity)
+      put_work(base, lane, head, extras->work);
+    else
+      ppi_count(&lane->flows_lost, 1);
+  }
+  *ppi_lane_slot(base, lane, (*head)++) = *record;
+}
+
+void ppi_lane_make_room(ppi_spool *spool, ppi_lane *lane, uint32_t depth) {
+  uint64_t word = __atomic_load_n(&lane->commit, __ATOMIC_RELAXED);
+  uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
+  uint64_t slots = open;
+  for (uint32_t i = depth; i < open; i++) {
+    const ppi_frame *frame = &lane->frames[i];
+    if (frame->num_flows > 1) slots += (frame->num_flows + 1u) / 3;
+    if (frame->flags & PPI_FRAME_WORK) slots += 2;
+  }
+  while (PPI_HEAD(word) + slots > lane->capacity)
+    if (!ppi_lane_extend(spool, lane)) return;
+}
+
+void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
+                    ppi_closing closing) {
+  uint64_t word = __atomic_load_n(&lane->commit, __ATOMIC_RELAXED);
+  uint64_t head = PPI_HEAD(word);
+  uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
+  for (uint32_t i = open; i-- > depth;) {
+    const ppi_frame *frame = &lane->frames[i];
+    if (frame->flags & PPI_FRAME_LOST) continue;
+    ppi_record record = {.start = frame->start,
+                         // A frame may begin between an edge's time and its
+                         // publication.
+                         .end = PPI_MAX(frame->start, closing.end),
+                         .flow = frame->flow,
+                         .site = frame->site,
+                         .depth = (uint16_t)i,
+                         .kind = PPROF_KIND_RANGE,
+                         .flags = i > depth ? closing.flag : closing.last_flag};
+    ppi_extras extras = {lane->flow_stack + frame->flow_base,
+                         frame->num_flows > 1 ? frame->num_flows - 1u : 0,
+                         frame->flags & PPI_FRAME_WORK ? &lane->work[i] : NULL};
+    ppi_lane_put(base, lane, &head, &record, &extras, i);
+  }
+  ppi_lane_commit(lane, head, PPI_MIN(depth, PPI_DEPTH(word)));
+}
+
+void ppi_edge_append(ppi_spool_header *header, const ppi_edge *edge) {
+  uint64_t num = header->num_edges;
+  ppi_edge *slot = &header->edges[num % PPI_MAX_EDGES];
+  // Who looks for an older epoch may pass by here; the rest is read only where
+  // the epoch is the one that was looked for.
+  __atomic_store_n(&slot->old_epoch, edge->old_epoch, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->new_epoch, edge->new_epoch, __ATOMIC_RELAXED);
+  slot->ticks = edge->ticks;
+  slot->flags = edge->flags;
+  slot->window = edge->window;
+  slot->closes = edge->closes;
+  __atomic_store_n(&header->num_edges, num + 1, __ATOMIC_RELEASE);
+}
+
+static uint64_t oldest_edge(uint64_t num) {
+  return num > PPI_MAX_EDGES ? num - PPI_MAX_EDGES : 0;
+}
+
+const ppi_edge *ppi_edge_after(const ppi_spool_header *header, uint32_t epoch) {
+  uint64_t num = __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE);
+  for (uint64_t i = num; i-- > oldest_edge(num);) {
+    const ppi_edge *edge = &header->edges[i % PPI_MAX_EDGES];
+    if (__atomic_load_n(&edge->old_epoch, __ATOMIC_RELAXED) == epoch)
+      return edge;
+  }
+  return NULL;
+}
+
+bool ppi_edge_ended(const ppi_spool_header *header, uint32_t epoch,
+                    uint64_t num_edges) {
+  for (uint64_t i = num_edges; i-- > oldest_edge(num_edges);)
+    if (header->edges[i % PPI_MAX_EDGES].old_epoch == epoch) return true;
+  return false;
+}
+
+const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch) {
+  uint64_t num = __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE);
+  for (uint64_t i = num; i-- > oldest_edge(num);) {
+    const ppi_edge *edge = &header->edges[i % PPI_MAX_EDGES];
+    if (__atomic_load_n(&edge->new_epoch, __ATOMIC_RELAXED) == epoch)
+      return edge;
+  }
+  return NULL;
+}
+
+void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
+  const ppi_edge *ended = ppi_edge_after(spool->header, lane->stack_epoch);
+  uint32_t depth = PPI_DEPTH(ppi_lane_word(lane));
+  uint64_t end = ended ? ended->ticks : spool->header->last_ticks;
+  ppi_spool own = *spool;
+  ppi_lane_make_room(&own, lane, 0);
+  ppi_lane_close(spool->base, lane, 0,
+                 (ppi_closing){end, PPROF_FLAG_CLIPPED, PPROF_FLAG_CLIPPED});
+  const ppi_edge *began = ppi_edge_into(spool->header, epoch);
+  bool after_off = began && (began->flags & PPI_EDGE_AFTER_OFF);
+  // After a time of no recording any surplus pop may be of a range begun then.
+  // Atomic: an owner that loses its marker to this cut adds to it, too.
+  if (after_off)
+    __atomic_store_n(&lane->before_left, UINT32_MAX, __ATOMIC_RELAXED);
+  else
+    __atomic_fetch_add(&lane->before_left, depth, __ATOMIC_RELAXED);
+  // Only now may the owner push on the emptied stack.
+  __atomic_store_n(&lane->stack_epoch, epoch, __ATOMIC_RELEASE);
+}

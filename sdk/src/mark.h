@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stack markers' inner parts, for device ranges and the calibration.
+#ifndef PPI_MARK_H_
+#define PPI_MARK_H_
+
+#include "thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a range that is no stack frame takes over from the innermost frame.
+typedef struct ppi_inherited {
+  uint64_t flow;
+  const uint64_t *more_flows;
+  uint32_t num_more;
+  uint16_t depth;
+} ppi_inherited;
+ppi_inherited ppi_lane_inherited(const ppi_lane *lane);
+
+// ppi_work_read copies a caller's size-first amount; zeroes when it is NULL.
+ppi_work ppi_work_read(const pprof_work_amount *amount);
+
+// ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers
+// the median cost of one marker in ns x 1000. Records nothing.
+uint64_t ppi_mark_cost_x1000(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MARK_H_

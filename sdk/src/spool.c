@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Making, finding room for, and removing the spool; its chunk pool.
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// The one reserved address range, reused by each session, so that a late
+// writer's lane address stays valid for the life of the process.
+static struct {
+  pthread_mutex_t mutex;
+  uint8_t *base;
+  uint64_t size;
+} reserved = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+
+void ppi_spool_in_forked_child(void) {
+  pthread_mutex_init(&reserved.mutex, NULL);
+}
+
+static uint8_t *reserve_range(uint64_t size) {
+  pthread_mutex_lock(&reserved.mutex);
+  if (reserved.size < size) {
+    void *range = mmap(NULL, size, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    reserved.base = range == MAP_FAILED ? NULL : range;
+    reserved.size = range == MAP_FAILED ? 0 : size;
+  }
+  uint8_t *base = reserved.base;
+  pthread_mutex_unlock(&reserved.mutex);
+  return base;
+}
+
+static void abandon_range(void) {
+  pthread_mutex_lock(&reserved.mutex);
+  reserved.base = NULL;
+  reserved.size = 0;
+  pthread_mutex_unlock(&reserved.mutex);
+}
+
+static bool map_over(ppi_spool *spool, int fd) {
+  int flags = MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+  void *memory =
+      mmap(spool->base, spool->size, PROT_READ | PROT_WRITE, flags, fd, 0);
+  return memory != MAP_FAILED;
+}
+
+static bool is_memory_backed(const struct statfs *stat) {
+  return stat->f_type == TMPFS_MAGIC || stat->f_type == RAMFS_MAGIC;
+}
+
+static bool give_reason(ppi_spool *spool, const char *what, const char *dir) {
+  snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe, "%s %.300s",
+           what, dir);
+  return false;
+}
+
+// The whole file is allocated before the first write: on a sparse file a full
+// tmpfs would answer with SIGBUS inside a marker.
+static bool allocate_file(ppi_spool *spool, const char *dir) {
+  int error = posix_fallocate(spool->fd, 0, (off_t)spool->size);
+  if (error) {
+    snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
+             "no room for %llu MiB in %.280s: %s",
+             (unsigned long long)(spool->size >> 20), dir, strerror(error));
+    return false;
+  }
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(spool->fd, F_SETLK, &lock) != 0)
+    return give_reason(spool, "files cannot be locked in", dir);
+  return true;
+}
+
+static bool open_file(ppi_spool *spool, const char *dir) {
+  uint64_t random;
+  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
+    random = ppi_clock_realtime_ns() ^ (uint64_t)getpid() << 40;
+  snprintf(spool->path, sizeof spool->path, "%.400s/pprof-%016llx.spool", dir,
+           (unsigned long long)random);
+  spool->fd = open(spool->path,
+                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  return spool->fd >= 0;
+}
+
+static bool create_in(ppi_spool *spool, uint64_t limit_bytes, const char *dir) {
+  struct statfs stat;
+  if (statfs(dir, &stat) != 0)
+    return give_reason(spool, "no spool folder", dir);
+  uint64_t half = (uint64_t)stat.f_bavail * (uint64_t)stat.f_bsize / 2;
+  uint64_t size = PPI_MIN(limit_bytes, half) / PPI_CHUNK_SIZE * PPI_CHUNK_SIZE;
+  if (size < PPI_SPOOL_MIN_CHUNKS * (uint64_t)PPI_CHUNK_SIZE) {
+    snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
+             "%.280s has %llu KiB free, a spool may use half and needs %u KiB",
+             dir, (unsigned long long)(half * 2 >> 10),
+             PPI_SPOOL_MIN_CHUNKS * (PPI_CHUNK_SIZE >> 10));
+    return false;
+  }
+  if (!open_file(spool, dir)) return give_reason(spool, "cannot write in", dir);
+  spool->size = size;
+  if (allocate_file(spool, dir) && map_over(spool, spool->fd)) return true;
+  if (!spool->not_crash_safe[0]) give_reason(spool, "cannot map in", dir);
+  unlink(spool->path);
+  close(spool->fd);
+  spool->fd = -1;
+  return false;
+}
+
+static bool create_by_default(ppi_spool *spool, uint64_t limit_bytes) {
+  const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+  const char *dirs[] = {"/dev/shm", runtime_dir};
+  for (size_t i = 0; i < 2; i++) {
+    struct statfs stat;
+    if (!dirs[i] || statfs(dirs[i], &stat) != 0) continue;
+    if (!is_memory_backed(&stat)) continue;
+    if (create_in(spool, limit_bytes, dirs[i])) return true;
+  }
+  if (!spool->not_crash_safe[0])
+    give_reason(spool, "no memory-backed folder:", "/dev/shm is not one");
+  return false;
+}
+
+static bool create_file(ppi_spool *spool, uint64_t limit_bytes,
+                        const char *dir) {
+  if (!dir) return create_by_default(spool, limit_bytes);
+  if (strcmp(dir, "memory") != 0) return create_in(spool, limit_bytes, dir);
+  return give_reason(spool, "the spool is set to", "memory");
+}
+
+pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
+                              const char *dir) {
+  memset(spool, 0, sizeof *spool);
+  spool->fd = -1;
+  uint64_t size = limit_bytes / PPI_CHUNK_SIZE * PPI_CHUNK_SIZE;
+  size = PPI_MAX(size, PPI_SPOOL_MIN_CHUNKS * (uint64_t)PPI_CHUNK_SIZE);
+  spool->base = reserve_range(size);
+  if (!spool->base) return PPROF_STATUS_NO_MEMORY;
+  if (create_file(spool, size, dir)) {
+    spool->not_crash_safe[0] = 0;
+    // A forked child must not reach the parent's spool.
+    madvise(spool->base, spool->size, MADV_DONTFORK);
+  } else {
+    spool->path[0] = 0;
+    spool->size = size;
+    if (!map_over(spool, -1)) return PPROF_STATUS_NO_MEMORY;
+  }
+  ppi_spool_layout(spool, (uint32_t)(spool->size / PPI_CHUNK_SIZE));
+  return PPROF_STATUS_OK;
+}
+
+void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
+  ppi_spool_header *header = (ppi_spool_header *)(void *)spool->base;
+  spool->header = header;
+  header->version = PPI_SPOOL_VERSION;
+  header->pid = (uint32_t)getpid();
+  header->num_chunks = num_chunks;
+  header->crash_safe = spool->fd >= 0;
+  uint64_t next = PPI_CHUNK_SIZE;
+  header->names_offset = next;
+  header->names_size = (uint64_t)PPI_MAX(num_chunks / 16, 1u) * PPI_CHUNK_SIZE;
+  next += header->names_size;
+  header->staging_offset = next;
+  header->staging_size = (uint64_t)PPI_MAX(num_chunks / 8, 4u) * PPI_CHUNK_SIZE;
+  next += header->staging_size;
+  header->pool_first = (uint32_t)(next / PPI_CHUNK_SIZE);
+  header->untouched = header->pool_first;
+  ppi_staging_init(spool->base + header->staging_offset, header->staging_size);
+  // The magic comes last: a spool without it was never in use.
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  memcpy(header->magic, PPI_SPOOL_MAGIC, sizeof header->magic);
+}
+
+static void map_nothing_over(ppi_spool *spool) {
+  mmap(spool->base, spool->size, PROT_READ | PROT_WRITE,
+       MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+void ppi_spool_forget(ppi_spool *spool) {
+  map_nothing_over(spool);
+  // Closing drops no lock of the parent's; keeping it open would hold on to
+  // the file's memory.
+  if (spool->fd >= 0) close(spool->fd);
+  spool->fd = -1;
+}
+
+void ppi_spool_destroy(ppi_spool *spool, bool abandon) {
+  if (!spool->base) return;
+  if (spool->fd >= 0) unlink(spool->path);
+  map_nothing_over(spool);
+  if (spool->fd >= 0) close(spool->fd);
+  if (abandon) abandon_range();
+  // `base` stays: a thread that never left its marker may still use it.
+  spool->fd = -1;
+}
+
+// The chunk may be another's by now and the link its record: then the swap
+// fails. A race by design, so the thread sanitizer is kept off.
+__attribute__((no_sanitize("thread"))) static uint32_t read_link(
+    const uint32_t *link) {
+  return __atomic_load_n(link, __ATOMIC_RELAXED);
+}
+
+// The free list's head carries a generation, so that a chunk taken and given
+// back between our load and our swap is noticed.
+static uint32_t pop_free(ppi_spool *spool) {
+  uint64_t *list = &spool->header->free_list;
+  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != 0) {
+    uint32_t chunk = (uint32_t)head;
+    uint64_t next =
+        ((head >> 32) + 1) << 32 | read_link(ppi_spool_chunk(spool, chunk));
+    if (__atomic_compare_exchange_n(list, &head, next, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+      __atomic_fetch_sub(&spool->header->num_free, 1, __ATOMIC_RELAXED);
+      return chunk;
+    }
+  }
+  return 0;
+}
+
+uint32_t ppi_chunk_take(ppi_spool *spool) {
+  uint32_t chunk = pop_free(spool);
+  if (chunk) return chunk;
+  uint32_t *untouched = &spool->header->untouched;
+  uint32_t next = __atomic_load_n(untouched, __ATOMIC_RELAXED);
+  while (next < spool->header->num_chunks)
+    if (__atomic_compare_exchange_n(untouched, &next, next + 1, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return next;
+  return 0;
+}
+
+void ppi_chunk_give(ppi_spool *spool, uint32_t chunk) {
+  uint64_t *list = &spool->header->free_list;
+  uint32_t *link = ppi_spool_chunk(spool, chunk);
+  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
+  uint64_t next;
+  do {
+    __atomic_store_n(link, (uint32_t)head, __ATOMIC_RELAXED);
+    next = ((head >> 32) + 1) << 32 | chunk;
+  } while (!__atomic_compare_exchange_n(list, &head, next, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+  __atomic_fetch_add(&spool->header->num_free, 1, __ATOMIC_RELAXED);
+}
+
+void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
+  uint32_t from = __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
+  uint32_t to = PPI_MIN(from + chunks, spool->header->num_chunks);
+  if (from >= to) return;
+  // Where the kernel is too old for this, markers take the faults.
+  madvise(ppi_spool_chunk(spool, from), (uint64_t)(to - from) * PPI_CHUNK_SIZE,
+          MADV_POPULATE_WRITE);
+}
+
+uint32_t ppi_spool_chunks_free(const ppi_spool *spool) {
+  uint32_t untouched =
+      __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
+  uint32_t used = PPI_MIN(untouched, spool->header->num_chunks);
+  return spool->header->num_chunks - used +
+         __atomic_load_n(&spool->header->num_free, __ATOMIC_RELAXED);
+}

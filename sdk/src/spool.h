@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spool: one mapping of 64 KiB chunks that outlives the process. Here is
+// its layout, shared by markers, collector and recover; everything in it is
+// found by chunk number or offset, never by pointer.
+//
+//   chunk 0   header: geometry, clock, edges, list of lanes and tables
+//   then      names area (definitions, append-only)
+//   then      staging ring of the log writer
+//   then      pool: lanes (a chunk each), their rings, device tables
+#ifndef PPI_SPOOL_H_
+#define PPI_SPOOL_H_
+
+#include "base_impl.h"
+#include "clock.h"
+#include "event_impl.h"
+#include "staging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_CHUNK_SIZE 65536u
+#define PPI_SPOOL_VERSION 1u
+#define PPI_SPOOL_MAGIC "PPSPOOL"
+#define PPI_SPOOL_MIN_CHUNKS 32u
+
+typedef struct ppi_record {
+  uint64_t start, end;  // ticks; a counter's end is the bits of its value
+  uint64_t flow;
+  uint32_t site;
+  uint16_t depth;  // of an EXT_FLOWS: how many flows it holds
+  uint8_t kind;    // pprof_kind, or an extension of the record that follows
+  uint8_t flags;   // PPROF_FLAG_*
+} ppi_record;
+
+enum {
+  PPI_RECORD_EXT_FLOWS = 16,  // up to three further flows in start, end, flow
+  PPI_RECORD_EXT_WORK = 17,   // items, bytes, flops (bits of doubles)
+  PPI_RECORD_EXT_PARAMS = 18  // params
+};
+
+#define PPI_SLOTS_PER_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_record))
+
+enum { PPI_FRAME_LOST = 1, PPI_FRAME_WORK = 2 };
+
+// An open range on a lane's stack. Its first flow is here, the further
+// num_flows - 1 in the lane's flow stack from flow_base on. A child inherits
+// its parent's slice, so slices nest and the stack's top is the innermost
+// frame's slice end.
+typedef struct ppi_frame {
+  uint64_t start;
+  uint64_t flow;
+  uint32_t site;
+  uint16_t flow_base;
+  uint16_t num_flows;
+  uint8_t flags;
+  uint8_t reserved[7];
+} ppi_frame;
+
+typedef struct ppi_work {
+  double items, bytes, flops, params;
+} ppi_work;
+
+#define PPI_MAX_FRAMES 512u
+#define PPI_MAX_DEPTH 65535u
+#define PPI_FLOW_STACK 1024u
+#define PPI_MAX_FLOWS 64u
+#define PPI_LANE_CHUNKS 2048u
+// Lanes over the life of a session; threads beyond are counted lost.
+#define PPI_MAX_LANE_IDS 100000u
+
+// FREE: spare. INIT: being laid out. LIVE: a thread has it. LEFT: its thread is
+// gone, what it holds is still to be drained.
+enum {
+  PPI_LANE_FREE = 0,
+  PPI_LANE_LIVE = 1,
+  PPI_LANE_LEFT = 2,
+  PPI_LANE_INIT = 3
+};
+
+// One thread's row. `commit` is the one word that publishes: head << 16 |
+// depth, stored by the owner (release), read by the collector (acquire). Slot
+// s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) % PPI_LANE_CHUNKS].
+// Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to the lane.
+typedef struct ppi_lane {
+  uint64_t commit;
+  uint64_t capacity;     // owner: first slot beyond its chunks
+  uint32_t stack_epoch;  // the epoch the open frames belong to
+  uint32_t edge;         // compare-and-swapped by who cuts the stack
+  uint32_t before_left;  // surplus pops that belong to frames cut earlier
+  uint32_t state;
+  uint64_t lost, unmatched, begun_before, excluded, flows_lost, device_lost;
+  uint64_t interrupted;  // markers lost because they interrupted one; atomic
+  uint32_t id;
+  uint32_t tid;
+  uint64_t collector_line_[4];
+  uint64_t kept;          // collector: records below survive elsewhere
+  uint64_t freed_chunks;  // collector: chunks below went back to the pool
+  uint32_t directory[PPI_LANE_CHUNKS];
+  ppi_frame frames[PPI_MAX_FRAMES];
+  ppi_work work[PPI_MAX_FRAMES];
+  uint64_t flow_stack[PPI_FLOW_STACK];
+} ppi_lane;
+PPI_STATIC_ASSERT(sizeof(ppi_lane) <= PPI_CHUNK_SIZE, "a lane is one chunk");
+
+enum {
+  PPI_SLOT_FREE = 0,
+  PPI_SLOT_OPEN = 1,
+  PPI_SLOT_ENDING = 2,   // somebody is filling in its end
+  PPI_SLOT_ENDED = 3,    // the host side is whole
+  PPI_SLOT_RESOLVED = 4  // it has its seq (and device times)
+};
+
+// One wandering or device range. The table's states[] hold {seq:37, gen:24,
+// state:3}; the word's release store publishes what lies here.
+typedef struct ppi_slot {
+  uint64_t start, end;  // ticks
+  uint64_t device_start_ns, device_end_ns, device_error_ns;
+  uint32_t site, lane;
+  uint32_t stream, end_lane;
+  uint16_t depth;
+  uint8_t kind, flags;
+  uint32_t num_flows;    // atomic while open
+  uint32_t has_work;     // atomic while open
+  uint32_t provisional;  // step 0 of a program that never called pprof_step:
+                         // open, but no record unless it is ended
+  ppi_work work;         // atomic adds while open
+  double value;
+  uint32_t cut;  // atomic; PPI_SLOT_CUT of the last range an edge cut here
+  uint32_t reserved;
+  uint64_t flows[PPI_MAX_FLOWS];
+} ppi_slot;
+
+#define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
+#define PPI_TABLE_CHUNKS 40u
+#define PPI_TABLE_SLOTS (PPI_TABLE_CHUNKS * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
+
+typedef struct ppi_table {
+  uint32_t lane;    // the lane whose seqs the collector gives out
+  uint32_t device;  // definition id, 0 for the process's wandering ranges
+  uint32_t num_slots;
+  uint32_t num_chunks;
+  uint64_t free_list;  // {gen:32, index + 1:32}; device tables keep theirs
+                       // per event pool, in private memory
+  uint64_t next_seq;   // collector
+  uint64_t kept;       // collector
+  uint64_t unmatched;  // atomic
+  uint32_t chunks[PPI_TABLE_CHUNKS];
+  uint32_t next_free[PPI_TABLE_SLOTS];
+  uint64_t states[PPI_TABLE_SLOTS];
+} ppi_table;
+PPI_STATIC_ASSERT(sizeof(ppi_table) <= PPI_CHUNK_SIZE, "a table is one chunk");
+
+#define PPI_STATE(seq, gen, state) \
+  ((uint64_t)(seq) << 27 | (uint64_t)((gen)&0xffffffu) << 3 | (state))
+#define PPI_STATE_OF(word) ((uint32_t)((word)&7u))
+#define PPI_STATE_GEN(word) ((uint32_t)((word) >> 3 & 0xffffffu))
+#define PPI_STATE_SEQ(word) ((word) >> 27)
+#define PPI_SLOT_CUT(gen) (1u << 24 | ((gen)&0xffffffu))
+
+enum {
+  PPI_EDGE_OPENS = 1,      // a window opens here
+  PPI_EDGE_CLOSES = 2,     // a window closes here
+  PPI_EDGE_AFTER_OFF = 4,  // nothing recorded just before it
+  PPI_EDGE_START = 8,      // the session's start
+  PPI_EDGE_STOP = 16       // and its end
+};
+
+typedef struct ppi_edge {
+  uint64_t ticks;
+  uint32_t old_epoch, new_epoch;  // 0: off
+  uint32_t flags;
+  uint32_t window;  // the one that opens, or else the one that closes
+  uint32_t closes;  // the one that closes, when both do
+  uint32_t reserved;
+} ppi_edge;
+
+#define PPI_MAX_EDGES 512u
+#define PPI_MAX_LANES 4096u
+#define PPI_MAX_TABLES 16u
+
+typedef struct ppi_spool_header {
+  char magic[8];
+  uint32_t version;
+  uint32_t pid;
+  uint8_t uuid[16];
+  uint32_t num_chunks;
+  uint32_t crash_safe;
+  uint64_t names_offset, names_size;
+  uint64_t staging_offset, staging_size;
+  uint32_t pool_first;  // chunk number
+  uint32_t clock_mode;
+  uint64_t ticks_per_second;
+  uint64_t start_ticks;
+  uint64_t start_realtime_ns;
+  uint64_t last_ticks;      // collector: the process lived at least until then
+  uint64_t names_end;       // bytes published in the names area
+  uint64_t free_list;       // chunks: {gen:32, number:32}; 0 = none
+  uint32_t untouched;       // chunks from here on were never handed out
+  uint32_t num_lane_slots;  // of lanes[] used so far
+  uint32_t num_lanes;       // ids given out
+  uint32_t num_tables;
+  uint32_t num_free;  // chunks on the free list; atomic
+  uint32_t reserved;
+  uint64_t num_edges;   // appended so far; edge n lies at n % PPI_MAX_EDGES
+  uint64_t edges_done;  // collector: edges below need no lane any more
+  uint64_t names_overflowed;         // atomic
+  uint64_t lost;                     // atomic: markers lost for want of a lane
+  uint64_t retired[PPI_NUM_TOTALS];  // collector: counters of lanes gone
+  uint64_t clamped;                  // collector
+  uint64_t clock_error_ns;           // collector
+  uint64_t own_cost_ns_x1000;
+  uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
+  uint32_t tables[PPI_MAX_TABLES];  // chunk numbers
+  uint32_t lanes[PPI_MAX_LANES];    // chunk numbers; 0 = none
+  ppi_edge edges[PPI_MAX_EDGES];
+} ppi_spool_header;
+PPI_STATIC_ASSERT(sizeof(ppi_spool_header) <= PPI_CHUNK_SIZE, "one chunk");
+
+typedef struct ppi_spool {
+  uint8_t *base;
+  uint64_t size;
+  ppi_spool_header *header;
+  int fd;  // holds the liveness lock; -1 for anonymous memory
+  char path[512];
+  char not_crash_safe[400];  // why, or ""
+} ppi_spool;
+
+// ppi_spool_create makes a spool of at most `limit_bytes`. `dir` NULL means
+// the usual memory-backed folders, "memory" anonymous memory. It falls back to
+// anonymous memory, saying why in not_crash_safe; NO_MEMORY when even that
+// fails. The mapping lies in the process's one reserved address range.
+pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
+                              const char *dir);
+// ppi_spool_destroy removes the file and puts anonymous memory in the
+// mapping's place. With `abandon` that address range is never used again.
+void ppi_spool_destroy(ppi_spool *spool, bool abandon);
+void ppi_spool_in_forked_child(void);
+// In a forked child: the mapping becomes private zeroes, the file stays.
+void ppi_spool_forget(ppi_spool *spool);
+
+// ppi_spool_layout writes a fresh header into zeroed `base`.
+void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks);
+
+// ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free.
+uint32_t ppi_chunk_take(ppi_spool *spool);
+void ppi_chunk_give(ppi_spool *spool, uint32_t chunk);
+// ppi_spool_touch_ahead faults in the next `chunks` untouched ones; collector.
+void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
+// About how many chunks are left.
+uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
+
+// A lane's counters: one writer at a time, read by others at any time.
+static inline void ppi_count(uint64_t *counter, uint64_t more) {
+  __atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
+}
+static inline uint64_t ppi_counted(const uint64_t *counter) {
+  return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static inline void *ppi_spool_chunk(const ppi_spool *spool, uint32_t chunk) {
+  return spool->base + (uint64_t)chunk * PPI_CHUNK_SIZE;
+}
+static inline ppi_staging *ppi_spool_staging(const ppi_spool *spool) {
+  return (ppi_staging *)(void *)(spool->base + spool->header->staging_offset);
+}
+static inline ppi_record *ppi_lane_slot(const uint8_t *base,
+                                        const ppi_lane *lane, uint64_t slot) {
+  uint32_t chunk =
+      lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
+  return (ppi_record *)(void *)(base + (uint64_t)chunk * PPI_CHUNK_SIZE) +
+         slot % PPI_SLOTS_PER_CHUNK;
+}
+static inline ppi_slot *ppi_table_slot(const uint8_t *base,
+                                       const ppi_table *table, uint32_t index) {
+  uint32_t chunk = table->chunks[index / PPI_SLOTS_PER_TABLE_CHUNK];
+  return (ppi_slot *)(void *)(base + (uint64_t)chunk * PPI_CHUNK_SIZE) +
+         index % PPI_SLOTS_PER_TABLE_CHUNK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SPOOL_H_
