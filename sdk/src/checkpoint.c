@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking a consistent look at stacks that their owners go on changing.
+#include "checkpoint.h"
+
+#include <string.h>
+
+#include "mem.h"
+
+#define TRIES 2000
+
+typedef struct stack_copy {
+  uint64_t word;
+  uint32_t epoch;
+  uint32_t num_frames;
+  ppi_frame frames[PPI_MAX_FRAMES];
+} stack_copy;
+
+// A marker that was under way when the checkpoint's time was read may still
+// publish an earlier start; it is over once the thread was seen outside a
+// marker or the commit word has moved.
+static bool is_settled(const ppi_thread *owner, const ppi_lane *lane,
+                       uint64_t first_word) {
+  return !owner || !__atomic_load_n(&owner->busy, __ATOMIC_ACQUIRE) ||
+         ppi_lane_word(lane) != first_word;
+}
+
+// The owner may write while we copy; the unchanged commit word tells that it
+// did not. The race is by design, so the thread sanitizer is kept off.
+__attribute__((no_sanitize("thread"))) static bool copy_stack(
+    const ppi_lane *lane, const ppi_thread *owner, stack_copy *out) {
+  uint64_t first_word = ppi_lane_word(lane);
+  bool settled = false;
+  for (int i = 0; i < TRIES; i++) {
+    settled = settled || is_settled(owner, lane, first_word);
+    out->word = ppi_lane_word(lane);
+    out->epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
+    out->num_frames = PPI_MIN(PPI_DEPTH(out->word), PPI_MAX_FRAMES);
+    for (uint32_t f = 0; f < out->num_frames; f++)
+      out->frames[f] = lane->frames[f];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (settled && ppi_lane_word(lane) == out->word) return true;
+  }
+  return false;
+}
+
+static void list_open(pprof_session *session, const pprof_event *event) {
+  ppi_open_list *list = &session->taking;
+  pprof_event *grown =
+      ppi_grow(list->events, &list->capacity, list->num + 1, sizeof *grown);
+  if (!grown) {
+    list->failed = true;
+    return;
+  }
+  list->events = grown;
+  grown[list->num++] = *event;
+}
+
+static void list_frames(pprof_session *session, const ppi_lane *lane,
+                        const stack_copy *stack, uint64_t now) {
+  const ppi_drain *drain = &session->drain;
+  for (uint32_t i = 0; i < stack->num_frames; i++) {
+    const ppi_frame *frame = &stack->frames[i];
+    if (frame->flags & PPI_FRAME_LOST || frame->start > now) continue;
+    const ppi_window *window = ppi_drain_window_at(drain, frame->start);
+    if (!window) continue;
+    pprof_event event = {.start_ns = ppi_drain_ns(drain, frame->start),
+                         .end_ns = ppi_drain_ns(drain, now),
+                         .site = frame->site,
+                         .lane = lane->id,
+                         .depth = i,
+                         .kind = PPROF_KIND_RANGE,
+                         .window = window->index};
+    list_open(session, &event);
+  }
+}
+
+static ppi_thread *owner_of(const ppi_lane *lane) {
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    if (__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE) == lane) return thread;
+  return NULL;
+}
+
+static bool take_lane(pprof_session *session, ppi_cursor *cursor,
+                      const ppi_lane *lane, uint64_t now) {
+  static stack_copy stack;  // one collector per process
+  cursor->snapshot = PPI_HEAD(ppi_lane_word(lane));
+  if (!copy_stack(lane, owner_of(lane), &stack)) return false;
+  cursor->snapshot = PPI_HEAD(stack.word);
+  // A stack of an older epoch is about to be cut at its edge.
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (stack.num_frames && stack.epoch != epoch) return false;
+  list_frames(session, lane, &stack, now);
+  return true;
+}
+
+// The part of a slot in front of its flows, as it is while its state stays; the
+// owner may write it meanwhile, as with a stack.
+typedef struct slot_copy {
+  uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t)];
+} slot_copy;
+
+__attribute__((no_sanitize("thread"))) static bool copy_slot(
+    const uint64_t *state, const ppi_slot *slot, uint64_t *out_state,
+    slot_copy *out) {
+  const uint64_t *words = (const uint64_t *)(const void *)slot;
+  for (int i = 0; i < TRIES; i++) {
+    *out_state = __atomic_load_n(state, __ATOMIC_ACQUIRE);
+    uint32_t kind = PPI_STATE_OF(*out_state);
+    if (kind == PPI_SLOT_FREE || kind == PPI_SLOT_RESOLVED) return true;
+    for (size_t w = 0; w < sizeof out->words / sizeof *out->words; w++)
+      out->words[w] = words[w];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(state, __ATOMIC_ACQUIRE) == *out_state) return true;
+  }
+  return false;
+}
+
+static void list_slot(pprof_session *session, const ppi_slot *slot,
+                      uint32_t kind, uint64_t now) {
+  const ppi_drain *drain = &session->drain;
+  const ppi_window *window = ppi_drain_window_at(drain, slot->start);
+  if (!window || slot->start > now) return;
+  uint64_t until = kind == PPI_SLOT_ENDED ? slot->end : now;
+  until = PPI_MIN(PPI_MIN(until, window->close_ticks), now);
+  pprof_event event = {.start_ns = ppi_drain_ns(drain, slot->start),
+                       .end_ns = ppi_drain_ns(drain, until),
+                       .site = slot->site,
+                       .lane = slot->lane,
+                       .stream = slot->stream,
+                       .depth = slot->depth,
+                       .kind = slot->kind,
+                       .flags = slot->flags,
+                       .window = window->index};
+  list_open(session, &event);
+}
+
+static bool take_slot(pprof_session *session, const ppi_table *table,
+                      uint32_t index, uint64_t now) {
+  uint64_t state = 0;
+  union {
+    slot_copy words;
+    ppi_slot slot;
+  } copy;
+  const ppi_slot *slot =
+      ppi_table_slot(session->drain.spool->base, table, index);
+  if (!copy_slot(&table->states[index], slot, &state, &copy.words))
+    return false;
+  uint32_t kind = PPI_STATE_OF(state);
+  if (kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
+      kind == PPI_SLOT_ENDED)
+    list_slot(session, &copy.slot, kind, now);
+  return true;
+}
+
+static bool take_tables(pprof_session *session, uint64_t now) {
+  const ppi_spool *spool = session->drain.spool;
+  bool whole = true;
+  uint32_t num = __atomic_load_n(&spool->header->num_tables, __ATOMIC_ACQUIRE);
+  for (uint32_t t = 0; t < num; t++) {
+    const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
+    for (uint32_t i = 0; i < table->num_slots; i++)
+      whole &= take_slot(session, table, i, now);
+  }
+  return whole;
+}
+
+// A thread that is joining has no lane to look at yet.
+static bool someone_is_joining(void) {
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) &&
+        !__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE))
+      return true;
+  return false;
+}
+
+void ppi_checkpoint_take(pprof_session *session) {
+  uint64_t now = ppi_clock_ticks();
+  ppi_thread_barrier();
+  session->taking.num = 0;
+  session->taking.failed = false;
+  bool whole = !someone_is_joining();
+  const ppi_spool *spool = session->drain.spool;
+  uint32_t num =
+      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < PPI_MIN(num, PPI_MAX_LANES); i++) {
+    uint32_t chunk =
+        __atomic_load_n(&spool->header->lanes[i], __ATOMIC_ACQUIRE);
+    if (!chunk) continue;
+    const ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+    uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
+    if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) continue;
+    ppi_cursor *cursor = &session->cursors[i];
+    if (cursor->lane_id != lane->id)
+      *cursor = (ppi_cursor){.lane_id = lane->id};
+    whole &= take_lane(session, cursor, lane, now);
+  }
+  whole &= take_tables(session, now);
+  // An edge that came meanwhile: the windows of what was seen are not known.
+  whole &= __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE) ==
+           session->drain.edges_seen;
+  // Where the look was not whole, the last one is told again.
+  if (!whole || session->taking.failed) return;
+  ppi_open_list last = session->open;
+  session->open = session->taking;
+  session->taking = last;
+  session->checkpoint_ticks = now;
+}
+
+pprof_status ppi_checkpoint_tell(pprof_session *session) {
+  pprof_checkpoint checkpoint = {
+      ppi_drain_ns(&session->drain, session->checkpoint_ticks),
+      session->open.events, session->open.num};
+  pprof_sink *sink = &session->tee.base;
+  return sink->checkpoint(sink, &checkpoint);
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one thread between lanes and sinks. Each cycle: edges, definitions,
+// records, wandering ranges, devices, then what is kept is freed.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checkpoint.h"
+#include "mem.h"
+#include "totals.h"
+#include "wandering.h"
+
+#define SECOND_NS 1000000000ull
+
+static uint64_t edges_followed;  // one collector per process
+
+static ppi_spool *spool_of(pprof_session *session) {
+  (void)session;
+  return &ppi_recorder_in_force.spool;
+}
+
+// Sinks' errors stay in the tee; what comes up here is memory that ran out.
+// The figures are not whole then, and stop says so.
+void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
+  if (session->result == PPROF_STATUS_OK) session->result = status;
+}
+
+static uint32_t num_lane_slots(const ppi_spool *spool) {
+  uint32_t num =
+      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
+  return PPI_MIN(num, PPI_MAX_LANES);
+}
+
+// The lane in slot `i` with its cursor set to it; NULL when there is none that
+// holds anything.
+static ppi_lane *lane_at(pprof_session *session, uint32_t i) {
+  ppi_spool *spool = spool_of(session);
+  uint32_t chunk = __atomic_load_n(&spool->header->lanes[i], __ATOMIC_ACQUIRE);
+  if (!chunk) return NULL;
+  ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
+  if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
+  ppi_cursor *cursor = &session->cursors[i];
+  if (cursor->lane_id != lane->id) *cursor = (ppi_cursor){.lane_id = lane->id};
+  return lane;
+}
+
+// Edges: stacks of an older epoch are cut where their thread is not inside a
+// marker; where it is, it does so itself or we do in the next cycle. Only a
+// stack whose epoch ended among the first `num_edges` edges, which were counted
+// before the barrier: one that is newer is its owner's to write.
+static void cut_lane(const ppi_spool *spool, ppi_lane *lane,
+                     uint64_t num_edges) {
+  const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
+  uint32_t epoch = last->new_epoch;
+  uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
+  if (stack_epoch == epoch ||
+      !ppi_edge_ended(spool->header, stack_epoch, num_edges))
+    return;
+  if (__atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    ppi_lane_cut(spool, lane, epoch);
+}
+
+static void cut_lanes(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  uint64_t num_edges =
+      __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE);
+  ppi_thread_barrier();
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
+    ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE);
+    if (!lane || __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
+    cut_lane(spool, lane, num_edges);
+  }
+  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
+    ppi_lane *lane = lane_at(session, i);
+    if (lane &&
+        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT)
+      cut_lane(spool, lane, num_edges);
+  }
+}
+
+// A session whose stop found a thread stuck in a marker leaves that lane.
+static bool needs_cut(pprof_session *session) {
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < num_lane_slots(spool_of(session)); i++) {
+    const ppi_lane *lane = lane_at(session, i);
+    if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
+      return true;
+  }
+  return false;
+}
+
+static void account_cpu(pprof_session *session, bool opens) {
+  uint64_t now[4];
+  if (opens == session->cpu_is_open) return;
+  ppi_cpu_times(now);
+  session->cpu_is_open = opens;
+  ppi_spool_header *header = spool_of(session)->header;
+  for (int i = 0; i < 4; i++) {
+    if (opens)
+      session->cpu_open[i] = now[i];
+    else
+      header->cpu[i] += now[i] - session->cpu_open[i];
+  }
+}
+
+// Whoever reads records calls this after it has read how many there are: a
+// record was published after the edge before it, so that its window is known.
+void ppi_collector_see_edges(pprof_session *session) {
+  ppi_drain *drain = &session->drain;
+  const ppi_spool_header *header = spool_of(session)->header;
+  ppi_collector_keep_error(session, ppi_drain_edges(drain));
+  for (; edges_followed < drain->edges_seen; edges_followed++) {
+    const ppi_edge *edge = &header->edges[edges_followed % PPI_MAX_EDGES];
+    session->cut_before = edge->ticks;
+    if (edge->flags & PPI_EDGE_CLOSES) account_cpu(session, false);
+    if (edge->flags & PPI_EDGE_OPENS) account_cpu(session, true);
+  }
+}
+
+static void follow_edges(pprof_session *session) {
+  ppi_collector_see_edges(session);
+  uint64_t seen = edges_followed;
+  if (needs_cut(session)) cut_lanes(session);
+  // Room in the ring for the next edges, once no stack needs these.
+  if (!needs_cut(session))
+    __atomic_store_n(&spool_of(session)->header->edges_done, seen,
+                     __ATOMIC_RELEASE);
+}
+
+static void drain_lanes(pprof_session *session, bool to_snapshot) {
+  ppi_spool *spool = spool_of(session);
+  ppi_drain *drain = &session->drain;
+  uint32_t num = num_lane_slots(spool);
+  if (!to_snapshot)
+    for (uint32_t i = 0; i < num; i++) {
+      const ppi_lane *lane = lane_at(session, i);
+      if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
+    }
+  ppi_collector_see_edges(session);
+  // After the heads, so that every name in the records is defined.
+  uint64_t names_end =
+      __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
+  ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
+  for (uint32_t i = 0; i < num; i++) {
+    const ppi_lane *lane = lane_at(session, i);
+    ppi_cursor *cursor = &session->cursors[i];
+    if (!lane || cursor->snapshot <= cursor->next) continue;
+    drain->delivered_end = 0;
+    ppi_collector_keep_error(
+        session, ppi_drain_lane(drain, lane, cursor->next, cursor->snapshot));
+    cursor->next = cursor->snapshot;
+    if (drain->delivered_end) cursor->delivered_end = drain->delivered_end;
+  }
+}
+
+// What is kept, is free: with no sink that keeps, once it was delivered.
+static uint64_t kept_of(pprof_session *session, uint32_t lane,
+                        uint64_t delivered_end, uint64_t next) {
+  uint64_t seq = 0;
+  pprof_sink *sink = &session->tee.base;
+  if (!sink->kept(sink, lane, &seq) || seq >= delivered_end) return next;
+  return seq;
+}
+
+// What no window wanted is in no log; once its memory is free, only this says
+// that it was there.
+static void count_excluded(pprof_session *session, const ppi_lane *lane,
+                           uint64_t kept) {
+  const ppi_drain *drain = &session->drain;
+  if (lane->id >= drain->tally.num_lanes ||
+      drain->tally.lanes[lane->id][PPI_TOTAL_EXCLUDED] == 0)
+    return;
+  spool_of(session)->header->retired[PPI_TOTAL_EXCLUDED] +=
+      ppi_drain_excluded(drain, lane, lane->kept, kept);
+}
+
+static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
+  __atomic_store_n(&lane->kept, kept, __ATOMIC_RELEASE);
+  uint64_t freed = lane->freed_chunks;
+  while ((freed + 1) * PPI_SLOTS_PER_CHUNK <= kept) {
+    ppi_chunk_give(spool, lane->directory[freed % PPI_LANE_CHUNKS]);
+    freed++;
+    // Pairs with the acquire in ppi_lane_extend.
+    __atomic_store_n(&lane->freed_chunks, freed, __ATOMIC_RELEASE);
+  }
+}
+
+// A lane whose thread left and whose records are kept becomes a spare; its
+// counters move to the totals.
+static void retire(pprof_session *session, ppi_lane *lane) {
+  ppi_spool *spool = spool_of(session);
+  ppi_spool_header *header = spool->header;
+  ppi_collector_keep_error(session,
+                           ppi_totals_add_lane(&session->drain.tally, lane));
+  header->retired[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
+  header->retired[PPI_TOTAL_EXCLUDED] += lane->excluded;
+  header->retired[PPI_TOTAL_UNMATCHED] += lane->unmatched;
+  header->retired[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
+  header->retired[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
+  header->retired[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
+  uint64_t end = lane->capacity / PPI_SLOTS_PER_CHUNK;
+  for (uint64_t k = lane->freed_chunks; k < end; k++)
+    ppi_chunk_give(spool, lane->directory[k % PPI_LANE_CHUNKS]);
+  __atomic_store_n(&lane->state, PPI_LANE_FREE, __ATOMIC_RELEASE);
+}
+
+static void free_kept(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
+    ppi_lane *lane = lane_at(session, i);
+    if (!lane) continue;
+    const ppi_cursor *cursor = &session->cursors[i];
+    uint64_t kept =
+        kept_of(session, lane->id, cursor->delivered_end, cursor->next);
+    if (kept > lane->kept) {
+      count_excluded(session, lane, kept);
+      free_chunks(spool, lane, kept);
+    }
+    uint64_t word = ppi_lane_word(lane);
+    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT &&
+        PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
+        cursor->next == lane->kept)
+      retire(session, lane);
+  }
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  uint64_t kept =
+      kept_of(session, table->lane, table->next_seq, table->next_seq);
+  ppi_wandering_free(session, kept);
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session) continue;
+    uint64_t end = d->session->table->next_seq;
+    ppi_resolve_free(d->session,
+                     kept_of(session, d->session->table->lane, end, end));
+  }
+}
+
+static size_t poll_devices(pprof_session *session) {
+  size_t waiting = 0;
+  if (session->device_mode == PPI_DEVICE_MODE_OFF) return 0;
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session && d->available &&
+        d->refused_serial != ppi_recorder_in_force.serial &&
+        ppi_resolve_attach(d) != PPROF_STATUS_OK)
+      d->refused_serial = ppi_recorder_in_force.serial;
+    if (d->session)
+      waiting += ppi_resolve_poll(d->session, &session->drain,
+                                  &session->resolve_stats);
+  }
+  return waiting;
+}
+
+// Little room left: a checkpoint makes log writers close their blocks, which
+// keeps records and so frees slots.
+static bool is_pressed(pprof_session *session) {
+  const ppi_spool *spool = spool_of(session);
+  uint32_t pool = spool->header->num_chunks - spool->header->pool_first;
+  if (ppi_spool_chunks_free(spool) < pool / 4) return true;
+  const ppi_table *table = ppi_recorder_in_force.ranges;
+  if (table->next_seq - table->kept > table->num_slots / 4) return true;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session && d->session->table->next_seq - d->session->table->kept >
+                          d->session->table->num_slots / 4)
+      return true;
+  return false;
+}
+
+static void publish_stats(pprof_session *session) {
+  const ppi_spool *spool = spool_of(session);
+  ppi_tally live = {0};
+  ppi_total *items = NULL;
+  size_t num = 0;
+  pprof_stats stats = {.size = sizeof stats};
+  if (ppi_tally_items(&session->drain.tally, &items, &num) == PPROF_STATUS_OK) {
+    for (size_t i = 0; i < num; i++) {
+      if (items[i].lane != PPROF_ALL_LANES) continue;
+      ppi_tally_add(&live, 0, (ppi_total_key)items[i].key, items[i].value);
+    }
+    ppi_free(items);
+  }
+  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
+    ppi_lane *lane = lane_at(session, i);
+    if (!lane) continue;
+    ppi_lane counters = {.lost = ppi_counted(&lane->lost),
+                         .unmatched = ppi_counted(&lane->unmatched),
+                         .begun_before = ppi_counted(&lane->begun_before),
+                         .excluded = ppi_counted(&lane->excluded),
+                         .flows_lost = ppi_counted(&lane->flows_lost),
+                         .device_lost = ppi_counted(&lane->device_lost),
+                         .interrupted = ppi_counted(&lane->interrupted)};
+    ppi_totals_add_lane(&live, &counters);
+  }
+  uint64_t none[PPI_NUM_TOTALS] = {0};
+  const uint64_t *v = live.num_lanes ? live.lanes[0] : none;
+  stats.recorded = v[PPI_TOTAL_RECORDED];
+  stats.lost = v[PPI_TOTAL_LOST] + ppi_counted(&spool->header->lost);
+  stats.excluded = v[PPI_TOTAL_EXCLUDED];
+  stats.unmatched = v[PPI_TOTAL_UNMATCHED];
+  stats.abandoned = v[PPI_TOTAL_ABANDONED];
+  stats.late = v[PPI_TOTAL_LATE];
+  stats.invalid = v[PPI_TOTAL_INVALID];
+  stats.device_lost = v[PPI_TOTAL_DEVICE_LOST];
+  stats.names_overflowed = ppi_counted(&spool->header->names_overflowed);
+  stats.clipped = v[PPI_TOTAL_CLIPPED];
+  stats.begun_before = v[PPI_TOTAL_BEGUN_BEFORE];
+  stats.flows_lost = v[PPI_TOTAL_FLOWS_LOST];
+  stats.clock_error_ns = session->resolve_stats.clock_error_ns;
+  stats.own_cost_ns_per_marker_x1000 = spool->header->own_cost_ns_x1000;
+  stats.spool_bytes = spool->size;
+  stats.crash_safe = spool->header->crash_safe;
+  ppi_tally_clear(&live);
+  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
+    const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
+    stats.unmatched += __atomic_load_n(&table->unmatched, __ATOMIC_RELAXED);
+  }
+  pthread_mutex_lock(&session->wakeup.mutex);
+  session->stats = stats;
+  pthread_mutex_unlock(&session->wakeup.mutex);
+}
+
+static void once_a_second(pprof_session *session) {
+  ppi_clock_sample now = ppi_clock_take_sample();
+  if (!ppi_clock_check(&session->first_sample, &now))
+    session->clock_jumped = true;
+  ppi_spool_header *header = spool_of(session)->header;
+  header->clamped = session->resolve_stats.clamped;
+  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+}
+
+// One cycle; false when the sinks had no room and nothing was delivered.
+static bool cycle(pprof_session *session, bool wants_checkpoint) {
+  ppi_spool *spool = spool_of(session);
+  uint64_t now = ppi_clock_ticks();
+  spool->header->last_ticks = now;
+  ppi_spool_touch_ahead(spool, 16);
+  if (!session->tee.base.ready(&session->tee.base)) return false;
+  uint64_t second = spool->header->ticks_per_second;
+  bool checkpoint = wants_checkpoint || is_pressed(session);
+  if (now - session->last_second_ticks >= second) {
+    session->last_second_ticks = now;
+    once_a_second(session);
+    checkpoint = true;
+  }
+  follow_edges(session);
+  if (checkpoint) ppi_checkpoint_take(session);
+  drain_lanes(session, checkpoint);
+  ppi_wandering_drain(session);
+  poll_devices(session);
+  if (checkpoint) ppi_checkpoint_tell(session);
+  free_kept(session);
+  if (checkpoint) publish_stats(session);
+  return true;
+}
+
+static void deadline_after(struct timespec *out, uint64_t ns) {
+  clock_gettime(CLOCK_MONOTONIC, out);
+  ns += (uint64_t)out->tv_nsec;
+  out->tv_sec += (time_t)(ns / SECOND_NS);
+  out->tv_nsec = (long)(ns % SECOND_NS);
+}
+
+// Waits for the interval to pass or for somebody to ask.
+static void wait_for_work(pprof_session *session, uint64_t answered) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  struct timespec deadline;
+  deadline_after(&deadline, session->options.drain_interval_us * 1000ull);
+  pthread_mutex_lock(&wakeup->mutex);
+  while (!wakeup->stop && wakeup->asked == answered)
+    if (pthread_cond_timedwait(&wakeup->to_collector, &wakeup->mutex,
+                               &deadline) != 0)
+      break;
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+static void answer(ppi_wakeup *wakeup, uint64_t asked) {
+  pthread_mutex_lock(&wakeup->mutex);
+  wakeup->done = asked;
+  pthread_cond_broadcast(&wakeup->from_collector);
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+static void wait_a_little(void) {
+  struct timespec pause = {0, 200000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+// After the epoch ended: everything that was accepted becomes an event, device
+// ranges get their time to finish, then what is left is late.
+static void deliver_rest(pprof_session *session) {
+  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
+  while (!cycle(session, false) && ppi_clock_monotonic_ns() < end)
+    wait_a_little();
+  // A thread seen inside a marker by chance (pprof_step, say) is looked at
+  // again; one that is stuck there keeps its stack.
+  do {
+    follow_edges(session);
+  } while (!session->stuck && needs_cut(session) &&
+           ppi_clock_monotonic_ns() < end);
+  session->cut_before = UINT64_MAX;  // whatever is open still
+  while (poll_devices(session) > 0 && ppi_clock_monotonic_ns() < end) {
+    free_kept(session);
+    wait_a_little();
+  }
+  for (pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session)
+      ppi_resolve_rest(d->session, &session->drain, &session->resolve_stats,
+                       session->stop_ticks);
+  drain_lanes(session, false);
+  ppi_wandering_drain(session);
+}
+
+static void note_device(pprof_session *session, const char *name,
+                        const char *why) {
+  char text[400];
+  snprintf(text, sizeof text, "%s: %s", name, why);
+  ppi_texts_add(&session->notes, "device", text);
+}
+
+static void note_devices(pprof_session *session) {
+  if (ppi_device_null_used())
+    ppi_texts_add(&session->notes, "device", "a NULL device: host time only");
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next) {
+    const char *why;
+    for (uint32_t i = 0; (why = ppi_device_note(d, i)); i++)
+      note_device(session, d->name, why);
+    if (d->available && session->device_mode == PPI_DEVICE_MODE_OFF)
+      note_device(session, d->name, "device times are switched off");
+  }
+}
+
+// Events are destroyed on the thread that made them.
+static void release_devices(const pprof_session *session) {
+  if (session->stuck) return;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session) ppi_resolve_release(d->session);
+}
+
+static void note_rest(pprof_session *session) {
+  note_devices(session);
+  if (session->clock_jumped)
+    ppi_texts_add(&session->notes, "clock", ppi_clock_note());
+  if (!ppi_thread_has_membarrier())
+    ppi_texts_add(&session->notes, "membarrier",
+                  "missing: each marker executes a full fence");
+  if (session->stuck)
+    ppi_texts_add(&session->notes, "stuck",
+                  "a thread was still inside a marker at stop");
+}
+
+static void finish(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  ppi_spool_header *header = spool->header;
+  header->clamped = session->resolve_stats.clamped;
+  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+  publish_stats(session);
+  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
+    const ppi_lane *lane = lane_at(session, i);
+    if (lane)
+      ppi_collector_keep_error(
+          session, ppi_totals_add_lane(&session->drain.tally, lane));
+  }
+  note_rest(session);
+  pprof_totals totals = {.notes = session->notes.items,
+                         .num_notes = session->notes.num};
+  ppi_total *items = NULL;
+  ppi_collector_keep_error(
+      session, ppi_totals_build(&session->drain.tally, spool, &items,
+                                &totals.num_items));
+  totals.items = items;
+  ppi_collector_keep_error(
+      session, session->tee.base.finish(&session->tee.base, &totals));
+  ppi_free(items);
+}
+
+static void *collector_main(void *argument) {
+  pprof_session *session = argument;
+  ppi_wakeup *wakeup = &session->wakeup;
+  pprof_run_info info = {session->info.items, session->info.num,
+                         ppi_spool_staging(spool_of(session))};
+  edges_followed = 0;
+  session->drain.excluded_slots =
+      &spool_of(session)->header->retired[PPI_TOTAL_EXCLUDED];
+  session->tee.base.begin(&session->tee.base, &info);
+  uint64_t answered = 0;
+  for (;;) {
+    pthread_mutex_lock(&wakeup->mutex);
+    uint64_t asked = wakeup->asked;
+    bool stop = wakeup->stop;
+    pthread_mutex_unlock(&wakeup->mutex);
+    if (stop) break;
+    bool delivered = cycle(session, asked != answered);
+    if (delivered && asked != answered) {
+      answered = asked;
+      answer(wakeup, asked);
+    }
+    // While sinks have no room, who asks waits for the next interval, too.
+    wait_for_work(session, delivered ? answered : asked);
+  }
+  deliver_rest(session);
+  finish(session);
+  release_devices(session);
+  return NULL;
+}
+
+// The application's signals are not ours to take.
+static int create_thread(pprof_session *session) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error =
+      pthread_create(&session->collector, NULL, collector_main, session);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error == 0) pthread_setname_np(session->collector, "pprof-collector");
+  return error;
+}
+
+pprof_status ppi_collector_start(pprof_session *session) {
+  if (create_thread(session) != 0) return PPROF_STATUS_NO_MEMORY;
+  ppi_collector_ask(session, 1000);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_collector_ask(pprof_session *session, uint32_t wait_ms) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  struct timespec deadline;
+  deadline_after(&deadline, wait_ms * 1000000ull);
+  pthread_mutex_lock(&wakeup->mutex);
+  uint64_t ticket = ++wakeup->asked;
+  pthread_cond_signal(&wakeup->to_collector);
+  pprof_status status = PPROF_STATUS_OK;
+  while (wakeup->done < ticket && status == PPROF_STATUS_OK)
+    if (pthread_cond_timedwait(&wakeup->from_collector, &wakeup->mutex,
+                               &deadline) != 0)
+      status = PPROF_STATUS_BUSY;
+  pthread_mutex_unlock(&wakeup->mutex);
+  return status;
+}
+
+void ppi_collector_stop(pprof_session *session) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  pthread_mutex_lock(&wakeup->mutex);
+  wakeup->stop = true;
+  pthread_cond_signal(&wakeup->to_collector);
+  pthread_mutex_unlock(&wakeup->mutex);
+  pthread_join(session->collector, NULL);
+}

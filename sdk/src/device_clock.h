@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a device's clock lies against the run's: anchors, drift, bounds, and
+// the placing of a range. Collector's thread.
+#ifndef PPI_DEVICE_CLOCK_H_
+#define PPI_DEVICE_CLOCK_H_
+
+#include "device_impl.h"
+#include "resolve.h"
+
+// ppi_device_clock_renew takes an anchor where one is due: at once when ranges
+// wait and none is known, later once a second while the device is in use.
+void ppi_device_clock_renew(ppi_device_session *session, bool in_use);
+// ppi_device_clock_place writes the slot's device times and error; BUSY when
+// there is no mapping yet.
+pprof_status ppi_device_clock_place(ppi_device_session *session, uint32_t index,
+                                    ppi_slot *slot, ppi_resolve_stats *stats);
+void ppi_device_clock_clear(ppi_device_session *session);
+
+#endif  // PPI_DEVICE_CLOCK_H_
