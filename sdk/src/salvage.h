@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A spool whose process is gone (or, for a look, still there): opened, read
+// through the collector's own conversion, delivered to a sink.
+#ifndef PPI_SALVAGE_H_
+#define PPI_SALVAGE_H_
+
+#include "event_impl.h"
+#include "staging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_salvage ppi_salvage;
+
+// ppi_salvage_open maps the spool at `path`. Errors: IO (missing, unreadable),
+// INVALID (not a spool), VERSION, CORRUPT, BUSY (its process is alive).
+pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
+                              pprof_error *error);
+// ppi_salvage_open_live does not mind a living process: what it sees is a
+// moment, of which parts may be older than others.
+pprof_status ppi_salvage_open_live(const char *path, ppi_salvage **out,
+                                   pprof_error *error);
+void ppi_salvage_close(ppi_salvage *salvage);
+const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage);
+// NULL when no log writer had claimed it.
+const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage);
+
+// ppi_salvage_deliver calls sink->define, window and events (not begin, not
+// finish) for what the log does not hold: for each lane the records with a seq
+// of kept(user, lane) or more (kept NULL: all). Ranges open at death end as
+// CLIPPED at the last known time; device ranges without times are delivered
+// with NO_DEVICE_TIME. Definitions are delivered all, windows only when
+// `windows` says so, those still open being closed at the last known time.
+pprof_status ppi_salvage_deliver(ppi_salvage *salvage,
+                                 uint64_t (*kept)(void *user, uint32_t lane),
+                                 void *user, bool windows, pprof_sink *sink);
+// Counters only the spool knows (lost, unmatched, begun_before, ...) and notes.
+// Borrowed until close.
+const pprof_totals *ppi_salvage_totals(const ppi_salvage *salvage);
+uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SALVAGE_H_

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nothing in the file is believed before it was checked, and no chunk serves
+// twice: two lanes that share one could rewrite each other after their check.
+#include "salvage_check.h"
+
+#include <string.h>
+
+#include "lane.h"
+#include "mem.h"
+
+static bool lies_inside(const ppi_spool *spool, uint64_t offset,
+                        uint64_t size) {
+  return offset <= spool->size && size <= spool->size - offset;
+}
+
+static bool is_geometry_sane(const ppi_spool *spool) {
+  const ppi_spool_header *header = spool->header;
+  uint64_t pool = (uint64_t)header->pool_first * PPI_CHUNK_SIZE;
+  return (uint64_t)header->num_chunks * PPI_CHUNK_SIZE <= spool->size &&
+         header->pool_first < header->num_chunks &&
+         header->ticks_per_second >= 1000 &&
+         lies_inside(spool, header->names_offset, header->names_size) &&
+         lies_inside(spool, header->staging_offset, header->staging_size) &&
+         header->names_offset >= PPI_CHUNK_SIZE &&
+         header->staging_offset >= PPI_CHUNK_SIZE &&
+         header->names_offset + header->names_size <= pool &&
+         header->staging_offset + header->staging_size <= pool &&
+         header->staging_size > sizeof(ppi_staging) &&
+         header->names_offset % 8 == 0 && header->staging_offset % 8 == 0;
+}
+
+pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
+                                      pprof_error *error) {
+  const ppi_spool_header *header = spool->header;
+  if (memcmp(header->magic, PPI_SPOOL_MAGIC, sizeof header->magic) != 0)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
+  if (header->version > PPI_SPOOL_VERSION)
+    return ppi_fail(error, PPROF_STATUS_VERSION,
+                    "%.140s: spool version %u, this program reads %u", path,
+                    header->version, PPI_SPOOL_VERSION);
+  if (!is_geometry_sane(spool))
+    return ppi_fail(error, PPROF_STATUS_CORRUPT,
+                    "%.160s: the spool's header makes no sense", path);
+  return PPROF_STATUS_OK;
+}
+
+// Makes a pool chunk this caller's; false when it is none, or somebody's.
+static bool claim(const ppi_spool *spool, uint8_t *claimed, uint32_t chunk) {
+  const ppi_spool_header *header = spool->header;
+  if (chunk < header->pool_first || chunk >= header->num_chunks) return false;
+  if (claimed[chunk]) return false;
+  claimed[chunk] = 1;
+  return true;
+}
+
+// Frames that were pushed lost only keep the balance; the others have a slot.
+static uint64_t num_to_come(const ppi_lane *lane, uint64_t open) {
+  uint64_t num = 0;
+  for (uint64_t i = 0; i < open; i++)
+    num += !(lane->frames[i].flags & PPI_FRAME_LOST);
+  return num;
+}
+
+static void check_frames(ppi_lane *lane, uint64_t open) {
+  for (uint64_t i = 0; i < open; i++) {
+    ppi_frame *frame = &lane->frames[i];
+    if (frame->flow_base + frame->num_flows > PPI_FLOW_STACK ||
+        frame->num_flows > PPI_MAX_FLOWS)
+      frame->num_flows = 0;
+  }
+}
+
+// The slots from the kept ones up to what open frames need must lie in chunks
+// of the lane's own; below and above that a kill leaves harmless leftovers.
+static bool check_lane(const ppi_spool *spool, uint8_t *claimed,
+                       ppi_lane *lane) {
+  uint64_t word = ppi_lane_word(lane);
+  uint64_t head = PPI_HEAD(word);
+  uint64_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
+  uint64_t need = head + num_to_come(lane, open);
+  uint64_t first = lane->kept / PPI_SLOTS_PER_CHUNK;
+  uint64_t end = (need + PPI_SLOTS_PER_CHUNK - 1) / PPI_SLOTS_PER_CHUNK;
+  if (lane->kept > head || need > lane->capacity ||
+      lane->freed_chunks > first || end - first > PPI_LANE_CHUNKS)
+    return false;
+  for (uint64_t k = first; k < end; k++)
+    if (!claim(spool, claimed, lane->directory[k % PPI_LANE_CHUNKS]))
+      return false;
+  lane->capacity = end * PPI_SLOTS_PER_CHUNK;
+  lane->freed_chunks = first;
+  check_frames(lane, open);
+  return true;
+}
+
+static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
+  ppi_spool_header *header = spool->header;
+  header->num_lane_slots = PPI_MIN(header->num_lane_slots, PPI_MAX_LANES);
+  for (uint32_t i = 0; i < header->num_lane_slots; i++) {
+    bool good = claim(spool, claimed, header->lanes[i]);
+    ppi_lane *lane = good ? ppi_spool_chunk(spool, header->lanes[i]) : NULL;
+    good =
+        lane && (lane->state == PPI_LANE_LIVE || lane->state == PPI_LANE_LEFT);
+    if (!good || !check_lane(spool, claimed, lane)) header->lanes[i] = 0;
+  }
+}
+
+static bool check_table(const ppi_spool *spool, uint8_t *claimed,
+                        const ppi_table *table) {
+  if (table->num_chunks > PPI_TABLE_CHUNKS ||
+      table->num_slots !=
+          table->num_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
+    return false;
+  for (uint32_t k = 0; k < table->num_chunks; k++)
+    if (!claim(spool, claimed, table->chunks[k])) return false;
+  return true;
+}
+
+static void check_tables(ppi_spool *spool, uint8_t *claimed) {
+  ppi_spool_header *header = spool->header;
+  header->num_tables = PPI_MIN(header->num_tables, PPI_MAX_TABLES);
+  for (uint32_t i = 0; i < header->num_tables; i++) {
+    bool good = claim(spool, claimed, header->tables[i]);
+    const ppi_table *table =
+        good ? ppi_spool_chunk(spool, header->tables[i]) : NULL;
+    if (!good || !check_table(spool, claimed, table)) header->tables[i] = 0;
+  }
+}
+
+pprof_status ppi_salvage_check(ppi_spool *spool) {
+  ppi_spool_header *header = spool->header;
+  uint8_t *claimed = ppi_alloc(header->num_chunks);
+  if (!claimed) return PPROF_STATUS_NO_MEMORY;
+  check_tables(spool, claimed);
+  check_lanes(spool, claimed);
+  ppi_free(claimed);
+  header->free_list = 0;
+  header->num_free = 0;
+  header->untouched = (uint32_t)(spool->size / PPI_CHUNK_SIZE);
+  header->num_chunks = header->untouched + PPI_SALVAGE_CHUNKS;
+  return PPROF_STATUS_OK;
+}
