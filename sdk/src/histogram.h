@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Durations as integers: count, sums and extremes (a spread), and log-linear
+// buckets (a histogram). Adding and merging in any order gives equal results.
+#ifndef PPI_HISTOGRAM_H_
+#define PPI_HISTOGRAM_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_spread {
+  uint64_t n, sum, min, max;  // min and max: 0 while n is 0
+  unsigned __int128 sum_squares;
+} ppi_spread;
+
+void ppi_spread_add(ppi_spread *spread, uint64_t value);
+void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
+
+// Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,
+// and decided by it alone, buckets replace them: each value below 128 has its
+// own, each power of two above has 64, so a bucket's middle is within 1/128 of
+// its values. All zero is the empty histogram.
+#define PPI_HISTOGRAM_EXACT 256
+typedef struct ppi_histogram {
+  uint64_t n;
+  uint64_t *exact;
+  size_t capacity;
+  uint64_t **octaves;
+} ppi_histogram;
+
+pprof_status ppi_histogram_add(ppi_histogram *histogram, uint64_t value);
+pprof_status ppi_histogram_merge(ppi_histogram *into,
+                                 const ppi_histogram *from);
+// ppi_histogram_quantile answers the value of nearest rank (0 when empty).
+uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
+void ppi_histogram_clear(ppi_histogram *histogram);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_HISTOGRAM_H_

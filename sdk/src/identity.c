@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sweep behind the accounting identity of one device.
+#include "identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,
+                        uint64_t end_b) {
+  uint64_t low = PPI_MAX(start_a, start_b), high = PPI_MIN(end_a, end_b);
+  return low < high ? high - low : 0;
+}
+
+// The first window that ends after `time_ns`: windows are disjoint, in order.
+static size_t first_window(const ppi_windows *windows, uint64_t time_ns) {
+  size_t low = 0, high = windows->num;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (windows->items[middle].end_ns <= time_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
+                             uint64_t end_ns) {
+  uint64_t sum = 0;
+  for (size_t i = first_window(windows, start_ns); i < windows->num; i++) {
+    if (windows->items[i].start_ns >= end_ns) break;
+    sum += overlap(start_ns, end_ns, windows->items[i].start_ns,
+                   windows->items[i].end_ns);
+  }
+  return sum;
+}
+
+pprof_status ppi_identity_add(ppi_identity *identity,
+                              const ppi_device_side *side) {
+  ppi_device_side *grown = ppi_grow(identity->sides, &identity->sides_capacity,
+                                    identity->num_sides + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  identity->sides = grown;
+  ppi_device_side *added = &identity->sides[identity->num_sides++];
+  *added = *side;
+  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
+  added->start_ns = PPI_MAX(added->start_ns, identity->settled_ns);
+  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
+  return PPROF_STATUS_OK;
+}
+
+static int compare_steps(const void *left, const void *right) {
+  const ppi_identity_step *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
+                                  uint64_t start_ns, uint64_t end_ns) {
+  bool is_open = end_ns == UINT64_MAX;
+  for (size_t i = identity->num_steps; identity->num_open && i-- > 0;) {
+    ppi_identity_step *step = &identity->steps[i];
+    if (step->start_ns != start_ns || step->key != key) continue;
+    if (step->end_ns != UINT64_MAX) continue;
+    step->end_ns = end_ns;
+    identity->num_open -= !is_open;
+    return PPROF_STATUS_OK;
+  }
+  if (start_ns < identity->settled_ns) {
+    identity->steps_unchecked += !is_open;
+    return PPROF_STATUS_OK;
+  }
+  ppi_identity_step *grown =
+      ppi_grow(identity->steps, &identity->steps_capacity,
+               identity->num_steps + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  identity->steps = grown;
+  identity->num_open += is_open;
+  identity->steps[identity->num_steps++] =
+      (ppi_identity_step){.key = key, .start_ns = start_ns, .end_ns = end_ns};
+  return PPROF_STATUS_OK;
+}
+
+// A gap [start, end) before a side, or after the last one (`next` NULL).
+typedef struct idle_gap {
+  uint64_t start_ns, end_ns, start_error_ns;
+  const ppi_device_side *next;
+} idle_gap;
+
+// A gap is classified window by window: what another window holds is no
+// neighbour of this one's idle time.
+static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
+                         uint64_t low_ns, uint64_t high_ns) {
+  uint64_t bound_ns = 0;
+  if (low_ns == gap->start_ns) bound_ns += gap->start_error_ns;
+  if (gap->next && high_ns == gap->end_ns) bound_ns += gap->next->error_ns;
+  if (high_ns - low_ns < bound_ns) return PPI_IDLE_UNRESOLVED;
+  if (!gap->next || gap->next->submit_ns >= window->end_ns)
+    return PPI_IDLE_NO_MORE_WORK;
+  return gap->next->submit_ns < low_ns ? PPI_IDLE_QUEUED
+                                       : PPI_IDLE_NOT_SUBMITTED;
+}
+
+static void take_gap(ppi_identity *identity, const ppi_windows *windows,
+                     const idle_gap *gap, size_t first_step) {
+  for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
+    const ppi_span *window = &windows->items[i];
+    uint64_t low_ns = PPI_MAX(gap->start_ns, window->start_ns);
+    uint64_t high_ns = PPI_MIN(gap->end_ns, window->end_ns);
+    if (window->start_ns >= gap->end_ns) break;
+    if (low_ns >= high_ns) continue;
+    ppi_idle idle = classify(gap, window, low_ns, high_ns);
+    identity->idle_ns[idle] += high_ns - low_ns;
+    for (size_t k = first_step; k < identity->num_steps; k++) {
+      ppi_identity_step *step = &identity->steps[k];
+      if (step->start_ns >= high_ns) break;
+      step->idle_ns += overlap(low_ns, high_ns, step->start_ns, step->end_ns);
+    }
+  }
+}
+
+static pprof_status take_busy(ppi_identity *identity,
+                              const ppi_windows *windows, ppi_span busy,
+                              size_t first_step) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = first_window(windows, busy.start_ns); i < windows->num; i++) {
+    const ppi_span *window = &windows->items[i];
+    if (window->start_ns >= busy.end_ns) break;
+    uint64_t low_ns = PPI_MAX(busy.start_ns, window->start_ns);
+    uint64_t high_ns = PPI_MIN(busy.end_ns, window->end_ns);
+    status = ppi_union_add(&identity->busy, low_ns, high_ns);
+    for (size_t k = first_step;
+         k < identity->num_steps && status == PPROF_STATUS_OK; k++) {
+      ppi_identity_step *step = &identity->steps[k];
+      if (step->start_ns >= high_ns) break;
+      status = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
+                             PPI_MIN(high_ns, step->end_ns));
+    }
+    if (status != PPROF_STATUS_OK) break;
+  }
+  return status;
+}
+
+static void check_step(ppi_identity *identity, const ppi_windows *windows,
+                       ppi_identity_step *step) {
+  uint64_t wall_ns = ppi_windows_overlap(windows, step->start_ns, step->end_ns);
+  uint64_t busy_ns = ppi_union_measure(&step->busy);
+  if (wall_ns != busy_ns + step->idle_ns) identity->steps_failed++;
+  ppi_union_clear(&step->busy);
+}
+
+// Steps that end by `time_ns` are complete: sides and gaps come in order.
+// They may overlap (steps of several threads), so the rest is moved up.
+static size_t skip_steps(const ppi_identity *identity, size_t first,
+                         uint64_t time_ns) {
+  while (first < identity->num_steps &&
+         identity->steps[first].end_ns <= time_ns)
+    first++;
+  return first;
+}
+
+static int compare_sides(const void *left, const void *right) {
+  const ppi_device_side *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->submit_ns != b->submit_ns) return a->submit_ns < b->submit_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
+}
+
+static void take_side(ppi_identity *identity, const ppi_windows *windows,
+                      const ppi_device_side *side, size_t first_step) {
+  if (side->continued) return;
+  if (side->start_ns > identity->cursor_ns) {
+    idle_gap before = {identity->cursor_ns, side->start_ns,
+                       identity->cursor_error_ns, side};
+    take_gap(identity, windows, &before, first_step);
+  }
+  if (side->end_ns > identity->cursor_ns) {
+    identity->cursor_ns = side->end_ns;
+    identity->cursor_error_ns = side->error_ns;
+  } else if (side->end_ns == identity->cursor_ns) {
+    identity->cursor_error_ns =
+        PPI_MAX(identity->cursor_error_ns, side->error_ns);
+  }
+}
+
+// A step is held while busy time or the gap after it may still reach into it.
+// One that lies wholly in the gap that is still open is idle throughout: the
+// identity holds for it whatever the gap turns out to be.
+static void release_steps(ppi_identity *identity, const ppi_windows *windows,
+                          uint64_t horizon_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < identity->num_steps; i++) {
+    ppi_identity_step *step = &identity->steps[i];
+    bool known = step->end_ns <= horizon_ns;
+    if (known && step->end_ns <= identity->cursor_ns)
+      check_step(identity, windows, step);
+    else if (!known || step->start_ns < identity->cursor_ns)
+      identity->steps[kept++] = *step;
+    else
+      ppi_union_clear(&step->busy);
+  }
+  identity->num_steps = kept;
+}
+
+static pprof_status take_sides(ppi_identity *identity,
+                               const ppi_windows *windows,
+                               uint64_t horizon_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t kept = 0, first_step = 0;
+  for (size_t i = 0; i < identity->num_sides; i++) {
+    ppi_device_side side = identity->sides[i];
+    if (side.start_ns >= horizon_ns || status != PPROF_STATUS_OK) {
+      identity->sides[kept++] = side;
+      continue;
+    }
+    first_step = skip_steps(identity, first_step,
+                            PPI_MIN(side.start_ns, identity->cursor_ns));
+    take_side(identity, windows, &side, first_step);
+    ppi_span busy = {side.start_ns, PPI_MIN(side.end_ns, horizon_ns)};
+    status = take_busy(identity, windows, busy, first_step);
+    if (side.end_ns <= horizon_ns) continue;
+    side.start_ns = horizon_ns;
+    side.continued = true;
+    identity->sides[kept++] = side;
+  }
+  identity->num_sides = kept;
+  return status;
+}
+
+pprof_status ppi_identity_settle(ppi_identity *identity,
+                                 const ppi_windows *windows,
+                                 uint64_t horizon_ns) {
+  if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
+  if (identity->num_sides > 1)
+    qsort(identity->sides, identity->num_sides, sizeof *identity->sides,
+          compare_sides);
+  if (identity->num_steps > 1)
+    qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
+          compare_steps);
+  pprof_status status = take_sides(identity, windows, horizon_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  if (horizon_ns == UINT64_MAX) {
+    idle_gap last = {identity->cursor_ns, UINT64_MAX, identity->cursor_error_ns,
+                     NULL};
+    take_gap(identity, windows, &last, 0);
+    identity->cursor_ns = UINT64_MAX;
+  }
+  release_steps(identity, windows, horizon_ns);
+  ppi_union_settle(&identity->busy, horizon_ns);
+  identity->settled_ns = horizon_ns;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_identity_clear(ppi_identity *identity) {
+  for (size_t i = 0; i < identity->num_steps; i++)
+    ppi_union_clear(&identity->steps[i].busy);
+  ppi_union_clear(&identity->busy);
+  ppi_free(identity->steps);
+  ppi_free(identity->sides);
+  *identity = (ppi_identity){0};
+}

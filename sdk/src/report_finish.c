@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of a run: what was held is decided, and ids become names.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+#include "report_run.h"
+
+static pprof_status close_windows(ppi_run *run) {
+  if (run->windows.num == 0) {
+    pprof_status status = ppi_run_window(run, 0, true, 0);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  for (size_t i = 0; i < run->windows.num; i++) {
+    ppi_span *window = &run->windows.items[i];
+    if (window->end_ns == UINT64_MAX)
+      window->end_ns = PPI_MAX(window->start_ns, run->last_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status settle_all(ppi_run *run) {
+  const ppi_scope_horizon last = {UINT64_MAX, UINT64_MAX, NULL, 0, true};
+  pprof_status status = close_windows(run);
+  for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++)
+    status = ppi_scopes_settle(&run->threads[i].scopes, &last);
+  for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_device *device = run->devices.items[i];
+    if (device)
+      status =
+          ppi_identity_settle(&device->identity, &run->windows, UINT64_MAX);
+  }
+  return status;
+}
+
+static const ppi_spread *for_model(const ppi_run *run,
+                                   const ppi_device_spreads *spreads) {
+  return run->has_kernels ? &spreads->kernels : &spreads->all;
+}
+
+static const ppi_spread *for_names(const ppi_run *run,
+                                   const ppi_device_spreads *spreads) {
+  return run->has_kernels ? &spreads->general : &spreads->all;
+}
+
+static uint32_t portable_category(uint32_t category) {
+  return category < PPROF_CATEGORY_FIRST_REGISTERED ? category
+                                                    : PPI_CATEGORY_REGISTERED;
+}
+
+static void fill_bases(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->windows.num; i++)
+    out->wall_ns +=
+        run->windows.items[i].end_ns - run->windows.items[i].start_ns;
+  ppi_device_spreads sums = {0};
+  if (run->num_steps) {
+    ppi_run_category *steps =
+        ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+    out->base_ns = ppi_union_measure(&steps->host);
+    out->runs_with_steps = 1;
+    sums = run->phases[PPI_PHASE_PROFILE_STEP].inside;
+  } else {
+    out->base_ns = out->wall_ns;
+    out->runs_without_steps = 1;
+    ppi_device_spreads_add(&sums, &run->device_sums);
+  }
+  out->runs_with_kernels = run->has_kernels;
+  out->model_device_ns = for_model(run, &sums)->sum;
+  out->general_device_ns = for_names(run, &sums)->sum;
+  for (int i = 0; i < PPI_NUM_PHASES; i++) {
+    out->phases[i].host = run->phases[i].host;
+    out->phases[i].device = *for_model(run, &run->phases[i].inside);
+  }
+}
+
+static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
+  for (uint32_t id = 0; id < run->categories.num; id++) {
+    ppi_run_category *from = run->categories.items[id];
+    if (!from || (!from->host_calls && !from->device_calls)) continue;
+    ppi_report_category *category =
+        ppi_figures_category(out, portable_category(id), from->name);
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    category->host_calls += from->host_calls;
+    category->host_ns += ppi_union_measure(&from->host);
+    category->device_calls += from->device_calls;
+    category->device_ns += ppi_union_measure(&from->device);
+  }
+  return PPROF_STATUS_OK;
+}
+
+typedef struct named_site {
+  const char *category_name;
+  ppi_run_site *site;
+} named_site;
+
+static int compare_sites(const void *left, const void *right) {
+  const named_site *a = left, *b = right;
+  int order = strcmp(a->category_name, b->category_name);
+  return order ? order : strcmp(a->site->name, b->site->name);
+}
+
+static pprof_status fill_name(ppi_run *run, ppi_figures *out,
+                              const named_site *from) {
+  ppi_run_site *site = from->site;
+  ppi_report_name *name = ppi_figures_name(
+      out, portable_category(site->category), from->category_name, site->name);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  ppi_spread_merge(&name->host, &site->host);
+  ppi_spread_merge(&name->submit, &site->submit);
+  ppi_spread_merge(&name->device, &site->device);
+  ppi_spread_merge(&name->inside, for_names(run, &site->row.inside));
+  pprof_status status =
+      ppi_histogram_merge(&name->host_times, &site->host_times);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_histogram_merge(&name->device_times, &site->device_times);
+}
+
+// Sorted first, so that each name is appended to the sorted table.
+static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
+  named_site *sites = ppi_alloc((run->sites.num + 1) * sizeof *sites);
+  if (!sites) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  size_t num = 0;
+  for (size_t i = 0; i < run->sites.num; i++) {
+    ppi_run_site *site = run->sites.items[i];
+    if (!site || (!site->host.n && !site->submit.n)) continue;
+    ppi_run_category *category = ppi_run_category_at(run, site->category);
+    if (!category) status = PPROF_STATUS_NO_MEMORY;
+    if (status != PPROF_STATUS_OK) break;
+    sites[num++] = (named_site){category->name, site};
+  }
+  if (num > 1) qsort(sites, num, sizeof *sites, compare_sites);
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    status = fill_name(run, out, &sites[i]);
+  ppi_free(sites);
+  return status;
+}
+
+static void fill_identity(ppi_run *run, ppi_report_device *device,
+                          ppi_identity *identity) {
+  uint64_t wall_ns = ppi_windows_overlap(&run->windows, 0, UINT64_MAX);
+  uint64_t busy_ns = ppi_union_measure(&identity->busy);
+  uint64_t sum_ns = busy_ns;
+  for (int i = 0; i < PPI_NUM_IDLE; i++) {
+    device->idle_ns[i] += identity->idle_ns[i];
+    sum_ns += identity->idle_ns[i];
+  }
+  device->wall_ns += wall_ns;
+  device->busy_ns += busy_ns;
+  device->steps_checked += run->num_steps - identity->steps_unchecked;
+  device->steps_failed += identity->steps_failed;
+  device->failed |= sum_ns != wall_ns || identity->steps_failed;
+}
+
+static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->devices.num; i++) {
+    ppi_run_device *from = run->devices.items[i];
+    // Device 0 stands for ranges on no device at all: there is nothing to
+    // check.
+    if (!from || (i == 0 && from->ranges == 0)) continue;
+    ppi_report_device *device = ppi_figures_device(out, from->name);
+    if (!device) return PPROF_STATUS_NO_MEMORY;
+    device->ranges += from->ranges;
+    device->untimed += from->untimed;
+    device->runs_with_kernels += from->has_kernels;
+    device->used_ns +=
+        ppi_union_measure(from->has_kernels ? &from->kernels : &from->all);
+    device->incomplete |= from->incomplete || run->lost_device;
+    fill_identity(run, device, &from->identity);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->num_work; i++) {
+    const ppi_run_work *from = &run->work[i];
+    ppi_run_site *site = ppi_run_site_at(run, from->site);
+    ppi_run_category *category =
+        site ? ppi_run_category_at(run, site->category) : NULL;
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_work key = {.run = run->input.uuid,
+                           .name = site->name,
+                           .category_name = category->name,
+                           .lane = from->lane};
+    ppi_report_work *work = ppi_figures_work(out, &key);
+    if (!work) return PPROF_STATUS_NO_MEMORY;
+    work->num_values += from->num_values;
+    work->items += from->items;
+    work->bytes += from->bytes;
+    work->flops += from->flops;
+    work->params += from->params;
+    work->value += from->value;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
+                                ppi_figures *out) {
+  for (int key = 0; key < PPI_NUM_TOTALS; key++)
+    out->totals[key] =
+        ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
+  run->lost_device = out->totals[PPI_TOTAL_DEVICE_LOST] > 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
+    status =
+        ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value);
+  return status;
+}
+
+pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
+                            ppi_figures *out) {
+  pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
+  if (status != PPROF_STATUS_OK) return status;
+  fill_bases(run, out);
+  status = fill_categories(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_names(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_work(run, out);
+  if (status == PPROF_STATUS_OK) status = ppi_figures_input(out, &run->input);
+  return status;
+}

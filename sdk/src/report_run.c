@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Definitions, windows and lookups of a run that is being delivered.
+#include "report_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+static const uint32_t phase_categories[PPI_NUM_PHASES] = {
+    [PPI_PHASE_PROFILE_STEP] = PPROF_CATEGORY_PROFILE_STEP,
+    [PPI_PHASE_DATALOADER] = PPROF_CATEGORY_DATALOADER,
+    [PPI_PHASE_FORWARD] = PPROF_CATEGORY_FORWARD,
+    [PPI_PHASE_BACKWARD] = PPROF_CATEGORY_BACKWARD,
+    [PPI_PHASE_OPTIMIZATION] = PPROF_CATEGORY_OPTIMIZATION,
+    [PPI_PHASE_PREPROCESS] = PPROF_CATEGORY_PREPROCESS,
+    [PPI_PHASE_INFERENCE] = PPROF_CATEGORY_INFERENCE,
+    [PPI_PHASE_POSTPROCESS] = PPROF_CATEGORY_POSTPROCESS,
+    [PPI_PHASE_CPU_TASK] = PPROF_CATEGORY_CPU_TASK,
+};
+
+int ppi_phase_of(uint32_t category) {
+  for (int i = 0; i < PPI_NUM_PHASES; i++)
+    if (phase_categories[i] == category) return i;
+  return -1;
+}
+
+uint32_t ppi_category_of_phase(int phase) {
+  return phase_categories[phase];
+}
+
+bool ppi_is_user_defined(uint32_t category) {
+  return category == PPROF_CATEGORY_USER_DEFINED ||
+         category == PPROF_CATEGORY_PYTHON_USER_DEFINED;
+}
+
+static void *item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
+  if (id < table->num && table->items[id]) return table->items[id];
+  if (id >= PPI_RUN_MAX_ID) return NULL;
+  if (id >= table->num) {
+    void **grown =
+        ppi_grow(table->items, &table->capacity, (size_t)id + 1, sizeof *grown);
+    if (!grown) return NULL;
+    table->items = grown;
+    memset(grown + table->num, 0, (id + 1 - table->num) * sizeof *grown);
+    table->num = (size_t)id + 1;
+  }
+  return table->items[id] = ppi_alloc(item_size);
+}
+
+static bool set_name(char **name, const char *text) {
+  if (*name && strcmp(*name, text) == 0) return true;
+  char *copy = ppi_strdup(text);
+  if (!copy) return false;
+  ppi_free(*name);
+  *name = copy;
+  return true;
+}
+
+// A record may name what no definition told of, in a damaged log: it gets a
+// name that says so.
+static bool name_unknown(char **name, const char *what, uint32_t id) {
+  if (*name) return true;
+  char text[32];
+  snprintf(text, sizeof text, "<%s %u>", what, id);
+  return set_name(name, text);
+}
+
+ppi_run_category *ppi_run_category_at(ppi_run *run, uint32_t id) {
+  ppi_run_category *category = item_at(&run->categories, id, sizeof *category);
+  if (category && !name_unknown(&category->name, "category", id)) return NULL;
+  return category;
+}
+
+ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id) {
+  ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
+  if (site && !name_unknown(&site->name, "site", id)) return NULL;
+  return site;
+}
+
+static pprof_status copy_steps(ppi_run *run, ppi_run_device *device) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->steps.num_steps; i++) {
+    const ppi_identity_step *step = &run->steps.steps[i];
+    if (status == PPROF_STATUS_OK)
+      status = ppi_identity_step_at(&device->identity, step->key,
+                                    step->start_ns, step->end_ns);
+  }
+  return status;
+}
+
+ppi_run_device *ppi_run_device_at(ppi_run *run, uint32_t id) {
+  ppi_run_device *device = item_at(&run->devices, id, sizeof *device);
+  if (!device || device->name) return device;
+  if (!name_unknown(&device->name, "device", id)) return NULL;
+  return copy_steps(run, device) == PPROF_STATUS_OK ? device : NULL;
+}
+
+ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream) {
+  uint32_t device = 0;
+  if (stream < run->streams.num && run->streams.items[stream])
+    device = ((ppi_run_stream *)run->streams.items[stream])->device;
+  return ppi_run_device_at(run, device);
+}
+
+static ppi_run_thread *thread_at(ppi_run *run, uint64_t number) {
+  size_t low = 0, high = run->num_threads;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (run->threads[middle].number < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < run->num_threads && run->threads[low].number == number)
+    return &run->threads[low];
+  ppi_run_thread *grown = ppi_grow(run->threads, &run->threads_capacity,
+                                   run->num_threads + 1, sizeof *grown);
+  if (!grown) return NULL;
+  run->threads = grown;
+  memmove(grown + low + 1, grown + low,
+          (run->num_threads - low) * sizeof *grown);
+  run->num_threads++;
+  grown[low] = (ppi_run_thread){.number = number};
+  return &grown[low];
+}
+
+ppi_run_thread *ppi_run_process(ppi_run *run) {
+  return thread_at(run, 0);
+}
+
+// A lane without a definition counts as a thread of its own.
+ppi_run_thread *ppi_run_thread_of(ppi_run *run, uint32_t lane) {
+  if (lane < run->lanes.num && run->lanes.items[lane])
+    return thread_at(run, ((ppi_run_lane *)run->lanes.items[lane])->thread);
+  return thread_at(run, lane == 0 ? 0 : (uint64_t)1 << 63 | lane);
+}
+
+static pprof_status define_named(char **name, const char *text) {
+  return set_name(name, text) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
+  uint32_t id = definition->id;
+  if (id >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  switch (definition->kind) {
+    case PPROF_DEFINITION_SITE: {
+      ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
+      if (!site) return PPROF_STATUS_NO_MEMORY;
+      site->category = definition->parent;
+      return define_named(&site->name, definition->name);
+    }
+    case PPROF_DEFINITION_CATEGORY: {
+      ppi_run_category *category =
+          item_at(&run->categories, id, sizeof *category);
+      if (!category) return PPROF_STATUS_NO_MEMORY;
+      return define_named(&category->name, definition->name);
+    }
+    case PPROF_DEFINITION_LANE: {
+      ppi_run_lane *lane = item_at(&run->lanes, id, sizeof *lane);
+      if (!lane) return PPROF_STATUS_NO_MEMORY;
+      lane->thread = definition->number;
+      return PPROF_STATUS_OK;
+    }
+    case PPROF_DEFINITION_DEVICE: {
+      ppi_run_device *device = ppi_run_device_at(run, id);
+      if (!device) return PPROF_STATUS_NO_MEMORY;
+      return define_named(&device->name, definition->name);
+    }
+    case PPROF_DEFINITION_STREAM: {
+      ppi_run_stream *stream = item_at(&run->streams, id, sizeof *stream);
+      if (!stream) return PPROF_STATUS_NO_MEMORY;
+      stream->device = definition->parent;
+      return PPROF_STATUS_OK;
+    }
+  }
+  return PPROF_STATUS_OK;
+}
+
+static bool copy_text(char **out, const pprof_run_info *info, const char *key) {
+  const char *text = pprof_run_info_text(info, key);
+  *out = ppi_strdup(text ? text : "");
+  return *out != NULL;
+}
+
+pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
+  bool copied = copy_text(&run->input.uuid, info, "uuid") &&
+                copy_text(&run->input.host, info, "host") &&
+                copy_text(&run->input.pid, info, "pid");
+  return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static void insert_window(ppi_run *run, uint32_t index, uint64_t time_ns) {
+  size_t at = run->windows.num;
+  while (at > 0 && run->windows.items[at - 1].start_ns > time_ns) at--;
+  size_t behind = run->windows.num - at;
+  memmove(run->windows.items + at + 1, run->windows.items + at,
+          behind * sizeof *run->windows.items);
+  memmove(run->window_indexes + at + 1, run->window_indexes + at,
+          behind * sizeof *run->window_indexes);
+  run->windows.num++;
+  run->windows.items[at] = (ppi_span){time_ns, UINT64_MAX};
+  run->window_indexes[at] = index;
+}
+
+pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
+                            uint64_t time_ns) {
+  size_t at = run->windows.num;
+  run->last_ns = PPI_MAX(run->last_ns, time_ns);
+  while (at > 0 && run->window_indexes[at - 1] != index) at--;
+  if (at > 0) {
+    ppi_span *window = &run->windows.items[at - 1];
+    if (opens) return PPROF_STATUS_OK;
+    window->end_ns = PPI_MAX(time_ns, window->start_ns);
+    return PPROF_STATUS_OK;
+  }
+  if (!opens) return PPROF_STATUS_OK;
+  ppi_span *grown = ppi_grow(run->windows.items, &run->windows.capacity,
+                             run->windows.num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  run->windows.items = grown;
+  uint32_t *indexes =
+      ppi_grow(run->window_indexes, &run->window_indexes_capacity,
+               run->windows.num + 1, sizeof *indexes);
+  if (!indexes) return PPROF_STATUS_NO_MEMORY;
+  run->window_indexes = indexes;
+  insert_window(run, index, time_ns);
+  return PPROF_STATUS_OK;
+}
+
+static void clear_items(ppi_run *run) {
+  for (size_t i = 0; i < run->categories.num; i++) {
+    ppi_run_category *category = run->categories.items[i];
+    if (!category) continue;
+    ppi_free(category->name);
+    ppi_union_clear(&category->host);
+    ppi_union_clear(&category->device);
+  }
+  for (size_t i = 0; i < run->sites.num; i++) {
+    ppi_run_site *site = run->sites.items[i];
+    if (!site) continue;
+    ppi_free(site->name);
+    ppi_histogram_clear(&site->host_times);
+    ppi_histogram_clear(&site->device_times);
+  }
+  for (size_t i = 0; i < run->devices.num; i++) {
+    ppi_run_device *device = run->devices.items[i];
+    if (!device) continue;
+    ppi_free(device->name);
+    ppi_union_clear(&device->all);
+    ppi_union_clear(&device->kernels);
+    ppi_identity_clear(&device->identity);
+  }
+}
+
+static void clear_table(ppi_run_table *table) {
+  for (size_t i = 0; i < table->num; i++) ppi_free(table->items[i]);
+  ppi_free(table->items);
+}
+
+void ppi_run_clear(ppi_run *run) {
+  clear_items(run);
+  clear_table(&run->categories);
+  clear_table(&run->sites);
+  clear_table(&run->lanes);
+  clear_table(&run->devices);
+  clear_table(&run->streams);
+  for (size_t i = 0; i < run->num_threads; i++)
+    ppi_scopes_clear(&run->threads[i].scopes);
+  ppi_free(run->threads);
+  ppi_free(run->work);
+  ppi_free(run->windows.items);
+  ppi_free(run->window_indexes);
+  ppi_identity_clear(&run->steps);
+  ppi_free(run->input.uuid);
+  ppi_free(run->input.host);
+  ppi_free(run->input.pid);
+  *run = (ppi_run){0};
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measure of a union of time spans, in memory bounded by checkpoints: what
+// lies before a horizon is folded into one number. One thread at a time.
+#ifndef PPI_UNION_H_
+#define PPI_UNION_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_span {
+  uint64_t start_ns, end_ns;
+} ppi_span;
+
+// All zero is the empty union.
+typedef struct ppi_union {
+  ppi_span *spans;
+  size_t num, capacity;
+  size_t num_compact;  // spans left by the last compaction
+  uint64_t settled_ns, horizon_ns;
+} ppi_union;
+
+// ppi_union_add unites [start, end) with `set`; an end before the start counts
+// as empty, and what lies before the settled horizon was counted already.
+pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
+
+// ppi_union_settle promises that the part of the union before `horizon` is
+// complete, and forgets its spans.
+void ppi_union_settle(ppi_union *set, uint64_t horizon_ns);
+
+uint64_t ppi_union_measure(ppi_union *set);
+void ppi_union_clear(ppi_union *set);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_UNION_H_
