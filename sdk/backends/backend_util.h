@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the backends share: host time, knowing that this process is a forked
+// child, and loading a vendor's library at run time.
+#ifndef PPI_BACKEND_UTIL_H_
+#define PPI_BACKEND_UTIL_H_
+
+#include <time.h>
+
+#include "base_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// An anchor that did not come within this time is given up; a kernel of
+// another stream then owns the device, and a wide bracket is of no use.
+#define PPI_ANCHOR_WAIT_NS 100000u
+
+static inline uint64_t ppi_backend_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// Grows by one in each forked child, once ppi_backend_watch_fork was called.
+// A child has neither our threads nor a usable driver, so whatever was made
+// under another number is not touched any more.
+extern uint32_t ppi_backend_generation;
+void ppi_backend_watch_fork(void);
+
+typedef struct ppi_symbol {
+  const char *name;
+  const char *other_name;  // tried first, when not NULL: a newer version
+  size_t offset;           // of the function pointer in the table
+  bool optional;           // may stay NULL
+} ppi_symbol;
+
+typedef struct ppi_library {
+  const char *backend;         // begins error texts
+  const char *const *sonames;  // in order of preference, NULL ends them
+  const ppi_symbol *symbols;
+  size_t num_symbols;
+} ppi_library;
+
+// ppi_library_load fills the function pointers of `table`. A library that the
+// program has mapped already is preferred to loading one. It stays mapped:
+// threads of a driver cannot be unloaded. UNAVAILABLE leaves `table` untouched.
+pprof_status ppi_library_load(const ppi_library *library, void *table,
+                              pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_BACKEND_UTIL_H_

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cuda backend: events of the driver library, found at run time. It serves
+// programs of the CUDA Runtime (cudaStream_t is CUstream) and of the driver
+// alike, and leaves the runtime's last error alone. No CUDA header or library
+// is needed to build it.
+//
+//   pprof_device *gpu = pprof_device_get(pprof_backend_cuda(), 0);
+//   pprof_device_push(gpu, stream, &site);  // stream: cudaStream_t, CUstream
+//
+// Stream NULL is the legacy default stream of the current context. A program
+// built with per-thread default streams passes (void *)2,
+// cudaStreamPerThread, instead.
+#include <pthread.h>
+
+#include "backend_util.h"
+#include "driver_events.h"
+
+static ppi_driver_api api;
+
+// The names without _ptsz: there NULL is the legacy stream, whatever the
+// program was built with. A newer name (third place) is preferred where it
+// exists.
+#define CUDA_LIST(X)                                                         \
+  X(init, "cuInit", NULL, false)                                             \
+  X(device_count, "cuDeviceGetCount", NULL, false)                           \
+  X(stream_pool, "cuStreamGetCtx", NULL, false)                              \
+  X(pool_current, "cuCtxGetCurrent", NULL, false)                            \
+  X(stream_id, "cuStreamGetId", NULL, true)                                  \
+  X(stream_capturing, "cuStreamIsCapturing", NULL, false)                    \
+  X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", NULL, false) \
+  X(pool_enter, "cuCtxPushCurrent_v2", NULL, false)                          \
+  X(pool_leave, "cuCtxPopCurrent_v2", NULL, false)                           \
+  X(stream_create, "cuStreamCreate", NULL, false)                            \
+  X(stream_destroy, "cuStreamDestroy_v2", NULL, false)                       \
+  X(event_create, "cuEventCreate", NULL, false)                              \
+  X(event_destroy, "cuEventDestroy_v2", NULL, false)                         \
+  X(event_record, "cuEventRecord", NULL, false)                              \
+  X(event_query, "cuEventQuery", NULL, false)                                \
+  X(event_elapsed, "cuEventElapsedTime", "cuEventElapsedTime_v2", false)     \
+  X(error_name, "cuGetErrorName", NULL, false)
+
+pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
+                           pprof_error *error) {
+  static const ppi_symbol symbols[] = {
+#define CUDA_SYMBOL(member, name, newer, optional) \
+  {name, newer, offsetof(ppi_driver_api, member), optional},
+      CUDA_LIST(CUDA_SYMBOL)
+#undef CUDA_SYMBOL
+  };
+  ppi_library library = {"cuda", sonames, symbols,
+                         sizeof symbols / sizeof *symbols};
+  return ppi_library_load(&library, out, error);
+}
+
+static pprof_status load_once(pprof_error *error) {
+  static const char *const sonames[] = {"libcuda.so.1", NULL};
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static bool loaded;
+  pthread_mutex_lock(&lock);
+  pprof_status status =
+      loaded ? PPROF_STATUS_OK : ppi_cuda_load(sonames, &api, error);
+  loaded = status == PPROF_STATUS_OK;
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+static pprof_status cuda_open(int index, void **out_context,
+                              pprof_error *error) {
+  pprof_status status = load_once(error);
+  return status ? status
+                : ppi_driver_open(&api, "cuda", index, out_context, error);
+}
+
+const pprof_backend *pprof_backend_cuda(void) {
+  static const pprof_backend backend = {
+      .size = sizeof(pprof_backend),
+      .name = "cuda",
+      .caps = PPROF_BACKEND_CAPTURE,
+      .open = cuda_open,
+      .close = ppi_driver_close,
+      .collector_enter = ppi_driver_collector_enter,
+      .stream_info = ppi_driver_stream_info,
+      .event_create = ppi_driver_event_create,
+      .event_destroy = ppi_driver_event_destroy,
+      .event_record = ppi_driver_event_record,
+      .event_query = ppi_driver_event_query,
+      .event_elapsed = ppi_driver_event_elapsed,
+      .anchor = ppi_driver_anchor,
+  };
+  return &backend;
+}

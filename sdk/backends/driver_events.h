@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device events over a GPU driver, shared by the cuda and hip backends: both
+// drivers have the same notions and the same error numbers, so one table of
+// functions tells them apart. Tests hand in a table of their own.
+#ifndef PPI_DRIVER_EVENTS_H_
+#define PPI_DRIVER_EVENTS_H_
+
+#include "base_impl.h"
+#include "pprof/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Results are the driver's numbers, 0 for success. A pool is what events and
+// streams must share: a CUcontext, or a HIP device. Handles are opaque.
+typedef struct ppi_driver_api {
+  int (*init)(unsigned flags);
+  int (*device_count)(int *out_num);
+  // Of a stream; NULL is the default stream of what is current here.
+  int (*stream_pool)(void *stream, void **out_pool);
+  int (*pool_current)(void **out_pool);
+  int (*stream_id)(void *stream, unsigned long long *out_id);  // may be NULL
+  int (*stream_capturing)(void *stream, int *out_state);
+  int (*exchange_capture_mode)(int *mode);
+  // Make a pool current on this thread, and take that back.
+  int (*pool_enter)(void *pool);
+  int (*pool_leave)(void **out_pool);
+  int (*stream_create)(void **out_stream, unsigned flags);
+  int (*stream_destroy)(void *stream);
+  int (*event_create)(void **out_event, unsigned flags);
+  int (*event_destroy)(void *event);
+  int (*event_record)(void *event, void *stream);
+  int (*event_query)(void *event);
+  int (*event_elapsed)(float *out_ms, void *from, void *to);
+  int (*error_name)(int code, const char **out_name);
+} ppi_driver_api;
+
+// `api` is borrowed for the life of the context; `name` begins error texts.
+pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
+                             int index, void **out_context, pprof_error *error);
+
+// The functions of libcuda, from the first of `sonames` that can be loaded.
+pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
+                           pprof_error *error);
+
+// The remaining entries of a pprof_backend; its caps are PPROF_BACKEND_CAPTURE.
+void ppi_driver_close(void *context);
+pprof_status ppi_driver_collector_enter(void *context);
+pprof_status ppi_driver_stream_info(void *context, void *stream,
+                                    pprof_stream_info *out);
+pprof_status ppi_driver_event_create(void *context, uint64_t pool, size_t num,
+                                     void **out_events);
+void ppi_driver_event_destroy(void *context, uint64_t pool, size_t num,
+                              void **events);
+pprof_status ppi_driver_event_record(void *context, void *event, void *stream);
+pprof_status ppi_driver_event_query(void *context, void *event);
+pprof_status ppi_driver_event_elapsed(void *context, void *from, void *to,
+                                      int64_t *out_ns);
+pprof_status ppi_driver_anchor(void *context, uint64_t pool, pprof_anchor *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_DRIVER_EVENTS_H_
