@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes that grow, and a cursor that reads bytes somebody else wrote. Both
+// remember a failure (no memory, bytes missing), so that a caller checks once
+// at the end.
+#ifndef PPI_BUFFER_H_
+#define PPI_BUFFER_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_buffer {
+  uint8_t *data;
+  size_t len, capacity;
+  bool failed;  // an append found no memory; later ones are ignored
+} ppi_buffer;
+
+bool ppi_buffer_grow(ppi_buffer *buffer, size_t extra);
+void ppi_buffer_clear(ppi_buffer *buffer);  // frees
+void ppi_buffer_bytes(ppi_buffer *buffer, const void *bytes, size_t len);
+// A length, then the bytes.
+void ppi_buffer_text(ppi_buffer *buffer, const char *text, size_t len);
+
+static inline bool ppi_buffer_room(ppi_buffer *buffer, size_t extra) {
+  return buffer->capacity - buffer->len >= extra ||
+         ppi_buffer_grow(buffer, extra);
+}
+
+static inline void ppi_buffer_byte(ppi_buffer *buffer, uint8_t value) {
+  if (ppi_buffer_room(buffer, 1)) buffer->data[buffer->len++] = value;
+}
+
+#define PPI_VARINT_MAX 10u
+// Seven bits a byte, the lowest first, bit 7 set on all but the last (LEB128).
+static inline size_t ppi_varint_store(uint8_t *out, uint64_t value) {
+  size_t n = 0;
+  for (; value >= 0x80; value >>= 7) out[n++] = (uint8_t)(value | 0x80);
+  out[n++] = (uint8_t)value;
+  return n;
+}
+
+static inline void ppi_buffer_varint(ppi_buffer *buffer, uint64_t value) {
+  if (ppi_buffer_room(buffer, PPI_VARINT_MAX))
+    buffer->len += ppi_varint_store(buffer->data + buffer->len, value);
+}
+
+// 0, -1, 1, -2, 2 ... become 0, 1, 2, 3, 4 ...; differences are modulo 2^64,
+// so every pair of values has one.
+static inline uint64_t ppi_zigzag(uint64_t difference) {
+  return difference << 1 ^ (0 - (difference >> 63));
+}
+static inline uint64_t ppi_unzigzag(uint64_t value) {
+  return value >> 1 ^ (0 - (value & 1));
+}
+
+typedef struct ppi_cursor {
+  const uint8_t *at, *end;
+  bool failed;  // it was asked for more than there is; it then answers zeroes
+} ppi_cursor;
+
+static inline ppi_cursor ppi_cursor_of(const void *bytes, size_t len) {
+  const uint8_t *at = (const uint8_t *)bytes;
+  ppi_cursor cursor = {at, at + len, false};
+  return cursor;
+}
+static inline size_t ppi_cursor_left(const ppi_cursor *cursor) {
+  return (size_t)(cursor->end - cursor->at);
+}
+uint64_t ppi_cursor_long_varint(ppi_cursor *cursor);
+static inline uint64_t ppi_cursor_varint(ppi_cursor *cursor) {
+  if (cursor->at < cursor->end && *cursor->at < 0x80) return *cursor->at++;
+  return ppi_cursor_long_varint(cursor);
+}
+// A varint that must fit 32 bits; fails otherwise.
+uint32_t ppi_cursor_u32(ppi_cursor *cursor);
+uint8_t ppi_cursor_byte(ppi_cursor *cursor);
+// NULL, and failed, when fewer than `len` bytes are left.
+const uint8_t *ppi_cursor_bytes(ppi_cursor *cursor, size_t len);
+// A length, then that many bytes, which are not terminated.
+const char *ppi_cursor_text(ppi_cursor *cursor, size_t *out_len);
+
+static inline void ppi_store32(uint8_t *out, uint32_t value) {
+  for (int i = 0; i < 4; i++) out[i] = (uint8_t)(value >> 8 * i);
+}
+static inline void ppi_store64(uint8_t *out, uint64_t value) {
+  for (int i = 0; i < 8; i++) out[i] = (uint8_t)(value >> 8 * i);
+}
+static inline uint32_t ppi_load32(const uint8_t *in) {
+  return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |
+         (uint32_t)in[3] << 24;
+}
+static inline uint64_t ppi_load64(const uint8_t *in) {
+  return ppi_load32(in) | (uint64_t)ppi_load32(in + 4) << 32;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_BUFFER_H_

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compression of block payloads. A codec number in the log names the format,
+// not the library: whatever writes the zlib format may stand behind ZLIB.
+#ifndef PPI_CODEC_H_
+#define PPI_CODEC_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_codec_id {
+  PPI_CODEC_RAW = 0,
+  PPI_CODEC_ZLIB = 1
+} ppi_codec_id;
+
+typedef struct ppi_codec ppi_codec;  // one thread at a time
+
+// `level` as zlib's 0..9.
+pprof_status ppi_codec_create(int level, ppi_codec **out);
+void ppi_codec_destroy(ppi_codec *codec);
+
+// Compresses into `out`, which has room for `len` bytes. Answers RAW, with the
+// bytes copied and *out_len = len, when compressing would not make them fewer.
+ppi_codec_id ppi_codec_deflate(ppi_codec *codec, const void *bytes, size_t len,
+                               void *out, size_t *out_len);
+// Inflates to exactly raw_len bytes: CORRUPT when there are fewer or more,
+// UNSUPPORTED for a codec we do not know.
+pprof_status ppi_codec_inflate(ppi_codec *codec, unsigned id, const void *bytes,
+                               size_t len, void *out, size_t raw_len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CODEC_H_

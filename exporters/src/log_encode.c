@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records to columns. Which records nest is decided here, record by record;
+// everything else is coded plainly, so that any input comes back as it was.
+#include "log_encode.h"
+
+#include <string.h>
+
+#include "mem.h"
+
+ppi_run_encoder *ppi_run_encoder_create(void) {
+  return ppi_alloc(sizeof(ppi_run_encoder));
+}
+
+void ppi_run_encoder_destroy(ppi_run_encoder *encoder) {
+  if (!encoder) return;
+  ppi_log_model_clear(&encoder->model);
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++)
+    ppi_buffer_clear(&encoder->columns[i]);
+  ppi_free(encoder->buckets);
+  ppi_free(encoder->flows);
+  ppi_free(encoder);
+}
+
+void ppi_run_encoder_start(ppi_run_encoder *encoder, uint32_t lane,
+                           uint32_t window, uint64_t first_seq) {
+  ppi_log_model_reset(&encoder->model);
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++) encoder->columns[i].len = 0;
+  if (encoder->buckets)
+    memset(encoder->buckets, 0,
+           encoder->num_buckets * sizeof *encoder->buckets);
+  encoder->run = (ppi_log_run){lane, window, first_seq, first_seq, 0, 0};
+  encoder->hits = 0;
+  encoder->num_flows = 0;
+  encoder->len = 0;
+}
+
+static size_t hash_shape(const ppi_shape *shape) {
+  uint64_t hash = 0;
+  const uint32_t *words = &shape->form;
+  for (size_t i = 0; i < sizeof *shape / sizeof *words; i++)
+    hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+  return (size_t)(hash >> 32);
+}
+
+static void insert_shape(ppi_run_encoder *encoder, uint32_t token) {
+  size_t mask = encoder->num_buckets - 1;
+  size_t at = hash_shape(&encoder->model.shapes[token]) & mask;
+  while (encoder->buckets[at]) at = (at + 1) & mask;
+  encoder->buckets[at] = token + 1;
+}
+
+// Keeps the table at most half full.
+static bool grow_buckets(ppi_run_encoder *encoder) {
+  size_t need = (encoder->model.num_shapes + 1) * 2;
+  if (need <= encoder->num_buckets) return true;
+  size_t size = encoder->num_buckets ? encoder->num_buckets * 2 : 64;
+  uint32_t *buckets = ppi_alloc(size * sizeof *buckets);
+  if (!buckets) return false;
+  ppi_free(encoder->buckets);
+  encoder->buckets = buckets;
+  encoder->num_buckets = size;
+  for (uint32_t i = 0; i < encoder->model.num_shapes; i++)
+    insert_shape(encoder, i);
+  return true;
+}
+
+// The shape's token; num_shapes when it is new.
+static uint32_t find_shape(const ppi_run_encoder *encoder,
+                           const ppi_shape *shape) {
+  if (encoder->num_buckets > 0) {
+    size_t mask = encoder->num_buckets - 1;
+    size_t at = hash_shape(shape) & mask;
+    for (; encoder->buckets[at]; at = (at + 1) & mask) {
+      uint32_t token = encoder->buckets[at] - 1;
+      if (memcmp(&encoder->model.shapes[token], shape, sizeof *shape) == 0)
+        return token;
+    }
+  }
+  return (uint32_t)encoder->model.num_shapes;
+}
+
+static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
+  if (!grow_buckets(encoder)) return false;
+  uint32_t token = ppi_log_model_add_shape(&encoder->model, shape);
+  if (token == UINT32_MAX) return false;
+  insert_shape(encoder, token);
+  ppi_buffer *column = &encoder->columns[PPI_COLUMN_SHAPES];
+  ppi_buffer_varint(column, shape->form);
+  ppi_buffer_varint(column, shape->kind);
+  ppi_buffer_varint(column, shape->flags);
+  ppi_buffer_varint(column, shape->site);
+  ppi_buffer_varint(column, shape->depth);
+  ppi_buffer_varint(column, shape->lane);
+  ppi_buffer_varint(column, shape->stream);
+  ppi_buffer_varint(column, shape->window);
+  return true;
+}
+
+static bool put_token(ppi_run_encoder *encoder, const ppi_shape *shape) {
+  ppi_log_model *model = &encoder->model;
+  uint16_t *guess = ppi_log_model_guess(model);
+  uint32_t token;
+  if (*guess && memcmp(&model->shapes[*guess - 1], shape, sizeof *shape) == 0) {
+    token = *guess - 1u;
+    encoder->hits++;
+  } else {
+    token = find_shape(encoder, shape);
+    ppi_buffer *column = &encoder->columns[PPI_COLUMN_TOKENS];
+    ppi_buffer_varint(column, encoder->hits);
+    ppi_buffer_varint(column, token);
+    encoder->hits = 0;
+    if (token == model->num_shapes && !add_shape(encoder, shape)) return false;
+  }
+  ppi_log_model_learn(model, guess, token);
+  return true;
+}
+
+static bool nests(const ppi_run_encoder *encoder, const pprof_event *event) {
+  if (event->kind != PPROF_KIND_RANGE || event->lane != encoder->run.lane ||
+      (event->flags & PPROF_FLAG_ASYNC) || event->depth >= PPI_LOG_MAX_DEPTH ||
+      event->end_ns < event->start_ns)
+    return false;
+  const ppi_level *children =
+      ppi_log_model_children(&encoder->model, event->depth);
+  if (!children) return event->start_ns >= encoder->model.end;
+  return event->start_ns <= children->first_start &&
+         event->end_ns >= children->last_end;
+}
+
+static bool same_flows(const ppi_run_encoder *encoder,
+                       const pprof_event *event) {
+  return event->num_flows == encoder->num_flows &&
+         memcmp(event->flows, encoder->flows,
+                event->num_flows * sizeof *event->flows) == 0;
+}
+
+static ppi_shape shape_of(const ppi_run_encoder *encoder,
+                          const pprof_event *event) {
+  uint32_t form = nests(encoder, event) ? PPI_FORM_NESTED : 0;
+  if (event->device_start_ns || event->device_end_ns || event->device_error_ns)
+    form |= PPI_FORM_DEVICE;
+  if (event->num_flows > 0)
+    form |=
+        same_flows(encoder, event) ? PPI_FORM_SAME_FLOWS : PPI_FORM_NEW_FLOWS;
+  if (event->work) form |= PPI_FORM_WORK;
+  if (ppi_double_bits(event->value)) form |= PPI_FORM_VALUE;
+  return (ppi_shape){form,         event->kind, event->flags,  event->site,
+                     event->depth, event->lane, event->stream, event->window};
+}
+
+static void put(ppi_run_encoder *encoder, ppi_log_column column,
+                uint64_t value) {
+  ppi_buffer_varint(&encoder->columns[column], value);
+}
+
+static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
+  ppi_log_model *model = &encoder->model;
+  const ppi_level *children = ppi_log_model_children(model, event->depth);
+  if (children) {
+    put(encoder, PPI_COLUMN_LEAD, children->first_start - event->start_ns);
+    put(encoder, PPI_COLUMN_TRAIL, event->end_ns - children->last_end);
+  } else {
+    put(encoder, PPI_COLUMN_GAP, event->start_ns - model->end);
+    put(encoder, PPI_COLUMN_DURATION, event->end_ns - event->start_ns);
+  }
+  return ppi_log_model_nest(model, event->depth, event->start_ns,
+                            event->end_ns);
+}
+
+static void put_plain(ppi_run_encoder *encoder, const pprof_event *event) {
+  put(encoder, PPI_COLUMN_START,
+      ppi_zigzag(event->start_ns - encoder->model.start));
+  put(encoder, PPI_COLUMN_SPAN, ppi_zigzag(event->end_ns - event->start_ns));
+}
+
+static void put_device(ppi_run_encoder *encoder, const pprof_event *event) {
+  ppi_log_model *model = &encoder->model;
+  put(encoder, PPI_COLUMN_DEVICE_START,
+      ppi_zigzag(event->device_start_ns - model->device_end));
+  put(encoder, PPI_COLUMN_DEVICE_SPAN,
+      ppi_zigzag(event->device_end_ns - event->device_start_ns));
+  put(encoder, PPI_COLUMN_DEVICE_ERROR,
+      ppi_zigzag(event->device_error_ns - model->device_error));
+  model->device_end = event->device_end_ns;
+  model->device_error = event->device_error_ns;
+}
+
+static bool put_flows(ppi_run_encoder *encoder, const pprof_event *event) {
+  void *grown = ppi_grow(encoder->flows, &encoder->flows_capacity,
+                         event->num_flows, sizeof *encoder->flows);
+  if (!grown) return false;
+  encoder->flows = grown;
+  encoder->num_flows = event->num_flows;
+  memcpy(encoder->flows, event->flows, event->num_flows * sizeof *event->flows);
+  put(encoder, PPI_COLUMN_FLOWS, event->num_flows);
+  for (size_t i = 0; i < event->num_flows; i++) {
+    put(encoder, PPI_COLUMN_FLOWS,
+        ppi_zigzag(event->flows[i] - encoder->model.flow));
+    encoder->model.flow = event->flows[i];
+  }
+  return true;
+}
+
+static void put_bits(ppi_run_encoder *encoder, ppi_log_column column,
+                     uint64_t *before, double value) {
+  uint64_t bits = ppi_double_bits(value);
+  put(encoder, column, __builtin_bswap64(bits ^ *before));
+  *before = bits;
+}
+
+static void put_work(ppi_run_encoder *encoder, const pprof_work_amount *from) {
+  // An older caller's structure may be shorter: what it lacks is zero.
+  pprof_work_amount work = {0};
+  memcpy(&work, from, from->size < sizeof work ? from->size : sizeof work);
+  uint64_t *before = encoder->model.work;
+  put_bits(encoder, PPI_COLUMN_WORK, &before[0], work.items);
+  put_bits(encoder, PPI_COLUMN_WORK, &before[1], work.bytes);
+  put_bits(encoder, PPI_COLUMN_WORK, &before[2], work.flops);
+  put_bits(encoder, PPI_COLUMN_WORK, &before[3], work.params);
+}
+
+static size_t columns_len(const ppi_run_encoder *encoder) {
+  size_t len = 0;
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++) len += encoder->columns[i].len;
+  return len;
+}
+
+pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
+                                 const pprof_event *event) {
+  if (event->num_flows > PPI_LOG_MAX_FLOWS) return PPROF_STATUS_INVALID;
+  ppi_shape shape = shape_of(encoder, event);
+  bool done = put_token(encoder, &shape);
+  if (shape.form & PPI_FORM_NESTED)
+    done = done && put_nested(encoder, event);
+  else
+    put_plain(encoder, event);
+  encoder->model.start = event->start_ns;
+  if (shape.form & PPI_FORM_DEVICE) put_device(encoder, event);
+  if (shape.form & PPI_FORM_NEW_FLOWS) done = done && put_flows(encoder, event);
+  if (shape.form & PPI_FORM_WORK) put_work(encoder, event->work);
+  if (shape.form & PPI_FORM_VALUE)
+    put_bits(encoder, PPI_COLUMN_VALUE, &encoder->model.value, event->value);
+  encoder->run.num_events++;
+  encoder->len = columns_len(encoder);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_run_encoder_finish(ppi_run_encoder *encoder, ppi_buffer *payload) {
+  if (encoder->hits > 0) put(encoder, PPI_COLUMN_TOKENS, encoder->hits);
+  encoder->hits = 0;
+  size_t before = payload->len;
+  uint64_t mask = 0;
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++)
+    if (encoder->columns[i].len > 0) mask |= UINT64_C(1) << i;
+  ppi_buffer_varint(payload, mask);
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++)
+    if (encoder->columns[i].len > 0)
+      ppi_buffer_varint(payload, encoder->columns[i].len);
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++) {
+    const ppi_buffer *column = &encoder->columns[i];
+    ppi_buffer_bytes(payload, column->data, column->len);
+    if (column->failed) payload->failed = true;
+  }
+  encoder->run.payload_len = (uint32_t)(payload->len - before);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run of records to columns, and back. The encoder takes one record at a
+// time, so that the block's size is known at every moment.
+#ifndef PPI_LOG_ENCODE_H_
+#define PPI_LOG_ENCODE_H_
+
+#include "buffer.h"
+#include "log_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_run_encoder {
+  ppi_log_run run;
+  ppi_log_model model;
+  ppi_buffer columns[PPI_NUM_COLUMNS];
+  uint64_t hits;      // of the guess, not yet written
+  uint32_t *buckets;  // shape hash to token + 1
+  size_t num_buckets;
+  uint64_t *flows;  // the last list
+  size_t num_flows, flows_capacity;
+  size_t len;      // of the columns
+  uint32_t order;  // among the runs of a block, by arrival
+} ppi_run_encoder;
+
+// More flows than that on one event are INVALID (the record path keeps 64).
+#define PPI_LOG_MAX_FLOWS 512u
+// What any event with `num_flows` adds to a run at most, and a run without its
+// columns.
+#define PPI_LOG_MAX_EVENT(num_flows) (176u + PPI_VARINT_MAX * (num_flows))
+#define PPI_LOG_MAX_RUN (PPI_NUM_COLUMNS * 3u + 3u + PPI_VARINT_MAX)
+
+ppi_run_encoder *ppi_run_encoder_create(void);
+void ppi_run_encoder_destroy(ppi_run_encoder *encoder);
+void ppi_run_encoder_start(ppi_run_encoder *encoder, uint32_t lane,
+                           uint32_t window, uint64_t first_seq);
+pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
+                                 const pprof_event *event);
+// Appends the run to a payload and sets run.payload_len.
+void ppi_run_encoder_finish(ppi_run_encoder *encoder, ppi_buffer *payload);
+
+typedef struct ppi_run_decoder {
+  ppi_log_model model;
+  pprof_event *events;
+  size_t events_capacity;
+  uint64_t *flows;  // of the run; lists are contiguous
+  size_t num_flows, flows_capacity;
+  pprof_work_amount *work;
+  size_t num_work, work_capacity;
+  struct flow_list *lists;  // per event, resolved once the array stands still
+  size_t lists_capacity;
+} ppi_run_decoder;
+
+// Decodes a run into decoder->events, run->num_events of them, valid until the
+// next call. CORRUPT when the bytes are not such a run; NO_MEMORY.
+pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
+                            const uint8_t *payload);
+void ppi_run_decoder_clear(ppi_run_decoder *decoder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_ENCODE_H_

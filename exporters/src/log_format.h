@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layout of a log, as docs/log-format.md describes it, and the walk over
+// its blocks that reader, recover, `info` and `check` share.
+//
+//   file header | block | block | ...
+//   block = header | runs table | payload
+#ifndef PPI_LOG_FORMAT_H_
+#define PPI_LOG_FORMAT_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_LOG_MAGIC "PPROFLOG"
+#define PPI_LOG_BLOCK_MAGIC "\xb1PPB"
+#define PPI_LOG_BYTE_ORDER 0x01020304u
+enum {
+  PPI_LOG_MAJOR = 1,
+  PPI_LOG_MINOR = 0,
+  PPI_LOG_FILE_HEADER_SIZE = 64,
+  PPI_LOG_UUID_LEN = 32,
+  PPI_LOG_HEADER_SIZE = 56,
+  PPI_LOG_RUN_SIZE = 32,
+  // What a block may claim. A stored payload is never longer than a raw one.
+  PPI_LOG_MAX_RAW = 64 * 1024,
+  PPI_LOG_MAX_RUNS = 1024,
+  PPI_LOG_MAX_BLOCK = PPI_LOG_HEADER_SIZE +
+                      PPI_LOG_MAX_RUNS * PPI_LOG_RUN_SIZE + PPI_LOG_MAX_RAW
+};
+
+typedef enum ppi_log_type {
+  PPI_LOG_INFO = 1,
+  PPI_LOG_DEFINITIONS = 2,
+  PPI_LOG_EVENTS = 3,
+  PPI_LOG_CHECKPOINT = 4,
+  PPI_LOG_WINDOW = 5,
+  PPI_LOG_TOTALS = 6
+} ppi_log_type;
+
+// What does not fit one block goes on in the next one, whose number is one
+// higher: all but the last say MORE, all but the first say CONTINUES.
+enum { PPI_LOG_MORE = 1, PPI_LOG_CONTINUES = 2 };
+
+typedef struct ppi_log_header {
+  uint8_t type, codec;
+  uint16_t flags;
+  uint32_t num_runs, raw_len, stored_len, payload_crc, num_events;
+  uint64_t number;
+  uint64_t min_start_ns, max_end_ns;  // 0, 0 where the block has no times
+} ppi_log_header;
+
+typedef struct ppi_log_run {
+  uint32_t lane, window;
+  uint64_t first_seq, end_seq;
+  uint32_t num_events, payload_len;  // of the raw payload
+} ppi_log_run;
+
+void ppi_log_file_header_store(uint8_t out[PPI_LOG_FILE_HEADER_SIZE],
+                               const char *uuid);
+// Stores header and runs. The payload follows.
+void ppi_log_header_store(uint8_t *out, const ppi_log_header *header,
+                          const ppi_log_run *runs);
+// False when it is no block header or claims more than the limits above. The
+// checksum is not looked at.
+bool ppi_log_header_load(const uint8_t in[PPI_LOG_HEADER_SIZE],
+                         ppi_log_header *out);
+void ppi_log_run_load(const uint8_t in[PPI_LOG_RUN_SIZE], ppi_log_run *out);
+// Over header and runs, `len` bytes.
+bool ppi_log_header_is_whole(const uint8_t *bytes, size_t len);
+size_t ppi_log_runs_end(const ppi_log_header *header);  // header and runs
+size_t ppi_log_block_size(const ppi_log_header *header);
+
+// ---- the walk over a file's blocks ----
+
+typedef struct ppi_log_block {
+  uint64_t offset, size;  // in the file
+  ppi_log_header header;
+  const ppi_log_run *runs;
+  const uint8_t *bytes;   // the block as it is stored
+  const uint8_t *stored;  // its payload
+  bool ok;                // the payload's checksum agrees
+} ppi_log_block;          // borrowed until the next call
+
+typedef struct ppi_log_damage {
+  uint64_t first_offset;  // where the first unreadable byte is
+  uint64_t num_bytes;     // unreadable ones, in all
+  uint64_t num_missing;   // blocks whose numbers are not in the file
+  bool cut;               // the unreadable bytes reach the file's end
+} ppi_log_damage;
+
+typedef struct ppi_log_file ppi_log_file;
+// Errors: IO (missing, unreadable), INVALID (not a log), VERSION (a newer
+// major version), NO_MEMORY.
+pprof_status ppi_log_file_open(const char *path, ppi_log_file **out,
+                               pprof_error *error);
+void ppi_log_file_close(ppi_log_file *file);
+// The next block, skipping what is no block; false at the end. Blocks that are
+// not ok are answered too and already counted as damage.
+bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out);
+const ppi_log_damage *ppi_log_file_damage(const ppi_log_file *file);
+// Counts a block that its reader found unusable in spite of its checksum.
+void ppi_log_file_count_bad(ppi_log_file *file, const ppi_log_block *block);
+const char *ppi_log_file_uuid(const ppi_log_file *file);  // "" when damaged
+// Formats CORRUPT's text, "file@0xOFFSET: ...", or answers OK when there is
+// no damage. `complete`: the totals were found.
+pprof_status ppi_log_damage_report(const ppi_log_damage *damage,
+                                   const char *path, bool complete,
+                                   pprof_error *error);
+
+// ppi_log_scan shows every block without inflating anything. `visit` may be
+// NULL; answering other than OK ends the scan with that status. *damage is
+// filled on OK and on CORRUPT.
+typedef pprof_status (*ppi_log_visit)(void *user, const ppi_log_block *block);
+pprof_status ppi_log_scan(const char *path, ppi_log_visit visit, void *user,
+                          ppi_log_damage *damage, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_FORMAT_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The I/O thread of a log writer: it alone writes the file, so that a blocked
+// disk stops nobody else. Called by the writer on the collector's thread.
+#ifndef PPI_LOG_IO_H_
+#define PPI_LOG_IO_H_
+
+#include "log_format.h"
+#include "staging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_log_io ppi_log_io;
+
+typedef struct ppi_log_io_state {
+  uint64_t num_written;  // blocks
+  uint64_t next_number;  // blocks below it are in the file
+  uint64_t num_bytes;
+  int error;  // errno of the first failure; the thread has then ended
+} ppi_log_io_state;
+
+// Starts the thread. It writes `header` (PPI_LOG_FILE_HEADER_SIZE bytes), then
+// each block that comes into `staging`. On success it owns `fd`.
+pprof_status ppi_log_io_start(int fd, ppi_staging *staging,
+                              const uint8_t *header, ppi_log_io **out);
+void ppi_log_io_wake(ppi_log_io *io);  // something was staged
+ppi_log_io_state ppi_log_io_look(ppi_log_io *io);
+// Waits until more than `num_written` blocks are written, something failed or
+// CLOCK_MONOTONIC reaches `deadline_ns`; false for the last.
+bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,
+                     uint64_t deadline_ns);
+// Ends the thread once the ring is empty or something failed, closes the file
+// and frees `io`. When the deadline comes first, the thread is left behind: it
+// touches the ring no more and frees itself when its write returns. Answers
+// errno, ETIMEDOUT then.
+int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
+                      ppi_log_io_state *out);
+
+// write() until all is written; 0 or errno.
+int ppi_write_all(int fd, const void *bytes, size_t len);
+uint64_t ppi_monotonic_ns(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_IO_H_

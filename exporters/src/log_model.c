@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a run that encoder and decoder keep alike.
+#include "log_model.h"
+
+#include <string.h>
+
+#include "mem.h"
+
+void ppi_log_model_reset(ppi_log_model *model) {
+  ppi_log_model kept = *model;
+  memset(model, 0, sizeof *model);
+  model->shapes = kept.shapes;
+  model->shapes_capacity = kept.shapes_capacity;
+  model->levels = kept.levels;
+  model->levels_capacity = kept.levels_capacity;
+}
+
+void ppi_log_model_clear(ppi_log_model *model) {
+  ppi_free(model->shapes);
+  ppi_free(model->levels);
+  memset(model, 0, sizeof *model);
+}
+
+uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
+  void *grown = ppi_grow(model->shapes, &model->shapes_capacity,
+                         model->num_shapes + 1, sizeof *model->shapes);
+  if (!grown) return UINT32_MAX;
+  model->shapes = grown;
+  model->shapes[model->num_shapes] = *shape;
+  return (uint32_t)model->num_shapes++;
+}
+
+static bool make_level(ppi_log_model *model, uint32_t depth) {
+  if (depth < model->num_levels) return true;
+  void *grown = ppi_grow(model->levels, &model->levels_capacity,
+                         (size_t)depth + 1, sizeof *model->levels);
+  if (!grown) return false;
+  model->levels = grown;
+  memset(model->levels + model->num_levels, 0,
+         (depth + 1 - model->num_levels) * sizeof *model->levels);
+  model->num_levels = (size_t)depth + 1;
+  return true;
+}
+
+bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth, uint64_t start,
+                        uint64_t end) {
+  if (!make_level(model, depth)) return false;
+  // Whatever lies deeper has found its parent, or lost it.
+  model->num_levels = (size_t)depth + 1;
+  ppi_level *level = &model->levels[depth];
+  if (!level->used) {
+    level->first_start = start;
+    level->used = true;
+  }
+  level->last_end = end;
+  model->end = end;
+  return true;
+}

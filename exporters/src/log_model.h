@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What encoder and decoder of a run both know after the records so far: the
+// shapes seen, the guess which comes next, the open nesting and the values that
+// differences refer to. One object per run.
+#ifndef PPI_LOG_MODEL_H_
+#define PPI_LOG_MODEL_H_
+
+#include "log_format.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A run's payload: a varint mask of the columns that are not empty, the varint
+// length of each of those, their bytes.
+typedef enum ppi_log_column {
+  PPI_COLUMN_TOKENS,        // hits of the guess, then the shape that missed
+  PPI_COLUMN_SHAPES,        // shapes as they first appear
+  PPI_COLUMN_GAP,           // nested leaf: from the end before it to its start
+  PPI_COLUMN_DURATION,      // nested leaf
+  PPI_COLUMN_LEAD,          // nested parent: from its start to its first child
+  PPI_COLUMN_TRAIL,         // nested parent: from its last child to its end
+  PPI_COLUMN_START,         // plain: zigzag from the start before it
+  PPI_COLUMN_SPAN,          // plain: zigzag from its start to its end
+  PPI_COLUMN_DEVICE_START,  // zigzag from the device end before it
+  PPI_COLUMN_DEVICE_SPAN,   // zigzag
+  PPI_COLUMN_DEVICE_ERROR,  // zigzag from the one before it
+  PPI_COLUMN_FLOWS,         // number, then zigzags from the flow before it
+  PPI_COLUMN_WORK,          // four amounts
+  PPI_COLUMN_VALUE,
+  PPI_NUM_COLUMNS
+} ppi_log_column;
+
+enum {
+  PPI_FORM_NESTED = 1,
+  PPI_FORM_DEVICE = 2,
+  PPI_FORM_SAME_FLOWS = 4,
+  PPI_FORM_NEW_FLOWS = 8,
+  PPI_FORM_WORK = 16,
+  PPI_FORM_VALUE = 32,
+  PPI_FORM_ALL = 63
+};
+
+// All of a record that takes few values. Equal shapes share one token.
+typedef struct ppi_shape {
+  uint32_t form, kind, flags, site, depth, lane, stream, window;
+} ppi_shape;
+
+// Deeper ranges are coded plainly. The record path keeps 512.
+#define PPI_LOG_MAX_DEPTH 1024u
+#define PPI_LOG_GUESSES 1024u
+
+typedef struct ppi_level {
+  uint64_t first_start, last_end;
+  bool used;
+} ppi_level;
+
+typedef struct ppi_log_model {
+  ppi_shape *shapes;
+  size_t num_shapes, shapes_capacity;
+  uint32_t before[2];                 // tokens + 1 of the last two records
+  uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the two before
+  // levels[d]: the finished ranges of depth d that wait for their parent.
+  ppi_level *levels;
+  size_t num_levels, levels_capacity;
+  uint64_t end;    // of the last nested range
+  uint64_t start;  // of the last record
+  uint64_t device_end, device_error, flow, value, work[4];
+} ppi_log_model;
+
+void ppi_log_model_reset(ppi_log_model *model);  // keeps its memory
+void ppi_log_model_clear(ppi_log_model *model);  // frees it
+
+// The place of the guess for the next record.
+static inline uint16_t *ppi_log_model_guess(ppi_log_model *model) {
+  uint32_t place = model->before[0] * 37u + model->before[1];
+  return &model->guesses[place % PPI_LOG_GUESSES];
+}
+static inline void ppi_log_model_learn(ppi_log_model *model, uint16_t *guess,
+                                       uint32_t token) {
+  *guess = (uint16_t)(token + 1);
+  model->before[0] = model->before[1];
+  model->before[1] = token + 1;
+}
+// Answers the token, or UINT32_MAX when out of memory.
+uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape);
+
+// The children of a range of `depth` ending next, or NULL: it is a leaf.
+static inline const ppi_level *ppi_log_model_children(
+    const ppi_log_model *model, uint32_t depth) {
+  size_t below = (size_t)depth + 1;
+  return below < model->num_levels && model->levels[below].used
+             ? &model->levels[below]
+             : NULL;
+}
+// A nested range has ended. False when out of memory.
+bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth, uint64_t start,
+                        uint64_t end);
+
+// Doubles are coded by their bits: XOR with the one before, the bytes reversed
+// so that the many zeroes of a round number come first.
+static inline uint64_t ppi_double_bits(double value) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+static inline double ppi_bits_double(uint64_t bits) {
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_MODEL_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes a whole log of what a process that died left behind: its spool, its
+// .part file, or both. Called by the tool; its own process, one thread.
+#ifndef PPI_LOG_RECOVER_H_
+#define PPI_LOG_RECOVER_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_RECOVER_PATH_MAX = 4096 };
+
+typedef struct ppi_recover_options {
+  const char *output;  // NULL: the .part's path without .part
+  bool overwrite;      // an `output` that is another run's
+  bool keep;           // leave .part and spool in place
+} ppi_recover_options;
+
+typedef struct ppi_recover_result {
+  uint64_t blocks_copied;      // from the .part
+  uint64_t blocks_staged;      // from the spool's staging ring
+  uint64_t records_recovered;  // from the spool's lanes
+  uint64_t bytes_unreadable;   // of the .part
+  bool already_whole;          // nothing was to be done
+  char path[PPI_RECOVER_PATH_MAX];
+} ppi_recover_result;
+
+// `path` is a spool or a log. `options` may be NULL. The log is written beside
+// its final name and renamed, and only then are .part and spool removed, so a
+// recover that was killed is simply run again.
+//
+// Errors: IO · INVALID (neither a spool nor a log) · BUSY (its process lives,
+// or another recover is at it) · VERSION · NO_MEMORY.
+pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
+                         ppi_recover_result *out, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_RECOVER_H_
