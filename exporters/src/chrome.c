@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Chrome trace writer: a sink that streams events into a trace file. It
+// keeps names, the roots of its rows (chrome_track.h), the stages of flows
+// (chrome_flow.h) and at most MAX_HELD slices that wait for their turn.
+//
+// Ranges of a thread nest and end in order, so they are placed at once. Device
+// and wandering ranges of several threads arrive interleaved; they wait until a
+// checkpoint says that nothing ending earlier is missing, which makes rows
+// independent of how batches were cut and mixed.
+#include "chrome.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+// About 12 MiB. Beyond that slices are placed before their turn: still never
+// overlapping, perhaps on more rows.
+#define MAX_HELD 65536
+#define MAX_GROUP_ID (1u << 20)
+
+static ppi_chrome_group *find_group(ppi_chrome_writer *writer,
+                                    ppi_chrome_kind kind, uint32_t id) {
+  ppi_chrome_groups *groups = &writer->groups[kind];
+  if (id >= MAX_GROUP_ID) return NULL;
+  if (id >= groups->num_items) {
+    ppi_chrome_group **items = ppi_grow(groups->items, &groups->capacity,
+                                        (size_t)id + 1, sizeof *items);
+    if (!items) return NULL;
+    groups->items = items;
+    memset(items + groups->num_items, 0,
+           (id + 1 - groups->num_items) * sizeof *items);
+    groups->num_items = (size_t)id + 1;
+  }
+  if (!groups->items[id]) {
+    ppi_chrome_group *group = ppi_alloc(sizeof *group);
+    if (!group) return NULL;
+    group->kind = kind;
+    group->id = id;
+    groups->items[id] = group;
+  }
+  return groups->items[id];
+}
+
+static bool is_taken(const ppi_chrome_writer *writer, uint32_t tid) {
+  const ppi_chrome_groups *threads = &writer->groups[PPI_CHROME_THREAD];
+  for (size_t i = 0; i < threads->num_items; i++) {
+    const ppi_chrome_group *group = threads->items[i];
+    if (group && group->num_tracks > 0 && group->tracks[0].tid == tid)
+      return true;
+  }
+  return false;
+}
+
+// A thread's first row bears the thread's own id, if no other lane does
+// already: two lanes may belong to one thread, or to two that had one id.
+static uint32_t choose_tid(ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group) {
+  if (group->kind == PPI_CHROME_THREAD && group->num_tracks == 1) {
+    const ppi_chrome_name *lane =
+        ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_LANE], group->id);
+    uint64_t number = lane ? lane->number : 0;
+    if (number > 0 && number < PPI_CHROME_FIRST_OWN_TID &&
+        !is_taken(writer, (uint32_t)number))
+      return (uint32_t)number;
+  }
+  return writer->next_tid++;
+}
+
+static uint32_t tid_of(ppi_chrome_writer *writer, ppi_chrome_group *group,
+                       ppi_chrome_track *track) {
+  if (track->tid == 0) track->tid = choose_tid(writer, group);
+  return track->tid;
+}
+
+static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
+                          const ppi_chrome_slice *slice) {
+  ppi_chrome_track *track = ppi_chrome_group_place(group, slice);
+  if (!track) return PPROF_STATUS_NO_MEMORY;
+  uint32_t tid = tid_of(writer, group, track);
+  uint32_t pid = ppi_chrome_pid_of(writer, group);
+  ppi_chrome_write_slice(writer, slice, pid, tid);
+  ppi_chrome_stage stage = {slice->start_ns, slice->end_ns, pid, tid};
+  for (size_t i = 0; i < slice->num_flows; i++) {
+    pprof_status status = ppi_chrome_flows_add(&writer->flows, &writer->out,
+                                               slice->flows[i], &stage);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status place_held(ppi_chrome_writer *writer,
+                               ppi_chrome_group *group) {
+  size_t ready = ppi_chrome_group_sort(group);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < ready && status == PPROF_STATUS_OK; i++)
+    status = place(writer, group, &group->held[i].slice);
+  ppi_chrome_group_drop(group, ready);
+  writer->num_held -= ready;
+  return status;
+}
+
+static pprof_status place_all(ppi_chrome_writer *writer) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (!group || group->num_held == 0) continue;
+      pprof_status status = place_held(writer, group);
+      if (status != PPROF_STATUS_OK) return status;
+    }
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void set_horizons(ppi_chrome_writer *writer, uint64_t time_ns) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++)
+      if (writer->groups[kind].items[i])
+        writer->groups[kind].items[i]->horizon_ns = time_ns;
+}
+
+static pprof_status hold(ppi_chrome_writer *writer, ppi_chrome_kind kind,
+                         uint32_t id, const ppi_chrome_slice *slice) {
+  ppi_chrome_group *group = find_group(writer, kind, id);
+  if (!group)
+    return id < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_INVALID;
+  pprof_status status =
+      ppi_chrome_group_hold(group, slice, writer->next_order++);
+  if (status != PPROF_STATUS_OK) return status;
+  if (++writer->num_held < MAX_HELD) return PPROF_STATUS_OK;
+  set_horizons(writer, UINT64_MAX);
+  return place_all(writer);
+}
+
+// Ranges that end before they start (a clock's step) are shown without length;
+// the totals count them.
+static uint64_t end_of(uint64_t start_ns, uint64_t end_ns) {
+  return end_ns > start_ns ? end_ns : start_ns;
+}
+
+static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
+                                  const pprof_event *event) {
+  const ppi_chrome_name *site =
+      ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_SITE], event->site);
+  ppi_chrome_slice slice = {
+      .start_ns = event->start_ns,
+      .end_ns = end_of(event->start_ns, event->end_ns),
+      .flows = event->flows,
+      .num_flows = event->num_flows,
+      .site = event->site,
+      .flags = event->flags,
+      .window = event->window,
+      .depth = event->depth,
+  };
+  if (event->work) slice.work = *event->work;
+  if (site && site->parent == PPROF_CATEGORY_PROFILE_STEP &&
+      event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
+      event->value < 0x1p63) {
+    slice.is_step = true;
+    slice.step = (uint64_t)event->value;
+  }
+  return slice;
+}
+
+static pprof_status add_device_range(ppi_chrome_writer *writer,
+                                     const pprof_event *event) {
+  ppi_chrome_slice slice = host_side(writer, event);
+  pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
+  bool timed =
+      !(event->flags & (PPROF_FLAG_NO_DEVICE_TIME | PPROF_FLAG_IN_GRAPH)) &&
+      (event->device_start_ns | event->device_end_ns) != 0;
+  if (status != PPROF_STATUS_OK || !timed) return status;
+  slice.start_ns = event->device_start_ns;
+  slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);
+  slice.has_device_error = true;
+  slice.device_error_ns = event->device_error_ns;
+  if (event->device_start_ns >= event->start_ns) {
+    slice.has_queue = true;
+    slice.queue_ns = event->device_start_ns - event->start_ns;
+  }
+  return hold(writer, PPI_CHROME_STREAM, event->stream, &slice);
+}
+
+static pprof_status add_range(ppi_chrome_writer *writer,
+                              const pprof_event *event, uint32_t batch_lane) {
+  ppi_chrome_slice slice = host_side(writer, event);
+  if ((event->flags & PPROF_FLAG_ASYNC) || event->lane != batch_lane)
+    return hold(writer, PPI_CHROME_ASYNC, event->lane, &slice);
+  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
+  if (!group)
+    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
+                                      : PPROF_STATUS_INVALID;
+  return place(writer, group, &slice);
+}
+
+static pprof_status add_point(ppi_chrome_writer *writer,
+                              const pprof_event *event) {
+  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
+  ppi_chrome_track *row = group ? ppi_chrome_group_row(group) : NULL;
+  if (!row)
+    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
+                                      : PPROF_STATUS_INVALID;
+  uint32_t tid = tid_of(writer, group, row);
+  if (event->kind == PPROF_KIND_MARK)
+    ppi_chrome_write_mark(writer, event, tid);
+  else if (event->value - event->value == 0)
+    ppi_chrome_write_counter(writer, event, tid);
+  else
+    writer->num_not_finite++;  // JSON has no word for them
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    pprof_status status = PPROF_STATUS_OK;
+    if (event->kind == PPROF_KIND_RANGE)
+      status = add_range(writer, event, batch->lane);
+    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+      status = add_device_range(writer, event);
+    else if (event->kind == PPROF_KIND_MARK ||
+             event->kind == PPROF_KIND_COUNTER)
+      status = add_point(writer, event);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return writer->out.status;
+}
+
+static void lower_horizon(ppi_chrome_writer *writer, ppi_chrome_kind kind,
+                          uint32_t id, uint64_t time_ns) {
+  ppi_chrome_groups *groups = &writer->groups[kind];
+  ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
+  if (group && time_ns < group->horizon_ns) group->horizon_ns = time_ns;
+}
+
+static pprof_status chrome_checkpoint(pprof_sink *sink,
+                                      const pprof_checkpoint *checkpoint) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  set_horizons(writer, pprof_checkpoint_time_ns(checkpoint));
+  for (size_t i = 0; i < pprof_checkpoint_num_open(checkpoint); i++) {
+    pprof_event open;
+    pprof_checkpoint_open(checkpoint, i, &open);
+    if (open.kind == PPROF_KIND_DEVICE_RANGE) {
+      lower_horizon(writer, PPI_CHROME_SUBMIT, open.lane, open.start_ns);
+      lower_horizon(writer, PPI_CHROME_STREAM, open.stream, open.start_ns);
+    } else {
+      lower_horizon(writer, PPI_CHROME_ASYNC, open.lane, open.end_ns);
+    }
+  }
+  pprof_status status = place_all(writer);
+  return status != PPROF_STATUS_OK ? status : writer->out.status;
+}
+
+static pprof_status copy_texts(ppi_chrome_writer *writer,
+                               const pprof_run_info *info) {
+  writer->texts = ppi_alloc(info->num_texts * sizeof *writer->texts);
+  if (!writer->texts) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < info->num_texts; i++) {
+    char *key = ppi_strdup(info->texts[i].key);
+    char *value = ppi_strdup(info->texts[i].value);
+    writer->texts[writer->num_texts++] = (ppi_text){key, value};
+    if (!key || !value) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static uint32_t process_id(const pprof_run_info *info) {
+  const char *text = pprof_run_info_text(info, "pid");
+  unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
+  return pid > 0 && pid < PPI_CHROME_FIRST_DEVICE_PID ? (uint32_t)pid : 1;
+}
+
+static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (writer->begun) return PPROF_STATUS_BUSY;
+  writer->begun = true;
+  writer->pid = process_id(info);
+  pprof_status status = copy_texts(writer, info);
+  const char *command = pprof_run_info_text(info, "command");
+  if (status == PPROF_STATUS_OK && command &&
+      !(writer->command = ppi_strdup(command)))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_chrome_write_head(writer);
+  return writer->out.status;
+}
+
+static pprof_status chrome_define(pprof_sink *sink,
+                                  const pprof_definition *definition) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  pprof_definition_kind kind = pprof_definition_get_kind(definition);
+  if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
+    return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
+  return ppi_chrome_names_set(&writer->names[kind], definition);
+}
+
+static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
+                                  uint64_t time_ns) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  ppi_chrome_write_window(writer, index, opens, time_ns);
+  return writer->out.status;
+}
+
+static pprof_status close_file(ppi_chrome_writer *writer, bool keep) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (writer->owns_fd && writer->out.fd >= 0 && close(writer->out.fd) != 0)
+    status = PPROF_STATUS_IO;
+  writer->out.fd = -1;
+  if (!writer->part_path) return status;
+  if (status != PPROF_STATUS_OK || !keep)
+    unlink(writer->part_path);
+  else if (rename(writer->part_path, writer->path) != 0)
+    status = PPROF_STATUS_IO;
+  return status;
+}
+
+static pprof_status chrome_finish(pprof_sink *sink,
+                                  const pprof_totals *totals) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (!writer->begun || writer->finished) return PPROF_STATUS_INVALID;
+  set_horizons(writer, UINT64_MAX);
+  pprof_status status = place_all(writer);
+  if (status != PPROF_STATUS_OK) return status;
+  // Arrows continue the list of events; without an event there are none.
+  ppi_chrome_flows_write(&writer->flows, &writer->out);
+  ppi_chrome_write_tail(writer, totals);
+  status = ppi_chrome_out_close(&writer->out);
+  if (status != PPROF_STATUS_OK) return status;
+  writer->finished = true;
+  return close_file(writer, true);
+}
+
+static void chrome_destroy(pprof_sink *sink) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (!writer) return;
+  // Half a trace is of no use to a viewer; the log is what survives.
+  if (!writer->finished) close_file(writer, false);
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (group) ppi_chrome_group_clear(group);
+      ppi_free(group);
+    }
+    ppi_free(writer->groups[kind].items);
+  }
+  for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
+    ppi_chrome_names_clear(&writer->names[i]);
+  for (size_t i = 0; i < writer->num_texts; i++) {
+    ppi_free((void *)writer->texts[i].key);
+    ppi_free((void *)writer->texts[i].value);
+  }
+  ppi_free(writer->texts);
+  ppi_chrome_flows_clear(&writer->flows);
+  ppi_chrome_out_clear(&writer->out);
+  ppi_free(writer->command);
+  ppi_free(writer->part_path);
+  ppi_free(writer->path);
+  ppi_free(writer);
+}
+
+static ppi_chrome_writer *create_writer(int fd, bool gzip) {
+  ppi_chrome_writer *writer = ppi_alloc(sizeof *writer);
+  if (!writer) return NULL;
+  writer->base = (pprof_sink){
+      .size = sizeof(pprof_sink),
+      .begin = chrome_begin,
+      .define = chrome_define,
+      .events = chrome_events,
+      .checkpoint = chrome_checkpoint,
+      .window = chrome_window,
+      .finish = chrome_finish,
+      .destroy = chrome_destroy,
+  };
+  writer->next_tid = PPI_CHROME_FIRST_OWN_TID;
+  pprof_status status = ppi_chrome_flows_init(&writer->flows);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_chrome_out_open(&writer->out, fd, gzip);
+  if (status == PPROF_STATUS_OK) return writer;
+  chrome_destroy(&writer->base);
+  return NULL;
+}
+
+pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
+                                         pprof_error *error) {
+  ppi_chrome_writer *writer = create_writer(fd, gzip);
+  if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  *out = &writer->base;
+  return PPROF_STATUS_OK;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t len = strlen(text), end_len = strlen(end);
+  return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+// A pipe or a device is written in place: renaming a file over it would replace
+// it.
+static bool is_plain(const char *path) {
+  struct stat status;
+  return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
+                              pprof_error *error) {
+  char part[PATH_MAX];
+  bool plain = is_plain(path);
+  int len = snprintf(part, sizeof part, "%s%s", path, plain ? ".part" : "");
+  if (len < 0 || (size_t)len >= sizeof part)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "the path is too long");
+  writer->path = ppi_strdup(path);
+  if (!writer->path)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s: %s", part,
+                    strerror(errno));
+  writer->out.fd = fd;
+  writer->owns_fd = true;
+  if (!plain) return PPROF_STATUS_OK;
+  writer->part_path = ppi_strdup(part);
+  if (writer->part_path) return PPROF_STATUS_OK;
+  unlink(part);
+  return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
+                                        pprof_error *error) {
+  if (!path || !*path || !out)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "a trace needs a path");
+  ppi_chrome_writer *writer = create_writer(-1, ends_with(path, ".gz"));
+  if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = open_file(writer, path, error);
+  if (status != PPROF_STATUS_OK) {
+    chrome_destroy(&writer->base);
+    return status;
+  }
+  *out = &writer->base;
+  return PPROF_STATUS_OK;
+}

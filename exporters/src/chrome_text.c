@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON text on its way to a file. Numbers are formatted by hand: a trace is
+// mostly numbers, and printf would cost more than everything else together.
+#include "chrome_text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "utf8.h"
+
+#define GZIP_LEVEL 3  // the collector's thread does this while it collects
+#define GZIP_WINDOW (15 + 16)
+#define EXACT_INTEGER (1ull << 53)
+
+static void *zlib_alloc(voidpf opaque, uInt items, uInt size) {
+  (void)opaque;
+  return ppi_alloc((size_t)items * size);
+}
+
+static void zlib_free(voidpf opaque, voidpf memory) {
+  (void)opaque;
+  ppi_free(memory);
+}
+
+pprof_status ppi_chrome_out_open(ppi_chrome_out *out, int fd, bool gzip) {
+  memset(out, 0, sizeof *out);
+  out->fd = fd;
+  out->buffer = ppi_alloc(PPI_CHROME_BUFFER);
+  if (!out->buffer) return PPROF_STATUS_NO_MEMORY;
+  if (!gzip) return PPROF_STATUS_OK;
+  out->packed = ppi_alloc(PPI_CHROME_BUFFER);
+  out->stream.zalloc = zlib_alloc;
+  out->stream.zfree = zlib_free;
+  if (!out->packed || deflateInit2(&out->stream, GZIP_LEVEL, Z_DEFLATED,
+                                   GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return PPROF_STATUS_NO_MEMORY;
+  out->gzip = true;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_chrome_out_clear(ppi_chrome_out *out) {
+  if (out->gzip) deflateEnd(&out->stream);
+  ppi_free(out->packed);
+  ppi_free(out->buffer);
+  memset(out, 0, sizeof *out);
+}
+
+static void write_all(ppi_chrome_out *out, const void *bytes, size_t len) {
+  const char *at = bytes;
+  while (len > 0 && out->status == PPROF_STATUS_OK) {
+    ssize_t written = write(out->fd, at, len);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      out->status = PPROF_STATUS_IO;
+      out->error_number = written < 0 ? errno : ENOSPC;
+      return;
+    }
+    at += written;
+    len -= (size_t)written;
+  }
+}
+
+static void flush(ppi_chrome_out *out, bool last) {
+  if (!out->gzip) {
+    write_all(out, out->buffer, out->len);
+  } else {
+    out->stream.next_in = (Bytef *)out->buffer;
+    out->stream.avail_in = (uInt)out->len;
+    do {
+      out->stream.next_out = out->packed;
+      out->stream.avail_out = PPI_CHROME_BUFFER;
+      deflate(&out->stream, last ? Z_FINISH : Z_NO_FLUSH);
+      write_all(out, out->packed, PPI_CHROME_BUFFER - out->stream.avail_out);
+    } while (out->stream.avail_out == 0);
+  }
+  out->len = 0;
+}
+
+pprof_status ppi_chrome_out_close(ppi_chrome_out *out) {
+  flush(out, true);
+  return out->status;
+}
+
+char *ppi_chrome_room(ppi_chrome_out *out, size_t len) {
+  if (out->len + len > PPI_CHROME_BUFFER) flush(out, false);
+  return out->buffer + out->len;
+}
+
+void ppi_chrome_put_long(ppi_chrome_out *out, const char *bytes, size_t len) {
+  while (len > 0) {
+    size_t part = len < PPI_CHROME_BUFFER ? len : PPI_CHROME_BUFFER;
+    memcpy(ppi_chrome_room(out, part), bytes, part);
+    out->len += part;
+    bytes += part;
+    len -= part;
+  }
+}
+
+static const char digit_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536"
+    "37383940414243444546474849505152535455565758596061626364656667686970717273"
+    "7475767778798081828384858687888990919293949596979899";
+
+static const uint64_t powers[] = {
+    1ull,
+    10ull,
+    100ull,
+    1000ull,
+    10000ull,
+    100000ull,
+    1000000ull,
+    10000000ull,
+    100000000ull,
+    1000000000ull,
+    10000000000ull,
+    100000000000ull,
+    1000000000000ull,
+    10000000000000ull,
+    100000000000000ull,
+    1000000000000000ull,
+    10000000000000000ull,
+    100000000000000000ull,
+    1000000000000000000ull,
+    10000000000000000000ull,
+};
+
+// log10(2) is 1233 / 4096 closely enough for 64 bits; the table corrects it.
+static size_t num_digits(uint64_t value) {
+  size_t bits = 64 - (size_t)__builtin_clzll(value | 1);
+  size_t least = bits * 1233 >> 12;
+  return least + (value >= powers[least] || least == 0);
+}
+
+char *ppi_chrome_u64_at(char *at, uint64_t value) {
+  char *end = at + num_digits(value), *to = end;
+  while (value >= 100) {
+    to -= 2;
+    memcpy(to, digit_pairs + value % 100 * 2, 2);
+    value /= 100;
+  }
+  if (value >= 10)
+    memcpy(to - 2, digit_pairs + value * 2, 2);
+  else
+    to[-1] = (char)('0' + value);
+  return end;
+}
+
+char *ppi_chrome_us_at(char *at, uint64_t ns) {
+  uint64_t fraction = ns % 1000;
+  at = ppi_chrome_u64_at(at, ns / 1000);
+  at[0] = '.';
+  at[1] = (char)('0' + fraction / 100);
+  memcpy(at + 2, digit_pairs + fraction % 100 * 2, 2);
+  return at + 4;
+}
+
+void ppi_chrome_put_u64(ppi_chrome_out *out, uint64_t value) {
+  char *at = ppi_chrome_room(out, PPI_CHROME_LONGEST_NUMBER);
+  ppi_chrome_advance(out, ppi_chrome_u64_at(at, value));
+}
+
+void ppi_chrome_put_us(ppi_chrome_out *out, uint64_t ns) {
+  char *at = ppi_chrome_room(out, PPI_CHROME_LONGEST_NUMBER);
+  ppi_chrome_advance(out, ppi_chrome_us_at(at, ns));
+}
+
+// What printf put for the decimal point depends on the program's locale and
+// may have several bytes.
+static size_t to_json_number(char *text) {
+  char *to = text;
+  for (const char *from = text; *from; from++) {
+    if ((*from >= '0' && *from <= '9') || strchr("+-e", *from))
+      *to++ = *from;
+    else if (to == text || to[-1] != '.')
+      *to++ = '.';
+  }
+  return (size_t)(to - text);
+}
+
+void ppi_chrome_put_double(ppi_chrome_out *out, double value) {
+  if (!isfinite(value)) {
+    PPI_CHROME_PUT(out, "null");
+    return;
+  }
+  double size = fabs(value);
+  if (size < (double)EXACT_INTEGER && size == floor(size)) {
+    if (value < 0) PPI_CHROME_PUT(out, "-");
+    ppi_chrome_put_u64(out, (uint64_t)size);
+    return;
+  }
+  char text[64];
+  for (int precision = 15; precision <= 17; precision++) {
+    snprintf(text, sizeof text, "%.*g", precision, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  ppi_chrome_put(out, text, to_json_number(text));
+}
+
+void ppi_chrome_put_id(ppi_chrome_out *out, uint64_t id) {
+  bool exact = id <= EXACT_INTEGER;
+  if (!exact) PPI_CHROME_PUT(out, "\"");
+  ppi_chrome_put_u64(out, id);
+  if (!exact) PPI_CHROME_PUT(out, "\"");
+}
+
+// '<' is escaped so that a trace put into a page cannot end its script, U+2028
+// and U+2029 because JavaScript once took them for line ends.
+static size_t escape_ascii(unsigned char c, char *to) {
+  static const char hex[] = "0123456789abcdef";
+  if (c == '"' || c == '\\') {
+    to[0] = '\\';
+    to[1] = (char)c;
+    return 2;
+  }
+  if (c >= 0x20 && c != '<' && c != 0x7f) {
+    to[0] = (char)c;
+    return 1;
+  }
+  memcpy(to, "\\u00", 4);
+  to[4] = hex[c >> 4];
+  to[5] = hex[c & 15];
+  return 6;
+}
+
+// One character of `*from`, at most six bytes to `to`. A byte that begins no
+// well-formed character becomes U+FFFD.
+static size_t escape_one(const unsigned char **from, const unsigned char *end,
+                         char *to) {
+  const unsigned char *at = *from;
+  size_t length = ppi_utf8_length(at, end);
+  *from += length ? length : 1;
+  if (length == 1) return escape_ascii(*at, to);
+  if (length == 0) {
+    memcpy(to, "\\ufffd", 6);
+    return 6;
+  }
+  if (length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] | 1) == 0xa9) {
+    memcpy(to, at[2] == 0xa8 ? "\\u2028" : "\\u2029", 6);
+    return 6;
+  }
+  memcpy(to, at, length);
+  return length;
+}
+
+void ppi_chrome_put_escaped(ppi_chrome_out *out, const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  const unsigned char *end = at + strlen(text);
+  while (at < end) out->len += escape_one(&at, end, ppi_chrome_room(out, 6));
+}
+
+void ppi_chrome_put_string(ppi_chrome_out *out, const char *text) {
+  PPI_CHROME_PUT(out, "\"");
+  ppi_chrome_put_escaped(out, text);
+  PPI_CHROME_PUT(out, "\"");
+}
+
+char *ppi_chrome_escape(const char *text, size_t *out_len) {
+  size_t len = strlen(text);
+  char *escaped = len < SIZE_MAX / 6 - 3 ? ppi_alloc(len * 6 + 3) : NULL;
+  if (!escaped) return NULL;
+  const unsigned char *at = (const unsigned char *)text;
+  const unsigned char *end = at + len;
+  char *to = escaped;
+  *to++ = '"';
+  while (at < end) to += escape_one(&at, end, to);
+  *to++ = '"';
+  *out_len = (size_t)(to - escaped);
+  char *fitted = ppi_realloc(escaped, *out_len + 1);
+  return fitted ? fitted : escaped;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a Chrome trace. Viewers drop slices that overlap partly on one row,
+// so each slice is put on the first row of its group where it nests or stands
+// apart. Private to the Chrome writer; one thread.
+//
+// Slices come in order of their ends (a parent after its children), so a row
+// keeps its roots: the slices not inside another, sorted and disjoint.
+//
+//   row 0   [-- root --]  [root] [------ root ------]
+//             ^ what lies inside a root is forgotten
+#ifndef PPI_CHROME_TRACK_H_
+#define PPI_CHROME_TRACK_H_
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// More roots than this are thinned out: neighbours of one depth become one
+// (nothing can begin between siblings any more), and if that is not enough the
+// older half is closed to slices that begin before its end.
+#define PPI_CHROME_MAX_ROOTS 1024
+
+typedef struct ppi_chrome_root {
+  uint64_t start_ns, end_ns;
+  uint32_t depth;
+} ppi_chrome_root;
+
+typedef struct ppi_chrome_track {
+  uint32_t tid;
+  uint64_t floor_ns;  // nothing may begin before it
+  ppi_chrome_root *roots;
+  size_t num_roots, capacity;
+} ppi_chrome_track;
+
+// What a slice shows beside its place; held by value until it is placed.
+typedef struct ppi_chrome_slice {
+  uint64_t start_ns, end_ns;  // of the side shown
+  uint64_t queue_ns, device_error_ns;
+  const uint64_t *flows;
+  size_t num_flows;
+  pprof_work_amount work;  // size 0: none
+  uint64_t step;
+  uint32_t site, flags, window, depth;
+  bool is_step, has_queue, has_device_error;
+} ppi_chrome_slice;
+
+typedef enum ppi_chrome_kind {
+  PPI_CHROME_THREAD = 0,  // by lane: what nests on its thread
+  PPI_CHROME_SUBMIT,      // by lane: host sides of device ranges
+  PPI_CHROME_ASYNC,       // by lane: ranges that wander
+  PPI_CHROME_STREAM,      // by stream: device sides
+  PPI_CHROME_NUM_KINDS
+} ppi_chrome_kind;
+
+typedef struct ppi_chrome_held {
+  ppi_chrome_slice slice;
+  uint64_t order;  // of arrival
+} ppi_chrome_held;
+
+typedef struct ppi_chrome_group {
+  ppi_chrome_kind kind;
+  uint32_t id;
+  uint64_t horizon_ns;  // held slices that end by then may be placed
+  ppi_chrome_track *tracks;
+  size_t num_tracks, tracks_capacity;
+  ppi_chrome_held *held;
+  size_t num_held, held_capacity;
+} ppi_chrome_group;
+
+// ppi_chrome_group_place finds a row for [slice->start_ns, slice->end_ns) and
+// takes the room there. A new row has tid 0, to be filled in by the caller.
+// Answers NULL when out of memory.
+ppi_chrome_track *ppi_chrome_group_place(ppi_chrome_group *group,
+                                         const ppi_chrome_slice *slice);
+// ppi_chrome_group_row makes sure that there is a first row.
+ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group);
+// ppi_chrome_group_hold copies `slice` with its flows.
+pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
+                                   const ppi_chrome_slice *slice,
+                                   uint64_t order);
+// ppi_chrome_group_sort brings the held slices that end by the horizon to the
+// front, in the order they are placed in, and answers how many they are.
+size_t ppi_chrome_group_sort(ppi_chrome_group *group);
+// ppi_chrome_group_drop forgets the first `num` held ones.
+void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num);
+void ppi_chrome_group_clear(ppi_chrome_group *group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHROME_TRACK_H_

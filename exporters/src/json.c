@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A report as JSON: one shape for every view, then identity, trust, inputs.
+#include "view.h"
+
+static void put_cell(ppi_page *page, const ppi_cell *cell) {
+  double percent;
+  switch (cell->kind) {
+    case PPI_CELL_NONE:
+      ppi_page_text(page, "null");
+      break;
+    case PPI_CELL_TEXT:
+      ppi_page_json(page, cell->text);
+      break;
+    case PPI_CELL_COUNT:
+    case PPI_CELL_TIME:
+      ppi_page_integer(page, cell);
+      break;
+    case PPI_CELL_RATIO:
+      if (ppi_cell_is_ratio(cell, &percent)) ppi_page_short(page, percent);
+      break;
+  }
+}
+
+static void put_view(ppi_page *page, const ppi_view *view) {
+  const ppi_view_kind *kind = view->kind;
+  ppi_page_format(page, "\"%s\":{\"columns\":[", kind->name);
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    const ppi_column *column = &kind->columns[i];
+    ppi_page_format(page, "%s{\"name\":\"%s\"", i ? "," : "", column->name);
+    if (column->unit) ppi_page_format(page, ",\"unit\":\"%s\"", column->unit);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "],\"rows\":[");
+  for (size_t row = 0; row < view->num_rows; row++) {
+    ppi_page_text(page, row ? ",\n[" : "\n[");
+    for (size_t i = 0; i < kind->num_columns; i++) {
+      if (i) ppi_page_text(page, ",");
+      put_cell(page, &view->cells[row * kind->num_columns + i]);
+    }
+    ppi_page_text(page, "]");
+  }
+  ppi_page_text(page, "]}");
+}
+
+static void put_inputs(ppi_page *page, const ppi_figures *figures) {
+  ppi_page_text(page, "\"inputs\":[");
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    const ppi_report_input *input = &figures->inputs[i];
+    ppi_page_text(page, i ? ",\n{\"uuid\":" : "\n{\"uuid\":");
+    ppi_page_json(page, input->uuid);
+    ppi_page_text(page, ",\"host\":");
+    ppi_page_json(page, input->host);
+    ppi_page_text(page, ",\"pid\":");
+    ppi_page_json(page, input->pid);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]");
+}
+
+void ppi_json_put(ppi_page *page, const ppi_figures *figures,
+                  const ppi_view *views, size_t num_views) {
+  ppi_page_text(page, "{\"schema\":\"pprof.report/1\",\n\"views\":{");
+  for (size_t i = 0; i < num_views; i++) {
+    ppi_page_text(page, i ? ",\n" : "\n");
+    put_view(page, &views[i]);
+  }
+  ppi_page_text(page, "},\n");
+  ppi_identity_put_json(page, figures);
+  ppi_page_text(page, ",\n");
+  ppi_trust_put_json(page, figures);
+  ppi_page_text(page, ",\n");
+  put_inputs(page, figures);
+  ppi_page_text(page, "}\n");
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text page of the table, CSV, JSON and Markdown writers.
+#include "text.h"
+
+#include <string.h>
+
+#include "mem.h"
+#include "utf8.h"
+
+static bool make_room(ppi_page *page, size_t more) {
+  if (page->failed) return false;
+  char *grown = ppi_grow(page->bytes, &page->capacity, page->len + more + 1, 1);
+  if (!grown) {
+    page->failed = true;
+    return false;
+  }
+  page->bytes = grown;
+  return true;
+}
+
+void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len) {
+  if (len == 0 || !make_room(page, len)) return;
+  memcpy(page->bytes + page->len, bytes, len);
+  page->len += len;
+  page->bytes[page->len] = '\0';
+}
+
+void ppi_page_text(ppi_page *page, const char *text) {
+  ppi_page_bytes(page, text, strlen(text));
+}
+
+void ppi_page_repeat(ppi_page *page, char c, size_t n) {
+  if (n == 0 || !make_room(page, n)) return;
+  memset(page->bytes + page->len, c, n);
+  page->len += n;
+  page->bytes[page->len] = '\0';
+}
+
+void ppi_page_format(ppi_page *page, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  if (len > 0 && make_room(page, (size_t)len)) {
+    vsnprintf(page->bytes + page->len, (size_t)len + 1, format, again);
+    page->len += (size_t)len;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+// The locale's decimal point may be any text: what stands between the digits
+// before and the known number of digits behind it.
+void ppi_page_fixed(ppi_page *page, double value, int decimals) {
+  char text[400];
+  int len = snprintf(text, sizeof text, "%.*f", decimals, value);
+  int whole = text[0] == '-';
+  while (text[whole] >= '0' && text[whole] <= '9') whole++;
+  ppi_page_bytes(page, text, (size_t)whole);
+  if (decimals == 0) return;
+  ppi_page_text(page, ".");
+  ppi_page_bytes(page, text + len - decimals, (size_t)decimals);
+}
+
+void ppi_page_short(ppi_page *page, double value) {
+  size_t before = page->len;
+  ppi_page_fixed(page, value, 6);
+  if (page->failed) return;
+  while (page->len > before + 3 && page->bytes[page->len - 1] == '0' &&
+         page->bytes[page->len - 2] != '.')
+    page->len--;
+  page->bytes[page->len] = '\0';
+}
+
+// Answers the length of the character at `text`, or 0 at a stray byte.
+static size_t decode(const char *text, uint32_t *out) {
+  const unsigned char *s = (const unsigned char *)text;
+  size_t len = ppi_utf8_length(s, s + strnlen(text, 4));
+  uint32_t code = len <= 1 ? s[0] : s[0] & (0xffu >> (len + 1));
+  for (size_t i = 1; i < len; i++) code = code << 6 | (s[i] & 0x3fu);
+  *out = code;
+  return len;
+}
+
+static bool is_invisible(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xad ||
+         code == 0x61c || code == 0x180e ||
+         (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+         (code >= 0xfff9 && code <= 0xfffb) ||
+         (code >= 0xe0000 && code <= 0xe007f);
+}
+
+static void put_visible(ppi_page *page, const char *name, const char *escaped) {
+  while (*name) {
+    uint32_t code = 0;
+    size_t len = decode(name, &code);
+    if (len == 0 || code < 0x20 || code == 0x7f) {
+      ppi_page_format(page, "\\x%02X", (unsigned char)*name);
+      len = 1;
+    } else if (is_invisible(code)) {
+      ppi_page_format(page, "\\u{%X}", code);
+    } else {
+      if (len == 1 && strchr(escaped, *name)) ppi_page_text(page, "\\");
+      ppi_page_bytes(page, name, len);
+    }
+    name += len;
+  }
+}
+
+void ppi_page_visible(ppi_page *page, const char *name) {
+  put_visible(page, name, "");
+}
+
+void ppi_page_markdown(ppi_page *page, const char *name) {
+  put_visible(page, name, "\\|*_`<>[]~&#");
+}
+
+void ppi_page_json(ppi_page *page, const char *name) {
+  ppi_page_text(page, "\"");
+  while (*name) {
+    uint32_t code = 0;
+    size_t len = decode(name, &code);
+    if (len == 0) {
+      ppi_page_text(page, "\\ufffd");
+      len = 1;
+    } else if (code == '"' || code == '\\') {
+      ppi_page_format(page, "\\%c", *name);
+    } else if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) {
+      ppi_page_format(page, "\\u%04x", code);
+    } else {
+      ppi_page_bytes(page, name, len);
+    }
+    name += len;
+  }
+  ppi_page_text(page, "\"");
+}
+
+void ppi_page_csv(ppi_page *page, const char *name) {
+  size_t len = strlen(name);
+  bool quoted = strpbrk(name, ",\"\r\n") != NULL ||
+                (len && (name[0] == ' ' || name[len - 1] == ' '));
+  if (!quoted) {
+    ppi_page_text(page, name);
+    return;
+  }
+  ppi_page_text(page, "\"");
+  for (; *name; name++) {
+    if (*name == '"') ppi_page_text(page, "\"");
+    ppi_page_bytes(page, name, 1);
+  }
+  ppi_page_text(page, "\"");
+}
+
+size_t ppi_page_width(const char *text, size_t len) {
+  size_t width = 0;
+  for (size_t i = 0; i < len; i++)
+    width += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return width;
+}
+
+pprof_status ppi_page_write(ppi_page *page, FILE *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (page->failed)
+    status = PPROF_STATUS_NO_MEMORY;
+  else if (fwrite(page->bytes ? page->bytes : "", 1, page->len, out) !=
+               page->len ||
+           fflush(out) != 0 || ferror(out))
+    status = PPROF_STATUS_IO;
+  ppi_page_clear(page);
+  return status;
+}
+
+void ppi_page_clear(ppi_page *page) {
+  ppi_free(page->bytes);
+  *page = (ppi_page){0};
+}

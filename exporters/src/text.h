@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text being put together for one output format: a growing page of text,
+// numbers that do not depend on the locale, and the escaping of names.
+#ifndef PPI_TEXT_H_
+#define PPI_TEXT_H_
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A failed allocation sets `failed`; later calls then do nothing.
+typedef struct ppi_page {
+  char *bytes;
+  size_t len, capacity;
+  bool failed;
+} ppi_page;
+
+void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len);
+void ppi_page_text(ppi_page *page, const char *text);
+void ppi_page_repeat(ppi_page *page, char c, size_t n);
+// For whole numbers and texts only: `%f` would follow the locale.
+void ppi_page_format(ppi_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// ppi_page_fixed rounds to `decimals` (0 to 9) places.
+void ppi_page_fixed(ppi_page *page, double value, int decimals);
+// ppi_page_short rounds to six places and drops zeroes, but for one: 37.5.
+void ppi_page_short(ppi_page *page, double value);
+
+// Names in tables: control and formatting characters (C0, C1, bidi marks,
+// line separators, zero-width ones) and stray bytes become \xNN or \u{NNNN},
+// so that no name can move the cursor or hide.
+void ppi_page_visible(ppi_page *page, const char *name);
+// The same, with what Markdown takes for markup escaped.
+void ppi_page_markdown(ppi_page *page, const char *name);
+// A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD each.
+void ppi_page_json(ppi_page *page, const char *name);
+// A CSV field, quoted where it must be (RFC 4180); bytes are kept.
+void ppi_page_csv(ppi_page *page, const char *name);
+
+// ppi_page_width counts code points.
+size_t ppi_page_width(const char *text, size_t len);
+
+// ppi_page_write hands the text to `out`: NO_MEMORY if it is not whole, IO
+// if the stream fails. It frees the page either way.
+pprof_status ppi_page_write(ppi_page *page, FILE *out);
+void ppi_page_clear(ppi_page *page);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TEXT_H_
