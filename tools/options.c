@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The option table, and the parser and help that read it.
+#include "options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suggest.h"
+#include "verbs.h"
+#include "view.h"
+
+enum option_type { OPTION_FLAG, OPTION_TEXT, OPTION_CHOICE, OPTION_VIEWS };
+
+// A name may have several rows, each for other verbs. `values` names the
+// argument, and for a choice lists what it may be; views are listed by the
+// library.
+struct option_row {
+  const char *name;
+  char letter;
+  enum option_type type;
+  size_t offset;  // of the field in struct ppi_tool_options
+  unsigned verbs;
+  const char *values;
+  const char *fallback;
+  const char *help;
+};
+#define FIELD(name) offsetof(struct ppi_tool_options, name)
+
+static const struct option_row option_table[] = {
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_SUMMARY,
+     "table|csv|json|markdown", "table", "how to print the report"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_INFO, "table|json",
+     "table", "how to print it"},
+    {"output", 'o', OPTION_TEXT, FIELD(output),
+     PPI_VERB_SUMMARY | PPI_VERB_INFO | PPI_VERB_CHECK, "FILE", "-",
+     "where to write; - is stdout"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
+     "where to write; - is stdout, a name in .gz is compressed"
+     " [LOG with .trace.json for .pplog]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RECOVER, "FILE", NULL,
+     "the log to write [the name that the run would have used]"},
+    {"force", 0, OPTION_FLAG, FIELD(force), PPI_VERB_ALL, NULL, NULL,
+     "overwrite FILE"},
+    {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY, "VIEW,...", NULL,
+     "the tables to print"},
+    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit), PPI_VERB_SUMMARY,
+     "ns|us|ms|s", "ms", "the unit of times in tables; csv and json keep ns"},
+    {"strict", 0, OPTION_FLAG, FIELD(strict), PPI_VERB_SUMMARY | PPI_VERB_CHECK,
+     NULL, NULL, "exit 1 when anything was lost"},
+    {"keep", 0, OPTION_FLAG, FIELD(keep), PPI_VERB_RECOVER, NULL, NULL,
+     "leave the spool where it is"},
+    {"help", 'h', OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
+     "print help and exit"},
+    {"version", 'V', OPTION_FLAG, FIELD(version), PPI_VERB_ALL, NULL, NULL,
+     "print the version and exit"},
+};
+enum { NUM_ROWS = sizeof(option_table) / sizeof(option_table[0]) };
+
+void ppi_tool_say(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("pprof-report: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
+const struct ppi_tool_verb *ppi_tool_find_verb(const char *name) {
+  const struct ppi_tool_verb *verb = ppi_tool_verbs;
+  while (verb->name && strcmp(verb->name, name) != 0) verb++;
+  return verb->name ? verb : NULL;
+}
+
+// One item of the command line: an option with its value, or an operand.
+struct item {
+  const struct option_row *row;  // NULL: an operand
+  const char *value;
+};
+struct cursor {
+  int argc, at;
+  char **argv;
+  bool only_operands;
+};
+
+static const struct option_row *find_row(const char *name, size_t len,
+                                         unsigned verbs) {
+  for (size_t i = 0; i < NUM_ROWS; i++) {
+    const struct option_row *row = &option_table[i];
+    bool same = strlen(row->name) == len && memcmp(row->name, name, len) == 0;
+    if (same && (row->verbs & verbs)) return row;
+  }
+  return NULL;
+}
+
+static int refuse_option(const char *name, size_t len) {
+  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  for (size_t i = 0; i < NUM_ROWS; i++)
+    ppi_tool_guess_offer(&guess, option_table[i].name,
+                         strlen(option_table[i].name));
+  if (guess.best)
+    ppi_tool_say("unknown option '--%.*s' (did you mean '--%.*s'?)", (int)len,
+                 name, (int)guess.best_len, guess.best);
+  else
+    ppi_tool_say("unknown option '--%.*s'; see pprof-report --help", (int)len,
+                 name);
+  return PPI_EXIT_USAGE;
+}
+
+// Takes the value of `item->row`: `attached`, or the next argument.
+static int take_value(struct cursor *cursor, const char *attached,
+                      struct item *item) {
+  const struct option_row *row = item->row;
+  item->value = attached;
+  if (row->type == OPTION_FLAG && attached) {
+    ppi_tool_say("option '--%s' takes no value", row->name);
+    return PPI_EXIT_USAGE;
+  }
+  if (row->type == OPTION_FLAG || attached) return PPI_EXIT_DONE;
+  if (cursor->at == cursor->argc) {
+    ppi_tool_say("option '--%s' needs a value: %s", row->name, row->values);
+    return PPI_EXIT_USAGE;
+  }
+  item->value = cursor->argv[cursor->at++];
+  return PPI_EXIT_DONE;
+}
+
+static int take_long(struct cursor *cursor, const char *text,
+                     struct item *item) {
+  const char *equals = strchr(text, '=');
+  size_t len = equals ? (size_t)(equals - text) : strlen(text);
+  item->row = find_row(text, len, ~0u);
+  if (!item->row) return refuse_option(text, len);
+  return take_value(cursor, equals ? equals + 1 : NULL, item);
+}
+
+static int take_short(struct cursor *cursor, const char *text,
+                      struct item *item) {
+  for (size_t i = 0; i < NUM_ROWS && !item->row; i++)
+    if (option_table[i].letter == text[0]) item->row = &option_table[i];
+  if (!item->row) {
+    ppi_tool_say("unknown option '-%c'; see pprof-report --help", text[0]);
+    return PPI_EXIT_USAGE;
+  }
+  return take_value(cursor, text[1] ? text + 1 : NULL, item);
+}
+
+static int next_item(struct cursor *cursor, struct item *item) {
+  const char *text = cursor->argv[cursor->at++];
+  *item = (struct item){NULL, text};
+  if (cursor->only_operands || text[0] != '-' || text[1] == '\0')
+    return PPI_EXIT_DONE;
+  if (text[1] == '-' && text[2] == '\0') {
+    cursor->only_operands = true;
+    item->value = NULL;
+    return PPI_EXIT_DONE;
+  }
+  return text[1] == '-' ? take_long(cursor, text + 2, item)
+                        : take_short(cursor, text + 1, item);
+}
+
+// A first operand that is no verb is a log, unless it looks like a word and
+// is no file.
+static int find_verb(struct ppi_tool_options *out) {
+  out->verb = ppi_tool_verbs;
+  if (out->num_inputs == 0) return PPI_EXIT_DONE;
+  const char *first = out->inputs[0];
+  const struct ppi_tool_verb *verb = ppi_tool_find_verb(first);
+  if (verb) {
+    out->verb = verb;
+    out->verb_given = true;
+    out->num_inputs--;
+    memmove(out->inputs, out->inputs + 1,
+            sizeof(*out->inputs) * (size_t)out->num_inputs);
+    return PPI_EXIT_DONE;
+  }
+  if (strpbrk(first, "./") || access(first, F_OK) == 0) return PPI_EXIT_DONE;
+  struct ppi_tool_guess guess = {.wrong = first, .wrong_len = strlen(first)};
+  for (verb = ppi_tool_verbs; verb->name; verb++)
+    ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));
+  if (guess.best)
+    ppi_tool_say("'%s' is neither a verb nor a file (did you mean '%s'?)",
+                 first, guess.best);
+  else
+    ppi_tool_say("'%s' is neither a verb nor a file; see pprof-report --help",
+                 first);
+  return PPI_EXIT_USAGE;
+}
+
+static int set_choice(const struct option_row *row, const char *value,
+                      const char **field) {
+  struct ppi_tool_guess guess = {.wrong = value, .wrong_len = strlen(value)};
+  for (const char *at = row->values; at;) {
+    const char *bar = strchr(at, '|');
+    size_t len = bar ? (size_t)(bar - at) : strlen(at);
+    if (len == guess.wrong_len && memcmp(at, value, len) == 0) {
+      *field = value;
+      return PPI_EXIT_DONE;
+    }
+    ppi_tool_guess_offer(&guess, at, len);
+    at = bar ? bar + 1 : NULL;
+  }
+  if (guess.best)
+    ppi_tool_say("'--%s %s' is not one of %s (did you mean '%.*s'?)", row->name,
+                 value, row->values, (int)guess.best_len, guess.best);
+  else
+    ppi_tool_say("'--%s %s' is not one of %s", row->name, value, row->values);
+  return PPI_EXIT_USAGE;
+}
+
+static int refuse_view(const char *name, size_t len) {
+  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  const ppi_view_kind *const *view = ppi_view_kinds();
+  for (; *view; view++)
+    ppi_tool_guess_offer(&guess, (*view)->name, strlen((*view)->name));
+  if (guess.best)
+    ppi_tool_say("there is no view '%.*s' (did you mean '%s'?)", (int)len, name,
+                 guess.best);
+  else
+    ppi_tool_say("there is no view '%.*s'; see pprof-report help summary",
+                 (int)len, name);
+  return PPI_EXIT_USAGE;
+}
+
+static int set_views(const char *value, const char **field) {
+  for (const char *at = value;; at++) {
+    size_t len = strcspn(at, ",");
+    const ppi_view_kind *const *view = ppi_view_kinds();
+    while (*view && (strlen((*view)->name) != len ||
+                     memcmp((*view)->name, at, len) != 0))
+      view++;
+    if (!*view) return refuse_view(at, len);
+    at += len;
+    if (*at == '\0') break;
+  }
+  *field = value;
+  return PPI_EXIT_DONE;
+}
+
+static int set_option(const struct item *item, struct ppi_tool_options *out) {
+  const char *name = item->row->name;
+  const struct option_row *row = find_row(name, strlen(name), out->verb->bit);
+  if (!row) {
+    ppi_tool_say("'%s' has no option '--%s'; see pprof-report help %s",
+                 out->verb->name, name, out->verb->name);
+    return PPI_EXIT_USAGE;
+  }
+  void *field = (char *)out + row->offset;
+  if (row->type == OPTION_FLAG) {
+    *(bool *)field = true;
+  } else if (row->type == OPTION_TEXT) {
+    *(const char **)field = item->value;
+  } else {
+    return row->type == OPTION_VIEWS ? set_views(item->value, field)
+                                     : set_choice(row, item->value, field);
+  }
+  return PPI_EXIT_DONE;
+}
+
+static void set_defaults(struct ppi_tool_options *out) {
+  for (size_t i = 0; i < NUM_ROWS; i++) {
+    const struct option_row *row = &option_table[i];
+    if (row->fallback && (row->verbs & out->verb->bit))
+      *(const char **)((char *)out + row->offset) = row->fallback;
+  }
+}
+
+static int collect_operands(struct cursor cursor,
+                            struct ppi_tool_options *out) {
+  while (cursor.at < cursor.argc) {
+    struct item item;
+    int code = next_item(&cursor, &item);
+    if (code != PPI_EXIT_DONE) return code;
+    if (!item.row && item.value) out->inputs[out->num_inputs++] = item.value;
+  }
+  return find_verb(out);
+}
+
+int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out) {
+  struct cursor cursor = {argc, 1, argv, false};
+  *out = (struct ppi_tool_options){
+      .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs))};
+  if (!out->inputs) return PPI_EXIT_USAGE;
+  // Which rows apply depends on the verb, which may come after options.
+  int code = collect_operands(cursor, out);
+  if (code != PPI_EXIT_DONE) return code;
+  set_defaults(out);
+  while (cursor.at < argc && code == PPI_EXIT_DONE) {
+    struct item item;
+    code = next_item(&cursor, &item);
+    if (code == PPI_EXIT_DONE && item.row) code = set_option(&item, out);
+  }
+  if (code != PPI_EXIT_DONE || out->help || out->version) return code;
+  if (out->verb->needs_input && out->num_inputs == 0) {
+    ppi_tool_say("'%s' needs %s; see pprof-report --help", out->verb->name,
+                 out->verb->operands);
+    return PPI_EXIT_USAGE;
+  }
+  return PPI_EXIT_DONE;
+}
+
+// Prints `text` from column 26 on, broken at blanks.
+static void print_wrapped(const char *text, int column, FILE *out) {
+  while (*text) {
+    size_t len = strlen(text), room = 78 - 26;
+    if (len > room) {
+      len = room;
+      while (len > 0 && text[len] != ' ') len--;
+      if (len == 0) len = room;
+    }
+    fprintf(out, "%*s%.*s\n", 26 - column, "", (int)len, text);
+    text += len;
+    while (*text == ' ') text++;
+    column = 0;
+  }
+}
+
+static void print_row(const struct option_row *row, bool name_verbs,
+                      FILE *out) {
+  char text[512];
+  int column = fprintf(out, "  ");
+  if (row->letter) column += fprintf(out, "-%c, ", row->letter);
+  column += fprintf(out, "--%s", row->name);
+  if (row->values && row->type != OPTION_CHOICE)
+    column += fprintf(out, " %s", row->values);
+  if (column > 24) {
+    fputc('\n', out);
+    column = 0;
+  }
+  int used = 0;
+  for (const struct ppi_tool_verb *verb = ppi_tool_verbs;
+       name_verbs && row->verbs != PPI_VERB_ALL && verb->name; verb++)
+    if (verb->bit & row->verbs)
+      used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
+                       used ? ", " : "", verb->name);
+  if (used) used += snprintf(text + used, sizeof(text) - (size_t)used, ": ");
+  used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", row->help);
+  if (row->type == OPTION_CHOICE)
+    used +=
+        snprintf(text + used, sizeof(text) - (size_t)used, ": %s", row->values);
+  const ppi_view_kind *const *view = ppi_view_kinds();
+  for (; row->type == OPTION_VIEWS && *view; view++)
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
+                     view == ppi_view_kinds() ? ": " : ", ", (*view)->name);
+  if (row->type == OPTION_VIEWS)
+    snprintf(text + used, sizeof(text) - (size_t)used, " [all]");
+  if (row->fallback)
+    snprintf(text + used, sizeof(text) - (size_t)used, " [%s]", row->fallback);
+  print_wrapped(text, column, out);
+}
+
+static void print_exit_codes(FILE *out) {
+  fputs("\nExit status, the highest that applies:\n", out);
+#define PRINT_(name, value, text) fprintf(out, "  %d  %s\n", value, text);
+  PPI_EXIT_LIST(PRINT_)
+#undef PRINT_
+}
+
+void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out) {
+  if (verb) {
+    fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n%s\nOptions:\n",
+            verb->name, verb->operands, verb->summary, verb->details);
+  } else {
+    fputs(
+        "usage: pprof-report [VERB] [OPTIONS] LOG...\n\n"
+        "Turns logs of pprof, the pipeline profiler, into tables and traces."
+        "\n\nVerbs (none means summary):\n",
+        out);
+    for (verb = ppi_tool_verbs; verb->name; verb++)
+      fprintf(out, "  %-9s %s\n", verb->name, verb->summary);
+    fputs("\nOptions:\n", out);
+    verb = NULL;
+  }
+  for (size_t i = 0; i < NUM_ROWS; i++)
+    if (!verb || (option_table[i].verbs & verb->bit))
+      print_row(&option_table[i], !verb, out);
+  print_exit_codes(out);
+}

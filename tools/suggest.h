@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the name that a mistyped one was probably meant to be.
+#ifndef PPI_TOOL_SUGGEST_H_
+#define PPI_TOOL_SUGGEST_H_
+
+#include <stddef.h>
+
+struct ppi_tool_guess {
+  const char *wrong;
+  size_t wrong_len;
+  const char *best;  // NULL: nothing near enough
+  size_t best_len, distance;
+};
+// Begin with {.wrong = ..., .wrong_len = ...}, then offer each known name.
+void ppi_tool_guess_offer(struct ppi_tool_guess *guess, const char *name,
+                          size_t name_len);
+
+#endif  // PPI_TOOL_SUGGEST_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `summary`: the tables of one log, or of several added up.
+#include <errno.h>
+#include <string.h>
+
+#include "event_impl.h"
+#include "input.h"
+#include "output.h"
+#include "report.h"
+#include "verbs.h"
+#include "view.h"
+
+static const char *const format_names[] = {[PPI_FORMAT_TABLE] = "table",
+                                           [PPI_FORMAT_CSV] = "csv",
+                                           [PPI_FORMAT_JSON] = "json",
+                                           [PPI_FORMAT_MARKDOWN] = "markdown"};
+static const char *const unit_names[] = {[PPI_TIME_MS] = "ms",
+                                         [PPI_TIME_NS] = "ns",
+                                         [PPI_TIME_US] = "us",
+                                         [PPI_TIME_S] = "s"};
+
+// The option table let only these names pass.
+static unsigned index_of(const char *name, const char *const *names,
+                         unsigned num) {
+  unsigned i = 0;
+  while (i + 1 < num && strcmp(names[i], name) != 0) i++;
+  return i;
+}
+
+// Reads `path` into a new report; NULL when there is nothing to report.
+static pprof_report *read_report(const char *path, int *code) {
+  struct ppi_tool_watch watch;
+  pprof_report *report = NULL;
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    *code = PPI_EXIT_INPUT;
+    return NULL;
+  }
+  int answer = ppi_tool_read(path, pprof_report_sink(report), &watch);
+  if (watch.sink_failed) {
+    ppi_tool_say("%s: cannot be reported: %s", path,
+                 pprof_status_string(watch.sink_status));
+    answer = PPI_EXIT_INPUT;
+  }
+  if (answer > *code) *code = answer;
+  if (answer != PPI_EXIT_INPUT) return report;
+  pprof_report_destroy(report);
+  return NULL;
+}
+
+// A sum without one of its logs would look like the whole: then there is none.
+static pprof_report *read_all(const struct ppi_tool_options *options,
+                              int *code) {
+  pprof_report *all = NULL;
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *path = options->inputs[i];
+    pprof_report *report = read_report(path, code);
+    if (!report) {
+      pprof_report_destroy(all);
+      return NULL;
+    }
+    if (!all) {
+      all = report;
+      continue;
+    }
+    pprof_status status = pprof_report_merge(all, report);
+    pprof_report_destroy(report);
+    if (status == PPROF_STATUS_OK) continue;
+    ppi_tool_say("%s: cannot be added to the others: %s", path,
+                 pprof_status_string(status));
+    *code = PPI_EXIT_INCOMPARABLE;
+    pprof_report_destroy(all);
+    return NULL;
+  }
+  return all;
+}
+
+static int write_report(const struct ppi_tool_options *options,
+                        const pprof_report *report, int code) {
+  const ppi_report_options how = {
+      options->view,
+      (ppi_time_unit)index_of(options->time_unit, unit_names, 4)};
+  FILE *out;
+  int opened = ppi_tool_output_open(options, &out);
+  if (opened != PPI_EXIT_DONE) return opened;
+  errno = 0;
+  pprof_status status = ppi_report_write(
+      report, &how,
+      (ppi_report_format)index_of(options->format, format_names, 4), out);
+  int reason = errno;
+  code = ppi_tool_output_close(options, out, reason, code);
+  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;
+  ppi_tool_say("the report cannot be written: %s", pprof_status_string(status));
+  return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+}
+
+// What the report itself says about the run.
+static int judge(const pprof_report *report, bool strict) {
+  static const ppi_total_key losses[] = {PPI_TOTAL_LOST, PPI_TOTAL_FLOWS_LOST,
+                                         PPI_TOTAL_NAMES_OVERFLOWED};
+  int code = PPI_EXIT_DONE;
+  if (!ppi_report_identity_ok(report)) {
+    ppi_tool_say("the accounting identity does not hold");
+    code = PPI_EXIT_CHECK;
+  }
+  for (size_t i = 0; strict && i < sizeof(losses) / sizeof(losses[0]); i++) {
+    uint64_t num = ppi_report_total(report, losses[i]);
+    if (!num) continue;
+    ppi_tool_say("--strict: %s %llu", ppi_total_name(losses[i]),
+                 (unsigned long long)num);
+    code = PPI_EXIT_CHECK;
+  }
+  return code;
+}
+
+int ppi_tool_summary(const struct ppi_tool_options *options) {
+  int code = ppi_tool_output_check(options, options->output);
+  if (code != PPI_EXIT_DONE) return code;
+  pprof_report *report = read_all(options, &code);
+  if (!report) return code;
+  int verdict = judge(report, options->strict);
+  if (verdict > code) code = verdict;
+  code = write_report(options, report, code);
+  pprof_report_destroy(report);
+  return code;
+}

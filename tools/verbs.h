@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs, one file each. They print results on stdout or into --output,
+// messages on stderr, and return an exit status.
+#ifndef PPI_TOOL_VERBS_H_
+#define PPI_TOOL_VERBS_H_
+
+#include "options.h"
+
+enum {
+  PPI_VERB_SUMMARY = 1,
+  PPI_VERB_TRACE = 2,
+  PPI_VERB_INFO = 4,
+  PPI_VERB_CHECK = 8,
+  PPI_VERB_RECOVER = 16,
+  PPI_VERB_HELP = 32,
+  PPI_VERB_ALL = 63
+};
+
+int ppi_tool_summary(const struct ppi_tool_options *options);
+int ppi_tool_trace(const struct ppi_tool_options *options);
+int ppi_tool_info(const struct ppi_tool_options *options);
+int ppi_tool_check(const struct ppi_tool_options *options);
+int ppi_tool_recover(const struct ppi_tool_options *options);
+
+#endif  // PPI_TOOL_VERBS_H_
