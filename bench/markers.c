@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a marker costs: markers [REPETITIONS]. Every marker is set against the
+// floor that no recorder can go below, two clock reads and two 16-byte stores,
+// timed in the same repetition; the figures are medians. The counter column
+// puts a counter in the clock's place: what the clock read hides.
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "pprof/mark.h"
+#include "pprof/session.h"
+
+// A burst takes 64 KiB of the session's 64 MiB, a quarter of its 3 960 open
+// ranges, and is drained untimed.
+enum { BURST = 2000, MAX_REPETITIONS = 10000, MAX_THREADS = 2, MAX_KINDS = 8 };
+
+PPROF_SITE(site, "bench", PPROF_CATEGORY_USER_DEFINED);
+
+static void run_floor(void) {
+  static __thread uint64_t record[64][4];
+  for (unsigned i = 0; i < BURST; i++) {
+    uint64_t *slot = record[i % 64];
+    slot[0] = ppi_clock_counter();
+    slot[1] = i;
+    slot[2] = ppi_clock_counter();
+    slot[3] = i;
+    __asm__ volatile("" ::: "memory");
+  }
+}
+
+static void run_scope(void) {
+  for (int i = 0; i < BURST; i++) {
+    PPROF_SCOPE("scope");
+  }
+}
+
+static void run_push_pop(void) {
+  for (int i = 0; i < BURST; i++) {
+    pprof_push(&site);
+    pprof_pop();
+  }
+}
+
+static void run_push_name(void) {
+  for (int i = 0; i < BURST; i++) {
+    pprof_push_name("a name of 21 letters.", PPROF_CATEGORY_USER_DEFINED);
+    pprof_pop();
+  }
+}
+
+static void run_range(void) {
+  for (int i = 0; i < BURST / 2; i++) pprof_range_end(pprof_range_begin(&site));
+}
+
+static void run_mark(void) {
+  for (int i = 0; i < BURST; i++) pprof_mark(&site);
+}
+
+typedef struct kind {
+  const char *name;
+  void (*run)(void);
+  unsigned num;   // pairs in a burst
+  bool recorded;  // in a session; else while none runs
+} kind;
+static const kind kinds[] = {
+    {"floor", run_floor, BURST, false},
+    {"scope, off", run_scope, BURST, false},
+    {"scope", run_scope, BURST, true},
+    {"push, pop", run_push_pop, BURST, true},
+    {"push_name(21), pop", run_push_name, BURST, true},
+    {"range_begin, end", run_range, BURST / 2, true},
+    {"mark", run_mark, BURST, true},
+};
+enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
+
+// Medians of one way to run.
+typedef struct column {
+  double ns[MAX_KINDS], ratio[MAX_KINDS];
+} column;
+
+typedef struct bench_run {
+  int num_threads, repetitions;
+  pthread_barrier_t barrier;
+  pprof_session *session = NULL;
+  uint64_t failed_flushes;
+  // By kind, thread, repetition.
+  double *ns[MAX_KINDS];
+} bench_run;
+
+typedef struct worker {
+  bench_run *bench;
+  int number;
+  pthread_t thread;
+} worker;
+
+// Of this thread: what others on the machine take does not count.
+static uint64_t thread_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void pin(int number) {
+  cpu_set_t allowed, one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+  int num = CPU_COUNT(&allowed);
+  for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE && num > 0; cpu++)
+    if (CPU_ISSET(cpu, &allowed) && seen++ == number % num) CPU_SET(cpu, &one);
+  if (sched_setaffinity(0, sizeof one, &one)) return;
+}
+
+static void measure(const worker *self, int k, int repetition) {
+  bench_run *bench = self->bench;
+  pthread_barrier_wait(&bench->barrier);
+  uint64_t start = thread_ns();
+  kinds[k].run();
+  uint64_t ns = thread_ns() - start;
+  pthread_barrier_wait(&bench->barrier);
+  if (repetition >= 0)
+    bench->ns[k][self->number * bench->repetitions + repetition] =
+        (double)ns / kinds[k].num;
+  if (self->number == 0 && kinds[k].recorded &&
+      pprof_session_flush(bench->session) != PPROF_STATUS_OK)
+    bench->failed_flushes++;
+}
+
+// The kinds that need no session come first, in the same repetition of the
+// same run: the session is started after them and stays for the others.
+static void *work(void *argument) {
+  const worker *self = argument;
+  bench_run *bench = self->bench;
+  pin(self->number);
+  // Repetition -1 warms up.
+  for (int i = -1; i < bench->repetitions; i++)
+    for (int k = 0; k < NUM_KINDS; k++)
+      if (kinds[k].recorded == (bench->session != NULL) || k == 0)
+        measure(self, k, i);
+  return NULL;
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t num) {
+  qsort(values, num, sizeof *values, compare);
+  return values[num / 2];
+}
+
+static bool run_threads(bench_run *bench) {
+  worker workers[MAX_THREADS];
+  pthread_barrier_init(&bench->barrier, NULL, (unsigned)bench->num_threads);
+  int num = 0;
+  for (; num < bench->num_threads; num++) {
+    workers[num] = (worker){.bench = bench, .number = num};
+    if (pthread_create(&workers[num].thread, NULL, work, &workers[num])) break;
+  }
+  // A thread less would wait at the barrier for ever.
+  if (num < bench->num_threads) exit(1);
+  for (int i = 0; i < num; i++) pthread_join(workers[i].thread, NULL);
+  pthread_barrier_destroy(&bench->barrier);
+  return bench->failed_flushes == 0;
+}
+
+static void summarise(const bench_run *bench, bool in_session, column *out) {
+  size_t num = (size_t)bench->num_threads * (size_t)bench->repetitions;
+  double *ratios = calloc(num, sizeof *ratios);
+  if (!ratios) exit(1);
+  for (int k = NUM_KINDS - 1; k >= 0; k--) {
+    if (kinds[k].recorded != in_session && k != 0) continue;
+    for (size_t i = 0; i < num; i++)
+      ratios[i] = bench->ns[k][i] / bench->ns[0][i];
+    out->ratio[k] = median(ratios, num);
+    if (k != 0) out->ns[k] = median(bench->ns[k], num);
+  }
+  out->ns[0] = median(bench->ns[0], num);
+  free(ratios);
+}
+
+static void discard(pprof_sink *sink) {
+  free(sink);
+}
+
+static pprof_session *start_session(void) {
+  pprof_session *session = NULL;
+  pprof_error error = {""};
+  pprof_sink *sink = calloc(1, sizeof *sink);
+  if (!sink) return NULL;
+  sink->size = sizeof *sink;
+  sink->destroy = discard;
+  if (pprof_session_create(NULL, &session, &error) != PPROF_STATUS_OK) {
+    free(sink);
+    return NULL;
+  }
+  if (pprof_session_add_sink(session, sink) != PPROF_STATUS_OK)
+    free(sink);
+  else if (pprof_session_start(session) == PPROF_STATUS_OK)
+    return session;
+  pprof_session_destroy(session);
+  return NULL;
+}
+
+// Every marker is in the session's count, and none was lost.
+static bool counts_agree(const bench_run *bench) {
+  uint64_t expected = 0;
+  for (int k = 0; k < NUM_KINDS; k++)
+    if (kinds[k].recorded) expected += kinds[k].num;
+  expected *= (uint64_t)(bench->repetitions + 1) * (uint64_t)bench->num_threads;
+  pprof_stats stats = {.size = sizeof stats};
+  pprof_session_stats(bench->session, &stats);
+  if (stats.recorded == expected && stats.lost == 0) return true;
+  fprintf(stderr,
+          "markers: %" PRIu64 " recorded, %" PRIu64 " lost, %" PRIu64
+          " expected\n",
+          stats.recorded, stats.lost, expected);
+  return false;
+}
+
+static bool run_column(int num_threads, int repetitions, column *out) {
+  bench_run bench = {.num_threads = num_threads, .repetitions = repetitions};
+  size_t num = (size_t)num_threads * (size_t)repetitions;
+  for (int k = 0; k < NUM_KINDS; k++)
+    if (!(bench.ns[k] = calloc(num, sizeof *bench.ns[k]))) return false;
+  bool ok = run_threads(&bench);
+  summarise(&bench, false, out);
+  bench.session = start_session();
+  if (bench.session) {
+    ok = run_threads(&bench) && ok;
+    ok = pprof_session_stop(bench.session, NULL) == PPROF_STATUS_OK && ok;
+    ok = counts_agree(&bench) && ok;
+    pprof_session_destroy(bench.session);
+    summarise(&bench, true, out);
+  } else {
+    fprintf(stderr, "markers: no session starts\n");
+    ok = false;
+  }
+  for (int k = 0; k < NUM_KINDS; k++) free(bench.ns[k]);
+  return ok;
+}
+
+// Its calls are part of the figure: two a pair, through a pointer.
+static uint64_t count_up(void) {
+  static uint64_t count;
+  uint64_t next = __atomic_load_n(&count, __ATOMIC_RELAXED) + 100;
+  __atomic_store_n(&count, next, __ATOMIC_RELAXED);
+  return next;
+}
+
+static void print_machine(int repetitions) {
+  char line[256], cpu[200] = "unknown processor";
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "model name : %199[^\n]", cpu) == 1) break;
+  if (file) fclose(file);
+  struct utsname name;
+  uname(&name);
+  double load = 0;
+  getloadavg(&load, 1);
+  printf("machine: %s, %ld CPUs, %s %s, load %.1f\n", cpu,
+         sysconf(_SC_NPROCESSORS_ONLN), name.machine, name.release, load);
+#ifdef PPROF_BENCH_SHARED
+  printf("build: libpprof.so %s, gcc %s\n", pprof_version(), __VERSION__);
+#else
+  printf("build: static, pprof %s, gcc %s\n", pprof_version(), __VERSION__);
+#endif
+  printf("medians of %d repetitions of %d pairs, pinned, thread CPU time\n\n",
+         repetitions, (int)BURST);
+}
+
+static void print_table(const column *one, const column *two,
+                        const column *counter) {
+  printf("%-20s %17s %19s %17s\n", "", "1 thread", "2 threads",
+         "counter clock");
+  printf("%-20s %9s %7s %11s %7s %17s\n", "a pair", "ns", "ratio", "ns",
+         "ratio", "ns");
+  for (int k = 0; k < NUM_KINDS; k++) {
+    printf("%-20s %9.2f %7.2f %11.2f %7.2f", kinds[k].name, one->ns[k],
+           one->ratio[k], two->ns[k], two->ratio[k]);
+    if (kinds[k].recorded)
+      printf(" %17.2f\n", counter->ns[k]);
+    else
+      printf(" %17s\n", "-");
+  }
+}
+
+int main(int argc, char **argv) {
+  long asked = argc > 1 ? strtol(argv[1], NULL, 10) : 500;
+  if (argc > 2 || asked < 1 || asked > MAX_REPETITIONS) {
+    fprintf(stderr, "usage: markers [REPETITIONS, at most %d]\n",
+            MAX_REPETITIONS);
+    return 2;
+  }
+  int repetitions = (int)asked;
+  column one = {{0}, {0}}, two = one, counter = one;
+  print_machine(repetitions);
+  bool ok = run_column(1, repetitions, &one);
+  ok = run_column(2, repetitions, &two) && ok;
+  pprof_clock_inject_(count_up, 1000000000);
+  ok = run_column(1, repetitions, &counter) && ok;
+  pprof_clock_inject_(NULL, 0);
+  print_table(&one, &two, &counter);
+  return ok ? 0 : 1;
+}
