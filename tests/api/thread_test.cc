@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads come, leave and are interrupted: lanes, names, destructors, signals,
+// and a thread that never leaves its marker.
+#include "thread.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "clock.h"
+#include "pprof/mark.h"
+#include "tests/support/recording_sink.h"
+
+namespace pprof_test {
+namespace {
+
+PPROF_SITE(outer_site, "outer", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(late_site, "late", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(signal_site, "signal", PPROF_CATEGORY_USER_DEFINED);
+
+TEST(ThreadTest, OpenFramesOfALeavingThreadAreAbandoned) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::thread leaving([] {
+    pprof_thread_name("leaving");
+    pprof_push(&outer_site);
+    pprof_push(&inner_site);
+    pprof_mark(&late_site);
+  });
+  leaving.join();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  uint32_t lane = live.recording.LaneNamed("leaving");
+  auto events = live.recording.OfLane(lane);
+  ASSERT_EQ(3u, events.size());
+  EXPECT_EQ("inner", events[1].name);
+  EXPECT_EQ("outer", events[2].name);
+  EXPECT_EQ((uint32_t)PPROF_FLAG_ABANDONED, events[1].event.flags);
+  EXPECT_EQ((uint32_t)PPROF_FLAG_ABANDONED, events[2].event.flags);
+  EXPECT_EQ(2u, live.recording.Total(PPI_TOTAL_ABANDONED, lane));
+  EXPECT_EQ(3u, live.recording.Total(PPI_TOTAL_RECORDED, lane));
+}
+
+struct InDestructor {
+  ~InDestructor() {
+    pprof_mark(&late_site);
+  }
+};
+
+TEST(ThreadTest, MarkersInDestructorsOfAThreadAreRecorded) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  // Its key is newer than the library's, so its destructor comes later.
+  pthread_key_t key;
+  ASSERT_EQ(0, pthread_key_create(&key, [](void *) {
+              pprof_push(&inner_site);
+              pprof_pop();
+            }));
+  std::thread leaving([&] {
+    static thread_local InDestructor object;
+    (void)&object;
+    pthread_setspecific(key, &outer_site);
+    pprof_push(&outer_site);
+  });
+  leaving.join();
+  pthread_key_delete(key);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(1u, live.recording.Named("outer").size());
+  EXPECT_EQ(1u, live.recording.Named("late").size());
+  EXPECT_EQ(1u, live.recording.Named("inner").size());
+  EXPECT_EQ(0u, live.recording.Named("inner")[0].event.depth);
+  EXPECT_EQ(3u, live.recording.Total(PPI_TOTAL_RECORDED));
+}
+
+TEST(ThreadTest, MarkerInAtexitOfARunningSession) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    static LiveSession live;
+    if (live.Start() != PPROF_STATUS_OK) _exit(2);
+    atexit([] {
+      pprof_mark(&late_site);
+      if (live.Stop() != PPROF_STATUS_OK) _exit(3);
+      pprof_mark(&late_site);
+      _exit(live.recording.Named("late").size() == 1 ? 0 : 4);
+    });
+    exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(pid, waitpid(pid, &status, 0));
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(0, WEXITSTATUS(status));
+}
+
+TEST(ThreadTest, NamesAreThoseGivenLastAndCutAt63) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::string longer(100, 'x');
+  std::promise<uint32_t> tid;
+  std::thread named([&] {
+    pprof_thread_name("first");
+    pprof_mark(&late_site);
+    pprof_thread_name(nullptr);
+    pprof_thread_name("second");
+    tid.set_value((uint32_t)gettid());
+  });
+  named.join();
+  std::thread cut([&] {
+    pprof_thread_name(longer.c_str());
+    pprof_mark(&late_site);
+  });
+  cut.join();
+  std::thread system([] {
+    pthread_setname_np(pthread_self(), "of-the-system");
+    pprof_mark(&late_site);
+  });
+  system.join();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(UINT32_MAX, live.recording.LaneNamed("first"));
+  uint32_t lane = live.recording.LaneNamed("second");
+  ASSERT_NE(UINT32_MAX, lane);
+  EXPECT_EQ(tid.get_future().get(), live.recording.lane_threads[lane]);
+  EXPECT_NE(UINT32_MAX, live.recording.LaneNamed(longer.substr(0, 63)));
+  EXPECT_NE(UINT32_MAX, live.recording.LaneNamed("of-the-system"));
+  EXPECT_EQ("process", live.recording.lanes[0]);
+}
+
+TEST(ThreadTest, ShortThreadsReuseLanesAndChunks) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  uint32_t chunks_after_first = 0;
+  for (int i = 0; i < 2000; i++) {
+    std::thread brief([] {
+      pprof_push(&outer_site);
+      pprof_pop();
+    });
+    brief.join();
+    if (i % 10 == 0) {
+      ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+    }
+    const ppi_spool *spool = &ppi_recorder_in_force.spool;
+    if (i == 20) chunks_after_first = ppi_spool_chunks_free(spool);
+    // Ten threads between two flushes hold a lane and a ring chunk each.
+    if (i > 20) {
+      ASSERT_GE(ppi_spool_chunks_free(spool) + 20, chunks_after_first) << i;
+      ASSERT_LE(spool->header->num_lane_slots, 24u) << i;
+    }
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(2000u, live.recording.events.size());
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(2000u, live.recording.Total(PPI_TOTAL_RECORDED));
+}
+
+TEST(ThreadTest, CountsOfThreadsThatLeftStay) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  for (int i = 0; i < 10; i++) {
+    std::thread brief([] {
+      pprof_pop();
+      pprof_flow(1);
+      for (int k = 0; k < 513; k++) pprof_push(&outer_site);
+    });
+    brief.join();
+    ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(10u, live.recording.Total(PPI_TOTAL_UNMATCHED));
+  EXPECT_EQ(10u, live.recording.Total(PPI_TOTAL_FLOWS_LOST));
+  EXPECT_EQ(10u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(5120u, live.recording.Total(PPI_TOTAL_ABANDONED));
+}
+
+// A clock that raises a signal, so that its handler interrupts a marker at a
+// known point.
+std::atomic<uint64_t> ticks{1};
+thread_local int raise_in = 0;
+std::atomic<int> num_handled{0};
+
+uint64_t RaisingClock() {
+  if (raise_in > 0 && --raise_in == 0) raise(SIGUSR1);
+  return ticks.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MarkInHandler(int) {
+  num_handled++;
+  pprof_push(&signal_site);
+  pprof_mark(&signal_site);
+  pprof_pop();
+}
+
+TEST(ThreadTest, MarkersThatInterruptAMarkerAreCountedLost) {
+  struct sigaction action = {}, before = {};
+  action.sa_handler = MarkInHandler;
+  ASSERT_EQ(0, sigaction(SIGUSR1, &action, &before));
+  ppi_clock_inject(RaisingClock, 1000000000);
+  {
+    LiveSession live;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+    pprof_thread_name("interrupted");
+    pprof_mark(&late_site);
+    raise_in = 1;
+    pprof_push(&outer_site);  // the handler runs inside
+    EXPECT_EQ(1, num_handled);
+    raise(SIGUSR1);  // and here between two markers
+    raise_in = 1;
+    pprof_pop();
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    EXPECT_EQ(3, num_handled);
+    // Twice a push and a mark are lost; their pops found nothing to end.
+    uint32_t lane = live.recording.LaneNamed("interrupted");
+    EXPECT_EQ(4u, live.recording.Total(PPI_TOTAL_LOST, lane));
+    EXPECT_EQ(2u, live.recording.Named("signal").size());
+    EXPECT_EQ(1u, live.recording.Named("outer").size());
+    EXPECT_EQ(4u, live.recording.Total(PPI_TOTAL_RECORDED, lane));
+    EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_UNMATCHED));
+  }
+  ppi_clock_inject(nullptr, 0);
+  sigaction(SIGUSR1, &before, nullptr);
+}
+
+// A clock that holds a thread inside its marker.
+thread_local bool hold = false;
+std::promise<void> *held, *let_go;
+
+uint64_t HoldingClock() {
+  if (hold) {
+    hold = false;
+    held->set_value();
+    let_go->get_future().wait();
+  }
+  return ticks.fetch_add(1000, std::memory_order_relaxed);
+}
+
+void StuckIn(void (*marker)()) {
+  std::promise<void> is_held, may_go;
+  held = &is_held;
+  let_go = &may_go;
+  LiveSession live;
+  live.options.memory_limit_bytes = 2u << 20;
+  live.options.stop_wait_ms = 1;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::promise<void> is_out, go_on;
+  std::thread stuck([&] {
+    pprof_thread_name("stuck");
+    pprof_push(&outer_site);
+    pprof_mark(&late_site);
+    hold = true;
+    marker();
+    is_out.set_value();
+    go_on.get_future().wait();
+    pprof_push(&inner_site);
+    pprof_pop();
+  });
+  is_held.get_future().wait();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(1u, live.recording.notes.count("stuck"));
+  EXPECT_EQ(1u, live.recording.Named("late").size());
+  // While it is in there, what it uses must stay: no other session starts.
+  LiveSession refused;
+  refused.options.stop_wait_ms = 1;
+  EXPECT_EQ(PPROF_STATUS_BUSY, refused.Start());
+  may_go.set_value();  // the rest of its marker falls into no hole
+  is_out.get_future().wait();
+  LiveSession next;
+  next.options.memory_limit_bytes = 2u << 20;
+  next.options.stop_wait_ms = 1;
+  ASSERT_EQ(PPROF_STATUS_OK, next.Start());
+  go_on.set_value();
+  stuck.join();
+  ASSERT_EQ(PPROF_STATUS_OK, next.Stop());
+  EXPECT_EQ(1u, next.recording.events.size());
+  EXPECT_EQ(1u, next.recording.Named("inner").size());
+  EXPECT_EQ(0u, next.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(0u, next.recording.notes.count("stuck"));
+}
+
+TEST(ThreadTest, ThreadStuckInAMarkerHarmsNobody) {
+  ppi_clock_inject(HoldingClock, 1000000000);
+  StuckIn([] { pprof_push(&late_site); });
+  StuckIn([] { pprof_pop(); });
+  StuckIn([] { pprof_mark(&late_site); });
+  StuckIn([] { pprof_range_begin(&late_site); });
+  StuckIn([] { pprof_range_end(pprof_range_begin(&late_site)); });
+  ppi_clock_inject(nullptr, 0);
+}
+
+}  // namespace
+}  // namespace pprof_test

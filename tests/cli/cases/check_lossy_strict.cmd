@@ -1,0 +1,1 @@
+"$TOOL" check --strict "$LOGS/lossy.pplog"

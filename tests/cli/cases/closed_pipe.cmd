@@ -1,0 +1,2 @@
+("$TOOL" "$LOGS/good.pplog"; echo "exit $?" >code.txt) | true
+cat code.txt

@@ -1,0 +1,2 @@
+: >empty.pplog
+"$TOOL" empty.pplog

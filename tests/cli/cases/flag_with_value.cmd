@@ -1,0 +1,1 @@
+"$TOOL" --strict=1 "$LOGS/good.pplog"

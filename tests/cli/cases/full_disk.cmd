@@ -1,0 +1,1 @@
+"$TOOL" -o /dev/full "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" --view device -f csv "$LOGS/lossy.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" trace --strict "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" -f csv --view device -o - "$LOGS/good.pplog"

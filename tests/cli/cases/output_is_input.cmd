@@ -1,0 +1,5 @@
+cp "$LOGS/good.pplog" log.pplog
+"$TOOL" --force -o log.pplog log.pplog
+code=$?
+cmp log.pplog "$LOGS/good.pplog"
+exit $code

@@ -1,0 +1,1 @@
+"$TOOL" recover missing.pplog.part

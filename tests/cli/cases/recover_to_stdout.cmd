@@ -1,0 +1,1 @@
+"$TOOL" recover -o - "$LOGS/good.pplog"

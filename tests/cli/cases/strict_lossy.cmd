@@ -1,0 +1,1 @@
+"$TOOL" --strict --view device -f csv "$LOGS/lossy.pplog"

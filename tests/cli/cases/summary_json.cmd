@@ -1,0 +1,1 @@
+"$TOOL" summary --format=json --view overview,model "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" -f markdown --view overview "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" "$LOGS/good.pplog" missing.pplog

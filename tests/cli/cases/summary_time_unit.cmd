@@ -1,0 +1,1 @@
+"$TOOL" --time-unit us --view overview "$LOGS/good.pplog"

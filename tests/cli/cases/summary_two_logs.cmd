@@ -1,0 +1,1 @@
+"$TOOL" -f csv --view overview "$LOGS/good.pplog" "$LOGS/lossy.pplog"

@@ -1,0 +1,5 @@
+echo nothing >run.pplog
+"$TOOL" trace run.pplog
+code=$?
+ls
+exit $code

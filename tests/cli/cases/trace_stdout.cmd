@@ -1,0 +1,1 @@
+"$TOOL" trace -o - "$LOGS/good.pplog" | python3 -m json.tool >/dev/null

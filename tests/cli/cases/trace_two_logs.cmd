@@ -1,0 +1,1 @@
+"$TOOL" trace "$LOGS/good.pplog" "$LOGS/lossy.pplog"

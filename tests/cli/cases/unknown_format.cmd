@@ -1,0 +1,1 @@
+"$TOOL" -fjso "$LOGS/good.pplog"

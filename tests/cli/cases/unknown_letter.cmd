@@ -1,0 +1,1 @@
+"$TOOL" -z "$LOGS/good.pplog"

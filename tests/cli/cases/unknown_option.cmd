@@ -1,0 +1,1 @@
+"$TOOL" --formt json "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" --view ovrview "$LOGS/good.pplog"

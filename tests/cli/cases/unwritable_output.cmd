@@ -1,0 +1,1 @@
+"$TOOL" -o no/such/folder/out.txt "$LOGS/good.pplog"

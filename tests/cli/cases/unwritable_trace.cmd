@@ -1,0 +1,1 @@
+"$TOOL" trace -o no/such/folder/out.json "$LOGS/good.pplog"

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the logs that the command line's cases read, from events given here:
+// good.pplog, and lossy.pplog whose run says that it lost three records.
+#include <stdio.h>
+#include <string.h>
+
+#include "event_impl.h"
+#include "pprof/log.h"
+
+#define MS(n) ((uint64_t)(n)*1000000)
+enum { LANE_PROCESS = 0, LANE_MAIN = 1, LANE_DEVICE = 2 };
+enum { SITE_STEP = 1, SITE_DECODE, SITE_DETECT, SITE_MODEL, SITE_PARSE };
+
+static const pprof_definition definitions[] = {
+    {PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_PROFILE_STEP, 0, 0, 0,
+     "ProfileStep"},
+    {PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_DATALOADER, 0, 0, 0,
+     "Dataloader"},
+    {PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_INFERENCE, 0, 0, 0, "Inference"},
+    {PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_USER_DEFINED, 0, 0, 0,
+     "UserDefined"},
+    {PPROF_DEFINITION_SITE, SITE_STEP, PPROF_CATEGORY_PROFILE_STEP, 0, 0,
+     "ProfileStep"},
+    {PPROF_DEFINITION_SITE, SITE_DECODE, PPROF_CATEGORY_DATALOADER, 0, 0,
+     "decode"},
+    {PPROF_DEFINITION_SITE, SITE_DETECT, PPROF_CATEGORY_INFERENCE, 0, 0,
+     "detect"},
+    {PPROF_DEFINITION_SITE, SITE_MODEL, PPROF_CATEGORY_INFERENCE, 0, 0,
+     "model"},
+    {PPROF_DEFINITION_SITE, SITE_PARSE, PPROF_CATEGORY_USER_DEFINED, 0, 0,
+     "parse"},
+    {PPROF_DEFINITION_LANE, LANE_PROCESS, 0, 0, 0, "process"},
+    {PPROF_DEFINITION_LANE, LANE_MAIN, 0, 0, 4242, "main"},
+    {PPROF_DEFINITION_LANE, LANE_DEVICE, 0, 0, 0, "cpu:0"},
+    {PPROF_DEFINITION_DEVICE, 1, 0, 0, 0, "cpu:0"},
+    {PPROF_DEFINITION_STREAM, 1, 1, 0, 7, "models"},
+};
+
+static const ppi_text texts[] = {
+    {"uuid", "00112233445566778899aabbccddeeff"},
+    {"host", "example"},
+    {"pid", "4242"},
+    {"version", "0.1.0"},
+    {"time_base_realtime_ns", "1700000000000000000"},
+    {"command", "made"},
+};
+
+static pprof_event range(uint32_t site, uint32_t from_ms, uint32_t to_ms) {
+  return (pprof_event){.start_ns = MS(from_ms),
+                       .end_ns = MS(to_ms),
+                       .site = site,
+                       .lane = LANE_MAIN,
+                       .kind = PPROF_KIND_RANGE};
+}
+
+static pprof_event step(uint32_t number, uint32_t from_ms, uint32_t to_ms) {
+  pprof_event event = range(SITE_STEP, from_ms, to_ms);
+  event.lane = LANE_PROCESS;
+  event.flags = PPROF_FLAG_ASYNC;
+  event.value = number;
+  return event;
+}
+
+static pprof_event device_range(uint32_t submit_ms, uint32_t from_ms,
+                                uint32_t to_ms) {
+  pprof_event event = range(SITE_MODEL, submit_ms, submit_ms + 1);
+  event.kind = PPROF_KIND_DEVICE_RANGE;
+  event.device_start_ns = MS(from_ms);
+  event.device_end_ns = MS(to_ms);
+  event.device_error_ns = 1000;
+  event.stream = 1;
+  event.depth = 1;
+  return event;
+}
+
+static pprof_status give(pprof_sink *sink, uint32_t lane,
+                         const pprof_event *events, size_t num_events) {
+  pprof_batch batch = {.size = sizeof(batch),
+                       .stride = sizeof(pprof_event),
+                       .events = events,
+                       .num_events = num_events,
+                       .first_seq = 0,
+                       .end_seq = num_events,
+                       .lane = lane};
+  return sink->events(sink, &batch);
+}
+
+static pprof_status give_all(pprof_sink *sink) {
+  const pprof_event steps[] = {step(0, 0, 50), step(1, 50, 100)};
+  const pprof_event host[] = {
+      range(SITE_DECODE, 0, 10),  range(SITE_DETECT, 10, 40),
+      range(SITE_PARSE, 40, 50),  range(SITE_DECODE, 50, 60),
+      range(SITE_DETECT, 60, 95),
+  };
+  const pprof_event device[] = {device_range(12, 15, 35),
+                                device_range(61, 65, 90)};
+  pprof_status status = give(sink, LANE_PROCESS, steps, 2);
+  if (status == PPROF_STATUS_OK) status = give(sink, LANE_MAIN, host, 5);
+  if (status == PPROF_STATUS_OK) status = give(sink, LANE_DEVICE, device, 2);
+  return status;
+}
+
+static bool write_log(const char *folder, const char *name, uint64_t num_lost) {
+  char path[4096];
+  pprof_error error = {""};
+  pprof_sink *sink;
+  const pprof_run_info info = {texts, sizeof(texts) / sizeof(texts[0]), NULL};
+  const ppi_total items[] = {
+      {LANE_PROCESS, PPI_TOTAL_RECORDED, 2},
+      {LANE_MAIN, PPI_TOTAL_RECORDED, 7},
+      {LANE_MAIN, PPI_TOTAL_LOST, num_lost},
+      {PPROF_ALL_LANES, PPI_TOTAL_RECORDED, 9},
+      {PPROF_ALL_LANES, PPI_TOTAL_LOST, num_lost},
+      {PPROF_ALL_LANES, PPI_TOTAL_CRASH_SAFE, 1},
+  };
+  const pprof_totals totals = {items, sizeof(items) / sizeof(items[0]), NULL,
+                               0};
+  snprintf(path, sizeof(path), "%s/%s", folder, name);
+  pprof_status status = pprof_log_writer_create(path, &sink, &error);
+  if (status == PPROF_STATUS_OK) {
+    status = sink->begin(sink, &info);
+    for (size_t i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++)
+      if (status == PPROF_STATUS_OK)
+        status = sink->define(sink, &definitions[i]);
+    if (status == PPROF_STATUS_OK) status = sink->window(sink, 0, true, 0);
+    if (status == PPROF_STATUS_OK) status = give_all(sink);
+    if (status == PPROF_STATUS_OK)
+      status = sink->window(sink, 0, false, MS(100));
+    if (status == PPROF_STATUS_OK) status = sink->finish(sink, &totals);
+    sink->destroy(sink);
+  }
+  if (status != PPROF_STATUS_OK)
+    fprintf(stderr, "make_logs: %s: %s %s\n", path, pprof_status_string(status),
+            error.text);
+  return status == PPROF_STATUS_OK;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fputs("usage: make_logs FOLDER\n", stderr);
+    return 2;
+  }
+  return write_log(argv[1], "good.pplog", 0) &&
+                 write_log(argv[1], "lossy.pplog", 3)
+             ? 0
+             : 1;
+}

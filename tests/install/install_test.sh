@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs into a folder, moves that folder, and builds programs outside the
+# tree with what pkg-config says: C and C++, shared and static.
+set -eu
+
+here=$PWD
+first=$TEST_TMPDIR/first
+prefix="$TEST_TMPDIR/moved here"
+tools/install.sh "$here" "$first"
+mv "$first" "$prefix"
+cd "$TEST_TMPDIR"
+
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+
+for file in lib/libpprof.so lib/libpprof.so.0 lib/libpprof.a \
+  lib/pkgconfig/pprof.pc bin/pprof-report include/pprof/pprof.h \
+  include/pprof/mark.h; do
+  [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+case $(readelf -d "$prefix/lib/libpprof.so") in
+  *"soname: [libpprof.so.0]"*) ;;
+  *) fail "the library's soname is not libpprof.so.0" ;;
+esac
+case $(readelf -d "$prefix/lib/libpprof.so") in
+  *libz.so* | *libyaml* | *libstdc++*) fail "a hidden library is needed" ;;
+esac
+
+# build PREFIX COMPILER SOURCE PROGRAM PKG_CONFIG_OPTION...
+build() {
+  folder=$1 compiler=$2 source=$3 program=$4
+  shift 4
+  PKG_CONFIG_PATH="$folder/lib/pkgconfig" pkg-config "$@" --cflags --libs \
+    pprof >flags
+  # pkg-config quotes what a shell would split.
+  eval "$compiler -Wall -Wextra -Werror -pedantic -o $program $source" \
+    "$(cat flags)"
+}
+
+# run PROGRAM STAGE: its log holds the stage, and nothing was lost.
+run() {
+  LD_LIBRARY_PATH="$prefix/lib" "./$1" "$1.pplog" || fail "$1"
+  "$prefix/bin/pprof-report" summary --strict "$1.pplog" >"$1.txt" ||
+    fail "pprof-report on the log of $1"
+  grep -q "$2" "$1.txt" || fail "$2 is not in the tables of $1"
+}
+
+install_c=$here/tests/install/outside.c
+install_cc=$here/tests/install/outside.cc
+build "$prefix" gcc "$install_c" shared_c
+run shared_c outside_c
+build "$prefix" "g++ -pthread" "$install_cc" shared_cc
+run shared_cc outside_cc
+
+cp -r "$prefix" static
+rm static/lib/libpprof.so*
+build "$PWD/static" gcc "$install_c" static_c --static
+run static_c outside_c
+build "$PWD/static" "g++ -pthread" "$install_cc" static_cc --static
+run static_cc outside_cc
+
+version=$(PKG_CONFIG_PATH="$prefix/lib/pkgconfig" \
+  pkg-config --modversion pprof)
+[ "$(./static_c again.pplog)" = "pprof $version lost 0" ] ||
+  fail "pprof.pc and pprof_version() differ"

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The workload's threads, and the reader of what is left of them. A record is
+// known by its kind and by the last flow it carries, or by its value.
+#include "workload.h"
+
+#include <pprof/pprof.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "session_impl.h"
+#include "thread.h"
+
+namespace kill_test {
+
+namespace {
+
+constexpr uint64_t kPerCycle = 8;
+
+// Of begin `number` (from 1) of a worker; also a double without loss.
+uint64_t Id(int worker, uint64_t number) {
+  return static_cast<uint64_t>(worker + 1) << 32 | number;
+}
+
+class Begin {
+ public:
+  explicit Begin(Progress *progress) : progress_(progress) {
+    __atomic_store_n(&progress->begun, progress->begun + 1, __ATOMIC_SEQ_CST);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  ~Begin() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&progress_->done, progress_->done + 1, __ATOMIC_SEQ_CST);
+  }
+
+ private:
+  Progress *progress_;
+};
+
+PPROF_SITE(outer, "outer", PPROF_CATEGORY_CPU_TASK);
+PPROF_SITE(inner, "inner", PPROF_CATEGORY_FORWARD);
+PPROF_SITE(point, "point", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(level, "level", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(wander, "wander", PPROF_CATEGORY_INFERENCE);
+PPROF_SITE(on_device, "on device", PPROF_CATEGORY_INFERENCE);
+
+struct Worker {
+  int index;
+  Memory *memory;
+  pprof_device *device;
+  pprof_cpu_stream *stream;
+
+  Progress *progress() const {
+    return &memory->workers[index];
+  }
+  uint64_t Next() const {
+    return Id(index, progress()->begun);
+  }
+
+  void PushInner(uint64_t first) const {
+    {
+      Begin begin(progress());
+      pprof_push_name((first & 64) ? "even" : "odd", 0);
+      pprof_flow(Next());
+    }
+    {
+      Begin begin(progress());
+      PPROF_SCOPE("scope");
+      pprof_flow(Next());
+    }
+    pprof_pop();
+  }
+
+  // kPerCycle begins.
+  void Cycle() const {
+    pprof_range range;
+    {
+      Begin begin(progress());
+      pprof_push(&outer);
+      pprof_flow(Next());
+    }
+    const uint64_t first = Next();
+    {
+      Begin begin(progress());
+      pprof_mark(&point);
+    }
+    {
+      Begin begin(progress());
+      pprof_count(&level, static_cast<double>(Next()));
+    }
+    {
+      Begin begin(progress());
+      range = pprof_range_begin(&wander);
+      pprof_range_flow(range, Next());
+    }
+    PushInner(first);
+    {
+      Begin begin(progress());
+      pprof_device_push(device, stream, &on_device);
+    }
+    {
+      Begin begin(progress());
+      pprof_push(&inner);
+      pprof_flow(Next());
+    }
+    pprof_device_pop(device, stream);
+    pprof_pop();
+    pprof_pop();
+    pprof_range_end(range);
+  }
+};
+
+struct Room {
+  pthread_barrier_t before, after;
+  const Load *load;
+};
+
+void StayingWorker(Room *room, Worker worker) {
+  for (int round = 0; round < room->load->num_rounds; round++) {
+    pthread_barrier_wait(&room->before);
+    for (int i = 0; i < room->load->cycles_per_round; i++) {
+      worker.Cycle();
+      if (worker.index != 0) continue;
+      Begin begin(&worker.memory->steps);
+      pprof_step(1);
+    }
+    pthread_barrier_wait(&room->after);
+  }
+}
+
+pprof_session *Start(const Load &load, Memory *memory) {
+  static Memory *told;
+  told = memory;
+  static pprof_sink probe;
+  probe.size = sizeof probe;
+  probe.begin = [](pprof_sink *, const pprof_run_info *) {
+    strcpy(told->spool, ppi_recorder_in_force.spool.path);
+    return PPROF_STATUS_OK;
+  };
+  pprof_options options = {};
+  options.size = sizeof options;
+  options.spool_dir = load.spool_dir;
+  options.memory_limit_bytes = load.memory_limit_bytes;
+  options.drain_interval_us = load.drain_interval_us;
+  options.stop_wait_ms = 10000;
+  pprof_session *session = nullptr;
+  pprof_sink *log = nullptr;
+  if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
+      pprof_session_add_sink(session, &probe) != PPROF_STATUS_OK ||
+      pprof_log_writer_create(load.log, &log, nullptr) != PPROF_STATUS_OK ||
+      pprof_session_add_sink(session, log) != PPROF_STATUS_OK)
+    _exit(5);
+  ppi_schedule schedule = {};
+  schedule.num_rules = load.windows;
+  schedule.rules[0] = {0, 0, 2, 3, 0};
+  ppi_session_set_schedule(session, &schedule);
+  memory->windows = load.windows;
+  memory->phase = kStarting;
+  if (pprof_session_start(session) != PPROF_STATUS_OK) _exit(6);
+  memory->phase = kRecording;
+  return session;
+}
+
+}  // namespace
+
+Memory *MakeMemory() {
+  void *memory = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return static_cast<Memory *>(memory);
+}
+
+void RunLoad(const Load &load, Memory *memory) {
+  pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
+  pprof_cpu_stream *stream = nullptr;
+  if (pprof_cpu_stream_create(&stream) != PPROF_STATUS_OK) _exit(3);
+  Room room = {};
+  room.load = &load;
+  pthread_barrier_init(&room.before, nullptr, kWorkers);
+  pthread_barrier_init(&room.after, nullptr, kWorkers);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kWorkers - 1; i++)
+    threads.emplace_back(StayingWorker, &room,
+                         Worker{i, memory, device, stream});
+  pprof_session *session = Start(load, memory);
+  const Worker passing = {kWorkers - 1, memory, device, stream};
+  for (int round = 0; round < load.num_rounds; round++) {
+    pthread_barrier_wait(&room.before);
+    std::thread([&passing] { passing.Cycle(); }).join();
+    pthread_barrier_wait(&room.after);
+    pprof_cpu_stream_synchronize(stream);
+    if (load.flush) pprof_session_flush(session);
+  }
+  memory->phase = kStopping;
+  raise(SIGURG);  // ignored; lets the tracer see the new phase
+  memory->stop_status = pprof_session_stop(session, nullptr);
+  memory->phase = kStopped;
+  pprof_session_destroy(session);
+  for (std::thread &thread : threads) thread.join();
+  pprof_cpu_stream_destroy(stream);
+}
+
+void RunForever(const char *log, Memory *memory) {
+  setenv("PPROF_OUTPUT", log, 1);
+  if (pprof_start(nullptr, nullptr) != PPROF_STATUS_OK) _exit(6);
+  strcpy(memory->spool, ppi_recorder_in_force.spool.path);
+  pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
+  pprof_cpu_stream *stream = nullptr;
+  if (pprof_cpu_stream_create(&stream) != PPROF_STATUS_OK) _exit(3);
+  const Worker first = {0, memory, device, stream};
+  const Worker second = {1, memory, device, stream};
+  std::thread other([&second] {
+    for (;;) second.Cycle();
+  });
+  for (;;) first.Cycle();
+}
+
+// ---- the check ----
+
+namespace {
+
+struct Reading {
+  pprof_sink base;
+  std::map<uint32_t, std::string> names;
+  std::multiset<std::string> keys;
+  uint64_t lost, excluded, recorded, clipped_steps;
+};
+
+std::string Key(const char *kind, uint64_t id) {
+  return std::string(kind) + " " + std::to_string(id >> 32) + "." +
+         std::to_string(static_cast<uint32_t>(id));
+}
+
+// Which begin of a cycle makes ranges of that name, from 0.
+uint64_t PlaceOf(const std::string &name) {
+  return name == "outer"    ? 0
+         : name == "wander" ? 3
+         : name == "scope"  ? 5
+         : name == "inner"  ? 7
+                            : 4;
+}
+
+// Of what the event is; "" when it carries no id of its own: its last flow is
+// that of what is around it.
+std::string KeyOf(const Reading &reading, const pprof_event &event) {
+  if (event.kind == PPROF_KIND_COUNTER)
+    return Key("count", static_cast<uint64_t>(event.value));
+  if (event.num_flows == 0) return "";
+  const uint64_t id = event.flows[event.num_flows - 1];
+  if (event.kind == PPROF_KIND_MARK) return Key("mark", id);
+  if (event.kind == PPROF_KIND_DEVICE_RANGE) return Key("device", id);
+  const uint64_t place = PlaceOf(reading.names.at(event.site));
+  return (id - 1) % kPerCycle == place ? Key("range", id) : "";
+}
+
+pprof_status OnDefine(pprof_sink *sink, const pprof_definition *definition) {
+  auto *self = reinterpret_cast<Reading *>(sink);
+  if (pprof_definition_get_kind(definition) == PPROF_DEFINITION_SITE)
+    self->names[pprof_definition_id(definition)] =
+        pprof_definition_name(definition);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status OnEvents(pprof_sink *sink, const pprof_batch *batch) {
+  auto *self = reinterpret_cast<Reading *>(sink);
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event &event = *pprof_batch_at(batch, i);
+    self->recorded++;
+    if (!self->names.count(event.site)) {
+      self->keys.insert("undefined site " + std::to_string(event.site));
+    } else if (self->names[event.site] == "ProfileStep") {
+      if (event.flags & PPROF_FLAG_CLIPPED)
+        self->clipped_steps++;
+      else
+        self->keys.insert(Key("step", static_cast<uint64_t>(event.value)));
+    } else {
+      self->keys.insert(KeyOf(*self, event));
+    }
+  }
+  return PPROF_STATUS_OK;
+}
+
+pprof_status OnFinish(pprof_sink *sink, const pprof_totals *totals) {
+  auto *self = reinterpret_cast<Reading *>(sink);
+  self->lost = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
+  self->excluded = pprof_totals_value(totals, PPROF_ALL_LANES, "excluded");
+  const uint64_t recorded =
+      pprof_totals_value(totals, PPROF_ALL_LANES, "recorded");
+  if (recorded != self->recorded)
+    self->keys.insert("recorded says " + std::to_string(recorded) + ", not " +
+                      std::to_string(self->recorded));
+  return PPROF_STATUS_OK;
+}
+
+// Keys of what `worker` began as its `number`-th.
+std::string Expected(int worker, uint64_t number) {
+  const uint64_t place = (number - 1) % kPerCycle;
+  const uint64_t first = number - place;
+  if (place == 1) return Key("mark", Id(worker, first));
+  if (place == 2) return Key("count", Id(worker, number));
+  if (place == 6) return Key("device", Id(worker, first));
+  return Key("range", Id(worker, number));
+}
+
+class Checker {
+ public:
+  Checker(const Reading &reading, const Memory &memory, bool lossless)
+      : left_(reading.keys),
+        reading_(reading),
+        memory_(memory),
+        lossless_(lossless) {}
+
+  Findings Check() {
+    findings_ = {reading_.recorded, reading_.lost, reading_.excluded, 0, ""};
+    uint64_t begun = 0, done = 0;
+    for (int worker = 0; worker < kWorkers; worker++) {
+      begun += memory_.workers[worker].begun;
+      done += memory_.workers[worker].done;
+      CheckWorker(worker);
+    }
+    CheckSteps(&begun, &done);
+    for (const std::string &key : left_)
+      if (lossless_ || !key.empty())
+        Say("too much: " + (key.empty() ? "a record without an id" : key));
+    const uint64_t found =
+        reading_.recorded + reading_.lost + reading_.excluded;
+    findings_.in_flight = begun - done;
+    if (found < done || found > begun) {
+      std::ostringstream text;
+      text << "recorded " << reading_.recorded << " + lost " << reading_.lost
+           << " + excluded " << reading_.excluded << " not in " << done << ".."
+           << begun;
+      Say(text.str());
+    }
+    if (lossless_ && reading_.lost) Say("lost where nothing may be");
+    return findings_;
+  }
+
+ private:
+  void Say(const std::string &problem) {
+    if (findings_.problems.size() < 600) findings_.problems += problem + "\n";
+  }
+
+  bool Take(const std::string &key) {
+    auto found = left_.find(key);
+    if (found == left_.end()) return false;
+    left_.erase(found);
+    return true;
+  }
+
+  void CheckWorker(int worker) {
+    const Progress &progress = memory_.workers[worker];
+    for (uint64_t number = 1; number <= progress.begun; number++) {
+      if (Take(Expected(worker, number))) continue;
+      // In flight: begun, but without its flow yet.
+      if (number > progress.done)
+        Take("");
+      else if (lossless_)
+        Say("missing: " + Expected(worker, number));
+    }
+  }
+
+  // After n calls n steps have ended and one is open; none without a call.
+  uint64_t StepsBegun(uint64_t num_calls) const {
+    if (!memory_.windows) return num_calls ? num_calls + 1 : 0;
+    uint64_t begun = 0;
+    for (uint64_t step = 0; step <= num_calls; step++) begun += step % 5 >= 2;
+    return begun;
+  }
+
+  void CheckSteps(uint64_t *begun, uint64_t *done) {
+    const Progress &steps = memory_.steps;
+    for (uint64_t step = 0; step < steps.begun; step++)
+      if (!Take(Key("step", step)) && step < steps.done && lossless_)
+        Say("missing: " + Key("step", step));
+    if (reading_.clipped_steps > 1) Say("more than one open step");
+    *begun += StepsBegun(steps.begun);
+    *done += StepsBegun(steps.done);
+  }
+
+  std::multiset<std::string> left_;
+  const Reading &reading_;
+  const Memory &memory_;
+  bool lossless_;
+  Findings findings_;
+};
+
+}  // namespace
+
+Findings CheckLog(const std::string &path, const Memory &memory,
+                  bool lossless) {
+  Reading reading = {};
+  reading.base.size = sizeof reading.base;
+  reading.base.define = OnDefine;
+  reading.base.events = OnEvents;
+  reading.base.finish = OnFinish;
+  pprof_error error = {};
+  const pprof_status status =
+      pprof_log_read(path.c_str(), &reading.base, &error);
+  Findings findings = Checker(reading, memory, lossless).Check();
+  if (status != PPROF_STATUS_OK)
+    findings.problems += "reading " + path + ": " +
+                         pprof_status_string(status) + " " + error.text + "\n";
+  return findings;
+}
+
+}  // namespace kill_test

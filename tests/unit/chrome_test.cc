@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Chrome writer, fed by hand as the collector would feed it. Expected texts
+// are typed; tests/support/check_chrome.py says whether rows are sound.
+#include "chrome.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cinttypes>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "mem.h"
+
+namespace {
+
+std::string Folder() {
+  std::string name = testing::TempDir() + "/chrome.XXXXXX";
+  return mkdtemp(name.data());
+}
+
+bool Exists(const std::string &path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0;
+}
+
+std::string Read(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string ReadGzip(const std::string &path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  std::string text;
+  char buffer[4096];
+  for (int n; (n = gzread(file, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
+  gzclose(file);
+  return text;
+}
+
+// A trace under construction: the calls a collector makes, in short.
+class Trace {
+ public:
+  explicit Trace(const std::string &name = "trace.json")
+      : path_(Folder() + "/" + name) {
+    pprof_error error;
+    EXPECT_EQ(PPROF_STATUS_OK,
+              pprof_chrome_writer_create(path_.c_str(), &sink_, &error))
+        << error.text;
+  }
+  ~Trace() {
+    if (sink_) sink_->destroy(sink_);
+    unlink(path_.c_str());
+    rmdir(path_.substr(0, path_.rfind('/')).c_str());
+  }
+
+  void Begin() {
+    static const ppi_text texts[] = {
+        {"pid", "4242"},
+        {"host", "nod\"e"},
+        {"command", "./hello"},
+        {"time_base_realtime_ns", "1763700000123456789"}};
+    pprof_run_info info = {texts, 4, nullptr};
+    ASSERT_EQ(PPROF_STATUS_OK, sink_->begin(sink_, &info));
+    Define(PPROF_DEFINITION_CATEGORY, 0, "UserDefined");
+    Define(PPROF_DEFINITION_CATEGORY, 1, "ProfileStep");
+    Define(PPROF_DEFINITION_CATEGORY, 13, "Inference");
+    Define(PPROF_DEFINITION_SITE, 1, "decode", 0);
+    Define(PPROF_DEFINITION_SITE, 2, "model 1", 13);
+    Define(PPROF_DEFINITION_SITE, 3, "ProfileStep", 1);
+    Define(PPROF_DEFINITION_LANE, 0, "process");
+    Define(PPROF_DEFINITION_LANE, 1, "main", 0, 4242);
+    Define(PPROF_DEFINITION_LANE, 2, "worker", 0, 4243);
+    Define(PPROF_DEFINITION_DEVICE, 1, "opencl:0", 0, 0);
+    Define(PPROF_DEFINITION_STREAM, 1, "copies", 1, 7);
+    Define(PPROF_DEFINITION_STREAM, 2, "", 1, 9);
+  }
+  void Define(pprof_definition_kind kind, uint32_t id, const char *name,
+              uint32_t parent = 0, uint64_t number = 0) {
+    pprof_definition definition = {kind, id, parent, 0, number, name};
+    ASSERT_EQ(PPROF_STATUS_OK, sink_->define(sink_, &definition));
+  }
+  pprof_status Send(const pprof_event &event, uint32_t batch_lane) {
+    pprof_batch batch = {sizeof batch, sizeof event, &event,     1,
+                         seq_,         seq_ + 1,     batch_lane, 0};
+    seq_++;
+    return sink_->events(sink_, &batch);
+  }
+  void Add(const pprof_event &event) {
+    ASSERT_EQ(PPROF_STATUS_OK, Send(event, event.lane));
+  }
+  void Checkpoint(uint64_t time_ns, std::vector<pprof_event> open = {}) {
+    pprof_checkpoint checkpoint = {time_ns, open.data(), open.size()};
+    ASSERT_EQ(PPROF_STATUS_OK, sink_->checkpoint(sink_, &checkpoint));
+  }
+  void Finish() {
+    static const ppi_total items[] = {{PPROF_ALL_LANES, PPI_TOTAL_RECORDED, 12},
+                                      {PPROF_ALL_LANES, PPI_TOTAL_LOST, 3}};
+    static const ppi_text notes[] = {{"device", "opencl 0: \"none\""}};
+    pprof_totals totals = {items, 2, notes, 1};
+    ASSERT_EQ(PPROF_STATUS_OK, sink_->finish(sink_, &totals));
+  }
+  // Runs the checker; answers its counts, or what it objected to.
+  std::string Check() {
+    std::string command = "python3 tests/support/check_chrome.py " + path_;
+    FILE *pipe = popen(command.c_str(), "r");
+    char buffer[4096];
+    std::string said;
+    while (fgets(buffer, sizeof buffer, pipe)) said += buffer;
+    int status = pclose(pipe);
+    EXPECT_EQ(0, status) << said;
+    size_t at = said.find(": ");
+    return at == std::string::npos
+               ? said
+               : said.substr(at + 2, said.find('\n') - at - 2);
+  }
+  const std::string &path() const {
+    return path_;
+  }
+  pprof_sink *sink() const {
+    return sink_;
+  }
+  void Destroy() {
+    sink_->destroy(sink_);
+    sink_ = nullptr;
+  }
+
+ private:
+  std::string path_;
+  pprof_sink *sink_ = nullptr;
+  uint64_t seq_ = 0;
+};
+
+pprof_event Range(uint64_t start, uint64_t end, uint32_t lane = 1,
+                  uint32_t depth = 0) {
+  pprof_event event = {};
+  event.kind = PPROF_KIND_RANGE;
+  event.start_ns = start;
+  event.end_ns = end;
+  event.lane = lane;
+  event.depth = depth;
+  event.site = 1;
+  return event;
+}
+
+pprof_event Async(uint64_t start, uint64_t end, uint32_t lane = 1) {
+  pprof_event event = Range(start, end, lane);
+  event.flags = PPROF_FLAG_ASYNC;
+  return event;
+}
+
+pprof_event Device(uint64_t start, uint64_t end, uint64_t device_start,
+                   uint64_t device_end, uint32_t stream = 1) {
+  pprof_event event = Range(start, end);
+  event.kind = PPROF_KIND_DEVICE_RANGE;
+  event.device_start_ns = device_start;
+  event.device_end_ns = device_end;
+  event.device_error_ns = 40;
+  event.stream = stream;
+  event.site = 2;
+  return event;
+}
+
+int Count(const std::string &text, const std::string &what) {
+  int n = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at++)
+    n++;
+  return n;
+}
+
+// tests/golden/chrome/small.json was typed from the format's description.
+TEST(ChromeTest, SmallTraceIsAsTyped) {
+  Trace trace;
+  trace.Begin();
+  trace.sink()->window(trace.sink(), 0, true, 0);
+  const uint64_t flow = 7;
+  pprof_work_amount work = {sizeof work, 4, 0, 2.5e9, 0};
+  pprof_event child = Range(1500, 2750, 1, 1);
+  child.flags = PPROF_FLAG_CLIPPED;
+  trace.Add(child);
+  pprof_event parent = Range(1000, 4000);
+  parent.flows = &flow;
+  parent.num_flows = 1;
+  parent.work = &work;
+  trace.Add(parent);
+  pprof_event mark = Range(4001, 4001);
+  mark.kind = PPROF_KIND_MARK;
+  trace.Add(mark);
+  pprof_event counter = Range(4002, 4002);
+  counter.kind = PPROF_KIND_COUNTER;
+  counter.value = 0.1;
+  trace.Add(counter);
+  pprof_event device = Device(5000, 5100, 6000, 1006007);
+  device.flows = &flow;
+  device.num_flows = 1;
+  trace.Add(device);
+  pprof_event step = Async(0, 2000000, 0);
+  step.site = 3;
+  step.value = 5;
+  trace.Add(step);
+  trace.sink()->window(trace.sink(), 0, false, 2000000);
+  trace.Finish();
+  EXPECT_EQ(Read("tests/golden/chrome/small.json"), Read(trace.path()));
+  EXPECT_EQ("C=1 M=12 X=5 f=1 i=3 s=1 t=1 rows=4", trace.Check());
+}
+
+TEST(ChromeTest, EmptyTraceIsValid) {
+  Trace trace;
+  trace.Begin();
+  trace.Finish();
+  EXPECT_EQ("M=2 rows=0", trace.Check());
+}
+
+TEST(ChromeTest, FileAppearsAtFinishOnly) {
+  Trace trace;
+  EXPECT_TRUE(Exists(trace.path() + ".part"));
+  trace.Begin();
+  EXPECT_FALSE(Exists(trace.path()));
+  trace.Finish();
+  EXPECT_TRUE(Exists(trace.path()));
+  EXPECT_FALSE(Exists(trace.path() + ".part"));
+}
+
+TEST(ChromeTest, DestroyedUnfinishedLeavesNothing) {
+  Trace trace;
+  trace.Begin();
+  trace.Destroy();
+  EXPECT_FALSE(Exists(trace.path()));
+  EXPECT_FALSE(Exists(trace.path() + ".part"));
+}
+
+TEST(ChromeTest, GzipByName) {
+  Trace trace("trace.json.gz");
+  trace.Begin();
+  for (uint64_t i = 0; i < 3000; i++) trace.Add(Range(i * 10, i * 10 + 5));
+  trace.Finish();
+  EXPECT_EQ("M=4 X=3000 rows=1", trace.Check());
+  EXPECT_EQ(0u, ReadGzip(trace.path()).find("{\"displayTimeUnit\":\"ns\""));
+}
+
+TEST(ChromeTest, WritesToADescriptor) {
+  FILE *file = tmpfile();
+  pprof_sink *sink = nullptr;
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_chrome_writer_create_fd(fileno(file), false, &sink, nullptr));
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(PPROF_STATUS_OK, sink->begin(sink, &info));
+  pprof_totals totals = {};
+  ASSERT_EQ(PPROF_STATUS_OK, sink->finish(sink, &totals));
+  sink->destroy(sink);
+  EXPECT_EQ(0, fseek(file, 0, SEEK_END));
+  EXPECT_GT(ftell(file), 100);
+  fclose(file);
+}
+
+TEST(ChromeTest, UnwritableFolderSaysWhich) {
+  pprof_sink *sink = nullptr;
+  pprof_error error;
+  EXPECT_EQ(PPROF_STATUS_IO,
+            pprof_chrome_writer_create("/nowhere/a.json", &sink, &error));
+  EXPECT_STREQ("cannot write /nowhere/a.json.part: No such file or directory",
+               error.text);
+  EXPECT_EQ(nullptr, sink);
+}
+
+TEST(ChromeTest, FullDiskIsAnError) {
+  pprof_sink *sink = nullptr;
+  ASSERT_EQ(PPROF_STATUS_OK,
+            pprof_chrome_writer_create("/dev/full", &sink, nullptr));
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(PPROF_STATUS_OK, sink->begin(sink, &info));
+  pprof_totals totals = {};
+  EXPECT_EQ(PPROF_STATUS_IO, sink->finish(sink, &totals));
+  sink->destroy(sink);
+  EXPECT_TRUE(Exists("/dev/full"));
+  EXPECT_FALSE(Exists("/dev/full.part"));
+}
+
+TEST(ChromeTest, NestedRangesShareARow) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(20, 30, 1, 2));
+  trace.Add(Range(30, 40, 1, 2));
+  trace.Add(Range(20, 40, 1, 1));
+  trace.Add(Range(50, 50, 1, 1));
+  trace.Add(Range(10, 60, 1, 0));
+  trace.Finish();
+  EXPECT_EQ("M=4 X=5 rows=1", trace.Check());
+}
+
+TEST(ChromeTest, PartialOverlapGoesToAFurtherRow) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(10, 30));
+  trace.Add(Range(20, 40));
+  trace.Finish();
+  EXPECT_EQ("M=6 X=2 rows=2", trace.Check());
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"name\":\"main (2)\""));
+}
+
+TEST(ChromeTest, ScopeAroundManyRangesKeepsItsRow) {
+  Trace trace;
+  trace.Begin();
+  uint64_t at = 10;
+  for (int i = 0; i < 5000; i++, at += 10) {
+    trace.Add(Range(at + 1, at + 3, 1, 2));
+    trace.Add(Range(at, at + 9, 1, 1));
+  }
+  trace.Add(Range(5, at, 1, 0));
+  trace.Finish();
+  EXPECT_EQ("M=4 X=10001 rows=1", trace.Check());
+}
+
+TEST(ChromeTest, WanderingRangesOverlapOnRowsOfTheirOwn) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(0, 100));
+  ASSERT_EQ(PPROF_STATUS_OK, trace.Send(Async(10, 50), 2));
+  ASSERT_EQ(PPROF_STATUS_OK, trace.Send(Async(40, 90), 1));
+  ASSERT_EQ(PPROF_STATUS_OK, trace.Send(Async(50, 60), 2));
+  trace.Finish();
+  EXPECT_EQ("M=8 X=4 rows=3", trace.Check());
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"name\":\"main async\""));
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"name\":\"main async (2)\""));
+}
+
+// What one lane's batches bring first must not decide where things go.
+TEST(ChromeTest, RowsDoNotDependOnDeliveryOrder) {
+  std::string texts[2];
+  for (int turn = 0; turn < 2; turn++) {
+    Trace trace;
+    trace.Begin();
+    const std::pair<pprof_event, uint32_t> sent[] = {{Async(10, 50), 1},
+                                                     {Async(60, 95), 1},
+                                                     {Async(40, 90), 2},
+                                                     {Async(5, 100), 2}};
+    for (int i = 0; i < 4; i++) {
+      const auto &one = sent[turn ? 3 - i : i];
+      ASSERT_EQ(PPROF_STATUS_OK, trace.Send(one.first, one.second));
+    }
+    trace.Checkpoint(200);
+    trace.Finish();
+    trace.Check();
+    texts[turn] = Read(trace.path());
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(ChromeTest, CheckpointLetsGoOfWhatIsComplete) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Async(10, 50));
+  trace.Add(Async(60, 300));
+  auto *writer = reinterpret_cast<ppi_chrome_writer *>(trace.sink());
+  EXPECT_EQ(2u, writer->num_held);
+  trace.Checkpoint(200);
+  EXPECT_EQ(1u, writer->num_held);
+  trace.Add(Device(210, 220, 230, 240));
+  EXPECT_EQ(3u, writer->num_held);
+  pprof_event pending = Device(205, 205, 0, 0);
+  trace.Checkpoint(400, {pending});
+  EXPECT_EQ(2u, writer->num_held) << "the pending one may end before it";
+  trace.Checkpoint(500);
+  EXPECT_EQ(0u, writer->num_held);
+  trace.Finish();
+  EXPECT_EQ("M=10 X=4 rows=3", trace.Check());
+}
+
+TEST(ChromeTest, HoldsABoundedNumber) {
+  Trace trace;
+  trace.Begin();
+  auto *writer = reinterpret_cast<ppi_chrome_writer *>(trace.sink());
+  size_t most = 0;
+  for (uint64_t i = 0; i < 70000; i++) {
+    trace.Add(Async(i * 10, i * 10 + 10));
+    most = std::max<size_t>(most, writer->num_held);
+  }
+  trace.Finish();
+  EXPECT_LE(most, 65536u);
+  EXPECT_EQ("M=4 X=70000 rows=1", trace.Check());
+}
+
+TEST(ChromeTest, DeviceSideLiesOnItsStream) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Device(100, 110, 150, 250, 1));
+  trace.Add(Device(105, 115, 160, 240, 2));
+  trace.Add(Device(112, 118, 200, 300, 1));  // overlaps on its stream
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ("M=14 X=6 rows=5", trace.Check());
+  EXPECT_EQ(1, Count(text, "\"name\":\"copies\""));
+  EXPECT_EQ(1, Count(text, "\"name\":\"copies (2)\""));
+  EXPECT_EQ(1, Count(text, "\"name\":\"stream 9\""));
+  EXPECT_EQ(1, Count(text, "\"name\":\"main submit\""));
+  EXPECT_EQ(1, Count(text, "\"name\":\"main submit (2)\""));
+  EXPECT_EQ(3, Count(text, "\"device_error_ns\":40"));
+  EXPECT_EQ(1, Count(text, "\"queue_ns\":50}"));
+}
+
+TEST(ChromeTest, DeviceRangeWithoutTimesShowsItsHostSide) {
+  Trace trace;
+  trace.Begin();
+  pprof_event event = Device(100, 110, 0, 0);
+  event.flags = PPROF_FLAG_NO_DEVICE_TIME | PPROF_FLAG_ABANDONED;
+  trace.Add(event);
+  event.flags = PPROF_FLAG_IN_GRAPH | PPROF_FLAG_LATE;
+  event.start_ns = event.end_ns = 120;
+  trace.Add(event);
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text, "\"abandoned\":true,\"no_device_time\":true}"));
+  EXPECT_EQ(1, Count(text, "\"late\":true,\"in_graph\":true}"));
+  EXPECT_EQ("M=4 X=2 rows=1", trace.Check());
+}
+
+TEST(ChromeTest, TwoLanesOfOneThreadGetTwoRows) {
+  Trace trace;
+  trace.Begin();
+  trace.Define(PPROF_DEFINITION_LANE, 3, "main/domain", 0, 4242);
+  trace.Add(Range(10, 30, 1));
+  trace.Add(Range(20, 40, 3));
+  trace.Finish();
+  EXPECT_EQ("M=6 X=2 rows=2", trace.Check());
+}
+
+TEST(ChromeTest, LatestThreadNameIsShown) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(10, 30, 1));
+  trace.Define(PPROF_DEFINITION_LANE, 1, "renamed", 0, 4242);
+  trace.Finish();
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"name\":\"renamed\""));
+  EXPECT_EQ(0, Count(Read(trace.path()), "\"name\":\"main\""));
+}
+
+TEST(ChromeTest, UnknownNamesAreNumbers) {
+  Trace trace;
+  trace.Begin();
+  pprof_event event = Range(10, 30, 9);
+  event.site = 77;
+  trace.Add(event);
+  trace.Finish();
+  EXPECT_EQ(1, Count(Read(trace.path()),
+                     "\"name\":\"site 77\",\"cat\":\"UserDefined\""));
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"name\":\"thread 9\""));
+  trace.Check();
+}
+
+TEST(ChromeTest, AbsurdIdsAreRefused) {
+  Trace trace;
+  trace.Begin();
+  EXPECT_EQ(PPROF_STATUS_INVALID,
+            trace.Send(Range(1, 2, 0xfffffff0u), 0xfffffff0u));
+  EXPECT_EQ(PPROF_STATUS_INVALID, trace.Send(Async(1, 2, 0xfffffff0u), 1));
+}
+
+TEST(ChromeTest, RangeThatEndsBeforeItStartsHasNoLength) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(30, 10));
+  trace.Finish();
+  EXPECT_EQ(1, Count(Read(trace.path()), "\"ts\":0.030,\"dur\":0.000,"));
+}
+
+TEST(ChromeTest, LargeTimesKeepTheirNanoseconds) {
+  Trace trace;
+  trace.Begin();
+  trace.Add(Range(9007199254740993ull, 9007199254740994ull));
+  trace.Finish();
+  EXPECT_EQ(
+      1, Count(Read(trace.path()), "\"ts\":9007199254740.993,\"dur\":0.001,"));
+}
+
+TEST(ChromeTest, NumbersAreWrittenWithoutNaN) {
+  Trace trace;
+  trace.Begin();
+  pprof_event counter = Range(10, 10);
+  counter.kind = PPROF_KIND_COUNTER;
+  const double values[] = {-3, 1e300, 1.0 / 3, -0.5, NAN, INFINITY};
+  for (double value : values) {
+    counter.value = value;
+    trace.Add(counter);
+  }
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text, "{\"value\":-3}"));
+  EXPECT_EQ(1, Count(text, "{\"value\":1e+300}"));
+  EXPECT_EQ(1, Count(text, "{\"value\":0.3333333333333333}"));
+  EXPECT_EQ(1, Count(text, "{\"value\":-0.5}"));
+  EXPECT_EQ(1, Count(text, "\"counters_not_finite\":2"));
+  EXPECT_EQ("C=4 M=4 rows=0", trace.Check());
+}
+
+TEST(ChromeTest, NumbersAgreeWithPrintf) {
+  char text[64];
+  uint64_t power = 1;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; i++) {
+    uint64_t value = random() >> random() % 64;
+    if (i < 60) {
+      value = power - 1 + static_cast<uint64_t>(i % 3);
+      if (i % 3 == 2) power *= 10;
+    }
+    *ppi_chrome_u64_at(text, value) = 0;
+    EXPECT_EQ(std::to_string(value), text);
+    *ppi_chrome_us_at(text, value) = 0;
+    char want[64];
+    snprintf(want, sizeof want, "%" PRIu64 ".%03u", value / 1000,
+             static_cast<unsigned>(value % 1000));
+    EXPECT_STREQ(want, text);
+  }
+}
+
+TEST(ChromeTest, FlowsOfManyRequests) {
+  Trace trace;
+  trace.Begin();
+  const uint64_t both[] = {1, 0xffffffffffffffffull};
+  pprof_event first = Range(100, 110);
+  first.flows = both;
+  first.num_flows = 2;
+  trace.Add(first);
+  pprof_event second = Range(50, 60, 2);  // delivered later, earlier in time
+  second.flows = both;
+  second.num_flows = 1;
+  trace.Add(second);
+  pprof_event third = Range(200, 210, 2);
+  third.flows = both + 1;
+  third.num_flows = 1;
+  trace.Add(third);
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ("M=6 X=3 f=2 s=2 rows=2", trace.Check());
+  EXPECT_EQ(1, Count(text, "\"flows\":[1,\"18446744073709551615\"]"));
+  EXPECT_EQ(1, Count(text,
+                     "{\"ph\":\"s\",\"name\":\"request\",\"cat\":\"flow\""
+                     ",\"id\":1,\"ts\":0.050,\"pid\":4242,\"tid\":4243"));
+  EXPECT_EQ(1, Count(text,
+                     "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"request\","
+                     "\"cat\":\"flow\",\"id\":1,\"ts\":0.100,"));
+}
+
+TEST(ChromeTest, FlowOfOneStageHasNoArrow) {
+  Trace trace;
+  trace.Begin();
+  const uint64_t flow = 5;
+  pprof_event event = Range(1, 2);
+  event.flows = &flow;
+  event.num_flows = 1;
+  trace.Add(event);
+  trace.Finish();
+  EXPECT_EQ("M=4 X=1 rows=1", trace.Check());
+}
+
+TEST(ChromeTest, RangesInsideAStageAreNoStages) {
+  Trace trace;
+  trace.Begin();
+  const uint64_t flow = 5;
+  const pprof_event events[] = {Range(12, 14, 1, 1), Range(15, 18, 1, 1),
+                                Range(10, 20, 1, 0), Range(30, 40, 2, 0)};
+  for (pprof_event event : events) {
+    event.flows = &flow;
+    event.num_flows = 1;
+    trace.Add(event);
+  }
+  trace.Finish();
+  EXPECT_EQ("M=6 X=4 f=1 s=1 rows=2", trace.Check());
+}
+
+// More flows than are kept, and one longer than is kept: ids stay sound.
+TEST(ChromeTest, ManyFlowsInBoundedMemory) {
+  Trace trace;
+  trace.Begin();
+  auto *writer = reinterpret_cast<ppi_chrome_writer *>(trace.sink());
+  size_t most = 0;
+  for (uint64_t i = 0; i < 40000; i++) {
+    const uint64_t flows[] = {i % 20000, 1000000};
+    pprof_event event = Range(i * 10, i * 10 + 5);
+    event.flows = flows;
+    event.num_flows = 2;
+    trace.Add(event);
+    most = std::max(most, writer->flows.num_stages);
+  }
+  trace.Finish();
+  EXPECT_LE(most, static_cast<size_t>(PPI_CHROME_MAX_STAGES));
+  trace.Check();
+}
+
+TEST(ChromeTest, NamesAreEscaped) {
+  Trace trace;
+  trace.Begin();
+  trace.Define(PPROF_DEFINITION_SITE, 1,
+               "a\"b\\c\n\x01</script>\x7f\xe2\x80\xa8\xff\xc3\xa9\xc0\xaf");
+  trace.Define(PPROF_DEFINITION_LANE, 1, "t\"\xed\xa0\x80", 0, 4242);
+  trace.Add(Range(1, 2));
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text,
+                     "\"a\\\"b\\\\c\\u000a\\u0001\\u003c/script>\\u007f\\u2028"
+                     "\\ufffd\xc3\xa9\\ufffd\\ufffd\""));
+  EXPECT_EQ(1, Count(text, "\"t\\\"\\ufffd\\ufffd\\ufffd\""));
+  EXPECT_EQ(1, Count(text, "\"host\":\"nod\\\"e\""));
+  EXPECT_EQ(1, Count(text, "\"notes\":[\n\"device: opencl 0: \\\"none\\\"\"]"));
+  trace.Check();
+}
+
+TEST(ChromeTest, TotalsStandInOtherData) {
+  Trace trace;
+  trace.Begin();
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text, "\"recorded\":12,\n\"lost\":3,\n\"excluded\":0,"));
+  EXPECT_EQ(1, Count(text, "\"baseTimeNanoseconds\":1763700000123456789,"));
+  EXPECT_EQ(1, Count(text, "\"baseTimeNanoseconds\":\"1763700000123456789\""));
+}
+
+// Any ranges at all, in any order: the checker finds no partial overlap.
+TEST(ChromeTest, RandomRangesNeverOverlapPartly) {
+  for (uint32_t seed = 0; seed < 8; seed++) {
+    Trace trace;
+    trace.Begin();
+    std::mt19937 random(seed);
+    uint64_t now = 0, flow = 0;
+    for (int i = 0; i < 1500; i++) {
+      uint64_t start = now + random() % 200, end = start + random() % 300;
+      uint32_t lane = 1 + random() % 2;
+      pprof_event event = Range(start, end, lane, random() % 3);
+      if (random() % 3 == 0) event.flags = PPROF_FLAG_ASYNC;
+      if (random() % 3 == 0) {
+        event = Device(start, end, start + random() % 100,
+                       start + random() % 400, 1 + random() % 2);
+        event.lane = lane;
+      }
+      flow = random() % 50;
+      event.flows = &flow;
+      event.num_flows = random() % 2;
+      ASSERT_EQ(PPROF_STATUS_OK, trace.Send(event, 1 + random() % 2));
+      now += random() % 40;
+      if (random() % 50 == 0) trace.Checkpoint(now);
+    }
+    trace.Finish();
+    trace.Check();
+  }
+}
+
+TEST(ChromeTest, RunsOutOfMemoryCleanly) {
+  std::string path = Folder() + "/trace.json.gz";
+  bool done = false;
+  for (uint64_t n = 1; !done && n < 400; n++) {
+    ppi_mem_fail_at(n);
+    pprof_sink *sink = nullptr;
+    pprof_status status =
+        pprof_chrome_writer_create(path.c_str(), &sink, nullptr);
+    static const ppi_text text = {"command", "x"};
+    pprof_run_info info = {&text, 1, nullptr};
+    if (status == PPROF_STATUS_OK) status = sink->begin(sink, &info);
+    pprof_definition site = {PPROF_DEFINITION_SITE, 1, 0, 0, 0, "s"};
+    if (status == PPROF_STATUS_OK) status = sink->define(sink, &site);
+    const uint64_t flow = 3;
+    pprof_event events[] = {Range(1, 2), Async(1, 2), Device(1, 2, 3, 4)};
+    for (pprof_event &event : events) {
+      event.flows = &flow;
+      event.num_flows = 1;
+    }
+    pprof_batch batch = {sizeof batch, sizeof *events, events, 3, 0, 3, 1, 0};
+    if (status == PPROF_STATUS_OK) status = sink->events(sink, &batch);
+    pprof_totals totals = {};
+    if (status == PPROF_STATUS_OK) status = sink->finish(sink, &totals);
+    ppi_mem_fail_at(0);
+    if (sink) sink->destroy(sink);
+    done = status == PPROF_STATUS_OK;
+    EXPECT_TRUE(done || status == PPROF_STATUS_NO_MEMORY) << status;
+    EXPECT_EQ(done, Exists(path));
+    EXPECT_FALSE(Exists(path + ".part"));
+  }
+  EXPECT_TRUE(done);
+  unlink(path.c_str());
+  rmdir(path.substr(0, path.rfind('/')).c_str());
+}
+
+}  // namespace

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cuda and hip backends ask of their driver, against a stand-in that
+// notes every call. Numbers and meanings of results are typed from the
+// drivers' headers.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend_util.h"
+#include "driver_events.h"
+#include "hip_api.h"
+#include "mem.h"
+
+namespace {
+
+using Calls = std::vector<std::string>;
+
+// Contexts, streams and events are small numbers in disguise.
+void *Handle(uintptr_t number) {
+  return reinterpret_cast<void *>(number);
+}
+
+std::string Text(const void *handle) {
+  return std::to_string(reinterpret_cast<uintptr_t>(handle));
+}
+
+struct Driver {
+  Calls calls;
+  std::map<std::string, int> results;  // by function; missing: 0
+  bool initialised = true;
+  int num_devices = 2;
+  void *current = Handle(10);  // context of the default stream
+  std::vector<void *> entered;
+  int capture_state = 0;
+  float elapsed_ms = 0;
+  uintptr_t next_event = 100, next_stream = 50;
+  int fail_create_after = -1;  // events
+  int queries_until_ready = 0;
+
+  int Note(const std::string &function, const std::string &arguments) {
+    calls.push_back(function + "(" + arguments + ")");
+    auto found = results.find(function);
+    return found == results.end() ? 0 : found->second;
+  }
+
+  Calls TakeCalls() {
+    Calls taken;
+    taken.swap(calls);
+    return taken;
+  }
+};
+Driver *driver;
+
+int Init(unsigned flags) {
+  driver->initialised = true;
+  return driver->Note("init", std::to_string(flags));
+}
+int DeviceCount(int *out) {
+  int code = driver->Note("device_count", "");
+  if (!driver->initialised) return 3;
+  if (!code) *out = driver->num_devices;
+  return code;
+}
+int StreamPool(void *stream, void **out) {
+  int code = driver->Note("stream_pool", Text(stream));
+  if (!code) *out = driver->current;
+  return code;
+}
+int PoolCurrent(void **out) {
+  *out = Handle(10);
+  return driver->Note("pool_current", "");
+}
+int StreamId(void *stream, unsigned long long *out) {
+  *out = 7000 + reinterpret_cast<uintptr_t>(stream);
+  return driver->Note("stream_id", Text(stream));
+}
+int StreamCapturing(void *stream, int *out) {
+  *out = driver->capture_state;
+  return driver->Note("stream_capturing", Text(stream));
+}
+int ExchangeCaptureMode(int *mode) {
+  return driver->Note("exchange_capture_mode", std::to_string(*mode));
+}
+int PoolEnter(void *pool) {
+  int code = driver->Note("pool_enter", Text(pool));
+  if (!code) driver->entered.push_back(pool);
+  return code;
+}
+int PoolLeave(void **out) {
+  *out = driver->entered.back();
+  driver->entered.pop_back();
+  return driver->Note("pool_leave", "");
+}
+int StreamCreate(void **out, unsigned flags) {
+  *out = Handle(driver->next_stream++);
+  return driver->Note("stream_create", std::to_string(flags));
+}
+int StreamDestroy(void *stream) {
+  return driver->Note("stream_destroy", Text(stream));
+}
+int EventCreate(void **out, unsigned flags) {
+  if (driver->fail_create_after == 0)
+    return driver->Note("event_create", ""), 2;
+  driver->fail_create_after--;
+  *out = Handle(driver->next_event++);
+  return driver->Note("event_create", std::to_string(flags));
+}
+int EventDestroy(void *event) {
+  return driver->Note("event_destroy", Text(event));
+}
+int EventRecord(void *event, void *stream) {
+  return driver->Note("event_record", Text(event) + "," + Text(stream));
+}
+int EventQuery(void *event) {
+  int code = driver->Note("event_query", Text(event));
+  return driver->queries_until_ready-- > 0 ? 600 : code;
+}
+int EventElapsed(float *out_ms, void *from, void *to) {
+  *out_ms = driver->elapsed_ms;
+  return driver->Note("event_elapsed", Text(from) + "," + Text(to));
+}
+int ErrorName(int code, const char **out) {
+  *out = code == 999 ? "CUDA_ERROR_UNKNOWN" : nullptr;
+  return code == 999 ? 0 : 1;
+}
+
+ppi_driver_api FakeApi() {
+  ppi_driver_api api = {};
+  api.init = Init;
+  api.device_count = DeviceCount;
+  api.stream_pool = StreamPool;
+  api.pool_current = PoolCurrent;
+  api.stream_id = StreamId;
+  api.stream_capturing = StreamCapturing;
+  api.exchange_capture_mode = ExchangeCaptureMode;
+  api.pool_enter = PoolEnter;
+  api.pool_leave = PoolLeave;
+  api.stream_create = StreamCreate;
+  api.stream_destroy = StreamDestroy;
+  api.event_create = EventCreate;
+  api.event_destroy = EventDestroy;
+  api.event_record = EventRecord;
+  api.event_query = EventQuery;
+  api.event_elapsed = EventElapsed;
+  api.error_name = ErrorName;
+  return api;
+}
+
+class DriverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    driver = &driver_;
+  }
+
+  Driver driver_;
+  ppi_driver_api api_ = FakeApi();
+};
+
+class DriverOpenTest : public DriverTest {};
+
+class DriverBackendTest : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context_, nullptr),
+              PPROF_STATUS_OK);
+    driver_.TakeCalls();
+  }
+
+  void TearDown() override {
+    ppi_driver_close(context_);
+    EXPECT_TRUE(driver_.entered.empty());
+  }
+
+  pprof_status StreamInfo(void *stream) {
+    info_ = {};
+    info_.size = sizeof info_;
+    return ppi_driver_stream_info(context_, stream, &info_);
+  }
+
+  pprof_status Anchor(uint64_t pool, void *event) {
+    anchor_ = {};
+    anchor_.size = sizeof anchor_;
+    anchor_.event = event;
+    return ppi_driver_anchor(context_, pool, &anchor_);
+  }
+
+  // True when the backend no longer calls into the driver.
+  bool IsLetGo() {
+    void *event = Handle(100);
+    int64_t ns;
+    driver_.TakeCalls();
+    EXPECT_EQ(ppi_driver_event_query(context_, event), PPROF_STATUS_DEVICE);
+    EXPECT_EQ(ppi_driver_event_record(context_, event, nullptr),
+              PPROF_STATUS_DEVICE);
+    EXPECT_EQ(ppi_driver_event_elapsed(context_, event, event, &ns),
+              PPROF_STATUS_DEVICE);
+    EXPECT_EQ(ppi_driver_event_create(context_, 10, 1, &event),
+              PPROF_STATUS_DEVICE);
+    EXPECT_EQ(StreamInfo(nullptr), PPROF_STATUS_DEVICE);
+    EXPECT_EQ(Anchor(10, event), PPROF_STATUS_DEVICE);
+    EXPECT_EQ(ppi_driver_collector_enter(context_), PPROF_STATUS_DEVICE);
+    ppi_driver_event_destroy(context_, 10, 1, &event);
+    return driver_.calls.empty();
+  }
+
+  void *context_ = nullptr;
+  pprof_stream_info info_;
+  pprof_anchor anchor_;
+};
+
+TEST_F(DriverOpenTest, InitialisedDriverIsNotInitialisedAgain) {
+  void *context = nullptr;
+  ASSERT_EQ(ppi_driver_open(&api_, "cuda", 1, &context, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.TakeCalls(), Calls{"device_count()"});
+  ppi_driver_close(context);
+  EXPECT_TRUE(driver_.calls.empty());
+}
+
+TEST_F(DriverOpenTest, FreshDriverIsInitialised) {
+  void *context = nullptr;
+  driver_.initialised = false;
+  ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls,
+            (Calls{"device_count()", "init(0)", "device_count()"}));
+  ppi_driver_close(context);
+}
+
+TEST_F(DriverOpenTest, MissingDeviceIsNamed) {
+  void *context = nullptr;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_driver_open(&api_, "cuda", 2, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "cuda: there is no device 2; found 2");
+  EXPECT_EQ(ppi_driver_open(&api_, "hip", -1, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "hip: there is no device -1; found 2");
+  driver_.results["device_count"] = 100;  // NO_DEVICE
+  EXPECT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "cuda: there is no device 0; found 0");
+  EXPECT_EQ(context, nullptr);
+}
+
+TEST_F(DriverOpenTest, DriverThatFailsIsQuoted) {
+  void *context = nullptr;
+  pprof_error error = {};
+  driver_.initialised = false;
+  driver_.results["init"] = 999;
+  EXPECT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "cuda: initialising: CUDA_ERROR_UNKNOWN (999)");
+  driver_.initialised = true;
+  driver_.results["device_count"] = 803;
+  EXPECT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "cuda: counting devices: unknown error (803)");
+  ppi_mem_fail_at(1);
+  driver_.results.clear();
+  EXPECT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, &error),
+            PPROF_STATUS_NO_MEMORY);
+  ppi_mem_fail_at(0);
+}
+
+TEST_F(DriverBackendTest, CollectorRelaxesItsCaptureModeFirst) {
+  EXPECT_EQ(ppi_driver_collector_enter(context_), PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls, Calls{"exchange_capture_mode(2)"});
+}
+
+TEST_F(DriverBackendTest, StreamBelongsToItsContext) {
+  EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+  EXPECT_EQ(info_.pool, 10u);
+  EXPECT_EQ(info_.stable_id, 7051u);
+  EXPECT_FALSE(info_.capturing);
+  EXPECT_EQ(driver_.calls, (Calls{"stream_capturing(51)", "stream_pool(51)",
+                                  "stream_id(51)"}));
+}
+
+TEST_F(DriverBackendTest, StreamWithoutANumberIsItsHandle) {
+  driver_.results["stream_id"] = 1;
+  EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+  EXPECT_EQ(info_.stable_id, 51u);
+  api_.stream_id = nullptr;
+  EXPECT_EQ(StreamInfo(Handle(52)), PPROF_STATUS_OK);
+  EXPECT_EQ(info_.stable_id, 52u);
+}
+
+// Asking a capturing stream for its number would end the capture.
+TEST_F(DriverBackendTest, CapturingStreamIsNotAskedForItsNumber) {
+  for (int state : {1, 2}) {  // ACTIVE, INVALIDATED
+    driver_.capture_state = state;
+    EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+    EXPECT_TRUE(info_.capturing);
+    EXPECT_EQ(info_.pool, 10u);
+    EXPECT_EQ(info_.stable_id, 0u);
+    EXPECT_EQ(driver_.TakeCalls(),
+              (Calls{"stream_capturing(51)", "stream_pool(51)"}));
+  }
+}
+
+TEST_F(DriverBackendTest, LegacyStreamIsNotTouchedWhileAnotherCaptures) {
+  driver_.results["stream_capturing"] = 906;
+  EXPECT_EQ(StreamInfo(nullptr), PPROF_STATUS_OK);
+  EXPECT_TRUE(info_.capturing);
+  EXPECT_EQ(info_.pool, 10u);
+  EXPECT_EQ(info_.stable_id, 0u);
+  EXPECT_EQ(driver_.calls, (Calls{"stream_capturing(0)", "pool_current()"}));
+}
+
+TEST_F(DriverBackendTest, ThreadWithoutAContextLosesOnlyItsRange) {
+  driver_.results["stream_capturing"] = 201;  // INVALID_CONTEXT
+  EXPECT_EQ(StreamInfo(nullptr), PPROF_STATUS_INVALID);
+  driver_.results.clear();
+  driver_.results["event_record"] = 201;
+  EXPECT_EQ(ppi_driver_event_record(context_, Handle(100), nullptr),
+            PPROF_STATUS_INVALID);
+  driver_.results.clear();
+  EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+}
+
+TEST_F(DriverBackendTest, EventsAreMadeInTheirPool) {
+  void *events[2];
+  EXPECT_EQ(ppi_driver_event_create(context_, 20, 2, events), PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.TakeCalls(), (Calls{"pool_enter(20)", "event_create(0)",
+                                        "event_create(0)", "pool_leave()"}));
+  EXPECT_EQ(events[0], Handle(100));
+  EXPECT_EQ(events[1], Handle(101));
+  ppi_driver_event_destroy(context_, 20, 2, events);
+  EXPECT_EQ(driver_.calls, (Calls{"pool_enter(20)", "event_destroy(100)",
+                                  "event_destroy(101)", "pool_leave()"}));
+  EXPECT_EQ(ppi_driver_event_create(context_, 0, 2, events),
+            PPROF_STATUS_INVALID);
+}
+
+TEST_F(DriverBackendTest, HalfABatchOfEventsIsTakenBack) {
+  void *events[4];
+  driver_.fail_create_after = 2;
+  EXPECT_EQ(ppi_driver_event_create(context_, 20, 4, events),
+            PPROF_STATUS_NO_MEMORY);
+  EXPECT_EQ(driver_.calls,
+            (Calls{"pool_enter(20)", "event_create(0)", "event_create(0)",
+                   "event_create()", "event_destroy(101)", "event_destroy(100)",
+                   "pool_leave()"}));
+}
+
+TEST_F(DriverBackendTest, RecordsOnTheStreamItIsGiven) {
+  EXPECT_EQ(ppi_driver_event_record(context_, Handle(100), Handle(51)),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_driver_event_record(context_, Handle(101), nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls,
+            (Calls{"event_record(100,51)", "event_record(101,0)"}));
+}
+
+// Results that concern one call: the backend goes on.
+TEST_F(DriverBackendTest, PassingErrorsPass) {
+  const struct {
+    int code;
+    pprof_status status;
+  } cases[] = {{0, PPROF_STATUS_OK},
+               {600, PPROF_STATUS_BUSY},
+               {1, PPROF_STATUS_INVALID},
+               {400, PPROF_STATUS_INVALID},
+               {2, PPROF_STATUS_NO_MEMORY},
+               {801, PPROF_STATUS_UNSUPPORTED},
+               {900, PPROF_STATUS_UNSUPPORTED},
+               {906, PPROF_STATUS_UNSUPPORTED},
+               {907, PPROF_STATUS_UNSUPPORTED},
+               {908, PPROF_STATUS_UNSUPPORTED}};
+  for (const auto &one : cases) {
+    driver_.results["event_query"] = one.code;
+    EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), one.status)
+        << one.code;
+    driver_.results["event_record"] = one.code;
+    EXPECT_EQ(ppi_driver_event_record(context_, Handle(100), Handle(51)),
+              one.status)
+        << one.code;
+  }
+  driver_.results.clear();
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_OK);
+}
+
+// Results after which the context is of no use: DEINITIALIZED, CONTEXT_IS_
+// DESTROYED, ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, LAUNCH_FAILED, ECC, UNKNOWN.
+TEST_F(DriverBackendTest, StickyErrorEndsAllCalls) {
+  for (int code : {4, 214, 700, 702, 709, 719, 999}) {
+    void *context = nullptr;
+    ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, nullptr),
+              PPROF_STATUS_OK);
+    std::swap(context, context_);
+    driver_.results["event_query"] = code;
+    EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)),
+              PPROF_STATUS_DEVICE);
+    driver_.results.clear();
+    EXPECT_TRUE(IsLetGo()) << code;
+    ppi_driver_close(context);
+  }
+}
+
+TEST_F(DriverBackendTest, DestroyedContextIsNotTouched) {
+  void *events[2] = {Handle(100), Handle(101)};
+  driver_.results["pool_enter"] = 709;
+  ppi_driver_event_destroy(context_, 20, 2, events);
+  EXPECT_EQ(driver_.calls, Calls{"pool_enter(20)"});
+  EXPECT_TRUE(IsLetGo());
+}
+
+TEST_F(DriverBackendTest, ElapsedIsWholeNanoseconds) {
+  int64_t ns = 77;
+  const struct {
+    float ms;
+    int64_t ns;
+  } cases[] = {{0.5f, 500000},        {-1.25f, -1250000}, {0.0f, 0},
+               {1000.0f, 1000000000}, {0.000032f, 32},    {-0.000032f, -32}};
+  for (const auto &one : cases) {
+    driver_.elapsed_ms = one.ms;
+    EXPECT_EQ(ppi_driver_event_elapsed(context_, Handle(100), Handle(101), &ns),
+              PPROF_STATUS_OK);
+    EXPECT_EQ(ns, one.ns);
+  }
+  EXPECT_EQ(driver_.calls.back(), "event_elapsed(100,101)");
+  driver_.results["event_elapsed"] = 600;
+  EXPECT_EQ(ppi_driver_event_elapsed(context_, Handle(100), Handle(101), &ns),
+            PPROF_STATUS_BUSY);
+  EXPECT_EQ(ns, -32);
+  EXPECT_EQ(ppi_driver_event_elapsed(context_, nullptr, Handle(101), &ns),
+            PPROF_STATUS_UNSUPPORTED);
+}
+
+TEST_F(DriverBackendTest, AnchorRunsOnAStreamOfItsOwn) {
+  uint64_t before_ns = ppi_backend_now_ns();
+  ASSERT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.TakeCalls(),
+            (Calls{"pool_enter(20)", "stream_create(1)", "pool_leave()",
+                   "event_record(100,50)", "event_query(100)"}));
+  EXPECT_LE(before_ns, anchor_.host_before_ns);
+  EXPECT_LE(anchor_.host_before_ns, anchor_.host_after_ns);
+  EXPECT_LE(anchor_.host_after_ns, ppi_backend_now_ns());
+  EXPECT_EQ(anchor_.device_ns, 0);
+  // The stream serves its pool again; another pool gets its own.
+  ASSERT_EQ(Anchor(20, Handle(101)), PPROF_STATUS_OK);
+  ASSERT_EQ(Anchor(30, Handle(102)), PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.TakeCalls(),
+            (Calls{"event_record(101,50)", "event_query(101)", "pool_enter(30)",
+                   "stream_create(1)", "pool_leave()", "event_record(102,51)",
+                   "event_query(102)"}));
+  ppi_driver_close(context_);
+  EXPECT_EQ(driver_.TakeCalls(),
+            (Calls{"pool_enter(30)", "stream_destroy(51)", "pool_leave()",
+                   "pool_enter(20)", "stream_destroy(50)", "pool_leave()"}));
+  ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context_, nullptr),
+            PPROF_STATUS_OK);
+}
+
+// A thread that is held up between two questions may find its time gone.
+TEST_F(DriverBackendTest, AnchorIsAskedForUntilItCame) {
+  pprof_status status;
+  do {
+    driver_.TakeCalls();
+    driver_.queries_until_ready = 2;
+    status = Anchor(20, Handle(100));
+  } while (status == PPROF_STATUS_BUSY);
+  EXPECT_EQ(status, PPROF_STATUS_OK);
+  Calls last(driver_.calls.end() - 3, driver_.calls.end());
+  EXPECT_EQ(last, Calls(3, "event_query(100)"));
+}
+
+TEST_F(DriverBackendTest, AnchorThatDoesNotComeIsGivenUp) {
+  driver_.results["event_query"] = 600;
+  EXPECT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_BUSY);
+  EXPECT_EQ(driver_.calls[4], "event_query(100)");
+  EXPECT_EQ(anchor_.host_before_ns, 0u);
+  EXPECT_EQ(anchor_.host_after_ns, 0u);
+  EXPECT_EQ(Anchor(0, Handle(100)), PPROF_STATUS_INVALID);
+  EXPECT_EQ(Anchor(20, nullptr), PPROF_STATUS_INVALID);
+}
+
+TEST_F(DriverBackendTest, AnchorWithoutAStreamFails) {
+  driver_.results["stream_create"] = 2;
+  EXPECT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_NO_MEMORY);
+  driver_.results.clear();
+  ppi_mem_fail_at(1);
+  EXPECT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_NO_MEMORY);
+  ppi_mem_fail_at(0);
+  EXPECT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_OK);
+}
+
+TEST_F(DriverBackendTest, ForkedChildDoesNotCallIn) {
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(IsLetGo() && !HasFailure() ? 0 : 1);
+  int result = -1;
+  ASSERT_EQ(waitpid(child, &result, 0), child);
+  ASSERT_TRUE(WIFEXITED(result));
+  EXPECT_EQ(WEXITSTATUS(result), 0);
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_OK);
+}
+
+int SetDevice(int device) {
+  return driver->Note("set_device", std::to_string(device));
+}
+int CurrentDevice(int *out) {
+  *out = 3;
+  return driver->Note("current_device", "");
+}
+int StreamDevice(void *stream, int *out) {
+  *out = 3;
+  return driver->Note("stream_device", Text(stream));
+}
+const char *HipErrorName(int) {
+  return "hipErrorUnknown";
+}
+
+class HipTest : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    hip_.hipInit = Init;
+    hip_.hipGetDeviceCount = DeviceCount;
+    hip_.hipGetDevice = CurrentDevice;
+    hip_.hipSetDevice = SetDevice;
+    hip_.hipStreamGetDevice = StreamDevice;
+    hip_.hipStreamIsCapturing = StreamCapturing;
+    hip_.hipThreadExchangeStreamCaptureMode = ExchangeCaptureMode;
+    hip_.hipStreamCreateWithFlags = StreamCreate;
+    hip_.hipStreamDestroy = StreamDestroy;
+    hip_.hipEventCreateWithFlags = EventCreate;
+    hip_.hipEventDestroy = EventDestroy;
+    hip_.hipEventRecord = EventRecord;
+    hip_.hipEventQuery = EventQuery;
+    hip_.hipEventElapsedTime = EventElapsed;
+    hip_.hipGetErrorName = HipErrorName;
+    ppi_hip_use(&hip_, &api_);
+  }
+
+  ppi_hip_api hip_ = {};
+};
+
+TEST_F(HipTest, PoolIsADevice) {
+  void *context = nullptr;
+  void *event = nullptr;
+  pprof_stream_info info = {};
+  info.size = sizeof info;
+  ASSERT_EQ(ppi_driver_open(&api_, "hip", 1, &context, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_driver_collector_enter(context), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_driver_stream_info(context, Handle(51), &info),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(info.pool, 4u);
+  EXPECT_EQ(info.stable_id, 51u);
+  EXPECT_EQ(ppi_driver_event_create(context, info.pool, 1, &event),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_driver_event_record(context, event, Handle(51)),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls,
+            (Calls{"device_count()", "exchange_capture_mode(2)",
+                   "stream_capturing(51)", "stream_device(51)", "set_device(3)",
+                   "event_create(0)", "event_record(100,51)"}));
+  ppi_driver_close(context);
+}
+
+TEST_F(HipTest, LegacyStreamDuringACaptureIsOfTheCurrentDevice) {
+  void *context = nullptr;
+  pprof_stream_info info = {};
+  info.size = sizeof info;
+  ASSERT_EQ(ppi_driver_open(&api_, "hip", 1, &context, nullptr),
+            PPROF_STATUS_OK);
+  driver_.results["stream_capturing"] = 906;
+  EXPECT_EQ(ppi_driver_stream_info(context, nullptr, &info), PPROF_STATUS_OK);
+  EXPECT_TRUE(info.capturing);
+  EXPECT_EQ(info.pool, 4u);
+  EXPECT_EQ(driver_.calls.back(), "current_device()");
+  ppi_driver_close(context);
+}
+
+TEST_F(HipTest, DriverThatFailsIsQuoted) {
+  void *context = nullptr;
+  pprof_error error = {};
+  driver_.results["device_count"] = 999;
+  EXPECT_EQ(ppi_driver_open(&api_, "hip", 0, &context, &error),
+            PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text, "hip: counting devices: hipErrorUnknown (999)");
+}
+
+}  // namespace

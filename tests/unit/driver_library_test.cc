@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding the vendors' libraries at run time: what is said when one is missing
+// or is not what its name says.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "driver_events.h"
+#include "hip_api.h"
+#include "opencl_api.h"
+
+namespace {
+
+TEST(OpenclLibraryTest, MissingLibraryIsNamed) {
+  const char *const sonames[] = {"libpprof-no-such-opencl.so.1", nullptr};
+  ppi_opencl_api api;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_opencl_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "opencl: libpprof-no-such-opencl.so.1: cannot open shared "
+               "object file: No such file or directory");
+  EXPECT_EQ(ppi_opencl_load(sonames, &api, nullptr), PPROF_STATUS_UNAVAILABLE);
+}
+
+TEST(OpenclLibraryTest, LibraryWithoutTheFunctionsIsRefused) {
+  const char *const sonames[] = {"libm.so.6", nullptr};
+  ppi_opencl_api api;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_opencl_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "opencl: libm.so.6 has no function clGetPlatformIDs (too old, "
+               "or not the driver)");
+}
+
+TEST(CudaLibraryTest, MissingLibraryIsNamed) {
+  const char *const sonames[] = {"libpprof-no-such-cuda.so.1", nullptr};
+  ppi_driver_api api;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_cuda_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "cuda: libpprof-no-such-cuda.so.1: cannot open shared object "
+               "file: No such file or directory");
+}
+
+TEST(CudaLibraryTest, LibraryWithoutTheFunctionsIsRefused) {
+  const char *const sonames[] = {"libm.so.6", nullptr};
+  ppi_driver_api api;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_cuda_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "cuda: libm.so.6 has no function cuInit (too old, or not the "
+               "driver)");
+}
+
+// Where there is a GPU the first device opens, elsewhere the reason is given.
+TEST(CudaLibraryTest, MachineWithoutADeviceSaysWhy) {
+  for (const pprof_backend *backend :
+       {pprof_backend_cuda(), pprof_backend_hip()}) {
+    void *context = nullptr;
+    pprof_error error = {};
+    pprof_status status = backend->open(0, &context, &error);
+    EXPECT_EQ(backend->caps, PPROF_BACKEND_CAPTURE);
+    if (status == PPROF_STATUS_OK) {
+      backend->close(context);
+      continue;
+    }
+    EXPECT_EQ(status, PPROF_STATUS_UNAVAILABLE);
+    std::string start = std::string(backend->name) + ": ";
+    EXPECT_EQ(std::string(error.text).compare(0, start.size(), start), 0);
+  }
+}
+
+TEST(HipLibraryTest, SeveralVersionsAreTried) {
+  const char *const sonames[] = {"libpprof-no-such-hip.so.7",
+                                 "libpprof-no-such-hip.so.6", nullptr};
+  ppi_hip_api api;
+  pprof_error error = {};
+  EXPECT_EQ(ppi_hip_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "hip: libpprof-no-such-hip.so.6: cannot open shared object "
+               "file: No such file or directory (libpprof-no-such-hip.so.7 was "
+               "tried first)");
+  const char *const second[] = {"libpprof-no-such-hip.so.7", "libm.so.6",
+                                nullptr};
+  EXPECT_EQ(ppi_hip_load(second, &api, &error), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_STREQ(error.text,
+               "hip: libm.so.6 has no function hipInit (too old, or not the "
+               "driver)");
+}
+
+}  // namespace

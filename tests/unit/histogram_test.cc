@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "histogram.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace {
+
+class Histogram {
+ public:
+  ~Histogram() {
+    ppi_histogram_clear(&histogram_);
+  }
+  void Add(uint64_t value) {
+    ASSERT_EQ(ppi_histogram_add(&histogram_, value), PPROF_STATUS_OK);
+  }
+  void Merge(const Histogram &other) {
+    ASSERT_EQ(ppi_histogram_merge(&histogram_, &other.histogram_),
+              PPROF_STATUS_OK);
+  }
+  uint64_t Quantile(double q) const {
+    return ppi_histogram_quantile(&histogram_, q);
+  }
+  bool IsExact() const {
+    return histogram_.octaves == nullptr;
+  }
+
+ private:
+  ppi_histogram histogram_ = {};
+};
+
+TEST(SpreadTest, KeepsSumsAndExtremes) {
+  ppi_spread a = {}, b = {}, empty = {};
+  ppi_spread_add(&a, 3);
+  ppi_spread_add(&a, 5);
+  ppi_spread_add(&b, UINT64_MAX);
+  ppi_spread_merge(&a, &empty);
+  EXPECT_EQ(a.n, 2u);
+  EXPECT_EQ(a.sum, 8u);
+  EXPECT_EQ(a.min, 3u);
+  EXPECT_EQ(a.max, 5u);
+  EXPECT_EQ(static_cast<uint64_t>(a.sum_squares), 34u);
+  ppi_spread_merge(&empty, &b);
+  EXPECT_EQ(empty.min, UINT64_MAX);
+  // (2^64 - 1)^2 = 2^128 - 2^65 + 1
+  EXPECT_EQ(static_cast<uint64_t>(b.sum_squares >> 64), UINT64_MAX - 1);
+  EXPECT_EQ(static_cast<uint64_t>(b.sum_squares), 1u);
+}
+
+TEST(HistogramTest, EmptyAnswersZero) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.Quantile(0.5), 0u);
+}
+
+TEST(HistogramTest, FewValuesAreExact) {
+  Histogram histogram;
+  for (uint64_t value : {500000u, 100000u, 300000u, 200000u, 400000u})
+    histogram.Add(value);
+  EXPECT_EQ(histogram.Quantile(0), 100000u);
+  EXPECT_EQ(histogram.Quantile(0.5), 300000u);
+  EXPECT_EQ(histogram.Quantile(0.9), 500000u);
+  EXPECT_EQ(histogram.Quantile(1), 500000u);
+}
+
+TEST(HistogramTest, ManyValuesAreWithinOnePercent) {
+  Histogram histogram;
+  std::mt19937_64 random(1);
+  std::vector<uint64_t> values;
+  for (int i = 0; i < 20000; i++) {
+    values.push_back(random() >> (random() % 64));
+    histogram.Add(values.back());
+  }
+  std::sort(values.begin(), values.end());
+  EXPECT_FALSE(histogram.IsExact());
+  for (double q : {0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0}) {
+    size_t rank = static_cast<size_t>(std::ceil(q * 20000.0)) - 1;
+    double expected = static_cast<double>(values[rank]);
+    double got = static_cast<double>(histogram.Quantile(q));
+    EXPECT_LE(std::fabs(got - expected), expected * 0.01) << q;
+  }
+}
+
+TEST(HistogramTest, MergingInAnyOrderIsTheSame) {
+  for (size_t total : {200u, 256u, 257u, 5000u}) {
+    Histogram parts[3], forward, backward;
+    std::mt19937_64 random(total);
+    for (size_t i = 0; i < total; i++)
+      parts[random() % 3].Add(random() % 100000);
+    for (int i : {0, 1, 2}) forward.Merge(parts[i]);
+    for (int i : {2, 0, 1}) backward.Merge(parts[i]);
+    EXPECT_EQ(forward.IsExact(), total <= PPI_HISTOGRAM_EXACT);
+    EXPECT_EQ(backward.IsExact(), forward.IsExact());
+    for (double q = 0; q <= 1; q += 0.01)
+      EXPECT_EQ(forward.Quantile(q), backward.Quantile(q));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "mem.h"
+#include "report_run.h"
+#include "report_text.h"
+#include "scenario_s.h"
+
+namespace {
+
+using pprof_test::EventFeed;
+using pprof_test::kMs;
+using pprof_test::Report;
+
+bool Contains(const std::string &text, const std::string &part) {
+  if (text.find(part) != std::string::npos) return true;
+  ADD_FAILURE() << "no '" << part << "' in\n" << text;
+  return false;
+}
+
+TEST(ReportTest, IsBusyBeforeFinish) {
+  Report report, other;
+  EventFeed feed;
+  EXPECT_EQ(pprof_report_write_table(report.get(), nullptr, stderr),
+            PPROF_STATUS_BUSY);
+  EXPECT_EQ(pprof_report_write_json(report.get(), nullptr, stderr),
+            PPROF_STATUS_BUSY);
+  EXPECT_EQ(pprof_report_write_csv(report.get(), nullptr, stderr),
+            PPROF_STATUS_BUSY);
+  ASSERT_EQ(feed.Deliver(other.sink()), PPROF_STATUS_OK);
+  EXPECT_EQ(pprof_report_merge(report.get(), other.get()), PPROF_STATUS_BUSY);
+  EXPECT_EQ(pprof_report_merge(other.get(), report.get()), PPROF_STATUS_BUSY);
+  EXPECT_EQ(pprof_report_merge(other.get(), other.get()), PPROF_STATUS_INVALID);
+}
+
+TEST(ReportTest, TakesOneRun) {
+  Report report;
+  EventFeed feed;
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_BUSY);
+}
+
+TEST(ReportTest, SinksDestroyLeavesTheReport) {
+  Report report;
+  EventFeed feed;
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  report.sink()->destroy(report.sink());
+  EXPECT_TRUE(Contains(report.Json(), "pprof.report/1"));
+}
+
+TEST(ReportTest, DestroyedInTheMiddleOfARunLeaksNothing) {
+  pprof_report *report;
+  ASSERT_EQ(pprof_report_create(&report), PPROF_STATUS_OK);
+  pprof_sink *sink = pprof_report_sink(report);
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
+  pprof_definition site = {PPROF_DEFINITION_SITE, 1, 0, 0, 0, "x"};
+  ASSERT_EQ(sink->define(sink, &site), PPROF_STATUS_OK);
+  pprof_report_destroy(report);
+  pprof_report_destroy(nullptr);
+}
+
+TEST(ReportTest, EmptyRunHasItsWindowsAsBase) {
+  EventFeed feed;
+  feed.AddWindow(0, 5 * kMs);
+  feed.AddWindow(7 * kMs, 8 * kMs);
+  Report report(feed);
+  EXPECT_EQ(ppi_report_figures(report.get())->base_ns, 6 * kMs);
+  EXPECT_TRUE(Contains(report.Table(nullptr), "no ProfileStep), 6.00 ms."));
+  EXPECT_TRUE(ppi_report_identity_ok(report.get()));
+}
+
+TEST(ReportTest, WithoutStepsTheWindowsAreTheBase) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 40 * kMs);
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 10 * kMs);
+  feed.Range(1, "b", PPROF_CATEGORY_BACKWARD, 10 * kMs, 30 * kMs);
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("overview", "Backward 1 20.00 50.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Others - 10.00 / - / - / - / 25.00 0.00 / - / "
+                             "- / - / 0.00"));
+}
+
+TEST(ReportTest, ZeroLengthWindowHasNoRatios) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 0);
+  feed.Range(1, "x", PPROF_CATEGORY_OPERATOR, 0, 0);
+  feed.Range(1, "y", PPROF_CATEGORY_MEMORY, 0, kMs);
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("overview", "Operator 1 0.00 0.00"));
+  EXPECT_TRUE(report.HasLine("overview", "Memory 1 1.00 -"));
+  EXPECT_TRUE(Contains(report.Json(), "[\"Memory\",\"host\",1,1000000,null]"));
+}
+
+TEST(ReportTest, GarbageTimesAreHarmless) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 10);
+  for (int i = 0; i < 3; i++) {
+    feed.Range(1, "x", PPROF_CATEGORY_FORWARD, UINT64_MAX, 0);
+    feed.Range(1, "x", PPROF_CATEGORY_FORWARD, 0, UINT64_MAX);
+    feed.Range(9, "y", PPROF_CATEGORY_USER_DEFINED, 5, 1);
+    feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, UINT64_MAX, UINT64_MAX, 1);
+    feed.OnDevice(1, 99, "k", PPROF_CATEGORY_KERNEL, 0, 3, 1);
+    feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 0, 1, UINT64_MAX);
+  }
+  Report report(feed);
+  EXPECT_TRUE(ppi_report_identity_ok(report.get()));
+  EXPECT_EQ(ppi_report_total(report.get(), PPI_TOTAL_INVALID), 12u);
+  EXPECT_TRUE(Contains(report.Table(nullptr), "<device 0>"));
+}
+
+TEST(ReportTest, AnIdBeyondAllBoundsIsCorrupt) {
+  EventFeed feed;
+  feed.Range(0, "x", PPROF_CATEGORY_OPERATOR, 0, 1).site = 0xfffffff0u;
+  Report report;
+  EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_CORRUPT);
+}
+
+TEST(ReportTest, LatestNameOfASiteCounts) {
+  EventFeed feed;
+  feed.Range(0, "x", PPROF_CATEGORY_USER_DEFINED, 0, 1);
+  Report report;
+  pprof_sink *sink = report.sink();
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
+  pprof_event event = {};
+  event.kind = PPROF_KIND_RANGE;
+  event.site = 1;
+  event.end_ns = 1;
+  pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 0, 0};
+  for (const char *name : {"old", "new"}) {
+    pprof_definition site = {PPROF_DEFINITION_SITE, 1, 0, 0, 0, name};
+    ASSERT_EQ(sink->define(sink, &site), PPROF_STATUS_OK);
+    ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
+  }
+  pprof_totals totals = {};
+  ASSERT_EQ(sink->finish(sink, &totals), PPROF_STATUS_OK);
+  EXPECT_TRUE(Contains(report.Json(), "[\"new\",\"<category 0>\",2,"));
+}
+
+// Two sites of one name and category, and threads of two lanes.
+TEST(ReportTest, EqualNamesAreOneRow) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 100);
+  feed.Range(1, "x", PPROF_CATEGORY_USER_DEFINED, 0, 10);
+  feed.Range(1, "z", PPROF_CATEGORY_USER_DEFINED, 10, 20);
+  Report report;
+  pprof_sink *sink = report.sink();
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
+  for (uint32_t id : {1, 2}) {
+    pprof_definition site = {PPROF_DEFINITION_SITE, id, 0, 0, 0, "x"};
+    ASSERT_EQ(sink->define(sink, &site), PPROF_STATUS_OK);
+    pprof_event event = {};
+    event.kind = PPROF_KIND_RANGE;
+    event.site = id;
+    event.end_ns = 10 * id;
+    pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 0, 0};
+    ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
+  }
+  pprof_totals totals = {};
+  ASSERT_EQ(sink->finish(sink, &totals), PPROF_STATUS_OK);
+  EXPECT_TRUE(Contains(report.Json("userdefined"),
+                       "[\"x\",\"<category 0>\",2,30,15,20,10,"));
+}
+
+TEST(ReportTest, MergedProcessesAddUp) {
+  EventFeed one, two;
+  pprof_test::FillScenarioS(&one);
+  pprof_test::FillScenarioS(&two);
+  two.Run("00000000000000000000000000000002", "2");
+  two.Total(PPI_TOTAL_CLOCK_ERROR_NS, 40);
+  two.Total(PPI_TOTAL_CRASH_SAFE, 0);
+  two.Note("not_crash_safe", "no room in /dev/shm");
+  Report sum(one), other(two);
+  ASSERT_EQ(pprof_report_merge(sum.get(), other.get()), PPROF_STATUS_OK);
+  EXPECT_TRUE(sum.HasLine("overview", "Kernel 20 148.00 74.00"));
+  EXPECT_TRUE(sum.HasLine("device", "GPU0 74.00"));
+  EXPECT_TRUE(sum.HasLine("model",
+                          "Forward 4 60.00 / 15.00 / 15.00 / 15.00 / 30.00 "
+                          "64.00 / 16.00 / 16.00 / 16.00 / 37.21"));
+  std::string table = sum.Table("overview");
+  EXPECT_TRUE(Contains(table, "summed over 2 processes"));
+  EXPECT_TRUE(Contains(table, "recorded 100, lost 0"));
+  EXPECT_TRUE(Contains(table, "clock error ±40 ns"));
+  EXPECT_TRUE(Contains(table, "not crash-safe: no room in /dev/shm"));
+  EXPECT_TRUE(Contains(sum.Json(),
+                       "{\"uuid\":\"00000000000000000000000000000002\","
+                       "\"host\":\"testhost\",\"pid\":\"2\"}"));
+}
+
+// A device range lies in the phase in which its thread submitted it, whatever
+// lane that was on; steps hold for all threads.
+TEST(ReportTest, DeviceRangesGoByThreadAndSubmitTime) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Lane(2, 100, "main, another domain");
+  feed.Lane(3, 300, "worker");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 100 * kMs);
+  feed.Step(0, 100 * kMs);
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 10 * kMs);
+  feed.Range(1, "d", PPROF_CATEGORY_DATALOADER, 10 * kMs, 20 * kMs);
+  auto device = [&](uint32_t lane, uint64_t submit, uint64_t from,
+                    uint64_t to) {
+    feed.OnDevice(lane, 1, "m", PPROF_CATEGORY_INFERENCE, submit * kMs,
+                  from * kMs, to * kMs);
+  };
+  device(2, 5, 30, 40);   // in Forward, by thread
+  device(1, 10, 40, 45);  // at the border: in Dataloader
+  device(3, 5, 45, 47);   // another thread: in the step only
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("model",
+                             "ProfileStep 1 100.00 / 100.00 / 100.00 / 100.00 "
+                             "/ 100.00 17.00 / 17.00 / 17.00 / 17.00 / "
+                             "100.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Forward 1 10.00 / 10.00 / 10.00 / 10.00 / 10.00 "
+                             "10.00 / 10.00 / 10.00 / 10.00 / 58.82"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Dataloader 1 10.00 / 10.00 / 10.00 / 10.00 / "
+                             "10.00 5.00 / 5.00 / 5.00 / 5.00 / 29.41"));
+  EXPECT_TRUE(report.HasLine(
+      "model", "Others - 80.00 / - / - / - / 80.00 2.00 / - / - / - / 11.76"));
+}
+
+TEST(ReportTest, OnlyTheOutermostPhaseCounts) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 100 * kMs);
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 10 * kMs, 20 * kMs);
+  feed.Range(1, "d", PPROF_CATEGORY_DATALOADER, 0, 30 * kMs);
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("overview", "Forward 1 10.00 10.00"));
+  EXPECT_EQ(report.Table("model").find("Forward"), std::string::npos);
+}
+
+TEST(ReportTest, OthersMayBeNegative) {
+  EventFeed feed;
+  feed.AddWindow(0, 100 * kMs);
+  for (uint32_t lane : {1, 2}) {
+    feed.Lane(lane, lane * 100, "t");
+    feed.Range(lane, "f", PPROF_CATEGORY_FORWARD, 0, 80 * kMs);
+  }
+  EXPECT_TRUE(Report(feed).HasLine(
+      "model", "Others - -60.00 / - / - / - / -60.00 0.00 / - / - / - / 0.00"));
+}
+
+TEST(ReportTest, IdentityNamesTheIdleClasses) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 1000);
+  feed.Step(0, 500);
+  feed.Step(500, 1000);
+  auto device = [&](uint64_t submit, uint64_t from, uint64_t to) {
+    feed.OnDevice(1, 1, "m", PPROF_CATEGORY_INFERENCE, submit, from, to)
+        .device_error_ns = 5;
+  };
+  device(50, 100, 200);   // 100 before it: submitted in the gap
+  device(150, 240, 300);  // 40 before it: queued
+  device(160, 309, 400);  // 9 before it: below 5 + 5, unresolved
+  device(410, 410, 600);  // 10 before it: resolved, submitted after it began
+  Report report(feed);
+  EXPECT_TRUE(Contains(
+      report.Json(),
+      "{\"device\":\"gpu:0\",\"wall_ns\":1000,\"busy_ns\":441,"
+      "\"not_submitted_ns\":110,\"queued_ns\":40,\"no_more_work_ns\":400,"
+      "\"unresolved_ns\":9,\"steps_checked\":2,\"steps_failed\":0,\"ok\":true,"
+      "\"incomplete\":false}"));
+}
+
+TEST(ReportTest, ManyStepsWithoutCheckpointsAreFast) {
+  EventFeed feed;
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 10 * 200000);
+  for (uint64_t i = 0; i < 200000; i++) {
+    feed.Step(i * 10, i * 10 + 10);
+    feed.OnDevice(0, 1, "m", PPROF_CATEGORY_INFERENCE, i * 10, i * 10 + 2,
+                  i * 10 + 14);
+  }
+  Report report(feed);
+  const ppi_report_device &device =
+      ppi_report_figures(report.get())->devices[0];
+  EXPECT_EQ(device.steps_checked, 200000u);
+  EXPECT_FALSE(device.failed);
+  EXPECT_EQ(device.idle_ns[PPI_IDLE_NOT_SUBMITTED], 2u);
+}
+
+TEST(ReportTest, AStepToldOfTooLateIsNotChecked) {
+  ppi_identity identity = {};
+  ppi_span window = {0, 100};
+  ppi_windows windows = {&window, 1, 1};
+  ppi_device_side side = {10, 20, 5, 0, false};
+  ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_identity_settle(&identity, &windows, 50), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_identity_step_at(&identity, 0, 0, 60), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_identity_settle(&identity, &windows, UINT64_MAX),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(identity.steps_unchecked, 1u);
+  EXPECT_EQ(identity.steps_failed, 0u);
+  ppi_identity_clear(&identity);
+}
+
+// The two sides of the identity are counted apart: a window that turns out,
+// after all, to have closed before what was already accounted for shows up.
+TEST(ReportTest, AFailedIdentityIsSeen) {
+  Report report;
+  pprof_sink *sink = report.sink();
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
+  ASSERT_EQ(sink->window(sink, 0, true, 0), PPROF_STATUS_OK);
+  pprof_definition stream = {PPROF_DEFINITION_STREAM, 1, 1, 0, 0, ""};
+  ASSERT_EQ(sink->define(sink, &stream), PPROF_STATUS_OK);
+  pprof_event event = {};
+  event.kind = PPROF_KIND_DEVICE_RANGE;
+  event.stream = 1;
+  event.start_ns = event.end_ns = 30;
+  event.device_start_ns = 40;
+  event.device_end_ns = 45;
+  pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 0, 0};
+  ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
+  for (uint64_t time_ns : {50, 60}) {
+    pprof_checkpoint checkpoint = {time_ns, nullptr, 0};
+    ASSERT_EQ(sink->checkpoint(sink, &checkpoint), PPROF_STATUS_OK);
+  }
+  ASSERT_EQ(sink->window(sink, 0, false, 35), PPROF_STATUS_OK);
+  pprof_totals totals = {};
+  ASSERT_EQ(sink->finish(sink, &totals), PPROF_STATUS_OK);
+  EXPECT_FALSE(ppi_report_identity_ok(report.get()));
+  EXPECT_TRUE(Contains(report.Table(nullptr), "0 failed: FAILED\n"));
+  EXPECT_TRUE(Contains(report.Json(), "\"ok\":false"));
+}
+
+TEST(ReportTest, IdentityIsIncompleteWithLostOrUntimedRanges) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 1000);
+  feed.OnDevice(1, 1, "m", PPROF_CATEGORY_INFERENCE, 5, 0, 0).flags =
+      PPROF_FLAG_NO_DEVICE_TIME | PPROF_FLAG_LATE;
+  feed.Note("device", "opencl 0: no platform found");
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("device", "gpu:0 -"));
+  std::string table = report.Table(nullptr);
+  EXPECT_TRUE(Contains(table, "ok, incomplete"));
+  EXPECT_TRUE(Contains(table, "missing for 1 device ranges"));
+  EXPECT_TRUE(Contains(table, "missing: opencl 0: no platform found"));
+  EventFeed lost;
+  lost.Device(1, "gpu:0");
+  lost.Total(PPI_TOTAL_DEVICE_LOST, 1);
+  EXPECT_TRUE(Contains(Report(lost).Table(nullptr), "ok, incomplete"));
+}
+
+// One outermost phase and one step stay open over all of it.
+TEST(ReportTest, CheckpointsBoundMemory) {
+  ppi_run run = {};
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(ppi_run_begin(&run, &info), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_run_window(&run, 0, true, 0), PPROF_STATUS_OK);
+  const pprof_definition definitions[] = {
+      {PPROF_DEFINITION_SITE, 1, PPROF_CATEGORY_FORWARD, 0, 0, "outer"},
+      {PPROF_DEFINITION_SITE, 2, PPROF_CATEGORY_USER_DEFINED, 0, 0, "inner"},
+      {PPROF_DEFINITION_SITE, 3, PPROF_CATEGORY_PROFILE_STEP, 0, 0, "step"},
+      {PPROF_DEFINITION_LANE, 1, 0, 0, 100, "main"},
+      {PPROF_DEFINITION_DEVICE, 1, 0, 0, 0, "gpu:0"},
+      {PPROF_DEFINITION_STREAM, 1, 1, 0, 0, ""}};
+  for (const pprof_definition &definition : definitions)
+    ASSERT_EQ(ppi_run_define(&run, &definition), PPROF_STATUS_OK);
+  auto deliver = [&](const pprof_event &event) {
+    pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 1, 0};
+    ASSERT_EQ(ppi_run_events(&run, &batch), PPROF_STATUS_OK);
+  };
+  pprof_event open[2] = {};
+  open[0].kind = open[1].kind = PPROF_KIND_RANGE;
+  open[0].site = 1;
+  open[0].lane = 1;
+  open[1].site = 3;
+  for (uint64_t round = 0; round < 60; round++) {
+    for (uint64_t i = 0; i < 100; i++) {
+      pprof_event event = {};
+      event.kind = i % 2 ? PPROF_KIND_RANGE : PPROF_KIND_DEVICE_RANGE;
+      event.site = 2;
+      event.lane = 1;
+      event.stream = i % 2 ? 0 : 1;
+      event.start_ns = round * 1000 + i * 10;
+      event.end_ns = event.start_ns + 3;
+      event.device_start_ns = i % 2 ? 0 : event.start_ns + 1;
+      event.device_end_ns = i % 2 ? 0 : event.start_ns + 5;
+      deliver(event);
+    }
+    open[0].end_ns = open[1].end_ns = (round + 1) * 1000;
+    pprof_checkpoint checkpoint = {open[0].end_ns, open, 2};
+    ASSERT_EQ(ppi_run_checkpoint(&run, &checkpoint), PPROF_STATUS_OK);
+    for (size_t i = 0; i < run.num_threads; i++) {
+      const ppi_scopes &scopes = run.threads[i].scopes;
+      EXPECT_LE(scopes.carried.num, 2u);
+      EXPECT_EQ(scopes.phases.num + scopes.fresh.num + scopes.kept.num +
+                    scopes.coming.num,
+                0u);
+    }
+    ppi_run_device *device = ppi_run_device_at(&run, 1);
+    EXPECT_EQ(device->all.num, 0u);
+    EXPECT_LE(device->identity.num_sides, 50u);
+    EXPECT_EQ(device->identity.num_steps, 1u);
+    EXPECT_EQ(ppi_run_category_at(&run, 0)->host.num, 0u);
+  }
+  deliver(open[0]);
+  deliver(open[1]);
+  ASSERT_EQ(ppi_run_window(&run, 0, false, 60000), PPROF_STATUS_OK);
+  pprof_totals totals = {};
+  ppi_figures figures = {};
+  ASSERT_EQ(ppi_run_finish(&run, &totals, &figures), PPROF_STATUS_OK);
+  EXPECT_EQ(figures.phases[PPI_PHASE_FORWARD].device.sum, 60u * 50 * 4);
+  EXPECT_EQ(figures.phases[PPI_PHASE_PROFILE_STEP].device.sum, 60u * 50 * 4);
+  EXPECT_EQ(figures.devices[0].busy_ns, 60u * 50 * 4);
+  EXPECT_EQ(figures.devices[0].steps_failed, 0u);
+  EXPECT_FALSE(figures.devices[0].failed);
+  ppi_figures_clear(&figures);
+  ppi_run_clear(&run);
+}
+
+TEST(ReportTest, RunsOutOfMemoryCleanly) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  for (uint64_t n = 1; n < 3000; n++) {
+    pprof_report *report = nullptr;
+    pprof_status status = pprof_report_create(&report);
+    ASSERT_EQ(status, PPROF_STATUS_OK);
+    // The feed's own counting allocates as well, so a failure may be its own.
+    ppi_mem_fail_at(n);
+    status = feed.Deliver(pprof_report_sink(report));
+    ppi_mem_fail_at(0);
+    pprof_report_destroy(report);
+    if (status == PPROF_STATUS_OK) return;
+    ASSERT_EQ(status, PPROF_STATUS_NO_MEMORY) << n;
+  }
+  FAIL() << "never succeeded";
+}
+
+}  // namespace

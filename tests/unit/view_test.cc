@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view.h"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "report_text.h"
+#include "scenario_s.h"
+
+namespace {
+
+using pprof_test::EventFeed;
+using pprof_test::Report;
+
+std::string Take(ppi_page *page) {
+  std::string text(page->bytes ? page->bytes : "", page->len);
+  EXPECT_FALSE(page->failed);
+  ppi_page_clear(page);
+  return text;
+}
+
+std::string Fixed(double value, int decimals) {
+  ppi_page page = {};
+  ppi_page_fixed(&page, value, decimals);
+  return Take(&page);
+}
+
+std::string Short(double value) {
+  ppi_page page = {};
+  ppi_page_short(&page, value);
+  return Take(&page);
+}
+
+std::string Escaped(void (*put)(ppi_page *, const char *), const char *name) {
+  ppi_page page = {};
+  put(&page, name);
+  return Take(&page);
+}
+
+TEST(PageTest, NumbersAreLocaleFree) {
+  EXPECT_EQ(Fixed(2.675, 2), "2.67");  // the double lies below
+  EXPECT_EQ(Fixed(-0.5, 2), "-0.50");
+  EXPECT_EQ(Fixed(2, 0), "2");
+  EXPECT_EQ(Short(100), "100.0");
+  EXPECT_EQ(Short(37.5), "37.5");
+  EXPECT_EQ(Short(0.1234567), "0.123457");
+  EXPECT_EQ(Short(0), "0.0");
+  const char *names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
+  for (const char *name : names) {
+    if (!setlocale(LC_NUMERIC, name)) continue;
+    EXPECT_EQ(Fixed(1.25, 2), "1.25");
+  }
+  setlocale(LC_NUMERIC, "C");
+}
+
+TEST(PageTest, NamesInTablesCannotMoveTheCursor) {
+  EXPECT_EQ(Escaped(ppi_page_visible, "a\x1b[31mb\n\t\x7f"),
+            "a\\x1B[31mb\\x0A\\x09\\x7F");
+  EXPECT_EQ(Escaped(ppi_page_visible, "\u202egnp\u2066\u200b"),
+            "\\u{202E}gnp\\u{2066}\\u{200B}");
+  EXPECT_EQ(Escaped(ppi_page_visible,
+                    "\xc2\x9b"
+                    "31m"),
+            "\\u{9B}31m");
+  EXPECT_EQ(Escaped(ppi_page_visible, "caf\u00e9 \u6a21\u578b"),
+            "caf\u00e9 \u6a21\u578b");
+  EXPECT_EQ(Escaped(ppi_page_visible, "\xff\xc3"), "\\xFF\\xC3");
+}
+
+TEST(PageTest, JsonStringsAreValidForAnyBytes) {
+  EXPECT_EQ(Escaped(ppi_page_json, "a\"b\\c\n\x01"),
+            "\"a\\\"b\\\\c\\u000a\\u0001\"");
+  EXPECT_EQ(Escaped(ppi_page_json, "\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82"),
+            "\"\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\"");
+  EXPECT_EQ(Escaped(ppi_page_json, "\u6a21\U0001f600"), "\"\u6a21\U0001f600\"");
+}
+
+TEST(PageTest, CsvQuotesWhatNeedsIt) {
+  EXPECT_EQ(Escaped(ppi_page_csv, "plain"), "plain");
+  EXPECT_EQ(Escaped(ppi_page_csv, "a,b"), "\"a,b\"");
+  EXPECT_EQ(Escaped(ppi_page_csv, "say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+  EXPECT_EQ(Escaped(ppi_page_csv, " x"), "\" x\"");
+}
+
+TEST(PageTest, MarkdownEscapesMarkup) {
+  EXPECT_EQ(Escaped(ppi_page_markdown, "a|b*c`"), "a\\|b\\*c\\`");
+}
+
+TEST(PageTest, MeansAreRoundedToTheNearest) {
+  auto integer = [](int64_t value, uint64_t divisor) {
+    ppi_page page = {};
+    ppi_cell cell = {PPI_CELL_TIME, nullptr, value, divisor};
+    ppi_page_integer(&page, &cell);
+    return Take(&page);
+  };
+  EXPECT_EQ(integer(10, 3), "3");
+  EXPECT_EQ(integer(11, 3), "4");
+  EXPECT_EQ(integer(-11, 3), "-4");
+  EXPECT_EQ(integer(5, 2), "3");
+  EXPECT_EQ(integer(INT64_MAX, 1), "9223372036854775807");
+}
+
+// The blocks are the reference's sample of scenario S, with Overview's types
+// as unions, ties by name, the Communication row left out (it is told from
+// kernels' names there) and the C++ row of UserDefined added.
+TEST(TableTest, ScenarioSReadsAsThePaddleTables) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  Report report(feed);
+  std::ifstream file("tests/golden/report_scenario_s.txt");
+  ASSERT_TRUE(file) << "run from the root of the tree";
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(report.Table(nullptr), expected.str());
+}
+
+TEST(TableTest, UserDefinedReadsAsPaddles) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 100000000);
+  feed.Step(0, 100000000);
+  for (uint64_t start : {43000000, 93000000})
+    feed.Range(1, "postproc", PPROF_CATEGORY_PYTHON_USER_DEFINED, start,
+               start + 4000000);
+  const std::string rule = "--------  ------  " + std::string(40, '-') + "  " +
+                           std::string(40, '-') + "\n";
+  EXPECT_EQ(
+      Report(feed)
+          .Table("userdefined")
+          .find(
+              std::string(40, '-') + "UserDefined Summary" +
+              std::string(41, '-') + "\nTime unit: ms\n" + rule +
+              "Name      Calls   CPU Total / Avg / Max / Min / Ratio(%)    GPU "
+              "Total / Avg / Max / Min / Ratio(%)\n" +
+              rule + std::string(37, '-') + "Thread: All threads merged" +
+              std::string(37, '-') +
+              "\npostproc  2       8.00 / 4.00 / 4.00 / 4.00 / 8.00          "
+              "0.00 "
+              "/ 0.00 / 0.00 / 0.00 / 0.00\n\n"),
+      0u);
+}
+
+TEST(TableTest, NoLineHasTrailingBlanks) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  EXPECT_EQ(Report(feed).Table(nullptr).find(" \n"), std::string::npos);
+}
+
+TEST(TableTest, ColumnsGrowWithTheirTexts) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 10);
+  feed.Range(1, "\u6a21\u578b-\x1b", PPROF_CATEGORY_USER_DEFINED, 0,
+             uint64_t{1} << 62);
+  std::string table = Report(feed).Table("userdefined", PPI_TIME_NS);
+  EXPECT_NE(table.find("\n-------  ------  ----"), std::string::npos) << table;
+  EXPECT_NE(table.find("\n\u6a21\u578b-\\x1B  1       46116860184273879"),
+            std::string::npos)
+      << table;
+}
+
+TEST(TableTest, WithoutDevicesThereIsNoDevicePart) {
+  EventFeed feed;
+  feed.Range(0, "x", PPROF_CATEGORY_OPERATOR, 0, 1);
+  std::string table = Report(feed).Table("overview");
+  EXPECT_EQ(table.find("GPU Time\n"), std::string::npos);
+}
+
+TEST(TableTest, ModelNeedsTwoPhasesUnlessNamed) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 1);
+  Report report(feed);
+  EXPECT_EQ(report.Table(nullptr).find("Model Summary"), std::string::npos);
+  EXPECT_NE(report.Table("model").find("Model Summary"), std::string::npos);
+  EXPECT_NE(report.Json().find("\"model\":"), std::string::npos);
+}
+
+TEST(ViewTest, UnknownViewsAreInvalid) {
+  EventFeed feed;
+  Report report(feed);
+  const char *wrong[] = {"nonsense",      "",         "overview,",
+                         "overview,xyz",  "over",     "overviews",
+                         "model, device", ",overview"};
+  for (const char *views : wrong) {
+    EXPECT_EQ(pprof_report_write_table(report.get(), views, stderr),
+              PPROF_STATUS_INVALID)
+        << views;
+    EXPECT_EQ(pprof_report_write_json(report.get(), views, stderr),
+              PPROF_STATUS_INVALID);
+    EXPECT_EQ(pprof_report_write_csv(report.get(), views, stderr),
+              PPROF_STATUS_INVALID);
+  }
+}
+
+TEST(ViewTest, FullDeviceIsAnIoError) {
+  EventFeed feed;
+  Report report(feed);
+  FILE *full = fopen("/dev/full", "w");
+  if (!full) GTEST_SKIP();
+  EXPECT_EQ(pprof_report_write_table(report.get(), nullptr, full),
+            PPROF_STATUS_IO);
+  fclose(full);
+}
+
+TEST(JsonTest, IsOneShape) {
+  EventFeed feed;
+  feed.AddWindow(0, 50000000);
+  feed.Step(0, 50000000);
+  EXPECT_EQ(
+      Report(feed).Json("overview"),
+      "{\"schema\":\"pprof.report/1\",\n\"views\":{\n"
+      "\"overview\":{\"columns\":[{\"name\":\"event_type\"},{\"name\":\"part\"}"
+      ","
+      "{\"name\":\"calls\"},{\"name\":\"time\",\"unit\":\"ns\"},"
+      "{\"name\":\"ratio\",\"unit\":\"%\"}],\"rows\":[\n"
+      "[\"ProfileStep\",\"host\",1,50000000,100.0]]}},\n"
+      "\"identity\":{\"devices\":[],\"ok\":true,\"incomplete\":false},\n"
+      "\"trust\":{\"recorded\":1,\"lost\":0,\"excluded\":0,\"unmatched\":0,"
+      "\"begun_before\":0,\"abandoned\":0,\"clipped\":0,\"late\":0,"
+      "\"invalid\":0,\"device_lost\":0,\"flows_lost\":0,\"no_device_time\":0,"
+      "\"names_overflowed\":0,\"device_times_clamped\":0,\"clock_error_ns\":0,"
+      "\"own_cost_ns_per_marker_x1000\":0,\"own_cost_total_ns\":0,"
+      "\"crash_safe\":false,\"cpu_process_ns\":0,\"cpu_elapsed_ns\":0,"
+      "\"cpu_system_busy_ticks\":0,\"cpu_system_idle_ticks\":0,"
+      "\"ended_without_stop\":false,\"not_crash_safe\":null,\"notes\":[]},\n"
+      "\"inputs\":[\n{\"uuid\":\"00000000000000000000000000000001\","
+      "\"host\":\"testhost\",\"pid\":\"1\"}]}\n");
+}
+
+TEST(CsvTest, OneViewIsPlainAndSeveralAreNamed) {
+  EventFeed feed;
+  feed.AddWindow(0, 50000000);
+  feed.Step(0, 50000000);
+  Report report(feed);
+  EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "overview"),
+            "event_type,part,calls,time_ns,ratio_%\n"
+            "ProfileStep,host,1,50000000,100.0\n");
+  EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "overview,device"),
+            "# view: device\n"
+            "device,calls,busy_ns,utilization_%\n"
+            "CPU(Process),,,\n"
+            "CPU(System),,,\n"
+            "\n"
+            "# view: overview\n"
+            "event_type,part,calls,time_ns,ratio_%\n"
+            "ProfileStep,host,1,50000000,100.0\n");
+}
+
+TEST(MarkdownTest, IsATable) {
+  EventFeed feed;
+  feed.AddWindow(0, 50000000);
+  feed.Step(0, 50000000);
+  std::string text = Report(feed).Write(PPI_FORMAT_MARKDOWN, "overview");
+  EXPECT_NE(text.find("| event_type | part | calls | time (ms) | ratio (%) |\n"
+                      "| --- | --- | ---: | ---: | ---: |\n"
+                      "| ProfileStep | host | 1 | 50.00 | 100.00 |\n"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
