@@ -94,6 +94,12 @@ static bool take_lane(pprof_session *session, ppi_cursor *cursor,
   return true;
 }
 
+static bool is_pending(uint64_t state) {
+  uint32_t kind = PPI_STATE_OF(state);
+  return kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
+         kind == PPI_SLOT_ENDED;
+}
+
 // The part of a slot in front of its flows, as it is while its state stays; the
 // owner may write it meanwhile, as with a stack.
 typedef struct slot_copy {
@@ -106,8 +112,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_slot(
   const uint64_t *words = (const uint64_t *)(const void *)slot;
   for (int i = 0; i < TRIES; i++) {
     *out_state = __atomic_load_n(state, __ATOMIC_ACQUIRE);
-    uint32_t kind = PPI_STATE_OF(*out_state);
-    if (kind == PPI_SLOT_FREE || kind == PPI_SLOT_RESOLVED) return true;
+    if (!is_pending(*out_state)) return true;
     for (size_t w = 0; w < sizeof out->words / sizeof *out->words; w++)
       out->words[w] = words[w];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -146,10 +151,8 @@ static bool take_slot(pprof_session *session, const ppi_table *table,
       ppi_table_slot(session->drain.spool->base, table, index);
   if (!copy_slot(&table->states[index], slot, &state, &copy.words))
     return false;
-  uint32_t kind = PPI_STATE_OF(state);
-  if (kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
-      kind == PPI_SLOT_ENDED)
-    list_slot(session, &copy.slot, kind, now);
+  if (is_pending(state))
+    list_slot(session, &copy.slot, PPI_STATE_OF(state), now);
   return true;
 }
 
@@ -160,7 +163,8 @@ static bool take_tables(pprof_session *session, uint64_t now) {
   for (uint32_t t = 0; t < num; t++) {
     const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
     for (uint32_t i = 0; i < table->num_slots; i++)
-      whole &= take_slot(session, table, i, now);
+      if (is_pending(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)))
+        whole &= take_slot(session, table, i, now);
   }
   return whole;
 }
@@ -205,6 +209,8 @@ void ppi_checkpoint_take(pprof_session *session) {
   session->open = session->taking;
   session->taking = last;
   session->checkpoint_ticks = now;
+  // What was told to be open until now must not be found shorter by recover.
+  ppi_recorder_in_force.spool.header->last_ticks = now;
 }
 
 pprof_status ppi_checkpoint_tell(pprof_session *session) {
