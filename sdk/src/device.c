@@ -125,7 +125,7 @@ static uint32_t define_locked(ppi_device_session *session, uint64_t stable_id,
       PPROF_DEFINITION_STREAM, id, session->device->id, 0, stable_id,
       known ? known->name : ""};
   ppi_names_define(ppi_recorder_in_force.names, &definition);
-  stream->stable_id = stable_id;
+  if (stream->id == 0) stream->stable_id = stable_id;
   __atomic_store_n(&stream->id, id, __ATOMIC_RELEASE);
   return id;
 }
@@ -261,7 +261,9 @@ static uint64_t open_slot(ppi_lane *lane, ppi_device_session *session,
   ppi_slot_begin(slot, lane, site, PPROF_KIND_DEVICE_RANGE);
   slot->stream = stream;
   ppi_pair *pair = &session->pairs[taken - 1];
-  pair->shared_end = pair->feeds = 0;
+  // The collector may look at a former use of the slot in a `next` chain.
+  __atomic_store_n(&pair->shared_end, 0, __ATOMIC_RELAXED);
+  pair->feeds = 0;
   pair->has_begin = pair->has_end = pair->passed = pair->begin_placed = false;
   return taken;
 }
@@ -402,7 +404,7 @@ static void close_range(ppi_lane *lane, uint64_t id, uint64_t now, void *stream,
   ppi_device_session *session = session_of(&ref);
   if (session) {
     ppi_pair *pair = &session->pairs[ref.index];
-    pair->shared_end = shared_end;
+    __atomic_store_n(&pair->shared_end, shared_end, __ATOMIC_RELAXED);
     if (!shared_end) record_end(&ref, session, stream);
     settle_untimed(&ref, pair);
   }

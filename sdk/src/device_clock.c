@@ -153,7 +153,9 @@ void ppi_device_clock_renew(ppi_device_session *session, bool in_use) {
   uint32_t num = __atomic_load_n(&session->num_pools, __ATOMIC_ACQUIRE);
   bool due = false;
   for (uint32_t pool = 0; pool < num; pool++)
-    due |= !session->clocks[pool].known && session->pools[pool].num_free > 0;
+    due |=
+        !session->clocks[pool].known &&
+        __atomic_load_n(&session->pools[pool].num_free, __ATOMIC_RELAXED) > 0;
   uint64_t age = now - session->last_anchor_ns;
   if (session->last_anchor_ns && age < (due ? RETRY_NS : RENEW_NS)) return;
   session->last_anchor_ns = now;
@@ -196,7 +198,8 @@ static void by_bounds(uint64_t submit_ns, uint64_t seen_ns, placement *out) {
 
 static ppi_stream *stream_of(ppi_device_session *session, uint32_t id) {
   for (uint32_t i = 0; i < PPI_STREAMS; i++)
-    if (session->streams[i].id == id) return &session->streams[i];
+    if (__atomic_load_n(&session->streams[i].id, __ATOMIC_ACQUIRE) == id)
+      return &session->streams[i];
   return NULL;
 }
 

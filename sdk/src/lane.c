@@ -171,8 +171,11 @@ void ppi_edge_append(ppi_spool_header *header, const ppi_edge *edge) {
   __atomic_store_n(&header->num_edges, num + 1, __ATOMIC_RELEASE);
 }
 
+// The writer may be at the next edges meanwhile; their places in the ring are
+// left out.
 static uint64_t oldest_edge(uint64_t num) {
-  return num > PPI_MAX_EDGES ? num - PPI_MAX_EDGES : 0;
+  uint64_t held = PPI_MAX_EDGES - 8;
+  return num > held ? num - held : 0;
 }
 
 const ppi_edge *ppi_edge_after(const ppi_spool_header *header, uint32_t epoch) {

@@ -149,7 +149,8 @@ void ppi_resolve_free(ppi_device_session *session, uint64_t kept) {
 // one's end, which is to be read first.
 static bool is_awaited(const ppi_device_session *session, uint32_t index) {
   uint32_t before = session->pairs[index].feeds;
-  return before && session->pairs[before - 1].shared_end == index + 1;
+  return before && __atomic_load_n(&session->pairs[before - 1].shared_end,
+                                   __ATOMIC_RELAXED) == index + 1;
 }
 
 // OK: times are in the slot, or it has none. BUSY: not yet.

@@ -446,7 +446,7 @@ static void next_step(pprof_session *session, uint64_t num_items) {
     const ppi_spool_header *header = ppi_recorder_in_force.spool.header;
     uint64_t done = __atomic_load_n(&header->edges_done, __ATOMIC_ACQUIRE);
     // The collector is far behind: this window's edge waits for a later step.
-    if (header->num_edges - done < PPI_MAX_EDGES - 2) {
+    if (header->num_edges - done < PPI_MAX_EDGES - 16) {
       append_step_edge(steps, next, now);
       steps->phase = next;
     }
