@@ -89,7 +89,7 @@ typedef struct column {
 typedef struct bench_run {
   int num_threads, repetitions;
   pthread_barrier_t barrier;
-  pprof_session *session = NULL;
+  pprof_session *session;
   uint64_t failed_flushes;
   // By kind, thread, repetition.
   double *ns[MAX_KINDS];
