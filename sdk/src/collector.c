@@ -175,7 +175,7 @@ static void count_excluded(pprof_session *session, const ppi_lane *lane,
   if (lane->id >= drain->tally.num_lanes ||
       drain->tally.lanes[lane->id][PPI_TOTAL_EXCLUDED] == 0)
     return;
-  spool_of(session)->header->retired[PPI_TOTAL_EXCLUDED] +=
+  spool_of(session)->header->excluded +=
       ppi_drain_excluded(drain, lane, lane->kept, kept);
 }
 
@@ -190,6 +190,22 @@ static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
   }
 }
 
+// One store makes the sum count and the lane's own counters not: a kill on
+// either side of it finds each of them once.
+static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
+  uint64_t old_copy = header->retired_word & 1;
+  uint64_t *sum = header->retired[1 - old_copy];
+  memcpy(sum, header->retired[old_copy], sizeof header->retired[0]);
+  sum[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
+  sum[PPI_TOTAL_EXCLUDED] += lane->excluded;
+  sum[PPI_TOTAL_UNMATCHED] += lane->unmatched;
+  sum[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
+  sum[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
+  sum[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
+  __atomic_store_n(&header->retired_word,
+                   (uint64_t)lane->id << 1 | (1 - old_copy), __ATOMIC_RELEASE);
+}
+
 // A lane whose thread left and whose records are kept becomes a spare; its
 // counters move to the totals.
 static void retire(pprof_session *session, ppi_lane *lane) {
@@ -197,12 +213,7 @@ static void retire(pprof_session *session, ppi_lane *lane) {
   ppi_spool_header *header = spool->header;
   ppi_collector_keep_error(session,
                            ppi_totals_add_lane(&session->drain.tally, lane));
-  header->retired[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
-  header->retired[PPI_TOTAL_EXCLUDED] += lane->excluded;
-  header->retired[PPI_TOTAL_UNMATCHED] += lane->unmatched;
-  header->retired[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
-  header->retired[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
-  header->retired[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
+  take_counters(header, lane);
   uint64_t end = lane->capacity / PPI_SLOTS_PER_CHUNK;
   for (uint64_t k = lane->freed_chunks; k < end; k++)
     ppi_chunk_give(spool, lane->directory[k % PPI_LANE_CHUNKS]);
@@ -483,8 +494,7 @@ static void *collector_main(void *argument) {
   pprof_run_info info = {session->info.items, session->info.num,
                          ppi_spool_staging(spool_of(session))};
   edges_followed = 0;
-  session->drain.excluded_slots =
-      &spool_of(session)->header->retired[PPI_TOTAL_EXCLUDED];
+  session->drain.excluded_slots = &spool_of(session)->header->excluded;
   session->tee.base.begin(&session->tee.base, &info);
   uint64_t answered = 0;
   for (;;) {

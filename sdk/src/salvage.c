@@ -355,11 +355,17 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   ppi_tally tally = {0};
   // What lies in the log or was delivered is tallied by the caller; here is
   // what only the spool knows. Lanes gone are known as a sum.
+  const ppi_spool_header *header = spool->header;
+  uint64_t copy = header->retired_word & 1;
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
-    ppi_tally_add(&tally, 0, (ppi_total_key)key, spool->header->retired[key]);
+    ppi_tally_add(&tally, 0, (ppi_total_key)key, header->retired[copy][key]);
+  ppi_tally_add(&tally, 0, PPI_TOTAL_EXCLUDED, header->excluded);
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
-    if (lane) ppi_totals_add_lane(&tally, lane);
+    // One that was just about to go is in the sum.
+    if (lane &&
+        (header->retired_word == 0 || header->retired_word >> 1 != lane->id))
+      ppi_totals_add_lane(&tally, lane);
   }
   for (size_t i = 0; i < drain->tally.num_lanes; i++)
     ppi_tally_add(&tally, (uint32_t)i, PPI_TOTAL_EXCLUDED,

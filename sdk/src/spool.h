@@ -205,11 +205,15 @@ typedef struct ppi_spool_header {
   uint32_t reserved;
   uint64_t num_edges;   // appended so far; edge n lies at n % PPI_MAX_EDGES
   uint64_t edges_done;  // collector: edges below need no lane any more
-  uint64_t names_overflowed;         // atomic
-  uint64_t lost;                     // atomic: markers lost for want of a lane
-  uint64_t retired[PPI_NUM_TOTALS];  // collector: counters of lanes gone
-  uint64_t clamped;                  // collector
-  uint64_t clock_error_ns;           // collector
+  uint64_t names_overflowed;  // atomic
+  uint64_t lost;              // atomic: markers lost for want of a lane
+  // Collector: the counters of lanes gone, in two copies. The word {lane:63,
+  // copy:1} says which one counts and which lane it took in last.
+  uint64_t retired[2][PPI_NUM_TOTALS];
+  uint64_t retired_word;
+  uint64_t excluded;        // collector: of records and slots freed meanwhile
+  uint64_t clamped;         // collector
+  uint64_t clock_error_ns;  // collector
   uint64_t own_cost_ns_x1000;
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
   uint32_t tables[PPI_MAX_TABLES];  // chunk numbers
