@@ -88,9 +88,13 @@ static bool set_kept(log_writer *writer, uint32_t lane, uint64_t end_seq) {
 
 static bool add_promise(log_writer *writer, uint64_t number,
                         const ppi_log_run *run) {
-  if (writer->first_promise > 0 &&
-      writer->first_promise == writer->num_promises)
-    writer->first_promise = writer->num_promises = 0;
+  // What is done makes room once it is half, also when the file always lags.
+  if (writer->first_promise > writer->num_promises / 2) {
+    writer->num_promises -= writer->first_promise;
+    memmove(writer->promises, writer->promises + writer->first_promise,
+            writer->num_promises * sizeof *writer->promises);
+    writer->first_promise = 0;
+  }
   void *grown = ppi_grow(writer->promises, &writer->promises_capacity,
                          writer->num_promises + 1, sizeof *writer->promises);
   if (!grown) return false;
