@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spools as recover finds them: whole, cut, and made by somebody who means
+// harm. What is tested is a copy of a living session's file.
+#include "salvage.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pprof/mark.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "recording_sink.h"
+#include "thread.h"
+
+namespace pprof_test {
+namespace {
+
+pprof_site outer_site = {"outer", 0, 0, 0, {0, 0}};
+pprof_site inner_site = {"inner", 0, 0, 0, {0, 0}};
+
+class SalvageTest : public ::testing::Test {
+ protected:
+  // Two records and two open frames, one of them with flows and work.
+  void SetUp() override {
+    live_.options.memory_limit_bytes = 2u << 20;
+    live_.options.drain_interval_us = 3600u * 1000000u;
+    ASSERT_EQ(PPROF_STATUS_OK, live_.Start());
+    pprof_push(&outer_site);
+    pprof_push(&inner_site);
+    pprof_pop();
+    pprof_mark(&inner_site);
+    pprof_push(&inner_site);
+    for (uint64_t flow = 1; flow <= 40; flow++) pprof_flow(flow);
+    // From memory: to open the file here would end the session's lock on it.
+    const ppi_spool &spool = ppi_recorder_in_force.spool;
+    bytes_.assign(reinterpret_cast<const char *>(spool.base), spool.size);
+    ASSERT_EQ(2u << 20, bytes_.size());
+    header_ = reinterpret_cast<ppi_spool_header *>(&bytes_[0]);
+    path_ = ::testing::TempDir() + "salvage_test.spool";
+  }
+
+  void TearDown() override {
+    unlink(path_.c_str());
+  }
+
+  ppi_lane *FirstLane() {
+    return reinterpret_cast<ppi_lane *>(
+        &bytes_[static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE]);
+  }
+
+  pprof_status Open(ppi_salvage **out) {
+    std::ofstream(path_, std::ios::binary) << bytes_;
+    error_.text[0] = 0;
+    return ppi_salvage_open(path_.c_str(), out, &error_);
+  }
+
+  // How many events come out; the process must live through it.
+  size_t Deliver() {
+    ppi_salvage *salvage = nullptr;
+    if (Open(&salvage) != PPROF_STATUS_OK) return 0;
+    pprof_sink *sink = RecordingSink::Make(&found_);
+    ppi_salvage_deliver(salvage, nullptr, nullptr, true, sink);
+    ppi_salvage_close(salvage);
+    RecordingSink::Destroy(sink);
+    return found_.events.size();
+  }
+
+  LiveSession live_;
+  Recording found_;
+  std::string bytes_, path_;
+  ppi_spool_header *header_ = nullptr;
+  pprof_error error_ = {};
+};
+
+TEST_F(SalvageTest, EverythingAcceptedIsFound) {
+  EXPECT_EQ(4u, Deliver());
+  EXPECT_EQ(40u, found_.Named("inner").back().flows.size());
+}
+
+TEST_F(SalvageTest, ChunkThatServesTwiceIsNotBelieved) {
+  FirstLane()->directory[0] = header_->lanes[0];
+  EXPECT_EQ(0u, Deliver());
+}
+
+TEST_F(SalvageTest, PoolOfTheFileIsNotUsed) {
+  header_->free_list = 0xffffffffu;
+  header_->untouched = 0;
+  EXPECT_EQ(4u, Deliver());
+}
+
+TEST_F(SalvageTest, PoolOverTheHeaderIsRefused) {
+  header_->pool_first = 0;
+  ppi_salvage *salvage = nullptr;
+  EXPECT_EQ(PPROF_STATUS_CORRUPT, Open(&salvage));
+}
+
+TEST_F(SalvageTest, NotASpoolAndANewerOne) {
+  ppi_salvage *salvage = nullptr;
+  header_->version = PPI_SPOOL_VERSION + 1;
+  EXPECT_EQ(PPROF_STATUS_VERSION, Open(&salvage));
+  header_->magic[0] = 'x';
+  EXPECT_EQ(PPROF_STATUS_INVALID, Open(&salvage));
+  bytes_.resize(100);
+  EXPECT_EQ(PPROF_STATUS_INVALID, Open(&salvage));
+  unlink(path_.c_str());
+  EXPECT_EQ(PPROF_STATUS_IO,
+            ppi_salvage_open(path_.c_str(), &salvage, nullptr));
+}
+
+TEST_F(SalvageTest, CutFileIsCorrupt) {
+  bytes_.resize(bytes_.size() / 2);
+  ppi_salvage *salvage = nullptr;
+  EXPECT_EQ(PPROF_STATUS_CORRUPT, Open(&salvage));
+}
+
+// Any bytes in header, lane and names: nothing but events or a refusal.
+TEST_F(SalvageTest, AnyBytesAreSurvived) {
+  std::mt19937_64 random(7);
+  const std::string whole = bytes_;
+  const size_t lane = static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE;
+  const size_t starts[] = {
+      0, lane, header_->names_offset,
+      static_cast<size_t>(header_->tables[0]) * PPI_CHUNK_SIZE};
+  for (int run = 0; run < 300; run++) {
+    bytes_ = whole;
+    for (int i = 0; i < 4; i++) {
+      const size_t at = starts[random() % 4] + 8 + random() % 2048;
+      const uint64_t word = random() >> (random() % 64);
+      memcpy(&bytes_[at], &word, sizeof word);
+    }
+    found_ = Recording();
+    Deliver();
+  }
+}
+
+// A file lock is the process's: opening and closing one's own spool would tell
+// others that the process is dead.
+TEST_F(SalvageTest, OwnSpoolIsBusyAndStaysLocked) {
+  const std::string path = ppi_recorder_in_force.spool.path;
+  const char *own = path.c_str();
+  ppi_salvage *salvage = nullptr;
+  EXPECT_EQ(PPROF_STATUS_BUSY, ppi_salvage_open(own, &salvage, &error_));
+  const pid_t child = fork();
+  if (child == 0) {
+    const int fd = open(own, O_RDWR);
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    fcntl(fd, F_GETLK, &lock);
+    _exit(lock.l_type == F_UNLCK);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(0, status);
+}
+
+}  // namespace
+}  // namespace pprof_test
