@@ -203,8 +203,10 @@ static void set_flows(ppi_drain *drain, pprof_event *event,
                       const uint64_t *flows, size_t num) {
   uint64_t *copy = drain->flows + drain->num_flows;
   size_t kept = 0;
-  for (size_t i = 0; i < num; i++)
-    if (flows[i]) copy[kept++] = flows[i];
+  for (size_t i = 0; i < num; i++) {
+    copy[kept] = __atomic_load_n(&flows[i], __ATOMIC_RELAXED);
+    kept += copy[kept] != 0;
+  }
   drain->num_flows += kept;
   event->flows = kept ? copy : NULL;
   event->num_flows = kept;
@@ -275,6 +277,16 @@ uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
   return num;
 }
 
+// Somebody may add to a range that an edge has just cut.
+static ppi_work work_of(const ppi_slot *slot) {
+  ppi_work work;
+  __atomic_load(&slot->work.items, &work.items, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.bytes, &work.bytes, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.flops, &work.flops, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.params, &work.params, __ATOMIC_RELAXED);
+  return work;
+}
+
 bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
                     pprof_status *status) {
   if (is_full(drain)) *status = ppi_drain_flush(drain);
@@ -297,9 +309,13 @@ bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
     event->device_end_ns = slot->device_end_ns;
     event->device_error_ns = slot->device_error_ns;
   }
-  uint32_t num_flows = PPI_MIN(slot->num_flows, PPI_MAX_FLOWS);
+  uint32_t num_flows = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
+  num_flows = PPI_MIN(num_flows, PPI_MAX_FLOWS);
   if (num_flows) set_flows(drain, event, slot->flows, num_flows);
-  if (slot->has_work) set_work(drain, event, &slot->work);
+  if (__atomic_load_n(&slot->has_work, __ATOMIC_ACQUIRE)) {
+    ppi_work work = work_of(slot);
+    set_work(drain, event, &work);
+  }
   drain->num_events++;
   drain->batch_end++;
   return true;
