@@ -65,21 +65,33 @@ static void cut_lane(const ppi_spool *spool, ppi_lane *lane,
     ppi_lane_cut(spool, lane, epoch);
 }
 
+// Once the serial is gone from the page, a thread that leaves cannot say so:
+// its memory may be another session's. With the epoch gone nobody takes a lane,
+// and with nobody busy nobody is about to have one.
+static bool nobody_joins(void) {
+  return __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) == 0 &&
+         ppi_thread_num_busy() == 0;
+}
+
+static bool has_left(const ppi_lane *lane, bool no_joining) {
+  return __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT ||
+         (no_joining && !ppi_thread_owning(lane));
+}
+
 static void cut_lanes(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
   uint64_t num_edges =
       __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE);
   ppi_thread_barrier();
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
+    if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
     ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE);
-    if (!lane || __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
-    cut_lane(spool, lane, num_edges);
+    if (lane) cut_lane(spool, lane, num_edges);
   }
+  bool no_joining = nobody_joins();
   for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
     ppi_lane *lane = lane_at(session, i);
-    if (lane &&
-        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT)
-      cut_lane(spool, lane, num_edges);
+    if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
   }
 }
 
@@ -408,10 +420,13 @@ static void deliver_rest(pprof_session *session) {
     wait_a_little();
   // A thread seen inside a marker by chance (pprof_step, say) is looked at
   // again; one that is stuck there keeps its stack.
-  do {
+  for (;;) {
     follow_edges(session);
-  } while (!session->stuck && needs_cut(session) &&
-           ppi_clock_monotonic_ns() < end);
+    if (session->stuck || !needs_cut(session) ||
+        ppi_clock_monotonic_ns() >= end)
+      break;
+    wait_a_little();
+  }
   session->cut_before = UINT64_MAX;  // whatever is open still
   while (poll_devices(session) > 0 && ppi_clock_monotonic_ns() < end) {
     free_kept(session);

@@ -258,6 +258,12 @@ ppi_thread *ppi_thread_list(void) {
   return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
 }
 
+ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    if (__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE) == lane) return thread;
+  return NULL;
+}
+
 size_t ppi_thread_num_busy(void) {
   size_t num = 0;
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)

@@ -126,6 +126,7 @@ static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
 void ppi_thread_barrier(void);
 // ppi_thread_list answers the newest block; follow ->next.
 ppi_thread *ppi_thread_list(void);
+ppi_thread *ppi_thread_owning(const ppi_lane *lane);
 // ppi_thread_num_busy counts threads inside a marker now.
 size_t ppi_thread_num_busy(void);
 // ppi_thread_release_lanes forgets the lanes of all threads that are not busy.

@@ -48,6 +48,54 @@ TEST(ThreadTest, OpenFramesOfALeavingThreadAreAbandoned) {
   EXPECT_EQ(3u, live.recording.Total(PPI_TOTAL_RECORDED, lane));
 }
 
+// Lets a thread go once the stop has begun, before the collector looks at
+// lanes again.
+struct LettingGo {
+  pprof_sink base;
+  std::atomic<bool> armed, go;
+  std::thread *leaving;
+
+  static bool Ready(pprof_sink *base) {
+    auto *self = reinterpret_cast<LettingGo *>(base);
+    if (self->armed && self->leaving->joinable() &&
+        __atomic_load_n(&ppi_epoch_page[1], __ATOMIC_ACQUIRE) == 0) {
+      self->go = true;
+      self->leaving->join();
+    }
+    return true;
+  }
+};
+
+TEST(ThreadTest, OpenFramesOfAThreadThatLeavesWhileStoppingAreClipped) {
+  LiveSession live;
+  live.options.stop_wait_ms = 60000;  // what is waited for in vain
+  std::atomic<bool> pushed{false};
+  LettingGo sink = {};
+  sink.base.size = sizeof sink.base;
+  sink.base.ready = LettingGo::Ready;
+  ASSERT_NE(nullptr, live.Create());
+  ASSERT_EQ(PPROF_STATUS_OK,
+            pprof_session_add_sink(live.session(), &sink.base));
+  std::thread leaving([&] {
+    while (!pushed) sched_yield();
+    pprof_thread_name("leaving");
+    pprof_push(&outer_site);
+    pushed = false;
+    while (!sink.go) sched_yield();
+  });
+  sink.leaving = &leaving;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  pushed = true;
+  while (pushed) sched_yield();
+  sink.armed = true;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_FALSE(leaving.joinable());
+  auto events = live.recording.OfLane(live.recording.LaneNamed("leaving"));
+  ASSERT_EQ(1u, events.size());
+  EXPECT_EQ("outer", events[0].name);
+  EXPECT_EQ((uint32_t)PPROF_FLAG_CLIPPED, events[0].event.flags);
+}
+
 struct InDestructor {
   ~InDestructor() {
     pprof_mark(&late_site);
