@@ -4,6 +4,7 @@ One place holds the flags and features that every target shares, so that moving
 to another Bazel is this file plus MODULE.bazel.
 """
 
+load("@cuda_toolkit//:found.bzl", "INCLUDE", "NVCC")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_import", "cc_library", "cc_test")
 
 _WARNINGS = [
@@ -133,6 +134,41 @@ def pprof_shared_library(
         **kwargs
     )
 
+def pprof_injected_library(
+        name,
+        soname,
+        version_script,
+        library,
+        copts = [],
+        **kwargs):
+    """A shared library that programs are made to load.
+
+    It stays, finds `library` beside itself, and calls itself first, should
+    there be a second copy. Linked by the file: as a dependency it would bring
+    Bazel's folders into the run path.
+    """
+    cc_binary(
+        name = name,
+        additional_linker_inputs = [
+            library,
+            version_script,
+        ],
+        copts = _COPTS + _INTERNAL_INCLUDES + copts,
+        features = _FEATURES,
+        linkopts = _LINKOPTS + [
+            "-Wl,-soname," + soname,
+            "-Wl,--version-script,$(location %s)" % version_script,
+            "-Wl,-z,defs",
+            "-Wl,-z,nodelete",
+            "-Wl,-Bsymbolic",
+            "-Wl,--enable-new-dtags",
+            "-Wl,-rpath,'$$ORIGIN'",
+            "$(location %s)" % library,
+        ],
+        linkshared = True,
+        **kwargs
+    )
+
 def pprof_cc_import(**kwargs):
     """A library that is already built."""
     cc_import(**kwargs)
@@ -191,3 +227,91 @@ pprof_static_archive = rule(
     doc = "One archive with the objects of its deps and all they depend on.",
     attrs = {"deps": attr.label_list(providers = [CcInfo])},
 )
+
+# Machine code for one generation, and PTX from which the driver makes it for
+# every later one and for some before.
+_NVCC_FLAGS = [
+    "-std=c++17",
+    "-O2",
+    "-gencode=arch=compute_90,code=sm_90",
+    "-gencode=arch=compute_75,code=compute_75",
+    "-cudart=static",
+    "-Werror=all-warnings",
+    "-Xcompiler=" + ",".join(_WARNINGS + ["-fvisibility=hidden", "-fPIC"]),
+] + _PUBLIC_INCLUDES
+
+def _cuda_object_impl(ctx):
+    out = ctx.actions.declare_file(ctx.label.name + ".o")
+    args = ctx.actions.args()
+    args.add_all(_NVCC_FLAGS)
+    args.add("-c", ctx.file.src)
+    args.add("-o", out)
+    ctx.actions.run(
+        executable = NVCC,
+        arguments = [args],
+        inputs = depset(
+            [ctx.file.src] + ctx.files.hdrs,
+            transitive = [
+                dep[CcInfo].compilation_context.headers
+                for dep in ctx.attr.deps
+            ],
+        ),
+        outputs = [out],
+        mnemonic = "CudaCompile",
+        use_default_shell_env = True,
+    )
+    return [DefaultInfo(files = depset([out]))]
+
+_cuda_object = rule(
+    implementation = _cuda_object_impl,
+    doc = "One CUDA source, compiled.",
+    attrs = {
+        "deps": attr.label_list(providers = [CcInfo]),
+        "hdrs": attr.label_list(allow_files = [".h"]),
+        "src": attr.label(allow_single_file = [".cu"]),
+    },
+)
+
+def _cuda_program(rule, name, srcs, deps, testonly = False, **kwargs):
+    rest = [src for src in srcs if not src.endswith(".cu")]
+    for src in srcs:
+        if src.endswith(".cu"):
+            compiled = "%s_%s" % (name, src.split("/")[-1][:-len(".cu")])
+            _cuda_object(
+                name = compiled,
+                testonly = testonly,
+                src = src,
+                hdrs = [src for src in rest if src.endswith(".h")],
+                deps = deps,
+            )
+            rest.append(compiled)
+    rule(
+        name = name,
+        testonly = testonly,
+        srcs = rest,
+        deps = deps + [
+            "//third_party/cuda",
+            "//third_party/libc:stdcxx_archive",
+        ],
+        **kwargs
+    )
+
+# These make no target where there is no CUDA toolkit. What they make needs the
+# C library alone: it is built here and run where a GPU is.
+
+def pprof_cuda_binary(name, srcs, deps, **kwargs):
+    """A program of ours with CUDA sources among its sources."""
+    if NVCC:
+        _cuda_program(pprof_cc_binary, name, srcs, deps, **kwargs)
+
+def pprof_cuda_example(name, srcs, deps, **kwargs):
+    """A CUDA program that sees the public headers only, as a user's does."""
+    if NVCC:
+        _cuda_program(pprof_cc_example, name, srcs, deps, **kwargs)
+
+def cuda_targets(labels):
+    """These labels, or none where there is no CUDA toolkit."""
+    return labels if NVCC else []
+
+# The folder of the CUDA headers for tests that run compilers; none, or one.
+CUDA_INCLUDE = [INCLUDE] if INCLUDE else []

@@ -36,21 +36,31 @@ static ppi_driver_api api;
   X(event_create, "cuEventCreate", NULL, false)                              \
   X(event_destroy, "cuEventDestroy_v2", NULL, false)                         \
   X(event_record, "cuEventRecord", NULL, false)                              \
-  X(event_query, "cuEventQuery", NULL, false)                                \
   X(event_elapsed, "cuEventElapsedTime", "cuEventElapsedTime_v2", false)     \
-  X(error_name, "cuGetErrorName", NULL, false)
+  X(error_name, "cuGetErrorName", NULL, false)                               \
+  X(context_id, "cuCtxGetId", NULL, true)                                    \
+  X(event_record_flags, "cuEventRecordWithFlags", NULL, true)                \
+  X(capture_info, "cuStreamGetCaptureInfo_v2", NULL, true)
 
-pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
-                           pprof_error *error) {
+const ppi_symbol *ppi_cuda_symbols(size_t *out_num) {
   static const ppi_symbol symbols[] = {
 #define CUDA_SYMBOL(member, name, newer, optional) \
   {name, newer, offsetof(ppi_driver_api, member), optional},
       CUDA_LIST(CUDA_SYMBOL)
 #undef CUDA_SYMBOL
   };
-  ppi_library library = {"cuda", sonames, symbols,
-                         sizeof symbols / sizeof *symbols};
-  return ppi_library_load(&library, out, error);
+  *out_num = sizeof symbols / sizeof *symbols;
+  return symbols;
+}
+
+pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
+                           pprof_error *error) {
+  ppi_library library = {"cuda", sonames, NULL, 0};
+  library.symbols = ppi_cuda_symbols(&library.num_symbols);
+  pprof_status status = ppi_library_load(&library, out, error);
+  // Not asked for: it waits for the lock under which threads record.
+  if (!status) out->event_query = NULL;
+  return status;
 }
 
 static pprof_status load_once(pprof_error *error) {
@@ -87,6 +97,9 @@ const pprof_backend *pprof_backend_cuda(void) {
       .event_query = ppi_driver_event_query,
       .event_elapsed = ppi_driver_event_elapsed,
       .anchor = ppi_driver_anchor,
+      .pool_check = ppi_driver_pool_check,
+      .event_record_in_graph = ppi_driver_event_record_in_graph,
+      .error_text = ppi_driver_error_text,
   };
   return &backend;
 }

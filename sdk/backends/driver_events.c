@@ -4,21 +4,28 @@
 // and stream_info run on marking threads, all else on the collector's.
 #include "driver_events.h"
 
+#include <stdio.h>
+
 #include "backend_util.h"
 #include "mem.h"
 
 #define STREAM_NON_BLOCKING 1u
 #define CAPTURE_MODE_RELAXED 2
+#define CAPTURE_ACTIVE 1
+#define RECORD_EXTERNAL 1u
+#define LAST_DEFAULT_STREAM 2u
 
 enum {
   CODE_INVALID_VALUE = 1,
   CODE_OUT_OF_MEMORY = 2,
   CODE_NOT_INITIALIZED = 3,
+  CODE_DEINITIALIZED = 4,
   CODE_NO_DEVICE = 100,
   CODE_INVALID_DEVICE = 101,
   CODE_INVALID_CONTEXT = 201,
   CODE_INVALID_HANDLE = 400,
   CODE_NOT_READY = 600,
+  CODE_CONTEXT_IS_DESTROYED = 709,
   CODE_NOT_PERMITTED = 800,
   CODE_NOT_SUPPORTED = 801,
   CODE_CAPTURE_FIRST = 900,  // what stream capture forbids
@@ -26,9 +33,11 @@ enum {
   CODE_CAPTURE_LAST = 908
 };
 
+#define POOL_ADDRESS_BITS 48
+
 typedef struct anchor_stream {
   struct anchor_stream *next;
-  void *pool;
+  uint64_t pool;
   void *stream;
 } anchor_stream;
 
@@ -36,9 +45,10 @@ typedef struct driver_context {
   const ppi_driver_api *api;
   anchor_stream *anchors;  // the collector's thread only
   uint32_t generation;
-  // Latched: the driver's context is gone or unusable, and touching it again
-  // can at best return the same error.
-  uint32_t dead;
+  // Latched: the device is of no use any more, and touching it again can at
+  // best return the same error, which is this one.
+  int dead;             // atomic
+  char error_text[80];  // the collector's thread only
 } driver_context;
 
 static const char *error_name(const ppi_driver_api *api, int code) {
@@ -97,26 +107,79 @@ static pprof_status status_of(driver_context *context, int code) {
       return PPROF_STATUS_INVALID;
     case CODE_OUT_OF_MEMORY:
       return PPROF_STATUS_NO_MEMORY;
+    case CODE_INVALID_CONTEXT:
+    case CODE_CONTEXT_IS_DESTROYED:
+      return PPROF_STATUS_UNAVAILABLE;
     case CODE_NOT_PERMITTED:
     case CODE_NOT_SUPPORTED:
       return PPROF_STATUS_UNSUPPORTED;
   }
   if (code >= CODE_CAPTURE_FIRST && code <= CODE_CAPTURE_LAST)
     return PPROF_STATUS_UNSUPPORTED;
-  __atomic_store_n(&context->dead, 1, __ATOMIC_RELAXED);
+  int none = 0;
+  __atomic_compare_exchange_n(&context->dead, &none, code, false,
+                              __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return PPROF_STATUS_DEVICE;
 }
 
-// The default stream of a thread that has made nothing current is the caller's
-// mistake, not the end of the device.
-static pprof_status stream_status(driver_context *context, int code) {
-  if (code == CODE_INVALID_CONTEXT || code == CODE_INVALID_DEVICE)
+// The names are a table of the driver's; it is asked nothing of the device, and
+// nothing at all once it is gone.
+const char *ppi_driver_error_text(void *handle) {
+  driver_context *context = handle;
+  int code = __atomic_load_n(&context->dead, __ATOMIC_RELAXED);
+  if (context->generation != ppi_backend_generation)
+    return "a forked child cannot use it";
+  if (!code) return NULL;
+  const char *name = code == CODE_DEINITIALIZED
+                         ? "the driver has shut down"
+                         : error_name(context->api, code);
+  snprintf(context->error_text, sizeof context->error_text, "%s (%d)", name,
+           code);
+  return context->error_text;
+}
+
+// The default streams are 0, 1 and 2. One of a thread that has made nothing
+// current is the caller's mistake; any other stream's context is gone.
+static pprof_status stream_status(driver_context *context, const void *stream,
+                                  int code) {
+  bool is_default = (uintptr_t)stream <= LAST_DEFAULT_STREAM;
+  if (code == CODE_INVALID_DEVICE ||
+      (code == CODE_INVALID_CONTEXT && is_default))
     return PPROF_STATUS_INVALID;
   return status_of(context, code);
 }
 
+// A context that is destroyed or reset takes its events with it; a new one may
+// have its address, but not its number. Where there are none, the address is
+// all there is.
+static int name_pool(const ppi_driver_api *api, void *handle,
+                     uint64_t *out_pool) {
+  unsigned long long id = 0;
+  int code = api->context_id ? api->context_id(handle, &id) : 0;
+  *out_pool = (uint64_t)(uintptr_t)handle | (uint64_t)id << POOL_ADDRESS_BITS;
+  return code;
+}
+
 static void *pool_handle(uint64_t pool) {
-  return (void *)(uintptr_t)pool;
+  return (void *)(uintptr_t)(pool & ((1ull << POOL_ADDRESS_BITS) - 1));
+}
+
+static int check_pool(const ppi_driver_api *api, uint64_t pool) {
+  uint64_t now = pool;
+  int code = name_pool(api, pool_handle(pool), &now);
+  if (code) return code;
+  return now == pool ? 0 : CODE_CONTEXT_IS_DESTROYED;
+}
+
+static int enter_pool(const ppi_driver_api *api, uint64_t pool) {
+  int code = check_pool(api, pool);
+  return code ? code : api->pool_enter(pool_handle(pool));
+}
+
+static int ask_event(const ppi_driver_api *api, void *event) {
+  float none;
+  return api->event_query ? api->event_query(event)
+                          : api->event_elapsed(&none, event, event);
 }
 
 void ppi_driver_close(void *handle) {
@@ -125,7 +188,7 @@ void ppi_driver_close(void *handle) {
     anchor_stream *anchor = context->anchors;
     void *left;
     context->anchors = anchor->next;
-    if (is_usable(context) && !context->api->pool_enter(anchor->pool)) {
+    if (is_usable(context) && !enter_pool(context->api, anchor->pool)) {
       context->api->stream_destroy(anchor->stream);
       context->api->pool_leave(&left);
     }
@@ -150,23 +213,31 @@ pprof_status ppi_driver_stream_info(void *handle, void *stream,
                                     pprof_stream_info *out) {
   driver_context *context = handle;
   const ppi_driver_api *api = context->api;
-  void *pool = NULL;
+  void *owner = NULL;
   int capture = 0;
   unsigned long long id = 0;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
   int code = api->stream_capturing(stream, &capture);
   bool implicit = code == CODE_CAPTURE_IMPLICIT;
-  if (code && !implicit) return stream_status(context, code);
-  code = implicit ? api->pool_current(&pool) : api->stream_pool(stream, &pool);
-  if (code) return stream_status(context, code);
-  bool capturing = implicit || capture != 0;
+  if (code && !implicit) return stream_status(context, stream, code);
+  out->capturing = implicit || capture != 0;
+  if (out->capturing_only) return PPROF_STATUS_OK;
+  bool is_numbered =
+      !out->capturing && api->stream_id && !api->stream_id(stream, &id);
+  if (is_numbered && out->known && out->known->stable_id == id) {
+    out->stable_id = id;
+    out->pool = out->known->pool;
+    return PPROF_STATUS_OK;
+  }
   // The handle serves where the driver does not number its streams; it may
   // come back for another stream.
-  if (!capturing && (!api->stream_id || api->stream_id(stream, &id)))
+  if (!is_numbered && !out->capturing)
     id = (unsigned long long)(uintptr_t)stream;
+  code =
+      implicit ? api->pool_current(&owner) : api->stream_pool(stream, &owner);
+  if (!code) code = name_pool(api, owner, &out->pool);
+  if (code) return stream_status(context, stream, code);
   out->stable_id = id;
-  out->pool = (uint64_t)(uintptr_t)pool;
-  out->capturing = capturing;
   return PPROF_STATUS_OK;
 }
 
@@ -186,7 +257,7 @@ pprof_status ppi_driver_event_create(void *handle, uint64_t pool, size_t num,
   void *left;
   if (!pool) return PPROF_STATUS_INVALID;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  int code = context->api->pool_enter(pool_handle(pool));
+  int code = enter_pool(context->api, pool);
   if (code) return status_of(context, code);
   code = create_events(context->api, num, out_events);
   context->api->pool_leave(&left);
@@ -199,8 +270,7 @@ void ppi_driver_event_destroy(void *handle, uint64_t pool, size_t num,
   void *left;
   // The driver took the events of a dead context with it.
   if (!pool || !is_usable(context)) return;
-  int code = context->api->pool_enter(pool_handle(pool));
-  if (status_of(context, code)) return;
+  if (status_of(context, enter_pool(context->api, pool))) return;
   for (size_t i = 0; i < num; i++) context->api->event_destroy(events[i]);
   context->api->pool_leave(&left);
 }
@@ -208,13 +278,14 @@ void ppi_driver_event_destroy(void *handle, uint64_t pool, size_t num,
 pprof_status ppi_driver_event_record(void *handle, void *event, void *stream) {
   driver_context *context = handle;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  return stream_status(context, context->api->event_record(event, stream));
+  return stream_status(context, stream,
+                       context->api->event_record(event, stream));
 }
 
 pprof_status ppi_driver_event_query(void *handle, void *event) {
   driver_context *context = handle;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  return status_of(context, context->api->event_query(event));
+  return status_of(context, ask_event(context->api, event));
 }
 
 pprof_status ppi_driver_event_elapsed(void *handle, void *from, void *to,
@@ -230,12 +301,12 @@ pprof_status ppi_driver_event_elapsed(void *handle, void *from, void *to,
   return status;
 }
 
-static pprof_status make_anchor_stream(driver_context *context, void *pool,
+static pprof_status make_anchor_stream(driver_context *context, uint64_t pool,
                                        void **out_stream) {
   void *left;
   anchor_stream *anchor = ppi_alloc(sizeof *anchor);
   if (!anchor) return PPROF_STATUS_NO_MEMORY;
-  int code = context->api->pool_enter(pool);
+  int code = enter_pool(context->api, pool);
   if (!code) {
     code = context->api->stream_create(&anchor->stream, STREAM_NON_BLOCKING);
     context->api->pool_leave(&left);
@@ -251,7 +322,7 @@ static pprof_status make_anchor_stream(driver_context *context, void *pool,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status find_anchor_stream(driver_context *context, void *pool,
+static pprof_status find_anchor_stream(driver_context *context, uint64_t pool,
                                        void **out_stream) {
   for (anchor_stream *anchor = context->anchors; anchor; anchor = anchor->next)
     if (anchor->pool == pool) {
@@ -266,13 +337,16 @@ pprof_status ppi_driver_anchor(void *handle, uint64_t pool, pprof_anchor *out) {
   void *stream = NULL;
   if (!pool || !out->event) return PPROF_STATUS_INVALID;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  pprof_status status = find_anchor_stream(context, pool_handle(pool), &stream);
+  // A stream that went with its context must not even be asked about.
+  int code = check_pool(context->api, pool);
+  pprof_status status = code ? status_of(context, code)
+                             : find_anchor_stream(context, pool, &stream);
   if (status) return status;
   uint64_t before_ns = ppi_backend_now_ns(), after_ns = before_ns;
-  int code = context->api->event_record(out->event, stream);
+  code = context->api->event_record(out->event, stream);
   if (code) return status_of(context, code);
   do {
-    code = context->api->event_query(out->event);
+    code = ask_event(context->api, out->event);
     after_ns = ppi_backend_now_ns();
   } while (code == CODE_NOT_READY && after_ns - before_ns < PPI_ANCHOR_WAIT_NS);
   if (code) return status_of(context, code);
@@ -280,4 +354,31 @@ pprof_status ppi_driver_anchor(void *handle, uint64_t pool, pprof_anchor *out) {
   out->host_after_ns = after_ns;
   out->device_ns = 0;
   return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_driver_pool_check(void *handle, uint64_t pool) {
+  driver_context *context = handle;
+  if (!is_usable(context)) return PPROF_STATUS_DEVICE;
+  return status_of(context, check_pool(context->api, pool));
+}
+
+// The legacy stream, while another one captures, is told apart by the question
+// that is known to be harmless; no other is put to it.
+pprof_status ppi_driver_event_record_in_graph(void *handle, void *event,
+                                              void *stream,
+                                              uint64_t *out_capture) {
+  driver_context *context = handle;
+  const ppi_driver_api *api = context->api;
+  int state = 0;
+  unsigned long long id = 0;
+  if (!is_usable(context)) return PPROF_STATUS_DEVICE;
+  if (!api->event_record_flags || !api->capture_info)
+    return PPROF_STATUS_UNSUPPORTED;
+  int code = api->stream_capturing(stream, &state);
+  if (!code && state == CAPTURE_ACTIVE)
+    code = api->capture_info(stream, &state, &id, NULL, NULL, NULL);
+  if (!code && state != CAPTURE_ACTIVE) return PPROF_STATUS_UNSUPPORTED;
+  if (!code) code = api->event_record_flags(event, stream, RECORD_EXTERNAL);
+  *out_capture = id;
+  return stream_status(context, stream, code);
 }

@@ -6,6 +6,7 @@
 #ifndef PPI_DRIVER_EVENTS_H_
 #define PPI_DRIVER_EVENTS_H_
 
+#include "backend_util.h"
 #include "base_impl.h"
 #include "pprof/device.h"
 
@@ -32,20 +33,34 @@ typedef struct ppi_driver_api {
   int (*event_create)(void **out_event, unsigned flags);
   int (*event_destroy)(void *event);
   int (*event_record)(void *event, void *stream);
+  // May be NULL: the time from an event to itself tells as much, and with CUDA
+  // takes no lock that recording threads hold.
   int (*event_query)(void *event);
   int (*event_elapsed)(float *out_ms, void *from, void *to);
   int (*error_name)(int code, const char **out_name);
+  // These may be NULL.
+  // A number that no other context of the process had or will have.
+  int (*context_id)(void *pool, unsigned long long *out_id);
+  int (*event_record_flags)(void *event, void *stream, unsigned flags);
+  int (*capture_info)(void *stream, int *out_state, unsigned long long *out_id,
+                      void *graph, void *dependencies, size_t *num);
 } ppi_driver_api;
 
 // `api` is borrowed for the life of the context; `name` begins error texts.
 pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
                              int index, void **out_context, pprof_error *error);
 
+// ppi_cuda_symbols lists what is asked of libcuda, by name.
+const ppi_symbol *ppi_cuda_symbols(size_t *out_num);
+
 // The functions of libcuda, from the first of `sonames` that can be loaded.
 pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
                            pprof_error *error);
 
-// The remaining entries of a pprof_backend; its caps are PPROF_BACKEND_CAPTURE.
+// The remaining entries of a pprof_backend. A pool is the context's address
+// and, above it, part of the context's number: after a device reset the primary
+// context has its old address, and the events of its former life must not be
+// touched. Its caps are PPROF_BACKEND_CAPTURE.
 void ppi_driver_close(void *context);
 pprof_status ppi_driver_collector_enter(void *context);
 pprof_status ppi_driver_stream_info(void *context, void *stream,
@@ -59,6 +74,11 @@ pprof_status ppi_driver_event_query(void *context, void *event);
 pprof_status ppi_driver_event_elapsed(void *context, void *from, void *to,
                                       int64_t *out_ns);
 pprof_status ppi_driver_anchor(void *context, uint64_t pool, pprof_anchor *out);
+pprof_status ppi_driver_pool_check(void *context, uint64_t pool);
+pprof_status ppi_driver_event_record_in_graph(void *context, void *event,
+                                              void *stream,
+                                              uint64_t *out_capture);
+const char *ppi_driver_error_text(void *context);
 
 #ifdef __cplusplus
 }

@@ -4,14 +4,17 @@
 // its calls are checked against a stand-in for the driver only.
 //
 // HIP has no context of its own beside the device, so a pool is a device (its
-// ordinal + 1). Our calls share the thread's last error with the program's:
-// one that fails here shows up in hipGetLastError.
+// ordinal + 1). Our calls share the thread's last error with the program's: one
+// that fails here shows up in hipGetLastError, and before HIP 7 one that does
+// not fail clears it.
 #include <pthread.h>
 
 #include "backend_util.h"
 #include "hip_api.h"
 
 static ppi_hip_api hip;
+
+enum { INVALID_HANDLE = 400 };  // hipErrorInvalidHandle
 
 pprof_status ppi_hip_load(const char *const *sonames, ppi_hip_api *out,
                           pprof_error *error) {
@@ -26,11 +29,12 @@ pprof_status ppi_hip_load(const char *const *sonames, ppi_hip_api *out,
   return ppi_library_load(&library, out, error);
 }
 
+// hipStreamGetDevice says the same, but HIP 5.2 does not have it.
 static int stream_pool(void *stream, void **out_pool) {
-  int device = 0;
-  int code = hip.hipStreamGetDevice(stream, &device);
-  if (!code) *out_pool = (void *)(uintptr_t)(device + 1);
-  return code;
+  int device = hip.hipGetStreamDeviceId(stream);
+  if (device < 0) return INVALID_HANDLE;
+  *out_pool = (void *)(uintptr_t)(device + 1);
+  return 0;
 }
 
 static int pool_current(void **out_pool) {
@@ -117,6 +121,9 @@ const pprof_backend *pprof_backend_hip(void) {
       .event_query = ppi_driver_event_query,
       .event_elapsed = ppi_driver_event_elapsed,
       .anchor = ppi_driver_anchor,
+      .pool_check = ppi_driver_pool_check,
+      .error_text = ppi_driver_error_text,
+      .caveat = "not run on hardware",
   };
   return &backend;
 }

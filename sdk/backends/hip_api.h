@@ -17,7 +17,7 @@ extern "C" {
   X(hipGetDeviceCount, false, int, (int *out_num))                      \
   X(hipGetDevice, false, int, (int *out_device))                        \
   X(hipSetDevice, false, int, (int device))                             \
-  X(hipStreamGetDevice, false, int, (void *stream, int *out_device))    \
+  X(hipGetStreamDeviceId, false, int, (void *stream))                   \
   X(hipStreamGetId, true, int, (void *stream, unsigned long long *out)) \
   X(hipStreamIsCapturing, false, int, (void *stream, int *out_state))   \
   X(hipThreadExchangeStreamCaptureMode, false, int, (int *mode))        \

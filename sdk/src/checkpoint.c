@@ -75,17 +75,11 @@ static void list_frames(pprof_session *session, const ppi_lane *lane,
   }
 }
 
-static ppi_thread *owner_of(const ppi_lane *lane) {
-  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    if (__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE) == lane) return thread;
-  return NULL;
-}
-
 static bool take_lane(pprof_session *session, ppi_cursor *cursor,
                       const ppi_lane *lane, uint64_t now) {
   static stack_copy stack;  // one collector per process
   cursor->snapshot = PPI_HEAD(ppi_lane_word(lane));
-  if (!copy_stack(lane, owner_of(lane), &stack)) return false;
+  if (!copy_stack(lane, ppi_thread_owning(lane), &stack)) return false;
   cursor->snapshot = PPI_HEAD(stack.word);
   // A stack of an older epoch is about to be cut at its edge.
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
@@ -169,11 +163,19 @@ static bool take_tables(pprof_session *session, uint64_t now) {
   return whole;
 }
 
-// A thread that is joining has no lane to look at yet.
+static bool has_lane(const ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i)) return true;
+  return false;
+}
+
+// A thread that is joining has no lane to look at yet, or one less than it is
+// about to have.
 static bool someone_is_joining(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) &&
-        !__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE))
+        (__atomic_load_n(&thread->joining, __ATOMIC_ACQUIRE) ||
+         !has_lane(thread)))
       return true;
   return false;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "checkpoint.h"
+#include "inject.h"
 #include "mem.h"
 #include "totals.h"
 #include "wandering.h"
@@ -85,8 +86,10 @@ static void cut_lanes(pprof_session *session) {
   ppi_thread_barrier();
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
-    ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE);
-    if (lane) cut_lane(spool, lane, num_edges);
+    for (uint32_t i = 0; i < PPI_THREAD_LANES; i++) {
+      ppi_lane *lane = ppi_thread_lane(thread, i);
+      if (lane) cut_lane(spool, lane, num_edges);
+    }
   }
   bool no_joining = nobody_joins();
   for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
@@ -268,7 +271,7 @@ static size_t poll_devices(pprof_session *session) {
   for (pprof_device *d = ppi_device_list(); d; d = d->next) {
     if (!d->session && d->available &&
         d->refused_serial != ppi_recorder_in_force.serial &&
-        ppi_resolve_attach(d) != PPROF_STATUS_OK)
+        ppi_resolve_attach(d, session->graph_nodes) != PPROF_STATUS_OK)
       d->refused_serial = ppi_recorder_in_force.serial;
     if (d->session)
       waiting += ppi_resolve_poll(d->session, &session->drain,
@@ -440,25 +443,6 @@ static void deliver_rest(pprof_session *session) {
   ppi_wandering_drain(session);
 }
 
-static void note_device(pprof_session *session, const char *name,
-                        const char *why) {
-  char text[400];
-  snprintf(text, sizeof text, "%s: %s", name, why);
-  ppi_texts_add(&session->notes, "device", text);
-}
-
-static void note_devices(pprof_session *session) {
-  if (ppi_device_null_used())
-    ppi_texts_add(&session->notes, "device", "a NULL device: host time only");
-  for (const pprof_device *d = ppi_device_list(); d; d = d->next) {
-    const char *why;
-    for (uint32_t i = 0; (why = ppi_device_note(d, i)); i++)
-      note_device(session, d->name, why);
-    if (d->available && session->device_mode == PPI_DEVICE_MODE_OFF)
-      note_device(session, d->name, "device times are switched off");
-  }
-}
-
 // Events are destroyed on the thread that made them.
 static void release_devices(const pprof_session *session) {
   if (session->stuck) return;
@@ -467,7 +451,8 @@ static void release_devices(const pprof_session *session) {
 }
 
 static void note_rest(pprof_session *session) {
-  note_devices(session);
+  ppi_device_notes(&session->notes,
+                   session->device_mode == PPI_DEVICE_MODE_OFF);
   if (session->clock_jumped)
     ppi_texts_add(&session->notes, "clock", ppi_clock_note());
   if (!ppi_thread_has_membarrier())
@@ -476,6 +461,10 @@ static void note_rest(pprof_session *session) {
   if (session->stuck)
     ppi_texts_add(&session->notes, "stuck",
                   "a thread was still inside a marker at stop");
+  if (ppi_inject_note())
+    ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
+  if (ppi_inject_foreign_note())
+    ppi_texts_add(&session->notes, "nvtx deferred", ppi_inject_foreign_note());
 }
 
 static void finish(pprof_session *session) {

@@ -15,17 +15,21 @@ static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,
   return low < high ? high - low : 0;
 }
 
-// The first window that ends after `time_ns`: windows are disjoint, in order.
-static size_t first_window(const ppi_windows *windows, uint64_t time_ns) {
-  size_t low = 0, high = windows->num;
+// The first span that ends after `time_ns`: they are disjoint, in order.
+static size_t first_span(const ppi_span *spans, size_t num, uint64_t time_ns) {
+  size_t low = 0, high = num;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (windows->items[middle].end_ns <= time_ns)
+    if (spans[middle].end_ns <= time_ns)
       low = middle + 1;
     else
       high = middle;
   }
   return low;
+}
+
+static size_t first_window(const ppi_windows *windows, uint64_t time_ns) {
+  return first_span(windows->items, windows->num, time_ns);
 }
 
 uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
@@ -124,15 +128,18 @@ static void take_gap(ppi_identity *identity, const ppi_windows *windows,
 }
 
 static pprof_status take_busy(ppi_identity *identity,
-                              const ppi_windows *windows, ppi_span busy,
-                              size_t first_step) {
+                              const ppi_windows *windows,
+                              const ppi_device_side *side, size_t first_step) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = first_window(windows, busy.start_ns); i < windows->num; i++) {
+  for (size_t i = first_window(windows, side->start_ns); i < windows->num;
+       i++) {
     const ppi_span *window = &windows->items[i];
-    if (window->start_ns >= busy.end_ns) break;
-    uint64_t low_ns = PPI_MAX(busy.start_ns, window->start_ns);
-    uint64_t high_ns = PPI_MIN(busy.end_ns, window->end_ns);
+    if (window->start_ns >= side->end_ns) break;
+    uint64_t low_ns = PPI_MAX(side->start_ns, window->start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, window->end_ns);
     status = ppi_union_add(&identity->busy, low_ns, high_ns);
+    if (side->is_kernel && status == PPROF_STATUS_OK)
+      status = ppi_union_add(&identity->kernels, low_ns, high_ns);
     for (size_t k = first_step;
          k < identity->num_steps && status == PPROF_STATUS_OK; k++) {
       ppi_identity_step *step = &identity->steps[k];
@@ -140,6 +147,26 @@ static pprof_status take_busy(ppi_identity *identity,
       status = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
                              PPI_MIN(high_ns, step->end_ns));
     }
+    if (status != PPROF_STATUS_OK) break;
+  }
+  return status;
+}
+
+// The very spans that make up the ratio base: no step told of late or never
+// ended can count here and not there.
+static pprof_status take_in_steps(ppi_identity *identity,
+                                  const ppi_union *in_steps,
+                                  const ppi_device_side *side) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t first = first_span(in_steps->spans, in_steps->num, side->start_ns);
+  for (size_t i = first; i < in_steps->num; i++) {
+    const ppi_span *span = &in_steps->spans[i];
+    if (span->start_ns >= side->end_ns) break;
+    uint64_t low_ns = PPI_MAX(side->start_ns, span->start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, span->end_ns);
+    status = ppi_union_add(&identity->busy_in_steps, low_ns, high_ns);
+    if (side->is_kernel && status == PPROF_STATUS_OK)
+      status = ppi_union_add(&identity->kernels_in_steps, low_ns, high_ns);
     if (status != PPROF_STATUS_OK) break;
   }
   return status;
@@ -209,7 +236,7 @@ static void release_steps(ppi_identity *identity, const ppi_windows *windows,
 
 static pprof_status take_sides(ppi_identity *identity,
                                const ppi_windows *windows,
-                               uint64_t horizon_ns) {
+                               const ppi_union *in_steps, uint64_t horizon_ns) {
   pprof_status status = PPROF_STATUS_OK;
   size_t kept = 0, first_step = 0;
   for (size_t i = 0; i < identity->num_sides; i++) {
@@ -221,8 +248,11 @@ static pprof_status take_sides(ppi_identity *identity,
     first_step = skip_steps(identity, first_step,
                             PPI_MIN(side.start_ns, identity->cursor_ns));
     take_side(identity, windows, &side, first_step);
-    ppi_span busy = {side.start_ns, PPI_MIN(side.end_ns, horizon_ns)};
-    status = take_busy(identity, windows, busy, first_step);
+    ppi_device_side known = side;
+    known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
+    status = take_busy(identity, windows, &known, first_step);
+    if (status == PPROF_STATUS_OK)
+      status = take_in_steps(identity, in_steps, &known);
     if (side.end_ns <= horizon_ns) continue;
     side.start_ns = horizon_ns;
     side.continued = true;
@@ -234,6 +264,7 @@ static pprof_status take_sides(ppi_identity *identity,
 
 pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_windows *windows,
+                                 const ppi_union *in_steps,
                                  uint64_t horizon_ns) {
   if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
   if (identity->num_sides > 1)
@@ -242,7 +273,7 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   if (identity->num_steps > 1)
     qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
           compare_steps);
-  pprof_status status = take_sides(identity, windows, horizon_ns);
+  pprof_status status = take_sides(identity, windows, in_steps, horizon_ns);
   if (status != PPROF_STATUS_OK) return status;
   if (horizon_ns == UINT64_MAX) {
     idle_gap last = {identity->cursor_ns, UINT64_MAX, identity->cursor_error_ns,
@@ -252,6 +283,9 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   }
   release_steps(identity, windows, horizon_ns);
   ppi_union_settle(&identity->busy, horizon_ns);
+  ppi_union_settle(&identity->kernels, horizon_ns);
+  ppi_union_settle(&identity->busy_in_steps, horizon_ns);
+  ppi_union_settle(&identity->kernels_in_steps, horizon_ns);
   identity->settled_ns = horizon_ns;
   return PPROF_STATUS_OK;
 }
@@ -260,6 +294,9 @@ void ppi_identity_clear(ppi_identity *identity) {
   for (size_t i = 0; i < identity->num_steps; i++)
     ppi_union_clear(&identity->steps[i].busy);
   ppi_union_clear(&identity->busy);
+  ppi_union_clear(&identity->kernels);
+  ppi_union_clear(&identity->busy_in_steps);
+  ppi_union_clear(&identity->kernels_in_steps);
   ppi_free(identity->steps);
   ppi_free(identity->sides);
   *identity = (ppi_identity){0};

@@ -31,6 +31,7 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
 
 typedef struct ppi_device_side {
   uint64_t start_ns, end_ns, submit_ns, error_ns;
+  bool is_kernel;
   bool continued;  // the rest of a range whose beginning was settled
 } ppi_device_side;
 
@@ -46,8 +47,9 @@ typedef struct ppi_identity {
   size_t num_sides, sides_capacity;
   ppi_identity_step *steps;
   size_t num_steps, steps_capacity;
-  size_t num_open;  // of steps
-  ppi_union busy;
+  size_t num_open;          // of steps
+  ppi_union busy, kernels;  // in the windows; kernels: those alone
+  ppi_union busy_in_steps, kernels_in_steps;
   uint64_t idle_ns[PPI_NUM_IDLE];
   uint64_t settled_ns;                  // sides before it are accounted for
   uint64_t cursor_ns, cursor_error_ns;  // where the busy part ends so far
@@ -62,9 +64,11 @@ pprof_status ppi_identity_add(ppi_identity *identity,
 pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
                                   uint64_t start_ns, uint64_t end_ns);
 // ppi_identity_settle promises that no side begins before `horizon_ns` later,
-// and that steps and windows which do are known. UINT64_MAX ends it.
+// and that steps and windows which do are known. UINT64_MAX ends it. `in_steps`
+// is the time of all steps, compacted, and settled where the device is.
 pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_windows *windows,
+                                 const ppi_union *in_steps,
                                  uint64_t horizon_ns);
 void ppi_identity_clear(ppi_identity *identity);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mark_frame.h"
 #include "mem.h"
 
 static inline ppi_spool *spool_in_force(void) {
@@ -31,17 +32,16 @@ ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
   return inherited;
 }
 
-// A push is accepted only if a slot is free beyond one per open frame, so that
-// every open range can always end as a record.
-static __attribute__((noinline)) bool make_room(ppi_spool *spool,
-                                                ppi_lane *lane,
-                                                uint64_t slots) {
+__attribute__((noinline)) bool ppi_mark_make_room(ppi_spool *spool,
+                                                  ppi_lane *lane,
+                                                  uint64_t slots) {
   while (PPI_HEAD(lane->commit) + slots > lane->capacity)
     if (!ppi_lane_extend(spool, lane)) return false;
   return true;
 }
 
-static __attribute__((noinline)) void push_lost(ppi_lane *lane, uint64_t word) {
+__attribute__((noinline)) void ppi_mark_push_lost(ppi_lane *lane,
+                                                  uint64_t word) {
   uint32_t depth = PPI_DEPTH(word);
   if (depth < PPI_MAX_FRAMES) {
     ppi_frame *frame = &lane->frames[depth];
@@ -54,45 +54,19 @@ static __attribute__((noinline)) void push_lost(ppi_lane *lane, uint64_t word) {
   if (depth < PPI_MAX_DEPTH) ppi_lane_commit(lane, PPI_HEAD(word), depth + 1);
 }
 
-static inline void push_frame(ppi_spool *spool, ppi_lane *lane, uint32_t site) {
-  uint64_t word = lane->commit;
-  uint32_t depth = PPI_DEPTH(word);
-  if (PPI_UNLIKELY(PPI_HEAD(word) + depth + 1 > lane->capacity ||
-                   depth >= PPI_MAX_FRAMES || site == 0) &&
-      (depth >= PPI_MAX_FRAMES || site == 0 ||
-       !make_room(spool, lane, depth + 1u))) {
-    push_lost(lane, word);
-    return;
-  }
-  ppi_frame *frame = &lane->frames[depth];
-  frame->flow = 0;
-  frame->flow_base = 0;
-  frame->num_flows = 0;
-  if (depth) {
-    frame->flow = frame[-1].flow;
-    frame->flow_base = frame[-1].flow_base;
-    frame->num_flows = frame[-1].num_flows;
-  }
-  frame->site = site;
-  frame->flags = 0;
-  frame->start = ppi_clock_ticks();
-  // Depth + 1 in the low bits of the same word.
-  __atomic_store_n(&lane->commit, word + 1, __ATOMIC_RELEASE);
-}
-
-static __attribute__((noinline)) void pop_with_extras(const uint8_t *base,
-                                                      ppi_lane *lane,
-                                                      uint64_t end) {
+__attribute__((noinline)) void ppi_mark_pop_with_extras(const uint8_t *base,
+                                                        ppi_lane *lane,
+                                                        uint64_t end) {
   uint64_t word = lane->commit;
   uint32_t depth = PPI_DEPTH(word);
   ppi_recorder *recorder = &ppi_recorder_in_force;
   // Room for all extensions that one frame can have; without it they are
   // dropped and counted, never the record.
-  make_room(&recorder->spool, lane, PPI_MAX_FLOWS / 3 + 4u + depth);
+  ppi_mark_make_room(&recorder->spool, lane, PPI_MAX_FLOWS / 3 + 4u + depth);
   ppi_lane_close(base, lane, depth - 1, (ppi_closing){end, 0, 0});
 }
 
-static __attribute__((noinline)) void pop_nothing(ppi_lane *lane) {
+__attribute__((noinline)) void ppi_mark_pop_nothing(ppi_lane *lane) {
   if (lane->before_left == 0) {
     ppi_count(&lane->unmatched, 1);
     return;
@@ -101,40 +75,11 @@ static __attribute__((noinline)) void pop_nothing(ppi_lane *lane) {
   ppi_count(&lane->begun_before, 1);
 }
 
-static inline void pop_frame(const uint8_t *base, ppi_lane *lane) {
-  uint64_t end = ppi_clock_ticks();
-  uint64_t word = lane->commit;
-  uint32_t depth = PPI_DEPTH(word);
-  if (PPI_UNLIKELY(depth == 0)) {
-    pop_nothing(lane);
-    return;
-  }
-  if (PPI_UNLIKELY(depth > PPI_MAX_FRAMES)) {
-    ppi_lane_commit(lane, PPI_HEAD(word), depth - 1);
-    return;
-  }
-  const ppi_frame *frame = &lane->frames[depth - 1];
-  if (PPI_UNLIKELY(frame->flags != 0 || frame->num_flows > 1)) {
-    pop_with_extras(base, lane, end);
-    return;
-  }
-  uint64_t head = PPI_HEAD(word);
-  ppi_record *record = ppi_lane_slot(base, lane, head);
-  record->start = frame->start;
-  record->end = end;
-  record->flow = frame->flow;
-  record->site = frame->site;
-  record->depth = (uint16_t)(depth - 1);
-  record->kind = PPROF_KIND_RANGE;
-  record->flags = 0;
-  ppi_lane_commit(lane, head + 1, depth - 1);
-}
-
 void pprof_push(pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, true);
   if (!lane) return;
-  push_frame(spool_in_force(), lane, ppi_site_id(site, lane->stack_epoch));
+  ppi_frame_push(spool_in_force(), lane, ppi_site_id(site, lane->stack_epoch));
   ppi_leave(thread);
 }
 
@@ -142,34 +87,108 @@ void pprof_pop(void) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, false);
   if (!lane) return;
-  pop_frame(spool_in_force()->base, lane);
+  ppi_frame_pop(spool_in_force()->base, lane);
   ppi_leave(thread);
 }
 
-// The address of a name is only a hint (its text may have changed, its library
-// may be gone): the content decides.
-static uint32_t dynamic_site(ppi_thread *thread, const char *name,
-                             uint32_t category) {
+// What is left of a longer name; the rest is not kept.
+static uint32_t shortened_site(const char *name, size_t len, uint64_t style) {
+  char text[PPI_MAX_NAME + 1];
+  len = PPI_MIN(len, PPI_MAX_NAME);
+  memcpy(text, name, len);
+  text[len] = 0;
+  return ppi_names_site(ppi_recorder_in_force.names, text, (uint32_t)style,
+                        (uint32_t)(style >> 32));
+}
+
+static bool is_of_session(const ppi_cached_name *cached) {
+  return cached->serial == ppi_recorder_in_force.serial;
+}
+
+static ppi_cached_name *find_place(ppi_thread *thread, const char *name,
+                                   uint32_t category) {
+  for (unsigned i = 0; i < 2; i++) {
+    ppi_cached_name *place = ppi_name_place(thread, name, category, i);
+    if (place->pointer == name && place->category == category &&
+        is_of_session(place))
+      return place;
+  }
+  return NULL;
+}
+
+// A name's other place serves, too, and so does the other one of the name that
+// is in its way.
+static ppi_cached_name *make_place(ppi_thread *thread, const char *name,
+                                   uint32_t category) {
+  ppi_cached_name *places[2];
+  for (unsigned i = 0; i < 2; i++) {
+    places[i] = ppi_name_place(thread, name, category, i);
+    if (!is_of_session(places[i])) return places[i];
+  }
+  for (unsigned i = 0; i < 4; i++) {
+    ppi_cached_name *place = places[i / 2];
+    ppi_cached_name *other =
+        ppi_name_place(thread, place->pointer, place->category, i % 2);
+    if (is_of_session(other)) continue;
+    *other = *place;
+    return place;
+  }
+  return places[0];
+}
+
+// The text itself where there is no room for a copy.
+static const char *copy_name(ppi_thread *thread, const char *text) {
+  uint32_t serial = ppi_recorder_in_force.serial;
+  if (thread->copies_serial != serial) {
+    thread->copies_serial = serial;
+    thread->copies_used = 0;
+  }
+  size_t size = strlen(text) + 1;
+  if (size > PPI_NAME_COPIES - thread->copies_used) return text;
+  char *copy = thread->name_copies + thread->copies_used;
+  thread->copies_used += (uint32_t)size;
+  return memcpy(copy, text, size);
+}
+
+// What a name is compared with the next time that it comes from this address.
+// Text of an earlier session is not even looked at, though its place stays
+// mapped. An address whose text changes gets no copies.
+static uint32_t remember_name(ppi_thread *thread, const char *name,
+                              uint64_t style, uint32_t id) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
-  uintptr_t bits = (uintptr_t)name;
-  ppi_cached_name *cached =
-      &thread->cached_names[(bits ^ bits >> 8) % PPI_NAME_CACHE];
-  if (PPI_LIKELY(
-          cached->pointer == name && cached->serial == recorder->serial &&
-          cached->category == category &&
-          ppi_names_site_is(recorder->names, cached->id, name, category)))
-    return cached->id;
-  uint32_t id = ppi_names_site(recorder->names, name, category, 0);
-  *cached = (ppi_cached_name){name, recorder->serial, category, id};
+  uint32_t category = (uint32_t)style;
+  const char *text = ppi_names_text_of(recorder->names, id);
+  if (!text) return id;
+  ppi_cached_name *place = find_place(thread, name, category);
+  if (!place) {
+    place = make_place(thread, name, category);
+    text = copy_name(thread, text);
+  }
+  *place = (ppi_cached_name){name, text, recorder->serial, category, id};
   return id;
+}
+
+__attribute__((noinline)) uint32_t ppi_mark_look_up(
+    ppi_thread *thread, const char *name, uint64_t style,
+    size_t (*shorten)(const char *name)) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  size_t len = strnlen(name, PPI_MAX_NAME + 1);
+  uint32_t id = len <= PPI_MAX_NAME
+                    ? ppi_names_find(names, name, len, (uint32_t)style)
+                    : 0;
+  if (id) return remember_name(thread, name, style, id);
+  size_t kept = shorten ? shorten(name) : 0;
+  if (kept && name[kept]) return shortened_site(name, kept, style);
+  id = ppi_names_site(names, name, (uint32_t)style, (uint32_t)(style >> 32));
+  return remember_name(thread, name, style, id);
 }
 
 void pprof_push_name(const char *name, uint32_t category) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, true);
   if (!lane) return;
-  uint32_t id = dynamic_site(thread, name ? name : "<null>", category);
-  push_frame(spool_in_force(), lane, id);
+  ppi_frame_push(spool_in_force(), lane,
+                 ppi_mark_name(thread, name ? name : "<null>", category, NULL));
   ppi_leave(thread);
 }
 
@@ -181,7 +200,7 @@ pprof_scope_token pprof_scope_push_(pprof_site *site) {
   token.lane = lane;
   token.epoch = lane->stack_epoch;
   token.depth = PPI_DEPTH(lane->commit);
-  push_frame(spool_in_force(), lane, ppi_site_id(site, lane->stack_epoch));
+  ppi_frame_push(spool_in_force(), lane, ppi_site_id(site, lane->stack_epoch));
   ppi_leave(thread);
   return token;
 }
@@ -190,7 +209,7 @@ static __attribute__((noinline)) void scope_pop_uneven(
     const uint8_t *base, ppi_lane *lane, const pprof_scope_token *token) {
   uint64_t word = lane->commit;
   if (PPI_DEPTH(word) <= token->depth) {
-    pop_nothing(lane);  // somebody popped it already
+    ppi_mark_pop_nothing(lane);  // somebody popped it already
     return;
   }
   // What was left open inside it is abandoned, in the same commit.
@@ -218,7 +237,7 @@ void pprof_scope_pop_(const pprof_scope_token *token) {
     if (PPI_UNLIKELY(token->lane != lane))
       ppi_count(&lane->unmatched, 1);
     else if (PPI_LIKELY(PPI_DEPTH(lane->commit) == token->depth + 1))
-      pop_frame(base, lane);
+      ppi_frame_pop(base, lane);
     else
       scope_pop_uneven(base, lane, token);
   } else {
@@ -236,7 +255,8 @@ static void put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
   ppi_inherited inherited = ppi_lane_inherited(lane);
   uint64_t depth = PPI_DEPTH(lane->commit);
   uint64_t more = inherited.num_more ? (inherited.num_more + 2) / 3 : 0;
-  if (site == 0 || !make_room(spool_in_force(), lane, 1 + more + depth)) {
+  if (site == 0 ||
+      !ppi_mark_make_room(spool_in_force(), lane, 1 + more + depth)) {
     ppi_count(&lane->lost, 1);
     return;
   }
@@ -327,6 +347,19 @@ void pprof_work(const pprof_work_amount *work) {
   ppi_leave(thread);
 }
 
+void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind,
+                     double value) {
+  put_single(lane, site, kind, value);
+}
+
+void ppi_mark_flow(ppi_lane *lane, uint64_t flow) {
+  add_flow(lane, flow);
+}
+
+void ppi_mark_work(ppi_lane *lane, ppi_work amount) {
+  add_work(lane, amount);
+}
+
 #define COST_PAIRS 512
 #define COST_RUNS 15
 
@@ -342,8 +375,8 @@ static uint64_t measure_cost_x1000(ppi_lane *lane, uint8_t *memory) {
     lane->commit = 0;
     uint64_t start = ppi_clock_ticks();
     for (int i = 0; i < COST_PAIRS; i++) {
-      push_frame(NULL, lane, 1);
-      pop_frame(memory, lane);
+      ppi_frame_push(NULL, lane, 1);
+      ppi_frame_pop(memory, lane);
     }
     ticks[run] = ppi_clock_ticks() - start;
   }

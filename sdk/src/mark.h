@@ -22,6 +22,11 @@ ppi_inherited ppi_lane_inherited(const ppi_lane *lane);
 // ppi_work_read copies a caller's size-first amount; zeroes when it is NULL.
 ppi_work ppi_work_read(const pprof_work_amount *amount);
 
+// Of markers whose site is known; between enter and leave. `site` 0 is counted
+// lost.
+void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
+void ppi_mark_flow(ppi_lane *lane, uint64_t flow);
+void ppi_mark_work(ppi_lane *lane, ppi_work amount);
 // ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers
 // the median cost of one marker in ns x 1000. Records nothing.
 uint64_t ppi_mark_cost_x1000(void);

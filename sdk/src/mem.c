@@ -21,6 +21,12 @@ void *ppi_alloc(size_t size) {
   return must_fail() ? NULL : calloc(1, size ? size : 1);
 }
 
+void *ppi_alloc_lines(size_t size) {
+  size_t whole = (size + 63) / 64 * 64;
+  void *memory = must_fail() ? NULL : aligned_alloc(64, whole);
+  return memory ? memset(memory, 0, whole) : NULL;
+}
+
 void *ppi_realloc(void *memory, size_t size) {
   return must_fail() ? NULL : realloc(memory, size ? size : 1);
 }

@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-void *ppi_alloc(size_t size);  // zeroed; NULL when out of memory
+void *ppi_alloc(size_t size);        // zeroed; NULL when out of memory
+void *ppi_alloc_lines(size_t size);  // the same, on a line of the cache
 void *ppi_realloc(void *memory, size_t size);
 void ppi_free(void *memory);
 char *ppi_strdup(const char *text);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "mem.h"
+#include "guard.h"
 
 #define TABLE_SIZE (2 * PPI_MAX_SITES)
 
@@ -22,11 +22,49 @@ struct ppi_names {
   uint64_t offsets[PPI_MAX_SITES + 2];  // of a site's record, by id
 };
 
-static struct {
-  pthread_mutex_t mutex;
-  uint32_t num;
-  char *names[PPI_MAX_CATEGORIES];
-} registered = {PTHREAD_MUTEX_INITIALIZER, 0, {NULL}};
+// Names of the whole process, numbered in their order. They come from memory of
+// their own: a signal handler may have interrupted the heap.
+typedef struct name_list {
+  ppi_guard guard;
+  uint32_t num, max;
+  size_t used;
+  const char **names;
+  char text[65536];
+} name_list;
+
+static const char *category_names[PPI_MAX_CATEGORIES];
+static name_list registered = {.max = PPI_MAX_CATEGORIES,
+                               .names = category_names};
+static const char *domain_names[PPI_MAX_DOMAINS];
+static name_list domains = {.max = PPI_MAX_DOMAINS, .names = domain_names};
+
+static const char *name_at(const name_list *list, uint32_t index) {
+  return index < __atomic_load_n(&list->num, __ATOMIC_ACQUIRE)
+             ? list->names[index]
+             : NULL;
+}
+
+// The number of the name, from 1; 0 when it is new and there is no room.
+static uint32_t number_locked(name_list *list, const char *name) {
+  for (uint32_t i = 0; i < list->num; i++)
+    if (strcmp(list->names[i], name) == 0) return i + 1;
+  size_t size = strlen(name) + 1;
+  if (list->num == list->max || size > sizeof list->text - list->used) return 0;
+  char *copy = list->text + list->used;
+  memcpy(copy, name, size);
+  list->used += size;
+  list->names[list->num] = copy;
+  // Pairs with the acquire in name_at.
+  __atomic_store_n(&list->num, list->num + 1, __ATOMIC_RELEASE);
+  return list->num;
+}
+
+static uint32_t number_of(name_list *list, const char *name) {
+  if (!ppi_guard_take(&list->guard)) return 0;
+  uint32_t number = number_locked(list, name);
+  ppi_guard_give(&list->guard);
+  return number;
+}
 
 static const char *const builtin_categories[] = {
     "UserDefined",   "ProfileStep",  "Dataloader",    "Forward",
@@ -39,38 +77,55 @@ static const char *const builtin_categories[] = {
 
 const char *ppi_category_name(uint32_t category) {
   if (category < NUM_BUILTIN) return builtin_categories[category];
-  uint32_t index = category - PPROF_CATEGORY_FIRST_REGISTERED;
-  if (category >= PPROF_CATEGORY_FIRST_REGISTERED &&
-      index < __atomic_load_n(&registered.num, __ATOMIC_ACQUIRE))
-    return registered.names[index];
-  return "UserDefined";
-}
-
-static uint32_t register_locked(const char *name) {
-  for (uint32_t i = 0; i < registered.num; i++)
-    if (strcmp(registered.names[i], name) == 0)
-      return PPROF_CATEGORY_FIRST_REGISTERED + i;
-  if (registered.num == PPI_MAX_CATEGORIES) return PPROF_CATEGORY_USER_DEFINED;
-  char *copy = ppi_strdup(name);
-  if (!copy) return PPROF_CATEGORY_USER_DEFINED;
-  registered.names[registered.num] = copy;
-  // Pairs with the acquire in ppi_category_name.
-  __atomic_store_n(&registered.num, registered.num + 1, __ATOMIC_RELEASE);
-  return PPROF_CATEGORY_FIRST_REGISTERED + registered.num - 1;
+  const char *name =
+      category >= PPROF_CATEGORY_FIRST_REGISTERED
+          ? name_at(&registered, category - PPROF_CATEGORY_FIRST_REGISTERED)
+          : NULL;
+  return name ? name : "UserDefined";
 }
 
 uint32_t pprof_category_register(const char *name) {
   if (!name) return PPROF_CATEGORY_USER_DEFINED;
   for (uint32_t i = 0; i < NUM_BUILTIN; i++)
     if (strcmp(builtin_categories[i], name) == 0) return i;
-  pthread_mutex_lock(&registered.mutex);
-  uint32_t category = register_locked(name);
-  pthread_mutex_unlock(&registered.mutex);
-  return category;
+  uint32_t number = number_of(&registered, name);
+  return number ? PPROF_CATEGORY_FIRST_REGISTERED + number - 1
+                : PPROF_CATEGORY_USER_DEFINED;
+}
+
+uint32_t ppi_category_find(const char *name) {
+  for (uint32_t i = 0; i < NUM_BUILTIN; i++)
+    if (ppi_same_words(builtin_categories[i], name)) return i;
+  return pprof_category_register(name);
+}
+
+static char next_letter(const char **at) {
+  while (**at == '_' || **at == '-' || **at == ' ') (*at)++;
+  char letter = **at;
+  if (letter) (*at)++;
+  return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+}
+
+bool ppi_same_words(const char *a, const char *b) {
+  for (;;) {
+    char x = next_letter(&a);
+    if (x != next_letter(&b)) return false;
+    if (!x) return true;
+  }
+}
+
+uint32_t ppi_domain_number(const char *name) {
+  return number_of(&domains, name);
+}
+
+const char *ppi_domain_name(uint32_t number) {
+  const char *name = number ? name_at(&domains, number - 1) : NULL;
+  return name ? name : "";
 }
 
 void ppi_names_in_forked_child(void) {
-  pthread_mutex_init(&registered.mutex, NULL);
+  ppi_guard_give(&registered.guard);
+  ppi_guard_give(&domains.guard);
 }
 
 pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
@@ -93,12 +148,21 @@ static uint8_t *area(const ppi_spool *spool) {
   return spool->base + spool->header->names_offset;
 }
 
+// Of a name that is too long, as much as fits without half a UTF-8 character.
+size_t ppi_names_kept(const char *name) {
+  size_t len = strnlen(name, PPI_MAX_NAME + 1);
+  if (len <= PPI_MAX_NAME) return len;
+  for (len = PPI_MAX_NAME; len > PPI_MAX_NAME - 3; len--)
+    if (((unsigned char)name[len] & 0xc0u) != 0x80u) break;
+  return len;
+}
+
 // Appends one record under the mutex and publishes it by the one release
 // store. Answers its offset + 1, or 0 when there is no room.
 static uint64_t append(ppi_names *names, const pprof_definition *definition,
                        const char *value) {
   ppi_spool_header *header = names->spool->header;
-  size_t name_len = PPI_MIN(strlen(definition->name), (size_t)4096);
+  size_t name_len = ppi_names_kept(definition->name);
   size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
   uint64_t offset = header->names_end;
   uint64_t size = sizeof(ppi_definition_record) + name_len + 1 +
@@ -135,18 +199,43 @@ static bool same(const ppi_definition_record *record, const char *name,
          memcmp(record->name, name, name_len) == 0;
 }
 
-bool ppi_names_site_is(const ppi_names *names, uint32_t id, const char *name,
-                       uint32_t category) {
-  if (id == 0 || id > PPI_MAX_SITES) return false;
-  const ppi_definition_record *record = record_of(names, id);
-  return record->parent == category && strcmp(record->name, name) == 0;
+const char *ppi_names_text_of(const ppi_names *names, uint32_t id) {
+  return id && id <= PPI_MAX_SITES ? record_of(names, id)->name : NULL;
 }
 
+static uint64_t load(const char *at, size_t size) {
+  uint64_t word = 0;
+  memcpy(&word, at, size);
+  return word;
+}
+
+// Up to eight bytes; no call, whatever their number.
+static uint64_t load_rest(const char *at, size_t left) {
+  if (left == 8) return load(at, 8);
+  if (left >= 4) return load(at, 4) << 32 | load(at + left - 4, 4);
+  if (left == 0) return 0;
+  return load(at, 1) << 16 | load(at + left / 2, 1) << 8 |
+         load(at + left - 1, 1);
+}
+
+// Every bit of the factors reaches every bit of the result.
+static uint64_t fold(uint64_t a, uint64_t b) {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+// Of the whole name, sixteen bytes at a time, as in wyhash.
 static uint32_t hash_of(const char *name, size_t name_len, uint32_t category) {
-  uint64_t hash = 0xcbf29ce484222325u ^ category;
-  for (size_t i = 0; i < name_len; i++)
-    hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3u;
-  return (uint32_t)(hash ^ hash >> 32) | 1u;
+  const uint64_t key = 0x9fb21c651e98df25u;
+  uint64_t hash = 0x9e3779b97f4a7c15u ^ category;
+  size_t left = name_len;
+  for (; left > 16; name += 16, left -= 16)
+    hash = fold(load(name, 8) ^ key, load(name + 8, 8) ^ hash);
+  if (left > 8)
+    hash = fold(load(name, 8) ^ key, load(name + left - 8, 8) ^ hash);
+  else
+    hash = fold(load_rest(name, left) ^ key, hash);
+  return (uint32_t)fold(hash, key ^ name_len);
 }
 
 // The slot of the name, or the empty one where it belongs.
@@ -191,7 +280,7 @@ static uint32_t other_site(ppi_names *names) {
 
 static uint32_t intern_locked(ppi_names *names, const char *name,
                               uint32_t category, uint32_t color) {
-  size_t name_len = PPI_MIN(strlen(name), (size_t)4096);
+  size_t name_len = ppi_names_kept(name);
   uint32_t at;
   uint32_t id = find(names, name, name_len, category, &at);
   if (id) return id;
@@ -209,6 +298,12 @@ static uint32_t intern_locked(ppi_names *names, const char *name,
   return id;
 }
 
+uint32_t ppi_names_find(const ppi_names *names, const char *name,
+                        size_t name_len, uint32_t category) {
+  uint32_t at;
+  return find(names, name, name_len, category, &at);
+}
+
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
                         uint32_t color) {
   uint32_t at;
@@ -216,7 +311,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   // No category at all.
   if (category >= PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
     category = PPROF_CATEGORY_USER_DEFINED;
-  size_t name_len = PPI_MIN(strlen(name), (size_t)4096);
+  size_t name_len = ppi_names_kept(name);
   uint32_t id = find(names, name, name_len, category, &at);
   if (id) return id;
   pthread_mutex_lock(&names->mutex);

@@ -15,6 +15,7 @@ extern "C" {
 
 #define PPI_MAX_SITES 65536u
 #define PPI_MAX_CATEGORIES 1024u
+#define PPI_MAX_NAME ((size_t)4096)  // bytes of a name that are kept
 
 // A definition as it lies in the names area, 8-aligned, NUL-terminated.
 // Kinds are pprof_definition_kind and the two below, whose name is the key and
@@ -39,8 +40,11 @@ void ppi_names_destroy(ppi_names *names);
 // `<other>` (counted) when there are too many, 0 when not even that has room.
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
                         uint32_t color);
-bool ppi_names_site_is(const ppi_names *names, uint32_t id, const char *name,
-                       uint32_t category);
+// ppi_names_find answers 0 where that one would add the name.
+uint32_t ppi_names_find(const ppi_names *names, const char *name,
+                        size_t name_len, uint32_t category);
+// ppi_names_text_of answers the name of a site, as it lies in the spool.
+const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
 // ppi_names_define appends any other definition; false when there is no room.
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition);
 bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
@@ -51,7 +55,20 @@ bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
 const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
                                             uint64_t end, uint64_t *cursor);
 
+// ppi_names_kept answers how many bytes of a name are kept.
+size_t ppi_names_kept(const char *name);
 const char *ppi_category_name(uint32_t category);
+// ppi_category_find is pprof_category_register for a name that people wrote:
+// "user_defined" is UserDefined. ppi_same_words compares so.
+uint32_t ppi_category_find(const char *name);
+bool ppi_same_words(const char *a, const char *b);
+
+// NVTX domains are process-wide, as categories are. ppi_domain_number answers
+// the one number, never 0, of the domain with this name; 0: there are too many.
+#define PPI_MAX_DOMAINS 1024u
+uint32_t ppi_domain_number(const char *name);
+const char *ppi_domain_name(uint32_t number);
+
 // A thread that is not in the child may have held the categories' lock.
 void ppi_names_in_forked_child(void);
 

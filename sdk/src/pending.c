@@ -38,7 +38,7 @@ uint32_t ppi_slots_take(ppi_table *table, uint64_t *list) {
   while ((uint32_t)head != 0) {
     uint32_t next = __atomic_load_n(&table->next_free[(uint32_t)head - 1],
                                     __ATOMIC_RELAXED);
-    uint64_t wanted = ((head >> 32) + 1) << 32 | next;
+    uint64_t wanted = ppi_list_word(head, next);
     if (__atomic_compare_exchange_n(list, &head, wanted, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       return (uint32_t)head;
@@ -50,9 +50,9 @@ void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
   uint64_t wanted;
   do {
-    __atomic_store_n(&table->next_free[index], (uint32_t)head,
+    __atomic_store_n(&table->next_free[index], (uint16_t)head,
                      __ATOMIC_RELAXED);
-    wanted = ((head >> 32) + 1) << 32 | (index + 1);
+    wanted = ppi_list_word(head, index + 1);
   } while (!__atomic_compare_exchange_n(list, &head, wanted, false,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
@@ -73,6 +73,7 @@ bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
     return false;
   out->table = ppi_spool_chunk(&recorder->spool, header->tables[table]);
   out->index = index - 1;
+  out->number = table;
   if (out->index >= out->table->num_slots) return false;
   out->slot = ppi_table_slot(recorder->spool.base, out->table, out->index);
   out->state = &out->table->states[out->index];

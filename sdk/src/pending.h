@@ -18,6 +18,9 @@ ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
                             uint32_t num_chunks);
 
 // A free list over a table's slots: {gen:32, index + 1:32}, lock-free.
+static inline uint64_t ppi_list_word(uint64_t old, uint32_t first) {
+  return ((old >> 32) + 1) << 32 | first;
+}
 uint32_t ppi_slots_take(ppi_table *table, uint64_t *list);  // index + 1, or 0
 void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index);
 
@@ -28,6 +31,7 @@ typedef struct ppi_slot_ref {
   uint64_t *state;
   uint32_t gen;
   uint32_t index;
+  uint32_t number;  // of the table
 } ppi_slot_ref;
 uint64_t ppi_range_id(uint32_t table, uint32_t gen, uint32_t index);
 // False for 0, another session's, or an unknown table.

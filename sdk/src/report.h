@@ -9,6 +9,8 @@
 #include "event_impl.h"
 #include "identity.h"
 #include "pprof/report.h"
+#include "report_messages.h"
+#include "report_queue.h"
 #include "scope.h"
 
 #ifdef __cplusplus
@@ -27,7 +29,8 @@ typedef struct ppi_report_name {
   ppi_spread submit;  // host sides of device ranges
   ppi_spread device;  // device sides
   ppi_histogram host_times, device_times;
-  ppi_spread inside;  // device time per range: submitted in it, or its own
+  ppi_spread inside;      // device time per range: submitted in it, or its own
+  ppi_messages messages;  // of Communication
 } ppi_report_name;
 
 typedef struct ppi_report_category {
@@ -59,12 +62,19 @@ typedef struct ppi_report_phase {
 typedef struct ppi_report_device {
   char *name;
   uint64_t ranges, untimed;  // timed device ranges; those without a time
-  uint64_t used_ns;          // the union the Device table shows
+  uint64_t used_ns;          // what the Device table shows, of the base's time
+  uint64_t more_base_ns;     // of further devices of this name in one run
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
   uint64_t steps_checked, steps_failed;
   bool failed, incomplete;
 } ppi_report_device;
+
+// The device ranges of one name and category on one device.
+typedef struct ppi_report_queue {
+  char *name, *category_name, *device;
+  ppi_queue sums;
+} ppi_report_queue;
 
 // Sums of a lane's work amounts and counter values, added in the lane's order.
 // They stay apart so that adding them up has one order.
@@ -90,6 +100,8 @@ typedef struct ppi_figures {
   size_t num_categories, categories_capacity;
   ppi_report_device *devices;  // by name
   size_t num_devices, devices_capacity;
+  ppi_report_queue *queues;  // by category name, name, device
+  size_t num_queues, queues_capacity;
   ppi_report_work *work;  // by category name, name, run, lane
   size_t num_work, work_capacity;
   ppi_report_note *notes;  // by key, then text; no two alike
@@ -117,6 +129,8 @@ ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
 ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name);
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
+ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
+                                    const ppi_report_queue *key);
 ppi_report_work *ppi_figures_work(ppi_figures *figures,
                                   const ppi_report_work *key);
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,

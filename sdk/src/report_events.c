@@ -14,12 +14,12 @@ static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
 }
 
 static bool is_timed(const pprof_event *event) {
-  if (event->flags & (PPROF_FLAG_NO_DEVICE_TIME | PPROF_FLAG_IN_GRAPH))
-    return false;
+  if (event->flags & PPROF_FLAG_NO_DEVICE_TIME) return false;
   return event->device_start_ns || event->device_end_ns;
 }
 
-static ppi_device_class class_of(uint32_t category) {
+static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
+  if (event->flags & PPROF_FLAG_PAIRED) return PPI_DEVICE_PAIRED;
   if (category == PPROF_CATEGORY_KERNEL) return PPI_DEVICE_KERNEL;
   if (category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET)
     return PPI_DEVICE_COPY;
@@ -103,47 +103,63 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   category->device_calls++;
   device->ranges++;
   pprof_status status = ppi_union_add(&category->device, start_ns, end_ns);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_union_add(&device->all, start_ns, end_ns);
-  ppi_device_class class = class_of(site->category);
-  if (class == PPI_DEVICE_KERNEL) {
-    device->has_kernels = run->has_kernels = true;
-    if (status == PPROF_STATUS_OK)
-      status = ppi_union_add(&device->kernels, start_ns, end_ns);
-  }
+  ppi_device_class class = class_of(event, site->category);
+  bool is_kernel = class == PPI_DEVICE_KERNEL;
+  device->has_kernels |= is_kernel;
+  run->has_kernels |= is_kernel;
   ppi_device_side side = {.start_ns = start_ns,
                           .end_ns = end_ns,
                           .submit_ns = event->start_ns,
-                          .error_ns = event->device_error_ns};
+                          .error_ns = event->device_error_ns,
+                          .is_kernel = is_kernel};
   if (status == PPROF_STATUS_OK)
     status = ppi_identity_add(&device->identity, &side);
+  uint64_t length_ns = end_ns - start_ns;
+  if (status == PPROF_STATUS_OK && class == PPI_DEVICE_PAIRED)
+    status = ppi_run_pair_time(run, event, &length_ns);
   if (status != PPROF_STATUS_OK) return status;
-  return take_submit(run, event, class, end_ns - start_ns);
+  return take_submit(run, event, class, length_ns);
+}
+
+// Kernel, Memcpy and Memset records are no ranges of the program's; of a
+// graph's launch nobody knows when it was submitted.
+static pprof_status take_queue(ppi_run *run, const pprof_event *event,
+                               const ppi_run_site *site) {
+  ppi_device_class class = class_of(event, site->category);
+  if (class == PPI_DEVICE_KERNEL || class == PPI_DEVICE_COPY)
+    return PPROF_STATUS_OK;
+  if (event->flags & PPROF_FLAG_IN_GRAPH && is_timed(event))
+    return PPROF_STATUS_OK;
+  ppi_queue *queue = ppi_run_queue_of(run, event);
+  if (!queue) return PPROF_STATUS_NO_MEMORY;
+  queue->calls++;
+  return is_timed(event) ? ppi_queue_add(queue, event) : PPROF_STATUS_OK;
 }
 
 static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   ppi_run_site *site = ppi_run_site_at(run, event->site);
   ppi_run_device *device = ppi_run_device_of(run, event->stream);
   if (!site || !device) return PPROF_STATUS_NO_MEMORY;
-  ppi_spread_add(&site->submit, length(event->start_ns, event->end_ns));
+  bool is_pair = event->flags & PPROF_FLAG_PAIRED;
+  if (!is_pair)
+    ppi_spread_add(&site->submit, length(event->start_ns, event->end_ns));
   uint64_t length_ns = 0;
-  pprof_status status = PPROF_STATUS_OK;
+  pprof_status status = take_queue(run, event, site);
   if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
   if (is_timed(event)) {
     length_ns = length(event->device_start_ns, event->device_end_ns);
     ppi_spread_add(&site->device, length_ns);
-    status = ppi_histogram_add(&site->device_times, length_ns);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_histogram_add(&site->device_times, length_ns);
     if (status == PPROF_STATUS_OK)
       status = take_device_side(run, event, site, device);
   } else {
     device->untimed++;
     device->incomplete = true;
   }
-  if (ppi_is_user_defined(site->category)) {
-    ppi_spread_add(&site->row.inside.all, length_ns);
-    ppi_spread_add(&site->row.inside.kernels, length_ns);
-    ppi_spread_add(&site->row.inside.general, length_ns);
-  }
+  if (is_pair && !is_timed(event)) return status;
+  ppi_spread_add(&site->own, length_ns);
+  site->has_pairs |= is_pair;
   return status;
 }
 
@@ -174,7 +190,11 @@ static pprof_status take_work(ppi_run *run, const pprof_event *event,
                               uint32_t lane) {
   bool is_counter = event->kind == PPROF_KIND_COUNTER;
   if (!event->work && !is_counter) return PPROF_STATUS_OK;
-  if (!ppi_run_site_at(run, event->site)) return PPROF_STATUS_NO_MEMORY;
+  ppi_run_site *site = ppi_run_site_at(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (site->category == PPROF_CATEGORY_COMMUNICATION &&
+      ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
   ppi_run_work *work = work_at(run, event->site, lane);
   if (!work) return PPROF_STATUS_NO_MEMORY;
   if (event->work) {
@@ -299,20 +319,28 @@ static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
   steps->num_steps = kept;
 }
 
-// Identities follow one checkpoint behind: an edge of a window may be told a
-// little after the checkpoint that passed it.
-static pprof_status settle_devices(ppi_run *run, const run_horizon *horizon) {
+pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
+  ppi_run_category *steps =
+      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+  if (!steps) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
+  ppi_union_compact(&steps->host);
   for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
     ppi_run_device *device = run->devices.items[i];
-    if (!device) continue;
-    ppi_union_settle(&device->all, horizon->device_ns);
-    ppi_union_settle(&device->kernels, horizon->device_ns);
-    if (run->windows.num)
+    if (device)
       status = ppi_identity_settle(&device->identity, &run->windows,
-                                   run->identity_ns);
+                                   &steps->host, horizon_ns);
   }
-  if (run->windows.num) forget_steps(&run->steps, run->identity_ns);
+  ppi_union_settle(&steps->host, horizon_ns);
+  forget_steps(&run->steps, horizon_ns);
+  return status;
+}
+
+// Identities follow one checkpoint behind: an edge of a window may be told a
+// little after the checkpoint that passed it.
+static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->windows.num) status = ppi_run_settle_devices(run, run->identity_ns);
   run->identity_ns = horizon->identity_ns;
   return status;
 }
@@ -331,11 +359,13 @@ pprof_status ppi_run_checkpoint(ppi_run *run,
   for (size_t i = 0; i < run->categories.num; i++) {
     ppi_run_category *category = run->categories.items[i];
     if (!category || status != PPROF_STATUS_OK) continue;
-    ppi_union_settle(&category->host, at.time_ns);
+    if (i != PPROF_CATEGORY_PROFILE_STEP)
+      ppi_union_settle(&category->host, at.time_ns);
     ppi_union_settle(&category->device, at.device_ns);
   }
   if (status == PPROF_STATUS_OK) status = settle_threads(run, &at);
-  if (status == PPROF_STATUS_OK) status = settle_devices(run, &at);
+  if (status == PPROF_STATUS_OK) status = ppi_run_settle_pairs(run, checkpoint);
+  if (status == PPROF_STATUS_OK) status = settle_behind(run, &at);
   ppi_free(at.open);
   return status;
 }

@@ -80,6 +80,13 @@ static int compare_work(const void *key, const void *item) {
   return order;
 }
 
+static int compare_queues(const void *key, const void *item) {
+  const ppi_report_queue *a = key, *b = item;
+  int order = strcmp(a->category_name, b->category_name);
+  if (order == 0) order = strcmp(a->name, b->name);
+  return order ? order : strcmp(a->device, b->device);
+}
+
 static int compare_notes(const void *key, const void *item) {
   const ppi_report_note *a = key, *b = item;
   int order = strcmp(a->key, b->key);
@@ -157,6 +164,22 @@ ppi_report_work *ppi_figures_work(ppi_figures *figures,
   return remove_item(&work, item);
 }
 
+ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
+                                    const ppi_report_queue *key) {
+  item_table queues = TABLE(queues, compare_queues);
+  bool is_new;
+  ppi_report_queue *item = find_or_insert(&queues, key, &is_new);
+  if (!item || !is_new) return item;
+  item->name = ppi_strdup(key->name);
+  item->category_name = ppi_strdup(key->category_name);
+  item->device = ppi_strdup(key->device);
+  if (item->name && item->category_name && item->device) return item;
+  ppi_free(item->name);
+  ppi_free(item->category_name);
+  ppi_free(item->device);
+  return remove_item(&queues, item);
+}
+
 pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
                               const char *text) {
   item_table notes = TABLE(notes, compare_notes);
@@ -204,6 +227,8 @@ static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
   ppi_spread_merge(&name->inside, &from->inside);
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &from->host_times);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_messages_merge(&name->messages, &from->messages);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &from->device_times);
 }
@@ -227,6 +252,7 @@ static pprof_status add_device(ppi_figures *into,
   device->ranges += from->ranges;
   device->untimed += from->untimed;
   device->used_ns += from->used_ns;
+  device->more_base_ns += from->more_base_ns;
   device->runs_with_kernels += from->runs_with_kernels;
   device->wall_ns += from->wall_ns;
   device->busy_ns += from->busy_ns;
@@ -248,6 +274,12 @@ static pprof_status add_work(ppi_figures *into, const ppi_report_work *from) {
   work->params += from->params;
   work->value += from->value;
   return PPROF_STATUS_OK;
+}
+
+static pprof_status add_queue(ppi_figures *into, const ppi_report_queue *from) {
+  ppi_report_queue *queue = ppi_figures_queue(into, from);
+  return queue ? ppi_queue_merge(&queue->sums, &from->sums)
+               : PPROF_STATUS_NO_MEMORY;
 }
 
 // An error bound or a cost of several runs is the worst one's; crash-safe are
@@ -295,6 +327,8 @@ pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
     status = add_category(into, &from->categories[i]);
   for (size_t i = 0; i < from->num_devices && status == PPROF_STATUS_OK; i++)
     status = add_device(into, &from->devices[i]);
+  for (size_t i = 0; i < from->num_queues && status == PPROF_STATUS_OK; i++)
+    status = add_queue(into, &from->queues[i]);
   for (size_t i = 0; i < from->num_work && status == PPROF_STATUS_OK; i++)
     status = add_work(into, &from->work[i]);
   for (size_t i = 0; i < from->num_notes && status == PPROF_STATUS_OK; i++)
@@ -315,6 +349,12 @@ static void clear_rows(ppi_figures *figures) {
     ppi_free(figures->categories[i].name);
   for (size_t i = 0; i < figures->num_devices; i++)
     ppi_free(figures->devices[i].name);
+  for (size_t i = 0; i < figures->num_queues; i++) {
+    ppi_free(figures->queues[i].name);
+    ppi_free(figures->queues[i].category_name);
+    ppi_free(figures->queues[i].device);
+    ppi_queue_clear(&figures->queues[i].sums);
+  }
   for (size_t i = 0; i < figures->num_work; i++) {
     ppi_free(figures->work[i].run);
     ppi_free(figures->work[i].name);
@@ -336,6 +376,7 @@ void ppi_figures_clear(ppi_figures *figures) {
   ppi_free(figures->names);
   ppi_free(figures->categories);
   ppi_free(figures->devices);
+  ppi_free(figures->queues);
   ppi_free(figures->work);
   ppi_free(figures->notes);
   ppi_free(figures->inputs);

@@ -26,13 +26,8 @@ static pprof_status settle_all(ppi_run *run) {
   pprof_status status = close_windows(run);
   for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++)
     status = ppi_scopes_settle(&run->threads[i].scopes, &last);
-  for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_device *device = run->devices.items[i];
-    if (device)
-      status =
-          ppi_identity_settle(&device->identity, &run->windows, UINT64_MAX);
-  }
-  return status;
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_run_settle_devices(run, UINT64_MAX);
 }
 
 static const ppi_spread *for_model(const ppi_run *run,
@@ -40,9 +35,10 @@ static const ppi_spread *for_model(const ppi_run *run,
   return run->has_kernels ? &spreads->kernels : &spreads->all;
 }
 
+// A paired range has its time under its own name only.
 static const ppi_spread *for_names(const ppi_run *run,
                                    const ppi_device_spreads *spreads) {
-  return run->has_kernels ? &spreads->general : &spreads->all;
+  return run->has_kernels ? &spreads->general : &spreads->unpaired;
 }
 
 static uint32_t portable_category(uint32_t category) {
@@ -68,7 +64,7 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   }
   out->runs_with_kernels = run->has_kernels;
   out->model_device_ns = for_model(run, &sums)->sum;
-  out->general_device_ns = for_names(run, &sums)->sum;
+  out->general_device_ns = run->has_kernels ? sums.general.sum : sums.all.sum;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
     out->phases[i].host = run->phases[i].host;
     out->phases[i].device = *for_model(run, &run->phases[i].inside);
@@ -110,9 +106,13 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   ppi_spread_merge(&name->host, &site->host);
   ppi_spread_merge(&name->submit, &site->submit);
   ppi_spread_merge(&name->device, &site->device);
-  ppi_spread_merge(&name->inside, for_names(run, &site->row.inside));
+  ppi_spread_merge(&name->inside, &site->own);
+  if (!site->has_pairs)
+    ppi_spread_merge(&name->inside, for_names(run, &site->row.inside));
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &site->host_times);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_messages_merge(&name->messages, &site->messages);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &site->device_times);
 }
@@ -125,7 +125,8 @@ static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
   size_t num = 0;
   for (size_t i = 0; i < run->sites.num; i++) {
     ppi_run_site *site = run->sites.items[i];
-    if (!site || (!site->host.n && !site->submit.n)) continue;
+    if (!site || (!site->host.n && !site->submit.n && !site->device.n))
+      continue;
     ppi_run_category *category = ppi_run_category_at(run, site->category);
     if (!category) status = PPROF_STATUS_NO_MEMORY;
     if (status != PPROF_STATUS_OK) break;
@@ -154,21 +155,51 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
   device->failed |= sum_ns != wall_ns || identity->steps_failed;
 }
 
+// Of the time that the ratio base measures, as fill_bases chooses it.
+static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
+  ppi_identity *identity = &device->identity;
+  if (run->num_steps)
+    return ppi_union_measure(device->has_kernels ? &identity->kernels_in_steps
+                                                 : &identity->busy_in_steps);
+  return ppi_union_measure(device->has_kernels ? &identity->kernels
+                                               : &identity->busy);
+}
+
 static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->devices.num; i++) {
     ppi_run_device *from = run->devices.items[i];
     // Device 0 stands for ranges on no device at all: there is nothing to
     // check.
     if (!from || (i == 0 && from->ranges == 0)) continue;
+    size_t num_known = out->num_devices;
     ppi_report_device *device = ppi_figures_device(out, from->name);
     if (!device) return PPROF_STATUS_NO_MEMORY;
+    if (out->num_devices == num_known) device->more_base_ns += out->base_ns;
     device->ranges += from->ranges;
     device->untimed += from->untimed;
     device->runs_with_kernels += from->has_kernels;
-    device->used_ns +=
-        ppi_union_measure(from->has_kernels ? &from->kernels : &from->all);
+    device->used_ns += used_time(run, from);
     device->incomplete |= from->incomplete || run->lost_device;
     fill_identity(run, device, &from->identity);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_queues(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->num_queues; i++) {
+    const ppi_run_queue *from = &run->queues[i];
+    ppi_run_site *site = ppi_run_site_at(run, from->site);
+    ppi_run_device *device = ppi_run_device_at(run, from->device);
+    ppi_run_category *category =
+        site ? ppi_run_category_at(run, site->category) : NULL;
+    if (!category || !device) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_queue key = {.name = site->name,
+                            .category_name = category->name,
+                            .device = device->name};
+    ppi_report_queue *queue = ppi_figures_queue(out, &key);
+    if (!queue) return PPROF_STATUS_NO_MEMORY;
+    pprof_status status = ppi_queue_merge(&queue->sums, &from->sums);
+    if (status != PPROF_STATUS_OK) return status;
   }
   return PPROF_STATUS_OK;
 }
@@ -218,6 +249,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_queues(run, out);
   if (status == PPROF_STATUS_OK) status = fill_work(run, out);
   if (status == PPROF_STATUS_OK) status = ppi_figures_input(out, &run->input);
   return status;

@@ -98,11 +98,13 @@ ppi_run_device *ppi_run_device_at(ppi_run *run, uint32_t id) {
   return copy_steps(run, device) == PPROF_STATUS_OK ? device : NULL;
 }
 
+uint32_t ppi_run_device_id(const ppi_run *run, uint32_t stream) {
+  if (stream >= run->streams.num || !run->streams.items[stream]) return 0;
+  return ((const ppi_run_stream *)run->streams.items[stream])->device;
+}
+
 ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream) {
-  uint32_t device = 0;
-  if (stream < run->streams.num && run->streams.items[stream])
-    device = ((ppi_run_stream *)run->streams.items[stream])->device;
-  return ppi_run_device_at(run, device);
+  return ppi_run_device_at(run, ppi_run_device_id(run, stream));
 }
 
 static ppi_run_thread *thread_at(ppi_run *run, uint64_t number) {
@@ -244,13 +246,12 @@ static void clear_items(ppi_run *run) {
     ppi_free(site->name);
     ppi_histogram_clear(&site->host_times);
     ppi_histogram_clear(&site->device_times);
+    ppi_messages_clear(&site->messages);
   }
   for (size_t i = 0; i < run->devices.num; i++) {
     ppi_run_device *device = run->devices.items[i];
     if (!device) continue;
     ppi_free(device->name);
-    ppi_union_clear(&device->all);
-    ppi_union_clear(&device->kernels);
     ppi_identity_clear(&device->identity);
   }
 }
@@ -269,6 +270,10 @@ void ppi_run_clear(ppi_run *run) {
   clear_table(&run->streams);
   for (size_t i = 0; i < run->num_threads; i++)
     ppi_scopes_clear(&run->threads[i].scopes);
+  for (size_t i = 0; i < run->num_queues; i++)
+    ppi_queue_clear(&run->queues[i].sums);
+  ppi_run_clear_pairs(run);
+  ppi_free(run->queues);
   ppi_free(run->threads);
   ppi_free(run->work);
   ppi_free(run->windows.items);

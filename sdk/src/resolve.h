@@ -19,7 +19,8 @@ typedef struct ppi_resolve_stats {
 
 // ppi_resolve_attach prepares `device` for the session; UNAVAILABLE where there
 // is no room for its table. It becomes visible to markers at the end.
-pprof_status ppi_resolve_attach(pprof_device *device);
+// With `graph_nodes` captured ranges become nodes of their graphs.
+pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes);
 // ppi_resolve_poll gives times to what is ready and delivers it. Answers how
 // many ended ranges still wait.
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,

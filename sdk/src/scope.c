@@ -50,8 +50,14 @@ void ppi_device_spreads_add(ppi_device_spreads *spreads,
   uint64_t kernels = sums->ns[PPI_DEVICE_KERNEL];
   uint64_t general = kernels + sums->ns[PPI_DEVICE_COPY];
   ppi_spread_add(&spreads->kernels, kernels);
+  uint64_t unpaired = general + sums->ns[PPI_DEVICE_OTHER];
+  // Less than nothing where an outer range was submitted before the end of this
+  // one and the inner ones, measured a little longer than it, after that.
+  uint64_t paired = sums->ns[PPI_DEVICE_PAIRED];
+  if (paired > INT64_MAX) paired = 0;
   ppi_spread_add(&spreads->general, general);
-  ppi_spread_add(&spreads->all, general + sums->ns[PPI_DEVICE_OTHER]);
+  ppi_spread_add(&spreads->unpaired, unpaired);
+  ppi_spread_add(&spreads->all, unpaired + paired);
 }
 
 // Parents before children; of equal ranges the one less deep comes first.

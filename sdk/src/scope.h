@@ -16,7 +16,8 @@ extern "C" {
 typedef enum ppi_device_class {
   PPI_DEVICE_OTHER = 0,
   PPI_DEVICE_KERNEL,
-  PPI_DEVICE_COPY,  // Memcpy and Memset
+  PPI_DEVICE_COPY,    // Memcpy and Memset
+  PPI_DEVICE_PAIRED,  // without the paired ones inside it; modulo 2^64
   PPI_NUM_DEVICE_CLASSES
 } ppi_device_class;
 
@@ -27,7 +28,8 @@ typedef struct ppi_device_sums {
 // Which device ranges count depends on whether the run has kernels, which is
 // known at its end only: so each choice has a spread of its own.
 typedef struct ppi_device_spreads {
-  ppi_spread all, kernels, general;  // general: kernels and copies
+  ppi_spread all, unpaired;
+  ppi_spread kernels, general;  // general: kernels and copies
 } ppi_device_spreads;
 
 typedef struct ppi_scope_row {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inject.h"
 #include "mark.h"
 #include "mem.h"
 #include "session_state.h"
@@ -22,7 +23,9 @@ static struct {
   pthread_mutex_t mutex;
   pprof_session *running;
   uint32_t last_serial;
-} current = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+  bool was_started;     // ever, in this process
+  void (*yield)(void);  // ends what runs for a session that wants to start
+} current = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, false, NULL};
 
 pprof_session *pprof_session_current(void) {
   return __atomic_load_n(&current.running, __ATOMIC_ACQUIRE);
@@ -33,9 +36,12 @@ pprof_session *pprof_session_current(void) {
 static void in_forked_child(void) {
   pthread_mutex_init(&current.mutex, NULL);
   pprof_session *session = current.running;
+  current.was_started = false;
+  current.yield = NULL;
   __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
   ppi_device_in_forked_child();
   ppi_spool_in_forked_child();
+  ppi_inject_in_forked_child();
   ppi_device_set_attach_hook(NULL);
   if (session) ppi_spool_forget(&ppi_recorder_in_force.spool);
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
@@ -81,6 +87,14 @@ pprof_status pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
   return ppi_tee_add(&session->tee, sink);
 }
 
+bool ppi_session_was_started(void) {
+  return __atomic_load_n(&current.was_started, __ATOMIC_RELAXED);
+}
+
+void ppi_session_set_yield(void (*yield)(void)) {
+  __atomic_store_n(&current.yield, yield, __ATOMIC_RELEASE);
+}
+
 pprof_status ppi_session_set_schedule(pprof_session *session,
                                       const ppi_schedule *schedule) {
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
@@ -92,6 +106,13 @@ pprof_status ppi_session_set_device_mode(pprof_session *session,
                                          ppi_device_mode mode) {
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
   session->device_mode = mode;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_session_set_graph_nodes(pprof_session *session,
+                                         bool external) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  session->graph_nodes = external;
   return PPROF_STATUS_OK;
 }
 
@@ -274,6 +295,7 @@ static pprof_status start_locked(pprof_session *session) {
     return status;
   }
   session->phase = PPI_SESSION_RUNNING;
+  __atomic_store_n(&current.was_started, true, __ATOMIC_RELAXED);
   // A step on another thread must not be overtaken by our older epoch.
   pthread_mutex_lock(&session->steps.mutex);
   __atomic_store_n(&current.running, session, __ATOMIC_RELEASE);
@@ -287,6 +309,9 @@ static pprof_status start_locked(pprof_session *session) {
 
 pprof_status pprof_session_start(pprof_session *session) {
   if (!session) return PPROF_STATUS_INVALID;
+  void (*yield)(void) = __atomic_load_n(&current.yield, __ATOMIC_ACQUIRE);
+  pprof_session *running = pprof_session_current();
+  if (yield && running && running != session) yield();
   pthread_mutex_lock(&current.mutex);
   pprof_status status = start_locked(session);
   pthread_mutex_unlock(&current.mutex);

@@ -21,9 +21,18 @@ pprof_status ppi_session_set_schedule(pprof_session *session,
                                       const ppi_schedule *schedule);
 pprof_status ppi_session_set_device_mode(pprof_session *session,
                                          ppi_device_mode mode);
+// With `external`, a device range of a stream that captures a graph becomes
+// event nodes of that graph, and each launch that is seen a range.
+pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
 // Adds to what pprof_run_info_text answers, e.g. "config".
 pprof_status ppi_session_set_info(pprof_session *session, const char *key,
                                   const char *value);
+
+// A session of injection's makes room for one that the program starts: `yield`
+// is called, without locks, when one wants to start while another runs.
+void ppi_session_set_yield(void (*yield)(void));
+// Has any session been started in this process?
+bool ppi_session_was_started(void);
 
 #ifdef __cplusplus
 }

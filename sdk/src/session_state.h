@@ -63,6 +63,7 @@ struct pprof_session {
   pprof_options options;
   ppi_schedule schedule;
   ppi_device_mode device_mode;
+  bool graph_nodes;
   ppi_texts extra_info;
   ppi_session_phase phase;
   uint32_t pid;

@@ -133,7 +133,7 @@ typedef struct ppi_slot {
 } ppi_slot;
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
-#define PPI_TABLE_CHUNKS 40u
+#define PPI_TABLE_CHUNKS 63u
 #define PPI_TABLE_SLOTS (PPI_TABLE_CHUNKS * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
 
 typedef struct ppi_table {
@@ -147,7 +147,7 @@ typedef struct ppi_table {
   uint64_t kept;       // collector
   uint64_t unmatched;  // atomic
   uint32_t chunks[PPI_TABLE_CHUNKS];
-  uint32_t next_free[PPI_TABLE_SLOTS];
+  uint16_t next_free[PPI_TABLE_SLOTS];  // index + 1
   uint64_t states[PPI_TABLE_SLOTS];
 } ppi_table;
 PPI_STATIC_ASSERT(sizeof(ppi_table) <= PPI_CHUNK_SIZE, "a table is one chunk");
@@ -201,8 +201,8 @@ typedef struct ppi_spool_header {
   uint32_t num_lane_slots;  // of lanes[] used so far
   uint32_t num_lanes;       // ids given out
   uint32_t num_tables;
-  uint32_t num_free;  // chunks on the free list; atomic
-  uint32_t reserved;
+  uint32_t num_free;    // chunks on the free list; atomic
+  uint32_t invalid;     // atomic: calls that made no sense
   uint64_t num_edges;   // appended so far; edge n lies at n % PPI_MAX_EDGES
   uint64_t edges_done;  // collector: edges below need no lane any more
   uint64_t names_overflowed;  // atomic

@@ -6,6 +6,7 @@
 
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,7 +17,17 @@ uint32_t *ppi_epoch_page;
 __thread ppi_thread *ppi_thread_self __attribute__((tls_model("initial-exec")));
 ppi_recorder ppi_recorder_in_force;
 
+#define PPI_OS_NAMES 256u
+
+// Given to a thread by its OS id, perhaps before its first marker.
+typedef struct ppi_os_name {
+  uint32_t tid;  // 0: nobody's
+  char name[PPI_THREAD_NAME];
+} ppi_os_name;
+
 static struct {
+  // Taken by busy threads only: a signal handler's marker must not wait for
+  // its own thread.
   pthread_mutex_t mutex;
   pthread_once_t once;
   pthread_key_t key;
@@ -25,6 +36,8 @@ static struct {
   bool has_membarrier;
   bool ready;
   void (*in_child)(void);
+  bool has_os_names;
+  ppi_os_name os_names[PPI_OS_NAMES];
 } threads = {.mutex = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 // Stands in while a thread is being attached, so that a signal handler's
@@ -32,6 +45,12 @@ static struct {
 static ppi_thread attaching = {.busy = 1};
 
 static void leave_process_lanes(void *block);
+
+static void forget_lanes(ppi_thread *thread, int order) {
+  __atomic_store_n(&thread->lane, NULL, order);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
+    __atomic_store_n(&thread->domains[i].lane, NULL, order);
+}
 
 static void in_forked_child(void) {
   ppi_thread *self = ppi_thread_self;
@@ -43,8 +62,10 @@ static void in_forked_child(void) {
     ppi_epoch_page[2] = 1;
   }
   for (ppi_thread *thread = threads.list; thread; thread = thread->next) {
-    __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELAXED);
+    forget_lanes(thread, __ATOMIC_RELAXED);
     thread->device_depth = 0;
+    thread->num_beside = 0;
+    thread->joining = 0;
     if (thread == self) continue;
     thread->busy = 0;
     thread->in_use = 0;
@@ -127,9 +148,11 @@ static ppi_thread *take_block(void) {
   ppi_thread *thread = reuse_block();
   if (!thread) thread = new_block();
   if (thread) {
-    __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELAXED);
+    forget_lanes(thread, __ATOMIC_RELAXED);
+    memset(thread->domains, 0, sizeof thread->domains);
     thread->serial = 0;
     thread->device_depth = 0;
+    thread->num_beside = 0;
     thread->name[0] = 0;
     thread->tid = (uint32_t)gettid();
     thread->fence = !threads.has_membarrier;
@@ -168,26 +191,73 @@ void ppi_thread_interrupted(ppi_thread *thread) {
     count_lost_for_want_of_lane();
 }
 
-static void define_lane(const ppi_thread *thread, const ppi_lane *lane) {
-  pprof_definition definition = {PPROF_DEFINITION_LANE, lane->id,    0, 0,
-                                 thread->tid,           thread->name};
+static void copy_name(char to[PPI_THREAD_NAME], const char *name) {
+  size_t len = strnlen(name, PPI_THREAD_NAME - 1);
+  // No half of a UTF-8 character at the end.
+  if (name[len])
+    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
+  memcpy(to, name, len);
+  to[len] = 0;
+}
+
+// The name that another thread gave this one, if any; the system's where it
+// has none at all.
+static void find_name(ppi_thread *thread) {
+  if (__atomic_load_n(&threads.has_os_names, __ATOMIC_RELAXED)) {
+    pthread_mutex_lock(&threads.mutex);
+    for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
+      if (threads.os_names[i].tid == thread->tid)
+        copy_name(thread->name, threads.os_names[i].name);
+    pthread_mutex_unlock(&threads.mutex);
+  }
+  if (!thread->name[0])
+    pthread_getname_np(pthread_self(), thread->name, sizeof thread->name);
+}
+
+static void forget_os_name(uint32_t tid) {
+  if (!__atomic_load_n(&threads.has_os_names, __ATOMIC_RELAXED)) return;
+  pthread_mutex_lock(&threads.mutex);
+  for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
+    if (threads.os_names[i].tid == tid) threads.os_names[i].tid = 0;
+  pthread_mutex_unlock(&threads.mutex);
+}
+
+// A row is named after its thread, and after its domain where it has one.
+static void define_lane(const ppi_thread *thread, const ppi_lane *lane,
+                        uint32_t domain, const char *name) {
+  char full[PPI_THREAD_NAME + 256];
+  snprintf(full, sizeof full, domain ? "%s [%.200s]" : "%s", name,
+           ppi_domain_name(domain));
+  pprof_definition definition = {PPROF_DEFINITION_LANE, lane->id, 0, 0,
+                                 thread->tid,           full};
   ppi_names_define(ppi_recorder_in_force.names, &definition);
 }
 
-static ppi_lane *join_session(ppi_thread *thread, uint32_t epoch) {
+// One of a thread's lanes: its own (domain 0), or that in a domain.
+typedef struct place {
+  ppi_lane **lane;
+  uint32_t *serial;
+  uint32_t domain;
+} place;
+
+static ppi_lane *join_session(ppi_thread *thread, const place *at,
+                              uint32_t epoch) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
+  // A checkpoint does not trust a look at this thread until its lane is here.
+  __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
   ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
-  if (!lane) return NULL;
-  const ppi_edge *began = ppi_edge_into(spool->header, epoch);
-  if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
-      !(began->flags & PPI_EDGE_START))
-    lane->before_left = UINT32_MAX;
-  if (!thread->name[0])
-    pthread_getname_np(pthread_self(), thread->name, sizeof thread->name);
-  define_lane(thread, lane);
-  thread->serial = ppi_recorder_in_force.serial;
-  thread->device_depth = 0;
-  __atomic_store_n(&thread->lane, lane, __ATOMIC_RELEASE);
+  if (lane) {
+    const ppi_edge *began = ppi_edge_into(spool->header, epoch);
+    if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
+        !(began->flags & PPI_EDGE_START))
+      lane->before_left = UINT32_MAX;
+    find_name(thread);
+    define_lane(thread, lane, at->domain, thread->name);
+    *at->serial = ppi_recorder_in_force.serial;
+    if (at->domain == 0) thread->device_depth = 0;
+    __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
   return lane;
 }
 
@@ -201,11 +271,12 @@ static ppi_lane *lose(ppi_lane *lane, bool counts) {
   return NULL;
 }
 
-ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts) {
+static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
+                          bool counts) {
   if (epoch == 0) return NULL;
-  ppi_lane *lane = thread->lane;
-  if (!lane || thread->serial != ppi_recorder_in_force.serial) {
-    lane = join_session(thread, epoch);
+  ppi_lane *lane = *at->lane;
+  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
+    lane = join_session(thread, at, epoch);
     if (!lane && counts) count_lost_for_want_of_lane();
     return lane;
   }
@@ -220,6 +291,33 @@ ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts) {
   return lane;
 }
 
+ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts) {
+  const place own = {&thread->lane, &thread->serial, 0};
+  return catch_up(thread, &own, epoch, counts);
+}
+
+// The domain's place, which is its first free one from its number on; NULL:
+// there are too many.
+static ppi_domain_lane *find_place(ppi_thread *thread, uint32_t domain) {
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+    ppi_domain_lane *at = &thread->domains[(domain + i) % PPI_DOMAIN_LANES];
+    if (at->domain == 0) at->domain = domain;
+    if (at->domain == domain) return at;
+  }
+  return NULL;
+}
+
+ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
+                                 uint32_t epoch, bool counts) {
+  ppi_domain_lane *found = find_place(thread, domain);
+  if (!found) {
+    if (counts) count_lost_for_want_of_lane();
+    return NULL;
+  }
+  const place at = {&found->lane, &found->serial, domain};
+  return catch_up(thread, &at, epoch, counts);
+}
+
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   uint32_t id = ppi_names_site(ppi_recorder_in_force.names, site->name,
                                site->category, site->color);
@@ -227,20 +325,14 @@ uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   return id;
 }
 
-// A thread leaves: its open frames become ABANDONED, its lane waits for the
-// collector. A marker in a later TLS destructor attaches the thread anew.
-static void leave_process_lanes(void *block) {
-  ppi_thread *thread = block;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  ppi_lane *lane = thread->lane;
+static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
+  ppi_lane *lane = *at->lane;
   // A raw clone's child, whose page was wiped, has no lane mapped.
   // A session that has stopped, or stops now, has no use for the lane: its
   // serial left the page before the stop looked for busy threads.
-  if (lane && ppi_epoch_page[1] && ppi_epoch_page[1] == thread->serial) {
+  if (lane && ppi_epoch_page[1] && ppi_epoch_page[1] == *at->serial) {
     // While nothing is recorded the collector cuts the stack at its edge.
-    if (epoch && ppi_thread_catch_up(thread, epoch, false)) {
+    if (epoch && catch_up(thread, at, epoch, false)) {
       ppi_lane_make_room(&ppi_recorder_in_force.spool, lane, 0);
       ppi_lane_close(ppi_recorder_in_force.spool.base, lane, 0,
                      (ppi_closing){ppi_clock_ticks(), PPROF_FLAG_ABANDONED,
@@ -248,7 +340,22 @@ static void leave_process_lanes(void *block) {
     }
     __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
   }
-  __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(at->lane, NULL, __ATOMIC_RELEASE);
+}
+
+// A thread leaves: its open frames become ABANDONED, its lanes wait for the
+// collector. A marker in a later TLS destructor attaches the thread anew.
+static void leave_process_lanes(void *block) {
+  ppi_thread *thread = block;
+  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  leave_lane(thread, &(place){&thread->lane, &thread->serial, 0}, epoch);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+    ppi_domain_lane *in = &thread->domains[i];
+    leave_lane(thread, &(place){&in->lane, &in->serial, in->domain}, epoch);
+  }
+  forget_os_name(thread->tid);
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   ppi_thread_self = NULL;
   __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
@@ -260,7 +367,8 @@ ppi_thread *ppi_thread_list(void) {
 
 ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    if (__atomic_load_n(&thread->lane, __ATOMIC_ACQUIRE) == lane) return thread;
+    for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+      if (ppi_thread_lane(thread, i) == lane) return thread;
   return NULL;
 }
 
@@ -274,7 +382,31 @@ size_t ppi_thread_num_busy(void) {
 void ppi_thread_release_lanes(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE))
-      __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
+      forget_lanes(thread, __ATOMIC_RELEASE);
+}
+
+// Between busy = 1 and 0, while a session lives.
+static void define_lanes(const ppi_thread *thread, const char *name) {
+  uint32_t serial = ppi_recorder_in_force.serial;
+  const ppi_lane *own = ppi_thread_lane(thread, 0);
+  if (own && thread->serial == serial) define_lane(thread, own, 0, name);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+    const ppi_domain_lane *in = &thread->domains[i];
+    const ppi_lane *lane = ppi_thread_lane(thread, i + 1);
+    if (lane && in->serial == serial)
+      define_lane(thread, lane, in->domain, name);
+  }
+}
+
+static void name_self(ppi_thread *thread, const char *name) {
+  ppi_lane *lane = ppi_enter(&thread, false);
+  if (!lane) {
+    copy_name(thread->name, name);
+    return;
+  }
+  copy_name(thread->name, name);
+  define_lanes(thread, thread->name);
+  ppi_leave(thread);
 }
 
 void pprof_thread_name(const char *name) {
@@ -282,11 +414,49 @@ void pprof_thread_name(const char *name) {
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
   if (!thread || thread == &attaching) return;
-  size_t len = strnlen(name, sizeof thread->name - 1);
-  memcpy(thread->name, name, len);
-  thread->name[len] = 0;
-  ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) return;
-  define_lane(thread, lane);
+  name_self(thread, name);
+}
+
+static bool remember_name(uint32_t tid, const char *name) {
+  ppi_os_name *free_place = NULL;
+  for (uint32_t i = 0; i < PPI_OS_NAMES; i++) {
+    ppi_os_name *known = &threads.os_names[i];
+    if (known->tid == 0 && !free_place) free_place = known;
+    if (known->tid == tid) free_place = known;
+    if (known->tid == tid) break;
+  }
+  if (!free_place) return false;
+  free_place->tid = tid;
+  copy_name(free_place->name, name);
+  __atomic_store_n(&threads.has_os_names, true, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void name_other(uint32_t tid, const char *name, bool *out_kept) {
+  pthread_mutex_lock(&threads.mutex);
+  *out_kept = remember_name(tid, name);
+  bool live = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) != 0;
+  for (ppi_thread *thread = threads.list; live && thread; thread = thread->next)
+    if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) &&
+        thread->tid == tid)
+      define_lanes(thread, name);
+  pthread_mutex_unlock(&threads.mutex);
+}
+
+bool ppi_thread_name_os(uint32_t tid, const char *name) {
+  ppi_thread *thread = ppi_thread_self;
+  if (!thread) thread = ppi_thread_attach();
+  if (!thread || thread->busy) return false;
+  if (tid == thread->tid) {
+    name_self(thread, name);
+    return true;
+  }
+  bool kept = false;
+  // Busy: the session stays meanwhile, and a signal handler's marker does not
+  // wait for the lock that its own thread holds.
+  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  name_other(tid, name, &kept);
   ppi_leave(thread);
+  return kept;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread as markers know it: whether it is inside one (busy), its lane, its
+// A thread as markers know it: whether it is inside one (busy), its lanes, its
 // open device ranges. Thread blocks are private memory, live to process end and
 // are reused, so that the collector may look at any of them at any time.
 #ifndef PPI_THREAD_H_
@@ -15,18 +15,54 @@ extern "C" {
 #endif
 
 #define PPI_NAME_CACHE 256u
+#define PPI_NAME_COPIES ((size_t)16384)
 #define PPI_DEVICE_STACK 64u
+#define PPI_THREAD_NAME 64u
+// NVTX domains that one thread may use in its life; calls in further ones are
+// counted lost.
+#define PPI_DOMAIN_LANES 32u
 
 typedef struct ppi_cached_name {
   const char *pointer;  // only a hint: content decides
+  const char *text;     // in `name_copies`, or in the spool; of `serial`
   uint32_t serial, category, id;
 } ppi_cached_name;
+
+// A thread's stack in one NVTX domain: a lane like its own, under the same
+// busy flag. A place is the domain's for as long as the thread lives.
+typedef struct ppi_domain_lane {
+  ppi_lane *lane;  // NULL, or a lane of session `serial`
+  uint32_t serial;
+  uint32_t domain;  // 0: nobody's
+} ppi_domain_lane;
+
+// What a thread knows of a stream's handle; used only where it is of this
+// session, and only until the backend says something else.
+#define PPI_KNOWN_STREAMS 8u
+typedef struct ppi_known_stream {
+  const struct ppi_device_session *session;
+  uint32_t serial;
+  void *handle;
+  pprof_stream_info info;
+  uint32_t pool;  // index of its event pool
+  uint32_t at;    // its place in the session's table + 1, 0: none
+  uint32_t id;    // the one there
+} ppi_known_stream;
 
 typedef struct ppi_open_device_range {
   pprof_device *device;
   void *stream;
   uint64_t range;  // 0: lost, kept for the balance
 } ppi_open_device_range;
+
+// A device range beside a range of the stack in `domain`, at `level`.
+typedef struct ppi_beside {
+  uint32_t domain;
+  int level;
+  uint64_t range;
+  pprof_device *device;
+  void *stream;
+} ppi_beside;
 
 typedef struct ppi_thread {
   uint32_t busy;   // owner stores, others read after a membarrier
@@ -36,10 +72,19 @@ typedef struct ppi_thread {
   uint32_t in_use;  // by a living thread
   uint32_t tid;
   uint32_t device_depth;
+  uint32_t joining;         // a lane is being made for it
+  uint32_t num_beside;      // of `beside`
   struct ppi_thread *next;  // all blocks, in registry order
-  char name[64];
+  char name[PPI_THREAD_NAME];
+  ppi_domain_lane domains[PPI_DOMAIN_LANES];
   ppi_open_device_range device_stack[PPI_DEVICE_STACK];
+  ppi_beside beside[PPI_DEVICE_STACK];
+  ppi_known_stream known_streams[PPI_KNOWN_STREAMS];
   ppi_cached_name cached_names[PPI_NAME_CACHE];
+  // Texts of cached names side by side, as long as there is room: in the spool
+  // they take twice as many cache lines.
+  uint32_t copies_serial, copies_used;
+  char name_copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
 } ppi_thread;
 
 // What markers use of the session in force. Changed only while the epoch is 0
@@ -71,20 +116,30 @@ void ppi_thread_interrupted(ppi_thread *thread);
 // ppi_thread_catch_up gives the thread a lane whose stack is of `epoch`, or
 // NULL; with `counts`, a marker that is lost here is counted.
 ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts);
+// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain.
+ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
+                                 uint32_t epoch, bool counts);
 
-// ppi_enter begins a marker: NULL when nothing is to be recorded, else the
-// lane; ppi_leave must follow. `counts`: the marker begins something, so being
-// lost is counted.
-static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
-  if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0) return NULL;
+// The thread's lanes: 0 is its own, the rest are those of NVTX domains. NULL
+// where there is none.
+#define PPI_THREAD_LANES (1u + PPI_DOMAIN_LANES)
+static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
+  return __atomic_load_n(i ? &thread->domains[i - 1].lane : &thread->lane,
+                         __ATOMIC_ACQUIRE);
+}
+
+// ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
+// nothing is to be recorded, and then the thread is not busy.
+static inline uint32_t ppi_begin_marker(ppi_thread **out_thread, bool counts) {
+  if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0) return 0;
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread)) {
     thread = ppi_thread_attach();
-    if (!thread) return NULL;
+    if (!thread) return 0;
   }
   if (PPI_UNLIKELY(thread->busy)) {
     if (counts) ppi_thread_interrupted(thread);
-    return NULL;
+    return 0;
   }
   // busy, then the epoch: pairs with the stop's epoch = 0, membarrier, busy.
   __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
@@ -93,20 +148,44 @@ static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // Off since the first look, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
-  if (PPI_UNLIKELY(epoch == 0)) {
+  if (PPI_UNLIKELY(epoch == 0))
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-    return NULL;
-  }
-  ppi_lane *lane = thread->lane;
-  if (PPI_UNLIKELY(!lane || __atomic_load_n(&lane->stack_epoch,
-                                            __ATOMIC_ACQUIRE) != epoch)) {
-    lane = ppi_thread_catch_up(thread, epoch, counts);
-    if (!lane) {
-      __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-      return NULL;
-    }
-  }
   *out_thread = thread;
+  return epoch;
+}
+static inline bool ppi_lane_is_of(const ppi_lane *lane, uint32_t epoch) {
+  return lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) == epoch;
+}
+
+// ppi_enter begins a marker: NULL when nothing is to be recorded, else the
+// lane; ppi_leave must follow. `counts`: the marker begins something, so being
+// lost is counted.
+static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
+  uint32_t epoch = ppi_begin_marker(out_thread, counts);
+  if (PPI_UNLIKELY(epoch == 0)) return NULL;
+  ppi_thread *thread = *out_thread;
+  ppi_lane *lane = thread->lane;
+  if (PPI_UNLIKELY(!ppi_lane_is_of(lane, epoch))) {
+    lane = ppi_thread_catch_up(thread, epoch, counts);
+    if (!lane) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  }
+  return lane;
+}
+
+// ppi_enter_in is ppi_enter for the thread's stack in an NVTX domain; domain 0
+// is the thread's own.
+static inline ppi_lane *ppi_enter_in(uint32_t domain, ppi_thread **out_thread,
+                                     bool counts) {
+  if (domain == 0) return ppi_enter(out_thread, counts);
+  uint32_t epoch = ppi_begin_marker(out_thread, counts);
+  if (PPI_UNLIKELY(epoch == 0)) return NULL;
+  ppi_thread *thread = *out_thread;
+  const ppi_domain_lane *place = &thread->domains[domain % PPI_DOMAIN_LANES];
+  ppi_lane *lane = place->lane;
+  if (PPI_UNLIKELY(place->domain != domain || !ppi_lane_is_of(lane, epoch))) {
+    lane = ppi_thread_catch_up_in(thread, domain, epoch, counts);
+    if (!lane) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  }
   return lane;
 }
 static inline void ppi_leave(ppi_thread *thread) {
@@ -126,12 +205,16 @@ static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
 void ppi_thread_barrier(void);
 // ppi_thread_list answers the newest block; follow ->next.
 ppi_thread *ppi_thread_list(void);
+// ppi_thread_owning answers the thread that has the lane, NULL when none does.
 ppi_thread *ppi_thread_owning(const ppi_lane *lane);
 // ppi_thread_num_busy counts threads inside a marker now.
 size_t ppi_thread_num_busy(void);
 // ppi_thread_release_lanes forgets the lanes of all threads that are not busy.
 void ppi_thread_release_lanes(void);
 bool ppi_thread_has_membarrier(void);
+// ppi_thread_name_os names the thread with this OS id, now or when it comes;
+// false when there is no room for another name to remember.
+bool ppi_thread_name_os(uint32_t tid, const char *name);
 // Called in a forked child, after this file's own clean-up.
 void ppi_thread_set_fork_handler(void (*in_child)(void));
 

@@ -65,6 +65,8 @@ pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
   if (status == PPROF_STATUS_OK)
     status = ppi_tally_add(tally, 0, PPI_TOTAL_UNMATCHED,
                            unmatched_of_tables(spool));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_tally_add(tally, 0, PPI_TOTAL_INVALID, spool->header->invalid);
   if (status == PPROF_STATUS_OK) status = ppi_tally_items(tally, &items, &num);
   if (status != PPROF_STATUS_OK) return status;
   ppi_total *grown = ppi_realloc(items, (num + PPI_NUM_TOTALS) * sizeof *items);

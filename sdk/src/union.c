@@ -15,7 +15,7 @@ static int compare_spans(const void *left, const void *right) {
   return 0;
 }
 
-static void compact(ppi_union *set) {
+void ppi_union_compact(ppi_union *set) {
   if (set->num > 1)
     qsort(set->spans, set->num, sizeof *set->spans, compare_spans);
   size_t kept = 0;
@@ -43,7 +43,7 @@ pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
       return PPROF_STATUS_OK;
     }
   }
-  if (set->num >= 2 * set->num_compact + 64) compact(set);
+  if (set->num >= 2 * set->num_compact + 64) ppi_union_compact(set);
   ppi_span *grown =
       ppi_grow(set->spans, &set->capacity, set->num + 1, sizeof *set->spans);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
@@ -54,7 +54,7 @@ pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
 
 void ppi_union_settle(ppi_union *set, uint64_t horizon_ns) {
   if (horizon_ns <= set->horizon_ns) return;
-  compact(set);
+  ppi_union_compact(set);
   size_t kept = 0;
   for (size_t i = 0; i < set->num; i++) {
     ppi_span span = set->spans[i];
@@ -70,7 +70,7 @@ void ppi_union_settle(ppi_union *set, uint64_t horizon_ns) {
 }
 
 uint64_t ppi_union_measure(ppi_union *set) {
-  compact(set);
+  ppi_union_compact(set);
   uint64_t sum = set->settled_ns;
   for (size_t i = 0; i < set->num; i++)
     sum += set->spans[i].end_ns - set->spans[i].start_ns;

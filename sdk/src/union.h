@@ -31,6 +31,9 @@ pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns);
 // complete, and forgets its spans.
 void ppi_union_settle(ppi_union *set, uint64_t horizon_ns);
 
+// ppi_union_compact makes the spans that are not settled disjoint, in order.
+void ppi_union_compact(ppi_union *set);
+
 uint64_t ppi_union_measure(ppi_union *set);
 void ppi_union_clear(ppi_union *set);
 

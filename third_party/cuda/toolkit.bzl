@@ -18,11 +18,22 @@ config_setting(
 )
 """
 
+# What rules must know while targets are made: paths, "" for what is not there.
+_FOUND = """\
+NVCC = "{nvcc}"
+INCLUDE = "{include}"
+"""
+
 _PRESENT = """
 cc_library(
     name = "cuda",
     srcs = {archives},
-    hdrs = glob(["include/**"]),
+    hdrs = glob([
+        "include/*.h",
+        "include/*.hpp",
+        "include/crt/**",
+        "include/nvtx3/**",
+    ]),
     includes = ["include"],
     linkopts = [
         "-ldl",
@@ -59,14 +70,25 @@ def _archives(ctx, home):
             return ["lib/libcudart_static.a"]
     return []
 
+# A compiler without the runtime's archive can build no program.
+def _nvcc(home, archives):
+    nvcc = home.get_child("bin").get_child("nvcc")
+    return str(nvcc) if nvcc.exists and archives else ""
+
 def _cuda_toolkit_impl(ctx):
     home = _find(ctx)
     ctx.file("WORKSPACE", "")
     if not home:
+        ctx.file("found.bzl", _FOUND.format(nvcc = "", include = ""))
         ctx.file("BUILD", _SETTING.format(found = False) + _ABSENT)
         return
     ctx.symlink(home.get_child("include"), "include")
-    library = _PRESENT.format(archives = repr(_archives(ctx, home)))
+    archives = _archives(ctx, home)
+    ctx.file("found.bzl", _FOUND.format(
+        nvcc = _nvcc(home, archives),
+        include = home.get_child("include"),
+    ))
+    library = _PRESENT.format(archives = repr(archives))
     ctx.file("BUILD", _SETTING.format(found = True) + library)
 
 cuda_toolkit = repository_rule(

@@ -269,13 +269,19 @@ typedef struct pprof_anchor {
   int64_t device_ns;
 } pprof_anchor;
 
-// pprof_stream_info is what a marker needs to know of a stream.
+// pprof_stream_info is what a marker needs to know of a stream. Handles come
+// back for other streams; what was answered before may serve, and need not.
 typedef struct pprof_stream_info {
   size_t size;         // set by the library
   uint64_t stable_id;  // no other stream's; not reused where that is possible
   uint64_t pool;       // events are made per pool, e.g. a context
   bool capturing;      // a graph is being captured: insert nothing; stable_id
                        // may be 0 then, where asking would end the capture
+  // Set by the library: only `capturing` is read; the rest is known.
+  bool capturing_only;
+  // Set by the library: the last answer for this handle, or NULL. A stream with
+  // its stable_id still has its pool.
+  const struct pprof_stream_info *known;
 } pprof_stream_info;
 
 #define PPROF_BACKEND_ABSOLUTE_TIME 1u  // event_elapsed takes NULL for `from`
@@ -284,9 +290,9 @@ typedef struct pprof_stream_info {
 // pprof_backend is a table of functions, a constant that lives as long as the
 // process. Fields are only appended. All are required but those marked
 // optional (NULL). DEVICE from any of them ends device timing for the session,
-// host timing goes on; any other error costs one range its device time. A
-// backend leaves the program's own error state alone and never ends the
-// process.
+// UNAVAILABLE that of one pool, which is gone with all its events; host timing
+// goes on. Any other error costs one range its device time. A backend leaves
+// the program's own error state alone and never ends the process.
 struct pprof_backend {
   size_t size;       // sizeof(pprof_backend)
   const char *name;  // "opencl"; the device is shown as "opencl:0"
@@ -349,6 +355,33 @@ struct pprof_backend {
   // untimed_hint (optional) says why stream_info answers UNSUPPORTED and what
   // to do, e.g. "the queue was made without CL_QUEUE_PROFILING_ENABLE".
   const char *untimed_hint;
+
+  // pool_check (optional) tells whether `pool` is still there. The collector's
+  // thread, before it asks for events of the pool.
+  //
+  // Errors: UNAVAILABLE: it is gone, and its events must not be touched.
+  pprof_status (*pool_check)(void *context, uint64_t pool);
+
+  // event_record_in_graph (optional) makes recording `event` a node of the
+  // graph that `stream` captures: each launch of the graph records it anew,
+  // until event_elapsed answers BUSY from the launch on. `*out_capture` is the
+  // number of that capture. The marking thread; must not block. Such an event
+  // is never destroyed.
+  //
+  // Errors: UNSUPPORTED: not now, or not at all.
+  pprof_status (*event_record_in_graph)(void *context, void *event,
+                                        void *stream, uint64_t *out_capture);
+
+  // error_text (optional) names what made it answer DEVICE, e.g.
+  // "CUDA_ERROR_ILLEGAL_ADDRESS (700)", for the report. The collector's thread;
+  // must not touch the device.
+  //
+  // Result: valid until close; NULL: nothing is known.
+  const char *(*error_text)(void *context);
+
+  // caveat (optional) stands in every report of a session that had a device of
+  // this backend, e.g. "not run on hardware".
+  const char *caveat;
 };
 
 #ifdef __cplusplus

@@ -26,9 +26,14 @@ enum {
   PPROF_FLAG_ABANDONED = 2,  // never ended by its own code; it ends with what
                              // was around it
   PPROF_FLAG_LATE = 4,       // its device times came too late
-  PPROF_FLAG_IN_GRAPH = 8,   // submitted into a graph capture: not timed
+  PPROF_FLAG_IN_GRAPH = 8,   // captured into a graph; with device times, a
+                             // launch of that graph (its host side a point)
   PPROF_FLAG_NO_DEVICE_TIME = 16,  // its device time is unknown
-  PPROF_FLAG_ASYNC = 32            // takes no part in its lane's nesting
+  PPROF_FLAG_ASYNC = 32,           // takes no part in its lane's nesting
+  PPROF_FLAG_PAIRED = 64,  // the device side of the host range of the same name
+                           // that began with it on its thread: that is the call
+  PPROF_FLAG_INNER = 128   // paired, and begun inside another paired one on the
+                           // same stream of its thread
 };
 
 // pprof_event is one finished range, mark or counter sample. All times are ns

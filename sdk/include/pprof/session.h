@@ -81,7 +81,8 @@ pprof_session_add_sink(pprof_session *session, pprof_sink *sink);
 //          wait for; NO_MEMORY. A sink whose begin fails is detached; stop
 //          tells.
 // Threads: the owner of `session`.
-// Cost:    takes and touches the memory of the spool.
+// Cost:    takes and touches the memory of the spool; waits up to 200 ms for
+//          each log whose disk does not answer.
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_session_start(pprof_session *session);
 

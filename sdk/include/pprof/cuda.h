@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device ranges for CUDA programs, typed: a cudaStream_t is all they take.
+//
+//   #include <pprof/cuda.h>
+//
+//   PPROF_SITE(detect, "detect", PPROF_CATEGORY_INFERENCE);
+//   pprof_cuda_push(stream, &detect);
+//   detect_kernel<<<grid, block, 0, stream>>>(...);
+//   pprof_cuda_pop(stream);
+//
+//   { PPROF_CUDA_SCOPE(stream, "classify"); classify(..., stream); }
+//
+// Nothing of CUDA is needed to include this; cuda_runtime.h may stand before
+// it or after it. A CUstream is a cudaStream_t.
+//
+// The device is that of the context current on the calling thread, as for a
+// kernel launch: the stream belongs to it. Where none is current yet (no CUDA
+// call was made that needs one), a range has its host side only, and the
+// report says so. No call here loads a driver, makes a context, waits for the
+// device or touches the program's last error. The first range on a device opens
+// it (pprof_device_get); open it before the work starts with pprof_cuda_device.
+//
+// Stream 0 is what it is to the CUDA calls around it: with nvcc
+// --default-stream per-thread, or CUDA_API_PER_THREAD_DEFAULT_STREAM defined
+// before the first include, cudaStreamPerThread; otherwise the legacy default
+// stream, as is cudaStreamLegacy.
+#ifndef PPROF_CUDA_H_
+#define PPROF_CUDA_H_
+
+#include "pprof/base.h"
+#include "pprof/device.h"
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// As the CUDA headers have it.
+typedef struct CUstream_st *cudaStream_t;
+
+#ifndef PPROF_DISABLE
+
+// pprof_cuda_device is the device of the context that is current on this
+// thread.
+//
+// Result: NULL when there is none; device calls take NULL for host time only.
+// Cost:   asks the driver once; the first time for a device, pprof_device_get.
+//         Until the program has loaded its driver, looks for it at most once a
+//         millisecond.
+PPROF_API pprof_device *pprof_cuda_device(void);
+
+// For inline code only. `stream` is one that pprof_cuda_stream_ gave.
+PPROF_API void pprof_cuda_pop_(void *stream);
+PPROF_API void pprof_cuda_next_(void *stream, pprof_site *site);
+PPROF_API void pprof_cuda_work_(void *stream, const pprof_work_amount *work);
+PPROF_API pprof_device_token pprof_cuda_scope_push_(void *stream,
+                                                    pprof_site *site);
+
+// For inline code only. A stream has one name here: NULL, never
+// cudaStreamLegacy (1), for the legacy default stream.
+static inline void *pprof_cuda_stream_(cudaStream_t stream) {
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
+    defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+  if (!stream) return (void *)(uintptr_t)2;  // cudaStreamPerThread
+#endif
+  return (uintptr_t)stream == 1 ? NULL : (void *)stream;
+}
+
+static inline bool pprof_cuda_is_off_(void) {
+  return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0;
+}
+
+// pprof_cuda_push is pprof_device_push on the current device.
+//
+// Cost: while nothing records, one load and one branch; else one device event
+//       recorded in `stream`.
+static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {
+  if (pprof_cuda_is_off_()) return;
+  pprof_device_push(pprof_cuda_device(), pprof_cuda_stream_(stream), site);
+}
+
+// pprof_cuda_pop is pprof_device_pop. The range is found by thread and stream,
+// also when another device is current by now; of several on stream 0 of
+// different devices, that of the current device.
+//
+// Cost: one device event recorded in `stream`.
+static inline void pprof_cuda_pop(cudaStream_t stream) {
+  pprof_cuda_pop_(pprof_cuda_stream_(stream));
+}
+
+// pprof_cuda_next is pprof_device_next: the end of one stage is the start of
+// the other.
+//
+// Cost: one device event recorded in `stream`.
+static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
+  if (pprof_cuda_is_off_())
+    pprof_cuda_pop_(pprof_cuda_stream_(stream));
+  else
+    pprof_cuda_next_(pprof_cuda_stream_(stream), site);
+}
+
+// pprof_cuda_range_begin is pprof_device_range_begin on the current device.
+//
+// Result: id 0 while nothing records, or when it could not be kept.
+// Cost:   as pprof_cuda_push.
+static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
+                                                 pprof_site *site) {
+  pprof_range none = {0};
+  if (pprof_cuda_is_off_()) return none;
+  return pprof_device_range_begin(pprof_cuda_device(),
+                                  pprof_cuda_stream_(stream), site);
+}
+
+// pprof_cuda_range_end is pprof_device_range_end: any thread, any stream of the
+// device it began on.
+//
+// Cost: one device event recorded in `stream`.
+static inline void pprof_cuda_range_end(pprof_range range,
+                                        cudaStream_t stream) {
+  if (range.id) pprof_device_range_end(range, pprof_cuda_stream_(stream));
+}
+
+// pprof_cuda_work adds `work` to the range that pprof_cuda_pop would end.
+static inline void pprof_cuda_work(cudaStream_t stream,
+                                   const pprof_work_amount *work) {
+  if (!pprof_cuda_is_off_()) pprof_cuda_work_(pprof_cuda_stream_(stream), work);
+}
+
+// pprof_cuda_stream_name is pprof_stream_name on the current device. Called
+// before the start it also has the events of the context ready for the first
+// range.
+static inline void pprof_cuda_stream_name(cudaStream_t stream,
+                                          const char *name) {
+  pprof_stream_name(pprof_cuda_device(), pprof_cuda_stream_(stream), name);
+}
+
+static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
+                                                         pprof_site *site) {
+  pprof_device_token none = {{0}, NULL};
+  if (pprof_cuda_is_off_()) return none;
+  return pprof_cuda_scope_push_(pprof_cuda_stream_(stream), site);
+}
+
+// PPROF_CUDA_SCOPE is PPROF_DEVICE_SCOPE on the current device: a range of
+// category INFERENCE that ends with the enclosing block.
+//
+// Cost: while nothing records, two loads and two branches; else two device
+//       events recorded in `stream`.
+#define PPROF_CUDA_SCOPE(stream, label) \
+  PPROF_CUDA_SCOPE_N_(stream, label, __COUNTER__)
+
+#define PPROF_CUDA_SCOPE_N_(stream, label, n)                              \
+  PPROF_SITE(PPROF_CAT_(pprof_site_, n), label, PPROF_CATEGORY_INFERENCE); \
+  __attribute__((cleanup(pprof_device_scope_exit_), unused))               \
+  const pprof_device_token                                                 \
+  PPROF_CAT_(pprof_token_, n) =                                            \
+      pprof_cuda_scope_enter_(stream, &PPROF_CAT_(pprof_site_, n))
+
+#else  // PPROF_DISABLE: the same names, no code; arguments are evaluated.
+
+static inline pprof_device *pprof_cuda_device(void) {
+  return NULL;
+}
+static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {
+  (void)stream;
+  (void)site;
+}
+static inline void pprof_cuda_pop(cudaStream_t stream) {
+  (void)stream;
+}
+static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
+  (void)stream;
+  (void)site;
+}
+static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
+                                                 pprof_site *site) {
+  pprof_range none = {0};
+  (void)stream;
+  (void)site;
+  return none;
+}
+static inline void pprof_cuda_range_end(pprof_range range,
+                                        cudaStream_t stream) {
+  (void)range;
+  (void)stream;
+}
+static inline void pprof_cuda_work(cudaStream_t stream,
+                                   const pprof_work_amount *work) {
+  (void)stream;
+  (void)work;
+}
+static inline void pprof_cuda_stream_name(cudaStream_t stream,
+                                          const char *name) {
+  (void)stream;
+  (void)name;
+}
+static inline int pprof_cuda_nothing_(cudaStream_t stream) {
+  (void)stream;
+  return 0;
+}
+#define PPROF_CUDA_SCOPE_N_(stream, n)                              \
+  __attribute__((unused)) const int PPROF_CAT_(pprof_nothing_, n) = \
+      pprof_cuda_nothing_(stream)
+#define PPROF_CUDA_SCOPE(stream, label) PPROF_CUDA_SCOPE_N_(stream, __COUNTER__)
+
+#endif  // PPROF_DISABLE
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPROF_CUDA_H_
