@@ -174,9 +174,8 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
                                      const pprof_event *event) {
   ppi_chrome_slice slice = host_side(writer, event);
   pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
-  bool timed =
-      !(event->flags & (PPROF_FLAG_NO_DEVICE_TIME | PPROF_FLAG_IN_GRAPH)) &&
-      (event->device_start_ns | event->device_end_ns) != 0;
+  bool timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) &&
+               (event->device_start_ns | event->device_end_ns) != 0;
   if (status != PPROF_STATUS_OK || !timed) return status;
   slice.start_ns = event->device_start_ns;
   slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);

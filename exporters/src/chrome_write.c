@@ -75,6 +75,8 @@ static const struct {
     {PPROF_FLAG_LATE, ",\"late\":true"},
     {PPROF_FLAG_IN_GRAPH, ",\"in_graph\":true"},
     {PPROF_FLAG_NO_DEVICE_TIME, ",\"no_device_time\":true"},
+    {PPROF_FLAG_PAIRED, ",\"paired\":true"},
+    {PPROF_FLAG_INNER, ",\"inner\":true"},
 };
 
 static void put_flags(ppi_chrome_out *out, uint32_t flags) {

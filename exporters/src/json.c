@@ -7,6 +7,7 @@ static void put_cell(ppi_page *page, const ppi_cell *cell) {
   double percent;
   switch (cell->kind) {
     case PPI_CELL_NONE:
+    case PPI_CELL_UNRESOLVED:
       ppi_page_text(page, "null");
       break;
     case PPI_CELL_TEXT:
@@ -18,6 +19,9 @@ static void put_cell(ppi_page *page, const ppi_cell *cell) {
       break;
     case PPI_CELL_RATIO:
       if (ppi_cell_is_ratio(cell, &percent)) ppi_page_short(page, percent);
+      break;
+    case PPI_CELL_RATE:
+      ppi_page_short(page, (double)cell->value / (double)cell->divisor);
       break;
   }
 }

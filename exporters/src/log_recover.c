@@ -318,6 +318,17 @@ static pprof_status with_spool(recover_job *recovery, const char *part) {
   return make_whole(recovery);
 }
 
+// Nothing yet, or the first bytes of a log's header.
+static bool is_empty_part(const char *path) {
+  char start[PPI_LOG_FILE_HEADER_SIZE];
+  FILE *file = ends_in_part(path) ? fopen(path, "rb") : NULL;
+  if (!file) return false;
+  size_t num = fread(start, 1, sizeof start, file);
+  fclose(file);
+  return num < sizeof start &&
+         memcmp(start, PPI_LOG_MAGIC, PPI_MIN(num, strlen(PPI_LOG_MAGIC))) == 0;
+}
+
 static pprof_status from_spool(recover_job *recovery, const char *path) {
   pprof_status status = take_salvage(recovery, path, recovery->error);
   return status == PPROF_STATUS_OK ? with_spool(recovery, NULL) : status;
@@ -380,6 +391,11 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
   ppi_log_file_close(file);
   if (status == PPROF_STATUS_OK)
     status = from_log(&recovery, path);
+  else if (status == PPROF_STATUS_INVALID && is_empty_part(path))
+    status = ppi_fail(error, status,
+                      "%s: the run died before it wrote whose log this is; "
+                      "recover its spool",
+                      path);
   else if (status == PPROF_STATUS_INVALID)
     status = from_spool(&recovery, path);
   clear(&recovery);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The log writer: a sink on the collector's thread that closes blocks into a
-// staging ring and never waits for the disk, but in finish.
+// staging ring and does not wait for the disk, but in finish and, for its first
+// blocks, in begin.
 #include "log_writer.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ enum {
   // A group of blocks takes at most three of the longest, and the end of the
   // ring may waste one more.
   BLOCKS_PER_RING = 6,
-  DEFAULT_LIMIT_MS = 10000
+  DEFAULT_LIMIT_MS = 10000,
+  FIRST_BLOCKS_MS = 200
 };
 
 // The records of a run are kept once its block is in the file.
@@ -225,6 +227,18 @@ static bool make_heap_ring(log_writer *writer) {
   return true;
 }
 
+// A process may end at once: from the beginning the file leads to the spool,
+// which has the rest. A disk that takes longer than this is not waited for.
+static void wait_for_first_blocks(log_writer *writer) {
+  uint64_t deadline_ns = ppi_monotonic_ns() + FIRST_BLOCKS_MS * 1000000ull;
+  while (check(writer) == PPROF_STATUS_OK) {
+    uint64_t num_written = ppi_log_io_look(writer->io).num_written;
+    if (num_written >= writer->assembler.next_number ||
+        !ppi_log_io_wait(writer->io, num_written, deadline_ns))
+      return;
+  }
+}
+
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   log_writer *writer = writer_of(sink);
   if (writer->io || writer->finished) return PPROF_STATUS_INVALID;
@@ -241,7 +255,9 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   status = ppi_log_io_start(writer->fd, writer->staging, header, &writer->io);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
   writer->fd = -1;
-  return fail(writer, ppi_log_assembler_info(&writer->assembler, info));
+  fail(writer, ppi_log_assembler_info(&writer->assembler, info));
+  wait_for_first_blocks(writer);
+  return writer->status;
 }
 
 static pprof_status define(pprof_sink *sink,
@@ -369,8 +385,9 @@ static char *absolute(const char *path) {
 }
 
 // Opens a .part file that holds nothing and that nobody writes. -1 and EEXIST
-// when this one is another run's. A recover that removes an empty one does so
-// under the lock, so whoever has the lock sees that the name is gone.
+// when this one is another run's, EBUSY when that run lives. A recover that
+// removes an empty one does so under the lock, so whoever has the lock sees
+// that the name is gone.
 static int open_free(const char *part_path) {
   int fd = open(part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return -1;
@@ -381,16 +398,28 @@ static int open_free(const char *part_path) {
   if (held ||
       (fstat(fd, &stat) == 0 && (stat.st_size > 0 || stat.st_nlink == 0))) {
     close(fd);
-    errno = EEXIST;
+    errno = held ? EBUSY : EEXIST;
     return -1;
   }
   return fd;
+}
+
+// Neither of two that live replaces the other's log.
+static pprof_status keep_apart(log_writer *writer) {
+  size_t len = strlen(writer->part_path) - strlen(".part");
+  char *path = ppi_strdup(writer->part_path);
+  if (!path) return PPROF_STATUS_NO_MEMORY;
+  path[len] = 0;
+  ppi_free(writer->path);
+  writer->path = path;
+  return PPROF_STATUS_OK;
 }
 
 // What a run that died left under PATH.part waits for `recover`; the next run
 // writes beside it.
 static pprof_status open_part(log_writer *writer, pprof_error *error) {
   char infix[16] = "";
+  bool meets = false;
   for (int n = 0; n < 10000; n++) {
     snprintf(infix, sizeof infix, "%d", n);
     char *path = n ? ppi_log_sibling_path(writer->path, infix)
@@ -401,8 +430,12 @@ static pprof_status open_part(log_writer *writer, pprof_error *error) {
     if (!writer->part_path)
       return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
     writer->fd = open_free(writer->part_path);
-    if (writer->fd >= 0) return PPROF_STATUS_OK;
-    if (errno != EEXIST) break;
+    if (writer->fd >= 0)
+      return meets && keep_apart(writer) != PPROF_STATUS_OK
+                 ? ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory")
+                 : PPROF_STATUS_OK;
+    meets = meets || errno == EBUSY;
+    if (errno != EEXIST && errno != EBUSY) break;
   }
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s: %s",
                   writer->part_path, strerror(errno));

@@ -16,6 +16,9 @@ static void put_cell(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
     case PPI_CELL_NONE:
       ppi_page_text(page, "-");
       break;
+    case PPI_CELL_UNRESOLVED:
+      ppi_page_text(page, "n/r");
+      break;
     case PPI_CELL_TEXT:
       ppi_page_visible(page, cell->text);
       break;
@@ -27,6 +30,9 @@ static void put_cell(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
       break;
     case PPI_CELL_RATIO:
       if (ppi_cell_is_ratio(cell, &percent)) ppi_page_fixed(page, percent, 2);
+      break;
+    case PPI_CELL_RATE:
+      ppi_page_fixed(page, (double)cell->value / (double)cell->divisor, 2);
       break;
   }
 }

@@ -10,11 +10,15 @@
 #include "pprof/export.h"
 
 extern const ppi_view_kind ppi_view_device, ppi_view_overview, ppi_view_model,
-    ppi_view_userdefined;
+    ppi_view_userdefined, ppi_view_queue, ppi_view_messages;
 
-static const ppi_view_kind *const view_kinds[] = {
-    &ppi_view_device, &ppi_view_overview, &ppi_view_model,
-    &ppi_view_userdefined, NULL};
+static const ppi_view_kind *const view_kinds[] = {&ppi_view_device,
+                                                  &ppi_view_overview,
+                                                  &ppi_view_model,
+                                                  &ppi_view_userdefined,
+                                                  &ppi_view_queue,
+                                                  &ppi_view_messages,
+                                                  NULL};
 
 enum { NUM_VIEWS = sizeof view_kinds / sizeof *view_kinds - 1 };
 
@@ -38,9 +42,18 @@ ppi_cell ppi_cell_time(uint64_t ns) {
   return (ppi_cell){PPI_CELL_TIME, NULL, to_signed(ns), 1};
 }
 
+ppi_cell ppi_cell_unresolved(void) {
+  return (ppi_cell){PPI_CELL_UNRESOLVED, NULL, 0, 1};
+}
+
 ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n) {
   if (n == 0) return (ppi_cell){0};
   return (ppi_cell){PPI_CELL_TIME, NULL, to_signed(sum_ns), n};
+}
+
+ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns) {
+  if (ns == 0) return (ppi_cell){0};
+  return (ppi_cell){PPI_CELL_RATE, NULL, to_signed(bytes), ns};
 }
 
 ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole) {

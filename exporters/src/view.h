@@ -13,11 +13,13 @@ extern "C" {
 #endif
 
 typedef enum ppi_cell_kind {
-  PPI_CELL_NONE = 0,  // does not apply: `-` in tables, null in JSON
+  PPI_CELL_NONE = 0,    // does not apply: `-` in tables, null in JSON
+  PPI_CELL_UNRESOLVED,  // below the clock error: `n/r`, null in JSON
   PPI_CELL_TEXT,
   PPI_CELL_COUNT,
-  PPI_CELL_TIME,  // value / divisor nanoseconds
-  PPI_CELL_RATIO  // 100 * value / divisor percent
+  PPI_CELL_TIME,   // value / divisor nanoseconds
+  PPI_CELL_RATIO,  // 100 * value / divisor percent
+  PPI_CELL_RATE    // value / divisor GB/s
 } ppi_cell_kind;
 
 typedef struct ppi_cell {
@@ -30,7 +32,9 @@ typedef struct ppi_cell {
 ppi_cell ppi_cell_text(const char *text);
 ppi_cell ppi_cell_count(uint64_t count);
 ppi_cell ppi_cell_time(uint64_t ns);
+ppi_cell ppi_cell_unresolved(void);
 ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n);
+ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns);  // none for no time
 // ppi_cell_ratio: 0 of 0 is 0; anything else of 0 is none.
 ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole);
 // ppi_cell_is_ratio also answers the value.

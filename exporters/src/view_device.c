@@ -35,8 +35,8 @@ static bool add_device(ppi_view *view, const ppi_figures *figures,
   cells[CALLS] = ppi_cell_count(device->ranges + device->untimed);
   if (!device->ranges && device->untimed) return true;
   cells[BUSY] = ppi_cell_time(device->used_ns);
-  cells[UTILIZATION] =
-      ppi_cell_ratio((int64_t)device->used_ns, figures->base_ns);
+  cells[UTILIZATION] = ppi_cell_ratio((int64_t)device->used_ns,
+                                      figures->base_ns + device->more_base_ns);
   return true;
 }
 
@@ -75,8 +75,8 @@ static pprof_status build(const ppi_figures *figures, ppi_view *out) {
                   "the ratio base. A range's time\n"
                   "is that between two events on its stream: it includes gaps "
                   "between the launches inside.\n"
-                  "With kernel records it is the union of kernels. Work "
-                  "outside the base counts too.\n");
+                  "With kernel records it is the union of kernels. What lies "
+                  "outside the ratio base does not count.\n");
   ppi_view_note_base(out, figures);
   note_missing(out, figures);
   return PPROF_STATUS_OK;

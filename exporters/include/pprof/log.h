@@ -15,7 +15,8 @@ extern "C" {
 // pprof_log_writer_create makes a sink that writes the log `path`. Until the
 // session stops the file is `path`.part; then it replaces what had that name.
 // A .part that another run left, or still writes, is not touched: the new one
-// gets a number in its name. Whatever happens to the process, what was recorded
+// gets a number in its name, and so does the log where the other is still
+// written. Whatever happens to the process, what was recorded
 // can be recovered from that file and the session's spool.
 //
 // Errors: IO: the file cannot be made; NO_MEMORY.
