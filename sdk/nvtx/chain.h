@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passing calls on to the next tool, with that tool's handles in ours' place.
+// `next` NULL: nothing is passed on.
+#ifndef PPI_NVTX_CHAIN_H_
+#define PPI_NVTX_CHAIN_H_
+
+#include "nvtx.h"
+
+// ppi_nvtx_next_domain answers the next tool's handle; NULL of the default
+// domain.
+static inline void *ppi_nvtx_next_domain(const ppi_nvtx_domain *domain) {
+  return domain ? domain->next : NULL;
+}
+
+void ppi_nvtx_pass_mark(const nvtx_attributes *attributes, nvtx_function next);
+void ppi_nvtx_pass_push(const nvtx_attributes *attributes, nvtx_function next);
+uint64_t ppi_nvtx_pass_start(const nvtx_attributes *attributes,
+                             nvtx_function next, uint64_t id);
+// Nothing is passed on for a handle that is none of ours (`domain` NULL).
+void ppi_nvtx_pass_domain_mark(const ppi_nvtx_domain *domain,
+                               const nvtx_attributes *attributes,
+                               nvtx_function next);
+void ppi_nvtx_pass_domain_push(const ppi_nvtx_domain *domain,
+                               const nvtx_attributes *attributes,
+                               nvtx_function next);
+uint64_t ppi_nvtx_pass_domain_start(const ppi_nvtx_domain *domain,
+                                    const nvtx_attributes *attributes,
+                                    nvtx_function next, uint64_t id);
+
+static inline void ppi_nvtx_forward_mark(const nvtx_attributes *attributes,
+                                         nvtx_function next) {
+  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_mark(attributes, next);
+}
+static inline void ppi_nvtx_forward_push(const nvtx_attributes *attributes,
+                                         nvtx_function next) {
+  if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_push(attributes, next);
+}
+static inline uint64_t ppi_nvtx_forward_start(const nvtx_attributes *attributes,
+                                              nvtx_function next, uint64_t id) {
+  return PPI_LIKELY(next == NULL) ? id
+                                  : ppi_nvtx_pass_start(attributes, next, id);
+}
+
+// A range's id while calls are passed on: one number for both tools' ids. It is
+// never 0, as programs expect. Splitting it ends it.
+uint64_t ppi_nvtx_join_ids(uint64_t ours, uint64_t theirs);
+uint64_t ppi_nvtx_split(uint64_t id, uint64_t *out_theirs);
+static inline uint64_t ppi_nvtx_split_ids(uint64_t id, uint64_t *out_theirs) {
+  if (!ppi_nvtx_is_chained()) return id;
+  return ppi_nvtx_split(id, out_theirs);
+}
+
+// Ids that a tool gives out (schemas, counters) differ, too. What is longer
+// than these copies is passed on as it is.
+typedef struct ppi_nvtx_payload_copy {
+  ppi_payload_blob blobs[16];
+} ppi_nvtx_payload_copy;
+typedef struct ppi_nvtx_schema_copy {
+  ppi_payload_schema_attributes attributes;
+  ppi_payload_schema_entry entries[32];
+} ppi_nvtx_schema_copy;
+void ppi_nvtx_remember_id(uint64_t ours, uint64_t theirs);
+uint64_t ppi_nvtx_next_id(uint64_t ours);
+const ppi_payload_blob *ppi_nvtx_translate_payloads(
+    const ppi_payload_blob *payloads, size_t num, ppi_nvtx_payload_copy *copy);
+const ppi_payload_schema_attributes *ppi_nvtx_translate_schema(
+    const ppi_payload_schema_attributes *attributes,
+    ppi_nvtx_schema_copy *copy);
+
+#endif  // PPI_NVTX_CHAIN_H_
