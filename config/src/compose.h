@@ -27,6 +27,9 @@ typedef struct ppi_compose_calls {
                                        const ppi_schedule *schedule);
   pprof_status (*session_set_device_mode)(pprof_session *session,
                                           ppi_device_mode mode);
+  pprof_status (*session_set_graph_nodes)(pprof_session *session,
+                                          bool external);
+  void (*set_nvtx)(const ppi_nvtx_options *options);
   pprof_status (*session_set_info)(pprof_session *session, const char *key,
                                    const char *value);
   pprof_status (*session_add_sink)(pprof_session *session, pprof_sink *sink);
@@ -35,6 +38,7 @@ typedef struct ppi_compose_calls {
   void (*session_destroy)(pprof_session *session);
   pprof_status (*log_writer_create)(const char *path, pprof_sink **out,
                                     pprof_error *error);
+  const char *(*log_writer_path)(const pprof_sink *sink);
   pprof_status (*chrome_writer_create)(const char *path, pprof_sink **out,
                                        pprof_error *error);
   pprof_status (*report_create)(pprof_report **out);

@@ -13,10 +13,15 @@
 #define MOST_STEPS 1000000000ull  // sums of them stay far from overflow
 
 static const char *const device_modes[] = {"events", "off", NULL};
-static const char *const backends[] = {"cpu", "opencl", NULL};
+static const char *const backends[] = {"cpu", "opencl", "cuda", "hip", NULL};
+static const char *const graph_nodes[] = {"skip", "external", NULL};
+static const char *const payloads[] = {"counter", "flow",   "bytes",
+                                       "items",   "ignore", NULL};
+static const char *const nvtx_devices[] = {"off", "default", NULL};
+static const char *const forks[] = {"follow", "off", NULL};
 static const char *const formats[] = {"chrome", "table", "json", "csv", NULL};
-static const char *const views[] = {"device", "overview", "model",
-                                    "userdefined", NULL};
+static const char *const views[] = {
+    "device", "overview", "model", "userdefined", "queue", "messages", NULL};
 
 #define AT(field) offsetof(ppi_config, field)
 #define IN_WINDOW(field) offsetof(ppi_config_window, field)
@@ -65,6 +70,38 @@ const ppi_key ppi_keys[] = {
     {"devices.backends", PPI_KEY_CHOICES, "none", 0, 0, backends, AT(backends),
      "Backends whose first device is opened at start, so that one that is"
      " missing is reported. Others open when the program uses them."},
+    {"devices.graphs", PPI_KEY_CHOICE, "skip", 0, 0, graph_nodes,
+     AT(graph_nodes),
+     "Ranges submitted into a graph capture. skip: they are listed, not timed,"
+     " and the graph is what it would be. external: event nodes time them at"
+     " each launch; they change the graph's topology."},
+    {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "What NVTX calls become where injection records them."},
+    {"nvtx.device", PPI_KEY_CHOICE, "off", 0, 0, nvtx_devices,
+     AT(nvtx.device),
+     "default: pushed ranges are also timed on the default stream of the"
+     " thread's CUDA context and on streams that the program named. off: host"
+     " times only."},
+    {"nvtx.domains", PPI_KEY_RULES, "none", 0, 0, NULL, AT(nvtx.domains),
+     "Categories by the domain's name: `{NCCL: communication}`. At most 64."},
+    {"nvtx.categories", PPI_KEY_RULES, "none", 0, 0, NULL,
+     AT(nvtx.categories),
+     "Categories by the NVTX category's name; they go before `domains`. At"
+     " most 64."},
+    {"nvtx.payload", PPI_KEY_CHOICE, "counter", 0, 0, payloads,
+     AT(nvtx.payload),
+     "What the number that an event carries is: a counter"
+     " `EVENT.payload`, the request that a range serves, bytes or items of its"
+     " work, or nothing."},
+    {"nvtx.fields", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(nvtx.fields),
+     "Whether fields of payload schemas are recorded: sizes in bytes as work"
+     " of the range, other numbers as counters `EVENT.field`."},
+    {"nvtx.cut_names", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(nvtx.cut_names),
+     "Whether names lose what makes each call's its own, such as PyTorch's"
+     " `, seq = 12`."},
+    {"nvtx.fork", PPI_KEY_CHOICE, "follow", 0, 0, forks, AT(nvtx.fork),
+     "follow: a forked child records into a log of its own from its first"
+     " range on. off: it records nothing."},
     {"exports", PPI_KEY_EXPORTS, "none", 0, 0, NULL, 0,
      "Further files, at most 16."},
     {"exports[].format", PPI_KEY_CHOICE, NULL, 0, 0, formats,
@@ -392,6 +429,21 @@ static pprof_status read_exports(const walk *at, const ppi_yaml_node *node) {
   return PPROF_STATUS_OK;
 }
 
+ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
+  ppi_nvtx_options *nvtx = &config->nvtx;
+  if (key->offset == AT(nvtx.domains))
+    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains};
+  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories};
+}
+
+static pprof_status read_rules(const walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key) {
+  ppi_config_rules rules = ppi_config_rules_of(at->config, key);
+  if (node->kind != PPI_YAML_MAP)
+    return fail_type(at, node, node->key, "a mapping of names to categories");
+  return ppi_config_read_rules(node, at->source, &rules, at->error);
+}
+
 static pprof_status read_nested(const walk *at, const ppi_yaml_node *node,
                                 const ppi_key *key, void *base) {
   if (node->kind != PPI_YAML_MAP)
@@ -430,6 +482,8 @@ static pprof_status read_value(const walk *at, const ppi_yaml_node *node,
       return read_windows(at, node);
     case PPI_KEY_EXPORTS:
       return read_exports(at, node);
+    case PPI_KEY_RULES:
+      return read_rules(at, node, key);
   }
   return PPROF_STATUS_INVALID;
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "inject.h"
 #include "schedule.h"
 #include "yaml_tree.h"
 
@@ -46,6 +47,8 @@ typedef struct ppi_config_export {
 // Bits of `backends`, in the order of the table's choices.
 #define PPI_CONFIG_BACKEND_CPU 1u
 #define PPI_CONFIG_BACKEND_OPENCL 2u
+#define PPI_CONFIG_BACKEND_CUDA 4u
+#define PPI_CONFIG_BACKEND_HIP 8u
 
 typedef struct ppi_config {
   uint64_t version;
@@ -56,8 +59,9 @@ typedef struct ppi_config {
   uint64_t drain_interval_us, stop_wait_us;
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;
-  uint64_t device_mode;
+  uint64_t device_mode, graph_nodes;
   uint64_t backends;
+  ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;
 } ppi_config;
@@ -75,7 +79,8 @@ typedef enum ppi_key_type {
   PPI_KEY_STEPS,     // uint64_t[3]: from, to, given
   PPI_KEY_MAP,       // the keys below it
   PPI_KEY_WINDOWS,   // windows[]: a map or a list of maps
-  PPI_KEY_EXPORTS    // exports[]: a list of maps
+  PPI_KEY_EXPORTS,   // exports[]: a list of maps
+  PPI_KEY_RULES      // nvtx: a map of names to categories
 } ppi_key_type;
 
 typedef struct ppi_key {
@@ -87,6 +92,13 @@ typedef struct ppi_key {
   size_t offset;               // in ppi_config, or in the item of its list
   const char *help;
 } ppi_key;
+
+// Where the rules of `key` are.
+typedef struct ppi_config_rules {
+  uint64_t *num;
+  ppi_nvtx_rule *items;
+} ppi_config_rules;
+ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key);
 
 extern const ppi_key ppi_keys[];
 extern const size_t ppi_num_keys;
@@ -107,6 +119,12 @@ void ppi_config_write(const ppi_config *config, FILE *out);
 // of docs/profile-yaml.md.
 void ppi_config_help(FILE *out);
 void ppi_config_markdown(FILE *out);
+
+// schema_rules.c: reads the map `node` into `rules`, which it replaces.
+pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
+                                   const char *source,
+                                   const ppi_config_rules *rules,
+                                   pprof_error *error);
 
 // schema_values.c: single values. Answer false when `text` is not one, or does
 // not fit 64 bits.

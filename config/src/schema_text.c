@@ -32,6 +32,8 @@ static const char *type_words(const ppi_key *key) {
       return "mapping or list";
     case PPI_KEY_EXPORTS:
       return "list";
+    case PPI_KEY_RULES:
+      return "mapping";
   }
   return "";
 }
@@ -175,6 +177,11 @@ static const char markdown_rest[] =
     "| `PPROF_SET` | further keys: "
     "`PPROF_SET=\"memory_limit=128MiB;devices.mode=off\"` |\n"
     "| `PPROF_ENABLE` | `0`: `pprof_start` does nothing and succeeds |\n"
+    "| `NVTX_INJECTION64_PATH` | the path of `libpprof_nvtx.so`: records a "
+    "program's NVTX calls, see [nvtx.md](nvtx.md) |\n"
+    "| `PPROF_NVTX_CHAIN` | a second NVTX tool that gets the calls too |\n"
+    "| `PPROF_NVTX` | `1`: `pprof_start` sets `NVTX_INJECTION64_PATH` when "
+    "it is not set |\n"
     "| `PPROF_LOG_LEVEL` | messages on stderr: `off` (default), `error`, "
     "`warn`, `info`, `debug` |\n"
     "\n"
@@ -261,6 +268,7 @@ static void put_key(const ppi_key *key, const void *base, FILE *out) {
     case PPI_KEY_MAP:
     case PPI_KEY_WINDOWS:
     case PPI_KEY_EXPORTS:
+    case PPI_KEY_RULES:
       break;
   }
 }
@@ -304,12 +312,27 @@ static void put_items(const ppi_config *config, const ppi_key *key, FILE *out) {
   }
 }
 
+static void put_rules(const ppi_config *config, const ppi_key *key, FILE *out) {
+  ppi_config_rules rules = ppi_config_rules_of((ppi_config *)config, key);
+  if (*rules.num == 0) return;
+  fprintf(out, "  %s: {", strchr(key->path, '.') + 1);
+  for (uint64_t i = 0; i < *rules.num; i++) {
+    if (i > 0) fputs(", ", out);
+    put_text(rules.items[i].from, out);
+    fputs(": ", out);
+    put_text(rules.items[i].category, out);
+  }
+  fputs("}\n", out);
+}
+
 void ppi_config_write(const ppi_config *config, FILE *out) {
   for (size_t i = 0; i < ppi_num_keys; i++) {
     const ppi_key *key = &ppi_keys[i];
     const char *dot = strchr(key->path, '.');
     if (strchr(key->path, '[')) continue;
-    if (key->type == PPI_KEY_WINDOWS || key->type == PPI_KEY_EXPORTS) {
+    if (key->type == PPI_KEY_RULES) {
+      put_rules(config, key, out);
+    } else if (key->type == PPI_KEY_WINDOWS || key->type == PPI_KEY_EXPORTS) {
       put_items(config, key, out);
     } else {
       fprintf(out, "%s%s:%s", dot ? "  " : "", dot ? dot + 1 : key->path,

@@ -8,6 +8,8 @@
 //   PPROF_OUTPUT     path of the log, default pprof.%h.%p.pplog; %h is the
 //                    host, %p the process id
 //   PPROF_SET        "key.path=value;..." single settings
+//   PPROF_NVTX       1: pprof_start has the program's NVTX calls recorded, too,
+//                    where nobody has set NVTX_INJECTION64_PATH (docs/nvtx.md)
 //   PPROF_LOG_LEVEL  messages on stderr; without it the library is silent
 #ifndef PPROF_PPROF_H_
 #define PPROF_PPROF_H_
@@ -30,7 +32,9 @@ extern "C" {
 //
 // Errors:  CONFIG: the configuration is not valid; `error` says where, nothing
 //          was started. IO: it, or a file to be written, cannot be opened.
-//          BUSY while another session runs; NO_MEMORY.
+//          BUSY while another session runs; NO_MEMORY. A session that NVTX
+//          injection started is no obstacle: it goes on as this one when it is
+//          configured the same, else it ends with files of its own.
 // Threads: one at a time, pprof_stop included.
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);
