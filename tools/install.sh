@@ -18,6 +18,7 @@ done
 install -m 755 "$bin/libpprof.so" "$prefix/lib/libpprof.so.$version"
 ln -sf "libpprof.so.$version" "$prefix/lib/$soname"
 ln -sf "$soname" "$prefix/lib/libpprof.so"
+install -m 755 "$bin/sdk/nvtx/libpprof_nvtx.so" "$prefix/lib"
 install -m 644 "$bin/libpprof.a" "$prefix/lib"
 install -m 644 "$bin/pprof.pc" "$prefix/lib/pkgconfig"
 install -m 755 "$bin/tools/pprof-report" "$prefix/bin"

@@ -32,8 +32,9 @@ struct option_row {
 #define FIELD(name) offsetof(struct ppi_tool_options, name)
 
 static const struct option_row option_table[] = {
-    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_SUMMARY,
-     "table|csv|json|markdown", "table", "how to print the report"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "table|csv|json|markdown", "table",
+     "how to print the report"},
     {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_INFO, "table|json",
      "table", "how to print it"},
     {"output", 'o', OPTION_TEXT, FIELD(output),
@@ -44,14 +45,24 @@ static const struct option_row option_table[] = {
      " [LOG with .trace.json for .pplog]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RECOVER, "FILE", NULL,
      "the log to write [the name that the run would have used]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RUN, "FILE", NULL,
+     "where to write the tables; - is stdout [stderr]"},
     {"force", 0, OPTION_FLAG, FIELD(force), PPI_VERB_ALL, NULL, NULL,
-     "overwrite FILE"},
-    {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY, "VIEW,...", NULL,
-     "the tables to print"},
-    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit), PPI_VERB_SUMMARY,
-     "ns|us|ms|s", "ms", "the unit of times in tables; csv and json keep ns"},
-    {"strict", 0, OPTION_FLAG, FIELD(strict), PPI_VERB_SUMMARY | PPI_VERB_CHECK,
-     NULL, NULL, "exit 1 when anything was lost"},
+     "overwrite FILE; with run also variables that are set"},
+    {"config", 'c', OPTION_TEXT, FIELD(config), PPI_VERB_RUN, "FILE", NULL,
+     "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
+    {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_RUN, "FOLDER", NULL,
+     "new or empty folder for the logs [pprof.CMD.PID]"},
+    {"library", 0, OPTION_TEXT, FIELD(library), PPI_VERB_RUN, "FILE", NULL,
+     "libpprof_nvtx.so [the one installed with this tool]"},
+    {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "VIEW,...", NULL, "the tables to print"},
+    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", "ms",
+     "the unit of times in tables; csv and json keep ns"},
+    {"strict", 0, OPTION_FLAG, FIELD(strict),
+     PPI_VERB_SUMMARY | PPI_VERB_CHECK | PPI_VERB_RUN, NULL, NULL,
+     "exit 1 when anything was lost"},
     {"keep", 0, OPTION_FLAG, FIELD(keep), PPI_VERB_RECOVER, NULL, NULL,
      "leave the spool where it is"},
     {"help", 'h', OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
@@ -85,6 +96,8 @@ struct cursor {
   int argc, at;
   char **argv;
   bool only_operands;
+  int num_operands;
+  bool before_command;  // the next operand is a command
 };
 
 static const struct option_row *find_row(const char *name, size_t len,
@@ -149,11 +162,21 @@ static int take_short(struct cursor *cursor, const char *text,
   return take_value(cursor, text[1] ? text + 1 : NULL, item);
 }
 
+// What follows a command is the command's, whatever it looks like.
+static void take_operand(struct cursor *cursor, const char *text) {
+  const struct ppi_tool_verb *verb =
+      cursor->num_operands++ == 0 ? ppi_tool_find_verb(text) : NULL;
+  if (cursor->before_command) cursor->only_operands = true;
+  cursor->before_command = verb && verb->takes_command;
+}
+
 static int next_item(struct cursor *cursor, struct item *item) {
   const char *text = cursor->argv[cursor->at++];
   *item = (struct item){NULL, text};
-  if (cursor->only_operands || text[0] != '-' || text[1] == '\0')
+  if (cursor->only_operands || text[0] != '-' || text[1] == '\0') {
+    take_operand(cursor, text);
     return PPI_EXIT_DONE;
+  }
   if (text[1] == '-' && text[2] == '\0') {
     cursor->only_operands = true;
     item->value = NULL;
@@ -175,7 +198,7 @@ static int find_verb(struct ppi_tool_options *out) {
     out->verb_given = true;
     out->num_inputs--;
     memmove(out->inputs, out->inputs + 1,
-            sizeof(*out->inputs) * (size_t)out->num_inputs);
+            sizeof(*out->inputs) * (size_t)(out->num_inputs + 1));
     return PPI_EXIT_DONE;
   }
   if (strpbrk(first, "./") || access(first, F_OK) == 0) return PPI_EXIT_DONE;
@@ -281,7 +304,7 @@ static int collect_operands(struct cursor cursor,
 }
 
 int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out) {
-  struct cursor cursor = {argc, 1, argv, false};
+  struct cursor cursor = {.argc = argc, .at = 1, .argv = argv};
   *out = (struct ppi_tool_options){
       .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs))};
   if (!out->inputs) return PPI_EXIT_USAGE;

@@ -25,10 +25,15 @@ enum ppi_tool_exit {
 struct ppi_tool_options {
   const struct ppi_tool_verb *verb;
   const char *format, *output, *view, *time_unit;  // NULL: not given
+  const char *config, *library, *logs;
   bool force, strict, keep, help, version;
   bool verb_given;
   const char **inputs;  // the operands after the verb
   int num_inputs;
+  // Set by verbs for what they call, and by main.
+  bool to_stderr;      // without `output`
+  bool skip_useless;   // of several logs those empty or unreadable
+  bool keeps_sigpipe;  // the process was started with SIGPIPE ignored
 };
 
 struct ppi_tool_verb {
@@ -38,6 +43,7 @@ struct ppi_tool_verb {
   const char *details;  // further lines of its help
   unsigned bit;         // of the option table's masks
   bool needs_input;
+  bool takes_command;  // its first operand ends the options
   int (*run)(const struct ppi_tool_options *options);
 };
 // Ends with a row without a name; the first row runs when no verb is given.

@@ -31,7 +31,7 @@ int ppi_tool_output_check(const struct ppi_tool_options *options,
 
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out) {
   const char *path = options->output;
-  *out = stdout;
+  *out = !path && options->to_stderr ? stderr : stdout;
   if (is_stdout(path)) return PPI_EXIT_DONE;
   int code = ppi_tool_output_check(options, path);
   if (code != PPI_EXIT_DONE) return code;
@@ -45,17 +45,20 @@ int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out) {
 
 int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
                           int reason, int code) {
-  const char *path = is_stdout(options->output) ? "stdout" : options->output;
+  bool standard = is_stdout(options->output);
+  const char *path = !standard        ? options->output
+                     : file == stderr ? "stderr"
+                                      : "stdout";
   bool failed = ferror(file) != 0;
   if (!failed && fflush(file) != 0) {
     failed = true;
     reason = errno;
   }
-  if (file != stdout && fclose(file) != 0 && !failed) {
+  if (!standard && fclose(file) != 0 && !failed) {
     failed = true;
     reason = errno;
   }
-  if (!failed || (file == stdout && reason == EPIPE)) return code;
+  if (!failed || (standard && reason == EPIPE)) return code;
   ppi_tool_say("%s: cannot write: %s", path, strerror(reason));
   return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
 }

@@ -27,32 +27,41 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
      "Several logs (one per process or rank) make one report.\n"
      "An unfinished log (LOG.part) or a dead process's spool is read as far "
      "as it\ngoes.\n",
-     PPI_VERB_SUMMARY, true, ppi_tool_summary},
+     PPI_VERB_SUMMARY, true, false, ppi_tool_summary},
     {"trace", "LOG", "write a Chrome trace (chrome://tracing, Perfetto)", "",
-     PPI_VERB_TRACE, true, ppi_tool_trace},
+     PPI_VERB_TRACE, true, false, ppi_tool_trace},
     {"info", "LOG...", "say what a log is: its run, size and contents", "",
-     PPI_VERB_INFO, true, ppi_tool_info},
+     PPI_VERB_INFO, true, false, ppi_tool_info},
     {"check", "LOG...", "check every block of a log",
      "Checksums, order and contents of all blocks; what is damaged, and what "
      "the\nrun itself lost.\n",
-     PPI_VERB_CHECK, true, ppi_tool_check},
+     PPI_VERB_CHECK, true, false, ppi_tool_check},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
      "Without an operand it lists the spools that killed runs left behind.\n",
-     PPI_VERB_RECOVER, false, ppi_tool_recover},
+     PPI_VERB_RECOVER, false, false, ppi_tool_recover},
+    {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
+     "The command and its children are profiled through NVTX, or through the "
+     "SDK if\nthey use it; nothing in them needs to change. Input and output "
+     "are "
+     "theirs: the\ntables go to stderr. Exits as the command does (128 + n for "
+     "signal n, 126 or\n127 when it cannot be run), or as below when it "
+     "succeeds.\n",
+     PPI_VERB_RUN, true, true, ppi_tool_run},
     {"help", "[VERB]", "print this, or the help of a verb", "", PPI_VERB_HELP,
-     false, run_help},
-    {NULL, NULL, NULL, NULL, 0, false, NULL}};
+     false, false, run_help},
+    {NULL, NULL, NULL, NULL, 0, false, false, NULL}};
 
 int main(int argc, char **argv) {
   struct ppi_tool_options options;
   // A reader that has seen enough (`| head`) is no failure of ours: writing
   // answers EPIPE instead.
-  signal(SIGPIPE, SIG_IGN);
+  bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   if (argc < 2) {
     ppi_tool_help(NULL, stderr);
     return PPI_EXIT_USAGE;
   }
   int code = ppi_tool_parse(argc, argv, &options);
+  options.keeps_sigpipe = keeps_sigpipe;
   if (code == PPI_EXIT_DONE) {
     if (options.help)
       ppi_tool_help(options.verb_given ? options.verb : NULL, stdout);

@@ -42,7 +42,8 @@ struct listing {
   unsigned num_dead, num_alive;
 };
 
-static void list_spool(const char *path, struct listing *listing) {
+static void list_spool(const char *path, void *user) {
+  struct listing *listing = user;
   ppi_salvage *salvage;
   pprof_error error = {""};
   pprof_status status = ppi_salvage_open(path, &salvage, &error);
@@ -65,26 +66,53 @@ static int wanted(const struct dirent *entry) {
   return is_spool_name(entry->d_name);
 }
 
-static void list_folder(const char *folder, struct listing *listing) {
+static void visit_folder(const char *folder,
+                         void (*visit)(const char *path, void *user),
+                         void *user) {
   struct dirent **entries;
   int num = scandir(folder, &entries, wanted, by_name);
   if (num < 0) return;
   for (int i = 0; i < num; i++) {
     char path[4096];
     int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-    if (len > 0 && (size_t)len < sizeof(path)) list_spool(path, listing);
+    if (len > 0 && (size_t)len < sizeof(path)) visit(path, user);
     free(entries[i]);
   }
   free(entries);
 }
 
 // The folders where a session puts its spool by itself.
+static void visit_spools(void (*visit)(const char *path, void *user),
+                         void *user) {
+  const char *runtime_folder = getenv("XDG_RUNTIME_DIR");
+  visit_folder("/dev/shm", visit, user);
+  if (runtime_folder && runtime_folder[0])
+    visit_folder(runtime_folder, visit, user);
+}
+
+static void recover_if_inside(const char *path, void *user) {
+  const char *folder = user;
+  size_t len = strlen(folder);
+  ppi_salvage *salvage;
+  ppi_recover_result result;
+  pprof_error error = {""};
+  if (ppi_salvage_open(path, &salvage, NULL) != PPROF_STATUS_OK) return;
+  const ppi_staging *staging = ppi_salvage_staging(salvage);
+  bool inside = staging && strncmp(staging->log_path, folder, len) == 0 &&
+                staging->log_path[len] == '/';
+  ppi_salvage_close(salvage);
+  if (inside && ppi_recover(path, NULL, &result, &error) != PPROF_STATUS_OK)
+    ppi_tool_say("%s", error.text);
+}
+
+void ppi_tool_recover_logs_in(const char *folder) {
+  visit_spools(recover_if_inside, (void *)folder);
+}
+
 static int list_spools(void) {
   struct listing listing = {0, 0};
   const char *runtime_folder = getenv("XDG_RUNTIME_DIR");
-  list_folder("/dev/shm", &listing);
-  if (runtime_folder && runtime_folder[0])
-    list_folder(runtime_folder, &listing);
+  visit_spools(list_spool, &listing);
   if (!listing.num_dead)
     printf("no spool of a dead process in /dev/shm%s%s\n",
            runtime_folder && runtime_folder[0] ? " or " : "",

@@ -49,13 +49,23 @@ static pprof_report *read_report(const char *path, int *code) {
   return NULL;
 }
 
-// A sum without one of its logs would look like the whole: then there is none.
+static bool is_empty(const pprof_report *report) {
+  return !ppi_report_total(report, PPI_TOTAL_RECORDED) &&
+         !ppi_report_total(report, PPI_TOTAL_LOST);
+}
+
+// A sum without one of its logs would look like the whole: then there is none,
+// unless the caller said that a log of a process that did nothing is no loss.
 static pprof_report *read_all(const struct ppi_tool_options *options,
                               int *code) {
   pprof_report *all = NULL;
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
     pprof_report *report = read_report(path, code);
+    if (options->skip_useless && (!report || is_empty(report))) {
+      pprof_report_destroy(report);
+      continue;
+    }
     if (!report) {
       pprof_report_destroy(all);
       return NULL;
@@ -114,14 +124,20 @@ static int judge(const pprof_report *report, bool strict) {
   return code;
 }
 
-int ppi_tool_summary(const struct ppi_tool_options *options) {
-  int code = ppi_tool_output_check(options, options->output);
-  if (code != PPI_EXIT_DONE) return code;
+int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
+  int code = PPI_EXIT_DONE;
   pprof_report *report = read_all(options, &code);
+  *out_any = report != NULL;
   if (!report) return code;
   int verdict = judge(report, options->strict);
   if (verdict > code) code = verdict;
   code = write_report(options, report, code);
   pprof_report_destroy(report);
   return code;
+}
+
+int ppi_tool_summary(const struct ppi_tool_options *options) {
+  bool any;
+  int code = ppi_tool_output_check(options, options->output);
+  return code == PPI_EXIT_DONE ? ppi_tool_summary_of(options, &any) : code;
 }

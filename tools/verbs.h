@@ -14,13 +14,20 @@ enum {
   PPI_VERB_CHECK = 8,
   PPI_VERB_RECOVER = 16,
   PPI_VERB_HELP = 32,
-  PPI_VERB_ALL = 63
+  PPI_VERB_RUN = 64,
+  PPI_VERB_ALL = 127
 };
 
 int ppi_tool_summary(const struct ppi_tool_options *options);
+// The same, with inputs that another verb found. *out_any: there is a report.
+int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any);
 int ppi_tool_trace(const struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);
+// Recovers what dead processes left whose logs are in `folder`, an absolute
+// path.
+void ppi_tool_recover_logs_in(const char *folder);
+int ppi_tool_run(const struct ppi_tool_options *options);
 
 #endif  // PPI_TOOL_VERBS_H_
