@@ -6,35 +6,17 @@
 // puts a counter in the clock's place: what the clock read hides.
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "clock.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"
+#include "timing.h"
 
-// A burst takes 64 KiB of the session's 64 MiB, a quarter of its 3 960 open
-// ranges, and is drained untimed.
-enum { BURST = 2000, MAX_REPETITIONS = 10000, MAX_THREADS = 2, MAX_KINDS = 8 };
+enum { MAX_KINDS = 8 };
 
 PPROF_SITE(site, "bench", PPROF_CATEGORY_USER_DEFINED);
-
-static void run_floor(void) {
-  static __thread uint64_t record[64][4];
-  for (unsigned i = 0; i < BURST; i++) {
-    uint64_t *slot = record[i % 64];
-    slot[0] = ppi_clock_counter();
-    slot[1] = i;
-    slot[2] = ppi_clock_counter();
-    slot[3] = i;
-    __asm__ volatile("" ::: "memory");
-  }
-}
 
 static void run_scope(void) {
   for (int i = 0; i < BURST; i++) {
@@ -101,23 +83,6 @@ typedef struct worker {
   pthread_t thread;
 } worker;
 
-// Of this thread: what others on the machine take does not count.
-static uint64_t thread_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void pin(int number) {
-  cpu_set_t allowed, one;
-  CPU_ZERO(&one);
-  if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
-  int num = CPU_COUNT(&allowed);
-  for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE && num > 0; cpu++)
-    if (CPU_ISSET(cpu, &allowed) && seen++ == number % num) CPU_SET(cpu, &one);
-  if (sched_setaffinity(0, sizeof one, &one)) return;
-}
-
 static void measure(const worker *self, int k, int repetition) {
   bench_run *bench = self->bench;
   pthread_barrier_wait(&bench->barrier);
@@ -145,16 +110,6 @@ static void *work(void *argument) {
       if (kinds[k].recorded == (bench->session != NULL) || k == 0)
         measure(self, k, i);
   return NULL;
-}
-
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t num) {
-  qsort(values, num, sizeof *values, compare);
-  return values[num / 2];
 }
 
 static bool run_threads(bench_run *bench) {
@@ -256,26 +211,11 @@ static uint64_t count_up(void) {
   return next;
 }
 
-static void print_machine(int repetitions) {
-  char line[256], cpu[200] = "unknown processor";
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "model name : %199[^\n]", cpu) == 1) break;
-  if (file) fclose(file);
-  struct utsname name;
-  uname(&name);
-  double load = 0;
-  getloadavg(&load, 1);
-  printf("machine: %s, %ld CPUs, %s %s, load %.1f\n", cpu,
-         sysconf(_SC_NPROCESSORS_ONLN), name.machine, name.release, load);
 #ifdef PPROF_BENCH_SHARED
-  printf("build: libpprof.so %s, gcc %s\n", pprof_version(), __VERSION__);
+#define BUILD "libpprof.so "
 #else
-  printf("build: static, pprof %s, gcc %s\n", pprof_version(), __VERSION__);
+#define BUILD "static, pprof "
 #endif
-  printf("medians of %d repetitions of %d pairs, pinned, thread CPU time\n\n",
-         repetitions, (int)BURST);
-}
 
 static void print_table(const column *one, const column *two,
                         const column *counter) {
@@ -302,7 +242,9 @@ int main(int argc, char **argv) {
   }
   int repetitions = (int)asked;
   column one = {{0}, {0}}, two = one, counter = one;
-  print_machine(repetitions);
+  char build[64];
+  snprintf(build, sizeof build, BUILD "%s", pprof_version());
+  print_machine(build, repetitions);
   bool ok = run_column(1, repetitions, &one);
   ok = run_column(2, repetitions, &two) && ok;
   pprof_clock_inject_(count_up, 1000000000);
