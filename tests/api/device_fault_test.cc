@@ -137,6 +137,38 @@ TEST_F(DeviceFaultTest, StickyErrorEndsDeviceTimesOnly) {
   EXPECT_TRUE(session.HasNote("reported an error"));
 }
 
+TEST_F(DeviceFaultTest, ErrorIsNamedWhereItCanBe) {
+  scripted_script script = {};
+  script.error_text = "OUT_OF_LUCK (13)";
+  Use(script);
+  session.Start();
+  scripted_device_break(fake);
+  Range(kMs);
+  EXPECT_EQ(Finish().size(), 1u);
+  // Devices of earlier tests are there, too.
+  EXPECT_TRUE(session.HasNote(
+      "scripted:" + std::to_string(scripted_device_index(fake)) +
+      ": OUT_OF_LUCK (13): device timing ended, host times go on"));
+  EXPECT_FALSE(session.HasNote(std::to_string(scripted_device_index(fake)) +
+                               ": it reported"));
+}
+
+TEST_F(DeviceFaultTest, CaveatStandsInEveryReport) {
+  scripted_script script = {};
+  script.caveat = "made of cardboard";
+  Use(script);
+  session.Start();
+  session.Stop();
+  EXPECT_TRUE(session.HasNote(": made of cardboard"));
+  // Of a device that gave no times anyhow there is nothing to doubt.
+  DeviceSession second;
+  ASSERT_EQ(ppi_session_set_device_mode(second.get(), PPI_DEVICE_MODE_OFF),
+            PPROF_STATUS_OK);
+  second.Start();
+  second.Stop();
+  EXPECT_FALSE(second.HasNote("cardboard"));
+}
+
 TEST_F(DeviceFaultTest, StickyErrorAtAnyCall) {
   for (uint64_t at = 1; at <= 14; at++) {
     scripted_script script = {};
@@ -192,7 +224,7 @@ TEST_F(DeviceFaultTest, NoEventsIsACountedLoss) {
 }
 
 TEST_F(DeviceFaultTest, FullTableIsACountedLoss) {
-  constexpr uint64_t kRanges = 5000;
+  constexpr uint64_t kRanges = 7000;
   session.Start();
   scripted_stream_hold(stream, true);
   for (uint64_t i = 0; i < kRanges; i++) {
@@ -217,6 +249,22 @@ TEST_F(DeviceFaultTest, TooManyOpenIsACountedLoss) {
   EXPECT_EQ(ranges.size() + session.stats.device_lost, 70u);
   EXPECT_GE(session.stats.device_lost, 6u);
   EXPECT_EQ(session.stats.unmatched, 0u);
+}
+
+// The innermost one is lost, so that is what ends and begins anew.
+TEST_F(DeviceFaultTest, NextBeyondWhatIsKeptLeavesTheRest) {
+  session.Start();
+  for (int i = 0; i < 65; i++) Push();
+  scripted_stream_submit(stream, kMs);
+  pprof_device_next(device, stream, &other_site);
+  scripted_stream_submit(stream, kMs);
+  for (int i = 0; i < 65; i++) Pop();
+  auto ranges = Finish();
+  EXPECT_EQ(session.stats.device_lost, 2u);
+  EXPECT_EQ(session.stats.unmatched, 0u);
+  ASSERT_EQ(ranges.size(), 64u);
+  for (const pprof_event &range : ranges)
+    EXPECT_NEAR(range.device_end_ns - range.device_start_ns, 2 * kMs, 10000);
 }
 
 TEST_F(DeviceFaultTest, MissingDeviceKeepsTheHostSide) {

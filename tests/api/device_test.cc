@@ -265,5 +265,142 @@ TEST_F(DeviceTest, LongChainUsesEachEventOnce) {
     EXPECT_GE(ranges[i].device_start_ns, ranges[i - 1].device_end_ns);
 }
 
+// Ended on another thread than it began on, and on another stream.
+TEST_F(DeviceTest, WandersBetweenThreadsAndStreams) {
+  void *second = scripted_stream_create(fake, 0);
+  session.Start();
+  pprof_range range = pprof_device_range_begin(device, stream, &site);
+  scripted_stream_submit(second, 2 * kMs);
+  std::thread([&] { pprof_device_range_end(range, second); }).join();
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].flags, (uint32_t)PPROF_FLAG_ASYNC);
+  ExpectTimes(ranges[0], 0, 1);
+}
+
+// The end comes first: that of a range begun on a stream that is still busy.
+TEST_F(DeviceTest, WanderingEndBeforeItsBegin) {
+  void *second = scripted_stream_create(fake, 0);
+  session.Start();
+  scripted_stream_hold(stream, true);
+  pprof_range range = pprof_device_range_begin(device, stream, &site);
+  pprof_device_range_end(range, second);
+  pprof_device_push(device, second, &site);
+  pprof_device_pop(device, second);
+  Advance(kMs);
+  session.Flush();
+  // It holds up no range of the stream that it ends on.
+  EXPECT_EQ(session.events.size(), 1u);
+  scripted_stream_hold(stream, false);
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].device_start_ns, ranges[0].device_end_ns);
+}
+
+TEST_F(DeviceTest, EndInAnotherContextHasNoTime) {
+  void *other = scripted_stream_create(fake, 3);
+  session.Start();
+  pprof_range range = pprof_device_range_begin(device, stream, &site);
+  pprof_device_range_end(range, other);
+  Range(kMs);
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].flags, (uint32_t)PPROF_FLAG_NO_DEVICE_TIME);
+  EXPECT_EQ(ranges[1].flags, 0u);
+}
+
+// Drivers give the handle of a destroyed stream to the next one.
+TEST_F(DeviceTest, RemadeStreamIsAnother) {
+  session.Start();
+  Range(kMs);
+  Range(kMs);
+  scripted_stream_remake(stream);
+  Range(kMs);
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].stream, ranges[1].stream);
+  EXPECT_NE(ranges[2].stream, ranges[0].stream);
+  for (size_t i = 0; i < 3; i++) ExpectTimes(ranges[i], 2 * i, 2 * i + 1);
+}
+
+TEST_F(DeviceTest, ThreadUsesMoreStreamsThanItRemembers) {
+  std::vector<void *> streams;
+  for (int i = 0; i < 40; i++)
+    streams.push_back(scripted_stream_create(fake, 0));
+  session.Start();
+  for (int round = 0; round < 2; round++)
+    for (void *one : streams) {
+      pprof_device_push(device, one, &site);
+      pprof_device_pop(device, one);
+    }
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 80u);
+  for (size_t i = 0; i < 80; i++) {
+    EXPECT_EQ(ranges[i].stream, ranges[i % 40].stream);
+    EXPECT_EQ(ranges[i].flags, 0u);
+    if (i % 40) {
+      EXPECT_NE(ranges[i].stream, ranges[i - 1].stream);
+    }
+  }
+}
+
+// Each range then has its own events.
+TEST_F(DeviceTest, BrokenChainFallsBackToTwoEvents) {
+  scripted_script script = {};
+  script.fail_record_at = 2;  // the begin of the second range
+  Use(script);
+  session.Start();
+  Push();
+  scripted_stream_submit(stream, 3 * kMs);
+  pprof_device_next(device, stream, &other_site);
+  scripted_stream_submit(stream, 4 * kMs);
+  pprof_device_next(device, stream, &site);
+  scripted_stream_submit(stream, 5 * kMs);
+  Pop();
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].flags, 0u);
+  ExpectTimes(ranges[0], 0, 1);
+  EXPECT_EQ(ranges[1].flags, (uint32_t)PPROF_FLAG_NO_DEVICE_TIME);
+  EXPECT_EQ(ranges[2].flags, 0u);
+  ExpectTimes(ranges[2], 2, 3);
+}
+
+TEST_F(DeviceTest, ChainIntoACaptureAndOut) {
+  session.Start();
+  Push();
+  scripted_stream_set_capturing(stream, true);
+  pprof_device_next(device, stream, &other_site);
+  scripted_stream_set_capturing(stream, false);
+  pprof_device_next(device, stream, &site);
+  Pop();
+  auto ranges = Finish();
+  ASSERT_EQ(ranges.size(), 3u);
+  for (size_t i = 0; i < 2; i++)
+    EXPECT_EQ(ranges[i].flags, (uint32_t)PPROF_FLAG_IN_GRAPH |
+                                   (uint32_t)PPROF_FLAG_NO_DEVICE_TIME);
+  EXPECT_EQ(ranges[2].flags, 0u);
+}
+
+// By the real clock, which nobody has to move.
+TEST(DeviceStopTest, WaitsForWhatIsOutstanding) {
+  scripted_script script = {};
+  scripted_device *fake = scripted_device_create(&script);
+  pprof_device *device = pprof_device_get(scripted_device_backend(fake),
+                                          scripted_device_index(fake));
+  void *stream = scripted_stream_create(fake, 0);
+  DeviceSession session(false);
+  session.Start();
+  pprof_device_push(device, stream, &site);
+  scripted_stream_submit(stream, 30 * kMs);
+  pprof_device_pop(device, stream);
+  session.Stop();
+  auto ranges = session.DeviceRanges();
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].flags, 0u);
+  EXPECT_GE(ranges[0].device_end_ns - ranges[0].device_start_ns, 29 * kMs);
+  EXPECT_EQ(session.stats.late, 0u);
+}
+
 }  // namespace
 }  // namespace pprof_test

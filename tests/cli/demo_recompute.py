@@ -183,7 +183,19 @@ def compare_overview(report, slices, out):
             out.row(f"overview {one.category} {part}", None, "in the trace")
 
 
+def union_within(slices, steps):
+    """The measure of what both cover; without steps, of the slices."""
+    if not steps:
+        return union(slices)
+    return union(slices) + union(steps) - union(slices + steps)
+
+
 def compare_devices(report, slices, processes, out):
+    steps = [
+        one
+        for one in slices
+        if one.category == "ProfileStep" and one.kind in ("thread", "async")
+    ]
     reported = {row["device"]: row for row in rows_of(report, "device")}
     for pid, name in sorted(processes.items()):
         mine = [
@@ -193,7 +205,8 @@ def compare_devices(report, slices, processes, out):
             row = reported.get(name, {"busy": None})
             # A device with ranges but no times shows no busy time at all.
             if mine or row["busy"] is not None:
-                out.row(f"device {name} busy ns", row["busy"], union(mine))
+                busy = union_within(mine, steps)
+                out.row(f"device {name} busy ns", row["busy"], busy)
 
 
 def compare_model(report, slices, phase, out):

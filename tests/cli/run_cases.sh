@@ -1,31 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the command line's cases: run_cases.sh TOOL MAKE_LOGS [CASE...].
+# Runs the command line's cases: run_cases.sh TOOL MAKE_LOGS RUN_CHILD LIBRARY
+# [CASE...].
 # cases/NAME.cmd is a shell script, run in an empty folder where $TOOL is the
-# tool, $LOGS a folder with good.pplog and lossy.pplog, and $TESTS this folder.
+# tool, $LOGS a folder with good.pplog and lossy.pplog, $TESTS this folder,
+# $RUN_CHILD a program for `run`, and $RUN_LIBRARY libpprof_nvtx.so.
 # What it prints must equal cases/NAME.stdout and NAME.stderr (a missing file:
 # nothing), its exit status NAME.exit (a missing file: 0). With
 # SET_EXACT_OUTPUT=1 a difference is written into the case, for review.
 set -u
 
-if [ $# -lt 2 ]; then
-  echo "usage: run_cases.sh TOOL MAKE_LOGS [CASE...]" >&2
+if [ $# -lt 4 ]; then
+  echo "usage: run_cases.sh TOOL MAKE_LOGS RUN_CHILD LIBRARY [CASE...]" >&2
   exit 2
 fi
 absolute() { echo "$(cd "$(dirname "$1")" && pwd)/$(basename "$1")"; }
 TOOL=$(absolute "$1")
 make_logs=$(absolute "$2")
-shift 2
+run_child=$(absolute "$3")
+RUN_LIBRARY=$(readlink -f "$4")
+shift 4
 TESTS=$(dirname "$(absolute "$0")")
 cases=$TESTS/cases
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 LOGS=$scratch/logs
+# A short name: messages are cut where they grow long.
+RUN_CHILD=$scratch/bin/run_child
+mkdir "$scratch/bin"
+cp "$run_child" "$RUN_CHILD"
 LC_ALL=C
 TZ=UTC
-export TOOL LOGS TESTS LC_ALL TZ
+export TOOL LOGS TESTS RUN_CHILD RUN_LIBRARY LC_ALL TZ
 unset NO_COLOR PPROF_CONFIG PPROF_OUTPUT PPROF_SET PPROF_ENABLE
+unset NVTX_INJECTION64_PATH PPROF_NVTX PPROF_NVTX_CHAIN
 mkdir "$LOGS"
 "$make_logs" "$LOGS" || exit 1
 
@@ -58,9 +67,11 @@ for cmd in "$cases"/*.cmd; do
   mkdir "$work"
   (cd "$work" && sh "$cmd" >"$scratch/out" 2>"$scratch/err" </dev/null)
   printf '%s\n' "$?" >"$scratch/code"
-  # Paths of this run's scratch folder mean nothing in a case.
-  sed "s|$scratch|SCRATCH|g" "$scratch/out" >"$scratch/stdout"
-  sed "s|$scratch|SCRATCH|g" "$scratch/err" >"$scratch/stderr"
+  # Paths of this run mean nothing in a case.
+  for stream in out err; do
+    sed "s|$RUN_CHILD|RUN_CHILD|g; s|$scratch|SCRATCH|g
+      s|$RUN_LIBRARY|RUN_LIBRARY|g" "$scratch/$stream" >"$scratch/std$stream"
+  done
   good=1
   compare "$cases/$name.stdout" "$scratch/stdout" "" || good=0
   compare "$cases/$name.stderr" "$scratch/stderr" "" || good=0

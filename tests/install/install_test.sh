@@ -16,7 +16,8 @@ fail() {
 }
 
 for file in lib/libpprof.so lib/libpprof.so.0 lib/libpprof.a \
-  lib/pkgconfig/pprof.pc bin/pprof-report include/pprof/pprof.h \
+  lib/libpprof_nvtx.so lib/pkgconfig/pprof.pc bin/pprof-report \
+  include/pprof/pprof.h \
   include/pprof/mark.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
@@ -53,6 +54,16 @@ build "$prefix" gcc "$install_c" shared_c
 run shared_c outside_c
 build "$prefix" "g++ -pthread" "$install_cc" shared_cc
 run shared_cc outside_cc
+
+# The tool finds the injection beside itself, and that finds libpprof beside
+# itself, wherever all of it was moved to.
+"$prefix/bin/pprof-report" run --logs logs -o run.txt sh -c \
+  'echo "$NVTX_INJECTION64_PATH"' >path.txt 2>/dev/null ||
+  fail "pprof-report run"
+[ "$(cat path.txt)" = "$prefix/lib/libpprof_nvtx.so" ] ||
+  fail "pprof-report run found $(cat path.txt)"
+ldd "$prefix/lib/libpprof_nvtx.so" | grep -qF "$prefix/lib/libpprof.so.0" ||
+  fail "libpprof_nvtx.so does not find libpprof.so.0 beside itself"
 
 cp -r "$prefix" static
 rm static/lib/libpprof.so*

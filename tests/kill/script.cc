@@ -11,6 +11,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "inject.h"
+
 namespace kill_test {
 
 namespace {
@@ -22,6 +24,11 @@ pprof_site sites[] = {{"alpha", 0, 0, 0, {0, 0}},
                       {"delta", 0, 0, 0, {0, 0}}};
 pprof_range ranges[4];
 pprof_scope_token tokens[4];
+
+uint32_t Domain() {
+  static const uint32_t domain = pprof_inject_domain_("killed");
+  return domain;
+}
 
 }  // namespace
 
@@ -43,8 +50,10 @@ const std::vector<Line> &Script() {
       {Op::kDevicePush, 0}, {Op::kDevicePush, 1}, {Op::kDevicePop, 0},
       {Op::kDeviceNext, 2}, {Op::kDevicePop, 0},  {Op::kPush, 0},
       {Op::kPop, 0},        {Op::kPush, 1},       {Op::kWork, 9},
-      {Op::kPop, 0},        {Op::kMark, 1},       {Op::kPush, 2},
-      {Op::kPush, 3},
+      {Op::kPop, 0},        {Op::kMark, 1},       {Op::kPushIn, 2},
+      {Op::kPush, 0},       {Op::kPushIn, 3},     {Op::kPopIn, 0},
+      {Op::kPop, 0},        {Op::kPopIn, 0},      {Op::kPushIn, 1},
+      {Op::kPush, 2},       {Op::kPush, 3},
   };
   return script;
 }
@@ -90,6 +99,12 @@ void RunLine(size_t i) {
       return pprof_device_pop(nullptr, &sites[1 - line.arg % 2]);
     case Op::kDeviceNext:
       return pprof_device_next(nullptr, &sites[0], site);
+    case Op::kPushIn:
+      pprof_inject_push_(Domain(), nullptr, kNames[line.arg], 0);
+      return;
+    case Op::kPopIn:
+      pprof_inject_pop_(Domain());
+      return;
   }
 }
 
@@ -116,7 +131,7 @@ namespace {
 // The model: a plain stack and lists, nothing of the SDK's ways.
 struct Model {
   Records done;
-  std::vector<Record> stack;
+  std::vector<Record> stack, stack_in;
   std::map<int, Record> open_ranges;
   std::vector<std::pair<int, Record>> device;  // stream, range
   bool stepped = false;
@@ -142,6 +157,7 @@ struct Model {
       all.push_back(record);
     };
     for (const Record &record : stack) clip(record);
+    for (const Record &record : stack_in) clip(record);
     for (const auto &open : open_ranges) clip(open.second);
     for (const auto &open : device) clip(open.second);
     if (step_open) clip(Step());
@@ -241,6 +257,19 @@ struct Model {
         break;
       case Op::kStep:
         NextStep(line.arg, states);
+        break;
+      case Op::kPushIn:
+        stack_in.push_back(Record{kNames[line.arg],
+                                  range,
+                                  0,
+                                  static_cast<uint32_t>(stack_in.size()),
+                                  {},
+                                  0,
+                                  0});
+        break;
+      case Op::kPopIn:
+        done.push_back(stack_in.back());
+        stack_in.pop_back();
         break;
       default:
         Device(line, states);

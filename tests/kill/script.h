@@ -29,6 +29,8 @@ enum class Op {
   kDevicePush,
   kDevicePop,
   kDeviceNext,
+  kPushIn,  // on the stack of an NVTX domain
+  kPopIn,
 };
 
 struct Line {

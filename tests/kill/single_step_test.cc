@@ -232,7 +232,7 @@ uint64_t ScriptBegun() {
     begun += line.op != Op::kPop && line.op != Op::kScopeExit &&
              line.op != Op::kFlow && line.op != Op::kWork &&
              line.op != Op::kRangeEnd && line.op != Op::kRangeFlow &&
-             line.op != Op::kDevicePop;
+             line.op != Op::kDevicePop && line.op != Op::kPopIn;
   }
   return begun;
 }

@@ -56,7 +56,11 @@ std::vector<uint64_t> anchor_times;
 
 pprof_status CountAnchor(void *context, uint64_t pool, pprof_anchor *anchor) {
   pprof_status status = counted->anchor(context, pool, anchor);
-  if (status == PPROF_STATUS_OK) anchor_times.push_back(anchor->host_after_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  uint64_t now_ns = anchor->host_after_ns;
+  // What follows at once is another try of the same one.
+  if (anchor_times.empty() || now_ns - anchor_times.back() > kMs)
+    anchor_times.push_back(now_ns);
   return status;
 }
 
@@ -273,7 +277,7 @@ std::string Name(const testing::TestParamInfo<Case> &info) {
 INSTANTIATE_TEST_SUITE_P(Clocks, DeviceTimeTest, testing::ValuesIn(kCases),
                          Name);
 
-TEST(DeviceAnchorTest, RenewedAboutOnceASecondWhileInUse) {
+TEST(DeviceAnchorTest, RenewedOnceASecondWhileInUse) {
   scripted_script script = {};
   script.now = pprof_test::TestNow;
   script.anchor_width_ns = 100;
@@ -300,12 +304,14 @@ TEST(DeviceAnchorTest, RenewedAboutOnceASecondWhileInUse) {
     Advance(100 * kMs);
     session.Flush();
   }
-  // 10 s: the first at once, then each second.
-  EXPECT_GE(anchor_times.size(), 9u);
-  EXPECT_LE(anchor_times.size(), 12u);
+  // 10 s: the first at once, a few more until the drift is known, then each
+  // second.
+  EXPECT_GE(anchor_times.size(), 10u);
+  EXPECT_LE(anchor_times.size(), 14u);
   for (size_t i = 1; i < anchor_times.size(); i++) {
-    EXPECT_GE(anchor_times[i] - anchor_times[i - 1], 1000 * kMs);
-    EXPECT_LE(anchor_times[i] - anchor_times[i - 1], 1101 * kMs);
+    uint64_t after_ns = anchor_times[i] - anchor_times[i - 1];
+    EXPECT_GE(after_ns, (i < 5 ? 100 : 1000) * kMs) << i;
+    EXPECT_LE(after_ns, 1101 * kMs) << i;
   }
   // A range that stays open for long is use, too.
   size_t before = anchor_times.size();

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "inject.h"
 #include "report_text.h"
 #include "scripted_backend.h"
 #include "session_impl.h"
@@ -221,11 +222,14 @@ class Program {
 
   void Operation() {
     const uint64_t kind = Pick(&random_, 40);
-    if (kind < 10) {
+    if (kind < 5) {
       pprof_push(Site());
       depth_++;
+    } else if (kind < 10) {
+      Pair();
+      depth_++;
     } else if (kind < 20) {
-      pprof_pop();
+      pprof_inject_pop_(0);
       if (depth_ > 0) depth_--;
     } else if (kind < 26) {
       OnDevice();
@@ -234,6 +238,17 @@ class Program {
     } else {
       Other(kind);
     }
+  }
+
+  // As an NVTX push that is timed does; its pop is that of the range.
+  void Pair() {
+    const Devices &all = TheDevices();
+    const size_t device = Pick(&random_, 3);
+    void *stream = all.streams[device][Pick(&random_, 4) == 0];
+    const int level = pprof_inject_push_(0, Site(), nullptr, 0);
+    const pprof_inject_place_ place = {0, level, all.devices[device], stream};
+    pprof_inject_device_begin_(&place);
+    scripted_stream_submit(stream, Pick(&random_, 1000));
   }
 
   void OnDevice() {

@@ -319,8 +319,14 @@ class Oracle {
   // Walks the idle nanoseconds of each window; each run of them is one gap.
   void CheckIdentity(const ppi_figures &figures, uint32_t device) {
     std::set<Side> sides;  // start, submit, end, error
-    Marks busy;
-    bool untimed = false;
+    Marks busy, kernels, steps;
+    bool untimed = false, has_steps = false;
+    for (const pprof_event &event : events_) {
+      if (event.kind != PPROF_KIND_RANGE) continue;
+      if (Category(event) != PPROF_CATEGORY_PROFILE_STEP) continue;
+      steps.Mark(event.start_ns, event.end_ns);
+      has_steps = true;
+    }
     for (const pprof_event &event : events_) {
       if (event.kind != PPROF_KIND_DEVICE_RANGE) continue;
       if (DeviceOf(event) != device) continue;
@@ -329,10 +335,15 @@ class Oracle {
       sides.insert({event.device_start_ns, event.start_ns, event.device_end_ns,
                     event.device_error_ns});
       busy.Mark(event.device_start_ns, event.device_end_ns);
+      if (Category(event) == PPROF_CATEGORY_KERNEL)
+        kernels.Mark(event.device_start_ns, event.device_end_ns);
     }
-    uint64_t idle[PPI_NUM_IDLE] = {}, busy_ns = 0, wall_ns = 0;
+    const Marks &used = kernels.Count() ? kernels : busy;
+    uint64_t idle[PPI_NUM_IDLE] = {}, busy_ns = 0, wall_ns = 0, used_ns = 0;
     for (const auto &window : windows_) {
       wall_ns += window.close_ns - window.open_ns;
+      for (uint64_t at = window.open_ns; at < window.close_ns; at++)
+        used_ns += used.at[at];
       for (uint64_t at = window.open_ns; at < window.close_ns;) {
         uint64_t end = at;
         while (end < window.close_ns && busy.at[end] == busy.at[at]) end++;
@@ -343,9 +354,15 @@ class Oracle {
         at = end;
       }
     }
+    if (has_steps) {
+      used_ns = 0;
+      for (uint64_t at = 0; at < used.at.size(); at++)
+        used_ns += used.at[at] && steps.at[at];
+    }
     const ppi_report_device &got = figures.devices[device - 1];
     EXPECT_EQ(got.wall_ns, wall_ns);
     EXPECT_EQ(got.busy_ns, busy_ns);
+    EXPECT_EQ(got.used_ns, used_ns);
     for (int i = 0; i < PPI_NUM_IDLE; i++)
       EXPECT_EQ(got.idle_ns[i], idle[i]) << i;
     EXPECT_FALSE(got.failed);
@@ -378,6 +395,12 @@ class Oracle {
 
 constexpr const char *Oracle::kNames[];
 
+// No device is busy for longer than what it is compared with.
+void ExpectBounded(const ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_devices; i++)
+    EXPECT_LE(figures->devices[i].used_ns, figures->base_ns);
+}
+
 TEST(ReportPropertyTest, DeliveryDoesNotChangeAByte) {
   for (uint64_t seed = 0; seed < 400; seed++) {
     SCOPED_TRACE(seed);
@@ -391,6 +414,7 @@ TEST(ReportPropertyTest, DeliveryDoesNotChangeAByte) {
       ASSERT_EQ(feed.DeliverAs(other.sink(), &random, checkpoints),
                 PPROF_STATUS_OK);
       ASSERT_EQ(other.Json(), expected) << checkpoints;
+      ExpectBounded(ppi_report_figures(other.get()));
     }
   }
 }
@@ -406,6 +430,7 @@ TEST(ReportPropertyTest, AgreesWithTheOracle) {
               PPROF_STATUS_OK);
     EXPECT_TRUE(ppi_report_identity_ok(report.get()));
     Oracle(&feed).Check(*ppi_report_figures(report.get()));
+    ExpectBounded(ppi_report_figures(report.get()));
     if (HasFailure()) return;
   }
 }
@@ -452,6 +477,7 @@ TEST(ReportPropertyTest, MergeOrderDoesNotChangeAByte) {
       Report &root = parts[joins.back().first];
       results.push_back(root.Json() + root.Table(nullptr));
       const ppi_figures *figures = ppi_report_figures(root.get());
+      ExpectBounded(figures);
       double sum = 0;
       for (size_t i = 0; i < figures->num_work; i++)
         sum += figures->work[i].value;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,6 +23,7 @@ struct Event {
   bool happens = false;
   bool destroyed = false;
   bool awaited = false;  // of an anchor, which waits until it is ready
+  bool in_graph = false;
   uint64_t true_ns = 0;
   size_t record = 0;  // index in records
 };
@@ -59,6 +61,15 @@ struct scripted_device {
   bool entered = false;
   std::thread::id collector;
   std::string first_violation;
+  std::map<uint64_t, bool> gone_pools;  // whether that was told
+
+  // True when the event went with its pool.
+  bool IsGone(uint64_t pool) {
+    auto found = gone_pools.find(pool);
+    if (found == gone_pools.end()) return false;
+    if (found->second) Violation("used with a pool known to be gone");
+    return true;
+  }
 
   uint64_t Now() {
     return script.now ? script.now() : MonotonicNs();
@@ -101,7 +112,9 @@ struct Stream {
   uint64_t id;
   bool timed = true, capturing = false, held = false;
   uint64_t end_ns = 0;
+  uint64_t capture = 0;  // counts
   std::deque<Operation> waiting;
+  std::vector<Operation> captured;
 
   void Perform(const Operation &operation, uint64_t not_before_ns) {
     uint64_t begin_ns = operation.put_ns;
@@ -172,9 +185,10 @@ pprof_status StreamInfo(void *context, void *handle, pprof_stream_info *out) {
   if (device->IsBroken()) return PPROF_STATUS_DEVICE;
   if (!stream || stream->device != device) return PPROF_STATUS_INVALID;
   if (!stream->timed) return PPROF_STATUS_UNSUPPORTED;
+  out->capturing = stream->capturing;
+  if (out->capturing_only) return PPROF_STATUS_OK;
   out->stable_id = stream->id;
   out->pool = stream->pool;
-  out->capturing = stream->capturing;
   return PPROF_STATUS_OK;
 }
 
@@ -185,6 +199,7 @@ pprof_status EventCreate(void *context, uint64_t pool, size_t num,
   device->CheckCollector("event_create not on the collector's thread");
   if (device->broken) return PPROF_STATUS_DEVICE;
   if (!pool && device->script.no_pool_0) return PPROF_STATUS_INVALID;
+  if (device->IsGone(pool)) return PPROF_STATUS_UNAVAILABLE;
   device->num_creates++;
   if (device->fail_creates ||
       device->num_creates == device->script.fail_create_at)
@@ -210,6 +225,7 @@ void EventDestroy(void *context, uint64_t pool, size_t num, void **events) {
       device->Violation("event destroyed twice");
       continue;
     }
+    if (event->in_graph) device->Violation("event of a graph destroyed");
     if (event->pool != pool) device->Violation("event of another pool");
     event->destroyed = true;
     device->num_live--;
@@ -228,6 +244,7 @@ bool IsReady(scripted_device *device, const Event *event) {
 bool MayRecord(scripted_device *device, const Event *event,
                const Stream *stream) {
   if (event->destroyed) device->Violation("event recorded after its destroy");
+  if (event->in_graph) device->Violation("event of a graph recorded");
   if (event->recorded && !HasHappened(device, event))
     device->Violation("event recorded again before it happened");
   if (event->pool != stream->pool) {
@@ -246,6 +263,7 @@ pprof_status EventRecord(void *context, void *handle, void *stream_handle) {
   Lock lock(device->mutex);
   if (device->IsBroken()) return PPROF_STATUS_DEVICE;
   if (!stream || stream->device != device) return PPROF_STATUS_INVALID;
+  if (device->IsGone(event->pool)) return PPROF_STATUS_UNAVAILABLE;
   device->num_record_calls++;
   if (device->fail_records ||
       device->num_record_calls == device->script.fail_record_at)
@@ -272,7 +290,9 @@ pprof_status EventQuery(void *context, void *handle) {
   Lock lock(device->mutex);
   device->CheckCollector("event_query not on the collector's thread");
   if (device->IsBroken()) return PPROF_STATUS_DEVICE;
+  if (device->IsGone(event->pool)) return PPROF_STATUS_UNAVAILABLE;
   if (event->destroyed) device->Violation("event queried after its destroy");
+  if (!event->recorded && event->in_graph) return PPROF_STATUS_OK;
   if (!event->recorded) {
     device->Violation("event queried that was never recorded");
     return PPROF_STATUS_OK;  // as CUDA answers
@@ -282,11 +302,13 @@ pprof_status EventQuery(void *context, void *handle) {
 
 pprof_status CheckRead(scripted_device *device, const Event *event) {
   if (event->destroyed) device->Violation("event read after its destroy");
+  if (event->in_graph && !event->recorded) return PPROF_STATUS_INVALID;
   if (!event->recorded) {
     device->Violation("event read that was never recorded");
     return PPROF_STATUS_INVALID;
   }
   if (IsReady(device, event)) return PPROF_STATUS_OK;
+  if (event->in_graph) return PPROF_STATUS_BUSY;
   device->Violation("event read before it was ready");
   return PPROF_STATUS_BUSY;
 }
@@ -300,6 +322,7 @@ pprof_status EventElapsed(void *context, void *from_handle, void *to_handle,
   device->CheckCollector("event_elapsed not on the collector's thread");
   if (device->IsBroken()) return PPROF_STATUS_DEVICE;
   bool absolute = device->script.caps & PPROF_BACKEND_ABSOLUTE_TIME;
+  if (device->IsGone(to->pool)) return PPROF_STATUS_UNAVAILABLE;
   if (!from && !absolute) return PPROF_STATUS_UNSUPPORTED;
   pprof_status status = CheckRead(device, to);
   if (!status && from) status = CheckRead(device, from);
@@ -326,6 +349,7 @@ pprof_status Anchor(void *context, uint64_t pool, pprof_anchor *out) {
   device->CheckCollector("anchor not on the collector's thread");
   if (device->IsBroken()) return PPROF_STATUS_DEVICE;
   if (out->size < sizeof *out) device->Violation("anchor without its size");
+  if (device->IsGone(pool)) return PPROF_STATUS_UNAVAILABLE;
   if (!event || event->pool != pool || event->destroyed) {
     device->Violation("anchor without an event of its pool");
     return PPROF_STATUS_INVALID;
@@ -348,6 +372,42 @@ pprof_status Anchor(void *context, uint64_t pool, pprof_anchor *out) {
   return PPROF_STATUS_OK;
 }
 
+pprof_status PoolCheck(void *context, uint64_t pool) {
+  scripted_device *device = Device(context);
+  Lock lock(device->mutex);
+  device->CheckCollector("pool_check not on the collector's thread");
+  if (!device->gone_pools.count(pool)) return PPROF_STATUS_OK;
+  device->gone_pools[pool] = true;
+  return PPROF_STATUS_UNAVAILABLE;
+}
+
+pprof_status EventRecordInGraph(void *context, void *handle,
+                                void *stream_handle, uint64_t *out_capture) {
+  scripted_device *device = Device(context);
+  auto *event = static_cast<Event *>(handle);
+  auto *stream = static_cast<Stream *>(stream_handle);
+  Lock lock(device->mutex);
+  if (device->IsBroken()) return PPROF_STATUS_DEVICE;
+  if (!stream || stream->device != device) return PPROF_STATUS_INVALID;
+  if (!stream->capturing) return PPROF_STATUS_UNSUPPORTED;
+  if (event->pool != stream->pool || event->destroyed)
+    device->Violation("event put into a graph of another pool");
+  if (event->recorded && !HasHappened(device, event))
+    device->Violation("event put into a graph before it happened");
+  if (!event->in_graph) device->num_live--;
+  event->in_graph = true;
+  stream->captured.push_back({event, 0, 0});
+  *out_capture = stream->capture;
+  return PPROF_STATUS_OK;
+}
+
+const char *ErrorText(void *context) {
+  scripted_device *device = Device(context);
+  Lock lock(device->mutex);
+  device->CheckCollector("error_text not on the collector's thread");
+  return device->script.error_text;
+}
+
 pprof_backend MakeTable(const scripted_script &script) {
   pprof_backend table = {};
   table.size = sizeof table;
@@ -364,6 +424,10 @@ pprof_backend MakeTable(const scripted_script &script) {
   table.event_elapsed = EventElapsed;
   table.anchor = script.no_anchor ? nullptr : Anchor;
   table.untimed_hint = script.untimed_hint;
+  table.pool_check = PoolCheck;
+  table.event_record_in_graph = EventRecordInGraph;
+  table.error_text = ErrorText;
+  table.caveat = script.caveat;
   return table;
 }
 
@@ -434,6 +498,8 @@ void scripted_stream_set_timed(void *stream, bool timed) {
 void scripted_stream_set_capturing(void *stream, bool capturing) {
   Lock lock(AsStream(stream)->device->mutex);
   AsStream(stream)->capturing = capturing;
+  AsStream(stream)->capture++;
+  AsStream(stream)->captured.clear();
 }
 
 void scripted_stream_hold(void *handle, bool hold) {
@@ -450,7 +516,11 @@ void scripted_stream_hold(void *handle, bool hold) {
 void scripted_stream_submit(void *handle, uint64_t duration_ns) {
   Stream *stream = AsStream(handle);
   Lock lock(stream->device->mutex);
-  stream->Put({nullptr, stream->device->Now(), duration_ns});
+  Operation work = {nullptr, stream->device->Now(), duration_ns};
+  if (stream->capturing)
+    stream->captured.push_back(work);
+  else
+    stream->Put(work);
 }
 
 uint64_t scripted_stream_end_ns(void *handle) {
@@ -475,6 +545,56 @@ bool scripted_device_record(scripted_device *device, size_t i,
 int64_t scripted_device_clock(scripted_device *device, uint64_t host_ns) {
   Lock lock(device->mutex);
   return device->Clock(host_ns);
+}
+
+void scripted_stream_remake(void *handle) {
+  void *other =
+      scripted_stream_create(AsStream(handle)->device, AsStream(handle)->pool);
+  Lock lock(AsStream(handle)->device->mutex);
+  std::swap(AsStream(handle)->id, AsStream(other)->id);
+}
+
+void scripted_device_destroy_pool(scripted_device *device, uint64_t pool) {
+  Lock lock(device->mutex);
+  device->gone_pools.emplace(pool, false);
+  for (Event *event : device->events)
+    if (event->pool == pool && !event->destroyed && !event->in_graph) {
+      event->destroyed = true;
+      device->num_live--;
+    }
+}
+
+struct scripted_graph {
+  std::vector<Operation> operations;
+};
+
+scripted_graph *scripted_stream_end_capture(void *handle) {
+  static auto *graphs = new std::vector<scripted_graph *>;
+  Stream *stream = AsStream(handle);
+  Lock lock(stream->device->mutex);
+  auto *graph = new scripted_graph{stream->captured};
+  stream->captured.clear();
+  stream->capturing = false;
+  graphs->push_back(graph);
+  return graph;
+}
+
+void scripted_graph_launch(scripted_graph *graph, void *handle) {
+  Stream *stream = AsStream(handle);
+  scripted_device *device = stream->device;
+  Lock lock(device->mutex);
+  uint64_t now_ns = device->Now();
+  for (const Operation &operation : graph->operations)
+    if (Event *event = operation.event) {
+      event->recorded = true;
+      event->happens = false;
+      event->record = device->records.size();
+      device->records.push_back({stream, event, now_ns, 0, 0, false});
+    }
+  for (Operation operation : graph->operations) {
+    operation.put_ns = now_ns;
+    stream->Put(operation);
+  }
 }
 
 size_t scripted_device_num_live_events(scripted_device *device) {

@@ -46,6 +46,8 @@ typedef struct scripted_script {
   bool no_pool_0;         // events of pool 0 are refused, as CUDA does
   bool no_anchor;         // the table has anchor = NULL
   const char *untimed_hint;
+  const char *caveat;
+  const char *error_text;  // why it answers DEVICE, once it does
   const char *open_error;  // open fails with UNAVAILABLE and this text
   // The device's clock.
   int64_t skew_ns;
@@ -103,6 +105,21 @@ bool scripted_device_record(scripted_device *device, size_t i,
                             scripted_record *out);
 int64_t scripted_device_clock(scripted_device *device, uint64_t host_ns);
 
+// The stream of this handle is destroyed and another one made in its place, as
+// drivers do.
+void scripted_stream_remake(void *stream);
+
+// A context is destroyed or reset: its events are gone with it. Once pool_check
+// has said so, touching them is a breach.
+void scripted_device_destroy_pool(scripted_device *device, uint64_t pool);
+
+// Graphs. What is put on a stream while it captures does not run; ending the
+// capture makes a graph of it, which is launched on any stream. Events that are
+// nodes of a graph are not counted as live.
+typedef struct scripted_graph scripted_graph;
+scripted_graph *scripted_stream_end_capture(void *stream);
+void scripted_graph_launch(scripted_graph *graph, void *stream);
+
 size_t scripted_device_num_live_events(scripted_device *device);
 // Event calls made after a sticky error was answered.
 size_t scripted_device_num_calls_after_error(scripted_device *device);
@@ -110,7 +127,8 @@ size_t scripted_device_num_calls_after_error(scripted_device *device);
 // the one that called collector_enter last, an event recorded again before it
 // happened, queried or read without being recorded, read before it was ready,
 // used after its destroy, used with a stream or pool of another kind, recorded
-// on a stream that is capturing or not timed.
+// on a stream that is capturing or not timed; an event of a graph that is
+// destroyed or recorded otherwise, and one of a pool known to be gone.
 size_t scripted_device_num_violations(scripted_device *device);
 const char *scripted_device_first_violation(scripted_device *device);  // or ""
 

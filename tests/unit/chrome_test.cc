@@ -419,11 +419,15 @@ TEST(ChromeTest, DeviceRangeWithoutTimesShowsItsHostSide) {
   event.flags = PPROF_FLAG_IN_GRAPH | PPROF_FLAG_LATE;
   event.start_ns = event.end_ns = 120;
   trace.Add(event);
+  event.flags = PPROF_FLAG_PAIRED | PPROF_FLAG_INNER;
+  event.start_ns = event.end_ns = 130;
+  trace.Add(event);
   trace.Finish();
   std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text, "\"paired\":true,\"inner\":true}"));
   EXPECT_EQ(1, Count(text, "\"abandoned\":true,\"no_device_time\":true}"));
   EXPECT_EQ(1, Count(text, "\"late\":true,\"in_graph\":true}"));
-  EXPECT_EQ("M=4 X=2 rows=1", trace.Check());
+  EXPECT_EQ("M=4 X=3 rows=1", trace.Check());
 }
 
 TEST(ChromeTest, TwoLanesOfOneThreadGetTwoRows) {

@@ -28,6 +28,7 @@ std::string failing;
 std::string config_text;
 pprof_options options;
 ppi_schedule schedule;
+ppi_nvtx_options nvtx;
 bool other_session;
 
 pprof_status Say(const std::string &what) {
@@ -72,6 +73,8 @@ pprof_report *Report() {
   return reinterpret_cast<pprof_report *>(&report_memory);
 }
 
+std::string log_path;
+
 ppi_compose_calls FakeCalls() {
   ppi_compose_calls calls = {};
   calls.session_current = [] { return other_session ? Session() : nullptr; };
@@ -89,6 +92,10 @@ ppi_compose_calls FakeCalls() {
   calls.session_set_device_mode = [](pprof_session *, ppi_device_mode mode) {
     return Say("devices:" + std::to_string(mode));
   };
+  calls.session_set_graph_nodes = [](pprof_session *, bool external) {
+    return Say(external ? "graphs:external" : "graphs:skip");
+  };
+  calls.set_nvtx = [](const ppi_nvtx_options *asked) { nvtx = *asked; };
   calls.session_set_info = [](pprof_session *, const char *key,
                               const char *value) {
     config_text = value;
@@ -112,9 +119,11 @@ ppi_compose_calls FakeCalls() {
   calls.log_writer_create = [](const char *path, pprof_sink **out,
                                pprof_error *error) {
     pprof_status status = SayError(std::string("log:") + path, error);
+    log_path = path;
     if (status == PPROF_STATUS_OK) *out = MakeSink("log");
     return status;
   };
+  calls.log_writer_path = [](const pprof_sink *) { return log_path.c_str(); };
   calls.chrome_writer_create = [](const char *path, pprof_sink **out,
                                   pprof_error *error) {
     pprof_status status = SayError(std::string("chrome:") + path, error);
@@ -201,8 +210,9 @@ class ComposeTest : public testing::Test {
 TEST_F(ComposeTest, DefaultsWriteALog) {
   setenv("PPROF_OUTPUT", "x.pplog", 1);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, &error_)) << error_.text;
-  EXPECT_EQ("create schedule devices:0 info:config log:x.pplog add start",
-            said);
+  EXPECT_EQ(
+      "create schedule devices:0 graphs:skip info:config log:x.pplog add start",
+      said);
   EXPECT_EQ(sizeof options, options.size);
   EXPECT_EQ(67108864u, options.memory_limit_bytes);
   EXPECT_EQ(nullptr, options.spool_dir);
@@ -222,7 +232,9 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                                    "drain_interval: 1ms\n"
                                    "stop_wait: 50ms\n"
                                    "capture: {steps: [3, 6]}\n"
-                                   "devices: {mode: off, backends: [opencl]}\n"
+                                   "devices: {mode: off, backends: [opencl],\n"
+                                   "          graphs: external}\n"
+                                   "nvtx: {device: default, fork: off}\n"
                                    "exports:\n"
                                    "  - {format: chrome, path: a.json.gz}\n"
                                    "  - {format: table, path: '" +
@@ -233,12 +245,14 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                                    folder_ + "/t.json'}\n"))
       << error_.text;
   EXPECT_EQ(
-      "create schedule devices:1 info:config log:a.pplog add"
+      "create schedule devices:1 graphs:external info:config log:a.pplog add"
       " chrome:a.json.gz add report add backends:2 start",
       said);
   EXPECT_EQ(8388608u, options.memory_limit_bytes);
   EXPECT_EQ(1000u, options.drain_interval_us);
   EXPECT_EQ(50u, options.stop_wait_ms);
+  EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
+  EXPECT_EQ(PPI_NVTX_FORK_OFF, nvtx.fork);
   ASSERT_EQ(1u, schedule.num_rules);
   EXPECT_EQ(2u, schedule.rules[0].skip_first);
   EXPECT_EQ(3u, schedule.rules[0].active);
@@ -253,8 +267,10 @@ TEST_F(ComposeTest, FileDrivesEverything) {
 TEST_F(ComposeTest, LogCanBeLeftOut) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Start("log: false\nexports: [{format: chrome, path: c.json}]\n"));
-  EXPECT_EQ("create schedule devices:0 info:config chrome:c.json add start",
-            said);
+  EXPECT_EQ(
+      "create schedule devices:0 graphs:skip info:config chrome:c.json"
+      " add start",
+      said);
 }
 
 // The call that fails, and what must be undone after it.
@@ -265,22 +281,27 @@ TEST_F(ComposeTest, EachFailureLeavesNothing) {
       {"create", "create", "create failed"},
       {"schedule", "create schedule destroy",
        "cannot set up the session: not available on this machine"},
-      {"info", "create schedule devices:0 info:config destroy",
+      {"graphs", "create schedule devices:0 graphs:skip destroy",
        "cannot set up the session: not available on this machine"},
-      {"log", "create schedule devices:0 info:config log:a destroy",
+      {"info", "create schedule devices:0 graphs:skip info:config destroy",
+       "cannot set up the session: not available on this machine"},
+      {"log", "create schedule devices:0 graphs:skip info:config log:a destroy",
        "log failed"},
-      {"add", "create schedule devices:0 info:config log:a add ~log destroy",
+      {"add",
+       "create schedule devices:0 graphs:skip info:config log:a add"
+       " ~log destroy",
        "cannot add an output: not available on this machine"},
       {"chrome",
-       "create schedule devices:0 info:config log:a add chrome:c destroy ~log",
+       "create schedule devices:0 graphs:skip info:config log:a add"
+       " chrome:c destroy ~log",
        "chrome failed"},
       {"report",
-       "create schedule devices:0 info:config log:a add chrome:c add report"
-       " destroy ~log ~chrome",
+       "create schedule devices:0 graphs:skip info:config log:a add"
+       " chrome:c add report destroy ~log ~chrome",
        "cannot make a report: not available on this machine"},
       {"start",
-       "create schedule devices:0 info:config log:a add chrome:c add report"
-       " add start destroy ~log ~chrome ~report",
+       "create schedule devices:0 graphs:skip info:config log:a add"
+       " chrome:c add report add start destroy ~log ~chrome ~report",
        "cannot start: not available on this machine"},
   };
   const std::string text =

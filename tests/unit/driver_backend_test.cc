@@ -37,6 +37,7 @@ struct Driver {
   void *current = Handle(10);  // context of the default stream
   std::vector<void *> entered;
   int capture_state = 0;
+  unsigned long long context_id = 1;
   float elapsed_ms = 0;
   uintptr_t next_event = 100, next_stream = 50;
   int fail_create_after = -1;  // events
@@ -74,6 +75,21 @@ int StreamPool(void *stream, void **out) {
 int PoolCurrent(void **out) {
   *out = Handle(10);
   return driver->Note("pool_current", "");
+}
+int ContextId(void *pool, unsigned long long *out) {
+  *out = driver->context_id;
+  return driver->Note("context_id", Text(pool));
+}
+int EventRecordFlags(void *event, void *stream, unsigned flags) {
+  return driver->Note("event_record_flags", Text(event) + "," + Text(stream) +
+                                                "," + std::to_string(flags));
+}
+int CaptureInfo(void *stream, int *out_state, unsigned long long *out_id,
+                void *graph, void *dependencies, size_t *num) {
+  EXPECT_TRUE(!graph && !dependencies && !num);
+  *out_state = driver->capture_state;
+  *out_id = 33;
+  return driver->Note("capture_info", Text(stream));
 }
 int StreamId(void *stream, unsigned long long *out) {
   *out = 7000 + reinterpret_cast<uintptr_t>(stream);
@@ -279,8 +295,43 @@ TEST_F(DriverBackendTest, StreamBelongsToItsContext) {
   EXPECT_EQ(info_.pool, 10u);
   EXPECT_EQ(info_.stable_id, 7051u);
   EXPECT_FALSE(info_.capturing);
-  EXPECT_EQ(driver_.calls, (Calls{"stream_capturing(51)", "stream_pool(51)",
-                                  "stream_id(51)"}));
+  EXPECT_EQ(driver_.calls, (Calls{"stream_capturing(51)", "stream_id(51)",
+                                  "stream_pool(51)"}));
+}
+
+// A handle comes back for another stream, its number does not.
+TEST_F(DriverBackendTest, KnownStreamIsAskedForItsNumberOnly) {
+  pprof_stream_info known = {};
+  known.stable_id = 7051;
+  known.pool = 20;
+  info_ = {};
+  info_.known = &known;
+  EXPECT_EQ(ppi_driver_stream_info(context_, Handle(51), &info_),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(info_.pool, 20u);
+  EXPECT_EQ(info_.stable_id, 7051u);
+  EXPECT_FALSE(info_.capturing);
+  EXPECT_EQ(driver_.TakeCalls(),
+            (Calls{"stream_capturing(51)", "stream_id(51)"}));
+  known.stable_id = 7001;
+  EXPECT_EQ(ppi_driver_stream_info(context_, Handle(51), &info_),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(info_.pool, 10u);
+  EXPECT_EQ(info_.stable_id, 7051u);
+  EXPECT_EQ(driver_.TakeCalls(), (Calls{"stream_capturing(51)", "stream_id(51)",
+                                        "stream_pool(51)"}));
+}
+
+TEST_F(DriverBackendTest, OnlyTheCaptureIsAskedAfter) {
+  for (int state : {0, 1}) {
+    driver_.capture_state = state;
+    info_ = {};
+    info_.capturing_only = true;
+    EXPECT_EQ(ppi_driver_stream_info(context_, Handle(51), &info_),
+              PPROF_STATUS_OK);
+    EXPECT_EQ(info_.capturing, state != 0);
+    EXPECT_EQ(driver_.TakeCalls(), Calls{"stream_capturing(51)"});
+  }
 }
 
 TEST_F(DriverBackendTest, StreamWithoutANumberIsItsHandle) {
@@ -323,6 +374,19 @@ TEST_F(DriverBackendTest, ThreadWithoutAContextLosesOnlyItsRange) {
             PPROF_STATUS_INVALID);
   driver_.results.clear();
   EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+}
+
+// A stream belongs to its context, whatever is current.
+TEST_F(DriverBackendTest, StreamWithoutAContextHasLostIt) {
+  for (const char *function : {"stream_capturing", "stream_pool"}) {
+    driver_.results.clear();
+    driver_.results[function] = 201;
+    EXPECT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_UNAVAILABLE) << function;
+    EXPECT_EQ(StreamInfo(Handle(2)), PPROF_STATUS_INVALID) << function;
+  }
+  driver_.results["event_record"] = 201;
+  EXPECT_EQ(ppi_driver_event_record(context_, Handle(100), Handle(51)),
+            PPROF_STATUS_UNAVAILABLE);
 }
 
 TEST_F(DriverBackendTest, EventsAreMadeInTheirPool) {
@@ -387,10 +451,10 @@ TEST_F(DriverBackendTest, PassingErrorsPass) {
   EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_OK);
 }
 
-// Results after which the context is of no use: DEINITIALIZED, CONTEXT_IS_
-// DESTROYED, ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, LAUNCH_FAILED, ECC, UNKNOWN.
+// Results after which the device is of no use: DEINITIALIZED, ECC,
+// ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, LAUNCH_FAILED, UNKNOWN.
 TEST_F(DriverBackendTest, StickyErrorEndsAllCalls) {
-  for (int code : {4, 214, 700, 702, 709, 719, 999}) {
+  for (int code : {4, 214, 700, 702, 719, 999}) {
     void *context = nullptr;
     ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context, nullptr),
               PPROF_STATUS_OK);
@@ -404,12 +468,135 @@ TEST_F(DriverBackendTest, StickyErrorEndsAllCalls) {
   }
 }
 
+TEST_F(DriverBackendTest, FirstStickyErrorIsNamed) {
+  EXPECT_EQ(ppi_driver_error_text(context_), nullptr);
+  driver_.results["event_query"] = 600;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_BUSY);
+  EXPECT_EQ(ppi_driver_error_text(context_), nullptr);
+  driver_.results["event_query"] = 999;
+  driver_.TakeCalls();
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_DEVICE);
+  driver_.results["event_query"] = 700;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_DEVICE);
+  EXPECT_STREQ(ppi_driver_error_text(context_), "CUDA_ERROR_UNKNOWN (999)");
+  EXPECT_EQ(driver_.calls, Calls{"event_query(100)"});
+}
+
+TEST_F(DriverBackendTest, ErrorWithoutANameHasItsNumber) {
+  driver_.results["event_query"] = 702;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_DEVICE);
+  EXPECT_STREQ(ppi_driver_error_text(context_), "unknown error (702)");
+}
+
+// Its tables may have gone with it.
+TEST_F(DriverBackendTest, DriverThatIsGoneIsNotAskedForAName) {
+  driver_.results["event_query"] = 4;
+  api_.error_name = nullptr;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_DEVICE);
+  EXPECT_STREQ(ppi_driver_error_text(context_), "the driver has shut down (4)");
+}
+
+// INVALID_CONTEXT and CONTEXT_IS_DESTROYED concern one context; those of other
+// contexts go on.
 TEST_F(DriverBackendTest, DestroyedContextIsNotTouched) {
   void *events[2] = {Handle(100), Handle(101)};
-  driver_.results["pool_enter"] = 709;
-  ppi_driver_event_destroy(context_, 20, 2, events);
-  EXPECT_EQ(driver_.calls, Calls{"pool_enter(20)"});
-  EXPECT_TRUE(IsLetGo());
+  for (int code : {201, 709}) {
+    driver_.results["pool_enter"] = code;
+    driver_.TakeCalls();
+    ppi_driver_event_destroy(context_, 20, 2, events);
+    EXPECT_EQ(driver_.calls, Calls{"pool_enter(20)"});
+    EXPECT_EQ(ppi_driver_event_create(context_, 20, 2, events),
+              PPROF_STATUS_UNAVAILABLE);
+    driver_.results.clear();
+    driver_.results["event_query"] = code;
+    EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)),
+              PPROF_STATUS_UNAVAILABLE);
+    driver_.results.clear();
+    EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_OK);
+  }
+}
+
+// A reset gives the primary context its old address and a new number. Events
+// and our anchor's stream went with the old one; a stream's handle that is no
+// more must not even be asked about.
+TEST_F(DriverBackendTest, ResetContextIsAnotherPool) {
+  void *events[2] = {};
+  api_.context_id = ContextId;
+  ASSERT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+  uint64_t before = info_.pool;
+  ASSERT_EQ(ppi_driver_event_create(context_, before, 2, events),
+            PPROF_STATUS_OK);
+  ASSERT_EQ(Anchor(before, events[0]), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_driver_pool_check(context_, before), PPROF_STATUS_OK);
+  driver_.context_id++;
+  driver_.TakeCalls();
+  EXPECT_EQ(ppi_driver_pool_check(context_, before), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_EQ(Anchor(before, events[0]), PPROF_STATUS_UNAVAILABLE);
+  EXPECT_EQ(ppi_driver_event_create(context_, before, 2, events),
+            PPROF_STATUS_UNAVAILABLE);
+  ppi_driver_event_destroy(context_, before, 2, events);
+  EXPECT_EQ(driver_.calls, Calls(4, "context_id(10)"));
+  ASSERT_EQ(StreamInfo(Handle(51)), PPROF_STATUS_OK);
+  EXPECT_NE(info_.pool, before);
+  driver_.TakeCalls();
+  EXPECT_EQ(ppi_driver_event_create(context_, info_.pool, 1, events),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls[1], "pool_enter(10)");
+  // Between its reset and its next use there is no context at all.
+  driver_.results["context_id"] = 709;
+  EXPECT_EQ(ppi_driver_pool_check(context_, info_.pool),
+            PPROF_STATUS_UNAVAILABLE);
+  driver_.TakeCalls();
+  ppi_driver_close(context_);
+  EXPECT_EQ(driver_.calls, Calls{"context_id(10)"});
+  ASSERT_EQ(ppi_driver_open(&api_, "cuda", 0, &context_, nullptr),
+            PPROF_STATUS_OK);
+}
+
+TEST_F(DriverBackendTest, EventBecomesANodeOfACapture) {
+  uint64_t capture = 0;
+  void *event = Handle(100);
+  driver_.capture_state = 1;
+  EXPECT_EQ(
+      ppi_driver_event_record_in_graph(context_, event, Handle(51), &capture),
+      PPROF_STATUS_UNSUPPORTED);
+  EXPECT_TRUE(driver_.calls.empty());
+  api_.event_record_flags = EventRecordFlags;
+  api_.capture_info = CaptureInfo;
+  EXPECT_EQ(
+      ppi_driver_event_record_in_graph(context_, event, Handle(51), &capture),
+      PPROF_STATUS_OK);
+  EXPECT_EQ(capture, 33u);
+  EXPECT_EQ(driver_.TakeCalls(),
+            (Calls{"stream_capturing(51)", "capture_info(51)",
+                   "event_record_flags(100,51,1)"}));
+  for (int state : {0, 2}) {  // none; INVALIDATED
+    driver_.capture_state = state;
+    EXPECT_EQ(
+        ppi_driver_event_record_in_graph(context_, event, Handle(51), &capture),
+        PPROF_STATUS_UNSUPPORTED);
+    EXPECT_EQ(driver_.TakeCalls(), Calls{"stream_capturing(51)"});
+  }
+  driver_.results["stream_capturing"] = 906;
+  EXPECT_EQ(
+      ppi_driver_event_record_in_graph(context_, event, nullptr, &capture),
+      PPROF_STATUS_UNSUPPORTED);
+  EXPECT_EQ(driver_.TakeCalls(), Calls{"stream_capturing(0)"});
+}
+
+TEST_F(DriverBackendTest, EventIsAskedByItsTimeToItself) {
+  api_.event_query = nullptr;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_OK);
+  driver_.results["event_elapsed"] = 600;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)), PPROF_STATUS_BUSY);
+  // Never recorded, which cuEventQuery calls passed.
+  driver_.results["event_elapsed"] = 400;
+  EXPECT_EQ(ppi_driver_event_query(context_, Handle(100)),
+            PPROF_STATUS_INVALID);
+  EXPECT_EQ(driver_.TakeCalls(), Calls(3, "event_elapsed(100,100)"));
+  driver_.results.clear();
+  EXPECT_EQ(Anchor(20, Handle(100)), PPROF_STATUS_OK);
+  EXPECT_EQ(driver_.calls.back(), "event_elapsed(100,100)");
 }
 
 TEST_F(DriverBackendTest, ElapsedIsWholeNanoseconds) {
@@ -510,9 +697,8 @@ int CurrentDevice(int *out) {
   *out = 3;
   return driver->Note("current_device", "");
 }
-int StreamDevice(void *stream, int *out) {
-  *out = 3;
-  return driver->Note("stream_device", Text(stream));
+int StreamDevice(void *stream) {
+  return driver->Note("stream_device", Text(stream)) ? -1 : 3;
 }
 const char *HipErrorName(int) {
   return "hipErrorUnknown";
@@ -526,7 +712,7 @@ class HipTest : public DriverTest {
     hip_.hipGetDeviceCount = DeviceCount;
     hip_.hipGetDevice = CurrentDevice;
     hip_.hipSetDevice = SetDevice;
-    hip_.hipStreamGetDevice = StreamDevice;
+    hip_.hipGetStreamDeviceId = StreamDevice;
     hip_.hipStreamIsCapturing = StreamCapturing;
     hip_.hipThreadExchangeStreamCaptureMode = ExchangeCaptureMode;
     hip_.hipStreamCreateWithFlags = StreamCreate;
@@ -563,6 +749,21 @@ TEST_F(HipTest, PoolIsADevice) {
             (Calls{"device_count()", "exchange_capture_mode(2)",
                    "stream_capturing(51)", "stream_device(51)", "set_device(3)",
                    "event_create(0)", "event_record(100,51)"}));
+  ppi_driver_close(context);
+}
+
+TEST_F(HipTest, WhatIsNoStreamLosesOnlyItsRange) {
+  void *context = nullptr;
+  pprof_stream_info info = {};
+  info.size = sizeof info;
+  ASSERT_EQ(ppi_driver_open(&api_, "hip", 1, &context, nullptr),
+            PPROF_STATUS_OK);
+  driver_.results["stream_device"] = 1;
+  EXPECT_EQ(ppi_driver_stream_info(context, Handle(51), &info),
+            PPROF_STATUS_INVALID);
+  driver_.results.clear();
+  EXPECT_EQ(ppi_driver_stream_info(context, Handle(51), &info),
+            PPROF_STATUS_OK);
   ppi_driver_close(context);
 }
 

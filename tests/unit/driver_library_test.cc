@@ -53,6 +53,53 @@ TEST(CudaLibraryTest, LibraryWithoutTheFunctionsIsRefused) {
                "driver)");
 }
 
+bool MayWait(const std::string &function) {
+  for (const char *word : {"Sync", "Wait", "HostFunc", "Callback"})
+    if (function.find(word) != std::string::npos) return true;
+  return false;
+}
+
+// What is not asked for cannot be called.
+TEST(DriverSymbolsTest, NothingThatWaits) {
+  EXPECT_TRUE(MayWait("cuStreamSynchronize"));
+  size_t num = 0;
+  const ppi_symbol *symbols = ppi_cuda_symbols(&num);
+  EXPECT_GT(num, 10u);
+  for (size_t i = 0; i < num; i++) {
+    EXPECT_FALSE(MayWait(symbols[i].name)) << symbols[i].name;
+    if (symbols[i].other_name) {
+      EXPECT_FALSE(MayWait(symbols[i].other_name));
+    }
+  }
+#define EXPECT_NO_WAIT(name, optional, result, parameters) \
+  EXPECT_FALSE(MayWait(#name)) << #name;
+  PPI_HIP_LIST(EXPECT_NO_WAIT)
+#undef EXPECT_NO_WAIT
+}
+
+// Of a session with such a device the report says so.
+TEST(HipLibraryTest, IsLabelledAsNotRun) {
+  EXPECT_STREQ(pprof_backend_hip()->caveat, "not run on hardware");
+  EXPECT_EQ(pprof_backend_cuda()->caveat, nullptr);
+}
+
+// ROCm records no event each time a graph is launched.
+TEST(HipLibraryTest, PutsNothingIntoGraphs) {
+  EXPECT_EQ(pprof_backend_hip()->event_record_in_graph, nullptr);
+  EXPECT_NE(pprof_backend_cuda()->event_record_in_graph, nullptr);
+}
+
+// There NULL is the thread's own stream, whatever the program means by it.
+TEST(DriverSymbolsTest, NoneOfPerThreadStreams) {
+  size_t num = 0;
+  const ppi_symbol *symbols = ppi_cuda_symbols(&num);
+  for (size_t i = 0; i < num; i++)
+    for (const char *name : {symbols[i].name, symbols[i].other_name})
+      if (name) {
+        EXPECT_EQ(std::string(name).find("_pts"), std::string::npos) << name;
+      }
+}
+
 // Where there is a GPU the first device opens, elsewhere the reason is given.
 TEST(CudaLibraryTest, MachineWithoutADeviceSaysWhy) {
   for (const pprof_backend *backend :

@@ -405,6 +405,11 @@ TEST_F(RecoverTest, NeitherSpoolNorLog) {
   EXPECT_EQ(Recover(folder_ / "none"), PPROF_STATUS_IO);
   Spill(folder_ / "text", "hello");
   EXPECT_EQ(Recover(folder_ / "text"), PPROF_STATUS_INVALID);
+  Spill(folder_ / "empty.pplog.part", "");
+  EXPECT_EQ(Recover(folder_ / "empty.pplog.part"), PPROF_STATUS_INVALID);
+  EXPECT_NE(std::string(error_.text).find("recover its spool"),
+            std::string::npos);
+  EXPECT_TRUE(Exists(folder_ / "empty.pplog.part"));
 }
 
 }  // namespace

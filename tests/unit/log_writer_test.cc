@@ -117,8 +117,51 @@ TEST_F(LogWriterTest, TwoWritersOfOneNameDoNotMeet) {
   pprof_sink *other = Create(path_);
   EXPECT_STRNE(ppi_log_writer_part_path(other),
                ppi_log_writer_part_path(writer_));
-  other->destroy(other);
+  EXPECT_EQ(folder_ / "x.1.pplog", ppi_log_writer_path(other));
+  Info info;
+  ASSERT_EQ(other->begin(other, info.get()), PPROF_STATUS_OK);
+  Feed(other, 1, 0, 7, Ranges(1, 7));
+  Feed(writer_, 1, 0, 5, Ranges(1, 5));
   Finish();
+  ASSERT_EQ(other->finish(other, &kNoTotals), PPROF_STATUS_OK);
+  other->destroy(other);
+  EXPECT_EQ(Pick(Read(path_), "event").size(), 5u);
+  EXPECT_EQ(Pick(Read(folder_ / "x.1.pplog"), "event").size(), 7u);
+}
+
+// Whoever ends at once leaves a .part that leads to its spool.
+TEST_F(LogWriterTest, BegunFileSaysAtOnceWhatItBelongsTo) {
+  std::string config(100000, 'c');
+  for (int i = 0; i < 50; i++) {
+    std::string path = folder_ / ("at_once" + std::to_string(i) + ".pplog");
+    pprof_sink *writer = Create(path);
+    Info info(std::vector<ppi_text>{{"config", config.c_str()},
+                                    {"spool", "/dev/shm/pprof.1.0"}});
+    ASSERT_EQ(writer->begin(writer, info.get()), PPROF_STATUS_OK);
+    Lines lines = Pick(Read(path + ".part"), "info spool");
+    ASSERT_EQ(lines, Lines{"info spool=/dev/shm/pprof.1.0"}) << i;
+    writer->destroy(writer);
+  }
+}
+
+// A disk that takes nothing from the beginning delays, and no more.
+TEST_F(LogWriterTest, DiskThatBlocksFromTheBeginning) {
+  ASSERT_EQ(mkfifo((path_ + ".part").c_str(), 0600), 0);
+  int fd = open((path_ + ".part").c_str(), O_RDWR | O_NONBLOCK);
+  std::vector<char> full(4096);
+  while (write(fd, full.data(), full.size()) > 0) continue;
+  Begin();
+  Feed(writer_, 1, 0, 5, Ranges(1, 5));
+  Checkpoint(writer_, 100);
+  EXPECT_EQ(ppi_log_writer_look(writer_).num_bytes, 0u);
+  // Once it takes something, all goes on.
+  std::vector<char> taken(1 << 20);
+  while (ppi_log_writer_look(writer_).num_bytes == 0)
+    if (read(fd, taken.data(), taken.size()) <= 0) sched_yield();
+  EXPECT_EQ(writer_->finish(writer_, &kNoTotals), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_log_writer_look(writer_).num_blocks_lost, 0u);
+  writer_->destroy(writer_);
+  close(fd);
 }
 
 TEST_F(LogWriterTest, DestroyWithoutFinishKeepsThePart) {

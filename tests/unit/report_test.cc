@@ -303,11 +303,13 @@ TEST(ReportTest, AStepToldOfTooLateIsNotChecked) {
   ppi_identity identity = {};
   ppi_span window = {0, 100};
   ppi_windows windows = {&window, 1, 1};
-  ppi_device_side side = {10, 20, 5, 0, false};
+  ppi_union none = {};
+  ppi_device_side side = {10, 20, 5, 0, false, false};
   ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_identity_settle(&identity, &windows, 50), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, 50),
+            PPROF_STATUS_OK);
   ASSERT_EQ(ppi_identity_step_at(&identity, 0, 0, 60), PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_identity_settle(&identity, &windows, UINT64_MAX),
+  ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, UINT64_MAX),
             PPROF_STATUS_OK);
   EXPECT_EQ(identity.steps_unchecked, 1u);
   EXPECT_EQ(identity.steps_failed, 0u);
@@ -375,6 +377,7 @@ TEST(ReportTest, CheckpointsBoundMemory) {
       {PPROF_DEFINITION_SITE, 1, PPROF_CATEGORY_FORWARD, 0, 0, "outer"},
       {PPROF_DEFINITION_SITE, 2, PPROF_CATEGORY_USER_DEFINED, 0, 0, "inner"},
       {PPROF_DEFINITION_SITE, 3, PPROF_CATEGORY_PROFILE_STEP, 0, 0, "step"},
+      {PPROF_DEFINITION_SITE, 4, PPROF_CATEGORY_KERNEL, 0, 0, "kernel"},
       {PPROF_DEFINITION_LANE, 1, 0, 0, 100, "main"},
       {PPROF_DEFINITION_DEVICE, 1, 0, 0, 0, "gpu:0"},
       {PPROF_DEFINITION_STREAM, 1, 1, 0, 0, ""}};
@@ -393,7 +396,7 @@ TEST(ReportTest, CheckpointsBoundMemory) {
     for (uint64_t i = 0; i < 100; i++) {
       pprof_event event = {};
       event.kind = i % 2 ? PPROF_KIND_RANGE : PPROF_KIND_DEVICE_RANGE;
-      event.site = 2;
+      event.site = i % 4 ? 2 : 4;
       event.lane = 1;
       event.stream = i % 2 ? 0 : 1;
       event.start_ns = round * 1000 + i * 10;
@@ -413,8 +416,10 @@ TEST(ReportTest, CheckpointsBoundMemory) {
                 0u);
     }
     ppi_run_device *device = ppi_run_device_at(&run, 1);
-    EXPECT_EQ(device->all.num, 0u);
     EXPECT_LE(device->identity.num_sides, 50u);
+    EXPECT_LE(device->identity.busy.num, 50u);
+    EXPECT_LE(device->identity.busy_in_steps.num, 50u);
+    EXPECT_LE(device->identity.kernels_in_steps.num, 50u);
     EXPECT_EQ(device->identity.num_steps, 1u);
     EXPECT_EQ(ppi_run_category_at(&run, 0)->host.num, 0u);
   }
@@ -424,9 +429,10 @@ TEST(ReportTest, CheckpointsBoundMemory) {
   pprof_totals totals = {};
   ppi_figures figures = {};
   ASSERT_EQ(ppi_run_finish(&run, &totals, &figures), PPROF_STATUS_OK);
-  EXPECT_EQ(figures.phases[PPI_PHASE_FORWARD].device.sum, 60u * 50 * 4);
-  EXPECT_EQ(figures.phases[PPI_PHASE_PROFILE_STEP].device.sum, 60u * 50 * 4);
+  EXPECT_EQ(figures.phases[PPI_PHASE_FORWARD].device.sum, 60u * 25 * 4);
+  EXPECT_EQ(figures.phases[PPI_PHASE_PROFILE_STEP].device.sum, 60u * 25 * 4);
   EXPECT_EQ(figures.devices[0].busy_ns, 60u * 50 * 4);
+  EXPECT_EQ(figures.devices[0].used_ns, 60u * 25 * 4);
   EXPECT_EQ(figures.devices[0].steps_failed, 0u);
   EXPECT_FALSE(figures.devices[0].failed);
   ppi_figures_clear(&figures);

@@ -87,7 +87,22 @@ TEST_F(SchemaTest, Defaults) {
   EXPECT_EQ(0u, config().num_windows);
   EXPECT_EQ(0u, config().device_mode);
   EXPECT_EQ(0u, config().backends);
+  EXPECT_EQ(0u, config().graph_nodes);
+  EXPECT_EQ(PPI_NVTX_DEVICE_OFF, config().nvtx.device);
+  EXPECT_EQ(PPI_NVTX_PAYLOAD_COUNTER, config().nvtx.payload);
+  EXPECT_EQ(PPI_NVTX_FORK_FOLLOW, config().nvtx.fork);
+  EXPECT_EQ(1u, config().nvtx.fields);
+  EXPECT_EQ(1u, config().nvtx.cut_names);
+  EXPECT_EQ(0u, config().nvtx.num_domains);
+  EXPECT_EQ(0u, config().nvtx.num_categories);
   EXPECT_EQ(0u, config().num_exports);
+}
+
+// Two sources of the same defaults.
+TEST_F(SchemaTest, NvtxDefaultsAreInjections) {
+  auto defaults = std::make_unique<ppi_nvtx_options>();
+  ppi_nvtx_defaults(defaults.get());
+  EXPECT_EQ(0, memcmp(defaults.get(), &config().nvtx, sizeof *defaults));
 }
 
 TEST_F(SchemaTest, EveryKey) {
@@ -104,7 +119,17 @@ TEST_F(SchemaTest, EveryKey) {
                                    "  - steps: [7, 9]\n"
                                    "devices:\n"
                                    "  mode: off\n"
-                                   "  backends: [opencl, cpu]\n"
+                                   "  backends: [hip, opencl, cuda, cpu]\n"
+                                   "  graphs: external\n"
+                                   "nvtx:\n"
+                                   "  device: default\n"
+                                   "  domains: {NCCL: communication,\n"
+                                   "            'my lib': Frame Grab}\n"
+                                   "  categories: {io: Dataloader}\n"
+                                   "  payload: flow\n"
+                                   "  fields: false\n"
+                                   "  cut_names: false\n"
+                                   "  fork: off\n"
                                    "exports:\n"
                                    "  - format: chrome\n"
                                    "    path: a.json.gz\n"
@@ -120,7 +145,22 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_EQ(2000000u, config().stop_wait_us);
   ASSERT_EQ(2u, config().num_windows);
   EXPECT_EQ(1u, config().device_mode);
-  EXPECT_EQ(3u, config().backends);
+  EXPECT_EQ(15u, config().backends);
+  EXPECT_EQ(1u, config().graph_nodes);
+  const ppi_nvtx_options &nvtx = config().nvtx;
+  EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
+  EXPECT_EQ(PPI_NVTX_PAYLOAD_FLOW, nvtx.payload);
+  EXPECT_EQ(0u, nvtx.fields);
+  EXPECT_EQ(0u, nvtx.cut_names);
+  EXPECT_EQ(PPI_NVTX_FORK_OFF, nvtx.fork);
+  ASSERT_EQ(2u, nvtx.num_domains);
+  EXPECT_STREQ("NCCL", nvtx.domains[0].from);
+  EXPECT_STREQ("communication", nvtx.domains[0].category);
+  EXPECT_STREQ("my lib", nvtx.domains[1].from);
+  EXPECT_STREQ("Frame Grab", nvtx.domains[1].category);
+  ASSERT_EQ(1u, nvtx.num_categories);
+  EXPECT_STREQ("io", nvtx.categories[0].from);
+  EXPECT_STREQ("Dataloader", nvtx.categories[0].category);
   ASSERT_EQ(2u, config().num_exports);
   EXPECT_EQ(PPI_EXPORT_CHROME, config().exports[0].format);
   EXPECT_STREQ("a.json.gz", config().exports[0].path.text);
@@ -269,8 +309,18 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
       "p.yaml:1:17: 'mode' must be one of events, off, not 'evnts' (did"
       " you mean 'events'?)",
       Refusal("devices: {mode: evnts}\n"));
-  EXPECT_EQ("p.yaml:1:22: 'backends' must be one of cpu, opencl, not 'cuda'",
-            Refusal("devices: {backends: [cuda]}\n"));
+  EXPECT_EQ(
+      "p.yaml:1:22: 'backends' must be one of cpu, opencl, cuda, hip, not"
+      " 'cdua' (did you mean 'cuda'?)",
+      Refusal("devices: {backends: [cdua]}\n"));
+  EXPECT_EQ(
+      "p.yaml:1:19: 'graphs' must be one of skip, external, not 'extern'"
+      " (did you mean 'external'?)",
+      Refusal("devices: {graphs: extern}\n"));
+  EXPECT_EQ(
+      "p.yaml:1:17: 'payload' must be one of counter, flow, bytes, items,"
+      " ignore, not 'flows' (did you mean 'flow'?)",
+      Refusal("nvtx: {payload: flows}\n"));
   EXPECT_EQ("p.yaml:1:27: 'backends' names cpu twice",
             Refusal("devices: {backends: [cpu, cpu]}\n"));
   EXPECT_EQ(
@@ -279,8 +329,47 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
       Refusal("exports: [{format: Chrome, path: x}]\n"));
   EXPECT_EQ(
       "p.yaml:1:43: 'views' must be one of device, overview, model,"
-      " userdefined, not 'overveiw' (did you mean 'overview'?)",
+      " userdefined, queue, messages, not 'overveiw' (did you mean"
+      " 'overview'?)",
       Refusal("exports: [{format: csv, path: x, views: [ overveiw]}]\n"));
+}
+
+TEST_F(SchemaTest, NvtxRulesAreChecked) {
+  EXPECT_EQ(
+      "p.yaml:1:17: 'domains' must be a mapping of names to categories, not"
+      " 'NCCL'",
+      Refusal("nvtx: {domains: NCCL}\n"));
+  EXPECT_EQ("p.yaml:1:24: 'NCCL' needs a category, such as communication",
+            Refusal("nvtx: {domains: {NCCL: [a]}}\n"));
+  EXPECT_EQ(
+      "p.yaml:1:24: unknown category 'comunication' (did you mean"
+      " 'communication'?)",
+      Refusal("nvtx: {domains: {NCCL: comunication}}\n"));
+  EXPECT_EQ("p.yaml:1:24: steps are made by pprof_step alone",
+            Refusal("nvtx: {categories: {s: Profile_Step}}\n"));
+  EXPECT_EQ("p.yaml:1:24: a category needs a name",
+            Refusal("nvtx: {categories: {s: '-'}}\n"));
+  EXPECT_EQ("p.yaml:1:18: a name must have 1 to 63 bytes",
+            Refusal("nvtx: {domains: {'': memory}}\n"));
+  EXPECT_EQ("p.yaml:1:18: a name must have 1 to 63 bytes",
+            Refusal("nvtx: {domains: {" + std::string(64, 'x') + ": memory}}"));
+  EXPECT_EQ("p.yaml:1:21: a category is longer than 63 bytes",
+            Refusal("nvtx: {domains: {x: " + std::string(64, 'x') + "}}"));
+  EXPECT_EQ("p.yaml:1:8: unknown key 'emit'", Refusal("nvtx: {emit: true}\n"));
+  std::string many = "nvtx:\n  domains:\n";
+  for (int i = 0; i < 65; i++) many += "    d" + std::to_string(i) + ": a\n";
+  EXPECT_EQ("p.yaml:3:5: 'domains' has more than 64 names", Refusal(many));
+  EXPECT_EQ(PPROF_STATUS_OK,
+            Apply("nvtx: {domains: {a: User_Defined, b: user-defined,"
+                  " c: CPU task, d: capture}}\n"))
+      << error_.text;
+}
+
+TEST_F(SchemaTest, NvtxRulesReplaceEarlierOnes) {
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("nvtx: {domains: {a: memory, b: kernel}}"));
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("nvtx: {domains: {c: memcpy}}"));
+  ASSERT_EQ(1u, config().nvtx.num_domains);
+  EXPECT_STREQ("c", config().nvtx.domains[0].from);
 }
 
 TEST_F(SchemaTest, WindowsAreChecked) {
@@ -365,7 +454,15 @@ TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
       "  - {steps: [3, 6]}\n"
       "devices:\n"
       "  mode: off\n"
-      "  backends: [cpu, opencl]\n"
+      "  backends: [cpu, cuda]\n"
+      "  graphs: external\n"
+      "nvtx:\n"
+      "  device: default\n"
+      "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"
+      "  payload: ignore\n"
+      "  fields: true\n"
+      "  cut_names: false\n"
+      "  fork: follow\n"
       "exports:\n"
       "  - {format: chrome, path: \"x.json\"}\n"
       "  - {format: table, path: \"x.txt\", views: [overview,model]}\n";

@@ -251,6 +251,113 @@ TEST(CsvTest, OneViewIsPlainAndSeveralAreNamed) {
             "ProfileStep,host,1,50000000,100.0\n");
 }
 
+// Delays and clock errors in ns; all values here are typed by hand.
+void FillQueues(EventFeed *feed) {
+  feed->Lane(1, 100, "main");
+  feed->Device(1, "gpu:0");
+  feed->Device(2, "gpu:1");
+  feed->Stream(1, 1);
+  feed->Stream(2, 2);
+  feed->AddWindow(0, 20000);
+  auto range = [&](uint32_t stream, const char *name, uint64_t submit_ns,
+                   uint64_t from_ns, uint64_t to_ns, uint64_t error_ns) {
+    feed->OnDevice(1, stream, name, PPROF_CATEGORY_INFERENCE, submit_ns,
+                   from_ns, to_ns)
+        .device_error_ns = error_ns;
+  };
+  range(1, "detect", 100, 1100, 3100, 50);
+  range(1, "detect", 5000, 5030, 6030, 50);  // not resolved
+  range(1, "detect", 7000, 9000, 9500, 50);
+  range(1, "embed", 10000, 10005, 10015, 20);  // not resolved
+  range(1, "embed", 10020, 10027, 10037, 20);  // not resolved
+  range(1, "embed", 10040, 10140, 10150, 20);
+  range(2, "embed", 100, 110, 310, 100);     // not resolved
+  range(2, "embed", 1000, 1040, 1340, 100);  // not resolved
+  auto untimed = [&](const char *name, uint32_t flags) {
+    feed->OnDevice(1, 1, name, PPROF_CATEGORY_INFERENCE, 11000, 0, 0).flags =
+        flags | PPROF_FLAG_NO_DEVICE_TIME;
+  };
+  untimed("detect", PPROF_FLAG_LATE);
+  untimed("graph", PPROF_FLAG_IN_GRAPH);
+  // A kernel record is no range of the program's.
+  feed->OnDevice(1, 1, "gemm", PPROF_CATEGORY_KERNEL, 100, 1200, 1300);
+}
+
+TEST(QueueTest, TellsDelaysThatTheClockResolves) {
+  EventFeed feed;
+  FillQueues(&feed);
+  Report report(feed);
+  auto has = [&](const char *line) {
+    return report.HasLine("queue", line, PPI_TIME_NS);
+  };
+  EXPECT_TRUE(
+      has("detect gpu:0 4 / 2 3500.00 "
+          "1010.00 / 1000.00 / 2000.00 / 2000.00 50.00"));
+  EXPECT_TRUE(has("embed gpu:1 2 / 0 500.00 n/r / n/r / n/r / n/r 100.00"));
+  EXPECT_TRUE(
+      has("embed gpu:0 3 / 1 30.00 37.33 / n/r / 100.00 / 100.00 20.00"));
+  EXPECT_TRUE(has("graph gpu:0 1 / 0 - - / - / - / - -"));
+  EXPECT_EQ(report.Table("queue").find("gemm"), std::string::npos);
+}
+
+TEST(QueueTest, HasNoValueWhereItIsNotResolved) {
+  EventFeed feed;
+  FillQueues(&feed);
+  Report report(feed);
+  EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "queue"),
+            "name,category,device,calls,resolved,device_total_ns,delay_avg_ns,"
+            "delay_p50_ns,delay_p99_ns,delay_max_ns,clock_error_avg_ns\n"
+            "detect,Inference,gpu:0,4,2,3500,1010,1000,2000,2000,50\n"
+            "embed,Inference,gpu:1,2,0,500,,,,,100\n"
+            "embed,Inference,gpu:0,3,1,30,37,,100,100,20\n"
+            "graph,Inference,gpu:0,1,0,,,,,,\n");
+  std::string json = report.Json("queue");
+  EXPECT_NE(json.find("[\"embed\",\"Inference\",\"gpu:0\",3,1,30,37,null,"
+                      "100,100,20]"),
+            std::string::npos)
+      << json;
+  std::string markdown = report.Write(PPI_FORMAT_MARKDOWN, "queue");
+  EXPECT_NE(markdown.find("| n/r |"), std::string::npos) << markdown;
+}
+
+// 101 calls, one of them not resolved: the median is known, and so is all
+// above it; with 51 unresolved ones it is not.
+TEST(QueueTest, AQuantileStandsBeyondTheUnresolvedCalls) {
+  for (uint64_t unresolved : {50, 51}) {
+    EventFeed feed;
+    feed.Lane(1, 100, "main");
+    feed.Device(1, "gpu:0");
+    feed.Stream(1, 1);
+    feed.AddWindow(0, 200000);
+    for (uint64_t i = 0; i < 101; i++) {
+      uint64_t submit = i * 1000, delay = i < unresolved ? i : 200 + i;
+      feed.OnDevice(1, 1, "m", PPROF_CATEGORY_INFERENCE, submit, submit + delay,
+                    submit + 900)
+          .device_error_ns = 60;
+    }
+    std::string p50 = unresolved == 50 ? "250.00" : "n/r";
+    std::string total = unresolved == 50 ? "75650.00" : "75850.00";
+    std::string mean = unresolved == 50 ? "150.99" : "149.01";
+    EXPECT_TRUE(Report(feed).HasLine(
+        "queue",
+        "m gpu:0 101 / " + std::to_string(101 - unresolved) + " " + total +
+            " " + mean + " / " + p50 + " / 299.00 / 300.00 60.00",
+        PPI_TIME_NS))
+        << Report(feed).Table("queue", PPI_TIME_NS);
+  }
+}
+
+TEST(QueueTest, IsShownUnaskedOnlyWithDeviceTimes) {
+  EventFeed feed, with;
+  feed.Step(0, 1000);
+  FillQueues(&with);
+  EXPECT_EQ(Report(feed).Table(nullptr).find("Queue Summary"),
+            std::string::npos);
+  EXPECT_NE(Report(with).Table(nullptr).find("Queue Summary"),
+            std::string::npos);
+  EXPECT_NE(Report(feed).Json().find("\"queue\":{"), std::string::npos);
+}
+
 TEST(MarkdownTest, IsATable) {
   EventFeed feed;
   feed.AddWindow(0, 50000000);

@@ -1,0 +1,1 @@
+"$TOOL" run --library "$RUN_LIBRARY" --logs logs -f csv --view overview -o - "$RUN_CHILD" record killed-child stop | cut -d, -f1-3

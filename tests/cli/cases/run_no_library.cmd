@@ -1,0 +1,1 @@
+"$TOOL" run --library ./none.so "$RUN_CHILD" hello

@@ -1,0 +1,2 @@
+trap '' INT PIPE
+"$TOOL" run --library "$RUN_LIBRARY" --logs logs "$RUN_CHILD" signals 2>/dev/null

@@ -1,0 +1,2 @@
+>out
+"$TOOL" run --library "$RUN_LIBRARY" --logs logs -o out "$RUN_CHILD" hello

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`pprof-report run`: a program that knows NVTX alone gets its tables, logs and trace."""
+import json
+import os
+import subprocess
+
+from nvtx_case import Case, PATHS, SECONDS, main
+
+
+class RunTest(Case):
+    def run_tool(self, *arguments, **changes):
+        """Answers the finished `pprof-report run`; nothing but the tool sets variables."""
+        env = self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None, **changes)
+        return subprocess.run([PATHS["report"], "run", "--library", self.injection, "--logs",
+                               "logs", *arguments], env=env, cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS,
+                              text=True, check=False)
+
+    def views(self, *arguments, **changes):
+        """The JSON report's views; the command must succeed."""
+        done = self.run_tool("-f", "json", "-o", "out.json", "--force", *arguments, **changes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("out.json"), encoding="utf-8") as file:
+            return json.load(file)["views"], done
+
+    @staticmethod
+    def calls_of(view):
+        column = [column["name"] for column in view["columns"]].index("calls")
+        return {row[0]: row[column] for row in view["rows"]}
+
+    def logs_made(self):
+        return sorted(os.listdir(self.path("logs")))
+
+    def test_what_the_program_prints_is_its_own(self):
+        done = self.run_tool(PATHS["calls"], "core")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stdout.startswith("push 0\npush 1\n"), done.stdout)
+        self.assertNotIn("Summary", done.stdout)
+        self.assertIn("Overview Summary", done.stderr)
+        self.assertEqual(len(self.logs_made()), 1)
+
+    def test_ranges_are_in_the_tables(self):
+        views, _ = self.views(PATHS["calls"], "core")
+        calls = self.calls_of(views["userdefined"])
+        self.assertEqual(calls["push a"], 1)
+        self.assertEqual(calls["start w"], 1)
+        self.assertEqual(self.calls_of(views["overview"])["seven"], 1)
+
+    def test_children_are_added_up(self):
+        program = PATHS["calls"]
+        views, _ = self.views("sh", "-c", f"'{program}' core; '{program}' core >other; exit 0")
+        self.assertEqual(self.calls_of(views["userdefined"])["push a"], 2)
+        self.assertEqual(len(self.logs_made()), 2)
+
+    def test_message_sizes_are_a_table(self):
+        with open(self.path("p.yaml"), "w", encoding="utf-8") as file:
+            file.write("nvtx: {domains: {payloads: communication}}\n")
+        views, _ = self.views("--config", "p.yaml", PATHS["calls"], "payloads")
+        rows = {row[0]: row[1:5] for row in views["messages"]["rows"]}
+        self.assertEqual(rows, {"AllReduce": [1, 1048576, 1048576, 1048576],
+                                "Broadcast": [1, 4096, 4096, 4096],
+                                "Send": [1, 4096, 4096, 4096]})
+
+    def test_the_exit_status_is_the_programs(self):
+        done = self.run_tool("sh", "-c", f"'{PATHS['calls']}' core; exit 5")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("push a", done.stderr)
+
+    def test_a_log_makes_a_trace(self):
+        self.views(PATHS["calls"], "core")
+        log = os.path.join("logs", self.logs_made()[0])
+        subprocess.run([PATHS["report"], "trace", "-o", "trace.json", log], cwd=self.folder,
+                       check=True, stderr=subprocess.DEVNULL)
+        with open(self.path("trace.json"), encoding="utf-8") as file:
+            names = {event.get("name") for event in json.load(file)["traceEvents"]}
+        self.assertIn("push a", names)
+
+    def test_nothing_recorded_is_said_in_one_line(self):
+        done = self.run_tool(PATHS["calls"])
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("nothing was recorded", done.stderr)
+        self.assertFalse(os.path.exists(self.path("logs")))
+
+
+if __name__ == "__main__":
+    main()
