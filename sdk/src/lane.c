@@ -191,7 +191,9 @@ const ppi_edge *ppi_edge_after(const ppi_spool_header *header, uint32_t epoch) {
 bool ppi_edge_ended(const ppi_spool_header *header, uint32_t epoch,
                     uint64_t num_edges) {
   for (uint64_t i = num_edges; i-- > oldest_edge(num_edges);)
-    if (header->edges[i % PPI_MAX_EDGES].old_epoch == epoch) return true;
+    if (__atomic_load_n(&header->edges[i % PPI_MAX_EDGES].old_epoch,
+                        __ATOMIC_RELAXED) == epoch)
+      return true;
   return false;
 }
 

@@ -344,6 +344,7 @@ static void clear_rows(ppi_figures *figures) {
     ppi_free(figures->names[i].category_name);
     ppi_histogram_clear(&figures->names[i].host_times);
     ppi_histogram_clear(&figures->names[i].device_times);
+    ppi_messages_clear(&figures->names[i].messages);
   }
   for (size_t i = 0; i < figures->num_categories; i++)
     ppi_free(figures->categories[i].name);

@@ -44,8 +44,10 @@ static void in_forked_child(void) {
   ppi_inject_in_forked_child();
   ppi_device_set_attach_hook(NULL);
   if (session) ppi_spool_forget(&ppi_recorder_in_force.spool);
+  // A signal handler that forks inside a marker returns to it.
+  bool in_marker = ppi_thread_self && ppi_thread_self->busy;
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
-    __atomic_store_n(&device->session, NULL, __ATOMIC_RELEASE);
+    if (device->session) ppi_resolve_detach(device->session, in_marker);
 }
 
 pprof_status pprof_session_create(const pprof_options *options,

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forks while other threads mark: no lock of theirs may be missing in the
+// child.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "pprof/mark.h"
+#include "tests/support/recording_sink.h"
+
+namespace pprof_test {
+namespace {
+
+// The exit status, or -signal.
+int WaitFor(pid_t pid) {
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) return -1000;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(ForkThreadsTest, ForkWhileOtherThreadsMarkAndName) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::atomic<bool> done{false};
+  std::thread marking([&] {
+    for (int i = 0; !done; i++) {
+      std::string name = "name " + std::to_string(i % 5000);
+      pprof_push_name(name.c_str(), PPROF_CATEGORY_USER_DEFINED);
+      pprof_category_register("same category");
+      pprof_pop();
+    }
+  });
+  for (int i = 0; i < 30; i++) {
+    pid_t pid = fork();
+    if (pid == 0) {
+      alarm(20);
+      LiveSession own;
+      own.options.memory_limit_bytes = 2u << 20;
+      if (own.Start() != PPROF_STATUS_OK) _exit(2);
+      pprof_push_name("child", pprof_category_register("same category"));
+      pprof_pop();
+      if (own.Stop() != PPROF_STATUS_OK) _exit(3);
+      _exit(own.recording.events.size() == 1 ? 0 : 4);
+    }
+    ASSERT_EQ(0, WaitFor(pid)) << i;
+  }
+  done = true;
+  marking.join();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(live.recording.events.size(),
+            live.recording.Total(PPI_TOTAL_RECORDED));
+}
+
+}  // namespace
+}  // namespace pprof_test
