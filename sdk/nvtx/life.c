@@ -161,9 +161,15 @@ static void tell_version(nvtx_get_export_table get) {
     info->set_tool_version(3);
 }
 
+// A program without a loader of its own has a second C library beside its own
+// by now, in which threads cannot be started.
+static bool is_static_program(void) {
+  return getauxval(AT_BASE) == 0;
+}
+
 int InitializeInjectionNvtx2(nvtx_get_export_table get) {
-  if (!get || __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE) ||
-      is_own_unit(get))
+  if (!get || is_static_program() ||
+      __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE) || is_own_unit(get))
     return 0;
   // A second copy of this library leaves it all to the first.
   const entry_points *owner = pprof_inject_owner_(&own);

@@ -63,7 +63,7 @@ static void workers(const char *path) {
   for (int i = 0; i < NUM_WORKERS; i++) {
     children[i] = fork();
     if (children[i] == 0) {
-      char name[16];
+      char name[32];
       snprintf(name, sizeof name, "worker %d", i);
       ranges(name, NUM_RANGES);
       nvtxRangePushA("open at the end");

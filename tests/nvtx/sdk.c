@@ -102,7 +102,7 @@ static void steps(void) {
   nvtxRangePushA("before");
   nvtxRangePop();
   for (int i = 0; i < 6; i++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "step %d", i);
     nvtxRangePushA(name);
     nvtxRangePop();
