@@ -204,7 +204,8 @@ static int set_variables(const struct run *run) {
   if (!may_set(run, INJECTION, run->library,
                "to record beside that tool unset it and set"
                " PPROF_NVTX_CHAIN to that path") ||
-      !may_set(run, "PPROF_OUTPUT", "", "name a folder with --logs"))
+      !may_set(run, "PPROF_OUTPUT", "",
+               "unset it; --logs names the folder of the logs"))
     return PPI_EXIT_USAGE;
   bool done = setenv(INJECTION, run->library, 1) == 0 && set_output(run) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);

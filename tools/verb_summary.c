@@ -49,9 +49,26 @@ static pprof_report *read_report(const char *path, int *code) {
   return NULL;
 }
 
-static bool is_empty(const pprof_report *report) {
+// Its records were in private memory only, and went with it.
+static bool is_cut_short(const pprof_report *report) {
+  return ppi_report_total(report, PPI_TOTAL_INCOMPLETE) &&
+         !ppi_report_total(report, PPI_TOTAL_CRASH_SAFE);
+}
+
+static bool is_useless(const pprof_report *report) {
   return !ppi_report_total(report, PPI_TOTAL_RECORDED) &&
-         !ppi_report_total(report, PPI_TOTAL_LOST);
+         !ppi_report_total(report, PPI_TOTAL_LOST) && !is_cut_short(report);
+}
+
+// The tables of such a log are no more than its process had written.
+static bool is_unfinished(const char *path) {
+  static const char ending[] = ".part";
+  size_t len = strlen(path);
+  if (len < sizeof ending || strcmp(path + len - (sizeof ending - 1), ending))
+    return false;
+  ppi_tool_say("%s: unfinished; `pprof-report recover` adds what its spool has",
+               path);
+  return true;
 }
 
 // A sum without one of its logs would look like the whole: then there is none,
@@ -62,7 +79,10 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
     pprof_report *report = read_report(path, code);
-    if (options->skip_useless && (!report || is_empty(report))) {
+    if (!options->skip_useless && is_unfinished(path) && options->strict &&
+        *code < PPI_EXIT_CHECK)
+      *code = PPI_EXIT_CHECK;
+    if (options->skip_useless && (!report || is_useless(report))) {
       pprof_report_destroy(report);
       continue;
     }
@@ -112,6 +132,12 @@ static int judge(const pprof_report *report, bool strict) {
   int code = PPI_EXIT_DONE;
   if (!ppi_report_identity_ok(report)) {
     ppi_tool_say("the accounting identity does not hold");
+    code = PPI_EXIT_CHECK;
+  }
+  if (strict && is_cut_short(report)) {
+    ppi_tool_say(
+        "--strict: a process ended without a stop, and what it had not"
+        " written is lost");
     code = PPI_EXIT_CHECK;
   }
   for (size_t i = 0; strict && i < sizeof(losses) / sizeof(losses[0]); i++) {
