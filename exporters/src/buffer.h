@@ -32,10 +32,6 @@ static inline bool ppi_buffer_room(ppi_buffer *buffer, size_t extra) {
          ppi_buffer_grow(buffer, extra);
 }
 
-static inline void ppi_buffer_byte(ppi_buffer *buffer, uint8_t value) {
-  if (ppi_buffer_room(buffer, 1)) buffer->data[buffer->len++] = value;
-}
-
 #define PPI_VARINT_MAX 10u
 // Seven bits a byte, the lowest first, bit 7 set on all but the last (LEB128).
 static inline size_t ppi_varint_store(uint8_t *out, uint64_t value) {
