@@ -12,11 +12,16 @@
 
 #include "pprof/mark.h"
 #include "pprof/session.h"
+#include "rows.h"
 #include "timing.h"
 
 enum { MAX_KINDS = 8 };
 
 PPROF_SITE(site, "bench", PPROF_CATEGORY_USER_DEFINED);
+
+static void run_empty(void) {
+  for (int i = 0; i < BURST; i++) __asm__ volatile("");
+}
 
 static void run_scope(void) {
   for (int i = 0; i < BURST; i++) {
@@ -51,15 +56,17 @@ typedef struct kind {
   void (*run)(void);
   unsigned num;   // pairs in a burst
   bool recorded;  // in a session; else while none runs
+  double bound;   // x floor; 0: none
 } kind;
 static const kind kinds[] = {
-    {"floor", run_floor, BURST, false},
-    {"scope, off", run_scope, BURST, false},
-    {"scope", run_scope, BURST, true},
-    {"push, pop", run_push_pop, BURST, true},
-    {"push_name(21), pop", run_push_name, BURST, true},
-    {"range_begin, end", run_range, BURST / 2, true},
-    {"mark", run_mark, BURST, true},
+    {"floor", run_floor, BURST, false, 0},
+    {"empty loop", run_empty, BURST, false, 0},
+    {"scope, off", run_scope, BURST, false, 0},
+    {"scope", run_scope, BURST, true, 1.05},
+    {"push, pop", run_push_pop, BURST, true, 1.05},
+    {"push_name(21), pop", run_push_name, BURST, true, 1.15},
+    {"range_begin, end", run_range, BURST / 2, true, 1.05},
+    {"mark", run_mark, BURST, true, 0},
 };
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -211,10 +218,15 @@ static uint64_t count_up(void) {
   return next;
 }
 
-#ifdef PPROF_BENCH_SHARED
-#define BUILD "libpprof.so "
+#if defined PPROF_BENCH_SHARED
+#define LINKAGE "libpprof.so"
+#define COUNTER_BOUND 10
+#elif defined PPROF_BENCH_LTO
+#define LINKAGE "static with LTO"
+#define COUNTER_BOUND 6
 #else
-#define BUILD "static, pprof "
+#define LINKAGE "static"
+#define COUNTER_BOUND 0
 #endif
 
 static void print_table(const column *one, const column *two,
@@ -233,6 +245,27 @@ static void print_table(const column *one, const column *two,
   }
 }
 
+static void print_rows(const column *one, const column *two,
+                       const column *counter) {
+  char what[128];
+  enum { EMPTY = 1, OFF = 2 };
+  bench_row("scope off, over an empty loop, " LINKAGE,
+            one->ns[OFF] - one->ns[EMPTY], "ns", 0.1);
+  for (int k = 0; k < NUM_KINDS; k++) {
+    if (!kinds[k].recorded) continue;
+    const column *columns[] = {one, two};
+    for (int i = 0; i < 2; i++) {
+      snprintf(what, sizeof what, "%s, " LINKAGE ", %d thread%s", kinds[k].name,
+               i + 1, i ? "s" : "");
+      bench_row(what, columns[i]->ratio[k], "x floor", kinds[k].bound);
+    }
+    bool bound = kinds[k].run == run_scope || kinds[k].run == run_push_pop;
+    snprintf(what, sizeof what, "%s, " LINKAGE ", counter clock",
+             kinds[k].name);
+    bench_row(what, counter->ns[k], "ns", bound ? COUNTER_BOUND : 0);
+  }
+}
+
 int main(int argc, char **argv) {
   long asked = argc > 1 ? strtol(argv[1], NULL, 10) : 500;
   if (argc > 2 || asked < 1 || asked > MAX_REPETITIONS) {
@@ -243,7 +276,7 @@ int main(int argc, char **argv) {
   int repetitions = (int)asked;
   column one = {{0}, {0}}, two = one, counter = one;
   char build[64];
-  snprintf(build, sizeof build, BUILD "%s", pprof_version());
+  snprintf(build, sizeof build, LINKAGE ", pprof %s", pprof_version());
   print_machine(build, repetitions);
   bool ok = run_column(1, repetitions, &one);
   ok = run_column(2, repetitions, &two) && ok;
@@ -251,5 +284,6 @@ int main(int argc, char **argv) {
   ok = run_column(1, repetitions, &counter) && ok;
   pprof_clock_inject_(NULL, 0);
   print_table(&one, &two, &counter);
+  print_rows(&one, &two, &counter);
   return ok ? 0 : 1;
 }

@@ -61,7 +61,7 @@ static inline double median(double *values, size_t num) {
   return values[num / 2];
 }
 
-static inline void print_machine(const char *build, int repetitions) {
+static inline void print_build(const char *build) {
   char line[256], cpu[200] = "unknown processor";
   FILE *file = fopen("/proc/cpuinfo", "r");
   while (file && fgets(line, sizeof line, file))
@@ -74,6 +74,10 @@ static inline void print_machine(const char *build, int repetitions) {
   printf("machine: %s, %ld CPUs, %s %s, load %.1f\n", cpu,
          sysconf(_SC_NPROCESSORS_ONLN), name.machine, name.release, load);
   printf("build: %s, gcc %s\n", build, __VERSION__);
+}
+
+static inline void print_machine(const char *build, int repetitions) {
+  print_build(build);
   printf("medians of %d repetitions of %d pairs, pinned, thread CPU time\n\n",
          repetitions, (int)BURST);
 }

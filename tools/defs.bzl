@@ -127,6 +127,8 @@ def pprof_shared_library(
             "-Wl,--version-script,$(location %s)" % version_script,
             "-Wl,--exclude-libs,libz.a:libyaml.a",
             "-Wl,-z,defs",
+            # Threads that have marked call it when they end.
+            "-Wl,-z,nodelete",
             "-Wl,--whole-archive,$(location %s),--no-whole-archive" % archive,
         ],
         linkshared = True,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs and spools as the source of a sink.
+// Logs, spools and traces as the source of a sink.
 #include "input.h"
 
 #include <errno.h>
@@ -11,8 +11,16 @@
 
 #include "base_impl.h"
 #include "event_impl.h"
+#include "import/import.h"
+#include "log_reader.h"
 #include "log_recover.h"
+#include "log_writer.h"
 #include "pprof/log.h"
+#include "progress.h"
+#include "segments.h"
+
+// One for all inputs: the second until it shows counts from the first one on.
+static struct ppi_tool_progress progress;
 
 static struct ppi_tool_watch *watch_of(pprof_sink *sink) {
   return (struct ppi_tool_watch *)sink;
@@ -43,6 +51,7 @@ static pprof_status watch_define(pprof_sink *sink,
 }
 
 static pprof_status watch_events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_tool_progress_events(&progress, batch->num_events);
   FORWARD(sink, events, batch);
 }
 
@@ -62,11 +71,16 @@ static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
   for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
     watch_of(sink)->num_lost +=
         ppi_totals_get(totals, PPROF_ALL_LANES, losses[i]);
+  for (size_t i = 0; i < totals->num_notes; i++)
+    if (strcmp(totals->notes[i].key, "segments") == 0)
+      ppi_tool_say("%s: segments %s", watch_of(sink)->path,
+                   totals->notes[i].value);
   watch_of(sink)->finished = true;
   FORWARD(sink, finish, totals);
 }
 
-static void watch_init(struct ppi_tool_watch *watch, pprof_sink *next) {
+static void watch_init(struct ppi_tool_watch *watch, const char *path,
+                       pprof_sink *next) {
   *watch = (struct ppi_tool_watch){.base = {.size = sizeof(pprof_sink),
                                             .begin = watch_begin,
                                             .define = watch_define,
@@ -74,7 +88,8 @@ static void watch_init(struct ppi_tool_watch *watch, pprof_sink *next) {
                                             .checkpoint = watch_checkpoint,
                                             .window = watch_window,
                                             .finish = watch_finish},
-                                   .next = next};
+                                   .next = next,
+                                   .path = path};
   // A reader need not decode events that nobody wants.
   if (!next->events) watch->base.events = NULL;
 }
@@ -86,37 +101,128 @@ bool ppi_tool_is_spool(const char *path) {
          strcmp(path + len - (sizeof(ending) - 1), ending) == 0;
 }
 
-// A spool alone lacks what its log has already, so both are put together in a
-// log that nobody else sees; spool and log stay as they are.
-static pprof_status read_spool(const char *path, pprof_sink *sink,
-                               pprof_error *error) {
-  const char *parent = getenv("TMPDIR");
-  char folder[PATH_MAX], joined[PATH_MAX + 16];
+// Room for a log that nobody else sees; NULL with `error` set.
+static char *make_private_log(const char *path, pprof_error *error) {
+  const char *parent = secure_getenv("TMPDIR");
+  char folder[PATH_MAX];
+  char *made = NULL;
   int len = snprintf(folder, sizeof(folder), "%s/pprof-report.XXXXXX",
                      parent && parent[0] ? parent : "/tmp");
-  if (len < 0 || (size_t)len >= sizeof(folder) || !mkdtemp(folder))
-    return ppi_fail(error, PPROF_STATUS_IO, "%s: no room to join it: %s", path,
-                    strerror(errno));
-  snprintf(joined, sizeof(joined), "%s/joined.pplog", folder);
+  if (len < 0 || (size_t)len >= sizeof(folder) || !mkdtemp(folder)) {
+    ppi_fail(error, PPROF_STATUS_IO, "%s: no room for a log of it: %s", path,
+             strerror(errno));
+  } else if (asprintf(&made, "%s/made.pplog", folder) < 0) {
+    rmdir(folder);
+    ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+    return NULL;
+  }
+  return made;
+}
+
+static void remove_private_log(char *made) {
+  if (!made) return;
+  unlink(made);
+  *strrchr(made, '/') = '\0';
+  rmdir(made);
+  free(made);
+}
+
+// A spool alone lacks what its log has already, so both are put together;
+// spool and log stay as they are.
+static pprof_status read_spool(const char *path, pprof_sink *sink,
+                               pprof_error *error) {
+  char *joined = make_private_log(path, error);
+  if (!joined) return PPROF_STATUS_IO;
   const ppi_recover_options how = {joined, false, true};
   ppi_recover_result result;
   pprof_status status = ppi_recover(path, &how, &result, error);
   if (status == PPROF_STATUS_OK) status = pprof_log_read(joined, sink, error);
-  unlink(joined);
-  rmdir(folder);
+  remove_private_log(joined);
   return status;
 }
 
-int ppi_tool_read(const char *path, pprof_sink *sink,
-                  struct ppi_tool_watch *watch) {
+static void tell_bytes(void *context, uint64_t done, uint64_t total) {
+  ppi_tool_progress_bytes(context, done, total);
+}
+
+static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
+                             pprof_error *error) {
+  static const ppi_import_progress how = {tell_bytes, &progress};
+  struct ppi_tool_segments segments;
+  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
+    return PPROF_STATUS_NO_MEMORY;
+  if (segments.paths != &path) {
+    pprof_status status =
+        skims ? ppi_log_skim_all(segments.paths, segments.num, sink, error)
+              : ppi_log_read_all(segments.paths, segments.num, sink, error);
+    ppi_tool_segments_clear(&segments);
+    return status;
+  }
+  if (ppi_tool_is_spool(path)) return read_spool(path, sink, error);
+  if (ppi_import_is_trace(path))
+    return ppi_import_read(path, sink, &how, error);
+  return skims ? ppi_log_skim_all(&path, 1, sink, error)
+               : pprof_log_read(path, sink, error);
+}
+
+static int deliver(const char *path, bool skims, pprof_sink *sink,
+                   struct ppi_tool_watch *watch) {
   pprof_error error = {""};
-  watch_init(watch, sink);
-  pprof_status status = ppi_tool_is_spool(path)
-                            ? read_spool(path, &watch->base, &error)
-                            : pprof_log_read(path, &watch->base, &error);
+  watch_init(watch, path, sink);
+  if (!progress.now_ns) ppi_tool_progress_open(&progress);
+  ppi_tool_progress_begin(&progress, path);
+  pprof_status status = read_any(path, skims, &watch->base, &error);
+  ppi_tool_progress_clear(&progress);
   if (status == PPROF_STATUS_OK || watch->sink_failed) return PPI_EXIT_DONE;
   ppi_tool_say("%s", error.text[0] ? error.text : pprof_status_string(status));
   // The reader finishes the sink when it could deliver anything at all.
   return status == PPROF_STATUS_CORRUPT && watch->finished ? PPI_EXIT_DAMAGED
                                                            : PPI_EXIT_INPUT;
+}
+
+int ppi_tool_read(const char *path, pprof_sink *sink,
+                  struct ppi_tool_watch *watch) {
+  return deliver(path, false, sink, watch);
+}
+
+int ppi_tool_skim(const char *path, pprof_sink *sink,
+                  struct ppi_tool_watch *watch) {
+  return deliver(path, true, sink, watch);
+}
+
+int ppi_tool_write_log(const char *input, const char *path) {
+  struct ppi_tool_watch watch;
+  pprof_sink *writer;
+  pprof_error error = {""};
+  if (pprof_log_writer_create(path, &writer, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  int code = ppi_tool_read(input, writer, &watch);
+  if (watch.sink_failed) {
+    const char *reason = ppi_log_writer_error(writer);
+    ppi_tool_say("%s",
+                 reason[0] ? reason : pprof_status_string(watch.sink_status));
+    code = PPI_EXIT_USAGE;
+  }
+  writer->destroy(writer);
+  return code;
+}
+
+int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
+  pprof_error error = {""};
+  *out = (struct ppi_tool_log){.path = path};
+  if (!ppi_import_is_trace(path)) return PPI_EXIT_DONE;
+  out->made = make_private_log(path, &error);
+  if (!out->made) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_INPUT;
+  }
+  out->path = out->made;
+  return ppi_tool_write_log(path, out->made);
+}
+
+void ppi_tool_log_close(struct ppi_tool_log *log) {
+  remove_private_log(log->made);
+  log->made = NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads what the command line names (a log, an unfinished log, the spool of a
-// dead process) into a sink, and watches what passes.
+// dead process, another profiler's trace) into a sink, and watches what passes.
 #ifndef PPI_TOOL_INPUT_H_
 #define PPI_TOOL_INPUT_H_
 
@@ -12,6 +12,7 @@
 struct ppi_tool_watch {
   pprof_sink base;
   pprof_sink *next;
+  const char *path;   // what messages call the input
   uint64_t num_lost;  // records, flows and names that are not there
   bool begun, finished, sink_failed;
   pprof_status sink_status;  // of the failure
@@ -21,6 +22,21 @@ struct ppi_tool_watch {
 // PPI_EXIT_DONE, _INPUT or _DAMAGED, the latter two after a message.
 int ppi_tool_read(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);
+// The same without the events and checkpoints of a log.
+int ppi_tool_skim(const char *path, pprof_sink *sink,
+                  struct ppi_tool_watch *watch);
 bool ppi_tool_is_spool(const char *path);
+
+// What the command line names as a log file, for verbs that look at its bytes:
+// a trace becomes a log that nobody else sees.
+struct ppi_tool_log {
+  const char *path;
+  char *made;  // NULL: `path` is the caller's
+};
+// Answers as ppi_tool_read does; closed in any case.
+int ppi_tool_log_open(const char *path, struct ppi_tool_log *out);
+void ppi_tool_log_close(struct ppi_tool_log *log);
+// ppi_tool_write_log makes the log `path` of what `input` names.
+int ppi_tool_write_log(const char *input, const char *path);
 
 #endif  // PPI_TOOL_INPUT_H_

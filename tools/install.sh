@@ -22,6 +22,8 @@ install -m 755 "$bin/sdk/nvtx/libpprof_nvtx.so" "$prefix/lib"
 install -m 644 "$bin/libpprof.a" "$prefix/lib"
 install -m 644 "$bin/pprof.pc" "$prefix/lib/pkgconfig"
 install -m 755 "$bin/tools/pprof-report" "$prefix/bin"
+mkdir -p "$prefix/lib/python/pprof"
+install -m 644 python/pprof/*.py "$prefix/lib/python/pprof"
 for file in LICENSE README.md CHANGELOG.md; do
   if [ -e "$file" ]; then
     install -m 644 "$file" "$prefix/share/doc/pprof"

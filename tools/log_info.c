@@ -8,19 +8,24 @@
 #include <sys/stat.h>
 
 #include "input.h"
+#include "log_section.h"
 #include "mem.h"
 #include "options.h"
 
 // A damaged file may claim any id; definitions beyond are counted, not kept.
 enum { MAX_ID = 1 << 20 };
+// Of longer logs the events are not read: `info` is to answer at once.
+enum { MAX_READ = 64 << 20 };
 
 struct info_sink {
   pprof_sink base;
   struct ppi_tool_log_info *info;
 };
 
-static struct ppi_tool_log_info *info_of(pprof_sink *sink) {
-  return ((struct info_sink *)sink)->info;
+// The run that is being read.
+static struct ppi_tool_run_info *run_of(pprof_sink *sink) {
+  struct ppi_tool_log_info *info = ((struct info_sink *)sink)->info;
+  return &info->runs[info->num_runs - 1];
 }
 
 const char *ppi_tool_block_name(unsigned type) {
@@ -29,15 +34,21 @@ const char *ppi_tool_block_name(unsigned type) {
   return names[type < PPI_TOOL_NUM_TYPES ? type : 0];
 }
 
-const char *ppi_tool_log_info_text(const struct ppi_tool_log_info *info,
+const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
                                    const char *key) {
-  for (size_t i = 0; i < info->num_texts; i++)
-    if (strcmp(info->texts[i].key, key) == 0) return info->texts[i].value;
+  for (size_t i = 0; i < run->num_texts; i++)
+    if (strcmp(run->texts[i].key, key) == 0) return run->texts[i].value;
   return NULL;
 }
 
 static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
-  struct ppi_tool_log_info *info = info_of(sink);
+  struct ppi_tool_log_info *log = ((struct info_sink *)sink)->info;
+  struct ppi_tool_run_info *info = ppi_grow(
+      log->runs, &log->runs_capacity, log->num_runs + 1, sizeof(*log->runs));
+  if (!info) return PPROF_STATUS_NO_MEMORY;
+  log->runs = info;
+  info = &info[log->num_runs++];
+  memset(info, 0, sizeof(*info));
   info->texts = ppi_alloc((run->num_texts + 1) * sizeof(*info->texts));
   if (!info->texts) return PPROF_STATUS_NO_MEMORY;
   for (; info->num_texts < run->num_texts; info->num_texts++) {
@@ -50,7 +61,7 @@ static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
 }
 
 // The place of definition (kind, id), made when it is new. NULL: no memory.
-static struct ppi_tool_definition *place_of(struct ppi_tool_log_info *info,
+static struct ppi_tool_definition *place_of(struct ppi_tool_run_info *info,
                                             pprof_definition_kind kind,
                                             uint32_t id) {
   size_t before = info->places_capacity[kind];
@@ -74,11 +85,12 @@ static struct ppi_tool_definition *place_of(struct ppi_tool_log_info *info,
 
 static pprof_status info_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
-  struct ppi_tool_log_info *info = info_of(sink);
+  struct ppi_tool_run_info *info = run_of(sink);
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   uint32_t id = pprof_definition_id(definition);
   if ((unsigned)kind >= PPI_TOOL_NUM_KINDS) return PPROF_STATUS_OK;
-  if (id >= MAX_ID) {
+  // Of attributes, which may be many and long, their number is enough.
+  if (id >= MAX_ID || kind == PPROF_DEFINITION_ATTRIBUTES) {
     info->num_of_kind[kind]++;
     return PPROF_STATUS_OK;
   }
@@ -97,7 +109,7 @@ static pprof_status info_define(pprof_sink *sink,
 
 static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
                                 uint64_t time_ns) {
-  struct ppi_tool_log_info *info = info_of(sink);
+  struct ppi_tool_run_info *info = run_of(sink);
   if (time_ns > info->last_ns) info->last_ns = time_ns;
   if (!opens) {
     for (size_t i = info->num_windows; i-- > 0;) {
@@ -119,26 +131,92 @@ static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
 }
 
 static pprof_status info_finish(pprof_sink *sink, const pprof_totals *totals) {
-  struct ppi_tool_log_info *info = info_of(sink);
+  struct ppi_tool_run_info *info = run_of(sink);
   for (unsigned key = 0; key < PPI_NUM_TOTALS; key++)
     info->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
   return PPROF_STATUS_OK;
 }
 
-static pprof_status visit_block(void *user, const ppi_log_block *block) {
-  struct ppi_tool_log_info *info = user;
+static void count_block(struct ppi_tool_run_info *run,
+                        const ppi_log_block *block) {
   const ppi_log_header *header = &block->header;
   unsigned type = header->type < PPI_TOOL_NUM_TYPES ? header->type : 0;
-  struct ppi_tool_blocks *blocks = &info->blocks[type];
+  struct ppi_tool_blocks *blocks = &run->blocks[type];
   blocks->num_blocks++;
   blocks->num_events += header->num_events;
   blocks->raw_bytes += header->raw_len;
   blocks->stored_bytes += block->size;
-  if (header->codec < 32) info->codecs |= 1u << header->codec;
-  if (block->ok && header->max_end_ns > info->last_ns)
-    info->last_ns = header->max_end_ns;
-  return PPROF_STATUS_OK;
+  if (header->codec < 32) run->codecs |= 1u << header->codec;
+  if (block->ok && header->max_end_ns > run->last_ns)
+    run->last_ns = header->max_end_ns;
+}
+
+// A run, or a segment of one.
+static pprof_status count_part(ppi_log_file *file, const char *path,
+                               struct ppi_tool_run_info *run, bool *more) {
+  ppi_log_block block;
+  bool whole = false;
+  while (ppi_log_file_next(file, &block)) {
+    count_block(run, &block);
+    whole = block.header.type == PPI_LOG_TOTALS;
+  }
+  const ppi_log_damage *damage = ppi_log_file_damage(file);
+  ppi_log_damage_add(&run->damage, damage);
+  run->complete =
+      run->complete && whole && !damage->num_bytes && !damage->num_missing;
+  return ppi_log_file_next_run(file, path, more, NULL);
+}
+
+// The reader went the same way, so its runs are these.
+static pprof_status count_runs(ppi_log_file *file, const char *path,
+                               uint64_t file_bytes,
+                               struct ppi_tool_log_info *info) {
+  pprof_status status = PPROF_STATUS_OK;
+  bool more = true;
+  for (size_t i = 0; more && i < info->num_runs; i++) {
+    struct ppi_tool_run_info *run = &info->runs[i];
+    uint64_t offset = ppi_log_file_run_offset(file);
+    ppi_log_section before = {.len = 0}, next = {.len = 0};
+    run->complete = true;
+    do {
+      ppi_log_peek(path, ppi_log_file_run_offset(file), &before);
+      if (!run->compressor[0])
+        memcpy(run->compressor, before.compressor, sizeof run->compressor);
+      status = count_part(file, path, run, &more);
+      if (more) ppi_log_peek(path, ppi_log_file_run_offset(file), &next);
+    } while (status == PPROF_STATUS_OK && more &&
+             ppi_log_section_goes_on(&before, &next));
+    run->num_bytes =
+        (more ? ppi_log_file_run_offset(file) : file_bytes) - offset;
+    if (status != PPROF_STATUS_OK) break;
+  }
+  return status;
+}
+
+static int count_blocks(const char *path, struct ppi_tool_log_info *info) {
+  struct stat status;
+  ppi_log_file *file;
+  if (stat(path, &status) != 0) return PPI_EXIT_DAMAGED;
+  if (ppi_tool_is_spool(path) && info->num_runs > 0) {
+    info->runs[0].num_bytes = (uint64_t)status.st_size;
+    return PPI_EXIT_DONE;
+  }
+  if (ppi_log_file_open(path, &file, NULL) != PPROF_STATUS_OK)
+    return PPI_EXIT_DAMAGED;
+  if (info->skimmed) ppi_log_file_skim(file);
+  pprof_status counted = count_runs(file, path, (uint64_t)status.st_size, info);
+  ppi_log_file_close(file);
+  return counted == PPROF_STATUS_OK ? PPI_EXIT_DONE : PPI_EXIT_DAMAGED;
+}
+
+static int read_all(const char *path, struct info_sink *sink,
+                    struct ppi_tool_watch *watch) {
+  struct stat stat_;
+  sink->info->skimmed = !ppi_tool_is_spool(path) && stat(path, &stat_) == 0 &&
+                        stat_.st_size > MAX_READ;
+  return sink->info->skimmed ? ppi_tool_skim(path, &sink->base, watch)
+                             : ppi_tool_read(path, &sink->base, watch);
 }
 
 int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
@@ -149,32 +227,45 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
                                     .finish = info_finish},
                            .info = out};
   struct ppi_tool_watch watch;
-  struct stat file;
+  struct ppi_tool_log log;
   *out = (struct ppi_tool_log_info){.path = path};
-  if (stat(path, &file) == 0) out->file_bytes = (uint64_t)file.st_size;
-  int code = ppi_tool_read(path, &sink.base, &watch);
-  if (watch.sink_failed) {
+  int code = ppi_tool_log_open(path, &log);
+  struct stat trace;
+  if (log.made && stat(path, &trace) == 0)
+    out->trace_bytes = (uint64_t)trace.st_size;
+  int read = code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED
+                 ? read_all(log.path, &sink, &watch)
+                 : PPI_EXIT_INPUT;
+  if (read > code) code = read;
+  if (read != PPI_EXIT_INPUT && watch.sink_failed) {
     ppi_tool_say("%s: out of memory", path);
-    return PPI_EXIT_INPUT;
+    code = PPI_EXIT_INPUT;
   }
-  if (code == PPI_EXIT_INPUT || ppi_tool_is_spool(path)) return code;
-  pprof_status status =
-      ppi_log_scan(path, visit_block, out, &out->damage, NULL);
-  if (status != PPROF_STATUS_OK) code = PPI_EXIT_DAMAGED;
-  out->complete =
-      code == PPI_EXIT_DONE && out->blocks[PPI_LOG_TOTALS].num_blocks > 0;
+  if (code != PPI_EXIT_INPUT) {
+    int counted = count_blocks(log.path, out);
+    // What does not decode in spite of its checksum, only the reader saw.
+    if (code != PPI_EXIT_DONE && out->num_runs == 1)
+      out->runs[0].complete = false;
+    if (counted > code) code = counted;
+  }
+  ppi_tool_log_close(&log);
   return code;
 }
 
-void ppi_tool_log_info_clear(struct ppi_tool_log_info *info) {
-  for (size_t i = 0; i < info->num_texts; i++) {
-    ppi_free((char *)info->texts[i].key);
-    ppi_free((char *)info->texts[i].value);
+static void clear_run(struct ppi_tool_run_info *run) {
+  for (size_t i = 0; i < run->num_texts; i++) {
+    ppi_free((char *)run->texts[i].key);
+    ppi_free((char *)run->texts[i].value);
   }
-  for (size_t i = 0; i < info->num_definitions; i++)
-    ppi_free(info->definitions[i].name);
-  for (size_t i = 0; i < PPI_TOOL_NUM_KINDS; i++) ppi_free(info->places[i]);
-  ppi_free(info->texts);
-  ppi_free(info->definitions);
-  ppi_free(info->windows);
+  for (size_t i = 0; i < run->num_definitions; i++)
+    ppi_free(run->definitions[i].name);
+  for (size_t i = 0; i < PPI_TOOL_NUM_KINDS; i++) ppi_free(run->places[i]);
+  ppi_free(run->texts);
+  ppi_free(run->definitions);
+  ppi_free(run->windows);
+}
+
+void ppi_tool_log_info_clear(struct ppi_tool_log_info *info) {
+  for (size_t i = 0; i < info->num_runs; i++) clear_run(&info->runs[i]);
+  ppi_free(info->runs);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `info` knows about one log: gathered from its blocks' headers and from
-// everything in it but the events themselves.
+// What `info` knows about a log, run by run: gathered from its blocks' headers
+// and from everything in it but the events themselves.
 #ifndef PPI_TOOL_LOG_INFO_H_
 #define PPI_TOOL_LOG_INFO_H_
 
@@ -10,7 +10,7 @@
 
 enum {
   PPI_TOOL_NUM_TYPES = PPI_LOG_TOTALS + 1,
-  PPI_TOOL_NUM_KINDS = PPROF_DEFINITION_STREAM + 1
+  PPI_TOOL_NUM_KINDS = PPROF_DEFINITION_ATTRIBUTES + 1
 };
 
 struct ppi_tool_blocks {
@@ -30,11 +30,11 @@ struct ppi_tool_window {
   uint64_t opens_ns, closes_ns;
 };
 
-struct ppi_tool_log_info {
-  const char *path;
-  uint64_t file_bytes, last_ns;
-  unsigned codecs;  // bit n: codec n is used
-  bool complete;    // the totals are there and nothing is damaged
+struct ppi_tool_run_info {
+  uint64_t num_bytes, last_ns;  // bytes: from its header to the next one
+  unsigned codecs;              // bit n: codec n is used
+  char compressor[16];          // what made zlib's format; "" unknown
+  bool complete;                // the totals are there and nothing is damaged
   ppi_log_damage damage;
   struct ppi_tool_blocks blocks[PPI_TOOL_NUM_TYPES];  // by ppi_log_type
   ppi_text *texts;
@@ -50,12 +50,20 @@ struct ppi_tool_log_info {
   uint64_t totals[PPI_NUM_TOTALS];
 };
 
+struct ppi_tool_log_info {
+  const char *path;
+  bool skimmed;  // events were not read, and damage in them not looked for
+  uint64_t trace_bytes;  // of the trace that became this log; 0: it is a log
+  struct ppi_tool_run_info *runs;  // in the order of the file
+  size_t num_runs, runs_capacity;
+};
+
 // Answers an exit status: PPI_EXIT_DONE, _DAMAGED or _INPUT, the latter two
 // after a message. Cleared by ppi_tool_log_info_clear in any case.
 int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out);
 void ppi_tool_log_info_clear(struct ppi_tool_log_info *info);
-// NULL when the log does not say.
-const char *ppi_tool_log_info_text(const struct ppi_tool_log_info *info,
+// NULL when the run does not say.
+const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
                                    const char *key);
 const char *ppi_tool_block_name(unsigned type);
 

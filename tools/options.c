@@ -4,6 +4,8 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +16,13 @@
 #include "verbs.h"
 #include "view.h"
 
-enum option_type { OPTION_FLAG, OPTION_TEXT, OPTION_CHOICE, OPTION_VIEWS };
+enum option_type {
+  OPTION_FLAG,
+  OPTION_TEXT,
+  OPTION_CHOICE,
+  OPTION_VIEWS,
+  OPTION_NUMBER
+};
 
 // A name may have several rows, each for other verbs. `values` names the
 // argument, and for a choice lists what it may be; views are listed by the
@@ -37,12 +45,22 @@ static const struct option_row option_table[] = {
      "how to print the report"},
     {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_INFO, "table|json",
      "table", "how to print it"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_RECOVER,
+     "table|json", "table", "how to print what is open"},
+    {"live", 0, OPTION_FLAG, FIELD(live), PPI_VERB_INFO, NULL, NULL,
+     "what is open in running processes, named by PID, spool or LOG.part"},
+    {"open", 0, OPTION_FLAG, FIELD(open), PPI_VERB_RECOVER, NULL, NULL,
+     "what was open when the process died; nothing is recovered or removed"},
     {"output", 'o', OPTION_TEXT, FIELD(output),
      PPI_VERB_SUMMARY | PPI_VERB_INFO | PPI_VERB_CHECK, "FILE", "-",
      "where to write; - is stdout"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
      "where to write; - is stdout, a name in .gz is compressed"
      " [LOG with .trace.json for .pplog]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_IMPORT, "FILE", NULL,
+     "the log to write [TRACE with .pplog for .json]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_MERGE, "FILE", NULL,
+     "the log to write; needed"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RECOVER, "FILE", NULL,
      "the log to write [the name that the run would have used]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RUN, "FILE", NULL,
@@ -53,18 +71,89 @@ static const struct option_row option_table[] = {
      "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
     {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_RUN, "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
-    {"library", 0, OPTION_TEXT, FIELD(library), PPI_VERB_RUN, "FILE", NULL,
+    {"library", 0, OPTION_TEXT, FIELD(library),
+     PPI_VERB_RUN | PPI_VERB_SEARCH_BATCH, "FILE", NULL,
      "libpprof_nvtx.so [the one installed with this tool]"},
     {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "VIEW,...", NULL, "the tables to print"},
+    {"style", 0, OPTION_CHOICE, FIELD(style), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "paddle|torch|nsys", "paddle",
+     "the tables of Paddle's profiler, the one of torch.profiler, or nvtx_sum"
+     " of nsys stats"},
+    {"sort", 0, OPTION_TEXT, FIELD(sort), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "KEY", NULL,
+     "what orders named rows: cpu-total, cpu-avg, cpu-max, cpu-min, the same"
+     " with gpu-, self, p50, p90, p99, std, calls; the other styles have their"
+     " own [cpu-total]"},
+    {"top", 0, OPTION_NUMBER, FIELD(top), PPI_VERB_SUMMARY | PPI_VERB_RUN, "N",
+     NULL, "rows of each table of names; 0 is all [0; torch 100]"},
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "N", NULL,
+     "stages: how many calls of each run are cold [as found]; requests: how "
+     "many"
+     " of the first ones of each run are left out [0]"},
+    {"peak", 0, OPTION_TEXT, FIELD(peak), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "TYPE=FLOPS[@STAGES],...", NULL,
+     "stages: the device's peak by data type, such as "
+     "bf16=989T@model*,f32=67T"},
+    {"thread-sep", 0, OPTION_FLAG, FIELD(thread_sep),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "Operator and UserDefined apart by thread"},
+    {"op-detail", 0, OPTION_FLAG, FIELD(op_detail),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "under each operator what it consists of"},
+    {"distributed", 0, OPTION_CHOICE, FIELD(distribution),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "explicit|paddle", "explicit",
+     "what counts as communication: what says so, or what Paddle guesses"},
     {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit),
-     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", "ms",
-     "the unit of times in tables; csv and json keep ns"},
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", NULL,
+     "the unit of times in tables; csv and json keep ns [ms; torch as it"
+     " fits]"},
     {"strict", 0, OPTION_FLAG, FIELD(strict),
      PPI_VERB_SUMMARY | PPI_VERB_CHECK | PPI_VERB_RUN, NULL, NULL,
      "exit 1 when anything was lost"},
     {"keep", 0, OPTION_FLAG, FIELD(keep), PPI_VERB_RECOVER, NULL, NULL,
      "leave the spool where it is"},
+    {"origin", 0, OPTION_FLAG, FIELD(origin), PPI_VERB_CONFIG, NULL, NULL,
+     "show: where each value comes from"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRIGGER, "FILE", NULL,
+     "a log for this window or dump alone [where the process records]"},
+    {"pid", 0, OPTION_TEXT, FIELD(pid), PPI_VERB_TRIGGER, "P", NULL,
+     "the process to ask; needed"},
+    {"steps", 0, OPTION_TEXT, FIELD(steps), PPI_VERB_TRIGGER, "N", NULL,
+     "record so many steps, from the next one on"},
+    {"seconds", 0, OPTION_TEXT, FIELD(seconds), PPI_VERB_TRIGGER, "S", NULL,
+     "record so long, from now on [10]"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "table|csv|json|markdown",
+     "table", "how to print it"},
+    {"output", 'o', OPTION_TEXT, FIELD(output),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "FILE", "-",
+     "where to write; - is stdout"},
+    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "ns|us|ms|s", "ms",
+     "the unit of times in tables; csv and json keep ns"},
+    {"metric", 0, OPTION_CHOICE, FIELD(metric), PPI_VERB_COMPARE,
+     "mean|p50|p90|p99", "p50", "what of each stage is compared"},
+    {"threshold", 0, OPTION_TEXT, FIELD(threshold), PPI_VERB_COMPARE,
+     "[[STAGE.]METRIC=]P%,...", NULL,
+     "changes up to it do not matter, such as 2%,decode.p99=5% [1%]"},
+    {"fail-on", 0, OPTION_TEXT, FIELD(fail_on), PPI_VERB_COMPARE, "VERDICT,...",
+     NULL, "exit 1 on faster, slower, same, ambiguous, or none [slower]"},
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_COMPARE, "N", NULL,
+     "first calls of each stage and run that are not compared [1]"},
+    {"stage", 0, OPTION_TEXT, FIELD(stage),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "NAME,...", NULL,
+     "compare: only these; search-batch: what one batch is; * and ? stand for "
+     "anything [all; the steps]"},
+    {"from", 0, OPTION_TEXT, FIELD(from), PPI_VERB_SEARCH_BATCH, "N", "1",
+     "the first batch to try"},
+    {"to", 0, OPTION_TEXT, FIELD(to), PPI_VERB_SEARCH_BATCH, "N", "65536",
+     "the last batch to try"},
+    {"sequential", 0, OPTION_FLAG, FIELD(sequential), PPI_VERB_SEARCH_BATCH,
+     NULL, NULL, "try each batch in turn instead of doubling and halving"},
+    {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_SEARCH_BATCH, "FOLDER", NULL,
+     "new or empty folder that keeps the logs [they are removed]"},
     {"help", 'h', OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
      "print help and exit"},
     {"version", 'V', OPTION_FLAG, FIELD(version), PPI_VERB_ALL, NULL, NULL,
@@ -72,13 +161,31 @@ static const struct option_row option_table[] = {
 };
 enum { NUM_ROWS = sizeof(option_table) / sizeof(option_table[0]) };
 
+void ppi_tool_show(FILE *out, const char *path) {
+  ppi_page line = {0};
+  ppi_page_visible(&line, path);
+  ppi_page_text(&line, "\n");
+  ppi_page_write(&line, out);
+}
+
+// Names and texts in messages come from files, and may be made to be seen on a
+// terminal.
 void ppi_tool_say(const char *format, ...) {
+  char *text = NULL;
+  ppi_page line = {0};
   va_list arguments;
   va_start(arguments, format);
-  fputs("pprof-report: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  if (vasprintf(&text, format, arguments) >= 0) {
+    ppi_page_text(&line, "pprof-report: ");
+    ppi_page_visible(&line, text);
+    ppi_page_text(&line, "\n");
+    free(text);
+  } else {
+    line.failed = true;
+  }
   va_end(arguments);
+  if (ppi_page_write(&line, stderr) == PPROF_STATUS_NO_MEMORY)
+    fputs("pprof-report: out of memory\n", stderr);
 }
 
 const struct ppi_tool_verb *ppi_tool_find_verb(const char *name) {
@@ -264,6 +371,19 @@ static int set_views(const char *value, const char **field) {
   return PPI_EXIT_DONE;
 }
 
+static int set_number(const struct option_row *row, const char *value,
+                      long *field) {
+  char *end;
+  errno = 0;
+  long number = strtol(value, &end, 10);
+  if (!errno && end != value && !*end && number >= -1) {
+    *field = number;
+    return PPI_EXIT_DONE;
+  }
+  ppi_tool_say("'--%s %s' is no whole number", row->name, value);
+  return PPI_EXIT_USAGE;
+}
+
 static int set_option(const struct item *item, struct ppi_tool_options *out) {
   const char *name = item->row->name;
   const struct option_row *row = find_row(name, strlen(name), out->verb->bit);
@@ -277,6 +397,8 @@ static int set_option(const struct item *item, struct ppi_tool_options *out) {
     *(bool *)field = true;
   } else if (row->type == OPTION_TEXT) {
     *(const char **)field = item->value;
+  } else if (row->type == OPTION_NUMBER) {
+    return set_number(row, item->value, field);
   } else {
     return row->type == OPTION_VIEWS ? set_views(item->value, field)
                                      : set_choice(row, item->value, field);
@@ -306,7 +428,9 @@ static int collect_operands(struct cursor cursor,
 int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out) {
   struct cursor cursor = {.argc = argc, .at = 1, .argv = argv};
   *out = (struct ppi_tool_options){
-      .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs))};
+      .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
+      .top = LONG_MIN,
+      .warmup = LONG_MIN};
   if (!out->inputs) return PPI_EXIT_USAGE;
   // Which rows apply depends on the verb, which may come after options.
   int code = collect_operands(cursor, out);
@@ -394,7 +518,7 @@ void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out) {
         "\n\nVerbs (none means summary):\n",
         out);
     for (verb = ppi_tool_verbs; verb->name; verb++)
-      fprintf(out, "  %-9s %s\n", verb->name, verb->summary);
+      fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
     fputs("\nOptions:\n", out);
     verb = NULL;
   }

@@ -11,7 +11,7 @@
 // What the process exits with; the highest that applies.
 #define PPI_EXIT_LIST(X)                                                 \
   X(DONE, 0, "done")                                                     \
-  X(CHECK, 1, "a check failed: the accounting identity, or --strict")    \
+  X(CHECK, 1, "a check failed: the identity, --strict or --fail-on")     \
   X(USAGE, 2, "wrong usage or configuration, or an output not writable") \
   X(INPUT, 3, "an input cannot be read or is not ours")                  \
   X(DAMAGED, 4, "an input is damaged; what could be read is reported")   \
@@ -26,7 +26,15 @@ struct ppi_tool_options {
   const struct ppi_tool_verb *verb;
   const char *format, *output, *view, *time_unit;  // NULL: not given
   const char *config, *library, *logs;
-  bool force, strict, keep, help, version;
+  const char *style, *sort, *distribution;
+  const char *peak;
+  const char *threshold, *fail_on, *stage, *metric, *from, *to;
+  const char *pid, *steps, *seconds;
+  long top, warmup;  // LONG_MIN: not given
+  bool thread_sep, op_detail;
+  bool sequential;
+  bool force, strict, keep, origin, help, version;
+  bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;
   const char **inputs;  // the operands after the verb
   int num_inputs;
@@ -57,7 +65,9 @@ int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out);
 void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out);
 const struct ppi_tool_verb *ppi_tool_find_verb(const char *name);
 
-// ppi_tool_say prints "pprof-report: ..." on stderr.
+// ppi_tool_show prints a line: a path, as it may be seen on a terminal.
+void ppi_tool_show(FILE *out, const char *path);
+// ppi_tool_say prints "pprof-report: ..." on stderr, too.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

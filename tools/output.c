@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "part.h"
+
 static bool is_stdout(const char *path) {
   return !path || strcmp(path, "-") == 0;
 }
@@ -29,13 +31,32 @@ int ppi_tool_output_check(const struct ppi_tool_options *options,
   return PPI_EXIT_USAGE;
 }
 
+int ppi_tool_output_check_log(const struct ppi_tool_options *options,
+                              const char *path) {
+  struct stat existing;
+  if (is_stdout(path) || stat(path, &existing) != 0 ||
+      S_ISREG(existing.st_mode))
+    return ppi_tool_output_check(options, path);
+  ppi_tool_say("%s: is no regular file; a log would replace it", path);
+  return PPI_EXIT_USAGE;
+}
+
+// A link is followed only where this user, or root, has put it.
+static int open_output(const char *path) {
+  struct stat existing;
+  int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  bool is_link = lstat(path, &existing) == 0 && S_ISLNK(existing.st_mode);
+  if (!is_link || ppi_part_is_foreign_link(path)) flags |= O_NOFOLLOW;
+  return open(path, flags, 0600);
+}
+
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out) {
   const char *path = options->output;
   *out = !path && options->to_stderr ? stderr : stdout;
   if (is_stdout(path)) return PPI_EXIT_DONE;
   int code = ppi_tool_output_check(options, path);
   if (code != PPI_EXIT_DONE) return code;
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int fd = open_output(path);
   *out = fd < 0 ? NULL : fdopen(fd, "w");
   if (*out) return PPI_EXIT_DONE;
   ppi_tool_say("%s: cannot write: %s", path, strerror(errno));

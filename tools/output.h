@@ -11,6 +11,9 @@
 // without --force, or that is one of the inputs. "-" is always accepted.
 int ppi_tool_output_check(const struct ppi_tool_options *options,
                           const char *path);
+// The same for a log, which replaces what has its name: a regular file only.
+int ppi_tool_output_check_log(const struct ppi_tool_options *options,
+                              const char *path);
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
 // Closes, and answers `code`, or PPI_EXIT_USAGE when what was written did not

@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "pprof/base.h"
+#include "segments.h"
 #include "verbs.h"
 
 static int run_help(const struct ppi_tool_options *options) {
@@ -28,17 +29,45 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
      "An unfinished log (LOG.part) or a dead process's spool is read as far "
      "as it\ngoes.\n",
      PPI_VERB_SUMMARY, true, false, ppi_tool_summary},
-    {"trace", "LOG", "write a Chrome trace (chrome://tracing, Perfetto)", "",
+    {"trace", "LOG...", "write a Chrome trace (chrome://tracing, Perfetto)",
+     "Runs of several processes share one time axis when each says when it "
+     "began.\n",
      PPI_VERB_TRACE, true, false, ppi_tool_trace},
-    {"info", "LOG...", "say what a log is: its run, size and contents", "",
+    {"info", "LOG...", "say what a log is: its run, size and contents",
+     "With --live its operands are running processes: what is open in each "
+     "thread and\nstream, and since when; see docs/forensics.md.\n",
      PPI_VERB_INFO, true, false, ppi_tool_info},
     {"check", "LOG...", "check every block of a log",
      "Checksums, order and contents of all blocks; what is damaged, and what "
      "the\nrun itself lost.\n",
      PPI_VERB_CHECK, true, false, ppi_tool_check},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
-     "Without an operand it lists the spools that killed runs left behind.\n",
+     "Without an operand it lists the spools that killed runs left behind. "
+     "With --open\nit only says what was open, and since when; see "
+     "docs/forensics.md.\n",
      PPI_VERB_RECOVER, false, false, ppi_tool_recover},
+    {"import", "TRACE", "make a log of another profiler's trace",
+     "Chrome JSON as PyTorch, Paddle and ONNX Runtime write it, plain or "
+     "gzip.\n",
+     PPI_VERB_IMPORT, true, false, ppi_tool_import},
+    {"merge", "LOG...", "put the runs of several logs into one",
+     "Each run once, in an order of its own: however logs are merged, the "
+     "result is the\nsame file.\n",
+     PPI_VERB_MERGE, true, false, ppi_tool_merge},
+    {"compare", "A B...", "tell whether a change made stages faster or slower",
+     "A is the base. Each input is a log; one of several runs (see merge) also "
+     "shows\nhow far runs differ. Of more than two inputs the best of each "
+     "stage is found.\nslower: the interval lies above the threshold and the "
+     "rank test agrees, both\ncorrected for the number of stages; see "
+     "docs/compare.md.\n",
+     PPI_VERB_COMPARE, true, false, ppi_tool_compare},
+    {"search-batch", "[--] CMD [ARG...]",
+     "find the largest batch that a command survives",
+     "{batch} in CMD and its arguments becomes the size of the batch: doubled "
+     "until the\ncommand fails (exit status, signal, out of memory), then "
+     "halved in between. Then\nthe throughput with the best one, from its "
+     "log.\n",
+     PPI_VERB_SEARCH_BATCH, true, true, ppi_tool_search_batch},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
      "The command and its children are profiled through NVTX, or through the "
      "SDK if\nthey use it; nothing in them needs to change. Input and output "
@@ -47,9 +76,28 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
      "signal n, 126 or\n127 when it cannot be run), or as below when it "
      "succeeds.\n",
      PPI_VERB_RUN, true, true, ppi_tool_run},
+    {"trigger", "", "ask a running process for a window, or for a dump",
+     "Waits until the window is complete and prints the file that has it. A "
+     "process\nwith a flight recorder writes a dump, unless --steps or "
+     "--seconds is given.\nExits 1 when the process refuses or ends, 2 when "
+     "there is none to ask; see\ndocs/trigger.md.\n",
+     PPI_VERB_TRIGGER, false, false, ppi_tool_trigger},
+    {"config", "validate FILE... | show [FILE] | schema",
+     "check a configuration, or show what would be in force",
+     "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "
+     "the\nenvironment as pprof_start would; `schema` prints the JSON Schema "
+     "of the keys.\n",
+     PPI_VERB_CONFIG, true, false, ppi_tool_config},
     {"help", "[VERB]", "print this, or the help of a verb", "", PPI_VERB_HELP,
      false, false, run_help},
     {NULL, NULL, NULL, NULL, 0, false, false, NULL}};
+
+static int run_verb(struct ppi_tool_options *options) {
+  const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE;
+  int code = options->verb->bit & of_runs ? ppi_tool_segments_join(options)
+                                          : PPI_EXIT_DONE;
+  return code == PPI_EXIT_DONE ? options->verb->run(options) : code;
+}
 
 int main(int argc, char **argv) {
   struct ppi_tool_options options;
@@ -68,7 +116,7 @@ int main(int argc, char **argv) {
     else if (options.version)
       printf("pprof-report %s\n", pprof_version());
     else
-      code = options.verb->run(&options);
+      code = run_verb(&options);
   }
   free(options.inputs);
   return code;

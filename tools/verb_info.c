@@ -9,22 +9,27 @@
 
 #include "input.h"
 #include "log_info.h"
+#include "open_ranges.h"
 #include "output.h"
+#include "segments.h"
 #include "text.h"
 #include "verbs.h"
 
-static const char *state_of(const struct ppi_tool_log_info *info) {
+static const char *state_of(const char *path,
+                            const struct ppi_tool_run_info *info) {
   if (info->complete)
     return info->totals[PPI_TOTAL_INCOMPLETE] ? "complete, ended without stop"
                                               : "complete";
-  if (ppi_tool_is_spool(info->path)) return "spool of a dead process";
-  if (info->damage.num_bytes && !info->damage.cut) return "damaged";
+  if (ppi_tool_is_spool(path)) return "spool of a dead process";
+  if (info->damage.num_bytes &&
+      (!info->damage.cut || info->blocks[PPI_LOG_TOTALS].num_blocks))
+    return "damaged";
   return "unfinished or cut";
 }
 
 // Realtime ns of the run's base as "2026-11-21T07:30:00.123Z"; "" unknown.
-static void format_start(const struct ppi_tool_log_info *info, char out[40]) {
-  const char *text = ppi_tool_log_info_text(info, "time_base_realtime_ns");
+static void format_start(const struct ppi_tool_run_info *info, char out[40]) {
+  const char *text = ppi_tool_run_info_text(info, "time_base_realtime_ns");
   uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
   time_t seconds = (time_t)(ns / 1000000000);
   struct tm parts;
@@ -39,11 +44,11 @@ static double seconds(uint64_t ns) {
 }
 
 // Open ranges in checkpoints are no events of their own.
-static uint64_t num_events_of(const struct ppi_tool_log_info *info) {
+static uint64_t num_events_of(const struct ppi_tool_run_info *info) {
   return info->blocks[PPI_LOG_EVENTS].num_events;
 }
 
-static void sum_blocks(const struct ppi_tool_log_info *info,
+static void sum_blocks(const struct ppi_tool_run_info *info,
                        struct ppi_tool_blocks *out) {
   *out = (struct ppi_tool_blocks){0, 0, 0, 0};
   for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
@@ -54,12 +59,12 @@ static void sum_blocks(const struct ppi_tool_log_info *info,
   }
 }
 
-static const char *codecs_of(const struct ppi_tool_log_info *info) {
+static const char *codecs_of(const struct ppi_tool_run_info *info) {
   static const char *const names[4] = {"none", "raw", "zlib", "raw, zlib"};
   return info->codecs > 3 ? "of a newer version" : names[info->codecs];
 }
 
-static void put_block_rows(const struct ppi_tool_log_info *info,
+static void put_block_rows(const struct ppi_tool_run_info *info,
                            ppi_page *out) {
   struct ppi_tool_blocks all;
   sum_blocks(info, &all);
@@ -94,16 +99,17 @@ static void put_definition_row(const struct ppi_tool_definition *item,
   ppi_page_text(out, "\n");
 }
 
-static void put_definition_rows(const struct ppi_tool_log_info *info,
+static void put_definition_rows(const struct ppi_tool_run_info *info,
                                 ppi_page *out) {
   static const char *const names[PPI_TOOL_NUM_KINDS] = {
-      NULL, "sites", "categories", "lanes", "devices", "streams"};
+      NULL, "sites", "categories", "lanes", "devices", "streams", "attributes"};
   ppi_page_format(out, "\n  %-22s ", "definitions");
   for (unsigned k = PPROF_DEFINITION_SITE; k < PPI_TOOL_NUM_KINDS; k++)
-    ppi_page_format(out, "%s%" PRIu64 " %s", k > 1 ? ", " : "",
-                    info->num_of_kind[k], names[k]);
+    if (k != PPROF_DEFINITION_ATTRIBUTES || info->num_of_kind[k])
+      ppi_page_format(out, "%s%" PRIu64 " %s", k > 1 ? ", " : "",
+                      info->num_of_kind[k], names[k]);
   ppi_page_text(out, "\n");
-  for (unsigned k = PPROF_DEFINITION_LANE; k < PPI_TOOL_NUM_KINDS; k++) {
+  for (unsigned k = PPROF_DEFINITION_LANE; k <= PPROF_DEFINITION_STREAM; k++) {
     for (size_t id = 0; id < info->places_capacity[k]; id++) {
       uint32_t place = info->places[k][id];
       if (place) put_definition_row(&info->definitions[place - 1], out);
@@ -111,7 +117,7 @@ static void put_definition_rows(const struct ppi_tool_log_info *info,
   }
 }
 
-static void put_window_rows(const struct ppi_tool_log_info *info,
+static void put_window_rows(const struct ppi_tool_run_info *info,
                             ppi_page *out) {
   for (size_t i = 0; i < info->num_windows; i++) {
     const struct ppi_tool_window *window = &info->windows[i];
@@ -140,20 +146,32 @@ static void put_text(const char *key, const char *value, ppi_page *out) {
   } while (*value);
 }
 
-static void put_table(const struct ppi_tool_log_info *info, ppi_page *out) {
+static void put_table(const struct ppi_tool_log_info *log, size_t at,
+                      ppi_page *out) {
+  const struct ppi_tool_run_info *info = &log->runs[at];
   struct ppi_tool_blocks all;
   char start[40];
   sum_blocks(info, &all);
   format_start(info, start);
-  ppi_page_format(out, "%s\n  %-22s %s\n", info->path, "state", state_of(info));
+  ppi_page_visible(out, log->path);
+  if (log->num_runs > 1)
+    ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
+  ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log->path, info));
   if (start[0]) ppi_page_format(out, "  %-22s %s\n", "started", start);
   ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
-  ppi_page_format(out, "  %-22s %" PRIu64 " bytes", "size", info->file_bytes);
+  if (log->skimmed)
+    put_text("looked at", "all but the events; `check` reads them, too", out);
+  if (log->trace_bytes)
+    ppi_page_format(out, "  %-22s %" PRIu64 " bytes\n", "trace",
+                    log->trace_bytes);
+  ppi_page_format(out, "  %-22s %" PRIu64 " bytes",
+                  log->trace_bytes ? "size as a log" : "size", info->num_bytes);
   if (all.raw_bytes)
     ppi_page_format(out, ", %.1f %% of %" PRIu64 " raw, codec %s",
                     100.0 * (double)all.stored_bytes / (double)all.raw_bytes,
                     all.raw_bytes, codecs_of(info));
   ppi_page_text(out, "\n");
+  if (info->compressor[0]) put_text("compressor", info->compressor, out);
   if (num_events_of(info))
     ppi_page_format(out, "  %-22s %" PRIu64 ", %.2f bytes each\n", "events",
                     num_events_of(info),
@@ -181,7 +199,7 @@ static void put_number(const char *key, uint64_t value, ppi_page *out) {
   ppi_page_format(out, ",\"%s\":%" PRIu64, key, value);
 }
 
-static void put_blocks(const struct ppi_tool_log_info *info, ppi_page *out) {
+static void put_blocks(const struct ppi_tool_run_info *info, ppi_page *out) {
   const char *comma = "";
   ppi_page_text(out, ",\"blocks\":{");
   for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
@@ -198,7 +216,7 @@ static void put_blocks(const struct ppi_tool_log_info *info, ppi_page *out) {
   ppi_page_text(out, "}");
 }
 
-static void put_definitions(const struct ppi_tool_log_info *info,
+static void put_definitions(const struct ppi_tool_run_info *info,
                             pprof_definition_kind kind, const char *key,
                             ppi_page *out) {
   const char *comma = "";
@@ -217,7 +235,7 @@ static void put_definitions(const struct ppi_tool_log_info *info,
   ppi_page_text(out, "]");
 }
 
-static void put_windows(const struct ppi_tool_log_info *info, ppi_page *out) {
+static void put_windows(const struct ppi_tool_run_info *info, ppi_page *out) {
   ppi_page_text(out, ",\"windows\":[");
   for (size_t i = 0; i < info->num_windows; i++) {
     const struct ppi_tool_window *window = &info->windows[i];
@@ -229,17 +247,30 @@ static void put_windows(const struct ppi_tool_log_info *info, ppi_page *out) {
   ppi_page_text(out, "]");
 }
 
-static void put_json(const struct ppi_tool_log_info *info, ppi_page *out) {
+static void put_json(const struct ppi_tool_log_info *log, size_t at,
+                     ppi_page *out) {
+  const struct ppi_tool_run_info *info = &log->runs[at];
   ppi_page_text(out, "{\"path\":");
-  ppi_page_json(out, info->path);
+  ppi_page_json(out, log->path);
+  if (log->num_runs > 1) {
+    put_number("run_number", at + 1, out);
+    put_number("num_runs", log->num_runs, out);
+  }
   ppi_page_format(out, ",\"complete\":%s", info->complete ? "true" : "false");
   ppi_page_text(out, ",\"state\":");
-  ppi_page_json(out, state_of(info));
-  put_number("file_bytes", info->file_bytes, out);
+  ppi_page_json(out, state_of(log->path, info));
+  if (log->skimmed) ppi_page_text(out, ",\"events_read\":false");
+  if (log->trace_bytes) put_number("trace_bytes", log->trace_bytes, out);
+  put_number(log->trace_bytes ? "log_bytes" : "file_bytes", info->num_bytes,
+             out);
   put_number("duration_ns", info->last_ns, out);
   put_number("events", num_events_of(info), out);
   ppi_page_text(out, ",\"codec\":");
   ppi_page_json(out, codecs_of(info));
+  if (info->compressor[0]) {
+    ppi_page_text(out, ",\"compressor\":");
+    ppi_page_json(out, info->compressor);
+  }
   ppi_page_text(out, ",\"damage\":{\"first_offset\":");
   ppi_page_format(out, "%" PRIu64, info->damage.first_offset);
   put_number("bytes", info->damage.num_bytes, out);
@@ -254,6 +285,9 @@ static void put_json(const struct ppi_tool_log_info *info, ppi_page *out) {
   put_blocks(info, out);
   put_number("sites", info->num_of_kind[PPROF_DEFINITION_SITE], out);
   put_number("categories", info->num_of_kind[PPROF_DEFINITION_CATEGORY], out);
+  if (info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES])
+    put_number("attributes", info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES],
+               out);
   put_definitions(info, PPROF_DEFINITION_LANE, "lanes", out);
   put_definitions(info, PPROF_DEFINITION_DEVICE, "devices", out);
   put_definitions(info, PPROF_DEFINITION_STREAM, "streams", out);
@@ -261,19 +295,20 @@ static void put_json(const struct ppi_tool_log_info *info, ppi_page *out) {
   ppi_page_text(out, "}");
 }
 
-// Appends what is known of one log, and answers its exit status.
+// Appends what is known of each run of a log, and answers its exit status.
 static int put_log(const char *path, bool json, bool first, ppi_page *out) {
   struct ppi_tool_log_info info;
   int code = ppi_tool_log_info_read(path, &info);
-  if (code != PPI_EXIT_INPUT) {
-    if (!first) ppi_page_text(out, json ? "," : "\n");
-    json ? put_json(&info, out) : put_table(&info, out);
+  for (size_t i = 0; code != PPI_EXIT_INPUT && i < info.num_runs; i++) {
+    if (!first || i > 0) ppi_page_text(out, json ? "," : "\n");
+    json ? put_json(&info, i, out) : put_table(&info, i, out);
   }
   ppi_tool_log_info_clear(&info);
   return code;
 }
 
 int ppi_tool_info(const struct ppi_tool_options *options) {
+  if (options->live) return ppi_tool_open_live(options);
   bool json = strcmp(options->format, "json") == 0;
   ppi_page page = {0};
   int code = ppi_tool_output_check(options, options->output);
@@ -281,8 +316,14 @@ int ppi_tool_info(const struct ppi_tool_options *options) {
   if (json) ppi_page_text(&page, "{\"schema\":\"pprof.info/1\",\"logs\":[");
   size_t empty = page.len;
   for (int i = 0; i < options->num_inputs; i++) {
-    int answer = put_log(options->inputs[i], json, page.len == empty, &page);
+    struct ppi_tool_segments segments;
+    int answer = ppi_tool_segments_of(&options->inputs[i], &segments);
     if (answer > code) code = answer;
+    for (size_t j = 0; j < segments.num; j++) {
+      answer = put_log(segments.paths[j], json, page.len == empty, &page);
+      if (answer > code) code = answer;
+    }
+    ppi_tool_segments_clear(&segments);
   }
   bool any = page.len > empty;
   if (json) ppi_page_text(&page, "]}\n");

@@ -4,7 +4,6 @@
 // then the tables of all the logs they left.
 #include <dirent.h>
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,10 @@
 #include "child.h"
 #include "compose.h"
 #include "environment.h"
+#include "inject.h"
 #include "log_recover.h"
 #include "output.h"
 #include "verbs.h"
-
-#define INJECTION "NVTX_INJECTION64_PATH"
 
 struct run {
   const struct ppi_tool_options *options;
@@ -33,66 +31,15 @@ static bool join(char out[PATH_MAX], const char *folder, const char *name) {
   return len > 0 && len < PATH_MAX;
 }
 
-// Beside this tool when installed (bin and lib), or in the tree it was built
-// in.
-static bool find_library(struct run *run) {
-  static const char *const places[] = {
-      "../lib/libpprof_nvtx.so", "libpprof_nvtx.so", "../libpprof_nvtx.so",
-      "../sdk/nvtx/libpprof_nvtx.so"};
-  const char *given = run->options->library;
-  char own[PATH_MAX], path[PATH_MAX];
-  if (given) {
-    if (realpath(given, run->library)) return true;
-    ppi_tool_say("%s: %s", given, strerror(errno));
-    return false;
-  }
-  ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
-  own[len > 0 ? len : 0] = 0;
-  const char *folder = dirname(own);
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-    if (join(path, folder, places[i]) && realpath(path, run->library))
-      return true;
-  ppi_tool_say(
-      "libpprof_nvtx.so is not installed with this tool (looked around %s);"
-      " name it with --library FILE",
-      folder);
-  return false;
-}
-
 // False after a message: another tool's variable is not ours to take.
 static bool may_set(const struct run *run, const char *name, const char *value,
                     const char *advice) {
-  const char *set = getenv(name);
+  const char *set = secure_getenv(name);
   if (!set || !set[0] || strcmp(set, value) == 0 || run->options->force)
     return true;
   ppi_tool_say("%s is set already, to %s; %s, or replace it with --force", name,
                set, advice);
   return false;
-}
-
-// libpprof_nvtx.so finds libpprof.so beside itself. In a tree where it lies
-// elsewhere the loader is told.
-static bool lead_to_libpprof(const struct run *run) {
-  static const char *const places[] = {"", "..", "../..", "../lib"};
-  const char *before = getenv("LD_LIBRARY_PATH");
-  char folder[PATH_MAX], place[PATH_MAX], path[PATH_MAX];
-  strcpy(folder, run->library);
-  char *library_folder = dirname(folder);
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    if (!join(path, library_folder, places[i]) || !realpath(path, place) ||
-        !join(path, place, "libpprof.so.0") || access(path, R_OK) != 0)
-      continue;
-    if (i == 0) return true;
-    char *both = NULL;
-    bool more = before && before[0];
-    if (asprintf(&both, "%s%s%s", place, more ? ":" : "", more ? before : "") <
-        0)
-      return false;
-    bool done = setenv("LD_LIBRARY_PATH", both, 1) == 0;
-    free(both);
-    return done;
-  }
-  return true;  // where the loader looks by itself
 }
 
 // The configuration is read here too: better an error now than a program that
@@ -144,7 +91,7 @@ static bool is_empty_folder(const char *path) {
 }
 
 static int use_folder(struct run *run, const char *path) {
-  run->folder_is_new = mkdir(path, 0777) == 0;
+  run->folder_is_new = mkdir(path, 0700) == 0;
   if (!run->folder_is_new && errno != EEXIST) {
     ppi_tool_say("%s: cannot be made: %s", path, strerror(errno));
     return PPI_EXIT_USAGE;
@@ -161,7 +108,7 @@ static int use_folder(struct run *run, const char *path) {
 // pprof.CMD.PID here, or where temporary files go when this folder is not
 // writable.
 static int make_folder(struct run *run) {
-  const char *temporary = getenv("TMPDIR");
+  const char *temporary = secure_getenv("TMPDIR");
   if (run->options->logs) return use_folder(run, run->options->logs);
   char command[NAME_MAX + 1], path[PATH_MAX];
   const char *slash = strrchr(run->options->inputs[0], '/');
@@ -174,7 +121,7 @@ static int make_folder(struct run *run) {
       if (n) snprintf(number, sizeof number, ".%u", n + 1);
       int len = snprintf(path, sizeof path, "%s/pprof.%s.%ld%s", folders[i],
                          command, (long)getpid(), number);
-      if (len > 0 && len < PATH_MAX && mkdir(path, 0777) == 0) {
+      if (len > 0 && len < PATH_MAX && mkdir(path, 0700) == 0) {
         run->folder_is_new = true;
         return realpath(path, run->folder) ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
       }
@@ -201,15 +148,15 @@ static bool set_output(const struct run *run) {
 }
 
 static int set_variables(const struct run *run) {
-  if (!may_set(run, INJECTION, run->library,
+  if (!may_set(run, PPI_INJECTION, run->library,
                "to record beside that tool unset it and set"
                " PPROF_NVTX_CHAIN to that path") ||
       !may_set(run, "PPROF_OUTPUT", "",
                "unset it; --logs names the folder of the logs"))
     return PPI_EXIT_USAGE;
-  bool done = setenv(INJECTION, run->library, 1) == 0 && set_output(run) &&
+  bool done = set_output(run) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
-  if (done && lead_to_libpprof(run)) return PPI_EXIT_DONE;
+  if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
   ppi_tool_say("out of memory");
   return PPI_EXIT_USAGE;
 }
@@ -304,8 +251,12 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
   struct run *run = calloc(1, sizeof *run);
   if (!run) return PPI_EXIT_USAGE;
   run->options = options;
-  int code = ppi_tool_output_check(options, options->output);
-  if (code == PPI_EXIT_DONE && !find_library(run)) code = PPI_EXIT_USAGE;
+  int code = ppi_tool_summary_check(options);
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_output_check(options, options->output);
+  if (code == PPI_EXIT_DONE &&
+      !ppi_tool_find_injection(options->library, false, run->library))
+    code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE) code = check_config(run);
   if (code == PPI_EXIT_DONE) code = run_command(run);
   free(run);

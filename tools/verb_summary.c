@@ -2,6 +2,7 @@
 //
 // `summary`: the tables of one log, or of several added up.
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "event_impl.h"
@@ -15,6 +16,9 @@ static const char *const format_names[] = {[PPI_FORMAT_TABLE] = "table",
                                            [PPI_FORMAT_CSV] = "csv",
                                            [PPI_FORMAT_JSON] = "json",
                                            [PPI_FORMAT_MARKDOWN] = "markdown"};
+static const char *const style_names[] = {[PPI_STYLE_PADDLE] = "paddle",
+                                          [PPI_STYLE_TORCH] = "torch",
+                                          [PPI_STYLE_NSYS] = "nsys"};
 static const char *const unit_names[] = {[PPI_TIME_MS] = "ms",
                                          [PPI_TIME_NS] = "ns",
                                          [PPI_TIME_US] = "us",
@@ -29,7 +33,14 @@ static unsigned index_of(const char *name, const char *const *names,
 }
 
 // Reads `path` into a new report; NULL when there is nothing to report.
-static pprof_report *read_report(const char *path, int *code) {
+static pprof_report *read_report(const struct ppi_tool_options *options,
+                                 const char *path, int *code) {
+  ppi_report_details details = {
+      .by_thread = options->thread_sep,
+      .operator_parts = options->op_detail,
+      .paddle_distribution = strcmp(options->distribution, "paddle") == 0,
+      .warmup = options->warmup};
+  ppi_views_need(options->view, &details);
   struct ppi_tool_watch watch;
   pprof_report *report = NULL;
   if (pprof_report_create(&report) != PPROF_STATUS_OK) {
@@ -37,6 +48,7 @@ static pprof_report *read_report(const char *path, int *code) {
     *code = PPI_EXIT_INPUT;
     return NULL;
   }
+  ppi_report_set_details(report, &details);
   int answer = ppi_tool_read(path, pprof_report_sink(report), &watch);
   if (watch.sink_failed) {
     ppi_tool_say("%s: cannot be reported: %s", path,
@@ -78,7 +90,7 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
   pprof_report *all = NULL;
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
-    pprof_report *report = read_report(path, code);
+    pprof_report *report = read_report(options, path, code);
     if (!options->skip_useless && is_unfinished(path) && options->strict &&
         *code < PPI_EXIT_CHECK)
       *code = PPI_EXIT_CHECK;
@@ -106,11 +118,56 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
   return all;
 }
 
+static ppi_report_style style_of(const struct ppi_tool_options *options) {
+  return (ppi_report_style)index_of(options->style, style_names, 3);
+}
+
+// Keys and views depend on the style, so the option table cannot know them.
+// Into `out`, unless it is NULL.
+static int read_peaks(const struct ppi_tool_options *options, ppi_peaks *out) {
+  ppi_peaks peaks = {.num = 0};
+  pprof_error error;
+  if (options->peak &&
+      ppi_peaks_parse(options->peak, &peaks, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("--peak: %s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  if (out) *out = peaks;
+  return PPI_EXIT_DONE;
+}
+
+int ppi_tool_summary_check(const struct ppi_tool_options *options) {
+  ppi_report_style style = style_of(options);
+  if (options->sort && !ppi_sort_is_known(style, options->sort)) {
+    ppi_tool_say("'--sort %s' is not one of %s", options->sort,
+                 ppi_sort_keys(style));
+    return PPI_EXIT_USAGE;
+  }
+  if (options->view && style != PPI_STYLE_PADDLE) {
+    ppi_tool_say("'--style %s' has one table: leave out '--view'",
+                 options->style);
+    return PPI_EXIT_USAGE;
+  }
+  if (options->warmup < 0 && options->warmup != LONG_MIN) {
+    ppi_tool_say("'--warmup %ld' is not 0 or more", options->warmup);
+    return PPI_EXIT_USAGE;
+  }
+  return read_peaks(options, NULL);
+}
+
 static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
+  const char *unit = options->time_unit;
+  ppi_peaks peaks;
+  read_peaks(options, &peaks);  // it was checked
   const ppi_report_options how = {
-      options->view,
-      (ppi_time_unit)index_of(options->time_unit, unit_names, 4)};
+      .views = options->view,
+      .time_unit = (ppi_time_unit)(unit ? index_of(unit, unit_names, 4) : 0),
+      .has_time_unit = unit != NULL,
+      .style = style_of(options),
+      .sort = options->sort,
+      .top = options->top,
+      .peaks = &peaks};
   FILE *out;
   int opened = ppi_tool_output_open(options, &out);
   if (opened != PPI_EXIT_DONE) return opened;
@@ -164,6 +221,8 @@ int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
 
 int ppi_tool_summary(const struct ppi_tool_options *options) {
   bool any;
-  int code = ppi_tool_output_check(options, options->output);
+  int code = ppi_tool_summary_check(options);
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_output_check(options, options->output);
   return code == PPI_EXIT_DONE ? ppi_tool_summary_of(options, &any) : code;
 }

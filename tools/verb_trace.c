@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `trace`: a log becomes a Chrome trace.
+// `trace`: the runs of one or several logs become a Chrome trace.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,16 @@
 
 #include "chrome.h"
 #include "input.h"
+#include "log_section.h"
+#include "mem.h"
 #include "output.h"
+#include "segments.h"
 #include "verbs.h"
+
+static int no_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
 
 // LOG.pplog becomes LOG.trace.json, any other name gets that ending.
 static char *default_path(const char *input) {
@@ -37,7 +45,131 @@ static pprof_status open_writer(const char *path, bool to_stdout,
              : pprof_chrome_writer_create(path, out, error);
 }
 
-static int write_trace(const char *input, const char *path) {
+// The runs of all inputs, in order, and where each begins in real time.
+struct axis {
+  struct axis_run {
+    uint64_t base_ns;  // 0: unknown
+    bool is_empty;     // nothing of it is readable
+  } * runs;
+  size_t num_runs, capacity;
+};
+
+static bool add_run(struct axis *axis, uint64_t base_ns, bool is_empty) {
+  struct axis_run *runs =
+      ppi_grow(axis->runs, &axis->capacity, axis->num_runs + 1, sizeof(*runs));
+  if (!runs) return false;
+  axis->runs = runs;
+  runs[axis->num_runs++] = (struct axis_run){base_ns, is_empty};
+  return true;
+}
+
+struct begin_sink {
+  pprof_sink base;
+  uint64_t base_ns;
+};
+
+// The beginning is all that is wanted.
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  const char *text = pprof_run_info_text(info, "time_base_realtime_ns");
+  ((struct begin_sink *)sink)->base_ns = text ? strtoull(text, NULL, 10) : 0;
+  return PPROF_STATUS_UNSUPPORTED;
+}
+
+// A spool holds one run and is no file of blocks.
+static int list_spool(const char *path, struct axis *axis) {
+  struct ppi_tool_watch watch;
+  struct begin_sink sink = {{.size = sizeof(pprof_sink), .begin = take_begin},
+                            0};
+  int code = ppi_tool_read(path, &sink.base, &watch);
+  if (!watch.sink_failed) return code;
+  return add_run(axis, sink.base_ns, false) ? PPI_EXIT_DONE : no_memory();
+}
+
+// Segments of a run that follow each other are read as one run.
+static int list_sections(const char *path, bool first_only, struct axis *axis) {
+  ppi_log_section *sections;
+  size_t num;
+  pprof_error error = {""};
+  if (ppi_log_sections(path, &sections, &num, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_INPUT;
+  }
+  bool room = true;
+  for (size_t i = 0; i < num && room; i++)
+    if (i == 0 || (!first_only &&
+                   !ppi_log_section_goes_on(&sections[i - 1], &sections[i])))
+      room = add_run(axis, sections[i].base_ns, sections[i].len == 0);
+  ppi_free(sections);
+  return room ? PPI_EXIT_DONE : no_memory();
+}
+
+static int list_runs(const char *path, struct axis *axis) {
+  if (ppi_tool_is_spool(path)) return list_spool(path, axis);
+  struct ppi_tool_segments segments;
+  int code = ppi_tool_segments_of(&path, &segments);
+  if (code != PPI_EXIT_DONE) return code;
+  code = list_sections(segments.paths[0], segments.paths != &path, axis);
+  ppi_tool_segments_clear(&segments);
+  return code;
+}
+
+// One axis for all when each says when it began, else each from zero.
+static pprof_status plan_runs(const struct axis *axis, pprof_sink *sink) {
+  if (axis->num_runs < 2) return PPROF_STATUS_OK;
+  uint64_t *shifts = ppi_alloc(axis->num_runs * sizeof(*shifts));
+  if (!shifts) return PPROF_STATUS_NO_MEMORY;
+  uint64_t first = UINT64_MAX;
+  bool known = true;
+  for (size_t i = 0; i < axis->num_runs; i++) {
+    const struct axis_run *run = &axis->runs[i];
+    known = known && (run->base_ns || run->is_empty);
+    if (run->base_ns && run->base_ns < first) first = run->base_ns;
+  }
+  known = known && first != UINT64_MAX;
+  for (size_t i = 0; known && i < axis->num_runs; i++)
+    if (axis->runs[i].base_ns) shifts[i] = axis->runs[i].base_ns - first;
+  if (!known)
+    ppi_tool_say(
+        "not all of the %zu runs say when they began: each starts at "
+        "0",
+        axis->num_runs);
+  const ppi_chrome_plan plan = {axis->num_runs, shifts, known ? first : 0};
+  pprof_status status = ppi_chrome_writer_expect(sink, &plan);
+  ppi_free(shifts);
+  return status;
+}
+
+static int fail_write(const pprof_sink *sink, pprof_status status,
+                      const char *path) {
+  bool to_stdout = strcmp(path, "-") == 0;
+  int reason = ((const ppi_chrome_writer *)sink)->out.error_number;
+  if (to_stdout && reason == EPIPE) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot write: %s", to_stdout ? "stdout" : path,
+               reason ? strerror(reason) : pprof_status_string(status));
+  return PPI_EXIT_USAGE;
+}
+
+static int write_runs(const struct ppi_tool_log *logs, int num,
+                      pprof_sink *sink, const char *path) {
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < num; i++) {
+    struct ppi_tool_watch watch;
+    int answer = ppi_tool_read(logs[i].path, sink, &watch);
+    if (watch.sink_failed) answer = fail_write(sink, watch.sink_status, path);
+    if (answer > code) code = answer;
+    if (watch.sink_failed || !watch.finished) return code;
+  }
+  // Standard error: with `-o -` the trace itself goes to standard output.
+  if (((const ppi_chrome_writer *)sink)->finished) {
+    if (strcmp(path, "-") != 0) ppi_tool_show(stderr, path);
+    return code;
+  }
+  ppi_tool_say("an input has changed while it was read");
+  return PPI_EXIT_INPUT;
+}
+
+static int write_trace(const struct ppi_tool_log *logs, int num,
+                       const struct axis *axis, const char *path) {
   bool to_stdout = strcmp(path, "-") == 0;
   pprof_sink *sink;
   pprof_error error = {""};
@@ -45,33 +177,52 @@ static int write_trace(const char *input, const char *path) {
     ppi_tool_say("%s", error.text);
     return PPI_EXIT_USAGE;
   }
-  struct ppi_tool_watch watch;
-  int code = ppi_tool_read(input, sink, &watch);
-  int reason = ((const ppi_chrome_writer *)sink)->out.error_number;
+  int code = plan_runs(axis, sink) == PPROF_STATUS_OK
+                 ? write_runs(logs, num, sink, path)
+                 : no_memory();
   sink->destroy(sink);
-  if (watch.sink_failed && to_stdout && reason == EPIPE) return code;
-  if (watch.sink_failed) {
-    ppi_tool_say("%s: cannot write: %s", to_stdout ? "stdout" : path,
-                 reason ? strerror(reason) : "out of memory");
-    return PPI_EXIT_USAGE;
+  return code;
+}
+
+// What is no log becomes one first: its runs have to be known before the first
+// is written.
+static int trace_all(const struct ppi_tool_options *options,
+                     struct ppi_tool_log *logs, struct axis *axis,
+                     const char *path) {
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < options->num_inputs; i++) {
+    int opened = ppi_tool_log_open(options->inputs[i], &logs[i]);
+    if (opened > code) code = opened;
+    if (opened != PPI_EXIT_DONE && opened != PPI_EXIT_DAMAGED) return code;
+    int listed = list_runs(logs[i].path, axis);
+    if (listed != PPI_EXIT_DONE) return listed;
   }
-  // Standard error: with `-o -` the trace itself goes to standard output.
-  if (watch.finished && !to_stdout) fprintf(stderr, "%s\n", path);
+  int written = write_trace(logs, options->num_inputs, axis, path);
+  return written > code ? written : code;
+}
+
+static int trace_to(const struct ppi_tool_options *options, const char *path) {
+  int code = ppi_tool_output_check(options, path);
+  if (code != PPI_EXIT_DONE) return code;
+  struct axis axis = {NULL, 0, 0};
+  struct ppi_tool_log *logs =
+      calloc((size_t)options->num_inputs, sizeof(*logs));
+  code = logs ? trace_all(options, logs, &axis, path) : no_memory();
+  for (int i = 0; logs && i < options->num_inputs; i++)
+    ppi_tool_log_close(&logs[i]);
+  ppi_free(axis.runs);
+  free(logs);
   return code;
 }
 
 int ppi_tool_trace(const struct ppi_tool_options *options) {
-  if (options->num_inputs > 1) {
-    ppi_tool_say("'trace' takes one log, not %d", options->num_inputs);
+  if (options->num_inputs > 1 && !options->output) {
+    ppi_tool_say("'trace' of several logs needs a name: --output FILE");
     return PPI_EXIT_USAGE;
   }
   char *made = options->output ? NULL : default_path(options->inputs[0]);
   const char *path = options->output ? options->output : made;
-  int code = PPI_EXIT_USAGE;
-  if (path) {
-    code = ppi_tool_output_check(options, path);
-    if (code == PPI_EXIT_DONE) code = write_trace(options->inputs[0], path);
-  }
+  int code = path ? trace_to(options, path) : no_memory();
   free(made);
   return code;
 }

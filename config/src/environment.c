@@ -6,18 +6,80 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "mem.h"
+#include "utf8.h"
+
+// One thread at a time has a copy. Thread-local variables would have to fit
+// into what static TLS a program has left.
+static struct {
+  pid_t thread;  // 0: none; atomic
+  const ppi_environment_copy *copy;
+} answering;
+
+void ppi_environment_answer_from(const ppi_environment_copy *copy) {
+  answering.copy = copy;
+  __atomic_store_n(&answering.thread, copy ? gettid() : 0, __ATOMIC_RELEASE);
+}
+
+static const ppi_environment_copy *copy_of_thread(void) {
+  pid_t thread = __atomic_load_n(&answering.thread, __ATOMIC_ACQUIRE);
+  return thread && thread == gettid() ? answering.copy : NULL;
+}
+
+// As secure_getenv has it.
+static char **entries(void) {
+  static char *none[] = {NULL};
+  return getauxval(AT_SECURE) ? none : environ;
+}
+
+bool ppi_environment_copy_take(ppi_environment_copy *out) {
+  size_t len = 0, at = 0;
+  for (char **entry = entries(); entry && *entry; entry++)
+    len += strlen(*entry) + 1;
+  char *texts = ppi_alloc(len + 1);
+  if (!texts) return false;
+  for (char **entry = entries(); entry && *entry; entry++) {
+    size_t bytes = strlen(*entry) + 1;
+    memcpy(texts + at, *entry, bytes);
+    at += bytes;
+  }
+  *out = (ppi_environment_copy){texts, len};
+  return true;
+}
+
+void ppi_environment_copy_clear(ppi_environment_copy *copy) {
+  // The number of a thread that is gone may be another's by now.
+  if (answering.copy == copy) ppi_environment_answer_from(NULL);
+  ppi_free(copy->texts);
+  *copy = (ppi_environment_copy){NULL, 0};
+}
+
+static const char *lookup(const char *name) {
+  const ppi_environment_copy *answers = copy_of_thread();
+  if (!answers) return secure_getenv(name);
+  size_t len = strlen(name);
+  const char *end = answers->texts + answers->len;
+  for (const char *at = answers->texts; at < end; at += strlen(at) + 1)
+    if (strncmp(at, name, len) == 0 && at[len] == '=') return at + len + 1;
+  return NULL;
+}
 
 static const char *variable(const char *name) {
-  const char *text = getenv(name);
+  const char *text = lookup(name);
   return text && *text ? text : NULL;
 }
 
 const char *ppi_environment_config_path(void) {
   return variable("PPROF_CONFIG");
+}
+
+const char *ppi_environment_nvtx(void) {
+  return variable("PPROF_NVTX");
 }
 
 typedef struct choice {
@@ -63,6 +125,17 @@ pprof_status ppi_environment_log_level(ppi_message_level *out,
   return status;
 }
 
+// Paths, and what drivers say, may be made to be seen on a terminal.
+static void make_visible(char *text) {
+  unsigned char *at = (unsigned char *)text, *end = at + strlen(text);
+  for (size_t length; at < end; at += length) {
+    length = ppi_utf8_length(at, end);
+    bool bad = !length || ppi_utf8_is_invisible(ppi_utf8_code(at, length));
+    length = length ? length : 1;
+    if (bad) memset(at, '?', length);
+  }
+}
+
 void ppi_message(ppi_message_level level, const char *format, ...) {
   ppi_message_level wanted;
   if (ppi_environment_log_level(&wanted, NULL) != PPROF_STATUS_OK ||
@@ -73,6 +146,7 @@ void ppi_message(ppi_message_level level, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
+  make_visible(line);
   fprintf(stderr, "pprof: %s: %s\n", levels[level], line);
 }
 
@@ -200,10 +274,11 @@ static pprof_status apply_output(ppi_config *config, pprof_error *error) {
   if (strlen(text) >= sizeof config->output.text)
     return ppi_yaml_fail(name, mark, error, "longer than %zu bytes",
                          sizeof config->output.text - 1);
-  const char *wrong = ppi_check_template(text);
+  const char *wrong = ppi_check_template(text, false);
   if (wrong) return ppi_yaml_fail(name, mark, error, "%s", wrong);
   strcpy(config->output.text, text);
   strcpy(config->output.where, "PPROF_OUTPUT:1:1");
+  ppi_config_set_origin(config, "output", name);
   return PPROF_STATUS_OK;
 }
 
@@ -245,8 +320,16 @@ static void put(expansion *to, const char *text, size_t len) {
   to->len += len;
 }
 
+// Text that was written has no mark for a window in it.
+static void put_plain(expansion *to, const char *text, size_t len) {
+  size_t from = to->len;
+  put(to, text, len);
+  for (; from < to->len; from++)
+    if (to->out[from] == PPI_PATH_WINDOW) to->out[from] = '_';
+}
+
 static void put_text(expansion *to, const char *text) {
-  put(to, text, strlen(text));
+  put_plain(to, text, strlen(text));
 }
 
 static void put_host(expansion *to) {
@@ -273,7 +356,7 @@ static const char *put_variable(expansion *to, const char *at,
   size_t len = strcspn(at + 2, "}");
   memcpy(name, at + 2, len);
   name[len] = 0;
-  const char *value = getenv(name);
+  const char *value = lookup(name);
   if (!value) return NULL;
   put_text(to, value);
   return at + 2 + len + 1;
@@ -287,6 +370,7 @@ static void put_short(expansion *to, char letter) {
   if (letter == 'r') put_text(to, rank());
   if (letter == 't') put_time(to);
   if (letter == '%') put(to, "%", 1);
+  if (letter == 'w') put(to, &(char){PPI_PATH_WINDOW}, 1);
 }
 
 static pprof_status fail_at(const ppi_config_text *path, pprof_error *error,
@@ -300,7 +384,7 @@ pprof_status ppi_expand_path(const ppi_config_text *path, char out[PATH_MAX],
   expansion to = {.out = out};
   for (const char *at = path->text; *at;) {
     size_t plain = strcspn(at, "%");
-    put(&to, at, plain);
+    put_plain(&to, at, plain);
     at += plain;
     if (!*at) break;
     if (at[1] != 'q') {
@@ -318,4 +402,17 @@ pprof_status ppi_expand_path(const ppi_config_text *path, char out[PATH_MAX],
   if (to.too_long) return fail_at(path, error, "the path is too long", "");
   if (to.len == 0) return fail_at(path, error, "the path is empty", "");
   return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_expand_window(const char *path, uint32_t window,
+                               char out[PATH_MAX]) {
+  expansion to = {.out = out};
+  char number[16];
+  int len = snprintf(number, sizeof number, "%u", window);
+  for (; *path; path++) {
+    bool marked = *path == PPI_PATH_WINDOW;
+    put(&to, marked ? number : path, marked ? (size_t)len : 1);
+  }
+  out[to.len] = 0;
+  return to.too_long ? PPROF_STATUS_CONFIG : PPROF_STATUS_OK;
 }

@@ -3,6 +3,7 @@
 // Single values of a configuration: numbers with units, nearest names, the
 // syntax of paths. Pure functions.
 #include <string.h>
+#include <time.h>
 
 #include "schema.h"
 
@@ -81,6 +82,74 @@ void ppi_write_duration(uint64_t us, FILE *out) {
   write_unit(us, duration_units, LEN(duration_units), out);
 }
 
+void ppi_write_units(bool of_size, FILE *out) {
+  const unit *units = of_size ? size_units : duration_units;
+  size_t num = of_size ? LEN(size_units) : LEN(duration_units);
+  for (size_t i = 0; i < num; i++)
+    fprintf(out, "%s%s", i > 0 ? "|" : "", units[i].name);
+}
+
+// `num` digits, no sign, no more.
+static bool parse_field(const char **at, unsigned num, char end, int *out) {
+  *out = 0;
+  for (unsigned i = 0; i < num; i++, ++*at) {
+    if (**at < '0' || **at > '9') return false;
+    *out = *out * 10 + (**at - '0');
+  }
+  if (!end) return true;
+  if (**at != end) return false;
+  ++*at;
+  return true;
+}
+
+// ".25" of a second; none is good, too.
+static bool parse_fraction(const char **at, uint64_t *out_ns) {
+  *out_ns = 0;
+  if (**at != '.') return true;
+  uint64_t weight = 100000000;
+  for (++*at; **at >= '0' && **at <= '9'; ++*at, weight /= 10) {
+    if (weight == 0) return false;
+    *out_ns += (uint64_t)(**at - '0') * weight;
+  }
+  return weight < 100000000;
+}
+
+bool ppi_parse_time(const char *text, uint64_t *out_ns) {
+  struct tm parts = {0};
+  uint64_t fraction;
+  bool good = parse_field(&text, 4, '-', &parts.tm_year) &&
+              parse_field(&text, 2, '-', &parts.tm_mon) &&
+              parse_field(&text, 2, 'T', &parts.tm_mday) &&
+              parse_field(&text, 2, ':', &parts.tm_hour) &&
+              parse_field(&text, 2, ':', &parts.tm_min) &&
+              parse_field(&text, 2, 0, &parts.tm_sec) &&
+              parse_fraction(&text, &fraction) && strcmp(text, "Z") == 0;
+  // Nanoseconds since 1970 fit in 63 bits until 2262; the 31st of February
+  // becomes another day, and is thereby found out.
+  if (!good || parts.tm_year < 1970 || parts.tm_year > 2261) return false;
+  parts.tm_year -= 1900;
+  parts.tm_mon--;
+  struct tm asked = parts;
+  time_t seconds = timegm(&parts);
+  if (seconds <= 0 || parts.tm_mon != asked.tm_mon ||
+      parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour ||
+      parts.tm_min != asked.tm_min || parts.tm_sec != asked.tm_sec)
+    return false;
+  *out_ns = (uint64_t)seconds * 1000000000 + fraction;
+  return true;
+}
+
+void ppi_write_time(uint64_t ns, FILE *out) {
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  char text[32] = "";
+  if (gmtime_r(&seconds, &parts))
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  fputs(text, out);
+  if (ns % 1000000000) fprintf(out, ".%09u", (unsigned)(ns % 1000000000));
+  fputc('Z', out);
+}
+
 #define LONGEST_NAME 32
 
 // Edits (insert, delete, replace, swap of neighbours) from `a` to `b`.
@@ -119,16 +188,18 @@ const char *ppi_nearest(const char *text, const char *const *candidates,
   return nearest;
 }
 
-const char *ppi_check_template(const char *text) {
+const char *ppi_check_template(const char *text, bool of_window) {
   for (const char *at = strchr(text, '%'); at; at = strchr(at, '%')) {
     at++;
-    if (*at && strchr("hprt%", *at)) {
+    if (*at && (strchr("hprt%", *at) || (*at == 'w' && of_window))) {
       at++;
     } else if (at[0] == 'q' && at[1] == '{') {
       const char *end = strchr(at, '}');
       if (!end) return "%q{ without its }";
       if (end == at + 2) return "%q{} without a name";
       at = end + 1;
+    } else if (of_window) {
+      return "only %h, %p, %r, %t, %w, %q{NAME} and %% may follow a %";
     } else {
       return "only %h, %p, %r, %t, %q{NAME} and %% may follow a %";
     }

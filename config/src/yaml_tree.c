@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -41,7 +42,7 @@ ppi_quote ppi_quote_of(const char *text) {
   const unsigned char *end = at + strlen(text);
   while (at < end && len < LONGEST_QUOTE) {
     size_t length = ppi_utf8_length(at, end);
-    bool shown = length > 1 || (length == 1 && *at >= 0x20 && *at != 0x7f);
+    bool shown = length && !ppi_utf8_is_invisible(ppi_utf8_code(at, length));
     memcpy(quote.text + len, shown ? (const char *)at : "?",
            shown ? length : 1);
     len += shown ? length : 1;
@@ -313,11 +314,29 @@ static pprof_status read_bytes(int fd, char *bytes, size_t *out_len) {
   return PPROF_STATUS_OK;
 }
 
+// Opened without waiting: nobody may ever write to a pipe.
+static int open_file(const ppi_yaml *yaml, pprof_error *error) {
+  int fd = open(yaml->source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat found;
+  if (fd < 0 || fstat(fd, &found) != 0) {
+    ppi_fail(error, PPROF_STATUS_IO, "%s: %s", yaml->source, strerror(errno));
+  } else if (S_ISFIFO(found.st_mode)) {
+    ppi_fail(error, PPROF_STATUS_IO, "%s: is a pipe, not a file", yaml->source);
+  } else {
+    return fd;
+  }
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+// Some editors begin a file with a byte order mark.
+static size_t mark_len(const char *bytes, size_t len) {
+  return len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error) {
-  int fd = open(yaml->source, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return ppi_fail(error, PPROF_STATUS_IO, "%s: %s", yaml->source,
-                    strerror(errno));
+  int fd = open_file(yaml, error);
+  if (fd < 0) return PPROF_STATUS_IO;
   char *bytes = ppi_alloc(PPI_YAML_MAX_BYTES + 1);
   size_t len = 0;
   pprof_status status =
@@ -326,9 +345,11 @@ pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error) {
   if (status == PPROF_STATUS_IO)
     ppi_fail(error, status, "%s: %s", yaml->source, strerror(errno));
   close(fd);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_yaml_parse(yaml, bytes, len, (ppi_yaml_mark){1, 1},
-                            &yaml->root, error);
+  if (status == PPROF_STATUS_OK) {
+    size_t skip = mark_len(bytes, len);
+    status = ppi_yaml_parse(yaml, bytes + skip, len - skip,
+                            (ppi_yaml_mark){1, 1}, &yaml->root, error);
+  }
   ppi_free(bytes);
   return status;
 }

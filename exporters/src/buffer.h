@@ -41,9 +41,26 @@ static inline size_t ppi_varint_store(uint8_t *out, uint64_t value) {
   return n;
 }
 
-static inline void ppi_buffer_varint(ppi_buffer *buffer, uint64_t value) {
-  if (ppi_buffer_room(buffer, PPI_VARINT_MAX))
-    buffer->len += ppi_varint_store(buffer->data + buffer->len, value);
+// The same at once, of less than 28 bits, as most are: where lengths vary, a
+// branch for each byte would be missed. Writes four bytes.
+static inline size_t ppi_varint_store_short(uint8_t *out, uint32_t value) {
+  static const uint32_t more[4] = {0, 0x80, 0x8080, 0x808080};
+  size_t n = (size_t)(38 - __builtin_clz(value | 1)) / 7;
+  uint32_t spread = (value & 0x7f) | (value & 0x3f80) << 1 |
+                    (value & 0x1fc000) << 2 | (value & 0xfe00000) << 3;
+  spread |= more[n - 1];
+  for (int i = 0; i < 4; i++) out[i] = (uint8_t)(spread >> 8 * i);
+  return n;
+}
+
+// Answers its length; 0 when there is no memory.
+static inline size_t ppi_buffer_varint(ppi_buffer *buffer, uint64_t value) {
+  if (!ppi_buffer_room(buffer, PPI_VARINT_MAX)) return 0;
+  uint8_t *out = buffer->data + buffer->len;
+  size_t n = value >> 28 ? ppi_varint_store(out, value)
+                         : ppi_varint_store_short(out, (uint32_t)value);
+  buffer->len += n;
+  return n;
 }
 
 // 0, -1, 1, -2, 2 ... become 0, 1, 2, 3, 4 ...; differences are modulo 2^64,
@@ -70,7 +87,23 @@ static inline size_t ppi_cursor_left(const ppi_cursor *cursor) {
 }
 uint64_t ppi_cursor_long_varint(ppi_cursor *cursor);
 static inline uint64_t ppi_cursor_varint(ppi_cursor *cursor) {
-  if (cursor->at < cursor->end && *cursor->at < 0x80) return *cursor->at++;
+  const uint8_t *at = cursor->at;
+  if (cursor->end - at < 4) return ppi_cursor_long_varint(cursor);
+  uint32_t value = at[0];
+  if (value < 0x80) {
+    cursor->at = at + 1;
+    return value;
+  }
+  value += ((uint32_t)at[1] << 7) - 0x80;
+  if (at[1] < 0x80) {
+    cursor->at = at + 2;
+    return value;
+  }
+  value += ((uint32_t)at[2] << 14) - (0x80 << 7);
+  if (at[2] < 0x80) {
+    cursor->at = at + 3;
+    return value;
+  }
   return ppi_cursor_long_varint(cursor);
 }
 // A varint that must fit 32 bits; fails otherwise.

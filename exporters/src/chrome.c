@@ -12,11 +12,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_impl.h"
@@ -88,7 +86,8 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   uint32_t tid = tid_of(writer, group, track);
   uint32_t pid = ppi_chrome_pid_of(writer, group);
   ppi_chrome_write_slice(writer, slice, pid, tid);
-  ppi_chrome_stage stage = {slice->start_ns, slice->end_ns, pid, tid};
+  ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
+                            slice->end_ns + writer->shift_ns, pid, tid};
   for (size_t i = 0; i < slice->num_flows; i++) {
     pprof_status status = ppi_chrome_flows_add(&writer->flows, &writer->out,
                                                slice->flows[i], &stage);
@@ -217,6 +216,14 @@ static pprof_status add_point(ppi_chrome_writer *writer,
   return PPROF_STATUS_OK;
 }
 
+// A trace that misses something is not finished: a session calls finish after
+// a failure, too.
+static pprof_status keep_failure(ppi_chrome_writer *writer,
+                                 pprof_status status) {
+  if (writer->out.status == PPROF_STATUS_OK) writer->out.status = status;
+  return writer->out.status;
+}
+
 static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   for (size_t i = 0; i < batch->num_events; i++) {
@@ -229,7 +236,7 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
     else if (event->kind == PPROF_KIND_MARK ||
              event->kind == PPROF_KIND_COUNTER)
       status = add_point(writer, event);
-    if (status != PPROF_STATUS_OK) return status;
+    if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
   }
   return writer->out.status;
 }
@@ -255,8 +262,7 @@ static pprof_status chrome_checkpoint(pprof_sink *sink,
       lower_horizon(writer, PPI_CHROME_ASYNC, open.lane, open.end_ns);
     }
   }
-  pprof_status status = place_all(writer);
-  return status != PPROF_STATUS_OK ? status : writer->out.status;
+  return keep_failure(writer, place_all(writer));
 }
 
 static pprof_status copy_texts(ppi_chrome_writer *writer,
@@ -278,18 +284,66 @@ static uint32_t process_id(const pprof_run_info *info) {
   return pid > 0 && pid < PPI_CHROME_FIRST_DEVICE_PID ? (uint32_t)pid : 1;
 }
 
+// The run's own process id, unless an earlier run has it.
+static uint32_t free_pid(const ppi_chrome_writer *writer, uint32_t wanted) {
+  uint32_t spare = PPI_CHROME_FIRST_OWN_PID;
+  for (size_t i = 0; i < writer->num_begun; i++) {
+    if (writer->pids[i] >= spare) spare = writer->pids[i] + 1;
+    if (writer->pids[i] == wanted) wanted = 0;
+  }
+  return wanted ? wanted : spare;
+}
+
+// Forgets the run before, so that nothing of it is taken for the next one's.
+static void clear_run(ppi_chrome_writer *writer) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (group) ppi_chrome_group_clear(group);
+      ppi_free(group);
+    }
+    ppi_free(writer->groups[kind].items);
+    writer->groups[kind] = (ppi_chrome_groups){NULL, 0, 0};
+  }
+  for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
+    ppi_chrome_names_clear(&writer->names[i]);
+  for (size_t i = 0; i < writer->num_texts; i++) {
+    ppi_free((void *)writer->texts[i].key);
+    ppi_free((void *)writer->texts[i].value);
+  }
+  ppi_free(writer->texts);
+  ppi_free(writer->command);
+  writer->texts = NULL;
+  writer->num_texts = 0;
+  writer->command = NULL;
+  writer->num_held = writer->num_not_finite = 0;
+}
+
+static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
+  size_t run = writer->num_begun;
+  writer->pid = writer->own_pid = process_id(info);
+  if (writer->shifts_ns) {
+    writer->shift_ns = writer->shifts_ns[run];
+    writer->pid = writer->pids[run] = free_pid(writer, writer->pid);
+  }
+  writer->num_begun++;
+}
+
 static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
-  if (writer->begun) return PPROF_STATUS_BUSY;
-  writer->begun = true;
-  writer->pid = process_id(info);
+  bool first = writer->num_begun == 0;
+  if (writer->num_begun > writer->num_finished ||
+      writer->num_begun == writer->num_runs)
+    return PPROF_STATUS_BUSY;
+  if (!first) clear_run(writer);
+  place_run(writer, info);
   pprof_status status = copy_texts(writer, info);
   const char *command = pprof_run_info_text(info, "command");
   if (status == PPROF_STATUS_OK && command &&
       !(writer->command = ppi_strdup(command)))
     status = PPROF_STATUS_NO_MEMORY;
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_chrome_write_head(writer);
+  if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
+  if (first) ppi_chrome_write_head(writer);
   return writer->out.status;
 }
 
@@ -299,7 +353,8 @@ static pprof_status chrome_define(pprof_sink *sink,
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
     return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
-  return ppi_chrome_names_set(&writer->names[kind], definition);
+  return keep_failure(writer,
+                      ppi_chrome_names_set(&writer->names[kind], definition));
 }
 
 static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
@@ -309,28 +364,39 @@ static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
   return writer->out.status;
 }
 
+// Named before it is closed: after that its lock is gone.
 static pprof_status close_file(ppi_chrome_writer *writer, bool keep) {
   pprof_status status = PPROF_STATUS_OK;
-  if (writer->owns_fd && writer->out.fd >= 0 && close(writer->out.fd) != 0)
+  if (!writer->owns_fd) return status;
+  const char *part_path = writer->part.part_path;
+  ppi_disk *disk = writer->out.disk;
+  if (keep && ppi_part_commit(&writer->part) != 0) status = PPROF_STATUS_IO;
+  if (keep && part_path) ppi_disk_settle(disk, part_path, writer->part.path);
+  // One that has gone for others may be somebody else's by now.
+  if (!keep && part_path && ppi_disk_knows(disk, part_path)) {
+    unlink(part_path);
+    ppi_disk_forget(disk, part_path);
+  }
+  if (writer->out.fd >= 0 && close(writer->out.fd) != 0)
     status = PPROF_STATUS_IO;
   writer->out.fd = -1;
-  if (!writer->part_path) return status;
-  if (status != PPROF_STATUS_OK || !keep)
-    unlink(writer->part_path);
-  else if (rename(writer->part_path, writer->path) != 0)
-    status = PPROF_STATUS_IO;
   return status;
 }
 
 static pprof_status chrome_finish(pprof_sink *sink,
                                   const pprof_totals *totals) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
-  if (!writer->begun || writer->finished) return PPROF_STATUS_INVALID;
+  if (writer->num_begun == writer->num_finished) return PPROF_STATUS_INVALID;
+  if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
   set_horizons(writer, UINT64_MAX);
   pprof_status status = place_all(writer);
   if (status != PPROF_STATUS_OK) return status;
   // Arrows continue the list of events; without an event there are none.
   ppi_chrome_flows_write(&writer->flows, &writer->out);
+  ppi_chrome_write_names(writer);
+  if (writer->num_runs > 1) ppi_chrome_write_run(writer, totals);
+  writer->num_finished++;
+  if (writer->num_finished < writer->num_runs) return writer->out.status;
   ppi_chrome_write_tail(writer, totals);
   status = ppi_chrome_out_close(&writer->out);
   if (status != PPROF_STATUS_OK) return status;
@@ -343,26 +409,13 @@ static void chrome_destroy(pprof_sink *sink) {
   if (!writer) return;
   // Half a trace is of no use to a viewer; the log is what survives.
   if (!writer->finished) close_file(writer, false);
-  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
-    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
-      ppi_chrome_group *group = writer->groups[kind].items[i];
-      if (group) ppi_chrome_group_clear(group);
-      ppi_free(group);
-    }
-    ppi_free(writer->groups[kind].items);
-  }
-  for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
-    ppi_chrome_names_clear(&writer->names[i]);
-  for (size_t i = 0; i < writer->num_texts; i++) {
-    ppi_free((void *)writer->texts[i].key);
-    ppi_free((void *)writer->texts[i].value);
-  }
-  ppi_free(writer->texts);
+  clear_run(writer);
   ppi_chrome_flows_clear(&writer->flows);
+  ppi_disk_destroy(writer->out.disk);
   ppi_chrome_out_clear(&writer->out);
-  ppi_free(writer->command);
-  ppi_free(writer->part_path);
-  ppi_free(writer->path);
+  ppi_free(writer->shifts_ns);
+  ppi_free(writer->pids);
+  ppi_part_clear(&writer->part, false);
   ppi_free(writer);
 }
 
@@ -379,7 +432,10 @@ static ppi_chrome_writer *create_writer(int fd, bool gzip) {
       .finish = chrome_finish,
       .destroy = chrome_destroy,
   };
+  writer->part.fd = -1;
+  writer->num_runs = 1;
   writer->next_tid = PPI_CHROME_FIRST_OWN_TID;
+  writer->device_pid = PPI_CHROME_FIRST_DEVICE_PID;
   pprof_status status = ppi_chrome_flows_init(&writer->flows);
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_out_open(&writer->out, fd, gzip);
@@ -396,39 +452,36 @@ pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
   return PPROF_STATUS_OK;
 }
 
+pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
+                                      const ppi_chrome_plan *plan) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (plan->num_runs < 2) return PPROF_STATUS_OK;
+  size_t size = plan->num_runs * sizeof *writer->shifts_ns;
+  writer->shifts_ns = ppi_alloc(size);
+  writer->pids = ppi_alloc(plan->num_runs * sizeof *writer->pids);
+  if (!writer->shifts_ns || !writer->pids) return PPROF_STATUS_NO_MEMORY;
+  memcpy(writer->shifts_ns, plan->shifts_ns, size);
+  writer->base_ns = plan->base_ns;
+  writer->num_runs = plan->num_runs;
+  // Two processes may use one number for two requests.
+  writer->flows.pushed_out = true;
+  return PPROF_STATUS_OK;
+}
+
 static bool ends_with(const char *text, const char *end) {
   size_t len = strlen(text), end_len = strlen(end);
   return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-// A pipe or a device is written in place: renaming a file over it would replace
-// it.
-static bool is_plain(const char *path) {
-  struct stat status;
-  return stat(path, &status) != 0 || S_ISREG(status.st_mode);
-}
-
 static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
                               pprof_error *error) {
-  char part[PATH_MAX];
-  bool plain = is_plain(path);
-  int len = snprintf(part, sizeof part, "%s%s", path, plain ? ".part" : "");
-  if (len < 0 || (size_t)len >= sizeof part)
-    return ppi_fail(error, PPROF_STATUS_INVALID, "the path is too long");
-  writer->path = ppi_strdup(path);
-  if (!writer->path)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s: %s", part,
-                    strerror(errno));
-  writer->out.fd = fd;
+  pprof_status status = ppi_part_open(path, false, &writer->part, error);
+  if (status != PPROF_STATUS_OK) return status;
+  writer->out.fd = writer->part.fd;
+  writer->out.path = writer->part.part_path;
+  writer->part.fd = -1;
   writer->owns_fd = true;
-  if (!plain) return PPROF_STATUS_OK;
-  writer->part_path = ppi_strdup(part);
-  if (writer->part_path) return PPROF_STATUS_OK;
-  unlink(part);
-  return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  return PPROF_STATUS_OK;
 }
 
 pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
@@ -444,4 +497,19 @@ pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
   }
   *out = &writer->base;
   return PPROF_STATUS_OK;
+}
+
+void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk) {
+  ppi_chrome_out *out = &((ppi_chrome_writer *)sink)->out;
+  // Without memory for it, it is the first to go.
+  if (out->path) ppi_disk_add_yielding(disk, out->path);
+  out->disk = ppi_disk_ref(disk);
+}
+
+const char *ppi_chrome_writer_path(const pprof_sink *sink) {
+  return ((const ppi_chrome_writer *)sink)->part.path;
+}
+
+int ppi_chrome_writer_error(const pprof_sink *sink) {
+  return ((const ppi_chrome_writer *)sink)->out.error_number;
 }

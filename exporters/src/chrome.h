@@ -10,6 +10,7 @@
 #include "chrome_text.h"
 #include "chrome_track.h"
 #include "event_impl.h"
+#include "part.h"
 #include "pprof/export.h"
 
 #ifdef __cplusplus
@@ -21,10 +22,33 @@ extern "C" {
 pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
                                          pprof_error *error);
 
+// What the file may take; the writer holds a reference. Where there is no room,
+// its callbacks answer IO. Before the first begin.
+void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk);
+// Of a writer with a path: what the file is called in the end.
+const char *ppi_chrome_writer_path(const pprof_sink *sink);
+// Why it failed at its file, as errno; 0: it did not.
+int ppi_chrome_writer_error(const pprof_sink *sink);
+
+// A trace of several runs, each of which is a process in it.
+typedef struct ppi_chrome_plan {
+  size_t num_runs;
+  const uint64_t *shifts_ns;  // added to the times of each run
+  uint64_t base_ns;           // realtime of the trace's zero; 0: unknown
+} ppi_chrome_plan;
+
+// ppi_chrome_writer_expect makes the writer take as many runs, one after the
+// other; the file is whole when the last one finished. Before the first begin.
+// Without it a second begin is answered BUSY.
+pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
+                                      const ppi_chrome_plan *plan);
+
 // Devices are processes of their own in a trace, numbered from here; the
 // kernel's process ids end far below, and so do thread ids below the second.
+// From the third on are ids for processes whose own an earlier run has.
 #define PPI_CHROME_FIRST_DEVICE_PID (1u << 30)
 #define PPI_CHROME_FIRST_OWN_TID (1u << 24)
+#define PPI_CHROME_FIRST_OWN_PID (1u << 24)
 
 typedef struct ppi_chrome_name {
   bool known;
@@ -58,9 +82,18 @@ typedef struct ppi_chrome_groups {
 typedef struct ppi_chrome_writer {
   pprof_sink base;
   ppi_chrome_out out;
-  char *path, *part_path;  // NULL: written in place
-  bool owns_fd, begun, finished, first_written;
-  uint32_t pid, next_tid;
+  ppi_part part;  // of a file of our own
+  bool owns_fd, finished, first_written;
+  // Runs: those the file takes, those begun and finished, where each of them
+  // stands and what each is called.
+  size_t num_runs, num_begun, num_finished;
+  uint64_t *shifts_ns;  // NULL: one run, not shifted
+  uint32_t *pids;
+  uint64_t base_ns;
+  // Of the run that is being written. own_pid: what it says of itself;
+  // device_pid: of its device 0.
+  uint64_t shift_ns;
+  uint32_t pid, own_pid, device_pid, next_tid, process_order;
   char *command;
   ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
@@ -81,7 +114,11 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
 void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
                              bool opens, uint64_t time_ns);
 void ppi_chrome_write_head(ppi_chrome_writer *writer);
-// Names of processes and threads, run info, totals: the end of the file.
+// Names of the run's processes and threads.
+void ppi_chrome_write_names(ppi_chrome_writer *writer);
+// Run info and totals: the end of a file of one run, else an event of its own.
+void ppi_chrome_write_run(ppi_chrome_writer *writer,
+                          const pprof_totals *totals);
 void ppi_chrome_write_tail(ppi_chrome_writer *writer,
                            const pprof_totals *totals);
 uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -16,6 +17,7 @@
 
 #define GZIP_LEVEL 3  // the collector's thread does this while it collects
 #define GZIP_WINDOW (15 + 16)
+#define LONGEST_ESCAPE 12  // of a character of four bytes
 #define EXACT_INTEGER (1ull << 53)
 
 static void *zlib_alloc(voidpf opaque, uInt items, uInt size) {
@@ -53,6 +55,17 @@ void ppi_chrome_out_clear(ppi_chrome_out *out) {
 
 static void write_all(ppi_chrome_out *out, const void *bytes, size_t len) {
   const char *at = bytes;
+  if (out->status != PPROF_STATUS_OK) return;
+  if (out->path && !ppi_disk_grow(out->disk, out->path, len)) {
+    out->status = PPROF_STATUS_IO;
+    out->error_number = PPI_CHROME_OVER_LIMIT;
+    // Room for others at once: the file is open for a while. Its name may be
+    // another's, once it has lost it.
+    struct stat now;
+    if (ftruncate(out->fd, 0) == 0 && fstat(out->fd, &now) == 0 && now.st_nlink)
+      unlink(out->path);
+    return;
+  }
   while (len > 0 && out->status == PPROF_STATUS_OK) {
     ssize_t written = write(out->fd, at, len);
     if (written < 0 && errno == EINTR) continue;
@@ -209,27 +222,34 @@ void ppi_chrome_put_id(ppi_chrome_out *out, uint64_t id) {
   if (!exact) PPI_CHROME_PUT(out, "\"");
 }
 
-// '<' is escaped so that a trace put into a page cannot end its script, U+2028
-// and U+2029 because JavaScript once took them for line ends.
-static size_t escape_ascii(unsigned char c, char *to) {
+// '<' is escaped so that a trace put into a page cannot end its script.
+static bool is_spelt(uint32_t code) {
+  return code == '<' || ppi_utf8_is_invisible(code);
+}
+
+static char *spell(uint32_t unit, char *to) {
   static const char hex[] = "0123456789abcdef";
+  memcpy(to, "\\u", 2);
+  for (int i = 0; i < 4; i++) to[2 + i] = hex[unit >> (12 - 4 * i) & 15];
+  return to + 6;
+}
+
+static size_t escape_ascii(unsigned char c, char *to) {
   if (c == '"' || c == '\\') {
     to[0] = '\\';
     to[1] = (char)c;
     return 2;
   }
-  if (c >= 0x20 && c != '<' && c != 0x7f) {
+  if (!is_spelt(c)) {
     to[0] = (char)c;
     return 1;
   }
-  memcpy(to, "\\u00", 4);
-  to[4] = hex[c >> 4];
-  to[5] = hex[c & 15];
+  spell(c, to);
   return 6;
 }
 
-// One character of `*from`, at most six bytes to `to`. A byte that begins no
-// well-formed character becomes U+FFFD.
+// One character of `*from`, at most LONGEST_ESCAPE bytes to `to`. A byte that
+// begins no well-formed character becomes U+FFFD.
 static size_t escape_one(const unsigned char **from, const unsigned char *end,
                          char *to) {
   const unsigned char *at = *from;
@@ -240,9 +260,12 @@ static size_t escape_one(const unsigned char **from, const unsigned char *end,
     memcpy(to, "\\ufffd", 6);
     return 6;
   }
-  if (length == 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] | 1) == 0xa9) {
-    memcpy(to, at[2] == 0xa8 ? "\\u2028" : "\\u2029", 6);
-    return 6;
+  uint32_t code = ppi_utf8_code(at, length);
+  if (is_spelt(code)) {
+    if (code < 0x10000) return (size_t)(spell(code, to) - to);
+    return (size_t)(spell(0xdc00 + (code & 0x3ff),
+                          spell(0xd7c0 + (code >> 10), to)) -
+                    to);
   }
   memcpy(to, at, length);
   return length;
@@ -251,7 +274,8 @@ static size_t escape_one(const unsigned char **from, const unsigned char *end,
 void ppi_chrome_put_escaped(ppi_chrome_out *out, const char *text) {
   const unsigned char *at = (const unsigned char *)text;
   const unsigned char *end = at + strlen(text);
-  while (at < end) out->len += escape_one(&at, end, ppi_chrome_room(out, 6));
+  while (at < end)
+    out->len += escape_one(&at, end, ppi_chrome_room(out, LONGEST_ESCAPE));
 }
 
 void ppi_chrome_put_string(ppi_chrome_out *out, const char *text) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "disk.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
@@ -15,16 +16,20 @@ extern "C" {
 #endif
 
 #define PPI_CHROME_BUFFER 65536
+// In the place of an errno: the disk's limit, which is no error of the disk's.
+#define PPI_CHROME_OVER_LIMIT (-1)
 
 typedef struct ppi_chrome_out {
   int fd;
   pprof_status status;  // the first failure; later bytes are dropped
-  int error_number;     // errno of that failure
+  int error_number;     // errno of that failure, or PPI_CHROME_OVER_LIMIT
   bool gzip;
   size_t len;
   char *buffer;
   unsigned char *packed;
   z_stream stream;
+  ppi_disk *disk;    // NULL: no limit
+  const char *path;  // what the disk calls the file; NULL: it does not count
 } ppi_chrome_out;
 
 // ppi_chrome_out_open writes to `fd`, which stays the caller's.

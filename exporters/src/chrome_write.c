@@ -27,10 +27,10 @@ static void put_place(ppi_chrome_out *out, uint32_t pid, uint32_t tid) {
 // Where and when, up to the first of its args, in one piece: most of a trace
 // is made here.
 static void put_slice_place(ppi_chrome_out *out, const ppi_chrome_slice *slice,
-                            uint32_t pid, uint32_t tid) {
+                            uint64_t shift_ns, uint32_t pid, uint32_t tid) {
   char *at = ppi_chrome_room(out, FIXED_LEN);
   at = PPI_CHROME_AT(at, ",\"ts\":");
-  at = ppi_chrome_us_at(at, slice->start_ns);
+  at = ppi_chrome_us_at(at, slice->start_ns + shift_ns);
   at = PPI_CHROME_AT(at, ",\"dur\":");
   at = ppi_chrome_us_at(at, slice->end_ns - slice->start_ns);
   at = PPI_CHROME_AT(at, ",\"pid\":");
@@ -77,6 +77,7 @@ static const struct {
     {PPROF_FLAG_NO_DEVICE_TIME, ",\"no_device_time\":true"},
     {PPROF_FLAG_PAIRED, ",\"paired\":true"},
     {PPROF_FLAG_INNER, ",\"inner\":true"},
+    {PPROF_FLAG_COMMUNICATION, ",\"communication\":true"},
 };
 
 static void put_flags(ppi_chrome_out *out, uint32_t flags) {
@@ -117,7 +118,7 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
   begin_event(writer);
   PPI_CHROME_PUT(out, "{\"ph\":\"X\"");
   put_site(writer, slice->site);
-  put_slice_place(out, slice, pid, tid);
+  put_slice_place(out, slice, writer->shift_ns, pid, tid);
   if (slice->is_step) put_field(out, ",\"step\":", slice->step);
   put_flows(out, slice->flows, slice->num_flows);
   put_work(out, &slice->work);
@@ -135,7 +136,7 @@ void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
   PPI_CHROME_PUT(out, "{\"ph\":\"i\",\"s\":\"t\"");
   put_site(writer, event->site);
   PPI_CHROME_PUT(out, ",\"ts\":");
-  ppi_chrome_put_us(out, event->start_ns);
+  ppi_chrome_put_us(out, event->start_ns + writer->shift_ns);
   put_place(out, writer->pid, tid);
   put_field(out, ",\"args\":{\"window\":", event->window);
   put_flows(out, event->flows, event->num_flows);
@@ -149,7 +150,7 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "{\"ph\":\"C\"");
   put_site(writer, event->site);
   PPI_CHROME_PUT(out, ",\"ts\":");
-  ppi_chrome_put_us(out, event->start_ns);
+  ppi_chrome_put_us(out, event->start_ns + writer->shift_ns);
   put_place(out, writer->pid, tid);
   PPI_CHROME_PUT(out, ",\"args\":{\"value\":");
   ppi_chrome_put_double(out, event->value);
@@ -164,7 +165,7 @@ void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
   ppi_chrome_put_u64(out, index);
   ppi_chrome_put_text(out, opens ? " opens" : " closes");
   PPI_CHROME_PUT(out, "\",\"cat\":\"window\",\"ts\":");
-  ppi_chrome_put_us(out, time_ns);
+  ppi_chrome_put_us(out, time_ns + writer->shift_ns);
   put_place(out, writer->pid, writer->pid);
   PPI_CHROME_PUT(out, "}");
 }
@@ -182,12 +183,15 @@ static const char *base_time(const ppi_chrome_writer *writer) {
 }
 
 void ppi_chrome_write_head(ppi_chrome_writer *writer) {
-  PPI_CHROME_PUT(&writer->out,
-                 "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+  ppi_chrome_out *out = &writer->out;
+  PPI_CHROME_PUT(out, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
   const char *digits = base_time(writer);
   while (digits[0] == '0' && digits[1]) digits++;
-  ppi_chrome_put_text(&writer->out, digits);
-  PPI_CHROME_PUT(&writer->out, ",\n\"traceEvents\":[\n");
+  if (writer->num_runs > 1)
+    ppi_chrome_put_u64(out, writer->base_ns);
+  else
+    ppi_chrome_put_text(out, digits);
+  PPI_CHROME_PUT(out, ",\n\"traceEvents\":[\n");
 }
 
 static void begin_metadata(ppi_chrome_writer *writer, const char *what,
@@ -224,10 +228,10 @@ static void write_process(ppi_chrome_writer *writer, uint32_t pid,
   PPI_CHROME_PUT(&writer->out, "\"name\":\"");
   put_escaped_or_number(&writer->out, name, fallback, number);
   PPI_CHROME_PUT(&writer->out, "\"}}");
-  uint64_t index = pid < PPI_CHROME_FIRST_DEVICE_PID
-                       ? 0
-                       : pid - PPI_CHROME_FIRST_DEVICE_PID + 1;
-  write_sort_index(writer, "process_sort_index", pid, 0, index);
+  uint64_t index =
+      pid < PPI_CHROME_FIRST_DEVICE_PID ? 0 : pid - writer->device_pid + 1;
+  write_sort_index(writer, "process_sort_index", pid, 0,
+                   writer->process_order + index);
 }
 
 uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,
@@ -235,7 +239,7 @@ uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,
   if (group->kind != PPI_CHROME_STREAM) return writer->pid;
   const ppi_chrome_name *stream =
       ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_STREAM], group->id);
-  return PPI_CHROME_FIRST_DEVICE_PID + (stream ? stream->parent : 0);
+  return writer->device_pid + (stream ? stream->parent : 0);
 }
 
 static bool has_rows(const ppi_chrome_writer *writer, uint32_t pid) {
@@ -252,12 +256,13 @@ static bool has_rows(const ppi_chrome_writer *writer, uint32_t pid) {
 // Devices without a range are left out, they would be empty rows. Id 0 holds
 // streams of a device that was never defined.
 static void write_processes(ppi_chrome_writer *writer) {
-  write_process(writer, writer->pid, writer->command, "process ", writer->pid);
+  write_process(writer, writer->pid, writer->command, "process ",
+                writer->own_pid);
   const ppi_chrome_names *devices = &writer->names[PPROF_DEFINITION_DEVICE];
   for (uint32_t i = 0; i < devices->num_items || i == 0; i++) {
     const ppi_chrome_name *device = ppi_chrome_names_get(devices, i);
-    if (has_rows(writer, PPI_CHROME_FIRST_DEVICE_PID + i))
-      write_process(writer, PPI_CHROME_FIRST_DEVICE_PID + i,
+    if (has_rows(writer, writer->device_pid + i))
+      write_process(writer, writer->device_pid + i,
                     device ? device->text : NULL, "device ", i);
   }
 }
@@ -331,12 +336,15 @@ static void write_totals(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "]");
 }
 
-void ppi_chrome_write_tail(ppi_chrome_writer *writer,
-                           const pprof_totals *totals) {
-  ppi_chrome_out *out = &writer->out;
+void ppi_chrome_write_names(ppi_chrome_writer *writer) {
   write_processes(writer);
   write_rows(writer);
-  PPI_CHROME_PUT(out, "\n],\n\"otherData\":{\n\"baseTimeNanoseconds\":");
+}
+
+// What is known of the run, without the braces around it.
+static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
+  ppi_chrome_out *out = &writer->out;
+  PPI_CHROME_PUT(out, "\"baseTimeNanoseconds\":");
   ppi_chrome_put_string(out, base_time(writer));
   for (size_t i = 0; i < writer->num_texts; i++) {
     PPI_CHROME_PUT(out, ",\n");
@@ -350,5 +358,29 @@ void ppi_chrome_write_tail(ppi_chrome_writer *writer,
     write_totals(writer, totals);
   else
     PPI_CHROME_PUT(out, "\"notes\":[]");
+}
+
+void ppi_chrome_write_run(ppi_chrome_writer *writer,
+                          const pprof_totals *totals) {
+  begin_metadata(writer, "run", writer->pid, 0);
+  write_facts(writer, totals);
+  PPI_CHROME_PUT(&writer->out, "}}");
+  // The next run's devices and processes come behind this one's.
+  uint32_t num = (uint32_t)writer->names[PPROF_DEFINITION_DEVICE].num_items + 1;
+  writer->device_pid += num;
+  writer->process_order += num + 1;
+}
+
+void ppi_chrome_write_tail(ppi_chrome_writer *writer,
+                           const pprof_totals *totals) {
+  ppi_chrome_out *out = &writer->out;
+  PPI_CHROME_PUT(out, "\n],\n\"otherData\":{\n");
+  if (writer->num_runs > 1) {
+    PPI_CHROME_PUT(out, "\"baseTimeNanoseconds\":\"");
+    ppi_chrome_put_u64(out, writer->base_ns);
+    put_field(out, "\",\n\"runs\":", writer->num_runs);
+  } else {
+    write_facts(writer, totals);
+  }
   PPI_CHROME_PUT(out, "}}\n");
 }

@@ -16,11 +16,22 @@ typedef enum ppi_codec_id {
   PPI_CODEC_ZLIB = 1
 } ppi_codec_id;
 
+// What writes and reads the zlib format, the slowest first.
+typedef enum ppi_codec_library {
+  PPI_CODEC_ZLIB_ONLY,
+  PPI_CODEC_LIBDEFLATE,
+  PPI_CODEC_IGZIP  // of ISA-L; writes only
+} ppi_codec_library;
+
 typedef struct ppi_codec ppi_codec;  // one thread at a time
 
-// `level` as zlib's 0..9.
+// `level` as zlib's 0..9; igzip has its own, near 1.
 pprof_status ppi_codec_create(int level, ppi_codec **out);
 void ppi_codec_destroy(ppi_codec *codec);
+// The library that codecs created from now on write with: the fastest there is.
+const char *ppi_codec_writer(void);
+// Tests and benchmarks: codecs created from now on use nothing faster.
+void ppi_codec_limit(ppi_codec_library limit);
 
 // Compresses into `out`, which has room for `len` bytes. Answers RAW, with the
 // bytes copied and *out_len = len, when compressing would not make them fewer.

@@ -3,29 +3,6 @@
 // A report as JSON: one shape for every view, then identity, trust, inputs.
 #include "view.h"
 
-static void put_cell(ppi_page *page, const ppi_cell *cell) {
-  double percent;
-  switch (cell->kind) {
-    case PPI_CELL_NONE:
-    case PPI_CELL_UNRESOLVED:
-      ppi_page_text(page, "null");
-      break;
-    case PPI_CELL_TEXT:
-      ppi_page_json(page, cell->text);
-      break;
-    case PPI_CELL_COUNT:
-    case PPI_CELL_TIME:
-      ppi_page_integer(page, cell);
-      break;
-    case PPI_CELL_RATIO:
-      if (ppi_cell_is_ratio(cell, &percent)) ppi_page_short(page, percent);
-      break;
-    case PPI_CELL_RATE:
-      ppi_page_short(page, (double)cell->value / (double)cell->divisor);
-      break;
-  }
-}
-
 static void put_view(ppi_page *page, const ppi_view *view) {
   const ppi_view_kind *kind = view->kind;
   ppi_page_format(page, "\"%s\":{\"columns\":[", kind->name);
@@ -40,11 +17,17 @@ static void put_view(ppi_page *page, const ppi_view *view) {
     ppi_page_text(page, row ? ",\n[" : "\n[");
     for (size_t i = 0; i < kind->num_columns; i++) {
       if (i) ppi_page_text(page, ",");
-      put_cell(page, &view->cells[row * kind->num_columns + i]);
+      ppi_page_cell(page, &view->cells[row * kind->num_columns + i],
+                    ppi_page_json, "null");
     }
     ppi_page_text(page, "]");
   }
-  ppi_page_text(page, "]}");
+  ppi_page_text(page, "]");
+  if (view->reason && view->num_rows == 0) {
+    ppi_page_text(page, ",\"reason\":");
+    ppi_page_json(page, view->reason);
+  }
+  ppi_page_text(page, "}");
 }
 
 static void put_inputs(ppi_page *page, const ppi_figures *figures) {

@@ -80,7 +80,8 @@ static pprof_status emit(ppi_log_assembler *assembler, ppi_log_header *header,
   // A longer group is broken up: a ring must be able to take it.
   bool more = assembler->num_out < PPI_LOG_MAX_GROUP &&
               out->len < 2 * ppi_log_assembler_max_block(assembler);
-  return assembler->hold && more ? PPROF_STATUS_OK : release(assembler);
+  bool wait = assembler->hold || assembler->join;
+  return wait && more ? PPROF_STATUS_OK : release(assembler);
 }
 
 static pprof_status emit_definitions(ppi_log_assembler *assembler) {
@@ -151,8 +152,11 @@ static void put_long_text(piece_writer *pieces, const ppi_text *text) {
 pprof_status ppi_log_assembler_info(ppi_log_assembler *assembler,
                                     const pprof_run_info *info) {
   piece_writer pieces = begin_pieces(assembler, PPI_LOG_INFO);
+  ppi_text compressor = {PPI_COMPRESSOR_KEY, ppi_codec_writer()};
   for (size_t i = 0; i < info->num_texts; i++)
-    put_long_text(&pieces, &info->texts[i]);
+    if (strcmp(info->texts[i].key, PPI_COMPRESSOR_KEY) != 0)
+      put_long_text(&pieces, &info->texts[i]);
+  put_long_text(&pieces, &compressor);
   emit_piece(&pieces, false);
   return pieces.status;
 }
@@ -198,6 +202,11 @@ pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
   ppi_buffer *out = &assembler->definitions;
   const char *name = definition->name ? definition->name : "";
   size_t len = cut_text(name, assembler->raw_limit - 64);
+  // Half a JSON object is none.
+  if (definition->kind == PPROF_DEFINITION_ATTRIBUTES && name[len]) {
+    name = "{}";
+    len = 2;
+  }
   if (out->len + len + 64 > assembler->raw_limit) {
     pprof_status status = emit_definitions(assembler);
     if (status != PPROF_STATUS_OK) return status;
@@ -378,8 +387,18 @@ pprof_status ppi_log_assembler_events(ppi_log_assembler *assembler,
   if (status == PPROF_STATUS_OK && !dense && number != assembler->next_number)
     status = close_events(assembler);
   assembler->hold = false;
-  pprof_status released = release(assembler);
+  pprof_status released =
+      assembler->join ? PPROF_STATUS_OK : release(assembler);
   return status != PPROF_STATUS_OK ? status : released;
+}
+
+void ppi_log_assembler_join(ppi_log_assembler *assembler) {
+  assembler->join = true;
+}
+
+pprof_status ppi_log_assembler_release(ppi_log_assembler *assembler) {
+  assembler->join = false;
+  return release(assembler);
 }
 
 pprof_status ppi_log_assembler_flush(ppi_log_assembler *assembler) {

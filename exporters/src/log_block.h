@@ -34,6 +34,7 @@ typedef struct ppi_log_assembler {
   ppi_buffer out;  // closed blocks not yet put
   size_t num_out;
   bool hold;               // collect in `out`
+  bool join;               // the same, until ppi_log_assembler_release
   ppi_buffer definitions;  // of the next definitions block
   ppi_buffer payload;
   ppi_run_encoder **runs;  // the first num_runs are of the open block
@@ -68,6 +69,9 @@ pprof_status ppi_log_assembler_window(ppi_log_assembler *assembler,
 pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
                                       const pprof_totals *totals);
 pprof_status ppi_log_assembler_flush(ppi_log_assembler *assembler);
+// Blocks closed between the two are put together, as far as a group goes.
+void ppi_log_assembler_join(ppi_log_assembler *assembler);
+pprof_status ppi_log_assembler_release(ppi_log_assembler *assembler);
 
 // Tags of a totals payload; see docs/log-format.md.
 enum { PPI_TOTALS_KEY = 1, PPI_TOTALS_ITEM = 2, PPI_TOTALS_NOTE = 3 };

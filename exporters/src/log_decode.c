@@ -7,9 +7,10 @@
 #include "log_encode.h"
 #include "mem.h"
 
-struct flow_list {
-  size_t first;
-};
+// The four amounts of work take a byte each at least.
+enum { MIN_WORK = 4 };
+// And CPU use of which something is known.
+enum { MIN_CPU = 8 };
 
 typedef struct columns {
   ppi_cursor at[PPI_NUM_COLUMNS];
@@ -48,38 +49,29 @@ static bool read_shape(ppi_cursor *cursor, ppi_shape *out) {
 // when their column is at its end.
 typedef struct tokens {
   uint64_t hits;
-  bool missed;  // `hits` ends in a token
+  uint32_t before[2];  // tokens + 1 of the last two events
+  bool missed;         // `hits` ends in a token
 } tokens;
 
-static void read_hits(ppi_cursor *column, tokens *state) {
-  state->hits = ppi_cursor_varint(column);
-  state->missed = ppi_cursor_left(column) > 0;
+static tokens read_hits(ppi_cursor *column, tokens state) {
+  if (ppi_cursor_left(column) == 0) return state;
+  state.hits = ppi_cursor_varint(column);
+  state.missed = ppi_cursor_left(column) > 0;
+  return state;
 }
 
-static pprof_status next_token(ppi_log_model *model, columns *in, tokens *state,
+// The token where the guess missed; UINT32_MAX: there is none.
+static pprof_status read_token(ppi_log_model *model, columns *in,
                                uint32_t *out) {
-  uint16_t *guess = ppi_log_model_guess(model);
-  if (state->hits > 0) {
-    if (*guess == 0) return PPROF_STATUS_CORRUPT;
-    state->hits--;
-    *out = *guess - 1u;
-  } else {
-    if (!state->missed) return PPROF_STATUS_CORRUPT;
-    *out = ppi_cursor_u32(&in->at[PPI_COLUMN_TOKENS]);
-    if (*out > model->num_shapes) return PPROF_STATUS_CORRUPT;
-    if (*out == model->num_shapes) {
-      ppi_shape shape;
-      if (!read_shape(&in->at[PPI_COLUMN_SHAPES], &shape))
-        return PPROF_STATUS_CORRUPT;
-      if (ppi_log_model_add_shape(model, &shape) == UINT32_MAX)
-        return PPROF_STATUS_NO_MEMORY;
-    }
-    state->missed = false;
-    if (ppi_cursor_left(&in->at[PPI_COLUMN_TOKENS]) > 0)
-      read_hits(&in->at[PPI_COLUMN_TOKENS], state);
-  }
-  ppi_log_model_learn(model, guess, *out);
-  return PPROF_STATUS_OK;
+  *out = ppi_cursor_u32(&in->at[PPI_COLUMN_TOKENS]);
+  if (*out < model->num_shapes) return PPROF_STATUS_OK;
+  ppi_shape shape;
+  if (*out > model->num_shapes ||
+      !read_shape(&in->at[PPI_COLUMN_SHAPES], &shape))
+    return PPROF_STATUS_CORRUPT;
+  return ppi_log_model_add_shape(model, &shape) == UINT32_MAX
+             ? PPROF_STATUS_NO_MEMORY
+             : PPROF_STATUS_OK;
 }
 
 static uint64_t take(columns *in, ppi_log_column column) {
@@ -90,13 +82,7 @@ static uint64_t take_signed(columns *in, ppi_log_column column) {
   return ppi_unzigzag(take(in, column));
 }
 
-static bool read_times(ppi_log_model *model, columns *in, uint32_t form,
-                       pprof_event *event) {
-  if (!(form & PPI_FORM_NESTED)) {
-    event->start_ns = model->start + take_signed(in, PPI_COLUMN_START);
-    event->end_ns = event->start_ns + take_signed(in, PPI_COLUMN_SPAN);
-    return true;
-  }
+static bool read_nested(ppi_log_model *model, columns *in, pprof_event *event) {
   const ppi_level *children = ppi_log_model_children(model, event->depth);
   if (children) {
     event->start_ns = children->first_start - take(in, PPI_COLUMN_LEAD);
@@ -107,6 +93,11 @@ static bool read_times(ppi_log_model *model, columns *in, uint32_t form,
   }
   return ppi_log_model_nest(model, event->depth, event->start_ns,
                             event->end_ns);
+}
+
+static void read_plain(ppi_log_model *model, columns *in, pprof_event *event) {
+  event->start_ns = model->start + take_signed(in, PPI_COLUMN_START);
+  event->end_ns = event->start_ns + take_signed(in, PPI_COLUMN_SPAN);
 }
 
 static void read_device(ppi_log_model *model, columns *in, pprof_event *event) {
@@ -120,24 +111,24 @@ static void read_device(ppi_log_model *model, columns *in, pprof_event *event) {
   model->device_error = event->device_error_ns;
 }
 
-// Appends the list to decoder->flows.
-static pprof_status read_flows(ppi_run_decoder *decoder, columns *in,
-                               size_t *out_num) {
+// The list of flows that the latest event with a list of its own had.
+typedef struct flow_list {
+  const uint64_t *first;
+  size_t num;
+} flow_list;
+
+// Appends to decoder->flows, which has room for all of the column.
+static bool read_flows(ppi_run_decoder *decoder, columns *in, flow_list *out) {
   ppi_cursor *column = &in->at[PPI_COLUMN_FLOWS];
   uint64_t num = ppi_cursor_varint(column);
-  if (column->failed || num > ppi_cursor_left(column))
-    return PPROF_STATUS_CORRUPT;
-  void *grown =
-      ppi_grow(decoder->flows, &decoder->flows_capacity,
-               decoder->num_flows + (size_t)num, sizeof *decoder->flows);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  decoder->flows = grown;
+  if (column->failed || num > ppi_cursor_left(column)) return false;
+  *out = (flow_list){num ? decoder->flows + decoder->num_flows : NULL,
+                     (size_t)num};
   for (uint64_t i = 0; i < num; i++) {
     decoder->model.flow += ppi_unzigzag(ppi_cursor_varint(column));
     decoder->flows[decoder->num_flows++] = decoder->model.flow;
   }
-  *out_num = (size_t)num;
-  return PPROF_STATUS_OK;
+  return true;
 }
 
 static double take_bits(columns *in, ppi_log_column column, uint64_t *before) {
@@ -145,14 +136,10 @@ static double take_bits(columns *in, ppi_log_column column, uint64_t *before) {
   return ppi_bits_double(*before);
 }
 
-static pprof_status read_work(ppi_run_decoder *decoder, columns *in) {
-  // Four bytes at least: what is reserved stays bounded by the payload.
-  if (ppi_cursor_left(&in->at[PPI_COLUMN_WORK]) < 4)
-    return PPROF_STATUS_CORRUPT;
-  void *grown = ppi_grow(decoder->work, &decoder->work_capacity,
-                         decoder->num_work + 1, sizeof *decoder->work);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  decoder->work = grown;
+// Appends to decoder->work, which has room for all of the column.
+static const pprof_work_amount *read_work(ppi_run_decoder *decoder,
+                                          columns *in) {
+  if (ppi_cursor_left(&in->at[PPI_COLUMN_WORK]) < MIN_WORK) return NULL;
   uint64_t *before = decoder->model.work;
   pprof_work_amount *work = &decoder->work[decoder->num_work++];
   work->size = sizeof *work;
@@ -160,71 +147,145 @@ static pprof_status read_work(ppi_run_decoder *decoder, columns *in) {
   work->bytes = take_bits(in, PPI_COLUMN_WORK, &before[1]);
   work->flops = take_bits(in, PPI_COLUMN_WORK, &before[2]);
   work->params = take_bits(in, PPI_COLUMN_WORK, &before[3]);
+  return work;
+}
+
+// Appends to decoder->cpu, which has room for all of the column.
+static const pprof_cpu_use *read_cpu(ppi_run_decoder *decoder, columns *in) {
+  static const pprof_cpu_use unknown = {.size = sizeof unknown};
+  ppi_cursor *column = &in->at[PPI_COLUMN_CPU];
+  size_t left = ppi_cursor_left(column);
+  uint64_t known = ppi_cursor_varint(column);
+  if (left == 0 || known != PPI_LOG_KNOWN_CPU(known)) return NULL;
+  if (!known) return &unknown;
+  if (left < MIN_CPU) return NULL;
+  pprof_cpu_use *cpu = &decoder->cpu[decoder->num_cpu++];
+  *cpu = (pprof_cpu_use){.size = sizeof *cpu, .known = (uint32_t)known};
+  cpu->user_ns = ppi_cursor_varint(column);
+  cpu->sys_ns = ppi_cursor_varint(column);
+  cpu->inner_ns = ppi_cursor_varint(column);
+  cpu->voluntary_switches = ppi_cursor_varint(column);
+  cpu->involuntary_switches = ppi_cursor_varint(column);
+  cpu->minor_faults = ppi_cursor_varint(column);
+  cpu->major_faults = ppi_cursor_varint(column);
+  if (known & PPROF_CPU_RUN_QUEUE)
+    cpu->run_queue_ns = ppi_cursor_varint(column);
+  return cpu;
+}
+
+static bool read_attributes(ppi_log_model *model, columns *in,
+                            pprof_event *event) {
+  model->attributes += take_signed(in, PPI_COLUMN_ATTRIBUTES);
+  event->attributes = (uint32_t)model->attributes;
+  return model->attributes <= UINT32_MAX;
+}
+
+// All that few events have.
+static bool read_rest(ppi_run_decoder *decoder, columns *in, uint32_t form,
+                      flow_list *flows, pprof_event *event) {
+  if (form & PPI_FORM_DEVICE) read_device(&decoder->model, in, event);
+  if ((form & PPI_FORM_NEW_FLOWS) && !read_flows(decoder, in, flows))
+    return false;
+  if (form & (PPI_FORM_NEW_FLOWS | PPI_FORM_SAME_FLOWS)) {
+    event->flows = flows->first;
+    event->num_flows = flows->num;
+  }
+  if ((form & PPI_FORM_WORK) && !(event->work = read_work(decoder, in)))
+    return false;
+  if (form & PPI_FORM_VALUE)
+    event->value = take_bits(in, PPI_COLUMN_VALUE, &decoder->model.value);
+  if ((form & PPI_FORM_CPU) && !(event->cpu = read_cpu(decoder, in)))
+    return false;
+  return !(form & PPI_FORM_ATTRIBUTES) ||
+         read_attributes(&decoder->model, in, event);
+}
+
+static bool reserve(void **array, size_t *capacity, size_t num, size_t size) {
+  if (num == 0) return true;
+  void *grown = ppi_grow(*array, capacity, num, size);
+  if (grown) *array = grown;
+  return grown != NULL;
+}
+
+// For as much as the columns can hold, so that what events point to stands
+// still.
+static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
+  size_t num_flows = ppi_cursor_left(&in->at[PPI_COLUMN_FLOWS]);
+  size_t num_work = ppi_cursor_left(&in->at[PPI_COLUMN_WORK]) / MIN_WORK;
+  size_t num_cpu = ppi_cursor_left(&in->at[PPI_COLUMN_CPU]) / MIN_CPU;
+  decoder->num_flows = decoder->num_work = decoder->num_cpu = 0;
+  return reserve((void **)&decoder->events, &decoder->events_capacity, num,
+                 sizeof *decoder->events) &&
+         reserve((void **)&decoder->flows, &decoder->flows_capacity, num_flows,
+                 sizeof *decoder->flows) &&
+         reserve((void **)&decoder->work, &decoder->work_capacity, num_work,
+                 sizeof *decoder->work) &&
+         reserve((void **)&decoder->cpu, &decoder->cpu_capacity, num_cpu,
+                 sizeof *decoder->cpu);
+}
+
+// Field by field: clearing all of it first would cost as much as the rest.
+static void fill_event(const ppi_shape *shape, pprof_event *event) {
+  event->device_start_ns = event->device_end_ns = event->device_error_ns = 0;
+  event->flows = NULL;
+  event->num_flows = 0;
+  event->work = NULL;
+  event->value = 0;
+  event->site = shape->site;
+  event->lane = shape->lane;
+  event->stream = shape->stream;
+  event->depth = shape->depth;
+  event->kind = shape->kind;
+  event->flags = shape->flags;
+  event->window = shape->window;
+  event->attributes = 0;
+  event->cpu = NULL;
+}
+
+static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
+                               const ppi_shape *shape, flow_list *flows,
+                               pprof_event *event) {
+  ppi_log_model *model = &decoder->model;
+  fill_event(shape, event);
+  if (!(shape->form & PPI_FORM_NESTED))
+    read_plain(model, in, event);
+  else if (!read_nested(model, in, event))
+    return PPROF_STATUS_NO_MEMORY;
+  model->start = event->start_ns;
+  if ((shape->form & ~(uint32_t)PPI_FORM_NESTED) &&
+      !read_rest(decoder, in, shape->form, flows, event))
+    return PPROF_STATUS_CORRUPT;
   return PPROF_STATUS_OK;
 }
 
-// Where the current list of flows is.
-typedef struct flow_state {
-  size_t first, num;
-} flow_state;
-
-static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
-                               const ppi_shape *shape, flow_state *flows,
-                               pprof_event *event) {
-  *event = (pprof_event){.site = shape->site,
-                         .lane = shape->lane,
-                         .stream = shape->stream,
-                         .depth = shape->depth,
-                         .kind = shape->kind,
-                         .flags = shape->flags,
-                         .window = shape->window};
-  ppi_log_model *model = &decoder->model;
-  pprof_status status = PPROF_STATUS_OK;
-  if (!read_times(model, in, shape->form, event)) return PPROF_STATUS_NO_MEMORY;
-  model->start = event->start_ns;
-  if (shape->form & PPI_FORM_DEVICE) read_device(model, in, event);
-  if (shape->form & PPI_FORM_NEW_FLOWS) {
-    flows->first = decoder->num_flows;
-    status = read_flows(decoder, in, &flows->num);
-  }
-  if (shape->form & (PPI_FORM_NEW_FLOWS | PPI_FORM_SAME_FLOWS))
-    event->num_flows = flows->num;
-  if (status == PPROF_STATUS_OK && (shape->form & PPI_FORM_WORK))
-    status = read_work(decoder, in);
-  if (shape->form & PPI_FORM_VALUE)
-    event->value = take_bits(in, PPI_COLUMN_VALUE, &model->value);
-  return status;
-}
-
-static bool make_room(ppi_run_decoder *decoder, size_t num) {
-  void *events = ppi_grow(decoder->events, &decoder->events_capacity, num,
-                          sizeof *decoder->events);
-  if (!events) return false;
-  decoder->events = events;
-  void *lists = ppi_grow(decoder->lists, &decoder->lists_capacity, num,
-                         sizeof *decoder->lists);
-  if (!lists) return false;
-  decoder->lists = lists;
-  return true;
-}
-
+// The tokens' state is kept apart from the model: each guess waits for the one
+// before it, so it should not go through memory.
 static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
                                 uint32_t num_events) {
-  tokens state = {0, false};
-  flow_state flows = {0, 0};
-  if (ppi_cursor_left(&in->at[PPI_COLUMN_TOKENS]) > 0)
-    read_hits(&in->at[PPI_COLUMN_TOKENS], &state);
+  ppi_log_model *model = &decoder->model;
+  flow_list flows = {NULL, 0};
+  tokens state = read_hits(&in->at[PPI_COLUMN_TOKENS], (tokens){0});
+  pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < num_events; i++) {
-    uint32_t token;
-    pprof_status status = next_token(&decoder->model, in, &state, &token);
+    uint16_t *guess =
+        ppi_log_model_guess(model, state.before[0], state.before[1]);
+    uint32_t token = *guess - 1u;  // UINT32_MAX: no guess yet
+    if (state.hits > 0) {
+      if (token == UINT32_MAX) return PPROF_STATUS_CORRUPT;
+      state.hits--;
+    } else {
+      if (!state.missed) return PPROF_STATUS_CORRUPT;
+      status = read_token(model, in, &token);
+      if (status != PPROF_STATUS_OK) return status;
+      state.missed = false;
+      state = read_hits(&in->at[PPI_COLUMN_TOKENS], state);
+      *guess = (uint16_t)(token + 1);
+    }
+    state.before[0] = state.before[1];
+    state.before[1] = token + 1;
+    status = read_event(decoder, in, &model->shapes[token], &flows,
+                        &decoder->events[i]);
     if (status != PPROF_STATUS_OK) return status;
-    ppi_shape shape = decoder->model.shapes[token];
-    status = read_event(decoder, in, &shape, &flows, &decoder->events[i]);
-    if (status != PPROF_STATUS_OK) return status;
-    decoder->lists[i].first = flows.first;
-    // Any non-NULL value: the array may still move.
-    if (shape.form & PPI_FORM_WORK)
-      decoder->events[i].work = &decoder->work[decoder->num_work - 1];
   }
   for (int i = 0; i < PPI_NUM_COLUMNS; i++)
     if (in->at[i].failed || ppi_cursor_left(&in->at[i]) > 0)
@@ -233,31 +294,18 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
                                           : PPROF_STATUS_CORRUPT;
 }
 
-static void resolve_pointers(ppi_run_decoder *decoder, uint32_t num_events) {
-  size_t num_work = 0;
-  for (uint32_t i = 0; i < num_events; i++) {
-    pprof_event *event = &decoder->events[i];
-    if (event->num_flows > 0)
-      event->flows = decoder->flows + decoder->lists[i].first;
-    if (event->work) event->work = &decoder->work[num_work++];
-  }
-}
-
 pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
                             const uint8_t *payload) {
   columns in;
   ppi_log_model_reset(&decoder->model);
-  decoder->num_flows = decoder->num_work = 0;
   // An event has two times of one byte at least, which bounds what a false
   // count makes us reserve.
   if (run->num_events > run->payload_len / 2 ||
       !split_columns(run, payload, &in))
     return PPROF_STATUS_CORRUPT;
-  if (!make_room(decoder, (size_t)run->num_events + 1))
+  if (!make_room(decoder, &in, (size_t)run->num_events + 1))
     return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = read_events(decoder, &in, run->num_events);
-  if (status == PPROF_STATUS_OK) resolve_pointers(decoder, run->num_events);
-  return status;
+  return read_events(decoder, &in, run->num_events);
 }
 
 void ppi_run_decoder_clear(ppi_run_decoder *decoder) {
@@ -265,6 +313,6 @@ void ppi_run_decoder_clear(ppi_run_decoder *decoder) {
   ppi_free(decoder->events);
   ppi_free(decoder->flows);
   ppi_free(decoder->work);
-  ppi_free(decoder->lists);
+  ppi_free(decoder->cpu);
   memset(decoder, 0, sizeof *decoder);
 }

@@ -31,8 +31,22 @@ void ppi_run_encoder_start(ppi_run_encoder *encoder, uint32_t lane,
            encoder->num_buckets * sizeof *encoder->buckets);
   encoder->run = (ppi_log_run){lane, window, first_seq, first_seq, 0, 0};
   encoder->hits = 0;
+  encoder->before[0] = encoder->before[1] = 0;
   encoder->num_flows = 0;
   encoder->len = 0;
+}
+
+static void put(ppi_run_encoder *encoder, ppi_log_column column,
+                uint64_t value) {
+  encoder->len += ppi_buffer_varint(&encoder->columns[column], value);
+}
+
+// Word by word: one of the two was just written in such words, and reading it
+// in longer ones would wait for them.
+static bool same_shape(const ppi_shape *a, const ppi_shape *b) {
+  return !((a->form ^ b->form) | (a->kind ^ b->kind) | (a->flags ^ b->flags) |
+           (a->site ^ b->site) | (a->depth ^ b->depth) | (a->lane ^ b->lane) |
+           (a->stream ^ b->stream) | (a->window ^ b->window));
 }
 
 static size_t hash_shape(const ppi_shape *shape) {
@@ -73,8 +87,7 @@ static uint32_t find_shape(const ppi_run_encoder *encoder,
     size_t at = hash_shape(shape) & mask;
     for (; encoder->buckets[at]; at = (at + 1) & mask) {
       uint32_t token = encoder->buckets[at] - 1;
-      if (memcmp(&encoder->model.shapes[token], shape, sizeof *shape) == 0)
-        return token;
+      if (same_shape(&encoder->model.shapes[token], shape)) return token;
     }
   }
   return (uint32_t)encoder->model.num_shapes;
@@ -85,34 +98,35 @@ static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
   uint32_t token = ppi_log_model_add_shape(&encoder->model, shape);
   if (token == UINT32_MAX) return false;
   insert_shape(encoder, token);
-  ppi_buffer *column = &encoder->columns[PPI_COLUMN_SHAPES];
-  ppi_buffer_varint(column, shape->form);
-  ppi_buffer_varint(column, shape->kind);
-  ppi_buffer_varint(column, shape->flags);
-  ppi_buffer_varint(column, shape->site);
-  ppi_buffer_varint(column, shape->depth);
-  ppi_buffer_varint(column, shape->lane);
-  ppi_buffer_varint(column, shape->stream);
-  ppi_buffer_varint(column, shape->window);
+  put(encoder, PPI_COLUMN_SHAPES, shape->form);
+  put(encoder, PPI_COLUMN_SHAPES, shape->kind);
+  put(encoder, PPI_COLUMN_SHAPES, shape->flags);
+  put(encoder, PPI_COLUMN_SHAPES, shape->site);
+  put(encoder, PPI_COLUMN_SHAPES, shape->depth);
+  put(encoder, PPI_COLUMN_SHAPES, shape->lane);
+  put(encoder, PPI_COLUMN_SHAPES, shape->stream);
+  put(encoder, PPI_COLUMN_SHAPES, shape->window);
   return true;
 }
 
 static bool put_token(ppi_run_encoder *encoder, const ppi_shape *shape) {
   ppi_log_model *model = &encoder->model;
-  uint16_t *guess = ppi_log_model_guess(model);
+  uint16_t *guess =
+      ppi_log_model_guess(model, encoder->before[0], encoder->before[1]);
   uint32_t token;
-  if (*guess && memcmp(&model->shapes[*guess - 1], shape, sizeof *shape) == 0) {
+  if (*guess && same_shape(&model->shapes[*guess - 1], shape)) {
     token = *guess - 1u;
     encoder->hits++;
   } else {
     token = find_shape(encoder, shape);
-    ppi_buffer *column = &encoder->columns[PPI_COLUMN_TOKENS];
-    ppi_buffer_varint(column, encoder->hits);
-    ppi_buffer_varint(column, token);
+    put(encoder, PPI_COLUMN_TOKENS, encoder->hits);
+    put(encoder, PPI_COLUMN_TOKENS, token);
     encoder->hits = 0;
     if (token == model->num_shapes && !add_shape(encoder, shape)) return false;
   }
-  ppi_log_model_learn(model, guess, token);
+  *guess = (uint16_t)(token + 1);
+  encoder->before[0] = encoder->before[1];
+  encoder->before[1] = token + 1;
   return true;
 }
 
@@ -145,13 +159,10 @@ static ppi_shape shape_of(const ppi_run_encoder *encoder,
         same_flows(encoder, event) ? PPI_FORM_SAME_FLOWS : PPI_FORM_NEW_FLOWS;
   if (event->work) form |= PPI_FORM_WORK;
   if (ppi_double_bits(event->value)) form |= PPI_FORM_VALUE;
+  if (event->attributes) form |= PPI_FORM_ATTRIBUTES;
+  if (event->cpu) form |= PPI_FORM_CPU;
   return (ppi_shape){form,         event->kind, event->flags,  event->site,
                      event->depth, event->lane, event->stream, event->window};
-}
-
-static void put(ppi_run_encoder *encoder, ppi_log_column column,
-                uint64_t value) {
-  ppi_buffer_varint(&encoder->columns[column], value);
 }
 
 static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
@@ -220,10 +231,27 @@ static void put_work(ppi_run_encoder *encoder, const pprof_work_amount *from) {
   put_bits(encoder, PPI_COLUMN_WORK, &before[3], work.params);
 }
 
-static size_t columns_len(const ppi_run_encoder *encoder) {
-  size_t len = 0;
-  for (int i = 0; i < PPI_NUM_COLUMNS; i++) len += encoder->columns[i].len;
-  return len;
+static void put_attributes(ppi_run_encoder *encoder, uint64_t attributes) {
+  put(encoder, PPI_COLUMN_ATTRIBUTES,
+      ppi_zigzag(attributes - encoder->model.attributes));
+  encoder->model.attributes = attributes;
+}
+
+static void put_cpu(ppi_run_encoder *encoder, const pprof_cpu_use *from) {
+  pprof_cpu_use cpu = {0};
+  memcpy(&cpu, from, from->size < sizeof cpu ? from->size : sizeof cpu);
+  uint32_t known = PPI_LOG_KNOWN_CPU(cpu.known);
+  put(encoder, PPI_COLUMN_CPU, known);
+  if (!known) return;
+  put(encoder, PPI_COLUMN_CPU, cpu.user_ns);
+  put(encoder, PPI_COLUMN_CPU, cpu.sys_ns);
+  put(encoder, PPI_COLUMN_CPU, cpu.inner_ns);
+  put(encoder, PPI_COLUMN_CPU, cpu.voluntary_switches);
+  put(encoder, PPI_COLUMN_CPU, cpu.involuntary_switches);
+  put(encoder, PPI_COLUMN_CPU, cpu.minor_faults);
+  put(encoder, PPI_COLUMN_CPU, cpu.major_faults);
+  if (known & PPROF_CPU_RUN_QUEUE)
+    put(encoder, PPI_COLUMN_CPU, cpu.run_queue_ns);
 }
 
 pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
@@ -241,8 +269,10 @@ pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
   if (shape.form & PPI_FORM_WORK) put_work(encoder, event->work);
   if (shape.form & PPI_FORM_VALUE)
     put_bits(encoder, PPI_COLUMN_VALUE, &encoder->model.value, event->value);
+  if (shape.form & PPI_FORM_ATTRIBUTES)
+    put_attributes(encoder, event->attributes);
+  if (shape.form & PPI_FORM_CPU) put_cpu(encoder, event->cpu);
   encoder->run.num_events++;
-  encoder->len = columns_len(encoder);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

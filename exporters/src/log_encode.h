@@ -16,8 +16,9 @@ typedef struct ppi_run_encoder {
   ppi_log_run run;
   ppi_log_model model;
   ppi_buffer columns[PPI_NUM_COLUMNS];
-  uint64_t hits;      // of the guess, not yet written
-  uint32_t *buckets;  // shape hash to token + 1
+  uint64_t hits;       // of the guess, not yet written
+  uint32_t before[2];  // tokens + 1 of the last two records
+  uint32_t *buckets;   // shape hash to token + 1
   size_t num_buckets;
   uint64_t *flows;  // the last list
   size_t num_flows, flows_capacity;
@@ -29,7 +30,7 @@ typedef struct ppi_run_encoder {
 #define PPI_LOG_MAX_FLOWS 512u
 // What any event with `num_flows` adds to a run at most, and a run without its
 // columns.
-#define PPI_LOG_MAX_EVENT(num_flows) (176u + PPI_VARINT_MAX * (num_flows))
+#define PPI_LOG_MAX_EVENT(num_flows) (260u + PPI_VARINT_MAX * (num_flows))
 #define PPI_LOG_MAX_RUN (PPI_NUM_COLUMNS * 3u + 3u + PPI_VARINT_MAX)
 
 ppi_run_encoder *ppi_run_encoder_create(void);
@@ -49,8 +50,8 @@ typedef struct ppi_run_decoder {
   size_t num_flows, flows_capacity;
   pprof_work_amount *work;
   size_t num_work, work_capacity;
-  struct flow_list *lists;  // per event, resolved once the array stands still
-  size_t lists_capacity;
+  pprof_cpu_use *cpu;
+  size_t num_cpu, cpu_capacity;
 } ppi_run_decoder;
 
 // Decodes a run into decoder->events, run->num_events of them, valid until the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk over a log's blocks. Reads a piece of the file at a time; what is no
-// whole block is skipped up to the next one and counted.
+// The walk over a log's runs and blocks. Reads a piece of the file at a time;
+// what is no whole block is skipped up to the next one, or to the next run's
+// header, and counted.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,20 +15,34 @@
 #include "log_format.h"
 #include "mem.h"
 
-enum { BUFFER_SIZE = 4 * PPI_LOG_MAX_BLOCK };
+enum {
+  BUFFER_SIZE = 4 * PPI_LOG_MAX_BLOCK,
+  HEADER_BYTES = 512  // as much as is read where only a header is wanted
+};
+
+typedef enum walk_place { PLACE_NOTHING, PLACE_BLOCK, PLACE_RUN } walk_place;
 
 struct ppi_log_file {
   int fd;
-  uint64_t offset;  // of the next block
+  uint64_t offset;  // of the next block, or at a run's end of the next run
   uint64_t buffer_offset;
   size_t buffer_len;
   bool buffer_ends;  // nothing follows in the file
+  bool skims;
   uint8_t *buffer;
   ppi_log_run *runs;
+  walk_place place;   // what `offset` points to at a run's end
+  uint32_t num_runs;  // begun
+  // Of the run the walk is in.
+  uint64_t run_offset;
   ppi_log_damage damage;
   bool bad_tail;         // unreadable bytes end where `offset` is
   uint64_t next_number;  // expected
-  bool stopped;
+  uint32_t first_crc;    // of block 0's header; 0: not seen
+  uint32_t last_crc;     // of the latest block's header
+  bool complete;         // its totals were the last block
+  bool ended, whole_header;
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   char uuid[PPI_LOG_UUID_LEN + 1];
 };
 
@@ -42,10 +57,12 @@ static const uint8_t *load(ppi_log_file *file, uint64_t offset, size_t need,
     file->buffer_offset = offset;
     file->buffer_len = 0;
     file->buffer_ends = false;
-    while (file->buffer_len < BUFFER_SIZE) {
-      ssize_t got = pread(file->fd, file->buffer + file->buffer_len,
-                          BUFFER_SIZE - file->buffer_len,
-                          (off_t)(offset + file->buffer_len));
+    size_t wanted =
+        file->skims ? PPI_MAX(need, (size_t)HEADER_BYTES) : BUFFER_SIZE;
+    while (file->buffer_len < wanted) {
+      ssize_t got =
+          pread(file->fd, file->buffer + file->buffer_len,
+                wanted - file->buffer_len, (off_t)(offset + file->buffer_len));
       if (got < 0 && errno == EINTR) continue;
       file->buffer_ends = got <= 0;
       if (got <= 0) break;
@@ -64,25 +81,45 @@ static void load_runs(ppi_log_file *file, const uint8_t *bytes,
                      &file->runs[i]);
 }
 
+// Where events are left out it is enough that all of them is in the file.
+static bool skims_events(const ppi_log_file *file, uint64_t offset,
+                         const ppi_log_header *header) {
+  struct stat stat;
+  return (header->type == PPI_LOG_EVENTS ||
+          header->type == PPI_LOG_CHECKPOINT) &&
+         fstat(file->fd, &stat) == 0 && stat.st_size >= 0 &&
+         offset + ppi_log_block_size(header) <= (uint64_t)stat.st_size;
+}
+
 // A block whose header and runs are whole, and all of it in the file.
 static bool block_at(ppi_log_file *file, uint64_t offset, ppi_log_block *out) {
   size_t len;
-  const uint8_t *bytes = load(file, offset, PPI_LOG_MAX_BLOCK, &len);
+  size_t first = file->skims ? PPI_LOG_HEADER_SIZE : PPI_LOG_MAX_BLOCK;
+  const uint8_t *bytes = load(file, offset, first, &len);
   if (len < PPI_LOG_HEADER_SIZE || !ppi_log_header_load(bytes, &out->header))
     return false;
   size_t runs_end = ppi_log_runs_end(&out->header);
-  if (len < ppi_log_block_size(&out->header) ||
-      !ppi_log_header_is_whole(bytes, runs_end))
-    return false;
+  bool skimmed = file->skims && skims_events(file, offset, &out->header);
+  size_t need = skimmed ? runs_end : ppi_log_block_size(&out->header);
+  // A header that is none costs no more than itself.
+  bytes = load(file, offset, runs_end, &len);
+  if (len < runs_end || !ppi_log_header_is_whole(bytes, runs_end)) return false;
+  bytes = load(file, offset, need, &len);
+  if (len < need || !ppi_log_header_is_whole(bytes, runs_end)) return false;
   load_runs(file, bytes, out->header.num_runs);
   out->offset = offset;
   out->size = ppi_log_block_size(&out->header);
   out->runs = file->runs;
   out->bytes = bytes;
-  out->stored = bytes + runs_end;
-  out->ok = (uint32_t)crc32(0, out->stored, out->header.stored_len) ==
-            out->header.payload_crc;
+  out->stored = skimmed ? NULL : bytes + runs_end;
+  out->ok =
+      skimmed || (uint32_t)crc32(0, out->stored, out->header.stored_len) ==
+                     out->header.payload_crc;
   return true;
+}
+
+void ppi_log_file_skim(ppi_log_file *file) {
+  file->skims = true;
 }
 
 static void count_damage(ppi_log_file *file, uint64_t from, uint64_t to) {
@@ -91,26 +128,75 @@ static void count_damage(ppi_log_file *file, uint64_t from, uint64_t to) {
   file->damage.num_bytes += to - from;
 }
 
-// The next place at or after `offset` where a block stands; the file's end
-// when there is none.
-static uint64_t find_block(ppi_log_file *file, uint64_t offset,
-                           ppi_log_block *out, bool *found) {
-  *found = false;
+// A run's header, which its checksum makes certain.
+static bool header_at(ppi_log_file *file, uint64_t offset) {
+  size_t len;
+  const uint8_t *bytes = load(file, offset, PPI_LOG_FILE_HEADER_SIZE, &len);
+  return len == PPI_LOG_FILE_HEADER_SIZE &&
+         memcmp(bytes, PPI_LOG_MAGIC, 8) == 0 &&
+         ppi_load32(bytes + 60) == (uint32_t)crc32(0, bytes, 60) &&
+         ppi_load32(bytes + 12) == PPI_LOG_BYTE_ORDER;
+}
+
+static walk_place place_at(ppi_log_file *file, uint64_t offset,
+                           ppi_log_block *out) {
+  if (block_at(file, offset, out)) return PLACE_BLOCK;
+  return header_at(file, offset) ? PLACE_RUN : PLACE_NOTHING;
+}
+
+// Where in `bytes` either magic stands; false when it can only begin in the
+// last 7 bytes. Both have "PP" in them, so one search does for the two.
+static bool find_magic(const uint8_t *bytes, size_t len, size_t *out) {
+  size_t from = 0;
+  const uint8_t *found;
+  while ((found = memmem(bytes + from, len - from, "PP", 2))) {
+    size_t at = (size_t)(found - bytes);
+    *out = at - 1;
+    if (at > 0 && len - at >= 3 &&
+        memcmp(bytes + *out, PPI_LOG_BLOCK_MAGIC, 4) == 0)
+      return true;
+    *out = at;
+    if (len - at >= 8 && memcmp(found, PPI_LOG_MAGIC, 8) == 0) return true;
+    from = at + 1;
+  }
+  return false;
+}
+
+// The next place at or after *offset where a block or a run's header stands;
+// the file's end when there is none.
+static walk_place find_place(ppi_log_file *file, uint64_t *offset,
+                             ppi_log_block *out) {
   for (;;) {
-    size_t len;
-    const uint8_t *bytes = load(file, offset, PPI_LOG_HEADER_SIZE, &len);
-    if (len < 4) return offset + len;
-    len = file->buffer_len - (size_t)(offset - file->buffer_offset);
-    const uint8_t *at = memmem(bytes, len, PPI_LOG_BLOCK_MAGIC, 4);
-    if (!at) {
-      offset += len - 3;  // a magic may begin in the last three bytes
+    size_t len, at;
+    const uint8_t *bytes = load(file, *offset, PPI_LOG_HEADER_SIZE, &len);
+    if (len < 8) {
+      *offset += len;
+      return PLACE_NOTHING;
+    }
+    len = file->buffer_len - (size_t)(*offset - file->buffer_offset);
+    if (!find_magic(bytes, len, &at)) {
+      *offset += len - 7;
       continue;
     }
-    offset += (uint64_t)(at - bytes);
-    *found = block_at(file, offset, out);
-    if (*found) return offset;
-    offset++;
+    *offset += at;
+    walk_place place = place_at(file, *offset, out);
+    if (place != PLACE_NOTHING) return place;
+    ++*offset;
   }
+}
+
+// Whether a block is of a run whose header is gone. Within a run no number
+// comes again but in a copy of the block, and nothing follows the totals.
+static bool begins_run(const ppi_log_file *file, const ppi_log_block *block,
+                       bool after_damage) {
+  uint64_t number = block->header.number;
+  if (file->next_number == 0) return false;
+  if (after_damage) return file->complete || number < file->next_number;
+  uint32_t crc = ppi_load32(block->bytes + 4);
+  if (file->complete)
+    return number < file->next_number && crc != file->last_crc;
+  return number == 0 && block->header.type == PPI_LOG_INFO &&
+         crc != file->first_crc;
 }
 
 static void check_number(ppi_log_file *file, uint64_t number) {
@@ -119,15 +205,26 @@ static void check_number(ppi_log_file *file, uint64_t number) {
   file->next_number = number + 1;
 }
 
+static void note_block(ppi_log_file *file, const ppi_log_block *block) {
+  const ppi_log_header *header = &block->header;
+  file->last_crc = ppi_load32(block->bytes + 4);
+  if (header->number == 0) file->first_crc = file->last_crc;
+  file->complete = block->ok && header->type == PPI_LOG_TOTALS &&
+                   !(header->flags & PPI_LOG_MORE);
+}
+
 bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out) {
-  while (!file->stopped) {
-    bool found = block_at(file, file->offset, out);
+  while (!file->ended) {
     uint64_t at = file->offset;
-    if (!found) at = find_block(file, file->offset, out, &found);
+    walk_place place = place_at(file, at, out);
+    if (place == PLACE_NOTHING) place = find_place(file, &at, out);
+    bool after_damage = at > file->offset;
     count_damage(file, file->offset, at);
-    if (!found) {
-      file->damage.cut = at > file->offset || file->bad_tail;
-      file->stopped = true;
+    file->offset = at;
+    if (place != PLACE_BLOCK || begins_run(file, out, after_damage)) {
+      file->damage.cut = after_damage || file->bad_tail;
+      file->place = place;
+      file->ended = true;
       break;
     }
     file->offset = at + out->size;
@@ -136,6 +233,8 @@ bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out) {
     // A block seen before counts once.
     if (out->header.number < file->next_number) continue;
     check_number(file, out->header.number);
+    note_block(file, out);
+    out->run = file->num_runs - 1;
     return true;
   }
   return false;
@@ -149,6 +248,21 @@ const ppi_log_damage *ppi_log_file_damage(const ppi_log_file *file) {
   return &file->damage;
 }
 
+void ppi_log_damage_add(ppi_log_damage *sum, const ppi_log_damage *more) {
+  if (sum->num_bytes == 0) sum->first_offset = more->first_offset;
+  sum->num_bytes += more->num_bytes;
+  sum->num_missing += more->num_missing;
+  sum->cut = more->cut;
+}
+
+uint64_t ppi_log_file_run_offset(const ppi_log_file *file) {
+  return file->run_offset;
+}
+
+const uint8_t *ppi_log_file_header(const ppi_log_file *file) {
+  return file->whole_header ? file->header : NULL;
+}
+
 const char *ppi_log_file_uuid(const ppi_log_file *file) {
   return file->uuid;
 }
@@ -157,8 +271,22 @@ static pprof_status not_a_log(const char *path, pprof_error *error) {
   return ppi_fail(error, PPROF_STATUS_INVALID, "%s: not a pprof log", path);
 }
 
-static pprof_status check_version(ppi_log_file *file, const uint8_t *header,
-                                  const char *path, pprof_error *error) {
+// A run begins at `offset`, with its header unless that is gone.
+static pprof_status start_run(ppi_log_file *file, uint64_t offset,
+                              const char *path, pprof_error *error) {
+  file->offset = file->run_offset = offset;
+  file->num_runs++;
+  file->damage = (ppi_log_damage){0, 0, 0, false};
+  file->next_number = 0;
+  file->first_crc = file->last_crc = 0;
+  file->bad_tail = file->complete = file->ended = false;
+  memset(file->uuid, 0, sizeof file->uuid);
+  file->whole_header = header_at(file, offset);
+  if (!file->whole_header) return PPROF_STATUS_OK;
+  size_t len;
+  const uint8_t *header = load(file, offset, PPI_LOG_FILE_HEADER_SIZE, &len);
+  memcpy(file->header, header, PPI_LOG_FILE_HEADER_SIZE);
+  file->offset += PPI_LOG_FILE_HEADER_SIZE;
   unsigned major = header[8] | (unsigned)header[9] << 8;
   unsigned minor = header[10] | (unsigned)header[11] << 8;
   if (major > PPI_LOG_MAJOR)
@@ -167,6 +295,20 @@ static pprof_status check_version(ppi_log_file *file, const uint8_t *header,
                     major, minor, PPI_LOG_MAJOR);
   memcpy(file->uuid, header + 16, PPI_LOG_UUID_LEN);
   return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_log_file_next_run(ppi_log_file *file, const char *path,
+                                   bool *out_more, pprof_error *error) {
+  ppi_log_block block;
+  while (ppi_log_file_next(file, &block)) continue;
+  *out_more = file->place != PLACE_NOTHING;
+  return *out_more ? start_run(file, file->offset, path, error)
+                   : PPROF_STATUS_OK;
+}
+
+pprof_status ppi_log_file_seek_run(ppi_log_file *file, uint64_t offset,
+                                   const char *path, pprof_error *error) {
+  return start_run(file, offset, path, error);
 }
 
 // A damaged header costs itself, as long as a block follows it. One that is
@@ -178,18 +320,12 @@ static pprof_status read_header(ppi_log_file *file, const char *path,
   bool magic = memcmp(header, PPI_LOG_MAGIC, PPI_MIN(len, 8u)) == 0;
   if (len == 0)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%s: the file is empty", path);
-  if (len < PPI_LOG_FILE_HEADER_SIZE)
-    return magic && len >= 8 ? PPROF_STATUS_OK : not_a_log(path, error);
-  bool whole = ppi_load32(header + 60) == (uint32_t)crc32(0, header, 60) &&
-               ppi_load32(header + 12) == PPI_LOG_BYTE_ORDER;
-  if (magic && whole) {
-    file->offset = PPI_LOG_FILE_HEADER_SIZE;
-    return check_version(file, header, path, error);
-  }
   ppi_log_block block;
-  if (!magic && !block_at(file, PPI_LOG_FILE_HEADER_SIZE, &block))
+  if (len < PPI_LOG_FILE_HEADER_SIZE
+          ? !magic || len < 8
+          : !magic && !block_at(file, PPI_LOG_FILE_HEADER_SIZE, &block))
     return not_a_log(path, error);
-  return PPROF_STATUS_OK;
+  return start_run(file, 0, path, error);
 }
 
 static pprof_status open_failed(const char *path, pprof_error *error) {
@@ -252,22 +388,31 @@ pprof_status ppi_log_damage_report(const ppi_log_damage *damage,
   return PPROF_STATUS_OK;
 }
 
+static pprof_status scan_run(ppi_log_file *file, ppi_log_visit visit,
+                             void *user) {
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_log_block block;
+  while (status == PPROF_STATUS_OK && ppi_log_file_next(file, &block))
+    if (visit) status = visit(user, &block);
+  return status;
+}
+
 pprof_status ppi_log_scan(const char *path, ppi_log_visit visit, void *user,
                           ppi_log_damage *damage, pprof_error *error) {
   ppi_log_file *file;
   pprof_status status = ppi_log_file_open(path, &file, error);
   if (status != PPROF_STATUS_OK) return status;
-  ppi_log_block block;
-  bool complete = false;
-  while (status == PPROF_STATUS_OK && ppi_log_file_next(file, &block)) {
-    complete = block.ok && block.header.type == PPI_LOG_TOTALS &&
-               !(block.header.flags & PPI_LOG_MORE);
-    if (visit) status = visit(user, &block);
-  }
-  if (status == PPROF_STATUS_OK) {
-    *damage = *ppi_log_file_damage(file);
-    status = ppi_log_damage_report(damage, path, complete, error);
+  pprof_status damaged = PPROF_STATUS_OK;
+  *damage = (ppi_log_damage){0, 0, 0, false};
+  for (bool more = true; more && status == PPROF_STATUS_OK;) {
+    status = scan_run(file, visit, user);
+    if (status != PPROF_STATUS_OK) break;
+    ppi_log_damage_add(damage, &file->damage);
+    if (damaged == PPROF_STATUS_OK)
+      damaged =
+          ppi_log_damage_report(&file->damage, path, file->complete, error);
+    status = ppi_log_file_next_run(file, path, &more, error);
   }
   ppi_log_file_close(file);
-  return status;
+  return status == PPROF_STATUS_OK ? damaged : status;
 }

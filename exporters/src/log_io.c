@@ -5,13 +5,21 @@
 #include "log_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mem.h"
+#include "part.h"
+#include "rotate.h"
+
+enum { LAST_WORDS_BYTES = 64 * 1024, RESERVE_BYTES = 512 * 1024 };
 
 struct ppi_log_io {
   pthread_mutex_t mutex;  // guards all but fd, copy and header
@@ -21,7 +29,14 @@ struct ppi_log_io {
   ppi_staging *staging;
   bool stop, abandoned, ended;
   ppi_log_io_state state;
+  char *path, *part_path;
+  uint32_t keep;
+  ppi_disk *disk;
   uint8_t *copy;
+  ppi_buffer words;  // last ones
+  off_t end;         // of the whole blocks; -1: what is no file has none
+  off_t reserved;    // up to where the file system has given room
+  bool reserves;
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
 };
 
@@ -49,18 +64,22 @@ static void destroy(ppi_log_io *io) {
   pthread_cond_destroy(&io->work);
   pthread_cond_destroy(&io->progress);
   pthread_mutex_destroy(&io->mutex);
+  ppi_disk_destroy(io->disk);
+  ppi_free(io->path);
+  ppi_free(io->part_path);
   ppi_free(io->copy);
+  ppi_buffer_clear(&io->words);
   ppi_free(io);
 }
 
 // Waits for a block and copies it; false when the thread is to end.
-static bool take_block(ppi_log_io *io, uint32_t *out_len,
-                       uint64_t *out_number) {
+static bool take_block(ppi_log_io *io, uint32_t *out_len) {
   const void *bytes = NULL;
+  uint64_t number;
   pthread_mutex_lock(&io->mutex);
   bool found = false;
   while (!io->abandoned && !io->state.error) {
-    found = ppi_staging_peek(io->staging, &bytes, out_len, out_number);
+    found = ppi_staging_peek(io->staging, &bytes, out_len, &number);
     if (found || io->stop) break;
     pthread_cond_wait(&io->work, &io->mutex);
   }
@@ -73,20 +92,60 @@ static bool take_block(ppi_log_io *io, uint32_t *out_len,
   return found;
 }
 
-// What a failed write left of a block is cut off, so that what is in the file
-// is whole.
-static void cut_back(ppi_log_io *io, uint64_t num_bytes) {
-  if (ftruncate(io->fd, (off_t)num_bytes) != 0) return;
+// What a failed write left of a block is cut off, and so is room that was not
+// used.
+static void cut_back(const ppi_log_io *io) {
+  if (io->end < 0 || ftruncate(io->fd, io->end) != 0) return;
 }
 
-static void note_written(ppi_log_io *io, uint32_t len, uint64_t number,
-                         int error) {
+static bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+static int give_room(const ppi_log_io *io, off_t end) {
+  while (fallocate(io->fd, FALLOC_FL_KEEP_SIZE, io->end, end - io->end) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+// Room for a block and, behind it, for last words: a disk that fills up is
+// noticed while those still fit. Most file systems can.
+static int reserve(ppi_log_io *io, uint32_t len) {
+  struct rlimit most;
+  off_t need = io->end + (off_t)len + LAST_WORDS_BYTES;
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < (rlim_t)need)
+    return EFBIG;
+  if (!io->reserves || need <= io->reserved) return 0;
+  off_t wanted = need + RESERVE_BYTES;
+  int error = most.rlim_cur < (rlim_t)wanted ? EFBIG : give_room(io, wanted);
+  if (is_full(error)) error = give_room(io, wanted = need);
+  io->reserves = !error || is_full(error);
+  if (!error) io->reserved = wanted;
+  return is_full(error) ? error : 0;
+}
+
+static int write_block(ppi_log_io *io, uint32_t len) {
+  struct stat stat;
+  int error = 0;
+  if (io->end >= 0) {
+    // Nobody will find what is written into a file without a name.
+    if (fstat(io->fd, &stat) == 0 && stat.st_nlink == 0) return ENOENT;
+    error = reserve(io, len);
+  }
+  if (!error) error = ppi_write_all(io->fd, io->copy, len);
+  if (error)
+    cut_back(io);
+  else if (io->end >= 0)
+    io->end += (off_t)len;
+  return error;
+}
+
+static void note_written(ppi_log_io *io, uint32_t len, int error) {
   pthread_mutex_lock(&io->mutex);
   if (error) {
     io->state.error = error;
   } else {
     io->state.num_written++;
-    io->state.next_number = number + 1;
     io->state.num_bytes += len;
     if (!io->abandoned) ppi_staging_release(io->staging);
   }
@@ -94,23 +153,126 @@ static void note_written(ppi_log_io *io, uint32_t len, uint64_t number,
   pthread_mutex_unlock(&io->mutex);
 }
 
-static void write_blocks(ppi_log_io *io) {
-  int error = ppi_write_all(io->fd, io->header, sizeof io->header);
-  uint64_t num_bytes = sizeof io->header;
-  uint32_t len;
-  uint64_t number;
-  if (error) note_written(io, 0, 0, error);
-  while (!error && take_block(io, &len, &number)) {
-    error = ppi_write_all(io->fd, io->copy, len);
-    if (error) cut_back(io, num_bytes);
-    num_bytes += len;
-    note_written(io, len, number, error);
+// ---- segments ----
+
+static bool begins_segment(const ppi_log_io *io, uint32_t len) {
+  ppi_log_header header;
+  return io->state.num_written > 0 && len >= PPI_LOG_HEADER_SIZE &&
+         ppi_log_header_load(io->copy, &header) &&
+         header.type == PPI_LOG_INFO && header.number == 0;
+}
+
+// The next segment's file, locked and with its header, under a name of its own.
+static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
+  int fd = ppi_part_create(path);
+  if (fd < 0) return errno;
+  int error = ppi_part_is_held(fd) ? EBUSY : 0;
+  if (!error && ftruncate(fd, 0) != 0) error = errno;
+  if (!error) error = ppi_write_all(fd, io->header, sizeof io->header);
+  if (error) {
+    if (error != EBUSY) unlink(path);
+    close(fd);
+  } else {
+    *out_fd = fd;
   }
+  return error;
+}
+
+// The file gets a second name where the file system can do that: at no moment
+// is the .part's name free for another process.
+static int name_done(const char *part_path, const char *path) {
+  unlink(path);
+  if (link(part_path, path) == 0) return 0;
+  return rename(part_path, path) == 0 ? 0 : errno;
+}
+
+static void remove_oldest(const ppi_log_io *io) {
+  if (io->keep == 0 || io->state.segment < io->keep) return;
+  char *path = ppi_segment_path(io->path, io->state.segment - io->keep + 1);
+  if (!path) return;
+  unlink(path);
+  ppi_disk_forget(io->disk, path);
+  ppi_free(path);
+}
+
+static int swap_files(ppi_log_io *io, const char *done, const char *next) {
+  int fd = -1;
+  int error = open_next(io, next, &fd);
+  if (error) return error;
+  if (io->state.segment == 1)
+    ppi_segments_remove_old(io->path, (const char *)io->header + 16);
+  error = name_done(io->part_path, done);
+  if (!error && rename(next, io->part_path) != 0) error = errno;
+  if (error) {
+    unlink(next);
+    close(fd);
+    return error;
+  }
+  cut_back(io);
+  if (close(io->fd) != 0) error = errno;
+  io->fd = fd;
+  io->end = (off_t)sizeof io->header;
+  io->reserved = 0;
+  return error;
+}
+
+static int turn_segment(ppi_log_io *io) {
+  size_t size = strlen(io->part_path) + sizeof ".next";
+  char *done = ppi_segment_path(io->path, io->state.segment);
+  char *next = ppi_alloc(size);
+  int error = done && next ? 0 : ENOMEM;
+  if (!error) {
+    snprintf(next, size, "%s.next", io->part_path);
+    error = swap_files(io, done, next);
+  }
+  if (!error) {
+    // The writer is ahead of the file: its room may have gone to newer ones.
+    if (!ppi_disk_knows(io->disk, done)) unlink(done);
+    remove_oldest(io);
+    pthread_mutex_lock(&io->mutex);
+    io->state.segment++;
+    pthread_mutex_unlock(&io->mutex);
+  }
+  ppi_free(done);
+  ppi_free(next);
+  return error;
+}
+
+static int write_blocks(ppi_log_io *io) {
+  // A pipe has no end to cut back to.
+  io->end = lseek(io->fd, 0, SEEK_CUR);
+  int error = ppi_write_all(io->fd, io->header, sizeof io->header);
+  if (error) {
+    cut_back(io);
+    io->end = -1;
+    note_written(io, 0, error);
+  }
+  if (io->end >= 0) io->end += (off_t)sizeof io->header;
+  uint32_t len;
+  while (!error && take_block(io, &len)) {
+    ppi_disk_sweep(io->disk);
+    if (begins_segment(io, len)) error = turn_segment(io);
+    if (!error) error = write_block(io, len);
+    note_written(io, len, error);
+  }
+  return error;
+}
+
+// A disk that failed may take this still.
+static void write_last_words(ppi_log_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  while (!io->stop && !io->abandoned) pthread_cond_wait(&io->work, &io->mutex);
+  bool has_words = !io->abandoned && io->words.len > 0;
+  pthread_mutex_unlock(&io->mutex);
+  if (has_words && io->end > 0 &&
+      ppi_write_all(io->fd, io->words.data, io->words.len) == 0)
+    io->end += (off_t)io->words.len;
 }
 
 static void *run(void *argument) {
   ppi_log_io *io = argument;
-  write_blocks(io);
+  if (write_blocks(io)) write_last_words(io);
+  cut_back(io);
   pthread_mutex_lock(&io->mutex);
   io->ended = true;
   bool abandoned = io->abandoned;
@@ -131,8 +293,9 @@ static int start_blocked(ppi_log_io *io) {
   return error;
 }
 
-pprof_status ppi_log_io_start(int fd, ppi_staging *staging,
-                              const uint8_t *header, ppi_log_io **out) {
+pprof_status ppi_log_io_start(int fd, const ppi_log_io_files *files,
+                              ppi_staging *staging, const uint8_t *header,
+                              ppi_log_io **out) {
   ppi_log_io *io = ppi_alloc(sizeof *io);
   if (!io) return PPROF_STATUS_NO_MEMORY;
   pthread_condattr_t attributes;
@@ -145,8 +308,14 @@ pprof_status ppi_log_io_start(int fd, ppi_staging *staging,
   io->fd = fd;
   io->staging = staging;
   memcpy(io->header, header, sizeof io->header);
+  io->path = ppi_strdup(files->path);
+  io->part_path = ppi_strdup(files->part_path);
+  io->keep = files->keep;
+  io->disk = ppi_disk_ref(files->disk);
+  io->state.segment = 1;
+  io->reserves = true;
   io->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
-  if (!io->copy || start_blocked(io) != 0) {
+  if (!io->path || !io->part_path || !io->copy || start_blocked(io) != 0) {
     io->fd = -1;  // still the caller's
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;
@@ -184,6 +353,13 @@ bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,
   bool progress = io->state.num_written > num_written || io->state.error;
   pthread_mutex_unlock(&io->mutex);
   return progress;
+}
+
+void ppi_log_io_last_words(ppi_log_io *io, const ppi_buffer *words) {
+  pthread_mutex_lock(&io->mutex);
+  ppi_buffer_bytes(&io->words, words->data, words->len);
+  if (io->words.failed) ppi_buffer_clear(&io->words);
+  pthread_mutex_unlock(&io->mutex);
 }
 
 int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,

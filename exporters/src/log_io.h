@@ -5,6 +5,8 @@
 #ifndef PPI_LOG_IO_H_
 #define PPI_LOG_IO_H_
 
+#include "buffer.h"
+#include "disk.h"
 #include "log_format.h"
 #include "staging.h"
 
@@ -16,21 +18,36 @@ typedef struct ppi_log_io ppi_log_io;
 
 typedef struct ppi_log_io_state {
   uint64_t num_written;  // blocks
-  uint64_t next_number;  // blocks below it are in the file
   uint64_t num_bytes;
-  int error;  // errno of the first failure; the thread has then ended
+  int error;         // errno of the first failure; no block is written then
+  uint32_t segment;  // the one that is being written, from 1
 } ppi_log_io_state;
 
-// Starts the thread. It writes `header` (PPI_LOG_FILE_HEADER_SIZE bytes), then
-// each block that comes into `staging`. On success it owns `fd`.
-pprof_status ppi_log_io_start(int fd, ppi_staging *staging,
-                              const uint8_t *header, ppi_log_io **out);
+// Where the file is and what may go for it.
+typedef struct ppi_log_io_files {
+  const char *path;       // in the end; of segments, what they are named by
+  const char *part_path;  // the file that is being written
+  uint32_t keep;          // segments there are at most; 0: all
+  ppi_disk *disk;         // swept before each block; NULL: no limit
+} ppi_log_io_files;
+
+// Starts the thread. It writes `header` (PPI_LOG_FILE_HEADER_SIZE bytes) where
+// `fd` stands, then each block that comes into `staging`. A run info that
+// begins anew begins a segment: what was written before it gets a segment's
+// name, and a file of its own begins with the header again. On success it owns
+// `fd`; `files` is copied.
+pprof_status ppi_log_io_start(int fd, const ppi_log_io_files *files,
+                              ppi_staging *staging, const uint8_t *header,
+                              ppi_log_io **out);
 void ppi_log_io_wake(ppi_log_io *io);  // something was staged
 ppi_log_io_state ppi_log_io_look(ppi_log_io *io);
 // Waits until more than `num_written` blocks are written, something failed or
 // CLOCK_MONOTONIC reaches `deadline_ns`; false for the last.
 bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,
                      uint64_t deadline_ns);
+// What the file ends with where writing has failed: written by finish, into
+// room that was put by for it as far as the file system can. Copied.
+void ppi_log_io_last_words(ppi_log_io *io, const ppi_buffer *words);
 // Ends the thread once the ring is empty or something failed, closes the file
 // and frees `io`. When the deadline comes first, the thread is left behind: it
 // touches the ring no more and frees itself when its write returns. Answers

@@ -31,29 +31,12 @@ uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
   return (uint32_t)model->num_shapes++;
 }
 
-static bool make_level(ppi_log_model *model, uint32_t depth) {
-  if (depth < model->num_levels) return true;
+bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth) {
   void *grown = ppi_grow(model->levels, &model->levels_capacity,
                          (size_t)depth + 1, sizeof *model->levels);
   if (!grown) return false;
   model->levels = grown;
-  memset(model->levels + model->num_levels, 0,
-         (depth + 1 - model->num_levels) * sizeof *model->levels);
-  model->num_levels = (size_t)depth + 1;
-  return true;
-}
-
-bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth, uint64_t start,
-                        uint64_t end) {
-  if (!make_level(model, depth)) return false;
-  // Whatever lies deeper has found its parent, or lost it.
-  model->num_levels = (size_t)depth + 1;
-  ppi_level *level = &model->levels[depth];
-  if (!level->used) {
-    level->first_start = start;
-    level->used = true;
-  }
-  level->last_end = end;
-  model->end = end;
+  while (model->num_levels <= depth)
+    model->levels[model->num_levels++].used = false;
   return true;
 }

@@ -30,6 +30,8 @@ typedef enum ppi_log_column {
   PPI_COLUMN_FLOWS,         // number, then zigzags from the flow before it
   PPI_COLUMN_WORK,          // four amounts
   PPI_COLUMN_VALUE,
+  PPI_COLUMN_ATTRIBUTES,  // zigzag from the id before it
+  PPI_COLUMN_CPU,         // what is known, then as much of it
   PPI_NUM_COLUMNS
 } ppi_log_column;
 
@@ -40,13 +42,20 @@ enum {
   PPI_FORM_NEW_FLOWS = 8,
   PPI_FORM_WORK = 16,
   PPI_FORM_VALUE = 32,
-  PPI_FORM_ALL = 63
+  PPI_FORM_ATTRIBUTES = 64,
+  PPI_FORM_CPU = 128,
+  PPI_FORM_ALL = 255
 };
 
 // All of a record that takes few values. Equal shapes share one token.
 typedef struct ppi_shape {
   uint32_t form, kind, flags, site, depth, lane, stream, window;
 } ppi_shape;
+
+// What is known of CPU use is nothing, the times, or all.
+#define PPI_LOG_KNOWN_CPU(known)                                               \
+  ((known)&PPROF_CPU_TIMES ? (known) & (PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE) \
+                           : 0u)
 
 // Deeper ranges are coded plainly. The record path keeps 512.
 #define PPI_LOG_MAX_DEPTH 1024u
@@ -60,29 +69,24 @@ typedef struct ppi_level {
 typedef struct ppi_log_model {
   ppi_shape *shapes;
   size_t num_shapes, shapes_capacity;
-  uint32_t before[2];                 // tokens + 1 of the last two records
   uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the two before
   // levels[d]: the finished ranges of depth d that wait for their parent.
   ppi_level *levels;
   size_t num_levels, levels_capacity;
   uint64_t end;    // of the last nested range
   uint64_t start;  // of the last record
-  uint64_t device_end, device_error, flow, value, work[4];
+  uint64_t device_end, device_error, flow, value, work[4], attributes;
 } ppi_log_model;
 
 void ppi_log_model_reset(ppi_log_model *model);  // keeps its memory
 void ppi_log_model_clear(ppi_log_model *model);  // frees it
 
-// The place of the guess for the next record.
-static inline uint16_t *ppi_log_model_guess(ppi_log_model *model) {
-  uint32_t place = model->before[0] * 37u + model->before[1];
-  return &model->guesses[place % PPI_LOG_GUESSES];
-}
-static inline void ppi_log_model_learn(ppi_log_model *model, uint16_t *guess,
-                                       uint32_t token) {
-  *guess = (uint16_t)(token + 1);
-  model->before[0] = model->before[1];
-  model->before[1] = token + 1;
+// The place of the guess for the next record, by the two tokens before it, each
+// plus one.
+static inline uint16_t *ppi_log_model_guess(ppi_log_model *model,
+                                            uint32_t before_last,
+                                            uint32_t last) {
+  return &model->guesses[(before_last * 37u + last) % PPI_LOG_GUESSES];
 }
 // Answers the token, or UINT32_MAX when out of memory.
 uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape);
@@ -95,9 +99,24 @@ static inline const ppi_level *ppi_log_model_children(
              ? &model->levels[below]
              : NULL;
 }
+// Adds unused levels up to `depth`. False when out of memory.
+bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth);
 // A nested range has ended. False when out of memory.
-bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth, uint64_t start,
-                        uint64_t end);
+static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
+                                      uint64_t start, uint64_t end) {
+  if (depth >= model->num_levels && !ppi_log_model_deepen(model, depth))
+    return false;
+  // Whatever lies deeper has found its parent, or lost it.
+  model->num_levels = (size_t)depth + 1;
+  ppi_level *level = &model->levels[depth];
+  if (!level->used) {
+    level->first_start = start;
+    level->used = true;
+  }
+  level->last_end = end;
+  model->end = end;
+  return true;
+}
 
 // Doubles are coded by their bits: XOR with the one before, the bytes reversed
 // so that the many zeroes of a round number come first.

@@ -41,10 +41,15 @@ static void clear_open(ppi_log_payload *payload) {
   payload->num_open = payload->num_copies = 0;
 }
 
-void ppi_log_payload_clear(ppi_log_payload *payload) {
+void ppi_log_payload_reset(ppi_log_payload *payload) {
   clear_info(payload);
   clear_totals(payload);
   clear_open(payload);
+  payload->open_type = 0;
+}
+
+void ppi_log_payload_clear(ppi_log_payload *payload) {
+  ppi_log_payload_reset(payload);
   ppi_codec_destroy(payload->codec);
   ppi_run_decoder_clear(&payload->decoder);
   ppi_free(payload->raw);
@@ -285,7 +290,8 @@ static pprof_status read_open(ppi_log_payload *payload,
     payload->num_open = num;
     if (!keep_copy(payload, (void **)&decoder->flows,
                    &decoder->flows_capacity) ||
-        !keep_copy(payload, (void **)&decoder->work, &decoder->work_capacity))
+        !keep_copy(payload, (void **)&decoder->work, &decoder->work_capacity) ||
+        !keep_copy(payload, (void **)&decoder->cpu, &decoder->cpu_capacity))
       return PPROF_STATUS_NO_MEMORY;
   }
   return PPROF_STATUS_OK;

@@ -50,6 +50,7 @@ typedef struct ppi_log_payload {
 } ppi_log_payload;
 
 pprof_status ppi_log_payload_init(ppi_log_payload *payload);
+void ppi_log_payload_reset(ppi_log_payload *payload);  // for another run
 void ppi_log_payload_clear(ppi_log_payload *payload);
 
 // Inflates and checks a block. All of these answer CORRUPT when the bytes are

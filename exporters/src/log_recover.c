@@ -12,9 +12,13 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "flight_recover.h"
+#include "log_glance.h"
 #include "log_rescue.h"
 #include "log_writer.h"
 #include "mem.h"
+#include "part.h"
+#include "rotate.h"
 
 typedef struct recover_job {
   ppi_recover_options options;
@@ -25,8 +29,10 @@ typedef struct recover_job {
   char *named_path;      // what the run calls its .part; may be gone
   char *part_path;       // NULL: there is no .part of this run
   bool owns_spool;       // the spool stages no other log's blocks
+  bool foreign;          // another user's: its paths are not to be written to
   char *final_path, *temporary_path;
   char uuid[PPI_LOG_UUID_LEN + 1];
+  uint32_t segment;  // that `final_path` is of; 0: the log is one file
 } recover_job;
 
 static pprof_status no_memory(recover_job *recovery) {
@@ -40,49 +46,6 @@ static pprof_status fail_io(recover_job *recovery, const char *path,
 }
 
 // ---- looking at logs ----
-
-typedef struct glance {
-  char uuid[PPI_LOG_UUID_LEN + 1];
-  char *spool_path;  // NULL: it names none
-  bool complete;     // the last block is the end of totals
-} glance;
-
-static void glance_info(ppi_log_payload *payload, const ppi_log_block *block,
-                        glance *out) {
-  bool whole;
-  if (ppi_log_payload_open(payload, block) != PPROF_STATUS_OK ||
-      ppi_log_payload_piece(payload, block, &whole) != PPROF_STATUS_OK ||
-      !whole)
-    return;
-  for (size_t i = 0; i < payload->num_texts; i++) {
-    const ppi_text *text = &payload->texts[i];
-    if (strcmp(text->key, "spool") == 0 && text->value[0] && !out->spool_path)
-      out->spool_path = ppi_strdup(text->value);
-    if (strcmp(text->key, "uuid") == 0 && !out->uuid[0])
-      snprintf(out->uuid, sizeof out->uuid, "%s", text->value);
-  }
-}
-
-static pprof_status glance_at(const char *path, glance *out,
-                              pprof_error *error) {
-  memset(out, 0, sizeof *out);
-  ppi_log_file *file;
-  pprof_status status = ppi_log_file_open(path, &file, error);
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_log_payload payload;
-  status = ppi_log_payload_init(&payload);
-  snprintf(out->uuid, sizeof out->uuid, "%s", ppi_log_file_uuid(file));
-  ppi_log_block block;
-  while (status == PPROF_STATUS_OK && ppi_log_file_next(file, &block)) {
-    out->complete = block.ok && block.header.type == PPI_LOG_TOTALS &&
-                    !(block.header.flags & PPI_LOG_MORE);
-    if (block.ok && block.header.type == PPI_LOG_INFO)
-      glance_info(&payload, &block, out);
-  }
-  ppi_log_payload_clear(&payload);
-  ppi_log_file_close(file);
-  return status;
-}
 
 static bool is_written(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -107,8 +70,8 @@ static bool ends_in_part(const char *path) {
 // 0: free or this run's own and not whole; 1: this run's, whole; -1: another's.
 static int look_at_final(const recover_job *recovery, const char *path) {
   if (!exists(path)) return 0;
-  glance found;
-  if (glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
+  ppi_log_glance found;
+  if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
   ppi_free(found.spool_path);
   if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
   return found.complete ? 1 : 0;
@@ -120,7 +83,10 @@ static char *default_final(const recover_job *recovery) {
       return ppi_log_sibling_path(recovery->named_path, "recovered");
     char *path = ppi_strdup(recovery->named_path);
     if (path) path[strlen(path) - 5] = '\0';
-    return path;
+    if (!path || !recovery->segment) return path;
+    char *segment = ppi_segment_path(path, recovery->segment);
+    ppi_free(path);
+    return segment;
   }
   char name[PPI_LOG_UUID_LEN + 32];
   snprintf(name, sizeof name, "pprof.%s.pplog",
@@ -132,6 +98,8 @@ static char *default_final(const recover_job *recovery) {
 static pprof_status find_final(recover_job *recovery, bool *out_whole) {
   const char *output = recovery->options.output;
   char *wanted = output ? ppi_strdup(output) : default_final(recovery);
+  ppi_free(recovery->temporary_path);
+  recovery->temporary_path = NULL;
   char infix[32] = "recovered";
   for (int n = 1; wanted && n < 10000; n++) {
     ppi_free(recovery->final_path);
@@ -160,7 +128,7 @@ static pprof_status open_temporary(recover_job *recovery, int *out) {
   if (!recovery->temporary_path) return no_memory(recovery);
   snprintf(recovery->temporary_path, size, "%s.recovering",
            recovery->final_path);
-  int fd = open(recovery->temporary_path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  int fd = ppi_part_create(recovery->temporary_path);
   if (fd < 0) return fail_io(recovery, recovery->temporary_path, errno);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
@@ -179,74 +147,164 @@ static pprof_status open_temporary(recover_job *recovery, int *out) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status fill(recover_job *recovery, int fd) {
-  ppi_rescue rescue;
-  pprof_status status =
-      ppi_rescue_begin(&rescue, fd, recovery->uuid, recovery->result);
-  if (status == PPROF_STATUS_OK && recovery->part_path)
-    status = ppi_rescue_copy_file(&rescue, recovery->part_path, NULL);
-  const ppi_staging *staging = recovery->salvage && recovery->owns_spool
-                                   ? ppi_salvage_staging(recovery->salvage)
-                                   : NULL;
-  if (status == PPROF_STATUS_OK && staging)
-    status = ppi_rescue_copy_staged(&rescue, staging);
-  ppi_text uuid = {"uuid", recovery->uuid};
-  pprof_run_info none = {&uuid, 1, NULL};
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rescue_finish(
-        &rescue, recovery->salvage,
-        recovery->salvage ? ppi_salvage_run_info(recovery->salvage) : &none);
-  int error = rescue.io_error;
-  ppi_rescue_clear(&rescue);
-  if (error) return fail_io(recovery, recovery->temporary_path, error);
-  if (status == PPROF_STATUS_OK) return status;
+static pprof_status no_log(recover_job *recovery, pprof_status status) {
   return ppi_fail(recovery->error, status, "%s: %s", recovery->temporary_path,
                   pprof_status_string(status));
 }
 
+static const ppi_staging *own_staging(const recover_job *recovery) {
+  return recovery->salvage && recovery->owns_spool
+             ? ppi_salvage_staging(recovery->salvage)
+             : NULL;
+}
+
+// One segment, or all of the run: what was on the way to its file and, of the
+// last one, what no block has. *next: another one follows.
+static pprof_status fill(recover_job *recovery, ppi_rescue *rescue,
+                         uint64_t *cursor, uint32_t *next) {
+  pprof_status status = PPROF_STATUS_OK;
+  const ppi_staging *staging = own_staging(recovery);
+  *next = 0;
+  if (status == PPROF_STATUS_OK && staging)
+    status = ppi_rescue_copy_staged(rescue, staging, cursor, next);
+  ppi_salvage *salvage = *next ? NULL : recovery->salvage;
+  ppi_text uuid = {"uuid", recovery->uuid};
+  pprof_run_info none = {.texts = &uuid, .num_texts = 1};
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rescue_finish(rescue, salvage,
+                               salvage ? ppi_salvage_run_info(salvage) : &none);
+  if (rescue->io_error)
+    return fail_io(recovery, recovery->temporary_path, rescue->io_error);
+  return status == PPROF_STATUS_OK ? status : no_log(recovery, status);
+}
+
+static pprof_status give_name(recover_job *recovery, int fd) {
+  if (close(fd) != 0 ||
+      rename(recovery->temporary_path, recovery->final_path) != 0)
+    return fail_io(recovery, recovery->temporary_path, errno);
+  return PPROF_STATUS_OK;
+}
+
+// Segments go into one file where the caller has named it.
+static pprof_status next_file(recover_job *recovery, ppi_rescue *rescue,
+                              int *fd, uint32_t segment) {
+  pprof_status status = PPROF_STATUS_OK;
+  bool whole;
+  if (!recovery->options.output) {
+    status = give_name(recovery, *fd);
+    *fd = -1;
+    recovery->segment = segment;
+    if (status == PPROF_STATUS_OK) status = find_final(recovery, &whole);
+    if (status == PPROF_STATUS_OK) status = open_temporary(recovery, fd);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_rescue_begin_segment(rescue, *fd, recovery->uuid);
+  return status == PPROF_STATUS_OK ? status : no_log(recovery, status);
+}
+
 static pprof_status write_log(recover_job *recovery) {
   int fd = -1;
+  ppi_rescue rescue;
+  uint64_t cursor = 0;
+  uint32_t next = 0;
   pprof_status status = open_temporary(recovery, &fd);
   if (status != PPROF_STATUS_OK) return status;
-  status = fill(recovery, fd);
-  if (close(fd) != 0 && status == PPROF_STATUS_OK)
-    status = fail_io(recovery, recovery->temporary_path, errno);
-  if (status == PPROF_STATUS_OK &&
-      rename(recovery->temporary_path, recovery->final_path) != 0)
-    status = fail_io(recovery, recovery->temporary_path, errno);
-  if (status != PPROF_STATUS_OK) unlink(recovery->temporary_path);
+  status = ppi_rescue_begin(&rescue, fd, recovery->uuid, recovery->result);
+  if (status == PPROF_STATUS_OK && recovery->part_path)
+    status = ppi_rescue_copy_file(&rescue, recovery->part_path, NULL);
+  if (status != PPROF_STATUS_OK)
+    status = rescue.io_error
+                 ? fail_io(recovery, recovery->temporary_path, rescue.io_error)
+                 : no_log(recovery, status);
+  while (status == PPROF_STATUS_OK) {
+    status = fill(recovery, &rescue, &cursor, &next);
+    if (status != PPROF_STATUS_OK || !next) break;
+    status = next_file(recovery, &rescue, &fd, next);
+  }
+  ppi_rescue_clear(&rescue);
+  if (status == PPROF_STATUS_OK)
+    status = give_name(recovery, fd);
+  else if (fd >= 0)
+    close(fd);
+  if (status != PPROF_STATUS_OK && recovery->temporary_path)
+    unlink(recovery->temporary_path);
   return status;
 }
 
 // A .part whose run died before the file's header was whole says nothing, not
-// even whose it is; it goes unless somebody writes it.
-static void remove_empty(const char *path) {
+// even whose it is; it goes unless somebody writes it. So does the beginning of
+// the next segment's file.
+static void remove_empty(const char *path, off_t most) {
   int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   struct stat stat;
   if (fcntl(fd, F_OFD_SETLK, &lock) == 0 && fstat(fd, &stat) == 0 &&
-      S_ISREG(stat.st_mode) && stat.st_size < PPI_LOG_FILE_HEADER_SIZE)
+      S_ISREG(stat.st_mode) && stat.st_size <= most)
     unlink(path);
   close(fd);
+}
+
+static void remove_next(const recover_job *recovery) {
+  if (!recovery->segment || !recovery->named_path) return;
+  size_t size = strlen(recovery->named_path) + sizeof ".next";
+  char *path = ppi_alloc(size);
+  if (!path) return;
+  snprintf(path, size, "%s.next", recovery->named_path);
+  remove_empty(path, PPI_LOG_FILE_HEADER_SIZE);
+  ppi_free(path);
 }
 
 // The final log is there and whole.
 static void remove_leftovers(const recover_job *recovery) {
   if (recovery->options.keep) return;
   if (recovery->named_path && ends_in_part(recovery->named_path))
-    remove_empty(recovery->named_path);
+    remove_empty(recovery->named_path, PPI_LOG_FILE_HEADER_SIZE - 1);
+  remove_next(recovery);
   if (recovery->part_path && ends_in_part(recovery->part_path))
     unlink(recovery->part_path);
   if (recovery->salvage && recovery->owns_spool) unlink(recovery->spool_path);
 }
 
+// Which segment the first staged run info is of, or the first one of a segment
+// after `after`; 0: there is none.
+static pprof_status staged_after(recover_job *recovery, uint32_t after,
+                                 uint32_t *out_segment) {
+  const ppi_staging *staging = own_staging(recovery);
+  ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
+  ppi_log_payload payload;
+  ppi_log_glance found = {.segment = 0};
+  uint64_t cursor = 0, number;
+  uint32_t len;
+  const void *bytes;
+  pprof_status status = ppi_log_payload_init(&payload);
+  if (!runs) status = PPROF_STATUS_NO_MEMORY;
+  while (status == PPROF_STATUS_OK && staging && found.segment <= after &&
+         ppi_staging_walk(staging, &cursor, &bytes, &len, &number)) {
+    ppi_log_block block;
+    if (ppi_log_parse_staged(bytes, len, runs, &block) && block.ok &&
+        block.header.type == PPI_LOG_INFO)
+      status = ppi_log_glance_info(&payload, &block, &found);
+  }
+  ppi_log_payload_clear(&payload);
+  ppi_free(found.spool_path);
+  ppi_free(runs);
+  *out_segment = found.segment > after ? found.segment : 0;
+  return status == PPROF_STATUS_OK ? status : no_memory(recovery);
+}
+
 static pprof_status make_whole(recover_job *recovery) {
   bool whole = false;
   pprof_status status = find_final(recovery, &whole);
+  uint32_t another = 0;
+  if (status == PPROF_STATUS_OK && recovery->segment)
+    status = staged_after(recovery, recovery->segment, &another);
   if (status != PPROF_STATUS_OK) return status;
   recovery->result->already_whole = whole;
-  if (!whole) status = write_log(recovery);
+  if (!whole || another) {
+    recovery->result->already_whole = false;
+    status = write_log(recovery);
+  }
   if (status != PPROF_STATUS_OK) return status;
   snprintf(recovery->result->path, sizeof recovery->result->path, "%s",
            recovery->final_path);
@@ -266,6 +324,7 @@ static pprof_status take_salvage(recover_job *recovery, const char *path,
   if (status != PPROF_STATUS_OK) return status;
   set_uuid(recovery, pprof_run_info_text(
                          ppi_salvage_run_info(recovery->salvage), "uuid"));
+  recovery->foreign = !ppi_salvage_is_own(recovery->salvage);
   recovery->spool_path = ppi_strdup(path);
   return recovery->spool_path ? status : no_memory(recovery);
 }
@@ -291,11 +350,77 @@ static const char *staged_log(const recover_job *recovery) {
 
 // The run's own log under its final name, where it died between the rename and
 // the removal of its spool: that log then is what there is to copy.
-static char *find_whole(const recover_job *recovery) {
+static char *find_whole(recover_job *recovery) {
+  if (!recovery->segment && ends_in_part(recovery->named_path)) {
+    char *base = ppi_strdup(recovery->named_path);
+    if (!base) return NULL;
+    base[strlen(base) - 5] = '\0';
+    recovery->segment = ppi_segments_last(base, recovery->uuid);
+    ppi_free(base);
+  }
   char *path = default_final(recovery);
   if (path && look_at_final(recovery, path) == 1) return path;
   ppi_free(path);
   return NULL;
+}
+
+// A dump that was being written when the process died ends with what is in its
+// file. One with nothing in it goes, and one that a recover which was killed
+// was making.
+static void finish_dump(const recover_job *recovery, const char *part) {
+  ppi_log_glance found;
+  ppi_recover_result ignored;
+  if (ppi_log_glance_at(part, &found, NULL) != PPROF_STATUS_OK) {
+    remove_empty(part, PPI_LOG_FILE_HEADER_SIZE - 1);
+    return;
+  }
+  ppi_free(found.spool_path);
+  if (!same_run(recovery, found.uuid)) return;
+  if (found.dump && !found.death)
+    ppi_recover(part, NULL, &ignored, NULL);
+  else
+    remove_empty(part, found.death ? INT64_MAX : PPI_LOG_FILE_HEADER_SIZE);
+}
+
+// All that have the recorder's name, or that name with a number.
+static void finish_dumps(const recover_job *recovery) {
+  const char *path =
+      ppi_ring_blocks(ppi_salvage_ring(recovery->salvage))->log_path;
+  bool more = !recovery->options.keep;
+  for (int n = 0; more && n < 10000; n++) {
+    char infix[16];
+    snprintf(infix, sizeof infix, "%d", n);
+    char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
+    size_t size = name ? strlen(name) + sizeof ".part" : 0;
+    char *part = name ? ppi_alloc(size) : NULL;
+    if (part) snprintf(part, size, "%s.part", name);
+    bool is_begun = part && exists(part);
+    more = part && (is_begun || exists(name));
+    if (is_begun) finish_dump(recovery, part);
+    ppi_free(part);
+    ppi_free(name);
+  }
+}
+
+// Of a flight recorder that the spool holds the ring of. Without a log this is
+// all that there is to recover.
+static pprof_status make_dump(recover_job *recovery, bool has_log) {
+  const char *output = has_log ? NULL : recovery->options.output;
+  ppi_recover_result *result = recovery->result;
+  ppi_flight_recovery made;
+  if (output && recovery->options.overwrite) unlink(output);
+  finish_dumps(recovery);
+  pprof_status status =
+      ppi_flight_recover(recovery->salvage, output, &made, recovery->error);
+  if (status != PPROF_STATUS_OK) return status;
+  snprintf(result->dump_path, sizeof result->dump_path, "%s", made.path);
+  if (has_log) return status;
+  snprintf(result->path, sizeof result->path, "%s", made.path);
+  result->already_whole = made.already_whole;
+  result->blocks_staged = made.num_blocks;
+  result->records_recovered = made.num_records;
+  remove_leftovers(recovery);
+  return status;
 }
 
 // `part` is the .part the caller gave; NULL: the one that the spool names.
@@ -304,15 +429,25 @@ static pprof_status with_spool(recover_job *recovery, const char *part) {
   const char *staged = staged_log(recovery);
   const char *named = part ? part : staged;
   recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
+  bool may_dump = !recovery->foreign || !named[0];
+  if (may_dump && recovery->owns_spool && ppi_salvage_ring(recovery->salvage)) {
+    pprof_status dumped = make_dump(recovery, named[0]);
+    if (dumped != PPROF_STATUS_OK || !named[0]) return dumped;
+  }
   if (!named[0]) return make_whole(recovery);
+  // Of a file that has no info yet; what the file says counts more.
+  pprof_status status = staged_after(recovery, 0, &recovery->segment);
+  if (status != PPROF_STATUS_OK) return status;
   recovery->named_path = ppi_strdup(named);
   if (!recovery->named_path) return no_memory(recovery);
-  glance found;
-  pprof_status status = glance_at(named, &found, NULL);
+  ppi_log_glance found;
+  status = ppi_log_glance_at(named, &found, NULL);
+  if (status == PPROF_STATUS_NO_MEMORY) return no_memory(recovery);
   if (status == PPROF_STATUS_OK) ppi_free(found.spool_path);
   if (status == PPROF_STATUS_OK && same_run(recovery, found.uuid)) {
     recovery->part_path = ppi_strdup(named);
     if (!recovery->part_path) return no_memory(recovery);
+    if (found.segment) recovery->segment = found.segment;
   }
   if (!recovery->part_path) recovery->part_path = find_whole(recovery);
   return make_whole(recovery);
@@ -321,21 +456,33 @@ static pprof_status with_spool(recover_job *recovery, const char *part) {
 // Nothing yet, or the first bytes of a log's header.
 static bool is_empty_part(const char *path) {
   char start[PPI_LOG_FILE_HEADER_SIZE];
-  FILE *file = ends_in_part(path) ? fopen(path, "rb") : NULL;
-  if (!file) return false;
-  size_t num = fread(start, 1, sizeof start, file);
-  fclose(file);
-  return num < sizeof start &&
-         memcmp(start, PPI_LOG_MAGIC, PPI_MIN(num, strlen(PPI_LOG_MAGIC))) == 0;
+  // NONBLOCK: opening a FIFO must not wait for a writer.
+  int fd =
+      ends_in_part(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+  if (fd < 0) return false;
+  struct stat stat;
+  bool regular = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
+  ssize_t num = regular ? read(fd, start, sizeof start) : -1;
+  close(fd);
+  return num >= 0 && (size_t)num < sizeof start &&
+         memcmp(start, PPI_LOG_MAGIC,
+                PPI_MIN((size_t)num, strlen(PPI_LOG_MAGIC))) == 0;
 }
 
 static pprof_status from_spool(recover_job *recovery, const char *path) {
   pprof_status status = take_salvage(recovery, path, recovery->error);
-  return status == PPROF_STATUS_OK ? with_spool(recovery, NULL) : status;
+  if (status != PPROF_STATUS_OK) return status;
+  if (recovery->foreign && !recovery->options.output)
+    return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
+                    "%.120s: belongs to another user; name the log to write "
+                    "with --output",
+                    path);
+  if (recovery->foreign) recovery->options.keep = true;
+  return with_spool(recovery, NULL);
 }
 
 static pprof_status without_spool(recover_job *recovery, const char *path,
-                                  bool complete) {
+                                  bool complete, uint32_t segment) {
   if (complete && !ends_in_part(path)) {
     recovery->result->already_whole = true;
     snprintf(recovery->result->path, sizeof recovery->result->path, "%s", path);
@@ -343,23 +490,34 @@ static pprof_status without_spool(recover_job *recovery, const char *path,
   }
   recovery->named_path = ppi_strdup(path);
   recovery->part_path = ppi_strdup(path);
+  recovery->segment = segment;
   if (!recovery->named_path || !recovery->part_path) return no_memory(recovery);
   return make_whole(recovery);
 }
 
 static pprof_status from_log(recover_job *recovery, const char *path) {
-  glance found;
-  pprof_status status = glance_at(path, &found, recovery->error);
+  ppi_log_glance found;
+  pprof_status status = ppi_log_glance_at(path, &found, recovery->error);
   if (status != PPROF_STATUS_OK) return status;
+  // Only what imports and merges write has several, and neither has a spool.
+  if (found.several && (!found.complete || ends_in_part(path))) {
+    ppi_free(found.spool_path);
+    return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
+                    "%s: several runs; 'pprof-report merge' copies what is "
+                    "readable of them",
+                    path);
+  }
   pprof_error spool_error = {{0}};
   pprof_status spool = PPROF_STATUS_IO;
-  if (found.spool_path && ends_in_part(path))
+  // What is missing of a dump is in the spool no more.
+  if (found.spool_path && ends_in_part(path) && !found.dump)
     spool = take_salvage(recovery, found.spool_path, &spool_error);
   ppi_free(found.spool_path);
-  if (spool == PPROF_STATUS_BUSY)
+  if (spool == PPROF_STATUS_BUSY || spool == PPROF_STATUS_NO_MEMORY)
     return ppi_fail(recovery->error, spool, "%s", spool_error.text);
   // Another run may have been given the same name.
-  if (spool == PPROF_STATUS_OK && same_run(recovery, found.uuid))
+  if (spool == PPROF_STATUS_OK && same_run(recovery, found.uuid) &&
+      !recovery->foreign)
     return with_spool(recovery, path);
   // The spool's lock says best whether the run lives; a child that it forked
   // may hold the log's for longer.
@@ -369,7 +527,7 @@ static pprof_status from_log(recover_job *recovery, const char *path) {
   ppi_salvage_close(recovery->salvage);
   recovery->salvage = NULL;
   set_uuid(recovery, found.uuid);
-  return without_spool(recovery, path, found.complete);
+  return without_spool(recovery, path, found.complete, found.segment);
 }
 
 static void clear(recover_job *recovery) {
@@ -384,20 +542,24 @@ static void clear(recover_job *recovery) {
 pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
                          ppi_recover_result *out, pprof_error *error) {
   memset(out, 0, sizeof *out);
-  recover_job recovery = {.result = out, .error = error};
+  pprof_error own = {""};
+  recover_job recovery = {.result = out, .error = &own};
   if (options) recovery.options = *options;
   ppi_log_file *file = NULL;
-  pprof_status status = ppi_log_file_open(path, &file, error);
+  pprof_status status = ppi_log_file_open(path, &file, &own);
   ppi_log_file_close(file);
   if (status == PPROF_STATUS_OK)
     status = from_log(&recovery, path);
   else if (status == PPROF_STATUS_INVALID && is_empty_part(path))
-    status = ppi_fail(error, status,
+    status = ppi_fail(&own, status,
                       "%s: the run died before it wrote whose log this is; "
                       "recover its spool",
                       path);
   else if (status == PPROF_STATUS_INVALID)
     status = from_spool(&recovery, path);
   clear(&recovery);
+  if (status != PPROF_STATUS_OK && !own.text[0])
+    ppi_fail(&own, status, "%s: %s", path, pprof_status_string(status));
+  if (error && status != PPROF_STATUS_OK) *error = own;
   return status;
 }

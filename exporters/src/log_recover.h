@@ -26,11 +26,15 @@ typedef struct ppi_recover_result {
   uint64_t bytes_unreadable;   // of the .part
   bool already_whole;          // nothing was to be done
   char path[PPI_RECOVER_PATH_MAX];
+  // The flight recorder's dump, "" when there was none to make; where the run
+  // wrote no log, it is `path`, too.
+  char dump_path[PPI_RECOVER_PATH_MAX];
 } ppi_recover_result;
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
-// recover that was killed is simply run again.
+// recover that was killed is simply run again. A spool of another user needs an
+// `output`, and nothing of it is removed.
 //
 // Errors: IO · INVALID (neither a spool nor a log) · BUSY (its process lives,
 // or another recover is at it) · VERSION · NO_MEMORY.

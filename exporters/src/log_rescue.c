@@ -9,7 +9,9 @@
 #include <zlib.h>
 
 #include "log_io.h"
+#include "log_totals.h"
 #include "mem.h"
+#include "rotate.h"
 
 static ppi_rescue *of_tally(pprof_sink *sink) {
   return (ppi_rescue *)sink;
@@ -87,43 +89,36 @@ pprof_status ppi_rescue_begin(ppi_rescue *rescue, int fd, const char *uuid,
                                       .define = salvage_define,
                                       .events = salvage_events,
                                       .window = salvage_window};
-  rescue->fd = fd;
   rescue->result = result;
+  pprof_status status = ppi_log_payload_init(&rescue->payload);
+  return status == PPROF_STATUS_OK ? ppi_rescue_begin_segment(rescue, fd, uuid)
+                                   : status;
+}
+
+// What is known of lanes and windows holds for the next segment too.
+pprof_status ppi_rescue_begin_segment(ppi_rescue *rescue, int fd,
+                                      const char *uuid) {
+  ppi_log_payload_reset(&rescue->payload);
+  ppi_tally_clear(&rescue->tally);
+  if (rescue->assembling) ppi_log_assembler_clear(&rescue->assembler);
+  rescue->assembling = rescue->has_info = rescue->complete = false;
+  rescue->next_number = 0;
+  rescue->segment = 0;
+  rescue->fd = fd;
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid);
-  pprof_status status = ppi_log_payload_init(&rescue->payload);
-  return status == PPROF_STATUS_OK ? write_bytes(rescue, header, sizeof header)
-                                   : status;
+  return write_bytes(rescue, header, sizeof header);
 }
 
 void ppi_rescue_clear(ppi_rescue *rescue) {
   ppi_log_payload_clear(&rescue->payload);
   if (rescue->assembling) ppi_log_assembler_clear(&rescue->assembler);
   ppi_tally_clear(&rescue->tally);
-  ppi_free(rescue->ends);
+  ppi_lane_ends_clear(&rescue->ends);
   ppi_free(rescue->windows);
 }
 
 // ---- whole blocks ----
-
-static pprof_status note_ends(ppi_rescue *rescue, const ppi_log_block *block) {
-  for (uint32_t i = 0; i < block->header.num_runs; i++) {
-    const ppi_log_run *run = &block->runs[i];
-    if (run->lane >= rescue->num_ends) {
-      // Lanes are numbered from zero; a session has at most 65 536 of them.
-      if (run->lane >= 1u << 22) return PPROF_STATUS_CORRUPT;
-      void *grown = ppi_grow(rescue->ends, &rescue->ends_capacity,
-                             (size_t)run->lane + 1, sizeof *rescue->ends);
-      if (!grown) return PPROF_STATUS_NO_MEMORY;
-      rescue->ends = grown;
-      memset(rescue->ends + rescue->num_ends, 0,
-             (run->lane + 1 - rescue->num_ends) * sizeof *rescue->ends);
-      rescue->num_ends = (size_t)run->lane + 1;
-    }
-    rescue->ends[run->lane] = PPI_MAX(rescue->ends[run->lane], run->end_seq);
-  }
-  return PPROF_STATUS_OK;
-}
 
 static pprof_status read_window(ppi_rescue *rescue,
                                 const ppi_log_block *block) {
@@ -137,6 +132,12 @@ static pprof_status read_window(ppi_rescue *rescue,
   return failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
+static uint32_t segment_of(const ppi_log_payload *payload) {
+  pprof_run_info info = {.texts = payload->texts,
+                         .num_texts = payload->num_texts};
+  return ppi_segment_of(&info);
+}
+
 static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
   ppi_log_payload *payload = &rescue->payload;
   uint8_t type = block->header.type;
@@ -145,7 +146,13 @@ static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
   if (type < PPI_LOG_INFO || type > PPI_LOG_TOTALS) return PPROF_STATUS_OK;
   pprof_status status = ppi_log_payload_open(payload, block);
   if (status != PPROF_STATUS_OK) return status;
-  if (type == PPI_LOG_INFO) rescue->has_info = true;
+  if (type == PPI_LOG_INFO) {
+    rescue->has_info = true;
+    status = ppi_log_payload_piece(payload, block, &whole);
+    if (status == PPROF_STATUS_OK && whole)
+      rescue->segment = segment_of(payload);
+    return status == PPROF_STATUS_NO_MEMORY ? status : PPROF_STATUS_OK;
+  }
   if (type == PPI_LOG_WINDOW) return read_window(rescue, block);
   if (type == PPI_LOG_TOTALS) {
     status = ppi_log_payload_piece(payload, block, &whole);
@@ -154,7 +161,10 @@ static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
   }
   if (type != PPI_LOG_EVENTS) return status;
   status = ppi_log_payload_events(payload, block, &rescue->tally_sink);
-  return status == PPROF_STATUS_OK ? note_ends(rescue, block) : status;
+  return status == PPROF_STATUS_OK
+             ? ppi_lane_ends_raise_block(&rescue->ends, block->bytes,
+                                         &block->header)
+             : status;
 }
 
 // OK, also for one that is left out because it does not decode.
@@ -188,9 +198,8 @@ pprof_status ppi_rescue_copy_file(ppi_rescue *rescue, const char *path,
   return status;
 }
 
-// The staged bytes as a block, when they are one.
-static bool parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
-                         ppi_log_block *out) {
+bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
+                          ppi_log_block *out) {
   memset(out, 0, sizeof *out);
   if (len < PPI_LOG_HEADER_SIZE || !ppi_log_header_load(bytes, &out->header) ||
       len != ppi_log_block_size(&out->header))
@@ -209,21 +218,42 @@ static bool parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
   return true;
 }
 
+// Which segment a block begins; 0: none, or one that has begun already.
+static uint32_t begun_by(ppi_rescue *rescue, const ppi_log_block *block) {
+  bool whole;
+  if (block->header.type != PPI_LOG_INFO || block->header.number != 0 ||
+      !rescue->segment || !block->ok)
+    return 0;
+  ppi_log_payload_reset(&rescue->payload);
+  if (ppi_log_payload_open(&rescue->payload, block) != PPROF_STATUS_OK ||
+      ppi_log_payload_piece(&rescue->payload, block, &whole) != PPROF_STATUS_OK)
+    return 0;
+  // The number is the last of the info's texts, which may take several blocks.
+  uint32_t segment = whole ? segment_of(&rescue->payload) : rescue->segment + 1;
+  return segment > rescue->segment ? segment : 0;
+}
+
 pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
-                                    const ppi_staging *staging) {
+                                    const ppi_staging *staging,
+                                    uint64_t *cursor, uint32_t *out_next) {
+  *out_next = 0;
   ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
   if (!runs) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  uint64_t cursor = 0, number;
+  uint64_t at = *cursor, number;
   uint32_t len;
   const void *bytes;
   while (status == PPROF_STATUS_OK &&
-         ppi_staging_walk(staging, &cursor, &bytes, &len, &number)) {
+         ppi_staging_walk(staging, &at, &bytes, &len, &number)) {
     ppi_log_block block;
-    if (!parse_staged(bytes, len, runs, &block) ||
-        block.header.number < rescue->next_number)
-      continue;
-    status = copy_block(rescue, &block, &rescue->result->blocks_staged);
+    bool parsed = ppi_log_parse_staged(bytes, len, runs, &block);
+    *out_next = parsed ? begun_by(rescue, &block) : 0;
+    if (*out_next) break;
+    *cursor = at;
+    // Last words take the numbers of blocks that did not get into the file.
+    if (parsed && !rescue->complete &&
+        block.header.number >= rescue->next_number)
+      status = copy_block(rescue, &block, &rescue->result->blocks_staged);
   }
   ppi_free(runs);
   return status;
@@ -233,7 +263,7 @@ pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
 
 static uint64_t kept(void *user, uint32_t lane) {
   const ppi_rescue *rescue = user;
-  return lane < rescue->num_ends ? rescue->ends[lane] : 0;
+  return ppi_lane_ends_of(&rescue->ends, lane);
 }
 
 static pprof_status close_windows(ppi_rescue *rescue) {
@@ -245,62 +275,6 @@ static pprof_status close_windows(ppi_rescue *rescue) {
     if (status != PPROF_STATUS_OK) return status;
     window->closed = true;
   }
-  return PPROF_STATUS_OK;
-}
-
-// The spool's per-lane counts join the tally; sums over all lanes follow from
-// them.
-static pprof_status add_lane_counts(ppi_rescue *rescue,
-                                    const pprof_totals *extra) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < extra->num_items && status == PPROF_STATUS_OK; i++) {
-    const ppi_total *item = &extra->items[i];
-    if (item->lane != PPROF_ALL_LANES)
-      status = ppi_tally_add(&rescue->tally, item->lane,
-                             (ppi_total_key)item->key, item->value);
-  }
-  return status;
-}
-
-// What the spool counts for the whole run beyond its lanes.
-static void add_run_counts(uint64_t sums[PPI_NUM_TOTALS],
-                           const pprof_totals *extra) {
-  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
-    uint64_t lanes = 0, run = 0;
-    for (size_t i = 0; i < extra->num_items; i++) {
-      const ppi_total *item = &extra->items[i];
-      if (item->key != key) continue;
-      *(item->lane == PPROF_ALL_LANES ? &run : &lanes) += item->value;
-    }
-    if (run > lanes) sums[key] += run - lanes;
-  }
-}
-
-static pprof_status make_items(ppi_rescue *rescue, const pprof_totals *extra,
-                               ppi_total **out, size_t *out_num) {
-  pprof_status status = add_lane_counts(rescue, extra);
-  ppi_total *items;
-  size_t num = 0, num_lanes = 0;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_tally_items(&rescue->tally, &items, &num);
-  if (status != PPROF_STATUS_OK) return status;
-  uint64_t sums[PPI_NUM_TOTALS] = {0};
-  while (num_lanes < num && items[num_lanes].lane != PPROF_ALL_LANES)
-    num_lanes++;
-  for (size_t i = num_lanes; i < num; i++) sums[items[i].key] = items[i].value;
-  add_run_counts(sums, extra);
-  sums[PPI_TOTAL_INCOMPLETE] = 1;
-  ppi_total *grown =
-      ppi_realloc(items, (num_lanes + PPI_NUM_TOTALS) * sizeof *items);
-  if (!grown) {
-    ppi_free(items);
-    return PPROF_STATUS_NO_MEMORY;
-  }
-  num = num_lanes;
-  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
-    if (sums[key]) grown[num++] = (ppi_total){PPROF_ALL_LANES, key, sums[key]};
-  *out = grown;
-  *out_num = num;
   return PPROF_STATUS_OK;
 }
 
@@ -316,7 +290,8 @@ static pprof_status write_totals(ppi_rescue *rescue, ppi_salvage *salvage) {
                            : "from the log's whole blocks, without a spool"};
   pprof_totals totals = {.notes = notes, .num_notes = extra->num_notes + 1};
   ppi_total *items = NULL;
-  pprof_status status = make_items(rescue, extra, &items, &totals.num_items);
+  pprof_status status =
+      ppi_log_totals_join(&rescue->tally, extra, 1, &items, &totals.num_items);
   totals.items = items;
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_totals(&rescue->assembler, &totals);

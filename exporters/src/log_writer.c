@@ -13,9 +13,15 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "codec.h"
 #include "log_block.h"
+#include "log_budget.h"
 #include "log_io.h"
+#include "log_kept.h"
+#include "log_loss.h"
 #include "mem.h"
+#include "part.h"
+#include "rotate.h"
 
 enum {
   HEAP_RING_BYTES = 1024 * 1024,
@@ -28,26 +34,26 @@ enum {
   FIRST_BLOCKS_MS = 200
 };
 
-// The records of a run are kept once its block is in the file.
-typedef struct promise {
-  uint64_t number, end_seq;
-  uint32_t lane;
-} promise;
-
 typedef struct log_writer {
   pprof_sink base;
-  char *path, *part_path;
-  int fd;  // until the I/O thread takes it
+  ppi_part part;       // its fd until the I/O thread takes it
+  char *segment_path;  // the file that is being written, in the end
+  ppi_rotate rotate;   // only of a log with segments or a limit
+  uint64_t segment_bytes, segment_len;
+  uint32_t keep, last_segment;
+  ppi_disk *disk;
+  ppi_log_budget budget;
   ppi_log_io *io;
   ppi_staging *staging;
   void *heap_ring;  // NULL: the ring is in the spool
   ppi_log_assembler assembler;
   bool assembling, finished;
-  ppi_buffer backlog;  // closed while the ring was full: u32 length, blocks
-  uint64_t *kept;      // by lane
-  size_t num_kept, kept_capacity;
-  promise *promises;
-  size_t first_promise, num_promises, promises_capacity;
+  uint32_t num_runs;    // finished
+  uint64_t num_staged;  // blocks
+  uint64_t num_blocks;  // of earlier segments
+  ppi_buffer backlog;   // closed while the ring was full: u32 length, blocks
+  ppi_log_kept kept;
+  ppi_log_loss loss;
   ppi_log_writer_stats stats;
   uint64_t limit_ms;
   pprof_status status;  // the first failure
@@ -60,51 +66,21 @@ static log_writer *writer_of(pprof_sink *sink) {
 
 static pprof_status fail_io(log_writer *writer, int error) {
   if (writer->status == PPROF_STATUS_OK)
-    writer->status = ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
-                              writer->part_path, strerror(error));
+    writer->status =
+        ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
+                 writer->part.part_path, ppi_log_loss_reason(error));
   return writer->status;
 }
 
 static pprof_status fail(log_writer *writer, pprof_status status) {
   if (writer->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
-    writer->status = ppi_fail(&writer->error, status, "%s: %s",
-                              writer->part_path, pprof_status_string(status));
+    writer->status =
+        ppi_fail(&writer->error, status, "%s: %s", writer->part.part_path,
+                 pprof_status_string(status));
   return writer->status;
 }
 
 // ---- kept ----
-
-static bool set_kept(log_writer *writer, uint32_t lane, uint64_t end_seq) {
-  if (lane >= writer->num_kept) {
-    void *grown = ppi_grow(writer->kept, &writer->kept_capacity,
-                           (size_t)lane + 1, sizeof *writer->kept);
-    if (!grown) return false;
-    writer->kept = grown;
-    memset(writer->kept + writer->num_kept, 0,
-           (lane + 1 - writer->num_kept) * sizeof *writer->kept);
-    writer->num_kept = (size_t)lane + 1;
-  }
-  writer->kept[lane] = PPI_MAX(writer->kept[lane], end_seq);
-  return true;
-}
-
-static bool add_promise(log_writer *writer, uint64_t number,
-                        const ppi_log_run *run) {
-  // What is done makes room once it is half, also when the file always lags.
-  if (writer->first_promise > writer->num_promises / 2) {
-    writer->num_promises -= writer->first_promise;
-    memmove(writer->promises, writer->promises + writer->first_promise,
-            writer->num_promises * sizeof *writer->promises);
-    writer->first_promise = 0;
-  }
-  void *grown = ppi_grow(writer->promises, &writer->promises_capacity,
-                         writer->num_promises + 1, sizeof *writer->promises);
-  if (!grown) return false;
-  writer->promises = grown;
-  writer->promises[writer->num_promises++] =
-      (promise){number, run->end_seq, run->lane};
-  return true;
-}
 
 // A block has reached the ring.
 static bool note_block(log_writer *writer, const uint8_t *block,
@@ -113,8 +89,10 @@ static bool note_block(log_writer *writer, const uint8_t *block,
   for (uint32_t i = 0; i < header->num_runs; i++) {
     ppi_log_run run;
     ppi_log_run_load(block + PPI_LOG_HEADER_SIZE + i * PPI_LOG_RUN_SIZE, &run);
-    bool noted = writer->heap_ring ? add_promise(writer, header->number, &run)
-                                   : set_kept(writer, run.lane, run.end_seq);
+    bool noted =
+        writer->heap_ring
+            ? ppi_log_kept_promise(&writer->kept, &run, writer->num_staged)
+            : ppi_log_kept_set(&writer->kept, run.lane, run.end_seq);
     if (!noted) return false;
   }
   return true;
@@ -122,16 +100,16 @@ static bool note_block(log_writer *writer, const uint8_t *block,
 
 static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   log_writer *writer = writer_of(sink);
-  if (writer->io && writer->first_promise < writer->num_promises) {
-    uint64_t next_number = ppi_log_io_look(writer->io).next_number;
-    while (writer->first_promise < writer->num_promises) {
-      const promise *first = &writer->promises[writer->first_promise];
-      if (first->number >= next_number) break;
-      if (!set_kept(writer, first->lane, first->end_seq)) break;
-      writer->first_promise++;
-    }
+  if (writer->budget.full) {
+    // What is not in the log is counted, and that is all there will be of it.
+    const ppi_rotate *rotate = &writer->rotate;
+    *out_seq = lane < rotate->num_ends ? rotate->ends[lane] : 0;
+    return true;
   }
-  *out_seq = lane < writer->num_kept ? writer->kept[lane] : 0;
+  if (writer->io && ppi_log_kept_waits(&writer->kept))
+    ppi_log_kept_written(&writer->kept,
+                         ppi_log_io_look(writer->io).num_written);
+  *out_seq = ppi_log_kept_end(&writer->kept, lane);
   return true;
 }
 
@@ -160,13 +138,30 @@ static bool stage_group(log_writer *writer, const uint8_t *bytes, size_t len) {
     ppi_log_header_load(blocks[i].bytes, &header);
     if (!note_block(writer, blocks[i].bytes, &header))
       fail(writer, PPROF_STATUS_NO_MEMORY);
+    writer->num_staged++;
   }
   ppi_log_io_wake(writer->io);
   return true;
 }
 
+// The numbers go to the blocks that come instead.
+static pprof_status refuse(log_writer *writer, const uint8_t *blocks,
+                           size_t len) {
+  uint64_t num_blocks;
+  pprof_status status =
+      ppi_log_budget_refuse(&writer->budget, blocks, len, &num_blocks);
+  writer->assembler.next_number -= num_blocks;
+  return status;
+}
+
 static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   log_writer *writer = user;
+  pprof_status status;
+  if (ppi_log_loss_takes(&writer->loss, &writer->budget, blocks, len, &status))
+    return status;
+  if (!ppi_log_budget_take(&writer->budget, writer->segment_path, len))
+    return refuse(writer, blocks, len);
+  writer->segment_len += len;
   if (writer->backlog.len == 0 && stage_group(writer, blocks, len))
     return writer->status;
   uint8_t prefix[4];
@@ -213,7 +208,7 @@ static bool ready(pprof_sink *sink) {
 
 static bool take_spool_ring(log_writer *writer, ppi_staging *staging) {
   if (!staging || staging->size < MIN_RING_BYTES ||
-      !ppi_staging_claim(staging, writer->part_path))
+      !ppi_staging_claim(staging, writer->part.part_path))
     return false;
   writer->staging = staging;
   return true;
@@ -221,7 +216,7 @@ static bool take_spool_ring(log_writer *writer, ppi_staging *staging) {
 
 static bool make_heap_ring(log_writer *writer) {
   uint64_t bytes = sizeof(ppi_staging) + HEAP_RING_BYTES;
-  writer->heap_ring = ppi_alloc(bytes);
+  if (!writer->heap_ring) writer->heap_ring = ppi_alloc(bytes);
   if (!writer->heap_ring) return false;
   writer->staging = ppi_staging_init(writer->heap_ring, bytes);
   return true;
@@ -233,15 +228,82 @@ static void wait_for_first_blocks(log_writer *writer) {
   uint64_t deadline_ns = ppi_monotonic_ns() + FIRST_BLOCKS_MS * 1000000ull;
   while (check(writer) == PPROF_STATUS_OK) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
-    if (num_written >= writer->assembler.next_number ||
+    if (num_written >= writer->num_staged ||
         !ppi_log_io_wait(writer->io, num_written, deadline_ns))
       return;
   }
 }
 
+// A further run goes behind those in the file, which until its end is the
+// unfinished one again.
+static pprof_status reopen(log_writer *writer) {
+  ppi_part *part = &writer->part;
+  // A rename would replace the .part that another has begun since.
+  if (link(part->path, part->part_path) != 0) return fail_io(writer, errno);
+  unlink(part->path);
+  part->fd = open(part->part_path, O_RDWR | O_CLOEXEC);
+  if (part->fd < 0 || ppi_part_is_held(part->fd) ||
+      lseek(part->fd, 0, SEEK_END) < 0)
+    return fail_io(writer, errno);
+  ppi_log_assembler_clear(&writer->assembler);
+  writer->assembling = writer->finished = false;
+  ppi_log_kept_restart(&writer->kept);
+  ppi_tally_clear(&writer->loss.given);
+  writer->loss.num_ended = 0;
+  writer->num_staged = 0;
+  return PPROF_STATUS_OK;
+}
+
+static bool counts(const log_writer *writer) {
+  return writer->segment_bytes > 0 || writer->disk;
+}
+
+static pprof_status name_segment(log_writer *writer) {
+  ppi_free(writer->segment_path);
+  writer->segment_path =
+      writer->segment_bytes
+          ? ppi_segment_path(writer->part.path, writer->rotate.segment)
+          : ppi_strdup(writer->part.path);
+  return writer->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// What the file begins with.
+static pprof_status tell_info(log_writer *writer, const pprof_run_info *info) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (counts(writer)) {
+    ppi_log_budget_begin_essential(&writer->budget);
+    status = ppi_rotate_begin(&writer->rotate, info);
+  }
+  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  if (status == PPROF_STATUS_OK)
+    status = writer->segment_bytes
+                 ? ppi_rotate_info(&writer->rotate, &writer->assembler)
+                 : ppi_log_assembler_info(&writer->assembler, info);
+  if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
+  return status;
+}
+
+static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
+  const char *uuid = pprof_run_info_text(info, "uuid");
+  ppi_log_io_files files = {.path = writer->part.path,
+                            .part_path = writer->part.part_path,
+                            .keep = writer->keep,
+                            .disk = writer->disk};
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
+  ppi_log_file_header_store(header, uuid ? uuid : "");
+  pprof_status status = ppi_log_io_start(writer->part.fd, &files,
+                                         writer->staging, header, &writer->io);
+  if (status == PPROF_STATUS_OK) writer->part.fd = -1;
+  return status;
+}
+
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   log_writer *writer = writer_of(sink);
-  if (writer->io || writer->finished) return PPROF_STATUS_INVALID;
+  if (writer->io) return PPROF_STATUS_INVALID;
+  if (writer->status != PPROF_STATUS_OK) return writer->status;
+  if (writer->finished && counts(writer)) return PPROF_STATUS_UNSUPPORTED;
+  if (writer->finished && reopen(writer) != PPROF_STATUS_OK)
+    return writer->status;
   if (!take_spool_ring(writer, info->staging) && !make_heap_ring(writer))
     return fail(writer, PPROF_STATUS_NO_MEMORY);
   pprof_status status = ppi_log_assembler_init(
@@ -249,29 +311,68 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
       (size_t)(writer->staging->size / BLOCKS_PER_RING), 0);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
   writer->assembling = true;
-  const char *uuid = pprof_run_info_text(info, "uuid");
-  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
-  ppi_log_file_header_store(header, uuid ? uuid : "");
-  status = ppi_log_io_start(writer->fd, writer->staging, header, &writer->io);
+  status = start_io(writer, info);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
-  writer->fd = -1;
-  fail(writer, ppi_log_assembler_info(&writer->assembler, info));
+  fail(writer, tell_info(writer, info));
   wait_for_first_blocks(writer);
   return writer->status;
+}
+
+// The segment is full: its totals, then what the next one begins with.
+static pprof_status turn_if_full(log_writer *writer) {
+  uint64_t most = ppi_log_assembler_max_block(&writer->assembler);
+  uint64_t limit = writer->segment_bytes;
+  if (limit > 2 * most) limit -= most;
+  if (limit == 0 || writer->segment_len < limit || writer->budget.full ||
+      writer->rotate.tally.num_lanes == 0)
+    return PPROF_STATUS_OK;
+  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  ppi_disk_add(writer->disk, writer->segment_path, 0, true);
+  ppi_log_budget_begin_essential(&writer->budget);
+  status = ppi_rotate_end(&writer->rotate, &writer->assembler);
+  if (status == PPROF_STATUS_OK &&
+      !ppi_log_loss_turn(&writer->loss, &writer->rotate.earlier))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  writer->num_blocks += writer->assembler.next_number;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rotate_start(&writer->rotate, &writer->assembler);
+  ppi_log_budget_end_essential(&writer->budget);
+  writer->segment_len = 0;
+  return status == PPROF_STATUS_OK
+             ? ppi_rotate_tell(&writer->rotate, &writer->assembler)
+             : status;
 }
 
 static pprof_status define(pprof_sink *sink,
                            const pprof_definition *definition) {
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
-  if (status != PPROF_STATUS_OK) return status;
+  if (status == PPROF_STATUS_OK && writer->segment_bytes)
+    status = fail(writer, ppi_rotate_define(&writer->rotate, definition));
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
   return fail(writer, ppi_log_assembler_define(&writer->assembler, definition));
+}
+
+// Turns before the batch, not within it.
+static pprof_status count_batch(log_writer *writer, const pprof_batch *batch) {
+  pprof_status status = turn_if_full(writer);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rotate_events(&writer->rotate, batch);
+  if (status != PPROF_STATUS_OK) return status;
+  return writer->budget.full ? ppi_log_budget_drop(&writer->budget, batch)
+                             : ppi_tally_batch(&writer->rotate.tally, batch);
 }
 
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
-  if (status != PPROF_STATUS_OK) return status;
+  if (!status && !ppi_log_loss_note(&writer->loss, batch))
+    status = fail(writer, PPROF_STATUS_NO_MEMORY);
+  if (status == PPROF_STATUS_OK && counts(writer))
+    status = fail(writer, count_batch(writer, batch));
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
   return fail(writer, ppi_log_assembler_events(&writer->assembler, batch));
 }
 
@@ -279,7 +380,7 @@ static pprof_status checkpoint(pprof_sink *sink,
                                const pprof_checkpoint *checkpoint) {
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
-  if (status != PPROF_STATUS_OK) return status;
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
   return fail(writer,
               ppi_log_assembler_checkpoint(&writer->assembler, checkpoint));
 }
@@ -288,18 +389,22 @@ static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
                            uint64_t time_ns) {
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
-  if (status != PPROF_STATUS_OK) return status;
+  if (status == PPROF_STATUS_OK && writer->segment_bytes)
+    status = fail(
+        writer, ppi_rotate_window_edge(&writer->rotate, index, opens, time_ns));
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
   return fail(writer, ppi_log_assembler_window(&writer->assembler, index, opens,
                                                time_ns));
 }
 
-// Moves the backlog into the ring as room comes; the last wait, for the ring
-// to run empty, is the I/O thread's own.
+// Moves the backlog into the ring as room comes, until all is in the file.
 static pprof_status push_backlog(log_writer *writer, uint64_t deadline_ns) {
   for (;;) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
     pprof_status status = check(writer);
-    if (status != PPROF_STATUS_OK || writer->backlog.len == 0) return status;
+    bool is_done =
+        writer->backlog.len == 0 && num_written >= writer->num_staged;
+    if (status != PPROF_STATUS_OK || is_done) return status;
     if (!ppi_log_io_wait(writer->io, num_written, deadline_ns))
       return fail_io(writer, ETIMEDOUT);
   }
@@ -310,10 +415,70 @@ static void close_io(log_writer *writer, uint64_t deadline_ns) {
   ppi_log_io_state state;
   int error = ppi_log_io_finish(writer->io, deadline_ns, &state);
   writer->io = NULL;
-  writer->stats.num_blocks = writer->assembler.next_number;
+  writer->last_segment = state.segment;
+  writer->stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
   writer->stats.num_blocks_lost = writer->stats.num_blocks - state.num_written;
   writer->stats.num_bytes = state.num_bytes;
   if (error) fail_io(writer, error);
+}
+
+static pprof_status tell_totals(log_writer *writer,
+                                const pprof_totals *totals) {
+  if (!counts(writer))
+    return ppi_log_assembler_totals(&writer->assembler, totals);
+  // What is left may be turned away; then the totals say so.
+  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_log_budget_begin_essential(&writer->budget);
+  return ppi_log_budget_totals(&writer->budget, &writer->rotate, totals,
+                               &writer->assembler);
+}
+
+static void name_loss(log_writer *writer, int error, uint64_t num) {
+  writer->status =
+      ppi_fail(&writer->error, PPROF_STATUS_IO,
+               "%s: %s; %llu records are not in it", writer->part.part_path,
+               ppi_log_loss_reason(error), (unsigned long long)num);
+}
+
+// The disk has ended the log: the file says so where it can still be written,
+// the error in any case.
+static void tell_loss(log_writer *writer, const pprof_totals *totals) {
+  ppi_log_budget *budget = &writer->budget;
+  ppi_log_io_state state = ppi_log_io_look(writer->io);
+  ppi_log_loss_rest rest = {
+      &writer->assembler, writer->staging, &writer->backlog,
+      state.num_written - writer->num_blocks, &writer->rotate.earlier};
+  budget->error = state.error ? state.error : ETIMEDOUT;
+  if (ppi_log_loss_settle(&writer->loss, budget, &rest, totals)) return;
+  name_loss(writer, budget->error,
+            ppi_log_loss_missing(&writer->loss, budget, totals, state.segment));
+  // A segment that is full has its totals in the ring.
+  bool is_behind =
+      writer->segment_bytes && state.segment != writer->rotate.segment;
+  if (!state.error || is_behind) return;
+  if (!ppi_log_loss_speak(&writer->loss, budget, &writer->rotate, &rest,
+                          totals))
+    ppi_log_io_last_words(writer->io, &writer->loss.words);
+}
+
+static void give_name(log_writer *writer) {
+  if (writer->segment_bytes && writer->last_segment == 1)
+    ppi_segments_remove_old(writer->part.path,
+                            ppi_rotate_uuid(&writer->rotate));
+  if (rename(writer->part.part_path, writer->segment_path) != 0) {
+    if (errno == ENOENT)
+      name_loss(writer, errno,
+                ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
+    else
+      fail_io(writer, errno);
+  }
+  uint64_t dropped = ppi_log_budget_num_dropped(&writer->budget);
+  if (dropped && writer->status == PPROF_STATUS_OK)
+    writer->status =
+        ppi_fail(&writer->error, PPROF_STATUS_IO,
+                 "%s: the disk limit left no room for %llu records",
+                 writer->segment_path, (unsigned long long)dropped);
 }
 
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
@@ -322,141 +487,65 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_status status = check(writer);
   if (writer->finished || !writer->io) return status;
   if (status == PPROF_STATUS_OK)
-    status = fail(writer, ppi_log_assembler_totals(&writer->assembler, totals));
+    status = fail(writer, tell_totals(writer, totals));
   if (status == PPROF_STATUS_OK) push_backlog(writer, deadline_ns);
+  if (writer->status == PPROF_STATUS_IO) tell_loss(writer, totals);
   close_io(writer, deadline_ns);
   writer->finished = true;
-  if (writer->status == PPROF_STATUS_OK &&
-      rename(writer->part_path, writer->path) != 0)
-    fail_io(writer, errno);
+  writer->num_runs++;
+  if (writer->status == PPROF_STATUS_OK) give_name(writer);
   return writer->status;
 }
 
 static void destroy(pprof_sink *sink) {
   log_writer *writer = writer_of(sink);
   bool begun = writer->io || writer->finished;
-  if (writer->io && writer->status == PPROF_STATUS_OK) {
+  uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
+  if (writer->io && !writer->status) {
     // Stopped without finish: what was gathered still goes to the file.
-    uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
     fail(writer, ppi_log_assembler_flush(&writer->assembler));
     push_backlog(writer, deadline_ns);
-    close_io(writer, deadline_ns);
   }
-  close_io(writer, 0);
-  if (writer->fd >= 0) close(writer->fd);
-  if (!begun) unlink(writer->part_path);
+  // A disk that did not answer is not waited for again.
+  bool answers =
+      !writer->status || (writer->io && ppi_log_io_look(writer->io).error);
+  close_io(writer, answers ? deadline_ns : 0);
+  ppi_log_budget_close(&writer->budget);  // it borrows the part's path
+  ppi_part_clear(&writer->part, !begun && !writer->num_runs);
   if (writer->assembling) ppi_log_assembler_clear(&writer->assembler);
   ppi_buffer_clear(&writer->backlog);
   ppi_free(writer->heap_ring);
-  ppi_free(writer->kept);
-  ppi_free(writer->promises);
-  ppi_free(writer->path);
-  ppi_free(writer->part_path);
+  ppi_log_kept_clear(&writer->kept);
+  ppi_log_loss_clear(&writer->loss);
+  ppi_free(writer->segment_path);
+  ppi_rotate_clear(&writer->rotate);
+  ppi_disk_destroy(writer->disk);
   ppi_free(writer);
 }
 
 // ---- creation ----
 
-char *ppi_log_sibling_path(const char *path, const char *infix) {
-  static const char suffix[] = ".pplog";
-  size_t len = strlen(path), stem = len;
-  if (len > sizeof suffix - 1 &&
-      strcmp(path + len - (sizeof suffix - 1), suffix) == 0)
-    stem = len - (sizeof suffix - 1);
-  size_t size = len + strlen(infix) + 2;
-  char *out = ppi_alloc(size);
-  if (out)
-    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
-  return out;
-}
-
-static char *join(const char *a, const char *between, const char *b) {
-  size_t size = strlen(a) + strlen(between) + strlen(b) + 1;
-  char *out = ppi_alloc(size);
-  if (out) snprintf(out, size, "%s%s%s", a, between, b);
-  return out;
-}
-
-// The spool names the log, and the program may change its folder.
-static char *absolute(const char *path) {
-  char folder[PPI_STAGING_PATH_MAX];
-  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
-  return join(folder, "/", path);
-}
-
-// Opens a .part file that holds nothing and that nobody writes. -1 and EEXIST
-// when this one is another run's, EBUSY when that run lives. A recover that
-// removes an empty one does so under the lock, so whoever has the lock sees
-// that the name is gone.
-static int open_free(const char *part_path) {
-  int fd = open(part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return -1;
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  bool held = fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
-              (errno == EAGAIN || errno == EACCES);
-  struct stat stat;
-  if (held ||
-      (fstat(fd, &stat) == 0 && (stat.st_size > 0 || stat.st_nlink == 0))) {
-    close(fd);
-    errno = held ? EBUSY : EEXIST;
-    return -1;
-  }
-  return fd;
-}
-
-// Neither of two that live replaces the other's log.
-static pprof_status keep_apart(log_writer *writer) {
-  size_t len = strlen(writer->part_path) - strlen(".part");
-  char *path = ppi_strdup(writer->part_path);
-  if (!path) return PPROF_STATUS_NO_MEMORY;
-  path[len] = 0;
-  ppi_free(writer->path);
-  writer->path = path;
-  return PPROF_STATUS_OK;
-}
-
-// What a run that died left under PATH.part waits for `recover`; the next run
-// writes beside it.
-static pprof_status open_part(log_writer *writer, pprof_error *error) {
-  char infix[16] = "";
-  bool meets = false;
-  for (int n = 0; n < 10000; n++) {
-    snprintf(infix, sizeof infix, "%d", n);
-    char *path = n ? ppi_log_sibling_path(writer->path, infix)
-                   : ppi_strdup(writer->path);
-    ppi_free(writer->part_path);
-    writer->part_path = path ? join(path, ".part", "") : NULL;
-    ppi_free(path);
-    if (!writer->part_path)
-      return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-    writer->fd = open_free(writer->part_path);
-    if (writer->fd >= 0)
-      return meets && keep_apart(writer) != PPROF_STATUS_OK
-                 ? ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory")
-                 : PPROF_STATUS_OK;
-    meets = meets || errno == EBUSY;
-    if (errno != EEXIST && errno != EBUSY) break;
-  }
-  return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s: %s",
-                  writer->part_path, strerror(errno));
-}
-
 static pprof_status open_writer(log_writer *writer, const char *path,
                                 pprof_error *error) {
   struct stat existing;
   size_t len = strlen(path);
-  if (len == 0 || path[len - 1] == '/' ||
-      (stat(path, &existing) == 0 && S_ISDIR(existing.st_mode)))
+  bool exists = len > 0 && stat(path, &existing) == 0;
+  if (len == 0 || path[len - 1] == '/' || (exists && S_ISDIR(existing.st_mode)))
     return ppi_fail(error, PPROF_STATUS_IO,
                     "cannot write '%s': it names a folder, not a file", path);
-  writer->path = absolute(path);
-  if (!writer->path)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  return open_part(writer, error);
+  // The log replaces what has its name: never a device, a pipe or a socket.
+  if (exists && !S_ISREG(existing.st_mode))
+    return ppi_fail(error, PPROF_STATUS_IO,
+                    "cannot write '%s': it is no regular file", path);
+  // What a run that died left under PATH.part waits for `recover`; the next run
+  // writes beside it.
+  return ppi_part_open(path, true, &writer->part, error);
 }
 
-pprof_status pprof_log_writer_create(const char *path, pprof_sink **out,
-                                     pprof_error *error) {
+pprof_status ppi_log_writer_create(const char *path,
+                                   const ppi_log_rotation *rotation,
+                                   pprof_sink **out, pprof_error *error) {
+  (void)ppi_codec_writer();  // loaded by who starts, not by the collector
   log_writer *writer = ppi_alloc(sizeof *writer);
   if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   writer->base = (pprof_sink){.size = sizeof(pprof_sink),
@@ -469,17 +558,25 @@ pprof_status pprof_log_writer_create(const char *path, pprof_sink **out,
                               .kept = kept,
                               .destroy = destroy,
                               .ready = ready};
-  writer->fd = -1;
   writer->limit_ms = DEFAULT_LIMIT_MS;
   pprof_status status = open_writer(writer, path, error);
   if (status != PPROF_STATUS_OK) {
-    ppi_free(writer->path);
-    ppi_free(writer->part_path);
     ppi_free(writer);
     return status;
   }
+  if (rotation) {
+    writer->segment_bytes = rotation->segment_bytes;
+    writer->keep = rotation->keep;
+    writer->disk = ppi_disk_ref(rotation->disk);
+    ppi_log_budget_open(&writer->budget, writer->disk, writer->part.part_path);
+  }
   *out = &writer->base;
   return PPROF_STATUS_OK;
+}
+
+pprof_status pprof_log_writer_create(const char *path, pprof_sink **out,
+                                     pprof_error *error) {
+  return ppi_log_writer_create(path, NULL, out, error);
 }
 
 void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms) {
@@ -490,7 +587,7 @@ ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink) {
   log_writer *writer = writer_of(sink);
   ppi_log_writer_stats stats = writer->stats;
   if (!writer->io) return stats;
-  stats.num_blocks = writer->assembler.next_number;
+  stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
   stats.num_bytes = ppi_log_io_look(writer->io).num_bytes;
   return stats;
 }
@@ -500,9 +597,11 @@ const char *ppi_log_writer_error(const pprof_sink *sink) {
 }
 
 const char *ppi_log_writer_part_path(const pprof_sink *sink) {
-  return ((const log_writer *)sink)->part_path;
+  return ((const log_writer *)sink)->part.part_path;
 }
 
 const char *ppi_log_writer_path(const pprof_sink *sink) {
-  return ((const log_writer *)sink)->path;
+  const log_writer *writer = (const log_writer *)sink;
+  return writer->segment_path && writer->finished ? writer->segment_path
+                                                  : writer->part.path;
 }

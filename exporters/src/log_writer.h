@@ -4,17 +4,33 @@
 #ifndef PPI_LOG_WRITER_H_
 #define PPI_LOG_WRITER_H_
 
+#include "disk.h"
 #include "pprof/log.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct ppi_log_writer_stats {
-  uint64_t num_blocks;       // closed so far
+typedef struct ppi_log_writer_stats {  // of the latest run
+  uint64_t num_blocks;                 // closed so far
   uint64_t num_blocks_lost;  // closed, and after finish not in the file
   uint64_t num_bytes;        // of blocks in the file
 } ppi_log_writer_stats;
+
+typedef struct ppi_log_rotation {
+  uint64_t segment_bytes;  // when a segment is full; 0: the log is one file
+  uint32_t keep;           // segments there are at most; 0: all
+  ppi_disk *disk;          // NULL: no limit. The writer takes a reference
+} ppi_log_rotation;
+
+// pprof_log_writer_create, for "runs/x.pplog" as segments "runs/x.0001.pplog"
+// and so on, each of them a log. The one that is being written is
+// "runs/x.pplog.part". Where the disk's limit leaves no room, the log ends
+// there: what comes later is counted lost in it, and finish answers IO.
+// `rotation` may be NULL.
+pprof_status ppi_log_writer_create(const char *path,
+                                   const ppi_log_rotation *rotation,
+                                   pprof_sink **out, pprof_error *error);
 
 // `sink` must be a log writer. How long finish waits for the disk, 10 s.
 void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms);

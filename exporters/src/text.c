@@ -77,20 +77,8 @@ void ppi_page_short(ppi_page *page, double value) {
 static size_t decode(const char *text, uint32_t *out) {
   const unsigned char *s = (const unsigned char *)text;
   size_t len = ppi_utf8_length(s, s + strnlen(text, 4));
-  uint32_t code = len <= 1 ? s[0] : s[0] & (0xffu >> (len + 1));
-  for (size_t i = 1; i < len; i++) code = code << 6 | (s[i] & 0x3fu);
-  *out = code;
+  *out = ppi_utf8_code(s, len);
   return len;
-}
-
-static bool is_invisible(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xad ||
-         code == 0x61c || code == 0x180e ||
-         (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-         (code >= 0xfff9 && code <= 0xfffb) ||
-         (code >= 0xe0000 && code <= 0xe007f);
 }
 
 static void put_visible(ppi_page *page, const char *name, const char *escaped) {
@@ -100,7 +88,7 @@ static void put_visible(ppi_page *page, const char *name, const char *escaped) {
     if (len == 0 || code < 0x20 || code == 0x7f) {
       ppi_page_format(page, "\\x%02X", (unsigned char)*name);
       len = 1;
-    } else if (is_invisible(code)) {
+    } else if (ppi_utf8_is_invisible(code)) {
       ppi_page_format(page, "\\u{%X}", code);
     } else {
       if (len == 1 && strchr(escaped, *name)) ppi_page_text(page, "\\");
@@ -118,6 +106,20 @@ void ppi_page_markdown(ppi_page *page, const char *name) {
   put_visible(page, name, "\\|*_`<>[]~&#");
 }
 
+// In a page that holds the text.
+static bool ends_script(const char *text) {
+  return text[0] == '<' && (text[1] == '/' || text[1] == '!');
+}
+
+// JSON has no more than 16 bits in one \u.
+static void put_spelt(ppi_page *page, uint32_t code) {
+  if (code >= 0x10000)
+    ppi_page_format(page, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10),
+                    0xdc00 + (code & 0x3ff));
+  else
+    ppi_page_format(page, "\\u%04x", code);
+}
+
 void ppi_page_json(ppi_page *page, const char *name) {
   ppi_page_text(page, "\"");
   while (*name) {
@@ -128,8 +130,8 @@ void ppi_page_json(ppi_page *page, const char *name) {
       len = 1;
     } else if (code == '"' || code == '\\') {
       ppi_page_format(page, "\\%c", *name);
-    } else if (code < 0x20 || (code >= 0x7f && code <= 0x9f)) {
-      ppi_page_format(page, "\\u%04x", code);
+    } else if (ppi_utf8_is_invisible(code) || ends_script(name)) {
+      put_spelt(page, code);
     } else {
       ppi_page_bytes(page, name, len);
     }
@@ -140,18 +142,22 @@ void ppi_page_json(ppi_page *page, const char *name) {
 
 void ppi_page_csv(ppi_page *page, const char *name) {
   size_t len = strlen(name);
-  bool quoted = strpbrk(name, ",\"\r\n") != NULL ||
+  bool quoted = strpbrk(name, ",\"") != NULL ||
                 (len && (name[0] == ' ' || name[len - 1] == ' '));
   if (!quoted) {
-    ppi_page_text(page, name);
+    ppi_page_visible(page, name);
     return;
   }
+  ppi_page visible = {0};
+  ppi_page_visible(&visible, name);
+  page->failed |= visible.failed;
   ppi_page_text(page, "\"");
-  for (; *name; name++) {
-    if (*name == '"') ppi_page_text(page, "\"");
-    ppi_page_bytes(page, name, 1);
+  for (size_t i = 0; i < visible.len; i++) {
+    if (visible.bytes[i] == '"') ppi_page_text(page, "\"");
+    ppi_page_bytes(page, &visible.bytes[i], 1);
   }
   ppi_page_text(page, "\"");
+  ppi_page_clear(&visible);
 }
 
 size_t ppi_page_width(const char *text, size_t len) {

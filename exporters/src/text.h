@@ -38,9 +38,10 @@ void ppi_page_short(ppi_page *page, double value);
 void ppi_page_visible(ppi_page *page, const char *name);
 // The same, with what Markdown takes for markup escaped.
 void ppi_page_markdown(ppi_page *page, const char *name);
-// A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD each.
+// A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD each,
+// what ppi_page_visible escapes, and the '<' of "</" and "<!", are spelt \u.
 void ppi_page_json(ppi_page *page, const char *name);
-// A CSV field, quoted where it must be (RFC 4180); bytes are kept.
+// A CSV field: visible, and quoted where it must be (RFC 4180).
 void ppi_page_csv(ppi_page *page, const char *name);
 
 // ppi_page_width counts code points.

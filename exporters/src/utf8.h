@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One question about UTF-8, asked by writers of JSON and by the reader of
-// configuration files: is there a well-formed character here?
+// Questions about UTF-8, asked by writers of names and by the reader of
+// configuration files: is there a well-formed character here, and may it be
+// shown as it is?
 #ifndef PPI_UTF8_H_
 #define PPI_UTF8_H_
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // ppi_utf8_length answers how many bytes the character at `at` has, 0 when the
 // bytes up to `end` do not begin with a well-formed one (overlong forms,
@@ -22,6 +25,27 @@ static inline size_t ppi_utf8_length(const unsigned char *at,
   for (size_t i = 2; i < length; i++)
     if (at[i] < 0x80 || at[i] > 0xbf) return 0;
   return length;
+}
+
+// ppi_utf8_code answers the character of `length` bytes at `at`.
+static inline uint32_t ppi_utf8_code(const unsigned char *at, size_t length) {
+  uint32_t code = length <= 1 ? at[0] : at[0] & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) code = code << 6 | (at[i] & 0x3fu);
+  return code;
+}
+
+// ppi_utf8_is_invisible: controls (C0, C1), bidi marks, line separators,
+// characters of no width: what can move a cursor, hide, or reorder a line.
+static inline bool ppi_utf8_is_invisible(uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xad ||
+         code == 0x34f || code == 0x61c || code == 0x180e ||
+         (code >= 0x115f && code <= 0x1160) ||
+         (code >= 0x200b && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2060 && code <= 0x206f) || code == 0x3164 ||
+         code == 0xfeff || code == 0xffa0 ||
+         (code >= 0xfff9 && code <= 0xfffb) ||
+         (code >= 0xe0000 && code <= 0xe007f);
 }
 
 #endif  // PPI_UTF8_H_

@@ -1,118 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all views share: the list of them, cells and rows, and the way from a
-// report and a list of names to a stream.
+// The list of views, and the way from a report and a list of names to a stream.
 #include "view.h"
 
 #include <string.h>
 
-#include "mem.h"
 #include "pprof/export.h"
 
 extern const ppi_view_kind ppi_view_device, ppi_view_overview, ppi_view_model,
-    ppi_view_userdefined, ppi_view_queue, ppi_view_messages;
+    ppi_view_distributed, ppi_view_operator, ppi_view_kernel,
+    ppi_view_memory_manipulation, ppi_view_userdefined, ppi_view_memory,
+    ppi_view_perf, ppi_view_queue, ppi_view_messages, ppi_view_interference,
+    ppi_view_cpu, ppi_view_stages, ppi_view_requests, ppi_view_torch,
+    ppi_view_nsys;
 
 static const ppi_view_kind *const view_kinds[] = {&ppi_view_device,
                                                   &ppi_view_overview,
                                                   &ppi_view_model,
+                                                  &ppi_view_distributed,
+                                                  &ppi_view_operator,
+                                                  &ppi_view_kernel,
+                                                  &ppi_view_memory_manipulation,
                                                   &ppi_view_userdefined,
+                                                  &ppi_view_memory,
+                                                  &ppi_view_perf,
                                                   &ppi_view_queue,
                                                   &ppi_view_messages,
+                                                  &ppi_view_interference,
+                                                  &ppi_view_cpu,
+                                                  &ppi_view_stages,
+                                                  &ppi_view_requests,
                                                   NULL};
+static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
+static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys, NULL};
+static const ppi_view_kind *const *const kinds_of_style[] = {
+    [PPI_STYLE_PADDLE] = view_kinds,
+    [PPI_STYLE_TORCH] = torch_kinds,
+    [PPI_STYLE_NSYS] = nsys_kinds};
 
 enum { NUM_VIEWS = sizeof view_kinds / sizeof *view_kinds - 1 };
 
 const ppi_view_kind *const *ppi_view_kinds(void) {
   return view_kinds;
-}
-
-static int64_t to_signed(uint64_t value) {
-  return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
-ppi_cell ppi_cell_text(const char *text) {
-  return (ppi_cell){PPI_CELL_TEXT, text, 0, 1};
-}
-
-ppi_cell ppi_cell_count(uint64_t count) {
-  return (ppi_cell){PPI_CELL_COUNT, NULL, to_signed(count), 1};
-}
-
-ppi_cell ppi_cell_time(uint64_t ns) {
-  return (ppi_cell){PPI_CELL_TIME, NULL, to_signed(ns), 1};
-}
-
-ppi_cell ppi_cell_unresolved(void) {
-  return (ppi_cell){PPI_CELL_UNRESOLVED, NULL, 0, 1};
-}
-
-ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n) {
-  if (n == 0) return (ppi_cell){0};
-  return (ppi_cell){PPI_CELL_TIME, NULL, to_signed(sum_ns), n};
-}
-
-ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns) {
-  if (ns == 0) return (ppi_cell){0};
-  return (ppi_cell){PPI_CELL_RATE, NULL, to_signed(bytes), ns};
-}
-
-ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole) {
-  if (whole == 0 && part != 0) return (ppi_cell){0};
-  return (ppi_cell){PPI_CELL_RATIO, NULL, part, whole ? whole : 1};
-}
-
-bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent) {
-  if (cell->kind != PPI_CELL_RATIO) return false;
-  *out_percent = (double)cell->value / (double)cell->divisor * 100.0;
-  return true;
-}
-
-ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
-  size_t num = view->kind->num_columns;
-  ppi_view_row *rows = ppi_grow(view->rows, &view->rows_capacity,
-                                view->num_rows + 1, sizeof *rows);
-  if (!rows) return NULL;
-  view->rows = rows;
-  ppi_cell *cells = ppi_grow(view->cells, &view->cells_capacity,
-                             (view->num_rows + 1) * num, sizeof *cells);
-  if (!cells) return NULL;
-  view->cells = cells;
-  cells += view->num_rows * num;
-  memset(cells, 0, num * sizeof *cells);
-  view->rows[view->num_rows++] = (ppi_view_row){section, indent};
-  return cells;
-}
-
-void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
-                         uint64_t base_ns) {
-  cells[0] = ppi_cell_time(spread->sum);
-  cells[1] = ppi_cell_mean(spread->sum, spread->n);
-  cells[2] = ppi_cell_time(spread->max);
-  cells[3] = ppi_cell_time(spread->min);
-  cells[4] = ppi_cell_ratio(to_signed(spread->sum), base_ns);
-}
-
-void ppi_view_note_base(ppi_view *view, const ppi_figures *figures) {
-  const char *base = !figures->runs_without_steps ? "the union of ProfileStep"
-                     : !figures->runs_with_steps
-                         ? "the length of the recorded windows (no ProfileStep)"
-                         : "the union of ProfileStep, and the length of the "
-                           "windows where there is none";
-  ppi_page_format(&view->note, "Ratio base: %s, ", base);
-  ppi_page_fixed(&view->note, (double)figures->base_ns / 1e6, 2);
-  ppi_page_text(&view->note, " ms.\n");
-  if (figures->num_inputs > 1)
-    ppi_page_format(&view->note,
-                    "Times are united within each process and then summed "
-                    "over %zu processes.\n",
-                    figures->num_inputs);
-}
-
-void ppi_view_clear(ppi_view *view) {
-  ppi_free(view->rows);
-  ppi_free(view->cells);
-  ppi_page_clear(&view->note);
-  *view = (ppi_view){0};
 }
 
 static bool is_named(const char *names, const char *name) {
@@ -123,6 +52,11 @@ static bool is_named(const char *names, const char *name) {
       return true;
   }
   return false;
+}
+
+void ppi_views_need(const char *views, ppi_report_details *details) {
+  details->stages |= is_named(views, ppi_view_stages.name);
+  details->requests |= is_named(views, ppi_view_requests.name);
 }
 
 static bool all_are_known(const char *names) {
@@ -138,33 +72,71 @@ static bool all_are_known(const char *names) {
   }
 }
 
-static pprof_status build_views(const ppi_figures *figures, const char *names,
+static bool are_valid(const ppi_report_options *options) {
+  if (options->views &&
+      (options->style != PPI_STYLE_PADDLE || !all_are_known(options->views)))
+    return false;
+  return !options->sort || ppi_sort_is_known(options->style, options->sort);
+}
+
+static pprof_status build_views(const ppi_figures *figures,
+                                const ppi_report_options *options,
                                 ppi_view *views, size_t *out_num) {
-  for (size_t i = 0; i < NUM_VIEWS; i++) {
-    const ppi_view_kind *kind = view_kinds[i];
-    if (names && !is_named(names, kind->name)) continue;
+  const char *names = options->views;
+  for (const ppi_view_kind *const *kind = kinds_of_style[options->style]; *kind;
+       kind++) {
+    if (names ? !is_named(names, (*kind)->name) : (*kind)->named_only) continue;
     ppi_view *view = &views[*out_num];
-    *view = (ppi_view){.kind = kind};
+    *view = (ppi_view){.kind = *kind};
     ++*out_num;
-    pprof_status status = kind->build(figures, view);
+    pprof_status status = (*kind)->build(figures, options, view);
     if (status != PPROF_STATUS_OK) return status;
     if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
   }
   return PPROF_STATUS_OK;
 }
 
+static void put_reason(ppi_page *page, const ppi_view *view,
+                       ppi_report_format format) {
+  bool is_markdown = format == PPI_FORMAT_MARKDOWN;
+  ppi_page_format(page, is_markdown ? "## %s\n\n%s\n" : "%s: %s\n",
+                  view->kind->title, view->reason);
+}
+
+static void put_view(ppi_page *page, const ppi_view *view,
+                     const ppi_report_options *options,
+                     ppi_report_format format) {
+  ppi_time_unit unit =
+      options->style == PPI_STYLE_NSYS ? PPI_TIME_NS : options->time_unit;
+  if (format == PPI_FORMAT_MARKDOWN)
+    ppi_markdown_put(page, view, unit);
+  else if (view->kind->put_text)
+    view->kind->put_text(page, view, options);
+  else
+    ppi_table_put(page, view, unit);
+}
+
+// Reasons of text tables stand line by line; all else has a blank line behind.
 static void put_for_people(ppi_page *page, const ppi_figures *figures,
                            const ppi_view *views, size_t num_views,
                            const ppi_report_options *options,
                            ppi_report_format format) {
+  bool is_open = false;
   for (size_t i = 0; i < num_views; i++) {
-    if (views[i].only_when_named && !options->views) continue;
-    if (format == PPI_FORMAT_TABLE)
-      ppi_table_put(page, &views[i], options->time_unit);
+    const ppi_view *view = &views[i];
+    bool is_unasked = view->only_when_named && !options->views;
+    bool has_reason = view->reason && (is_unasked || !view->num_rows);
+    if (is_unasked && !has_reason) continue;
+    if (is_open && (!has_reason || format == PPI_FORMAT_MARKDOWN))
+      ppi_page_text(page, "\n");
+    if (has_reason)
+      put_reason(page, view, format);
     else
-      ppi_markdown_put(page, &views[i], options->time_unit);
-    ppi_page_text(page, "\n");
+      put_view(page, view, options, format);
+    if (!has_reason) ppi_page_text(page, "\n");
+    is_open = has_reason;
   }
+  if (is_open) ppi_page_text(page, "\n");
   ppi_identity_put(page, figures, options->time_unit);
   ppi_trust_put(page, figures, options->time_unit);
 }
@@ -176,18 +148,14 @@ static void put_csv(ppi_page *page, const ppi_view *views, size_t num_views) {
   }
 }
 
-pprof_status ppi_report_write(const pprof_report *report,
-                              const ppi_report_options *options,
-                              ppi_report_format format, FILE *out) {
-  if (!report || !out) return PPROF_STATUS_INVALID;
-  if (options->views && !all_are_known(options->views))
-    return PPROF_STATUS_INVALID;
-  const ppi_figures *figures = ppi_report_figures(report);
-  if (!figures) return PPROF_STATUS_BUSY;
+pprof_status ppi_figures_write(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_report_format format, FILE *out) {
+  if (!are_valid(options)) return PPROF_STATUS_INVALID;
   ppi_view views[NUM_VIEWS];
   ppi_page page = {0};
   size_t num = 0;
-  pprof_status status = build_views(figures, options->views, views, &num);
+  pprof_status status = build_views(figures, options, views, &num);
   if (status == PPROF_STATUS_OK) {
     if (format == PPI_FORMAT_JSON)
       ppi_json_put(&page, figures, views, num);
@@ -199,6 +167,15 @@ pprof_status ppi_report_write(const pprof_report *report,
   }
   for (size_t i = 0; i < num; i++) ppi_view_clear(&views[i]);
   return status;
+}
+
+pprof_status ppi_report_write(const pprof_report *report,
+                              const ppi_report_options *options,
+                              ppi_report_format format, FILE *out) {
+  if (!report || !out) return PPROF_STATUS_INVALID;
+  const ppi_figures *figures = ppi_report_figures(report);
+  if (!figures) return PPROF_STATUS_BUSY;
+  return ppi_figures_write(figures, options, format, out);
 }
 
 pprof_status pprof_report_write_table(const pprof_report *report,

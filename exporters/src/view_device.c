@@ -16,7 +16,7 @@ static const ppi_column columns[NUM_COLUMNS] = {
 static const ppi_table_column table_columns[] = {{30, DEVICE, 1},
                                                  {20, UTILIZATION, 1}};
 static const char *const headings[] = {"Device", "Utilization (%)"};
-static const ppi_table_section sections[] = {{headings, NULL}};
+static const ppi_headings sections[] = {headings};
 
 static bool add_cpu(ppi_view *view, const char *name, uint64_t busy,
                     uint64_t whole) {
@@ -54,7 +54,9 @@ static void note_missing(ppi_view *view, const ppi_figures *figures) {
   }
 }
 
-static pprof_status build(const ppi_figures *figures, ppi_view *out) {
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
   const uint64_t *totals = figures->totals;
   uint64_t busy = totals[PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS];
   uint64_t idle = totals[PPI_TOTAL_CPU_SYSTEM_IDLE_TICKS];

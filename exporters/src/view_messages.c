@@ -44,7 +44,7 @@ static const char *const headings[] = {"Name",
                                        "Bytes Total",
                                        "CPU Total / Avg / GB/s",
                                        "GPU Total / Avg / GB/s"};
-static const ppi_table_section sections[] = {{headings, NULL}};
+static const ppi_headings sections[] = {headings};
 
 static uint64_t total_bytes(const ppi_report_name *name) {
   uint64_t bytes = 0;
@@ -97,7 +97,9 @@ static void put_note(ppi_view *view, bool by_power) {
                     PPI_MESSAGES_EXACT);
 }
 
-static pprof_status build(const ppi_figures *figures, ppi_view *out) {
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
   const ppi_report_name **names =
       ppi_alloc((figures->num_names + 1) * sizeof *names);
   if (!names) return PPROF_STATUS_NO_MEMORY;

@@ -14,17 +14,16 @@ enum {
 };
 
 static const ppi_column columns[NUM_COLUMNS] = {
-    {"name", NULL},       {"calls", NULL},        {"cpu_total", "ns"},
-    {"cpu_avg", "ns"},    {"cpu_max", "ns"},      {"cpu_min", "ns"},
-    {"cpu_ratio", "%"},   {"device_total", "ns"}, {"device_avg", "ns"},
-    {"device_max", "ns"}, {"device_min", "ns"},   {"device_ratio", "%"},
+    {"name", NULL},
+    {"calls", NULL},
+    PPI_HOST_COLUMNS,
+    PPI_DEVICE_COLUMNS,
 };
 static const ppi_table_column table_columns[] = {
     {15, NAME, 1}, {6, CALLS, 1}, {40, HOST_TOTAL, 5}, {40, DEVICE_TOTAL, 5}};
-static const char *const headings[] = {
-    "Name", "Calls", "CPU Total / Avg / Max / Min / Ratio(%)",
-    "GPU Total / Avg / Max / Min / Ratio(%)"};
-static const ppi_table_section sections[] = {{headings, NULL}};
+static const char *const headings[] = {"Name", "Calls", PPI_HOST_HEADING,
+                                       PPI_DEVICE_HEADING};
+static const ppi_headings sections[] = {headings};
 
 static const char *const phase_names[PPI_NUM_PHASES] = {
     "ProfileStep", "Dataloader", "Forward",     "Backward", "Optimization",
@@ -44,7 +43,7 @@ static bool add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
 }
 
 static ppi_cell signed_time(int64_t ns) {
-  return (ppi_cell){PPI_CELL_TIME, NULL, ns, 1};
+  return (ppi_cell){.kind = PPI_CELL_TIME, .value = ns, .divisor = 1};
 }
 
 // What the phases leave of the base. Threads in parallel can use more than
@@ -85,7 +84,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_view_note_base(view, figures);
 }
 
-static pprof_status build(const ppi_figures *figures, ppi_view *out) {
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
   size_t present = 0;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
     if (!figures->phases[i].host.n) continue;
@@ -95,6 +96,8 @@ static pprof_status build(const ppi_figures *figures, ppi_view *out) {
   if (!add_others(out, figures)) return PPROF_STATUS_NO_MEMORY;
   put_note(out, figures);
   out->only_when_named = present < 2;
+  if (present < 2)
+    out->reason = "fewer than two kinds of phase (ProfileStep, Forward, ...)";
   return PPROF_STATUS_OK;
 }
 

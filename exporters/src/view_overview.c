@@ -24,9 +24,8 @@ static const char *const host_headings[] = {"Event Type", "Calls", "CPU Time",
                                             "Ratio (%)"};
 static const char *const device_headings[] = {"", "Calls", "GPU Time",
                                               "Ratio (%)"};
-static const ppi_table_section sections[] = {
-    [HOST_PART] = {host_headings, NULL},
-    [DEVICE_PART] = {device_headings, NULL}};
+static const ppi_headings sections[] = {
+    [HOST_PART] = host_headings, [DEVICE_PART] = device_headings};
 
 typedef struct line {
   const char *name;
@@ -65,13 +64,16 @@ static pprof_status add_part(ppi_view *view, const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status build(const ppi_figures *figures, ppi_view *out) {
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
   line *lines = ppi_alloc((figures->num_categories + 1) * sizeof *lines);
   if (!lines) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = add_part(out, figures, HOST_PART, lines);
   if (status == PPROF_STATUS_OK)
     status = add_part(out, figures, DEVICE_PART, lines);
   ppi_free(lines);
+  if (!out->num_rows) out->reason = "no ranges";
   ppi_page_text(&out->note,
                 "The time of an event type is the union of its ranges: over "
                 "threads in the host part (CPU Time),\n"

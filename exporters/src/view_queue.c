@@ -45,7 +45,7 @@ static const char *const headings[] = {"Name",
                                        "GPU Total",
                                        "Queue Delay Avg / P50 / P99 / Max",
                                        "Clock Error"};
-static const ppi_table_section sections[] = {{headings, NULL}};
+static const ppi_headings sections[] = {headings};
 
 static int compare_queues(const void *left, const void *right) {
   const ppi_report_queue *a = *(const ppi_report_queue *const *)left;
@@ -98,7 +98,9 @@ static void put_note(ppi_view *view) {
                 "many calls are not resolved.\n");
 }
 
-static pprof_status build(const ppi_figures *figures, ppi_view *out) {
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
   const ppi_report_queue **queues =
       ppi_alloc((figures->num_queues + 1) * sizeof *queues);
   if (!queues) return PPROF_STATUS_NO_MEMORY;

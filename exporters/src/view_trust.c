@@ -21,15 +21,6 @@ void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit) {
   ppi_page_fixed(page, ns / scales[unit], 2);
 }
 
-// The nearest integer, for the mean of integers.
-void ppi_page_integer(ppi_page *page, const ppi_cell *cell) {
-  int64_t value = cell->value, divisor = (int64_t)cell->divisor;
-  int64_t whole = value / divisor, rest = value % divisor;
-  if (rest > 0 && rest >= divisor - rest) whole++;
-  if (rest < 0 && -rest >= divisor + rest) whole--;
-  ppi_page_format(page, "%lld", (long long)whole);
-}
-
 void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit) {
   for (size_t i = 0; i < figures->num_devices; i++) {
@@ -123,22 +114,35 @@ static void put_crash_safe(ppi_page *page, const ppi_figures *figures) {
     ppi_page_text(page, "; the run ended without a stop");
 }
 
-void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
-                   ppi_time_unit unit) {
-  const uint64_t *totals = figures->totals;
-  uint64_t cost_ns = totals[PPI_TOTAL_OWN_COST_TOTAL_NS];
+// An imported trace does not say what recording it cost.
+static void put_own_cost(ppi_page *page, const ppi_figures *figures,
+                         ppi_time_unit unit) {
+  uint64_t marker_cost = figures->totals[PPI_TOTAL_OWN_COST];
+  uint64_t cost_ns = figures->totals[PPI_TOTAL_OWN_COST_TOTAL_NS];
   double percent =
       figures->wall_ns ? (double)cost_ns / (double)figures->wall_ns * 100 : 0;
-  ppi_page_text(page, "Trust: ");
-  put_counts(page, figures);
-  ppi_page_format(page, "; clock error ±%llu ns; own cost ",
-                  (unsigned long long)totals[PPI_TOTAL_CLOCK_ERROR_NS]);
-  ppi_page_fixed(page, (double)totals[PPI_TOTAL_OWN_COST] / 1000, 1);
+  if (marker_cost == 0 && cost_ns == 0) {
+    ppi_page_text(page, "own cost unknown");
+    return;
+  }
+  ppi_page_text(page, "own cost ");
+  ppi_page_fixed(page, (double)marker_cost / 1000, 1);
   ppi_page_text(page, " ns per marker, ");
   ppi_page_time(page, (double)cost_ns, unit);
   ppi_page_format(page, " %s in total (", ppi_time_unit_name(unit));
   ppi_page_fixed(page, percent, 2);
-  ppi_page_text(page, " %); ");
+  ppi_page_text(page, " %)");
+}
+
+void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
+                   ppi_time_unit unit) {
+  const uint64_t *totals = figures->totals;
+  ppi_page_text(page, "Trust: ");
+  put_counts(page, figures);
+  ppi_page_format(page, "; clock error ±%llu ns; ",
+                  (unsigned long long)totals[PPI_TOTAL_CLOCK_ERROR_NS]);
+  put_own_cost(page, figures, unit);
+  ppi_page_text(page, "; ");
   put_crash_safe(page, figures);
   ppi_page_text(page, "\n");
   for (size_t i = 0; i < figures->num_notes; i++) {

@@ -15,6 +15,8 @@ typedef void (*nvtx_function)(void);
 // getExportTable(id) answers one of the tables below, or NULL.
 enum { NVTX_TABLE_CALLBACKS = 1, NVTX_TABLE_VERSION = 3 };
 typedef const void *(*nvtx_get_export_table)(uint32_t id);
+// Not NVTX's: there, it is pprof that emits what it records itself.
+enum { NVTX_TABLE_PPROF = 0x70707266 };
 
 // A module's table has `num` places; 0 is not used. Each points at the slot
 // that calls go through as soon as it is filled.

@@ -27,6 +27,7 @@ typedef struct id_pair {
 
 static struct {
   uint32_t load_begun;
+  int (*init)(nvtx_get_export_table);
   int (*extension_init)(nvtx_extension *);
   nvtx_function *tables[NVTX_NUM_MODULES][NVTX_MAX_CALLS];
   intptr_t extension_slots[NUM_EXTENSIONS][NVTX_MAX_EXTENSION_CALLS];
@@ -64,7 +65,7 @@ extern int InitializeInjectionNvtx2(nvtx_get_export_table get);
 
 void ppi_nvtx_chain_load(void) {
   if (__atomic_exchange_n(&next.load_begun, 1, __ATOMIC_ACQ_REL)) return;
-  const char *path = getenv("PPROF_NVTX_CHAIN");
+  const char *path = secure_getenv("PPROF_NVTX_CHAIN");
   if (!path || !*path) return;
   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (!library) return;
@@ -75,10 +76,15 @@ void ppi_nvtx_chain_load(void) {
     dlclose(library);
     return;
   }
+  next.init = init;
   found = dlsym(library, "InitializeInjectionNvtxExtension");
   memcpy(&next.extension_init, &found, sizeof found);
   // Pairs with ppi_nvtx_next: what init wrote into the slots is there.
   __atomic_fetch_or(&ppi_nvtx_extras, PPI_NVTX_CHAINED, __ATOMIC_RELEASE);
+}
+
+int ppi_nvtx_chain_unit(nvtx_get_export_table get) {
+  return ppi_nvtx_is_chained() ? next.init(get) : 0;
 }
 
 // Asks the next tool, once for each extension; then lends its functions to the

@@ -167,13 +167,27 @@ static bool is_static_program(void) {
   return getauxval(AT_BASE) == 0;
 }
 
+// What pprof emits, of whatever copy, is recorded already: only the tool behind
+// us gets it.
+static bool is_emission(nvtx_get_export_table get) {
+  return get(NVTX_TABLE_PPROF) != NULL;
+}
+
+static int pass_on(nvtx_get_export_table get) {
+  ppi_nvtx_chain_load();
+  return ppi_nvtx_chain_unit(get);
+}
+
 int InitializeInjectionNvtx2(nvtx_get_export_table get) {
   if (!get || is_static_program() ||
-      __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE) || is_own_unit(get))
+      __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE))
     return 0;
+  bool emission = is_emission(get);
+  if (!emission && is_own_unit(get)) return 0;
   // A second copy of this library leaves it all to the first.
   const entry_points *owner = pprof_inject_owner_(&own);
   if (owner != &own) return owner->initialize(get);
+  if (emission) return pass_on(get);
   const nvtx_callbacks *callbacks = get(NVTX_TABLE_CALLBACKS);
   if (!callbacks || callbacks->size < sizeof *callbacks ||
       !callbacks->get_module_table || !attach())

@@ -145,6 +145,8 @@ static inline bool ppi_nvtx_is_chained(void) {
                       PPI_NVTX_CHAINED);
 }
 void ppi_nvtx_chain_load(void);
+// ppi_nvtx_chain_unit attaches a unit to the next tool alone; 0: there is none.
+int ppi_nvtx_chain_unit(nvtx_get_export_table get);
 int ppi_nvtx_chain_extension(nvtx_extension *extension);
 nvtx_function ppi_nvtx_next_extension(uint32_t module, uint32_t call);
 static inline nvtx_function ppi_nvtx_next(uint32_t module, uint32_t call) {

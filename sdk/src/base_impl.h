@@ -17,6 +17,16 @@
 #else
 #define PPI_STATIC_ASSERT _Static_assert
 #endif
+// On declarations of data: without it gcc takes every access through the table
+// of addresses that another library's data need.
+#define PPI_HIDDEN __attribute__((visibility("hidden")))
+// Of what every marker may say and one has to: all but the first only read it,
+// so that its cache line stays with all threads.
+#define PPI_STORE_ONCE(pointer, value)                         \
+  do {                                                         \
+    if (__atomic_load_n(pointer, __ATOMIC_RELAXED) != (value)) \
+      __atomic_store_n(pointer, value, __ATOMIC_RELAXED);      \
+  } while (0)
 #define PPI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PPI_MAX(a, b) ((a) > (b) ? (a) : (b))
 

@@ -61,7 +61,7 @@ static void list_frames(pprof_session *session, const ppi_lane *lane,
   const ppi_drain *drain = &session->drain;
   for (uint32_t i = 0; i < stack->num_frames; i++) {
     const ppi_frame *frame = &stack->frames[i];
-    if (frame->flags & PPI_FRAME_LOST || frame->start > now) continue;
+    if (frame->flags & PPI_FRAME_UNRECORDED || frame->start > now) continue;
     const ppi_window *window = ppi_drain_window_at(drain, frame->start);
     if (!window) continue;
     pprof_event event = {.start_ns = ppi_drain_ns(drain, frame->start),
@@ -120,6 +120,7 @@ static void list_slot(pprof_session *session, const ppi_slot *slot,
   const ppi_drain *drain = &session->drain;
   const ppi_window *window = ppi_drain_window_at(drain, slot->start);
   if (!window || slot->start > now) return;
+  if (slot->provisional && kind == PPI_SLOT_ENDED) return;
   uint64_t until = kind == PPI_SLOT_ENDED ? slot->end : now;
   until = PPI_MIN(PPI_MIN(until, window->close_ticks), now);
   pprof_event event = {.start_ns = ppi_drain_ns(drain, slot->start),
@@ -211,8 +212,10 @@ void ppi_checkpoint_take(pprof_session *session) {
   session->open = session->taking;
   session->taking = last;
   session->checkpoint_ticks = now;
+  ppi_spool_header *header = ppi_recorder_in_force.spool.header;
+  header->checked_ticks = now;
   // What was told to be open until now must not be found shorter by recover.
-  ppi_recorder_in_force.spool.header->last_ticks = now;
+  header->last_ticks = now;
 }
 
 pprof_status ppi_checkpoint_tell(pprof_session *session) {

@@ -42,9 +42,10 @@ uint64_t ppi_clock_realtime_ns(void) {
 }
 
 uint64_t ppi_clock_ticks_slow(void) {
+  // A benchmark's, which measures what the clock hides.
+  if (PPI_LIKELY(ppi_clock_state.mode == PPI_CLOCK_INJECTED))
+    return ppi_clock_state.injected();
   switch (ppi_clock_state.mode) {
-    case PPI_CLOCK_INJECTED:
-      return ppi_clock_state.injected();
     case PPI_CLOCK_CONTINUED: {
       uint64_t ns =
           ppi_clock_monotonic_ns() - ppi_clock_state.anchor_monotonic_ns;

@@ -32,7 +32,7 @@ typedef struct ppi_clock {
   uint64_t anchor_ticks;  // pair for CONTINUED
   uint64_t anchor_monotonic_ns;
 } ppi_clock;
-extern ppi_clock ppi_clock_state;
+extern PPI_HIDDEN ppi_clock ppi_clock_state;
 
 uint64_t ppi_clock_ticks_slow(void);
 

@@ -11,10 +11,16 @@
 #include "checkpoint.h"
 #include "inject.h"
 #include "mem.h"
+#include "notes.h"
 #include "totals.h"
 #include "wandering.h"
+#include "window_sinks.h"
+#include "windows.h"
 
 #define SECOND_NS 1000000000ull
+// While nothing is recorded, and for a time that is only just not there yet.
+#define IDLE_NS 50000000ull
+#define SHORTEST_WAIT_NS 20000ull
 
 static uint64_t edges_followed;  // one collector per process
 
@@ -29,7 +35,7 @@ void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
   if (session->result == PPROF_STATUS_OK) session->result = status;
 }
 
-static uint32_t num_lane_slots(const ppi_spool *spool) {
+uint32_t ppi_collector_num_lanes(const ppi_spool *spool) {
   uint32_t num =
       __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
   return PPI_MIN(num, PPI_MAX_LANES);
@@ -37,7 +43,7 @@ static uint32_t num_lane_slots(const ppi_spool *spool) {
 
 // The lane in slot `i` with its cursor set to it; NULL when there is none that
 // holds anything.
-static ppi_lane *lane_at(pprof_session *session, uint32_t i) {
+ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
   ppi_spool *spool = spool_of(session);
   uint32_t chunk = __atomic_load_n(&spool->header->lanes[i], __ATOMIC_ACQUIRE);
   if (!chunk) return NULL;
@@ -92,8 +98,8 @@ static void cut_lanes(pprof_session *session) {
     }
   }
   bool no_joining = nobody_joins();
-  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
-    ppi_lane *lane = lane_at(session, i);
+  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
   }
 }
@@ -101,8 +107,8 @@ static void cut_lanes(pprof_session *session) {
 // A session whose stop found a thread stuck in a marker leaves that lane.
 static bool needs_cut(pprof_session *session) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < num_lane_slots(spool_of(session)); i++) {
-    const ppi_lane *lane = lane_at(session, i);
+  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool_of(session)); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
       return true;
   }
@@ -150,10 +156,10 @@ static void follow_edges(pprof_session *session) {
 static void drain_lanes(pprof_session *session, bool to_snapshot) {
   ppi_spool *spool = spool_of(session);
   ppi_drain *drain = &session->drain;
-  uint32_t num = num_lane_slots(spool);
+  uint32_t num = ppi_collector_num_lanes(spool);
   if (!to_snapshot)
     for (uint32_t i = 0; i < num; i++) {
-      const ppi_lane *lane = lane_at(session, i);
+      const ppi_lane *lane = ppi_collector_lane(session, i);
       if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
     }
   ppi_collector_see_edges(session);
@@ -162,7 +168,7 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
       __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
   ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
   for (uint32_t i = 0; i < num; i++) {
-    const ppi_lane *lane = lane_at(session, i);
+    const ppi_lane *lane = ppi_collector_lane(session, i);
     ppi_cursor *cursor = &session->cursors[i];
     if (!lane || cursor->snapshot <= cursor->next) continue;
     drain->delivered_end = 0;
@@ -183,15 +189,18 @@ static uint64_t kept_of(pprof_session *session, uint32_t lane,
 }
 
 // What no window wanted is in no log; once its memory is free, only this says
-// that it was there.
-static void count_excluded(pprof_session *session, const ppi_lane *lane,
+// that it was there. Before `kept` is stored, which makes it count: a kill on
+// either side of that store finds each record once.
+static void count_excluded(pprof_session *session, ppi_lane *lane,
                            uint64_t kept) {
   const ppi_drain *drain = &session->drain;
-  if (lane->id >= drain->tally.num_lanes ||
-      drain->tally.lanes[lane->id][PPI_TOTAL_EXCLUDED] == 0)
-    return;
-  spool_of(session)->header->excluded +=
-      ppi_drain_excluded(drain, lane, lane->kept, kept);
+  uint64_t num = ppi_lane_gone(lane);
+  bool newer = lane->gone[1].kept == lane->kept;
+  if (lane->id < drain->tally.num_lanes &&
+      drain->tally.lanes[lane->id][PPI_TOTAL_EXCLUDED] > 0)
+    num += ppi_drain_excluded(drain, lane, lane->kept, kept);
+  lane->gone[!newer].excluded = num;
+  __atomic_store_n(&lane->gone[!newer].kept, kept, __ATOMIC_RELEASE);
 }
 
 static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
@@ -212,7 +221,7 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
   uint64_t *sum = header->retired[1 - old_copy];
   memcpy(sum, header->retired[old_copy], sizeof header->retired[0]);
   sum[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
-  sum[PPI_TOTAL_EXCLUDED] += lane->excluded;
+  sum[PPI_TOTAL_EXCLUDED] += lane->excluded + ppi_lane_gone(lane);
   sum[PPI_TOTAL_UNMATCHED] += lane->unmatched;
   sum[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
   sum[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
@@ -237,8 +246,8 @@ static void retire(pprof_session *session, ppi_lane *lane) {
 
 static void free_kept(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
-  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
-    ppi_lane *lane = lane_at(session, i);
+  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
     if (!lane) continue;
     const ppi_cursor *cursor = &session->cursors[i];
     uint64_t kept =
@@ -284,7 +293,10 @@ static size_t poll_devices(pprof_session *session) {
 // keeps records and so frees slots.
 static bool is_pressed(pprof_session *session) {
   const ppi_spool *spool = spool_of(session);
-  uint32_t pool = spool->header->num_chunks - spool->header->pool_first;
+  // Where the file can grow no more, what is missing does not press for ever.
+  const ppi_spool_header *header = spool->header;
+  uint32_t end = ppi_spool_want() ? header->num_allocated : header->num_chunks;
+  uint32_t pool = end - header->pool_first;
   if (ppi_spool_chunks_free(spool) < pool / 4) return true;
   const ppi_table *table = ppi_recorder_in_force.ranges;
   if (table->next_seq - table->kept > table->num_slots / 4) return true;
@@ -295,66 +307,21 @@ static bool is_pressed(pprof_session *session) {
   return false;
 }
 
-static void publish_stats(pprof_session *session) {
-  const ppi_spool *spool = spool_of(session);
-  ppi_tally live = {0};
-  ppi_total *items = NULL;
-  size_t num = 0;
-  pprof_stats stats = {.size = sizeof stats};
-  if (ppi_tally_items(&session->drain.tally, &items, &num) == PPROF_STATUS_OK) {
-    for (size_t i = 0; i < num; i++) {
-      if (items[i].lane != PPROF_ALL_LANES) continue;
-      ppi_tally_add(&live, 0, (ppi_total_key)items[i].key, items[i].value);
-    }
-    ppi_free(items);
-  }
-  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
-    ppi_lane *lane = lane_at(session, i);
-    if (!lane) continue;
-    ppi_lane counters = {.lost = ppi_counted(&lane->lost),
-                         .unmatched = ppi_counted(&lane->unmatched),
-                         .begun_before = ppi_counted(&lane->begun_before),
-                         .excluded = ppi_counted(&lane->excluded),
-                         .flows_lost = ppi_counted(&lane->flows_lost),
-                         .device_lost = ppi_counted(&lane->device_lost),
-                         .interrupted = ppi_counted(&lane->interrupted)};
-    ppi_totals_add_lane(&live, &counters);
-  }
-  uint64_t none[PPI_NUM_TOTALS] = {0};
-  const uint64_t *v = live.num_lanes ? live.lanes[0] : none;
-  stats.recorded = v[PPI_TOTAL_RECORDED];
-  stats.lost = v[PPI_TOTAL_LOST] + ppi_counted(&spool->header->lost);
-  stats.excluded = v[PPI_TOTAL_EXCLUDED];
-  stats.unmatched = v[PPI_TOTAL_UNMATCHED];
-  stats.abandoned = v[PPI_TOTAL_ABANDONED];
-  stats.late = v[PPI_TOTAL_LATE];
-  stats.invalid = v[PPI_TOTAL_INVALID];
-  stats.device_lost = v[PPI_TOTAL_DEVICE_LOST];
-  stats.names_overflowed = ppi_counted(&spool->header->names_overflowed);
-  stats.clipped = v[PPI_TOTAL_CLIPPED];
-  stats.begun_before = v[PPI_TOTAL_BEGUN_BEFORE];
-  stats.flows_lost = v[PPI_TOTAL_FLOWS_LOST];
-  stats.clock_error_ns = session->resolve_stats.clock_error_ns;
-  stats.own_cost_ns_per_marker_x1000 = spool->header->own_cost_ns_x1000;
-  stats.spool_bytes = spool->size;
-  stats.crash_safe = spool->header->crash_safe;
-  ppi_tally_clear(&live);
-  for (uint32_t t = 0; t < spool->header->num_tables; t++) {
-    const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
-    stats.unmatched += __atomic_load_n(&table->unmatched, __ATOMIC_RELAXED);
-  }
-  pthread_mutex_lock(&session->wakeup.mutex);
-  session->stats = stats;
-  pthread_mutex_unlock(&session->wakeup.mutex);
-}
-
 static void once_a_second(pprof_session *session) {
   ppi_clock_sample now = ppi_clock_take_sample();
   if (!ppi_clock_check(&session->first_sample, &now))
     session->clock_jumped = true;
+  ppi_windows_sample(session, &now);
   ppi_spool_header *header = spool_of(session)->header;
   header->clamped = session->resolve_stats.clamped;
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
+}
+
+// In an epoch that only watches, lanes get nothing but frames.
+static bool is_recording(void) {
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  return epoch && epoch != __atomic_load_n(&ppi_recorder_in_force.watch_epoch,
+                                           __ATOMIC_ACQUIRE);
 }
 
 // One cycle; false when the sinks had no room and nothing was delivered.
@@ -372,13 +339,15 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
     checkpoint = true;
   }
   follow_edges(session);
+  checkpoint |= ppi_session_awaits_window(session);
   if (checkpoint) ppi_checkpoint_take(session);
   drain_lanes(session, checkpoint);
   ppi_wandering_drain(session);
-  poll_devices(session);
+  session->is_idle =
+      poll_devices(session) == 0 && !checkpoint && !is_recording();
   if (checkpoint) ppi_checkpoint_tell(session);
   free_kept(session);
-  if (checkpoint) publish_stats(session);
+  if (checkpoint) ppi_stats_publish(session);
   return true;
 }
 
@@ -389,16 +358,33 @@ static void deadline_after(struct timespec *out, uint64_t ns) {
   out->tv_nsec = (long)(ns % SECOND_NS);
 }
 
-// Waits for the interval to pass or for somebody to ask.
-static void wait_for_work(pprof_session *session, uint64_t answered) {
+// Waits for the interval to pass, for a time when windows move, or for somebody
+// to ask.
+static void wait_for_work(pprof_session *session, uint64_t answered,
+                          uint64_t due_ns) {
   ppi_wakeup *wakeup = &session->wakeup;
   struct timespec deadline;
-  deadline_after(&deadline, session->options.drain_interval_us * 1000ull);
+  uint64_t interval_ns = session->options.drain_interval_us * 1000ull;
+  if (session->is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
+  deadline_after(&deadline,
+                 PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
   pthread_mutex_lock(&wakeup->mutex);
-  while (!wakeup->stop && wakeup->asked == answered)
+  while (!wakeup->stop && wakeup->asked == answered &&
+         !__atomic_load_n(&wakeup->is_woken, __ATOMIC_RELAXED))
     if (pthread_cond_timedwait(&wakeup->to_collector, &wakeup->mutex,
                                &deadline) != 0)
       break;
+  __atomic_store_n(&wakeup->is_woken, false, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+// Not waiting for the mutex: a marker in a signal handler may have interrupted
+// whoever has it. The collector then looks a wait later, which is short.
+void ppi_collector_wake(pprof_session *session) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  __atomic_store_n(&wakeup->is_woken, true, __ATOMIC_RELAXED);
+  if (pthread_mutex_trylock(&wakeup->mutex) != 0) return;
+  pthread_cond_signal(&wakeup->to_collector);
   pthread_mutex_unlock(&wakeup->mutex);
 }
 
@@ -451,16 +437,26 @@ static void release_devices(const pprof_session *session) {
 }
 
 static void note_rest(pprof_session *session) {
+  ppi_notes_close(session);
   ppi_device_notes(&session->notes,
                    session->device_mode == PPI_DEVICE_MODE_OFF);
+  if (ppi_spool_want())
+    ppi_texts_add(&session->notes, "memory", ppi_spool_want());
   if (session->clock_jumped)
     ppi_texts_add(&session->notes, "clock", ppi_clock_note());
+  if (session->steps.had_none)
+    ppi_texts_add(&session->notes, "capture",
+                  "no window has opened, so nothing was recorded");
   if (!ppi_thread_has_membarrier())
     ppi_texts_add(&session->notes, "membarrier",
                   "missing: each marker executes a full fence");
   if (session->stuck)
     ppi_texts_add(&session->notes, "stuck",
                   "a thread was still inside a marker at stop");
+  if (spool_of(session)->header->num_lanes >= PPI_MAX_LANE_IDS)
+    ppi_texts_add(&session->notes, "threads",
+                  "more came than a session has rows for (100 000): what those"
+                  " after them marked is lost");
   if (ppi_inject_note())
     ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
   if (ppi_inject_foreign_note())
@@ -472,9 +468,9 @@ static void finish(pprof_session *session) {
   ppi_spool_header *header = spool->header;
   header->clamped = session->resolve_stats.clamped;
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
-  publish_stats(session);
-  for (uint32_t i = 0; i < num_lane_slots(spool); i++) {
-    const ppi_lane *lane = lane_at(session, i);
+  ppi_stats_publish(session);
+  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane)
       ppi_collector_keep_error(
           session, ppi_totals_add_lane(&session->drain.tally, lane));
@@ -498,7 +494,6 @@ static void *collector_main(void *argument) {
   pprof_run_info info = {session->info.items, session->info.num,
                          ppi_spool_staging(spool_of(session))};
   edges_followed = 0;
-  session->drain.excluded_slots = &spool_of(session)->header->excluded;
   session->tee.base.begin(&session->tee.base, &info);
   uint64_t answered = 0;
   for (;;) {
@@ -507,13 +502,15 @@ static void *collector_main(void *argument) {
     bool stop = wakeup->stop;
     pthread_mutex_unlock(&wakeup->mutex);
     if (stop) break;
+    uint64_t due_ns = ppi_windows_due(session);
     bool delivered = cycle(session, asked != answered);
     if (delivered && asked != answered) {
       answered = asked;
       answer(wakeup, asked);
     }
+    if (ppi_spool_allocate_more(spool_of(session))) continue;
     // While sinks have no room, who asks waits for the next interval, too.
-    wait_for_work(session, delivered ? answered : asked);
+    wait_for_work(session, delivered ? answered : asked, due_ns);
   }
   deliver_rest(session);
   finish(session);

@@ -44,8 +44,7 @@ void ppi_device_unlock(void) {
 }
 
 void ppi_device_use_null(void) {
-  __atomic_store_n(&devices.null_serial, ppi_recorder_in_force.serial,
-                   __ATOMIC_RELAXED);
+  PPI_STORE_ONCE(&devices.null_serial, ppi_recorder_in_force.serial);
 }
 
 bool ppi_device_null_used(void) {

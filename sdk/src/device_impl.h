@@ -20,7 +20,6 @@ extern "C" {
 #define PPI_POOL_BATCHES_A_POLL 8u
 #define PPI_POOL_START 4096u  // slots that a pool begins with
 #define PPI_STOCK_BATCH 16u   // slots that a thread takes at a time
-#define PPI_STOCKS 64u
 #define PPI_NAMED_STREAMS 64u
 #define PPI_STREAM_PLACES 8u
 
@@ -80,12 +79,6 @@ typedef struct ppi_event_pool {
   bool refused;        // collector: the last events could not be made
   bool forgotten;      // collector: the device no longer lists it
 } __attribute__((aligned(64))) ppi_event_pool;
-
-// A stock of a thread's, found by the thread's address: two threads may share
-// one, and whoever finds the pool empty helps himself from any of them.
-typedef struct ppi_stock {
-  uint64_t list;  // as ppi_slots_take has it
-} __attribute__((aligned(64))) ppi_stock;
 
 // Ended ranges whose last event lies in one stream, in the order of their ends:
 // while the first is not ready, none is. Linked by next_waiting.
@@ -176,6 +169,8 @@ typedef struct ppi_device_session {
   uint32_t num_idle;     // places that may be another stream's; atomic
   bool graph_nodes;      // captured ranges become nodes of the graph
   ppi_event_pool pools[PPI_EVENT_POOLS];
+  // By the threads' numbers. Whoever finds the pool empty helps himself from
+  // any of them.
   ppi_stock stocks[PPI_EVENT_POOLS][PPI_STOCKS];
   ppi_stream streams[PPI_STREAMS];
   ppi_device_clock clocks[PPI_EVENT_POOLS];
@@ -239,7 +234,8 @@ extern ppi_device_session *ppi_device_sessions[PPI_MAX_TABLES];
 // ppi_device_add_note keeps a PPI_DEVICE_NOTE_... value.
 static inline void ppi_device_add_note(ppi_device_session *session,
                                        uint32_t note) {
-  __atomic_fetch_or(&session->notes, note, __ATOMIC_RELAXED);
+  if ((__atomic_load_n(&session->notes, __ATOMIC_RELAXED) & note) != note)
+    __atomic_fetch_or(&session->notes, note, __ATOMIC_RELAXED);
 }
 static inline bool ppi_device_is_absolute(const ppi_device_session *session) {
   return session->device->backend->caps & PPROF_BACKEND_ABSOLUTE_TIME;

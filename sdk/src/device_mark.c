@@ -4,8 +4,11 @@
 // events put into the stream. Never creates an event, never waits.
 #include <string.h>
 
+#include "capture.h"
 #include "device_stream.h"
+#include "emit.h"
 #include "event_pool.h"
+#include "range_slots.h"
 
 // What of a backend's event is fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u
@@ -72,8 +75,8 @@ typedef struct range_kind {
 static uint64_t open_host_only(ppi_lane *lane, uint32_t stream,
                                range_kind kind) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
-  uint32_t taken =
-      ppi_slots_take(recorder->ranges, &recorder->ranges->free_list);
+  // Between enter and leave, on the calling thread.
+  uint32_t taken = ppi_range_slot_take(recorder->ranges, ppi_thread_self);
   if (!taken) return lose_range(lane);
   ppi_slot *slot =
       ppi_table_slot(recorder->spool.base, recorder->ranges, taken - 1);
@@ -114,7 +117,7 @@ static void fetch_next(ppi_device_session *session, uint32_t taken) {
 static uint32_t open_slot(ppi_thread *thread, ppi_lane *lane,
                           ppi_device_session *session,
                           const ppi_known_stream *known, range_kind kind) {
-  uint32_t taken = ppi_pool_take(session, known->pool, thread);
+  uint32_t taken = ppi_pool_take(session, known->pool, thread->number);
   if (!taken) return 0;
   ppi_slot *slot = ppi_device_slot(session, taken - 1);
   ppi_slot_begin(slot, lane, kind.site, PPROF_KIND_DEVICE_RANGE);
@@ -164,10 +167,14 @@ static uint64_t open_timed(ppi_thread *thread, ppi_lane *lane,
   return ppi_range_id(session->table_index, gen, index);
 }
 
+static uint64_t open_apart(ppi_thread *thread, ppi_lane *lane,
+                           pprof_device *device, void *stream, range_kind kind);
+
 static uint64_t open_range(ppi_thread *thread, ppi_lane *lane,
                            pprof_device *device, void *stream,
                            range_kind kind) {
-  if (kind.site == 0) return lose_range(lane);
+  if (!ppi_site_is_plain(kind.site))
+    return open_apart(thread, lane, device, stream, kind);
   if (!device) {
     ppi_device_use_null();
     return open_host_only(lane, 0, kind);
@@ -183,6 +190,40 @@ static uint64_t open_range(ppi_thread *thread, ppi_lane *lane,
         lane, ppi_stream_id_at(session, ppi_stream_find_last(session, stream)),
         kind);
   return open_timed(thread, lane, session, known, kind);
+}
+
+// Tells an NVTX tool of a range that is open; answers its id.
+static uint64_t tell(const ppi_lane *lane, uint64_t id, uint32_t site) {
+  ppi_slot_ref ref;
+  if (!ppi_range_find(id, &ref)) return id;
+  uint64_t emitted = ppi_emit_start(site, ppi_lane_inherited(lane).flow);
+  if (!emitted) return id;
+  ppi_emit_keep(ref.number, ref.index, emitted);
+  // The collector may have cut it meanwhile, with nothing to end.
+  if (!ppi_range_is_open(id, &ref)) ppi_emit_end(ref.number, ref.index);
+  return id | PPI_RANGE_EMITTED;
+}
+
+// Of a site that is lost, or one with more to do.
+static __attribute__((noinline)) uint64_t open_apart(ppi_thread *thread,
+                                                     ppi_lane *lane,
+                                                     pprof_device *device,
+                                                     void *stream,
+                                                     range_kind kind) {
+  uint32_t site = kind.site;
+  bool last = false;
+  if (site == 0) return lose_range(lane);
+  if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
+    return 0;
+  kind.site = site & PPI_SITE_NUMBER;
+  if (site & PPI_SITE_EXCLUDED) {
+    ppi_mark_exclude(lane);
+    return last ? ppi_range_unrecorded(kind.site) : 0;
+  }
+  uint64_t id = open_range(thread, lane, device, stream, kind);
+  if (site & PPI_SITE_EMITS) id = tell(lane, id, kind.site);
+  if (last && !id) ppi_capture_ended(kind.site);
+  return last && id ? id | PPI_RANGE_LAST : id;
 }
 
 // A marker that ends a device range runs while no window is open, too: the
@@ -287,8 +328,9 @@ static void close_range(ppi_thread *thread, ppi_lane *lane, uint64_t id,
                         const range_end *end) {
   ppi_slot_ref ref;
   if (id == 0) return;
-  if (!ppi_range_find(id, &ref) || ref.slot->kind != PPROF_KIND_DEVICE_RANGE) {
-    end_nothing(lane);
+  if (!ppi_range_find(id, &ref) ||
+      !ppi_slot_is_of(&ref, PPROF_KIND_DEVICE_RANGE)) {
+    if (!ppi_range_end_unrecorded(id)) end_nothing(lane);
     return;
   }
   // A range of a device that is timed keeps its slot over an edge.
@@ -304,7 +346,10 @@ static void close_range(ppi_thread *thread, ppi_lane *lane, uint64_t id,
     if (!end->shared_end) record_end(thread, session, &ref, end->stream);
     settle_untimed(&ref, pair);
   }
-  ppi_slot_ended(&ref);
+  if (PPI_UNLIKELY(id & (PPI_RANGE_EMITTED | PPI_RANGE_LAST)))
+    ppi_slot_ended_apart(&ref, id);
+  else
+    ppi_slot_ended(&ref);
 }
 
 static void remember(ppi_thread *thread, pprof_device *device, void *stream,
@@ -454,7 +499,7 @@ void pprof_device_work(pprof_device *device, void *stream,
   ppi_work amount = ppi_work_read(work);
   if (at >= 0 && ppi_range_is_open(thread->device_stack[at].range, &ref))
     ppi_slot_add_work(ref.slot, &amount);
-  else
+  else if (at < 0 || thread->device_stack[at].range)
     ppi_count(&lane->flows_lost, 1);
   ppi_leave(thread);
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "choice.h"
 #include "mem.h"
 
 #define HAS(sink, callback)                                         \
@@ -34,8 +35,10 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
                                 spool->header->ticks_per_second);
   drain->events = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->events);
   drain->works = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->works);
+  drain->cpus = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->cpus);
   drain->flows = ppi_alloc(PPI_DRAIN_FLOWS * sizeof *drain->flows);
-  if (drain->events && drain->works && drain->flows) return PPROF_STATUS_OK;
+  if (drain->events && drain->works && drain->cpus && drain->flows)
+    return PPROF_STATUS_OK;
   ppi_drain_clear(drain);
   return PPROF_STATUS_NO_MEMORY;
 }
@@ -43,6 +46,7 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
 void ppi_drain_clear(ppi_drain *drain) {
   ppi_free(drain->events);
   ppi_free(drain->works);
+  ppi_free(drain->cpus);
   ppi_free(drain->flows);
   ppi_free(drain->windows);
   ppi_tally_clear(&drain->tally);
@@ -75,7 +79,18 @@ static pprof_status close_window(ppi_drain *drain, const ppi_edge *edge) {
                          ppi_drain_ns(drain, edge->ticks));
 }
 
+// A closing edge cuts what is open on the host, so that only a device can be
+// late; what comes later than so many windows is counted excluded.
+static void forget_old_windows(ppi_drain *drain) {
+  if (drain->num_windows < PPI_DRAIN_WINDOWS) return;
+  size_t gone = PPI_DRAIN_WINDOWS / 2;
+  drain->num_windows -= gone;
+  memmove(drain->windows, drain->windows + gone,
+          drain->num_windows * sizeof *drain->windows);
+}
+
 static pprof_status open_window(ppi_drain *drain, const ppi_edge *edge) {
+  forget_old_windows(drain);
   ppi_window *grown = ppi_grow(drain->windows, &drain->windows_capacity,
                                drain->num_windows + 1, sizeof *drain->windows);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
@@ -117,6 +132,7 @@ void ppi_drain_begin(ppi_drain *drain, uint32_t lane, uint64_t first_seq) {
   drain->batch_first = first_seq;
   drain->batch_end = first_seq;
   drain->num_events = drain->num_works = drain->num_flows = 0;
+  drain->num_cpus = 0;
 }
 
 // Events point into arrays that do not move while a batch is filled.
@@ -152,6 +168,16 @@ static void set_work(ppi_drain *drain, pprof_event *event,
   event->work = amount;
 }
 
+static void set_cpu(ppi_drain *drain, pprof_event *event,
+                    const ppi_cpu_use *use) {
+  pprof_cpu_use *cpu = &drain->cpus[drain->num_cpus++];
+  ppi_cpu_use_export(use, cpu);
+  // Where an edge cut it, not at the time at which its thread was asked.
+  if (event->flags & PPROF_FLAG_CLIPPED)
+    *cpu = (pprof_cpu_use){.size = sizeof *cpu};
+  event->cpu = cpu;
+}
+
 // Host times, window and clipping; false when the start lies in no window.
 static bool place(ppi_drain *drain, pprof_event *event, uint64_t start,
                   uint64_t end) {
@@ -178,7 +204,8 @@ typedef struct extensions {
   uint64_t flows[PPI_MAX_FLOWS + 1];  // [0] is left for the record's own
   size_t num_flows;
   ppi_work work;
-  bool has_work;
+  ppi_cpu_use cpu;
+  bool has_work, has_cpu;
 } extensions;
 
 static void take_extension(extensions *found, const ppi_record *record) {
@@ -189,6 +216,13 @@ static void take_extension(extensions *found, const ppi_record *record) {
         found->flows[1 + found->num_flows++] = three[i];
     return;
   }
+  if (record->kind >= PPI_RECORD_EXT_CPU) {
+    if (!found->has_cpu) found->cpu = (ppi_cpu_use){0};
+    found->has_cpu = true;
+    ppi_cpu_unpack(record, &found->cpu);
+    return;
+  }
+  if (!found->has_work) found->work = (ppi_work){0};
   found->has_work = true;
   if (record->kind == PPI_RECORD_EXT_PARAMS) {
     found->work.params = value_of(record->start);
@@ -199,21 +233,52 @@ static void take_extension(extensions *found, const ppi_record *record) {
   found->work.flops = value_of(record->flow);
 }
 
-static void set_flows(ppi_drain *drain, pprof_event *event,
+// Requests that are kept; the others leave no trace, also in a batch. False: it
+// serves others only.
+static bool set_flows(ppi_drain *drain, pprof_event *event,
                       const uint64_t *flows, size_t num) {
+  uint64_t every = drain->spool->header->requests_every;
   uint64_t *copy = drain->flows + drain->num_flows;
-  size_t kept = 0;
+  size_t given = 0, kept = 0;
   for (size_t i = 0; i < num; i++) {
     copy[kept] = __atomic_load_n(&flows[i], __ATOMIC_RELAXED);
-    kept += copy[kept] != 0;
+    if (copy[kept] == 0) continue;
+    given++;
+    kept += ppi_request_is_kept(copy[kept], every);
   }
   drain->num_flows += kept;
   event->flows = kept ? copy : NULL;
   event->num_flows = kept;
+  return kept || !given;
+}
+
+// A checkpoint that has told a range to be open promised that it comes: it
+// does, without its request. So it stays when it is looked at again.
+static bool was_told_open(const ppi_drain *drain, uint64_t start,
+                          uint64_t end) {
+  uint64_t told = drain->spool->header->checked_ticks;
+  return start <= told && told <= end;
+}
+
+static bool is_kind_wanted(const ppi_drain *drain, uint8_t kind) {
+  return !drain->spool->header->timer_only || kind == PPROF_KIND_RANGE ||
+         kind == PPROF_KIND_DEVICE_RANGE;
+}
+
+static bool keeps_request(ppi_drain *drain, pprof_event *event,
+                          ppi_record *record, extensions *found) {
+  if (!record->flow) return true;
+  found->flows[0] = record->flow;
+  if (set_flows(drain, event, found->flows, 1 + found->num_flows)) return true;
+  if (event->kind != PPROF_KIND_RANGE ||
+      !was_told_open(drain, record->start, record->end))
+    return false;
+  __atomic_store_n(&record->flow, 0, __ATOMIC_RELAXED);
+  return true;
 }
 
 static void add_record(ppi_drain *drain, const ppi_lane *lane,
-                       const ppi_record *record, extensions *found) {
+                       ppi_record *record, extensions *found) {
   pprof_event *event = &drain->events[drain->num_events];
   *event = (pprof_event){.site = record->site,
                          .lane = lane->id,
@@ -225,15 +290,14 @@ static void add_record(ppi_drain *drain, const ppi_lane *lane,
     event->value = value_of(record->end);
     end = record->start;
   }
-  if (!place(drain, event, record->start, end)) {
+  if (!is_kind_wanted(drain, record->kind) ||
+      !place(drain, event, record->start, end) ||
+      !keeps_request(drain, event, record, found)) {
     ppi_tally_add(&drain->tally, lane->id, PPI_TOTAL_EXCLUDED, 1);
     return;
   }
-  if (record->flow) {
-    found->flows[0] = record->flow;
-    set_flows(drain, event, found->flows, 1 + found->num_flows);
-  }
   if (found->has_work) set_work(drain, event, &found->work);
+  if (found->has_cpu) set_cpu(drain, event, &found->cpu);
   drain->num_events++;
 }
 
@@ -242,21 +306,19 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
   const uint8_t *base = drain->spool->base;
   extensions found;
   found.num_flows = 0;
-  found.has_work = false;
+  found.has_work = found.has_cpu = false;
   pprof_status status = PPROF_STATUS_OK;
   ppi_drain_begin(drain, lane->id, from);
   for (uint64_t slot = from; slot < to; slot++) {
-    const ppi_record *record = ppi_lane_slot(base, lane, slot);
+    ppi_record *record = ppi_lane_slot(base, lane, slot);
     if (record->kind >= PPI_RECORD_EXT_FLOWS) {
-      if (record->kind != PPI_RECORD_EXT_FLOWS && !found.has_work)
-        found.work = (ppi_work){0};
       take_extension(&found, record);
       continue;
     }
     add_record(drain, lane, record, &found);
     drain->batch_end = slot + 1;
     found.num_flows = 0;
-    found.has_work = false;
+    found.has_work = found.has_cpu = false;
     if (!is_full(drain)) continue;
     // Out of memory for counting is no reason to lose what was recorded.
     pprof_status flushed = ppi_drain_flush(drain);
@@ -266,13 +328,32 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
   return status == PPROF_STATUS_OK ? flushed : status;
 }
 
+static bool has_kept_request(const ppi_record *extension, uint64_t every) {
+  extensions found = {.num_flows = 0};
+  if (extension->kind != PPI_RECORD_EXT_FLOWS) return false;
+  take_extension(&found, extension);
+  for (size_t i = 1; i <= found.num_flows; i++)
+    if (found.flows[i] && ppi_request_is_kept(found.flows[i], every))
+      return true;
+  return false;
+}
+
 uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
                             uint64_t from, uint64_t to) {
+  uint64_t every = drain->spool->header->requests_every;
   uint64_t num = 0;
+  bool further_kept = false;
   for (uint64_t slot = from; slot < to; slot++) {
     const ppi_record *record = ppi_lane_slot(drain->spool->base, lane, slot);
-    num += record->kind < PPI_RECORD_EXT_FLOWS &&
-           !ppi_drain_window_at(drain, record->start);
+    if (record->kind >= PPI_RECORD_EXT_FLOWS) {
+      further_kept = further_kept || has_kept_request(record, every);
+      continue;
+    }
+    num += !is_kind_wanted(drain, record->kind) ||
+           !ppi_drain_window_at(drain, record->start) ||
+           (record->flow && !further_kept &&
+            !ppi_request_is_kept(record->flow, every));
+    further_kept = false;
   }
   return num;
 }
@@ -287,8 +368,17 @@ static ppi_work work_of(const ppi_slot *slot) {
   return work;
 }
 
-bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
-                    pprof_status *status) {
+static bool keeps_slot_requests(ppi_drain *drain, pprof_event *event,
+                                ppi_slot *slot) {
+  uint32_t num = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
+  num = PPI_MIN(num, PPI_MAX_FLOWS);
+  if (!num || set_flows(drain, event, slot->flows, num)) return true;
+  if (!was_told_open(drain, slot->start, UINT64_MAX)) return false;
+  __atomic_store_n(&slot->num_flows, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
   if (is_full(drain)) *status = ppi_drain_flush(drain);
   pprof_event *event = &drain->events[drain->num_events];
   *event = (pprof_event){.site = slot->site,
@@ -298,9 +388,9 @@ bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
                          .kind = slot->kind,
                          .flags = slot->flags,
                          .value = slot->value};
-  if (!place(drain, event, slot->start, slot->end)) {
+  if (!place(drain, event, slot->start, slot->end) ||
+      !keeps_slot_requests(drain, event, slot)) {
     ppi_tally_add(&drain->tally, slot->lane, PPI_TOTAL_EXCLUDED, 1);
-    if (drain->excluded_slots) ++*drain->excluded_slots;
     return false;
   }
   if (slot->kind == PPROF_KIND_DEVICE_RANGE &&
@@ -309,12 +399,14 @@ bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
     event->device_end_ns = slot->device_end_ns;
     event->device_error_ns = slot->device_error_ns;
   }
-  uint32_t num_flows = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
-  num_flows = PPI_MIN(num_flows, PPI_MAX_FLOWS);
-  if (num_flows) set_flows(drain, event, slot->flows, num_flows);
   if (__atomic_load_n(&slot->has_work, __ATOMIC_ACQUIRE)) {
     ppi_work work = work_of(slot);
     set_work(drain, event, &work);
+  }
+  if (slot->cpu_state != PPI_CPU_SLOT_NONE) {
+    static const ppi_cpu_use unknown;
+    bool is_known = slot->cpu_state == PPI_CPU_SLOT_KNOWN;
+    set_cpu(drain, event, is_known ? &slot->cpu : &unknown);
   }
   drain->num_events++;
   drain->batch_end++;

@@ -21,6 +21,7 @@ typedef struct ppi_window {
 
 #define PPI_DRAIN_EVENTS 1024u
 #define PPI_DRAIN_FLOWS 8192u
+#define PPI_DRAIN_WINDOWS 65536u
 
 typedef struct ppi_drain {
   const ppi_spool *spool;
@@ -30,16 +31,14 @@ typedef struct ppi_drain {
   uint64_t names_cursor;
   uint64_t edges_seen;
   bool silent_windows;  // windows are tracked, not delivered
-  // Slots that take no seq leave nothing in the spool; a collector has them
-  // counted here, so that recover knows. NULL: nowhere.
-  uint64_t *excluded_slots;
   ppi_window *windows;
   size_t num_windows, windows_capacity;
   // The batch being filled; lies in one allocation.
   pprof_event *events;
   pprof_work_amount *works;
+  pprof_cpu_use *cpus;
   uint64_t *flows;
-  size_t num_events, num_works, num_flows;
+  size_t num_events, num_works, num_cpus, num_flows;
   uint64_t delivered_end;  // of the last batch that sinks got
   uint32_t batch_lane;
   uint64_t batch_first, batch_end;
@@ -58,16 +57,16 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
                             uint64_t from, uint64_t to);
 
 // ppi_drain_excluded counts the records in slots [from, to) of `lane` that
-// belong to no window.
+// belong to no window, or are not wanted.
 uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
                             uint64_t from, uint64_t to);
 
 // Slots of tables: begin a batch at `first_seq` of the table's lane, add each
-// (false: it belongs to no window; it was counted excluded and takes no seq),
+// (false: it belongs to no window, or is of requests that are not kept; it was
+// counted excluded and takes no seq),
 // then flush. `status` is what delivering a full batch answered.
 void ppi_drain_begin(ppi_drain *drain, uint32_t lane, uint64_t first_seq);
-bool ppi_drain_slot(ppi_drain *drain, const ppi_slot *slot,
-                    pprof_status *status);
+bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status);
 pprof_status ppi_drain_flush(ppi_drain *drain);
 
 // ppi_drain_window_at answers the window a time lies in, NULL outside.

@@ -56,13 +56,9 @@ static __attribute__((noinline)) uint32_t restock(ppi_device_session *session,
   return taken;
 }
 
-PPI_STATIC_ASSERT(PPI_STOCKS == 1u << (32 - 26), "what is left of the hash");
-
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
-                       const ppi_thread *owner) {
-  // Thread blocks are mapped one by one, so pages tell them apart.
-  uint32_t page = (uint32_t)((uintptr_t)owner >> 12);
-  ppi_stock *stock = &session->stocks[pool][page * 0x9e3779b1u >> 26];
+                       uint32_t number) {
+  ppi_stock *stock = &session->stocks[pool][number % PPI_STOCKS];
   uint32_t taken = ppi_slots_take(session->table, &stock->list);
   return PPI_LIKELY(taken != 0) ? taken : restock(session, pool, stock);
 }

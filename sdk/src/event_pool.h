@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 // ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0 when
-// there is none. The marking threads; `owner` is who asks.
+// there is none. Who asks says its thread's number; the collector has 0.
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
-                       const ppi_thread *owner);
+                       uint32_t number);
 // ppi_pool_next guesses which slot a thread whose stock is empty will get.
 uint32_t ppi_pool_next(const ppi_device_session *session, uint32_t pool);
 

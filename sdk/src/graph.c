@@ -169,7 +169,7 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
       (range->is_known && begin_ns == range->begin_ns))
     return 0;
   // None left: the launch is seen at a later look, or missed.
-  uint32_t taken = ppi_pool_take(session, range->pool, NULL);
+  uint32_t taken = ppi_pool_take(session, range->pool, 0);
   if (!taken) return 0;
   uint32_t index = taken - 1;
   prepare_slot(session, range, index);

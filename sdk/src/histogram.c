@@ -7,14 +7,6 @@
 
 enum { NUM_OCTAVES = 58, NUM_LINEAR = 128, NUM_STEPS = 64 };
 
-void ppi_spread_add(ppi_spread *spread, uint64_t value) {
-  if (spread->n == 0 || value < spread->min) spread->min = value;
-  if (value > spread->max) spread->max = value;
-  spread->n++;
-  spread->sum += value;
-  spread->sum_squares += (unsigned __int128)value * value;
-}
-
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from) {
   if (from->n == 0) return;
   if (into->n == 0 || from->min < into->min) into->min = from->min;
@@ -24,8 +16,6 @@ void ppi_spread_merge(ppi_spread *into, const ppi_spread *from) {
   into->sum_squares += from->sum_squares;
 }
 
-// Octave 0 holds the values below 128 one by one; octave k >= 1 holds
-// [2^(k+6), 2^(k+7)) in 64 equal steps.
 static int octave_of(uint64_t value) {
   return value < NUM_LINEAR ? 0 : 57 - __builtin_clzll(value);
 }
@@ -72,7 +62,7 @@ static pprof_status use_buckets(ppi_histogram *histogram) {
   return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_histogram_add(ppi_histogram *histogram, uint64_t value) {
+pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
   pprof_status status = PPROF_STATUS_OK;
   if (histogram->n < PPI_HISTOGRAM_EXACT) {
     uint64_t *grown =

@@ -16,7 +16,13 @@ typedef struct ppi_spread {
   unsigned __int128 sum_squares;
 } ppi_spread;
 
-void ppi_spread_add(ppi_spread *spread, uint64_t value);
+static inline void ppi_spread_add(ppi_spread *spread, uint64_t value) {
+  if (spread->n == 0 || value < spread->min) spread->min = value;
+  if (value > spread->max) spread->max = value;
+  spread->n++;
+  spread->sum += value;
+  spread->sum_squares += (unsigned __int128)value * value;
+}
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
 
 // Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,
@@ -31,7 +37,19 @@ typedef struct ppi_histogram {
   uint64_t **octaves;
 } ppi_histogram;
 
-pprof_status ppi_histogram_add(ppi_histogram *histogram, uint64_t value);
+pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
+
+// Octave 0 holds the values below 128 one by one; octave k >= 1 holds
+// [2^(k+6), 2^(k+7)) in 64 equal steps.
+static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
+                                             uint64_t value) {
+  int octave = value < 128 ? 0 : 57 - __builtin_clzll(value);
+  uint64_t *counts = histogram->octaves ? histogram->octaves[octave] : NULL;
+  if (!counts) return ppi_histogram_add_slow(histogram, value);
+  counts[octave ? (value >> octave) & 63 : value]++;
+  histogram->n++;
+  return PPROF_STATUS_OK;
+}
 pprof_status ppi_histogram_merge(ppi_histogram *into,
                                  const ppi_histogram *from);
 // ppi_histogram_quantile answers the value of nearest rank (0 when empty).

@@ -89,6 +89,35 @@ pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
   return PPROF_STATUS_OK;
 }
 
+// The steps that sides and gaps may reach, by number, in order. Steps may
+// overlap (those of several threads), so none waits for the one before it.
+typedef struct live_steps {
+  size_t *items;
+  size_t num, next;
+} live_steps;
+
+static pprof_status begin_live(const ppi_identity *identity, live_steps *live) {
+  *live = (live_steps){0};
+  if (!identity->num_steps) return PPROF_STATUS_OK;
+  live->items = ppi_alloc(identity->num_steps * sizeof *live->items);
+  return live->items ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// Sides and gaps come in order: what ends by `low_ns` is complete.
+static void move_live(const ppi_identity *identity, live_steps *live,
+                      uint64_t low_ns, uint64_t high_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < live->num; i++)
+    if (identity->steps[live->items[i]].end_ns > low_ns)
+      live->items[kept++] = live->items[i];
+  for (; live->next < identity->num_steps; live->next++) {
+    const ppi_identity_step *step = &identity->steps[live->next];
+    if (step->start_ns >= high_ns) break;
+    if (step->end_ns > low_ns) live->items[kept++] = live->next;
+  }
+  live->num = kept;
+}
+
 // A gap [start, end) before a side, or after the last one (`next` NULL).
 typedef struct idle_gap {
   uint64_t start_ns, end_ns, start_error_ns;
@@ -110,7 +139,7 @@ static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
 }
 
 static void take_gap(ppi_identity *identity, const ppi_windows *windows,
-                     const idle_gap *gap, size_t first_step) {
+                     const idle_gap *gap, const live_steps *live) {
   for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
     const ppi_span *window = &windows->items[i];
     uint64_t low_ns = PPI_MAX(gap->start_ns, window->start_ns);
@@ -119,8 +148,8 @@ static void take_gap(ppi_identity *identity, const ppi_windows *windows,
     if (low_ns >= high_ns) continue;
     ppi_idle idle = classify(gap, window, low_ns, high_ns);
     identity->idle_ns[idle] += high_ns - low_ns;
-    for (size_t k = first_step; k < identity->num_steps; k++) {
-      ppi_identity_step *step = &identity->steps[k];
+    for (size_t k = 0; k < live->num; k++) {
+      ppi_identity_step *step = &identity->steps[live->items[k]];
       if (step->start_ns >= high_ns) break;
       step->idle_ns += overlap(low_ns, high_ns, step->start_ns, step->end_ns);
     }
@@ -129,7 +158,8 @@ static void take_gap(ppi_identity *identity, const ppi_windows *windows,
 
 static pprof_status take_busy(ppi_identity *identity,
                               const ppi_windows *windows,
-                              const ppi_device_side *side, size_t first_step) {
+                              const ppi_device_side *side,
+                              const live_steps *live) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = first_window(windows, side->start_ns); i < windows->num;
        i++) {
@@ -140,9 +170,8 @@ static pprof_status take_busy(ppi_identity *identity,
     status = ppi_union_add(&identity->busy, low_ns, high_ns);
     if (side->is_kernel && status == PPROF_STATUS_OK)
       status = ppi_union_add(&identity->kernels, low_ns, high_ns);
-    for (size_t k = first_step;
-         k < identity->num_steps && status == PPROF_STATUS_OK; k++) {
-      ppi_identity_step *step = &identity->steps[k];
+    for (size_t k = 0; k < live->num && status == PPROF_STATUS_OK; k++) {
+      ppi_identity_step *step = &identity->steps[live->items[k]];
       if (step->start_ns >= high_ns) break;
       status = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
                              PPI_MIN(high_ns, step->end_ns));
@@ -180,16 +209,6 @@ static void check_step(ppi_identity *identity, const ppi_windows *windows,
   ppi_union_clear(&step->busy);
 }
 
-// Steps that end by `time_ns` are complete: sides and gaps come in order.
-// They may overlap (steps of several threads), so the rest is moved up.
-static size_t skip_steps(const ppi_identity *identity, size_t first,
-                         uint64_t time_ns) {
-  while (first < identity->num_steps &&
-         identity->steps[first].end_ns <= time_ns)
-    first++;
-  return first;
-}
-
 static int compare_sides(const void *left, const void *right) {
   const ppi_device_side *a = left, *b = right;
   if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
@@ -199,12 +218,12 @@ static int compare_sides(const void *left, const void *right) {
 }
 
 static void take_side(ppi_identity *identity, const ppi_windows *windows,
-                      const ppi_device_side *side, size_t first_step) {
+                      const ppi_device_side *side, const live_steps *live) {
   if (side->continued) return;
   if (side->start_ns > identity->cursor_ns) {
     idle_gap before = {identity->cursor_ns, side->start_ns,
                        identity->cursor_error_ns, side};
-    take_gap(identity, windows, &before, first_step);
+    take_gap(identity, windows, &before, live);
   }
   if (side->end_ns > identity->cursor_ns) {
     identity->cursor_ns = side->end_ns;
@@ -236,21 +255,22 @@ static void release_steps(ppi_identity *identity, const ppi_windows *windows,
 
 static pprof_status take_sides(ppi_identity *identity,
                                const ppi_windows *windows,
-                               const ppi_union *in_steps, uint64_t horizon_ns) {
+                               const ppi_union *in_steps, uint64_t horizon_ns,
+                               live_steps *live) {
   pprof_status status = PPROF_STATUS_OK;
-  size_t kept = 0, first_step = 0;
+  size_t kept = 0;
   for (size_t i = 0; i < identity->num_sides; i++) {
     ppi_device_side side = identity->sides[i];
     if (side.start_ns >= horizon_ns || status != PPROF_STATUS_OK) {
       identity->sides[kept++] = side;
       continue;
     }
-    first_step = skip_steps(identity, first_step,
-                            PPI_MIN(side.start_ns, identity->cursor_ns));
-    take_side(identity, windows, &side, first_step);
+    move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
+              side.end_ns);
+    take_side(identity, windows, &side, live);
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
-    status = take_busy(identity, windows, &known, first_step);
+    status = take_busy(identity, windows, &known, live);
     if (status == PPROF_STATUS_OK)
       status = take_in_steps(identity, in_steps, &known);
     if (side.end_ns <= horizon_ns) continue;
@@ -260,6 +280,46 @@ static pprof_status take_sides(ppi_identity *identity,
   }
   identity->num_sides = kept;
   return status;
+}
+
+static size_t drop_ended(uint64_t *ends_ns, size_t num, uint64_t time_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < num; i++)
+    if (ends_ns[i] > time_ns) ends_ns[kept++] = ends_ns[i];
+  return kept;
+}
+
+// A step that begins in too many others is not checked; one that is open is
+// found to be late when it ends.
+static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
+  uint64_t ends_ns[PPI_IDENTITY_MAX_OPEN];
+  size_t num = 0, kept = 0;
+  for (size_t i = 0; i < identity->num_steps; i++) {
+    ppi_identity_step *step = &identity->steps[i];
+    bool is_known = step->start_ns < horizon_ns;
+    if (is_known && num == PPI_IDENTITY_MAX_OPEN)
+      num = drop_ended(ends_ns, num, step->start_ns);
+    if (is_known && num == PPI_IDENTITY_MAX_OPEN) {
+      bool is_open = step->end_ns == UINT64_MAX;
+      identity->num_open -= is_open;
+      identity->steps_unchecked += !is_open;
+      ppi_union_clear(&step->busy);
+      continue;
+    }
+    if (is_known) ends_ns[num++] = step->end_ns;
+    identity->steps[kept++] = *step;
+  }
+  identity->num_steps = kept;
+}
+
+// The end of all: nothing follows the last side.
+static void take_last_gap(ppi_identity *identity, const ppi_windows *windows,
+                          live_steps *live) {
+  const idle_gap last = {identity->cursor_ns, UINT64_MAX,
+                         identity->cursor_error_ns, NULL};
+  move_live(identity, live, identity->cursor_ns, UINT64_MAX);
+  take_gap(identity, windows, &last, live);
+  identity->cursor_ns = UINT64_MAX;
 }
 
 pprof_status ppi_identity_settle(ppi_identity *identity,
@@ -273,14 +333,15 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   if (identity->num_steps > 1)
     qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
           compare_steps);
-  pprof_status status = take_sides(identity, windows, in_steps, horizon_ns);
+  limit_steps(identity, horizon_ns);
+  live_steps live;
+  pprof_status status = begin_live(identity, &live);
+  if (status == PPROF_STATUS_OK)
+    status = take_sides(identity, windows, in_steps, horizon_ns, &live);
+  if (status == PPROF_STATUS_OK && horizon_ns == UINT64_MAX)
+    take_last_gap(identity, windows, &live);
+  ppi_free(live.items);
   if (status != PPROF_STATUS_OK) return status;
-  if (horizon_ns == UINT64_MAX) {
-    idle_gap last = {identity->cursor_ns, UINT64_MAX, identity->cursor_error_ns,
-                     NULL};
-    take_gap(identity, windows, &last, 0);
-    identity->cursor_ns = UINT64_MAX;
-  }
   release_steps(identity, windows, horizon_ns);
   ppi_union_settle(&identity->busy, horizon_ns);
   ppi_union_settle(&identity->kernels, horizon_ns);

@@ -35,6 +35,9 @@ typedef struct ppi_device_side {
   bool continued;  // the rest of a range whose beginning was settled
 } ppi_device_side;
 
+// Of one device; a step that begins while so many are open is not checked.
+enum { PPI_IDENTITY_MAX_OPEN = 256 };
+
 typedef struct ppi_identity_step {
   uint64_t key;               // lane and depth
   uint64_t start_ns, end_ns;  // end: UINT64_MAX while the step is open

@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 
 #include "device_open.h"
+#include "emit.h"
 #include "guard.h"
 #include "mark_frame.h"
 #include "pending.h"
@@ -44,6 +45,7 @@ void ppi_nvtx_set_options(const ppi_nvtx_options *options) {
   set(&nvtx.settings.device, options->device);
   set(&nvtx.settings.cut_names, options->cut_names);
   ppi_guard_give(&nvtx.guard);
+  ppi_emit_want(options->emit != 0);
 }
 
 const pprof_inject_settings_ *pprof_inject_get_settings_(void) {
@@ -105,11 +107,12 @@ static size_t shorten(const char *name) {
   return cuts_names() ? ppi_nvtx_name_end(name) : 0;
 }
 
-// Between enter and leave.
+// Between enter and leave. What NVTX brought is not told to a tool again.
 static inline uint32_t site_of(ppi_thread *thread, const ppi_lane *lane,
                                PPROF_INJECT_LABEL_) {
-  if (site) return ppi_site_id(site, lane->stack_epoch);
-  return ppi_mark_name(thread, name, style, shorten);
+  uint32_t id = site ? ppi_site_id(site, lane->stack_epoch)
+                     : ppi_mark_name(thread, lane, name, style, shorten);
+  return id & ~PPI_SITE_EMITS;
 }
 
 // Why there was no lane: nothing records, or this call was lost.
@@ -119,13 +122,16 @@ static int no_lane(void) {
              : PPROF_INJECT_NO_TOOL_;
 }
 
+PPI_STATIC_ASSERT((int)PPI_NO_FRAME == PPROF_INJECT_BAD_, "not kept");
+
 int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, true);
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit);
-  ppi_frame_push(&ppi_recorder_in_force.spool, lane,
-                 site_of(thread, lane, site, name, style));
+  uint32_t id = site_of(thread, lane, site, name, style);
+  if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
+    level = (int)ppi_mark_push_apart(&ppi_recorder_in_force.spool, lane, id);
   ppi_leave(thread);
   return level;
 }
@@ -148,8 +154,10 @@ static bool innermost_site(const pprof_inject_place_ *place, pprof_site *out) {
   ppi_lane *lane = ppi_enter_in(place->domain, &thread, false);
   if (!lane) return false;
   uint32_t depth = PPI_DEPTH(lane->commit);
-  bool found = depth == (uint32_t)place->level + 1 && depth <= PPI_MAX_FRAMES &&
-               !(lane->frames[depth - 1].flags & PPI_FRAME_LOST);
+  // Below zero: the push was not kept.
+  bool found = place->level >= 0 && depth == (uint32_t)place->level + 1 &&
+               depth <= PPI_MAX_FRAMES &&
+               !(lane->frames[depth - 1].flags & PPI_FRAME_UNRECORDED);
   if (found)
     out->state_ =
         (uint64_t)lane->stack_epoch << 32 | lane->frames[depth - 1].site;
@@ -190,8 +198,7 @@ void pprof_inject_device_begin_(const pprof_inject_place_ *place) {
   pprof_range range = ppi_device_range_begin(place->device, place->stream,
                                              &site, pairing_of(thread, place));
   if (range.id == 0) return;
-  __atomic_store_n(&timed_serial, ppi_recorder_in_force.serial,
-                   __ATOMIC_RELAXED);
+  PPI_STORE_ONCE(&timed_serial, ppi_recorder_in_force.serial);
   thread->beside[thread->num_beside++] = (ppi_beside){
       place->domain, place->level, range.id, place->device, place->stream};
 }
@@ -212,7 +219,8 @@ int pprof_inject_pop_(uint32_t domain) {
   ppi_lane *lane = ppi_enter_in(domain, &thread, false);
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit) - 1;
-  ppi_frame_pop(ppi_recorder_in_force.spool.base, lane);
+  const uint8_t *base = ppi_recorder_in_force.spool.base;
+  if (PPI_UNLIKELY(!ppi_frame_pop(base, lane))) ppi_mark_pop_apart(base, lane);
   ppi_leave(thread);
   return level;
 }
@@ -241,10 +249,7 @@ pprof_range pprof_inject_begin_(uint32_t domain, PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, true);
   if (!lane) return range;
-  uint32_t id = site_of(thread, lane, site, name, style);
-  uint64_t now = ppi_clock_ticks();
-  if (id) range.id = ppi_range_open(lane, lane->id, id, now);
-  if (!range.id) ppi_count(&lane->lost, 1);
+  range.id = ppi_range_begin(lane, site_of(thread, lane, site, name, style));
   ppi_leave(thread);
   return range;
 }

@@ -43,14 +43,15 @@ typedef struct ppi_nvtx_rule {
 
 // Every value is a uint64_t, so that the table of keys can point at it.
 typedef struct ppi_nvtx_options {
-  uint64_t payload, fields, device, fork, cut_names;
+  uint64_t payload, fields, device, fork, cut_names, emit;
   uint64_t num_domains, num_categories;
   ppi_nvtx_rule domains[PPI_NVTX_MAX_RULES];
   ppi_nvtx_rule categories[PPI_NVTX_MAX_RULES];
 } ppi_nvtx_options;
 
 void ppi_nvtx_defaults(ppi_nvtx_options *out);
-// ppi_nvtx_set_options is in force from then on; before a session's start.
+// ppi_nvtx_set_options is in force from then on; before a session's start. With
+// `emit` it attaches an NVTX tool, for that session only.
 void ppi_nvtx_set_options(const ppi_nvtx_options *options);
 // ppi_nvtx_name_end answers how much of an event's name is kept: what known
 // programs append to it (", seq = 12, op_id = 3") would make every call a name

@@ -100,6 +100,16 @@ static void put_work(const uint8_t *base, ppi_lane *lane, uint64_t *head,
         bits_of(work->params), 0, 0, 0, 0, PPI_RECORD_EXT_PARAMS, 0};
 }
 
+// Without room for it the range has none.
+static void put_cpu(const uint8_t *base, ppi_lane *lane, uint64_t *head,
+                    const ppi_cpu_use *cpu, uint64_t reserve) {
+  ppi_record records[PPI_CPU_RECORDS];
+  uint32_t num = ppi_cpu_pack(cpu, records);
+  if (*head + num + 1 + reserve > lane->capacity) return;
+  for (uint32_t i = 0; i < num; i++)
+    *ppi_lane_slot(base, lane, (*head)++) = records[i];
+}
+
 void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
                   const ppi_record *record, const ppi_extras *extras,
                   uint64_t reserve) {
@@ -116,6 +126,7 @@ void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
     else
       ppi_count(&lane->flows_lost, 1);
   }
+  if (extras && extras->cpu) put_cpu(base, lane, head, extras->cpu, reserve);
   *ppi_lane_slot(base, lane, (*head)++) = *record;
 }
 
@@ -127,9 +138,18 @@ void ppi_lane_make_room(ppi_spool *spool, ppi_lane *lane, uint32_t depth) {
     const ppi_frame *frame = &lane->frames[i];
     if (frame->num_flows > 1) slots += (frame->num_flows + 1u) / 3;
     if (frame->flags & PPI_FRAME_WORK) slots += 2;
+    if (frame->flags & PPI_FRAME_CPU) slots += PPI_CPU_RECORDS;
   }
   while (PPI_HEAD(word) + slots > lane->capacity)
     if (!ppi_lane_extend(spool, lane)) return;
+}
+
+static const ppi_cpu_use *cpu_of(const ppi_frame *frame,
+                                 const ppi_closing *closing) {
+  static const ppi_cpu_use unknown;
+  if (!(frame->flags & PPI_FRAME_CPU)) return NULL;
+  if (!closing->cpu || frame->cpu_place == PPI_CPU_NO_PLACE) return &unknown;
+  return &closing->cpu[frame->cpu_place];
 }
 
 void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
@@ -139,7 +159,7 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
   uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
   for (uint32_t i = open; i-- > depth;) {
     const ppi_frame *frame = &lane->frames[i];
-    if (frame->flags & PPI_FRAME_LOST) continue;
+    if (frame->flags & PPI_FRAME_UNRECORDED) continue;
     ppi_record record = {.start = frame->start,
                          // A frame may begin between an edge's time and its
                          // publication.
@@ -151,7 +171,8 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
                          .flags = i > depth ? closing.flag : closing.last_flag};
     ppi_extras extras = {lane->flow_stack + frame->flow_base,
                          frame->num_flows > 1 ? frame->num_flows - 1u : 0,
-                         frame->flags & PPI_FRAME_WORK ? &lane->work[i] : NULL};
+                         frame->flags & PPI_FRAME_WORK ? &lane->work[i] : NULL,
+                         cpu_of(frame, &closing)};
     ppi_lane_put(base, lane, &head, &record, &extras, i);
   }
   ppi_lane_commit(lane, head, PPI_MIN(depth, PPI_DEPTH(word)));
@@ -214,7 +235,9 @@ void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
   ppi_spool own = *spool;
   ppi_lane_make_room(&own, lane, 0);
   ppi_lane_close(spool->base, lane, 0,
-                 (ppi_closing){end, PPROF_FLAG_CLIPPED, PPROF_FLAG_CLIPPED});
+                 (ppi_closing){.end = end,
+                               .flag = PPROF_FLAG_CLIPPED,
+                               .last_flag = PPROF_FLAG_CLIPPED});
   const ppi_edge *began = ppi_edge_into(spool->header, epoch);
   bool after_off = began && (began->flags & PPI_EDGE_AFTER_OFF);
   // After a time of no recording any surplus pop may be of a range begun then.

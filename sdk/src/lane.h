@@ -36,7 +36,8 @@ bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane);
 typedef struct ppi_extras {
   const uint64_t *flows;  // beyond the first
   uint32_t num_flows;
-  const ppi_work *work;  // NULL: none
+  const ppi_work *work;    // NULL: none
+  const ppi_cpu_use *cpu;  // NULL: nobody asks for it
 } ppi_extras;
 void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
                   const ppi_record *record, const ppi_extras *extras,
@@ -51,6 +52,7 @@ void ppi_lane_make_room(ppi_spool *spool, ppi_lane *lane, uint32_t depth);
 typedef struct ppi_closing {
   uint64_t end;
   uint8_t flag, last_flag;
+  const ppi_cpu_use *cpu;  // by the frames' cpu_place; NULL: not known
 } ppi_closing;
 void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
                     ppi_closing closing);

@@ -27,6 +27,13 @@ ppi_work ppi_work_read(const pprof_work_amount *amount);
 void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
 void ppi_mark_flow(ppi_lane *lane, uint64_t flow);
 void ppi_mark_work(ppi_lane *lane, ppi_work amount);
+// ppi_mark_begin_watched tells the rules that an occurrence of a watched name
+// begins. That may move the epoch: then the lane follows, and *site is decided
+// anew. False: nothing is recorded any more, or the marker is lost. *out_last:
+// its end is to be told.
+bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
+// ppi_mark_exclude counts a marker that is not wanted.
+void ppi_mark_exclude(ppi_lane *lane);
 // ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers
 // the median cost of one marker in ns x 1000. Records nothing.
 uint64_t ppi_mark_cost_x1000(void);

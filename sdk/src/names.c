@@ -11,6 +11,7 @@
 #include "guard.h"
 
 #define TABLE_SIZE (2 * PPI_MAX_SITES)
+#define OTHER_NAME "<other>"
 
 struct ppi_names {
   ppi_spool *spool;
@@ -18,8 +19,15 @@ struct ppi_names {
   uint32_t num_sites;
   uint32_t other;  // id of `<other>`, 0 until needed
   uint64_t categories_defined[PPI_MAX_CATEGORIES / 64 + 2];
-  uint64_t table[TABLE_SIZE];           // {hash:32, id:32}, 0 = empty
-  uint64_t offsets[PPI_MAX_SITES + 2];  // of a site's record, by id
+  uint64_t table[TABLE_SIZE];  // {hash:32, id:32}, 0 = empty
+  // By id: the offset of the site's record + 1, 0: not published.
+  uint64_t offsets[PPI_MAX_SITES + 2];
+  ppi_site_filter *filter;               // the newest; NULL: none
+  uint64_t verdicts[PPI_MAX_SITES + 2];  // {filter's version:32, verdict:32}
+  // Where names are stored as hashes, the sites' own, and by id where each is.
+  char *clear;
+  uint64_t clear_size, clear_used;
+  uint64_t clear_at[PPI_MAX_SITES + 2];
 };
 
 // Names of the whole process, numbered in their order. They come from memory of
@@ -128,6 +136,10 @@ void ppi_names_in_forked_child(void) {
   ppi_guard_give(&domains.guard);
 }
 
+// Leak checkers do not look into mappings for what a process holds when it ends
+// without a stop.
+static ppi_site_filter *volatile filter_in_use __attribute__((used));
+
 pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
   // Pages of the tables come into being as names do.
   void *memory = mmap(NULL, sizeof(ppi_names), PROT_READ | PROT_WRITE,
@@ -141,7 +153,38 @@ pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
 }
 
 void ppi_names_destroy(ppi_names *names) {
-  if (names) munmap(names, sizeof *names);
+  if (!names) return;
+  if (filter_in_use == names->filter) filter_in_use = NULL;
+  ppi_site_filter_clear(&names->filter);
+  if (names->clear) munmap(names->clear, names->clear_size);
+  munmap(names, sizeof *names);
+}
+
+// As much room as the spool has: a definition takes more of that than its name.
+static bool keep_clear(ppi_names *names) {
+  uint64_t size = names->spool->header->names_size;
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  names->clear = memory;
+  names->clear_size = size;
+  return true;
+}
+
+pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice) {
+  pthread_mutex_lock(&names->mutex);
+  bool done = (!choice->hash_names || names->clear || keep_clear(names)) &&
+              ppi_site_filter_choose(&names->filter, choice);
+  filter_in_use = names->filter;
+  pthread_mutex_unlock(&names->mutex);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_names_watch(ppi_names *names, const char *name) {
+  pthread_mutex_lock(&names->mutex);
+  ppi_site_filter_watch(&names->filter, name);
+  filter_in_use = names->filter;
+  pthread_mutex_unlock(&names->mutex);
 }
 
 static uint8_t *area(const ppi_spool *spool) {
@@ -157,12 +200,42 @@ size_t ppi_names_kept(const char *name) {
   return len;
 }
 
+// Names that people gave; those of ours and of hardware tell nothing of the
+// program.
+static bool is_given(const pprof_definition *definition) {
+  switch ((uint32_t)definition->kind) {
+    case PPROF_DEFINITION_SITE:
+      return strcmp(definition->name, "ProfileStep") != 0 &&
+             strcmp(definition->name, OTHER_NAME) != 0;
+    case PPROF_DEFINITION_CATEGORY:
+      return definition->id >= PPROF_CATEGORY_FIRST_REGISTERED;
+    case PPROF_DEFINITION_LANE:
+      return definition->id != 0 && definition->parent == 0;
+    case PPROF_DEFINITION_STREAM:
+      return definition->name[0] != 0;
+    default:
+      return false;
+  }
+}
+
+static const char *shown_name(const ppi_names *names,
+                              const pprof_definition *definition,
+                              char hash[PPI_NAME_HASH]) {
+  if (!names->clear || !is_given(definition) ||
+      ppi_choice_shows(names->filter->choice, definition->name))
+    return definition->name;
+  ppi_name_hash(definition->name, hash);
+  return hash;
+}
+
 // Appends one record under the mutex and publishes it by the one release
 // store. Answers its offset + 1, or 0 when there is no room.
 static uint64_t append(ppi_names *names, const pprof_definition *definition,
                        const char *value) {
   ppi_spool_header *header = names->spool->header;
-  size_t name_len = ppi_names_kept(definition->name);
+  char hash[PPI_NAME_HASH];
+  const char *name = shown_name(names, definition, hash);
+  size_t name_len = ppi_names_kept(name);
   size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
   uint64_t offset = header->names_end;
   uint64_t size = sizeof(ppi_definition_record) + name_len + 1 +
@@ -177,7 +250,7 @@ static uint64_t append(ppi_names *names, const pprof_definition *definition,
   record->number = definition->number;
   record->color = definition->color;
   record->name_len = (uint32_t)name_len;
-  memcpy(record->name, definition->name, name_len);
+  memcpy(record->name, name, name_len);
   record->name[name_len] = 0;
   if (value) {
     memcpy(record->name + name_len + 1, value, value_len);
@@ -190,17 +263,70 @@ static uint64_t append(ppi_names *names, const pprof_definition *definition,
 
 static const ppi_definition_record *record_of(const ppi_names *names,
                                               uint32_t id) {
-  return (const void *)(area(names->spool) + names->offsets[id]);
+  // Pairs with the release in add_site.
+  uint64_t offset = __atomic_load_n(&names->offsets[id], __ATOMIC_ACQUIRE);
+  return offset ? (const void *)(area(names->spool) + offset - 1) : NULL;
 }
 
-static bool same(const ppi_definition_record *record, const char *name,
-                 size_t name_len, uint32_t category) {
-  return record->parent == category && record->name_len == name_len &&
-         memcmp(record->name, name, name_len) == 0;
+// The name as the program gave it.
+static const char *text_at(const ppi_names *names, uint32_t id) {
+  return names->clear ? names->clear + names->clear_at[id]
+                      : record_of(names, id)->name;
+}
+
+static bool is_named(const ppi_names *names, uint32_t id, const char *name,
+                     size_t name_len, uint32_t category) {
+  const ppi_definition_record *record = record_of(names, id);
+  if (record->parent != category) return false;
+  const char *text = text_at(names, id);
+  if (!names->clear && record->name_len != name_len) return false;
+  return strncmp(text, name, name_len) == 0 && text[name_len] == 0;
+}
+
+// An id that was read without an acquire may be ahead of its record. It was
+// stored after the mutex was given back, so whoever takes that sees the record.
+const ppi_definition_record *ppi_names_site_record(ppi_names *names,
+                                                   uint32_t id) {
+  const ppi_definition_record *record = record_of(names, id);
+  if (PPI_LIKELY(record)) return record;
+  pthread_mutex_lock(&names->mutex);
+  record = record_of(names, id);
+  pthread_mutex_unlock(&names->mutex);
+  return record;
 }
 
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id) {
-  return id && id <= PPI_MAX_SITES ? record_of(names, id)->name : NULL;
+  return id && id <= PPI_MAX_SITES ? text_at(names, id) : NULL;
+}
+
+const char *ppi_names_watched(ppi_names *names, uint32_t site) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  if (!filter || !site || !ppi_names_site_record(names, site)) return NULL;
+  return ppi_site_filter_watched(filter, text_at(names, site));
+}
+
+bool ppi_names_excludes(const ppi_names *names) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  const ppi_choice *choice = filter ? filter->choice : NULL;
+  return choice &&
+         (choice->num_include || choice->num_exclude || choice->timer_only);
+}
+
+// Decided once for each version.
+uint32_t ppi_names_verdict(ppi_names *names, uint32_t site) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  if (!filter) return 0;
+  uint64_t known = __atomic_load_n(&names->verdicts[site], __ATOMIC_RELAXED);
+  if (known >> 32 == filter->version) return (uint32_t)known;
+  const ppi_definition_record *record = ppi_names_site_record(names, site);
+  uint32_t verdict =
+      ppi_site_filter_verdict(filter, text_at(names, site), record->parent);
+  __atomic_store_n(&names->verdicts[site],
+                   (uint64_t)filter->version << 32 | verdict, __ATOMIC_RELAXED);
+  return verdict;
 }
 
 static uint64_t load(const char *at, size_t size) {
@@ -249,7 +375,7 @@ static uint32_t find(const ppi_names *names, const char *name, size_t name_len,
     if (entry == 0) return 0;
     if ((uint32_t)(entry >> 32) != hash) continue;
     uint32_t id = (uint32_t)entry;
-    if (same(record_of(names, id), name, name_len, category)) return id;
+    if (is_named(names, id, name, name_len, category)) return id;
   }
 }
 
@@ -261,14 +387,27 @@ static void define_category(ppi_names *names, uint32_t category) {
   if (append(names, &definition, NULL)) *word |= 1ull << category % 64;
 }
 
+static bool copy_clear(ppi_names *names, const pprof_definition *definition) {
+  size_t len = ppi_names_kept(definition->name);
+  if (len + 1 > names->clear_size - names->clear_used) return false;
+  char *copy = names->clear + names->clear_used;
+  memcpy(copy, definition->name, len);
+  copy[len] = 0;
+  names->clear_at[definition->id] = names->clear_used;
+  names->clear_used += len + 1;
+  return true;
+}
+
 static uint32_t add_site(ppi_names *names, const pprof_definition *wanted) {
   define_category(names, wanted->parent);
   pprof_definition definition = *wanted;
   definition.id = names->num_sites + 1;
+  if (names->clear && !copy_clear(names, &definition)) return 0;
   uint64_t offset = append(names, &definition, NULL);
   if (!offset) return 0;
   names->num_sites++;
-  names->offsets[definition.id] = offset - 1;
+  // Pairs with the acquire in record_of.
+  __atomic_store_n(&names->offsets[definition.id], offset, __ATOMIC_RELEASE);
   return definition.id;
 }
 
@@ -285,7 +424,7 @@ static uint32_t intern_locked(ppi_names *names, const char *name,
   uint32_t id = find(names, name, name_len, category, &at);
   if (id) return id;
   if (!names->other) {
-    pprof_definition other = {PPROF_DEFINITION_SITE, 0, 0, 0, 0, "<other>"};
+    pprof_definition other = {PPROF_DEFINITION_SITE, 0, 0, 0, 0, OTHER_NAME};
     names->other = add_site(names, &other);
   }
   if (names->num_sites >= PPI_MAX_SITES) return other_site(names);
@@ -320,9 +459,18 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   return id;
 }
 
+// Threads come for as long as a program runs; what they are called must not
+// take all the room that new sites need.
+static bool may_define(const ppi_names *names, pprof_definition_kind kind) {
+  const ppi_spool_header *header = names->spool->header;
+  return kind != PPROF_DEFINITION_LANE ||
+         header->names_end < header->names_size - header->names_size / 8;
+}
+
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
   pthread_mutex_lock(&names->mutex);
-  bool done = append(names, definition, NULL) != 0;
+  bool done = may_define(names, definition->kind) &&
+              append(names, definition, NULL) != 0;
   pthread_mutex_unlock(&names->mutex);
   return done;
 }

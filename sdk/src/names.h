@@ -7,7 +7,7 @@
 #define PPI_NAMES_H_
 
 #include "pprof/mark.h"
-#include "spool.h"
+#include "site_filter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,12 +43,36 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 // ppi_names_find answers 0 where that one would add the name.
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
                         size_t name_len, uint32_t category);
-// ppi_names_text_of answers the name of a site, as it lies in the spool.
+// ppi_names_text_of answers the name of a site as the program gave it.
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
+// ppi_names_site_record answers all that is known of a site, whichever thread
+// added it and however its id came here. Its name may be a hash.
+const ppi_definition_record *ppi_names_site_record(ppi_names *names,
+                                                   uint32_t id);
+// ppi_names_choose puts a choice in force: which sites are wanted, and, where
+// it comes before the first name, which names are stored as hashes.
+pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice);
+// ppi_names_watch adds a name whose sites are watched (capture.h), 16 of them
+// (PPI_SCHEDULE_MAX_RULES); NULL forgets all. Both, too, hold once a site is
+// decided anew.
+void ppi_names_watch(ppi_names *names, const char *name);
+// ppi_names_watched answers the watched name that a site has, as the program
+// gave it; NULL: none. It lives as long as `names`.
+const char *ppi_names_watched(ppi_names *names, uint32_t site);
+// ppi_names_excludes: is there a choice that leaves sites out?
+bool ppi_names_excludes(const ppi_names *names);
+// ppi_names_verdict answers PPI_SITE_IS_... bits.
+uint32_t ppi_names_verdict(ppi_names *names, uint32_t site);
 // ppi_names_define appends any other definition; false when there is no room.
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition);
 bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value);
+
+// ppi_names_watch makes markers of this name tell (capture.h); NULL: of none
+// any more. In force from the next epoch on. ppi_names_watched answers the name
+// that is watched at this site, as it was given; NULL: it is not.
+void ppi_names_watch(ppi_names *names, const char *name);
+const char *ppi_names_watched(ppi_names *names, uint32_t site);
 
 // ppi_names_next walks the published records: *cursor starts at 0; NULL at
 // `end` bytes, or where a record does not fit.

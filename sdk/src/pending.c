@@ -6,17 +6,22 @@
 
 #include <string.h>
 
+#include "capture.h"
+#include "emit.h"
+#include "range_slots.h"
+
 ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
                             uint32_t num_chunks) {
   ppi_spool_header *header = spool->header;
   if (header->num_tables >= PPI_MAX_TABLES) return NULL;
+  num_chunks = PPI_MIN(num_chunks, PPI_TABLE_CHUNKS);
+  ppi_spool_allocate_for(spool, 1 + num_chunks);
   uint32_t chunk = ppi_chunk_take(spool);
   if (!chunk) return NULL;
   ppi_table *table = ppi_spool_chunk(spool, chunk);
   memset(table, 0, sizeof *table);
   table->lane = lane;
   table->device = device;
-  num_chunks = PPI_MIN(num_chunks, PPI_TABLE_CHUNKS);
   while (table->num_chunks < num_chunks) {
     uint32_t slots = ppi_chunk_take(spool);
     if (!slots) break;
@@ -57,6 +62,16 @@ void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index) {
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+void ppi_slot_exclude(ppi_table *table, uint32_t index) {
+  uint64_t num = PPI_TABLE_GONE(table) + 1;
+  uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
+  uint32_t gen = PPI_STATE_GEN(state);
+  __atomic_store_n(&table->excluded, num << 16 | (index + 1), __ATOMIC_RELEASE);
+  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
+                   __ATOMIC_RELEASE);
+  __atomic_store_n(&table->excluded, num << 16, __ATOMIC_RELEASE);
+}
+
 uint64_t ppi_range_id(uint32_t table, uint32_t gen, uint32_t index) {
   uint64_t serial = ppi_recorder_in_force.serial & 0xffff;
   return serial << 48 | (uint64_t)(gen & 0xffffff) << 24 |
@@ -65,7 +80,7 @@ uint64_t ppi_range_id(uint32_t table, uint32_t gen, uint32_t index) {
 
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
-  uint32_t table = id >> 16 & 0xff;
+  uint32_t table = id >> 16 & PPI_NO_TABLE;
   uint32_t index = (uint32_t)(id & 0xffff);
   if (index == 0 || id >> 48 != (recorder->serial & 0xffff)) return false;
   const ppi_spool_header *header = recorder->spool.header;
@@ -86,12 +101,13 @@ void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
   ppi_inherited inherited = {0};
   if (lane) inherited = ppi_lane_inherited(lane);
   // `cut` outlives the slot's use: the end of an earlier range that an edge
-  // has cut may come late.
-  memset(slot, 0, offsetof(ppi_slot, cut));
+  // has cut may come late. It may be looking at the kind, too.
+  memset(slot, 0, offsetof(ppi_slot, kind));
+  __atomic_store_n(&slot->kind, kind, __ATOMIC_RELAXED);
+  memset(&slot->flags, 0, offsetof(ppi_slot, cut) - offsetof(ppi_slot, flags));
   slot->site = site;
   slot->lane = lane ? lane->id : 0;
   slot->depth = inherited.depth;
-  slot->kind = kind;
   if (inherited.flow) {
     slot->flows[0] = inherited.flow;
     uint32_t more = PPI_MIN(inherited.num_more, PPI_MAX_FLOWS - 1);
@@ -103,7 +119,9 @@ void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
 }
 
 uint32_t ppi_slot_open(ppi_table *table, uint32_t index) {
-  uint32_t gen = PPI_STATE_GEN(table->states[index]) + 1;
+  // Nobody changes it now, but a late end may be trying to.
+  uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
+  uint32_t gen = PPI_STATE_GEN(state) + 1;
   // Accepted from here on; pairs with the acquire of collector and ender.
   __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_OPEN),
                    __ATOMIC_RELEASE);
@@ -128,6 +146,28 @@ void ppi_slot_ended(const ppi_slot_ref *ref) {
                    __ATOMIC_RELEASE);
 }
 
+// Told before the slot can be another range's, and after it is recorded.
+__attribute__((noinline)) void ppi_slot_ended_apart(const ppi_slot_ref *ref,
+                                                    uint64_t id) {
+  uint32_t site = ref->slot->site;
+  if (id & PPI_RANGE_CPU) ppi_cpu_slot_end(&ppi_thread_self->cpu, ref->slot);
+  if (id & PPI_RANGE_EMITTED) ppi_emit_end(ref->number, ref->index);
+  ppi_slot_ended(ref);
+  if (id & PPI_RANGE_LAST) ppi_capture_ended(site);
+}
+
+uint64_t ppi_range_unrecorded(uint32_t site) {
+  return ppi_range_id(PPI_NO_TABLE, site, 0) | PPI_RANGE_LAST;
+}
+
+bool ppi_range_end_unrecorded(uint64_t id) {
+  if ((id >> 16 & PPI_NO_TABLE) != PPI_NO_TABLE ||
+      id >> 48 != (ppi_recorder_in_force.serial & 0xffff))
+    return false;
+  ppi_capture_ended((uint32_t)(id >> 24 & 0xffffff));
+  return true;
+}
+
 static void add_atomically(double *sum, double amount) {
   if (amount == 0) return;
   double before;
@@ -147,19 +187,89 @@ void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount) {
   __atomic_store_n(&slot->has_work, 1, __ATOMIC_RELEASE);
 }
 
-uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
-                        uint64_t start) {
+// Tells an NVTX tool of a range that nobody can end yet. Answers what is added
+// to its id: PPI_RANGE_EMITTED, or 0.
+static uint64_t tell(const ppi_slot *slot, uint32_t index) {
+  uint64_t emitted = ppi_emit_start(slot->site, slot->flows[0]);
+  if (!emitted) return 0;
+  ppi_emit_keep(0, index, emitted);
+  return PPI_RANGE_EMITTED;
+}
+
+// Asking takes longer than the clock does: the range begins after it.
+static uint64_t measure(ppi_slot *slot) {
+  ppi_cpu_slot_begin(&ppi_thread_self->cpu, slot);
+  slot->start = ppi_clock_ticks();
+  return PPI_RANGE_CPU;
+}
+
+// `apart`: the bits of the site's id that say what else there is to do.
+static inline uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id,
+                                 uint32_t site, uint64_t start,
+                                 uint32_t apart) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
   ppi_table *table = recorder->ranges;
-  uint32_t taken = ppi_slots_take(table, &table->free_list);
+  ppi_thread *thread = ppi_thread_self;
+  // A step may begin where no marker runs.
+  uint32_t taken = PPI_LIKELY(lane != NULL)
+                       ? ppi_range_slot_take(table, thread)
+                       : ppi_range_slot_refill(table, NULL);
   if (!taken) return 0;
   uint32_t index = taken - 1;
   ppi_slot *slot = ppi_table_slot(recorder->spool.base, table, index);
+  // The collector had the next one last: it comes over while this one is used.
+  if (PPI_LIKELY(lane && thread->range_slot)) {
+    const ppi_slot *next =
+        ppi_table_slot(recorder->spool.base, table, thread->range_slot - 1);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(&next->work, 1);
+    __builtin_prefetch(&table->states[thread->range_slot - 1], 1);
+  }
   ppi_slot_begin(slot, lane, site, PPROF_KIND_RANGE);
   slot->lane = lane_id;
   slot->flags = PPROF_FLAG_ASYNC;
   slot->start = start;
-  return ppi_range_id(0, ppi_slot_open(table, index), index);
+  uint64_t flag = apart & PPI_SITE_EMITS ? tell(slot, index) : 0;
+  if (apart & PPI_SITE_CPU) flag |= measure(slot);
+  return ppi_range_id(0, ppi_slot_open(table, index), index) | flag;
+}
+
+uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
+                        uint64_t start) {
+  return open_slot(lane, lane_id, site, start, 0);
+}
+
+// Of a site that is lost, or one with more to do.
+static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
+                                                      uint32_t site) {
+  bool last = false;
+  if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
+    return 0;
+  uint32_t number = site & PPI_SITE_NUMBER;
+  if (site & PPI_SITE_EXCLUDED) {
+    ppi_mark_exclude(lane);
+    return last ? ppi_range_unrecorded(number) : 0;
+  }
+  uint64_t id =
+      site ? open_slot(lane, lane->id, number, ppi_clock_ticks(), site) : 0;
+  if (id) return last ? id | PPI_RANGE_LAST : id;
+  ppi_count(&lane->lost, 1);
+  if (last) ppi_capture_ended(number);
+  return 0;
+}
+
+static inline __attribute__((always_inline)) uint64_t begin(
+    ppi_lane *lane, uint32_t site, bool is_of_session) {
+  if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_apart(lane, site);
+  uint64_t now = ppi_clock_ticks();
+  uint64_t id = 0;
+  if (is_of_session) id = ppi_range_open(lane, lane->id, site, now);
+  if (!id) ppi_count(&lane->lost, 1);
+  return id;
+}
+
+uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
+  return begin(lane, site, true);
 }
 
 pprof_range pprof_range_begin(pprof_site *site) {
@@ -168,12 +278,9 @@ pprof_range pprof_range_begin(pprof_site *site) {
   ppi_lane *lane = ppi_enter(&thread, true);
   if (!lane) return none;
   uint32_t id = ppi_site_id(site, lane->stack_epoch);
-  pprof_range range = {0};
-  uint64_t now = ppi_clock_ticks();
   // A thread held in here beyond its session's end is no part of the next one.
-  if (id && thread->serial == ppi_recorder_in_force.serial)
-    range.id = ppi_range_open(lane, lane->id, id, now);
-  if (!range.id) ppi_count(&lane->lost, 1);
+  bool is_of_session = thread->serial == ppi_recorder_in_force.serial;
+  pprof_range range = {begin(lane, id, is_of_session)};
   ppi_leave(thread);
   return range;
 }
@@ -185,12 +292,15 @@ static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
   return edge && start < edge->ticks;
 }
 
-// A range that does not end here any more: the collector cut it at an edge
-// (then whoever clears that was its end), or it was ended before.
+// A range that does not end here any more: the collector cut it at an edge, the
+// slot may be another's by now, or it was ended before.
 static void end_nothing(ppi_lane *lane, const ppi_slot_ref *ref) {
-  uint32_t cut = PPI_SLOT_CUT(ref->gen);
-  if (__atomic_compare_exchange_n(&ref->slot->cut, &cut, 0, false,
-                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+  uint32_t cut = __atomic_load_n(&ref->slot->cut, __ATOMIC_RELAXED);
+  while (cut &&
+         !__atomic_compare_exchange_n(&ref->slot->cut, &cut, cut - 1, false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+  if (cut)
     ppi_count(&lane->begun_before, 1);
   else
     __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);
@@ -206,6 +316,10 @@ bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref) {
   return true;
 }
 
+static __attribute__((noinline)) void end_unknown(ppi_lane *lane, uint64_t id) {
+  if (!ppi_range_end_unrecorded(id)) ppi_count(&lane->unmatched, 1);
+}
+
 void pprof_range_end(pprof_range range) {
   ppi_thread *thread;
   if (range.id == 0) return;  // begun while off, or counted lost
@@ -213,12 +327,19 @@ void pprof_range_end(pprof_range range) {
   if (!lane) return;
   ppi_slot_ref ref;
   uint64_t now = ppi_clock_ticks();
-  if (!ppi_range_find(range.id, &ref) || ref.slot->kind != PPROF_KIND_RANGE) {
-    ppi_count(&lane->unmatched, 1);
+  if (PPI_UNLIKELY(!ppi_range_find(range.id, &ref) ||
+                   !ppi_slot_is_of(&ref, PPROF_KIND_RANGE))) {
+    end_unknown(lane, range.id);
   } else if (ppi_slot_end_or_count(lane, &ref)) {
-    ref.slot->end = now;
+    // A processor reads its counter ahead of what is before it, and so ahead of
+    // the range that it was just handed.
+    ref.slot->end = PPI_MAX(now, ref.slot->start);
     ref.slot->end_lane = lane->id;
-    ppi_slot_ended(&ref);
+    if (PPI_LIKELY(
+            !(range.id & (PPI_RANGE_EMITTED | PPI_RANGE_LAST | PPI_RANGE_CPU))))
+      ppi_slot_ended(&ref);
+    else
+      ppi_slot_ended_apart(&ref, range.id);
   }
   ppi_leave(thread);
 }
@@ -246,14 +367,27 @@ static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
   __atomic_store_n(&slot->flows[at], flow, __ATOMIC_RELEASE);
 }
 
+// What is said of a range that is not recorded is not lost, nor of one that an
+// edge has cut.
+static void lose_addition(ppi_lane *lane, uint64_t id) {
+  ppi_slot_ref ref;
+  if ((id >> 16 & PPI_NO_TABLE) == PPI_NO_TABLE) return;
+  if (ppi_range_find(id, &ref) &&
+      __atomic_load_n(&ref.slot->cut, __ATOMIC_RELAXED) != 0)
+    return;
+  ppi_count(&lane->flows_lost, 1);
+}
+
 void pprof_range_flow(pprof_range range, uint64_t flow) {
   ppi_thread *thread;
   if (range.id == 0) return;
   ppi_lane *lane = ppi_enter(&thread, false);
   if (!lane) return;
   ppi_slot_ref ref;
-  if (flow == 0 || !ppi_range_is_open(range.id, &ref)) {
+  if (flow == 0) {
     ppi_count(&lane->flows_lost, 1);
+  } else if (!ppi_range_is_open(range.id, &ref)) {
+    lose_addition(lane, range.id);
   } else {
     add_slot_flow(lane, ref.slot, flow);
   }
@@ -270,6 +404,6 @@ void pprof_range_work(pprof_range range, const pprof_work_amount *work) {
   if (ppi_range_is_open(range.id, &ref))
     ppi_slot_add_work(ref.slot, &amount);
   else
-    ppi_count(&lane->flows_lost, 1);
+    lose_addition(lane, range.id);
   ppi_leave(thread);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pprof_report: a run while it is delivered, figures once it has finished.
-// Owner's thread; as a sink, the thread of whoever delivers.
+// pprof_report: a run while it is delivered, figures once it has finished. Runs
+// that follow add to them. Owner's thread; as a sink, the thread of whoever
+// delivers.
 #include "report.h"
 
 #include "mem.h"
@@ -9,44 +10,14 @@
 
 struct pprof_report {
   pprof_sink sink;
-  ppi_run *run;  // from begin to finish
-  ppi_figures figures;
-  bool finished;
+  ppi_report_details details;
+  ppi_run *run;         // from begin to finish
+  ppi_figures figures;  // of the runs that have finished
+  bool finished;        // any run
 };
 
 static ppi_run *run_of(pprof_sink *sink) {
   return ((pprof_report *)(void *)sink)->run;
-}
-
-static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
-  pprof_report *report = (pprof_report *)(void *)sink;
-  if (report->run || report->finished) return PPROF_STATUS_BUSY;
-  report->run = ppi_alloc(sizeof *report->run);
-  if (!report->run) return PPROF_STATUS_NO_MEMORY;
-  return ppi_run_begin(report->run, info);
-}
-
-static pprof_status define(pprof_sink *sink,
-                           const pprof_definition *definition) {
-  ppi_run *run = run_of(sink);
-  return run ? ppi_run_define(run, definition) : PPROF_STATUS_BUSY;
-}
-
-static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
-  ppi_run *run = run_of(sink);
-  return run ? ppi_run_events(run, batch) : PPROF_STATUS_BUSY;
-}
-
-static pprof_status take_checkpoint(pprof_sink *sink,
-                                    const pprof_checkpoint *checkpoint) {
-  ppi_run *run = run_of(sink);
-  return run ? ppi_run_checkpoint(run, checkpoint) : PPROF_STATUS_BUSY;
-}
-
-static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
-                           uint64_t time_ns) {
-  ppi_run *run = run_of(sink);
-  return run ? ppi_run_window(run, index, opens, time_ns) : PPROF_STATUS_BUSY;
 }
 
 static void drop_run(pprof_report *report) {
@@ -56,15 +27,80 @@ static void drop_run(pprof_report *report) {
   report->run = NULL;
 }
 
+static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (report->run) return PPROF_STATUS_BUSY;
+  report->run = ppi_alloc(sizeof *report->run);
+  if (!report->run) return PPROF_STATUS_NO_MEMORY;
+  report->run->details = report->details;
+  pprof_status status = ppi_run_begin(report->run, info);
+  // A session finishes it all the same.
+  if (status != PPROF_STATUS_OK) drop_run(report);
+  return status;
+}
+
+// What a callback left half done is no run any more: a session calls finish
+// after a failure, too.
+static pprof_status settle(pprof_sink *sink, pprof_status status) {
+  if (status != PPROF_STATUS_OK) drop_run((pprof_report *)(void *)sink);
+  return status;
+}
+
+static pprof_status define(pprof_sink *sink,
+                           const pprof_definition *definition) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_define(run, definition));
+}
+
+static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_events(run, batch));
+}
+
+static pprof_status take_checkpoint(pprof_sink *sink,
+                                    const pprof_checkpoint *checkpoint) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_checkpoint(run, checkpoint));
+}
+
+static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
+                           uint64_t time_ns) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_window(run, index, opens, time_ns));
+}
+
+static void drop_figures(pprof_report *report) {
+  ppi_figures_clear(&report->figures);
+  report->finished = false;
+}
+
+// Takes what `run` holds. Where adding it fails the figures are neither those
+// before nor those after.
+static pprof_status add_run(pprof_report *report, ppi_figures *run) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (report->finished) {
+    status = ppi_figures_add(&report->figures, run);
+    ppi_figures_clear(run);
+  } else {
+    report->figures = *run;
+  }
+  report->finished = true;
+  if (status != PPROF_STATUS_OK) drop_figures(report);
+  return status;
+}
+
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_finish(report->run, totals, &report->figures);
+  ppi_figures figures = {.details = report->details};
+  pprof_status status = ppi_run_finish(report->run, totals, &figures);
   drop_run(report);
-  if (status == PPROF_STATUS_OK)
-    report->finished = true;
-  else
-    ppi_figures_clear(&report->figures);
+  if (status == PPROF_STATUS_OK) return add_run(report, &figures);
+  ppi_figures_clear(&figures);
   return status;
 }
 
@@ -92,11 +128,25 @@ pprof_sink *pprof_report_sink(pprof_report *report) {
   return report ? &report->sink : NULL;
 }
 
+static bool is_ready(const pprof_report *report) {
+  return report->finished && !report->run;
+}
+
+static bool are_alike(const ppi_report_details *a,
+                      const ppi_report_details *b) {
+  return a->by_thread == b->by_thread &&
+         a->operator_parts == b->operator_parts &&
+         a->paddle_distribution == b->paddle_distribution &&
+         a->stages == b->stages && a->requests == b->requests &&
+         a->warmup == b->warmup;
+}
+
 // Built aside, so that a failure leaves `into` as it was.
 pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
   if (!into || !from || into == from) return PPROF_STATUS_INVALID;
-  if (!into->finished || !from->finished) return PPROF_STATUS_BUSY;
-  ppi_figures sum = {0};
+  if (!is_ready(into) || !is_ready(from)) return PPROF_STATUS_BUSY;
+  if (!are_alike(&into->details, &from->details)) return PPROF_STATUS_INVALID;
+  ppi_figures sum = {.details = into->details};
   pprof_status status = ppi_figures_add(&sum, &into->figures);
   if (status == PPROF_STATUS_OK) status = ppi_figures_add(&sum, &from->figures);
   if (status != PPROF_STATUS_OK) {
@@ -116,7 +166,12 @@ void pprof_report_destroy(pprof_report *report) {
 }
 
 const ppi_figures *ppi_report_figures(const pprof_report *report) {
-  return report->finished ? &report->figures : NULL;
+  return is_ready(report) ? &report->figures : NULL;
+}
+
+void ppi_report_set_details(pprof_report *report,
+                            const ppi_report_details *details) {
+  report->details = *details;
 }
 
 bool ppi_report_identity_ok(const pprof_report *report) {

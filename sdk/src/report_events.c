@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events and checkpoints of a run: what each one adds, and what a checkpoint's
-// horizon allows to forget.
-#include <stdlib.h>
+// Events of a run: what each one adds, and what is held of it.
 #include <string.h>
 
 #include "base_impl.h"
@@ -26,71 +24,201 @@ static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
   return PPI_DEVICE_OTHER;
 }
 
+static ppi_run_site *site_of(ppi_run *run, uint32_t id) {
+  ppi_run_site *site = id < run->sites.num ? run->sites.items[id] : NULL;
+  return PPI_LIKELY(site && site->place) ? site : ppi_run_site_at(run, id);
+}
+
+static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
+  ppi_run_lane *lane = id < run->lanes.num ? run->lanes.items[id] : NULL;
+  return PPI_LIKELY(lane && lane->thread) ? lane : ppi_run_lane_at(run, id);
+}
+
+// ---- host ranges ----
+
 static pprof_status tell_step(ppi_run *run, const pprof_event *event,
                               uint64_t end_ns) {
-  uint64_t start_ns = event->start_ns;
-  pprof_status status =
-      ppi_identity_step_at(&run->steps, event->lane, start_ns, end_ns);
+  pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < run->devices.num; i++) {
     ppi_run_device *device = run->devices.items[i];
     if (device && status == PPROF_STATUS_OK)
-      status = ppi_identity_step_at(&device->identity, event->lane, start_ns,
-                                    end_ns);
+      status = ppi_identity_step_at(&device->identity, event->lane,
+                                    event->start_ns, end_ns);
   }
-  return status;
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_identity_step_at(&run->steps, event->lane, event->start_ns,
+                              end_ns);
 }
 
-static pprof_status take_scope(ppi_run *run, const pprof_event *event,
-                               ppi_run_site *site, uint64_t end_ns) {
-  int phase = ppi_phase_of(site->category);
-  bool is_user = ppi_is_user_defined(site->category);
-  if (phase < 0 && !is_user) return PPROF_STATUS_OK;
-  ppi_run_thread *thread = ppi_run_thread_of(run, event->lane);
-  if (!thread) return PPROF_STATUS_NO_MEMORY;
-  ppi_scope scope = {.start_ns = event->start_ns,
-                     .end_ns = end_ns,
-                     .depth = event->depth,
-                     .row = is_user ? &site->row : &run->phases[phase]};
-  if (phase > PPI_PHASE_PROFILE_STEP)
-    return ppi_scopes_add_phase(&thread->scopes, &scope);
-  if (phase == PPI_PHASE_PROFILE_STEP)
-    ppi_spread_add(&scope.row->host, end_ns - event->start_ns);
-  return ppi_scopes_add(&thread->scopes, &scope);
+pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
+  ppi_run_category *steps =
+      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+  if (!steps) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status =
+      ppi_union_add(&steps->host, event->start_ns, event->end_ns);
+  return status == PPROF_STATUS_OK ? tell_step(run, event, UINT64_MAX) : status;
 }
 
-static pprof_status take_range(ppi_run *run, const pprof_event *event) {
-  ppi_run_site *site = ppi_run_site_at(run, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
-  ppi_run_category *category = ppi_run_category_at(run, site->category);
-  if (!category) return PPROF_STATUS_NO_MEMORY;
-  uint64_t length_ns = length(event->start_ns, event->end_ns);
-  uint64_t end_ns = event->start_ns + length_ns;
-  category->host_calls++;
-  ppi_spread_add(&site->host, length_ns);
-  pprof_status status = ppi_histogram_add(&site->host_times, length_ns);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_union_add(&category->host, event->start_ns, end_ns);
-  if (status == PPROF_STATUS_OK) status = take_scope(run, event, site, end_ns);
-  if (site->category != PPROF_CATEGORY_PROFILE_STEP) return status;
+static pprof_status take_step(ppi_run *run, const pprof_event *event,
+                              const ppi_run_site *site, uint64_t end_ns) {
+  ppi_held_list *list = &run->held_steps;
+  ppi_held *grown =
+      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  list->items = grown;
+  grown[list->num++] = (ppi_held){
+      .start_ns = event->start_ns, .end_ns = end_ns, .site = event->site};
   run->num_steps++;
+  ppi_spread_add(&run->phase_times[PPI_PHASE_PROFILE_STEP],
+                 end_ns - event->start_ns);
+  pprof_status status =
+      ppi_union_add(&site->place->host, event->start_ns, end_ns);
   return status == PPROF_STATUS_OK ? tell_step(run, event, end_ns) : status;
 }
 
-// The submission is known to the thread and to the process, whose steps hold
-// for all threads.
+static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
+                                    uint64_t self_ns) {
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_row *row =
+      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  uint64_t length_ns = length(event->start_ns, event->end_ns);
+  ppi_spread_add(&row->host, length_ns);
+  row->self_ns += self_ns;
+  return ppi_histogram_add(&row->host_times, length_ns);
+}
+
+// What few ranges need.
+static pprof_status take_more(ppi_run *run, const pprof_event *event,
+                              ppi_run_site *site, uint64_t end_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  uint32_t traits = site->traits, category = site->category;
+  if (traits & PPI_TRAIT_STEP) status = take_step(run, event, site, end_ns);
+  if (status == PPROF_STATUS_OK &&
+      traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
+    status = ppi_perf_take(&run->perf, event, category);
+  bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
+  if (is_flagged && !(traits & PPI_TRAIT_COMMUNICATION)) {
+    ppi_run_category *communication = ppi_run_communication(run);
+    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    communication->host_calls++;
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  if (run->details.paddle_distribution)
+    return traits & PPI_TRAIT_PADDLE_COMMUNICATION
+               ? ppi_paddle_host(&run->distribution, event, false)
+               : PPROF_STATUS_OK;
+  if (is_flagged || traits & PPI_TRAIT_COMMUNICATION)
+    return ppi_distribution_take(&run->distribution, event, category);
+  return PPROF_STATUS_OK;
+}
+
+static bool counts_elsewhere(const pprof_event *event,
+                             const ppi_run_site *site) {
+  return event->flags & PPROF_FLAG_COMMUNICATION &&
+         !(site->traits & PPI_TRAIT_COMMUNICATION);
+}
+
+static pprof_status take_loose(ppi_run *run, const pprof_event *event,
+                               ppi_run_site *site, uint64_t end_ns) {
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  ppi_held held = {.start_ns = event->start_ns,
+                   .end_ns = end_ns,
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = PPI_HELD_LOOSE};
+  if (counts_elsewhere(event, site)) held.flags |= PPI_HELD_COMMUNICATION;
+  site->num_async++;
+  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
+}
+
+static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
+                                const pprof_event *event, ppi_run_site *site,
+                                uint64_t *out_self_ns) {
+  uint64_t start_ns = event->start_ns, inner_ns;
+  uint64_t end_ns = PPI_MAX(start_ns, event->end_ns);
+  pprof_status status =
+      ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
+  *out_self_ns = end_ns - start_ns - inner_ns;
+  site->row.self_ns += *out_self_ns;
+  if (status != PPROF_STATUS_OK) return status;
+  if (PPI_LIKELY(!counts_elsewhere(event, site)))
+    return ppi_hold_add(&lane->nested, &run->pool, start_ns, end_ns,
+                        event->site, event->depth);
+  ppi_held held = {.start_ns = start_ns,
+                   .end_ns = end_ns,
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = PPI_HELD_COMMUNICATION};
+  return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
+}
+
+// What is told at once; the rest when a horizon has passed the range.
+static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
+                                      ppi_run_lane *lane) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  uint64_t length_ns = length(event->start_ns, event->end_ns), self_ns = 0;
+  uint64_t end_ns = event->start_ns + length_ns;
+  bool is_nested =
+      event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
+  pprof_status status = PPI_LIKELY(is_nested)
+                            ? take_nested(run, lane, event, site, &self_ns)
+                            : take_loose(run, event, site, end_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_spread_add(&site->row.host, length_ns);
+  if (PPI_UNLIKELY(event->cpu != NULL))
+    ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
+  status = ppi_histogram_add(&site->row.host_times, length_ns);
+  if (run->details.stages && status == PPROF_STATUS_OK)
+    status = ppi_early_add(&site->host_early, event->start_ns, length_ns);
+  const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
+                        PPI_TRAIT_COMMUNICATION |
+                        PPI_TRAIT_PADDLE_COMMUNICATION;
+  bool is_plain =
+      !(site->traits & more || event->flags & PPROF_FLAG_COMMUNICATION ||
+        run->details.by_thread);
+  if (PPI_LIKELY(is_plain) || status != PPROF_STATUS_OK) return status;
+  if (run->details.by_thread) status = take_thread_row(run, event, self_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_more(run, event, site, end_ns);
+}
+
+// ---- device ranges ----
+
 static pprof_status take_submit(ppi_run *run, const pprof_event *event,
                                 ppi_device_class class, uint64_t length_ns) {
-  ppi_submit submit = {.time_ns = event->start_ns};
-  submit.sums.ns[class] = length_ns;
+  ppi_point point = {.time_ns = event->start_ns,
+                     .value = length_ns,
+                     .device_start_ns = event->device_start_ns,
+                     .site = event->site,
+                     .kind = PPI_POINT_SUBMIT,
+                     .device_class = (uint8_t) class};
   run->device_sums.ns[class] += length_ns;
-  ppi_run_thread *thread = ppi_run_thread_of(run, event->lane);
-  if (!thread) return PPROF_STATUS_NO_MEMORY;
-  bool is_process = thread->number == 0;
-  pprof_status status = ppi_scopes_submit(&thread->scopes, &submit);
-  if (is_process || status != PPROF_STATUS_OK) return status;
-  ppi_run_thread *process = ppi_run_process(run);
-  if (!process) return PPROF_STATUS_NO_MEMORY;
-  return ppi_scopes_submit(&process->scopes, &submit);
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  return ppi_scopes_add(&lane->thread->scopes, &point);
+}
+
+static pprof_status take_device_union(ppi_run *run, const pprof_event *event,
+                                      const ppi_run_site *site,
+                                      uint64_t end_ns) {
+  pprof_status status =
+      ppi_union_add(&site->place->device, event->device_start_ns, end_ns);
+  site->place->device_calls++;
+  bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
+  if (is_flagged && !(site->traits & PPI_TRAIT_COMMUNICATION)) {
+    ppi_run_category *communication = ppi_run_communication(run);
+    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    communication->device_calls++;
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_union_add(&communication->device, event->device_start_ns, end_ns);
+  }
+  if (run->details.paddle_distribution || status != PPROF_STATUS_OK)
+    return status;
+  return ppi_distribution_take(&run->distribution, event, site->category);
 }
 
 static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
@@ -98,11 +226,8 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                                      ppi_run_device *device) {
   uint64_t start_ns = event->device_start_ns;
   uint64_t end_ns = start_ns + length(start_ns, event->device_end_ns);
-  ppi_run_category *category = ppi_run_category_at(run, site->category);
-  if (!category) return PPROF_STATUS_NO_MEMORY;
-  category->device_calls++;
   device->ranges++;
-  pprof_status status = ppi_union_add(&category->device, start_ns, end_ns);
+  pprof_status status = take_device_union(run, event, site, end_ns);
   ppi_device_class class = class_of(event, site->category);
   bool is_kernel = class == PPI_DEVICE_KERNEL;
   device->has_kernels |= is_kernel;
@@ -114,6 +239,9 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                           .is_kernel = is_kernel};
   if (status == PPROF_STATUS_OK)
     status = ppi_identity_add(&device->identity, &side);
+  if (status == PPROF_STATUS_OK && !is_kernel && class != PPI_DEVICE_COPY)
+    status = ppi_interference_take(&run->interference, event,
+                                   ppi_run_device_id(run, event->stream));
   uint64_t length_ns = end_ns - start_ns;
   if (status == PPROF_STATUS_OK && class == PPI_DEVICE_PAIRED)
     status = ppi_run_pair_time(run, event, &length_ns);
@@ -136,13 +264,47 @@ static pprof_status take_queue(ppi_run *run, const pprof_event *event,
   return is_timed(event) ? ppi_queue_add(queue, event) : PPROF_STATUS_OK;
 }
 
-static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
-  ppi_run_site *site = ppi_run_site_at(run, event->site);
-  ppi_run_device *device = ppi_run_device_of(run, event->stream);
-  if (!site || !device) return PPROF_STATUS_NO_MEMORY;
+static void take_device_row(ppi_run_row *row, const pprof_event *event,
+                            uint64_t length_ns) {
   bool is_pair = event->flags & PPROF_FLAG_PAIRED;
   if (!is_pair)
-    ppi_spread_add(&site->submit, length(event->start_ns, event->end_ns));
+    ppi_spread_add(&row->submit, length(event->start_ns, event->end_ns));
+  if (is_pair && !is_timed(event)) return;
+  ppi_spread_add(&row->own, length_ns);
+  row->has_pairs |= is_pair;
+}
+
+static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
+                                     ppi_run_site *site, uint64_t length_ns) {
+  take_device_row(&site->row, event, length_ns);
+  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_row *row =
+      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  take_device_row(row, event, length_ns);
+  return PPROF_STATUS_OK;
+}
+
+// It frames other ranges of the device, and is no work of its own.
+static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site || !ppi_run_device_of(run, event->stream))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!is_timed(event)) return PPROF_STATUS_OK;
+  uint64_t length_ns = length(event->device_start_ns, event->device_end_ns);
+  ppi_spread_add(&site->device, length_ns);
+  pprof_status status = ppi_histogram_add(&site->device_times, length_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_device_union(run, event, site,
+                           event->device_start_ns + length_ns);
+}
+
+static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
+  if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
+  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_device *device = ppi_run_device_of(run, event->stream);
+  if (!site || !device) return PPROF_STATUS_NO_MEMORY;
   uint64_t length_ns = 0;
   pprof_status status = take_queue(run, event, site);
   if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
@@ -151,17 +313,20 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
     ppi_spread_add(&site->device, length_ns);
     if (status == PPROF_STATUS_OK)
       status = ppi_histogram_add(&site->device_times, length_ns);
+    if (run->details.stages && status == PPROF_STATUS_OK)
+      status =
+          ppi_early_add(&site->device_early, event->device_start_ns, length_ns);
     if (status == PPROF_STATUS_OK)
       status = take_device_side(run, event, site, device);
   } else {
     device->untimed++;
     device->incomplete = true;
   }
-  if (is_pair && !is_timed(event)) return status;
-  ppi_spread_add(&site->own, length_ns);
-  site->has_pairs |= is_pair;
-  return status;
+  if (status != PPROF_STATUS_OK) return status;
+  return take_device_rows(run, event, site, length_ns);
 }
+
+// ---- amounts ----
 
 static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   size_t low = 0, high = run->num_work;
@@ -186,12 +351,31 @@ static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   return &grown[low];
 }
 
+static pprof_status take_memory(ppi_run *run, const pprof_event *event,
+                                const ppi_run_site *site) {
+  ppi_memory_change change = {0};
+  pprof_status status =
+      ppi_memory_level(&run->memory, site->name, event, &change);
+  if (status != PPROF_STATUS_OK || change.bytes == 0) return status;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  ppi_point point = {.time_ns = event->start_ns,
+                     .value = (uint64_t)change.bytes,
+                     .site = event->site,
+                     .kind = PPI_POINT_MEMORY,
+                     .is_reserved = change.is_reserved};
+  return ppi_scopes_add(&lane->thread->scopes, &point);
+}
+
 static pprof_status take_work(ppi_run *run, const pprof_event *event,
                               uint32_t lane) {
   bool is_counter = event->kind == PPROF_KIND_COUNTER;
-  if (!event->work && !is_counter) return PPROF_STATUS_OK;
-  ppi_run_site *site = ppi_run_site_at(run, event->site);
+  ppi_run_site *site = site_of(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (is_counter && site->category == PPROF_CATEGORY_MEMORY) {
+    pprof_status status = take_memory(run, event, site);
+    if (status != PPROF_STATUS_OK) return status;
+  }
   if (site->category == PPROF_CATEGORY_COMMUNICATION &&
       ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
     return PPROF_STATUS_NO_MEMORY;
@@ -210,162 +394,40 @@ static pprof_status take_work(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
+static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
+      site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED)
+    return PPROF_STATUS_OK;
+  uint32_t device = is_device ? ppi_run_device_id(run, event->stream) : 0;
+  return ppi_requests_take(&run->requests, event, device);
+}
+
+static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
+                                      ppi_run_lane *lane) {
+  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
+  pprof_status status = PPROF_STATUS_OK;
+  if (PPI_LIKELY(event->kind == PPROF_KIND_RANGE))
+    status = take_range(run, event, lane);
+  else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+    status = take_device_range(run, event);
+  if (run->details.requests && status == PPROF_STATUS_OK)
+    status = take_request_part(run, event);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
+  return take_work(run, event, lane->id);
+}
+
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
+  if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  ppi_run_lane *lane = lane_of(run, batch->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    if (event->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
-    run->last_ns =
-        PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
-    if (event->kind == PPROF_KIND_RANGE)
-      status = take_range(run, event);
-    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      status = take_device_range(run, event);
-    if (status == PPROF_STATUS_OK) status = take_work(run, event, batch->lane);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
-}
-
-typedef struct open_range {
-  uint64_t thread;
-  ppi_open_scope scope;
-} open_range;
-
-typedef struct run_horizon {
-  uint64_t time_ns;
-  uint64_t device_ns;    // no device range submitted before it comes later
-  uint64_t identity_ns;  // nor is a step before it undecided
-  open_range *open;
-  size_t num_open;
-} run_horizon;
-
-static int compare_open(const void *left, const void *right) {
-  const open_range *a = left, *b = right;
-  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-  if (a->scope.start_ns != b->scope.start_ns)
-    return a->scope.start_ns < b->scope.start_ns ? -1 : 1;
-  return 0;
-}
-
-static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
-                                    run_horizon *out) {
-  ppi_run_site *site = ppi_run_site_at(run, event->site);
-  ppi_run_category *category =
-      site ? ppi_run_category_at(run, site->category) : NULL;
-  ppi_run_thread *thread = ppi_run_thread_of(run, event->lane);
-  if (!category || !thread) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status =
-      ppi_union_add(&category->host, event->start_ns, event->end_ns);
-  int phase = ppi_phase_of(site->category);
-  if (phase >= 0 || ppi_is_user_defined(site->category))
-    out->open[out->num_open++] =
-        (open_range){thread->number,
-                     {event->start_ns, PPI_MAX(event->start_ns, event->end_ns),
-                      phase > PPI_PHASE_PROFILE_STEP}};
-  if (phase != PPI_PHASE_PROFILE_STEP || status != PPROF_STATUS_OK)
-    return status;
-  out->identity_ns = PPI_MIN(out->identity_ns, event->end_ns);
-  return tell_step(run, event, UINT64_MAX);
-}
-
-static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
-                              run_horizon *out) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
-       i++) {
-    const pprof_event *event = &checkpoint->open[i];
-    if (event->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
-    if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      out->device_ns = PPI_MIN(out->device_ns, event->start_ns);
-    else if (event->kind == PPROF_KIND_RANGE)
-      status = take_open_range(run, event, out);
-  }
-  out->identity_ns = PPI_MIN(out->identity_ns, out->device_ns);
-  if (out->num_open > 1)
-    qsort(out->open, out->num_open, sizeof *out->open, compare_open);
-  return status;
-}
-
-static bool is_idle(const ppi_scopes *scopes) {
-  return !scopes->phases.num && !scopes->fresh.num && !scopes->kept.num &&
-         !scopes->coming.num && !scopes->carried.num;
-}
-
-static pprof_status settle_threads(ppi_run *run, const run_horizon *horizon) {
-  pprof_status status = PPROF_STATUS_OK;
-  ppi_open_scope *open = ppi_alloc((horizon->num_open + 1) * sizeof *open);
-  if (!open) return PPROF_STATUS_NO_MEMORY;
-  size_t next = 0;
-  for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++) {
-    ppi_run_thread *thread = &run->threads[i];
-    ppi_scope_horizon at = {horizon->time_ns, horizon->device_ns, open, 0,
-                            false};
-    while (next < horizon->num_open &&
-           horizon->open[next].thread == thread->number)
-      open[at.num_open++] = horizon->open[next++].scope;
-    if (!is_idle(&thread->scopes))
-      status = ppi_scopes_settle(&thread->scopes, &at);
-  }
-  ppi_free(open);
-  return status;
-}
-
-static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
-  size_t kept = 0;
-  for (size_t i = 0; i < steps->num_steps; i++)
-    if (steps->steps[i].end_ns > horizon_ns)
-      steps->steps[kept++] = steps->steps[i];
-  steps->num_steps = kept;
-}
-
-pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
-  ppi_run_category *steps =
-      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
-  if (!steps) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
-  ppi_union_compact(&steps->host);
-  for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_device *device = run->devices.items[i];
-    if (device)
-      status = ppi_identity_settle(&device->identity, &run->windows,
-                                   &steps->host, horizon_ns);
-  }
-  ppi_union_settle(&steps->host, horizon_ns);
-  forget_steps(&run->steps, horizon_ns);
-  return status;
-}
-
-// Identities follow one checkpoint behind: an edge of a window may be told a
-// little after the checkpoint that passed it.
-static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (run->windows.num) status = ppi_run_settle_devices(run, run->identity_ns);
-  run->identity_ns = horizon->identity_ns;
-  return status;
-}
-
-pprof_status ppi_run_checkpoint(ppi_run *run,
-                                const pprof_checkpoint *checkpoint) {
-  // One that does not advance may be incomplete, and promises nothing new.
-  if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
-  run->checkpoint_ns = checkpoint->time_ns;
-  run_horizon at = {checkpoint->time_ns, checkpoint->time_ns,
-                    checkpoint->time_ns, NULL, 0};
-  run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
-  at.open = ppi_alloc((checkpoint->num_open + 1) * sizeof *at.open);
-  if (!at.open) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = take_open(run, checkpoint, &at);
-  for (size_t i = 0; i < run->categories.num; i++) {
-    ppi_run_category *category = run->categories.items[i];
-    if (!category || status != PPROF_STATUS_OK) continue;
-    if (i != PPROF_CATEGORY_PROFILE_STEP)
-      ppi_union_settle(&category->host, at.time_ns);
-    ppi_union_settle(&category->device, at.device_ns);
-  }
-  if (status == PPROF_STATUS_OK) status = settle_threads(run, &at);
-  if (status == PPROF_STATUS_OK) status = ppi_run_settle_pairs(run, checkpoint);
-  if (status == PPROF_STATUS_OK) status = settle_behind(run, &at);
-  ppi_free(at.open);
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = take_event(run, pprof_batch_at(batch, i), lane);
   return status;
 }

@@ -2,233 +2,38 @@
 //
 // The finished figures of a report: sorted tables that add up. Every sum is of
 // integers and every table is ordered by name, so no order of merging shows.
-#include "report.h"
-
-#include <string.h>
-
 #include "base_impl.h"
 #include "mem.h"
+#include "report_memory.h"
+#include "report_perf.h"
 
-typedef struct item_table {
-  void **items;
-  size_t *num, *capacity;
-  size_t item_size;
-  int (*compare)(const void *key, const void *item);
-} item_table;
-
-// Finds the item equal to `key`, or makes room for it, zeroed, in its place.
-static void *find_or_insert(const item_table *table, const void *key,
-                            bool *out_is_new) {
-  size_t low = 0, high = *table->num, size = table->item_size;
-  *out_is_new = false;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    char *item = (char *)*table->items + middle * size;
-    int order = table->compare(key, item);
-    if (order == 0) return item;
-    if (order > 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  void *grown = ppi_grow(*table->items, table->capacity, *table->num + 1, size);
-  if (!grown) return NULL;
-  *table->items = grown;
-  char *item = (char *)grown + low * size;
-  memmove(item + size, item, (*table->num - low) * size);
-  memset(item, 0, size);
-  ++*table->num;
-  *out_is_new = true;
-  return item;
-}
-
-// Takes back an item whose texts could not be copied.
-static void *remove_item(const item_table *table, void *item) {
-  char *end = (char *)*table->items + *table->num * table->item_size;
-  char *next = (char *)item + table->item_size;
-  memmove(item, next, (size_t)(end - next));
-  --*table->num;
-  return NULL;
-}
-
-static const char *text_or_empty(const char *text) {
-  return text ? text : "";
-}
-
-static int compare_names(const void *key, const void *item) {
-  const ppi_report_name *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->name, b->name);
-}
-
-static int compare_categories(const void *key, const void *item) {
-  const ppi_report_category *a = key, *b = item;
-  return strcmp(a->name, b->name);
-}
-
-static int compare_devices(const void *key, const void *item) {
-  const ppi_report_device *a = key, *b = item;
-  return strcmp(a->name, b->name);
-}
-
-static int compare_work(const void *key, const void *item) {
-  const ppi_report_work *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  if (order == 0) order = strcmp(a->name, b->name);
-  if (order == 0) order = strcmp(a->run, b->run);
-  if (order == 0) order = (a->lane > b->lane) - (a->lane < b->lane);
-  return order;
-}
-
-static int compare_queues(const void *key, const void *item) {
-  const ppi_report_queue *a = key, *b = item;
-  int order = strcmp(a->category_name, b->category_name);
-  if (order == 0) order = strcmp(a->name, b->name);
-  return order ? order : strcmp(a->device, b->device);
-}
-
-static int compare_notes(const void *key, const void *item) {
-  const ppi_report_note *a = key, *b = item;
-  int order = strcmp(a->key, b->key);
-  return order ? order : strcmp(a->text, b->text);
-}
-
-// Two processes of one run id are two inputs, and so are two equal ones.
-static int compare_inputs(const void *key, const void *item) {
-  const ppi_report_input *a = key, *b = item;
-  int order = strcmp(a->uuid, b->uuid);
-  if (order == 0) order = strcmp(a->host, b->host);
-  if (order == 0) order = strcmp(a->pid, b->pid);
-  return order < 0 ? -1 : 1;
-}
-
-#define TABLE(field, compare_items)                                       \
-  (item_table) {                                                          \
-    (void **)&figures->field, &figures->num_##field,                      \
-        &figures->field##_capacity, sizeof *figures->field, compare_items \
-  }
-
-ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
-                                  const char *category_name, const char *name) {
-  item_table names = TABLE(names, compare_names);
-  ppi_report_name key = {.name = (char *)name,
-                         .category_name = (char *)category_name};
-  bool is_new;
-  ppi_report_name *item = find_or_insert(&names, &key, &is_new);
-  if (!item || !is_new) return item;
-  item->category = category;
-  item->name = ppi_strdup(name);
-  item->category_name = ppi_strdup(category_name);
-  if (item->name && item->category_name) return item;
-  ppi_free(item->name);
-  ppi_free(item->category_name);
-  return remove_item(&names, item);
-}
-
-ppi_report_category *ppi_figures_category(ppi_figures *figures,
-                                          uint32_t category, const char *name) {
-  item_table categories = TABLE(categories, compare_categories);
-  ppi_report_category key = {.name = (char *)name};
-  bool is_new;
-  ppi_report_category *item = find_or_insert(&categories, &key, &is_new);
-  if (!item || !is_new) return item;
-  item->category = category;
-  item->name = ppi_strdup(name);
-  return item->name ? item : remove_item(&categories, item);
-}
-
-ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name) {
-  item_table devices = TABLE(devices, compare_devices);
-  ppi_report_device key = {.name = (char *)name};
-  bool is_new;
-  ppi_report_device *item = find_or_insert(&devices, &key, &is_new);
-  if (!item || !is_new) return item;
-  item->name = ppi_strdup(name);
-  return item->name ? item : remove_item(&devices, item);
-}
-
-ppi_report_work *ppi_figures_work(ppi_figures *figures,
-                                  const ppi_report_work *key) {
-  item_table work = TABLE(work, compare_work);
-  bool is_new;
-  ppi_report_work *item = find_or_insert(&work, key, &is_new);
-  if (!item || !is_new) return item;
-  item->lane = key->lane;
-  item->run = ppi_strdup(key->run);
-  item->name = ppi_strdup(key->name);
-  item->category_name = ppi_strdup(key->category_name);
-  if (item->run && item->name && item->category_name) return item;
-  ppi_free(item->run);
-  ppi_free(item->name);
-  ppi_free(item->category_name);
-  return remove_item(&work, item);
-}
-
-ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
-                                    const ppi_report_queue *key) {
-  item_table queues = TABLE(queues, compare_queues);
-  bool is_new;
-  ppi_report_queue *item = find_or_insert(&queues, key, &is_new);
-  if (!item || !is_new) return item;
-  item->name = ppi_strdup(key->name);
-  item->category_name = ppi_strdup(key->category_name);
-  item->device = ppi_strdup(key->device);
-  if (item->name && item->category_name && item->device) return item;
-  ppi_free(item->name);
-  ppi_free(item->category_name);
-  ppi_free(item->device);
-  return remove_item(&queues, item);
-}
-
-pprof_status ppi_figures_note(ppi_figures *figures, const char *key,
-                              const char *text) {
-  item_table notes = TABLE(notes, compare_notes);
-  ppi_report_note wanted = {(char *)key, (char *)text};
-  bool is_new;
-  ppi_report_note *item = find_or_insert(&notes, &wanted, &is_new);
-  if (!item) return PPROF_STATUS_NO_MEMORY;
-  if (!is_new) return PPROF_STATUS_OK;
-  item->key = ppi_strdup(key);
-  item->text = ppi_strdup(text);
-  if (item->key && item->text) return PPROF_STATUS_OK;
-  ppi_free(item->key);
-  ppi_free(item->text);
-  remove_item(&notes, item);
-  return PPROF_STATUS_NO_MEMORY;
-}
-
-pprof_status ppi_figures_input(ppi_figures *figures,
-                               const ppi_report_input *input) {
-  item_table inputs = TABLE(inputs, compare_inputs);
-  ppi_report_input key = {(char *)text_or_empty(input->uuid),
-                          (char *)text_or_empty(input->host),
-                          (char *)text_or_empty(input->pid)};
-  bool is_new;
-  ppi_report_input *item = find_or_insert(&inputs, &key, &is_new);
-  if (!item) return PPROF_STATUS_NO_MEMORY;
-  item->uuid = ppi_strdup(key.uuid);
-  item->host = ppi_strdup(key.host);
-  item->pid = ppi_strdup(key.pid);
-  if (item->uuid && item->host && item->pid) return PPROF_STATUS_OK;
-  ppi_free(item->uuid);
-  ppi_free(item->host);
-  ppi_free(item->pid);
-  remove_item(&inputs, item);
-  return PPROF_STATUS_NO_MEMORY;
+// A registered category may be called like one of ours; the least number of a
+// row's is the same in any order.
+static void add_number(uint32_t *category, uint32_t other) {
+  *category = PPI_MIN(*category, other);
 }
 
 static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
   ppi_report_name *name =
       ppi_figures_name(into, from->category, from->category_name, from->name);
   if (!name) return PPROF_STATUS_NO_MEMORY;
+  add_number(&name->category, from->category);
   ppi_spread_merge(&name->host, &from->host);
   ppi_spread_merge(&name->submit, &from->submit);
   ppi_spread_merge(&name->device, &from->device);
   ppi_spread_merge(&name->inside, &from->inside);
+  name->self_ns += from->self_ns;
+  name->own_device_ns += from->own_device_ns;
+  name->num_async += from->num_async;
+  ppi_cpu_sums_merge(&name->cpu, &from->cpu);
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &from->host_times);
   if (status == PPROF_STATUS_OK)
     status = ppi_messages_merge(&name->messages, &from->messages);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_phases_merge(&name->host_phases, &from->host_phases);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_phases_merge(&name->device_phases, &from->device_phases);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &from->device_times);
 }
@@ -238,6 +43,7 @@ static pprof_status add_category(ppi_figures *into,
   ppi_report_category *category =
       ppi_figures_category(into, from->category, from->name);
   if (!category) return PPROF_STATUS_NO_MEMORY;
+  add_number(&category->category, from->category);
   category->host_calls += from->host_calls;
   category->host_ns += from->host_ns;
   category->device_calls += from->device_calls;
@@ -282,6 +88,58 @@ static pprof_status add_queue(ppi_figures *into, const ppi_report_queue *from) {
                : PPROF_STATUS_NO_MEMORY;
 }
 
+static pprof_status add_interference(ppi_figures *into,
+                                     const ppi_report_interference *from) {
+  ppi_report_interference *row = ppi_figures_interference(into, from);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  row->num_calls += from->num_calls;
+  row->shared_ns += from->shared_ns;
+  row->num_measured += from->num_measured;
+  row->measured_ns += from->measured_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_request_run(ppi_figures *into,
+                                    const ppi_request_run *from) {
+  ppi_request_run *run = ppi_request_run_copy(from);
+  pprof_status status =
+      run ? ppi_figures_request_run(into, run) : PPROF_STATUS_NO_MEMORY;
+  if (status != PPROF_STATUS_OK) ppi_request_run_destroy(run);
+  return status;
+}
+
+static pprof_status add_thread_name(ppi_figures *into,
+                                    const ppi_report_thread_name *from) {
+  ppi_report_thread_name *name = ppi_figures_thread_name(into, from);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  add_number(&name->category, from->category);
+  ppi_spread_merge(&name->host, &from->host);
+  ppi_spread_merge(&name->submit, &from->submit);
+  ppi_spread_merge(&name->inside, &from->inside);
+  name->self_ns += from->self_ns;
+  return ppi_histogram_merge(&name->host_times, &from->host_times);
+}
+
+static pprof_status add_part(ppi_figures *into, const ppi_report_part *from) {
+  ppi_report_part *part = ppi_figures_part(into, from);
+  if (!part) return PPROF_STATUS_NO_MEMORY;
+  ppi_spread_merge(&part->host, &from->host);
+  ppi_spread_merge(&part->device, &from->device);
+  return PPROF_STATUS_OK;
+}
+
+static void add_distribution(ppi_report_distribution *into,
+                             const ppi_report_distribution *from) {
+  into->host_calls += from->host_calls;
+  into->device_calls += from->device_calls;
+  into->computation_calls += from->computation_calls;
+  into->communication_ns += from->communication_ns;
+  into->computation_ns += from->computation_ns;
+  into->overlap_ns += from->overlap_ns;
+  into->device_communication_ns += from->device_communication_ns;
+  into->device_overlap_ns += from->device_overlap_ns;
+}
+
 // An error bound or a cost of several runs is the worst one's; crash-safe are
 // they all or none.
 static void add_totals(ppi_figures *into, const ppi_figures *from) {
@@ -308,6 +166,8 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
     ppi_spread_merge(&into->phases[i].host, &from->phases[i].host);
     ppi_spread_merge(&into->phases[i].device, &from->phases[i].device);
   }
+  add_distribution(&into->distribution, &from->distribution);
+  ppi_report_perf_merge(&into->perf, &from->perf);
   into->base_ns += from->base_ns;
   into->wall_ns += from->wall_ns;
   into->runs_with_steps += from->runs_with_steps;
@@ -317,10 +177,8 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
   into->general_device_ns += from->general_device_ns;
 }
 
-pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
+static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   pprof_status status = PPROF_STATUS_OK;
-  add_totals(into, from);
-  add_scalars(into, from);
   for (size_t i = 0; i < from->num_names && status == PPROF_STATUS_OK; i++)
     status = add_name(into, &from->names[i]);
   for (size_t i = 0; i < from->num_categories && status == PPROF_STATUS_OK; i++)
@@ -329,8 +187,27 @@ pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
     status = add_device(into, &from->devices[i]);
   for (size_t i = 0; i < from->num_queues && status == PPROF_STATUS_OK; i++)
     status = add_queue(into, &from->queues[i]);
+  for (size_t i = 0; i < from->num_interference && status == PPROF_STATUS_OK;
+       i++)
+    status = add_interference(into, &from->interference[i]);
+  for (size_t i = 0; i < from->num_request_runs && status == PPROF_STATUS_OK;
+       i++)
+    status = add_request_run(into, from->request_runs[i]);
   for (size_t i = 0; i < from->num_work && status == PPROF_STATUS_OK; i++)
     status = add_work(into, &from->work[i]);
+  for (size_t i = 0; i < from->num_threads && status == PPROF_STATUS_OK; i++)
+    status = add_thread_name(into, &from->threads[i]);
+  for (size_t i = 0; i < from->num_parts && status == PPROF_STATUS_OK; i++)
+    status = add_part(into, &from->parts[i]);
+  return status;
+}
+
+pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
+  add_totals(into, from);
+  add_scalars(into, from);
+  pprof_status status = ppi_figures_join(into, from);
+  if (status == PPROF_STATUS_OK) status = add_tables(into, from);
+  if (status == PPROF_STATUS_OK) status = ppi_figures_add_memory(into, from);
   for (size_t i = 0; i < from->num_notes && status == PPROF_STATUS_OK; i++)
     status = ppi_figures_note(into, from->notes[i].key, from->notes[i].text);
   for (size_t i = 0; i < from->num_inputs && status == PPROF_STATUS_OK; i++)
@@ -338,16 +215,33 @@ pprof_status ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   return status;
 }
 
-static void clear_rows(ppi_figures *figures) {
+static void clear_names(ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_names; i++) {
-    ppi_free(figures->names[i].name);
-    ppi_free(figures->names[i].category_name);
-    ppi_histogram_clear(&figures->names[i].host_times);
-    ppi_histogram_clear(&figures->names[i].device_times);
-    ppi_messages_clear(&figures->names[i].messages);
+    ppi_report_name *name = &figures->names[i];
+    ppi_free(name->name);
+    ppi_free(name->category_name);
+    ppi_histogram_clear(&name->host_times);
+    ppi_histogram_clear(&name->device_times);
+    ppi_messages_clear(&name->messages);
+    ppi_phases_clear(&name->host_phases);
+    ppi_phases_clear(&name->device_phases);
   }
-  for (size_t i = 0; i < figures->num_categories; i++)
-    ppi_free(figures->categories[i].name);
+  for (size_t i = 0; i < figures->num_threads; i++) {
+    ppi_report_thread_name *name = &figures->threads[i];
+    ppi_free(name->process);
+    ppi_free(name->name);
+    ppi_free(name->category_name);
+    ppi_histogram_clear(&name->host_times);
+  }
+  for (size_t i = 0; i < figures->num_parts; i++) {
+    ppi_free(figures->parts[i].process);
+    ppi_free(figures->parts[i].op);
+    ppi_free(figures->parts[i].child);
+    ppi_free(figures->parts[i].launch);
+  }
+}
+
+static void clear_devices(ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_devices; i++)
     ppi_free(figures->devices[i].name);
   for (size_t i = 0; i < figures->num_queues; i++) {
@@ -356,15 +250,23 @@ static void clear_rows(ppi_figures *figures) {
     ppi_free(figures->queues[i].device);
     ppi_queue_clear(&figures->queues[i].sums);
   }
+  for (size_t i = 0; i < figures->num_interference; i++) {
+    ppi_free(figures->interference[i].device);
+    ppi_free(figures->interference[i].name);
+    ppi_free(figures->interference[i].other);
+  }
+}
+
+static void clear_texts(ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    ppi_request_run_destroy(figures->request_runs[i]);
+  for (size_t i = 0; i < figures->num_categories; i++)
+    ppi_free(figures->categories[i].name);
   for (size_t i = 0; i < figures->num_work; i++) {
     ppi_free(figures->work[i].run);
     ppi_free(figures->work[i].name);
     ppi_free(figures->work[i].category_name);
   }
-}
-
-void ppi_figures_clear(ppi_figures *figures) {
-  clear_rows(figures);
   for (size_t i = 0; i < figures->num_notes; i++) {
     ppi_free(figures->notes[i].key);
     ppi_free(figures->notes[i].text);
@@ -374,12 +276,19 @@ void ppi_figures_clear(ppi_figures *figures) {
     ppi_free(figures->inputs[i].host);
     ppi_free(figures->inputs[i].pid);
   }
-  ppi_free(figures->names);
-  ppi_free(figures->categories);
-  ppi_free(figures->devices);
-  ppi_free(figures->queues);
-  ppi_free(figures->work);
-  ppi_free(figures->notes);
-  ppi_free(figures->inputs);
+}
+
+void ppi_figures_clear(ppi_figures *figures) {
+  clear_names(figures);
+  clear_devices(figures);
+  clear_texts(figures);
+  ppi_figures_clear_memory(figures);
+  void *const tables[] = {
+      figures->names,        figures->categories,  figures->devices,
+      figures->queues,       figures->work,        figures->notes,
+      figures->inputs,       figures->threads,     figures->parts,
+      figures->interference, figures->request_runs};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    ppi_free(tables[i]);
   *figures = (ppi_figures){0};
 }

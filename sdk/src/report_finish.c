@@ -22,10 +22,11 @@ static pprof_status close_windows(ppi_run *run) {
 }
 
 static pprof_status settle_all(ppi_run *run) {
-  const ppi_scope_horizon last = {UINT64_MAX, UINT64_MAX, NULL, 0, true};
   pprof_status status = close_windows(run);
-  for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++)
-    status = ppi_scopes_settle(&run->threads[i].scopes, &last);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_run_sweep(run, UINT64_MAX, NULL, 0);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_interference_settle(&run->interference, UINT64_MAX);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_run_settle_devices(run, UINT64_MAX);
 }
@@ -36,12 +37,12 @@ static const ppi_spread *for_model(const ppi_run *run,
 }
 
 // A paired range has its time under its own name only.
-static const ppi_spread *for_names(const ppi_run *run,
-                                   const ppi_device_spreads *spreads) {
+const ppi_spread *ppi_run_for_names(const ppi_run *run,
+                                    const ppi_device_spreads *spreads) {
   return run->has_kernels ? &spreads->general : &spreads->unpaired;
 }
 
-static uint32_t portable_category(uint32_t category) {
+uint32_t ppi_portable_category(uint32_t category) {
   return category < PPROF_CATEGORY_FIRST_REGISTERED ? category
                                                     : PPI_CATEGORY_REGISTERED;
 }
@@ -56,7 +57,7 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
         ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
     out->base_ns = ppi_union_measure(&steps->host);
     out->runs_with_steps = 1;
-    sums = run->phases[PPI_PHASE_PROFILE_STEP].inside;
+    sums = run->phase_devices[PPI_PHASE_PROFILE_STEP];
   } else {
     out->base_ns = out->wall_ns;
     out->runs_without_steps = 1;
@@ -66,20 +67,39 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   out->model_device_ns = for_model(run, &sums)->sum;
   out->general_device_ns = run->has_kernels ? sums.general.sum : sums.all.sum;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
-    out->phases[i].host = run->phases[i].host;
-    out->phases[i].device = *for_model(run, &run->phases[i].inside);
+    ppi_device_spreads *devices = &run->phase_devices[i];
+    ppi_device_spreads_complete(devices, run->phase_times[i].n);
+    out->phases[i].host = run->phase_times[i];
+    out->phases[i].device = *for_model(run, devices);
   }
 }
 
+// Of the categories that sites have now.
+static pprof_status count_calls(ppi_run *run) {
+  for (uint32_t id = 0; id < run->sites.num; id++) {
+    ppi_run_site *site = run->sites.items[id];
+    if (!site || !site->row.host.n) continue;
+    if (!ppi_run_site_at(run, id)) return PPROF_STATUS_NO_MEMORY;
+    site->place->host_calls += site->row.host.n;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static uint64_t host_time(uint32_t id, ppi_run_category *category) {
+  return id == PPROF_CATEGORY_PROFILE_STEP ? ppi_union_measure(&category->host)
+                                           : category->host_ns;
+}
+
 static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
+  if (count_calls(run) != PPROF_STATUS_OK) return PPROF_STATUS_NO_MEMORY;
   for (uint32_t id = 0; id < run->categories.num; id++) {
     ppi_run_category *from = run->categories.items[id];
     if (!from || (!from->host_calls && !from->device_calls)) continue;
     ppi_report_category *category =
-        ppi_figures_category(out, portable_category(id), from->name);
+        ppi_figures_category(out, ppi_portable_category(id), from->name);
     if (!category) return PPROF_STATUS_NO_MEMORY;
     category->host_calls += from->host_calls;
-    category->host_ns += ppi_union_measure(&from->host);
+    category->host_ns += host_time(id, from);
     category->device_calls += from->device_calls;
     category->device_ns += ppi_union_measure(&from->device);
   }
@@ -97,22 +117,50 @@ static int compare_sites(const void *left, const void *right) {
   return order ? order : strcmp(a->site->name, b->site->name);
 }
 
+// A paired range's time is its own host range's; see ppi_device_spreads_add.
+static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
+  const uint64_t *ns = site->innermost.ns;
+  uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
+  if (run->has_kernels) return sum_ns;
+  sum_ns += ns[PPI_DEVICE_OTHER];
+  bool counts = site->row.has_pairs && ns[PPI_DEVICE_PAIRED] <= INT64_MAX;
+  return counts ? sum_ns + ns[PPI_DEVICE_PAIRED] : sum_ns;
+}
+
+static pprof_status split_calls(const ppi_run *run, ppi_run_site *site,
+                                ppi_report_name *name) {
+  long warmup = run->details.warmup;
+  pprof_status status =
+      ppi_early_split(&site->host_early, warmup, &name->host_phases);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_early_split(&site->device_early, warmup, &name->device_phases);
+}
+
 static pprof_status fill_name(ppi_run *run, ppi_figures *out,
                               const named_site *from) {
   ppi_run_site *site = from->site;
-  ppi_report_name *name = ppi_figures_name(
-      out, portable_category(site->category), from->category_name, site->name);
+  ppi_report_name *name =
+      ppi_figures_name(out, ppi_portable_category(site->category),
+                       from->category_name, site->name);
   if (!name) return PPROF_STATUS_NO_MEMORY;
-  ppi_spread_merge(&name->host, &site->host);
-  ppi_spread_merge(&name->submit, &site->submit);
+  ppi_run_row *row = &site->row;
+  ppi_device_spreads_complete(&row->inside, row->host.n);
+  ppi_spread_merge(&name->host, &row->host);
+  ppi_spread_merge(&name->submit, &row->submit);
   ppi_spread_merge(&name->device, &site->device);
-  ppi_spread_merge(&name->inside, &site->own);
-  if (!site->has_pairs)
-    ppi_spread_merge(&name->inside, for_names(run, &site->row.inside));
+  ppi_spread_merge(&name->inside, &row->own);
+  if (!row->has_pairs)
+    ppi_spread_merge(&name->inside, ppi_run_for_names(run, &row->inside));
+  name->self_ns += row->self_ns;
+  name->num_async += site->num_async;
+  name->own_device_ns += innermost_time(run, site);
   pprof_status status =
-      ppi_histogram_merge(&name->host_times, &site->host_times);
+      ppi_histogram_merge(&name->host_times, &row->host_times);
+  if (status == PPROF_STATUS_OK && run->details.stages)
+    status = split_calls(run, site, name);
   if (status == PPROF_STATUS_OK)
     status = ppi_messages_merge(&name->messages, &site->messages);
+  ppi_cpu_sums_merge(&name->cpu, &site->cpu);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &site->device_times);
 }
@@ -125,7 +173,7 @@ static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
   size_t num = 0;
   for (size_t i = 0; i < run->sites.num; i++) {
     ppi_run_site *site = run->sites.items[i];
-    if (!site || (!site->host.n && !site->submit.n && !site->device.n))
+    if (!site || (!site->row.host.n && !site->row.submit.n && !site->device.n))
       continue;
     ppi_run_category *category = ppi_run_category_at(run, site->category);
     if (!category) status = PPROF_STATUS_NO_MEMORY;
@@ -250,7 +298,16 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
   if (status == PPROF_STATUS_OK) status = fill_queues(run, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_interference_fill(&run->interference, run, out);
+  if (status == PPROF_STATUS_OK && run->details.requests)
+    status = ppi_requests_fill(&run->requests, run, out);
   if (status == PPROF_STATUS_OK) status = fill_work(run, out);
+  if (status == PPROF_STATUS_OK) status = ppi_run_fill_details(run, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_memory_fill(&run->memory, run, out);
+  if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);
+  ppi_distribution_fill(&run->distribution, &out->distribution);
   if (status == PPROF_STATUS_OK) status = ppi_figures_input(out, &run->input);
   return status;
 }

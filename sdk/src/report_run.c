@@ -31,9 +31,20 @@ uint32_t ppi_category_of_phase(int phase) {
   return phase_categories[phase];
 }
 
-bool ppi_is_user_defined(uint32_t category) {
-  return category == PPROF_CATEGORY_USER_DEFINED ||
-         category == PPROF_CATEGORY_PYTHON_USER_DEFINED;
+static uint32_t traits_of(uint32_t category, const char *name) {
+  uint32_t traits = 0;
+  int phase = ppi_phase_of(category);
+  if (phase > PPI_PHASE_PROFILE_STEP) traits |= PPI_TRAIT_PHASE;
+  if (phase == PPI_PHASE_PROFILE_STEP) traits |= PPI_TRAIT_STEP;
+  if (phase == PPI_PHASE_DATALOADER) traits |= PPI_TRAIT_DATALOADER;
+  if (category == PPROF_CATEGORY_COMMUNICATION)
+    traits |= PPI_TRAIT_COMMUNICATION;
+  if (category == PPROF_CATEGORY_RUNTIME) traits |= PPI_TRAIT_RUNTIME;
+  if (category == PPROF_CATEGORY_OPERATOR) traits |= PPI_TRAIT_OPERATOR;
+  if (ppi_memory_can_own(category)) traits |= PPI_TRAIT_OWNS_MEMORY;
+  if (ppi_paddle_communicates(category, name))
+    traits |= PPI_TRAIT_PADDLE_COMMUNICATION;
+  return traits;
 }
 
 static void *item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
@@ -74,9 +85,28 @@ ppi_run_category *ppi_run_category_at(ppi_run *run, uint32_t id) {
   return category;
 }
 
+// Nobody needs to have defined it: a flag makes ranges communication.
+ppi_run_category *ppi_run_communication(ppi_run *run) {
+  uint32_t id = PPROF_CATEGORY_COMMUNICATION;
+  ppi_run_category *category = item_at(&run->categories, id, sizeof *category);
+  if (category && !category->name &&
+      !set_name(&category->name, "Communication"))
+    return NULL;
+  return category;
+}
+
 ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id) {
   ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
-  if (site && !name_unknown(&site->name, "site", id)) return NULL;
+  if (!site || site->place) return site;
+  if (!name_unknown(&site->name, "site", id)) return NULL;
+  site->traits = traits_of(site->category, site->name);
+  ppi_run_category *place = ppi_run_category_at(run, site->category);
+  ppi_run_mark *marks =
+      ppi_grow(run->marks, &run->marks_capacity, run->sites.num, sizeof *marks);
+  if (marks) run->marks = marks;
+  if (!place || !marks) return NULL;
+  marks[id] = (ppi_run_mark){place, site->traits};
+  site->place = place;
   return site;
 }
 
@@ -108,25 +138,19 @@ ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream) {
 }
 
 static ppi_run_thread *thread_at(ppi_run *run, uint64_t number) {
-  size_t low = 0, high = run->num_threads;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (run->threads[middle].number < number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < run->num_threads && run->threads[low].number == number)
-    return &run->threads[low];
-  ppi_run_thread *grown = ppi_grow(run->threads, &run->threads_capacity,
-                                   run->num_threads + 1, sizeof *grown);
+  size_t at = ppi_map_number(&run->thread_numbers, (ppi_map_key){number, 0});
+  if (at == SIZE_MAX) return NULL;
+  if (at < run->num_threads) return run->threads[at];
+  if (at != run->num_threads) return NULL;
+  ppi_run_thread **grown = ppi_grow(run->threads, &run->threads_capacity,
+                                    run->num_threads + 1, sizeof *grown);
   if (!grown) return NULL;
   run->threads = grown;
-  memmove(grown + low + 1, grown + low,
-          (run->num_threads - low) * sizeof *grown);
-  run->num_threads++;
-  grown[low] = (ppi_run_thread){.number = number};
-  return &grown[low];
+  ppi_run_thread *thread = ppi_alloc(sizeof *thread);
+  if (!thread) return NULL;
+  thread->number = number;
+  thread->index = (uint32_t)run->num_threads;
+  return run->threads[run->num_threads++] = thread;
 }
 
 ppi_run_thread *ppi_run_process(ppi_run *run) {
@@ -134,10 +158,13 @@ ppi_run_thread *ppi_run_process(ppi_run *run) {
 }
 
 // A lane without a definition counts as a thread of its own.
-ppi_run_thread *ppi_run_thread_of(ppi_run *run, uint32_t lane) {
-  if (lane < run->lanes.num && run->lanes.items[lane])
-    return thread_at(run, ((ppi_run_lane *)run->lanes.items[lane])->thread);
-  return thread_at(run, lane == 0 ? 0 : (uint64_t)1 << 63 | lane);
+ppi_run_lane *ppi_run_lane_at(ppi_run *run, uint32_t id) {
+  ppi_run_lane *lane = item_at(&run->lanes, id, sizeof *lane);
+  if (!lane || lane->thread) return lane;
+  lane->id = id;
+  if (!lane->is_defined) lane->number = id ? (uint64_t)1 << 63 | id : 0;
+  lane->thread = thread_at(run, lane->number);
+  return lane->thread ? lane : NULL;
 }
 
 static pprof_status define_named(char **name, const char *text) {
@@ -146,13 +173,20 @@ static pprof_status define_named(char **name, const char *text) {
 
 pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
   uint32_t id = definition->id;
-  if (id >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  if (id >= PPI_RUN_MAX_ID || definition->parent >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
   switch (definition->kind) {
     case PPROF_DEFINITION_SITE: {
       ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
       if (!site) return PPROF_STATUS_NO_MEMORY;
+      bool is_used = site->place;
       site->category = definition->parent;
-      return define_named(&site->name, definition->name);
+      site->place = NULL;
+      pprof_status status = define_named(&site->name, definition->name);
+      // Ranges that wait for their checkpoint go by its place.
+      if (status != PPROF_STATUS_OK || !is_used) return status;
+      return ppi_run_site_at(run, id) ? PPROF_STATUS_OK
+                                      : PPROF_STATUS_NO_MEMORY;
     }
     case PPROF_DEFINITION_CATEGORY: {
       ppi_run_category *category =
@@ -163,8 +197,13 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
     case PPROF_DEFINITION_LANE: {
       ppi_run_lane *lane = item_at(&run->lanes, id, sizeof *lane);
       if (!lane) return PPROF_STATUS_NO_MEMORY;
-      lane->thread = definition->number;
-      return PPROF_STATUS_OK;
+      bool has_moved = lane->thread && lane->number != definition->number;
+      lane->number = definition->number;
+      lane->is_defined = true;
+      if (!has_moved) return PPROF_STATUS_OK;
+      lane->thread = NULL;
+      return ppi_run_lane_at(run, id) ? PPROF_STATUS_OK
+                                      : PPROF_STATUS_NO_MEMORY;
     }
     case PPROF_DEFINITION_DEVICE: {
       ppi_run_device *device = ppi_run_device_at(run, id);
@@ -177,6 +216,8 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
       stream->device = definition->parent;
       return PPROF_STATUS_OK;
     }
+    case PPROF_DEFINITION_ATTRIBUTES:
+      break;
   }
   return PPROF_STATUS_OK;
 }
@@ -244,9 +285,11 @@ static void clear_items(ppi_run *run) {
     ppi_run_site *site = run->sites.items[i];
     if (!site) continue;
     ppi_free(site->name);
-    ppi_histogram_clear(&site->host_times);
+    ppi_histogram_clear(&site->row.host_times);
     ppi_histogram_clear(&site->device_times);
     ppi_messages_clear(&site->messages);
+    ppi_early_clear(&site->host_early);
+    ppi_early_clear(&site->device_early);
   }
   for (size_t i = 0; i < run->devices.num; i++) {
     ppi_run_device *device = run->devices.items[i];
@@ -256,6 +299,25 @@ static void clear_items(ppi_run *run) {
   }
 }
 
+static void clear_threads(ppi_run *run) {
+  for (size_t i = 0; i < run->lanes.num; i++) {
+    ppi_run_lane *lane = run->lanes.items[i];
+    if (!lane) continue;
+    ppi_hold_clear(&lane->nested, &run->pool);
+    ppi_hold_clear(&lane->loose, &run->pool);
+    ppi_nest_clear(&lane->nest);
+    ppi_free(lane->frames);
+  }
+  for (size_t i = 0; i < run->num_threads; i++) {
+    ppi_scopes_clear(&run->threads[i]->scopes);
+    ppi_free(run->threads[i]->around);
+    ppi_free(run->threads[i]);
+  }
+  ppi_map_clear(&run->thread_numbers);
+  ppi_free(run->threads);
+  ppi_hold_pool_clear(&run->pool);
+}
+
 static void clear_table(ppi_run_table *table) {
   for (size_t i = 0; i < table->num; i++) ppi_free(table->items[i]);
   ppi_free(table->items);
@@ -263,18 +325,25 @@ static void clear_table(ppi_run_table *table) {
 
 void ppi_run_clear(ppi_run *run) {
   clear_items(run);
+  clear_threads(run);
   clear_table(&run->categories);
   clear_table(&run->sites);
+  ppi_free(run->marks);
   clear_table(&run->lanes);
   clear_table(&run->devices);
   clear_table(&run->streams);
-  for (size_t i = 0; i < run->num_threads; i++)
-    ppi_scopes_clear(&run->threads[i].scopes);
   for (size_t i = 0; i < run->num_queues; i++)
     ppi_queue_clear(&run->queues[i].sums);
   ppi_run_clear_pairs(run);
+  ppi_run_clear_details(run);
+  ppi_distribution_clear(&run->distribution);
+  ppi_interference_clear(&run->interference);
+  ppi_requests_clear(&run->requests);
+  ppi_memory_clear(&run->memory);
+  ppi_perf_clear(&run->perf);
+  ppi_free(run->held_steps.items);
+  ppi_free(run->borders.times_ns);
   ppi_free(run->queues);
-  ppi_free(run->threads);
   ppi_free(run->work);
   ppi_free(run->windows.items);
   ppi_free(run->window_indexes);

@@ -6,6 +6,14 @@
 #define PPI_REPORT_RUN_H_
 
 #include "report.h"
+#include "report_distribution.h"
+#include "report_hold.h"
+#include "report_interference.h"
+#include "report_map.h"
+#include "report_memory.h"
+#include "report_nest.h"
+#include "report_perf.h"
+#include "report_requests.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,23 +28,99 @@ typedef struct ppi_run_table {
 
 typedef struct ppi_run_category {
   char *name;
-  uint64_t host_calls, device_calls;
-  ppi_union host, device;
+  uint64_t host_calls;  // of other categories' ranges, by flag; in the end all
+  uint64_t host_ns;     // the union of host ranges, as far as it is settled
+  uint64_t low_ns;      // of a sweep: the lowest time that is in it
+  uint64_t device_calls;
+  ppi_union host;  // of steps only
+  ppi_union device;
 } ppi_run_category;
 
+// What a category means to the tables.
+enum {
+  PPI_TRAIT_PHASE = 1,  // of the Model table, steps aside
+  PPI_TRAIT_STEP = 2,
+  PPI_TRAIT_DATALOADER = 4,
+  PPI_TRAIT_COMMUNICATION = 8,
+  PPI_TRAIT_RUNTIME = 16,
+  PPI_TRAIT_OPERATOR = 32,
+  PPI_TRAIT_OWNS_MEMORY = 64,
+  PPI_TRAIT_PADDLE_COMMUNICATION = 128
+};
+
+// The ranges of one site, or of one site on one thread.
+typedef struct ppi_run_row {
+  ppi_spread host;
+  uint64_t self_ns;
+  ppi_histogram host_times;
+  ppi_spread submit;          // host sides of device ranges
+  ppi_spread own;             // their device times
+  bool has_pairs;             // `own` is what its host ranges took, too
+  ppi_device_spreads inside;  // of host ranges, as far as anything is
+} ppi_run_row;
+
+// What the sweep needs of each site, close together.
+typedef struct ppi_run_mark {
+  ppi_run_category *place;
+  uint32_t traits;
+} ppi_run_mark;
+
+// What every range needs comes first.
 typedef struct ppi_run_site {
+  ppi_run_category *place;  // of its category; NULL: not looked up yet
+  uint32_t category, traits;
+  ppi_run_row row;
+  uint64_t num_async;
+  ppi_device_sums innermost;  // submitted in no range nested in these
   char *name;
-  uint32_t category;
-  ppi_spread host, submit, device;
-  ppi_histogram host_times, device_times;
-  ppi_scope_row row;      // of UserDefined host ranges
-  ppi_spread own;         // of UserDefined device ranges
-  bool has_pairs;         // `own` is what its host ranges took, too
-  ppi_messages messages;  // of Communication
+  ppi_spread device;
+  ppi_histogram device_times;
+  ppi_messages messages;               // of Communication
+  ppi_early host_early, device_early;  // with details.stages
+  ppi_cpu_sums cpu;
 } ppi_run_site;
 
+// Where the sweep found a point, over the lanes of its thread.
+typedef struct ppi_around {
+  uint64_t start_ns;  // of the range that owns it
+  uint32_t site;
+  bool is_known, any_communicates;
+} ppi_around;
+
+typedef struct ppi_run_thread {
+  uint64_t number;
+  uint32_t index;
+  ppi_scopes scopes;
+  // Of a sweep: the next one with submissions; points that need to know what is
+  // around them; where phases are, and where those are that end later than the
+  // last one met.
+  struct ppi_run_thread *next_submitter;
+  ppi_around *around;
+  uint64_t cover_ns, later_cover_ns, level_ns;
+} ppi_run_thread;
+
+// A range of a lane that the sweep is in. The others are numbers of frames
+// below it or of its own, PPI_NO_FRAME if there is none.
+#define PPI_NO_FRAME UINT32_MAX
+typedef struct ppi_frame_around {
+  uint64_t start_ns;
+  uint32_t site;
+  uint32_t real, real_around;  // no Runtime range; the one around that
+  uint32_t owner;              // can own memory
+  bool communicates;           // it, or any around it
+} ppi_frame_around;
+
 typedef struct ppi_run_lane {
-  uint64_t thread;
+  uint32_t id;
+  bool is_defined;
+  uint64_t number;         // of the thread
+  ppi_run_thread *thread;  // NULL: not looked up yet
+  ppi_hold nested, loose;
+  ppi_nest nest;
+  // Of a sweep:
+  ppi_frame_around *frames;
+  size_t num_frames, frames_capacity;
+  size_t num_points;  // of the thread's that are still to come
 } ppi_run_lane;
 
 typedef struct ppi_run_device {
@@ -72,15 +156,33 @@ typedef struct ppi_run_pairs {
   size_t num, capacity;
 } ppi_run_pairs;
 
-typedef struct ppi_run_thread {
-  uint64_t number;
-  ppi_scopes scopes;
-} ppi_run_thread;
+typedef struct ppi_run_thread_row {
+  ppi_run_thread *thread;
+  uint32_t site;
+  ppi_run_row row;
+} ppi_run_thread_row;
+
+typedef struct ppi_run_part {
+  ppi_run_thread *thread;      // NULL unless by thread
+  uint32_t op, child, launch;  // sites; 0: none
+  ppi_spread host;
+  ppi_device_spreads device;
+} ppi_run_part;
+
+typedef struct ppi_held_list {
+  ppi_held *items;
+  size_t num, capacity;
+} ppi_held_list;
 
 typedef struct ppi_run {
+  ppi_report_details details;
   ppi_report_input input;
   ppi_run_table categories, sites, lanes, devices, streams;
-  ppi_run_thread *threads;  // sorted by number; 0 is the process
+  ppi_run_mark *marks;  // of sites, by id
+  size_t marks_capacity;
+  ppi_hold_pool pool;  // of all lanes
+  ppi_map thread_numbers;
+  ppi_run_thread **threads;
   size_t num_threads, threads_capacity;
   ppi_run_work *work;  // sorted by site, then lane
   size_t num_work, work_capacity;
@@ -88,7 +190,19 @@ typedef struct ppi_run {
   size_t num_queues, queues_capacity;
   ppi_run_pairs *pairs;  // sorted by lane, then stream
   size_t num_pairs, pairs_capacity;
-  ppi_scope_row phases[PPI_NUM_PHASES];
+  ppi_map thread_row_numbers, part_numbers;
+  ppi_run_thread_row *thread_rows;
+  size_t num_thread_rows, thread_rows_capacity;
+  ppi_run_part *parts;
+  size_t num_parts, parts_capacity;
+  ppi_distribution distribution;
+  ppi_interference interference;
+  ppi_requests requests;
+  ppi_memory memory;
+  ppi_perf perf;
+  ppi_spread phase_times[PPI_NUM_PHASES];
+  ppi_device_spreads phase_devices[PPI_NUM_PHASES];  // as far as anything is
+  ppi_held_list held_steps;  // for their device time, of all threads
   ppi_windows windows;
   uint32_t *window_indexes;  // of windows.items
   size_t window_indexes_capacity;
@@ -98,8 +212,13 @@ typedef struct ppi_run {
   ppi_device_sums device_sums;
   uint64_t last_ns;        // the greatest time seen
   uint64_t checkpoint_ns;  // of the last checkpoint
+  uint64_t swept_ns;       // how far ranges are settled
   uint64_t identity_ns;    // how far the next one may settle identities
   bool has_kernels, lost_device;
+  // Of a sweep:
+  bool any_points;  // in any thread
+  ppi_run_thread *first_submitter;
+  ppi_borders borders;  // of ranges that have what all threads submit
 } ppi_run;
 
 pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info);
@@ -107,14 +226,30 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition);
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch);
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint);
-// ppi_run_settle_devices settles the devices and the steps' time before
-// `horizon_ns`, together, as ppi_identity_settle says.
-pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns);
 pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
                             uint64_t time_ns);
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out);
 void ppi_run_clear(ppi_run *run);
+
+// ppi_run_open_step tells of a step that a checkpoint lists as open.
+pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event);
+
+// ppi_run_settle_devices settles the devices and the steps' time before
+// `horizon_ns`, together, as ppi_identity_settle says.
+pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns);
+
+// A range that is open at a checkpoint, for the sweep without an end.
+typedef struct ppi_run_open {
+  ppi_held held;
+  ppi_run_lane *lane;
+} ppi_run_open;
+
+// ppi_run_sweep settles what lies before `horizon_ns`: all that ends by it has
+// come, all else that begins before it has, too, or is in `open`, and so has
+// all that was submitted before it. The order of `open` is changed.
+pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
+                           ppi_run_open *open, size_t num_open);
 
 // Lookups; they add what is missing, and answer NULL when out of memory or
 // for an id beyond the bound.
@@ -123,11 +258,21 @@ ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id);
 ppi_run_device *ppi_run_device_at(ppi_run *run, uint32_t id);
 uint32_t ppi_run_device_id(const ppi_run *run, uint32_t stream);  // 0: none
 ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream);
+ppi_run_category *ppi_run_communication(ppi_run *run);
 // ppi_run_queue_of finds the queue of a device range; valid until the next
 // call.
 ppi_queue *ppi_run_queue_of(ppi_run *run, const pprof_event *event);
-ppi_run_thread *ppi_run_thread_of(ppi_run *run, uint32_t lane);
+// A lane has its thread.
+ppi_run_lane *ppi_run_lane_at(ppi_run *run, uint32_t id);
 ppi_run_thread *ppi_run_process(ppi_run *run);
+// With details: valid until the next call; `thread` of a part counts by thread
+// only.
+ppi_run_row *ppi_run_thread_row_of(ppi_run *run, ppi_run_thread *thread,
+                                   uint32_t site);
+ppi_run_part *ppi_run_part_of(ppi_run *run, ppi_run_thread *thread,
+                              const ppi_run_part *key);
+pprof_status ppi_run_fill_details(ppi_run *run, ppi_figures *out);
+void ppi_run_clear_details(ppi_run *run);
 
 // ppi_run_pair_time turns the device time of a timed paired range into what it
 // adds to the host ranges around it: that without the paired ranges inside it,
@@ -140,10 +285,13 @@ pprof_status ppi_run_settle_pairs(ppi_run *run,
                                   const pprof_checkpoint *checkpoint);
 void ppi_run_clear_pairs(ppi_run *run);
 
-// What a category means to the tables.
 int ppi_phase_of(uint32_t category);  // a ppi_phase_kind, or -1
-bool ppi_is_user_defined(uint32_t category);
 uint32_t ppi_category_of_phase(int phase);
+// What of a choice of spreads names and details show.
+const ppi_spread *ppi_run_for_names(const ppi_run *run,
+                                    const ppi_device_spreads *spreads);
+// The number that names a registered category outside of its process.
+uint32_t ppi_portable_category(uint32_t category);
 
 #ifdef __cplusplus
 }

@@ -248,13 +248,67 @@ static size_t take_ready(ppi_device_session *session, uint32_t place,
   return num;
 }
 
+static void set_finished(ppi_finished *place, const ppi_slot *slot,
+                         uint32_t device) {
+  uint64_t version = place->version;
+  __atomic_store_n(&place->version, version + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  place->start_ns = slot->device_start_ns;
+  place->end_ns = slot->device_end_ns;
+  place->stream = slot->stream;
+  place->device = device;
+  place->site = slot->site;
+  __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
+}
+
+static ppi_lane *lane_in_place(const ppi_spool *spool, uint32_t place) {
+  uint32_t chunk =
+      __atomic_load_n(&spool->header->lanes[place], __ATOMIC_ACQUIRE);
+  return chunk ? ppi_spool_chunk(spool, chunk) : NULL;
+}
+
+// NULL: its thread has gone. Where it was found last it is looked for first.
+static ppi_lane *find_lane(const ppi_spool *spool, uint32_t id) {
+  static uint16_t places[256];  // one collector per process
+  uint16_t *hint = &places[id % 256];
+  uint32_t num =
+      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
+  num = PPI_MIN(num, PPI_MAX_LANES);
+  for (uint32_t i = 0; i < num; i++) {
+    uint32_t place = (*hint + i) % num;
+    ppi_lane *lane = lane_in_place(spool, place);
+    // Only the collector makes a lane another's.
+    if (!lane ||
+        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LIVE ||
+        lane->id != id)
+      continue;
+    *hint = (uint16_t)place;
+    return lane;
+  }
+  return NULL;
+}
+
+static void note_finished(const ppi_spool *spool, const ppi_slot *slot,
+                          uint32_t device) {
+  if (slot->flags & PPROF_FLAG_NO_DEVICE_TIME) return;
+  ppi_finished *place =
+      &spool->header->finished[slot->stream % PPI_FINISHED_STREAMS];
+  if (place->stream != slot->stream || place->end_ns <= slot->device_end_ns)
+    set_finished(place, slot, device);
+  ppi_lane *lane = find_lane(spool, slot->lane);
+  if (lane && lane->finished.end_ns <= slot->device_end_ns)
+    set_finished(&lane->finished, slot, device);
+}
+
 static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
                          uint32_t index) {
   ppi_table *table = session->table;
   pprof_status status = PPROF_STATUS_OK;
   session->pairs[index].queued = false;
   if (session->pairs[index].in_graph) ppi_graph_pin(session, index);
+  note_finished(drain->spool, ppi_device_slot(session, index), table->device);
   if (!ppi_drain_slot(drain, ppi_device_slot(session, index), &status)) {
+    ppi_slot_exclude(table, index);
     free_slot(session, index);
     return;
   }

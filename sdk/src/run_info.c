@@ -52,7 +52,7 @@ static bool add_rank(ppi_texts *texts) {
   static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK",
                                           "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-    const char *value = getenv(variables[i]);
+    const char *value = secure_getenv(variables[i]);
     if (value && *value) return ppi_texts_add(texts, "rank", value);
   }
   return true;

@@ -60,6 +60,15 @@ static bool is_own_spool(const char *path) {
          own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
+// Not yet a spool, or no session has said in it whose it is.
+static bool is_unused(const ppi_spool_header *header) {
+  static const char none[sizeof header->magic];
+  bool is_made = memcmp(header->magic, none, sizeof none) != 0;
+  return !is_made ||
+         (memcmp(header->magic, PPI_SPOOL_MAGIC, sizeof none) == 0 &&
+          header->version == PPI_SPOOL_VERSION && header->names_end == 0);
+}
+
 static pprof_status map_file(ppi_spool *spool, const char *path, bool live,
                              pprof_error *error) {
   if (is_own_spool(path))
@@ -80,6 +89,8 @@ static pprof_status map_file(ppi_spool *spool, const char *path, bool live,
                     strerror(errno));
   spool->base = base;
   spool->header = base;
+  if (!live && is_unused(spool->header))
+    return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
   pprof_status status = ppi_salvage_check_header(spool, path, error);
   if (status == PPROF_STATUS_OK && !live && is_alive(spool->fd))
     return ppi_fail(error, PPROF_STATUS_BUSY,
@@ -196,6 +207,26 @@ void ppi_salvage_close(ppi_salvage *salvage) {
   ppi_free(salvage);
 }
 
+bool ppi_salvage_is_own(const ppi_salvage *salvage) {
+  struct stat stat;
+  return fstat(salvage->spool.fd, &stat) == 0 && stat.st_uid == geteuid();
+}
+
+bool ppi_salvage_is_unused(const char *path) {
+  ppi_spool_header header = {.names_end = 0};
+  struct stat stat;
+  int fd = is_own_spool(path)
+               ? -1
+               : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  bool unused = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
+                stat.st_uid == geteuid() &&
+                pread(fd, &header, sizeof header, 0) >= 0 &&
+                is_unused(&header) && !is_alive(fd);
+  close(fd);
+  return unused;
+}
+
 const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage) {
   return &salvage->run_info;
 }
@@ -207,6 +238,32 @@ const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage) {
       !memchr(staging->log_path, 0, sizeof staging->log_path))
     return NULL;
   return staging;
+}
+
+const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage) {
+  const ppi_spool_header *header = salvage->spool.header;
+  if (header->ring_size == 0) return NULL;
+  const ppi_ring *ring =
+      (const void *)(salvage->spool.base + header->ring_offset);
+  const ppi_staging *blocks = ppi_ring_blocks(ring);
+  uint64_t room = header->ring_size - sizeof *ring - sizeof *blocks;
+  if (!blocks->claimed || blocks->size > room ||
+      !memchr(blocks->log_path, 0, sizeof blocks->log_path))
+    return NULL;
+  return ring;
+}
+
+uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane) {
+  const ppi_spool *spool = &salvage->spool;
+  for (uint32_t i = 0; i < num_lanes(spool); i++) {
+    const ppi_lane *found = lane_at(spool, i);
+    if (found && found->id == lane) return found->dropped;
+  }
+  for (uint32_t i = 0; i < num_tables(spool); i++) {
+    const ppi_table *table = table_at(spool, i);
+    if (table && table->lane == lane) return table->dropped;
+  }
+  return 0;
 }
 
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage) {
@@ -251,7 +308,7 @@ static void bring_to_an_end(ppi_salvage *salvage) {
       uint32_t state = PPI_STATE_OF(table->states[i]);
       ppi_slot *slot = ppi_table_slot(spool->base, table, i);
       if (state == PPI_SLOT_FREE || state == PPI_SLOT_RESOLVED) continue;
-      if (slot->provisional) {
+      if (slot->provisional || PPI_TABLE_GOING(table) == i + 1) {
         table->states[i] = PPI_STATE(0, 0, PPI_SLOT_FREE);
         continue;
       }
@@ -315,8 +372,7 @@ static pprof_status deliver_table(ppi_drain *drain, const ppi_table *table,
     if (list[i].resolved && list[i].order < from) continue;
     uint64_t seq = list[i].resolved ? list[i].order : next;
     next = PPI_MAX(next, seq + 1);
-    const ppi_slot *slot =
-        ppi_table_slot(drain->spool->base, table, list[i].index);
+    ppi_slot *slot = ppi_table_slot(drain->spool->base, table, list[i].index);
     ppi_drain_begin(drain, table->lane, seq);
     ppi_drain_slot(drain, slot, &status);
     if (status == PPROF_STATUS_OK) status = ppi_drain_flush(drain);
@@ -359,13 +415,19 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   uint64_t copy = header->retired_word & 1;
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
     ppi_tally_add(&tally, 0, (ppi_total_key)key, header->retired[copy][key]);
-  ppi_tally_add(&tally, 0, PPI_TOTAL_EXCLUDED, header->excluded);
+  for (uint32_t i = 0; i < num_tables(spool); i++) {
+    const ppi_table *table = table_at(spool, i);
+    if (table)
+      ppi_tally_add(&tally, 0, PPI_TOTAL_EXCLUDED, PPI_TABLE_GONE(table));
+  }
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
     // One that was just about to go is in the sum.
-    if (lane &&
-        (header->retired_word == 0 || header->retired_word >> 1 != lane->id))
-      ppi_totals_add_lane(&tally, lane);
+    if (!lane ||
+        (header->retired_word != 0 && header->retired_word >> 1 == lane->id))
+      continue;
+    ppi_totals_add_lane(&tally, lane);
+    ppi_tally_add(&tally, lane->id, PPI_TOTAL_EXCLUDED, ppi_lane_gone(lane));
   }
   for (size_t i = 0; i < drain->tally.num_lanes; i++)
     ppi_tally_add(&tally, (uint32_t)i, PPI_TOTAL_EXCLUDED,

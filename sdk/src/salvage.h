@@ -23,9 +23,16 @@ pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
 pprof_status ppi_salvage_open_live(const char *path, ppi_salvage **out,
                                    pprof_error *error);
 void ppi_salvage_close(ppi_salvage *salvage);
+// Whether the file is this user's own: what another's names is theirs to say.
+bool ppi_salvage_is_own(const ppi_salvage *salvage);
+// ppi_salvage_is_unused: a file that a process began to make its spool of and
+// died; nothing is in it.
+bool ppi_salvage_is_unused(const char *path);
 const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage);
 // NULL when no log writer had claimed it.
 const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage);
+// The flight recorder's ring; NULL when there was none.
+const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage);
 
 // ppi_salvage_deliver calls sink->define, window and events (not begin, not
 // finish) for what the log does not hold: for each lane the records with a seq
@@ -39,6 +46,9 @@ pprof_status ppi_salvage_deliver(ppi_salvage *salvage,
 // Counters only the spool knows (lost, unmatched, begun_before, ...) and notes.
 // Borrowed until close.
 const pprof_totals *ppi_salvage_totals(const ppi_salvage *salvage);
+// Records of `lane` below this went from the flight recorder's ring and are
+// counted in it.
+uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
 
 #ifdef __cplusplus

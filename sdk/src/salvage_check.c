@@ -14,6 +14,18 @@ static bool lies_inside(const ppi_spool *spool, uint64_t offset,
   return offset <= spool->size && size <= spool->size - offset;
 }
 
+// A flight recorder's ring, between the log writer's and the pool.
+static bool is_ring_sane(const ppi_spool *spool) {
+  const ppi_spool_header *header = spool->header;
+  if (header->ring_size == 0) return true;
+  return lies_inside(spool, header->ring_offset, header->ring_size) &&
+         header->ring_offset >= PPI_CHUNK_SIZE &&
+         header->ring_offset % 8 == 0 &&
+         header->ring_offset + header->ring_size <=
+             (uint64_t)header->pool_first * PPI_CHUNK_SIZE &&
+         header->ring_size > sizeof(ppi_ring) + sizeof(ppi_staging);
+}
+
 static bool is_geometry_sane(const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
   uint64_t pool = (uint64_t)header->pool_first * PPI_CHUNK_SIZE;
@@ -26,7 +38,7 @@ static bool is_geometry_sane(const ppi_spool *spool) {
          header->staging_offset >= PPI_CHUNK_SIZE &&
          header->names_offset + header->names_size <= pool &&
          header->staging_offset + header->staging_size <= pool &&
-         header->staging_size > sizeof(ppi_staging) &&
+         header->staging_size > sizeof(ppi_staging) && is_ring_sane(spool) &&
          header->names_offset % 8 == 0 && header->staging_offset % 8 == 0;
 }
 
@@ -35,7 +47,7 @@ pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
   const ppi_spool_header *header = spool->header;
   if (memcmp(header->magic, PPI_SPOOL_MAGIC, sizeof header->magic) != 0)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
-  if (header->version > PPI_SPOOL_VERSION)
+  if (header->version != PPI_SPOOL_VERSION)
     return ppi_fail(error, PPROF_STATUS_VERSION,
                     "%.140s: spool version %u, this program reads %u", path,
                     header->version, PPI_SPOOL_VERSION);
@@ -54,11 +66,11 @@ static bool claim(const ppi_spool *spool, uint8_t *claimed, uint32_t chunk) {
   return true;
 }
 
-// Frames that were pushed lost only keep the balance; the others have a slot.
+// Frames that only keep the balance have no slot.
 static uint64_t num_to_come(const ppi_lane *lane, uint64_t open) {
   uint64_t num = 0;
   for (uint64_t i = 0; i < open; i++)
-    num += !(lane->frames[i].flags & PPI_FRAME_LOST);
+    num += !(lane->frames[i].flags & PPI_FRAME_UNRECORDED);
   return num;
 }
 
@@ -67,7 +79,7 @@ static void check_frames(ppi_lane *lane, uint64_t open) {
     ppi_frame *frame = &lane->frames[i];
     if (frame->flow_base + frame->num_flows > PPI_FLOW_STACK ||
         frame->num_flows > PPI_MAX_FLOWS)
-      frame->num_flows = 0;
+      frame->flow_base = frame->num_flows = 0;
   }
 }
 
@@ -84,6 +96,8 @@ static bool check_lane(const ppi_spool *spool, uint8_t *claimed,
   if (lane->kept > head || need > lane->capacity ||
       lane->freed_chunks > first || end - first > PPI_LANE_CHUNKS)
     return false;
+  // Nothing is left to be read; its chunks may be others' already.
+  if (need == lane->kept) end = first;
   for (uint64_t k = first; k < end; k++)
     if (!claim(spool, claimed, lane->directory[k % PPI_LANE_CHUNKS]))
       return false;
@@ -138,5 +152,6 @@ pprof_status ppi_salvage_check(ppi_spool *spool) {
   header->num_free = 0;
   header->untouched = (uint32_t)(spool->size / PPI_CHUNK_SIZE);
   header->num_chunks = header->untouched + PPI_SALVAGE_CHUNKS;
+  header->num_allocated = 0;
   return PPROF_STATUS_OK;
 }

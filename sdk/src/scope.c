@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attribution of device ranges to host ranges by thread and submit time. Each
-// pair of a scope and a submission meets once: a settled submission meets all
-// scopes known then, and is carried on for those that are still open.
+// Attribution of device ranges to host ranges by thread and submit time.
 #include "scope.h"
 
 #include <stdlib.h>
@@ -10,38 +8,16 @@
 
 #include "mem.h"
 
-static pprof_status append_scope(ppi_scope_list *list, const ppi_scope *scope) {
-  ppi_scope *grown =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
+pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point) {
+  ppi_point *grown = ppi_grow(scopes->points, &scopes->points_capacity,
+                              scopes->num_points + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
-  list->items = grown;
-  list->items[list->num++] = *scope;
+  scopes->points = grown;
+  grown[scopes->num_points++] = *point;
   return PPROF_STATUS_OK;
 }
 
-static pprof_status append_submit(ppi_submit_list *list,
-                                  const ppi_submit *submit) {
-  ppi_submit *grown =
-      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  list->items = grown;
-  list->items[list->num++] = *submit;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_scope *scope) {
-  return append_scope(&scopes->fresh, scope);
-}
-
-pprof_status ppi_scopes_add_phase(ppi_scopes *scopes, const ppi_scope *scope) {
-  return append_scope(&scopes->phases, scope);
-}
-
-pprof_status ppi_scopes_submit(ppi_scopes *scopes, const ppi_submit *submit) {
-  return append_submit(&scopes->coming, submit);
-}
-
-static void add_sums(ppi_device_sums *into, const ppi_device_sums *from) {
+void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from) {
   for (int i = 0; i < PPI_NUM_DEVICE_CLASSES; i++) into->ns[i] += from->ns[i];
 }
 
@@ -60,73 +36,50 @@ void ppi_device_spreads_add(ppi_device_spreads *spreads,
   ppi_spread_add(&spreads->all, unpaired + paired);
 }
 
-// Parents before children; of equal ranges the one less deep comes first.
-static int compare_phases(const void *left, const void *right) {
-  const ppi_scope *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1;
-  if (a->depth != b->depth) return a->depth < b->depth ? -1 : 1;
-  return 0;
+static void complete(ppi_spread *spread, uint64_t n) {
+  if (spread->n >= n) return;
+  spread->n = n;
+  spread->min = 0;
 }
 
-static int compare_submits(const void *left, const void *right) {
-  const ppi_submit *a = left, *b = right;
-  return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+void ppi_device_spreads_complete(ppi_device_spreads *spreads, uint64_t n) {
+  complete(&spreads->all, n);
+  complete(&spreads->unpaired, n);
+  complete(&spreads->kernels, n);
+  complete(&spreads->general, n);
 }
 
-static void sort_submits(ppi_submit_list *list) {
-  if (list->num > 1)
-    qsort(list->items, list->num, sizeof *list->items, compare_submits);
+// By all that matters, so that no order of arrival shows.
+static int compare_points(const void *left, const void *right) {
+  const ppi_point *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  if (a->site != b->site) return a->site < b->site ? -1 : 1;
+  if (a->device_start_ns != b->device_start_ns)
+    return a->device_start_ns < b->device_start_ns ? -1 : 1;
+  return (a->value > b->value) - (a->value < b->value);
 }
 
-static bool lies_within(const ppi_scope *scope, uint64_t cover_end_ns) {
-  return scope->start_ns < cover_end_ns && scope->end_ns <= cover_end_ns;
+static int compare_times(const void *left, const void *right) {
+  const uint64_t *a = left, *b = right;
+  return (*a > *b) - (*a < *b);
 }
 
-// Walks the phases that start before the horizon in order of start. One that
-// ends inside an outermost phase, or inside what an open one is known to
-// cover, is not outermost; one that might yet turn out to lie in an open phase
-// stops the walk.
-static pprof_status decide_phases(ppi_scopes *scopes,
-                                  const ppi_scope_horizon *horizon) {
-  ppi_scope_list *list = &scopes->phases;
-  if (list->num == 0) return PPROF_STATUS_OK;
-  qsort(list->items, list->num, sizeof *list->items, compare_phases);
-  uint64_t open_end_ns = 0;
-  bool any_open = false;
-  size_t i = 0, next_open = 0;
-  pprof_status status = PPROF_STATUS_OK;
-  for (; i < list->num && status == PPROF_STATUS_OK; i++) {
-    const ppi_scope *phase = &list->items[i];
-    if (!horizon->last && phase->start_ns >= horizon->time_ns) break;
-    for (; next_open < horizon->num_open; next_open++) {
-      const ppi_open_scope *open = &horizon->open[next_open];
-      if (open->start_ns > phase->start_ns) break;
-      if (!open->is_phase) continue;
-      any_open = true;
-      if (open->end_ns > open_end_ns) open_end_ns = open->end_ns;
-    }
-    if (lies_within(phase, scopes->cover_end_ns) ||
-        lies_within(phase, open_end_ns))
-      continue;
-    if (any_open) break;
-    if (phase->end_ns > scopes->cover_end_ns)
-      scopes->cover_end_ns = phase->end_ns;
-    ppi_spread_add(&phase->row->host, phase->end_ns - phase->start_ns);
-    status = append_scope(&scopes->fresh, phase);
-  }
-  if (i == 0) return status;
-  list->num -= i;
-  memmove(list->items, list->items + i, list->num * sizeof *list->items);
-  return status;
-}
-
-static size_t lower_bound(const ppi_submit *items, size_t num,
+// The first time that is not before `time_ns`, found from `from`, in steps that
+// double.
+static size_t lower_bound(const uint64_t *times_ns, size_t num, size_t from,
                           uint64_t time_ns) {
-  size_t low = 0, high = num;
+  size_t low = from, high = from;
+  for (size_t step = 1; low > 0 && times_ns[low - 1] >= time_ns; step *= 2) {
+    high = low - 1;
+    low = low > step ? low - step : 0;
+  }
+  for (size_t step = 1; high < num && times_ns[high] < time_ns; step *= 2) {
+    low = high + 1;
+    high = num - high > step ? high + step : num;
+  }
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (items[middle].time_ns < time_ns)
+    if (times_ns[middle] < time_ns)
       low = middle + 1;
     else
       high = middle;
@@ -134,139 +87,162 @@ static size_t lower_bound(const ppi_submit *items, size_t num,
   return low;
 }
 
-// Adds to each scope the sums of the submissions in [start, end), by
-// differences of running sums.
-static pprof_status attribute(ppi_scope_list *list, const ppi_submit *items,
-                              size_t num) {
-  if (num == 0 || list->num == 0) return PPROF_STATUS_OK;
-  ppi_device_sums *before = ppi_alloc((num + 1) * sizeof *before);
-  if (!before) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < num; i++) {
-    before[i + 1] = before[i];
-    add_sums(&before[i + 1], &items[i].sums);
+static bool is_sorted(const ppi_scopes *scopes) {
+  for (size_t i = 1; i < scopes->num_points; i++)
+    if (compare_points(&scopes->points[i - 1], &scopes->points[i]) > 0)
+      return false;
+  return true;
+}
+
+static void add_up(ppi_scopes *scopes) {
+  size_t num = 0, k = 0;
+  ppi_device_sums sums = {{0}};
+  for (size_t i = 0; i < scopes->num_settled || k < scopes->num_carried;) {
+    const ppi_point *point = &scopes->points[i];
+    bool is_carried = i == scopes->num_settled ||
+                      (k < scopes->num_carried &&
+                       scopes->carried[k].time_ns < point->time_ns);
+    if (!is_carried && point->kind == PPI_POINT_MEMORY) {
+      i++;
+      continue;
+    }
+    uint64_t time_ns = is_carried ? scopes->carried[k].time_ns : point->time_ns;
+    scopes->times_ns[num] = time_ns;
+    scopes->before[num++] = sums;
+    if (is_carried)
+      ppi_device_sums_add(&sums, &scopes->carried[k++].sums);
+    else
+      sums.ns[scopes->points[i++].device_class] += point->value;
   }
-  for (size_t i = 0; i < list->num; i++) {
-    ppi_scope *scope = &list->items[i];
-    size_t from = lower_bound(items, num, scope->start_ns);
-    size_t to = lower_bound(items, num, scope->end_ns);
-    for (int k = 0; to > from && k < PPI_NUM_DEVICE_CLASSES; k++)
-      scope->inside.ns[k] += before[to].ns[k] - before[from].ns[k];
-  }
-  ppi_free(before);
+  scopes->before[num] = sums;
+  scopes->num_before = scopes->last = num;
+}
+
+pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns) {
+  if (!is_sorted(scopes))
+    qsort(scopes->points, scopes->num_points, sizeof *scopes->points,
+          compare_points);
+  size_t num = scopes->num_points;
+  while (num && horizon_ns != UINT64_MAX &&
+         scopes->points[num - 1].time_ns >= horizon_ns)
+    num--;
+  scopes->num_settled = num;
+  scopes->num_before = 0;
+  if (num + scopes->num_carried == 0) return PPROF_STATUS_OK;
+  size_t most = num + scopes->num_carried + 1;
+  scopes->times_ns = ppi_alloc(most * sizeof *scopes->times_ns);
+  scopes->before = ppi_alloc(most * sizeof *scopes->before);
+  if (!scopes->times_ns || !scopes->before) return PPROF_STATUS_NO_MEMORY;
+  add_up(scopes);
   return PPROF_STATUS_OK;
 }
 
-typedef struct place {
-  uint64_t time_ns;  // the last border of a range still to come, or 0
-  bool needed;       // a range still to come contains the submission
-} place;
-
-static void place_border(place *at, uint64_t time_ns, uint64_t border_ns) {
-  if (border_ns <= time_ns && border_ns > at->time_ns) at->time_ns = border_ns;
+static void add_between(const ppi_scopes *scopes, size_t from, size_t to,
+                        ppi_device_sums *out) {
+  for (int i = 0; i < PPI_NUM_DEVICE_CLASSES; i++)
+    out->ns[i] += scopes->before[to].ns[i] - scopes->before[from].ns[i];
 }
 
-// Between two borders of the ranges still to come submissions are alike, so
-// they move to the earlier border, where they melt into one.
-static place place_submit(const ppi_scopes *scopes,
-                          const ppi_scope_horizon *horizon, uint64_t time_ns) {
-  place at = {0, false};
-  for (size_t i = 0; i < horizon->num_open; i++) {
-    const ppi_open_scope *open = &horizon->open[i];
-    if (open->start_ns > time_ns) break;
-    at.needed = true;
-    place_border(&at, time_ns, open->start_ns);
-    place_border(&at, time_ns, open->end_ns);
-  }
-  for (size_t i = 0; i < scopes->phases.num; i++) {
-    const ppi_scope *phase = &scopes->phases.items[i];
-    if (phase->start_ns > time_ns) break;
-    at.needed = true;
-    place_border(&at, time_ns, phase->start_ns);
-    place_border(&at, time_ns, phase->end_ns);
-  }
-  return at;
+bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
+                       ppi_device_sums *out) {
+  if (scopes->num_before == 0 || end_ns <= start_ns) return false;
+  size_t to =
+      lower_bound(scopes->times_ns, scopes->num_before, scopes->last, end_ns);
+  scopes->last = to;
+  size_t from = lower_bound(scopes->times_ns, scopes->num_before, to, start_ns);
+  if (from == to) return false;
+  add_between(scopes, from, to, out);
+  return true;
 }
 
-static pprof_status carry(ppi_scopes *scopes, const ppi_scope_horizon *horizon,
-                          size_t num_settled) {
-  ppi_submit_list next = {0};
-  pprof_status status = PPROF_STATUS_OK;
-  size_t total = scopes->carried.num + num_settled;
-  for (size_t i = 0; i < total && status == PPROF_STATUS_OK; i++) {
-    ppi_submit submit = i < scopes->carried.num
-                            ? scopes->carried.items[i]
-                            : scopes->coming.items[i - scopes->carried.num];
-    place at = place_submit(scopes, horizon, submit.time_ns);
-    if (!at.needed) continue;
-    submit.time_ns = at.time_ns;
-    if (next.num && next.items[next.num - 1].time_ns == at.time_ns)
-      add_sums(&next.items[next.num - 1].sums, &submit.sums);
-    else
-      status = append_submit(&next, &submit);
-  }
-  if (status != PPROF_STATUS_OK) {
-    ppi_free(next.items);
-    return status;
-  }
-  ppi_free(scopes->carried.items);
-  scopes->carried = next;
-  scopes->coming.num -= num_settled;
-  if (num_settled)
-    memmove(scopes->coming.items, scopes->coming.items + num_settled,
-            scopes->coming.num * sizeof *scopes->coming.items);
+pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns) {
+  uint64_t *grown = ppi_grow(borders->times_ns, &borders->capacity,
+                             borders->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  borders->times_ns = grown;
+  grown[borders->num++] = time_ns;
   return PPROF_STATUS_OK;
 }
 
-// Scopes whose end the device horizon has passed are complete.
-static void release(ppi_scope_list *list, const ppi_scope_horizon *horizon) {
-  size_t kept = 0;
-  for (size_t i = 0; i < list->num; i++) {
-    ppi_scope *scope = &list->items[i];
-    if (horizon->last || scope->end_ns <= horizon->device_ns)
-      ppi_device_spreads_add(&scope->row->inside, &scope->inside);
-    else
-      list->items[kept++] = *scope;
+void ppi_borders_sort(ppi_borders *borders) {
+  if (borders->num > 1)
+    qsort(borders->times_ns, borders->num, sizeof *borders->times_ns,
+          compare_times);
+}
+
+// A thread without submissions has nothing to keep apart.
+pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns) {
+  if (!scopes->num_before) return PPROF_STATUS_OK;
+  return ppi_borders_add(&scopes->borders, time_ns);
+}
+
+// The borders around a time.
+typedef struct border_pair {
+  bool is_inside;  // there is one before it
+  uint64_t start_ns, next_ns;
+} border_pair;
+
+static void narrow(border_pair *pair, const ppi_borders *borders,
+                   uint64_t time_ns) {
+  size_t next = lower_bound(borders->times_ns, borders->num, 0, time_ns + 1);
+  if (next < borders->num && borders->times_ns[next] < pair->next_ns)
+    pair->next_ns = borders->times_ns[next];
+  if (!next) return;
+  uint64_t start_ns = borders->times_ns[next - 1];
+  if (!pair->is_inside || start_ns > pair->start_ns) pair->start_ns = start_ns;
+  pair->is_inside = true;
+}
+
+// Between two borders submissions are alike: they move to the earlier border,
+// where they melt into one. What lies before all borders is in no range.
+static pprof_status melt(ppi_scopes *scopes, const ppi_borders *shared) {
+  size_t num = scopes->num_before;
+  scopes->num_carried = 0;
+  for (size_t from = 0, to; from < num; from = to) {
+    uint64_t time_ns = scopes->times_ns[from];
+    if (time_ns == UINT64_MAX) break;
+    border_pair pair = {false, 0, UINT64_MAX};
+    narrow(&pair, &scopes->borders, time_ns);
+    narrow(&pair, shared, time_ns);
+    to = lower_bound(scopes->times_ns, num, from, pair.next_ns);
+    if (!pair.is_inside) continue;
+    ppi_submit *grown = ppi_grow(scopes->carried, &scopes->carried_capacity,
+                                 scopes->num_carried + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    scopes->carried = grown;
+    ppi_submit *cell = &grown[scopes->num_carried++];
+    *cell = (ppi_submit){.time_ns = pair.start_ns};
+    add_between(scopes, from, to, &cell->sums);
   }
-  list->num = kept;
+  return PPROF_STATUS_OK;
 }
 
-static pprof_status release_all(ppi_scopes *scopes,
-                                const ppi_scope_horizon *horizon) {
-  release(&scopes->kept, horizon);
-  release(&scopes->fresh, horizon);
+pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < scopes->fresh.num && status == PPROF_STATUS_OK; i++)
-    status = append_scope(&scopes->kept, &scopes->fresh.items[i]);
-  scopes->fresh.num = 0;
-  return status;
-}
-
-pprof_status ppi_scopes_settle(ppi_scopes *scopes,
-                               const ppi_scope_horizon *horizon) {
-  pprof_status status = decide_phases(scopes, horizon);
-  sort_submits(&scopes->coming);
-  sort_submits(&scopes->carried);
-  const ppi_submit *coming = scopes->coming.items;
-  size_t settled =
-      horizon->last ? scopes->coming.num
-                    : lower_bound(coming, scopes->coming.num, horizon->time_ns);
-  if (status == PPROF_STATUS_OK)
-    status = attribute(&scopes->fresh, coming, settled);
-  if (status == PPROF_STATUS_OK)
-    status = attribute(&scopes->kept, coming, settled);
-  if (status == PPROF_STATUS_OK)
-    status =
-        attribute(&scopes->fresh, scopes->carried.items, scopes->carried.num);
-  if (status == PPROF_STATUS_OK) status = carry(scopes, horizon, settled);
-  if (status == PPROF_STATUS_OK) status = release_all(scopes, horizon);
+  if (scopes->before) {
+    ppi_borders_sort(&scopes->borders);
+    status = melt(scopes, shared);
+  }
+  ppi_free(scopes->borders.times_ns);
+  scopes->borders = (ppi_borders){0};
+  ppi_free(scopes->times_ns);
+  ppi_free(scopes->before);
+  scopes->times_ns = NULL;
+  scopes->before = NULL;
+  scopes->num_before = 0;
+  scopes->num_points -= scopes->num_settled;
+  if (scopes->num_settled)
+    memmove(scopes->points, scopes->points + scopes->num_settled,
+            scopes->num_points * sizeof *scopes->points);
+  scopes->num_settled = 0;
   return status;
 }
 
 void ppi_scopes_clear(ppi_scopes *scopes) {
-  ppi_free(scopes->phases.items);
-  ppi_free(scopes->fresh.items);
-  ppi_free(scopes->kept.items);
-  ppi_free(scopes->coming.items);
-  ppi_free(scopes->carried.items);
+  ppi_free(scopes->points);
+  ppi_free(scopes->carried);
+  ppi_free(scopes->times_ns);
+  ppi_free(scopes->before);
+  ppi_free(scopes->borders.times_ns);
   *scopes = (ppi_scopes){0};
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which host ranges of one OS thread a device range was submitted in, and
-// which phases of that thread are outermost. Events arrive in any order; what
-// later ones may still change is held until a checkpoint's horizon passes it.
+// Points of one OS thread's time, and how much device time was submitted
+// between two of them. Points come in any order; what ranges that are still to
+// come may contain is held, in few sums. One thread at a time.
 #ifndef PPI_SCOPE_H_
 #define PPI_SCOPE_H_
 
 #include "histogram.h"
-#include "union.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,67 +31,74 @@ typedef struct ppi_device_spreads {
   ppi_spread kernels, general;  // general: kernels and copies
 } ppi_device_spreads;
 
-typedef struct ppi_scope_row {
-  ppi_spread host;  // filled for phases only, once they are known outermost
-  ppi_device_spreads inside;
-} ppi_scope_row;
+void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from);
+void ppi_device_spreads_add(ppi_device_spreads *spreads,
+                            const ppi_device_sums *sums);
+// ppi_device_spreads_complete adds zeros, up to `n` values.
+void ppi_device_spreads_complete(ppi_device_spreads *spreads, uint64_t n);
 
-typedef struct ppi_scope {
-  uint64_t start_ns, end_ns;
-  ppi_device_sums inside;
-  ppi_scope_row *row;
-  uint32_t depth;
-} ppi_scope;
+typedef enum ppi_point_kind {
+  PPI_POINT_SUBMIT = 0,  // of a device range that has a time
+  PPI_POINT_MEMORY       // a change of the memory in use
+} ppi_point_kind;
+
+typedef struct ppi_point {
+  uint64_t time_ns;
+  uint64_t value;            // device time; bytes, as int64_t
+  uint64_t device_start_ns;  // of a submit
+  uint32_t site;
+  uint8_t kind, device_class;  // a ppi_point_kind; a ppi_device_class
+  bool is_reserved;            // memory
+} ppi_point;
 
 typedef struct ppi_submit {
   uint64_t time_ns;
   ppi_device_sums sums;
 } ppi_submit;
 
-typedef struct ppi_scope_list {
-  ppi_scope *items;
+// Where ranges begin that the horizon does not end.
+typedef struct ppi_borders {
+  uint64_t *times_ns;
   size_t num, capacity;
-} ppi_scope_list;
+} ppi_borders;
 
-typedef struct ppi_submit_list {
-  ppi_submit *items;
-  size_t num, capacity;
-} ppi_submit_list;
+pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns);
+void ppi_borders_sort(ppi_borders *borders);
 
+// All zero is the empty one.
 typedef struct ppi_scopes {
-  ppi_scope_list phases;    // not yet known to be outermost
-  ppi_scope_list fresh;     // saw no submission yet
-  ppi_scope_list kept;      // saw those settled so far
-  ppi_submit_list coming;   // seen by no scope yet
-  ppi_submit_list carried;  // seen by all scopes but those still open
-  uint64_t cover_end_ns;    // the last end of an outermost phase
+  ppi_point *points;
+  size_t num_points, points_capacity;
+  ppi_submit *carried;  // of earlier horizons, by time
+  size_t num_carried, carried_capacity;
+  // From prepare to carry:
+  size_t num_settled;       // of points, by time
+  uint64_t *times_ns;       // of submits, in order
+  ppi_device_sums *before;  // sums of what was submitted before each, and all
+  size_t num_before;
+  size_t last;  // where the latest end was looked up
+  ppi_borders borders;
 } ppi_scopes;
 
-// An open range of this thread: known to cover [start_ns, end_ns].
-typedef struct ppi_open_scope {
-  uint64_t start_ns, end_ns;
-  bool is_phase;
-} ppi_open_scope;
+pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point);
 
-// No range that starts before `time_ns` and is not in `open`, and no device
-// range submitted before `device_ns`, comes later. `open` is sorted by start.
-// `last`: nothing comes later at all.
-typedef struct ppi_scope_horizon {
-  uint64_t time_ns, device_ns;
-  const ppi_open_scope *open;
-  size_t num_open;
-  bool last;
-} ppi_scope_horizon;
+// ppi_scopes_prepare promises that all points before `horizon_ns` are known,
+// for the calls up to ppi_scopes_carry.
+pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns);
 
-pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_scope *scope);
-pprof_status ppi_scopes_add_phase(ppi_scopes *scopes, const ppi_scope *scope);
-pprof_status ppi_scopes_submit(ppi_scopes *scopes, const ppi_submit *submit);
-pprof_status ppi_scopes_settle(ppi_scopes *scopes,
-                               const ppi_scope_horizon *horizon);
+// ppi_scopes_inside adds to `out` what was submitted in [start, end), for an
+// end that is not beyond the horizon; false: nothing. It is fast when ends
+// fall.
+bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
+                       ppi_device_sums *out);
+
+// ppi_scopes_border tells of the start of a range that is asked for later.
+pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
+
+// ppi_scopes_carry forgets the points before the horizon but for sums between
+// borders: its own and those that all threads share, which are sorted.
+pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
 void ppi_scopes_clear(ppi_scopes *scopes);
-
-void ppi_device_spreads_add(ppi_device_spreads *spreads,
-                            const ppi_device_sums *sums);
 
 #ifdef __cplusplus
 }

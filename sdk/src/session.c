@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The owner's side of a session: create, start, stop, statistics; and steps,
-// which open and close its windows.
+// The owner's side of a session: create, start, flush, stop.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "choice_state.h"
+#include "emit.h"
 #include "inject.h"
 #include "mark.h"
 #include "mem.h"
+#include "notes.h"
+#include "range_slots.h"
 #include "session_state.h"
 #include "totals.h"
+#include "window_sinks.h"
+#include "windows.h"
 
 #define DEFAULT_MEMORY (64u << 20)
 #define DEFAULT_DRAIN_US 5000u
@@ -42,8 +47,12 @@ static void in_forked_child(void) {
   ppi_device_in_forked_child();
   ppi_spool_in_forked_child();
   ppi_inject_in_forked_child();
+  ppi_emit_in_forked_child();
   ppi_device_set_attach_hook(NULL);
-  if (session) ppi_spool_forget(&ppi_recorder_in_force.spool);
+  if (session) {
+    ppi_spool_forget(&ppi_recorder_in_force.spool);
+    ppi_windows_in_forked_child(session);
+  }
   // A signal handler that forks inside a marker returns to it.
   bool in_marker = ppi_thread_self && ppi_thread_self->busy;
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
@@ -72,6 +81,7 @@ pprof_status pprof_session_create(const pprof_options *options,
   session->options = known;
   ppi_tee_init(&session->tee);
   pthread_mutex_init(&session->steps.mutex, NULL);
+  pthread_mutex_init(&session->notes_mutex, NULL);
   pthread_mutex_init(&session->wakeup.mutex, NULL);
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
@@ -97,10 +107,9 @@ void ppi_session_set_yield(void (*yield)(void)) {
   __atomic_store_n(&current.yield, yield, __ATOMIC_RELEASE);
 }
 
-pprof_status ppi_session_set_schedule(pprof_session *session,
-                                      const ppi_schedule *schedule) {
+pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes) {
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->schedule = *schedule;
+  session->ring_bytes = bytes;
   return PPROF_STATUS_OK;
 }
 
@@ -150,11 +159,7 @@ static bool publish_info(pprof_session *session) {
   for (size_t i = 0; i < session->info.num; i++)
     ppi_names_text(names, PPI_DEFINITION_INFO, session->info.items[i].key,
                    session->info.items[i].value);
-  const char *reason = ppi_recorder_in_force.spool.not_crash_safe;
-  if (reason[0]) {
-    ppi_names_text(names, PPI_DEFINITION_NOTE, "not_crash_safe", reason);
-    if (!ppi_texts_add(&session->notes, "not_crash_safe", reason)) return false;
-  }
+  if (!ppi_notes_open(session)) return false;
   pprof_definition process = {PPROF_DEFINITION_LANE, 0, 0, 0, 0, "process"};
   return ppi_names_define(names, &process);
 }
@@ -166,19 +171,26 @@ static pprof_status prepare(pprof_session *session) {
       ppi_spool_create(&recorder->spool, session->options.memory_limit_bytes,
                        session->options.spool_dir);
   if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_spool_add_ring(&recorder->spool, session->ring_bytes) &&
+      session->ring_bytes)
+    ppi_texts_add(&session->notes, "flight",
+                  "no room for its ring in the spool: a kill loses it");
   ppi_spool_touch_ahead(&recorder->spool, 64);
   // Left by a session that was stuck; its markers are over by now.
   ppi_names_destroy(recorder->names);
   recorder->names = NULL;
   status = ppi_names_create(&recorder->spool, &recorder->names);
   if (status != PPROF_STATUS_OK) return status;
+  status = ppi_choice_begin(session->choice, recorder->names,
+                            recorder->spool.header);
+  if (status != PPROF_STATUS_OK) return status;
   uint32_t chunks = recorder->spool.header->num_chunks;
   recorder->ranges =
       ppi_table_create(&recorder->spool, 0, 0, PPI_MAX(chunks / 16, 1u));
   if (!recorder->ranges) return PPROF_STATUS_NO_MEMORY;
-  for (uint32_t i = recorder->ranges->num_slots; i-- > 0;)
-    ppi_slots_give(recorder->ranges, &recorder->ranges->free_list, i);
+  ppi_range_slots_begin();
   fill_header(session);
+  ppi_spool_publish(&recorder->spool);
   if (!publish_info(session)) return PPROF_STATUS_NO_MEMORY;
   status =
       ppi_drain_init(&session->drain, &recorder->spool, &session->tee.base);
@@ -193,6 +205,7 @@ static pprof_status prepare(pprof_session *session) {
 static void release(pprof_session *session) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
   recorder->serial = 0;
+  recorder->emits = 0;
   // A marker that never left may go on using these; start waits for it.
   if (!session->stuck) {
     ppi_names_destroy(recorder->names);
@@ -208,35 +221,6 @@ static void release(pprof_session *session) {
   session->cursors = NULL;
   session->range_seqs = NULL;
   session->open = session->taking = (ppi_open_list){0};
-}
-
-// Step 0 begins at start and is listed as open from then on, but it becomes a
-// record only when the program ends it.
-static void open_first_step(ppi_steps *steps) {
-  ppi_slot_ref ref;
-  steps->range = ppi_range_open(NULL, 0, steps->site, steps->start_ticks);
-  if (ppi_range_find(steps->range, &ref)) ref.slot->provisional = 1;
-}
-
-// The first step's phase decides whether a window is open from the start.
-static void open_first_window(pprof_session *session) {
-  ppi_recorder *recorder = &ppi_recorder_in_force;
-  ppi_steps *steps = &session->steps;
-  steps->start_ticks = recorder->spool.header->start_ticks;
-  steps->phase = ppi_schedule_at(&session->schedule, 0);
-  steps->site = ppi_names_site(recorder->names, "ProfileStep",
-                               PPROF_CATEGORY_PROFILE_STEP, 0);
-  ppi_edge edge = {.ticks = steps->start_ticks, .flags = PPI_EDGE_START};
-  if (steps->phase.phase != PPI_PHASE_CLOSED) {
-    steps->epoch = ppi_epoch_next();
-    edge.new_epoch = steps->epoch;
-  }
-  if (steps->phase.phase == PPI_PHASE_RECORD) {
-    edge.flags |= PPI_EDGE_OPENS;
-    edge.window = steps->next_window++;
-    open_first_step(steps);
-  }
-  ppi_edge_append(recorder->spool.header, &edge);
 }
 
 // A thread that is inside a marker when the epoch ends is waited for, but not
@@ -266,11 +250,11 @@ static void attach_devices_now(void) {
 
 // A start that failed may be tried again.
 static void forget_start(pprof_session *session) {
+  ppi_notes_forget(session);
   ppi_texts_clear(&session->info);
-  ppi_texts_clear(&session->notes);
-  ppi_steps *steps = &session->steps;
-  steps->number = steps->range = 0;
-  steps->epoch = steps->next_window = 0;
+  pthread_mutex_lock(&session->steps.mutex);
+  ppi_windows_forget(session);
+  pthread_mutex_unlock(&session->steps.mutex);
 }
 
 static pprof_status start_locked(pprof_session *session) {
@@ -288,7 +272,8 @@ static pprof_status start_locked(pprof_session *session) {
   if (status == PPROF_STATUS_OK) {
     if (++current.last_serial % 65536 == 0) current.last_serial++;
     ppi_recorder_in_force.serial = current.last_serial;
-    open_first_window(session);
+    ppi_recorder_in_force.emits = ppi_emit_begin();
+    ppi_windows_begin(session);
     status = ppi_collector_start(session);
   }
   if (status != PPROF_STATUS_OK) {
@@ -298,19 +283,15 @@ static pprof_status start_locked(pprof_session *session) {
   }
   session->phase = PPI_SESSION_RUNNING;
   __atomic_store_n(&current.was_started, true, __ATOMIC_RELAXED);
-  // A step on another thread must not be overtaken by our older epoch.
-  pthread_mutex_lock(&session->steps.mutex);
   __atomic_store_n(&current.running, session, __ATOMIC_RELEASE);
-  __atomic_store_n(ppi_epoch_page + 1, ppi_recorder_in_force.serial,
-                   __ATOMIC_RELEASE);
-  ppi_epoch_publish(session->steps.epoch);
-  pthread_mutex_unlock(&session->steps.mutex);
+  ppi_windows_publish(session);
   ppi_device_set_attach_hook(attach_devices_now);
   return PPROF_STATUS_OK;
 }
 
 pprof_status pprof_session_start(pprof_session *session) {
   if (!session) return PPROF_STATUS_INVALID;
+  if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   void (*yield)(void) = __atomic_load_n(&current.yield, __ATOMIC_ACQUIRE);
   pprof_session *running = pprof_session_current();
   if (yield && running && running != session) yield();
@@ -320,62 +301,14 @@ pprof_status pprof_session_start(pprof_session *session) {
   return status;
 }
 
-static void end_open_step(ppi_steps *steps, uint64_t now, uint64_t items,
-                          uint8_t flag) {
-  ppi_slot_ref ref;
-  if (!steps->range || !ppi_range_find(steps->range, &ref)) return;
-  steps->range = 0;
-  if (!ppi_slot_end(&ref)) return;
-  ref.slot->end = now;
-  ref.slot->flags |= flag;
-  ref.slot->value = (double)steps->number;
-  ref.slot->work.items = (double)items;
-  ref.slot->has_work = items != 0;
-  ref.slot->provisional = 0;
-  ppi_slot_ended(&ref);
-}
-
-// A program that never called pprof_step has no steps.
-static void drop_provisional_step(ppi_steps *steps) {
-  ppi_slot_ref ref;
-  if (!steps->range || !ppi_range_find(steps->range, &ref)) return;
-  steps->range = 0;
-  if (!ppi_slot_end(&ref)) return;
-  __atomic_store_n(ref.state, PPI_STATE(0, ref.gen, PPI_SLOT_FREE),
-                   __ATOMIC_RELEASE);
-  ppi_slots_give(ref.table, &ref.table->free_list, ref.index);
-}
-
-static void close_last_window(pprof_session *session) {
-  ppi_steps *steps = &session->steps;
-  pthread_mutex_lock(&steps->mutex);
-  session->stop_ticks = ppi_clock_ticks();
-  ppi_edge edge = {.ticks = session->stop_ticks,
-                   .old_epoch = steps->epoch,
-                   .flags = PPI_EDGE_STOP};
-  if (steps->phase.phase == PPI_PHASE_RECORD) {
-    edge.flags |= PPI_EDGE_CLOSES;
-    edge.window = edge.closes = steps->next_window - 1;
-  }
-  if (steps->called)
-    end_open_step(steps, session->stop_ticks, 0, PPROF_FLAG_CLIPPED);
-  else
-    drop_provisional_step(steps);
-  ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
-  steps->epoch = 0;
-  steps->phase = (ppi_step_phase){PPI_PHASE_CLOSED, 0};
-  ppi_epoch_publish(0);
-  __atomic_store_n(ppi_epoch_page + 1, 0, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&steps->mutex);
-}
-
 static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   if (session->phase != PPI_SESSION_RUNNING) return PPROF_STATUS_OK;
   if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_OK;
   ppi_device_set_attach_hook(NULL);
-  close_last_window(session);
+  ppi_windows_end(session);
   session->stuck = !wait_until_quiet(session->options.stop_wait_ms);
   ppi_collector_stop(session);
+  ppi_emit_finish();
   ppi_thread_release_lanes();
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
     if (device->session) ppi_resolve_detach(device->session, session->stuck);
@@ -390,6 +323,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
 
 pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
   if (!session) return PPROF_STATUS_INVALID;
+  if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   pthread_mutex_lock(&current.mutex);
   pprof_status status = stop_locked(session, error);
   pthread_mutex_unlock(&current.mutex);
@@ -398,19 +332,24 @@ pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
 
 void pprof_session_destroy(pprof_session *session) {
   if (!session) return;
+  // From inside a window's callback: whoever called it goes on using it.
+  if (session->phase == PPI_SESSION_RUNNING && ppi_window_completing()) return;
   pprof_session_stop(session, NULL);
   // In a forked child the sinks' files and threads are the parent's.
   bool ours = session->pid == 0 || session->pid == (uint32_t)getpid();
   if (ours) ppi_tee_destroy_sinks(&session->tee);
   ppi_texts_clear(&session->info);
   ppi_texts_clear(&session->extra_info);
+  ppi_texts_clear(&session->extra_notes);
   ppi_texts_clear(&session->notes);
   if (ours) {
     pthread_mutex_destroy(&session->steps.mutex);
+    pthread_mutex_destroy(&session->notes_mutex);
     pthread_mutex_destroy(&session->wakeup.mutex);
     pthread_cond_destroy(&session->wakeup.to_collector);
     pthread_cond_destroy(&session->wakeup.from_collector);
   }
+  ppi_choice_destroy(session->choice);
   ppi_free((char *)session->options.spool_dir);
   ppi_free(session);
 }
@@ -425,82 +364,4 @@ pprof_status pprof_session_flush(pprof_session *session) {
   return status == PPROF_STATUS_OK
              ? __atomic_load_n(&session->tee.first_error, __ATOMIC_ACQUIRE)
              : status;
-}
-
-pprof_status pprof_session_stats(pprof_session *session, pprof_stats *out) {
-  if (!session || !out || out->size < sizeof(size_t))
-    return PPROF_STATUS_INVALID;
-  if (session->pid && session->pid != (uint32_t)getpid())
-    return PPROF_STATUS_INVALID;
-  size_t size = PPI_MIN(out->size, sizeof(pprof_stats));
-  pthread_mutex_lock(&session->wakeup.mutex);
-  pprof_stats stats = session->stats;
-  pthread_mutex_unlock(&session->wakeup.mutex);
-  stats.size = out->size;
-  memcpy(out, &stats, size);
-  return PPROF_STATUS_OK;
-}
-
-static void append_step_edge(ppi_steps *steps, ppi_step_phase next,
-                             uint64_t now) {
-  bool was_window = steps->phase.phase == PPI_PHASE_RECORD;
-  bool is_window = next.phase == PPI_PHASE_RECORD;
-  ppi_edge edge = {.ticks = now, .old_epoch = steps->epoch};
-  if (was_window) {
-    edge.flags |= PPI_EDGE_CLOSES;
-    edge.window = edge.closes = steps->next_window - 1;
-  }
-  if (is_window) {
-    edge.flags |= PPI_EDGE_OPENS;
-    edge.window = steps->next_window++;
-  }
-  if (steps->epoch == 0) edge.flags |= PPI_EDGE_AFTER_OFF;
-  steps->epoch = next.phase == PPI_PHASE_CLOSED ? 0 : ppi_epoch_next();
-  edge.new_epoch = steps->epoch;
-  ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
-  ppi_epoch_publish(steps->epoch);
-}
-
-static void next_step(pprof_session *session, uint64_t num_items) {
-  ppi_steps *steps = &session->steps;
-  uint64_t now = ppi_clock_ticks();
-  steps->called = true;
-  end_open_step(steps, now, num_items, 0);
-  steps->number++;
-  steps->start_ticks = now;
-  ppi_step_phase next = ppi_schedule_at(&session->schedule, steps->number);
-  if (next.phase != steps->phase.phase || next.cycle != steps->phase.cycle) {
-    const ppi_spool_header *header = ppi_recorder_in_force.spool.header;
-    uint64_t done = __atomic_load_n(&header->edges_done, __ATOMIC_ACQUIRE);
-    // The collector is far behind: this window's edge waits for a later step.
-    if (header->num_edges - done < PPI_MAX_EDGES - 16) {
-      append_step_edge(steps, next, now);
-      steps->phase = next;
-    }
-  }
-  if (steps->phase.phase != PPI_PHASE_RECORD) return;
-  steps->range = ppi_range_open(NULL, 0, steps->site, now);
-  if (!steps->range)
-    __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
-                       __ATOMIC_RELAXED);
-}
-
-void pprof_step(uint64_t num_items) {
-  pprof_session *session = pprof_session_current();
-  if (!session) return;
-  ppi_thread *thread = ppi_thread_self;
-  if (!thread) thread = ppi_thread_attach();
-  // Busy as in any marker: a stop waits for this step, and a step inside a
-  // signal handler that interrupted a marker is left out.
-  if (!thread || thread->busy) return;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE)) {
-    session = pprof_session_current();
-    pthread_mutex_lock(&session->steps.mutex);
-    if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
-      next_step(session, num_items);
-    pthread_mutex_unlock(&session->steps.mutex);
-  }
-  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }

@@ -12,12 +12,29 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+// A ring shorter than this holds too few blocks; a pool smaller than that too
+// few lanes.
+#define RING_MIN_CHUNKS 4u
+#define POOL_MIN_CHUNKS 16u
+
+// What is allocated at a time behind a session that runs.
+#define PART_CHUNKS 64u
+// A spool up to this size is allocated at once; of others, so many sixteenths:
+// three for what lies in front of the pool.
+#define WHOLE_CHUNKS 256u
+#define FIRST_SIXTEENTHS 5u
+
+// Of the session's spool; the collector's.
+static uint32_t chunks_touched;
+static char want[128];
 
 // The one reserved address range, reused by each session, so that a late
 // writer's lane address stays valid for the life of the process.
@@ -68,31 +85,86 @@ static bool give_reason(ppi_spool *spool, const char *what, const char *dir) {
   return false;
 }
 
-// The whole file is allocated before the first write: on a sparse file a full
-// tmpfs would answer with SIGBUS inside a marker.
+static uint32_t chunks_at_first(const ppi_spool *spool) {
+  uint32_t num = (uint32_t)(spool->size / PPI_CHUNK_SIZE);
+  return num <= WHOLE_CHUNKS ? num : num / 16 * FIRST_SIXTEENTHS;
+}
+
+static int allocate(const ppi_spool *spool, uint32_t from, uint32_t to) {
+  return posix_fallocate(spool->fd, (off_t)from * PPI_CHUNK_SIZE,
+                         (off_t)(to - from) * PPI_CHUNK_SIZE);
+}
+
+// Memory is allocated before the first write: on a sparse file a full tmpfs
+// would answer with SIGBUS inside a marker. A file above the limit of file
+// sizes would end the program with SIGXFSZ.
 static bool allocate_file(ppi_spool *spool, const char *dir) {
-  int error = posix_fallocate(spool->fd, 0, (off_t)spool->size);
+  struct rlimit most;
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < spool->size)
+    return give_reason(spool, "ulimit -f forbids so large a file in", dir);
+  int error = allocate(spool, 0, chunks_at_first(spool));
+  if (!error && ftruncate(spool->fd, (off_t)spool->size) != 0) error = errno;
   if (error) {
     snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
              "no room for %llu MiB in %.280s: %s",
              (unsigned long long)(spool->size >> 20), dir, strerror(error));
     return false;
   }
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(spool->fd, F_SETLK, &lock) != 0)
-    return give_reason(spool, "files cannot be locked in", dir);
   return true;
 }
 
-static bool open_file(ppi_spool *spool, const char *dir) {
+// A file without a name, where there is such a thing: a process that dies while
+// it makes its spool then leaves nothing.
+static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
   uint64_t random;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
     random = ppi_clock_realtime_ns() ^ (uint64_t)getpid() << 40;
   snprintf(spool->path, sizeof spool->path, "%.400s/pprof-%016llx.spool", dir,
            (unsigned long long)random);
-  spool->fd = open(spool->path,
-                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  spool->fd =
+      unnamed ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+              : open(spool->path,
+                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   return spool->fd >= 0;
+}
+
+// Before it is filled: who finds it then sees that its process lives.
+static bool lock_file(ppi_spool *spool, const char *dir) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(spool->fd, F_SETLK, &lock) == 0 ||
+         give_reason(spool, "files cannot be locked in", dir);
+}
+
+void ppi_spool_publish(ppi_spool *spool) {
+  char self[64];
+  if (!spool->unnamed) return;
+  snprintf(self, sizeof self, "/proc/self/fd/%d", spool->fd);
+  spool->unnamed = false;
+  if (linkat(AT_FDCWD, self, AT_FDCWD, spool->path, AT_SYMLINK_FOLLOW) == 0)
+    return;
+  snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
+           "%.280s cannot be given its name: %s", spool->path, strerror(errno));
+  spool->path[0] = 0;
+  spool->header->crash_safe = 0;
+}
+
+static bool fill_file(ppi_spool *spool, const char *dir) {
+  if (!lock_file(spool, dir) || !allocate_file(spool, dir)) return false;
+  return map_over(spool, spool->fd) || give_reason(spool, "cannot map in", dir);
+}
+
+static bool make_file(ppi_spool *spool, const char *dir) {
+  // Without /proc it could not be given a name.
+  spool->unnamed =
+      access("/proc/self/fd", X_OK) == 0 && open_file(spool, dir, true);
+  if (!spool->unnamed && !open_file(spool, dir, false))
+    return give_reason(spool, "cannot write in", dir);
+  if (fill_file(spool, dir)) return true;
+  if (!spool->unnamed) unlink(spool->path);
+  spool->unnamed = false;
+  close(spool->fd);
+  spool->fd = -1;
+  return false;
 }
 
 static bool create_in(ppi_spool *spool, uint64_t limit_bytes, const char *dir) {
@@ -108,18 +180,12 @@ static bool create_in(ppi_spool *spool, uint64_t limit_bytes, const char *dir) {
              PPI_SPOOL_MIN_CHUNKS * (PPI_CHUNK_SIZE >> 10));
     return false;
   }
-  if (!open_file(spool, dir)) return give_reason(spool, "cannot write in", dir);
   spool->size = size;
-  if (allocate_file(spool, dir) && map_over(spool, spool->fd)) return true;
-  if (!spool->not_crash_safe[0]) give_reason(spool, "cannot map in", dir);
-  unlink(spool->path);
-  close(spool->fd);
-  spool->fd = -1;
-  return false;
+  return make_file(spool, dir);
 }
 
 static bool create_by_default(ppi_spool *spool, uint64_t limit_bytes) {
-  const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+  const char *runtime_dir = secure_getenv("XDG_RUNTIME_DIR");
   const char *dirs[] = {"/dev/shm", runtime_dir};
   for (size_t i = 0; i < 2; i++) {
     struct statfs stat;
@@ -157,7 +223,36 @@ pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
     if (!map_over(spool, -1)) return PPROF_STATUS_NO_MEMORY;
   }
   ppi_spool_layout(spool, (uint32_t)(spool->size / PPI_CHUNK_SIZE));
+  if (spool->fd >= 0 && chunks_at_first(spool) < spool->header->num_chunks)
+    spool->header->num_allocated = chunks_at_first(spool);
+  chunks_touched = 0;
+  want[0] = 0;
   return PPROF_STATUS_OK;
+}
+
+// Chunks below have memory.
+static uint32_t num_allocated(const ppi_spool_header *header) {
+  uint32_t num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED);
+  return num ? num : header->num_chunks;
+}
+
+const char *ppi_spool_want(void) {
+  return want[0] ? want : NULL;
+}
+
+bool ppi_spool_allocate_more(ppi_spool *spool) {
+  ppi_spool_header *header = spool->header;
+  uint32_t from = num_allocated(header);
+  if (from >= header->num_chunks || want[0]) return false;
+  uint32_t to = PPI_MIN(from + PART_CHUNKS, header->num_chunks);
+  int error = allocate(spool, from, to);
+  if (error) {
+    snprintf(want, sizeof want, "%u of %u MiB, no room for more: %s", from / 16,
+             header->num_chunks / 16, strerror(error));
+    return false;
+  }
+  __atomic_store_n(&header->num_allocated, to, __ATOMIC_RELAXED);
+  return to < header->num_chunks;
 }
 
 void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
@@ -180,6 +275,40 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
   // The magic comes last: a spool without it was never in use.
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memcpy(header->magic, PPI_SPOOL_MAGIC, sizeof header->magic);
+}
+
+void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks) {
+  const ppi_spool_header *header = spool->header;
+  uint32_t end = __atomic_load_n(&header->untouched, __ATOMIC_RELAXED) +
+                 chunks + PART_CHUNKS;
+  while (num_allocated(header) < end && ppi_spool_allocate_more(spool)) {
+  }
+}
+
+bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes) {
+  ppi_spool_header *header = spool->header;
+  uint64_t chunks = PPI_MIN(bytes, spool->size / 2) / PPI_CHUNK_SIZE;
+  uint32_t left = header->num_chunks - header->pool_first;
+  if (chunks < RING_MIN_CHUNKS || left < POOL_MIN_CHUNKS) return false;
+  chunks = PPI_MIN(chunks, left - POOL_MIN_CHUNKS);
+  if (chunks < RING_MIN_CHUNKS) return false;
+  // The ring is written before anything is allocated behind the session.
+  uint32_t first = header->pool_first + (uint32_t)chunks + POOL_MIN_CHUNKS;
+  uint32_t from = num_allocated(header);
+  if (first > from) {
+    if (allocate(spool, from, first)) return false;
+    header->num_allocated = first;
+  }
+  header->ring_offset = (uint64_t)header->pool_first * PPI_CHUNK_SIZE;
+  header->ring_size = chunks * PPI_CHUNK_SIZE;
+  header->pool_first += (uint32_t)chunks;
+  header->untouched = header->pool_first;
+  ppi_ring *ring = (ppi_ring *)(void *)(spool->base + header->ring_offset);
+  ppi_staging_init(ring + 1, header->ring_size - sizeof *ring);
+  ppi_spool_staging(spool)->ring_pages =
+      (uint32_t)((header->ring_offset - header->staging_offset) /
+                 PPI_RING_PAGE);
+  return true;
 }
 
 static void map_nothing_over(ppi_spool *spool) {
@@ -235,7 +364,8 @@ uint32_t ppi_chunk_take(ppi_spool *spool) {
   if (chunk) return chunk;
   uint32_t *untouched = &spool->header->untouched;
   uint32_t next = __atomic_load_n(untouched, __ATOMIC_RELAXED);
-  while (next < spool->header->num_chunks)
+  uint32_t end = num_allocated(spool->header);
+  while (next < end)
     if (__atomic_compare_exchange_n(untouched, &next, next + 1, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       return next;
@@ -257,8 +387,10 @@ void ppi_chunk_give(ppi_spool *spool, uint32_t chunk) {
 
 void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
   uint32_t from = __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
-  uint32_t to = PPI_MIN(from + chunks, spool->header->num_chunks);
+  uint32_t to = PPI_MIN(from + chunks, num_allocated(spool->header));
+  from = PPI_MAX(from, chunks_touched);
   if (from >= to) return;
+  chunks_touched = to;
   // Where the kernel is too old for this, markers take the faults.
   madvise(ppi_spool_chunk(spool, from), (uint64_t)(to - from) * PPI_CHUNK_SIZE,
           MADV_POPULATE_WRITE);
@@ -267,7 +399,10 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool) {
   uint32_t untouched =
       __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
-  uint32_t used = PPI_MIN(untouched, spool->header->num_chunks);
-  return spool->header->num_chunks - used +
+  // What is still to come is free, too; what does not come is not.
+  uint32_t num =
+      want[0] ? num_allocated(spool->header) : spool->header->num_chunks;
+  uint32_t used = PPI_MIN(untouched, num);
+  return num - used +
          __atomic_load_n(&spool->header->num_free, __ATOMIC_RELAXED);
 }

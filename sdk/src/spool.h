@@ -7,12 +7,14 @@
 //   chunk 0   header: geometry, clock, edges, list of lanes and tables
 //   then      names area (definitions, append-only)
 //   then      staging ring of the log writer
+//   then      ring of the flight recorder, where there is one
 //   then      pool: lanes (a chunk each), their rings, device tables
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
 #include "base_impl.h"
 #include "clock.h"
+#include "cpu_use.h"
 #include "event_impl.h"
 #include "staging.h"
 
@@ -21,7 +23,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 1u
+#define PPI_SPOOL_VERSION 3u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -35,33 +37,51 @@ typedef struct ppi_record {
 } ppi_record;
 
 enum {
-  PPI_RECORD_EXT_FLOWS = 16,  // up to three further flows in start, end, flow
-  PPI_RECORD_EXT_WORK = 17,   // items, bytes, flops (bits of doubles)
-  PPI_RECORD_EXT_PARAMS = 18  // params
+  PPI_RECORD_EXT_FLOWS = 16,   // up to three further flows in start, end, flow
+  PPI_RECORD_EXT_WORK = 17,    // items, bytes, flops (bits of doubles)
+  PPI_RECORD_EXT_PARAMS = 18,  // params
+  PPI_RECORD_EXT_CPU = 19,     // ppi_cpu_pack has their layout
+  PPI_RECORD_EXT_CPU_MORE = 20
 };
 
 #define PPI_SLOTS_PER_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_record))
 
-enum { PPI_FRAME_LOST = 1, PPI_FRAME_WORK = 2 };
+// EMITTED: an NVTX tool was told that it began (emit.h). LAST: a rule waits for
+// its end (capture.h). UNRECORDED: it only keeps the balance. CPU: its CPU use
+// is measured (cpu_mark.h).
+enum {
+  PPI_FRAME_LOST = 1,
+  PPI_FRAME_WORK = 2,
+  PPI_FRAME_EMITTED = 4,
+  PPI_FRAME_LAST = 8,
+  PPI_FRAME_EXCLUDED = 16,
+  PPI_FRAME_CPU = 32,
+  PPI_FRAME_UNRECORDED = PPI_FRAME_LOST | PPI_FRAME_EXCLUDED
+};
 
 // An open range on a lane's stack. Its first flow is here, the further
 // num_flows - 1 in the lane's flow stack from flow_base on. A child inherits
 // its parent's slice, so slices nest and the stack's top is the innermost
-// frame's slice end.
+// frame's slice end. A marker writes `site` to `reserved` in one store, and
+// reads `num_flows` to `reserved` in one load (mark_frame.h).
 typedef struct ppi_frame {
   uint64_t start;
   uint64_t flow;
   uint32_t site;
-  uint16_t flow_base;
   uint16_t num_flows;
   uint8_t flags;
-  uint8_t reserved[7];
+  uint8_t reserved;
+  uint16_t flow_base;
+  uint8_t cpu_place;  // with PPI_FRAME_CPU; PPI_CPU_NO_PLACE: not measured
+  uint8_t reserved2[5];
 } ppi_frame;
+PPI_STATIC_ASSERT(sizeof(ppi_frame) == 32, "found by a shift");
 
 typedef struct ppi_work {
   double items, bytes, flops, params;
 } ppi_work;
 
+#define PPI_CPU_NO_PLACE 255u
 #define PPI_MAX_FRAMES 512u
 #define PPI_MAX_DEPTH 65535u
 #define PPI_FLOW_STACK 1024u
@@ -78,6 +98,17 @@ enum {
   PPI_LANE_LEFT = 2,
   PPI_LANE_INIT = 3
 };
+
+// What a stream, or a thread on any stream, finished last, for a look at a
+// hang. `version` is odd while it is being written, 0 where there is none.
+// Streams share places by id.
+#define PPI_FINISHED_STREAMS 128u
+typedef struct ppi_finished {
+  uint64_t version;
+  uint64_t start_ns, end_ns;  // the device's times, on the run's clock
+  uint32_t stream, device, site;
+  uint32_t reserved;
+} ppi_finished;
 
 // One thread's row. `commit` is the one word that publishes: head << 16 |
 // depth, stored by the owner (release), read by the collector (acquire). Slot
@@ -97,6 +128,15 @@ typedef struct ppi_lane {
   uint64_t collector_line_[4];
   uint64_t kept;          // collector: records below survive elsewhere
   uint64_t freed_chunks;  // collector: chunks below went back to the pool
+  // Collector: how many records below a `kept` are in no log, for the lane's
+  // `kept` and for the one that it is about to have (ppi_lane_gone).
+  struct {
+    uint64_t kept, excluded;
+  } gone[2];
+  ppi_finished finished;  // collector
+  // Collector: records below went with blocks that the flight recorder's ring
+  // has dropped, and are counted there.
+  uint64_t dropped;
   uint32_t directory[PPI_LANE_CHUNKS];
   ppi_frame frames[PPI_MAX_FRAMES];
   ppi_work work[PPI_MAX_FRAMES];
@@ -112,6 +152,10 @@ enum {
   PPI_SLOT_RESOLVED = 4  // it has its seq (and device times)
 };
 
+// What a slot's `cpu` is. NONE: nobody asks for it. BEGUN: its thread's use
+// when it began. KNOWN: from then to its end.
+enum { PPI_CPU_SLOT_NONE, PPI_CPU_SLOT_BEGUN, PPI_CPU_SLOT_KNOWN };
+
 // One wandering or device range. The table's states[] hold {seq:37, gen:24,
 // state:3}; the word's release store publishes what lies here.
 typedef struct ppi_slot {
@@ -121,16 +165,20 @@ typedef struct ppi_slot {
   uint32_t stream, end_lane;
   uint16_t depth;
   uint8_t kind, flags;
-  uint32_t num_flows;    // atomic while open
-  uint32_t has_work;     // atomic while open
-  uint32_t provisional;  // step 0 of a program that never called pprof_step:
-                         // open, but no record unless it is ended
-  ppi_work work;         // atomic adds while open
+  uint32_t num_flows;   // atomic while open
+  uint32_t has_work;    // atomic while open
+  uint8_t provisional;  // step 0 of a program that never called pprof_step:
+                        // open, but no record unless it is ended
+  uint8_t cpu_state;    // PPI_CPU_SLOT_...
+  uint8_t is_step;      // the open step: no edge cuts it but its own end
+  uint8_t last;         // its end is an edge (PPI_CAPTURE_LAST)
+  ppi_work work;        // atomic adds while open
   double value;
-  uint32_t cut;  // atomic; PPI_SLOT_CUT of the last range an edge cut here
+  uint32_t cut;  // atomic; ranges that edges cut here and nobody ended since
   uint32_t reserved;
+  ppi_cpu_use cpu;  // as cpu_state says
   uint64_t flows[PPI_MAX_FLOWS];
-} ppi_slot;
+} __attribute__((aligned(64))) ppi_slot;
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
 #define PPI_TABLE_CHUNKS 63u
@@ -141,14 +189,16 @@ typedef struct ppi_table {
   uint32_t device;  // definition id, 0 for the process's wandering ranges
   uint32_t num_slots;
   uint32_t num_chunks;
-  uint64_t free_list;  // {gen:32, index + 1:32}; device tables keep theirs
-                       // per event pool, in private memory
   uint64_t next_seq;   // collector
   uint64_t kept;       // collector
   uint64_t unmatched;  // atomic
+  // Collector: {number:48, index + 1:16}: how many slots were freed although
+  // no log has them, and the one of these that is still about to be (0: none).
+  uint64_t excluded;
+  uint64_t dropped;  // collector; as a lane's
   uint32_t chunks[PPI_TABLE_CHUNKS];
-  uint16_t next_free[PPI_TABLE_SLOTS];  // index + 1
-  uint64_t states[PPI_TABLE_SLOTS];
+  uint16_t next_free[PPI_TABLE_SLOTS] __attribute__((aligned(64)));  // + 1
+  uint64_t states[PPI_TABLE_SLOTS] __attribute__((aligned(64)));
 } ppi_table;
 PPI_STATIC_ASSERT(sizeof(ppi_table) <= PPI_CHUNK_SIZE, "a table is one chunk");
 
@@ -157,7 +207,6 @@ PPI_STATIC_ASSERT(sizeof(ppi_table) <= PPI_CHUNK_SIZE, "a table is one chunk");
 #define PPI_STATE_OF(word) ((uint32_t)((word)&7u))
 #define PPI_STATE_GEN(word) ((uint32_t)((word) >> 3 & 0xffffffu))
 #define PPI_STATE_SEQ(word) ((word) >> 27)
-#define PPI_SLOT_CUT(gen) (1u << 24 | ((gen)&0xffffffu))
 
 enum {
   PPI_EDGE_OPENS = 1,      // a window opens here
@@ -189,7 +238,8 @@ typedef struct ppi_spool_header {
   uint32_t crash_safe;
   uint64_t names_offset, names_size;
   uint64_t staging_offset, staging_size;
-  uint32_t pool_first;  // chunk number
+  uint64_t ring_offset, ring_size;  // flight recorder; 0, 0: none
+  uint32_t pool_first;              // chunk number
   uint32_t clock_mode;
   uint64_t ticks_per_second;
   uint64_t start_ticks;
@@ -211,14 +261,20 @@ typedef struct ppi_spool_header {
   // copy:1} says which one counts and which lane it took in last.
   uint64_t retired[2][PPI_NUM_TOTALS];
   uint64_t retired_word;
-  uint64_t excluded;        // collector: of records and slots freed meanwhile
   uint64_t clamped;         // collector
+  uint64_t requests_every;  // one request in so many is kept; 0, 1: all
+  uint32_t timer_only;      // 1: no marks, no counters
+  // Atomic: chunks from here on have no memory yet, and are not handed out; 0:
+  // all have.
+  uint32_t num_allocated;
+  uint64_t checked_ticks;   // collector: time of the last whole checkpoint
   uint64_t clock_error_ns;  // collector
   uint64_t own_cost_ns_x1000;
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
   uint32_t tables[PPI_MAX_TABLES];  // chunk numbers
   uint32_t lanes[PPI_MAX_LANES];    // chunk numbers; 0 = none
   ppi_edge edges[PPI_MAX_EDGES];
+  ppi_finished finished[PPI_FINISHED_STREAMS];  // collector
 } ppi_spool_header;
 PPI_STATIC_ASSERT(sizeof(ppi_spool_header) <= PPI_CHUNK_SIZE, "one chunk");
 
@@ -226,7 +282,8 @@ typedef struct ppi_spool {
   uint8_t *base;
   uint64_t size;
   ppi_spool_header *header;
-  int fd;  // holds the liveness lock; -1 for anonymous memory
+  int fd;        // holds the liveness lock; -1 for anonymous memory
+  bool unnamed;  // until ppi_spool_publish
   char path[512];
   char not_crash_safe[400];  // why, or ""
 } ppi_spool;
@@ -237,6 +294,10 @@ typedef struct ppi_spool {
 // fails. The mapping lies in the process's one reserved address range.
 pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
                               const char *dir);
+// ppi_spool_publish gives the file its name, once recover can read what is in
+// it; a process that dies before leaves nothing. Where that fails, the spool is
+// not crash-safe and not_crash_safe says why.
+void ppi_spool_publish(ppi_spool *spool);
 // ppi_spool_destroy removes the file and puts anonymous memory in the
 // mapping's place. With `abandon` that address range is never used again.
 void ppi_spool_destroy(ppi_spool *spool, bool abandon);
@@ -247,11 +308,26 @@ void ppi_spool_forget(ppi_spool *spool);
 // ppi_spool_layout writes a fresh header into zeroed `base`.
 void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks);
 
+// ppi_spool_add_ring makes room for a flight recorder's ring of about `bytes`,
+// at most half of the spool. Before any chunk is taken; false, with nothing
+// done, when there is not enough room or `bytes` is 0.
+bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes);
+
 // ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free.
 uint32_t ppi_chunk_take(ppi_spool *spool);
 void ppi_chunk_give(ppi_spool *spool, uint32_t chunk);
-// ppi_spool_touch_ahead faults in the next `chunks` untouched ones; collector.
+// ppi_spool_touch_ahead faults in the next `chunks` untouched ones, each once;
+// collector.
 void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
+// ppi_spool_allocate_more gives the file the next part of its memory, which a
+// session does not wait for when it starts; false when it is whole, or when
+// there is no more: then it stays as it is, and ppi_spool_want says so in words
+// (NULL: nothing is missing). Collector.
+bool ppi_spool_allocate_more(ppi_spool *spool);
+const char *ppi_spool_want(void);
+// ppi_spool_allocate_for does so until `chunks` can be taken, and as many as a
+// few threads need besides. Collector, or before it is there.
+void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks);
 // About how many chunks are left.
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
 
@@ -262,6 +338,13 @@ static inline void ppi_count(uint64_t *counter, uint64_t more) {
 static inline uint64_t ppi_counted(const uint64_t *counter) {
   return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
+
+// Records of the lane that are freed and in no log.
+static inline uint64_t ppi_lane_gone(const ppi_lane *lane) {
+  return lane->gone[lane->gone[1].kept == lane->kept].excluded;
+}
+#define PPI_TABLE_GONE(table) ((table)->excluded >> 16)
+#define PPI_TABLE_GOING(table) ((uint32_t)((table)->excluded & 0xffffu))
 
 static inline void *ppi_spool_chunk(const ppi_spool *spool, uint32_t chunk) {
   return spool->base + (uint64_t)chunk * PPI_CHUNK_SIZE;

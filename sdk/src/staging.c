@@ -138,13 +138,19 @@ bool ppi_staging_peek(const ppi_staging *staging, const void **out_bytes,
   return true;
 }
 
-void ppi_staging_release(ppi_staging *staging) {
+uint64_t ppi_staging_after(const ppi_staging *staging) {
   entry found;
   const void *bytes;
   uint64_t after;
-  if (!read_entry(staging, staging->tail, 0, &found, &bytes, &after)) return;
+  if (!read_entry(staging, staging->tail, 0, &found, &bytes, &after))
+    return staging->tail;
+  return staging->tail + after;
+}
+
+void ppi_staging_release(ppi_staging *staging) {
   // Pairs with the acquire in place: the producer may overwrite the entry.
-  __atomic_store_n(&staging->tail, staging->tail + after, __ATOMIC_RELEASE);
+  __atomic_store_n(&staging->tail, ppi_staging_after(staging),
+                   __ATOMIC_RELEASE);
 }
 
 bool ppi_staging_walk(const ppi_staging *staging, uint64_t *cursor,

@@ -20,14 +20,42 @@ extern "C" {
 #define PPI_STAGING_PATH_MAX 4096
 
 typedef struct ppi_staging {
-  uint32_t claimed;  // a writer uses it
-  uint32_t reserved;
-  uint64_t size;  // of the ring in bytes, a multiple of 8
-  uint64_t head;  // written by the producer, bytes since the start
-  uint64_t tail;  // written by the consumer
+  uint32_t claimed;     // a writer uses it
+  uint32_t ring_pages;  // to the flight recorder's ring; 0: there is none
+  uint64_t size;        // of the ring in bytes, a multiple of 8
+  uint64_t head;        // written by the producer, bytes since the start
+  uint64_t tail;        // written by the consumer
   char log_path[PPI_STAGING_PATH_MAX];  // absolute; "" until claimed
   uint8_t ring[];
 } ppi_staging;
+
+// A flight recorder's ring: an area of the spool that begins with this and goes
+// on with a staging ring of its own, whose producer also drops the oldest
+// blocks and whose log_path is that of the dump. It lies a number of pages
+// behind a log writer's staging ring, and so is found from that.
+#define PPI_RING_PAGE 4096u
+// How many events went is told for a tail: whoever reads takes the count of the
+// tail that holds, and so is right on either side of its store.
+typedef struct ppi_ring {
+  uint64_t before_ns;  // what a dump holds before its moment
+  struct {
+    uint64_t tail, num_overwritten;
+  } counted[2];  // zeros at first; the older one is written over
+  uint64_t reserved[3];
+} ppi_ring;
+static inline ppi_ring *ppi_staging_ring(const ppi_staging *staging) {
+  uint8_t *at =
+      (uint8_t *)staging + (size_t)staging->ring_pages * PPI_RING_PAGE;
+  return staging->ring_pages ? (ppi_ring *)(void *)at : NULL;
+}
+static inline ppi_staging *ppi_ring_blocks(const ppi_ring *ring) {
+  return (ppi_staging *)(void *)(ring + 1);
+}
+// Events that went from the ring to make room. The producer, or recover.
+static inline uint64_t ppi_ring_overwritten(const ppi_ring *ring) {
+  uint64_t tail = ppi_ring_blocks(ring)->tail;
+  return ring->counted[ring->counted[1].tail == tail].num_overwritten;
+}
 
 // ppi_staging_init lays a ring out in `memory` of `bytes`.
 ppi_staging *ppi_staging_init(void *memory, uint64_t bytes);
@@ -56,6 +84,8 @@ uint64_t ppi_staging_free(const ppi_staging *staging);  // bytes, upper bound
 bool ppi_staging_peek(const ppi_staging *staging, const void **out_bytes,
                       uint32_t *out_len, uint64_t *out_number);
 void ppi_staging_release(ppi_staging *staging);
+// ppi_staging_after answers the tail that a release would leave.
+uint64_t ppi_staging_after(const ppi_staging *staging);
 
 // Recover: walks what is between tail and head without changing anything.
 // *cursor starts at 0. Lengths are checked against the ring, so a damaged one

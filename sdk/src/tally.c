@@ -32,18 +32,27 @@ pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
   return status;
 }
 
+static void count_flags(uint64_t *row, uint32_t flags) {
+  row[PPI_TOTAL_CLIPPED] += (flags & PPROF_FLAG_CLIPPED) != 0;
+  row[PPI_TOTAL_ABANDONED] += (flags & PPROF_FLAG_ABANDONED) != 0;
+  row[PPI_TOTAL_LATE] += (flags & PPROF_FLAG_LATE) != 0;
+  row[PPI_TOTAL_NO_DEVICE_TIME] += (flags & PPROF_FLAG_NO_DEVICE_TIME) != 0;
+}
+
 pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
+  uint64_t *row = NULL;
+  uint32_t lane = 0;
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    pprof_status status = make_room(tally, event->lane);
-    if (status != PPROF_STATUS_OK) return status;
-    uint64_t *row = tally->lanes[event->lane];
+    // Neighbours are of one lane nearly always, and few have flags.
+    if (!row || event->lane != lane) {
+      pprof_status status = make_room(tally, event->lane);
+      if (status != PPROF_STATUS_OK) return status;
+      lane = event->lane;
+      row = tally->lanes[lane];
+    }
     row[PPI_TOTAL_RECORDED]++;
-    row[PPI_TOTAL_CLIPPED] += (event->flags & PPROF_FLAG_CLIPPED) != 0;
-    row[PPI_TOTAL_ABANDONED] += (event->flags & PPROF_FLAG_ABANDONED) != 0;
-    row[PPI_TOTAL_LATE] += (event->flags & PPROF_FLAG_LATE) != 0;
-    row[PPI_TOTAL_NO_DEVICE_TIME] +=
-        (event->flags & PPROF_FLAG_NO_DEVICE_TIME) != 0;
+    if (event->flags) count_flags(row, event->flags);
     row[PPI_TOTAL_INVALID] += event->end_ns < event->start_ns ||
                               event->device_end_ns < event->device_start_ns;
   }
@@ -59,7 +68,14 @@ static size_t append_row(ppi_total *items, size_t n, uint32_t lane,
 
 pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
                              size_t *out_num) {
+  return ppi_tally_items_beside(tally, NULL, out, out_num);
+}
+
+pprof_status ppi_tally_items_beside(const ppi_tally *tally,
+                                    const uint64_t *beside, ppi_total **out,
+                                    size_t *out_num) {
   uint64_t sums[PPI_NUM_TOTALS] = {0};
+  if (beside) memcpy(sums, beside, sizeof sums);
   ppi_total *items =
       ppi_alloc((tally->num_lanes + 1) * PPI_NUM_TOTALS * sizeof *items);
   if (!items) return PPROF_STATUS_NO_MEMORY;

@@ -25,6 +25,10 @@ pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
 // free (ppi_free).
 pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
                              size_t *out_num);
+// The same with `beside` (by key; NULL: nothing) added to the sums.
+pprof_status ppi_tally_items_beside(const ppi_tally *tally,
+                                    const uint64_t *beside, ppi_total **out,
+                                    size_t *out_num);
 void ppi_tally_clear(ppi_tally *tally);
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@
 static void settle(ppi_tee *tee, size_t i, pprof_status status) {
   if (status == PPROF_STATUS_OK) return;
   tee->detached[i] = true;
+  if (tee->errors[i] == PPROF_STATUS_OK) tee->errors[i] = status;
   if (tee->first_error == PPROF_STATUS_OK)
     __atomic_store_n(&tee->first_error, status, __ATOMIC_RELEASE);
 }
@@ -51,14 +52,18 @@ static pprof_status tee_window(pprof_sink *base, uint32_t index, bool opens,
   FOR_ATTACHED((ppi_tee *)base, sink, window, index, opens, time_ns);
 }
 
+static void finish_sink(ppi_tee *tee, size_t i, const pprof_totals *totals) {
+  pprof_sink *sink = tee->sinks[i];
+  if (HAS(sink, finish)) settle(tee, i, sink->finish(sink, totals));
+}
+
 // Detached sinks are finished too: a log that failed half-way still wants its
 // file closed. Their second error is not news.
 static pprof_status tee_finish(pprof_sink *base, const pprof_totals *totals) {
   ppi_tee *tee = (ppi_tee *)base;
-  for (size_t i = 0; i < tee->num_sinks; i++) {
-    pprof_sink *sink = tee->sinks[i];
-    if (HAS(sink, finish)) settle(tee, i, sink->finish(sink, totals));
-  }
+  for (size_t i = 0; i < tee->num_sinks; i++)
+    if (i + 1 != tee->finishes_last) finish_sink(tee, i, totals);
+  if (tee->finishes_last) finish_sink(tee, tee->finishes_last - 1, totals);
   return tee->first_error;
 }
 

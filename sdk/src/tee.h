@@ -16,7 +16,9 @@ typedef struct ppi_tee {
   pprof_sink base;
   pprof_sink *sinks[PPI_MAX_SINKS];
   bool detached[PPI_MAX_SINKS];
+  pprof_status errors[PPI_MAX_SINKS];  // the first of each
   size_t num_sinks;
+  size_t finishes_last;  // that sink + 1, for one whose finish waits long
   pprof_status first_error;
 } ppi_tee;
 

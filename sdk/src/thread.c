@@ -4,13 +4,18 @@
 // epoch that switches all markers.
 #include "thread.h"
 
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "capture.h"
+#include "emit.h"
 
 uint32_t pprof_epoch_;
 uint32_t *ppi_epoch_page;
@@ -32,6 +37,7 @@ static struct {
   pthread_once_t once;
   pthread_key_t key;
   ppi_thread *list;
+  ppi_thread *checked;  // the block that find_gone looked at last
   uint32_t last_epoch;
   bool has_membarrier;
   bool ready;
@@ -45,6 +51,7 @@ static struct {
 static ppi_thread attaching = {.busy = 1};
 
 static void leave_process_lanes(void *block);
+static void leave(ppi_thread *thread);
 
 static void forget_lanes(ppi_thread *thread, int order) {
   __atomic_store_n(&thread->lane, NULL, order);
@@ -62,10 +69,13 @@ static void in_forked_child(void) {
     ppi_epoch_page[2] = 1;
   }
   for (ppi_thread *thread = threads.list; thread; thread = thread->next) {
+    thread->lane_epoch = PPI_NO_EPOCH;
     forget_lanes(thread, __ATOMIC_RELAXED);
     thread->device_depth = 0;
     thread->num_beside = 0;
     thread->joining = 0;
+    // It tells of a thread of the parent.
+    ppi_cpu_file_close(&thread->cpu.file);
     if (thread == self) continue;
     thread->busy = 0;
     thread->in_use = 0;
@@ -121,8 +131,10 @@ void ppi_epoch_publish(uint32_t epoch) {
 }
 
 uint32_t ppi_epoch_next(void) {
-  uint32_t epoch = ++threads.last_epoch;
-  return epoch ? epoch : ++threads.last_epoch;
+  do {
+    threads.last_epoch++;
+  } while (threads.last_epoch == 0 || threads.last_epoch == PPI_NO_EPOCH);
+  return threads.last_epoch;
 }
 
 static ppi_thread *reuse_block(void) {
@@ -139,27 +151,61 @@ static ppi_thread *new_block(void) {
   if (memory == MAP_FAILED) return NULL;
   ppi_thread *thread = memory;
   thread->next = threads.list;
+  thread->number = threads.list ? threads.list->number + 1 : 0;
   __atomic_store_n(&threads.list, thread, __ATOMIC_RELEASE);
   return thread;
 }
 
+// A signal handler's marker behind a thread's last destructor attaches it once
+// more, and nobody says that it leaves; nor does who is cancelled inside a
+// marker. A few blocks in each call: with many threads all would take long.
+#define CHECKED_AT_ONCE 8
+static ppi_thread *find_gone(uint32_t self) {
+  int before = errno;
+  ppi_thread *found = NULL;
+  for (int i = 0; i < CHECKED_AT_ONCE && !found && threads.list; i++) {
+    ppi_thread *next = threads.checked ? threads.checked->next : NULL;
+    threads.checked = next ? next : threads.list;
+    if (__atomic_load_n(&threads.checked->in_use, __ATOMIC_ACQUIRE) != 1)
+      continue;
+    uint32_t tid = threads.checked->tid;
+    if (tid == self || (tgkill(getpid(), (pid_t)tid, 0) != 0 && errno == ESRCH))
+      found = threads.checked;
+  }
+  if (found)
+    __atomic_store_n(&found->in_use, PPI_THREAD_TAKEN, __ATOMIC_RELAXED);
+  errno = before;
+  return found;
+}
+
+static void set_up_block(ppi_thread *thread) {
+  forget_lanes(thread, __ATOMIC_RELAXED);
+  memset(thread->domains, 0, sizeof thread->domains);
+  thread->lane_epoch = PPI_NO_EPOCH;
+  thread->serial = 0;
+  thread->device_depth = 0;
+  thread->num_beside = 0;
+  thread->num_emitted = 0;
+  thread->cpu.taken = 0;
+  thread->name[0] = 0;
+  thread->tid = (uint32_t)gettid();
+  thread->fence = !threads.has_membarrier;
+  __atomic_store_n(&thread->in_use, 1, __ATOMIC_RELEASE);
+}
+
 static ppi_thread *take_block(void) {
+  ppi_thread *gone = NULL;
   pthread_mutex_lock(&threads.mutex);
   ppi_thread *thread = reuse_block();
+  if (!thread) thread = gone = find_gone((uint32_t)gettid());
   if (!thread) thread = new_block();
-  if (thread) {
-    forget_lanes(thread, __ATOMIC_RELAXED);
-    memset(thread->domains, 0, sizeof thread->domains);
-    thread->serial = 0;
-    thread->device_depth = 0;
-    thread->num_beside = 0;
-    thread->name[0] = 0;
-    thread->tid = (uint32_t)gettid();
-    thread->fence = !threads.has_membarrier;
-    __atomic_store_n(&thread->in_use, 1, __ATOMIC_RELEASE);
-  }
+  if (thread && !gone) set_up_block(thread);
   pthread_mutex_unlock(&threads.mutex);
-  return thread;
+  if (!gone) return thread;
+  leave(gone);
+  set_up_block(gone);
+  __atomic_store_n(&gone->busy, 0, __ATOMIC_RELEASE);
+  return gone;
 }
 
 ppi_thread *ppi_thread_attach(void) {
@@ -230,7 +276,9 @@ static void define_lane(const ppi_thread *thread, const ppi_lane *lane,
            ppi_domain_name(domain));
   pprof_definition definition = {PPROF_DEFINITION_LANE, lane->id, 0, 0,
                                  thread->tid,           full};
-  ppi_names_define(ppi_recorder_in_force.names, &definition);
+  if (!ppi_names_define(ppi_recorder_in_force.names, &definition))
+    __atomic_fetch_add(&ppi_recorder_in_force.spool.header->names_overflowed, 1,
+                       __ATOMIC_RELAXED);
 }
 
 // One of a thread's lanes: its own (domain 0), or that in a domain.
@@ -271,19 +319,11 @@ static ppi_lane *lose(ppi_lane *lane, bool counts) {
   return NULL;
 }
 
-static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
-                          bool counts) {
-  if (epoch == 0) return NULL;
-  ppi_lane *lane = *at->lane;
-  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
-    lane = join_session(thread, at, epoch);
-    if (!lane && counts) count_lost_for_want_of_lane();
-    return lane;
-  }
+// The collector may be cutting this very stack; whoever swaps the edge word
+// does it.
+static ppi_lane *follow(ppi_lane *lane, uint32_t epoch, bool counts) {
   uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
   if (stack_epoch == epoch) return lane;
-  // The collector may be cutting this very stack; whoever swaps the edge word
-  // does it.
   if (!__atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return lose(lane, counts);
@@ -291,9 +331,40 @@ static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
   return lane;
 }
 
-ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts) {
+bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {
+  return follow(lane, epoch, true) != NULL;
+}
+
+static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
+                          bool counts) {
+  if (epoch == 0) return NULL;
+  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
+  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
+    lane = join_session(thread, at, epoch);
+    if (!lane && counts) count_lost_for_want_of_lane();
+    return lane;
+  }
+  return follow(lane, epoch, counts);
+}
+
+// Where markers fence themselves, each comes by here.
+ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts) {
   const place own = {&thread->lane, &thread->serial, 0};
-  return catch_up(thread, &own, epoch, counts);
+  if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  ppi_lane *lane = NULL;
+  // Off since the first look, or a raw clone's child, where the lane is not
+  // even mapped. (A lane that the collector cut is of epoch 0, too.)
+  if (epoch) {
+    lane = thread->lane;
+    if (!ppi_lane_is_of(lane, epoch))
+      lane = catch_up(thread, &own, epoch, counts);
+  }
+  if (!lane)
+    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  else if (!thread->fence)
+    thread->lane_epoch = epoch;
+  return lane;
 }
 
 // The domain's place, which is its first free one from its number on; NULL:
@@ -318,35 +389,70 @@ ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
   return catch_up(thread, &at, epoch, counts);
 }
 
+uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  uint32_t verdict = ppi_names_verdict(recorder->names, number);
+  bool records =
+      !(verdict & PPI_SITE_IS_EXCLUDED) &&
+      epoch != __atomic_load_n(&recorder->watch_epoch, __ATOMIC_RELAXED);
+  uint32_t more = recorder->emits;
+  if (records && verdict & PPI_SITE_IS_MEASURED) more |= PPI_SITE_CPU;
+  if (verdict & PPI_SITE_IS_WATCHED)
+    return number | PPI_SITE_APART | more | (records ? 0 : PPI_SITE_EXCLUDED);
+  if (!records) return PPROF_SITE_EXCLUDED_;
+  if (!more) return number;
+  return number | PPI_SITE_APART | PPI_SITE_UNWATCHED | more;
+}
+
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   uint32_t id = ppi_names_site(ppi_recorder_in_force.names, site->name,
                                site->category, site->color);
+  if (id) id = ppi_site_decide(id, epoch);
+  // Nothing is published by it: markers use the id alone, and whoever wants the
+  // name asks ppi_names_site_record.
   __atomic_store_n(&site->state_, (uint64_t)epoch << 32 | id, __ATOMIC_RELAXED);
   return id;
 }
 
+// Frames that were closed a moment ago are still there to be read.
+void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
+  for (uint32_t i = PPI_MIN(to, PPI_MAX_FRAMES); i-- > from;)
+    if (lane->frames[i].flags & PPI_FRAME_LAST)
+      ppi_capture_ended(lane->frames[i].site);
+}
+
 static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
-  ppi_lane *lane = *at->lane;
+  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
+  bool is_live = false;
   // A raw clone's child, whose page was wiped, has no lane mapped.
   // A session that has stopped, or stops now, has no use for the lane: its
   // serial left the page before the stop looked for busy threads.
-  if (lane && ppi_epoch_page[1] && ppi_epoch_page[1] == *at->serial) {
+  uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
+  if (lane && serial && serial == *at->serial) {
     // While nothing is recorded the collector cuts the stack at its edge.
     if (epoch && catch_up(thread, at, epoch, false)) {
+      uint32_t open = PPI_DEPTH(lane->commit);
+      // What a thread that is gone took of its CPU nobody can ask any more.
+      bool is_self = thread == ppi_thread_self;
       ppi_lane_make_room(&ppi_recorder_in_force.spool, lane, 0);
-      ppi_lane_close(ppi_recorder_in_force.spool.base, lane, 0,
-                     (ppi_closing){ppi_clock_ticks(), PPROF_FLAG_ABANDONED,
-                                   PPROF_FLAG_ABANDONED});
+      ppi_lane_close(
+          ppi_recorder_in_force.spool.base, lane, 0,
+          (ppi_closing){
+              ppi_clock_ticks(), PPROF_FLAG_ABANDONED, PPROF_FLAG_ABANDONED,
+              is_self ? ppi_cpu_frames_end(&thread->cpu, lane, 0) : NULL});
+      ppi_thread_tell_last(lane, 0, open);
     }
-    __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
+    is_live = true;
   }
+  // First: a signal handler's marker that comes in between must not count what
+  // it loses on a lane that the collector has taken the counts of.
   __atomic_store_n(at->lane, NULL, __ATOMIC_RELEASE);
+  if (is_live) __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
 }
 
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
 // collector. A marker in a later TLS destructor attaches the thread anew.
-static void leave_process_lanes(void *block) {
-  ppi_thread *thread = block;
+static void leave(ppi_thread *thread) {
   __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
@@ -355,9 +461,24 @@ static void leave_process_lanes(void *block) {
     ppi_domain_lane *in = &thread->domains[i];
     leave_lane(thread, &(place){&in->lane, &in->serial, in->domain}, epoch);
   }
-  forget_os_name(thread->tid);
-  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  thread->lane_epoch = PPI_NO_EPOCH;
+  if (thread->num_emitted && thread == ppi_thread_self) ppi_emit_leave(thread);
+  ppi_cpu_file_close(&thread->cpu.file);
+  // A block with this thread's number that is not its own: its owner is gone,
+  // and the kernel has given the number again.
+  if (thread == ppi_thread_self || thread->tid != (uint32_t)gettid())
+    forget_os_name(thread->tid);
+}
+
+// A signal handler's marker that comes in between attaches another block: until
+// `in_use` is 0 this one is nobody's to take.
+static void leave_process_lanes(void *block) {
+  ppi_thread *thread = block;
+  __atomic_store_n(&thread->in_use, PPI_THREAD_TAKEN, __ATOMIC_RELAXED);
+  leave(thread);
   ppi_thread_self = NULL;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
 }
 
@@ -381,8 +502,10 @@ size_t ppi_thread_num_busy(void) {
 
 void ppi_thread_release_lanes(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) {
       forget_lanes(thread, __ATOMIC_RELEASE);
+      ppi_cpu_file_close(&thread->cpu.file);
+    }
 }
 
 // Between busy = 1 and 0, while a session lives.
@@ -398,14 +521,23 @@ static void define_lanes(const ppi_thread *thread, const char *name) {
   }
 }
 
+static bool has_rows(const ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i)) return true;
+  return false;
+}
+
+// A row that comes into being here has the name from the start.
 static void name_self(ppi_thread *thread, const char *name) {
+  char wanted[PPI_THREAD_NAME];
+  copy_name(wanted, name);
+  bool is_new = !has_rows(thread);
+  if (is_new) strcpy(thread->name, wanted);
   ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) {
-    copy_name(thread->name, name);
-    return;
-  }
-  copy_name(thread->name, name);
-  define_lanes(thread, thread->name);
+  bool is_known = strcmp(thread->name, wanted) == 0;
+  if (!is_known) strcpy(thread->name, wanted);
+  if (!lane) return;
+  if (!is_known) define_lanes(thread, wanted);
   ppi_leave(thread);
 }
 
@@ -437,7 +569,7 @@ static void name_other(uint32_t tid, const char *name, bool *out_kept) {
   *out_kept = remember_name(tid, name);
   bool live = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) != 0;
   for (ppi_thread *thread = threads.list; live && thread; thread = thread->next)
-    if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) &&
+    if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) == 1 &&
         thread->tid == tid)
       define_lanes(thread, name);
   pthread_mutex_unlock(&threads.mutex);

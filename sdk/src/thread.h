@@ -6,6 +6,7 @@
 #ifndef PPI_THREAD_H_
 #define PPI_THREAD_H_
 
+#include "cpu_mark.h"
 #include "lane.h"
 #include "names.h"
 #include "pprof/device.h"
@@ -18,14 +19,17 @@ extern "C" {
 #define PPI_NAME_COPIES ((size_t)16384)
 #define PPI_DEVICE_STACK 64u
 #define PPI_THREAD_NAME 64u
+#define PPI_THREAD_TAKEN 2u
 // NVTX domains that one thread may use in its life; calls in further ones are
 // counted lost.
 #define PPI_DOMAIN_LANES 32u
+// No epoch, and not 0 either.
+#define PPI_NO_EPOCH UINT32_MAX
 
 typedef struct ppi_cached_name {
   const char *pointer;  // only a hint: content decides
-  const char *text;     // in `name_copies`, or in the spool; of `serial`
-  uint32_t serial, category, id;
+  const char *text;     // in `name_copies`, or among the session's names
+  uint32_t epoch, category, id;
 } ppi_cached_name;
 
 // A thread's stack in one NVTX domain: a lane like its own, under the same
@@ -65,15 +69,24 @@ typedef struct ppi_beside {
 } ppi_beside;
 
 typedef struct ppi_thread {
-  uint32_t busy;   // owner stores, others read after a membarrier
-  uint32_t fence;  // membarrier is missing: markers fence themselves
+  uint32_t busy;  // owner stores, others read after a membarrier
+  // Owner: the epoch in which `lane` was found to be in order, PPI_NO_EPOCH:
+  // look again. A marker in that epoch needs to ask nothing else.
+  uint32_t lane_epoch;
   ppi_lane *lane;  // NULL, or a lane of session `serial`
   uint32_t serial;
-  uint32_t in_use;  // by a living thread
+  uint32_t in_use;  // 1: by a thread; PPI_THREAD_TAKEN: about to be another's
+  uint32_t fence;   // membarrier is missing: markers fence themselves
   uint32_t tid;
   uint32_t device_depth;
-  uint32_t joining;         // a lane is being made for it
-  uint32_t num_beside;      // of `beside`
+  uint32_t joining;     // a lane is being made for it
+  uint32_t num_beside;  // of `beside`
+  uint32_t number;      // of the block; it stays
+  // Owner: free slots of the process's table, linked, of session
+  // `ranges_serial` (range_slots.h). They stay with the block.
+  uint32_t range_slot, ranges_serial;
+  // Ranges that an NVTX tool believes open on this thread, and whose they are.
+  uint32_t num_emitted, emitted_epoch;
   struct ppi_thread *next;  // all blocks, in registry order
   char name[PPI_THREAD_NAME];
   ppi_domain_lane domains[PPI_DOMAIN_LANES];
@@ -83,8 +96,9 @@ typedef struct ppi_thread {
   ppi_cached_name cached_names[PPI_NAME_CACHE];
   // Texts of cached names side by side, as long as there is room: in the spool
   // they take twice as many cache lines.
-  uint32_t copies_serial, copies_used;
+  uint32_t copies_epoch, copies_used;
   char name_copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
+  ppi_cpu_thread cpu;
 } ppi_thread;
 
 // What markers use of the session in force. Changed only while the epoch is 0
@@ -94,14 +108,18 @@ typedef struct ppi_recorder {
   ppi_names *names;
   ppi_table *ranges;  // wandering ranges
   uint32_t serial;    // of the session, never 0, never reused
+  uint32_t emits;     // PPI_SITE_EMITS while an NVTX tool is told, else 0
+  // Atomic: an epoch in which nothing is recorded and only watched sites matter
+  // (rules by markers), 0: none yet. Set before that epoch is published.
+  uint32_t watch_epoch;
 } ppi_recorder;
-extern ppi_recorder ppi_recorder_in_force;
+extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
 
 // On a page that a child of fork or clone finds wiped: [0] the second copy of
 // the epoch, which markers read after busy = 1; [1] the serial of the session
 // that lives, also while no window is open; [2] 1, but in such a child.
-extern uint32_t *ppi_epoch_page;
-extern __thread ppi_thread *ppi_thread_self
+extern PPI_HIDDEN uint32_t *ppi_epoch_page;
+extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));
 
 // ppi_thread_init prepares page, membarrier and fork handlers, once.
@@ -113,12 +131,17 @@ uint32_t ppi_epoch_next(void);
 
 ppi_thread *ppi_thread_attach(void);
 void ppi_thread_interrupted(ppi_thread *thread);
-// ppi_thread_catch_up gives the thread a lane whose stack is of `epoch`, or
-// NULL; with `counts`, a marker that is lost here is counted.
-ppi_lane *ppi_thread_catch_up(ppi_thread *thread, uint32_t epoch, bool counts);
-// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain.
+// ppi_thread_enter_apart gives a busy thread a lane whose stack is of the epoch
+// in force; NULL: there is none, and the thread is not busy any more. With
+// `counts`, a marker that is lost here is counted.
+ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts);
+// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, whose
+// marker has looked at the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, bool counts);
+// ppi_thread_follow does so within a marker, for a lane that is of this
+// session; false: that marker is lost, and counted.
+bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch);
 
 // The thread's lanes: 0 is its own, the rest are those of NVTX domains. NULL
 // where there is none.
@@ -128,22 +151,30 @@ static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
                          __ATOMIC_ACQUIRE);
 }
 
-// ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
-// nothing is to be recorded, and then the thread is not busy.
-static inline uint32_t ppi_begin_marker(ppi_thread **out_thread, bool counts) {
-  if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0) return 0;
+// ppi_become_busy answers the calling thread, busy from here on; NULL when
+// nothing records, or when this marker interrupts another one.
+static inline ppi_thread *ppi_become_busy(bool counts) {
+  if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0) return NULL;
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread)) {
     thread = ppi_thread_attach();
-    if (!thread) return 0;
+    if (!thread) return NULL;
   }
   if (PPI_UNLIKELY(thread->busy)) {
     if (counts) ppi_thread_interrupted(thread);
-    return 0;
+    return NULL;
   }
   // busy, then the epoch: pairs with the stop's epoch = 0, membarrier, busy.
   __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return thread;
+}
+
+// ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
+// nothing is to be recorded, and then the thread is not busy.
+static inline uint32_t ppi_begin_marker(ppi_thread **out_thread, bool counts) {
+  ppi_thread *thread = ppi_become_busy(counts);
+  if (!thread) return 0;
   if (PPI_UNLIKELY(thread->fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // Off since the first look, or a raw clone's child, where the lane is not
@@ -161,14 +192,18 @@ static inline bool ppi_lane_is_of(const ppi_lane *lane, uint32_t epoch) {
 // lane; ppi_leave must follow. `counts`: the marker begins something, so being
 // lost is counted.
 static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
-  uint32_t epoch = ppi_begin_marker(out_thread, counts);
-  if (PPI_UNLIKELY(epoch == 0)) return NULL;
-  ppi_thread *thread = *out_thread;
-  ppi_lane *lane = thread->lane;
-  if (PPI_UNLIKELY(!ppi_lane_is_of(lane, epoch))) {
-    lane = ppi_thread_catch_up(thread, epoch, counts);
-    if (!lane) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  }
+  ppi_thread *thread = ppi_become_busy(counts);
+  if (PPI_UNLIKELY(!thread)) return NULL;
+  *out_thread = thread;
+  // Before the epochs: in a child that a signal handler forks in between, they
+  // differ.
+  ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  // Never 0, nor another session's: an epoch is used once.
+  if (PPI_UNLIKELY(__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) !=
+                   thread->lane_epoch))
+    return ppi_thread_enter_apart(thread, counts);
+  if (!lane) __builtin_unreachable();
   return lane;
 }
 
@@ -193,12 +228,36 @@ static inline void ppi_leave(ppi_thread *thread) {
 }
 
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
+// With the top bit set there is more to do than to record: negative as a
+// number, so that markers tell it from the usual by the test that finds 0. The
+// bits below say what: an NVTX tool is told of it; a rule watches its name; it
+// is not recorded; the CPU use of its ranges is measured (cpu_mark.h). With all
+// bits set it is not wanted, and has no number.
+#define PPI_SITE_APART 0x80000000u
+#define PPI_SITE_EMITS 0x40000000u
+#define PPI_SITE_UNWATCHED 0x20000000u
+#define PPI_SITE_EXCLUDED 0x10000000u
+#define PPI_SITE_CPU 0x08000000u
+#define PPI_SITE_NUMBER 0x000fffffu
+PPI_STATIC_ASSERT(PPI_MAX_SITES < PPI_SITE_NUMBER, "a number fits");
+static inline bool ppi_site_is_plain(uint32_t id) {
+  return (int32_t)id > 0;
+}
+static inline bool ppi_site_is_watched(uint32_t id) {
+  return (id & (PPI_SITE_APART | PPI_SITE_UNWATCHED)) == PPI_SITE_APART;
+}
+// ppi_site_decide answers the id of site `number` in this epoch.
+uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
 static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
   uint64_t state = __atomic_load_n(&site->state_, __ATOMIC_RELAXED);
   if (PPI_LIKELY(state >> 32 == epoch)) return (uint32_t)state;
   return ppi_site_resolve(site, epoch);
 }
+
+// ppi_thread_tell_last ends the occurrences of watched names that the frames
+// from `from` to before `to` were, once these are closed.
+void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to);
 
 // ppi_thread_barrier makes every thread's earlier stores visible to the caller
 // (membarrier), or does nothing where markers fence themselves.

@@ -43,7 +43,7 @@ static void add(ppi_total *items, size_t *num, ppi_total_key key,
   if (value) items[(*num)++] = (ppi_total){PPROF_ALL_LANES, key, value};
 }
 
-static uint64_t unmatched_of_tables(const ppi_spool *spool) {
+uint64_t ppi_totals_unmatched(const ppi_spool *spool) {
   uint64_t sum = 0;
   uint32_t num = PPI_MIN(spool->header->num_tables, PPI_MAX_TABLES);
   for (uint32_t i = 0; i < num; i++) {
@@ -64,7 +64,7 @@ pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
       ppi_tally_add(tally, 0, PPI_TOTAL_LOST, spool->header->lost);
   if (status == PPROF_STATUS_OK)
     status = ppi_tally_add(tally, 0, PPI_TOTAL_UNMATCHED,
-                           unmatched_of_tables(spool));
+                           ppi_totals_unmatched(spool));
   if (status == PPROF_STATUS_OK)
     status = ppi_tally_add(tally, 0, PPI_TOTAL_INVALID, spool->header->invalid);
   if (status == PPROF_STATUS_OK) status = ppi_tally_items(tally, &items, &num);

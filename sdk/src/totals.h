@@ -14,6 +14,8 @@ extern "C" {
 
 // ppi_totals_add_lane puts a lane's counters into the tally.
 pprof_status ppi_totals_add_lane(ppi_tally *tally, const ppi_lane *lane);
+// ppi_totals_unmatched is what the tables of ranges count.
+uint64_t ppi_totals_unmatched(const ppi_spool *spool);
 // ppi_totals_build adds the spool's own counters to the tally (so: once) and
 // lists everything; `items` is the caller's to free.
 pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,

@@ -15,11 +15,21 @@ typedef struct ppi_span {
   uint64_t start_ns, end_ns;
 } ppi_span;
 
-// All zero is the empty union.
-typedef struct ppi_union {
+typedef struct ppi_span_list {
   ppi_span *spans;
   size_t num, capacity;
-  size_t num_compact;  // spans left by the last compaction
+} ppi_span_list;
+
+// All zero is the empty union. `spans` is all of it that is not settled after
+// compact, settle and measure only.
+typedef struct ppi_union {
+  ppi_span *spans;  // disjoint, in order, with room for what is fresh
+  size_t num, capacity;
+  ppi_span_list *fresh;  // added since; all but the first disjoint, in order
+  size_t num_fresh, fresh_capacity;
+  size_t active;       // the list that took the latest span
+  size_t num_pending;  // spans in all of `fresh`, or more
+  size_t wait;         // for so many before the next compaction
   uint64_t settled_ns, horizon_ns;
 } ppi_union;
 
@@ -33,6 +43,9 @@ void ppi_union_settle(ppi_union *set, uint64_t horizon_ns);
 
 // ppi_union_compact makes the spans that are not settled disjoint, in order.
 void ppi_union_compact(ppi_union *set);
+
+// ppi_union_copy makes `into` equal to `from`, which it compacts.
+pprof_status ppi_union_copy(ppi_union *into, ppi_union *from);
 
 uint64_t ppi_union_measure(ppi_union *set);
 void ppi_union_clear(ppi_union *set);

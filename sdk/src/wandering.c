@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+#include "emit.h"
+#include "range_slots.h"
+
 static uint64_t last_edge(const pprof_session *session) {
   return session->cut_before == UINT64_MAX ? session->stop_ticks
                                            : session->cut_before;
@@ -16,15 +19,15 @@ static uint64_t last_edge(const pprof_session *session) {
 static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
                           uint64_t state) {
   ppi_slot *slot = ppi_table_slot(ppi_recorder_in_force.spool.base, table, i);
-  if (slot->start >= session->cut_before) return state;
+  if (slot->start >= session->cut_before || slot->is_step) return state;
   uint64_t ending = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDING);
   if (!__atomic_compare_exchange_n(&table->states[i], &state, ending, false,
                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return state;
   slot->end = PPI_MAX(slot->start, last_edge(session));
   slot->flags |= PPROF_FLAG_CLIPPED;
-  __atomic_store_n(&slot->cut, PPI_SLOT_CUT(PPI_STATE_GEN(state)),
-                   __ATOMIC_RELAXED);
+  __atomic_fetch_add(&slot->cut, 1, __ATOMIC_RELAXED);
+  if (ppi_recorder_in_force.emits) ppi_emit_end(0, i);
   state = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDED);
   __atomic_store_n(&table->states[i], state, __ATOMIC_RELEASE);
   return state;
@@ -42,6 +45,17 @@ static int compare_ended(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
+static uint64_t state_at(const ppi_table *table, uint32_t index) {
+  return __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
+}
+
+static void free_range(ppi_table *table, uint32_t index) {
+  uint32_t gen = PPI_STATE_GEN(state_at(table, index));
+  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
+                   __ATOMIC_RELEASE);
+  ppi_range_slot_give(table, index);
+}
+
 static size_t list_ended(pprof_session *session, ended_range *list) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   size_t num = 0;
@@ -52,21 +66,14 @@ static size_t list_ended(pprof_session *session, ended_range *list) {
     if (PPI_STATE_OF(state) != PPI_SLOT_ENDED) continue;
     const ppi_slot *slot =
         ppi_table_slot(ppi_recorder_in_force.spool.base, table, i);
+    if (slot->provisional) {
+      free_range(table, i);
+      continue;
+    }
     list[num++] = (ended_range){slot->end, i};
   }
   qsort(list, num, sizeof *list, compare_ended);
   return num;
-}
-
-static uint64_t state_at(const ppi_table *table, uint32_t index) {
-  return __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
-}
-
-static void free_range(ppi_table *table, uint32_t index) {
-  uint32_t gen = PPI_STATE_GEN(state_at(table, index));
-  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
-                   __ATOMIC_RELEASE);
-  ppi_slots_give(table, &table->free_list, index);
 }
 
 void ppi_wandering_drain(pprof_session *session) {
@@ -88,6 +95,7 @@ void ppi_wandering_drain(pprof_session *session) {
     bool delivered = ppi_drain_slot(drain, slot, &status);
     ppi_collector_keep_error(session, status);
     if (!delivered) {
+      ppi_slot_exclude(table, index);
       free_range(table, index);
       continue;
     }

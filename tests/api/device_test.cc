@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_fixture.h"
+#include "tests/support/capture_rules.h"
 
 namespace pprof_test {
 namespace {
@@ -147,11 +148,8 @@ TEST_F(DeviceTest, ThreadsExitTouchesNothing) {
 }
 
 TEST_F(DeviceTest, PopAfterTheWindowClosed) {
-  ppi_schedule schedule = {};
-  schedule.num_rules = 1;
-  schedule.rules[0] = {0, 0, 0, 1, 1};  // step 0 only
-  ASSERT_EQ(ppi_session_set_schedule(session.get(), &schedule),
-            PPROF_STATUS_OK);
+  const ppi_capture capture = Cycle(0, 0, 0, 1, 1);  // step 0 only
+  ASSERT_EQ(ppi_session_set_capture(session.get(), &capture), PPROF_STATUS_OK);
   session.Start();
   Push();
   scripted_stream_submit(stream, 4 * kMs);
@@ -170,11 +168,8 @@ TEST_F(DeviceTest, PopAfterTheWindowClosed) {
 }
 
 TEST_F(DeviceTest, EndFromANewThreadAfterTheWindowClosed) {
-  ppi_schedule schedule = {};
-  schedule.num_rules = 1;
-  schedule.rules[0] = {0, 0, 0, 1, 1};
-  ASSERT_EQ(ppi_session_set_schedule(session.get(), &schedule),
-            PPROF_STATUS_OK);
+  const ppi_capture capture = Cycle(0, 0, 0, 1, 1);
+  ASSERT_EQ(ppi_session_set_capture(session.get(), &capture), PPROF_STATUS_OK);
   session.Start();
   pprof_range range = pprof_device_range_begin(device, stream, &site);
   pprof_step(1);

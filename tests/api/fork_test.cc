@@ -12,6 +12,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
@@ -138,6 +139,36 @@ TEST_F(ForkTest, ChildOfRawCloneMarksHarmlessly) {
   }
   EXPECT_EQ(0, WaitFor(pid));
   ExpectUnharmed();
+}
+
+// It has its parent's memory and stands in its parent's place meanwhile: what
+// it marks is its parent's.
+TEST_F(ForkTest, ChildOfVforkMarksAsItsParent) {
+  pid_t pid = vfork();
+  if (pid == 0) {
+    pprof_push(&child_site);
+    pprof_mark(&child_site);
+    pprof_pop();
+    _exit(0);
+  }
+  EXPECT_EQ(0, WaitFor(pid));
+  // As posix_spawn does it.
+  std::vector<char> stack(256 << 10);
+  pid = clone(
+      [](void *) {
+        pprof_range_end(pprof_range_begin(&child_site));
+        _exit(0);
+        return 0;
+      },
+      stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr);
+  EXPECT_EQ(0, WaitFor(pid));
+  pprof_mark(&parent_site);
+  pprof_pop();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(3u, live.recording.Named("child").size());
+  EXPECT_EQ(2u, live.recording.Named("parent").size());
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_UNMATCHED));
 }
 
 TEST_F(ForkTest, ThreadLeavesInAChildOfRawClone) {

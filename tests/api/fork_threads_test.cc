@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "pprof/mark.h"
+#include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -35,7 +36,8 @@ TEST(ForkThreadsTest, ForkWhileOtherThreadsMarkAndName) {
       pprof_pop();
     }
   });
-  for (int i = 0; i < 30; i++) {
+  const uint64_t num = Rounds(30, 2000);
+  for (uint64_t i = 0; i < num; i++) {
     pid_t pid = fork();
     if (pid == 0) {
       alarm(20);

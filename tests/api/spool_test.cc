@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +112,16 @@ TEST_F(SpoolTest, UnwritableFolder) {
 
 TEST_F(SpoolTest, MemoryByWish) {
   ExpectNotCrashSafe("memory", "memory");
+}
+
+TEST_F(SpoolTest, LimitOfFileSizesDoesNotEndTheProgram) {
+  struct rlimit before, small;
+  ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+  small = {65536, before.rlim_max};
+  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &small));
+  ExpectNotCrashSafe(dir_.c_str(), "ulimit -f forbids so large a file in");
+  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
+  EXPECT_EQ(0u, NumFiles());
 }
 
 TEST_F(SpoolTest, OneMegabyteOfRoom) {

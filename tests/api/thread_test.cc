@@ -206,6 +206,47 @@ TEST(ThreadTest, ShortThreadsReuseLanesAndChunks) {
   EXPECT_EQ(2000u, live.recording.Total(PPI_TOTAL_RECORDED));
 }
 
+TEST(ThreadTest, NamesOfThreadsLeaveRoomForThoseOfSites) {
+  PPROF_SITE(new_site, "of a site that came late", PPROF_CATEGORY_USER_DEFINED);
+  LiveSession live;
+  live.options.memory_limit_bytes = 2u << 20;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const std::string name(60, 'n');
+  pprof_thread_name("first");
+  pprof_mark(&late_site);
+  for (int i = 0; i < 2000; i++) {
+    std::thread brief([&] {
+      pprof_thread_name(name.c_str());
+      pprof_mark(&late_site);
+    });
+    brief.join();
+    if (i % 10 == 0) {
+      ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+    }
+  }
+  pprof_mark(&new_site);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(1u, live.recording.Named("of a site that came late").size());
+  EXPECT_EQ(2001u, live.recording.Named("late").size());
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
+  // A lane takes 96 bytes of the 7/8 of 128 KiB.
+  EXPECT_LE(1000u, live.recording.lanes.size());
+  EXPECT_EQ(2002u, live.recording.lanes.size() +
+                       live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
+}
+
+TEST(ThreadTest, TheSameNameAgainTakesNoRoom) {
+  LiveSession live;
+  live.options.memory_limit_bytes = 2u << 20;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  pprof_mark(&late_site);
+  for (int i = 0; i < 10000; i++) pprof_thread_name("again and again");
+  pprof_thread_name("at last");
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_NE(UINT32_MAX, live.recording.LaneNamed("at last"));
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
+}
+
 TEST(ThreadTest, CountsOfThreadsThatLeftStay) {
   LiveSession live;
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
@@ -336,6 +377,33 @@ TEST(ThreadTest, ThreadStuckInAMarkerHarmsNobody) {
   StuckIn([] { pprof_mark(&late_site); });
   StuckIn([] { pprof_range_begin(&late_site); });
   StuckIn([] { pprof_range_end(pprof_range_begin(&late_site)); });
+  ppi_clock_inject(nullptr, 0);
+}
+
+// A clock that another processor reads too early.
+uint64_t SetClock() {
+  return ticks.load(std::memory_order_relaxed);
+}
+
+TEST(ThreadTest, ARangeThatWasHandedOverEndsNoEarlierThanItBegan) {
+  ppi_clock_inject(SetClock, 1000000000);
+  {
+    LiveSession live;
+    ticks = 5000;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+    ticks = 6000;
+    pprof_range range = pprof_range_begin(&outer_site);
+    ticks = 5900;
+    std::thread other([&] { pprof_range_end(range); });
+    other.join();
+    ticks = 7000;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    auto found = live.recording.Named("outer");
+    ASSERT_EQ(1u, found.size());
+    EXPECT_EQ(1000u, found[0].event.start_ns);
+    EXPECT_EQ(1000u, found[0].event.end_ns);
+    EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_INVALID));
+  }
   ppi_clock_inject(nullptr, 0);
 }
 

@@ -4,135 +4,15 @@
 // at their edges. Times come from an injected clock, one tick a nanosecond.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <future>
 #include <string>
 #include <thread>
 
-#include "clock.h"
 #include "pprof/mark.h"
-#include "schedule.h"
-#include "tests/support/recording_sink.h"
+#include "tests/support/window_session.h"
 
 namespace pprof_test {
 namespace {
-
-ppi_schedule Cycle(uint64_t skip_first, uint64_t wait, uint64_t warmup,
-                   uint64_t active, uint64_t repeat) {
-  ppi_schedule schedule = {};
-  schedule.rules[0] = {skip_first, wait, warmup, active, repeat};
-  schedule.num_rules = 1;
-  return schedule;
-}
-
-// C closed, Y warm-up (Paddle's READY, torch's WARMUP), R record.
-std::string Phases(const ppi_schedule &schedule, uint64_t num_steps) {
-  std::string phases;
-  for (uint64_t step = 0; step < num_steps; step++)
-    phases += "CYR"[ppi_schedule_at(&schedule, step).phase];
-  return phases;
-}
-
-TEST(ScheduleTest, NoScheduleRecordsEveryStepInOneWindow) {
-  ppi_schedule schedule = {};
-  EXPECT_EQ("RRRRR", Phases(schedule, 5));
-  EXPECT_EQ(ppi_schedule_at(&schedule, 0).cycle,
-            ppi_schedule_at(&schedule, 4).cycle);
-}
-
-TEST(ScheduleTest, PaddleSequences) {
-  // make_scheduler(closed=1, ready=1, record=2, repeat=2, skip_first=1)
-  EXPECT_EQ("CCYRRCYRRCC", Phases(Cycle(1, 1, 1, 2, 2), 11));
-  // (3, 6): closed=2, ready=1, record=3, repeat=1
-  EXPECT_EQ("CCYRRRCC", Phases(Cycle(2, 0, 1, 3, 1), 8));
-  // (1, 2): closed=0, ready=1, record=1, repeat=1
-  EXPECT_EQ("YRC", Phases(Cycle(0, 0, 1, 1, 1), 3));
-  // (0, 2): ready=0
-  EXPECT_EQ("RRC", Phases(Cycle(0, 0, 0, 2, 1), 3));
-  // record=1 goes from READY to RECORD and back
-  EXPECT_EQ("YRYRYR", Phases(Cycle(0, 0, 1, 1, 0), 6));
-}
-
-TEST(ScheduleTest, TorchSequences) {
-  // wait=1, warmup=1, active=2, repeat=2, skip_first=1
-  EXPECT_EQ("CCYRRCYRRCC", Phases(Cycle(1, 1, 1, 2, 2), 11));
-  // wait=10, warmup=3, active=1, repeat=1, skip_first=0
-  EXPECT_EQ("CCCCCCCCCCYYYRC", Phases(Cycle(0, 10, 3, 1, 1), 15));
-}
-
-TEST(ScheduleTest, BackToBackCyclesAreTwoWindows) {
-  ppi_schedule schedule = Cycle(0, 0, 0, 2, 2);
-  EXPECT_EQ("RRRRC", Phases(schedule, 5));
-  EXPECT_EQ(ppi_schedule_at(&schedule, 0).cycle,
-            ppi_schedule_at(&schedule, 1).cycle);
-  EXPECT_NE(ppi_schedule_at(&schedule, 1).cycle,
-            ppi_schedule_at(&schedule, 2).cycle);
-}
-
-TEST(ScheduleTest, SeveralRulesRecordWhereAnyDoes) {
-  ppi_schedule schedule = Cycle(1, 0, 0, 2, 1);
-  schedule.rules[1] = {2, 0, 2, 1, 1};  // warm-up 2 and 3, records 4
-  schedule.num_rules = 2;
-  EXPECT_EQ("CRRYRC", Phases(schedule, 6));
-  EXPECT_NE(ppi_schedule_at(&schedule, 1).cycle,
-            ppi_schedule_at(&schedule, 4).cycle);
-}
-
-std::atomic<uint64_t> now_ticks;
-uint64_t Now() {
-  return now_ticks.load(std::memory_order_relaxed);
-}
-
-class WindowTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    now_ticks = 5000;
-    ppi_clock_inject(Now, 1000000000);
-  }
-  void TearDown() override {
-    live.Destroy();
-    ppi_clock_inject(nullptr, 0);
-  }
-  void Start(const ppi_schedule &schedule) {
-    ASSERT_NE(nullptr, live.Create());
-    ASSERT_EQ(PPROF_STATUS_OK,
-              ppi_session_set_schedule(live.session(), &schedule));
-    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
-  }
-  // The time since the session's start, in ns.
-  void At(uint64_t ns) {
-    now_ticks = 5000 + ns;
-  }
-  void StepAt(uint64_t ns) {
-    At(ns);
-    pprof_step(1);
-  }
-  void Stop(uint64_t ns) {
-    At(ns);
-    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
-    EXPECT_FALSE(live.recording.undefined_site);
-  }
-  uint64_t Total(ppi_total_key key) {
-    return live.recording.Total(key);
-  }
-  void ExpectEvent(const char *name, uint64_t start, uint64_t end,
-                   uint32_t flags, uint32_t window) {
-    auto found = live.recording.Named(name);
-    ASSERT_EQ(1u, found.size()) << name;
-    EXPECT_EQ(start, found[0].event.start_ns) << name;
-    EXPECT_EQ(end, found[0].event.end_ns) << name;
-    EXPECT_EQ(flags, found[0].event.flags) << name;
-    EXPECT_EQ(window, found[0].event.window) << name;
-  }
-  void ExpectWindow(size_t at, uint32_t index, bool opens, uint64_t time_ns) {
-    ASSERT_LT(at, live.recording.windows.size());
-    EXPECT_EQ(index, live.recording.windows[at].index) << at;
-    EXPECT_EQ(opens, live.recording.windows[at].opens) << at;
-    EXPECT_EQ(time_ns, live.recording.windows[at].time_ns) << at;
-  }
-
-  LiveSession live;
-};
 
 PPROF_SITE(a_site, "a", PPROF_CATEGORY_FORWARD);
 PPROF_SITE(b_site, "b", PPROF_CATEGORY_FORWARD);
@@ -140,7 +20,7 @@ PPROF_SITE(c_site, "c", PPROF_CATEGORY_FORWARD);
 PPROF_SITE(wander_site, "wander", PPROF_CATEGORY_FORWARD);
 
 TEST_F(WindowTest, WithoutScheduleOneWindowFromStartToStop) {
-  Start(ppi_schedule{});
+  Start(ppi_capture{});
   At(10);
   pprof_push(&a_site);
   At(30);
@@ -316,6 +196,28 @@ TEST_F(WindowTest, WanderingRangeCutByTheCollectorCountsTheSame) {
   ExpectEvent("wander", 10, 50, PPROF_FLAG_ASYNC | PPROF_FLAG_CLIPPED, 0);
   EXPECT_EQ(1u, Total(PPI_TOTAL_BEGUN_BEFORE));
   EXPECT_EQ(1u, Total(PPI_TOTAL_UNMATCHED));
+}
+
+// Slots are used again at once: the ends come when others have been cut there.
+TEST_F(WindowTest, WanderingRangesCutInTheSamePlace) {
+  Start(Cycle(0, 0, 0, 1, 0));
+  pprof_range ranges[3];
+  for (uint64_t i = 0; i < 3; i++) {
+    At(100 * i + 10);
+    ranges[i] = pprof_range_begin(&wander_site);
+    StepAt(100 * i + 100);
+    ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  }
+  for (const pprof_range range : ranges) {
+    pprof_range_flow(range, 7);
+    pprof_range_end(range);
+  }
+  pprof_range_end(ranges[0]);  // a double end
+  Stop(400);
+  EXPECT_EQ(3u, live.recording.Named("wander").size());
+  EXPECT_EQ(3u, Total(PPI_TOTAL_BEGUN_BEFORE));
+  EXPECT_EQ(1u, Total(PPI_TOTAL_UNMATCHED));
+  EXPECT_EQ(0u, Total(PPI_TOTAL_FLOWS_LOST));
 }
 
 TEST_F(WindowTest, ScopeOverAnEdgeIsCutAndItsEndIgnored) {

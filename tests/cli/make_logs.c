@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the logs that the command line's cases read, from events given here:
-// good.pplog, and lossy.pplog whose run says that it lost three records.
+// good.pplog, lossy.pplog whose run says that it lost three records, good.pplog
+// once more in the three segments of cut.pplog, elsewhere.pplog of another
+// host, no_device.pplog of a machine without the program's device, and
+// wrong.pplog, which no writer of ours would write.
 #include <stdio.h>
 #include <string.h>
 
+#include "codec.h"
 #include "event_impl.h"
+#include "log_writer.h"
 #include "pprof/log.h"
 
 #define MS(n) ((uint64_t)(n)*1000000)
@@ -37,7 +42,7 @@ static const pprof_definition definitions[] = {
     {PPROF_DEFINITION_STREAM, 1, 1, 0, 7, "models"},
 };
 
-static const ppi_text texts[] = {
+static ppi_text texts[] = {
     {"uuid", "00112233445566778899aabbccddeeff"},
     {"host", "example"},
     {"pid", "4242"},
@@ -62,10 +67,16 @@ static pprof_event step(uint32_t number, uint32_t from_ms, uint32_t to_ms) {
   return event;
 }
 
+static bool has_no_device;
+
 static pprof_event device_range(uint32_t submit_ms, uint32_t from_ms,
                                 uint32_t to_ms) {
   pprof_event event = range(SITE_MODEL, submit_ms, submit_ms + 1);
   event.kind = PPROF_KIND_DEVICE_RANGE;
+  if (has_no_device) {
+    event.flags = PPROF_FLAG_NO_DEVICE_TIME;
+    return event;
+  }
   event.device_start_ns = MS(from_ms);
   event.device_end_ns = MS(to_ms);
   event.device_error_ns = 1000;
@@ -86,22 +97,35 @@ static pprof_status give(pprof_sink *sink, uint32_t lane,
   return sink->events(sink, &batch);
 }
 
+// What the two DECODE ranges used, in logs that tell.
+static bool tells_cpu;
+static const pprof_cpu_use decode_use = {
+    .size = sizeof(decode_use),
+    .known = PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE,
+    .user_ns = MS(5),
+    .sys_ns = MS(1),
+    .run_queue_ns = MS(1),
+    .voluntary_switches = 2,
+    .minor_faults = 40};
+
 static pprof_status give_all(pprof_sink *sink) {
   const pprof_event steps[] = {step(0, 0, 50), step(1, 50, 100)};
-  const pprof_event host[] = {
+  pprof_event host[] = {
       range(SITE_DECODE, 0, 10),  range(SITE_DETECT, 10, 40),
       range(SITE_PARSE, 40, 50),  range(SITE_DECODE, 50, 60),
       range(SITE_DETECT, 60, 95),
   };
   const pprof_event device[] = {device_range(12, 15, 35),
                                 device_range(61, 65, 90)};
+  if (tells_cpu) host[0].cpu = host[3].cpu = &decode_use;
   pprof_status status = give(sink, LANE_PROCESS, steps, 2);
   if (status == PPROF_STATUS_OK) status = give(sink, LANE_MAIN, host, 5);
   if (status == PPROF_STATUS_OK) status = give(sink, LANE_DEVICE, device, 2);
   return status;
 }
 
-static bool write_log(const char *folder, const char *name, uint64_t num_lost) {
+static bool write_log(const char *folder, const char *name, uint64_t num_lost,
+                      uint64_t segment_bytes) {
   char path[4096];
   pprof_error error = {""};
   pprof_sink *sink;
@@ -113,11 +137,16 @@ static bool write_log(const char *folder, const char *name, uint64_t num_lost) {
       {PPROF_ALL_LANES, PPI_TOTAL_RECORDED, 9},
       {PPROF_ALL_LANES, PPI_TOTAL_LOST, num_lost},
       {PPROF_ALL_LANES, PPI_TOTAL_CRASH_SAFE, 1},
+      {LANE_MAIN, PPI_TOTAL_NO_DEVICE_TIME, 2},
+      {PPROF_ALL_LANES, PPI_TOTAL_NO_DEVICE_TIME, 2},
   };
-  const pprof_totals totals = {items, sizeof(items) / sizeof(items[0]), NULL,
+  const size_t num_items = sizeof(items) / sizeof(items[0]);
+  const pprof_totals totals = {items, num_items - (has_no_device ? 0 : 2), NULL,
                                0};
   snprintf(path, sizeof(path), "%s/%s", folder, name);
-  pprof_status status = pprof_log_writer_create(path, &sink, &error);
+  if (num_lost) texts[0].value = "ffeeddccbbaa99887766554433221100";
+  const ppi_log_rotation rotation = {segment_bytes, 0, NULL};
+  pprof_status status = ppi_log_writer_create(path, &rotation, &sink, &error);
   if (status == PPROF_STATUS_OK) {
     status = sink->begin(sink, &info);
     for (size_t i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++)
@@ -136,13 +165,57 @@ static bool write_log(const char *folder, const char *name, uint64_t num_lost) {
   return status == PPROF_STATUS_OK;
 }
 
+// Records that come again, one of them of a site that nobody defined, and
+// totals that say what no event does.
+static bool write_wrong(const char *folder) {
+  char path[4096];
+  pprof_sink *sink;
+  const pprof_run_info info = {texts, sizeof(texts) / sizeof(texts[0]), NULL};
+  const ppi_total items[] = {
+      {LANE_PROCESS, PPI_TOTAL_RECORDED, 2},
+      {LANE_MAIN, PPI_TOTAL_RECORDED, 8},
+      {LANE_MAIN, PPI_TOTAL_CLIPPED, 4},
+      {PPROF_ALL_LANES, PPI_TOTAL_RECORDED, 10},
+      {PPROF_ALL_LANES, PPI_TOTAL_CLIPPED, 4},
+  };
+  const pprof_totals totals = {items, sizeof(items) / sizeof(items[0]), NULL,
+                               0};
+  pprof_event again = range(99, 96, 97);
+  again.flags = PPROF_FLAG_CLIPPED;
+  snprintf(path, sizeof(path), "%s/wrong.pplog", folder);
+  if (pprof_log_writer_create(path, &sink, NULL) != PPROF_STATUS_OK)
+    return false;
+  pprof_status status = sink->begin(sink, &info);
+  for (size_t i = 0; i < sizeof(definitions) / sizeof(definitions[0]); i++)
+    if (status == PPROF_STATUS_OK) status = sink->define(sink, &definitions[i]);
+  if (status == PPROF_STATUS_OK) status = give_all(sink);
+  if (status == PPROF_STATUS_OK) status = give(sink, LANE_MAIN, &again, 1);
+  if (status == PPROF_STATUS_OK) status = sink->finish(sink, &totals);
+  sink->destroy(sink);
+  return status == PPROF_STATUS_OK;
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fputs("usage: make_logs FOLDER\n", stderr);
     return 2;
   }
-  return write_log(argv[1], "good.pplog", 0) &&
-                 write_log(argv[1], "lossy.pplog", 3)
-             ? 0
-             : 1;
+  // Sizes are the same then whatever the machine has.
+  ppi_codec_limit(PPI_CODEC_ZLIB_ONLY);
+  bool made = write_log(argv[1], "good.pplog", 0, 0) &&
+              write_log(argv[1], "lossy.pplog", 3, 0);
+  texts[0].value = "c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0";
+  made = made && write_log(argv[1], "cut.pplog", 0, 1);
+  texts[0].value = "cccccccccccccccccccccccccccccccc";
+  tells_cpu = true;
+  made = made && write_log(argv[1], "cpu.pplog", 0, 0);
+  tells_cpu = false;
+  texts[0].value = "dddddddddddddddddddddddddddddddd";
+  has_no_device = true;
+  made = made && write_log(argv[1], "no_device.pplog", 0, 0);
+  has_no_device = false;
+  texts[0].value = "99999999999999999999999999999999";
+  texts[1].value = "elsewhere";
+  made = made && write_log(argv[1], "elsewhere.pplog", 0, 0);
+  return made && write_wrong(argv[1]) ? 0 : 1;
 }

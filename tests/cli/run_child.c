@@ -22,6 +22,16 @@ static void record(const char *name) {
   pprof_pop();
 }
 
+// What stays open: a range in a range, with a flow, and one that may end
+// anywhere.
+static void leave_open(void) {
+  pprof_push_name("held", PPROF_CATEGORY_USER_DEFINED);
+  pprof_push_name("inner\033[31m", PPROF_CATEGORY_USER_DEFINED);
+  pprof_flow(7);
+  PPROF_SITE(site, "across", PPROF_CATEGORY_USER_DEFINED);
+  pprof_range_begin(&site);
+}
+
 // A child of its own, told to do `first`, then `what`.
 static void run_child(const char *first, const char *what) {
   fflush(stdout);
@@ -57,6 +67,8 @@ static int act(const char *what) {
       return 99;
     }
     if (strcmp(what, "record") == 0) record("first");
+  } else if (strcmp(what, "open") == 0) {
+    leave_open();
   } else if (strcmp(what, "stop") == 0) {
     pprof_stop(NULL);
   } else if (strcmp(what, "child") == 0) {
@@ -89,6 +101,14 @@ static int act(const char *what) {
     return atoi(what + 5);
   } else if (strcmp(what, "cat") == 0) {
     for (int c = getchar(); c != EOF; c = getchar()) putchar(c);
+  } else if (strncmp(what, "touch=", 6) == 0) {
+    FILE *file = fopen(what + 6, "w");
+    if (file) fclose(file);
+  } else if (strncmp(what, "steps-until=", 12) == 0) {
+    while (access(what + 12, F_OK) != 0) {
+      record("again");
+      pprof_step(1);
+    }
   } else if (strncmp(what, "env=", 4) == 0) {
     const char *value = getenv(what + 4);
     puts(value ? value : "not set");

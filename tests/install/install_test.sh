@@ -55,6 +55,20 @@ run shared_c outside_c
 build "$prefix" "g++ -pthread" "$install_cc" shared_cc
 run shared_cc outside_cc
 
+# Python's package finds the library where both were moved to.
+cat >stage.py <<'END'
+import pprof
+
+pprof.start({"output": "python.pplog"})
+with pprof.range("outside_py"):
+    pass
+pprof.stop()
+END
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$prefix/lib/python" python3 stage.py ||
+  fail "stage.py"
+"$prefix/bin/pprof-report" summary --strict python.pplog | grep -q outside_py ||
+  fail "outside_py is not in the tables of Python's log"
+
 # The tool finds the injection beside itself, and that finds libpprof beside
 # itself, wherever all of it was moved to.
 "$prefix/bin/pprof-report" run --logs logs -o run.txt sh -c \

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <map>
 
+#include "choice.h"
 #include "salvage.h"
 #include "script.h"
 #include "thread.h"
@@ -49,7 +50,13 @@ pprof_session *StartSession() {
   options.memory_limit_bytes = 4u << 20;
   options.drain_interval_us = 3600u * 1000000u;  // the collector stays away
   pprof_session *session = nullptr;
+  // Ranges with extensions that only the marking thread can write.
+  static const char *const measured[] = {"delta"};
+  ppi_choice choice = {};
+  choice.cpu = measured;
+  choice.num_cpu = 1;
   if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
+      ppi_session_set_choice(session, &choice) != PPROF_STATUS_OK ||
       pprof_session_start(session) != PPROF_STATUS_OK)
     _exit(3);
   return session;

@@ -4,8 +4,10 @@
 // log's I/O thread and of whoever stops the session; then recover, itself
 // killed at one of its system calls, must find every record once.
 #include <gtest/gtest.h>
+#include <pprof/session.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include <string>
 
 #include "log_recover.h"
+#include "salvage.h"
 #include "traced_child.h"
 #include "workload.h"
 
@@ -113,10 +116,31 @@ class SystemCallTest : public testing::Test {
                   << found.problems;
   }
 
+  // A kill may also end a write in its midst: the block that was about to be
+  // written then stands in the file in part.
+  void TearLastBlock(uint64_t n) {
+    if (call_ != SYS_write || FileSize(part_) < 64) return;
+    ppi_salvage *salvage = nullptr;
+    ASSERT_EQ(PPROF_STATUS_OK,
+              ppi_salvage_open(memory_->spool, &salvage, nullptr));
+    uint64_t cursor = 0, number;
+    const void *bytes;
+    uint32_t len;
+    const ppi_staging *staging = ppi_salvage_staging(salvage);
+    if (staging && ppi_staging_walk(staging, &cursor, &bytes, &len, &number)) {
+      FILE *file = fopen(part_.c_str(), "ab");
+      fwrite(bytes, 1, 1 + n * 7919 % (len - 1), file);
+      fclose(file);
+      num_torn_++;
+    }
+    ppi_salvage_close(salvage);
+  }
+
   // Everything that may be done with what a killed child left.
   void CheckLeftOver(uint64_t n, bool lossless) {
     const std::string left = LeftOver();
     const bool whole = left == log_;
+    if (!whole) TearLastBlock(n);
     // From the .part file as well as from the spool.
     const bool by_part = n % 2 && !whole && FileSize(part_) > 64;
     const std::string from = by_part ? part_ : left;
@@ -128,6 +152,28 @@ class SystemCallTest : public testing::Test {
     EXPECT_NE(0, access(part_.c_str(), F_OK)) << "size " << FileSize(part_);
     EXPECT_NE(0, access(memory_->spool, F_OK));
     Recover(log_, false, nullptr);
+  }
+
+  // How many there are.
+  size_t CheckSegments() {
+    std::vector<std::string> paths;
+    for (const auto &file : std::filesystem::directory_iterator(folder_)) {
+      const std::string name = file.path().filename();
+      paths.push_back(file.path());
+      // A run that died before it told anything has no segments.
+      const bool is_segment = name.size() == 14
+                                  ? name.substr(0, 4) == "run."
+                                  : name == "run.pplog" && paths.size() == 1;
+      num_failures_ += !is_segment;
+      EXPECT_TRUE(is_segment)
+          << name << " is left, killed at system call " << call_;
+    }
+    std::sort(paths.begin(), paths.end());
+    const Findings found = kill_test::CheckLogs(paths, *memory_, true);
+    EXPECT_EQ("", found.problems) << "killed at system call " << call_;
+    num_failures_ += !found.problems.empty();
+    in_flight_ += found.in_flight;
+    return paths.size();
   }
 
   static long FileSize(const std::string &path) {
@@ -160,34 +206,109 @@ class SystemCallTest : public testing::Test {
     RecordProperty("in_flight", static_cast<int>(in_flight_));
     RecordProperty("found", static_cast<int>(found_));
     RecordProperty("lost", static_cast<int>(lost_));
+    RecordProperty("torn", num_torn_);
     RecordProperty("recovers_killed", static_cast<int>(num_recovers_killed_));
   }
 
   std::string folder_, spools_, log_, part_, copy_;
   Memory *memory_ = nullptr;
   long call_ = -1;
-  int num_failures_ = 0, num_recovers_killed_ = 0;
+  int num_failures_ = 0, num_recovers_killed_ = 0, num_torn_ = 0;
   uint64_t in_flight_ = 0, lost_ = 0, excluded_ = 0, found_ = 0;
 };
 
 TEST_F(SystemCallTest, NothingIsLostOrDoubled) {
-  const Load load = {log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12, true,
-                     false};
+  const Load load = {log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12,
+                     true,         false,           0};
   KillEverywhere(load, 180, true);
+  EXPECT_GT(num_torn_, 3);
 }
 
 TEST_F(SystemCallTest, WhatDoesNotFitIsCounted) {
   const Load load = {log_.c_str(), spools_.c_str(), 2u << 20, 100, 3,
-                     600,          false,           false};
+                     600,          false,           false,    0};
   KillEverywhere(load, 60, false);
   EXPECT_GT(lost_, 0u);
 }
 
 TEST_F(SystemCallTest, WhatWindowsLeaveOutIsCounted) {
-  const Load load = {log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12, true,
-                     true};
+  const Load load = {
+      log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12, true, true, 0};
   KillEverywhere(load, 60, false);
   EXPECT_GT(excluded_, 0u);
+}
+
+// A log in segments, killed also while its files change their names: what is
+// left are whole segments and nothing beside them.
+TEST_F(SystemCallTest, SegmentsLoseAndLeaveNothing) {
+  const Load load = {log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12,
+                     true,         false,           4096};
+  uint64_t num_calls = 0, seen = 0, points = 0;
+  size_t num_segments = 0;
+  ASSERT_TRUE(RunChild(load, 0, &num_calls));
+  const uint64_t step = std::max<uint64_t>(1, num_calls / 150);
+  for (uint64_t n = 1; n <= num_calls && num_failures_ < 3; n += step) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    ASSERT_TRUE(RunChild(load, n, &seen));
+    if (!memory_->spool[0]) continue;
+    points++;
+    const bool has_spool = access(memory_->spool, F_OK) == 0;
+    const bool by_part = has_spool && n % 2 && FileSize(part_) > 64;
+    if (has_spool || access(part_.c_str(), F_OK) == 0) {
+      RecoverKilled(by_part ? part_ : memory_->spool, 2 + n * 7 % 60);
+      // That one may have got to its end.
+      ppi_recover_result result;
+      if (access(memory_->spool, F_OK) == 0) {
+        EXPECT_EQ(PPROF_STATUS_OK,
+                  ppi_recover(memory_->spool, nullptr, &result, nullptr));
+      }
+    }
+    num_segments = std::max(num_segments, CheckSegments());
+  }
+  EXPECT_GT(num_segments, 3u);
+  EXPECT_GT(points, 70u);
+  RecordProperty("calls", static_cast<int>(num_calls));
+  RecordProperty("points", static_cast<int>(points));
+  RecordProperty("segments", static_cast<int>(num_segments));
+  std::filesystem::remove_all(folder_);
+}
+
+// A spool is there with all that makes it one, or it is not there.
+TEST_F(SystemCallTest, KilledWhileItsSpoolIsMade) {
+  bool done = false;
+  int num_unused = 0;
+  for (uint64_t n = 1; !done; n++) {
+    Remove();
+    TracedChild child(
+        [this] {
+          pprof_options options = {};
+          options.size = sizeof options;
+          options.spool_dir = spools_.c_str();
+          options.memory_limit_bytes = 4u << 20;
+          pprof_session *session = nullptr;
+          if (pprof_session_create(&options, &session, nullptr)) _exit(1);
+          raise(SIGURG);  // the calls count from here on
+          if (pprof_session_start(session)) _exit(1);
+        },
+        [signals = 0](bool) mutable { return signals++ > 0; });
+    ASSERT_TRUE(child.Run(n));
+    done = !child.killed();
+    for (const auto &file : std::filesystem::directory_iterator(spools_)) {
+      const char *path = file.path().c_str();
+      ppi_salvage *salvage = nullptr;
+      pprof_error error = {};
+      const pprof_status status = ppi_salvage_open(path, &salvage, &error);
+      EXPECT_TRUE(status == PPROF_STATUS_OK || ppi_salvage_is_unused(path))
+          << error.text << ", killed at system call " << child.killed_at();
+      num_unused += status != PPROF_STATUS_OK;
+      ppi_salvage_close(salvage);
+    }
+    EXPECT_LT(n, 1000u);
+    RecordProperty("calls", static_cast<int>(n));
+  }
+  // Between its name and the first word about whose it is.
+  EXPECT_LT(num_unused, 20);
 }
 
 TEST_F(SystemCallTest, ProgramKilledAtAnyTimeIsRecovered) {
@@ -197,7 +318,8 @@ TEST_F(SystemCallTest, ProgramKilledAtAnyTimeIsRecovered) {
     *memory_ = {};
     const uint64_t when = random() % 60000;
     const pid_t child = fork();
-    if (child == 0) kill_test::RunForever(log_.c_str(), memory_);
+    if (child == 0)
+      kill_test::RunForever(log_.c_str(), spools_.c_str(), memory_);
     while (__atomic_load_n(&memory_->workers[0].begun, __ATOMIC_ACQUIRE) < when)
       sched_yield();
     kill(child, SIGKILL);

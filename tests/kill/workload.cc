@@ -6,18 +6,26 @@
 
 #include <pprof/pprof.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
-#include <set>
 #include <sstream>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
+#include "log_writer.h"
 #include "session_impl.h"
+#include "tests/support/capture_rules.h"
 #include "thread.h"
 
 namespace kill_test {
@@ -154,15 +162,17 @@ pprof_session *Start(const Load &load, Memory *memory) {
   options.stop_wait_ms = 10000;
   pprof_session *session = nullptr;
   pprof_sink *log = nullptr;
+  ppi_log_rotation rotation = {};
+  rotation.segment_bytes = load.segment_bytes;
   if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
       pprof_session_add_sink(session, &probe) != PPROF_STATUS_OK ||
-      pprof_log_writer_create(load.log, &log, nullptr) != PPROF_STATUS_OK ||
+      ppi_log_writer_create(load.log, &rotation, &log, nullptr) !=
+          PPROF_STATUS_OK ||
       pprof_session_add_sink(session, log) != PPROF_STATUS_OK)
     _exit(5);
-  ppi_schedule schedule = {};
-  schedule.num_rules = load.windows;
-  schedule.rules[0] = {0, 0, 2, 3, 0};
-  ppi_session_set_schedule(session, &schedule);
+  const ppi_capture capture =
+      load.windows ? pprof_test::Cycle(0, 0, 2, 3, 0) : ppi_capture{};
+  ppi_session_set_capture(session, &capture);
   memory->windows = load.windows;
   memory->phase = kStarting;
   if (pprof_session_start(session) != PPROF_STATUS_OK) _exit(6);
@@ -208,8 +218,10 @@ void RunLoad(const Load &load, Memory *memory) {
   pprof_cpu_stream_destroy(stream);
 }
 
-void RunForever(const char *log, Memory *memory) {
+void RunForever(const char *log, const char *spool_dir, Memory *memory) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   setenv("PPROF_OUTPUT", log, 1);
+  setenv("PPROF_SET", (std::string("spool=") + spool_dir).c_str(), 1);
   if (pprof_start(nullptr, nullptr) != PPROF_STATUS_OK) _exit(6);
   strcpy(memory->spool, ppi_recorder_in_force.spool.path);
   pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
@@ -223,6 +235,83 @@ void RunForever(const char *log, Memory *memory) {
   for (;;) first.Cycle();
 }
 
+uint64_t NumBegun(const Memory &memory) {
+  uint64_t num = 0;
+  for (const Progress &worker : memory.workers)
+    num += __atomic_load_n(&worker.begun, __ATOMIC_ACQUIRE);
+  return num;
+}
+
+namespace {
+
+Death death_of_handler;
+
+void Die(int) {
+  volatile int *const nowhere = nullptr;
+  if (death_of_handler == Death::kSegv) *nowhere = 1;
+  if (death_of_handler == Death::kAbort) abort();
+  _exit(0);
+}
+
+// A timer's signal comes in an interrupt, at any instruction of the workers.
+void ArmDeath(Death death, uint32_t after_us) {
+  if (death == Death::kFromOutside) return;
+  death_of_handler = death;
+  signal(SIGALRM, Die);
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = death == Death::kSigkill ? SIGKILL : SIGALRM;
+  timer_t timer;
+  itimerspec when = {};
+  when.it_value.tv_nsec = 1 + after_us * 1000l;
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+      timer_settime(timer, 0, &when, nullptr) != 0)
+    _exit(7);
+}
+
+[[noreturn]] void FaultForever() {
+  constexpr size_t kBytes = 64u << 20, kPage = 4096;
+  void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (auto *bytes = static_cast<volatile char *>(memory);;) {
+    for (size_t at = 0; at < kBytes; at += kPage) bytes[at] = 1;
+    madvise(memory, kBytes, MADV_DONTNEED);
+  }
+}
+
+}  // namespace
+
+void RunStorm(const Storm &storm, Memory *memory) {
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
+  pprof_cpu_stream *streams[2] = {};
+  for (pprof_cpu_stream *&stream : streams)
+    if (pprof_cpu_stream_create(&stream) != PPROF_STATUS_OK) _exit(3);
+  Load load = {};
+  load.log = storm.log;
+  load.spool_dir = storm.spool_dir;
+  load.memory_limit_bytes = storm.memory_limit_bytes;
+  load.drain_interval_us = storm.drain_interval_us;
+  Start(load, memory);
+  static std::atomic<int> num_started{0};
+  for (int i = 0; i < kStormWorkers; i++)
+    std::thread([=] {
+      const Worker worker = {i, memory, device, streams[i % 2]};
+      worker.Cycle();
+      // Each of them is in the midst of it then.
+      if (++num_started == kStormWorkers) ArmDeath(storm.death, storm.after_us);
+      for (;;) worker.Cycle();
+    }).detach();
+  if (storm.hog) std::thread(FaultForever).detach();
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, nullptr);  // for a worker to take
+  for (;;) pause();
+}
+
 // ---- the check ----
 
 namespace {
@@ -230,8 +319,8 @@ namespace {
 struct Reading {
   pprof_sink base;
   std::map<uint32_t, std::string> names;
-  std::multiset<std::string> keys;
-  uint64_t lost, excluded, recorded, clipped_steps;
+  std::unordered_multiset<std::string> keys;
+  uint64_t lost, excluded, recorded, told, clipped_steps;
 };
 
 std::string Key(const char *kind, uint64_t id) {
@@ -290,12 +379,11 @@ pprof_status OnEvents(pprof_sink *sink, const pprof_batch *batch) {
 
 pprof_status OnFinish(pprof_sink *sink, const pprof_totals *totals) {
   auto *self = reinterpret_cast<Reading *>(sink);
-  self->lost = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
-  self->excluded = pprof_totals_value(totals, PPROF_ALL_LANES, "excluded");
-  const uint64_t recorded =
-      pprof_totals_value(totals, PPROF_ALL_LANES, "recorded");
-  if (recorded != self->recorded)
-    self->keys.insert("recorded says " + std::to_string(recorded) + ", not " +
+  self->lost += pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
+  self->excluded += pprof_totals_value(totals, PPROF_ALL_LANES, "excluded");
+  self->told += pprof_totals_value(totals, PPROF_ALL_LANES, "recorded");
+  if (self->told != self->recorded)
+    self->keys.insert("recorded says " + std::to_string(self->told) + ", not " +
                       std::to_string(self->recorded));
   return PPROF_STATUS_OK;
 }
@@ -386,7 +474,7 @@ class Checker {
     *done += StepsBegun(steps.done);
   }
 
-  std::multiset<std::string> left_;
+  std::unordered_multiset<std::string> left_;
   const Reading &reading_;
   const Memory &memory_;
   bool lossless_;
@@ -395,21 +483,30 @@ class Checker {
 
 }  // namespace
 
-Findings CheckLog(const std::string &path, const Memory &memory,
-                  bool lossless) {
+Findings CheckLogs(const std::vector<std::string> &paths, const Memory &memory,
+                   bool lossless) {
   Reading reading = {};
   reading.base.size = sizeof reading.base;
   reading.base.define = OnDefine;
   reading.base.events = OnEvents;
   reading.base.finish = OnFinish;
-  pprof_error error = {};
-  const pprof_status status =
-      pprof_log_read(path.c_str(), &reading.base, &error);
+  std::string problems;
+  for (const std::string &path : paths) {
+    pprof_error error = {};
+    const pprof_status status =
+        pprof_log_read(path.c_str(), &reading.base, &error);
+    if (status != PPROF_STATUS_OK)
+      problems += "reading " + path + ": " + pprof_status_string(status) + " " +
+                  error.text + "\n";
+  }
   Findings findings = Checker(reading, memory, lossless).Check();
-  if (status != PPROF_STATUS_OK)
-    findings.problems += "reading " + path + ": " +
-                         pprof_status_string(status) + " " + error.text + "\n";
+  findings.problems += problems;
   return findings;
+}
+
+Findings CheckLog(const std::string &path, const Memory &memory,
+                  bool lossless) {
+  return CheckLogs({path}, memory, lossless);
 }
 
 }  // namespace kill_test

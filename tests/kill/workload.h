@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace kill_test {
 
@@ -34,8 +35,9 @@ struct Load {
   uint64_t memory_limit_bytes;
   uint32_t drain_interval_us;
   int num_rounds, cycles_per_round;
-  bool flush;    // after each round, so that nothing is lost
-  bool windows;  // of three steps, with a warm-up of two before each
+  bool flush;              // after each round, so that nothing is lost
+  bool windows;            // of three steps, with a warm-up of two before each
+  uint64_t segment_bytes;  // 0: the log is one file
 };
 
 Memory *MakeMemory();
@@ -44,15 +46,41 @@ Memory *MakeMemory();
 void RunLoad(const Load &load, Memory *memory);
 
 // A program as in the README: pprof_start, then markers without end.
-[[noreturn]] void RunForever(const char *log, Memory *memory);
+[[noreturn]] void RunForever(const char *log, const char *spool_dir,
+                             Memory *memory);
+
+// Four threads and two device streams that record without end, and how that
+// ends: by a signal that the kernel sends `after_us` after all four have begun,
+// whatever they are at then, or by what the thread does that it interrupts.
+enum class Death { kFromOutside, kSigkill, kSegv, kAbort, kExit };
+
+constexpr int kStormWorkers = 4;
+
+struct Storm {
+  const char *log, *spool_dir;
+  uint64_t memory_limit_bytes;
+  uint32_t drain_interval_us;
+  Death death;
+  uint32_t after_us;
+  bool hog;  // one more thread is in the kernel for pages all the time
+};
+
+[[noreturn]] void RunStorm(const Storm &storm, Memory *memory);
+
+// Begun by all workers so far.
+uint64_t NumBegun(const Memory &memory);
 
 struct Findings {
-  uint64_t found, lost, excluded, in_flight;
+  uint64_t found, lost, excluded;
+  uint64_t in_flight;    // markers that had begun and not returned
   std::string problems;  // "" when everything is there once
 };
 // With `lossless`, every record must be found; else what was found, lost and
 // excluded must add up.
 Findings CheckLog(const std::string &path, const Memory &memory, bool lossless);
+// The segments of one log.
+Findings CheckLogs(const std::vector<std::string> &paths, const Memory &memory,
+                   bool lossless);
 
 }  // namespace kill_test
 

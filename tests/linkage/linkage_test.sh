@@ -74,7 +74,7 @@ check_host() {
   compile "$1" host.o host.c -fPIE
   g++ -shared -o "$scratch/runner.so" "$scratch/here.o" "$scratch/run.o" \
     $shared $system || exit 1
-  g++ -pie -o "$scratch/host" "$scratch/host.o" -ldl || exit 1
+  g++ -pie -o "$scratch/host" "$scratch/host.o" -ldl -lpthread || exit 1
   check "$1, a program that loads it all" \
     "$scratch/host" "$scratch/runner.so" "$scratch/plugin.so"
 }

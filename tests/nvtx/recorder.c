@@ -79,8 +79,9 @@ static void event_line(const char *call, const void *domain,
   if (event->messageType == NVTX_MESSAGE_TYPE_REGISTERED)
     snprintf(text, sizeof text, "string %ld",
              number_of(event->message.registered));
-  line("%s domain %ld %s category %u payload %d %#llx", call, number_of(domain),
-       text, (unsigned)event->category, (int)event->payloadType,
+  line("%s domain %ld %s category %u color %d %#x payload %d %#llx", call,
+       number_of(domain), text, (unsigned)event->category,
+       (int)event->colorType, (unsigned)event->color, (int)event->payloadType,
        event->payloadType == NVTX_PAYLOAD_TYPE_EXT
            ? (unsigned long long)*(
                  const uint64_t *)(uintptr_t)event->payload.ullValue

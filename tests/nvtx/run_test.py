@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`pprof-report run`: a program that knows NVTX alone gets its tables, logs and trace."""
+"""`pprof-report run` and `search-batch`: a program that knows NVTX alone gets its tables, logs and
+trace, and its batches are counted."""
 import json
 import os
 import subprocess
@@ -82,6 +83,35 @@ class RunTest(Case):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("nothing was recorded", done.stderr)
         self.assertFalse(os.path.exists(self.path("logs")))
+
+    def search(self, *arguments, **changes):
+        """Answers the finished `search-batch` of a program that makes one range and fails from 3
+        on."""
+        env = self.environment(**{"NVTX_INJECTION64_PATH": None, "PPROF_OUTPUT": None, **changes})
+        program = f"'{PATHS['calls']}' core; test {{batch}} -lt 3"
+        return subprocess.run([PATHS["report"], "search-batch", "--stage", "push a", "-f", "json",
+                               *arguments, "--", "sh", "-c", program], env=env,
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=SECONDS, text=True, check=False)
+
+    def test_search_batch_counts_ranges_of_nvtx(self):
+        done = self.search("--library", self.injection)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        column = [column["name"] for column in found["columns"]].index("batches")
+        self.assertEqual(found["largest"], 2)
+        self.assertGreater(found["throughput"], 0)
+        self.assertEqual([(row[0], row[column]) for row in found["rows"]],
+                         [(1, 1), (2, 1), (3, None), (4, None)])
+
+    def test_search_batch_leaves_another_tool_alone(self):
+        other = os.path.join(self.folder, "other.so")
+        done = self.search(NVTX_INJECTION64_PATH=other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIsNone(json.loads(done.stdout)["throughput"])
+        done = self.search("--library", self.injection, NVTX_INJECTION64_PATH=other)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("NVTX_INJECTION64_PATH is set already", done.stderr)
 
 
 if __name__ == "__main__":

@@ -32,10 +32,11 @@ class UnitsTest(Case):
 
     def test_another_library_at_the_same_address(self):
         printed, log = self.units("reopen", "alpha", "gamma")
-        self.assertEqual(printed, ["push 0", "pop 0", "close 0", "same address 1", "close 0",
-                                   "push 0", "pop 0"])
-        self.assertEqual(log.names(), ["alpha mark"] * 5 + ["alpha range"] + ["gamma mark"] * 7
-                         + ["alpha mark"] * 11 + ["alpha range"])
+        tries = int(printed[0].split()[-1])
+        self.assertLess(tries, 100)
+        self.assertEqual(printed[1:], ["push 0", "pop 0"])
+        self.assertEqual(log.names(), (["alpha mark"] * 5 + ["alpha range"] + ["gamma mark"] * 7)
+                         * tries + ["alpha mark"] * 11 + ["alpha range"])
 
     def test_names_through_one_buffer(self):
         _, log = self.units("buffer")

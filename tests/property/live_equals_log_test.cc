@@ -19,10 +19,12 @@
 #include <thread>
 #include <vector>
 
+#include "choice.h"
 #include "inject.h"
 #include "report_text.h"
 #include "scripted_backend.h"
 #include "session_impl.h"
+#include "tests/support/capture_rules.h"
 
 namespace {
 
@@ -40,6 +42,8 @@ struct HeldEvent {
   std::vector<uint64_t> flows;
   pprof_work_amount work;
   bool has_work;
+  pprof_cpu_use cpu;
+  bool has_cpu;
   uint64_t end_seq;  // of the batch it came in when it is the last, else 0
 };
 
@@ -68,6 +72,8 @@ void Hold(Shuffle *self, const pprof_batch *batch) {
                       held.event.flows + held.event.num_flows);
     held.has_work = held.event.work != nullptr;
     if (held.has_work) held.work = *held.event.work;
+    held.has_cpu = held.event.cpu != nullptr;
+    if (held.has_cpu) held.cpu = *held.event.cpu;
     held.end_seq = i + 1 == batch->num_events ? batch->end_seq : 0;
     lane.events.push_back(held);
   }
@@ -81,6 +87,7 @@ pprof_status HandOn(Shuffle *self, uint32_t id, size_t num) {
     events.push_back(held.event);
     events.back().flows = held.flows.empty() ? nullptr : held.flows.data();
     events.back().work = held.has_work ? &held.work : nullptr;
+    events.back().cpu = held.has_cpu ? &held.cpu : nullptr;
   }
   const uint64_t end =
       std::max(lane.events[num - 1].end_seq, lane.next_seq + num);
@@ -316,13 +323,11 @@ class Program {
   std::vector<pprof_range> ranges_;
 };
 
-ppi_schedule MakeSchedule(Random *random) {
-  ppi_schedule schedule = {};
-  if (Pick(random, 2)) return schedule;
-  schedule.num_rules = 1;
-  schedule.rules[0] = {Pick(random, 3), Pick(random, 3), Pick(random, 2),
-                       1 + Pick(random, 4), Pick(random, 4)};
-  return schedule;
+ppi_capture MakeCapture(Random *random) {
+  if (Pick(random, 2)) return ppi_capture{};
+  const uint64_t skip_first = Pick(random, 3), wait = Pick(random, 3);
+  const uint64_t warmup = Pick(random, 2), active = 1 + Pick(random, 4);
+  return pprof_test::Cycle(skip_first, wait, warmup, active, Pick(random, 4));
 }
 
 // Of a long trace without its arrows: beyond a bound the writer forgets stages
@@ -388,8 +393,13 @@ class LiveEqualsLogTest : public testing::Test {
     Add(session, live->sink());
     Add(session, log);
     Add(session, trace);
-    const ppi_schedule schedule = MakeSchedule(random);
-    ppi_session_set_schedule(session, &schedule);
+    const ppi_capture capture = MakeCapture(random);
+    ppi_session_set_capture(session, &capture);
+    static const char *const measured[] = {"in*", "user", "scope", "b*"};
+    ppi_choice choice = {};
+    choice.cpu = measured;
+    choice.num_cpu = Pick(random, 2) ? 4 : 0;
+    ASSERT_EQ(PPROF_STATUS_OK, ppi_session_set_choice(session, &choice));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
     RunThreads(random);
     pprof_error error = {};

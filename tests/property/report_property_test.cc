@@ -274,7 +274,9 @@ class Oracle {
       if (phase < 0) continue;
       if (phase > PPI_PHASE_PROFILE_STEP && IsHidden(event, end)) continue;
       host[phase].Add(end - event.start_ns);
-      device[phase].Add(Inside(Thread(event.lane), event.start_ns, end, false));
+      uint64_t thread =
+          phase == PPI_PHASE_PROFILE_STEP ? 0 : Thread(event.lane);
+      device[phase].Add(Inside(thread, event.start_ns, end, false));
     }
     for (int i = 0; i < PPI_NUM_PHASES; i++) {
       SCOPED_TRACE(i);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pprof/mark.h"
+#include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -90,15 +91,13 @@ TEST_F(ThreadsTest, SessionsComeAndGo) {
 
 TEST_F(ThreadsTest, WindowsOpenAndClose) {
   for (int i = 0; i < 3; i++) {
-    ppi_schedule schedule = {};
-    schedule.rules[0] = {1, 1, 1, 2, 0};
-    schedule.num_rules = 1;
+    const ppi_capture capture = Cycle(1, 1, 1, 2, 0);
     LiveSession live;
     live.options.memory_limit_bytes = 4u << 20;
     live.options.drain_interval_us = 300;
     ASSERT_NE(nullptr, live.Create());
     ASSERT_EQ(PPROF_STATUS_OK,
-              ppi_session_set_schedule(live.session(), &schedule));
+              ppi_session_set_capture(live.session(), &capture));
     ASSERT_EQ(PPROF_STATUS_OK, live.Start());
     for (int k = 0; k < 20; k++) {
       pprof_step(1);

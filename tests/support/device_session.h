@@ -42,7 +42,9 @@ class DeviceSession {
     pprof_options options = {};
     options.size = sizeof options;
     options.drain_interval_us = 200;
-    options.stop_wait_ms = test_clock ? 1 : 5000;
+    // A flush waits in real time: shorter than a cycle under a sanitizer, none
+    // would ever be answered in time.
+    options.stop_wait_ms = test_clock ? 1000 : 5000;
     pprof_error error;
     EXPECT_EQ(pprof_session_create(&options, &session_, &error),
               PPROF_STATUS_OK)
@@ -82,7 +84,7 @@ class DeviceSession {
     std::atomic<bool> stopped{false};
     std::thread ticking([&] {
       while (!stopped) {
-        if (test_clock_) Advance(1000);
+        if (test_clock_) Advance(1000000);
         std::this_thread::yield();
       }
     });

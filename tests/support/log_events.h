@@ -25,8 +25,9 @@ struct Events {
   std::vector<pprof_event> events;
   std::vector<std::vector<uint64_t>> flows;
   std::vector<pprof_work_amount> work;
+  std::vector<pprof_cpu_use> cpu;
 
-  explicit Events(size_t n) : events(n), flows(n), work(n) {}
+  explicit Events(size_t n) : events(n), flows(n), work(n), cpu(n) {}
 };
 
 class Maker {
@@ -84,6 +85,7 @@ class Maker {
     event->device_end_ns = Below(2) ? Any() : 0;
     event->device_error_ns = Below(2) ? Any() : 0;
     if (Below(2)) event->value = AnyDouble();
+    if (Below(2)) event->attributes = static_cast<uint32_t>(Any());
   }
 
   Events Make(Lane *lane, uint32_t id, size_t n, unsigned wildness) {
@@ -101,11 +103,32 @@ class Maker {
                         AnyDouble(), AnyDouble()};
         event->work = &made.work[i];
       }
+      if (Below(100) < wildness) AddCpu(&made, i);
     }
     return made;
   }
 
  private:
+  // What is not known is zero.
+  void AddCpu(Events *made, size_t i) {
+    pprof_cpu_use *cpu = &made->cpu[i];
+    *cpu = {};
+    cpu->size = sizeof *cpu;
+    made->events[i].cpu = cpu;
+    if (Below(3) == 0) return;
+    cpu->known = PPROF_CPU_TIMES;
+    cpu->user_ns = Any();
+    cpu->sys_ns = Any();
+    cpu->inner_ns = Any();
+    cpu->voluntary_switches = Any();
+    cpu->involuntary_switches = Any();
+    cpu->minor_faults = Any();
+    cpu->major_faults = Any();
+    if (Below(2) == 0) return;
+    cpu->known |= PPROF_CPU_RUN_QUEUE;
+    cpu->run_queue_ns = Any();
+  }
+
   void AddFlows(Events *made, size_t i) {
     if (Below(4) == 0) return;
     if (i > 0 && Below(3))

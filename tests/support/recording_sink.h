@@ -24,6 +24,8 @@ struct RecordedEvent {
   std::vector<uint64_t> flows;
   bool has_work;
   pprof_work_amount work;
+  bool has_cpu;
+  pprof_cpu_use cpu;
   std::string name;
   uint32_t batch_lane;
 };
@@ -56,6 +58,7 @@ struct Recording {
   pprof_status finish_status = PPROF_STATUS_OK;
   std::function<bool()> ready;
   std::function<bool(uint32_t, uint64_t *)> kept;
+  std::function<void(bool opens)> on_window;
 
   uint64_t Total(ppi_total_key key, uint32_t lane = PPROF_ALL_LANES) const {
     auto found = totals.find({lane, key});
@@ -128,7 +131,10 @@ struct RecordingSink {
     kept.has_work = event->work != nullptr;
     if (event->work) kept.work = *event->work;
     kept.event.flows = nullptr;
+    kept.has_cpu = event->cpu != nullptr;
+    if (event->cpu) kept.cpu = *event->cpu;
     kept.event.work = nullptr;
+    kept.event.cpu = nullptr;
     auto site = recording->sites.find(event->site);
     if (site == recording->sites.end())
       recording->undefined_site = true;
@@ -159,6 +165,7 @@ struct RecordingSink {
   static pprof_status Window(pprof_sink *sink, uint32_t index, bool opens,
                              uint64_t time_ns) {
     Of(sink)->windows.push_back({index, opens, time_ns});
+    if (Of(sink)->on_window) Of(sink)->on_window(opens);
     return PPROF_STATUS_OK;
   }
 

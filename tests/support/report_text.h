@@ -40,10 +40,16 @@ class Report {
 
   std::string Write(ppi_report_format format, const char *views,
                     ppi_time_unit unit = PPI_TIME_MS) const {
+    ppi_report_options options = {};
+    options.views = views;
+    options.time_unit = unit;
+    return Write(format, options);
+  }
+  std::string Write(ppi_report_format format,
+                    const ppi_report_options &options) const {
     char *text = nullptr;
     size_t len = 0;
     FILE *file = open_memstream(&text, &len);
-    ppi_report_options options = {views, unit};
     pprof_status status = ppi_report_write(report_, &options, format, file);
     fclose(file);
     std::string written(text, len);

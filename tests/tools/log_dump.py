@@ -41,7 +41,9 @@ def print_event(what, event):
     start, end, error = event["device"]
     work = "-" if event["work"] is None else ",".join(f"{bits:016x}" for bits in event["work"])
     print(f"{what} {numbers} host={event['start']}..{event['end']} device={start}..{end}+-{error}"
-          f" value={event['value']:016x} flows=[{','.join(map(str, event['flows']))}] work={work}")
+          f" value={event['value']:016x} flows=[{','.join(map(str, event['flows']))}] work={work}"
+          + (f" attributes={event['attributes']}" if event["attributes"] else "")
+          + (f" cpu={','.join(map(str, event['cpu']))}" if event["cpu"] else ""))
 
 
 def print_totals(items, notes, lanes):
@@ -57,9 +59,9 @@ def print_totals(items, notes, lanes):
 
 
 def dump(path):
-    lanes = {}
     for what, *rest in pplog.read(path):
         if what == "info":
+            lanes = {}
             for key, value in rest[0]:
                 print(f"info {escape(key)}={escape(value)}")
             print("begin")

@@ -42,6 +42,15 @@ static uint64_t bits_of(double value) {
   return bits;
 }
 
+static void print_cpu(FILE *out, const pprof_cpu_use *cpu) {
+  fprintf(out,
+          " cpu=%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+          ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+          cpu->known, cpu->user_ns, cpu->sys_ns, cpu->inner_ns,
+          cpu->voluntary_switches, cpu->involuntary_switches, cpu->minor_faults,
+          cpu->major_faults, cpu->run_queue_ns);
+}
+
 static void print_event(FILE *out, const char *what, const pprof_event *event) {
   fprintf(out,
           "%s kind=%" PRIu32 " site=%" PRIu32 " lane=%" PRIu32
@@ -61,7 +70,11 @@ static void print_event(FILE *out, const char *what, const pprof_event *event) {
     fprintf(out, "%016" PRIx64 ",%016" PRIx64 ",%016" PRIx64 ",%016" PRIx64,
             bits_of(event->work->items), bits_of(event->work->bytes),
             bits_of(event->work->flops), bits_of(event->work->params));
-  fprintf(out, "%s\n", event->work ? "" : "-");
+  if (!event->work) fprintf(out, "-");
+  if (event->attributes)
+    fprintf(out, " attributes=%" PRIu32, event->attributes);
+  if (event->cpu) print_cpu(out, event->cpu);
+  fprintf(out, "\n");
 }
 
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {

@@ -56,14 +56,12 @@ void Feed(pprof_sink *writer, uint32_t seed, unsigned wildness, int batches) {
   }
 }
 
-void Write(const std::string &path, uint32_t seed, unsigned wildness,
-           int batches, bool finish) {
-  pprof_sink *writer = nullptr;
-  Check(pprof_log_writer_create(path.c_str(), &writer, nullptr));
+void WriteRun(pprof_sink *writer, uint32_t seed, unsigned wildness, int batches,
+              bool finish) {
   std::string config(finish ? 100000 : 10, 'c');
-  ppi_text texts[] = {{"uuid", "0123456789abcdef0123456789abcdef"},
-                      {"config", config.c_str()},
-                      {"command", "a b\n"}};
+  std::string uuid(32, static_cast<char>('0' + seed % 10));
+  ppi_text texts[] = {
+      {"uuid", uuid.c_str()}, {"config", config.c_str()}, {"command", "a b\n"}};
   pprof_run_info info = {texts, 3, nullptr};
   Check(writer->begin(writer, &info));
   Feed(writer, seed, wildness, batches);
@@ -73,6 +71,13 @@ void Write(const std::string &path, uint32_t seed, unsigned wildness,
   ppi_text note = {"clock", "tsc"};
   pprof_totals totals = {items, 3, &note, 1};
   if (finish) Check(writer->finish(writer, &totals));
+}
+
+void Write(const std::string &path, uint32_t seed, unsigned wildness,
+           int batches, bool finish) {
+  pprof_sink *writer = nullptr;
+  Check(pprof_log_writer_create(path.c_str(), &writer, nullptr));
+  WriteRun(writer, seed, wildness, batches, finish);
   writer->destroy(writer);
   if (!finish) rename((path + ".part").c_str(), path.c_str());
 }
@@ -82,6 +87,40 @@ std::string Slurp(const std::string &path) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+void WriteSeveral(const std::string &path) {
+  pprof_sink *writer = nullptr;
+  Check(pprof_log_writer_create(path.c_str(), &writer, nullptr));
+  for (uint32_t seed : {7, 8, 9}) WriteRun(writer, seed, 10, 40, true);
+  writer->destroy(writer);
+}
+
+// Around the second run's header: it is gone in part, in whole, or with the
+// blocks behind it; or a header stands where none should.
+void DamageSeveral(const std::string &from, const std::string &folder) {
+  const std::string whole = Slurp(from), header = whole.substr(0, 64);
+  size_t second = whole.find("PPROFLOG", 1);
+  int n = 0;
+  auto spill = [&](const std::string &bytes) {
+    std::ofstream(folder + "/several" + std::to_string(++n) + ".pplog",
+                  std::ios::binary)
+        << bytes;
+  };
+  for (size_t at : {size_t{2}, size_t{20}, size_t{63}, size_t{70}}) {
+    std::string bytes = whole;
+    bytes[second + at] = static_cast<char>(bytes[second + at] ^ 1);
+    spill(bytes);
+  }
+  for (size_t len : {size_t{64}, size_t{70}, size_t{1000}, size_t{5000}}) {
+    spill(std::string(whole).erase(second, len));
+    spill(std::string(whole).replace(second, len, len, '\0'));
+    spill(whole.substr(0, second + len));
+  }
+  spill(std::string(whole).insert(second, header));
+  spill(std::string(whole).replace(second - 90, 64, header));
+  spill(whole + whole.substr(0, second));
+  spill(whole + "PPROFLOG");
 }
 
 void Damage(const std::string &from, const std::string &folder) {
@@ -111,6 +150,8 @@ int Main(const std::string &folder) {
   Write(folder + "/part.pplog", 5, 20, 60, false);
   Write(folder + "/large.pplog", 6, 5, 900, true);
   Damage(folder + "/mixed.pplog", folder);
+  WriteSeveral(folder + "/several.pplog");
+  DamageSeveral(folder + "/several.pplog", folder);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "compose.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,9 @@ std::string said;
 std::string failing;
 std::string config_text;
 pprof_options options;
-ppi_schedule schedule;
+ppi_capture capture;
+ppi_control_actions control;
+ppi_control_options control_options;
 ppi_nvtx_options nvtx;
 bool other_session;
 
@@ -73,7 +76,14 @@ pprof_report *Report() {
   return reinterpret_cast<pprof_report *>(&report_memory);
 }
 
-std::string log_path;
+std::string log_path, chrome_path, part_path, flight_path, note, log_error;
+int chrome_errno;
+ppi_log_rotation rotation;
+ppi_flight_options flight;
+ppi_window_maker maker;
+pprof_window_fn on_window;
+void *on_window_user;
+bool busy, dumped;
 
 ppi_compose_calls FakeCalls() {
   ppi_compose_calls calls = {};
@@ -85,10 +95,51 @@ ppi_compose_calls FakeCalls() {
     if (status == PPROF_STATUS_OK) *out = Session();
     return status;
   };
-  calls.session_set_schedule = [](pprof_session *, const ppi_schedule *asked) {
-    schedule = *asked;
-    return Say("schedule");
+  calls.session_set_capture = [](pprof_session *, const ppi_capture *asked) {
+    pprof_status status = Say("capture");
+    if (status == PPROF_STATUS_OK) capture = *asked;
+    return status;
   };
+  calls.session_set_choice = [](pprof_session *, const ppi_choice *asked) {
+    std::string globs;
+    for (size_t i = 0; i < asked->num_include; i++)
+      globs += std::string("+") + asked->include[i];
+    for (size_t i = 0; i < asked->num_exclude; i++)
+      globs += std::string("-") + asked->exclude[i];
+    for (size_t i = 0; i < asked->num_cpu; i++)
+      globs += std::string("@") + asked->cpu[i];
+    return Say("choice" + (globs.empty() ? "" : ":" + globs));
+  };
+  calls.session_set_ring = [](pprof_session *, uint64_t bytes) {
+    return Say("ring:" + std::to_string(bytes));
+  };
+  calls.session_add_window_maker = [](pprof_session *,
+                                      const ppi_window_maker *asked) {
+    maker = *asked;
+    return Say("maker");
+  };
+  calls.session_on_window = [](pprof_session *, pprof_window_fn fn,
+                               void *user) {
+    on_window = fn;
+    on_window_user = user;
+    return Say("windows");
+  };
+  calls.session_demand = [](pprof_session *, const ppi_demand *asked,
+                            uint32_t *out) {
+    *out = 5;
+    if (busy) return Say("demand"), PPROF_STATUS_BUSY;
+    return Say("demand:" + std::to_string(asked->steps) + ":" +
+               std::to_string(asked->ns));
+  };
+  calls.session_withdraw = [](pprof_session *) {
+    Say("withdraw");
+    return !busy;
+  };
+  calls.session_note = [](pprof_session *, const char *key, const char *text) {
+    Say(std::string("note:") + key);
+    note = text;
+  };
+  calls.session_flush = [](pprof_session *) { return Say("flush"); };
   calls.session_set_device_mode = [](pprof_session *, ppi_device_mode mode) {
     return Say("devices:" + std::to_string(mode));
   };
@@ -116,25 +167,60 @@ ppi_compose_calls FakeCalls() {
       if (sinks[i]->destroy) sinks[i]->destroy(sinks[i]);
     num_sinks = 0;
   };
-  calls.log_writer_create = [](const char *path, pprof_sink **out,
-                               pprof_error *error) {
+  calls.log_writer_create = [](const char *path, const ppi_log_rotation *asked,
+                               pprof_sink **out, pprof_error *error) {
     pprof_status status = SayError(std::string("log:") + path, error);
     log_path = path;
+    part_path = log_path + ".part";
+    rotation = *asked;
     if (status == PPROF_STATUS_OK) *out = MakeSink("log");
     return status;
+  };
+  calls.log_writer_part_path = [](const pprof_sink *) {
+    return part_path.c_str();
+  };
+  calls.log_writer_error = [](const pprof_sink *) { return log_error.c_str(); };
+  calls.flight_create = [](const ppi_flight_options *asked, pprof_sink **out,
+                           pprof_error *error) {
+    pprof_status status = SayError("flight", error);
+    flight = *asked;
+    flight_path = asked->path;
+    if (status == PPROF_STATUS_OK) *out = MakeSink("flight");
+    return status;
+  };
+  calls.flight_set_rules = [](pprof_sink *, const ppi_rule *, size_t num,
+                              uint64_t every_ns, uint64_t limit) {
+    return Say("rules:" + std::to_string(num) + ":" + std::to_string(every_ns) +
+               ":" + std::to_string(limit));
+  };
+  calls.flight_trigger = [](pprof_sink *, const char *path, char *out,
+                            size_t size) {
+    snprintf(out, size, "%s", path ? path : flight_path.c_str());
+    return Say(std::string("dump:") + (path ? path : "-"));
+  };
+  calls.flight_dumped = [](pprof_sink *, const char *, pprof_status *out) {
+    *out = PPROF_STATUS_OK;
+    return dumped;
   };
   calls.log_writer_path = [](const pprof_sink *) { return log_path.c_str(); };
   calls.chrome_writer_create = [](const char *path, pprof_sink **out,
                                   pprof_error *error) {
     pprof_status status = SayError(std::string("chrome:") + path, error);
+    chrome_path = path;
     if (status == PPROF_STATUS_OK) *out = MakeSink("chrome");
     return status;
   };
+  calls.chrome_writer_set_disk = [](pprof_sink *, ppi_disk *) {};
+  calls.chrome_writer_path = [](const pprof_sink *) {
+    return chrome_path.c_str();
+  };
+  calls.chrome_writer_error = [](const pprof_sink *) { return chrome_errno; };
   calls.report_create = [](pprof_report **out) {
     pprof_status status = Say("report");
     if (status == PPROF_STATUS_OK) *out = Report();
     return status;
   };
+  calls.report_set_details = [](pprof_report *, const ppi_report_details *) {};
   calls.report_sink = [](pprof_report *) { return &report_sink; };
   calls.report_destroy = [](pprof_report *) { Say("~report"); };
   calls.report_write[PPI_EXPORT_TABLE] = [](const pprof_report *,
@@ -153,6 +239,13 @@ ppi_compose_calls FakeCalls() {
   };
   calls.open_backends = [](uint64_t backends) {
     if (backends) Say("backends:" + std::to_string(backends));
+  };
+  calls.control_start = [](const ppi_control_options *asked,
+                           const ppi_control_actions *actions, ppi_control **,
+                           pprof_error *) {
+    control_options = *asked;
+    control = *actions;
+    return PPROF_STATUS_OK;
   };
   return calls;
 }
@@ -178,7 +271,9 @@ class ComposeTest : public testing::Test {
           "SLURM_PROCID"})
       unsetenv(name);
     said = failing = config_text = "";
-    other_session = false;
+    other_session = busy = dumped = false;
+    note = log_error = "";
+    chrome_errno = 0;
     error_.text[0] = 0;
     ppi_compose_set_calls(&calls_);
     // A short path: messages hold 255 bytes, Bazel's own folder is longer.
@@ -211,15 +306,17 @@ TEST_F(ComposeTest, DefaultsWriteALog) {
   setenv("PPROF_OUTPUT", "x.pplog", 1);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, &error_)) << error_.text;
   EXPECT_EQ(
-      "create schedule devices:0 graphs:skip info:config log:x.pplog add start",
+      "create capture choice devices:0 graphs:skip info:config log:x.pplog add "
+      "maker start",
       said);
   EXPECT_EQ(sizeof options, options.size);
   EXPECT_EQ(67108864u, options.memory_limit_bytes);
   EXPECT_EQ(nullptr, options.spool_dir);
   EXPECT_EQ(5000u, options.drain_interval_us);
   EXPECT_EQ(1000u, options.stop_wait_ms);
-  EXPECT_EQ(0u, schedule.num_rules);
-  EXPECT_EQ(0u, config_text.find("version: 1\noutput: \"x.pplog\"\n"));
+  EXPECT_EQ(0u, capture.num_rules);
+  EXPECT_EQ(0u,
+            config_text.find("version: 1\nmode: full\noutput: \"x.pplog\"\n"));
   said = "";
   EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error_));
   EXPECT_EQ("stop destroy ~log", said);
@@ -245,17 +342,18 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                                    folder_ + "/t.json'}\n"))
       << error_.text;
   EXPECT_EQ(
-      "create schedule devices:1 graphs:external info:config log:a.pplog add"
-      " chrome:a.json.gz add report add backends:2 start",
+      "create capture choice devices:1 graphs:external info:config log:a.pplog "
+      "add"
+      " chrome:a.json.gz add report add maker backends:2 start",
       said);
   EXPECT_EQ(8388608u, options.memory_limit_bytes);
   EXPECT_EQ(1000u, options.drain_interval_us);
   EXPECT_EQ(50u, options.stop_wait_ms);
   EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
   EXPECT_EQ(PPI_NVTX_FORK_OFF, nvtx.fork);
-  ASSERT_EQ(1u, schedule.num_rules);
-  EXPECT_EQ(2u, schedule.rules[0].skip_first);
-  EXPECT_EQ(3u, schedule.rules[0].active);
+  ASSERT_EQ(1u, capture.num_rules);
+  EXPECT_EQ(2u, capture.rules[0].steps.skip_first);
+  EXPECT_EQ(3u, capture.rules[0].steps.active);
   said = "";
   EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error_));
   EXPECT_EQ("stop table:model json:all destroy ~log ~chrome ~report", said);
@@ -268,8 +366,8 @@ TEST_F(ComposeTest, LogCanBeLeftOut) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Start("log: false\nexports: [{format: chrome, path: c.json}]\n"));
   EXPECT_EQ(
-      "create schedule devices:0 graphs:skip info:config chrome:c.json"
-      " add start",
+      "create capture choice devices:0 graphs:skip info:config chrome:c.json"
+      " add maker start",
       said);
 }
 
@@ -279,29 +377,33 @@ TEST_F(ComposeTest, EachFailureLeavesNothing) {
     const char *failing, *calls, *message;
   } cases[] = {
       {"create", "create", "create failed"},
-      {"schedule", "create schedule destroy",
+      {"capture", "create capture destroy",
        "cannot set up the session: not available on this machine"},
-      {"graphs", "create schedule devices:0 graphs:skip destroy",
+      {"choice", "create capture choice destroy",
        "cannot set up the session: not available on this machine"},
-      {"info", "create schedule devices:0 graphs:skip info:config destroy",
+      {"graphs", "create capture choice devices:0 graphs:skip destroy",
        "cannot set up the session: not available on this machine"},
-      {"log", "create schedule devices:0 graphs:skip info:config log:a destroy",
+      {"info",
+       "create capture choice devices:0 graphs:skip info:config destroy",
+       "cannot set up the session: not available on this machine"},
+      {"log",
+       "create capture choice devices:0 graphs:skip info:config log:a destroy",
        "log failed"},
       {"add",
-       "create schedule devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip info:config log:a add"
        " ~log destroy",
        "cannot add an output: not available on this machine"},
       {"chrome",
-       "create schedule devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip info:config log:a add"
        " chrome:c destroy ~log",
        "chrome failed"},
       {"report",
-       "create schedule devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip info:config log:a add"
        " chrome:c add report destroy ~log ~chrome",
        "cannot make a report: not available on this machine"},
       {"start",
-       "create schedule devices:0 graphs:skip info:config log:a add"
-       " chrome:c add report add start destroy ~log ~chrome ~report",
+       "create capture choice devices:0 graphs:skip info:config log:a add"
+       " chrome:c add report add maker start destroy ~log ~chrome ~report",
        "cannot start: not available on this machine"},
   };
   const std::string text =
@@ -316,6 +418,7 @@ TEST_F(ComposeTest, EachFailureLeavesNothing) {
     failing = said = "";
     EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
     EXPECT_EQ("", said) << "nothing is left to stop";
+    EXPECT_FALSE(Exists("t.part"));
   }
 }
 
@@ -491,8 +594,8 @@ TEST_F(ComposeTest, SettingsTakeWhatFilesTake) {
          "output=\"a;b\";devices.backends=[cpu];",
          1);
   ASSERT_EQ(PPROF_STATUS_OK, Start("capture: {active: 9}\n")) << error_.text;
-  EXPECT_EQ(2u, schedule.num_rules);
-  EXPECT_NE(std::string::npos, said.find("log:a;b add backends:1 start"));
+  EXPECT_EQ(2u, capture.num_rules);
+  EXPECT_NE(std::string::npos, said.find("log:a;b add maker backends:1 start"));
   EXPECT_NE(std::string::npos, said.find("devices:1"));
 }
 
@@ -524,6 +627,320 @@ TEST_F(ComposeTest, PathsAreExpanded) {
   EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_expand_path(&from, to, &error_));
   EXPECT_STREQ("output: the path is empty", error_.text);
   unsetenv("PPROF_TEST_JOB");
+}
+
+// ---- what is asked of a run that goes on ----
+
+std::string Ask(uint64_t steps, uint64_t ns, const char *output,
+                uint64_t *out_ticket = nullptr) {
+  ppi_trigger trigger = {steps, ns, ""};
+  strcpy(trigger.output, output);
+  ppi_control_reply reply = {};
+  control.trigger(control.user, &trigger, &reply);
+  if (out_ticket) *out_ticket = reply.ticket;
+  return reply.text;
+}
+
+std::string Settled(uint64_t ticket) {
+  ppi_control_reply reply = {};
+  return control.settled(control.user, ticket, &reply) ? reply.text : "(not)";
+}
+
+TEST_F(ComposeTest, EverythingOfAFlightRecorder) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("log: false\nflight_recorder:\n  memory: 4MiB\n"
+                  "  before: 3s\n  after: 500ms\n  every: 5s\n  limit: 2\n"
+                  "  output: " +
+                  folder_ + "/f.pplog\n  rules: ['request > 120ms']\n"))
+      << error_.text;
+  EXPECT_EQ(
+      "create capture choice ring:4194304 devices:0 graphs:skip info:config"
+      " flight add maker start",
+      said);
+  EXPECT_EQ(3000000000u, flight.before_ns);
+  EXPECT_EQ(500000000u, flight.after_ns);
+  EXPECT_EQ(5000000000u, flight.every_ns);
+  EXPECT_EQ(2u, flight.limit);
+  EXPECT_EQ(1u, flight.num_rules);
+  EXPECT_EQ(folder_ + "/f.pplog", flight_path);
+  said = "";
+  uint64_t ticket = 0;
+  EXPECT_EQ("begun dump file=" + folder_ + "/f.pplog", Ask(0, 0, "", &ticket));
+  EXPECT_EQ("(not)", Settled(ticket));
+  dumped = true;
+  EXPECT_EQ("done dump file=" + folder_ + "/f.pplog", Settled(ticket));
+  EXPECT_EQ("begun dump file=/tmp/x y", Ask(0, 0, "/tmp/x y", &ticket));
+  EXPECT_EQ("done dump file=/tmp/x y", Settled(ticket));
+  EXPECT_EQ("dump:- dump:/tmp/x y", said);
+  busy = true;
+  EXPECT_EQ(
+      "failed busy everything is being recorded already; without steps and"
+      " seconds a trigger makes the flight recorder write a dump",
+      Ask(2, 0, ""));
+}
+
+TEST_F(ComposeTest, RotationAndLimitReachTheLog) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: a\nrotate: {size: 8MiB, keep: 3}\n"
+                  "disk_limit: 1GiB\ninclude: [de*]\nexclude: [\"*x\"]\n"))
+      << error_.text;
+  EXPECT_EQ(8388608u, rotation.segment_bytes);
+  EXPECT_EQ(3u, rotation.keep);
+  EXPECT_NE(nullptr, rotation.disk);
+  EXPECT_NE(std::string::npos, said.find(" choice:+de*-*x "));
+}
+
+TEST_F(ComposeTest, WindowOnDemandGoesIntoALogOfItsOwn) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: " + folder_ + "/a\ncapture: {on_demand: true}\n"))
+      << error_.text;
+  said = "";
+  uint64_t ticket = 0;
+  EXPECT_EQ("begun window=5 opens=step file=/tmp/own",
+            Ask(3, 0, "/tmp/own", &ticket));
+  EXPECT_EQ("log:/tmp/own demand:3:0", said);
+  EXPECT_EQ("(not)", Settled(ticket));
+  EXPECT_EQ(nullptr, maker.open(maker.user, 4)) << "another window";
+  maker.complete(maker.user, 4, nullptr, PPROF_STATUS_OK);
+  pprof_sink *sink = maker.open(maker.user, 5);
+  ASSERT_NE(nullptr, sink);
+  EXPECT_EQ("(not)", Settled(ticket));
+  said = "";
+  maker.complete(maker.user, 5, sink, PPROF_STATUS_OK);
+  EXPECT_EQ("~log", said);
+  EXPECT_EQ("done window=5 file=/tmp/own", Settled(ticket));
+  EXPECT_EQ("failed busy too much was asked for since", Settled(ticket));
+}
+
+TEST_F(ComposeTest, WindowOnDemandGoesIntoTheLogOfAll) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: " + folder_ + "/a\ncapture: {on_demand: true}\n"));
+  std::ofstream(folder_ + "/a.part") << "x";
+  said = "";
+  uint64_t ticket = 0;
+  EXPECT_EQ("begun window=5 opens=now file=" + folder_ + "/a.part",
+            Ask(0, 0, "", &ticket))
+      << "ten seconds unless said";
+  EXPECT_EQ("demand:0:10000000000", said);
+  said = "";
+  EXPECT_EQ(nullptr, maker.open(maker.user, 5));
+  maker.complete(maker.user, 5, nullptr, PPROF_STATUS_OK);
+  EXPECT_EQ("done window=5 file=" + folder_ + "/a.part", Settled(ticket));
+  EXPECT_EQ("flush", said);
+  EXPECT_EQ("begun window=5 opens=now file=" + folder_ + "/a.part",
+            Ask(0, 7, "", &ticket));
+  maker.complete(maker.user, 5, nullptr, PPROF_STATUS_OK);
+  unlink((folder_ + "/a.part").c_str());
+  EXPECT_EQ("done window=5 file=" + folder_ + "/a", Settled(ticket))
+      << "it was stopped meanwhile";
+}
+
+TEST_F(ComposeTest, DemandsThatFailLeaveNoLog) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\ncapture: {on_demand: true}\n"));
+  busy = true;
+  said = "";
+  EXPECT_EQ(
+      "failed busy a window is open or asked for already; try again later",
+      Ask(0, 1, "/tmp/own"));
+  EXPECT_EQ("log:/tmp/own demand ~log", said);
+  failing = "log";
+  EXPECT_EQ("failed io log failed", Ask(0, 1, "/tmp/own"));
+  failing = "";
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\n"));
+  EXPECT_EQ(
+      "failed busy everything is being recorded already, to a.part; 'capture:"
+      " {on_demand: true}' records only when asked",
+      Ask(0, 1, ""));
+}
+
+// A window that waits for a step is given up when nobody waits for it.
+TEST_F(ComposeTest, DemandIsWithdrawnWithItsClient) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\ncapture: {on_demand: true}\n"));
+  uint64_t ticket = 0;
+  Ask(3, 0, "/tmp/own", &ticket);
+  said = "";
+  control.gone(control.user, ticket + 1);
+  EXPECT_EQ("", said) << "another's";
+  control.gone(control.user, ticket);
+  EXPECT_EQ("withdraw ~log", said);
+  Ask(3, 0, "/tmp/own", &ticket);
+  busy = true;
+  said = "";
+  control.gone(control.user, ticket);
+  EXPECT_EQ("withdraw", said) << "it has just opened";
+  pprof_sink *sink = maker.open(maker.user, 5);
+  said = "";
+  control.gone(control.user, ticket);
+  EXPECT_EQ("", said) << "an open window ends by itself";
+  maker.complete(maker.user, 5, sink, PPROF_STATUS_OK);
+}
+
+// Whoever asked for a window that there is no room for is told at once.
+TEST_F(ComposeTest, DemandOfAWindowThatIsSkippedIsOver) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\ncapture: {on_demand: true}\n"));
+  uint64_t ticket = 0;
+  Ask(0, 1, "/tmp/own", &ticket);
+  ppi_control_reply reply = {};
+  EXPECT_FALSE(control.settled(control.user, ticket, &reply));
+  said = "";
+  maker.skipped(maker.user, 4);
+  EXPECT_FALSE(control.settled(control.user, ticket, &reply)) << "another's";
+  maker.skipped(maker.user, 5);
+  EXPECT_EQ("~log", said);
+  ASSERT_TRUE(control.settled(control.user, ticket, &reply));
+  EXPECT_EQ(0u, std::string(reply.text).find("failed busy ")) << reply.text;
+}
+
+TEST_F(ComposeTest, ManyDemandsThatNobodyWaitsFor) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\ncapture: {on_demand: true}\n"));
+  for (int i = 0; i < 40; i++) {
+    EXPECT_EQ("begun window=5 opens=now file=a.part", Ask(0, 1, ""));
+    maker.complete(maker.user, 5, nullptr, PPROF_STATUS_OK);
+  }
+}
+
+TEST_F(ComposeTest, ControlIsAskedForAsConfigured) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\n"));
+  EXPECT_TRUE(control_options.socket);
+  EXPECT_EQ(nullptr, control_options.touch_path);
+  EXPECT_EQ(folder_ + "/p.yaml", control_options.reload_path);
+  EXPECT_EQ(0, control_options.signal);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  said = "";
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: a\ncontrol: {socket: false, reload: false,"
+                  " signal: USR2, file: '" +
+                  folder_ + "/touch'}\n"));
+  EXPECT_FALSE(control_options.socket);
+  EXPECT_EQ(folder_ + "/touch", control_options.touch_path);
+  EXPECT_EQ(nullptr, control_options.reload_path);
+  EXPECT_EQ(SIGUSR2, control_options.signal);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  said = "";
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\ncontrol: {socket: false}\n"));
+  EXPECT_EQ(std::string::npos, said.find("maker")) << "nobody can ask";
+}
+
+TEST_F(ComposeTest, ReloadTakesWhatMayChange) {
+  const std::string flying =
+      "flight_recorder: {output: " + folder_ + "/f, rules: [";
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: a\ncapture: {steps: [0, 2]}\n" + flying + "]}\n"));
+  said = "";
+  File("output: a\ncapture: {steps: [5, 9]}\nexclude: [a, b]\n" + flying +
+       "'request > 1s'], every: 1s, limit: 3}\n");
+  control.reload(control.user);
+  EXPECT_EQ("rules:1:1000000000:3 capture choice:-a-b note:reloaded", said);
+  EXPECT_EQ(4u, capture.rules[0].steps.skip_first);
+  said = "";
+  control.reload(control.user);
+  EXPECT_EQ("rules:1:1000000000:3 capture note:reloaded", said)
+      << "an epoch only for another choice";
+  said = "";
+  File("output: a\ncapture: {steps: [5, 9]}\nexclude: [a, b]\ncpu: [c]\n" +
+       flying + "'request > 1s'], every: 1s, limit: 3}\n");
+  control.reload(control.user);
+  EXPECT_EQ("rules:1:1000000000:3 capture choice:-a-b@c note:reloaded", said);
+}
+
+TEST_F(ComposeTest, ReloadIsAllOrNothing) {
+  const std::string first = "output: a\ncapture: {steps: [0, 2]}\n";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(first));
+  said = "";
+  File("output: a\ncapture: {active: 0}\n");
+  control.reload(control.user);
+  EXPECT_EQ("note:reload_refused", said);
+  EXPECT_EQ(0u, note.find(folder_ + "/p.yaml:2:")) << note;
+  said = "";
+  File("output: b\ncapture: {steps: [5, 9]}\n");
+  control.reload(control.user);
+  EXPECT_EQ("note:reload_refused", said);
+  EXPECT_EQ(folder_ + "/p.yaml: 'output' cannot change while a session runs",
+            note);
+  said = "";
+  File("output: a\ncapture: {steps: [5, 9]}\nexclude: [a]\n");
+  failing = "choice";
+  control.reload(control.user);
+  EXPECT_EQ("capture choice:-a capture note:reload_refused", said);
+  EXPECT_EQ(0u, capture.rules[0].steps.skip_first) << "taken back";
+  failing = said = "";
+  control.reload(control.user);
+  EXPECT_EQ("capture choice:-a note:reloaded", said);
+  unlink((folder_ + "/p.yaml").c_str());
+  said = "";
+  control.reload(control.user);
+  EXPECT_EQ("note:reload_refused", said);
+}
+
+// What the session calls for each window writes its files.
+TEST_F(ComposeTest, ExportsOfWindows) {
+  ASSERT_EQ(
+      PPROF_STATUS_OK,
+      Start("output: a\nexports:\n  - {format: table, per: window, path:"
+            " '" +
+            folder_ + "/w%w.txt'}\n  - {format: chrome, per: window, path: '" +
+            folder_ + "/w%w.json'}\ncontrol: {socket: false}\n"))
+      << error_.text;
+  EXPECT_EQ(
+      "create capture choice devices:0 graphs:skip info:config log:a add"
+      " maker windows start",
+      said);
+  said = "";
+  on_window(on_window_user, 12, Report());
+  EXPECT_EQ("table:all", said);
+  EXPECT_EQ("the table\n", Read(folder_ + "/w12.txt"));
+  EXPECT_FALSE(Exists(folder_ + "/w12.txt.part"));
+  said = "";
+  pprof_sink *sink = maker.open(maker.user, 3);
+  EXPECT_EQ("chrome:" + folder_ + "/w3.json", said);
+  said = "";
+  maker.complete(maker.user, 3, sink, PPROF_STATUS_OK);
+  EXPECT_EQ("~chrome", said);
+  failing = "table";
+  on_window(on_window_user, 13, Report());
+  EXPECT_FALSE(Exists(folder_ + "/w13.txt"));
+  EXPECT_FALSE(Exists(folder_ + "/w13.txt.part"));
+  failing = "";
+  on_window(on_window_user, 14, Report());
+  EXPECT_TRUE(Exists(folder_ + "/w14.txt"));
+  EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
+  EXPECT_EQ(
+      "cannot write " + folder_ + "/w13.txt: not available on this machine",
+      error_.text);
+  maker.destroy(maker.user);
+}
+
+// Hashed names are not told by the configuration in the log either.
+TEST_F(ComposeTest, HashedNamesStandNowhere) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: a\nexclude: [secret]\nprivacy: {names: hash}\n"))
+      << error_.text;
+  EXPECT_EQ(std::string::npos, config_text.find("secret")) << config_text;
+  File("output: a\nexclude: [secret]\nprivacy: {names: hash}\nx: secret\n");
+  control.reload(control.user);
+  EXPECT_EQ("", note);
+}
+
+TEST_F(ComposeTest, TwoProcessesOneNameEachItsExport) {
+  std::string text =
+      "output: a\nexports: [{format: csv, path: '" + folder_ + "/t.csv'}]\n";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text));
+  fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    num_sinks = 0;  // the parent's
+    bool good = Start(text) == PPROF_STATUS_OK &&
+                pprof_stop(nullptr) == PPROF_STATUS_OK;
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+  EXPECT_TRUE(Exists(folder_ + "/t.1.csv"));
+  EXPECT_FALSE(Exists(folder_ + "/t.csv"));
+  EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  EXPECT_TRUE(Exists(folder_ + "/t.csv"));
 }
 
 // A forked child has no session of its parent's; it may start its own.
@@ -576,6 +993,30 @@ TEST_F(ComposeTest, RealSessionLeavesItsFiles) {
   EXPECT_EQ(3u, num);
   EXPECT_NE(std::string::npos, trace.find("\"recorded\":3,"));
   EXPECT_NE(std::string::npos, trace.find("\"config\":\"version: 1\\u000a"));
+}
+
+TEST_F(ComposeTest, StopSaysWhichFileFailedAndWhy) {
+  std::string trace = folder_ + "/t.json";
+  std::string text = "output: a\nexports:\n  - {format: csv, path: " + folder_ +
+                     "/t.csv}\n  - {format: chrome, path: " + trace + "}\n";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text));
+  failing = "stop";
+  chrome_errno = ENOSPC;
+  EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
+  EXPECT_EQ("cannot write " + trace + ": No space left on device", error_.text);
+  failing = "";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text));
+  failing = "stop";
+  chrome_errno = PPI_CHROME_OVER_LIMIT;
+  EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
+  EXPECT_EQ("cannot write " + trace + ": no room within 'disk_limit'",
+            error_.text);
+  failing = "";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text));
+  failing = "stop";
+  log_error = "a.part: No space left on device";
+  EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
+  EXPECT_STREQ("a.part: No space left on device", error_.text);
 }
 
 TEST_F(ComposeTest, RealFailureLeavesNothing) {

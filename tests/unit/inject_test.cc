@@ -19,8 +19,8 @@
 #include "clock.h"
 #include "names.h"
 #include "report_text.h"
-#include "schedule.h"
 #include "session_impl.h"
+#include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 #include "thread.h"
 
@@ -120,12 +120,9 @@ TEST(InjectTest, AThreadsExitAbandonsItsDomainsToo) {
 
 TEST(InjectTest, AnEdgeCutsEveryStackOfAThread) {
   LiveSession live;
-  ppi_schedule schedule = {};
-  schedule.rules[0] = {0, 1, 0, 1, 0};  // every other step
-  schedule.num_rules = 1;
+  const ppi_capture capture = Cycle(0, 1, 0, 1, 0);  // every other step
   ASSERT_NE(nullptr, live.Create());
-  ASSERT_EQ(PPROF_STATUS_OK,
-            ppi_session_set_schedule(live.session(), &schedule));
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_session_set_capture(live.session(), &capture));
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   uint32_t a = pprof_inject_domain_("inject a");
   EXPECT_EQ(PPROF_INJECT_NO_TOOL_, Push(a, "closed"));

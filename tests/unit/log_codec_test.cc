@@ -2,6 +2,7 @@
 //
 // Varints, codecs, the nesting model and what hostile bytes do to them.
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <random>
@@ -57,18 +58,27 @@ TEST(BufferTest, CursorRefusesWhatIsNotThere) {
   EXPECT_TRUE(text.failed);
 }
 
-class CodecTest : public ::testing::Test {
+// With each library that this machine has; the test is of zlib where it has no
+// other, which the name of the writer tells.
+class CodecTest : public ::testing::TestWithParam<ppi_codec_library> {
  protected:
   void SetUp() override {
+    ppi_codec_limit(GetParam());
     ASSERT_EQ(ppi_codec_create(1, &codec_), 0);
   }
   void TearDown() override {
     ppi_codec_destroy(codec_);
+    ppi_codec_limit(PPI_CODEC_IGZIP);
   }
   ppi_codec *codec_ = nullptr;
 };
 
-TEST_F(CodecTest, ThereAndBack) {
+INSTANTIATE_TEST_SUITE_P(Libraries, CodecTest,
+                         ::testing::Values(PPI_CODEC_ZLIB_ONLY,
+                                           PPI_CODEC_LIBDEFLATE,
+                                           PPI_CODEC_IGZIP));
+
+TEST_P(CodecTest, ThereAndBack) {
   std::string text(5000, 'x'), out(5000, 0), back(5000, 0);
   size_t len;
   EXPECT_EQ(ppi_codec_deflate(codec_, text.data(), 5000, &out[0], &len),
@@ -79,18 +89,50 @@ TEST_F(CodecTest, ThereAndBack) {
   EXPECT_EQ(back, text);
 }
 
-TEST_F(CodecTest, NoiseStaysRaw) {
-  std::mt19937 random(1);
-  std::string text, out(64, 0);
-  for (int i = 0; i < 64; i++) text += static_cast<char>(random());
-  size_t len;
-  EXPECT_EQ(ppi_codec_deflate(codec_, text.data(), 64, &out[0], &len),
-            PPI_CODEC_RAW);
-  EXPECT_EQ(len, 64u);
-  EXPECT_EQ(out, text);
+// Whatever writes and whatever reads: zlib reads it, and reads the same.
+TEST_P(CodecTest, ZlibReadsWhatAnyLibraryWrites) {
+  std::mt19937 random(2);
+  for (size_t size : {1, 2, 3, 60, 61, 1000, 40000, 65536}) {
+    std::string text, out(size, 0), back(size, 0);
+    for (size_t i = 0; i < size; i++)
+      text += static_cast<char>(i % 64 < 16 ? i / 64 : random() % 32);
+    size_t len;
+    ppi_codec_id id =
+        ppi_codec_deflate(codec_, text.data(), size, &out[0], &len);
+    ASSERT_LE(len, size);
+    if (id == PPI_CODEC_RAW) {
+      EXPECT_EQ(len, size);
+      EXPECT_EQ(out, text);
+      continue;
+    }
+    uLongf zlib_len = size;
+    std::string zlib(size, 0);
+    ASSERT_EQ(uncompress(reinterpret_cast<Bytef *>(&zlib[0]), &zlib_len,
+                         reinterpret_cast<const Bytef *>(out.data()), len),
+              Z_OK);
+    EXPECT_EQ(zlib_len, size);
+    EXPECT_EQ(zlib, text);
+    EXPECT_EQ(ppi_codec_inflate(codec_, id, out.data(), len, &back[0], size),
+              PPROF_STATUS_OK);
+    EXPECT_EQ(back, text);
+    EXPECT_EQ(id, size < 60 ? PPI_CODEC_RAW : PPI_CODEC_ZLIB) << size;
+  }
 }
 
-TEST_F(CodecTest, WrongLengthsAreCorrupt) {
+TEST_P(CodecTest, NoiseStaysRaw) {
+  std::mt19937 random(1);
+  for (size_t size : {64, 65536}) {
+    std::string text, out(size + 1, 'g');
+    for (size_t i = 0; i < size; i++) text += static_cast<char>(random());
+    size_t len;
+    EXPECT_EQ(ppi_codec_deflate(codec_, text.data(), size, &out[0], &len),
+              PPI_CODEC_RAW);
+    EXPECT_EQ(len, size);
+    EXPECT_EQ(out, text + 'g');
+  }
+}
+
+TEST_P(CodecTest, WrongLengthsAreCorrupt) {
   std::string text(5000, 'x'), out(5000, 0), back(6000, 0);
   size_t len;
   ppi_codec_deflate(codec_, text.data(), 5000, &out[0], &len);
@@ -99,10 +141,48 @@ TEST_F(CodecTest, WrongLengthsAreCorrupt) {
               PPROF_STATUS_CORRUPT);
   EXPECT_EQ(ppi_codec_inflate(codec_, 1, out.data(), len - 1, &back[0], 5000),
             PPROF_STATUS_CORRUPT);
+  // Bytes behind the stream.
+  EXPECT_EQ(ppi_codec_inflate(codec_, 1, out.data(), len + 1, &back[0], 5000),
+            PPROF_STATUS_CORRUPT);
   EXPECT_EQ(ppi_codec_inflate(codec_, 0, out.data(), 4, &back[0], 5),
             PPROF_STATUS_CORRUPT);
   EXPECT_EQ(ppi_codec_inflate(codec_, 9, out.data(), len, &back[0], 5000),
             PPROF_STATUS_UNSUPPORTED);
+}
+
+// One bit changed anywhere is found by every library: the stream ends in a
+// checksum, and its first two bytes in one of their own.
+TEST_P(CodecTest, EveryChangedBitIsCorrupt) {
+  std::string text, out(900, 0), back(900, 0);
+  for (int i = 0; i < 900; i++) text += static_cast<char>('a' + i * i % 23);
+  size_t len;
+  ASSERT_EQ(ppi_codec_deflate(codec_, text.data(), 900, &out[0], &len),
+            PPI_CODEC_ZLIB);
+  size_t accepted = 0;
+  for (size_t bit = 0; bit < len * 8; bit++) {
+    out[bit / 8] = static_cast<char>(out[bit / 8] ^ 1 << bit % 8);
+    if (ppi_codec_inflate(codec_, 1, out.data(), len, &back[0], 900) ==
+        PPROF_STATUS_OK) {
+      EXPECT_EQ(back, text) << bit;
+      accepted++;
+    }
+    out[bit / 8] = static_cast<char>(out[bit / 8] ^ 1 << bit % 8);
+  }
+  // What pads the last byte of the codes means nothing.
+  EXPECT_LT(accepted, 8u);
+}
+
+// Which of them is used goes by what the machine has, and never beyond what is
+// allowed.
+TEST(CodecWriterTest, IsTheFastestThatIsAllowed) {
+  const std::string best = ppi_codec_writer();
+  EXPECT_TRUE(best == "igzip" || best == "libdeflate" || best == "zlib");
+  ppi_codec_limit(PPI_CODEC_LIBDEFLATE);
+  EXPECT_STRNE(ppi_codec_writer(), "igzip");
+  ppi_codec_limit(PPI_CODEC_ZLIB_ONLY);
+  EXPECT_STREQ(ppi_codec_writer(), "zlib");
+  ppi_codec_limit(PPI_CODEC_IGZIP);
+  EXPECT_EQ(ppi_codec_writer(), best);
 }
 
 class RunTest : public ::testing::Test {
@@ -176,6 +256,113 @@ TEST_F(RunTest, WhatDoesNotNestIsPlain) {
   EXPECT_EQ(Column(PPI_COLUMN_SPAN), std::string("\x14\x0a\x09\x02", 4));
 }
 
+// 5, 5, none, 3: +5, 0, -2.
+TEST_F(RunTest, AttributesAreDifferences) {
+  for (uint32_t attributes : {5, 5, 0, 3}) {
+    pprof_event event = Range(3, 1, 0, 10, 20);
+    event.attributes = attributes;
+    Add(event);
+  }
+  EXPECT_EQ(Column(PPI_COLUMN_ATTRIBUTES), std::string("\x0a\x00\x03", 3));
+  ppi_run_encoder_finish(encoder_, &payload_);
+  // Column 14 of the mask, and form bit 64.
+  EXPECT_EQ(payload_.data[2] & 0x01, 0x01);
+  EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[0] & 0x40, 0x40);
+  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
+            PPROF_STATUS_OK);
+  const uint32_t expected[] = {5, 5, 0, 3};
+  for (size_t i = 0; i < 4; i++)
+    EXPECT_EQ(decoder_.events[i].attributes, expected[i]);
+}
+
+// One event of form 64, whose attributes are `id`.
+TEST_F(RunTest, AttributesFitTheirId) {
+  auto decode = [&](std::vector<uint8_t> zigzag) {
+    // Mask: columns 0, 1, 6, 7, 14. Token 0 is new; start 0, span 0.
+    std::vector<uint8_t> bytes = {
+        0xc3, 0x81, 0x01, 2, 8, 1, 1, static_cast<uint8_t>(zigzag.size()),
+        0,    0,    64,   1, 0, 1, 0, 3,
+        0,    0,    0,    0};
+    bytes.insert(bytes.end(), zigzag.begin(), zigzag.end());
+    ppi_log_run run = {3, 0, 0, 1, 1, static_cast<uint32_t>(bytes.size())};
+    return ppi_run_decode(&decoder_, &run, bytes.data());
+  };
+  // 2^32 - 1, 2^32 and -1.
+  EXPECT_EQ(decode({0xfe, 0xff, 0xff, 0xff, 0x1f}), PPROF_STATUS_OK);
+  EXPECT_EQ(decoder_.events[0].attributes, UINT32_MAX);
+  EXPECT_EQ(decode({0x80, 0x80, 0x80, 0x80, 0x20}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({0x01}), PPROF_STATUS_CORRUPT);
+}
+
+// Nothing known, the times, and all of it.
+TEST_F(RunTest, CpuUseIsAsMuchAsIsKnown) {
+  pprof_cpu_use uses[3] = {};
+  for (size_t i = 0; i < 3; i++) {
+    uses[i] = {sizeof uses[i], 0, 0, 300, 5, 1, 9, 2, 0, 7, 128};
+    uses[i].known = static_cast<uint32_t>(i ? 2 * i - 1 : 0);
+    pprof_event event = Range(3, 1, 0, 10 * i, 10 * i + 5);
+    event.cpu = &uses[i];
+    Add(event);
+  }
+  Add(Range(3, 1, 0, 30, 35));
+  EXPECT_EQ(Column(PPI_COLUMN_CPU),
+            std::string("\x00"
+                        "\x01\xac\x02\x05\x01\x02\x00\x07\x80\x01"
+                        "\x03\xac\x02\x05\x01\x02\x00\x07\x80\x01\x09",
+                        22));
+  ppi_run_encoder_finish(encoder_, &payload_);
+  EXPECT_EQ(payload_.data[2] & 0x02, 0x02);           // column 15 of the mask
+  EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[0] & 1, 0x01);  // form 129
+  EXPECT_EQ(Column(PPI_COLUMN_SHAPES)[1], 0x01);
+  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
+            PPROF_STATUS_OK);
+  const pprof_cpu_use *none = decoder_.events[0].cpu;
+  const pprof_cpu_use *times = decoder_.events[1].cpu;
+  const pprof_cpu_use *all = decoder_.events[2].cpu;
+  EXPECT_EQ(decoder_.events[3].cpu, nullptr);
+  ASSERT_TRUE(none && times && all);
+  EXPECT_EQ(none->known, 0u);
+  EXPECT_EQ(none->user_ns, 0u);
+  EXPECT_EQ(times->known, 1u);
+  EXPECT_EQ(times->user_ns, 300u);
+  EXPECT_EQ(times->run_queue_ns, 0u);
+  EXPECT_EQ(all->size, sizeof *all);
+  EXPECT_EQ(all->known, 3u);
+  EXPECT_EQ(all->sys_ns, 5u);
+  EXPECT_EQ(all->inner_ns, 1u);
+  EXPECT_EQ(all->run_queue_ns, 9u);
+  EXPECT_EQ(all->voluntary_switches, 2u);
+  EXPECT_EQ(all->involuntary_switches, 0u);
+  EXPECT_EQ(all->minor_faults, 7u);
+  EXPECT_EQ(all->major_faults, 128u);
+}
+
+// One event of form 128.
+TEST_F(RunTest, CpuUseIsWhole) {
+  auto decode = [&](std::vector<uint8_t> use) {
+    // Mask: columns 0, 1, 6, 7, 15. Token 0 is new; start 0, span 0.
+    std::vector<uint8_t> bytes = {
+        0xc3, 0x81, 0x02, 2, 9, 1, 1, static_cast<uint8_t>(use.size()),
+        0,    0,    0x80, 1, 1, 0, 1, 0,
+        3,    0,    0,    0, 0};
+    bytes.insert(bytes.end(), use.begin(), use.end());
+    ppi_log_run run = {3, 0, 0, 1, 1, static_cast<uint32_t>(bytes.size())};
+    return ppi_run_decode(&decoder_, &run, bytes.data());
+  };
+  EXPECT_EQ(decode({0}), PPROF_STATUS_OK);
+  EXPECT_EQ(decode({1, 1, 2, 3, 4, 5, 6, 7}), PPROF_STATUS_OK);
+  EXPECT_EQ(decoder_.events[0].cpu->major_faults, 7u);
+  EXPECT_EQ(decode({3, 1, 2, 3, 4, 5, 6, 7, 8}), PPROF_STATUS_OK);
+  EXPECT_EQ(decoder_.events[0].cpu->run_queue_ns, 8u);
+  EXPECT_EQ(decode({}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({0, 0}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({1, 1, 2, 3, 4, 5, 6}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({3, 1, 2, 3, 4, 5, 6, 7}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({2, 8}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({4}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({5, 1, 2, 3, 4, 5, 6, 7, 8, 9}), PPROF_STATUS_CORRUPT);
+}
+
 TEST_F(RunTest, RepeatingOrderCostsNoTokens) {
   for (uint64_t i = 0; i < 1000; i++) {
     Add(Range(3, 2, 1, i * 10 + 2, i * 10 + 4));
@@ -244,6 +431,7 @@ TEST_F(RunTest, ThreeBytesARange) {
 TEST_F(RunTest, DecoderTakesAnyBytes) {
   std::vector<uint64_t> flows = {5, 6};
   pprof_work_amount work = {sizeof work, 1, 2, 3, 4};
+  pprof_cpu_use cpu = {sizeof cpu, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8};
   for (uint64_t i = 0; i < 12; i++) {
     pprof_event event = Range(3, 1 + i % 3, i % 2, i * 10, i * 10 + 4);
     if (i % 3 == 0) {
@@ -253,6 +441,8 @@ TEST_F(RunTest, DecoderTakesAnyBytes) {
     if (i % 4 == 0) event.work = &work;
     if (i % 5 == 0) event.device_start_ns = i;
     if (i % 6 == 0) event.value = 1.5;
+    if (i % 3 == 1) event.attributes = static_cast<uint32_t>(200 + i);
+    if (i % 4 == 3) event.cpu = &cpu;
     Add(event);
   }
   ppi_run_encoder_finish(encoder_, &payload_);

@@ -7,6 +7,9 @@
 
 #include <random>
 
+#include "log_block.h"
+#include "log_reader.h"
+#include "log_section.h"
 #include "mem.h"
 #include "tests/support/log_fixture.h"
 
@@ -96,6 +99,181 @@ TEST_F(LogReaderTest, SaysWhatTheWriterWasTold) {
             (Lines{"window index=0 closes time=3000", "total lane=1 recorded=6",
                    "total lane=-1 recorded=6", "total lane=-1 crash_safe=1",
                    "note clock=tsc", "finish"}));
+}
+
+// Which library compressed a log stands in it, but is told to no sink: a live
+// run has no such text.
+TEST_F(LogReaderTest, CompressorIsOfTheLogNotOfTheRun) {
+  WriteLog(path_);
+  ppi_log_section section;
+  ASSERT_EQ(ppi_log_peek(path_.c_str(), 0, &section), PPROF_STATUS_OK);
+  EXPECT_STREQ(section.compressor, ppi_codec_writer());
+  for (const std::string &line : Read(path_))
+    EXPECT_EQ(line.find("compressor"), std::string::npos) << line;
+}
+
+// Skimming says all but events and checkpoints, whose bytes it does not need:
+// here they are garbage.
+TEST_F(LogReaderTest, SkimmingLeavesEventsOut) {
+  WriteLog(path_);
+  Lines wanted, whole = Read(path_);
+  for (const std::string &line : whole)
+    if (line.rfind("batch", 0) && line.rfind("event", 0) &&
+        line.rfind("checkpoint", 0) && line.rfind("open", 0))
+      wanted.push_back(line);
+  ASSERT_EQ(whole.size() - wanted.size(), 3 * (1 + 2 + 1 + 1u));
+  std::string bytes = Slurp(path_);
+  for (const Block &block : Scan(path_))
+    if (block.type == PPI_LOG_EVENTS || block.type == PPI_LOG_CHECKPOINT)
+      for (uint64_t at = block.offset + PPI_LOG_HEADER_SIZE + PPI_LOG_RUN_SIZE;
+           at < block.offset + block.size; at++)
+        bytes[at] = 'P';
+  Spill(path_, bytes);
+  Collector collector;
+  const char *path = path_.c_str();
+  pprof_error error = {""};
+  EXPECT_EQ(ppi_log_skim_all(&path, 1, collector.sink(), &error),
+            PPROF_STATUS_OK)
+      << error.text;
+  EXPECT_EQ(collector.lines(), wanted);
+}
+
+// A block of events that is not all in the file is none, skimmed or not.
+TEST_F(LogReaderTest, SkimmingSeesThatEventsAreCut) {
+  WriteLog(path_);
+  std::string bytes = Slurp(path_);
+  uint64_t end = 0;
+  for (const Block &block : Scan(path_))
+    if (block.type == PPI_LOG_EVENTS) end = block.offset + block.size;
+  Spill(path_, bytes.substr(0, end - 1));
+  ppi_log_file *file;
+  ASSERT_EQ(ppi_log_file_open(path_.c_str(), &file, nullptr), PPROF_STATUS_OK);
+  ppi_log_file_skim(file);
+  ppi_log_block block;
+  int num = 0;
+  while (ppi_log_file_next(file, &block)) num += block.header.type == 3;
+  EXPECT_EQ(num, 2);
+  EXPECT_GT(ppi_log_file_damage(file)->num_bytes, 0u);
+  ppi_log_file_close(file);
+}
+
+// Written when the format had no attributes and a log no second run; what each
+// call said was noted then.
+TEST_F(LogReaderTest, FirstLogsAreStillRead) {
+  const std::string none = "device=0..0+-0 value=0000000000000000 ";
+  const std::string event = "event 3 kind=1 site=";
+  EXPECT_EQ(
+      Read("tests/data/logs/v1.pplog"),
+      (Lines{
+          "info uuid=0123456789abcdef0123456789abcdef",
+          "info host=box",
+          "info pid=4242",
+          "info config=log: {path: run.pplog}",
+          "begin",
+          "window index=0 opens time=0",
+          "define kind=2 id=13 parent=0 color=0 number=0 name=Inference",
+          "define kind=1 id=1 parent=13 color=1122867 number=0 name=step",
+          "define kind=1 id=2 parent=13 color=0 number=0 name=d\\xc3\\xa9code",
+          "define kind=3 id=3 parent=0 color=0 number=4242 name=main",
+          "define kind=4 id=1 parent=0 color=0 number=0 name=opencl:0",
+          "define kind=5 id=1 parent=1 color=0 number=7 name=copies",
+          "batch lane=3 seq=0..5 num=5",
+          event +
+              "2 lane=3 stream=0 depth=1 flags=0 window=0 host=1000..1300 " +
+              none + "flows=[7,9] work=-",
+          event +
+              "2 lane=3 stream=0 depth=1 flags=0 window=0 host=1350..1500 " +
+              none + "flows=[7,9] work=-",
+          event + "1 lane=3 stream=0 depth=0 flags=0 window=0 host=900..1600 " +
+              none + "flows=[] work=-",
+          "event 3 kind=2 site=2 lane=3 stream=1 depth=1 flags=0 window=0 "
+          "host=1310..1320 device=1400..1450+-5 value=0000000000000000 "
+          "flows=[] work=4020000000000000,3fe0000000000000,41cdcd6500000000,"
+          "0000000000000000",
+          "event 3 kind=4 site=2 lane=3 stream=0 depth=0 flags=0 window=0 "
+          "host=1700..1700 device=0..0+-0 value=4004000000000000 flows=[] "
+          "work=-",
+          "batch lane=3 seq=5..7 num=1",
+          event +
+              "2 lane=3 stream=0 depth=0 flags=33 window=1 host=800..1800 " +
+              none + "flows=[] work=-",
+          "checkpoint time=2000",
+          "open kind=1 site=1 lane=3 stream=0 depth=0 flags=0 window=0 "
+          "host=1900..2000 " +
+              none + "flows=[] work=-",
+          "window index=0 closes time=2100",
+          "total lane=3 recorded=6",
+          "total lane=3 lost=1",
+          "total lane=-1 recorded=6",
+          "total lane=-1 lost=1",
+          "note clock=tsc",
+          "finish"}));
+}
+
+TEST_F(LogReaderTest, AttributesComeBack) {
+  std::string long_name = "{\"stack\":\"" + std::string(16 * 1024, 's') + "\"}";
+  pprof_definition definitions[] = {
+      {PPROF_DEFINITION_ATTRIBUTES, 1, 0, 0, 0, "{\"dims\":[[2,3]]}"},
+      {PPROF_DEFINITION_ATTRIBUTES, 7, 0, 0, 0, long_name.c_str()},
+  };
+  pprof_sink *writer = Create(path_);
+  Info info;
+  ASSERT_EQ(writer->begin(writer, info.get()), PPROF_STATUS_OK);
+  for (const pprof_definition &definition : definitions)
+    ASSERT_EQ(writer->define(writer, &definition), PPROF_STATUS_OK);
+  std::vector<pprof_event> events = {Range(1, 1, 0, 1, 2), Range(1, 1, 0, 3, 4),
+                                     Range(1, 1, 0, 5, 6)};
+  events[0].attributes = 7;
+  events[2].attributes = 1;
+  pprof_batch batch = Batch(1, 0, 3, events);
+  ASSERT_EQ(writer->events(writer, &batch), PPROF_STATUS_OK);
+  ASSERT_EQ(writer->finish(writer, &kNoTotals), PPROF_STATUS_OK);
+  writer->destroy(writer);
+  Lines lines = Read(path_);
+  const std::string head = "event 1 kind=1 site=1 lane=1 stream=0 ";
+  EXPECT_EQ(Pick(lines, "define"),
+            (Lines{"define kind=6 id=1 parent=0 color=0 number=0 "
+                   "name={\"dims\":[[2,3]]}",
+                   "define kind=6 id=7 parent=0 color=0 number=0 name=" +
+                       long_name}));
+  EXPECT_EQ(Pick(lines, "event"),
+            (Lines{head + "depth=0 flags=0 window=0 host=1..2" + kRest +
+                       " attributes=7",
+                   head + "depth=0 flags=0 window=0 host=3..4" + kRest,
+                   head + "depth=0 flags=0 window=0 host=5..6" + kRest +
+                       " attributes=1"}));
+}
+
+// The shortest blocks take less than a name may be: half an object would be
+// none.
+TEST_F(LogReaderTest, AttributesAreNeverCut) {
+  std::string bytes;
+  ppi_log_assembler assembler;
+  ASSERT_EQ(ppi_log_assembler_init(
+                &assembler,
+                [](void *user, const uint8_t *blocks, size_t len) {
+                  static_cast<std::string *>(user)->append(
+                      reinterpret_cast<const char *>(blocks), len);
+                  return PPROF_STATUS_OK;
+                },
+                &bytes, 16 * 1024, 0),
+            PPROF_STATUS_OK);
+  std::string name = "{\"a\":\"" + std::string(16000, 'x') + "\"}";
+  pprof_definition attributes = {
+      PPROF_DEFINITION_ATTRIBUTES, 1, 0, 0, 0, name.c_str()};
+  pprof_definition site = Site(1, name.c_str());
+  EXPECT_EQ(ppi_log_assembler_define(&assembler, &attributes), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_log_assembler_define(&assembler, &site), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_log_assembler_flush(&assembler), PPROF_STATUS_OK);
+  ppi_log_assembler_clear(&assembler);
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
+  ppi_log_file_header_store(header, kUuid);
+  Spill(path_,
+        std::string(reinterpret_cast<char *>(header), sizeof header) + bytes);
+  Lines lines = Pick(Read(path_), "define");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], "define kind=6 id=1 parent=0 color=0 number=0 name={}");
+  EXPECT_GT(lines[1].size(), 10000u);
 }
 
 TEST_F(LogReaderTest, PartWithoutTotalsIsWholeButIncomplete) {

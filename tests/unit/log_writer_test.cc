@@ -112,6 +112,14 @@ TEST_F(LogWriterTest, DeadRunsPartIsLeftAlone) {
   EXPECT_EQ(Pick(Read(path_), "finish").size(), 1u);
 }
 
+TEST_F(LogWriterTest, ALinkInThePartsPlaceIsNotFollowed) {
+  ASSERT_EQ(symlink("theirs", (path_ + ".part").c_str()), 0);
+  Begin();
+  Finish();
+  EXPECT_FALSE(Exists(folder_ / "theirs"));
+  EXPECT_EQ(Pick(Read(path_), "finish").size(), 1u);
+}
+
 TEST_F(LogWriterTest, TwoWritersOfOneNameDoNotMeet) {
   Begin();
   pprof_sink *other = Create(path_);
@@ -142,6 +150,18 @@ TEST_F(LogWriterTest, BegunFileSaysAtOnceWhatItBelongsTo) {
     ASSERT_EQ(lines, Lines{"info spool=/dev/shm/pprof.1.0"}) << i;
     writer->destroy(writer);
   }
+}
+
+// The log takes the place of what has its name: not of a device or a pipe.
+TEST_F(LogWriterTest, WhatIsNoRegularFileStays) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  pprof_sink *writer = nullptr;
+  pprof_error error = {""};
+  EXPECT_EQ(pprof_log_writer_create(path_.c_str(), &writer, &error),
+            PPROF_STATUS_IO);
+  EXPECT_NE(std::string(error.text).find("no regular file"), std::string::npos)
+      << error.text;
+  EXPECT_FALSE(Exists(path_ + ".part"));
 }
 
 // A disk that takes nothing from the beginning delays, and no more.
@@ -336,8 +356,10 @@ TEST_F(LogWriterTest, FullDiskIsSaidAndWholeBlocksStay) {
   EXPECT_TRUE(writer_->ready(writer_));
   EXPECT_EQ(writer_->finish(writer_, &kNoTotals), PPROF_STATUS_IO);
   setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_EQ(std::string(ppi_log_writer_error(writer_)),
-            path_ + ".part: File too large");
+  EXPECT_EQ(std::string(ppi_log_writer_error(writer_))
+                .rfind(path_ + ".part: File too large; ", 0),
+            0u)
+      << ppi_log_writer_error(writer_);
   EXPECT_GT(ppi_log_writer_look(writer_).num_blocks_lost, 0u);
   writer_->destroy(writer_);
   EXPECT_FALSE(Exists(path_));

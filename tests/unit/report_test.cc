@@ -35,11 +35,20 @@ TEST(ReportTest, IsBusyBeforeFinish) {
   EXPECT_EQ(pprof_report_merge(other.get(), other.get()), PPROF_STATUS_INVALID);
 }
 
-TEST(ReportTest, TakesOneRun) {
-  Report report;
+TEST(ReportTest, IsBusyWhileAFurtherRunIsUnderWay) {
+  Report report, other;
   EventFeed feed;
   ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
-  EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_BUSY);
+  ASSERT_EQ(feed.Deliver(other.sink()), PPROF_STATUS_OK);
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(report.sink()->begin(report.sink(), &info), PPROF_STATUS_OK);
+  EXPECT_EQ(report.sink()->begin(report.sink(), &info), PPROF_STATUS_BUSY);
+  EXPECT_EQ(ppi_report_figures(report.get()), nullptr);
+  EXPECT_EQ(pprof_report_merge(report.get(), other.get()), PPROF_STATUS_BUSY);
+  EXPECT_EQ(pprof_report_merge(other.get(), report.get()), PPROF_STATUS_BUSY);
+  pprof_totals totals = {};
+  ASSERT_EQ(report.sink()->finish(report.sink(), &totals), PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_report_figures(report.get())->num_inputs, 2u);
 }
 
 TEST(ReportTest, SinksDestroyLeavesTheReport) {
@@ -121,6 +130,13 @@ TEST(ReportTest, AnIdBeyondAllBoundsIsCorrupt) {
   EventFeed feed;
   feed.Range(0, "x", PPROF_CATEGORY_OPERATOR, 0, 1).site = 0xfffffff0u;
   Report report;
+  EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_CORRUPT);
+}
+
+TEST(ReportTest, ACategoryBeyondAllBoundsIsCorrupt) {
+  Report report;
+  EventFeed feed;
+  feed.Site("a", 1u << 24);
   EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_CORRUPT);
 }
 
@@ -346,6 +362,34 @@ TEST(ReportTest, AFailedIdentityIsSeen) {
   EXPECT_TRUE(Contains(report.Json(), "\"ok\":false"));
 }
 
+// A recovered log tells its definitions twice, and may name another thread.
+TEST(ReportTest, DefinitionsAgainWhileRangesWait) {
+  Report report;
+  pprof_sink *sink = report.sink();
+  pprof_run_info info = {nullptr, 0, nullptr};
+  pprof_definition category = {
+      PPROF_DEFINITION_CATEGORY, PPROF_CATEGORY_OPERATOR, 0, 0, 0, "Operator"};
+  pprof_definition site = {
+      PPROF_DEFINITION_SITE, 1, PPROF_CATEGORY_OPERATOR, 0, 0, "matmul"};
+  pprof_definition lane = {PPROF_DEFINITION_LANE, 1, 0, 0, 100, "main"};
+  ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
+  for (const pprof_definition *each : {&category, &site, &lane})
+    ASSERT_EQ(sink->define(sink, each), PPROF_STATUS_OK);
+  pprof_event event = {};
+  event.kind = PPROF_KIND_RANGE;
+  event.site = event.lane = 1;
+  event.start_ns = 10;
+  event.end_ns = 30;
+  pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 1, 0};
+  ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
+  lane.number = 200;
+  for (const pprof_definition *each : {&category, &site, &lane})
+    ASSERT_EQ(sink->define(sink, each), PPROF_STATUS_OK);
+  pprof_totals totals = {};
+  ASSERT_EQ(sink->finish(sink, &totals), PPROF_STATUS_OK);
+  EXPECT_TRUE(Contains(report.Json(), "[\"Operator\",\"host\",1,20,"));
+}
+
 TEST(ReportTest, IdentityIsIncompleteWithLostOrUntimedRanges) {
   EventFeed feed;
   feed.Lane(1, 100, "main");
@@ -409,11 +453,9 @@ TEST(ReportTest, CheckpointsBoundMemory) {
     pprof_checkpoint checkpoint = {open[0].end_ns, open, 2};
     ASSERT_EQ(ppi_run_checkpoint(&run, &checkpoint), PPROF_STATUS_OK);
     for (size_t i = 0; i < run.num_threads; i++) {
-      const ppi_scopes &scopes = run.threads[i].scopes;
-      EXPECT_LE(scopes.carried.num, 2u);
-      EXPECT_EQ(scopes.phases.num + scopes.fresh.num + scopes.kept.num +
-                    scopes.coming.num,
-                0u);
+      const ppi_scopes &scopes = run.threads[i]->scopes;
+      EXPECT_LE(scopes.num_carried, 2u);
+      EXPECT_EQ(scopes.num_points, 0u);
     }
     ppi_run_device *device = ppi_run_device_at(&run, 1);
     EXPECT_LE(device->identity.num_sides, 50u);

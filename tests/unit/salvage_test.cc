@@ -88,6 +88,12 @@ TEST_F(SalvageTest, ChunkThatServesTwiceIsNotBelieved) {
   EXPECT_EQ(0u, Deliver());
 }
 
+TEST_F(SalvageTest, FlowsBeyondTheirStackAreNotBelieved) {
+  FirstLane()->frames[1].flow_base = 60000;
+  EXPECT_EQ(4u, Deliver());
+  EXPECT_GE(1u, found_.Named("inner").back().flows.size());
+}
+
 TEST_F(SalvageTest, PoolOfTheFileIsNotUsed) {
   header_->free_list = 0xffffffffu;
   header_->untouched = 0;

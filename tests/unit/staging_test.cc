@@ -87,6 +87,23 @@ TEST(StagingTest, FullRefusesAndKeepsWhatIsThere) {
   EXPECT_EQ(ring.Walk(), (std::vector<std::string>{"12345678", "abcdefgh"}));
 }
 
+// A kill between the two stores of a flight recorder that makes room.
+TEST(StagingTest, WhatWasOverwrittenIsCountedForTheTailThatHolds) {
+  std::vector<uint64_t> memory(4096 / 8 + 1024);
+  auto *ring = reinterpret_cast<ppi_ring *>(memory.data());
+  ppi_staging *blocks =
+      ppi_staging_init(ring + 1, memory.size() * 8 - sizeof *ring);
+  EXPECT_EQ(ppi_ring_overwritten(ring), 0u);
+  ring->counted[0] = {64, 7};
+  EXPECT_EQ(ppi_ring_overwritten(ring), 0u);
+  blocks->tail = 64;
+  EXPECT_EQ(ppi_ring_overwritten(ring), 7u);
+  ring->counted[1] = {128, 9};
+  EXPECT_EQ(ppi_ring_overwritten(ring), 7u);
+  blocks->tail = 128;
+  EXPECT_EQ(ppi_ring_overwritten(ring), 9u);
+}
+
 TEST(StagingTest, EntriesNeverWrap) {
   // All lengths and starts: what comes out is what went in.
   for (uint32_t step = 1; step < 40; step++) {

@@ -77,12 +77,16 @@ TEST(PageTest, JsonStringsAreValidForAnyBytes) {
   EXPECT_EQ(Escaped(ppi_page_json, "\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82"),
             "\"\\ufffd|\\ufffd\\ufffd|\\ufffd\\ufffd\\ufffd|\\ufffd\\ufffd\"");
   EXPECT_EQ(Escaped(ppi_page_json, "\u6a21\U0001f600"), "\"\u6a21\U0001f600\"");
+  EXPECT_EQ(Escaped(ppi_page_json, "</script>\u202e\U000e0041"),
+            "\"\\u003c/script>\\u202e\\udb40\\udc41\"");
 }
 
 TEST(PageTest, CsvQuotesWhatNeedsIt) {
   EXPECT_EQ(Escaped(ppi_page_csv, "plain"), "plain");
   EXPECT_EQ(Escaped(ppi_page_csv, "a,b"), "\"a,b\"");
-  EXPECT_EQ(Escaped(ppi_page_csv, "say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+  EXPECT_EQ(Escaped(ppi_page_csv, "say \"x\"\n"), "\"say \"\"x\"\"\\x0A\"");
+  EXPECT_EQ(Escaped(ppi_page_csv, "a\x1b[0m,\u202e"),
+            "\"a\\x1B[0m,\\u{202E}\"");
   EXPECT_EQ(Escaped(ppi_page_csv, " x"), "\" x\"");
 }
 
@@ -93,7 +97,10 @@ TEST(PageTest, MarkdownEscapesMarkup) {
 TEST(PageTest, MeansAreRoundedToTheNearest) {
   auto integer = [](int64_t value, uint64_t divisor) {
     ppi_page page = {};
-    ppi_cell cell = {PPI_CELL_TIME, nullptr, value, divisor};
+    ppi_cell cell = {};
+    cell.kind = PPI_CELL_TIME;
+    cell.value = value;
+    cell.divisor = divisor;
     ppi_page_integer(&page, &cell);
     return Take(&page);
   };
@@ -105,8 +112,9 @@ TEST(PageTest, MeansAreRoundedToTheNearest) {
 }
 
 // The blocks are the reference's sample of scenario S, with Overview's types
-// as unions, ties by name, the Communication row left out (it is told from
-// kernels' names there) and the C++ row of UserDefined added.
+// as unions, ties by name, Communication left out (it is told from kernels'
+// names there), operators without their parts and FLOPs, and the records of
+// copies added.
 TEST(TableTest, ScenarioSReadsAsThePaddleTables) {
   EventFeed feed;
   pprof_test::FillScenarioS(&feed);
@@ -116,6 +124,27 @@ TEST(TableTest, ScenarioSReadsAsThePaddleTables) {
   std::stringstream expected;
   expected << file.rdbuf();
   EXPECT_EQ(report.Table(nullptr), expected.str());
+}
+
+// The reference's tables to the character; tests/unit/view_paddle_test.cc has
+// the same from figures.
+TEST(TableTest, ScenarioSInDetailReadsAsPaddles) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  Report report;
+  ppi_report_details details = {};
+  details.operator_parts = details.paddle_distribution = true;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  std::ifstream file("tests/golden/report_paddle_views.txt");
+  ASSERT_TRUE(file) << "run from the root of the tree";
+  std::stringstream expected;
+  expected << file.rdbuf();
+  for (const char *view : {"distributed", "operator", "kernel"}) {
+    std::string table = report.Table(view);
+    table.resize(table.find("\nIdentity: "));
+    EXPECT_NE(expected.str().find(table), std::string::npos) << table;
+  }
 }
 
 TEST(TableTest, UserDefinedReadsAsPaddles) {
@@ -175,9 +204,162 @@ TEST(TableTest, ModelNeedsTwoPhasesUnlessNamed) {
   feed.Lane(1, 100, "main");
   feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 1);
   Report report(feed);
-  EXPECT_EQ(report.Table(nullptr).find("Model Summary"), std::string::npos);
-  EXPECT_NE(report.Table("model").find("Model Summary"), std::string::npos);
-  EXPECT_NE(report.Json().find("\"model\":"), std::string::npos);
+  EXPECT_NE(report.Table(nullptr).find(
+                "\nModel Summary: fewer than two kinds of phase (ProfileStep, "
+                "Forward, ...)\n"),
+            std::string::npos)
+      << report.Table(nullptr);
+  EXPECT_NE(report.Table("model").find("-Model Summary-"), std::string::npos);
+  EXPECT_NE(report.Json("model").find("[\"Forward\",1,1,"), std::string::npos);
+  EXPECT_EQ(report.Json("model").find("reason"), std::string::npos);
+}
+
+// One line each, in the order of the views; nothing of Queue and Messages.
+TEST(TableTest, SaysWhyViewsAreEmpty) {
+  EventFeed feed;
+  std::string table = Report(feed).Table(nullptr);
+  const char *reasons =
+      "Overview Summary: no ranges\n"
+      "Model Summary: fewer than two kinds of phase (ProfileStep, Forward, "
+      "...)\n"
+      "Distribution Summary: no communication: no ranges of category "
+      "Communication or marked so\n"
+      "Operator Summary: no ranges of category Operator\n"
+      "Kernel Summary: no kernel records: nothing was recorded on a device\n"
+      "Memory Manipulation Summary: no range named memcpy, memorycopy or "
+      "memset, and no records of copies\n"
+      "UserDefined Summary: no ranges of category UserDefined or "
+      "PythonUserDefined\n"
+      "Memory Summary: no memory events: no counters of category Memory\n"
+      "Perf Summary: no whole steps: the program marked none\n"
+      "\nTrust: ";
+  EXPECT_NE(table.find(reasons), std::string::npos) << table;
+  EXPECT_EQ(
+      Report(feed)
+          .Table("kernel,memory")
+          .find("Kernel Summary: no kernel records: nothing was recorded on a "
+                "device\nMemory Summary: "),
+      0u);
+}
+
+TEST(JsonTest, SaysWhyViewsAreEmpty) {
+  EventFeed feed;
+  EXPECT_NE(Report(feed)
+                .Json("operator")
+                .find("\"unit\":\"ns\"}],\"rows\":[],\"reason\":\"no ranges of "
+                      "category Operator\"}}"),
+            std::string::npos)
+      << Report(feed).Json("operator");
+  feed.Range(0, "x", PPROF_CATEGORY_OPERATOR, 0, 1);
+  EXPECT_EQ(Report(feed).Json("operator").find("reason"), std::string::npos);
+}
+
+TEST(MarkdownTest, SaysWhyViewsAreEmpty) {
+  EventFeed feed;
+  EXPECT_EQ(Report(feed)
+                .Write(PPI_FORMAT_MARKDOWN, "operator,kernel")
+                .find("## Operator Summary\n\nno ranges of category "
+                      "Operator\n\n## Kernel Summary\n\nno kernel records"),
+            0u);
+}
+
+TEST(ViewTest, AreInPaddlesOrder) {
+  std::string names;
+  for (auto kind = ppi_view_kinds(); *kind; kind++)
+    names += std::string((*kind)->name) + " ";
+  EXPECT_EQ(names,
+            "device overview model distributed operator kernel "
+            "memory_manipulation userdefined memory perf queue messages "
+            "interference cpu stages requests ");
+}
+
+// Nested brackets and quotes close, and every row has a cell for each column.
+void CheckJson(const std::string &json) {
+  std::string open;
+  size_t columns = 0, cells = 0;
+  bool is_text = false, is_row = false;
+  for (size_t i = 0; i < json.size(); i++) {
+    char c = json[i];
+    if (is_text) {
+      if (c == '\\') i++;
+      if (c == '"') is_text = false;
+      continue;
+    }
+    if (c == '"') is_text = true;
+    if (json.compare(i, 11, "\"columns\":[") == 0) columns = 0;
+    if (json.compare(i, 8, "\"name\":\"") == 0) columns++;
+    if (c == '{' || c == '[') open += c == '{' ? '}' : ']';
+    if (c == '[' && json[i - 1] == '\n') {
+      is_row = true;
+      cells = 1;
+    }
+    if (c == ',' && is_row) cells++;
+    if (c == '}' || c == ']') {
+      ASSERT_FALSE(open.empty()) << json.substr(0, i);
+      ASSERT_EQ(open.back(), c) << json.substr(0, i);
+      open.pop_back();
+    }
+    if (c == ']' && is_row) {
+      is_row = false;
+      ASSERT_EQ(cells, columns) << json.substr(0, i);
+    }
+  }
+  EXPECT_TRUE(open.empty() && !is_text) << json;
+}
+
+// Markdown escapes, CSV quotes.
+size_t CountFields(const std::string &line, char separator) {
+  size_t fields = 1;
+  bool is_quoted = false;
+  for (size_t i = 0; i < line.size(); i++) {
+    if (separator == '|' && line[i] == '\\')
+      i++;
+    else if (separator == ',' && line[i] == '"')
+      is_quoted = !is_quoted;
+    else if (line[i] == separator && !is_quoted)
+      fields++;
+  }
+  return fields;
+}
+
+// Every line of a block has as many fields as the first.
+void CheckLines(const std::string &text, char separator) {
+  std::istringstream lines(text);
+  size_t fields = 0;
+  for (std::string line; std::getline(lines, line);) {
+    bool counts = !line.empty() && line[0] != '#';
+    if (separator == '|') counts = !line.empty() && line[0] == '|';
+    if (!counts)
+      fields = 0;
+    else if (fields == 0)
+      fields = CountFields(line, separator);
+    else
+      ASSERT_EQ(CountFields(line, separator), fields) << line;
+  }
+}
+
+TEST(ViewTest, IsWellFormedInEveryFormat) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  const char *wild = "a,\"b\" | {c}]\t\\";
+  for (uint32_t category : {PPROF_CATEGORY_OPERATOR, PPROF_CATEGORY_KERNEL,
+                            PPROF_CATEGORY_USER_DEFINED})
+    feed.Range(1, wild, category, 48000000, 48500000);
+  feed.OnDevice(1, 7, wild, PPROF_CATEGORY_KERNEL, 48000000, 48000000,
+                48100000);
+  Report report(feed);
+  for (auto style : {PPI_STYLE_PADDLE, PPI_STYLE_TORCH, PPI_STYLE_NSYS}) {
+    ppi_report_options options = {};
+    options.style = style;
+    std::string json = report.Write(PPI_FORMAT_JSON, options);
+    ASSERT_EQ(json.find("{\"schema\":\"pprof.report/1\""), 0u) << json;
+    CheckJson(json);
+    CheckLines(report.Write(PPI_FORMAT_CSV, options), ',');
+    std::string markdown = report.Write(PPI_FORMAT_MARKDOWN, options);
+    CheckLines(markdown, '|');
+    if (style == PPI_STYLE_PADDLE) continue;
+    EXPECT_EQ(markdown.find("## "), 0u) << markdown;
+  }
 }
 
 TEST(ViewTest, UnknownViewsAreInvalid) {
@@ -205,6 +387,18 @@ TEST(ViewTest, FullDeviceIsAnIoError) {
   EXPECT_EQ(pprof_report_write_table(report.get(), nullptr, full),
             PPROF_STATUS_IO);
   fclose(full);
+}
+
+TEST(TrustTest, SaysWhenTheOwnCostIsUnknown) {
+  EventFeed feed;
+  EXPECT_NE(Report(feed).Table("device").find(
+                "; clock error ±0 ns; own cost unknown; not crash-safe\n"),
+            std::string::npos)
+      << Report(feed).Table("device");
+  feed.Total(PPI_TOTAL_OWN_COST, 40100);
+  EXPECT_NE(Report(feed).Table("device").find(
+                "; own cost 40.1 ns per marker, 0.00 ms in total (0.00 %); "),
+            std::string::npos);
 }
 
 TEST(JsonTest, IsOneShape) {

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a pprof log (docs/log-format.md) with the standard library only.
 
-read(path) yields ("info", [(key, value)]), ("define", kind, id, parent, color, number, name),
-("batch", run, events), ("checkpoint", time, events), ("window", index, opens, time), at last
+read(path) yields for each run ("info", [(key, value)]), ("define", kind, id, parent, color, number,
+name), ("batch", run, events), ("checkpoint", time, events), ("window", index, opens, time), at last
 ("totals", items, notes, damage), items None if there are none; tests/tools/log_dump.py prints it.
 """
+import re
 import struct
 import zlib
 
@@ -13,9 +14,10 @@ INFO, DEFINITIONS, EVENTS, CHECKPOINT, WINDOW, TOTALS = range(1, 7)
 MORE, CONTINUES = 1, 2
 BLOCK_MAGIC, BLOCK, RUN = b"\xb1PPB", struct.Struct("<4sIBBHIIIIIQQQ"), struct.Struct("<IIQQII")
 MAX_RAW, MAX_RUNS, MASK, ALL_LANES = 65536, 1024, (1 << 64) - 1, 0xFFFFFFFF
-NESTED, DEVICE, NEW_FLOWS, WORK, VALUE = 1, 2, 8, 16, 32
+FILE_MAGIC, MAGICS = b"PPROFLOG", re.compile(rb"\xb1PPB|PPROFLOG")
+NESTED, DEVICE, NEW_FLOWS, WORK, VALUE, ATTRIBUTES, CPU = 1, 2, 8, 16, 32, 64, 128
 (TOKENS, SHAPES, GAP, DURATION, LEAD, TRAIL, START, SPAN, DEVICE_START, DEVICE_SPAN, DEVICE_ERROR,
- FLOWS, WORKS, VALUES) = range(14)
+ FLOWS, WORKS, VALUES, ATTRIBUTE_IDS, CPU_USES, NUM_COLUMNS) = range(17)
 
 
 class Damaged(Exception):
@@ -63,12 +65,12 @@ def decode_run(data, num_events):
     """The events of one run, as dictionaries."""
     head = Cursor(data)
     mask = head.varint()
-    sizes = [head.varint() if mask >> i & 1 else 0 for i in range(14)]
+    sizes = [head.varint() if mask >> i & 1 else 0 for i in range(NUM_COLUMNS)]
     column = [Cursor(head.take(size)) for size in sizes]
-    if mask >> 14 or head.left():
+    if mask >> NUM_COLUMNS or head.left():
         raise Damaged("columns")
     shapes, guesses, before, last, levels = [], {}, (0, 0), 0, []
-    nested_end = start = device_end = device_error = flow = value = 0
+    nested_end = start = device_end = device_error = flow = value = attributes = 0
     work, flows, events = [0] * 4, [], []
     tokens = column[TOKENS]
     hits, missed = (tokens.varint(), tokens.left() > 0) if tokens.left() else (0, False)
@@ -114,10 +116,21 @@ def decode_run(data, num_events):
             work = [old ^ column[WORKS].bits() for old in work]
         if form & VALUE:
             value ^= column[VALUES].bits()
+        if form & ATTRIBUTES:
+            attributes += column[ATTRIBUTE_IDS].signed()
+            if not 0 <= attributes <= ALL_LANES:
+                raise Damaged("attributes")
+        if form & CPU:  # known, user, sys, inner, switches 2, faults 2, run queue
+            known = column[CPU_USES].varint()
+            if known not in (0, 1, 3):
+                raise Damaged("cpu")
+            uses = [column[CPU_USES].varint() for _ in range((0, 7, 0, 8)[known])]
+            uses = [known] + uses + [0] * (8 - len(uses))
         events.append(dict(
             kind=kind, site=site, lane=lane, stream=stream, depth=depth, flags=flags, window=window,
             start=start, end=end, device=device, value=value if form & VALUE else 0,
-            work=work if form & WORK else None, flows=flows if form & (4 | NEW_FLOWS) else []))
+            work=work if form & WORK else None, flows=flows if form & (4 | NEW_FLOWS) else [],
+            attributes=attributes if form & ATTRIBUTES else 0, cpu=uses if form & CPU else None))
     if hits or missed or any(cursor.left() for cursor in column):
         raise Damaged("bytes left over")
     return events
@@ -129,12 +142,12 @@ class Block:
     def __init__(self, data, at):
         if at + BLOCK.size > len(data):
             raise Damaged("cut")
-        (magic, crc, self.type, self.codec, self.flags, num_runs, self.raw_len, stored_len,
+        (magic, self.crc, self.type, self.codec, self.flags, num_runs, self.raw_len, stored_len,
          payload_crc, self.num_events, self.number, _, self.time) = BLOCK.unpack_from(data, at)
         runs_end = at + BLOCK.size + num_runs * RUN.size
         self.end = runs_end + stored_len
         if (magic != BLOCK_MAGIC or num_runs > MAX_RUNS or max(self.raw_len, stored_len) > MAX_RAW
-                or self.end > len(data) or zlib.crc32(data[at + 8:runs_end]) != crc):
+                or self.end > len(data) or zlib.crc32(data[at + 8:runs_end]) != self.crc):
             raise Damaged("block header")
         self.runs = [RUN.unpack_from(data, at + BLOCK.size + i * RUN.size) for i in range(num_runs)]
         self.stored = data[runs_end:self.end]
@@ -159,31 +172,54 @@ class Block:
             at += run[5]
 
 
+def place_at(data, at):
+    """The Block at `at`, FILE_MAGIC where a run's header stands, else None."""
+    try:
+        return Block(data, at)
+    except Damaged:
+        header = data[at:at + 64]
+        whole = (header[:8] == FILE_MAGIC and len(header) == 64 and header[12:16] == b"\4\3\2\1"
+                 and zlib.crc32(header[:60]) == struct.unpack("<I", header[60:])[0])
+        return FILE_MAGIC if whole else None
+
+
 def blocks(data, damage):
-    """Every block not seen before; what is no block is counted in `damage`."""
-    header, at, expected = data[:64], 64, 0
-    if data[:8] != b"PPROFLOG":  # a damaged header costs itself, if a block follows
-        try:
-            Block(data, 64)
-        except Damaged as error:
-            raise ValueError("not a pprof log") from error
-    if len(header) < 64 or zlib.crc32(header[:60]) != struct.unpack("<I", header[60:])[0]:
-        at = 0
-    elif struct.unpack("<H", header[8:10])[0] > 1:
-        raise ValueError("written by a newer version")
-    while at < len(data):
-        try:
-            block = Block(data, at)
-        except Damaged:
-            found = data.find(BLOCK_MAGIC, at + 1)
-            found = found if found >= 0 else len(data)
-            damage["bytes"], at = damage["bytes"] + found - at, found
+    """The uuid of each run and every block of it not seen before; `damage` counts what is none."""
+    if data[:8] != FILE_MAGIC and not isinstance(place_at(data, 64), Block):
+        raise ValueError("not a pprof log")
+    at, begins = 0, True
+    while begins or at < len(data):
+        if begins:
+            uuid, whole = b"", place_at(data, at) == FILE_MAGIC
+            if whole:
+                if struct.unpack("<H", data[at + 8:at + 10])[0] > 1:
+                    raise ValueError("written by a newer version")
+                uuid, at = data[at + 16:at + 48].rstrip(b"\0"), at + 64
+            expected, first, last, complete, begins = 0, None, None, False, False
+            yield uuid
+        start, block = at, place_at(data, at)
+        while block is None and at < len(data):
+            found = MAGICS.search(data, at + 1)
+            at = found.start() if found else len(data)
+            block = place_at(data, at)
+        damage["bytes"] += at - start
+        if block is None:
+            return
+        begins = block == FILE_MAGIC
+        if not begins and expected:  # a block of another run, whose header is gone
+            older = block.number < expected
+            begins = (complete or older if at > start else
+                      older and block.crc != last if complete else
+                      block.number == 0 and block.type == INFO and block.crc != first)
+        if begins:
             continue
         damage["bytes"] += 0 if block.ok else block.end - at
         at = block.end
         if block.number >= expected:
             damage["missing"] += block.number - expected
             expected = block.number + 1
+            first, last = block.crc if block.number == 0 else first, block.crc
+            complete = block.ok and block.type == TOTALS and not block.flags & MORE
             yield block
 
 
@@ -208,11 +244,14 @@ def read_piece(block, state):
             notes.append((cursor.text(), cursor.text()))
 
 
-def read(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    damage, totals, begun, info, state, going_on = dict(bytes=0, missing=0), None, False, [], 0, 0
-    for block in blocks(data, damage):
+def read_run(uuid, found, damage):
+    """What one run holds; returns the uuid of the next one, None after the last."""
+    totals, begun, state, going_on, following = None, False, 0, 0, None
+    info = [(b"uuid", uuid)] if uuid else []
+    for block in found:
+        if isinstance(block, bytes):
+            following = block
+            break
         if not block.ok or not INFO <= block.type <= TOTALS or (block.type == INFO and begun):
             continue
         if not begun and block.type != INFO:
@@ -226,7 +265,9 @@ def read(path):
                 elif not goes_on:
                     continue
                 read_piece(block, state)
-                info = state if block.type == INFO else info
+                info = state or info if block.type == INFO else info
+                if info and info[-1][0] == b"compressor":  # of the log, not the run
+                    info = info[:-1]
                 if block.flags & MORE:
                     going_on = (block.type, block.number + 1)
                 elif block.type == CHECKPOINT:
@@ -248,3 +289,14 @@ def read(path):
         yield "info", info
     items, notes, _ = totals or (None, [], [])
     yield "totals", items, notes, damage
+    return following
+
+
+def read(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    damage = dict(bytes=0, missing=0)
+    found = blocks(data, damage)
+    uuid = next(found)
+    while uuid is not None:
+        uuid = yield from read_run(uuid, found, damage)

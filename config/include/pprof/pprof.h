@@ -2,7 +2,8 @@
 //
 // The whole of pprof, and the two-line way in: pprof_start, pprof_stop.
 //
-// Environment, which goes before the configuration file:
+// Environment, which goes before the configuration file (and which a program
+// with other rights than its caller, such as a setuid one, does not listen to):
 //   PPROF_ENABLE     0: pprof_start does nothing and answers OK
 //   PPROF_CONFIG     path of the configuration (docs/profile-yaml.md)
 //   PPROF_OUTPUT     path of the log, default pprof.%h.%p.pplog; %h is the

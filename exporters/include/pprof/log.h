@@ -17,20 +17,27 @@ extern "C" {
 // A .part that another run left, or still writes, is not touched: the new one
 // gets a number in its name, and so does the log where the other is still
 // written. Whatever happens to the process, what was recorded
-// can be recovered from that file and the session's spool.
+// can be recovered from that file and the session's spool. A sink that finished
+// one run takes another, which goes behind it in the same file.
 //
-// Errors: IO: the file cannot be made; NO_MEMORY.
+// Errors: IO: the file cannot be made, or what has its name is no regular file;
+//         NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.
 // Cost:   one thread while the session runs; it alone waits for the disk.
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_log_writer_create(const char *path, pprof_sink **out, pprof_error *error);
 
-// pprof_log_read delivers the log `path`, or its unfinished .part, to `sink`:
-// begin to finish, on the calling thread.
+// pprof_log_read delivers the log `path`, or its unfinished .part, to `sink`,
+// on the calling thread: begin to finish, then again for each further run that
+// the log holds. A sink that takes one run answers BUSY to the second begin,
+// which ends the reading. Damage in one run leaves the others as they are.
+// Segments of one run (a log that was rotated) that stand one behind the other
+// are one run.
 //
 // Errors: IO: missing or unreadable; INVALID: not a log; VERSION: written by a
-//         newer version; CORRUPT: damaged, after all that is readable was
-//         delivered and finish was called; whatever a callback answers.
+//         newer version, after the runs before that one; CORRUPT: damaged,
+//         after all that is readable was delivered and finish was called for
+//         each run; whatever a callback answers.
 // Owns:   nothing; `sink` is not destroyed.
 PPROF_API PPROF_NODISCARD pprof_status pprof_log_read(const char *path,
                                                       pprof_sink *sink,

@@ -22,7 +22,8 @@ typedef enum pprof_kind {
 
 enum {
   PPROF_FLAG_CLIPPED = 1,    // cut at the end of a capture window or of the
-                             // process; it went on
+                             // process; it went on. Of a step also: its window
+                             // began inside it
   PPROF_FLAG_ABANDONED = 2,  // never ended by its own code; it ends with what
                              // was around it
   PPROF_FLAG_LATE = 4,       // its device times came too late
@@ -32,14 +33,44 @@ enum {
   PPROF_FLAG_ASYNC = 32,           // takes no part in its lane's nesting
   PPROF_FLAG_PAIRED = 64,  // the device side of the host range of the same name
                            // that began with it on its thread: that is the call
-  PPROF_FLAG_INNER = 128   // paired, and begun inside another paired one on the
+  PPROF_FLAG_INNER = 128,  // paired, and begun inside another paired one on the
                            // same stream of its thread
+  PPROF_FLAG_COMMUNICATION = 256,  // moves data between devices or processes,
+                                   // whatever its category
+  PPROF_FLAG_RESERVED = 512,   // of category Memory: what an allocator holds,
+                               // not what it has handed out
+  PPROF_FLAG_PROJECTED = 1024  // on the device, from the first to the last work
+                               // of a host range: no work of its own
 };
+
+// pprof_cpu_use is what the thread of a host range took between its begin and
+// its end, where the configuration asks for it (`cpu`). Its own, and that of
+// all ranges inside. User and system time together are exact; how they divide
+// is as exact as the kernel is, often to its tick.
+enum {
+  PPROF_CPU_TIMES = 1,     // all below but the next one
+  PPROF_CPU_RUN_QUEUE = 2  // run_queue_ns; goes with PPROF_CPU_TIMES
+};
+typedef struct pprof_cpu_use {
+  size_t size;  // sizeof(pprof_cpu_use) of the sender
+  uint32_t
+      known;  // PPROF_CPU_... values; what is not known is 0. None: another
+              // thread ended the range, or an edge, or there was no room
+  uint32_t reserved_;
+  uint64_t user_ns, sys_ns;
+  uint64_t inner_ns;      // of these two, what measured ranges inside took
+  uint64_t run_queue_ns;  // ready to run, waiting for a CPU
+  uint64_t voluntary_switches, involuntary_switches;
+  uint64_t minor_faults, major_faults;
+} pprof_cpu_use;
 
 // pprof_event is one finished range, mark or counter sample. All times are ns
 // since the run's base, the start of the session; self times are the reader's
 // to derive. Steps are events too: category PROFILE_STEP, lane 0, flag ASYNC,
-// `value` the number of the step, `work->items` what it completed.
+// `value` the number of the step, `work->items` what it completed. A step of an
+// imported trace may lie on a thread's lane, nested. A counter of category
+// Memory named after a place ("gpu:0") is the memory in use there, in bytes;
+// `work->bytes`, when stated, is the change that led to it.
 typedef struct pprof_event {
   // Host side; equal for marks and counters.
   uint64_t start_ns, end_ns;
@@ -53,11 +84,13 @@ typedef struct pprof_event {
   double value;                   // of a counter, of a step; else 0
   // Ids of definitions. `lane` is where it began; site and stream 0: none.
   uint32_t site, lane, stream;
-  uint32_t depth;   // open ranges around it on its lane; 0: outermost
-  uint32_t kind;    // pprof_kind
-  uint32_t flags;   // PPROF_FLAG_... values
-  uint32_t window;  // the capture window it began in
-  uint32_t reserved_;
+  uint32_t depth;       // open ranges around it on its lane; 0: outermost
+  uint32_t kind;        // pprof_kind
+  uint32_t flags;       // PPROF_FLAG_... values
+  uint32_t window;      // the capture window it began in
+  uint32_t attributes;  // id of a definition; 0: none
+  // Borrowed for the call; NULL: the configuration asks for none.
+  const pprof_cpu_use *cpu;
 } pprof_event;
 
 // pprof_batch is a run of events of one lane, in the order of their numbers.
@@ -107,15 +140,17 @@ typedef enum pprof_definition_kind {
   PPROF_DEFINITION_CATEGORY,
   PPROF_DEFINITION_LANE,
   PPROF_DEFINITION_DEVICE,
-  PPROF_DEFINITION_STREAM
+  PPROF_DEFINITION_STREAM,
+  PPROF_DEFINITION_ATTRIBUTES  // its name is a JSON object: what an imported
+                               // trace said of its events, e.g. input shapes
 } pprof_definition_kind;
 
 // pprof_definition_get_kind is what `definition` defines.
 PPROF_API pprof_definition_kind
 pprof_definition_get_kind(const pprof_definition *definition);
 
-// pprof_definition_id is the id that events carry. Sites, devices and streams
-// count from 1; lane 0 is the process.
+// pprof_definition_id is the id that events carry. Sites, devices, streams and
+// attributes count from 1; lane 0 is the process.
 PPROF_API uint32_t pprof_definition_id(const pprof_definition *definition);
 
 // pprof_definition_name is never NULL; "" when there is none.
@@ -181,7 +216,8 @@ struct pprof_sink {
   pprof_status (*window)(pprof_sink *sink, uint32_t index, bool opens,
                          uint64_t time_ns);
 
-  // finish is the last call of a run.
+  // finish is the last call of a run. A log of several runs, and the trace of
+  // several processes, go on with `begin`; who takes one run answers BUSY.
   pprof_status (*finish)(pprof_sink *sink, const pprof_totals *totals);
 
   // kept (optional) answers up to which number of `lane` records survive the

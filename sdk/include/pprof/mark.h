@@ -12,9 +12,9 @@
 // Calls that record (all but pprof_category_register) may be made from any
 // thread, return nothing or a handle, and count what they cannot keep
 // (pprof_session_stats). They never wait, allocate or call the system, save at
-// the first marker of a thread, the first use of a name and pprof_step. One
-// that runs in a signal handler and interrupts a marker of its own thread is
-// counted lost.
+// the first marker of a thread, the first use of a name, pprof_step, and ranges
+// whose CPU use the configuration asks for (`cpu`). One that runs in a signal
+// handler and interrupts a marker of its own thread is counted lost.
 #ifndef PPROF_MARK_H_
 #define PPROF_MARK_H_
 
@@ -183,7 +183,7 @@ static inline pprof_scope_token pprof_scope_enter_(pprof_site *site) {
   uint32_t epoch = __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED);
   uint64_t excluded = epoch;
   excluded = excluded << 32 | PPROF_SITE_EXCLUDED_;
-  if (epoch == 0 ||
+  if (__builtin_expect(epoch == 0, 1) ||
       __atomic_load_n(&site->state_, __ATOMIC_RELAXED) == excluded)
     return none;
   return pprof_scope_push_(site);

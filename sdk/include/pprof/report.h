@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statistics of a run, themselves a sink: of a live session or of a log.
-// Both give the same report, byte for byte. export.h writes it; programs that
-// want rows read the JSON.
+// The statistics of runs, themselves a sink: of live sessions or of logs. Both
+// give the same report, byte for byte. export.h writes it; programs that want
+// rows read the JSON.
 #ifndef PPROF_REPORT_H_
 #define PPROF_REPORT_H_
 
@@ -21,7 +21,10 @@ typedef struct pprof_report pprof_report;
 // Owns:   the caller owns `*out`.
 PPROF_API PPROF_NODISCARD pprof_status pprof_report_create(pprof_report **out);
 
-// pprof_report_sink is the sink that fills `report` with one run.
+// pprof_report_sink is the sink that fills `report`. It takes several runs, one
+// after the other: each is added when it finishes, as pprof_report_merge adds a
+// report of that run alone. While one is under way, merging and writing answer
+// BUSY.
 //
 // Owns: borrowed until `report` is destroyed, which must outlive the session it
 //       was added to; the sink's destroy does nothing.
@@ -30,8 +33,8 @@ PPROF_API pprof_sink *pprof_report_sink(pprof_report *report);
 // pprof_report_merge adds the runs of `from` to `into`. The order of merges
 // does not change a byte of the result.
 //
-// Errors:  BUSY: one of the two has no finished run; INVALID: they are the same
-//          report; NO_MEMORY.
+// Errors:  BUSY: one of the two has no finished run, or one under way; INVALID:
+//          they are the same report, or hold different details; NO_MEMORY.
 // Threads: the owner of both.
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_report_merge(pprof_report *into, const pprof_report *from);

@@ -9,6 +9,7 @@
 
 #include "pprof/base.h"
 #include "pprof/event.h"
+#include "pprof/report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +74,26 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_session_create(
 // Threads: the owner of `session`.
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_session_add_sink(pprof_session *session, pprof_sink *sink);
+
+// pprof_window_fn is told that window `window` is complete: its device times
+// are known, its `report` is finished. `report` is borrowed for the call; NULL
+// when memory ran out.
+typedef void (*pprof_window_fn)(void *user, uint32_t window,
+                                const pprof_report *report);
+
+// pprof_session_on_window has `fn` called for each capture window once all that
+// began in it is there, in the order of the windows. A slow call delays those
+// after it and the stop, nothing else; while 256 windows wait for one, further
+// windows get no call (the trust block says so). Of figures that events do not
+// tell, such as `lost`, a window has what was counted while it was open.
+//
+// Errors:  BUSY after the start, or with 16 sinks; INVALID; NO_MEMORY.
+// Threads: the owner of `session`. `fn` is called on a thread of the library's,
+//          never twice at once; starting and stopping a session there answers
+//          BUSY. pprof_session_stop returns after the last call.
+// Cost:    the report is filled while the window is open.
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user);
 
 // pprof_session_start lets markers record. A session starts once.
 //

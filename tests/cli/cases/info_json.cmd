@@ -1,2 +1,2 @@
 "$TOOL" info -f json "$LOGS/good.pplog" |
-  sed -E "s/(file_bytes|raw_bytes|stored_bytes)\":[0-9]+/\1\":N/g"
+  sed -E "s/(file_bytes|raw_bytes|stored_bytes)\":[0-9]+/\1\":N/g; s/(compressor\":\")[a-z]+/\1LIBRARY/"

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the instructions of every marker and compares them with budget.txt.
+
+instructions.py [--write]: run in the tree's root. The library and the program
+that is counted (instructions.c) are compiled here, optimised, so that the
+figures do not depend on how the tree around them was built. A marker may take
+2 % more than its budget says, or less; --write makes what was counted the
+budget.
+"""
+
+import argparse
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+BUDGET = "bench/budget.txt"
+TOLERANCE = 0.02
+HEADER = """\
+# Instructions a marker or pair takes, its call and its loop included, by how
+# the library is linked: gcc -O2, x86-64. bench/instructions.py --write makes
+# this file, and a test compares.
+"""
+OPTIONS = ["-O2", "-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden",
+           "-Isdk/include", "-iquotesdk/src", "-iquotesdk/nvtx"]
+SYSTEM = ["-lm", "-lpthread", "-ldl", "-lrt"]
+PROGRAM = "bench/instructions.c"
+
+
+def gcc(*arguments):
+    subprocess.run(["gcc", *OPTIONS, *arguments, *SYSTEM], check=True)
+
+
+def build(linkage, folder):
+    """Answers a program of this linkage."""
+    sources = sorted(glob.glob("sdk/src/*.c"))
+    program = os.path.join(folder, linkage)
+    if linkage == "lto":
+        gcc("-flto", "-w", "-o", program, PROGRAM, *sources)
+        return program
+    library = os.path.join(folder, "libpprof.so.0")
+    gcc("-fPIC", "-shared", "-o", library,
+        "-Wl,--version-script=sdk/libpprof.lds", "-Wl,-soname,libpprof.so.0",
+        *sources)
+    gcc("-o", program, PROGRAM, library, "-Wl,-rpath," + folder)
+    return program
+
+
+def count(program):
+    """Answers the instructions by marker; twice, because a count that is not
+    the same each time says nothing."""
+    counts = []
+    for _ in range(2):
+        lines = subprocess.run([program], check=True, capture_output=True,
+                               text=True).stdout.split("\n")
+        counts.append({name: float(number) for name, number in
+                       (line.split() for line in lines if line)})
+    first, second = counts
+    for name in first:
+        if abs(first[name] - second[name]) > TOLERANCE * first[name]:
+            raise SystemExit("%s: %s, then %s" %
+                             (name, first[name], second[name]))
+    return first
+
+
+def read_budget():
+    budget = {}
+    with open(BUDGET, encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("#"):
+                linkage, name, number = line.split()
+                budget[linkage, name] = float(number)
+    return budget
+
+
+def write_budget(counted):
+    with open(BUDGET, "w", encoding="utf-8") as file:
+        file.write(HEADER)
+        for (linkage, name), number in counted.items():
+            file.write("%s %s %.1f\n" % (linkage, name, number))
+
+
+def compare(counted, budget):
+    """Prints what differs; answers whether anything does."""
+    wrong = False
+    for key in sorted(counted.keys() | budget.keys()):
+        number, allowed = counted.get(key), budget.get(key)
+        if number is None or allowed is None:
+            print("%s %s: counted %s, budget %s" % (*key, number, allowed))
+            wrong = True
+        # Half an instruction: what a marker now and then takes more.
+        elif abs(number - allowed) > TOLERANCE * allowed + 0.5:
+            print("%s %s: %.1f instructions, the budget is %.1f" %
+                  (*key, number, allowed))
+            wrong = True
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    if os.uname().machine != "x86_64":
+        print("the budget is one for x86-64")
+        return 0
+    counted = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for linkage in ("shared", "lto"):
+            for name, number in count(build(linkage, folder)).items():
+                counted[linkage, name] = number
+    if arguments.write:
+        write_budget(counted)
+        return 0
+    return 1 if compare(counted, read_budget()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control thread of a running session: it waits for requests (a socket, a
+// file that is touched, a signal) and for a change of the configuration's file,
+// and hands them to whoever started it. docs/trigger.md has the protocol.
+#ifndef PPI_CONTROL_H_
+#define PPI_CONTROL_H_
+
+#include <limits.h>
+#include <stddef.h>
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A line of the protocol with its end.
+#define PPI_CONTROL_LINE_MAX (PATH_MAX + 512)
+
+// What a trigger asks for.
+typedef struct ppi_trigger {
+  uint64_t steps, ns;     // both 0: not said
+  char output[PATH_MAX];  // "": not said
+} ppi_trigger;
+
+// ppi_trigger_parse reads a request's line; false and a reason when it is none.
+bool ppi_trigger_parse(const char *line, ppi_trigger *out, pprof_error *error);
+// ppi_trigger_print writes the line, with its end.
+void ppi_trigger_print(const ppi_trigger *trigger,
+                       char out[PPI_CONTROL_LINE_MAX]);
+// A decimal number of seconds, more than none and at most 10 000 000.
+bool ppi_trigger_seconds(const char *text, uint64_t *out_ns);
+
+typedef struct ppi_control_reply {
+  char text[PPI_CONTROL_LINE_MAX];  // a line without its end
+  uint64_t ticket;                  // not 0: another line follows it
+} ppi_control_reply;
+
+// All on the control thread.
+typedef struct ppi_control_actions {
+  void *user;
+  // Answers a request; nobody reads the reply to a touch or a signal.
+  void (*trigger)(void *user, const ppi_trigger *trigger,
+                  ppi_control_reply *reply);
+  // Whether what the ticket stands for is over; then it fills in the reply.
+  bool (*settled)(void *user, uint64_t ticket, ppi_control_reply *reply);
+  // Whoever waited for it has gone before.
+  void (*gone)(void *user, uint64_t ticket);
+  // The configuration's file is another one than at the start, or than at the
+  // last call.
+  void (*reload)(void *user);
+  void (*started)(void *user);  // first; may be NULL
+  // A message to whoever asked for messages; may be NULL.
+  void (*warn)(void *user, const char *text);
+} ppi_control_actions;
+
+typedef struct ppi_control_options {
+  bool socket;
+  const char *touch_path;   // NULL: none; borrowed for the thread's life
+  const char *reload_path;  // the same
+  int signal;               // 0: none
+  uint32_t look_ms;         // how often at the files; 0: 500
+} ppi_control_options;
+
+typedef struct ppi_control ppi_control;
+
+// ppi_control_start makes the thread if there is anything for it to wait for;
+// else *out becomes NULL. A socket that cannot be made is a warning only.
+pprof_status ppi_control_start(const ppi_control_options *options,
+                               const ppi_control_actions *actions,
+                               ppi_control **out, pprof_error *error);
+// From here on neither `trigger` nor `reload` is called; one that runs is
+// waited for. NULL is allowed.
+void ppi_control_hush(ppi_control *control);
+// Answers those who wait, ends the thread, gives the signal back.
+void ppi_control_stop(ppi_control *control);
+// In a forked child, which has no such thread: closes what it has of it.
+void ppi_control_in_forked_child(ppi_control *control);
+
+// control_signal.c: `*out_fd`, an event descriptor, counts signals from now on
+// until the signal is given back, which closes it; what handled the signal
+// before goes on handling it. One at a time.
+pprof_status ppi_control_take_signal(int number, int *out_fd,
+                                     pprof_error *error);
+void ppi_control_give_signal(int number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CONTROL_H_

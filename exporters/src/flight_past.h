@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a flight recorder remembers beside the ring: run info, the latest
+// definitions, and the windows that the ring may still have events of.
+#ifndef PPI_FLIGHT_PAST_H_
+#define PPI_FLIGHT_PAST_H_
+
+#include "event_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_flight_window {
+  uint32_t index;
+  bool closed;
+  uint64_t open_ns, close_ns;
+  uint64_t opened_at, closed_at;  // positions in the ring, or before it
+} ppi_flight_window;
+
+typedef struct ppi_flight_definitions {
+  pprof_definition *items;  // by id; kind 0: not defined
+  size_t num, capacity;
+} ppi_flight_definitions;
+
+typedef struct ppi_flight_past {
+  ppi_text *texts;
+  size_t num_texts, texts_capacity;
+  ppi_flight_definitions kinds[PPROF_DEFINITION_ATTRIBUTES + 1];
+  ppi_flight_window *windows;
+  size_t num_windows, windows_capacity;
+} ppi_flight_past;
+
+// All of these answer false when out of memory.
+bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info);
+bool ppi_flight_past_define(ppi_flight_past *past,
+                            const pprof_definition *definition);
+// `position` is the ring's head before the edge went in, `tail` its oldest
+// block.
+bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
+                            uint64_t time_ns, uint64_t position, uint64_t tail);
+// NULL when it is not defined.
+const pprof_definition *ppi_flight_past_find(const ppi_flight_past *past,
+                                             pprof_definition_kind kind,
+                                             uint32_t id);
+void ppi_flight_past_clear(ppi_flight_past *past);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FLIGHT_PAST_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading several logs as one stream: pprof_log_read for more than one path.
+#ifndef PPI_LOG_READER_H_
+#define PPI_LOG_READER_H_
+
+#include "pprof/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_log_read_all delivers the logs one after the other. Segments of one run
+// that stand in order, in one file or in several, are one run to the sink, as
+// if the log had not been cut: one begin, one finish. What is missing of it is
+// a note of its totals; a segment missing between two others is CORRUPT as
+// well.
+pprof_status ppi_log_read_all(const char *const *paths, size_t num_paths,
+                              pprof_sink *sink, pprof_error *error);
+// The same without events and checkpoints, whose bytes are not even read: of a
+// long log the few that are left. Damage in what is left out is not found.
+pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
+                              pprof_sink *sink, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_READER_H_

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that several processes want. Called where files are opened and ended;
+// one thread for each part.
+#include "part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+enum { MAX_NAMES = 10000 };
+
+// Where the base name's ending begins; ".gz" goes with what it compresses.
+static size_t stem_len(const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  size_t len = strlen(path), end = len;
+  if (len > 3 && strcmp(path + len - 3, ".gz") == 0) end = len - 3;
+  for (size_t i = end; path + i > base + 1; i--)
+    if (path[i - 1] == '.') return i - 1;
+  return end;
+}
+
+char *ppi_part_sibling(const char *path, const char *infix) {
+  size_t stem = stem_len(path), size = strlen(path) + strlen(infix) + 2;
+  char *out = ppi_alloc(size);
+  if (out)
+    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
+  return out;
+}
+
+bool ppi_part_is_held(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
+         (errno == EAGAIN || errno == EACCES);
+}
+
+// A file system may give what we make to another user: only what was there
+// before is looked at.
+static bool is_own_file(int fd) {
+  struct stat stat;
+  return fstat(fd, &stat) == 0 &&
+         (S_ISREG(stat.st_mode) || S_ISFIFO(stat.st_mode)) &&
+         stat.st_uid == geteuid() && stat.st_nlink <= 1 &&
+         fchmod(fd, 0600) == 0;
+}
+
+int ppi_part_create(const char *path) {
+  static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  int fd = -1;
+  // Somebody may remove it between the two.
+  for (int i = 0; i < 10; i++) {
+    fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
+    fd = open(path, flags);
+    if (fd >= 0 || errno != ENOENT) break;
+  }
+  if (fd >= 0 && is_own_file(fd)) return fd;
+  if (fd >= 0) close(fd);
+  errno = EEXIST;
+  return -1;
+}
+
+bool ppi_part_is_foreign_link(const char *path) {
+  struct stat stat;
+  return lstat(path, &stat) == 0 && S_ISLNK(stat.st_mode) &&
+         stat.st_uid != geteuid() && stat.st_uid != 0;
+}
+
+// -1 and EBUSY when another writes it, EEXIST when it holds something to spare
+// or is nothing of ours. Whoever removes an empty one does so under the lock,
+// so whoever has the lock sees that the name is gone.
+static int open_free(const char *path, bool spare) {
+  int fd = ppi_part_create(path);
+  if (fd < 0) return -1;
+  struct stat stat;
+  int error = 0;
+  if (ppi_part_is_held(fd))
+    error = EBUSY;
+  else if (fstat(fd, &stat) != 0)
+    error = errno;
+  else if (stat.st_nlink == 0 || (spare && stat.st_size > 0))
+    error = EEXIST;
+  else if (stat.st_size > 0 && ftruncate(fd, 0) != 0)
+    error = errno;
+  if (!error) return fd;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+static char *name_of(const char *path, int number) {
+  char infix[16];
+  snprintf(infix, sizeof infix, "%d", number);
+  return number ? ppi_part_sibling(path, infix) : ppi_strdup(path);
+}
+
+// The program may change its folder before the file gets its name.
+static char *absolute(const char *path) {
+  char folder[PATH_MAX];
+  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
+  size_t size = strlen(folder) + strlen(path) + 2;
+  char *out = ppi_alloc(size);
+  if (out) snprintf(out, size, "%s/%s", folder, path);
+  return out;
+}
+
+static char *part_of(const char *path) {
+  size_t size = strlen(path) + sizeof ".part";
+  char *out = path[0] ? ppi_alloc(size) : NULL;
+  if (out) snprintf(out, size, "%s.part", path);
+  return out;
+}
+
+static pprof_status fail(ppi_part *part, const char *path, int error,
+                         pprof_error *out) {
+  pprof_status status = ppi_fail(out, PPROF_STATUS_IO, "cannot write %s: %s",
+                                 path, strerror(error));
+  ppi_part_clear(part, false);
+  return status;
+}
+
+static pprof_status no_memory(ppi_part *part, pprof_error *error) {
+  ppi_part_clear(part, false);
+  return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+// Renaming a file over a pipe or a device would replace it.
+static pprof_status open_in_place(const char *path, ppi_part *part,
+                                  pprof_error *error) {
+  part->path = ppi_strdup(path);
+  if (!part->path) return no_memory(part, error);
+  if (ppi_part_is_foreign_link(path)) return fail(part, path, ELOOP, error);
+  part->fd = open(path, O_WRONLY | O_CLOEXEC);
+  return part->fd < 0 ? fail(part, path, errno, error) : PPROF_STATUS_OK;
+}
+
+// Tries the names one after the other. `*meets`: somebody writes an earlier
+// one.
+static bool open_first_free(const char *path, bool spare, ppi_part *out,
+                            bool *meets) {
+  for (int n = 0; n < MAX_NAMES; n++) {
+    ppi_part_clear(out, false);
+    out->path = name_of(path, n);
+    out->part_path = out->path ? part_of(out->path) : NULL;
+    if (!out->part_path) {
+      errno = ENOMEM;
+      return false;
+    }
+    out->fd = open_free(out->part_path, spare);
+    if (out->fd >= 0) return true;
+    *meets = *meets || errno == EBUSY;
+    if (errno != EBUSY && errno != EEXIST) break;
+  }
+  return false;
+}
+
+pprof_status ppi_part_open(const char *path, bool spare, ppi_part *out,
+                           pprof_error *error) {
+  struct stat existing;
+  *out = (ppi_part){.fd = -1};
+  if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
+    if (S_ISDIR(existing.st_mode)) return fail(out, path, EISDIR, error);
+    return open_in_place(path, out, error);
+  }
+  bool meets = false;
+  char *wanted = absolute(path);
+  if (!wanted) return no_memory(out, error);
+  bool opened = open_first_free(wanted, spare, out, &meets);
+  if (opened && !meets) {
+    ppi_free(out->path);
+    out->path = wanted;
+    return PPROF_STATUS_OK;
+  }
+  int reason = errno;
+  ppi_free(wanted);
+  if (opened) return PPROF_STATUS_OK;
+  if (reason == ENOMEM) return no_memory(out, error);
+  ppi_part_clear(out, false);
+  return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s.part: %s", path,
+                  strerror(reason));
+}
+
+int ppi_part_commit(ppi_part *part) {
+  if (!part->part_path) return 0;
+  return rename(part->part_path, part->path) == 0 ? 0 : errno;
+}
+
+void ppi_part_clear(ppi_part *part, bool remove) {
+  // Under the lock: nobody else has begun it yet.
+  if (remove && part->part_path) unlink(part->part_path);
+  if (part->fd >= 0) close(part->fd);
+  ppi_free(part->path);
+  ppi_free(part->part_path);
+  *part = (ppi_part){.fd = -1};
+}

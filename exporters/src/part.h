@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file under its name plus .part until it is whole. The .part is locked, so
+// that of two processes with one name each gets a file of its own.
+#ifndef PPI_PART_H_
+#define PPI_PART_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_part {
+  char *path;       // what it is called in the end
+  char *part_path;  // NULL: `path` is a pipe or a device, written in place
+  int fd;           // the writer's once taken (-1 then); closing it unlocks
+} ppi_part;
+
+// ppi_part_open claims `path` and opens its .part, emptied. Where another
+// process writes that, both get a number in their names: "x.1.json" for
+// "x.json". With `spare`, so do those that meet what a run that died left, and
+// the final name stays.
+//
+// Errors: IO, INVALID (too long, a folder), NO_MEMORY; `*out` is then empty.
+pprof_status ppi_part_open(const char *path, bool spare, ppi_part *out,
+                           pprof_error *error);
+// The file is whole: it gets its name. 0 or errno; `fd` stays as it is.
+int ppi_part_commit(ppi_part *part);
+// Closes `fd` when it is still here and frees the paths; `remove`: the .part
+// goes.
+void ppi_part_clear(ppi_part *part, bool remove);
+
+// ppi_part_create opens `path` for reading and writing, made for its owner
+// alone where it is not there. What is there already is taken only as this
+// user's own plain file under this one name: whatever else lies in a folder of
+// many users may be there to be written over, or read. -1 and errno; EEXIST:
+// not that.
+int ppi_part_create(const char *path);
+// Whether `path` is a link of a user who is neither this one nor root.
+bool ppi_part_is_foreign_link(const char *path);
+
+// Whether another process writes the file; else it is locked for us until the
+// file is closed.
+bool ppi_part_is_held(int fd);
+// "runs/x.json.gz" and "1" give "runs/x.1.json.gz". The caller frees it; NULL
+// when out of memory.
+char *ppi_part_sibling(const char *path, const char *infix);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PART_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device can do at most, by data type, as the caller states it: what
+// utilisation is of.
+#ifndef PPI_PEAK_H_
+#define PPI_PEAK_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_MAX_PEAKS 16
+
+typedef struct ppi_peak {
+  char type[16];   // "bf16"
+  char glob[256];  // of the stages that it is for; "*": all others
+  double flops;    // a second
+} ppi_peak;
+
+typedef struct ppi_peaks {
+  ppi_peak items[PPI_MAX_PEAKS];
+  size_t num;
+} ppi_peaks;
+
+// ppi_peaks_parse reads "bf16=989T@model*,f32=67T": a data type, its peak in
+// FLOP/s (suffix k, M, G, T or P, each a thousand times the one before) and the
+// stages it is for.
+//
+// Errors: CONFIG; `error` says what is wrong.
+pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
+                             pprof_error *error);
+// ppi_peaks_find answers the first one for a stage of this name; NULL: none.
+const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name);
+// ppi_peak_bytes is how long a value of the type is, by the number of bits that
+// its name ends in; 4 for other names, and for NULL.
+double ppi_peak_bytes(const ppi_peak *peak);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PEAK_H_

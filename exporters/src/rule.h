@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The flight recorder's rules as texts: what must happen for a dump.
+//
+//   rule     = subject (">" | ">=") duration
+//   subject  = "stage" name | "request" | quantile "(" name "," duration ")"
+//   quantile = "p" and a percentage above 0 and below 100: p50, p99, p99.9
+//   name     = between '"', with \" and \\ in it
+//   duration = a decimal number and ns, us, ms, s, min or h, in one word
+#ifndef PPI_RULE_H_
+#define PPI_RULE_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_RULE_NAME_MAX = 256, PPI_RULE_TEXT_MAX = 512, PPI_MAX_RULES = 32 };
+
+typedef enum ppi_rule_kind {
+  PPI_RULE_STAGE = 1,  // one range of that name
+  PPI_RULE_REQUEST,    // all that serves one flow, from begin to end
+  PPI_RULE_QUANTILE    // of the ranges of that name that ended within over_ns
+} ppi_rule_kind;
+
+typedef struct ppi_rule {
+  ppi_rule_kind kind;
+  bool or_equal;          // ">=": reaching the limit is enough
+  uint32_t quantile_ppm;  // of a million: p99 is 990000
+  uint64_t limit_ns;
+  uint64_t over_ns;  // QUANTILE
+  char name[PPI_RULE_NAME_MAX];
+  char text[PPI_RULE_TEXT_MAX];  // as it was written
+} ppi_rule;
+
+// ppi_rule_parse reads one rule.
+//
+// Errors: INVALID: *out_column (from 1) is where in `text` it goes wrong, and
+// `why` (`size` bytes) says how.
+pprof_status ppi_rule_parse(const char *text, ppi_rule *out, size_t *out_column,
+                            char *why, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RULE_H_

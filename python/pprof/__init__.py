@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pprof, the pipeline profiler: its markers for Python. docs/python.md explains them.
+
+    import pprof
+    pprof.start()
+    with pprof.range("decode", category="Preprocess"):
+        ...
+    with pprof.device_range("model1"):  # timed on the device, nobody waits
+        ...
+    pprof.step(items=32)
+    pprof.stop()  # or at exit
+"""
+from ._library import Error, library_path
+from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
+                       mark, step, stream_name, thread_name, work)
+from ._session import start, stop
+from ._version import VERSION as __version__
+
+# All but range: `from pprof import *` must not hide Python's own.
+__all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
+           "library_path", "mark", "start", "step", "stop", "stream_name", "thread_name", "work"]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds libpprof, checks that it fits, and has its functions ready to be called.
+
+Markers go through PyDLL, which keeps the interpreter's lock: they never wait, and to give the lock
+away would cost more than they do. What may wait (start, stop, opening a device) goes through CDLL.
+"""
+import ctypes
+import os
+
+from ._version import VERSION
+
+SONAME = "libpprof.so.0"
+OFF = ("0", "false", "off", "no")
+
+
+class Error(Exception):
+    """A call that the library refused: its words, and its number in `status`."""
+
+    def __init__(self, message, status=0):
+        super().__init__(message)
+        self.status = status
+
+
+class Site(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("category", ctypes.c_uint32),
+                ("color", ctypes.c_uint32), ("state", ctypes.c_uint64),
+                ("reserved", ctypes.c_uint64 * 2)]
+
+
+class ScopeToken(ctypes.Structure):
+    _fields_ = [("lane", ctypes.c_void_p), ("epoch", ctypes.c_uint32),
+                ("depth", ctypes.c_uint32)]
+
+
+class WorkAmount(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("items", ctypes.c_double), ("bytes", ctypes.c_double),
+                ("flops", ctypes.c_double), ("params", ctypes.c_double)]
+
+
+class ErrorText(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_char * 256)]
+
+
+class Nothing:
+    """The epoch of a package without a library."""
+    __slots__ = ()
+    value = 0
+
+
+def _opened(name, mode=os.RTLD_NOW):
+    try:
+        return ctypes.PyDLL(name, mode=mode)
+    except OSError as error:
+        return str(error)
+
+
+def _in_process():
+    """The library that is here already, of which the process must have no second: that of the
+    program itself, or one that another library (NVTX injection) has brought."""
+    program = ctypes.PyDLL(None)
+    try:
+        ctypes.c_uint32.in_dll(program, "pprof_epoch_")
+        return program
+    except ValueError:
+        found = _opened(SONAME, os.RTLD_NOW | os.RTLD_NOLOAD)
+        return None if isinstance(found, str) else found
+
+
+def _beside_package():
+    package = os.path.dirname(os.path.realpath(__file__))
+    lib = os.path.dirname(os.path.dirname(package))  # of PREFIX/lib/python/pprof
+    return [os.path.join(folder, SONAME) for folder in (package, lib)]
+
+
+def _candidates():
+    wanted = os.environ.get("PPROF_LIBRARY")
+    if wanted:
+        return [wanted]
+    return [path for path in _beside_package() if os.path.exists(path)] + [SONAME]
+
+
+def _find():
+    library = _in_process()
+    if library is not None:
+        return library, "in this process"
+    tried = []
+    for path in _candidates():
+        library = _opened(path)
+        if not isinstance(library, str):
+            return library, path
+        tried.append(library)
+    folders = ", ".join(os.path.dirname(path) for path in _beside_package())
+    looked = ("" if os.environ.get("PPROF_LIBRARY")
+              else " (looked in %s, then as the loader does)" % folders)
+    raise ImportError(
+        "pprof needs its library, %s, and cannot load it%s: %s. Set PPROF_LIBRARY to its path, or "
+        "PPROF_ENABLE=0 to run without." % (SONAME, looked, "; ".join(tried)))
+
+
+def _numbers(version):
+    return tuple(int(part) for part in version.split("-")[0].split("."))
+
+
+def _check(version, where):
+    """A library serves packages of its major version that are not newer than itself."""
+    try:
+        has, needs = _numbers(version), _numbers(VERSION)
+        fits = has[0] == needs[0] and has >= needs
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ImportError("pprof %s cannot use the library %s: it is version %s"
+                          % (VERSION, where, version))
+
+
+_POINTER, _ID, _TEXT = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p
+# name: (result, arguments). Arguments None: what is passed is a pointer of ctypes already, and
+# checking it again would cost as much as the call.
+_MARKERS = {
+    "pprof_scope_push_": (ScopeToken, None),
+    "pprof_scope_pop_": (None, None),
+    "pprof_range_begin": (_ID, None),
+    "pprof_range_end": (None, [_ID]),
+    "pprof_range_flow": (None, [_ID, _ID]),
+    "pprof_range_work": (None, [_ID, _POINTER]),
+    "pprof_mark": (None, None),
+    "pprof_count": (None, [_POINTER, ctypes.c_double]),
+    "pprof_flow": (None, [_ID]),
+    "pprof_work": (None, None),
+    "pprof_step": (None, [_ID]),
+    "pprof_thread_name": (None, [_TEXT]),
+    "pprof_category_register": (ctypes.c_uint32, [_TEXT]),
+    "pprof_cuda_device": (_POINTER, []),
+    "pprof_device_range_begin": (_ID, [_POINTER, _POINTER, _POINTER]),
+    "pprof_device_range_end": (None, [_ID, _POINTER]),
+}
+_WAITING = {
+    "pprof_start": (ctypes.c_int, [_TEXT, _POINTER]),
+    "pprof_stop": (ctypes.c_int, [_POINTER]),
+    "pprof_backend_cuda": (_POINTER, []),
+    "pprof_device_get": (_POINTER, [_POINTER, ctypes.c_int]),
+    "pprof_stream_name": (None, [_POINTER, _POINTER, _TEXT]),
+}
+
+
+class Functions:
+    """The C functions by their names without `pprof_`, prepared once."""
+
+    def __init__(self, library, where):
+        self.where = where
+        try:
+            version = library["pprof_version"]
+            version.restype = _TEXT
+            _check(version().decode(), where)
+            self.epoch = ctypes.c_uint32.in_dll(library, "pprof_epoch_")
+            self._prepare(library, _MARKERS)
+            self._prepare(ctypes.CDLL(None, handle=library._handle), _WAITING)
+        except (AttributeError, ValueError) as error:
+            raise ImportError("pprof %s cannot use the library %s: %s"
+                              % (VERSION, where, error)) from None
+
+    def _prepare(self, library, functions):
+        for name, (result, arguments) in functions.items():
+            function = library[name]
+            function.restype = result
+            if arguments is not None:
+                function.argtypes = arguments
+            setattr(self, name[len("pprof_"):], function)
+
+
+class NoFunctions:
+    """Stands in with PPROF_ENABLE=0. Its epoch is 0 for ever, so that markers call nothing."""
+    where, epoch = None, Nothing()
+
+    def __getattr__(self, name):
+        return lambda *arguments: 0
+
+
+def is_disabled():
+    return os.environ.get("PPROF_ENABLE", "").strip() in OFF
+
+
+functions = NoFunctions() if is_disabled() else Functions(*_find())
+
+
+def library_path():
+    """Where the library in use was found; None when PPROF_ENABLE=0 had it left out."""
+    return functions.where
+
+
+def raise_status(status, error, rename=None):
+    """Raises what a call answered, in the library's words."""
+    if not status:
+        return
+    text = error.text.decode("utf-8", "replace")
+    if rename:
+        text = text.replace(*rename)
+    raise Error(text or "status %d" % status, status)

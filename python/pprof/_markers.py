@@ -1,0 +1,554 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges, marks and counters.
+
+A `with` in a plain function is pushed and popped on its thread. In a coroutine or a generator,
+whose frame may rest while others of the thread run, it is a range that may end anywhere: which of
+the two is seen from the frame that the `with` stands in.
+"""
+import contextlib
+import ctypes
+import functools
+import inspect
+import operator
+import sys
+
+from ._library import Site, WorkAmount, functions as _c
+
+NAMES = 65536  # kept for the life of the process, as many as a session holds
+CATEGORIES = ("UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
+              "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
+              "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
+              "Kernel", "Memcpy", "Memset")
+MOST_FLOW = (1 << 64) - 1
+MOST_ITEMS = (1 << 63) - 1  # of a step
+# What of a frame's code says that it may rest, and another go on in its place.
+_RESTS = (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE |
+          inspect.CO_ASYNC_GENERATOR)
+
+# `_epoch.value` is 0 while nothing records. It is looked up at each marker, because a forked child
+# puts something else in its place (_session.py).
+_epoch = _c.epoch
+_scope_push, _scope_pop = _c.scope_push_, _c.scope_pop_
+_range_begin, _range_end = _c.range_begin, _c.range_end
+_device_begin, _device_end = _c.device_range_begin, _c.device_range_end
+_mark, _count, _step = _c.mark, _c.count, _c.step
+_cuda_device = _c.cuda_device
+_byref, _get_frame = ctypes.byref, sys._getframe
+
+_sites = {}  # name, or (name, category): a reference to its site
+_resting = {}  # id of a frame that may rest: the ranges that are open in it, innermost last
+
+
+def _text(value):
+    """Never fails: a program must not run without the profiler and end with it."""
+    return str(value).encode("utf-8", "replace").partition(b"\0")[0]
+
+
+def _words(name):
+    return name.lower().translate({ord(letter): None for letter in " -_"})
+
+
+_BY_WORDS = {_words(name): name for name in CATEGORIES}
+
+
+@functools.lru_cache(maxsize=1024)
+def _category_number(name):
+    name = str(name)
+    return _c.category_register(_text(_BY_WORDS.get(_words(name), name)))
+
+
+def _make_site(name, category):
+    """Markers do not look at a site when they have returned: one that finds no room here serves
+    the one call, and whether its name is kept is for the session to say."""
+    number = 0 if category is None else _category_number(str(category))
+    site = _byref(Site(_text(name), number))
+    if len(_sites) >= NAMES:
+        return site
+    try:
+        return _sites.setdefault(name if category is None else (name, category), site)
+    except TypeError:  # no key for a dictionary
+        return site
+
+
+def _site(name, category):
+    try:
+        return _sites[name if category is None else (name, category)]
+    except (KeyError, TypeError):
+        return _make_site(name, category)
+
+
+_STACK_ENTER = contextlib.ExitStack.enter_context.__code__
+_MANAGER_ENTER = contextlib._GeneratorContextManager.__enter__.__code__
+
+
+def _rests(frame):
+    """Whether the `with` that this frame enters may rest. An ExitStack's is its caller's; so is
+    that of a generator made a context manager, which goes on when the caller's block ends."""
+    while frame is not None:
+        code, caller = frame.f_code, frame.f_back
+        if code is _STACK_ENTER:
+            frame = caller
+        elif (code.co_flags & inspect.CO_GENERATOR and caller is not None and
+              caller.f_code is _MANAGER_ENTER):
+            frame = caller.f_back
+        else:
+            return code.co_flags & _RESTS
+    return 0
+
+
+def _find(opened, frame):
+    """The entry of `opened` that `frame` has made, else the latest: enter and exit can be called
+    from different places, and one object can be open in several. Where another thread has just
+    taken the latest, an entry of nothing."""
+    for entry in reversed(opened[:]):
+        if entry[0] is frame or entry[0] == id(frame):
+            return entry
+    try:
+        return opened[-1]
+    except IndexError:
+        return None, None
+
+
+def _take(opened, frame):
+    entry = _find(opened, frame)
+    try:
+        opened.remove(entry)
+        return entry
+    except ValueError:
+        return None, None
+
+
+def _integer(name, value, least, most):
+    """The int that `value` is, NumPy's among them. ctypes would take one that is out of range
+    modulo the size of its type, and says of others that an argument is wrong."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is an integer, not %s" % (name, type(value).__name__)) from None
+    if not least <= number <= most:
+        raise ValueError("%s is from %d to %d, not %d" % (name, least, most, number))
+    return number
+
+
+def _real(name, value):
+    """What C makes of `value`: no texts, which float() takes."""
+    try:
+        return ctypes.c_double(value).value
+    except TypeError:
+        raise TypeError("%s is a number, not %s" % (name, type(value).__name__)) from None
+    except OverflowError:
+        raise ValueError("%s is too large for a float" % name) from None
+
+
+class _Decorator:
+    """Makes a marker a decorator of functions, coroutines and generators of both kinds. Each call
+    is a range of its own, from the first step of the body to its end."""
+    __slots__ = ()
+
+    def __call__(self, function):
+        if not callable(function):
+            raise TypeError("a range decorates a function, not %r" % (function,))
+        if inspect.isclass(function):
+            raise TypeError("classes cannot be decorated with a range, only functions and methods: "
+                            "%r is a class" % (function,))
+        for applies, wrap in ((inspect.iscoroutinefunction, _wrap_coroutine),
+                              (inspect.isasyncgenfunction, _wrap_async_generator),
+                              (inspect.isgeneratorfunction, _wrap_generator)):
+            if applies(function):
+                return wrap(function, self._another)
+        return self._wrap_function(function)
+
+    def _wrap_function(self, function):
+        another = self._another
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if not _epoch.value:
+                return function(*args, **kwargs)
+            with another():
+                return function(*args, **kwargs)
+        return call
+
+
+def _wrap_coroutine(function, another):
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        with another():
+            return await function(*args, **kwargs)
+    return call
+
+
+def _wrap_generator(function, another):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        with another():
+            return (yield from function(*args, **kwargs))
+    return call
+
+
+def _wrap_async_generator(function, another):
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        with another():
+            inner = function(*args, **kwargs)
+            step = inner.__anext__
+            while True:
+                try:
+                    item = await step()
+                except StopAsyncIteration:
+                    return
+                try:
+                    step = functools.partial(inner.asend, (yield item))
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as error:
+                    step = functools.partial(inner.athrow, error)
+    return call
+
+
+class Range(_Decorator):
+    """`with pprof.range(name):`, or as a decorator. It may be entered again, inside itself, in
+    several threads and tasks at once; exceptions end it and pass."""
+    __slots__ = ("_name", "_category", "_open")
+
+    def __init__(self, name, category=None):
+        self._name = name
+        self._category = category
+        # (frame, token) of pushed ranges, (id of frame, number) of those that may rest: what is
+        # open in a frame that rests must not keep it alive.
+        self._open = []
+
+    def _another(self):
+        return Range(self._name, self._category)
+
+    def __enter__(self):
+        if _epoch.value:
+            category = self._category
+            try:
+                site = _sites[self._name if category is None else (self._name, category)]
+            except (KeyError, TypeError):
+                site = _make_site(self._name, category)
+            frame = _get_frame(1)
+            code = frame.f_code
+            if (code.co_flags & _RESTS or code is _STACK_ENTER) and _rests(frame):
+                self._begin(id(frame), site)
+            else:
+                self._open.append((frame, _byref(_scope_push(site))))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        opened = self._open
+        if opened:
+            frame = _get_frame(1)
+            try:
+                entry = opened[-1]
+            except IndexError:  # another thread had no entry of its own
+                return
+            if entry[0] is frame:
+                opened.remove(entry)  # no pop: another thread may have added one
+                _scope_pop(entry[1])
+            else:
+                self._leave(frame)
+
+    def _leave(self, frame):
+        key, token = _take(self._open, frame)
+        if token.__class__ is int:
+            self._end(key, token)
+        elif token is not None:
+            _scope_pop(token)
+
+    def _begin(self, key, site):
+        number = _range_begin(site)
+        if number:
+            self._open.append((key, number))
+            _resting.setdefault(key, []).append(number)
+
+    def _end(self, key, number):
+        _range_end(number)
+        numbers = _resting.get(key, ())
+        if number in numbers:
+            numbers.remove(number)
+        if not numbers:
+            _resting.pop(key, None)
+
+    def flow(self, number):
+        """As pprof.flow, for this range: in plain code while it is the innermost."""
+        opened = self._open
+        if opened and _epoch.value:
+            _give_flow(_find(opened, _get_frame(1))[1], number)
+
+    def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
+        """As pprof.work, for this range: in plain code while it is the innermost."""
+        opened = self._open
+        if opened and _epoch.value:
+            _give_work(_find(opened, _get_frame(1))[1],
+                       _amount(flops, items, bytes, params, tokens))
+
+    def _wrap_function(self, function):
+        name, category = self._name, self._category
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if not _epoch.value:
+                return function(*args, **kwargs)
+            token = _byref(_scope_push(_site(name, category)))
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _scope_pop(token)
+        return call
+
+
+def _number_in(opened, frame):
+    range_and_stream = _find(opened, frame)[1]
+    return range_and_stream[0] if range_and_stream else 0
+
+
+class DeviceRange(_Decorator):
+    """`with pprof.device_range(name, stream):` times what is submitted to the stream meanwhile, on
+    the device. It is no frame of a thread, so all of Range holds, wherever it stands."""
+    __slots__ = ("_name", "_category", "_stream", "_open")
+
+    def __init__(self, name, stream=None, category=None):
+        self._name = name
+        self._category = category
+        self._stream = stream if stream is None else _known_stream(stream)
+        self._open = []  # (id of the frame, (number of the range, handle of the stream))
+
+    def _another(self):
+        another = DeviceRange(self._name, None, self._category)
+        another._stream = self._stream
+        return another
+
+    def __enter__(self):
+        if _epoch.value:
+            device, handle = _device_and_handle(self._stream)
+            number = _device_begin(device, handle, _site(self._name, self._category))
+            if number:
+                self._open.append((id(_get_frame(1)), (number, handle)))
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self._open:
+            _, range_and_stream = _take(self._open, _get_frame(1))
+            if range_and_stream is not None:
+                _device_end(*range_and_stream)
+
+    def flow(self, number):
+        """As pprof.flow, for this range."""
+        opened = self._open
+        if opened and _epoch.value:
+            _give_flow(_number_in(opened, _get_frame(1)), number)
+
+    def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
+        """As pprof.work, for this range."""
+        opened = self._open
+        if opened and _epoch.value:
+            _give_work(_number_in(opened, _get_frame(1)),
+                       _amount(flops, items, bytes, params, tokens))
+
+
+class Begun:
+    """A range that ends where `end` is called, on any thread; at the latest when nothing refers to
+    it any more."""
+    __slots__ = ("_number",)
+
+    def __init__(self, number):
+        self._number = number
+
+    def end(self):
+        """Ends the range. Calls after the first do nothing."""
+        number, self._number = self._number, 0
+        if number:
+            _range_end(number)
+
+    def flow(self, number):
+        """As pprof.flow, for this range."""
+        if self._number:
+            _give_flow(self._number, number)
+
+    def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
+        """As pprof.work, for this range."""
+        if self._number:
+            _give_work(self._number, _amount(flops, items, bytes, params, tokens))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.end()
+
+    def __del__(self, _end=_range_end):  # globals may be gone at the interpreter's end
+        if self._number:
+            _end(self._number)
+
+
+def begin(name, category=None):
+    """Begins a range that any thread may end: `.end()` of what it answers."""
+    return Begun(_range_begin(_site(name, category)) if _epoch.value else 0)
+
+
+_WORK_SIZE, _INFINITY = ctypes.sizeof(WorkAmount), float("inf")
+
+
+def _amount(flops, items, bytes, params, tokens):
+    if tokens:
+        if items:
+            raise TypeError("tokens are items: state one of them")
+        items = tokens
+    try:
+        work = WorkAmount(_WORK_SIZE, items, bytes, flops, params)
+    except (TypeError, OverflowError):
+        work = None
+    # A field of the structure takes longer to read than an argument to be found 0.
+    if work is None or (items and not 0 <= work.items < _INFINITY or
+                        bytes and not 0 <= work.bytes < _INFINITY or
+                        flops and not 0 <= work.flops < _INFINITY or
+                        params and not 0 <= work.params < _INFINITY):
+        _refuse_amounts({"tokens" if tokens else "items": items, "bytes": bytes, "flops": flops,
+                         "params": params})
+    return _byref(work)
+
+
+def _refuse_amounts(amounts):
+    for name, amount in amounts.items():
+        number = _real(name, amount)
+        if not 0 <= number < _INFINITY:
+            raise ValueError("%s is finite and not negative, not %r" % (name, number))
+
+
+def _give_flow(target, number):
+    if number.__class__ is not int or not 0 < number <= MOST_FLOW:
+        number = _integer("number", number, 1, MOST_FLOW)
+    if target.__class__ is int and target:
+        _c.range_flow(target, number)
+    else:
+        _c.flow(number)
+
+
+def _give_work(target, amount):
+    if target.__class__ is int and target:
+        _c.range_work(target, amount)
+    else:
+        _c.work(amount)
+
+
+def _resting_range(frame):
+    """The innermost range of the coroutine or generator that `frame` is of, or of what awaits it;
+    0: none."""
+    while frame is not None and frame.f_code.co_flags & _RESTS:
+        numbers = _resting.get(id(frame))
+        if numbers:
+            return numbers[-1]
+        frame = frame.f_back
+    return 0
+
+
+def flow(number):
+    """The innermost range serves the request `number`, from 1 to 2**64 - 1."""
+    if _epoch.value:
+        _give_flow(_resting_range(_get_frame(1)), number)
+
+
+def work(*, flops=0, items=0, bytes=0, params=0, tokens=0):
+    """The innermost range does this amount of work, for rates: finite numbers, none negative.
+    Tokens are items."""
+    if _epoch.value:
+        _give_work(_resting_range(_get_frame(1)), _amount(flops, items, bytes, params, tokens))
+
+
+def mark(name, category=None):
+    """Records a point in time."""
+    if _epoch.value:
+        _mark(_site(name, category))
+
+
+def count(name, value, category=None):
+    """Records that the counter `name` has this value now."""
+    if _epoch.value:
+        site = _site(name, category)
+        try:
+            _count(site, value)
+        except ctypes.ArgumentError:
+            _count(site, _real("value", value))
+
+
+def step(items=0):
+    """Ends a step of the process, in which `items` items were completed, and begins the next."""
+    # The epoch wakes a child. Where it is 0 the items are of no step, but a window may open.
+    if _epoch.value and (items.__class__ is not int or not 0 <= items <= MOST_ITEMS):
+        items = _integer("items", items, 0, MOST_ITEMS)
+    try:
+        _step(items)
+    except ctypes.ArgumentError:
+        _step(_integer("items", items, 0, MOST_ITEMS))
+
+
+def thread_name(name):
+    """Names the calling thread's row of the timeline."""
+    _c.thread_name(_text(name))
+
+
+def enabled():
+    """Whether markers record now: a session runs, and its capture window is open."""
+    return _epoch.value != 0
+
+
+# Streams.
+
+_cuda_devices = {}  # index: the library's device
+
+
+def _cuda_device_at(index):
+    device = _cuda_devices.get(index)
+    if device is None:
+        device = _cuda_devices[index] = _c.device_get(_c.backend_cuda(), index)
+    return device
+
+
+def _known_stream(stream):
+    """(index of its device, or None for the current one; handle) of what a program calls a stream.
+    Handle 1 is the legacy default stream's second name."""
+    index, handle = None, None
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        handle = stream
+    elif isinstance(getattr(stream, "cuda_stream", None), int):  # torch
+        index, handle = getattr(stream, "device_index", None), stream.cuda_stream
+    elif isinstance(getattr(stream, "ptr", None), int) and hasattr(stream, "wait_event"):  # cupy
+        index, handle = getattr(stream, "device_id", None), stream.ptr
+    elif hasattr(stream, "__cuda_stream__"):  # version of the protocol, handle
+        handle = int(stream.__cuda_stream__()[1])
+    if handle is None or not 0 <= handle < 1 << 64:
+        raise TypeError("a stream is None, a stream of torch or cupy, or its handle as an integer, "
+                        "not %r" % (stream,))
+    return index if isinstance(index, int) and index >= 0 else None, 0 if handle == 1 else handle
+
+
+def _torch_handle(torch):
+    """The handle of torch's current stream on the current device; torch is not made to start CUDA.
+    The first way takes a tenth of the time of the second, which is the documented one."""
+    cuda = getattr(torch, "cuda", None)
+    if cuda is None or not cuda.is_initialized():
+        return 0
+    try:
+        return torch._C._cuda_getCurrentRawStream(torch._C._cuda_getDevice())
+    except AttributeError:
+        return cuda.current_stream().cuda_stream
+
+
+def _device_and_handle(stream):
+    if stream is not None:
+        index, handle = stream
+        return _cuda_device() if index is None else _cuda_device_at(index), handle
+    device = _cuda_device()  # none: no context is current, and the range has a host side only
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        return device, _torch_handle(torch) if device else 0
+    return device or _cuda_device_at(0), 0
+
+
+def stream_name(name, stream=None):
+    """Names the row of a stream; before the start it also has its device's events ready."""
+    device, handle = _device_and_handle(stream if stream is None else _known_stream(stream))
+    _c.stream_name(device, handle, _text(name))

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread has taken of its CPU: read from the kernel, carried through the
+// spool as extensions of a range's record.
+#ifndef PPI_CPU_USE_H_
+#define PPI_CPU_USE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Since the thread began, or between two such; counts are modulo 2^32.
+typedef struct ppi_cpu_use {
+  uint64_t cpu_ns, user_ns;  // user and system time together; user time
+  uint64_t run_queue_ns, inner_ns;
+  uint32_t voluntary, involuntary, minor_faults, major_faults;
+  uint32_t known;  // PPROF_CPU_...
+  uint32_t reserved;
+} ppi_cpu_use;
+
+// How the kernel tells how long a thread waited for a CPU: a file of the
+// thread's own, kept open. All zero: not opened yet.
+typedef struct ppi_cpu_file {
+  int32_t fd_plus_1;  // atomic; 0: not opened yet, -1: there is none
+  uint32_t reserved;
+  uint64_t device, inode;  // so that no file of the program's is closed
+} ppi_cpu_file;
+
+// ppi_cpu_use_begin and _end read the calling thread's use just before a range
+// and just behind it; errno stays as it was.
+void ppi_cpu_use_begin(ppi_cpu_file *file, ppi_cpu_use *out);
+void ppi_cpu_use_end(ppi_cpu_file *file, ppi_cpu_use *out);
+// ppi_cpu_use_since turns `*begun` into what was taken from then to `now`.
+void ppi_cpu_use_since(ppi_cpu_use *begun, const ppi_cpu_use *now);
+void ppi_cpu_use_export(const ppi_cpu_use *use, pprof_cpu_use *out);
+
+// ppi_cpu_file_close closes it, once, whoever calls.
+void ppi_cpu_file_close(ppi_cpu_file *file);
+// ppi_cpu_file_check answers NULL where the kernel has such files, or else why
+// not, in `why`.
+const char *ppi_cpu_file_check(char *why, size_t size);
+// Tests: another path; NULL: the kernel's.
+void ppi_cpu_file_inject(const char *path);
+
+// As extension records, PPI_CPU_RECORDS at most; a use that knows nothing takes
+// one.
+#define PPI_CPU_RECORDS 2u
+struct ppi_record;
+uint32_t ppi_cpu_pack(const ppi_cpu_use *use, struct ppi_record *out);
+void ppi_cpu_unpack(const struct ppi_record *record, ppi_cpu_use *use);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CPU_USE_H_

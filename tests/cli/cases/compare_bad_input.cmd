@@ -1,0 +1,2 @@
+: >empty.json
+"$TOOL" compare "$LOGS/good.pplog" empty.json

@@ -1,0 +1,1 @@
+"$TOOL" compare --fail-on slowr "$LOGS/good.pplog" "$LOGS/good.pplog"

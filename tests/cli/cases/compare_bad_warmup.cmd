@@ -1,0 +1,1 @@
+"$TOOL" compare --warmup -1 "$LOGS/good.pplog" "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" compare "$LOGS/good.pplog" "$LOGS/elsewhere.pplog"

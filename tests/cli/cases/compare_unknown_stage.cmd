@@ -1,0 +1,1 @@
+"$TOOL" compare --threshold decod.p99=5% "$LOGS/good.pplog" "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+PPROF_SET="loog=false" "$TOOL" config show

@@ -1,0 +1,2 @@
+echo "capture: {active: 3}" >good.yaml
+"$TOOL" config validate good.yaml good.yaml

@@ -1,0 +1,3 @@
+echo "log: true" >good.yaml
+printf 'log: true\ncaptre: {active: 3}\n' >bad.yaml
+"$TOOL" config validate bad.yaml good.yaml

@@ -1,0 +1,2 @@
+echo '{"traceEvents": [{"ph": "X", nonsense' >t.json
+$TOOL t.json

@@ -1,0 +1,1 @@
+$TOOL merge $LOGS/good.pplog

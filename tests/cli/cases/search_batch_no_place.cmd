@@ -1,0 +1,1 @@
+"$TOOL" search-batch -- true 4

@@ -1,0 +1,1 @@
+"$TOOL" search-batch -- ./no_such_command {batch}

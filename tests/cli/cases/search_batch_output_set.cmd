@@ -1,0 +1,1 @@
+PPROF_OUTPUT=x.pplog "$TOOL" search-batch -- true {batch}

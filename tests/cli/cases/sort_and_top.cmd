@@ -1,0 +1,1 @@
+$TOOL --sort p99 --top 2 --view userdefined $LOGS/good.pplog

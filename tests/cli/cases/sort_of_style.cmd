@@ -1,0 +1,1 @@
+$TOOL --style torch --sort p99 $LOGS/good.pplog

@@ -1,0 +1,1 @@
+$TOOL --sort p98 $LOGS/good.pplog

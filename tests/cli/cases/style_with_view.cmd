@@ -1,0 +1,1 @@
+$TOOL --style torch --view kernel $LOGS/good.pplog

@@ -1,0 +1,1 @@
+$TOOL --top many $LOGS/good.pplog

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_corpus.py TOOL LOG...: writes corpora for the fuzz targets from real
+outputs: the logs given, traces and rules of tests/data, and pprof-report's own.
+
+Blocks of logs are stored without compression, so that a fuzzer's changes reach
+what is in them. Inputs of spools are lists of patches; see spool_fuzz.cc.
+"""
+import gzip
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent
+DATA = ROOT.parent / "data"
+HEADER, RUN, FILE_HEADER = 56, 32, 64
+LONGEST = 12 * 1024
+
+KINDS = (
+    '{"schemaVersion":1,"baseTimeNanoseconds":12,"traceEvents":[\n'
+    '{"ph":"X","cat":"cpu_op","name":"a\\u00e9\\n","pid":1,"tid":2,'
+    '"ts":1.5,"dur":20,"args":{"External id":5,"Input Dims":[[1,2],[]]}},\n'
+    '{"ph":"X","cat":"cuda_runtime","name":"l","pid":1,"tid":2,"ts":2,'
+    '"dur":1,"args":{"correlation":7}},\n'
+    '{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":4e0,'
+    '"dur":"2","args":{"correlation":7,"stream":7,"device":0}},\n'
+    '{"ph":"B","name":"b","pid":1,"tid":3,"ts":1},\n'
+    '{"ph":"E","pid":1,"tid":3,"ts":3},\n'
+    '{"ph":"b","name":"q","cat":"c","id":"0x1","pid":1,"tid":3,"ts":1},\n'
+    '{"ph":"e","name":"q","cat":"c","id":"0x1","pid":1,"tid":3,"ts":2},\n'
+    '{"ph":"s","name":"f","cat":"c","id":3,"pid":1,"tid":2,"ts":3},\n'
+    '{"ph":"C","name":"n","pid":1,"tid":3,"ts":2,"args":{"v":1.25}},\n'
+    '{"ph":"i","name":"[memory]","pid":1,"tid":2,"ts":3,"args":{"Bytes":5,'
+    '"Total Allocated":9,"Device Type":1,"Device Id":0}},\n'
+    '{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"m"}}\n'
+    '],"ExtraInfo":{"Process Cpu Utilization":"0.5"}}')
+
+REQUESTS = ["trigger\n", "trigger steps=3\n", "trigger seconds=2.5\n",
+            "trigger seconds=0.000000001 output=/tmp/a b.pplog\n",
+            "trigger steps=1000000000000 output=/x\n", "trigger steps=0\n",
+            "trigger steps=1 seconds=1\n", "stop\n", "trigger output=x\n",
+            "trigger  steps=99999999999999999999\n", "trigger a=\x1b[2J\n"]
+
+NAMES = ["decode", "*\ndecode", "de*e\ndecode", "?\n\u6a21", "</script>",
+         '"quoted", \\', "\x1b[31mred\x1b[0m", "\u202egnp.exe",
+         "a\u200bb\U000e0041", "|md| `x` *y* [z](w)", "=1+1", "\x7f\x01",
+         "*a*b*c*d*e*f*g*h\n" + "aXbXcXdXeXfXgX" * 4]
+
+
+def write(folder, name, data):
+    path = ROOT / "corpus" / folder
+    path.mkdir(parents=True, exist_ok=True)
+    (path / name).write_bytes(data[:LONGEST])
+
+
+def stored_raw(log):
+    """The same log with every payload as it was before compression."""
+    out, at = bytearray(log[:FILE_HEADER]), FILE_HEADER
+    while log[at : at + 4] == b"\xb1PPB":
+        header = bytearray(log[at : at + HEADER])
+        (runs,) = struct.unpack_from("<I", header, 12)
+        raw_len, stored_len = struct.unpack_from("<II", header, 16)
+        begin = at + HEADER + runs * RUN
+        payload = log[begin : begin + stored_len]
+        table = log[at + HEADER : begin]
+        at = begin + stored_len
+        if header[9] == 1:
+            payload = zlib.decompress(payload)
+            header[9] = 0
+        struct.pack_into("<III", header, 16, raw_len, raw_len,
+                         zlib.crc32(payload))
+        struct.pack_into("<I", header, 4, zlib.crc32(header[8:] + table))
+        out += header + table + payload
+        if at < len(log) and log[at : at + 8] == b"PPROFLOG":
+            out += log[at : at + FILE_HEADER]
+            at += FILE_HEADER
+    return bytes(out)
+
+
+def make_logs(tool, paths):
+    with tempfile.TemporaryDirectory() as folder:
+        for trace in ["torch_graph.json.gz", "paddle_scenario_s.json"]:
+            log = pathlib.Path(folder) / (trace.split(".")[0] + ".pplog")
+            subprocess.run([tool, "import", DATA / "traces" / trace, "-o", log],
+                           check=True, stderr=subprocess.DEVNULL)
+            paths.append(log)
+        for number, path in enumerate(paths):
+            log = path.read_bytes()
+            raw = stored_raw(log)
+            choice = bytes([(number * 37) & 0xFF])
+            write("log", path.stem + "_zlib", b"\0" + choice + log)
+            write("log", path.stem + "_raw", b"\1" + choice + raw)
+            write("log", path.stem + "_stages", b"\1\x40" + raw)
+            write("log", path.stem + "_json", b"\1\x02" + raw)
+            write("log", path.stem + "_sections", b"\3\0" + raw)
+
+
+def make_traces(tool, log):
+    for path in sorted((DATA / "traces").glob("*.json*")):
+        if "rows" in path.name:
+            continue
+        text = path.read_bytes()
+        if path.suffix == ".gz":
+            text = gzip.decompress(text)
+        write("import", path.name.split(".")[0], b"\x02" + text)
+    small = gzip.compress(b'{"traceEvents":[{"ph":"X","name":"a","pid":1,'
+                          b'"tid":2,"ts":1,"dur":2}]}', mtime=0)
+    write("import", "gzip", b"\0" + small)
+    for number in range(4):
+        write("import", "kinds%d" % number,
+              bytes([number * 0x55]) + KINDS.encode())
+    own = subprocess.run([tool, "trace", log, "-o", "-"], check=True,
+                         stdout=subprocess.PIPE).stdout
+    write("import", "own", b"\x01" + own)
+
+
+def make_texts():
+    for folder in ["good", "bad"]:
+        for path in sorted((DATA / "yaml" / folder).glob("*.yaml")):
+            write("yaml", folder + "_" + path.stem, path.read_bytes())
+        lines = (DATA / "rules" / (folder + ".txt")).read_text().splitlines()
+        for number, line in enumerate(lines):
+            rule = line.split("\t")[0]
+            write("rule", "%s%02d" % (folder, number), rule.encode())
+    for path in sorted((ROOT.parent.parent / "examples/config").glob("*.yaml")):
+        write("yaml", "example_" + path.stem, path.read_bytes())
+    write("yaml", "mark", "cap\ufeffveon_demand: false}\n".encode())
+    write("yaml", "bidi", b'output: "\\u202egolpp\\x7f"\n')
+    for number, line in enumerate(REQUESTS):
+        write("control", "request%02d" % number, line.encode())
+    for number, name in enumerate(NAMES):
+        write("text", "name%02d" % number, name.encode())
+    write("text", "bytes", b"\xff\xc0\xaf|\xed\xa0\x80|\xe2\x82")
+
+
+def patch(region, offset, data):
+    head = struct.pack("<BI", region, offset)[:4]
+    return head + bytes([len(data) - 1]) + data
+
+
+def make_spools():
+    big = b"\xff" * 8
+    for verb in range(3):
+        first = bytes([verb])
+        write("spool", "whole%d" % verb, first)
+        for region in range(8):
+            data = first + patch(region, 8, big) + patch(region, 64, b"\0" * 16)
+            write("spool", "region%d_%d" % (region, verb), data)
+        write("spool", "several%d" % verb, first + b"".join(
+            patch(region, 16 * region + 128, struct.pack("<Q", 1 << 5 * region))
+            for region in range(8)))
+
+
+def main():
+    tool = sys.argv[1]
+    logs = [pathlib.Path(name) for name in sys.argv[2:]]
+    logs.append(DATA / "logs" / "v1.pplog")
+    make_traces(tool, logs[0])
+    make_logs(tool, logs)
+    make_texts()
+    make_spools()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces as PyTorch, Paddle, ONNX Runtime and our own exporter write them.
+#include "imported.h"
+
+namespace pprof_test {
+namespace {
+
+std::string Event(const std::string &cat, const std::string &name,
+                  const std::string &where, const std::string &args = "") {
+  return "{\"ph\":\"X\",\"cat\":\"" + cat + "\",\"name\":\"" + name + "\"," +
+         where + ",\"args\":{" + args + "}}";
+}
+
+// pid, tid, ts, dur in microseconds.
+std::string Where(int pid, int tid, const char *ts, const char *dur) {
+  return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid) +
+         ",\"ts\":" + ts + ",\"dur\":" + dur;
+}
+
+std::string CategoryOf(const std::string &cat, const std::string &name,
+                       uint32_t *flags = nullptr) {
+  Imported trace;
+  trace.ReadEvents(Event(cat, name, Where(1, 1, "1", "1"), "\"stream\":7"));
+  EXPECT_EQ(trace.run().events.size(), 1u) << cat;
+  if (trace.run().events.empty()) return "";
+  if (flags) *flags = trace.run().events[0].event.flags;
+  return trace.run().events[0].category;
+}
+
+TEST(ImportCategoryTest, FollowsTheTable) {
+  const char *const cases[][3] = {
+      {"cpu_op", "aten::mm", "Operator"},
+      {"cpu_op", "autograd::engine::evaluate_function: MmBackward0",
+       "Backward"},
+      {"cpu_op", "enumerate(DataLoader)#_Iter.__next__", "Dataloader"},
+      {"cpu_op", "Optimizer.step#SGD.step", "Optimization"},
+      {"user_annotation", "Optimizer.step#SGD.step", "Optimization"},
+      {"user_annotation", "enumerate(DataLoader)#_Iter.__next__", "Dataloader"},
+      {"user_annotation", "Optimizer.zero_grad#SGD.zero_grad",
+       "PythonUserDefined"},
+      {"user_annotation", "Forward", "Forward"},
+      {"user_annotation", "backward", "Backward"},
+      {"user_annotation", "optimizer", "Optimization"},
+      {"user_annotation", "forward_2", "PythonUserDefined"},
+      {"user_annotation", "nccl:all_reduce", "Communication"},
+      {"user_annotation", "ProfilerStep#12", "ProfileStep"},
+      {"user_annotation", "ProfilerStep#x", "PythonUserDefined"},
+      {"python_function", "f.py(1): f", "PythonOp"},
+      {"cuda_runtime", "cudaLaunchKernel", "CudaRuntime"},
+      {"cuda_driver", "cuLaunchKernel", "CudaRuntime"},
+      {"hip_runtime", "hipLaunchKernel", "CudaRuntime"},
+      {"privateuse1_driver", "x", "CudaRuntime"},
+      {"kernel", "gemm", "Kernel"},
+      {"gpu_memcpy", "Memcpy HtoD", "Memcpy"},
+      {"gpu_memset", "Memset", "Memset"},
+      {"gpu_user_annotation", "copy", "GpuUserAnnotation"},
+      {"overhead", "Activity Buffer Request", "Overhead"},
+      {"Operator", "matmul", "Operator"},
+      {"OperatorInner", "matmul compute", "OperatorInner"},
+      {"operator", "matmul", "Operator"},
+      {"Dataloader", "x", "Dataloader"},
+      {"CudaRuntime", "x", "CudaRuntime"},
+      {"PythonUserDefined", "x", "PythonUserDefined"},
+      {"UserDefined", "forward", "UserDefined"},
+      {"Communication", "x", "Communication"},
+      {"CpuTask", "x", "CpuTask"},
+      {"Session", "model_run", "Inference"},
+      {"Session", "session_initialization", "UserDefined"},
+      {"Node", "n_kernel_time", "Operator"},
+      {"Node", "n_fence_before", "OperatorInner"},
+      {"Api", "x", "UserDefined"},
+      {"toplevel,ipc", "forward", "UserDefined"},
+      {"", "x", "UserDefined"},
+  };
+  for (const auto &each : cases)
+    EXPECT_EQ(CategoryOf(each[0], each[1]), each[2])
+        << each[0] << " " << each[1];
+}
+
+TEST(ImportCategoryTest, FlagsCommunication) {
+  const struct {
+    const char *cat, *name;
+    bool is_communication;
+  } cases[] = {{"cpu_op", "c10d::allreduce_", true},
+               {"cpu_op", "record_param_comms", true},
+               {"kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", true},
+               {"kernel", "ncclKernel_Broadcast", true},
+               {"kernel", "gemm", false},
+               {"Operator", "c_allreduce_sum", true},
+               {"Operator", "all_reduce", true},
+               {"Operator", "reduce_scatter", true},
+               {"Operator", "alltoall", true},
+               {"Operator", "c_broadcast", true},
+               {"Operator", "broadcast", true},
+               {"Operator", "rpc_call", true},
+               {"Operator", "send_v2", true},
+               {"Operator", "broadcast_tensors", false},
+               {"Operator", "broadcast_to", false},
+               {"Operator", "expand", false},
+               {"Operator", "interpconv", false},
+               {"cpu_op", "aten::broadcast_tensors", false},
+               {"user_annotation", "allreduce", false}};
+  for (const auto &each : cases) {
+    uint32_t flags = 0;
+    CategoryOf(each.cat, each.name, &flags);
+    EXPECT_EQ((flags & PPROF_FLAG_COMMUNICATION) != 0, each.is_communication)
+        << each.cat << " " << each.name;
+  }
+}
+
+// ---- PyTorch ----
+
+// One launch on thread 11, its kernel on stream 7 of device 0.
+std::string TorchEvents() {
+  return Event("user_annotation", "ProfilerStep#3",
+               Where(10, 11, "1000.000", "100.000"), "\"External id\":1") +
+         "," +
+         Event("cpu_op", "aten::mm", Where(10, 11, "1010.000", "50.000"),
+               "\"External id\":2,\"Sequence number\":5") +
+         "," +
+         Event("python_function", "m.py(1): f",
+               Where(10, 11, "1005.000", "70.000"), "\"Python id\":1") +
+         "," +
+         Event("cuda_runtime", "cudaLaunchKernel",
+               Where(10, 11, "1020.500", "5.000"), "\"correlation\":77") +
+         "," +
+         Event("kernel", "gemm", Where(0, 7, "1030.250", "20.125"),
+               "\"External id\":2,\"device\":0,\"stream\":7,"
+               "\"correlation\":77,\"grid\":[1,2,3]") +
+         "," +
+         Event("gpu_memcpy", "Memcpy HtoD", Where(0, 7, "1060.000", "1.000"),
+               "\"External id\":2,\"device\":0,\"stream\":7,"
+               "\"correlation\":999,\"bytes\":4096");
+}
+
+std::string TorchMetadata() {
+  return "{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"tid\":0,"
+         "\"args\":{\"labels\":\"GPU 0\"}},{\"name\":\"process_name\","
+         "\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"python3\"}},"
+         "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":7,"
+         "\"args\":{\"name\":\"stream 7 \"}}";
+}
+
+TEST(ImportTorchTest, JoinsKernelsWithTheirLaunches) {
+  Imported trace;
+  trace.Read(
+      "{\"baseTimeNanoseconds\":1000000,\"distributedInfo\":{\"rank\":3"
+      "},\"traceEvents\":[" +
+      TorchEvents() + "," + TorchMetadata() + "]}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.info.at("pid"), "10");
+  EXPECT_EQ(run.info.at("rank"), "3");
+  EXPECT_EQ(run.info.at("time_base_realtime_ns"), "2000000");
+  const ImportedEvent &kernel = run.The("gemm");
+  EXPECT_EQ(kernel.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+  EXPECT_EQ(kernel.thread, 11u);
+  EXPECT_EQ(kernel.event.start_ns, 20500u);
+  EXPECT_EQ(kernel.event.end_ns, 20500u);
+  EXPECT_EQ(kernel.event.device_start_ns, 30250u);
+  EXPECT_EQ(kernel.event.device_end_ns, 50375u);
+  EXPECT_EQ(kernel.device, "GPU0");
+  EXPECT_EQ(kernel.stream, "stream 7");
+  EXPECT_EQ(kernel.attributes, "{\"grid\":[1,2,3]}");
+  // Its launch is not there, so the operator it names stands for it.
+  const ImportedEvent &copy = run.The("Memcpy HtoD");
+  EXPECT_EQ(copy.event.start_ns, 10000u);
+  EXPECT_EQ(copy.thread, 11u);
+  EXPECT_EQ(copy.work.bytes, 4096);
+  EXPECT_EQ(run.Total("lost"), 0u);
+}
+
+TEST(ImportTorchTest, KnowsStepsAndPython) {
+  Imported trace;
+  trace.ReadEvents(TorchEvents());
+  const ImportedRun &run = trace.run();
+  const ImportedEvent &step = run.The("ProfilerStep*");
+  EXPECT_EQ(step.event.value, 3);
+  EXPECT_EQ(step.event.flags, 0u);
+  EXPECT_EQ(step.thread, 11u);
+  EXPECT_EQ(run.The("aten::mm").event.depth, 1u);
+  EXPECT_EQ(run.The("cudaLaunchKernel").event.depth, 2u);
+  const ImportedEvent &python = run.The("m.py(1): f");
+  EXPECT_EQ(python.event.depth, 0u);
+  EXPECT_EQ(python.thread, 11u);
+  EXPECT_NE(python.event.lane, step.event.lane);
+  EXPECT_EQ(python.attributes, "");
+}
+
+TEST(ImportTorchTest, KeepsKernelsWithoutALaunch) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("cpu_op", "a", Where(10, 11, "1", "1")) + "," +
+      Event("kernel", "k", Where(0, 7, "5", "2"), "\"correlation\":4"));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("k").event.lane, 0u);
+  EXPECT_EQ(run.The("k").event.start_ns, 4000u);
+  EXPECT_EQ(run.The("k").event.device_start_ns, 4000u);
+  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not in the trace"));
+  EXPECT_EQ(run.Total("lost"), 0u);
+}
+
+TEST(ImportTorchTest, TakesTheLastLaunchBeforeOfSeveral) {
+  Imported trace;
+  std::string launch = "\"correlation\":4";
+  trace.ReadEvents(
+      Event("cuda_runtime", "l", Where(10, 11, "1", "1"), launch) + "," +
+      Event("cuda_runtime", "l", Where(10, 12, "4", "1"), launch) + "," +
+      Event("cuda_runtime", "l", Where(10, 13, "9", "1"), launch) + "," +
+      Event("kernel", "early", Where(0, 7, "0.5", "1"), launch) + "," +
+      Event("kernel", "k", Where(0, 7, "5", "2"), launch));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("k").thread, 12u);
+  EXPECT_EQ(run.The("early").thread, 11u);
+  EXPECT_EQ(run.The("early").event.start_ns, 500u);
+  EXPECT_EQ(run.The("early").event.device_start_ns, 0u);
+  EXPECT_TRUE(run.HasNote("2 device ranges whose correlation id"));
+}
+
+TEST(ImportTorchTest, GivesDeviceWorkToTheProcessThatLaunchedIt) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("cuda_runtime", "l", Where(10, 1, "1", "1"), "\"correlation\":4") +
+      "," +
+      Event("cuda_runtime", "l", Where(20, 1, "2", "1"), "\"correlation\":5") +
+      "," + Event("kernel", "k", Where(0, 7, "5", "2"), "\"correlation\":5"));
+  ASSERT_EQ(trace.runs.size(), 2u);
+  EXPECT_TRUE(trace.runs[0].Named("k").empty());
+  EXPECT_EQ(trace.runs[1].The("k").event.start_ns, 1000u);
+}
+
+// PyTorch labels the processes 0 to 15 as devices, whether they are or not.
+TEST(ImportTorchTest, TellsAHostWithTheIdOfADevice) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("cpu_op", "op", Where(1, 2, "1", "5")) + "," +
+      Event("cuda_runtime", "l", Where(1, 2, "2", "1"), "\"correlation\":4") +
+      "," +
+      Event("kernel", "k", Where(1, 7, "5", "2"),
+            "\"device\":1,\"correlation\":4") +
+      ",{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":1,\"args\":{"
+      "\"labels\":\"GPU 1\"}}");
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("op").event.kind, uint32_t{PPROF_KIND_RANGE});
+  EXPECT_EQ(run.The("op").event.end_ns, 5000u);
+  EXPECT_EQ(run.The("k").device, "GPU1");
+  EXPECT_EQ(run.The("k").thread, 2u);
+}
+
+TEST(ImportTorchTest, MarksWhatIsNoWorkOfADevice) {
+  Imported trace;
+  trace.ReadEvents(Event("user_annotation", "a", Where(1, 2, "1", "5"),
+                         "\"External id\":3") +
+                   "," +
+                   Event("gpu_user_annotation", "a", Where(0, 7, "3", "9"),
+                         "\"External id\":3") +
+                   "," + Event("kernel", "first", Where(0, 7, "1", "0")));
+  std::vector<const ImportedEvent *> found = trace.run().Named("a");
+  ASSERT_EQ(found.size(), 2u);
+  size_t at = found[0]->event.kind == PPROF_KIND_DEVICE_RANGE ? 0 : 1;
+  EXPECT_EQ(found[at]->event.flags, uint32_t{PPROF_FLAG_PROJECTED});
+  EXPECT_EQ(found[at]->event.start_ns, 0u);
+  EXPECT_EQ(found[at]->event.device_end_ns, 11000u);
+  // A device time of 0 to 0 would be none.
+  EXPECT_EQ(trace.run().The("first").event.device_end_ns, 1u);
+}
+
+TEST(ImportTorchTest, ReadsMemory) {
+  auto memory = [](const char *ts, const char *args) {
+    return std::string(
+               "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":"
+               "\"[memory]\",\"pid\":10,\"tid\":11,\"ts\":") +
+           ts + ",\"args\":{" + args + "}}";
+  };
+  Imported trace;
+  trace.ReadEvents(
+      memory("1",
+             "\"Bytes\":100,\"Total Allocated\":100,\"Total Reserved\":0,"
+             "\"Device Type\":0,\"Device Id\":-1") +
+      "," +
+      memory("2",
+             "\"Bytes\":512,\"Total Allocated\":512,\"Total Reserved\":"
+             "2048,\"Device Type\":1,\"Device Id\":1") +
+      "," +
+      memory("3",
+             "\"Bytes\":-512,\"Total Allocated\":0,\"Total Reserved\":"
+             "2048,\"Device Type\":1,\"Device Id\":1") +
+      "," +
+      memory("4",
+             "\"Bytes\":512,\"Total Allocated\":512,\"Total Reserved\":"
+             "4096,\"Device Type\":1,\"Device Id\":1"));
+  const ImportedRun &run = trace.run();
+  ASSERT_EQ(run.events.size(), 6u);
+  EXPECT_EQ(run.The("cpu").event.value, 100);
+  EXPECT_EQ(run.The("cpu").category, "Memory");
+  EXPECT_EQ(run.The("cpu").work.bytes, 100);
+  std::vector<const ImportedEvent *> gpu = run.Named("gpu:1");
+  ASSERT_EQ(gpu.size(), 5u);
+  EXPECT_EQ(gpu[0]->event.flags, 0u);
+  EXPECT_EQ(gpu[1]->event.flags, uint32_t{PPROF_FLAG_RESERVED});
+  EXPECT_EQ(gpu[1]->event.value, 2048);
+  EXPECT_EQ(gpu[1]->work.size, 0u);  // the first change is not known
+  EXPECT_EQ(gpu[2]->work.bytes, -512);
+  EXPECT_EQ(gpu[4]->event.value, 4096);
+  EXPECT_EQ(gpu[4]->work.bytes, 2048);
+}
+
+TEST(ImportTorchTest, PutsTheProfilersOwnWorkWhereItWas) {
+  Imported trace;
+  trace.ReadEvents(Event("cpu_op", "aten::copy_", Where(10, 11, "10", "50")) +
+                   "," +
+                   Event("cuda_runtime", "l", Where(10, 11, "55", "1"),
+                         "\"correlation\":4") +
+                   "," + Event("cpu_op", "other", Where(10, 12, "5", "90")) +
+                   "," + Event("overhead", "Buffer", Where(-1, 0, "20", "30")) +
+                   "," + Event("overhead", "Alone", Where(-1, 0, "100", "3")));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("Buffer").thread, 11u);
+  EXPECT_EQ(run.The("Buffer").event.depth, 1u);
+  EXPECT_EQ(run.The("Alone").event.depth, 0u);
+  EXPECT_NE(run.The("Alone").thread, 11u);
+}
+
+TEST(ImportTorchTest, LeavesTheFrameOut) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("cpu_op", "a", Where(10, 11, "10", "5")) +
+      ",{\"ph\":\"X\",\"cat\":\"Trace\",\"ts\":2,\"dur\":20,\"pid\":\"Spans\","
+      "\"tid\":\"PyTorch Profiler\",\"name\":\"PyTorch Profiler (0)\"},"
+      "{\"name\":\"Iteration Start: PyTorch Profiler\",\"ph\":\"i\",\"s\":"
+      "\"g\",\"pid\":\"Traces\",\"tid\":\"T\",\"ts\":2},{\"name\":"
+      "\"Record Window End\",\"ph\":\"i\",\"s\":\"g\",\"pid\":\"\",\"tid\":"
+      "\"\",\"ts\":22}");
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.events.size(), 1u);
+  EXPECT_EQ(run.Total("lost"), 0u);
+  EXPECT_EQ(run.windows, (std::vector<uint64_t>{0, 20000}));
+  EXPECT_EQ(run.The("a").event.start_ns, 8000u);
+}
+
+TEST(ImportTorchTest, CountsNcclAnnotationsAsAsynchronous) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("cpu_op", "record_param_comms", Where(10, 11, "10", "50")) + "," +
+      Event("user_annotation", "nccl:all_reduce", Where(10, 11, "20", "30")) +
+      "," + Event("cpu_op", "in", Where(10, 11, "25", "3")));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("nccl:all_reduce").event.flags, uint32_t{PPROF_FLAG_ASYNC});
+  EXPECT_EQ(run.The("in").event.depth, 1u);
+}
+
+TEST(ImportChromeTest, TellsDeviceRowsByTheirProcess) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("x", "work", Where(5, 3, "10", "5"), "\"bytes\":8") + "," +
+      Event("x", "host", Where(1, 1, "1", "5")) +
+      ",{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":5,\"args\":{\"name\":"
+      "\"Deivce 5 (GPU)\"}}");
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.info.at("pid"), "1");
+  EXPECT_EQ(run.The("work").event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+  EXPECT_EQ(run.The("work").device, "GPU5");
+  EXPECT_EQ(run.The("work").event.device_end_ns, 14000u);
+}
+
+TEST(ImportChromeTest, FollowsArrowsToDeviceRangesWithoutIds) {
+  auto arrow = [](const char *ph, int pid, int tid, int id, const char *ts) {
+    return std::string(",{\"ph\":\"") + ph +
+           "\",\"name\":\"launch\",\"cat\":\"async\",\"id\":" +
+           std::to_string(id) + ",\"pid\":" + std::to_string(pid) +
+           ",\"tid\":" + std::to_string(tid) + ",\"ts\":" + ts + "}";
+  };
+  Imported trace;
+  trace.ReadEvents(Event("CudaRuntime", "call", Where(1, 2, "10", "4")) + "," +
+                   Event("Kernel", "a", Where(0, 7, "20", "5")) + "," +
+                   Event("Kernel", "b", Where(0, 7, "30", "5")) + "," +
+                   Event("Kernel", "c", Where(0, 8, "20", "9")) +
+                   arrow("s", 1, 2, 4, "12") + arrow("f", 0, 7, 4, "32") +
+                   arrow("s", 1, 2, 5, "13") + arrow("f", 0, 8, 5, "20") +
+                   arrow("f", 0, 7, 6, "27"));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("b").event.start_ns, 2000u);
+  EXPECT_EQ(run.The("b").thread, 2u);
+  EXPECT_EQ(run.The("c").event.start_ns, 3000u);
+  EXPECT_EQ(run.The("a").event.start_ns, 10000u);
+  EXPECT_EQ(run.The("a").event.lane, 0u);
+  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not"));
+}
+
+TEST(ImportChromeTest, LeavesArrowsToRangesThatHaveIds) {
+  Imported trace;
+  trace.ReadEvents(
+      Event("CudaRuntime", "call", Where(1, 2, "10", "4"),
+            "\"correlation\":4") +
+      "," + Event("Kernel", "a", Where(0, 7, "20", "5"), "\"correlation\":4") +
+      "," + Event("Kernel", "stray", Where(0, 7, "21", "5")) +
+      ",{\"ph\":\"s\",\"name\":\"ac2g\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,"
+      "\"tid\":2,\"ts\":10},{\"ph\":\"f\",\"name\":\"ac2g\",\"cat\":\"ac2g\","
+      "\"id\":4,\"pid\":0,\"tid\":7,\"ts\":22}");
+  EXPECT_EQ(trace.run().The("a").thread, 2u);
+  EXPECT_EQ(trace.run().The("stray").event.lane, 0u);
+}
+
+// ---- Paddle ----
+
+std::string Paddle(const std::string &cat, const std::string &name,
+                   const std::string &where, const std::string &args) {
+  return Event(cat, name, where, args) + ",";
+}
+
+TEST(ImportPaddleTest, ReadsItsLayout) {
+  Imported trace;
+  // Whole microseconds in ts, nanoseconds in start_time.
+  trace.Read(
+      "{\"schemaVersion\":\"1.0.2\",\"displayTimeUnit\":\"ms\","
+      "\"span_indx\":\"0\",\"traceEvents\":[" +
+      Paddle("ProfileStep", "ProfileStep#4[100.5 us]",
+             "\"pid\":9,\"tid\":\"12(Python)\",\"ts\":5000000,\"dur\":100.5",
+             "\"start_time\":\"0.000 us\",\"end_time\":\"100.500 us\"") +
+      Paddle("Operator", "matmul[40.250 us]",
+             "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000010,\"dur\":40.250",
+             "\"start_time\":\"10.125 us\",\"end_time\":\"50.375 us\","
+             "\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"") +
+      Paddle("CudaRuntime", "cudaLaunchKernel[5.000 us]",
+             "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000020,\"dur\":5.0",
+             "\"correlation id\":31,\"start_time\":\"20.250 us\","
+             "\"end_time\":\"25.250 us\"") +
+      "{\"ph\":\"s\",\"name\":\"launch\",\"cat\":\"async\",\"id\":31,"
+      "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000022}," +
+      Paddle("Kernel", "gemm[20.000 us]",
+             "\"pid\":0,\"tid\":7,\"ts\":5000030,\"dur\":20.0",
+             "\"start_time\":\"30.750 us\",\"end_time\":\"50.750 us\","
+             "\"device\":0,\"stream\":7,\"correlation id\":31") +
+      Paddle("Memcpy", "MEMCPY_HtoD[1.000 us]",
+             "\"pid\":0,\"tid\":14,\"ts\":5000060,\"dur\":1.0",
+             "\"start_time\":\"60.000 us\",\"end_time\":\"61.000 us\","
+             "\"stream\":14,\"correlation id\":32,\"bytes\":64") +
+      "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"Allocate\",\"pid\":9,"
+      "\"tid\":\"12(C++)\",\"ts\":5000015,\"args\":{\"place\":"
+      "\"Place(gpu:0)\",\"addr\":\"1\",\"increase_bytes\":256,"
+      "\"current_allocated\":512,\"current_reserved\":1024,"
+      "\"peak_allocated\":512,\"peak_reserved\":1024}},"
+      "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"ReservedFree\",\"pid\":9,"
+      "\"tid\":\"12(C++)\",\"ts\":5000070,\"args\":{\"place\":"
+      "\"Place(gpu:0)\",\"increase_bytes\":1024,\"current_allocated\":512,"
+      "\"current_reserved\":0}},"
+      "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,\"args\":{\"name\":"
+      "\"Process 9 (CPU)\"}},{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":9,"
+      "\"tid\":\"12(Python)\",\"args\":{\"name\":"
+      "\"thread 12:worker(Python)\"}},{}],\"ExtraInfo\":{"
+      "\"System Cpu Utilization\":\"0.2250\","
+      "\"Process Cpu Utilization\":\"1.31\"}}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.info.at("pid"), "9");
+  EXPECT_EQ(run.info.at("time_base_realtime_ns"), "5000000000");
+  EXPECT_TRUE(run.HasNote("imported from a Paddle trace"));
+  const ImportedEvent &step = run.The("ProfileStep");
+  EXPECT_EQ(step.event.value, 4);
+  EXPECT_EQ(step.event.end_ns, 100500u);
+  EXPECT_EQ(step.thread, 12u);
+  EXPECT_EQ(step.lane, "worker");
+  const ImportedEvent &op = run.The("matmul");
+  EXPECT_EQ(op.event.lane, step.event.lane);
+  EXPECT_EQ(op.event.depth, 1u);
+  EXPECT_EQ(op.event.start_ns, 10125u);
+  EXPECT_EQ(op.event.end_ns, 50375u);
+  EXPECT_EQ(op.attributes,
+            "{\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"}");
+  const ImportedEvent &kernel = run.The("gemm");
+  EXPECT_EQ(kernel.event.start_ns, 20250u);
+  EXPECT_EQ(kernel.event.device_start_ns, 30750u);
+  EXPECT_EQ(kernel.event.device_end_ns, 50750u);
+  EXPECT_EQ(kernel.device, "GPU0");
+  EXPECT_EQ(run.The("MEMCPY_HtoD").device, "GPU0");
+  auto memory = run.Named("gpu:0");
+  ASSERT_EQ(memory.size(), 4u);
+  EXPECT_EQ(memory[0]->event.value, 512);
+  EXPECT_EQ(memory[0]->work.bytes, 256);
+  EXPECT_EQ(memory[1]->event.value, 1024);
+  EXPECT_EQ(memory[1]->event.flags, uint32_t{PPROF_FLAG_RESERVED});
+  EXPECT_EQ(memory[2]->work.size, 0u);
+  EXPECT_EQ(memory[3]->work.bytes, -1024);
+  EXPECT_EQ(memory[3]->event.value, 0);
+  // 1.31 of 100.5 us; 22.5 of 100.
+  EXPECT_EQ(run.Total("cpu_elapsed_ns"), 100500u);
+  EXPECT_EQ(run.Total("cpu_process_ns"), 131655u);
+  EXPECT_EQ(run.Total("cpu_system_busy_ticks"), 225000u);
+  EXPECT_EQ(run.Total("cpu_system_idle_ticks"), 775000u);
+  EXPECT_EQ(run.Total("lost"), 0u);
+}
+
+// After 16 s start_time is a float too coarse for its digits.
+TEST(ImportPaddleTest, TakesTsWhereStartTimeIsTooCoarse) {
+  Imported trace;
+  trace.ReadEvents(
+      Paddle("Operator", "a[1.000 us]",
+             "\"pid\":9,\"tid\":\"1(C++)\",\"ts\":1000,\"dur\":1.000",
+             "\"start_time\":\"0.000 us\",\"end_time\":\"1.000 us\"") +
+      Paddle("Operator", "b[1.500 us]",
+             "\"pid\":9,\"tid\":\"1(C++)\",\"ts\":100001005,\"dur\":1.500",
+             "\"start_time\":\"100000008.000 us\","
+             "\"end_time\":\"100000008.000 us\"") +
+      "{}");
+  EXPECT_EQ(trace.run().The("b").event.start_ns, 100000005000u);
+  EXPECT_EQ(trace.run().The("b").event.end_ns, 100000006500u);
+}
+
+TEST(ImportPaddleTest, SaysWhereAnUnescapedQuoteIs) {
+  Imported trace;
+  std::string before =
+      "{\"traceEvents\":[" + Paddle("Operator", "a", Where(1, 1, "1", "1"), "");
+  trace.Read(before + "{\"name\":\"b\"c\"}]}");
+  EXPECT_EQ(trace.status, PPROF_STATUS_CORRUPT);
+  char offset[32];
+  snprintf(offset, sizeof offset, "@0x%zx: ", before.size() + 11);
+  EXPECT_NE(trace.message.find(offset), std::string::npos) << trace.message;
+  EXPECT_EQ(trace.run().events.size(), 1u);
+}
+
+// ---- ONNX Runtime ----
+
+TEST(ImportOrtTest, ReadsItsLayout) {
+  Imported trace;
+  trace.Read(
+      "[\n{\"cat\" : \"Session\",\"pid\" :5,\"tid\" :6,\"dur\" :9,\"ts\" :100,"
+      "\"ph\" : \"X\",\"name\" :\"model_run\",\"args\" : {}},\n"
+      "{\"cat\" : \"Node\",\"pid\" :5,\"tid\" :6,\"dur\" :4,\"ts\" :106,"
+      "\"ph\" : \"X\",\"name\" :\"first_kernel_time\",\"args\" : {\"op_name\" "
+      ": \"MatMul\",\"provider\" : \"CPU\",\"mem_in_use_peak\" : \"1\","
+      "\"thread_scheduling_stats\" : {\"main_thread\": {\"core\": 2}}}},\n"
+      "{\"cat\" : \"Kernel\",\"pid\" :5,\"tid\" :6,\"dur\" :1,\"ts\" :108,"
+      "\"ph\" : \"X\",\"name\" :\"gemm\",\"args\" : {\"stream\" : 3}}\n]\n");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedRun &run = trace.run();
+  EXPECT_TRUE(run.HasNote("imported from an ONNX Runtime trace"));
+  const ImportedEvent &node = run.The("MatMul");
+  EXPECT_EQ(node.category, "Operator");
+  EXPECT_EQ(node.attributes, "{\"provider\":\"CPU\",\"node\":\"first\"}");
+  // Whole microseconds: it sticks out by one, which is cut.
+  EXPECT_EQ(node.event.depth, 1u);
+  EXPECT_EQ(node.event.end_ns, 9000u);
+  EXPECT_EQ(run.The("model_run").category, "Inference");
+  EXPECT_EQ(run.The("gemm").device, "GPU0");
+  EXPECT_EQ(run.The("gemm").event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+}
+
+// ---- our own ----
+
+TEST(ImportOwnTest, ReadsWhatTheExporterWrites) {
+  Imported trace;
+  trace.Read(
+      "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":5000,\n"
+      "\"traceEvents\":[\n"
+      "{\"ph\":\"i\",\"s\":\"p\",\"name\":\"window 0 opens\",\"cat\":\"window\""
+      ",\"ts\":0.000,\"pid\":4,\"tid\":4},\n"
+      "{\"ph\":\"X\",\"name\":\"ProfileStep\",\"cat\":\"ProfileStep\",\"ts\":"
+      "0.000,\"dur\":90.000,\"pid\":4,\"tid\":16777216,\"args\":{\"window\":0,"
+      "\"step\":2,\"items\":8}},\n"
+      "{\"ph\":\"X\",\"name\":\"decode\",\"cat\":\"Preprocess\",\"ts\":10.001,"
+      "\"dur\":5.500,\"pid\":4,\"tid\":44,\"args\":{\"window\":0,\"flows\":[9],"
+      "\"bytes\":16}},\n"
+      "{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Inference\",\"ts\":20.000,"
+      "\"dur\":1.000,\"pid\":4,\"tid\":16777217,\"args\":{\"window\":0}},\n"
+      "{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Inference\",\"ts\":30.000,"
+      "\"dur\":7.000,\"pid\":1073741825,\"tid\":16777218,\"args\":{\"window\":"
+      "0,\"device_error_ns\":20,\"queue_ns\":10000}},\n"
+      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1073741825,\"tid\":0,"
+      "\"args\":{\"name\":\"cpu:0\"}},\n"
+      "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":4,\"tid\":16777217,"
+      "\"args\":{\"name\":\"main submit\"}},\n"
+      "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":4,\"tid\":44,"
+      "\"args\":{\"name\":\"main\"}}],\n"
+      "\"otherData\":{\"trust\":{\"recorded\":3},\"notes\":[\"a\",{}]}}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("ProfileStep").event.value, 2);
+  EXPECT_EQ(run.The("ProfileStep").work.items, 8);
+  EXPECT_EQ(run.The("decode").event.start_ns, 10001u);
+  EXPECT_EQ(run.The("decode").flows, std::vector<uint64_t>{9});
+  EXPECT_EQ(run.The("decode").category, "Preprocess");
+  EXPECT_EQ(run.The("infer").event.start_ns, 20000u);
+  EXPECT_EQ(run.The("infer").event.device_start_ns, 30000u);
+  EXPECT_EQ(run.The("infer").thread, 44u);
+  EXPECT_EQ(run.The("infer").device, "cpu:0");
+  EXPECT_TRUE(run.HasNote("1 submissions of device ranges left out"));
+  EXPECT_EQ(run.Total("lost"), 0u);
+}
+
+// A run as the exporter writes it into a trace of several: its thread is named
+// like the other run's.
+std::string OwnRun(const std::string &pid, const std::string &device,
+                   const std::string &tid) {
+  const std::string host = ",\"pid\":" + pid + ",\"tid\":";
+  const std::string rest = "\"args\":{\"window\":0";
+  return "{\"ph\":\"i\",\"s\":\"p\",\"name\":\"window 0 opens\",\"cat\":"
+         "\"window\",\"ts\":0.000" +
+         host + pid +
+         "},\n{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Kernel\",\"ts\":"
+         "20.000,\"dur\":1.000" +
+         host + tid + "1," + rest +
+         "}},\n{\"ph\":\"X\",\"name\":\"infer\",\"cat\":\"Kernel\",\"ts\":"
+         "30.000,\"dur\":7.000,\"pid\":" +
+         device + ",\"tid\":" + tid + "2," + rest +
+         ",\"device_error_ns\":20,\"queue_ns\":10000}},\n"
+         "{\"ph\":\"X\",\"name\":\"decode\",\"cat\":\"Preprocess\",\"ts\":"
+         "40.000,\"dur\":5.000" +
+         host + pid + "," + rest +
+         "}},\n{\"ph\":\"M\",\"name\":\"thread_name\"" + host + pid +
+         ",\"args\":{\"name\":\"main\"}},\n"
+         "{\"ph\":\"M\",\"name\":\"thread_name\"" +
+         host + tid +
+         "1,\"args\":{\"name\":\"main submit\"}},\n"
+         "{\"ph\":\"M\",\"name\":\"run\"" +
+         host +
+         "0,\"args\":{\"baseTimeNanoseconds\":\"5000\",\"trust\":{"
+         "\"recorded\":3},\"notes\":[]}}";
+}
+
+TEST(ImportOwnTest, ReadsWhatTheExporterWritesOfSeveralRuns) {
+  Imported trace;
+  trace.Read(
+      "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":5000,\n"
+      "\"traceEvents\":[\n" +
+      OwnRun("4", "1073741825", "100") + ",\n" +
+      OwnRun("5", "1073741827", "200") +
+      "],\n\"otherData\":{\"baseTimeNanoseconds\":\"5000\",\"runs\":2}"
+      "}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  ASSERT_EQ(trace.runs.size(), 2u);
+  for (size_t i = 0; i < 2; i++) {
+    const ImportedRun &run = trace.runs[i];
+    const ImportedEvent &infer = run.The("infer");
+    EXPECT_EQ(infer.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+    EXPECT_EQ(infer.event.start_ns, 20000u);
+    EXPECT_EQ(infer.event.device_start_ns, 30000u);
+    EXPECT_EQ(infer.thread, 4 + i);
+    EXPECT_EQ(run.The("decode").thread, 4 + i);
+    EXPECT_TRUE(run.HasNote("imported from a trace of pprof"));
+    EXPECT_TRUE(run.HasNote("1 submissions of device ranges left out"));
+  }
+}
+
+}  // namespace
+}  // namespace pprof_test

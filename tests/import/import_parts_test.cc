@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of the importer on their own: decimal times, the external sort,
+// the set of texts.
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+extern "C" {
+#include "intern.h"
+#include "numbers.h"
+#include "sorter.h"
+}
+#include "imported.h"
+
+namespace pprof_test {
+namespace {
+
+TEST(ImportNumbersTest, TurnsDecimalMicrosecondsIntoNanoseconds) {
+  const struct {
+    const char *text;
+    bool is_good;
+    int64_t ns;
+  } cases[] = {{"0", true, 0},
+               {"1", true, 1000},
+               {"-1.5", true, -1500},
+               {"+2", true, 2000},
+               {"0.001", true, 1},
+               {"0.0005", true, 1},
+               {"0.0004999", true, 0},
+               {"-0.0005", true, -1},
+               {"4441230618699.139", true, 4441230618699139},
+               {"1e3", true, 1000000},
+               {"1.25E-2", true, 13},
+               {"1.24E-2", true, 12},
+               {"00012.5", true, 12500},
+               {"1e-400", true, 0},
+               {"0e999999999999", true, 0},
+               {"4611686018427387.904", true, INT64_C(1) << 62},
+               {"4611686018427387.905", false, 0},
+               {"99999999999999999999999999999999999999", false, 0},
+               {"0.00000000000000000000000000000000000000001", true, 0},
+               {"12345678901234567890e-10", true, 1234567890123},
+               {"1.00000000000000000000000000000000000000", true, 1000},
+               {"1e400", false, 0},
+               {"", false, 0},
+               {"-", false, 0},
+               {".", false, 0},
+               {".5", true, 500},
+               {"1.", true, 1000},
+               {"1x", false, 0},
+               {"1e", false, 0},
+               {"nan", false, 0}};
+  for (const auto &each : cases) {
+    int64_t ns = 0;
+    bool is_good =
+        ppi_decimal_ns(each.text, strlen(each.text), 3, &ns, nullptr);
+    EXPECT_EQ(is_good, each.is_good) << each.text;
+    if (is_good) {
+      EXPECT_EQ(ns, each.ns) << each.text;
+    }
+  }
+}
+
+TEST(ImportNumbersTest, ReadsDurationsWithUnits) {
+  const struct {
+    const char *text;
+    bool is_good;
+    int64_t ns;
+  } cases[] = {{"12.345 us", true, 12345}, {"1.5ms", true, 1500000},
+               {"7 ns", true, 7},          {"2 s", true, 2000000000},
+               {"3", true, 3000},          {"3 min", false, 0},
+               {" us", false, 0},          {"", false, 0}};
+  for (const auto &each : cases) {
+    int64_t ns = 0;
+    EXPECT_EQ(ppi_duration_ns(each.text, strlen(each.text), &ns), each.is_good)
+        << each.text;
+    EXPECT_EQ(ns, each.ns) << each.text;
+  }
+}
+
+struct Record {
+  uint64_t key;
+  uint32_t minor, order, group;
+};
+
+int ByMinor(const void *left, const void *right) {
+  const Record *a = static_cast<const Record *>(left);
+  const Record *b = static_cast<const Record *>(right);
+  return (a->minor > b->minor) - (a->minor < b->minor);
+}
+
+bool IsWanted(const void *context, uint32_t group) {
+  return *static_cast<const uint32_t *>(context) == group;
+}
+
+// Enough for many runs in the file.
+TEST(ImportSorterTest, SortsWhatDoesNotFitLikeAStableSort) {
+  for (size_t memory : {size_t{1} << 12, size_t{1} << 24}) {
+    std::mt19937_64 random(3);
+    ppi_spill spill;
+    ppi_sorter sorter;
+    ppi_spill_init(&spill, nullptr);
+    ppi_sorter_init(&sorter, sizeof(Record), memory, ByMinor, &spill);
+    std::vector<Record> wanted;
+    for (uint32_t i = 0; i < 20000; i++) {
+      // Keys that differ in high bytes, and many that are equal.
+      uint64_t key = random() % 3 ? random() % 50 : random();
+      Record record = {key, static_cast<uint32_t>(random() % 3), i,
+                       static_cast<uint32_t>(random() % 3)};
+      wanted.push_back(record);
+      ASSERT_EQ(ppi_sorter_add(&sorter, record.group, &record),
+                PPROF_STATUS_OK);
+    }
+    ASSERT_EQ(ppi_sorter_finish(&sorter), PPROF_STATUS_OK);
+    EXPECT_EQ(spill.fd >= 0, memory == size_t{1} << 12);
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Record &a, const Record &b) {
+                       if (a.group != b.group) return a.group < b.group;
+                       if (a.key != b.key) return a.key < b.key;
+                       return a.minor < b.minor;
+                     });
+    size_t at = 0;
+    for (uint32_t group = 0; group < 4; group++) {
+      ppi_sort_merge merge;
+      ASSERT_EQ(ppi_sort_merge_open(&merge, &sorter, IsWanted, &group),
+                PPROF_STATUS_OK);
+      for (;; at++) {
+        const Record *record =
+            static_cast<const Record *>(ppi_sort_merge_next(&merge));
+        if (!record) break;
+        ASSERT_LT(at, wanted.size());
+        ASSERT_EQ(record->order, wanted[at].order);
+      }
+      EXPECT_EQ(merge.status, PPROF_STATUS_OK);
+      ppi_sort_merge_close(&merge);
+    }
+    EXPECT_EQ(at, wanted.size());
+    ppi_sorter_clear(&sorter);
+    ppi_spill_close(&spill);
+  }
+}
+
+TEST(ImportSorterTest, MergesAllGroupsByKey) {
+  ppi_spill spill;
+  ppi_sorter sorter;
+  ppi_sort_merge merge;
+  ppi_spill_init(&spill, nullptr);
+  ppi_sorter_init(&sorter, sizeof(Record), 1 << 20, ByMinor, &spill);
+  for (uint32_t i = 0; i < 10; i++) {
+    Record record = {10 - i, 0, i, i % 2};
+    ASSERT_EQ(ppi_sorter_add(&sorter, i % 2, &record), PPROF_STATUS_OK);
+  }
+  ASSERT_EQ(ppi_sorter_finish(&sorter), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_sort_merge_open(&merge, &sorter, nullptr, nullptr),
+            PPROF_STATUS_OK);
+  for (uint64_t key = 1; key <= 10; key++) {
+    const Record *record =
+        static_cast<const Record *>(ppi_sort_merge_next(&merge));
+    ASSERT_NE(record, nullptr);
+    EXPECT_EQ(record->key, key);
+  }
+  EXPECT_EQ(ppi_sort_merge_next(&merge), nullptr);
+  ppi_sort_merge_close(&merge);
+  ppi_sorter_clear(&sorter);
+}
+
+TEST(ImportInternTest, GivesEachTextOneIdWithinItsBounds) {
+  ppi_intern intern = {};
+  intern.max_items = 1000;
+  intern.max_bytes = 1 << 20;
+  bool is_new;
+  for (int pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < 1000; i++) {
+      std::string text = "text " + std::to_string(i);
+      EXPECT_EQ(ppi_intern_id(&intern, text.data(), text.size(), &is_new),
+                i + 1);
+      EXPECT_EQ(is_new, pass == 0);
+    }
+  EXPECT_EQ(ppi_intern_id(&intern, "one more", 8, &is_new), 0u);
+  EXPECT_FALSE(intern.failed);
+  EXPECT_STREQ(ppi_intern_item_of(&intern, 7)->text, "text 6");
+  EXPECT_EQ(ppi_intern_item_of(&intern, 1001), nullptr);
+  ppi_intern_clear(&intern);
+  intern.max_items = 10;
+  intern.max_bytes = 100;
+  EXPECT_EQ(ppi_intern_id(&intern, std::string(99, 'a').data(), 99, &is_new),
+            1u);
+  EXPECT_EQ(ppi_intern_id(&intern, "b", 1, &is_new), 0u);
+  ppi_intern_clear(&intern);
+}
+
+}  // namespace
+}  // namespace pprof_test

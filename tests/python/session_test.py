@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Starting and stopping: configurations of all kinds, errors, the interpreter's end."""
+import os
+import subprocess
+
+from python_case import REPORT, Case, main
+
+
+class Sessions(Case):
+    def test_configurations(self):
+        self.run_ok("""
+            import pathlib, pprof
+            def record(name, config):
+                pprof.start(config)
+                with pprof.range(name):
+                    pass
+                pprof.stop()
+            for name in "abc":
+                pathlib.Path(name + ".yaml").write_text("output: %s.pplog\\n" % name)
+            record("a", "a.yaml")
+            record("b", pathlib.Path("b.yaml"))
+            record("c", b"c.yaml")
+            record("d", "output: d.pplog")
+            record("e", "output: e.pplog\\ndrain_interval: 1ms\\n")
+            record("f", {"output": pathlib.Path("f: {odd} #.pplog"), "memory_limit": "2MiB",
+                         "stop_wait": "500ms", "capture": [{"active": 5}],
+                         "devices": {"mode": "off", "backends": ["cpu"]}, "version": 1,
+                         "nvtx": {"fields": False}})
+        """, PPROF_OUTPUT=None)
+        self.assertEqual([log.select("name") for log in self.logs()],
+                         [[name] for name in "abcdef"])
+        self.assertTrue(os.path.exists(self.path("f: {odd} #.pplog")))
+
+    def test_configuration_of_the_environment(self):
+        with open(self.path("profile.yaml"), "w", encoding="utf-8") as file:
+            file.write("output: here.pplog\n")
+        self.run_ok("import pprof; pprof.start()", PPROF_OUTPUT=None, PPROF_CONFIG="profile.yaml")
+        self.assertTrue(os.path.exists(self.path("here.pplog")))
+
+    def test_bad_configurations(self):
+        self.run_ok("""
+            import pprof
+            def refuse(config, *words):
+                try:
+                    pprof.start(config)
+                except pprof.Error as error:
+                    for word in words:
+                        assert word in str(error), error
+                    assert error.status, error
+                else:
+                    raise SystemExit("%r was not refused" % (config,))
+                assert not pprof.enabled()
+            refuse("missing.yaml", "missing.yaml")
+            refuse("output: x\\noutptu: y", "config:2:1", "did you mean 'output'?")
+            refuse({"outptu": "y"}, "config:1:1", "did you mean 'output'?")
+            refuse({"memory_limit": "lots"}, "config:1:15", "lots")
+            refuse({"output": None}, "output")
+            refuse({"output": "missing/folder/x.pplog"}, "missing/folder")
+            for wrong in 5, object():
+                try:
+                    pprof.start(wrong)
+                    raise SystemExit("not refused")
+                except TypeError:
+                    pass
+            try:
+                pprof.start(fork="perhaps")
+                raise SystemExit("not refused")
+            except ValueError:
+                pass
+            pprof.start({"output": "good.pplog"})
+            pprof.stop()
+        """, PPROF_OUTPUT=None)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["good.pplog", "program.py"])
+
+    def test_twice(self):
+        log = self.log_of("""
+            import pprof
+            pprof.stop()
+            pprof.start()
+            try:
+                pprof.start()
+                raise SystemExit("not refused")
+            except pprof.Error as error:
+                assert "running already" in str(error) and error.status == 3, error
+            with pprof.range("goes on"):
+                pass
+            pprof.stop()
+            pprof.stop()
+        """)
+        self.assertEqual(log.select("name"), ["goes on"])
+
+    def test_exit_without_stop(self):
+        log = self.log_of("""
+            import atexit, pprof
+            pprof.start()
+            def last():
+                with pprof.range("at exit"):
+                    pass
+            atexit.register(last)
+            open_range = pprof.range("open")
+            open_range.__enter__()
+            handle = pprof.begin("begun")
+        """)
+        self.assertEqual(sorted(log.select("name")), ["at exit", "begun", "open"])
+
+    def test_exit_by_an_exception(self):
+        done = self.start("""
+            import pprof
+            pprof.start()
+            with pprof.range("failing"):
+                raise SystemExit(3)
+        """)
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+        self.assertEqual(self.logs()[0].select("name"), ["failing"])
+
+    def test_a_killed_program_leaves_what_it_recorded(self):
+        done = self.start("""
+            import os, pprof, signal
+            pprof.start()
+            with pprof.range("kept"):
+                pass
+            os.kill(os.getpid(), signal.SIGKILL)
+        """)
+        self.assertEqual(done.returncode, -9)
+        path, = [name for name in os.listdir(self.folder) if name.endswith(".part")]
+        done = subprocess.run([REPORT, "recover", self.path(path)], stderr=subprocess.PIPE,
+                              stdout=subprocess.PIPE, check=False, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.logs()[0].select("name"), ["kept"])
+
+    def test_switched_off_by_the_environment(self):
+        """With the library there, too."""
+        self.run_ok("""
+            import pprof
+            pprof.start()
+            with pprof.range("x"):
+                pass
+            assert not pprof.enabled()
+        """, PPROF_ENABLE="0")
+        self.assertEqual(os.listdir(self.folder), ["program.py"])
+
+
+if __name__ == "__main__":
+    main()

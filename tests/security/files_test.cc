@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that pprof makes are for their owner alone, whatever the umask, and
+// nothing that others can put in their place is written to or followed.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pprof/mark.h>
+#include <pprof/pprof.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "control_socket.h"
+#include "log_fixture.h"
+#include "log_merge.h"
+#include "log_recover.h"
+#include "part.h"
+#include "salvage.h"
+#include "thread.h"
+
+// Another user than the one who made the files; see tests/BUILD.
+static bool is_another_user;
+extern "C" uid_t __real_geteuid(void);
+extern "C" uid_t __wrap_geteuid(void);
+uid_t __wrap_geteuid(void) {
+  return __real_geteuid() + is_another_user;
+}
+
+namespace {
+
+using pplog::Exists;
+using pplog::Slurp;
+using pplog::Spill;
+
+mode_t ModeOf(const std::string &path) {
+  struct stat stat = {};
+  EXPECT_EQ(0, lstat(path.c_str(), &stat)) << path;
+  return stat.st_mode & 07777;
+}
+
+class FilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    umask_ = umask(0);
+  }
+  void TearDown() override {
+    is_another_user = false;
+    umask(umask_);
+  }
+  std::string At(const std::string &name) const {
+    return folder_ / name;
+  }
+  void Start(const std::string &more = "") {
+    Spill(At("p.yaml"), "output: " + At("run.pplog") + "\n" + more);
+    pprof_error error = {""};
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(At("p.yaml").c_str(), &error))
+        << error.text;
+    static pprof_site site = {"site", 0, 0, 0, {0, 0}};
+    pprof_push(&site);
+    pprof_pop();
+  }
+  // A .part is free to be begun again; with a mind to what it was before.
+  int Create(const std::string &name) const {
+    const int fd = ppi_part_create(At(name).c_str());
+    const int reason = errno;
+    if (fd >= 0) close(fd);
+    return fd >= 0 ? 0 : reason;
+  }
+
+  pplog::Folder folder_;
+  mode_t umask_ = 0;
+};
+
+TEST_F(FilesTest, AreForTheirOwnerAlone) {
+  Start("flight_recorder: {memory: 1MiB, output: " + At("dump.pplog") +
+        "}\nexports:\n" + "  - {format: chrome, path: " + At("t.json") + "}\n" +
+        "  - {format: json, path: " + At("r.json") + "}\n" +
+        "  - {format: csv, path: " + At("r.csv") + "}\n" +
+        "  - {format: table, path: " + At("r.txt") + "}\n");
+  const std::string spool = ppi_recorder_in_force.spool.path;
+  EXPECT_EQ(0600u, ModeOf(spool));
+  EXPECT_EQ(0600u, ModeOf(At("run.pplog.part")));
+  EXPECT_EQ(0600u, ModeOf(At("t.json.part")));
+  // As a kill would leave it.
+  Spill(At("left.spool"), std::string(reinterpret_cast<const char *>(
+                                          ppi_recorder_in_force.spool.base),
+                                      ppi_recorder_in_force.spool.size));
+  pprof_error error = {""};
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(&error)) << error.text;
+  for (const char *name : {"run.pplog", "t.json", "r.json", "r.csv", "r.txt"})
+    EXPECT_EQ(0600u, ModeOf(At(name))) << name;
+
+  const std::string recovered = At("recovered.pplog");
+  const ppi_recover_options how = {recovered.c_str(), false, true};
+  ppi_recover_result result;
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_recover(At("left.spool").c_str(), &how, &result, &error))
+      << error.text;
+  EXPECT_EQ(0600u, ModeOf(recovered));
+  EXPECT_EQ(0600u, ModeOf(result.dump_path));
+
+  const std::string log = At("run.pplog");
+  ppi_log_merge_input input = {};
+  input.path = input.name = log.c_str();
+  ASSERT_EQ(PPI_LOG_MERGED,
+            ppi_log_merge(&input, 1, At("merged.pplog").c_str(), &error))
+      << error.text;
+  EXPECT_EQ(0600u, ModeOf(At("merged.pplog")));
+}
+
+TEST_F(FilesTest, SocketIsForItsOwnerAlone) {
+  // A socket's path must be short.
+  std::string folder = "/tmp/pprof-test.XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(&folder[0]));
+  setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
+  char path[PPI_CONTROL_PATH_MAX], other[PPI_CONTROL_PATH_MAX];
+  pprof_error error = {""};
+  int fd = ppi_control_listen(path, &error);
+  ASSERT_GE(fd, 0) << error.text;
+  EXPECT_EQ(0600u, ModeOf(path));
+  EXPECT_EQ(0700u, ModeOf(folder + "/pprof"));
+  close(fd);
+  unlink(path);
+  // Who may enter it could put a socket of their own there.
+  chmod((folder + "/pprof").c_str(), 0711);
+  fd = ppi_control_listen(other, &error);
+  EXPECT_NE(0, folder.compare(0, folder.size(), other, folder.size()));
+  close(fd);
+  unlink(other);
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(0, rmdir((folder + "/pprof").c_str()));
+  EXPECT_EQ(0, rmdir(folder.c_str()));
+}
+
+TEST_F(FilesTest, OwnLeftoversAreTakenAndClosedToOthers) {
+  Spill(At("x.part"), "");
+  ASSERT_EQ(0666u, ModeOf(At("x.part")));
+  EXPECT_EQ(0, Create("x.part"));
+  EXPECT_EQ(0600u, ModeOf(At("x.part")));
+}
+
+TEST_F(FilesTest, NothingOfOthersIsTaken) {
+  Spill(At("precious"), "all of it");
+  ASSERT_EQ(0, symlink(At("precious").c_str(), At("link.part").c_str()));
+  ASSERT_EQ(0, symlink(At("nowhere").c_str(), At("loose.part").c_str()));
+  ASSERT_EQ(0, link(At("precious").c_str(), At("hard.part").c_str()));
+  Spill(At("theirs.part"), "");
+  for (const char *name : {"link.part", "loose.part", "hard.part"})
+    EXPECT_EQ(EEXIST, Create(name)) << name;
+  is_another_user = true;
+  EXPECT_EQ(EEXIST, Create("theirs.part"));
+  is_another_user = false;
+  EXPECT_EQ(0, Create("theirs.part"));
+  EXPECT_EQ("all of it", Slurp(At("precious")));
+  EXPECT_FALSE(Exists(At("nowhere")));
+}
+
+// The run goes on, under another name.
+TEST_F(FilesTest, LogStepsAsideOfATrap) {
+  Spill(At("precious"), "all of it");
+  ASSERT_EQ(0, symlink(At("precious").c_str(), At("run.pplog.part").c_str()));
+  ASSERT_EQ(0, link(At("precious").c_str(), At("t.json.part").c_str()));
+  Start("exports: [{format: chrome, path: " + At("t.json") + "}]\n");
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  EXPECT_EQ("all of it", Slurp(At("precious")));
+  EXPECT_TRUE(Exists(At("run.pplog")));
+  EXPECT_TRUE(Exists(At("t.json")));
+}
+
+// Written in place is only what this user, or root, links to.
+TEST_F(FilesTest, LinkToADeviceIsFollowedForItsOwnerOnly) {
+  ASSERT_EQ(0, symlink("/dev/null", At("out.json").c_str()));
+  ppi_part part;
+  pprof_error error = {""};
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_part_open(At("out.json").c_str(), false, &part, &error));
+  ppi_part_clear(&part, false);
+  is_another_user = true;
+  const bool is_root = __real_geteuid() == 0;
+  EXPECT_EQ(!is_root, ppi_part_is_foreign_link(At("out.json").c_str()));
+  EXPECT_EQ(is_root ? PPROF_STATUS_OK : PPROF_STATUS_IO,
+            ppi_part_open(At("out.json").c_str(), false, &part, &error));
+  ppi_part_clear(&part, false);
+}
+
+// What a spool says of paths is its owner's word. Somebody else's is looked at,
+// and written where the caller says; nothing it names is touched.
+TEST_F(FilesTest, ForeignSpoolNamesNoPaths) {
+  Start("flight_recorder: {memory: 1MiB, output: " + At("dump.pplog") + "}\n");
+  Spill(At("left.spool"), std::string(reinterpret_cast<const char *>(
+                                          ppi_recorder_in_force.spool.base),
+                                      ppi_recorder_in_force.spool.size));
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  unlink(At("run.pplog").c_str());
+  Spill(At("run.pplog.part"), "");
+  is_another_user = true;
+  ppi_recover_result result;
+  pprof_error error = {""};
+  EXPECT_EQ(PPROF_STATUS_INVALID,
+            ppi_recover(At("left.spool").c_str(), nullptr, &result, &error));
+  EXPECT_NE(nullptr, strstr(error.text, "belongs to another user"))
+      << error.text;
+  const std::string output = At("mine.pplog");
+  const ppi_recover_options how = {output.c_str(), false, false};
+  EXPECT_EQ(PPROF_STATUS_OK,
+            ppi_recover(At("left.spool").c_str(), &how, &result, &error))
+      << error.text;
+  EXPECT_TRUE(Exists(output));
+  EXPECT_TRUE(Exists(At("left.spool")));
+  EXPECT_TRUE(Exists(At("run.pplog.part")));
+  EXPECT_FALSE(Exists(At("dump.pplog")));
+  EXPECT_FALSE(Exists(At("run.pplog")));
+}
+
+}  // namespace

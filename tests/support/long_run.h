@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests that have a long version, which `./dev test --long` runs, and for
+// those that look at what a process holds.
+#ifndef PPT_LONG_RUN_H_
+#define PPT_LONG_RUN_H_
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace pprof_test {
+
+#ifdef PPROF_SANITIZED
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+inline bool IsLongRun() {
+  const char *asked = getenv("PPROF_TEST_LONG");
+  return asked && *asked && std::string(asked) != "0";
+}
+
+// How often: `brief` in every run, a tenth of it under a sanitizer, `full` in
+// the long version.
+inline uint64_t Rounds(uint64_t brief, uint64_t full) {
+  if (IsLongRun()) return full;
+  return kIsSanitized ? (brief + 9) / 10 : brief;
+}
+
+inline uint64_t NumEntries(const char *path) {
+  uint64_t num = 0;
+  DIR *folder = opendir(path);
+  if (!folder) return 0;
+  while (readdir(folder)) num++;
+  closedir(folder);
+  return num;
+}
+
+inline uint64_t NumOpenFiles() {
+  return NumEntries("/proc/self/fd");
+}
+
+inline uint64_t NumThreads() {
+  return NumEntries("/proc/self/task");
+}
+
+inline uint64_t NumMappings() {
+  std::ifstream maps("/proc/self/maps");
+  uint64_t num = 0;
+  for (std::string line; std::getline(maps, line);) num++;
+  return num;
+}
+
+// Of memory that is the process's own: the spool's file is not.
+inline uint64_t ResidentBytes() {
+  uint64_t pages = 0, resident = 0, shared = 0;
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (!file) return 0;
+  if (fscanf(file, "%lu %lu %lu", &pages, &resident, &shared) != 3)
+    resident = shared = 0;
+  fclose(file);
+  return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace pprof_test
+
+#endif  // PPT_LONG_RUN_H_

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From samples to verdicts.
+#include "tools/compare_judge.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::vector<double> Normal(size_t n, double mean, double deviation,
+                           uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(mean, deviation);
+  std::vector<double> values;
+  while (values.size() < n) values.push_back(std::round(normal(random)));
+  return values;
+}
+
+class CompareJudgeTest : public ::testing::Test {
+ protected:
+  const ppi_compare_stage *Stage(const std::string &name,
+                                 std::vector<double> values) {
+    kept_.push_back(std::make_unique<Kept>());
+    Kept *kept = kept_.back().get();
+    kept->name = name;
+    kept->values = std::move(values);
+    kept->end = kept->values.size();
+    kept->stage = {};
+    kept->stage.name = &kept->name[0];
+    kept->stage.category = &kept->category[0];
+    kept->stage.values = kept->values.data();
+    kept->stage.ends = &kept->end;
+    kept->stage.num_runs = 1;
+    kept->stage.num_values = kept->end;
+    return &kept->stage;
+  }
+  void Add(const ppi_compare_stage *a, const ppi_compare_stage *b,
+           double margin = 0.01, ppi_metric metric = PPI_METRIC_P50) {
+    ppi_comparison comparison = {};
+    comparison.stages[0] = a;
+    comparison.stages[1] = b;
+    comparison.metric = metric;
+    comparison.margin = margin;
+    all_.push_back(comparison);
+  }
+  void Judge() {
+    ASSERT_TRUE(ppi_judge(all_.data(), all_.size()));
+  }
+  std::string Verdict(size_t i) {
+    return ppi_verdict_name(all_[i].verdict);
+  }
+
+  std::vector<ppi_comparison> all_;
+
+ private:
+  struct Kept {
+    std::string name, category = "Inference";
+    std::vector<double> values;
+    size_t end;
+    ppi_compare_stage stage;
+  };
+  std::vector<std::unique_ptr<Kept>> kept_;
+};
+
+TEST_F(CompareJudgeTest, TellsDirections) {
+  auto base = Stage("decode", Normal(400, 1e6, 3e4, 1));
+  Add(base, Stage("decode", Normal(400, 1.06e6, 3e4, 2)));
+  Add(base, Stage("decode", Normal(400, 0.94e6, 3e4, 3)));
+  Add(base, Stage("decode", Normal(4000, 1e6, 1e4, 4)));
+  Judge();
+  EXPECT_EQ(Verdict(0), "slower");
+  EXPECT_EQ(Verdict(1), "faster");
+  EXPECT_EQ(Verdict(2), "same");
+  EXPECT_NEAR(all_[0].ratio, 1.06, 0.01);
+  EXPECT_LT(all_[0].low, all_[0].ratio);
+  EXPECT_GT(all_[0].high, all_[0].ratio);
+  EXPECT_LT(all_[0].p, 0.05);
+  EXPECT_STREQ(all_[0].reason, "");
+}
+
+// A real change that is within what does not matter.
+TEST_F(CompareJudgeTest, SmallChangesDoNotMatter) {
+  auto base = Stage("decode", Normal(4000, 1e6, 1e4, 1));
+  auto slower = Stage("decode", Normal(4000, 1.01e6, 1e4, 2));
+  Add(base, slower, 0.05);
+  Add(base, slower, 0);
+  Judge();
+  EXPECT_EQ(Verdict(0), "same");
+  EXPECT_EQ(Verdict(1), "slower");
+}
+
+TEST_F(CompareJudgeTest, NoiseIsAmbiguous) {
+  Add(Stage("decode", Normal(30, 1e6, 2e5, 1)),
+      Stage("decode", Normal(30, 1.02e6, 2e5, 2)));
+  Judge();
+  EXPECT_EQ(Verdict(0), "ambiguous");
+  EXPECT_TRUE(all_[0].is_tested);
+  EXPECT_GT(all_[0].detectable, 0.1);
+  EXPECT_EQ(std::string(all_[0].reason).find("cannot tell changes below "), 0u);
+}
+
+TEST_F(CompareJudgeTest, SaysWhyItCannotTell) {
+  auto base = Stage("decode", Normal(400, 1e6, 3e4, 1));
+  Add(base, nullptr);
+  Add(nullptr, base);
+  Add(base, Stage("decode", {1000000}));
+  Add(Stage("decode", {}), base);
+  Add(base, base, 0.01, PPI_METRIC_P99);
+  Add(base, Stage("decode", std::vector<double>(50, 0)));
+  Judge();
+  const char *const reasons[] = {
+      "only in A",
+      "only in B",
+      "B has 1 samples, p50 needs 9",
+      "A has 0 samples, p50 needs 9",
+      "A has 400 samples, p99 needs 500",
+      "takes no time in B",
+  };
+  for (size_t i = 0; i < all_.size(); i++) {
+    EXPECT_EQ(Verdict(i), "ambiguous");
+    EXPECT_FALSE(all_[i].is_tested);
+    EXPECT_STREQ(all_[i].reason, reasons[i]);
+    EXPECT_EQ(all_[i].ratio, 0);
+  }
+}
+
+// A slow drift: many calls, but hardly two that are independent.
+TEST_F(CompareJudgeTest, DependentCallsAreFew) {
+  std::vector<double> drift;
+  for (int i = 0; i < 200; i++) drift.push_back(1e6 + 1e3 * i);
+  Add(Stage("decode", drift), Stage("decode", drift));
+  Judge();
+  EXPECT_FALSE(all_[0].is_tested);
+  EXPECT_NE(std::string(all_[0].reason).find("independent samples"),
+            std::string::npos);
+}
+
+TEST_F(CompareJudgeTest, AllSamplesEqual) {
+  auto base = Stage("decode", std::vector<double>(50, 1000000));
+  Add(base, Stage("decode", std::vector<double>(50, 1000000)));
+  Add(base, Stage("decode", std::vector<double>(50, 1100000)));
+  Judge();
+  EXPECT_EQ(Verdict(0), "same");
+  EXPECT_EQ(Verdict(1), "slower") << all_[1].reason << all_[1].p;
+  EXPECT_NEAR(all_[1].ratio, 1.1, 1e-9);
+}
+
+// What is significant alone is not among many.
+TEST_F(CompareJudgeTest, ManyStagesRaiseTheBar) {
+  auto a = Stage("decode", Normal(100, 1e6, 5e4, 1));
+  auto b = Stage("decode", Normal(100, 1.03e6, 5e4, 2));
+  Add(a, b, 0);
+  Judge();
+  double alone = all_[0].p, detectable = all_[0].detectable;
+  double low = all_[0].low;
+  for (uint64_t i = 0; i < 40; i++)
+    Add(Stage("other", Normal(100, 1e6, 5e4, 100 + i)),
+        Stage("other", Normal(100, 1e6, 5e4, 200 + i)), 0);
+  Judge();
+  EXPECT_GT(all_[0].p, alone);
+  EXPECT_GT(all_[0].detectable, detectable);
+  EXPECT_DOUBLE_EQ(all_[0].low, low);
+}
+
+TEST_F(CompareJudgeTest, NothingToJudge) {
+  EXPECT_TRUE(ppi_judge(nullptr, 0));
+}
+
+}  // namespace

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `compare` keeps of an input, and when two inputs were made differently.
+#include "tools/compare_samples.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "event_feed.h"
+#include "tools/compare_provenance.h"
+
+namespace {
+
+using pprof_test::EventFeed;
+
+class CompareSamplesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ppi_samples_init(&samples_, 1);
+  }
+  void TearDown() override {
+    ppi_samples_clear(&samples_);
+  }
+  void Read(EventFeed *feed) {
+    ASSERT_EQ(feed->Deliver(&samples_.base), PPROF_STATUS_OK);
+  }
+  const ppi_compare_stage *Find(const std::string &name, bool on_device) {
+    for (size_t i = 0; i < samples_.num_stages; i++)
+      if (samples_.stages[i].name == name &&
+          samples_.stages[i].on_device == on_device)
+        return &samples_.stages[i];
+    return nullptr;
+  }
+  std::vector<double> Values(const std::string &name, bool on_device = false) {
+    const ppi_compare_stage *stage = Find(name, on_device);
+    if (!stage) return {-1};
+    return {stage->values, stage->values + stage->num_values};
+  }
+
+  ppi_samples samples_;
+};
+
+// Two threads: what began first is the first call, which is no sample.
+TEST_F(CompareSamplesTest, CallsAreInTheOrderOfTime) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Lane(2, 12, "two");
+  feed.Range(1, "decode", PPROF_CATEGORY_DATALOADER, 100, 190);
+  feed.Range(1, "decode", PPROF_CATEGORY_DATALOADER, 300, 320);
+  feed.Range(2, "decode", PPROF_CATEGORY_DATALOADER, 50, 57);
+  feed.Range(2, "decode", PPROF_CATEGORY_DATALOADER, 200, 210);
+  Read(&feed);
+  EXPECT_EQ(Values("decode"), (std::vector<double>{90, 10, 20}));
+  const ppi_compare_stage *stage = Find("decode", false);
+  EXPECT_EQ(stage->calls, 4u);
+  EXPECT_EQ(stage->first_ns, 7u);
+  EXPECT_EQ(stage->total_ns, 127);
+  EXPECT_STREQ(stage->category, "Dataloader");
+  EXPECT_FALSE(stage->is_step);
+}
+
+TEST_F(CompareSamplesTest, DeviceTimesStandApart) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Device(1, "cpu:0");
+  feed.Stream(1, 1);
+  for (uint64_t i = 0; i < 3; i++) {
+    feed.Range(1, "model", PPROF_CATEGORY_INFERENCE, 100 * i, 100 * i + 5);
+    feed.OnDevice(1, 1, "model", PPROF_CATEGORY_INFERENCE, 100 * i,
+                  100 * i + 10, 100 * i + 40 + i);
+  }
+  pprof_event &untimed =
+      feed.OnDevice(1, 1, "model", PPROF_CATEGORY_INFERENCE, 400, 0, 0);
+  untimed.flags = PPROF_FLAG_NO_DEVICE_TIME;
+  Read(&feed);
+  EXPECT_EQ(Values("model"), (std::vector<double>{5, 5}));
+  EXPECT_EQ(Values("model", true), (std::vector<double>{31, 32}));
+  EXPECT_STREQ(samples_.places[PPI_PROVENANCE_DEVICES], "cpu:0");
+}
+
+// Cut ranges say nothing about how long a call takes; they are counted.
+TEST_F(CompareSamplesTest, CutRangesAreNoSamples) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Range(1, "parse", PPROF_CATEGORY_CPU_TASK, 0, 3);
+  feed.Range(1, "parse", PPROF_CATEGORY_CPU_TASK, 10, 14);
+  feed.Range(1, "parse", PPROF_CATEGORY_CPU_TASK, 20, 99).flags =
+      PPROF_FLAG_CLIPPED;
+  feed.Range(1, "parse", PPROF_CATEGORY_CPU_TASK, 30, 98).flags =
+      PPROF_FLAG_ABANDONED;
+  Read(&feed);
+  EXPECT_EQ(Values("parse"), (std::vector<double>{4}));
+  EXPECT_EQ(Find("parse", false)->num_cut, 2u);
+  EXPECT_EQ(Find("parse", false)->calls, 2u);
+}
+
+// Imported steps carry their number in the name.
+TEST_F(CompareSamplesTest, StepsAreOneStage) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Range(1, "ProfileStep#1", PPROF_CATEGORY_PROFILE_STEP, 0, 10);
+  feed.Range(1, "ProfileStep#2", PPROF_CATEGORY_PROFILE_STEP, 10, 30);
+  Read(&feed);
+  EXPECT_EQ(Values("ProfileStep"), (std::vector<double>{20}));
+  EXPECT_TRUE(Find("ProfileStep", false)->is_step);
+}
+
+// The same name of two categories is two stages; each run has a first call.
+TEST_F(CompareSamplesTest, SeveralRuns) {
+  for (int run = 0; run < 2; run++) {
+    EventFeed feed;
+    feed.Lane(1, 11, "one");
+    // Other ids than in the first run.
+    if (run) feed.Site("before", PPROF_CATEGORY_CPU_TASK);
+    feed.Range(1, "decode", PPROF_CATEGORY_DATALOADER, 0, 1 + run);
+    feed.Range(1, "decode", PPROF_CATEGORY_DATALOADER, 10, 15 + run);
+    feed.Range(1, "decode", PPROF_CATEGORY_INFERENCE, 20, 27);
+    Read(&feed);
+  }
+  EXPECT_EQ(samples_.num_runs, 2u);
+  EXPECT_EQ(samples_.num_stages, 2u);
+  EXPECT_EQ(Values("decode"), (std::vector<double>{5, 6}));
+  const ppi_compare_stage *stage = Find("decode", false);
+  EXPECT_EQ(stage->first_ns, 1u);
+  EXPECT_EQ(std::vector<size_t>(stage->ends, stage->ends + stage->num_runs),
+            (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(samples_.stages[1].num_values, 0u);
+  EXPECT_EQ(samples_.stages[1].calls, 2u);
+}
+
+class CompareProvenanceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ppi_samples_init(&a_, 1);
+    ppi_samples_init(&b_, 1);
+  }
+  void TearDown() override {
+    ppi_samples_clear(&a_);
+    ppi_samples_clear(&b_);
+    ppi_page_clear(&differences_);
+    ppi_page_clear(&notes_);
+  }
+  static void Begin(ppi_samples *samples, std::vector<ppi_text> texts) {
+    pprof_run_info info = {};
+    info.texts = texts.data();
+    info.num_texts = texts.size();
+    ASSERT_EQ(samples->base.begin(&samples->base, &info), PPROF_STATUS_OK);
+  }
+  bool Differ() {
+    return ppi_provenance_differs(&a_, "A", &b_, "B", &differences_, &notes_);
+  }
+  std::string Differences() {
+    return differences_.bytes ? differences_.bytes : "";
+  }
+  std::string Notes() {
+    return notes_.bytes ? notes_.bytes : "";
+  }
+
+  ppi_samples a_, b_;
+  ppi_page differences_ = {}, notes_ = {};
+};
+
+TEST_F(CompareProvenanceTest, TheSame) {
+  Begin(&a_, {{"host", "h"}, {"clock", "tsc"}, {"cpu", "c"}});
+  Begin(&b_, {{"host", "h"}, {"clock", "tsc"}, {"cpu", "c"}});
+  EXPECT_FALSE(Differ());
+  EXPECT_EQ(Notes(), "");
+}
+
+TEST_F(CompareProvenanceTest, AnotherMachine) {
+  Begin(&a_, {{"host", "h"}, {"clock", "tsc"}, {"cpu", "c\x1b[2J"}});
+  Begin(&b_, {{"host", "i"}, {"clock", "tsc"}, {"cpu", "d"}});
+  EXPECT_TRUE(Differ());
+  EXPECT_EQ(Differences(),
+            "A and B differ in host: 'h' and 'i'\n"
+            "A and B differ in cpu: 'c\\x1B[2J' and 'd'\n");
+}
+
+// Names of files are not how a run was made; the rest of the configuration is.
+TEST_F(CompareProvenanceTest, AnotherConfiguration) {
+  Begin(&a_, {{"config",
+               "output: a.pplog\nmode: full\nexports:\n"
+               "  - path: a\n"}});
+  Begin(&b_, {{"config",
+               "output: b.pplog\nmode: full\nexports:\n"
+               "  - path: b\n"}});
+  EXPECT_FALSE(Differ());
+  ppi_samples_clear(&b_);
+  ppi_samples_init(&b_, 1);
+  Begin(&b_, {{"config", "output: b.pplog\nmode: timer_only\nexports:\n"}});
+  EXPECT_TRUE(Differ());
+  EXPECT_EQ(Differences(),
+            "A and B differ in config: 'mode: full' and 'mode: timer_only'\n");
+}
+
+// Runs on several machines are the same set in whatever order they are.
+TEST_F(CompareProvenanceTest, SeveralMachines) {
+  Begin(&a_, {{"host", "h"}, {"clock", "tsc"}});
+  Begin(&a_, {{"host", "i"}, {"clock", "tsc"}});
+  Begin(&a_, {{"host", "h"}, {"clock", "tsc"}});
+  Begin(&b_, {{"host", "i"}, {"clock", "tsc"}});
+  EXPECT_TRUE(Differ());
+  EXPECT_EQ(Differences(), "A and B differ in host: 'h' and 'i'\n");
+  Begin(&b_, {{"host", "h"}, {"clock", "tsc"}});
+  EXPECT_FALSE(Differ());
+}
+
+// Another version of the profiler measures the same things.
+TEST_F(CompareProvenanceTest, VersionsAndTracesAreNotes) {
+  Begin(&a_, {{"host", "h"}, {"clock", "tsc"}, {"version", "1"}});
+  Begin(&b_, {{"version", "2"}});
+  EXPECT_FALSE(Differ());
+  EXPECT_EQ(Notes(), "A and B differ in version: '1' and '2'\n");
+  EXPECT_TRUE(ppi_provenance_known(&a_));
+  EXPECT_FALSE(ppi_provenance_known(&b_));
+}
+
+}  // namespace

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Communication, computation and their overlap: the worked examples E5 to E12
+// and scenario S of the reference, values typed from there, and random ranges
+// against an oracle that marks nanoseconds one by one.
+#include "report_distribution.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace {
+
+class Distribution {
+ public:
+  Distribution() = default;
+  ~Distribution() {
+    ppi_distribution_clear(&distribution_);
+  }
+  Distribution(const Distribution &) = delete;
+  Distribution &operator=(const Distribution &) = delete;
+
+  void Host(uint64_t from, uint64_t to,
+            uint32_t category = PPROF_CATEGORY_COMMUNICATION,
+            uint32_t flags = 0) {
+    pprof_event event = HostEvent(from, to);
+    event.flags = flags;
+    Expect(ppi_distribution_take(&distribution_, &event, category));
+  }
+  void Open(uint64_t from, uint64_t to,
+            uint32_t category = PPROF_CATEGORY_COMMUNICATION) {
+    pprof_event event = HostEvent(from, to);
+    Expect(ppi_distribution_open(&distribution_, &event, category));
+  }
+  void Device(uint64_t from, uint64_t to,
+              uint32_t category = PPROF_CATEGORY_KERNEL, uint32_t flags = 0) {
+    pprof_event event = {};
+    event.kind = PPROF_KIND_DEVICE_RANGE;
+    event.device_start_ns = from;
+    event.device_end_ns = to;
+    event.flags = flags;
+    Expect(ppi_distribution_take(&distribution_, &event, category));
+  }
+  void Collective(uint64_t from, uint64_t to) {
+    Device(from, to, PPROF_CATEGORY_KERNEL, PPROF_FLAG_COMMUNICATION);
+  }
+  // As Paddle tells it: a host range by category and name, a kernel by what is
+  // around its launch.
+  void PaddleHost(uint32_t category, const char *name, uint64_t from,
+                  uint64_t to) {
+    pprof_event event = HostEvent(from, to);
+    if (ppi_paddle_communicates(category, name))
+      Expect(ppi_paddle_host(&distribution_, &event, false));
+  }
+  void PaddleKernel(const char *name, uint64_t from, uint64_t to,
+                    bool any_communicates = false,
+                    bool innermost_communicates = false) {
+    ppi_paddle_kernel kernel = {from, to, ppi_paddle_is_collective(name),
+                                any_communicates, innermost_communicates};
+    Expect(ppi_paddle_take(&distribution_, &kernel));
+  }
+  void Settle(uint64_t horizon) {
+    ppi_distribution_settle(&distribution_, horizon);
+  }
+  size_t NumSpans() {
+    size_t num = 0;
+    for (ppi_union *set :
+         {&distribution_.communication, &distribution_.computation,
+          &distribution_.device_communication, &distribution_.either,
+          &distribution_.device_either}) {
+      ppi_union_compact(set);
+      num += set->num;
+    }
+    return num;
+  }
+  ppi_report_distribution Figures() {
+    ppi_report_distribution figures = {};
+    ppi_distribution_fill(&distribution_, &figures);
+    return figures;
+  }
+  void ExpectTimes(uint64_t communication, uint64_t computation,
+                   uint64_t overlap) {
+    ppi_report_distribution figures = Figures();
+    EXPECT_EQ(figures.communication_ns, communication);
+    EXPECT_EQ(figures.computation_ns, computation);
+    EXPECT_EQ(figures.overlap_ns, overlap);
+  }
+  void ExpectDeviceTimes(uint64_t communication, uint64_t overlap) {
+    ppi_report_distribution figures = Figures();
+    EXPECT_EQ(figures.device_communication_ns, communication);
+    EXPECT_EQ(figures.device_overlap_ns, overlap);
+  }
+  void ExpectCalls(uint64_t host, uint64_t device, uint64_t computation) {
+    ppi_report_distribution figures = Figures();
+    EXPECT_EQ(figures.host_calls, host);
+    EXPECT_EQ(figures.device_calls, device);
+    EXPECT_EQ(figures.computation_calls, computation);
+  }
+
+ private:
+  static pprof_event HostEvent(uint64_t from, uint64_t to) {
+    pprof_event event = {};
+    event.kind = PPROF_KIND_RANGE;
+    event.start_ns = from;
+    event.end_ns = to;
+    return event;
+  }
+  static void Expect(pprof_status status) {
+    EXPECT_EQ(status, PPROF_STATUS_OK);
+  }
+
+  ppi_distribution distribution_ = {};
+};
+
+TEST(DistributionTest, E5UnsortedOverThreads) {
+  Distribution run;
+  run.Host(40, 60);
+  run.Host(10, 20);
+  run.Host(15, 45);
+  run.Host(60, 70);
+  run.ExpectTimes(60, 0, 0);
+  run.ExpectCalls(4, 0, 0);
+}
+
+TEST(DistributionTest, E6StreamsOfOneDevice) {
+  Distribution run;
+  run.Device(10, 30);
+  run.Device(50, 60);
+  run.Device(20, 40);
+  run.ExpectTimes(0, 40, 0);
+  run.ExpectCalls(0, 0, 3);
+}
+
+TEST(DistributionTest, E7TwoDevices) {
+  Distribution run;
+  run.Device(10, 30);
+  run.Device(20, 50);
+  run.ExpectTimes(0, 40, 0);
+}
+
+TEST(DistributionTest, E8TenThousandTinyOnes) {
+  Distribution tiny, touching;
+  for (uint64_t i = 0; i < 10000; i++) {
+    tiny.Host(i * 1000, i * 1000 + 100);
+    touching.Host(i * 1000, i * 1000 + 1000);
+  }
+  tiny.ExpectTimes(1000000, 0, 0);
+  touching.ExpectTimes(10000000, 0, 0);
+}
+
+// The types say what Paddle guesses: 85 of communication, all of it overlapped.
+TEST(DistributionTest, E9PaddlesUnitTest) {
+  Distribution run;
+  run.Host(105, 110);
+  run.Host(105, 108);
+  run.Host(230, 250);
+  run.Collective(105, 120);
+  run.Collective(130, 150);
+  run.Collective(250, 280);
+  run.Device(35, 50);
+  run.Device(95, 300);
+  run.Device(50, 60, PPROF_CATEGORY_MEMCPY);
+  run.Device(150, 200, PPROF_CATEGORY_MEMCPY);
+  run.ExpectTimes(85, 220, 85);
+  run.ExpectDeviceTimes(65, 65);
+  run.ExpectCalls(3, 3, 2);
+}
+
+TEST(DistributionTest, E10PartialOverlap) {
+  Distribution run;
+  run.Host(10, 30);
+  run.Collective(40, 70);
+  run.Device(0, 20);
+  run.Device(60, 65);
+  run.Device(15, 50);
+  run.ExpectTimes(50, 55, 35);
+  // Of the device alone: (40,70), of which (40,50) and (60,65) are covered.
+  run.ExpectDeviceTimes(30, 15);
+}
+
+TEST(DistributionTest, E11TouchingIsNoOverlap) {
+  Distribution run;
+  run.Host(10, 20);
+  run.Device(20, 30);
+  run.ExpectTimes(10, 10, 0);
+}
+
+// A kernel of a range inside a communicating one: by Paddle's rules it is
+// communication and computation, and overlaps with itself.
+TEST(DistributionTest, E12SelfOverlap) {
+  Distribution run, paddle;
+  run.Host(10, 20);
+  run.Host(11, 19, PPROF_CATEGORY_OPERATOR_INNER);
+  run.Device(30, 40);
+  run.ExpectTimes(10, 10, 0);
+  paddle.PaddleHost(PPROF_CATEGORY_COMMUNICATION, "c", 10, 20);
+  paddle.PaddleHost(PPROF_CATEGORY_OPERATOR_INNER, "inner", 11, 19);
+  paddle.PaddleKernel("concat", 30, 40, true, false);
+  paddle.ExpectTimes(20, 10, 10);
+}
+
+TEST(DistributionTest, ScenarioSByPaddlesRules) {
+  const uint64_t ms = 1000000;
+  Distribution run;
+  for (uint64_t o : {0 * ms, 50 * ms}) {
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "matmul", o + 6 * ms, o + 12 * ms);
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR_INNER, "matmul compute", o + 7 * ms,
+                   o + 11 * ms);
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "relu", o + 13 * ms, o + 17 * ms);
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "matmul_grad", o + 21 * ms,
+                   o + 31 * ms);
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "c_allreduce_sum", o + 31 * ms,
+                   o + 34 * ms);
+    run.PaddleHost(PPROF_CATEGORY_OPERATOR, "adam", o + 36 * ms, o + 41 * ms);
+    run.PaddleKernel("gemm_k", o + 10 * ms, o + 22 * ms);
+    run.PaddleKernel("relu_k", o + 22 * ms, o + 26 * ms);
+    run.PaddleKernel("gemm_bw", o + 26 * ms, o + 40 * ms);
+    run.PaddleKernel("ncclAllReduce", o + 34 * ms, o + 44 * ms, true, true);
+    run.PaddleKernel("adam_k", o + 44 * ms, o + 47 * ms);
+  }
+  run.ExpectTimes(26 * ms, 66 * ms, 18 * ms);
+  run.ExpectCalls(2, 2, 8);
+}
+
+TEST(DistributionTest, PaddleGoesByNames) {
+  EXPECT_TRUE(ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR, "C_AllReduce"));
+  EXPECT_TRUE(
+      ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR, "broadcast_tensors"));
+  EXPECT_TRUE(ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR, "my_rpc_op"));
+  EXPECT_FALSE(ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR, "all_reduce"));
+  EXPECT_FALSE(
+      ppi_paddle_communicates(PPROF_CATEGORY_OPERATOR_INNER, "allreduce"));
+  EXPECT_TRUE(ppi_paddle_communicates(PPROF_CATEGORY_COMMUNICATION, "x"));
+  EXPECT_TRUE(ppi_paddle_is_collective("ncclDevKernel_AllGather"));
+  EXPECT_TRUE(ppi_paddle_is_collective("XCCL_send"));
+  EXPECT_FALSE(ppi_paddle_is_collective("allreduce"));
+  Distribution run;
+  run.PaddleKernel("ncclDevKernel", 0, 10);        // launched by anything
+  run.PaddleKernel("ncclDevKernel", 0, 10, true);  // under an allreduce
+  run.PaddleKernel("sum", 20, 25, true, true);     // by the allreduce
+  run.PaddleKernel("sum", 40, 45);
+  run.ExpectTimes(15, 5, 0);
+  run.ExpectCalls(0, 3, 1);
+}
+
+// Without kernels all device ranges but copies compute; the first kernel, in
+// whatever order they come, leaves kernels alone.
+TEST(DistributionTest, WithKernelsOnlyTheyCompute) {
+  for (int order = 0; order < 2; order++) {
+    Distribution run;
+    run.Host(0, 10);
+    if (order == 1) run.Device(5, 8);
+    run.Device(0, 100, PPROF_CATEGORY_INFERENCE);
+    run.Device(200, 210, PPROF_CATEGORY_MEMSET);
+    run.Device(300, 310, PPROF_CATEGORY_INFERENCE, PPROF_FLAG_COMMUNICATION);
+    run.Device(300, 400, PPROF_CATEGORY_USER_DEFINED);
+    if (order == 0) {
+      run.ExpectTimes(20, 200, 20);
+      run.ExpectDeviceTimes(10, 10);
+      run.ExpectCalls(1, 1, 2);
+      run.Settle(320);
+      run.ExpectTimes(20, 200, 20);
+      run.Device(320, 330);
+      run.ExpectTimes(20, 10, 0);
+    } else {
+      run.ExpectTimes(20, 3, 3);
+    }
+    run.ExpectDeviceTimes(10, 0);
+    run.ExpectCalls(1, 1, 1);
+  }
+}
+
+// What comes too late is cut alike in all unions, or their difference would be
+// nonsense.
+TEST(DistributionTest, AKernelBeforeTheHorizonIsCutThere) {
+  Distribution run;
+  run.Host(0, 10);
+  run.Device(0, 5, PPROF_CATEGORY_INFERENCE);
+  run.Settle(20);
+  run.Device(15, 30);
+  run.ExpectTimes(10, 10, 0);
+}
+
+TEST(DistributionTest, FlagsCountWhateverTheCategory) {
+  Distribution run;
+  run.Host(0, 10, PPROF_CATEGORY_OPERATOR, PPROF_FLAG_COMMUNICATION);
+  run.Host(0, 50, PPROF_CATEGORY_OPERATOR);
+  run.Device(20, 30, PPROF_CATEGORY_MEMCPY, PPROF_FLAG_COMMUNICATION);
+  run.Device(20, 40, PPROF_CATEGORY_COMMUNICATION);
+  run.ExpectTimes(30, 0, 0);
+  run.ExpectCalls(1, 2, 0);
+}
+
+// They span the work of others, idle time between it included.
+TEST(DistributionTest, ProjectedRangesAreNoWork) {
+  Distribution run;
+  run.Device(10, 20, PPROF_CATEGORY_INFERENCE);
+  run.Device(0, 90, PPROF_CATEGORY_USER_DEFINED, PPROF_FLAG_PROJECTED);
+  run.Device(0, 90, PPROF_CATEGORY_COMMUNICATION, PPROF_FLAG_PROJECTED);
+  run.ExpectTimes(0, 10, 0);
+  run.ExpectCalls(0, 0, 1);
+}
+
+TEST(DistributionTest, AnOpenRangeCoversWhatIsSettled) {
+  Distribution run;
+  run.Device(0, 40);
+  run.Open(10, 30);
+  run.Settle(30);
+  EXPECT_EQ(run.NumSpans(), 2u);  // (30,40), as computation and as either
+  run.Host(10, 50);
+  run.ExpectTimes(40, 40, 30);
+  run.ExpectCalls(1, 0, 1);
+}
+
+TEST(DistributionTest, WhatIsSettledIsNotHeld) {
+  Distribution run;
+  for (uint64_t i = 0; i < 1000; i++) {
+    run.Host(i * 10, i * 10 + 2);
+    run.Collective(i * 10 + 3, i * 10 + 5);
+    run.Device(i * 10 + 1, i * 10 + 4);
+    if (i % 50 != 49) continue;
+    run.Settle(i * 10 + 9);
+    EXPECT_EQ(run.NumSpans(), 0u);
+  }
+  run.ExpectTimes(4000, 3000, 2000);
+  run.ExpectDeviceTimes(2000, 1000);
+}
+
+TEST(DistributionTest, EndBeforeStartIsEmpty) {
+  Distribution run;
+  run.Host(10, 5);
+  run.Device(30, 20);
+  run.ExpectTimes(0, 0, 0);
+  run.ExpectCalls(1, 0, 1);
+}
+
+struct Told {
+  bool on_device, communicates, is_kernel;
+  uint64_t from, to;
+};
+
+// Ranges begin in windows of time that are settled one after the other.
+std::vector<Told> MakeRanges(std::mt19937_64 *random, bool kernels) {
+  std::vector<Told> all;
+  for (uint64_t window = 0; window < 6; window++)
+    for (uint64_t num = (*random)() % 30; num > 0; num--) {
+      uint64_t from = window * 100 + (*random)() % 100;
+      bool on_device = (*random)() % 3;
+      all.push_back({on_device, (*random)() % 3 == 0,
+                     kernels && (*random)() % 2, from,
+                     from + (*random)() % ((*random)() % 4 ? 20 : 200)});
+    }
+  return all;
+}
+
+TEST(DistributionTest, EqualsAMarkedLine) {
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::vector<Told> all = MakeRanges(&random, seed % 2);
+    bool has_kernels = false;
+    for (const Told &told : all) has_kernels |= told.on_device & told.is_kernel;
+    std::vector<bool> host(1000), device(1000), computation(1000);
+    for (const Told &told : all)
+      for (uint64_t at = told.from; at < told.to; at++) {
+        if (!told.on_device)
+          host[at] = host[at] || told.communicates;
+        else if (told.communicates)
+          device[at] = true;
+        else if (told.is_kernel || !has_kernels)
+          computation[at] = true;
+      }
+    uint64_t both = 0, overlap = 0, device_overlap = 0;
+    for (size_t at = 0; at < 1000; at++) {
+      both += host[at] || device[at];
+      overlap += (host[at] || device[at]) && computation[at];
+      device_overlap += device[at] && computation[at];
+    }
+    Distribution run;
+    for (uint64_t horizon = 100; horizon <= 600; horizon += 100) {
+      std::vector<Told> now;
+      for (const Told &told : all)
+        if (told.from / 100 * 100 + 100 == horizon) now.push_back(told);
+      std::shuffle(now.begin(), now.end(), random);
+      for (const Told &told : now) {
+        if (told.on_device)
+          run.Device(
+              told.from, told.to,
+              told.is_kernel ? PPROF_CATEGORY_KERNEL : PPROF_CATEGORY_INFERENCE,
+              told.communicates ? PPROF_FLAG_COMMUNICATION : 0);
+        else if (told.communicates)
+          run.Host(told.from, told.to);
+      }
+      if (random() % 3) run.Settle(horizon);
+    }
+    uint64_t computed = static_cast<uint64_t>(
+        std::count(computation.begin(), computation.end(), true));
+    run.ExpectTimes(both, computed, overlap);
+    run.ExpectDeviceTimes(
+        static_cast<uint64_t>(std::count(device.begin(), device.end(), true)),
+        device_overlap);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batch times, reader times and speeds: example E13 of the reference (the
+// column that is right), and random steps and Dataloader ranges, told in any
+// order, against an oracle that sees them all at once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "report_perf.h"
+
+namespace {
+
+constexpr uint64_t kMs = 1000000;
+
+struct Range {
+  bool is_step;
+  uint64_t from, to;
+  double items;
+  uint32_t flags;
+};
+
+void ExpectSpread(const ppi_spread &got, uint64_t n, uint64_t sum, uint64_t max,
+                  uint64_t min) {
+  EXPECT_EQ(got.n, n);
+  EXPECT_EQ(got.sum, sum);
+  EXPECT_EQ(got.max, max);
+  EXPECT_EQ(got.min, min);
+}
+
+class Perf {
+ public:
+  Perf() = default;
+  ~Perf() {
+    ppi_perf_clear(&perf_);
+  }
+  Perf(const Perf &) = delete;
+  Perf &operator=(const Perf &) = delete;
+
+  void Take(const Range &range) {
+    Tell(range, ppi_perf_take);
+  }
+  void Open(const Range &range) {
+    Tell(range, ppi_perf_open);
+  }
+  void Step(uint64_t from, uint64_t to, double items = 0, uint32_t flags = 0) {
+    Take({true, from, to, items, flags});
+  }
+  void Reader(uint64_t from, uint64_t to) {
+    Take({false, from, to, 0, 0});
+  }
+  void Settle(uint64_t horizon) {
+    EXPECT_EQ(ppi_perf_settle(&perf_, horizon), PPROF_STATUS_OK);
+  }
+  ppi_report_perf Figures() {
+    ppi_report_perf figures = {};
+    EXPECT_EQ(ppi_perf_fill(&perf_, &figures), PPROF_STATUS_OK);
+    return figures;
+  }
+  size_t NumHeld() const {
+    return perf_.num_readers + perf_.batches.num;
+  }
+
+ private:
+  void Tell(const Range &range,
+            pprof_status (*tell)(ppi_perf *, const pprof_event *, uint32_t)) {
+    pprof_work_amount work = {sizeof work, range.items, 0, 0, 0};
+    pprof_event event = {};
+    event.kind = PPROF_KIND_RANGE;
+    event.start_ns = range.from;
+    event.end_ns = range.to;
+    event.flags = range.flags;
+    if (range.items != 0) event.work = &work;
+    EXPECT_EQ(tell(&perf_, &event,
+                   range.is_step ? PPROF_CATEGORY_PROFILE_STEP
+                                 : PPROF_CATEGORY_DATALOADER),
+              PPROF_STATUS_OK);
+  }
+
+  ppi_perf perf_ = {};
+};
+
+// 12 steps: 0.1 s nine times, then 0.5, 0.1 and 0.3 s; each begins with a
+// Dataloader range of 0.01 s, the last two with 0.02 and 0.04 s.
+std::vector<Range> ExampleE13(double items) {
+  const uint64_t batches[] = {100, 100, 100, 100, 100, 100,
+                              100, 100, 100, 500, 100, 300};
+  std::vector<Range> all;
+  uint64_t at = 0;
+  for (int i = 0; i < 12; i++) {
+    uint64_t reader = i == 10 ? 20 : i == 11 ? 40 : 10;
+    all.push_back({false, at * kMs, (at + reader) * kMs, 0, 0});
+    all.push_back({true, at * kMs, (at + batches[i]) * kMs, items, 0});
+    at += batches[i];
+  }
+  return all;
+}
+
+TEST(PerfFiguresTest, E13InAnyOrder) {
+  std::vector<Range> all = ExampleE13(0);
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 50; round++) {
+    Perf perf;
+    for (const Range &range : all) perf.Take(range);
+    ppi_report_perf figures = perf.Figures();
+    EXPECT_EQ(figures.num_steps, 12u);
+    ExpectSpread(figures.batch, 2, 400 * kMs, 300 * kMs, 100 * kMs);
+    ExpectSpread(figures.reader, 2, 60 * kMs, 40 * kMs, 20 * kMs);
+    EXPECT_EQ(figures.num_stated, 0u);
+    EXPECT_TRUE(figures.items == 0);
+    std::shuffle(all.begin(), all.end(), random);
+  }
+}
+
+// 32 samples each: 64 / 0.4 s; 320 and 106.66667 at most and at least.
+TEST(PerfFiguresTest, E13WithSamples) {
+  Perf perf;
+  for (const Range &range : ExampleE13(32)) perf.Take(range);
+  ppi_report_perf figures = perf.Figures();
+  EXPECT_EQ(figures.num_stated, 2u);
+  EXPECT_TRUE(figures.items == 64u * PPI_PERF_ITEM);
+  EXPECT_EQ(figures.batch.sum, 400 * kMs);
+  EXPECT_DOUBLE_EQ(figures.speed_max, 320);
+  EXPECT_NEAR(figures.speed_min, 106.66667, 0.000005);
+}
+
+TEST(PerfFiguresTest, TenStepsGiveNothing) {
+  std::vector<Range> all = ExampleE13(32);
+  all.resize(20);
+  Perf perf;
+  for (const Range &range : all) perf.Take(range);
+  ppi_report_perf figures = perf.Figures();
+  EXPECT_EQ(figures.num_steps, 10u);
+  EXPECT_EQ(figures.batch.n, 0u);
+  EXPECT_EQ(figures.reader.n, 0u);
+  EXPECT_EQ(figures.num_stated, 0u);
+}
+
+TEST(PerfFiguresTest, ClippedStepsAreNone) {
+  Perf perf;
+  for (const Range &range : ExampleE13(0)) perf.Take(range);
+  perf.Step(1800 * kMs, 1900 * kMs, 0, PPROF_FLAG_CLIPPED);
+  perf.Reader(1850 * kMs, 1860 * kMs);
+  ppi_report_perf figures = perf.Figures();
+  EXPECT_EQ(figures.num_steps, 12u);
+  EXPECT_EQ(figures.batch.n, 2u);
+  EXPECT_EQ(figures.reader.n, 2u);
+}
+
+TEST(PerfFiguresTest, SomeStepsWithoutItems) {
+  Perf perf;
+  for (uint64_t i = 0; i < 13; i++)
+    perf.Step(i * kMs, i * kMs + kMs, i == 11 ? 0 : 0.5);
+  ppi_report_perf figures = perf.Figures();
+  EXPECT_EQ(figures.batch.n, 3u);
+  EXPECT_EQ(figures.num_stated, 2u);
+  EXPECT_TRUE(figures.items == PPI_PERF_ITEM);
+  EXPECT_DOUBLE_EQ(figures.speed_max, 500);
+}
+
+TEST(PerfFiguresTest, OddItemsAndLengths) {
+  Perf perf;
+  for (uint64_t i = 0; i < 10; i++) perf.Step(i, i + 1, 1);
+  perf.Step(20, 20, 3);  // as if it had lasted a nanosecond
+  perf.Step(30, 10, std::nan(""));
+  perf.Step(40, 41, -4);
+  perf.Step(50, 51, 1e300);
+  perf.Reader(50, 45);
+  ppi_report_perf figures = perf.Figures();
+  ExpectSpread(figures.batch, 4, 2, 1, 0);
+  ExpectSpread(figures.reader, 1, 0, 0, 0);
+  EXPECT_EQ(figures.num_stated, 2u);
+  EXPECT_DOUBLE_EQ(figures.speed_min, 3e9);
+  EXPECT_DOUBLE_EQ(figures.speed_max, 0x1p62 * 1e9);
+}
+
+// The first step comes last: what was warm-up till then is a batch.
+TEST(PerfFiguresTest, AStepThatComesLateDrivesOneOut) {
+  Perf perf;
+  for (uint64_t i = 1; i <= 10; i++) {
+    perf.Reader(i * 10 + 2, i * 10 + 3);
+    perf.Open({true, 0, i * 10 + 5, 0, 0});
+    perf.Settle(i * 10 + 5);
+    perf.Step(i * 10, i * 10 + 8);
+  }
+  perf.Step(0, 9);
+  ppi_report_perf figures = perf.Figures();
+  EXPECT_EQ(figures.num_steps, 11u);
+  ExpectSpread(figures.batch, 1, 8, 8, 8);
+  ExpectSpread(figures.reader, 1, 1, 1, 1);
+}
+
+// A million ranges, all of which wait for one step to end.
+TEST(PerfFiguresTest, ALongOpenStepHoldsLittle) {
+  Perf perf;
+  for (uint64_t i = 0; i < 10; i++) perf.Step(i, i + 1);
+  size_t most = 0;
+  for (uint64_t i = 0; i < 1000000; i++) {
+    perf.Reader(100 + i, 100 + i + 7);
+    if (i % 1000 != 999) continue;
+    perf.Open({true, 50, 100 + i, 0, 0});
+    perf.Settle(100 + i);
+    most = std::max(most, perf.NumHeld());
+  }
+  EXPECT_LE(most, 2u);
+  perf.Step(50, 2000000);
+  ExpectSpread(perf.Figures().reader, 1000000, 7000000, 7, 7);
+}
+
+// A Dataloader range that lasts over many steps: only where it began is kept.
+TEST(PerfFiguresTest, ALongOpenReaderHoldsLittle) {
+  Perf perf;
+  size_t most = 0;
+  for (uint64_t i = 0; i < 10000; i++) {
+    perf.Step(i * 10, i * 10 + 5);  // with a gap behind it
+    perf.Open({false, 203, i * 10 + 6, 0, 0});
+    perf.Settle(i * 10 + 6);
+    most = std::max(most, perf.NumHeld());
+  }
+  EXPECT_LE(most, 2u);
+  perf.Reader(203, 100000);
+  ExpectSpread(perf.Figures().reader, 1, 99797, 99797, 99797);
+}
+
+std::vector<Range> MakeRanges(std::mt19937_64 *random) {
+  std::vector<Range> all;
+  uint64_t at = (*random)() % 50, gaps = (*random)() % 3;
+  for (uint64_t num = (*random)() % 40; num > 0; num--) {
+    uint64_t length = (*random)() % 40;
+    if ((*random)() % 12 == 0) length *= 6;  // over others
+    uint32_t flags = (*random)() % 10 ? 0 : PPROF_FLAG_CLIPPED;
+    double items = (*random)() % 8 ? static_cast<double>((*random)() % 5) : 0;
+    all.push_back({true, at, at + length, items, flags});
+    at += (*random)() % 5 ? length : length / 2;
+    if (gaps) at += (*random)() % 10;
+  }
+  for (uint64_t num = (*random)() % 200; num > 0; num--) {
+    uint64_t from = (*random)() % (at + 20);
+    uint64_t length = (*random)() % ((*random)() % 5 ? 10 : 300);
+    all.push_back({false, from, from + length, 0, 0});
+  }
+  return all;
+}
+
+ppi_report_perf Expected(const std::vector<Range> &all) {
+  std::vector<Range> steps;
+  for (const Range &range : all)
+    if (range.is_step && !range.flags) steps.push_back(range);
+  std::sort(steps.begin(), steps.end(), [](const Range &a, const Range &b) {
+    if (a.from != b.from) return a.from < b.from;
+    return a.to != b.to ? a.to < b.to : a.items < b.items;
+  });
+  ppi_report_perf want = {};
+  want.num_steps = steps.size();
+  size_t warm_up = std::min<size_t>(10, steps.size());
+  steps.erase(steps.begin(), steps.begin() + static_cast<long>(warm_up));
+  for (const Range &step : steps) {
+    ppi_spread_add(&want.batch, step.to - step.from);
+    want.num_stated += step.items > 0;
+    want.items += static_cast<uint64_t>(step.items) * PPI_PERF_ITEM;
+  }
+  for (const Range &reader : all) {
+    bool counts = false;
+    for (const Range &step : steps)
+      counts |= step.from <= reader.from && reader.from < step.to;
+    if (!reader.is_step && counts)
+      ppi_spread_add(&want.reader, reader.to - reader.from);
+  }
+  return want;
+}
+
+void ExpectSame(const ppi_spread &got, const ppi_spread &want) {
+  ExpectSpread(got, want.n, want.sum, want.max, want.min);
+  EXPECT_TRUE(got.sum_squares == want.sum_squares);
+}
+
+// Each range is told at some time after its end; a checkpoint, itself of a
+// little earlier, lists those that began before it and are not told yet.
+TEST(PerfFiguresTest, AgreesWithTheOracleInAnyOrder) {
+  for (uint64_t seed = 0; seed < 600; seed++) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    std::vector<Range> all = MakeRanges(&random);
+    ppi_report_perf want = Expected(all);
+    std::vector<std::pair<uint64_t, Range>> told;
+    uint64_t delay = random() % 60 + 1;
+    for (const Range &range : all)
+      told.push_back({range.to + random() % delay, range});
+    std::shuffle(told.begin(), told.end(), random);
+    std::stable_sort(
+        told.begin(), told.end(),
+        [](const auto &a, const auto &b) { return a.first < b.first; });
+    Perf perf;
+    uint64_t every = random() % 100 + 1, next = every, age = random() % 50;
+    for (size_t i = 0; i < told.size(); i++) {
+      for (; told[i].first >= next; next += every) {
+        uint64_t horizon = next > age ? next - age : 0;
+        for (size_t k = i; k < told.size(); k++) {
+          Range open = told[k].second;
+          open.to = std::min(open.to, horizon);
+          if (open.from < horizon) perf.Open(open);
+        }
+        perf.Settle(horizon);
+      }
+      perf.Take(told[i].second);
+    }
+    ppi_report_perf got = perf.Figures();
+    EXPECT_EQ(got.num_steps, want.num_steps);
+    EXPECT_EQ(got.num_stated, want.num_stated);
+    EXPECT_TRUE(got.items == want.items);
+    ExpectSame(got.batch, want.batch);
+    ExpectSame(got.reader, want.reader);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(PerfFiguresTest, MergesInAnyOrder) {
+  ppi_report_perf parts[3] = {};
+  for (uint64_t i = 0; i < 3; i++) {
+    Perf perf;
+    for (uint64_t k = 0; k < 9 + i; k++)
+      perf.Step(k * 100, k * 100 + 50 * i, static_cast<double>(k));
+    parts[i] = perf.Figures();
+  }
+  for (int order = 0; order < 3; order++) {
+    ppi_report_perf sum = {};
+    for (int k = 0; k < 3; k++)
+      ppi_report_perf_merge(&sum, &parts[(order + k) % 3]);
+    EXPECT_EQ(sum.num_steps, 30u);
+    ExpectSpread(sum.batch, 1, 100, 100, 100);
+    EXPECT_DOUBLE_EQ(sum.speed_max, 1e8);
+    EXPECT_DOUBLE_EQ(sum.speed_min, 1e8);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Held ranges come back as they went in, and few bytes hold many of them.
+#include "report_hold.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "report_map.h"
+#include "report_merge.h"
+
+namespace {
+
+bool Same(const ppi_held &a, const ppi_held &b) {
+  return a.start_ns == b.start_ns && a.end_ns == b.end_ns && a.site == b.site &&
+         a.depth == b.depth && a.flags == b.flags;
+}
+
+class HoldTest : public testing::Test {
+ protected:
+  ~HoldTest() override {
+    ppi_hold_clear(&hold_, &pool_);
+    ppi_hold_pool_clear(&pool_);
+  }
+  void Add(const ppi_held &range) {
+    pprof_status status =
+        range.flags ? ppi_hold_add_slow(&hold_, &pool_, &range)
+                    : ppi_hold_add(&hold_, &pool_, range.start_ns, range.end_ns,
+                                   range.site, range.depth);
+    ASSERT_EQ(status, PPROF_STATUS_OK);
+  }
+  std::vector<ppi_held> Read() {
+    std::vector<ppi_held> all;
+    for (size_t i = 0; i < hold_.num_pages; i++) {
+      ppi_held ranges[PPI_HOLD_WORDS];
+      size_t num = ppi_hold_read(hold_.pages[i], ranges);
+      all.insert(all.end(), ranges, ranges + num);
+    }
+    return all;
+  }
+  void ExpectHeld(const std::vector<ppi_held> &want) {
+    std::vector<ppi_held> got = Read();
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < got.size(); i++)
+      EXPECT_TRUE(Same(got[i], want[i])) << i;
+  }
+  ppi_hold hold_ = {};
+  ppi_hold_pool pool_ = {};
+};
+
+// Each limit of the short form, on it and beyond it.
+TEST_F(HoldTest, WhatDoesNotFitIsHeldAtLength) {
+  const uint64_t longest = (1u << 21) - 1, latest = (1u << 18) - 1;
+  std::vector<ppi_held> ranges = {{0, 10, 1, 0, 0},
+                                  {5, 10 + latest, 2, 0, 0},
+                                  {5, 11 + 2 * latest, 2, 0, 0},
+                                  {5, 5 + longest, 3, 255, 0},
+                                  {5, 6 + longest, 3, 256, 0},
+                                  {7, 7 + longest, 65535, 0, 0},
+                                  {7, 8 + longest, 65536, 0, 0},
+                                  {9, 9 + longest + 1, 4, 65535, 0},
+                                  {9, 11 + longest, 4, 0, 1},
+                                  {9, 12 + longest, 4, 0, 2},
+                                  {3, UINT64_MAX, 1u << 21, 7, 3},
+                                  {0, 0, 0, 0, 0}};
+  for (const ppi_held &range : ranges) Add(range);
+  ExpectHeld(ranges);
+  EXPECT_TRUE(hold_.unsorted);
+}
+
+TEST_F(HoldTest, ALaneInOrderTakesAWordARange) {
+  std::vector<ppi_held> ranges;
+  for (uint64_t i = 0; i < 10000; i++)
+    ranges.push_back({1000 * i, 1000 * i + 500, 7, 3, 0});
+  for (const ppi_held &range : ranges) Add(range);
+  ExpectHeld(ranges);
+  EXPECT_FALSE(hold_.unsorted);
+  EXPECT_LE(hold_.num_pages, 10000u / PPI_HOLD_WORDS + 5);
+}
+
+// Inner before outer; what is empty has no order.
+TEST_F(HoldTest, KnowsWhetherItIsInOrder) {
+  for (const ppi_held &range :
+       {ppi_held{10, 20, 1, 2, 0}, ppi_held{20, 20, 1, 2, 0},
+        ppi_held{10, 20, 1, 1, 0}, ppi_held{5, 20, 1, 0, 0}})
+    Add(range);
+  EXPECT_FALSE(hold_.unsorted);
+  Add({7, 20, 1, 0, 0});
+  EXPECT_TRUE(hold_.unsorted);
+}
+
+TEST_F(HoldTest, DropsWhatTheHorizonHasPassed) {
+  std::mt19937_64 random(1);
+  std::vector<ppi_held> ranges;
+  uint64_t at = 0;
+  for (int i = 0; i < 3000; i++) {
+    at += random() % 5;
+    ranges.push_back({at - std::min<uint64_t>(at, random() % 30), at, 1, 0, 0});
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const ppi_held &a, const ppi_held &b) {
+              return ppi_held_order(&a, &b) < 0;
+            });
+  for (const ppi_held &range : ranges) Add(range);
+  for (uint64_t horizon = 0; horizon < at + 700;
+       horizon += 1 + random() % 700) {
+    ASSERT_EQ(ppi_hold_drop(&hold_, &pool_, horizon), PPROF_STATUS_OK);
+    std::vector<ppi_held> want;
+    for (const ppi_held &range : ranges)
+      if (range.end_ns > horizon || range.start_ns >= horizon)
+        want.push_back(range);
+    ExpectHeld(want);
+  }
+  EXPECT_EQ(hold_.num_pages, 0u);
+  EXPECT_GT(pool_.num, 3u);
+}
+
+TEST_F(HoldTest, MergesLanesFromTheLastEnd) {
+  std::mt19937_64 random(2);
+  ppi_run_lane lanes[7] = {};
+  std::vector<ppi_held> all;
+  ppi_merge merge = {};
+  merge.horizon_ns = UINT64_MAX;
+  merge.pool = &pool_;
+  for (ppi_run_lane &lane : lanes) {
+    for (uint64_t i = random() % 2000; i > 0; i--) {
+      uint64_t end = random() % 5000;
+      ppi_held range = {end - std::min<uint64_t>(end, random() % 9), end,
+                        static_cast<uint32_t>(random() % 3), 0, 0};
+      ASSERT_EQ(ppi_hold_add_slow(&lane.nested, &pool_, &range),
+                PPROF_STATUS_OK);
+      all.push_back(range);
+    }
+    ASSERT_EQ(ppi_merge_hold(&merge, &lane, &lane.nested, false),
+              PPROF_STATUS_OK);
+  }
+  ppi_run_open open[2] = {};
+  for (ppi_run_open &item : open) {
+    item.held = {random() % 5000, UINT64_MAX, 0, 0, PPI_HELD_OPEN};
+    item.lane = &lanes[0];
+    all.push_back(item.held);
+  }
+  ASSERT_EQ(ppi_merge_open(&merge, open, 2), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_merge_start(&merge), PPROF_STATUS_OK);
+  std::sort(all.begin(), all.end(), [](const ppi_held &a, const ppi_held &b) {
+    return ppi_held_order(&a, &b) > 0;
+  });
+  for (const ppi_held &want : all) {
+    const ppi_merge_cursor *top = ppi_merge_top(&merge);
+    ASSERT_NE(top, nullptr);
+    ASSERT_TRUE(Same(*ppi_merge_range(top), want));
+    ppi_merge_step(&merge);
+  }
+  EXPECT_EQ(ppi_merge_top(&merge), nullptr);
+  ppi_merge_clear(&merge);
+  for (ppi_run_lane &lane : lanes) ppi_hold_clear(&lane.nested, &pool_);
+}
+
+TEST(MapTest, NumbersKeysAsTheyCome) {
+  ppi_map map = {};
+  for (int round = 0; round < 2; round++)
+    for (uint64_t i = 0; i < 5000; i++)
+      ASSERT_EQ(ppi_map_number(&map, {i % 7 << 32, i * i}), i);
+  EXPECT_EQ(map.num, 5000u);
+  ppi_map_clear(&map);
+}
+
+}  // namespace

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Logs in segments: what each holds alone, what all are together, how many
+// there are, and what a limit leaves.
+#include "rotate.h"
+
+#include <fcntl.h>
+
+#include "log_reader.h"
+#include "log_section.h"
+#include "log_writer.h"
+#include "mem.h"
+#include "part.h"
+#include "staging.h"
+#include "tests/support/log_fixture.h"
+
+namespace pplog {
+namespace {
+
+constexpr uint64_t kSmall = 16 * 1024;
+
+pprof_sink *CreateRotated(const std::string &path, uint64_t bytes,
+                          uint32_t keep, ppi_disk *disk = nullptr) {
+  ppi_log_rotation rotation = {bytes, keep, disk};
+  pprof_sink *sink = nullptr;
+  pprof_error error = {{0}};
+  EXPECT_EQ(ppi_log_writer_create(path.c_str(), &rotation, &sink, &error),
+            PPROF_STATUS_OK)
+      << error.text;
+  return sink;
+}
+
+// A pseudo-random walk that zlib cannot make small.
+std::vector<pprof_event> Noise(uint32_t lane, size_t n, uint64_t from) {
+  std::vector<pprof_event> events;
+  uint64_t at = from, state = from * 2654435761u + lane + 1;
+  for (size_t i = 0; i < n; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    at += 10 + (state >> 40);
+    events.push_back(Range(lane, 1, 0, at, at + 1 + (state >> 44)));
+  }
+  return events;
+}
+
+class RotateTest : public ::testing::Test {
+ protected:
+  ~RotateTest() override {
+    ppi_disk_destroy(disk_);
+  }
+
+  void Begin(uint64_t bytes, uint32_t keep, ppi_staging *staging = nullptr) {
+    writer_ = CreateRotated(path_, bytes, keep, disk_);
+    Info info({}, staging);
+    ASSERT_EQ(writer_->begin(writer_, info.get()), PPROF_STATUS_OK);
+    pprof_definition site = Site(1, "decode");
+    ASSERT_EQ(writer_->define(writer_, &site), PPROF_STATUS_OK);
+    ASSERT_EQ(writer_->window(writer_, 0, true, 5), PPROF_STATUS_OK);
+  }
+
+  // 1000 records of lane 3 and of lane 4.
+  void Feed(size_t round) {
+    for (uint32_t lane : {3u, 4u}) {
+      const auto events = Noise(lane, 1000, round * 100000000);
+      pprof_batch batch =
+          Batch(lane, round * 1000, round * 1000 + 1000, events);
+      ASSERT_EQ(writer_->events(writer_, &batch), PPROF_STATUS_OK);
+      num_fed_ += events.size();
+    }
+    pprof_checkpoint checkpoint = {(round + 1) * 100000000 - 1, nullptr, 0};
+    ASSERT_EQ(writer_->checkpoint(writer_, &checkpoint), PPROF_STATUS_OK);
+  }
+
+  // The totals that a session would tell.
+  pprof_status End() {
+    EXPECT_EQ(writer_->window(writer_, 0, false, 9000000000), PPROF_STATUS_OK);
+    const ppi_total items[] = {{3, PPI_TOTAL_RECORDED, num_fed_ / 2},
+                               {3, PPI_TOTAL_LOST, 7},
+                               {4, PPI_TOTAL_RECORDED, num_fed_ / 2},
+                               {PPROF_ALL_LANES, PPI_TOTAL_RECORDED, num_fed_},
+                               {PPROF_ALL_LANES, PPI_TOTAL_LOST, 7},
+                               {PPROF_ALL_LANES, PPI_TOTAL_CRASH_SAFE, 1}};
+    const ppi_text note = {"clock", "steady"};
+    const pprof_totals totals = {items, 6, &note, 1};
+    const pprof_status status = writer_->finish(writer_, &totals);
+    error_ = ppi_log_writer_error(writer_);
+    writer_->destroy(writer_);
+    return status;
+  }
+
+  std::string Segment(unsigned number) {
+    char name[32];
+    snprintf(name, sizeof name, "x.%04u.pplog", number);
+    return folder_ / name;
+  }
+
+  std::vector<std::string> Segments() {
+    std::vector<std::string> found;
+    for (unsigned i = 1; i < 1000; i++)
+      if (Exists(Segment(i))) found.push_back(Segment(i));
+    return found;
+  }
+
+  Lines ReadAll(const std::vector<std::string> &paths,
+                pprof_status expected = PPROF_STATUS_OK) {
+    std::vector<const char *> names;
+    for (const auto &path : paths) names.push_back(path.c_str());
+    Collector collector;
+    pprof_error text = {{0}};
+    EXPECT_EQ(
+        ppi_log_read_all(names.data(), names.size(), collector.sink(), &text),
+        expected)
+        << text.text;
+    error_ = text.text;
+    return collector.lines();
+  }
+
+  Folder folder_;
+  std::string path_ = folder_ / "x.pplog", error_;
+  pprof_sink *writer_ = nullptr;
+  ppi_disk *disk_ = nullptr;
+  uint64_t num_fed_ = 0;
+};
+
+TEST_F(RotateTest, SegmentsTogetherAreTheLog) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 20; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const auto segments = Segments();
+  EXPECT_FALSE(Exists(path_));
+  EXPECT_FALSE(Exists(path_ + ".part"));
+  EXPECT_FALSE(Exists(path_ + ".part.next"));
+  ASSERT_GE(segments.size(), 5u);
+  const Lines joined = ReadAll(segments);
+  // The same once more in one file.
+  path_ = folder_ / "whole.pplog";
+  num_fed_ = 0;
+  writer_ = Create(path_);
+  Info info;
+  ASSERT_EQ(writer_->begin(writer_, info.get()), PPROF_STATUS_OK);
+  pprof_definition site = Site(1, "decode");
+  ASSERT_EQ(writer_->define(writer_, &site), PPROF_STATUS_OK);
+  ASSERT_EQ(writer_->window(writer_, 0, true, 5), PPROF_STATUS_OK);
+  for (size_t round = 0; round < 20; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const Lines whole = Read(path_);
+  EXPECT_EQ(Pick(whole, "event"), Pick(joined, "event"));
+  EXPECT_EQ(Pick(whole, "window"), Pick(joined, "window"));
+  EXPECT_EQ(Pick(whole, "checkpoint"), Pick(joined, "checkpoint"));
+  EXPECT_EQ(Pick(whole, "total"), Pick(joined, "total"));
+  EXPECT_EQ(Pick(whole, "finish"), Pick(joined, "finish"));
+  EXPECT_EQ(Pick(whole, "note"), Pick(joined, "note"));
+  EXPECT_EQ(Pick(joined, "begin").size(), 1u);
+}
+
+TEST_F(RotateTest, EachSegmentStandsAlone) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 8; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const auto segments = Segments();
+  ASSERT_GE(segments.size(), 3u);
+  size_t num_events = 0;
+  for (size_t i = 0; i < segments.size(); i++) {
+    SCOPED_TRACE(segments[i]);
+    const Lines lines = Read(segments[i]);
+    const size_t num = Pick(lines, "event").size();
+    num_events += num;
+    EXPECT_EQ(Pick(lines, "info segment"),
+              Lines{"info segment=" + std::to_string(i + 1)});
+    EXPECT_EQ(Pick(lines, "info host"), Lines{"info host=box"});
+    EXPECT_EQ(Pick(lines, "define").size(), 1u);
+    EXPECT_EQ(Pick(lines, "window index=0 opens"),
+              Lines{"window index=0 opens time=5"});
+    EXPECT_EQ(Pick(lines, "total lane=-1 recorded"),
+              Lines{"total lane=-1 recorded=" + std::to_string(num)});
+  }
+  EXPECT_EQ(num_events, num_fed_);
+  // What no event says is told once, at the end.
+  EXPECT_TRUE(Pick(Read(segments[0]), "total lane=3 lost").empty());
+  EXPECT_EQ(Pick(Read(segments.back()), "total lane=3 lost"),
+            Lines{"total lane=3 lost=7"});
+  EXPECT_EQ(Pick(Read(segments[1]), "note segments"),
+            Lines{"note segments=2, without the 1 before, without those that "
+                  "follow"});
+}
+
+TEST_F(RotateTest, KeepsTheLatest) {
+  Begin(kSmall, 3);
+  for (size_t round = 0; round < 20; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const auto segments = Segments();
+  ASSERT_EQ(segments.size(), 3u);
+  EXPECT_FALSE(Exists(Segment(1)));
+  const Lines joined = ReadAll(segments);
+  const size_t num = Pick(joined, "event").size();
+  EXPECT_LT(num, num_fed_);
+  EXPECT_GT(num, 2000u);
+  EXPECT_EQ(Pick(joined, "total lane=-1 recorded"),
+            Lines{"total lane=-1 recorded=" + std::to_string(num)});
+  ASSERT_EQ(Pick(joined, "note segments").size(), 1u);
+  EXPECT_NE(Pick(joined, "note segments")[0].find(", without the "),
+            std::string::npos);
+}
+
+TEST_F(RotateTest, MissingSegmentInBetweenIsDamage) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 8; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const Lines joined = ReadAll({Segment(1), Segment(3)}, PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(error_, Segment(3) + ": segments missing before it: 1");
+  EXPECT_EQ(Pick(joined, "begin").size(), 1u);
+  EXPECT_EQ(Pick(joined, "finish").size(), 1u);
+}
+
+TEST_F(RotateTest, OtherOrderIsOtherRuns) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 8; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_EQ(Pick(ReadAll({Segment(2), Segment(1)}), "begin").size(), 2u);
+}
+
+TEST_F(RotateTest, ReplacesWhatAnEarlierRunLeft) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 12; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const size_t before = Segments().size();
+  std::string other = Slurp(Segment(1));
+  for (size_t i = 0; i < 32; i++) other[16 + i] = 'e';
+  Spill(folder_ / "x.0077.pplog", other);
+  Spill(folder_ / "x.0078.pplog", "not ours");
+  Spill(folder_ / "x.1.pplog", other);
+  Begin(kSmall, 0);
+  Feed(0);
+  num_fed_ = 2000;
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_FALSE(Exists(folder_ / "x.0077.pplog"));
+  EXPECT_TRUE(Exists(folder_ / "x.0078.pplog"));
+  EXPECT_TRUE(Exists(folder_ / "x.1.pplog"));
+  // Of the same uuid: as far as names tell, of this run.
+  EXPECT_GE(before, Segments().size() - 1);
+}
+
+TEST_F(RotateTest, TwoOfOneNameDoNotMeet) {
+  Begin(kSmall, 0);
+  pprof_sink *first = writer_;
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 4; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_TRUE(Exists(folder_ / "x.1.0001.pplog"));
+  EXPECT_TRUE(Exists(folder_ / "x.1.0002.pplog"));
+  EXPECT_FALSE(Exists(Segment(1)));
+  writer_ = first;
+  num_fed_ = 0;
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_TRUE(Exists(Segment(1)));
+}
+
+TEST_F(RotateTest, SpoolRingTurnsToo) {
+  std::vector<uint64_t> memory((sizeof(ppi_staging) + (256 << 10)) / 8);
+  ppi_staging *staging = ppi_staging_init(memory.data(), memory.size() * 8);
+  Begin(kSmall, 0, staging);
+  for (size_t round = 0; round < 8; round++) {
+    Feed(round);
+    uint64_t kept = 0;
+    EXPECT_TRUE(writer_->kept(writer_, 3, &kept));
+    EXPECT_LE(kept, (round + 1) * 1000);
+  }
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_EQ(Pick(ReadAll(Segments()), "event").size(), num_fed_);
+}
+
+// ---- the disk's limit ----
+
+TEST_F(RotateTest, OldestSegmentsGoForNewOnes) {
+  constexpr uint64_t kLimit = 200 * 1024;
+  disk_ = ppi_disk_create(kLimit);
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 40; round++) {
+    Feed(round);
+    EXPECT_LE(ppi_disk_used(disk_), kLimit);
+  }
+  ASSERT_EQ(End(), PPROF_STATUS_OK) << error_;
+  const auto segments = Segments();
+  EXPECT_FALSE(Exists(Segment(1)));
+  ASSERT_GE(segments.size(), 2u);
+  size_t bytes = 0;
+  for (const auto &path : segments) bytes += Slurp(path).size();
+  EXPECT_LE(bytes, kLimit);
+  const Lines joined = ReadAll(segments);
+  EXPECT_EQ(Pick(joined, "total lane=-1 recorded"),
+            Lines{"total lane=-1 recorded=" +
+                  std::to_string(Pick(joined, "event").size())});
+}
+
+TEST_F(RotateTest, LogThatMayNotGrowEndsThereAndSaysSo) {
+  disk_ = ppi_disk_create(100 * 1024);
+  Begin(0, 0);
+  for (size_t round = 0; round < 40; round++) {
+    Feed(round);
+    uint64_t kept = 0;
+    EXPECT_TRUE(writer_->kept(writer_, 3, &kept));
+    // Nothing waits for room that does not come.
+    if (round > 30) {
+      EXPECT_EQ(kept, (round + 1) * 1000);
+    }
+  }
+  EXPECT_EQ(End(), PPROF_STATUS_IO);
+  const Lines lines = Read(path_);
+  const size_t num = Pick(lines, "event").size();
+  EXPECT_GT(num, 1000u);
+  EXPECT_LT(num, num_fed_);
+  EXPECT_LE(Slurp(path_).size(), 100u * 1024);
+  const std::string dropped = std::to_string(num_fed_ - num);
+  EXPECT_EQ(error_, path_ + ": the disk limit left no room for " + dropped +
+                        " records");
+  EXPECT_EQ(Pick(lines, "note disk_limit"),
+            Lines{"note disk_limit=left no room for " + dropped + " records"});
+  EXPECT_EQ(Pick(lines, "total lane=-1 recorded"),
+            Lines{"total lane=-1 recorded=" + std::to_string(num)});
+  EXPECT_EQ(Pick(lines, "total lane=-1 lost"),
+            Lines{"total lane=-1 lost=" + std::to_string(num_fed_ - num + 7)});
+}
+
+TEST_F(RotateTest, NoRoomAtAllIsAnEmptyLog) {
+  disk_ = ppi_disk_create(1);
+  Begin(0, 0);
+  Feed(0);
+  EXPECT_EQ(End(), PPROF_STATUS_IO);
+  EXPECT_TRUE(Pick(Read(path_), "event").empty());
+}
+
+TEST(Disk, OldestGoesFirstAndOnlyWhatMayGo) {
+  Folder folder;
+  ppi_disk *disk = ppi_disk_create(100);
+  const std::string a = folder / "a", b = folder / "b", c = folder / "c";
+  for (const auto &path : {a, b, c}) Spill(path, std::string(30, 'x'));
+  EXPECT_TRUE(ppi_disk_add(disk, a.c_str(), 30, false));
+  EXPECT_TRUE(ppi_disk_add(disk, b.c_str(), 30, true));
+  EXPECT_TRUE(ppi_disk_add(disk, c.c_str(), 30, true));
+  EXPECT_TRUE(ppi_disk_room(disk, 10));
+  EXPECT_TRUE(Exists(b));
+  EXPECT_FALSE(ppi_disk_room(disk, 71));  // a stays, so nothing goes
+  EXPECT_TRUE(Exists(b));
+  EXPECT_TRUE(ppi_disk_room(disk, 40));
+  EXPECT_TRUE(Exists(a));
+  EXPECT_FALSE(Exists(b));
+  EXPECT_TRUE(Exists(c));
+  EXPECT_EQ(ppi_disk_used(disk), 60u);
+  // Taking waits with the removal.
+  EXPECT_TRUE(ppi_disk_take(disk, a.c_str(), 50));
+  EXPECT_TRUE(Exists(c));
+  EXPECT_EQ(ppi_disk_used(disk), 80u);
+  ppi_disk_sweep(disk);
+  EXPECT_FALSE(Exists(c));
+  EXPECT_FALSE(ppi_disk_take(disk, a.c_str(), 21));
+  ppi_disk_forget(disk, a.c_str());
+  EXPECT_EQ(ppi_disk_used(disk), 0u);
+  ppi_disk_destroy(disk);
+  EXPECT_TRUE(ppi_disk_room(nullptr, 1));
+  EXPECT_TRUE(ppi_disk_take(nullptr, "x", 1));
+}
+
+// What yields goes first, and gets nothing that would have to be removed for
+// it.
+TEST(Disk, WhatYieldsGoesBeforeWhatIsDone) {
+  Folder folder;
+  ppi_disk *disk = ppi_disk_create(100);
+  const std::string trace = folder / "t.part", whole = folder / "t";
+  const std::string a = folder / "a", b = folder / "b";
+  for (const auto &path : {trace, a, b}) Spill(path, "x");
+  EXPECT_TRUE(ppi_disk_add_yielding(disk, trace.c_str()));
+  EXPECT_TRUE(ppi_disk_add(disk, a.c_str(), 40, true));
+  EXPECT_TRUE(ppi_disk_grow(disk, trace.c_str(), 50));
+  EXPECT_TRUE(ppi_disk_take(disk, b.c_str(), 30));
+  ppi_disk_sweep(disk);
+  EXPECT_FALSE(Exists(trace));
+  EXPECT_TRUE(Exists(a));
+  EXPECT_EQ(ppi_disk_used(disk), 70u);
+  EXPECT_FALSE(ppi_disk_grow(disk, trace.c_str(), 1));
+  // Another that finds no room is gone at once, and no file for it.
+  EXPECT_TRUE(ppi_disk_add_yielding(disk, trace.c_str()));
+  EXPECT_TRUE(ppi_disk_grow(disk, trace.c_str(), 20));
+  EXPECT_FALSE(ppi_disk_grow(disk, trace.c_str(), 20));
+  EXPECT_TRUE(Exists(a));
+  EXPECT_EQ(ppi_disk_used(disk), 70u);
+  // One that is whole stays.
+  EXPECT_TRUE(ppi_disk_add_yielding(disk, trace.c_str()));
+  EXPECT_TRUE(ppi_disk_grow(disk, trace.c_str(), 30));
+  ppi_disk_settle(disk, trace.c_str(), whole.c_str());
+  EXPECT_TRUE(ppi_disk_take(disk, b.c_str(), 20));
+  EXPECT_TRUE(ppi_disk_knows(disk, whole.c_str()));
+  EXPECT_FALSE(ppi_disk_knows(disk, a.c_str()));
+  EXPECT_EQ(ppi_disk_used(disk), 80u);
+  ppi_disk_destroy(disk);
+}
+
+TEST(Part, TwoOfOneNameGetOneFileEach) {
+  Folder folder;
+  const std::string path = folder / "trace.json.gz";
+  ppi_part first, second, third;
+  ASSERT_EQ(ppi_part_open(path.c_str(), false, &first, nullptr),
+            PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_part_open(path.c_str(), false, &second, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(first.path, path);
+  EXPECT_EQ(second.path, folder / "trace.1.json.gz");
+  EXPECT_EQ(ppi_part_commit(&first), 0);
+  ppi_part_clear(&first, false);
+  EXPECT_TRUE(Exists(path));
+  ppi_part_clear(&second, true);
+  EXPECT_FALSE(Exists(folder / "trace.1.json.gz.part"));
+  // What a run that died left is of no use, or is spared.
+  Spill(path + ".part", "left");
+  ASSERT_EQ(ppi_part_open(path.c_str(), true, &third, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(third.path, path);
+  EXPECT_EQ(third.part_path, folder / "trace.1.json.gz.part");
+  ppi_part_clear(&third, true);
+  ASSERT_EQ(ppi_part_open(path.c_str(), false, &first, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(Slurp(path + ".part"), "");
+  ppi_part_clear(&first, true);
+}
+
+TEST(Part, NumbersGoBeforeTheEnding) {
+  struct {
+    const char *path, *wanted;
+  } cases[] = {{"runs.d/x", "runs.d/x.1"},
+               {"x.pplog", "x.1.pplog"},
+               {"a.b/x.tar.gz", "a.b/x.1.tar.gz"},
+               {".hidden", ".hidden.1"}};
+  for (const auto &each : cases) {
+    char *made = ppi_part_sibling(each.path, "1");
+    EXPECT_STREQ(made, each.wanted);
+    ppi_free(made);
+  }
+}
+
+}  // namespace
+}  // namespace pplog

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages: the cold beginning apart from the steady rest, found or as asked, in
+// any order of arrival; rates, peaks and what is wrong with them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "peak.h"
+#include "report_early.h"
+#include "view_figures.h"
+
+namespace {
+
+using pprof_test::Figures;
+
+class Phases {
+ public:
+  explicit Phases(const std::vector<uint64_t> &lengths, long warmup = -1,
+                  uint64_t shuffle = 0) {
+    std::vector<size_t> order(lengths.size());
+    for (size_t i = 0; i < order.size(); i++) order[i] = i;
+    if (shuffle)
+      std::shuffle(order.begin(), order.end(), std::mt19937_64(shuffle));
+    ppi_early early = {};
+    for (size_t i : order)
+      EXPECT_EQ(ppi_early_add(&early, 1000 * i, lengths[i]), PPROF_STATUS_OK);
+    EXPECT_EQ(ppi_early_split(&early, warmup, &phases_), PPROF_STATUS_OK);
+    ppi_early_clear(&early);
+  }
+  ~Phases() {
+    ppi_phases_clear(&phases_);
+  }
+  Phases(const Phases &) = delete;
+  Phases &operator=(const Phases &) = delete;
+  const ppi_phases *operator->() const {
+    return &phases_;
+  }
+  ppi_phases *get() {
+    return &phases_;
+  }
+  uint64_t Quantile(double q) const {
+    return ppi_histogram_quantile(&phases_.steady_times, q);
+  }
+
+ private:
+  ppi_phases phases_ = {};
+};
+
+std::vector<uint64_t> Steady(size_t num, uint64_t length) {
+  return std::vector<uint64_t>(num, length);
+}
+
+TEST(StagesTest, FirstCallIsColdWhereItTakesLonger) {
+  std::vector<uint64_t> lengths = Steady(20, 100);
+  lengths[0] = 5000;
+  Phases phases(lengths);
+  EXPECT_EQ(phases->first.sum, 5000u);
+  EXPECT_EQ(phases->cold.n, 1u);
+  EXPECT_EQ(phases->steady.n, 19u);
+  EXPECT_EQ(phases->steady.max, 100u);
+  EXPECT_EQ(phases.Quantile(0.99), 100u);
+}
+
+TEST(StagesTest, StageThatIsSteadyHasNoColdCalls) {
+  Phases phases(Steady(50, 100));
+  EXPECT_EQ(phases->cold.n, 0u);
+  EXPECT_EQ(phases->steady.n, 50u);
+  EXPECT_EQ(phases->first.sum, 100u);
+}
+
+// 3200, 1600, 800, ... fall to a level of 100: 110 is the limit.
+TEST(StagesTest, DecayEndsWithinOneCall) {
+  std::vector<uint64_t> lengths = Steady(100, 100);
+  for (size_t i = 0; i < 5; i++) lengths[i] = 3200 >> i;
+  EXPECT_EQ(Phases(lengths)->cold.n, 5u);
+}
+
+TEST(StagesTest, DecaysWithNoiseEndWithinOneCall) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0, 0.02);
+  for (int turn = 0; turn < 500; turn++) {
+    size_t cold = random() % 30;
+    std::vector<uint64_t> lengths;
+    for (size_t i = 0; i < 400; i++) {
+      double level = i < cold ? 1.5 * static_cast<double>(cold - i) + 1 : 1;
+      lengths.push_back(
+          static_cast<uint64_t>(1e6 * level * (1 + noise(random))));
+    }
+    size_t found = Phases(lengths)->cold.n;
+    EXPECT_LE(found, cold + 1) << "turn " << turn;
+    EXPECT_GE(found + 1, cold) << "turn " << turn;
+  }
+}
+
+TEST(StagesTest, SlowCallLaterIsNoBeginning) {
+  std::vector<uint64_t> lengths = Steady(60, 100);
+  lengths[5] = lengths[6] = lengths[30] = 9000;
+  Phases phases(lengths);
+  EXPECT_EQ(phases->cold.n, 0u);
+  EXPECT_EQ(phases->steady.max, 9000u);
+}
+
+TEST(StagesTest, FastCallAmongColdOnesIsNoEnd) {
+  std::vector<uint64_t> lengths = Steady(60, 100);
+  lengths[0] = lengths[2] = lengths[3] = 9000;
+  EXPECT_EQ(Phases(lengths)->cold.n, 4u);
+}
+
+// Of a normal distribution one call in 740 lies above three deviations.
+TEST(StagesTest, NoiseIsNoBeginning) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> noise(1, 0.08);
+  uint64_t found = 0;
+  for (int turn = 0; turn < 500; turn++) {
+    std::vector<uint64_t> lengths;
+    for (int i = 0; i < 200; i++)
+      lengths.push_back(static_cast<uint64_t>(1e6 * noise(random)));
+    found += Phases(lengths)->cold.n;
+  }
+  EXPECT_LE(found, 5u);
+}
+
+TEST(StagesTest, FewCallsAreNotSplit) {
+  EXPECT_EQ(Phases({9000, 100, 100})->cold.n, 0u);
+  EXPECT_EQ(Phases({})->first.n, 0u);
+  EXPECT_EQ(Phases({9000, 100, 100, 100})->cold.n, 1u);
+}
+
+TEST(StagesTest, WarmupIsAsAsked) {
+  std::vector<uint64_t> lengths = Steady(10, 100);
+  lengths[0] = 5000;
+  EXPECT_EQ(Phases(lengths, 0)->cold.n, 0u);
+  Phases three(lengths, 3);
+  EXPECT_EQ(three->cold.n, 3u);
+  EXPECT_EQ(three->cold.sum, 5200u);
+  EXPECT_EQ(Phases(lengths, 100)->steady.n, 0u);
+}
+
+TEST(StagesTest, OrderOfArrivalShowsNowhere) {
+  std::mt19937_64 random(5);
+  std::vector<uint64_t> lengths;
+  for (size_t i = 0; i < 1000; i++)
+    lengths.push_back((i < 20 ? 5000 : 100) + random() % 5);
+  Phases in_order(lengths);
+  for (uint64_t seed = 1; seed < 20; seed++) {
+    Phases shuffled(lengths, -1, seed);
+    EXPECT_EQ(shuffled->cold.n, 20u);
+    EXPECT_EQ(shuffled->cold.sum, in_order->cold.sum);
+    EXPECT_EQ(shuffled->first.sum, in_order->first.sum);
+    EXPECT_EQ(shuffled->steady.sum, in_order->steady.sum);
+    EXPECT_TRUE(shuffled->steady.sum_squares == in_order->steady.sum_squares);
+    for (double q : {0.01, 0.5, 0.99})
+      EXPECT_EQ(shuffled.Quantile(q), in_order.Quantile(q));
+  }
+}
+
+TEST(StagesTest, RunsAreSplitEachAndAddUp) {
+  std::vector<uint64_t> lengths = Steady(20, 100);
+  lengths[0] = 5000;
+  Phases one(lengths), other(lengths);
+  ASSERT_EQ(ppi_phases_merge(one.get(), other.get()), PPROF_STATUS_OK);
+  EXPECT_EQ(one->first.n, 2u);
+  EXPECT_EQ(one->cold.n, 2u);
+  EXPECT_EQ(one->steady.n, 38u);
+  EXPECT_EQ(one->steady_times.n, 38u);
+}
+
+// ---- peaks ----
+
+TEST(PeaksTest, TypeNumberAndStages) {
+  ppi_peaks peaks = {};
+  ASSERT_EQ(ppi_peaks_parse("bf16=989T@model*,f32=67.5T", &peaks, nullptr),
+            PPROF_STATUS_OK);
+  ASSERT_EQ(peaks.num, 2u);
+  const ppi_peak *peak = ppi_peaks_find(&peaks, "model1");
+  EXPECT_STREQ(peak->type, "bf16");
+  EXPECT_DOUBLE_EQ(peak->flops, 989e12);
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(peak), 2);
+  peak = ppi_peaks_find(&peaks, "resize");
+  EXPECT_STREQ(peak->type, "f32");
+  EXPECT_DOUBLE_EQ(peak->flops, 67.5e12);
+  ASSERT_EQ(ppi_peaks_parse("fp8=1.979e15@a,other=3@a", &peaks, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(&peaks.items[0]), 1);
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(&peaks.items[1]), 4);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "b"), nullptr);
+}
+
+TEST(PeaksTest, WhatIsNoneSaysSo) {
+  ppi_peaks peaks = {};
+  pprof_error error;
+  for (const char *text : {"", "bf16", "bf16=", "=989T", "bf16=989X", "bf16=-1",
+                           "bf16=nan", "bf16=1e999", "bf16=0", "bf16=989T@",
+                           "a=1,,b=2", "atypenamethatistoolong=1"}) {
+    EXPECT_EQ(ppi_peaks_parse(text, &peaks, &error), PPROF_STATUS_CONFIG)
+        << text;
+    EXPECT_NE(std::string(error.text).find("bf16=989T"), std::string::npos)
+        << error.text;
+  }
+  std::string many = "a=1";
+  for (int i = 0; i < 16; i++) many += ",a=1";
+  EXPECT_EQ(ppi_peaks_parse(many.c_str(), &peaks, &error), PPROF_STATUS_CONFIG);
+  EXPECT_STREQ(error.text, "more than 16 peaks");
+}
+
+// ---- the view ----
+
+void Work(Figures *figures, uint32_t category, const std::string &name,
+          double items, double bytes, double flops, double params) {
+  figures->Flops(category, name, flops);
+  for (size_t i = 0; i < (*figures)->num_work; i++) {
+    ppi_report_work *work = &(*figures)->work[i];
+    if (name != work->name) continue;
+    work->items = items;
+    work->bytes = bytes;
+    work->params = params;
+  }
+}
+
+// Four calls on the device of 1 s in all: a cold one of 0.4 s and three of
+// 0.2 s. 80 items, 2e12 FLOP, 4e9 bytes; 1e6 parameters a call.
+void FillModel(Figures *figures) {
+  ppi_report_name *name =
+      figures->Device(PPROF_CATEGORY_INFERENCE, "model",
+                      {400000000, 200000000, 200000000, 200000000});
+  Figures::Fill(&name->device_phases.first, {400000000});
+  Figures::Fill(&name->device_phases.cold, {400000000});
+  Figures::Fill(&name->device_phases.steady, &name->device_phases.steady_times,
+                {200000000, 200000000, 200000000});
+  Work(figures, PPROF_CATEGORY_INFERENCE, "model", 80, 4e9, 2e12, 4e6);
+  (*figures)->details.stages = true;
+  (*figures)->details.warmup = -1;
+  (*figures)->wall_ns = 2000000000;
+}
+
+TEST(StagesTest, EachCellOfAModel) {
+  Figures figures;
+  FillModel(&figures);
+  ppi_peaks peaks = {};
+  ASSERT_EQ(ppi_peaks_parse("bf16=8T", &peaks, nullptr), PPROF_STATUS_OK);
+  ppi_report_options options = Figures::Options("stages");
+  options.peaks = &peaks;
+  std::string csv = figures.Write(PPI_FORMAT_CSV, options);
+  EXPECT_EQ(csv.substr(csv.find('\n') + 1),
+            "model,Inference,device,4,80.0,40.0,80.0,400000000,1,400000000,3,"
+            "200000000,0,0.0,200000000,200000000,200000000,200000000,"
+            "2000.0,1000.0,4.0,2.0,8000.0,bf16,25.0,\n");
+  ASSERT_EQ(ppi_peaks_parse("bf16=1T", &peaks, nullptr), PPROF_STATUS_OK);
+  csv = figures.Write(PPI_FORMAT_CSV, options);
+  EXPECT_NE(csv.find(",1000.0,bf16,200.0,over peak\n"), std::string::npos)
+      << csv;
+}
+
+TEST(StagesTest, WithoutItemsRatesAreOfCalls) {
+  Figures figures;
+  FillModel(&figures);
+  figures->work[0].items = 0;
+  std::string csv = figures.Csv("stages");
+  EXPECT_NE(csv.find("model,Inference,device,4,,2.0,4.0,"), std::string::npos)
+      << csv;
+}
+
+TEST(StagesTest, WorkThatCannotBeIsFlaggedAndDividesNothing) {
+  Figures figures;
+  FillModel(&figures);
+  figures->work[0].flops = -1;
+  EXPECT_NE(figures.Csv("stages").find(",absurd work\n"), std::string::npos);
+  figures->work[0].flops = INFINITY;
+  EXPECT_NE(figures.Csv("stages").find(",absurd work\n"), std::string::npos);
+  Figures idle;
+  idle.Host(PPROF_CATEGORY_USER_DEFINED, "instant", {0});
+  Work(&idle, PPROF_CATEGORY_USER_DEFINED, "instant", 1, 1, 1, 1);
+  idle->details.stages = true;
+  std::string csv = idle.Csv("stages");
+  EXPECT_NE(csv.find(",work in no time\n"), std::string::npos) << csv;
+  EXPECT_EQ(csv.find("inf"), std::string::npos);
+  EXPECT_EQ(csv.find("nan"), std::string::npos);
+}
+
+// Submitted, with work, and never timed: the host's side is not its time.
+TEST(StagesTest, DeviceStageWithoutTimesSaysSo) {
+  Figures figures;
+  ppi_report_name *name = figures.Device(PPROF_CATEGORY_INFERENCE, "model", {});
+  Figures::Fill(&name->submit, {5, 6, 7});
+  Work(&figures, PPROF_CATEGORY_INFERENCE, "model", 3, 0, 0, 0);
+  figures->details.stages = true;
+  std::string csv = figures.Csv("stages");
+  EXPECT_NE(csv.find("model,Inference,,3,3.0,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",no device time\n"), std::string::npos) << csv;
+}
+
+TEST(StagesTest, ReportThatWasNotAskedSaysSo) {
+  Figures figures;
+  figures.Host(PPROF_CATEGORY_USER_DEFINED, "stage", {5});
+  EXPECT_NE(figures.Table("stages").find("was not asked"), std::string::npos);
+  EXPECT_EQ(figures.Table(nullptr).find("Stages"), std::string::npos);
+  ppi_report_details details = {};
+  ppi_views_need("overview,stages", &details);
+  EXPECT_TRUE(details.stages);
+  details = {};
+  ppi_views_need(nullptr, &details);
+  EXPECT_FALSE(details.stages);
+}
+
+}  // namespace

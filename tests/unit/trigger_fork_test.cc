@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that is asked, and its forked child.
+#include "trigger_case.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+namespace {
+
+TEST_F(TriggerTest, ChildHasASocketOfItsOwnOnceItStarts) {
+  Start("capture: {on_demand: true}\n");
+  int fds[2];
+  ASSERT_EQ(0, pipe(fds));
+  pid_t child = fork();
+  if (child == 0) {
+    setenv("PPROF_SET", ("output=" + folder_ + "/child.pplog").c_str(), 1);
+    bool good = pprof_start(Config().c_str(), nullptr) == PPROF_STATUS_OK;
+    char c = good ? 'y' : 'n';
+    if (write(fds[1], &c, 1) != 1) _exit(1);
+    pause();
+  }
+  close(fds[1]);
+  char c = 0;
+  ASSERT_EQ(1, read(fds[0], &c, 1));
+  ASSERT_EQ('y', c);
+  int fd = Connect("trigger seconds=0.01\n", child);
+  EXPECT_EQ("begun window=0 opens=now file=" + folder_ + "/child.pplog.part",
+            Receive(fd));
+  close(fd);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  fd = Connect("trigger seconds=0.01\n");
+  EXPECT_EQ("begun window=0 opens=now file=" + folder_ + "/all.pplog.part",
+            Receive(fd));
+  close(fd);
+  close(fds[0]);
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an event's category text and name mean here: the table of
+// docs/import.md.
+#ifndef PPI_IMPORT_CLASSIFY_H_
+#define PPI_IMPORT_CLASSIFY_H_
+
+#include "pprof/mark.h"
+
+// Categories that only imported traces have.
+#define PPI_CATEGORY_GPU_ANNOTATION PPROF_CATEGORY_FIRST_REGISTERED
+#define PPI_CATEGORY_OVERHEAD (PPROF_CATEGORY_FIRST_REGISTERED + 1)
+const char *ppi_import_category_name(uint32_t category);
+
+enum {
+  PPI_IS_COMMUNICATION = 1,
+  PPI_IS_DEVICE = 2,
+  PPI_IS_DEVICE_WITH_IDS = 4,  // if it has a correlation or a stream
+  PPI_IS_FRAME = 8,            // of the profiler itself; left out
+  PPI_IS_PYTHON_FRAME = 16,    // on a lane of its own
+  PPI_IS_OVERHEAD = 32,        // of whichever process there is
+  PPI_IS_OWNER = 64,           // its External id is its own
+  PPI_IS_LAUNCH = 128,         // its correlation id names what it submits
+  PPI_IS_PYTORCH = 256,
+  PPI_IS_PADDLE = 512,
+  PPI_IS_ORT = 1024,
+  PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
+  PPI_IS_ASYNC = 2048       // takes no part in its thread's nesting
+};
+
+typedef struct ppi_class {
+  uint32_t category;
+  uint32_t is;  // PPI_IS_... bits
+} ppi_class;
+
+typedef struct ppi_label {
+  const char *cat, *name;
+  size_t cat_len, name_len;
+} ppi_label;
+
+ppi_class ppi_classify(const ppi_label *label);
+
+// ppi_label_clean takes off what makes a name differ from one occurrence to
+// the next. *out_step is the number of a step, -1: no step.
+void ppi_label_clean(ppi_label *label, int64_t *out_step);
+
+#endif  // PPI_IMPORT_CLASSIFY_H_

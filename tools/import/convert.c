@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One event of a trace to records.
+#include <string.h>
+
+#include "base_impl.h"
+#include "hash.h"
+#include "importer.h"
+#include "mem.h"
+
+typedef struct trace_event {
+  const ppi_scalar *fields;
+  char ph;
+  ppi_label label;
+  int64_t step;
+  uint32_t site, process, row;
+  ppi_class class;
+  int64_t start, end;
+  bool has_end, is_paddle;
+} trace_event;
+
+static bool skip(ppi_importer *importer, ppi_skip why) {
+  importer->skips[why]++;
+  return false;
+}
+
+// ---- names ----
+
+static uint32_t add_class(ppi_importer *importer, uint32_t site,
+                          const ppi_class *class) {
+  ppi_class *classes = ppi_grow(importer->classes, &importer->classes_capacity,
+                                site + 1, sizeof *classes);
+  if (!classes) return 0;
+  importer->classes = classes;
+  classes[site] = *class;
+  return site;
+}
+
+static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
+                          const ppi_class *known) {
+  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
+  bool is_new;
+  for (size_t i = 0; i < label->cat_len; i++)
+    key[i] = label->cat[i] ? label->cat[i] : ' ';
+  key[label->cat_len] = '\0';
+  memcpy(key + label->cat_len + 1, label->name, label->name_len);
+  uint32_t site = ppi_intern_id(&importer->names, key,
+                                label->cat_len + 1 + label->name_len, &is_new);
+  if (!is_new) return site;
+  ppi_class class = known ? *known : ppi_classify(label);
+  return add_class(importer, site, &class);
+}
+
+// Beyond the bound names of one category are one; what the event is does not
+// change.
+static uint32_t other_site(ppi_importer *importer, const ppi_label *label) {
+  ppi_class class = ppi_classify(label);
+  const char cat[] = {'\1', (char)('0' + class.category),
+                      (char)('0' + class.is % 64), (char)('0' + class.is / 64)};
+  ppi_label other = {cat, "<other>", sizeof cat, 7};
+  importer->names_overflowed++;
+  importer->names.max_items += 1024;
+  importer->names.max_bytes += 1 << 20;
+  uint32_t site = find_site(importer, &other, &class);
+  importer->names.max_items -= 1024;
+  importer->names.max_bytes -= 1 << 20;
+  return site;
+}
+
+uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
+  uint32_t site = find_site(importer, label, NULL);
+  if (site || importer->names.failed) return site;
+  return other_site(importer, label);
+}
+
+const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site) {
+  const ppi_intern_item *item = ppi_intern_item_of(&importer->names, site);
+  return item ? item->text + strlen(item->text) + 1 : "";
+}
+
+// ---- times ----
+
+static int64_t clamp(__int128 ns) {
+  if (ns > PPI_IMPORT_MAX_NS) return PPI_IMPORT_MAX_NS;
+  return ns < -(__int128)PPI_IMPORT_MAX_NS ? -PPI_IMPORT_MAX_NS : (int64_t)ns;
+}
+
+static bool scalar_ns(const ppi_scalar *scalar, int64_t *out) {
+  return (scalar->kind == PPI_SCALAR_NUMBER ||
+          scalar->kind == PPI_SCALAR_TEXT) &&
+         ppi_decimal_ns(scalar->text, scalar->len, 3, out, NULL);
+}
+
+// Paddle gives whole microseconds since the epoch in ts, and the time since the
+// trace's first event in args, in text made of a float: exact to the nanosecond
+// in the first 16 ms, worse than ts itself after 16 s. Then ts is taken.
+static void read_paddle_start(ppi_importer *importer, trace_event *event) {
+  const ppi_scalar *start =
+      ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
+  int64_t start_ns;
+  if (!start || event->ph != 'X' ||
+      !ppi_duration_ns(start->text, start->len, &start_ns))
+    return;
+  if (!importer->has_paddle_base) {
+    importer->has_paddle_base = true;
+    importer->paddle_base_ns = clamp((__int128)event->start - start_ns);
+  }
+  int64_t exact = clamp((__int128)importer->paddle_base_ns + start_ns);
+  __int128 off = (__int128)exact - event->start;
+  event->is_paddle = true;
+  if (off >= -1000 && off <= 1000) event->start = exact;
+}
+
+// Without a duration the end is as far from start_time as end_time is.
+static bool read_paddle_end(const ppi_importer *importer, int64_t *out) {
+  const ppi_scalar *start =
+      ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
+  const ppi_scalar *end = ppi_fields_arg(&importer->fields, PPI_ARG_END_TIME);
+  int64_t start_ns, end_ns;
+  if (!start || !end || !ppi_duration_ns(start->text, start->len, &start_ns) ||
+      !ppi_duration_ns(end->text, end->len, &end_ns))
+    return false;
+  *out = clamp((__int128)end_ns - start_ns);
+  return true;
+}
+
+static bool read_times(ppi_importer *importer, trace_event *event) {
+  const ppi_scalar *dur = &event->fields[PPI_FIELD_DUR];
+  int64_t length;
+  if (!scalar_ns(&event->fields[PPI_FIELD_TS], &event->start))
+    return skip(importer, PPI_SKIP_BAD_TIME);
+  read_paddle_start(importer, event);
+  event->end = event->start;
+  if (event->ph != 'X') return true;
+  if (dur->kind == PPI_SCALAR_NONE) {
+    if (!read_paddle_end(importer, &length)) return true;
+  } else if (!scalar_ns(dur, &length)) {
+    return skip(importer, PPI_SKIP_BAD_TIME);
+  }
+  __int128 end = (__int128)event->start + length;
+  if (end > PPI_IMPORT_MAX_NS) return skip(importer, PPI_SKIP_BAD_TIME);
+  event->end = clamp(end);
+  event->has_end = true;
+  return true;
+}
+
+void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
+  int64_t first = (int64_t)(start - PPI_RECORD_BIAS);
+  int64_t last = (int64_t)(PPI_MAX(start, end) - PPI_RECORD_BIAS);
+  importer->min_ns =
+      importer->has_times ? PPI_MIN(importer->min_ns, first) : first;
+  importer->max_ns =
+      importer->has_times ? PPI_MAX(importer->max_ns, last) : last;
+  importer->has_times = true;
+}
+
+pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
+  bool is_range = record->kind == PPI_RECORD_RANGE;
+  importer->num_events++;
+  if (record->kind != PPI_RECORD_FLOW)
+    ppi_import_span(importer, record->time,
+                    is_range ? record->end : record->time);
+  return ppi_sorter_add(&importer->records, record->process, record);
+}
+
+// ---- args ----
+
+uint64_t ppi_import_id(const ppi_scalar *scalar) {
+  int64_t id;
+  if (!scalar ||
+      (scalar->kind != PPI_SCALAR_NUMBER && scalar->kind != PPI_SCALAR_TEXT))
+    return 0;
+  if (ppi_integer(scalar->text, scalar->len, &id)) return (uint64_t)id;
+  return ppi_hash_bytes(5, scalar->text, scalar->len) | 1;
+}
+
+uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
+                           ppi_arg second) {
+  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, first);
+  if (!scalar) scalar = ppi_fields_arg(&importer->fields, second);
+  return ppi_import_id(scalar);
+}
+
+bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out) {
+  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, arg);
+  if (!scalar || scalar->kind != PPI_SCALAR_NUMBER ||
+      scalar->number - scalar->number != 0)
+    return false;
+  *out = scalar->number;
+  return true;
+}
+
+uint32_t ppi_import_attributes(ppi_importer *importer) {
+  ppi_fields *fields = &importer->fields;
+  bool is_new;
+  if (fields->attributes_cut) skip(importer, PPI_SKIP_ATTRIBUTES_CUT);
+  if (fields->attributes_len == 0) return 0;
+  // Written without braces; the array has room for them.
+  memmove(fields->attributes + 1, fields->attributes, fields->attributes_len);
+  size_t from = fields->attributes[1] == ',';
+  fields->attributes[from] = '{';
+  fields->attributes[fields->attributes_len + 1] = '}';
+  uint32_t id = ppi_intern_id(&importer->attributes, fields->attributes + from,
+                              fields->attributes_len + 2 - from, &is_new);
+  if (!id && !importer->attributes.failed)
+    skip(importer, PPI_SKIP_ATTRIBUTES_DROPPED);
+  return id;
+}
+
+// ---- ranges ----
+
+uint64_t ppi_import_own_id(uint32_t process, uint32_t site, uint64_t time) {
+  return ppi_hash_mix(time, (uint64_t)process << 32 | site) | 1;
+}
+
+static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
+  uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
+  ppi_launch launch = {0, time, event->row, event->process};
+  pprof_status status = PPROF_STATUS_OK;
+  if (event->class.is & PPI_IS_LAUNCH) {
+    launch.id = ppi_import_id_arg(importer, PPI_ARG_CORRELATION,
+                                  PPI_ARG_CORRELATION_ID);
+    if (launch.id) {
+      importer->places.processes[event->process].num_launches++;
+      importer->places.rows[event->row].num_launches++;
+      status = ppi_sorter_add(&importer->launches, 0, &launch);
+    }
+  } else if (ppi_fields_arg(&importer->fields, PPI_ARG_WINDOW)) {
+    launch.id = ppi_import_own_id(event->process, event->site, time);
+    status = ppi_sorter_add(&importer->owners, 0, &launch);
+  } else if (event->class.is & PPI_IS_OWNER) {
+    launch.id =
+        ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER);
+    if (launch.id) status = ppi_sorter_add(&importer->owners, 0, &launch);
+  }
+  return status;
+}
+
+static void set_amounts(const ppi_importer *importer, const trace_event *event,
+                        ppi_record *record) {
+  double flops;
+  if (event->step >= 0) {
+    record->value = (double)event->step;
+    if (ppi_import_number(importer, PPI_ARG_ITEMS, &record->amount))
+      record->flags |= PPI_RECORD_HAS_AMOUNT;
+    return;
+  }
+  if (ppi_import_number(importer, PPI_ARG_BYTES, &record->amount))
+    record->flags |= PPI_RECORD_HAS_AMOUNT;
+  if (ppi_import_number(importer, PPI_ARG_FLOPS, &flops) ||
+      ppi_import_number(importer, PPI_ARG_FLOPS_UPPER, &flops)) {
+    record->value = flops;
+    record->flags |= PPI_RECORD_HAS_FLOPS;
+  }
+}
+
+static ppi_record record_of(ppi_importer *importer, const trace_event *event,
+                            ppi_record_kind kind) {
+  ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
+                       .end = (uint64_t)event->end + PPI_RECORD_BIAS,
+                       .row = event->row,
+                       .site = event->site,
+                       .process = (uint16_t)event->process,
+                       .kind = (uint8_t)kind};
+  if (event->class.is & PPI_IS_COMMUNICATION)
+    record.flags |= PPI_RECORD_COMMUNICATION;
+  if (event->class.is & PPI_IS_ORT || event->is_paddle)
+    record.flags |= PPI_RECORD_IS_COARSE;
+  if (kind != PPI_RECORD_END && kind != PPI_RECORD_ASYNC_END) {
+    record.attributes = ppi_import_attributes(importer);
+    if (kind != PPI_RECORD_MARK) set_amounts(importer, event, &record);
+  }
+  return record;
+}
+
+static pprof_status add_flow(ppi_importer *importer, const trace_event *event,
+                             uint64_t flow) {
+  ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
+                       .end = flow,
+                       .row = event->row,
+                       .process = (uint16_t)event->process,
+                       .kind = PPI_RECORD_FLOW};
+  return ppi_import_add(importer, &record);
+}
+
+static pprof_status add_range(ppi_importer *importer,
+                              const trace_event *event) {
+  ppi_record_kind kind = event->ph == 'B'   ? PPI_RECORD_BEGIN
+                         : event->ph == 'E' ? PPI_RECORD_END
+                         : event->has_end   ? PPI_RECORD_RANGE
+                                            : PPI_RECORD_UNENDED;
+  ppi_record record = record_of(importer, event, kind);
+  pprof_status status = ppi_import_add(importer, &record);
+  if (status == PPROF_STATUS_OK && event->ph != 'E')
+    status = add_ids(importer, event);
+  const ppi_fields *fields = &importer->fields;
+  for (size_t i = 0; i < fields->num_flows && status == PPROF_STATUS_OK; i++)
+    status = add_flow(importer, event, fields->flows[i]);
+  return status;
+}
+
+// Ids of asynchronous events count per category and scope; in the older form
+// per name, too.
+static pprof_status add_async(ppi_importer *importer,
+                              const trace_event *event) {
+  const ppi_scalar *id = &event->fields[PPI_FIELD_ID];
+  const ppi_scalar *scope = &event->fields[PPI_FIELD_SCOPE];
+  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_LOCAL];
+  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_GLOBAL];
+  bool is_old = strchr("STFp", event->ph) != NULL;
+  uint64_t key = ppi_hash_bytes(13, event->label.cat, event->label.cat_len);
+  key = ppi_hash_bytes(key, scope->text, scope->len);
+  key = ppi_hash_mix(key, ppi_import_id(id));
+  // Ends of the newer form may go without a name.
+  if (is_old)
+    key = ppi_hash_bytes(key, event->label.name, event->label.name_len);
+  ppi_record_kind kind = strchr("bS", event->ph)   ? PPI_RECORD_ASYNC_BEGIN
+                         : strchr("eF", event->ph) ? PPI_RECORD_ASYNC_END
+                                                   : PPI_RECORD_MARK;
+  ppi_record record = record_of(importer, event, kind);
+  record.end = key;
+  return ppi_import_add(importer, &record);
+}
+
+static bool is_label(const char *text, size_t len, const char *wanted) {
+  return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
+}
+
+static bool is_launch_arrow(const ppi_label *label) {
+  return is_label(label->cat, label->cat_len, "ac2g") ||
+         (is_label(label->cat, label->cat_len, "async") &&
+          is_label(label->name, label->name_len, "launch"));
+}
+
+// Where ranges have ids in args, these arrows say nothing more.
+static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
+                              uint64_t id) {
+  uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
+  if (event->ph == 's') {
+    ppi_launch tail = {id, time, event->row, event->process};
+    return ppi_sorter_add(&importer->arrow_tails, 0, &tail);
+  }
+  ppi_arrow head = {time, id, event->row, 0};
+  return ppi_sorter_add(&importer->arrow_heads, 0, &head);
+}
+
+// Our own arrows repeat what stands in the args of their ranges.
+static pprof_status take_flow(ppi_importer *importer,
+                              const trace_event *event) {
+  const ppi_label *label = &event->label;
+  uint64_t id = ppi_import_id(&event->fields[PPI_FIELD_ID]);
+  if (!id || ppi_fields_arg(&importer->fields, PPI_ARG_FLOW))
+    return PPROF_STATUS_OK;
+  if (is_launch_arrow(label)) return add_arrow(importer, event, id);
+  // Kinds of flows count on their own; the numbers of the commonest stay.
+  if (!is_label(label->cat, label->cat_len, "fwdbwd"))
+    id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
+  return add_flow(importer, event, id);
+}
+
+static pprof_status add_counter(ppi_importer *importer,
+                                const trace_event *event) {
+  ppi_fields *fields = &importer->fields;
+  pprof_status status = PPROF_STATUS_OK;
+  importer->skips[PPI_SKIP_NUMBERS_CUT] += fields->num_numbers_cut;
+  for (size_t i = 0; i < fields->num_numbers && status == PPROF_STATUS_OK;
+       i++) {
+    char name[PPI_MAX_NAME + 1];
+    const ppi_number *number = &fields->numbers[i];
+    ppi_label label = event->label;
+    size_t key_len = strlen(number->key);
+    if (number->value - number->value != 0) {
+      skip(importer, PPI_SKIP_BAD_TIME);
+      continue;
+    }
+    if (fields->num_numbers > 1 && label.name_len + key_len < PPI_MAX_NAME) {
+      memcpy(name, label.name, label.name_len);
+      name[label.name_len] = '/';
+      memcpy(name + label.name_len + 1, number->key, key_len);
+      label.name = name;
+      label.name_len += 1 + key_len;
+    }
+    ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
+                         .value = number->value,
+                         .row = event->row,
+                         .site = ppi_import_site(importer, &label),
+                         .process = (uint16_t)event->process,
+                         .kind = PPI_RECORD_COUNTER};
+    status = record.site ? ppi_import_add(importer, &record)
+                         : PPROF_STATUS_NO_MEMORY;
+  }
+  return status;
+}
+
+// ---- dispatch ----
+
+static bool is_of_profiler(const trace_event *event) {
+  const ppi_label *label = &event->label;
+  return event->class.is & PPI_IS_FRAME ||
+         is_label(label->cat, label->cat_len, "window") ||
+         (label->cat_len == 0 && event->ph == 'i' &&
+          ((label->name_len >= 16 &&
+            memcmp(label->name, "Iteration Start:", 16) == 0) ||
+           is_label(label->name, label->name_len, "Record Window End")));
+}
+
+static bool is_device(const ppi_importer *importer, const trace_event *event) {
+  uint64_t ids = UINT64_C(1) << PPI_ARG_CORRELATION |
+                 UINT64_C(1) << PPI_ARG_CORRELATION_ID |
+                 UINT64_C(1) << PPI_ARG_STREAM;
+  uint64_t own = UINT64_C(1) << PPI_ARG_DEVICE_ERROR_NS;
+  uint64_t of_own_trace = UINT64_C(1) << PPI_ARG_WINDOW;
+  if (event->ph != 'X' || !event->has_end) return false;
+  if (importer->fields.args_set & of_own_trace)
+    return importer->fields.args_set & own;
+  return event->class.is & PPI_IS_DEVICE ||
+         (event->class.is & PPI_IS_DEVICE_WITH_IDS &&
+          importer->fields.args_set & ids) ||
+         importer->fields.args_set & own;
+}
+
+static pprof_status find_places(ppi_importer *importer, trace_event *event) {
+  event->process =
+      ppi_place_process(&importer->places, &event->fields[PPI_FIELD_PID]);
+  if (event->process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  event->row = ppi_place_row(&importer->places, event->process,
+                             &event->fields[PPI_FIELD_TID],
+                             event->class.is & PPI_IS_PYTHON_FRAME);
+  return event->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+// Our own traces have one run after the other, each with its devices; a
+// window's opening comes first.
+static pprof_status take_window(ppi_importer *importer,
+                                const trace_event *event) {
+  const ppi_label *label = &event->label;
+  uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
+  if (event->ph != 'i' || !is_label(label->cat, label->cat_len, "window"))
+    return PPROF_STATUS_OK;
+  importer->own_process =
+      ppi_place_process(&importer->places, &event->fields[PPI_FIELD_PID]);
+  if (importer->own_process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  ppi_process *process = &importer->places.processes[importer->own_process];
+  bool opens = label->name_len > 6 &&
+               memcmp(label->name + label->name_len - 6, " opens", 6) == 0;
+  if (opens && !process->has_opened) process->opened = time;
+  if (!opens) process->closed = time;
+  *(opens ? &process->has_opened : &process->has_closed) = true;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
+  uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
+  uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
+  if (is_of_profiler(event)) {
+    ppi_import_span(importer, start, end);
+    return take_window(importer, event);
+  }
+  pprof_status status = find_places(importer, event);
+  if (status != PPROF_STATUS_OK) return status;
+  if (is_device(importer, event))
+    return ppi_convert_device(importer, event->row, event->site, start, end);
+  if (strchr("stf", event->ph)) return take_flow(importer, event);
+  ppi_process *process = &importer->places.processes[event->process];
+  if (event->class.is & PPI_IS_OVERHEAD)
+    process->num_overhead++;
+  else
+    process->num_host++;
+  if (ppi_fields_arg(&importer->fields, PPI_ARG_WINDOW))
+    importer->own_process = event->process;
+  process->is_host |= event->class.category != PPROF_CATEGORY_USER_DEFINED;
+  if (is_label(event->label.name, event->label.name_len, "[memory]") &&
+      strchr("iI", event->ph))
+    return ppi_convert_memory(importer, start, event->row);
+  if (strchr("XBE", event->ph)) return add_range(importer, event);
+  if (event->ph == 'C') return add_counter(importer, event);
+  if (strchr("iIR", event->ph)) {
+    ppi_record record = record_of(importer, event, PPI_RECORD_MARK);
+    return ppi_import_add(importer, &record);
+  }
+  return add_async(importer, event);
+}
+
+// ONNX Runtime: "NODE_kernel_time" of the operator args.op_name.
+static void name_node(ppi_importer *importer, trace_event *event) {
+  static const char *const suffixes[] = {"_kernel_time", "_fence_before",
+                                         "_fence_after"};
+  const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
+  ppi_label *label = &event->label;
+  if (!op || op->len == 0 || !is_label(label->cat, label->cat_len, "Node"))
+    return;
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    size_t len = strlen(suffixes[i]);
+    if (label->name_len < len ||
+        memcmp(label->name + label->name_len - len, suffixes[i], len) != 0)
+      continue;
+    ppi_attributes_add(&importer->fields, "node", label->name,
+                       label->name_len - len);
+    char *name = importer->fields.name;
+    memcpy(name, op->text, op->len);
+    memcpy(name + op->len, suffixes[i], len);
+    label->name_len = op->len + len;
+    return;
+  }
+}
+
+static pprof_status find_label(ppi_importer *importer, trace_event *event) {
+  const ppi_scalar *cat = &event->fields[PPI_FIELD_CAT];
+  const ppi_scalar *step = ppi_fields_arg(&importer->fields, PPI_ARG_STEP);
+  event->label = (ppi_label){cat->text, importer->fields.name,
+                             cat->kind == PPI_SCALAR_TEXT ? cat->len : 0,
+                             importer->fields.name_len};
+  if (importer->fields.name_cut) skip(importer, PPI_SKIP_NAMES_CUT);
+  name_node(importer, event);
+  ppi_label_clean(&event->label, &event->step);
+  // Ends and arrows have no use for a site.
+  if (strchr("stf", event->ph) ||
+      (strchr("Ee", event->ph) && event->label.cat_len == 0))
+    return PPROF_STATUS_OK;
+  event->site = ppi_import_site(importer, &event->label);
+  if (!event->site) return PPROF_STATUS_NO_MEMORY;
+  event->class = importer->classes[event->site];
+  if (event->class.category != PPROF_CATEGORY_PROFILE_STEP)
+    event->step = -1;
+  else if (step && step->kind == PPI_SCALAR_NUMBER)
+    ppi_integer(step->text, step->len, &event->step);
+  importer->header.is_pytorch |= (event->class.is & PPI_IS_PYTORCH) != 0;
+  importer->header.is_ort |= (event->class.is & PPI_IS_ORT) != 0;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_convert(ppi_importer *importer) {
+  ppi_fields *fields = &importer->fields;
+  const ppi_scalar *ph = &fields->fields[PPI_FIELD_PH];
+  trace_event event = {.fields = fields->fields, .step = -1};
+  // Paddle ends its list with an empty object.
+  if (fields->is_empty) return PPROF_STATUS_OK;
+  fields->name[fields->name_len] = '\0';
+  event.ph = ph->text[0];
+  if (ph->kind != PPI_SCALAR_TEXT || ph->len != 1) {
+    skip(importer, PPI_SKIP_MALFORMED);
+    return PPROF_STATUS_OK;
+  }
+  if (event.ph == 'M') return ppi_convert_metadata(importer);
+  if (event.ph == '\0' || !strchr("XBEbneSTpFstfCiIR", event.ph)) {
+    skip(importer, PPI_SKIP_UNKNOWN_KIND);
+    return PPROF_STATUS_OK;
+  }
+  if (!fields->has_name && !strchr("Eef", event.ph)) {
+    skip(importer, PPI_SKIP_MALFORMED);
+    return PPROF_STATUS_OK;
+  }
+  if (!read_times(importer, &event)) return PPROF_STATUS_OK;
+  pprof_status status = find_label(importer, &event);
+  return status == PPROF_STATUS_OK ? take_timed(importer, &event) : status;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events that are no ranges of a thread: device work, memory, names of places.
+#include <stdio.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "importer.h"
+
+// ---- device work ----
+
+// Paddle and Kineto number processes of device rows by device; ONNX Runtime
+// writes its kernels under its own process.
+static uint64_t device_number(const ppi_importer *importer,
+                              const ppi_process *process) {
+  double number;
+  if (ppi_import_number(importer, PPI_ARG_DEVICE, &number) && number >= 0 &&
+      number < 1e9)
+    return (uint64_t)number;
+  if (importer->is_array || importer->header.is_ort || process->is_text ||
+      process->number < 0)
+    return 0;
+  return (uint64_t)process->number;
+}
+
+static uint32_t find_stream(ppi_importer *importer, uint32_t row_id,
+                            bool is_own) {
+  ppi_places *places = &importer->places;
+  const ppi_row *row = &places->rows[row_id];
+  const ppi_process *process = &places->processes[row->process];
+  uint32_t device =
+      is_own ? ppi_place_device(places, (uint64_t)process->number, row->process)
+             : ppi_place_device(places, device_number(importer, process),
+                                PPI_NO_PLACE);
+  double number;
+  if (!ppi_import_number(importer, PPI_ARG_STREAM, &number) || number < 0 ||
+      number > 1e15)
+    number = (double)(row->is_text ? 0 : (int64_t)row->key);
+  if (number < 0) number = 0;
+  return ppi_place_stream(places, device, (uint64_t)number, row_id);
+}
+
+pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
+                                uint32_t site, uint64_t start, uint64_t end) {
+  const ppi_class *class = &importer->classes[site];
+  double queue_ns;
+  bool is_own =
+      ppi_fields_arg(&importer->fields, PPI_ARG_DEVICE_ERROR_NS) != NULL;
+  ppi_device_record record = {
+      .start = start,
+      .end = end,
+      .submit = start,
+      .correlation = ppi_import_id_arg(importer, PPI_ARG_CORRELATION,
+                                       PPI_ARG_CORRELATION_ID),
+      .external =
+          ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER),
+      .stream = find_stream(importer, row, is_own),
+      .site = site,
+      .attributes = ppi_import_attributes(importer),
+      .row = row,
+      .process = is_own ? importer->own_process : PPI_NO_PLACE};
+  if (ppi_import_number(importer, PPI_ARG_BYTES, &record.amount))
+    record.flags |= PPI_RECORD_HAS_AMOUNT;
+  if (class->is & PPI_IS_COMMUNICATION)
+    record.flags |= PPI_RECORD_COMMUNICATION;
+  if (is_own && ppi_import_number(importer, PPI_ARG_QUEUE_NS, &queue_ns) &&
+      queue_ns > 0 && queue_ns < 0x1p53 && (uint64_t)queue_ns < start)
+    record.submit = start - (uint64_t)queue_ns;
+  if (is_own)
+    record.external = ppi_import_own_id(record.process, site, record.submit);
+  importer->num_events++;
+  ppi_import_span(importer, PPI_MIN(record.submit, start), end);
+  return ppi_import_device(importer, &record);
+}
+
+// ---- memory ----
+
+typedef struct memory_sample {
+  char place[PPI_MAX_SCALAR + 1];
+  double change, allocated, reserved;
+  bool has_allocated, has_reserved;
+  bool is_of_reserved;  // the change is
+} memory_sample;
+
+static bool read_kineto(const ppi_importer *importer, memory_sample *out) {
+  double type, device;
+  if (!ppi_import_number(importer, PPI_ARG_CHANGE, &out->change)) return false;
+  if (!ppi_import_number(importer, PPI_ARG_DEVICE_TYPE, &type)) type = 0;
+  if (!ppi_import_number(importer, PPI_ARG_DEVICE_ID, &device)) device = 0;
+  // Numbers of c10::DeviceType: CPU, CUDA, HIP, XPU.
+  int kind = type >= 0 && type < 1000 ? (int)type : 999;
+  int number = device >= 0 && device < 1e6 ? (int)device : 0;
+  if (kind == 0)
+    strcpy(out->place, "cpu");
+  else if (kind == 1 || kind == 6)
+    snprintf(out->place, sizeof out->place, "gpu:%d", number);
+  else if (kind == 12)
+    snprintf(out->place, sizeof out->place, "xpu:%d", number);
+  else
+    snprintf(out->place, sizeof out->place, "device%d:%d", kind, number);
+  out->has_allocated =
+      ppi_import_number(importer, PPI_ARG_TOTAL_ALLOCATED, &out->allocated);
+  out->has_reserved =
+      ppi_import_number(importer, PPI_ARG_TOTAL_RESERVED, &out->reserved);
+  return true;
+}
+
+// "Place(gpu:0)" and "gpu:0" are one.
+static void copy_place(const ppi_scalar *from, char *to) {
+  static const char prefix[] = "Place(";
+  size_t len = from->len, at = 0, prefix_len = sizeof prefix - 1;
+  if (len > prefix_len + 1 && memcmp(from->text, prefix, prefix_len) == 0 &&
+      from->text[len - 1] == ')') {
+    at = prefix_len;
+    len--;
+  }
+  memcpy(to, from->text + at, len - at);
+  to[len - at] = '\0';
+}
+
+static bool read_paddle(const ppi_importer *importer, memory_sample *out) {
+  const ppi_fields *fields = &importer->fields;
+  const ppi_scalar *place = ppi_fields_arg(fields, PPI_ARG_PLACE);
+  const char *cat = fields->fields[PPI_FIELD_CAT].text;
+  if (!place || place->kind != PPI_SCALAR_TEXT || place->len == 0 ||
+      !ppi_import_number(importer, PPI_ARG_INCREASE_BYTES, &out->change))
+    return false;
+  copy_place(place, out->place);
+  out->is_of_reserved = strncmp(cat, "Reserved", 8) == 0;
+  bool is_free = strcmp(cat, "Free") == 0 || strcmp(cat, "ReservedFree") == 0;
+  // Some versions give the size, others the change.
+  if (is_free ? out->change > 0 : out->change < 0) out->change = -out->change;
+  out->has_allocated =
+      ppi_import_number(importer, PPI_ARG_CURRENT_ALLOCATED, &out->allocated);
+  out->has_reserved =
+      ppi_import_number(importer, PPI_ARG_CURRENT_RESERVED, &out->reserved);
+  return true;
+}
+
+static pprof_status add_level(ppi_importer *importer, const ppi_record *from,
+                              double level, bool is_reserved, bool is_change) {
+  ppi_record record = *from;
+  record.value = level;
+  record.flags = (uint8_t)((is_reserved ? PPI_RECORD_RESERVED : 0) |
+                           (is_change ? PPI_RECORD_HAS_AMOUNT : 0));
+  if (!is_change) record.amount = 0;
+  return ppi_import_add(importer, &record);
+}
+
+pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
+                                uint32_t row) {
+  memory_sample memory = {.change = 0};
+  if (!read_kineto(importer, &memory) && !read_paddle(importer, &memory)) {
+    importer->skips[PPI_SKIP_MALFORMED]++;
+    return PPROF_STATUS_OK;
+  }
+  ppi_label label = {"Memory", memory.place, 6, strlen(memory.place)};
+  ppi_record record = {.time = time,
+                       .amount = memory.change,
+                       .row = row,
+                       .site = ppi_import_site(importer, &label),
+                       .process = (uint16_t)importer->places.rows[row].process,
+                       .kind = PPI_RECORD_COUNTER};
+  if (!record.site) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  if (memory.has_allocated || !memory.is_of_reserved)
+    status = add_level(importer, &record, memory.allocated, false,
+                       !memory.is_of_reserved);
+  if (status == PPROF_STATUS_OK &&
+      (memory.has_reserved || memory.is_of_reserved))
+    status = add_level(importer, &record, memory.reserved, true,
+                       memory.is_of_reserved);
+  return status;
+}
+
+// ---- names of places ----
+
+// Paddle: "thread 12:name(Python)".
+static ppi_scalar clean_thread_name(const ppi_scalar *from) {
+  ppi_scalar name = *from;
+  static const char *const endings[] = {"(Python)", "(C++)"};
+  for (size_t i = 0; i < 2; i++) {
+    size_t len = strlen(endings[i]);
+    if (name.len > len && strcmp(name.text + name.len - len, endings[i]) == 0)
+      name.len = (uint16_t)(name.len - len);
+  }
+  const char *colon = memchr(name.text, ':', name.len);
+  if (name.len < from->len && colon && strncmp(name.text, "thread ", 7) == 0) {
+    size_t skipped = (size_t)(colon + 1 - name.text);
+    name.len = (uint16_t)(name.len - skipped);
+    memmove(name.text, colon + 1, name.len);
+  }
+  name.text[name.len] = '\0';
+  return name;
+}
+
+// Our own traces of several runs have an event for what is known of each.
+static bool is_own_run(const ppi_fields *fields) {
+  static const char first[] = "\"baseTimeNanoseconds\":";
+  size_t from = fields->attributes_len > 0 && fields->attributes[0] == ',';
+  return strcmp(fields->name, "run") == 0 &&
+         fields->attributes_len >= from + sizeof first - 1 &&
+         memcmp(fields->attributes + from, first, sizeof first - 1) == 0;
+}
+
+pprof_status ppi_convert_metadata(ppi_importer *importer) {
+  const ppi_fields *fields = &importer->fields;
+  importer->header.is_own |= is_own_run(fields);
+  ppi_places *places = &importer->places;
+  bool is_labels = strcmp(fields->name, "process_labels") == 0;
+  bool is_process = strcmp(fields->name, "process_name") == 0;
+  bool is_thread = strcmp(fields->name, "thread_name") == 0;
+  const ppi_scalar *text =
+      ppi_fields_arg(fields, is_labels ? PPI_ARG_LABELS : PPI_ARG_NAME);
+  if (!text || (!is_labels && !is_process && !is_thread))
+    return PPROF_STATUS_OK;
+  uint32_t process = ppi_place_process(places, &fields->fields[PPI_FIELD_PID]);
+  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  if (is_labels)
+    return ppi_place_name(&places->processes[process].labels, text);
+  if (is_process) return ppi_place_name(&places->processes[process].name, text);
+  uint32_t row =
+      ppi_place_row(places, process, &fields->fields[PPI_FIELD_TID], false);
+  if (row == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  if (places->rows[row].is_other) return PPROF_STATUS_OK;
+  ppi_scalar name = clean_thread_name(text);
+  return ppi_place_name(&places->rows[row].name, &name);
+}

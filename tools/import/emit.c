@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run as sinks want it.
+#include "emit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+pprof_status ppi_tell_init(ppi_teller *emit, ppi_importer *importer) {
+  *emit = (ppi_teller){.importer = importer, .sink = importer->sink};
+  emit->base = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
+  emit->slots = ppi_alloc(PPI_EMIT_SLOTS * sizeof *emit->slots);
+  emit->row_lanes =
+      ppi_alloc((importer->places.num_rows + 1) * sizeof *emit->row_lanes);
+  emit->device_lanes = ppi_alloc(PPI_MAX_DEVICES * sizeof *emit->device_lanes);
+  emit->defined_sites = ppi_alloc(importer->names.num_items / 8 + 1);
+  emit->defined_attributes = ppi_alloc(importer->attributes.num_items / 8 + 1);
+  return emit->slots && emit->row_lanes && emit->device_lanes &&
+                 emit->defined_sites && emit->defined_attributes
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_tell_clear(ppi_teller *emit) {
+  ppi_free(emit->slots);
+  ppi_free(emit->next_seq);
+  ppi_free(emit->row_lanes);
+  ppi_free(emit->device_lanes);
+  ppi_free(emit->defined_sites);
+  ppi_free(emit->defined_attributes);
+  ppi_tally_clear(&emit->tally);
+  *emit = (ppi_teller){.importer = NULL};
+}
+
+#define TELL(emit, callback, ...)                                         \
+  do {                                                                    \
+    if ((emit)->status == PPROF_STATUS_OK && (emit)->sink->callback)      \
+      (emit)->status = (emit)->sink->callback((emit)->sink, __VA_ARGS__); \
+  } while (0)
+
+// ---- definitions ----
+
+static bool is_first(unsigned char *bits, uint32_t id) {
+  unsigned char bit = (unsigned char)(1u << (id & 7));
+  if (bits[id >> 3] & bit) return false;
+  bits[id >> 3] |= bit;
+  return true;
+}
+
+static void define(ppi_teller *emit, const pprof_definition *definition) {
+  TELL(emit, define, definition);
+}
+
+static void define_category(ppi_teller *emit, uint32_t category) {
+  if (!is_first(emit->defined_categories, category)) return;
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_CATEGORY,
+                                   .id = category,
+                                   .name = ppi_import_category_name(category)});
+}
+
+static void define_site(ppi_teller *emit, uint32_t site) {
+  static const char suffix[] = "_kernel_time";
+  char cut[PPI_MAX_NAME + 1];
+  if (site == 0 || !is_first(emit->defined_sites, site)) return;
+  const ppi_class *class = &emit->importer->classes[site];
+  const char *name = ppi_import_site_name(emit->importer, site);
+  size_t len = strlen(name);
+  if (class->is & PPI_IS_ORT && class->category == PPROF_CATEGORY_OPERATOR &&
+      len >= sizeof suffix && len < sizeof cut) {
+    memcpy(cut, name, len - (sizeof suffix - 1));
+    cut[len - (sizeof suffix - 1)] = '\0';
+    name = cut;
+  }
+  define_category(emit, class->category);
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_SITE,
+                                   .id = site,
+                                   .parent = class->category,
+                                   .name = name});
+}
+
+static void define_attributes(ppi_teller *emit, uint32_t id) {
+  if (id == 0 || !is_first(emit->defined_attributes, id)) return;
+  const ppi_intern_item *item =
+      ppi_intern_item_of(&emit->importer->attributes, id);
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_ATTRIBUTES,
+                                   .id = id,
+                                   .name = item ? item->text : "{}"});
+}
+
+static void device_name(const ppi_importer *importer, const ppi_device *device,
+                        char *out, size_t size) {
+  const ppi_process *process =
+      device->process == PPI_NO_PLACE
+          ? NULL
+          : &importer->places.processes[device->process];
+  if (process && process->name)
+    snprintf(out, size, "%s", process->name);
+  else
+    snprintf(out, size, "GPU%" PRIu64, device->number);
+}
+
+static void define_stream(ppi_teller *emit, uint32_t id) {
+  const ppi_places *places = &emit->importer->places;
+  const ppi_stream *stream = &places->streams[id];
+  const ppi_row *row = &places->rows[stream->row];
+  char name[PPI_MAX_PLACE_NAME + 1];
+  if (emit->defined_streams[id]) return;
+  emit->defined_streams[id] = true;
+  snprintf(name, sizeof name, "stream %" PRIu64, stream->number);
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_STREAM,
+                                   .id = id + 1,
+                                   .parent = stream->device + 1,
+                                   .number = stream->number,
+                                   .name = row->name ? row->name : name});
+}
+
+// ---- lanes ----
+
+static uint32_t add_lane(ppi_teller *emit, uint64_t number, const char *name) {
+  uint64_t *next_seq = ppi_grow(emit->next_seq, &emit->lanes_capacity,
+                                emit->num_lanes + 1, sizeof *next_seq);
+  if (!next_seq) {
+    emit->status = PPROF_STATUS_NO_MEMORY;
+    return 0;
+  }
+  emit->next_seq = next_seq;
+  next_seq[emit->num_lanes] = 0;
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_LANE,
+                                   .id = (uint32_t)emit->num_lanes,
+                                   .number = number,
+                                   .name = name});
+  return (uint32_t)emit->num_lanes++;
+}
+
+// The operators of the same thread give Python's lane its name.
+static const char *thread_name(const ppi_places *places, const ppi_row *row) {
+  if (row->name || !row->is_python) return row->name;
+  for (size_t i = 0; i < places->num_rows; i++) {
+    const ppi_row *other = &places->rows[i];
+    if (other->number == row->number && other->process == row->process &&
+        other->name)
+      return other->name;
+  }
+  return NULL;
+}
+
+uint32_t ppi_tell_row_lane(ppi_teller *emit, uint32_t row_id) {
+  const ppi_places *places = &emit->importer->places;
+  char text[PPI_MAX_PLACE_NAME + 16] = "";
+  if (row_id == PPI_NO_PLACE) return 0;
+  if (emit->row_lanes[row_id]) return emit->row_lanes[row_id];
+  const ppi_row *row = &places->rows[row_id];
+  const char *name = thread_name(places, row);
+  if (row->is_python)
+    snprintf(text, sizeof text, "%s%sPython", name ? name : "",
+             name ? " " : "");
+  else if (name)
+    snprintf(text, sizeof text, "%s", name);
+  else if (row->number != row->key)
+    snprintf(text, sizeof text, "thread %" PRId64, (int64_t)row->key);
+  emit->row_lanes[row_id] = add_lane(emit, row->number, text);
+  return emit->row_lanes[row_id];
+}
+
+uint32_t ppi_tell_device_lane(ppi_teller *emit, uint32_t device_id) {
+  char name[PPI_MAX_PLACE_NAME + 1];
+  if (emit->device_lanes[device_id]) return emit->device_lanes[device_id];
+  const ppi_device *device = &emit->importer->places.devices[device_id];
+  device_name(emit->importer, device, name, sizeof name);
+  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
+                                   .id = device_id + 1,
+                                   .number = device->number,
+                                   .name = name});
+  emit->device_lanes[device_id] = add_lane(emit, 0, name);
+  return emit->device_lanes[device_id];
+}
+
+// ---- events ----
+
+static void flush_slot(ppi_teller *emit, ppi_tell_slot *slot) {
+  if (slot->num == 0) return;
+  uint64_t *next_seq = &emit->next_seq[slot->lane];
+  pprof_batch batch = {.size = sizeof batch,
+                       .stride = sizeof *slot->events,
+                       .events = slot->events,
+                       .num_events = slot->num,
+                       .first_seq = *next_seq,
+                       .end_seq = *next_seq + slot->num,
+                       .lane = slot->lane};
+  *next_seq += slot->num;
+  if (emit->status == PPROF_STATUS_OK)
+    emit->status = ppi_tally_batch(&emit->tally, &batch);
+  TELL(emit, events, &batch);
+  slot->num = slot->num_flows = 0;
+}
+
+void ppi_tell_flush(ppi_teller *emit) {
+  for (size_t i = 0; i < PPI_EMIT_SLOTS; i++) flush_slot(emit, &emit->slots[i]);
+}
+
+void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event) {
+  ppi_tell_slot *slot = &emit->slots[lane % PPI_EMIT_SLOTS];
+  if (emit->status != PPROF_STATUS_OK) return;
+  define_site(emit, event->site);
+  define_attributes(emit, event->attributes);
+  if (event->stream) define_stream(emit, event->stream - 1);
+  if (slot->lane != lane || slot->num == PPI_EMIT_EVENTS ||
+      slot->num_flows + event->num_flows > PPI_EMIT_FLOWS)
+    flush_slot(emit, slot);
+  slot->lane = lane;
+  pprof_event *to = &slot->events[slot->num];
+  *to = *event;
+  if (event->work) {
+    slot->work[slot->num] = *event->work;
+    to->work = &slot->work[slot->num];
+  }
+  if (event->num_flows > 0) {
+    uint64_t *flows = slot->flows + slot->num_flows;
+    memcpy(flows, event->flows, event->num_flows * sizeof *flows);
+    to->flows = flows;
+    slot->num_flows += event->num_flows;
+  }
+  slot->num++;
+  emit->num_told++;
+}
+
+void ppi_tell_checkpoint(ppi_teller *emit, uint64_t time,
+                         const pprof_event *open, size_t num_open) {
+  for (size_t i = 0; i < num_open; i++) define_site(emit, open[i].site);
+  ppi_tell_flush(emit);
+  pprof_checkpoint checkpoint = {ppi_tell_ns(emit, time), open, num_open};
+  TELL(emit, checkpoint, &checkpoint);
+  emit->num_told = 0;
+  emit->last_checkpoint = time;
+}
+
+// ---- the edges of a run ----
+
+static const char *kind_of_trace(const ppi_trace_header *header) {
+  if (header->is_own) return "a trace of pprof";
+  if (header->is_paddle) return "a Paddle trace";
+  if (header->is_pytorch) return "a PyTorch trace";
+  return header->is_ort ? "an ONNX Runtime trace" : "a Chrome trace";
+}
+
+// Paddle's times are of the day already.
+static bool base_of_day(const ppi_teller *emit, char *out, size_t size) {
+  const ppi_trace_header *header = &emit->importer->header;
+  __int128 base = emit->importer->min_ns;
+  if (header->has_base)
+    base += header->base_ns;
+  else if (!header->is_paddle)
+    return false;
+  if (base <= 0 || base > INT64_MAX) return false;
+  snprintf(out, size, "%" PRIu64, (uint64_t)base);
+  return true;
+}
+
+void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
+  const ppi_importer *importer = emit->importer;
+  char uuid[33], pid[24], base[24];
+  snprintf(pid, sizeof pid, "%" PRId64, process->number);
+  // By index: ids that are no integers have made up numbers.
+  uint64_t index = (uint64_t)(process - importer->places.processes) + 1;
+  snprintf(uuid, sizeof uuid, "%016" PRIx64 "%016" PRIx64, importer->hash[0],
+           importer->hash[1] ^ index * 0x9e3779b9u);
+  ppi_text texts[8] = {{"uuid", uuid},
+                       {"host", ""},
+                       {"pid", pid},
+                       {"version", pprof_version()},
+                       {"clock", "imported"}};
+  size_t num = 5;
+  if (base_of_day(emit, base, sizeof base))
+    texts[num++] = (ppi_text){"time_base_realtime_ns", base};
+  if (importer->header.rank[0])
+    texts[num++] = (ppi_text){"rank", importer->header.rank};
+  if (process->name && *process->name)
+    texts[num++] = (ppi_text){"command", process->name};
+  pprof_run_info info = {texts, num, NULL};
+  TELL(emit, begin, &info);
+  add_lane(emit, 0, "process");
+  emit->process = process;
+  bool is_known = importer->header.is_own && process->has_opened;
+  TELL(emit, window, 0, true,
+       is_known ? ppi_tell_ns(emit, process->opened) : 0);
+}
+
+static int compare_totals(const void *a, const void *b) {
+  const ppi_total *x = a, *y = b;
+  if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+static void add_total(ppi_total *items, size_t *num, ppi_total_key key,
+                      double value) {
+  if (value >= 1)
+    items[(*num)++] =
+        (ppi_total){PPROF_ALL_LANES, key, (uint64_t)(value + 0.5)};
+}
+
+// Utilizations are given back as the counts they were made of.
+static void add_utilization(const ppi_importer *importer, double length_ns,
+                            ppi_total *items, size_t *num) {
+  const ppi_trace_header *header = &importer->header;
+  if (header->process_cpu >= 0 && header->process_cpu < 1e6) {
+    add_total(items, num, PPI_TOTAL_CPU_PROCESS_NS,
+              header->process_cpu * length_ns);
+    add_total(items, num, PPI_TOTAL_CPU_ELAPSED_NS, length_ns);
+  }
+  if (header->system_cpu >= 0 && header->system_cpu <= 1) {
+    add_total(items, num, PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS,
+              header->system_cpu * 1e6);
+    add_total(items, num, PPI_TOTAL_CPU_SYSTEM_IDLE_TICKS,
+              (1 - header->system_cpu) * 1e6);
+  }
+}
+
+enum { MAX_NOTES = PPI_NUM_SKIPS + 4, NOTE_LEN = 160 };
+
+static size_t make_notes(const ppi_teller *emit, const uint64_t *skips,
+                         char texts[][NOTE_LEN], ppi_text *notes,
+                         bool is_main) {
+  static const char *const words[] = {
+#define TEXT_(name, is_lost, text) text,
+      PPI_SKIP_LIST(TEXT_)
+#undef TEXT_
+  };
+  const ppi_trace_header *header = &emit->importer->header;
+  size_t num = 0;
+  snprintf(texts[num], NOTE_LEN, "imported from %s", kind_of_trace(header));
+  notes[num] = (ppi_text){"not_crash_safe", texts[num]};
+  num++;
+  for (size_t i = 0; i < PPI_NUM_SKIPS; i++) {
+    if (!skips[i]) continue;
+    snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s", skips[i], words[i]);
+    notes[num] = (ppi_text){"import", texts[num]};
+    num++;
+  }
+  if (header->is_damaged) {
+    snprintf(texts[num], NOTE_LEN,
+             "the trace is damaged at byte %" PRIu64
+             ": what follows is missing",
+             header->damaged_at);
+    notes[num] = (ppi_text){"damaged", texts[num]};
+    num++;
+  }
+  if (is_main && header->is_unclosed)
+    notes[num++] = (ppi_text){"import", "the list of events is not closed"};
+  return num;
+}
+
+static uint64_t lost_of(const uint64_t *skips) {
+  static const bool is_lost[] = {
+#define LOST_(name, is_lost, text) is_lost,
+      PPI_SKIP_LIST(LOST_)
+#undef LOST_
+  };
+  uint64_t lost = 0;
+  for (size_t i = 0; i < PPI_NUM_SKIPS; i++) lost += is_lost[i] * skips[i];
+  return lost;
+}
+
+static uint64_t length_of(const ppi_teller *emit) {
+  const ppi_importer *importer = emit->importer;
+  const ppi_process *process = emit->process;
+  if (importer->header.is_own && process->has_closed &&
+      (!process->has_opened || process->closed >= process->opened))
+    return ppi_tell_ns(emit, process->closed);
+  return importer->has_times
+             ? (uint64_t)importer->max_ns - (uint64_t)importer->min_ns
+             : 0;
+}
+
+void ppi_tell_finish(ppi_teller *emit, const uint64_t *skips, bool is_main) {
+  ppi_importer *importer = emit->importer;
+  char texts[MAX_NOTES][NOTE_LEN];
+  ppi_text notes[MAX_NOTES];
+  ppi_tell_flush(emit);
+  uint64_t length = length_of(emit);
+  TELL(emit, window, 0, false, length);
+  if (emit->status != PPROF_STATUS_OK) return;
+  ppi_total *items = NULL;
+  size_t num = 0;
+  emit->status = ppi_tally_add(&emit->tally, 0, PPI_TOTAL_LOST, lost_of(skips));
+  if (emit->status == PPROF_STATUS_OK)
+    emit->status = ppi_tally_items(&emit->tally, &items, &num);
+  if (emit->status != PPROF_STATUS_OK) return;
+  ppi_total *grown = ppi_realloc(items, (num + 8) * sizeof *items);
+  if (grown) {
+    items = grown;
+    add_total(items, &num, PPI_TOTAL_INCOMPLETE, importer->header.is_damaged);
+    if (is_main) {
+      add_total(items, &num, PPI_TOTAL_NAMES_OVERFLOWED,
+                (double)importer->names_overflowed);
+      add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
+    }
+    qsort(items, num, sizeof *items, compare_totals);
+    pprof_totals totals = {items, num, notes,
+                           make_notes(emit, skips, texts, notes, is_main)};
+    TELL(emit, finish, &totals);
+  } else {
+    emit->status = PPROF_STATUS_NO_MEMORY;
+  }
+  ppi_free(items);
+}

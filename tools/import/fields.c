@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An event's members: the short ones as they are, the name cut, args taken
+// apart.
+#include "fields.h"
+
+#include <string.h>
+
+#include "base_impl.h"
+#include "hash.h"
+#include "numbers.h"
+
+static const struct key {
+  const char *text;
+  uint8_t len;
+} field_keys[] =
+    {
+#define KEY_(name, key) {key, sizeof key - 1},
+        PPI_FIELD_LIST(KEY_)
+#undef KEY_
+},
+  arg_keys[] = {
+#define KEY_(name, key, is_kept) {key, sizeof key - 1},
+      PPI_ARG_LIST(KEY_)
+#undef KEY_
+};
+static const bool arg_is_kept[] = {
+#define KEPT_(name, key, is_kept) is_kept,
+    PPI_ARG_LIST(KEPT_)
+#undef KEPT_
+};
+
+static int find_key(const struct key *keys, int num, const char *text,
+                    size_t len) {
+  for (int i = 0; i < num; i++)
+    if (keys[i].len == len && keys[i].text[0] == text[0] &&
+        memcmp(keys[i].text, text, len) == 0)
+      return i;
+  return -1;
+}
+
+static size_t arg_bucket(const char *text, size_t len) {
+  size_t hash = len * 37 + (unsigned char)text[0] * 11 +
+                (unsigned char)text[len / 2] * 5 + (unsigned char)text[len - 1];
+  return hash % PPI_ARG_BUCKETS;
+}
+
+void ppi_fields_init(ppi_fields *fields) {
+  PPI_STATIC_ASSERT(PPI_NUM_ARGS <= 64, "a bit each, and room in the buckets");
+  for (int i = 0; i < PPI_NUM_ARGS; i++) {
+    size_t at = arg_bucket(arg_keys[i].text, arg_keys[i].len);
+    while (fields->arg_buckets[at]) at = (at + 1) % PPI_ARG_BUCKETS;
+    fields->arg_buckets[at] = (uint8_t)(i + 1);
+  }
+}
+
+static int find_arg(const ppi_fields *fields, const char *text, size_t len) {
+  if (len == 0) return -1;
+  size_t at = arg_bucket(text, len);
+  for (; fields->arg_buckets[at]; at = (at + 1) % PPI_ARG_BUCKETS) {
+    int i = fields->arg_buckets[at] - 1;
+    if (arg_keys[i].len == len && memcmp(arg_keys[i].text, text, len) == 0)
+      return i;
+  }
+  return -1;
+}
+
+size_t ppi_utf8_cut(const char *text, size_t len) {
+  size_t at = len;
+  while (at > 0 && len - at < 3 && ((unsigned char)text[at] & 0xc0) == 0x80)
+    at--;
+  return ((unsigned char)text[at] & 0xc0) == 0x80 ? len : at;
+}
+
+void ppi_fields_begin(ppi_fields *fields) {
+  fields->name_len = 0;
+  fields->has_name = fields->name_cut = false;
+  fields->is_empty = true;
+  for (int i = 0; i < PPI_NUM_FIELDS; i++) {
+    fields->fields[i].kind = PPI_SCALAR_NONE;
+    fields->fields[i].len = 0;
+  }
+  fields->args_set = 0;
+  fields->num_numbers = fields->num_numbers_cut = fields->num_flows = 0;
+  fields->attributes_len = 0;
+  fields->attributes_cut = false;
+  fields->depth = 1;
+  fields->field = fields->arg = -1;
+  fields->is_in_args = fields->is_in_id2 = false;
+}
+
+// ---- values ----
+
+static void add_text(ppi_scalar *scalar, const ppi_json_token *token) {
+  size_t room = PPI_MAX_SCALAR - scalar->len;
+  size_t len = token->len < room ? token->len : room;
+  memcpy(scalar->text + scalar->len, token->text, len);
+  scalar->len = (uint16_t)(scalar->len + len);
+  scalar->text[scalar->len] = '\0';
+}
+
+static void set_scalar(ppi_scalar *scalar, const ppi_json_token *token) {
+  if (token->kind == PPI_JSON_STRING || token->kind == PPI_JSON_STRING_PART) {
+    // A part goes on with what came before it; a new value of a key that was
+    // there already does too, which is as good as any.
+    if (scalar->kind != PPI_SCALAR_TEXT) scalar->len = 0;
+    scalar->kind = PPI_SCALAR_TEXT;
+    add_text(scalar, token);
+    return;
+  }
+  scalar->len = 0;
+  scalar->text[0] = '\0';
+  scalar->kind = PPI_SCALAR_OTHER;
+  if (token->kind != PPI_JSON_NUMBER) return;
+  scalar->kind = PPI_SCALAR_NUMBER;
+  scalar->number = token->number;
+  add_text(scalar, token);
+}
+
+// Zeroes would end the name for everybody behind us.
+static void add_name(ppi_fields *fields, const ppi_json_token *token) {
+  if (token->kind != PPI_JSON_STRING && token->kind != PPI_JSON_STRING_PART &&
+      token->kind != PPI_JSON_NUMBER)
+    return;
+  fields->has_name = true;
+  if (fields->name_cut) return;
+  size_t room = PPI_MAX_NAME - fields->name_len;
+  size_t len = token->len;
+  bool is_cut = len > room;
+  char *at = fields->name + fields->name_len;
+  if (is_cut) len = room;
+  memcpy(at, token->text, len);
+  for (char *zero; (zero = memchr(at, '\0', len)) != NULL;) *zero = ' ';
+  fields->name_len += len;
+  if (!is_cut) return;
+  fields->name_cut = true;
+  // What follows the border decides whether it splits a character.
+  fields->name[PPI_MAX_NAME] = token->text[len];
+  fields->name_len = ppi_utf8_cut(fields->name, PPI_MAX_NAME);
+}
+
+static void add_number(ppi_fields *fields, const ppi_json_token *token) {
+  if (fields->num_numbers == PPI_MAX_NUMBERS) {
+    fields->num_numbers_cut++;
+    return;
+  }
+  fields->numbers[fields->num_numbers++].value = token->number;
+}
+
+static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
+  int64_t flow;
+  bool is_text = token->kind == PPI_JSON_STRING;
+  if ((token->kind != PPI_JSON_NUMBER && !is_text) ||
+      fields->num_flows == PPI_MAX_EVENT_FLOWS)
+    return;
+  if (!ppi_integer(token->text, token->len, &flow))
+    flow = (int64_t)ppi_hash_bytes(3, token->text, token->len);
+  if (flow) fields->flows[fields->num_flows++] = (uint64_t)flow;
+}
+
+// ---- args ----
+
+static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
+  fields->arg = find_arg(fields, token->text, token->len);
+  fields->keeps_arg = fields->arg < 0 || arg_is_kept[fields->arg];
+  if (fields->num_numbers < PPI_MAX_NUMBERS) {
+    char *key = fields->numbers[fields->num_numbers].key;
+    size_t len = token->len < 63 ? token->len : 63;
+    memcpy(key, token->text, len);
+    key[len] = '\0';
+  }
+  // A first value replaces what an equal key before it left.
+  if (fields->arg >= 0) {
+    fields->args[fields->arg].kind = PPI_SCALAR_NONE;
+    fields->args[fields->arg].len = 0;
+    fields->args_set |= UINT64_C(1) << fields->arg;
+  }
+  fields->member_at = fields->attributes_len;
+  if (fields->keeps_arg) ppi_attributes_take(fields, token);
+}
+
+static bool opens(ppi_json_kind kind) {
+  return kind == PPI_JSON_OBJECT || kind == PPI_JSON_ARRAY;
+}
+
+static bool closes(ppi_json_kind kind) {
+  return kind == PPI_JSON_OBJECT_END || kind == PPI_JSON_ARRAY_END;
+}
+
+// The depth of the args object itself is 2.
+static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
+  if (closes(token->kind) && fields->depth == 1) {
+    fields->is_in_args = false;
+    return;
+  }
+  if (token->kind == PPI_JSON_KEY && fields->depth == 2) {
+    begin_arg(fields, token);
+    return;
+  }
+  bool is_direct = fields->depth == 2 && !closes(token->kind);
+  if (is_direct && token->kind == PPI_JSON_NUMBER) add_number(fields, token);
+  if (is_direct && fields->arg >= 0)
+    set_scalar(&fields->args[fields->arg], token);
+  if (fields->arg == PPI_ARG_FLOWS && fields->depth == 3 && !opens(token->kind))
+    add_flow(fields, token);
+  if (fields->keeps_arg) ppi_attributes_take(fields, token);
+}
+
+// ---- the event ----
+
+static void take_key(ppi_fields *fields, const ppi_json_token *token) {
+  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
+  static const struct key others[] = {{"name", 4}, {"args", 4}, {"id2", 3}};
+  fields->is_empty = false;
+  fields->field = -1;
+  if (token->len == 0) return;
+  int found =
+      find_key(field_keys, PPI_FIELD_ID2_LOCAL, token->text, token->len);
+  if (found < 0) {
+    found = find_key(others, 3, token->text, token->len);
+    if (found >= 0) found += NAME;
+  }
+  fields->field = found;
+  if (found == NAME) {
+    fields->name_len = 0;
+    fields->has_name = fields->name_cut = false;
+  } else if (found >= 0 && found < NAME) {
+    fields->fields[found].kind = PPI_SCALAR_NONE;
+    fields->fields[found].len = 0;
+  }
+}
+
+static void take_direct(ppi_fields *fields, const ppi_json_token *token) {
+  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
+  if (token->kind == PPI_JSON_KEY)
+    take_key(fields, token);
+  else if (fields->field == NAME)
+    add_name(fields, token);
+  else if (fields->field >= 0 && fields->field < NAME)
+    set_scalar(&fields->fields[fields->field], token);
+}
+
+static void take_id2(ppi_fields *fields, const ppi_json_token *token) {
+  if (closes(token->kind)) {
+    fields->is_in_id2 = fields->depth > 1;
+  } else if (token->kind == PPI_JSON_KEY) {
+    int found = token->len > 0 ? find_key(field_keys + PPI_FIELD_ID2_LOCAL, 2,
+                                          token->text, token->len)
+                               : -1;
+    fields->field = found < 0 ? -1 : found + PPI_FIELD_ID2_LOCAL;
+  } else if (fields->depth == 2 && fields->field >= PPI_FIELD_ID2_LOCAL) {
+    set_scalar(&fields->fields[fields->field], token);
+  }
+}
+
+bool ppi_fields_take(ppi_fields *fields, const ppi_json_token *token) {
+  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
+  if (closes(token->kind)) fields->depth--;
+  if (fields->depth == 0) return false;
+  if (fields->is_in_args) {
+    take_in_args(fields, token);
+  } else if (fields->is_in_id2) {
+    take_id2(fields, token);
+  } else if (fields->depth == 1 && !closes(token->kind)) {
+    bool is_object = token->kind == PPI_JSON_OBJECT;
+    fields->is_in_args = is_object && fields->field == ARGS;
+    fields->is_in_id2 = is_object && fields->field == ID2;
+    if (!fields->is_in_args && !fields->is_in_id2) take_direct(fields, token);
+  }
+  if (opens(token->kind)) fields->depth++;
+  return true;
+}

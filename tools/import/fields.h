@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one event of a trace says, gathered from the parser's tokens.
+#ifndef PPI_IMPORT_FIELDS_H_
+#define PPI_IMPORT_FIELDS_H_
+
+#include "json.h"
+
+#define PPI_MAX_NAME 4096
+#define PPI_MAX_ATTRIBUTES 16384
+#define PPI_MAX_SCALAR 255
+#define PPI_MAX_NUMBERS 64
+#define PPI_MAX_EVENT_FLOWS 64
+
+typedef enum ppi_scalar_kind {
+  PPI_SCALAR_NONE,
+  PPI_SCALAR_NUMBER,
+  PPI_SCALAR_TEXT,
+  PPI_SCALAR_OTHER  // true, false, null, an object, an array
+} ppi_scalar_kind;
+
+typedef struct ppi_scalar {
+  ppi_scalar_kind kind;
+  uint16_t len;
+  double number;
+  char text[PPI_MAX_SCALAR + 1];
+} ppi_scalar;
+
+// Fields of an event that are short. NAME and ARGS are apart.
+#define PPI_FIELD_LIST(X) \
+  X(PH, "ph")             \
+  X(CAT, "cat")           \
+  X(TS, "ts")             \
+  X(DUR, "dur")           \
+  X(PID, "pid")           \
+  X(TID, "tid")           \
+  X(ID, "id")             \
+  X(SCOPE, "scope")       \
+  X(BP, "bp")             \
+  X(ID2_LOCAL, "local")   \
+  X(ID2_GLOBAL, "global")
+typedef enum ppi_field {
+#define PPI_FIELD_ENUM_(name, key) PPI_FIELD_##name,
+  PPI_FIELD_LIST(PPI_FIELD_ENUM_)
+#undef PPI_FIELD_ENUM_
+      PPI_NUM_FIELDS
+} ppi_field;
+
+// Members of args that mean something here. Those that are KEPT also stay in
+// the attributes; the others differ from event to event.
+#define PPI_ARG_LIST(X)                         \
+  X(CORRELATION, "correlation", 0)              \
+  X(CORRELATION_ID, "correlation id", 0)        \
+  X(EXTERNAL, "External id", 0)                 \
+  X(EXTERNAL_LOWER, "external id", 0)           \
+  X(BYTES, "bytes", 0)                          \
+  X(FLOPS, "flops", 0)                          \
+  X(FLOPS_UPPER, "Flops", 0)                    \
+  X(ITEMS, "items", 0)                          \
+  X(DEVICE, "device", 0)                        \
+  X(STREAM, "stream", 0)                        \
+  X(START_TIME, "start_time", 0)                \
+  X(END_TIME, "end_time", 0)                    \
+  X(CHANGE, "Bytes", 0)                         \
+  X(TOTAL_ALLOCATED, "Total Allocated", 0)      \
+  X(TOTAL_RESERVED, "Total Reserved", 0)        \
+  X(DEVICE_TYPE, "Device Type", 0)              \
+  X(DEVICE_ID, "Device Id", 0)                  \
+  X(PLACE, "place", 0)                          \
+  X(INCREASE_BYTES, "increase_bytes", 0)        \
+  X(CURRENT_ALLOCATED, "current_allocated", 0)  \
+  X(CURRENT_RESERVED, "current_reserved", 0)    \
+  X(OP_NAME, "op_name", 0)                      \
+  X(STEP, "step", 0)                            \
+  X(QUEUE_NS, "queue_ns", 0)                    \
+  X(DEVICE_ERROR_NS, "device_error_ns", 0)      \
+  X(NAME, "name", 1)                            \
+  X(LABELS, "labels", 1)                        \
+  /* of no use, and different at each event */  \
+  X(EV_IDX, "Ev Idx", 0)                        \
+  X(RECORD_ID, "Record function id", 0)         \
+  X(SEQUENCE, "Sequence number", 0)             \
+  X(PYTHON_ID, "Python id", 0)                  \
+  X(PYTHON_PARENT, "Python parent id", 0)       \
+  X(PYTHON_MODULE, "Python module id", 0)       \
+  X(BANDWIDTH, "memory bandwidth (GB/s)", 0)    \
+  X(QUEUED, "queued", 0)                        \
+  X(CONTEXT, "context", 0)                      \
+  X(CBID, "cbid", 0)                            \
+  X(ADDR, "Addr", 0)                            \
+  X(ADDR_LOWER, "addr", 0)                      \
+  X(FINISHED, "finished", 0)                    \
+  X(PEAK_ALLOCATED, "peak_allocated", 0)        \
+  X(PEAK_RESERVED, "peak_reserved", 0)          \
+  X(WINDOW, "window", 0)                        \
+  X(FLOWS, "flows", 0)                          \
+  X(FLOW, "flow", 0)                            \
+  X(PARAMS, "params", 0)                        \
+  X(THREADS, "thread_scheduling_stats", 0)      \
+  X(ARENA, "mem_arena_held", 0)                 \
+  X(ARENA_DELTA, "mem_arena_held_delta", 0)     \
+  X(IN_USE, "mem_bytes_in_use", 0)              \
+  X(IN_USE_DELTA, "mem_in_use_delta", 0)        \
+  X(IN_USE_PEAK, "mem_in_use_peak", 0)          \
+  X(REQUESTED, "mem_bytes_requested_in_use", 0) \
+  X(REQUESTED_DELTA, "mem_requested_in_use_delta", 0)
+typedef enum ppi_arg {
+#define PPI_ARG_ENUM_(name, key, is_kept) PPI_ARG_##name,
+  PPI_ARG_LIST(PPI_ARG_ENUM_)
+#undef PPI_ARG_ENUM_
+      PPI_NUM_ARGS
+} ppi_arg;
+
+typedef struct ppi_number {
+  char key[64];
+  double value;
+} ppi_number;
+
+#define PPI_ARG_BUCKETS 256
+
+typedef struct ppi_fields {
+  uint8_t arg_buckets[PPI_ARG_BUCKETS];  // args by a hash of the key, + 1
+  char name[PPI_MAX_NAME + 1];
+  size_t name_len;
+  bool has_name, name_cut, is_empty;
+  ppi_scalar fields[PPI_NUM_FIELDS];
+  ppi_scalar args[PPI_NUM_ARGS];
+  uint64_t args_set;  // bits of `args`
+  // All numbers in args, for counters.
+  ppi_number numbers[PPI_MAX_NUMBERS];
+  size_t num_numbers, num_numbers_cut;
+  uint64_t flows[PPI_MAX_EVENT_FLOWS];
+  size_t num_flows;
+  // A JSON object's inside, without the braces.
+  char attributes[PPI_MAX_ATTRIBUTES + 8];
+  size_t attributes_len;
+  bool attributes_cut;
+  // Of the parser: where in the event it is.
+  int depth;       // open containers, the event's own included
+  int field, arg;  // what the next value is; -1: nothing known
+  bool is_in_args, is_in_id2, keeps_arg, is_open_text;
+  size_t member_at;  // where this member of args began in `attributes`
+} ppi_fields;
+
+// ppi_fields_init comes once, before the first event.
+void ppi_fields_init(ppi_fields *fields);
+void ppi_fields_begin(ppi_fields *fields);
+// ppi_fields_take takes the tokens after the event's opening brace; false: that
+// was its closing one.
+bool ppi_fields_take(ppi_fields *fields, const ppi_json_token *token);
+
+static inline const ppi_scalar *ppi_fields_arg(const ppi_fields *fields,
+                                               ppi_arg arg) {
+  return fields->args_set >> arg & 1 ? &fields->args[arg] : NULL;
+}
+// ppi_utf8_cut is where to cut `text` so that it has at most `len` bytes and no
+// half character.
+size_t ppi_utf8_cut(const char *text, size_t len);
+
+// ppi_attributes_add adds a member with a text.
+void ppi_attributes_add(ppi_fields *fields, const char *key, const char *text,
+                        size_t len);
+
+// Within fields.c and attributes.c.
+void ppi_attributes_take(ppi_fields *fields, const ppi_json_token *token);
+
+#endif  // PPI_IMPORT_FIELDS_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a trace in Chrome's JSON (PyTorch's Kineto, Paddle, ONNX Runtime, our
+// own exporter, others), plain or gzip, into a sink, in bounded memory. What
+// becomes what stands in docs/import.md. One thread, its own state.
+#ifndef PPI_IMPORT_H_
+#define PPI_IMPORT_H_
+
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// `tell` is called now and then with what has been done of `total`.
+typedef struct ppi_import_progress {
+  void (*tell)(void *context, uint64_t done, uint64_t total);
+  void *context;
+} ppi_import_progress;
+
+// ppi_import_is_trace answers whether `path` looks like a trace: a regular file
+// that begins with gzip's magic, or with { or [ after white space. Of pipes it
+// reads nothing.
+bool ppi_import_is_trace(const char *path);
+
+// ppi_import_read delivers `path` to `sink`: begin to finish for each process
+// of the trace, in order of their ids. `progress` may be NULL.
+//
+// Errors: IO; INVALID: not JSON, or not a trace; CORRUPT: damaged from a byte
+//         on, and all before it was delivered and finished; what a callback of
+//         the sink answers.
+pprof_status ppi_import_read(const char *path, pprof_sink *sink,
+                             const ppi_import_progress *progress,
+                             pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_IMPORT_H_

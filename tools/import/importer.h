@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One import, from its file to the sink. First the trace becomes records of one
+// size (convert.c), which an external sort puts in order of time; device
+// records find their launches by a sort of their own (join.c); then a sweep
+// makes nested ranges of them (sweep.c, emit.c).
+#ifndef PPI_IMPORT_IMPORTER_H_
+#define PPI_IMPORT_IMPORTER_H_
+
+#include "classify.h"
+#include "fields.h"
+#include "import.h"
+#include "intern.h"
+#include "numbers.h"
+#include "place.h"
+#include "sorter.h"
+
+#define PPI_IMPORT_MAX_SITES 65536
+#define PPI_IMPORT_MAX_NAME_BYTES (32u << 20)
+#define PPI_IMPORT_MAX_ATTRIBUTES 65536
+#define PPI_IMPORT_MAX_ATTRIBUTE_BYTES (64u << 20)
+
+// Times in records are biased, so that they sort as unsigned numbers.
+#define PPI_RECORD_BIAS ((uint64_t)PPI_IMPORT_MAX_NS)
+
+typedef enum ppi_record_kind {
+  PPI_RECORD_BEGIN,
+  PPI_RECORD_END,
+  PPI_RECORD_RANGE,
+  PPI_RECORD_UNENDED,  // no duration was given
+  PPI_RECORD_ASYNC_BEGIN,
+  PPI_RECORD_ASYNC_END,
+  PPI_RECORD_MARK,
+  PPI_RECORD_COUNTER,
+  PPI_RECORD_FLOW
+} ppi_record_kind;
+
+enum {
+  PPI_RECORD_HAS_AMOUNT = 1,
+  PPI_RECORD_COMMUNICATION = 2,
+  PPI_RECORD_HAS_FLOPS = 4,  // in `value`
+  PPI_RECORD_RESERVED = 8,   // memory: told when it changes
+  PPI_RECORD_IS_COARSE = 16  // its times may be off by a microsecond
+};
+
+typedef struct ppi_record {
+  uint64_t time;
+  uint64_t end;  // of a range; key of an async one; id of a flow
+  double value;
+  double amount;  // bytes; of a counter the change; of a step items
+  uint32_t row, site, attributes;
+  uint16_t process;
+  uint8_t kind, flags;
+} ppi_record;
+
+// Something that submits device work, under its correlation or external id.
+typedef struct ppi_launch {
+  uint64_t id;
+  uint64_t time;
+  uint32_t row;
+  uint32_t process;
+} ppi_launch;
+
+// The head of an arrow from a launch to its device range.
+typedef struct ppi_arrow {
+  uint64_t time;
+  uint64_t id;
+  uint32_t row;
+  uint32_t reserved;
+} ppi_arrow;
+
+typedef struct ppi_device_record {
+  uint64_t key;  // start or an id, at last when it is told
+  uint64_t start, end, submit, external, correlation;
+  double amount;
+  uint32_t stream, site, attributes;
+  uint32_t row;  // where it lies; once placed, that which submitted it
+  uint32_t process;
+  uint32_t flags;
+} ppi_device_record;
+
+// What was left out or is not as it was, each told in a note.
+#define PPI_SKIP_LIST(X)                                                   \
+  X(MALFORMED, 1, "events without what an event needs left out")           \
+  X(BAD_TIME, 1, "events without a time, or with an absurd one, left out") \
+  X(UNKNOWN_KIND, 1, "events of kinds that have no counterpart left out")  \
+  X(TOO_MANY_OPEN, 1, "ranges left out, too many were open at once")       \
+  X(TOO_DEEP, 0, "ranges shown outside of the nesting, which is too deep") \
+  X(NAMES_CUT, 0, "names cut at 4096 bytes")                               \
+  X(ATTRIBUTES_CUT, 0, "events with attributes beyond 16384 bytes cut")    \
+  X(ATTRIBUTES_DROPPED, 0,                                                 \
+    "events without attributes, of which too many"                         \
+    " are different")                                                      \
+  X(ROWS_BEYOND, 0, "events of further threads in one lane '<other>'")     \
+  X(PROCESSES_BEYOND, 0, "events of further processes in one process")     \
+  X(DUPLICATE_IDS, 0,                                                      \
+    "device ranges whose correlation id has several"                       \
+    " launches; the last one before it was taken")                         \
+  X(NO_LAUNCH, 0, "device ranges whose launch is not in the trace")        \
+  X(OVERLAPPING, 0, "ranges that overlap others of their thread partly")   \
+  X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
+  X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
+  X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
+  X(SUBMIT_ROWS, 0,                                                        \
+    "submissions of device ranges left out, which this"                    \
+    " format repeats")
+typedef enum ppi_skip {
+#define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
+  PPI_SKIP_LIST(PPI_SKIP_ENUM_)
+#undef PPI_SKIP_ENUM_
+      PPI_NUM_SKIPS
+} ppi_skip;
+
+// What stands beside the events.
+typedef struct ppi_trace_header {
+  int64_t base_ns;  // added to all times gives the time of day
+  bool has_base, is_paddle, is_own, is_ort, is_pytorch, is_unclosed;
+  bool is_damaged;
+  uint64_t damaged_at;             // byte of the inflated text
+  double system_cpu, process_cpu;  // utilizations; negative: unknown
+  char rank[16];                   // "": unknown
+} ppi_trace_header;
+
+typedef struct ppi_importer {
+  pprof_sink *sink;
+  pprof_status status;  // that stopped the parser
+  ppi_fields fields;
+  ppi_trace_header header;
+  ppi_intern names;    // category text, zero, name
+  ppi_class *classes;  // by id of a name
+  size_t classes_capacity;
+  ppi_intern attributes;
+  ppi_places places;
+  ppi_spill spill;
+  ppi_sorter records, launches, owners, by_correlation, by_external, placed;
+  // Device ranges without any id, and the arrows that may lead to them.
+  ppi_sorter without_id, arrow_tails, arrow_heads, by_arrow;
+  int64_t min_ns, max_ns;  // of all that is told
+  bool has_times;
+  int64_t paddle_base_ns;  // of start_time and end_time
+  bool has_paddle_base;
+  uint32_t own_process;  // of our own traces: whose events these are
+  uint64_t num_events, names_overflowed;
+  uint64_t skips[PPI_NUM_SKIPS];
+  uint64_t hash[2];
+  // Of the parser: where in the trace it is.
+  int depth, event_depth, top_key;
+  bool is_in_event, has_events, is_array;
+  char info_key[PPI_JSON_MAX_KEY];
+} ppi_importer;
+
+void ppi_importer_init(ppi_importer *importer, const char *path);
+void ppi_importer_clear(ppi_importer *importer);
+
+// ppi_trace_take takes the tokens of the whole trace.
+bool ppi_trace_take(void *importer, const ppi_json_token *token);
+
+// ppi_convert turns importer->fields into records.
+pprof_status ppi_convert(ppi_importer *importer);
+// Of what an event says beyond its own record.
+pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
+                                uint32_t row);
+pprof_status ppi_convert_metadata(ppi_importer *importer);
+pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
+                                uint32_t site, uint64_t start, uint64_t end);
+// In our own traces a device range is found again as a submission of its site
+// at a time, by its process.
+uint64_t ppi_import_own_id(uint32_t process, uint32_t site, uint64_t time);
+// Identifiers are integers or any text; 0: none.
+uint64_t ppi_import_id(const ppi_scalar *scalar);
+uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
+                           ppi_arg second);
+bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
+uint32_t ppi_import_attributes(ppi_importer *importer);
+
+// ppi_import_site finds the site of a label; 0 when out of memory.
+uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
+const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
+pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
+// ppi_import_span widens the time that the trace covers.
+void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end);
+
+// ppi_import_device adds a device record under its ids.
+pprof_status ppi_import_device(ppi_importer *importer,
+                               ppi_device_record *record);
+
+// ppi_join gives device records their launches: importer->placed.
+pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
+
+// ppi_sweep delivers all processes.
+pprof_status ppi_sweep(ppi_importer *importer);
+
+#endif  // PPI_IMPORT_IMPORTER_H_

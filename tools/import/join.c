@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device records find what submitted them: both are sorted by id, and read side
+// by side.
+#include "base_impl.h"
+#include "importer.h"
+#include "mem.h"
+
+typedef struct id_join {
+  ppi_sort_merge launches;
+  const ppi_launch *next;
+  ppi_launch last;  // of the current id the last that fits
+  uint64_t id;
+  uint64_t num;  // of that id passed
+} id_join;
+
+// Of several launches under one id the last one before the work began.
+static bool find_launch(id_join *join, const ppi_device_record *record,
+                        bool *out_is_ambiguous) {
+  if (record->key == 0) return false;
+  while (join->next && join->next->id < record->key)
+    join->next = ppi_sort_merge_next(&join->launches);
+  if (join->id != record->key) {
+    join->id = record->key;
+    join->num = 0;
+  }
+  while (join->next && join->next->id == record->key &&
+         (join->num == 0 || join->next->time <= record->start)) {
+    join->last = *join->next;
+    join->num++;
+    join->next = ppi_sort_merge_next(&join->launches);
+  }
+  *out_is_ambiguous =
+      join->num > 1 || (join->next && join->next->id == record->key);
+  return join->num > 0;
+}
+
+static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
+                          const ppi_launch *launch, uint32_t main_process) {
+  ppi_device_record record = *from;
+  if (launch)
+    record.process = launch->process;
+  else if (record.process == PPI_NO_PLACE)
+    record.process = main_process;
+  record.row = launch ? launch->row : PPI_NO_PLACE;
+  if (launch) record.submit = launch->time;
+  if (!launch && record.submit == record.start)
+    importer->skips[PPI_SKIP_NO_LAUNCH]++;
+  // Clocks that disagree may show work before its launch.
+  record.key = PPI_MIN(record.submit, record.start);
+  return ppi_sorter_add(&importer->placed, record.process, &record);
+}
+
+static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
+                             ppi_sorter *launches, uint32_t main_process) {
+  bool is_last = devices != &importer->by_correlation;
+  id_join join = {.next = NULL};
+  ppi_sort_merge merge = {.sorter = NULL};
+  pprof_status status = ppi_sorter_finish(devices);
+  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(launches);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&join.launches, launches, NULL, NULL);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&merge, devices, NULL, NULL);
+  if (status == PPROF_STATUS_OK)
+    join.next = ppi_sort_merge_next(&join.launches);
+  while (status == PPROF_STATUS_OK) {
+    const ppi_device_record *record = ppi_sort_merge_next(&merge);
+    bool is_ambiguous = false;
+    if (!record) break;
+    bool is_found = find_launch(&join, record, &is_ambiguous);
+    if (is_found && is_ambiguous && !importer->header.is_own)
+      importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
+    if (is_found || is_last || !record->external) {
+      status =
+          place(importer, record, is_found ? &join.last : NULL, main_process);
+    } else {
+      ppi_device_record later = *record;
+      later.key = later.external;
+      status = ppi_sorter_add(&importer->by_external, 0, &later);
+    }
+  }
+  if (status == PPROF_STATUS_OK) status = merge.status;
+  if (status == PPROF_STATUS_OK) status = join.launches.status;
+  ppi_sort_merge_close(&merge);
+  ppi_sort_merge_close(&join.launches);
+  ppi_sorter_clear(devices);
+  ppi_sorter_clear(launches);
+  return status;
+}
+
+// ---- arrows ----
+
+// What lies on each row at the moment; a row's ranges are taken not to overlap.
+typedef struct arrow_walk {
+  ppi_importer *importer;
+  ppi_device_record *held;  // by row
+  bool *is_held;
+} arrow_walk;
+
+static pprof_status let_go(arrow_walk *walk, uint32_t row, uint64_t id) {
+  ppi_importer *importer = walk->importer;
+  if (!walk->is_held[row]) return PPROF_STATUS_OK;
+  walk->is_held[row] = false;
+  walk->held[row].key = id;
+  return ppi_sorter_add(id ? &importer->by_arrow : &importer->by_external, 0,
+                        &walk->held[row]);
+}
+
+static pprof_status take_head(arrow_walk *walk, const ppi_arrow *head) {
+  const ppi_device_record *held = &walk->held[head->row];
+  return walk->is_held[head->row] && head->time <= held->end
+             ? let_go(walk, head->row, head->id)
+             : PPROF_STATUS_OK;
+}
+
+static pprof_status walk_arrows(arrow_walk *walk, ppi_sort_merge *ranges,
+                                ppi_sort_merge *heads) {
+  pprof_status status = PPROF_STATUS_OK;
+  const ppi_device_record *range = ppi_sort_merge_next(ranges);
+  const ppi_arrow *head = ppi_sort_merge_next(heads);
+  while (range && status == PPROF_STATUS_OK) {
+    if (head && head->time < range->start) {
+      status = take_head(walk, head);
+      head = ppi_sort_merge_next(heads);
+      continue;
+    }
+    status = let_go(walk, range->row, 0);
+    walk->held[range->row] = *range;
+    walk->is_held[range->row] = true;
+    range = ppi_sort_merge_next(ranges);
+  }
+  for (; head && status == PPROF_STATUS_OK; head = ppi_sort_merge_next(heads))
+    status = take_head(walk, head);
+  size_t num_rows = walk->importer->places.num_rows;
+  for (uint32_t i = 0; i < num_rows && status == PPROF_STATUS_OK; i++)
+    status = let_go(walk, i, 0);
+  if (status == PPROF_STATUS_OK) status = ranges->status;
+  return status == PPROF_STATUS_OK ? heads->status : status;
+}
+
+// Traces without ids in args show launches by arrows alone.
+static pprof_status join_arrows(ppi_importer *importer) {
+  size_t num_rows = importer->places.num_rows;
+  arrow_walk walk = {importer, ppi_alloc(num_rows * sizeof *walk.held),
+                     ppi_alloc(num_rows)};
+  ppi_sort_merge ranges = {.sorter = NULL}, heads = {.sorter = NULL};
+  // Where some ranges have ids, the arrows are theirs.
+  if (importer->by_correlation.num_added > 0)
+    ppi_sorter_clear(&importer->arrow_heads);
+  pprof_status status =
+      walk.held && walk.is_held ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sorter_finish(&importer->without_id);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sorter_finish(&importer->arrow_heads);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&ranges, &importer->without_id, NULL, NULL);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&heads, &importer->arrow_heads, NULL, NULL);
+  if (status == PPROF_STATUS_OK) status = walk_arrows(&walk, &ranges, &heads);
+  ppi_sort_merge_close(&ranges);
+  ppi_sort_merge_close(&heads);
+  ppi_sorter_clear(&importer->without_id);
+  ppi_sorter_clear(&importer->arrow_heads);
+  ppi_free(walk.held);
+  ppi_free(walk.is_held);
+  return status;
+}
+
+pprof_status ppi_import_device(ppi_importer *importer,
+                               ppi_device_record *record) {
+  ppi_sorter *sorter = record->correlation ? &importer->by_correlation
+                       : record->external  ? &importer->by_external
+                                           : &importer->without_id;
+  record->key = record->correlation ? record->correlation
+                : record->external  ? record->external
+                                    : record->start;
+  return ppi_sorter_add(sorter, 0, record);
+}
+
+pprof_status ppi_join(ppi_importer *importer, uint32_t main_process) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (importer->without_id.num_added > 0) status = join_arrows(importer);
+  if (importer->by_arrow.num_added > 0 && status == PPROF_STATUS_OK)
+    status = join_all(importer, &importer->by_arrow, &importer->arrow_tails,
+                      main_process);
+  if (importer->by_correlation.num_added > 0 && status == PPROF_STATUS_OK)
+    status = join_all(importer, &importer->by_correlation, &importer->launches,
+                      main_process);
+  if (importer->by_external.num_added > 0 && status == PPROF_STATUS_OK)
+    status = join_all(importer, &importer->by_external, &importer->owners,
+                      main_process);
+  ppi_sorter_clear(&importer->launches);
+  ppi_sorter_clear(&importer->owners);
+  return status == PPROF_STATUS_OK ? ppi_sorter_finish(&importer->placed)
+                                   : status;
+}

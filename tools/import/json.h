@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A SAX parser of JSON behind a C interface: bytes go in as they come, tokens
+// come out through one callback.
+#ifndef PPI_IMPORT_JSON_H_
+#define PPI_IMPORT_JSON_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_JSON_MAX_DEPTH 256
+// Keys and numbers are cut here; strings come in parts of any length.
+#define PPI_JSON_MAX_KEY 256
+
+typedef enum ppi_json_kind {
+  PPI_JSON_OBJECT,
+  PPI_JSON_OBJECT_END,
+  PPI_JSON_ARRAY,
+  PPI_JSON_ARRAY_END,
+  PPI_JSON_KEY,
+  PPI_JSON_STRING_PART,  // more of this string follows
+  PPI_JSON_STRING,       // the last part
+  PPI_JSON_NUMBER,
+  PPI_JSON_TRUE,
+  PPI_JSON_FALSE,
+  PPI_JSON_NULL
+} ppi_json_kind;
+
+typedef struct ppi_json_token {
+  ppi_json_kind kind;
+  const char *text;  // of keys, strings and numbers; no zero ends it
+  size_t len;
+  double number;  // of numbers; the text is exact
+} ppi_json_token;
+
+// Answers false to stop.
+typedef bool (*ppi_json_take)(void *context, const ppi_json_token *token);
+
+typedef struct ppi_json ppi_json;
+ppi_json *ppi_json_create(ppi_json_take take, void *context);
+void ppi_json_destroy(ppi_json *json);
+
+typedef enum ppi_json_state {
+  PPI_JSON_MORE,     // all taken, the value goes on
+  PPI_JSON_DONE,     // the value is complete; bytes may be left
+  PPI_JSON_STOPPED,  // by the callback
+  PPI_JSON_BAD
+} ppi_json_state;
+
+// ppi_json_write parses `len` bytes; `len` 0 says that there are no more.
+// *out_used is how many were taken, up to the error if there is one.
+ppi_json_state ppi_json_write(ppi_json *json, const char *bytes, size_t len,
+                              size_t *out_used);
+// ppi_json_error says what was wrong after PPI_JSON_BAD.
+const char *ppi_json_error(const ppi_json *json);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_IMPORT_JSON_H_

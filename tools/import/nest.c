@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records in order of time to nested ranges. A range's parent is the innermost
+// open one that it lies in; one that it overlaps partly has no further
+// children (as PyTorch's profiler counts).
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+#include "sweep.h"
+
+static void fail(ppi_sweeper *sweeper, pprof_status status) {
+  if (sweeper->emit.status == PPROF_STATUS_OK) sweeper->emit.status = status;
+}
+
+static void skip(ppi_sweeper *sweeper, ppi_skip why) {
+  sweeper->importer->skips[why]++;
+}
+
+// ---- flows ----
+
+static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
+  ppi_teller *emit = &sweeper->emit;
+  size_t num = 0;
+  for (uint32_t at = open->flows; at; at = sweeper->flows[at - 1].next, num++)
+    if (sweeper->flows[at - 1].flow == flow) return;
+  uint32_t at = sweeper->free_flow;
+  if (at) {
+    sweeper->free_flow = sweeper->flows[at - 1].next;
+  } else if (sweeper->num_flows < PPI_SWEEP_MAX_FLOWS) {
+    ppi_open_flow *flows = ppi_grow(sweeper->flows, &sweeper->flows_capacity,
+                                    sweeper->num_flows + 1, sizeof *flows);
+    if (!flows) {
+      fail(sweeper, PPROF_STATUS_NO_MEMORY);
+      return;
+    }
+    sweeper->flows = flows;
+    at = (uint32_t)++sweeper->num_flows;
+  }
+  if (!at || num >= PPI_SWEEP_RANGE_FLOWS) {
+    uint32_t lane = ppi_tell_row_lane(emit, open->record.row);
+    pprof_status status =
+        ppi_tally_add(&emit->tally, lane, PPI_TOTAL_FLOWS_LOST, 1);
+    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+    if (!at) return;
+    sweeper->flows[at - 1].next = sweeper->free_flow;
+    sweeper->free_flow = at;
+    return;
+  }
+  sweeper->flows[at - 1] = (ppi_open_flow){flow, open->flows};
+  open->flows = at;
+}
+
+static size_t take_flows(ppi_sweeper *sweeper, ppi_open *open, uint64_t *out) {
+  size_t num = 0;
+  for (uint32_t at = open->flows; at;) {
+    uint32_t next = sweeper->flows[at - 1].next;
+    out[num++] = sweeper->flows[at - 1].flow;
+    sweeper->flows[at - 1].next = sweeper->free_flow;
+    sweeper->free_flow = at;
+    at = next;
+  }
+  open->flows = 0;
+  // The list has the last one first.
+  for (size_t i = 0; i < num / 2; i++) {
+    uint64_t flow = out[i];
+    out[i] = out[num - 1 - i];
+    out[num - 1 - i] = flow;
+  }
+  return num;
+}
+
+// ---- events ----
+
+static pprof_event event_of(const ppi_sweeper *sweeper,
+                            const ppi_record *record, pprof_work_amount *work) {
+  bool is_step = sweeper->importer->classes[record->site].category ==
+                 PPROF_CATEGORY_PROFILE_STEP;
+  bool has_flops = record->flags & PPI_RECORD_HAS_FLOPS;
+  pprof_event event = {.start_ns = ppi_tell_ns(&sweeper->emit, record->time),
+                       .kind = PPROF_KIND_RANGE,
+                       .site = record->site,
+                       .attributes = record->attributes};
+  event.end_ns = event.start_ns;
+  if (record->flags & PPI_RECORD_COMMUNICATION)
+    event.flags |= PPROF_FLAG_COMMUNICATION;
+  if (!has_flops) event.value = record->value;
+  if (!has_flops && !(record->flags & PPI_RECORD_HAS_AMOUNT)) return event;
+  *work = (pprof_work_amount){.size = sizeof *work};
+  *(is_step ? &work->items : &work->bytes) = record->amount;
+  if (has_flops) work->flops = record->value;
+  event.work = work;
+  return event;
+}
+
+static void count_invalid(ppi_sweeper *sweeper, const ppi_record *record,
+                          const pprof_event *event) {
+  // What ends before the trace begins has lost that in our times.
+  if (record->end >= record->time || event->end_ns < event->start_ns) return;
+  pprof_status status =
+      ppi_tally_add(&sweeper->emit.tally, event->lane, PPI_TOTAL_INVALID, 1);
+  if (status != PPROF_STATUS_OK) fail(sweeper, status);
+}
+
+static void tell_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
+                       uint32_t flags) {
+  pprof_work_amount work;
+  uint64_t flows[PPI_SWEEP_RANGE_FLOWS];
+  pprof_event event = event_of(sweeper, &open->record, &work);
+  event.end_ns = ppi_tell_ns(&sweeper->emit, open->record.end);
+  event.lane = ppi_tell_row_lane(&sweeper->emit, open->record.row);
+  event.depth = depth;
+  event.flags |= flags;
+  event.num_flows = take_flows(sweeper, open, flows);
+  event.flows = event.num_flows > 0 ? flows : NULL;
+  count_invalid(sweeper, &open->record, &event);
+  ppi_tell_event(&sweeper->emit, event.lane, &event);
+}
+
+static void tell_point(ppi_sweeper *sweeper, const ppi_record *record,
+                       pprof_kind kind, uint32_t flags) {
+  pprof_work_amount work;
+  pprof_event event = event_of(sweeper, record, &work);
+  event.kind = kind;
+  event.flags |= flags;
+  event.lane = ppi_tell_row_lane(&sweeper->emit, record->row);
+  ppi_tell_event(&sweeper->emit, event.lane, &event);
+}
+
+// ---- the stacks ----
+
+static ppi_open *top_of(ppi_open_row *row) {
+  return row->num > 0 ? &row->items[row->num - 1] : NULL;
+}
+
+static void pop(ppi_sweeper *sweeper, ppi_open_row *row, uint32_t flags) {
+  ppi_open *top = top_of(row);
+  row->num--;
+  row->num_begun -= top->record.kind == PPI_RECORD_BEGIN;
+  sweeper->num_open--;
+  ppi_launchers_update(sweeper, (uint32_t)(row - sweeper->rows));
+  tell_range(sweeper, top, (uint32_t)row->num, flags);
+}
+
+static void push(ppi_sweeper *sweeper, ppi_open_row *row,
+                 const ppi_record *record) {
+  bool is_open_end = record->kind != PPI_RECORD_RANGE;
+  if (sweeper->num_open >= PPI_SWEEP_MAX_OPEN) {
+    ppi_open open = {.record = *record};
+    skip(sweeper, is_open_end ? PPI_SKIP_TOO_MANY_OPEN : PPI_SKIP_TOO_DEEP);
+    if (!is_open_end) tell_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
+    // Its end would end another one.
+    if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
+    return;
+  }
+  ppi_open *items =
+      ppi_grow(row->items, &row->capacity, row->num + 1, sizeof *items);
+  if (!items) {
+    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+    return;
+  }
+  row->items = items;
+  items[row->num] = (ppi_open){.record = *record};
+  if (is_open_end) items[row->num].record.end = PPI_SWEEP_NEVER;
+  row->num++;
+  row->num_begun += record->kind == PPI_RECORD_BEGIN;
+  sweeper->num_open++;
+  ppi_launchers_update(sweeper, (uint32_t)(row - sweeper->rows));
+}
+
+// Ends what cannot hold [start, end).
+static void make_way(ppi_sweeper *sweeper, ppi_open_row *row,
+                     ppi_record *record) {
+  bool overlaps = false;
+  uint64_t end = record->kind == PPI_RECORD_RANGE ? record->end : record->time;
+  for (ppi_open *top; (top = top_of(row)) != NULL; pop(sweeper, row, 0)) {
+    uint64_t top_end = top->record.end;
+    // Inexact times make inner ranges stick out.
+    if (record->flags & PPI_RECORD_IS_COARSE && record->time < top_end &&
+        end > top_end && end - top_end <= 1000)
+      end = record->end = top_end;
+    if (record->time < top_end && end <= top_end) break;
+    overlaps |= record->time < top_end;
+  }
+  if (overlaps) skip(sweeper, PPI_SKIP_OVERLAPPING);
+}
+
+static bool is_async(const ppi_sweeper *sweeper, const ppi_record *record) {
+  return sweeper->importer->places.rows[record->row].is_other ||
+         sweeper->is_async_row[record->row] ||
+         sweeper->importer->classes[record->site].is & PPI_IS_ASYNC;
+}
+
+// PyTorch's profiler does not write on which thread its own work lay. Where it
+// fits into a range it was inside that: of several threads the one that
+// launches most.
+static uint32_t row_of_overhead(ppi_sweeper *sweeper,
+                                const ppi_record *record) {
+  uint32_t found;
+  if (!ppi_launchers_find(sweeper, record->end, &found))
+    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+  return found == PPI_NO_PLACE ? record->row : found;
+}
+
+static void take_range(ppi_sweeper *sweeper, const ppi_record *from) {
+  ppi_record record = *from;
+  if (sweeper->importer->classes[record.site].is & PPI_IS_OVERHEAD &&
+      record.kind == PPI_RECORD_RANGE)
+    record.row = row_of_overhead(sweeper, &record);
+  if (!is_async(sweeper, &record)) {
+    make_way(sweeper, &sweeper->rows[record.row], &record);
+    push(sweeper, &sweeper->rows[record.row], &record);
+  } else if (record.kind == PPI_RECORD_RANGE) {
+    ppi_open open = {.record = record};
+    tell_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
+  } else {
+    skip(sweeper, PPI_SKIP_TOO_MANY_OPEN);
+  }
+}
+
+// Ends the innermost range that was begun; those with a known end inside it
+// are over, or stick out.
+static void take_end(ppi_sweeper *sweeper, ppi_open_row *row,
+                     const ppi_record *record) {
+  size_t at = row->num;
+  if (row->num_left_out > 0) {
+    row->num_left_out--;
+    return;
+  }
+  if (row->num_begun == 0) {
+    uint32_t lane = ppi_tell_row_lane(&sweeper->emit, record->row);
+    pprof_status status =
+        ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
+    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+    return;
+  }
+  while (row->items[at - 1].record.kind != PPI_RECORD_BEGIN) at--;
+  while (row->num > at) {
+    if (top_of(row)->record.kind == PPI_RECORD_UNENDED)
+      top_of(row)->record.end = record->time;
+    pop(sweeper, row, 0);
+  }
+  top_of(row)->record.end = record->time;
+  pop(sweeper, row, 0);
+}
+
+static void take_flow(ppi_sweeper *sweeper, ppi_open_row *row,
+                      const ppi_record *record) {
+  ppi_open *top;
+  while ((top = top_of(row)) != NULL && top->record.end < record->time)
+    pop(sweeper, row, 0);
+  if (top)
+    add_flow(sweeper, top, record->end);
+  else
+    skip(sweeper, PPI_SKIP_FLOWS_UNBOUND);
+}
+
+// ---- asynchronous ranges ----
+
+static uint32_t *async_bucket(ppi_sweeper *sweeper, uint64_t key) {
+  return &sweeper->async_buckets[key >> 13 & (PPI_SWEEP_BUCKETS - 1)];
+}
+
+static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
+  uint32_t at = sweeper->free_async;
+  if (sweeper->num_open >= PPI_SWEEP_MAX_OPEN) {
+    skip(sweeper, PPI_SKIP_TOO_MANY_OPEN);
+    return;
+  }
+  if (at) {
+    sweeper->free_async = sweeper->async[at - 1].next;
+  } else {
+    ppi_open *async = ppi_grow(sweeper->async, &sweeper->async_capacity,
+                               sweeper->num_async + 1, sizeof *async);
+    if (!async) {
+      fail(sweeper, PPROF_STATUS_NO_MEMORY);
+      return;
+    }
+    sweeper->async = async;
+    at = (uint32_t)++sweeper->num_async;
+  }
+  uint32_t *bucket = async_bucket(sweeper, record->end);
+  sweeper->async[at - 1] = (ppi_open){.record = *record, .next = *bucket};
+  *bucket = at;
+  sweeper->num_open++;
+}
+
+static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
+  uint32_t *link = async_bucket(sweeper, record->end);
+  while (*link && sweeper->async[*link - 1].record.end != record->end)
+    link = &sweeper->async[*link - 1].next;
+  if (!*link) {
+    uint32_t lane = ppi_tell_row_lane(&sweeper->emit, record->row);
+    pprof_status status =
+        ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
+    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+    return;
+  }
+  uint32_t at = *link;
+  ppi_open *open = &sweeper->async[at - 1];
+  *link = open->next;
+  open->record.end = record->time;
+  tell_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
+  open->record.kind = PPI_RECORD_FLOW;  // free
+  open->next = sweeper->free_async;
+  sweeper->free_async = at;
+  sweeper->num_open--;
+}
+
+// ---- records ----
+
+// A level that is held is told when it changes, with the change; the first one
+// has none.
+static void take_counter(ppi_sweeper *sweeper, const ppi_record *from) {
+  ppi_record record = *from;
+  if (!(record.flags & PPI_RECORD_RESERVED)) {
+    tell_point(sweeper, &record, PPROF_KIND_COUNTER, 0);
+    return;
+  }
+  double *last = &sweeper->reserved[record.site];
+  bool is_stated = record.flags & PPI_RECORD_HAS_AMOUNT;
+  if (!is_stated) {
+    if (*last == record.value + 1 || (*last == 0 && record.value == 0)) {
+      *last = record.value + 1;
+      return;
+    }
+    if (*last != 0) {
+      record.amount = record.value + 1 - *last;
+      record.flags |= PPI_RECORD_HAS_AMOUNT;
+    }
+  }
+  *last = record.value + 1;
+  tell_point(sweeper, &record, PPROF_KIND_COUNTER, PPROF_FLAG_RESERVED);
+}
+
+void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
+  ppi_open_row *row = &sweeper->rows[record->row];
+  switch ((ppi_record_kind)record->kind) {
+    case PPI_RECORD_RANGE:
+    case PPI_RECORD_UNENDED:
+    case PPI_RECORD_BEGIN:
+      take_range(sweeper, record);
+      return;
+    case PPI_RECORD_END:
+      take_end(sweeper, row, record);
+      return;
+    case PPI_RECORD_ASYNC_BEGIN:
+      begin_async(sweeper, record);
+      return;
+    case PPI_RECORD_ASYNC_END:
+      end_async(sweeper, record);
+      return;
+    case PPI_RECORD_MARK:
+      tell_point(sweeper, record, PPROF_KIND_MARK, 0);
+      return;
+    case PPI_RECORD_COUNTER:
+      take_counter(sweeper, record);
+      return;
+    case PPI_RECORD_FLOW:
+      take_flow(sweeper, row, record);
+  }
+}
+
+void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
+  ppi_teller *emit = &sweeper->emit;
+  const ppi_stream *stream = &sweeper->importer->places.streams[record->stream];
+  pprof_work_amount work = {.size = sizeof work, .bytes = record->amount};
+  pprof_event event = {
+      .kind = PPROF_KIND_DEVICE_RANGE,
+      .start_ns = ppi_tell_ns(emit, record->submit),
+      .end_ns = ppi_tell_ns(emit, record->submit),
+      .device_start_ns = ppi_tell_ns(emit, record->start),
+      .device_end_ns = ppi_tell_ns(emit, record->end),
+      .work = record->flags & PPI_RECORD_HAS_AMOUNT ? &work : NULL,
+      .site = record->site,
+      .stream = record->stream + 1,
+      .attributes = record->attributes,
+      .flags = record->flags & PPI_RECORD_COMMUNICATION
+                   ? PPROF_FLAG_COMMUNICATION
+                   : 0};
+  if (sweeper->importer->classes[record->site].is & PPI_IS_PROJECTED)
+    event.flags |= PPROF_FLAG_PROJECTED;
+  // Both 0 would be no time at all.
+  if (event.device_end_ns == 0) event.device_start_ns = event.device_end_ns = 1;
+  event.lane = ppi_tell_row_lane(emit, record->row == PPI_NO_PLACE
+                                           ? PPI_NO_PLACE
+                                           : sweeper->thread_rows[record->row]);
+  ppi_tell_event(emit, ppi_tell_device_lane(emit, stream->device), &event);
+}
+
+// ---- checkpoints and the end ----
+
+static void list(ppi_sweeper *sweeper, size_t *num, const ppi_open *open,
+                 uint32_t depth, uint64_t time) {
+  bool is_async = open->record.kind == PPI_RECORD_ASYNC_BEGIN;
+  pprof_work_amount work;
+  pprof_event event = event_of(sweeper, &open->record, &work);
+  event.work = NULL;
+  event.end_ns = ppi_tell_ns(&sweeper->emit, time);
+  event.lane = ppi_tell_row_lane(&sweeper->emit, open->record.row);
+  event.depth = depth;
+  if (is_async) event.flags |= PPROF_FLAG_ASYNC;
+  sweeper->listed[(*num)++] = event;
+}
+
+void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time) {
+  size_t num_rows = sweeper->importer->places.num_rows, num = 0;
+  for (size_t i = 0; i < num_rows; i++) {
+    ppi_open_row *row = &sweeper->rows[i];
+    while (row->num > 0 && top_of(row)->record.end <= time)
+      pop(sweeper, row, 0);
+  }
+  pprof_event *listed = ppi_grow(sweeper->listed, &sweeper->listed_capacity,
+                                 sweeper->num_open + 1, sizeof *listed);
+  if (!listed) {
+    fail(sweeper, PPROF_STATUS_NO_MEMORY);
+    return;
+  }
+  sweeper->listed = listed;
+  for (size_t i = 0; i < num_rows; i++)
+    for (size_t at = 0; at < sweeper->rows[i].num; at++)
+      list(sweeper, &num, &sweeper->rows[i].items[at], (uint32_t)at, time);
+  for (size_t i = 0; i < sweeper->num_async; i++)
+    if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN)
+      list(sweeper, &num, &sweeper->async[i], 0, time);
+  ppi_tell_checkpoint(&sweeper->emit, time, listed, num);
+}
+
+void ppi_nest_finish(ppi_sweeper *sweeper) {
+  uint64_t end = (uint64_t)sweeper->importer->max_ns + PPI_RECORD_BIAS;
+  for (size_t i = 0; i < sweeper->importer->places.num_rows; i++) {
+    ppi_open_row *row = &sweeper->rows[i];
+    while (row->num > 0) {
+      bool is_cut = top_of(row)->record.end == PPI_SWEEP_NEVER;
+      if (is_cut) {
+        top_of(row)->record.end = end;
+        skip(sweeper, PPI_SKIP_UNENDED);
+      }
+      pop(sweeper, row, is_cut ? PPROF_FLAG_CLIPPED : 0);
+    }
+  }
+  for (size_t i = 0; i < sweeper->num_async; i++) {
+    ppi_open *open = &sweeper->async[i];
+    if (open->record.kind != PPI_RECORD_ASYNC_BEGIN) continue;
+    open->record.end = end;
+    skip(sweeper, PPI_SKIP_UNENDED);
+    tell_range(sweeper, open, 0, PPROF_FLAG_ASYNC | PPROF_FLAG_CLIPPED);
+  }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding places by their ids.
+#include "place.h"
+
+#include <string.h>
+
+#include "hash.h"
+#include "mem.h"
+#include "numbers.h"
+
+// Beyond any OS's thread ids.
+#define FIRST_OWN_NUMBER (UINT64_C(1) << 40)
+// Beyond any OS's process ids.
+#define FIRST_OWN_PROCESS (INT64_C(1) << 24)
+
+typedef struct place_id {
+  uint64_t key;
+  int64_t number;
+  bool is_text;
+} place_id;
+
+// "123" is a number; so is Paddle's "123(Python)", which is the same thread as
+// its "123(C++)".
+static place_id id_of(const ppi_scalar *scalar) {
+  place_id id = {0, 0, false};
+  size_t len = scalar->len;
+  const char *bracket = memchr(scalar->text, '(', len);
+  if (scalar->kind == PPI_SCALAR_NONE || scalar->kind == PPI_SCALAR_OTHER)
+    return id;
+  if (bracket && bracket > scalar->text && scalar->kind == PPI_SCALAR_TEXT &&
+      scalar->text[len - 1] == ')')
+    len = (size_t)(bracket - scalar->text);
+  if (ppi_integer(scalar->text, len, &id.number)) {
+    id.key = (uint64_t)id.number;
+    return id;
+  }
+  id.is_text = true;
+  id.key = ppi_hash_bytes(11, scalar->text, scalar->len);
+  return id;
+}
+
+pprof_status ppi_place_name(char **name, const ppi_scalar *text) {
+  size_t len = text->len;
+  while (len > 0 && text->text[len - 1] == ' ') len--;
+  if (len == 0 || text->kind != PPI_SCALAR_TEXT) return PPROF_STATUS_OK;
+  len = ppi_utf8_cut(text->text, len);
+  char *copy = ppi_alloc(len + 1);
+  if (!copy) return PPROF_STATUS_NO_MEMORY;
+  memcpy(copy, text->text, len);
+  for (char *zero; (zero = memchr(copy, '\0', len)) != NULL;) *zero = ' ';
+  ppi_free(*name);
+  *name = copy;
+  return PPROF_STATUS_OK;
+}
+
+// ---- processes ----
+
+uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid) {
+  place_id id = id_of(pid);
+  for (size_t i = 0; i <= places->num_processes; i++) {
+    // The last one found comes first.
+    size_t at = i == 0 ? places->last_process : i - 1;
+    if (at >= places->num_processes) break;
+    const ppi_process *process = &places->processes[at];
+    if (process->key != id.key || process->is_text != id.is_text) continue;
+    places->last_process = (uint32_t)at;
+    return (uint32_t)at;
+  }
+  if (places->num_processes == PPI_MAX_PROCESSES) {
+    places->num_processes_beyond++;
+    return PPI_MAX_PROCESSES - 1;
+  }
+  ppi_process *processes =
+      ppi_grow(places->processes, &places->processes_capacity,
+               places->num_processes + 1, sizeof *processes);
+  if (!processes) return PPI_NO_PLACE;
+  places->processes = processes;
+  ppi_process *process = &processes[places->num_processes];
+  *process =
+      (ppi_process){.number = id.number, .is_text = id.is_text, .key = id.key};
+  if (id.is_text) {
+    process->number = (int64_t)places->num_processes + 1;
+    if (ppi_place_name(&process->name, pid) != PPROF_STATUS_OK)
+      return PPI_NO_PLACE;
+  }
+  return (uint32_t)places->num_processes++;
+}
+
+static bool is_number_used(const ppi_places *places, int64_t number) {
+  for (size_t i = 0; i < places->num_processes; i++)
+    if (!places->processes[i].is_text && places->processes[i].number == number)
+      return true;
+  return false;
+}
+
+void ppi_place_number(ppi_places *places) {
+  int64_t next = FIRST_OWN_PROCESS;
+  for (size_t i = 0; i < places->num_processes; i++) {
+    if (!places->processes[i].is_text) continue;
+    while (is_number_used(places, next)) next++;
+    places->processes[i].number = next++;
+  }
+}
+
+// ---- rows ----
+
+static size_t bucket_of(const ppi_places *places, uint64_t key,
+                        uint32_t process, uint32_t kind) {
+  uint64_t hash = ppi_hash_mix(key, (uint64_t)process << 8 | kind);
+  return (size_t)(hash >> 20) & (places->num_buckets - 1);
+}
+
+static uint32_t kind_of(bool is_text, bool is_python) {
+  return (uint32_t)is_text << 1 | is_python;
+}
+
+static bool grow_buckets(ppi_places *places) {
+  if ((places->num_rows + 1) * 2 <= places->num_buckets) return true;
+  size_t num = places->num_buckets ? places->num_buckets * 2 : 64;
+  uint32_t *buckets = ppi_alloc(num * sizeof *buckets);
+  if (!buckets) return false;
+  ppi_free(places->buckets);
+  places->buckets = buckets;
+  places->num_buckets = num;
+  for (size_t i = 0; i < places->num_rows; i++) {
+    const ppi_row *row = &places->rows[i];
+    if (row->is_other) continue;
+    size_t at = bucket_of(places, row->key, row->process,
+                          kind_of(row->is_text, row->is_python));
+    while (buckets[at]) at = (at + 1) & (num - 1);
+    buckets[at] = (uint32_t)i + 1;
+  }
+  return true;
+}
+
+static uint32_t find_row(const ppi_places *places, const place_id *id,
+                         uint32_t process, bool is_python) {
+  if (!places->num_buckets) return PPI_NO_PLACE;
+  size_t at =
+      bucket_of(places, id->key, process, kind_of(id->is_text, is_python));
+  for (; places->buckets[at]; at = (at + 1) & (places->num_buckets - 1)) {
+    uint32_t found = places->buckets[at] - 1;
+    const ppi_row *row = &places->rows[found];
+    if (row->key == id->key && row->process == process &&
+        row->is_text == id->is_text && row->is_python == is_python)
+      return found;
+  }
+  return PPI_NO_PLACE;
+}
+
+static ppi_row *append_row(ppi_places *places, uint32_t process) {
+  ppi_row *rows = ppi_grow(places->rows, &places->rows_capacity,
+                           places->num_rows + 1, sizeof *rows);
+  if (!rows) return NULL;
+  places->rows = rows;
+  ppi_row *row = &rows[places->num_rows];
+  *row = (ppi_row){.process = process};
+  row->number = FIRST_OWN_NUMBER + places->num_rows++;
+  return row;
+}
+
+// Where the rows of a process go that are beyond the bound.
+static uint32_t other_row(ppi_places *places, uint32_t process) {
+  places->num_rows_beyond++;
+  for (size_t i = places->num_rows; i-- > PPI_MAX_ROWS;)
+    if (places->rows[i].process == process) return (uint32_t)i;
+  ppi_row *row = append_row(places, process);
+  if (!row) return PPI_NO_PLACE;
+  static const ppi_scalar name = {PPI_SCALAR_TEXT, 7, 0, "<other>"};
+  row->is_other = true;
+  if (ppi_place_name(&row->name, &name) != PPROF_STATUS_OK) return PPI_NO_PLACE;
+  return (uint32_t)(row - places->rows);
+}
+
+uint32_t ppi_place_row(ppi_places *places, uint32_t process,
+                       const ppi_scalar *tid, bool is_python) {
+  place_id id = id_of(tid);
+  uint32_t found = find_row(places, &id, process, is_python);
+  if (found != PPI_NO_PLACE) return found;
+  if (places->num_rows >= PPI_MAX_ROWS) return other_row(places, process);
+  if (!grow_buckets(places)) return PPI_NO_PLACE;
+  ppi_row *row = append_row(places, process);
+  if (!row) return PPI_NO_PLACE;
+  row->key = id.key;
+  row->is_text = id.is_text;
+  row->is_python = is_python;
+  // 0 would be the process, not a thread.
+  if (!id.is_text && id.number > 0) row->number = (uint64_t)id.number;
+  if (id.is_text && ppi_place_name(&row->name, tid) != PPROF_STATUS_OK)
+    return PPI_NO_PLACE;
+  size_t at =
+      bucket_of(places, id.key, process, kind_of(id.is_text, is_python));
+  while (places->buckets[at]) at = (at + 1) & (places->num_buckets - 1);
+  places->buckets[at] = (uint32_t)places->num_rows;
+  return (uint32_t)places->num_rows - 1;
+}
+
+// ---- devices ----
+
+uint32_t ppi_place_device(ppi_places *places, uint64_t number,
+                          uint32_t process) {
+  for (uint32_t i = 0; i < places->num_devices; i++)
+    if (places->devices[i].number == number &&
+        places->devices[i].process == process)
+      return i;
+  if (places->num_devices == PPI_MAX_DEVICES) return PPI_MAX_DEVICES - 1;
+  places->devices[places->num_devices] = (ppi_device){number, process};
+  return (uint32_t)places->num_devices++;
+}
+
+uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
+                          uint32_t row) {
+  const size_t mask = 2 * PPI_MAX_STREAMS - 1;
+  size_t at = (size_t)(ppi_hash_mix(number, device) >> 20) & mask;
+  for (; places->stream_buckets[at]; at = (at + 1) & mask) {
+    uint32_t found = places->stream_buckets[at] - 1u;
+    if (places->streams[found].number == number &&
+        places->streams[found].device == device)
+      return found;
+  }
+  if (places->num_streams == PPI_MAX_STREAMS) return PPI_MAX_STREAMS - 1;
+  places->streams[places->num_streams] = (ppi_stream){device, row, number};
+  places->stream_buckets[at] = (uint16_t)++places->num_streams;
+  return (uint32_t)places->num_streams - 1;
+}
+
+void ppi_places_clear(ppi_places *places) {
+  for (size_t i = 0; i < places->num_processes; i++) {
+    ppi_free(places->processes[i].name);
+    ppi_free(places->processes[i].labels);
+  }
+  for (size_t i = 0; i < places->num_rows; i++) ppi_free(places->rows[i].name);
+  ppi_free(places->processes);
+  ppi_free(places->rows);
+  ppi_free(places->buckets);
+  memset(places, 0, sizeof *places);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes, rows, devices and streams of a trace, found by what its events
+// say. Each kind is bounded; what is beyond shares one place.
+#ifndef PPI_IMPORT_PLACE_H_
+#define PPI_IMPORT_PLACE_H_
+
+#include "fields.h"
+#include "pprof/base.h"
+
+#define PPI_MAX_PROCESSES 256
+#define PPI_MAX_ROWS 65536
+#define PPI_MAX_DEVICES 256
+#define PPI_MAX_STREAMS 4096
+#define PPI_MAX_PLACE_NAME 255
+#define PPI_NO_PLACE UINT32_MAX
+
+typedef struct ppi_process {
+  int64_t number;
+  bool is_text;  // its id was no integer; `number` is made up
+  bool is_device;
+  char *name, *labels;  // NULL: none given
+  uint64_t key;         // of the id
+  uint64_t num_host, num_overhead, num_launches;
+  bool is_host;  // events of it can only be a host's
+  // Our own traces say when a run's first window opened and its last closed.
+  bool has_opened, has_closed;
+  uint64_t opened, closed;  // biased as records' times are
+} ppi_process;
+
+typedef struct ppi_row {
+  uint64_t key;     // of the id
+  uint64_t number;  // OS thread; made up where the id is not one
+  char *name;       // NULL: none given
+  uint32_t process;
+  uint64_t num_launches;
+  bool is_python;  // Python functions of a thread, beside its operators
+  bool is_text, is_other;
+} ppi_row;
+
+typedef struct ppi_device {
+  uint64_t number;
+  uint32_t process;  // that names it; PPI_NO_PLACE: "GPU<number>"
+} ppi_device;
+
+typedef struct ppi_stream {
+  uint32_t device, row;  // the row names it
+  uint64_t number;
+} ppi_stream;
+
+typedef struct ppi_places {
+  ppi_process *processes;
+  size_t num_processes, processes_capacity;
+  ppi_row *rows;
+  size_t num_rows, rows_capacity;
+  uint32_t *buckets;  // row + 1
+  size_t num_buckets;
+  ppi_device devices[PPI_MAX_DEVICES];
+  size_t num_devices;
+  ppi_stream streams[PPI_MAX_STREAMS];
+  size_t num_streams;
+  uint16_t stream_buckets[2 * PPI_MAX_STREAMS];  // stream + 1
+  uint32_t last_process;
+  uint64_t num_rows_beyond, num_processes_beyond;  // events there
+} ppi_places;
+
+// Each adds what is new; PPI_NO_PLACE when out of memory.
+uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid);
+// ppi_place_number gives processes whose ids are no integers numbers that no
+// other one has, once all are known.
+void ppi_place_number(ppi_places *places);
+uint32_t ppi_place_row(ppi_places *places, uint32_t process,
+                       const ppi_scalar *tid, bool is_python);
+uint32_t ppi_place_device(ppi_places *places, uint64_t number,
+                          uint32_t process);
+uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
+                          uint32_t row);
+// ppi_place_name replaces *name by a copy of `text`; "" leaves it.
+pprof_status ppi_place_name(char **name, const ppi_scalar *text);
+void ppi_places_clear(ppi_places *places);
+
+#endif  // PPI_IMPORT_PLACE_H_

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which processes a trace has, and each one's way to the sink.
+#include "sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+static void clear_sweeper(ppi_sweeper *sweeper) {
+  size_t num_rows = sweeper->importer->places.num_rows;
+  for (size_t i = 0; sweeper->rows && i < num_rows; i++)
+    ppi_free(sweeper->rows[i].items);
+  ppi_tell_clear(&sweeper->emit);
+  ppi_free(sweeper->rows);
+  ppi_free(sweeper->is_async_row);
+  ppi_free(sweeper->thread_rows);
+  ppi_free(sweeper->async);
+  ppi_free(sweeper->async_buckets);
+  ppi_free(sweeper->flows);
+  ppi_free(sweeper->reserved);
+  ppi_free(sweeper->listed);
+  ppi_launchers_clear(&sweeper->launchers);
+}
+
+static bool ends(const char *text, const char *with) {
+  size_t len = text ? strlen(text) : 0, with_len = strlen(with);
+  return len >= with_len && strcmp(text + len - with_len, with) == 0;
+}
+
+// Our own traces have further rows for what a thread submits and for what
+// wanders; their names begin with the thread's.
+static pprof_status find_threads(ppi_sweeper *sweeper, uint32_t process) {
+  static const char suffix[] = " submit";
+  const ppi_places *places = &sweeper->importer->places;
+  ppi_intern names = {.max_items = UINT32_MAX, .max_bytes = SIZE_MAX};
+  bool is_new;
+  uint32_t *rows = ppi_alloc((places->num_rows + 1) * sizeof *rows);
+  for (uint32_t i = 0; rows && i < places->num_rows; i++) {
+    const char *name = places->rows[i].name;
+    sweeper->is_async_row[i] = ends(name, " async");
+    if (!name || places->rows[i].process != process) continue;
+    uint32_t id = ppi_intern_id(&names, name, strlen(name), &is_new);
+    if (id && is_new) rows[id - 1] = i;
+  }
+  for (uint32_t i = 0; rows && i < places->num_rows; i++) {
+    const char *name = places->rows[i].name;
+    if (!ends(name, suffix) || places->rows[i].process != process) continue;
+    uint32_t id = ppi_intern_id(&names, name,
+                                strlen(name) - (sizeof suffix - 1), &is_new);
+    if (id && !is_new) sweeper->thread_rows[i] = rows[id - 1];
+  }
+  bool failed = !rows || names.failed;
+  ppi_intern_clear(&names);
+  ppi_free(rows);
+  return failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer,
+                                 uint32_t process) {
+  const ppi_places *places = &importer->places;
+  *sweeper = (ppi_sweeper){.importer = importer};
+  pprof_status status = ppi_tell_init(&sweeper->emit, importer);
+  sweeper->rows = ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows);
+  sweeper->is_async_row = ppi_alloc(places->num_rows + 1);
+  sweeper->thread_rows =
+      ppi_alloc((places->num_rows + 1) * sizeof *sweeper->thread_rows);
+  sweeper->async_buckets =
+      ppi_alloc(PPI_SWEEP_BUCKETS * sizeof *sweeper->async_buckets);
+  sweeper->reserved =
+      ppi_alloc((importer->names.num_items + 1) * sizeof *sweeper->reserved);
+  if (!sweeper->rows || !sweeper->is_async_row || !sweeper->thread_rows ||
+      !sweeper->async_buckets || !sweeper->reserved)
+    return PPROF_STATUS_NO_MEMORY;
+  for (uint32_t i = 0; i < places->num_rows; i++) sweeper->thread_rows[i] = i;
+  if (status == PPROF_STATUS_OK && importer->header.is_own)
+    status = find_threads(sweeper, process);
+  return status;
+}
+
+// ---- which processes ----
+
+// Devices are numbered from 0, so a process may have the id of one, and its
+// label: PyTorch labels 0 to 15 always.
+static bool is_device(const ppi_process *process) {
+  if (process->is_host) return false;
+  return (process->labels && strncmp(process->labels, "GPU", 3) == 0) ||
+         ends(process->name, "(GPU)");
+}
+
+static bool comes_before(const ppi_process *a, const ppi_process *b) {
+  if (a->is_text != b->is_text) return b->is_text;
+  return a->number < b->number;
+}
+
+// Host events make a process a run of its own.
+static bool is_run(const ppi_process *process) {
+  return process->num_host > 0 && !process->is_device;
+}
+
+// Who launches most device work, or does most.
+static uint32_t find_main(const ppi_places *places) {
+  uint32_t main_process = 0;
+  for (uint32_t i = 1; i < places->num_processes; i++) {
+    const ppi_process *a = &places->processes[i];
+    const ppi_process *b = &places->processes[main_process];
+    if (is_run(a) != is_run(b)               ? is_run(a)
+        : a->num_launches != b->num_launches ? a->num_launches > b->num_launches
+        : a->num_host != b->num_host         ? a->num_host > b->num_host
+                                             : comes_before(a, b))
+      main_process = i;
+  }
+  return main_process;
+}
+
+// What is of no process of its own goes with the main one.
+static bool is_wanted(const void *context, uint32_t group) {
+  const ppi_sweeper *sweeper = context;
+  const ppi_process *process = &sweeper->importer->places.processes[group];
+  return group == sweeper->process ||
+         (sweeper->process == sweeper->main_process && !is_run(process));
+}
+
+static bool is_placed_here(const void *context, uint32_t group) {
+  return group == ((const ppi_sweeper *)context)->process;
+}
+
+// ---- device rows that only their process's name tells of ----
+
+static bool is_device_group(const void *context, uint32_t group) {
+  const ppi_places *places = context;
+  return places->processes[group].is_device;
+}
+
+static ppi_device_record device_record_of(ppi_importer *importer,
+                                          const ppi_record *record) {
+  ppi_places *places = &importer->places;
+  const ppi_row *row = &places->rows[record->row];
+  const ppi_process *process = &places->processes[row->process];
+  int64_t number = process->number;
+  if (process->labels && strlen(process->labels) > 4)
+    ppi_integer(process->labels + 4, strlen(process->labels + 4), &number);
+  uint32_t device =
+      ppi_place_device(places, number < 0 ? 0 : (uint64_t)number, PPI_NO_PLACE);
+  return (ppi_device_record){
+      .start = record->time,
+      .end = record->end,
+      .submit = record->time,
+      .amount = record->amount,
+      .stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
+                                 record->row),
+      .site = record->site,
+      .attributes = record->attributes,
+      .row = record->row,
+      .process = PPI_NO_PLACE,
+      .flags = record->flags};
+}
+
+static pprof_status take_device_rows(ppi_importer *importer) {
+  ppi_sort_merge merge;
+  bool is_any = false;
+  for (size_t i = 0; i < importer->places.num_processes; i++) {
+    ppi_process *process = &importer->places.processes[i];
+    process->is_device = is_device(process);
+    is_any |= process->is_device && process->num_host > 0;
+  }
+  if (!is_any) return PPROF_STATUS_OK;
+  pprof_status status = ppi_sort_merge_open(&merge, &importer->records,
+                                            is_device_group, &importer->places);
+  while (status == PPROF_STATUS_OK) {
+    const ppi_record *record = ppi_sort_merge_next(&merge);
+    if (!record) break;
+    if (record->kind != PPI_RECORD_RANGE) continue;
+    ppi_device_record device = device_record_of(importer, record);
+    status = ppi_import_device(importer, &device);
+  }
+  if (status == PPROF_STATUS_OK) status = merge.status;
+  ppi_sort_merge_close(&merge);
+  return status;
+}
+
+// ---- one process ----
+
+static bool is_left_out(ppi_sweeper *sweeper, const ppi_record *record) {
+  const ppi_row *row = &sweeper->importer->places.rows[record->row];
+  if (sweeper->importer->places.processes[record->process].is_device)
+    return record->kind == PPI_RECORD_RANGE || record->kind == PPI_RECORD_FLOW;
+  if (!sweeper->importer->header.is_own || !ends(row->name, " submit"))
+    return false;
+  sweeper->importer->skips[PPI_SKIP_SUBMIT_ROWS] +=
+      record->kind == PPI_RECORD_RANGE;
+  return true;
+}
+
+static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
+  ppi_teller *emit = &sweeper->emit;
+  uint64_t pace = PPI_SWEEP_CHECKPOINT + 4 * sweeper->num_open;
+  if (emit->num_told >= pace && time > emit->last_checkpoint &&
+      time > emit->base)
+    ppi_nest_checkpoint(sweeper, time);
+}
+
+static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
+                         ppi_sort_merge *devices) {
+  const ppi_record *record = ppi_sort_merge_next(records);
+  const ppi_device_record *device = ppi_sort_merge_next(devices);
+  while ((record || device) && sweeper->emit.status == PPROF_STATUS_OK) {
+    bool is_record = record && (!device || record->time <= device->key);
+    keep_up(sweeper, is_record ? record->time : device->key);
+    if (is_record) {
+      if (!is_left_out(sweeper, record)) ppi_nest_take(sweeper, record);
+      record = ppi_sort_merge_next(records);
+    } else {
+      ppi_nest_device(sweeper, device);
+      device = ppi_sort_merge_next(devices);
+    }
+  }
+  if (sweeper->emit.status == PPROF_STATUS_OK)
+    sweeper->emit.status = records->status;
+  if (sweeper->emit.status == PPROF_STATUS_OK)
+    sweeper->emit.status = devices->status;
+}
+
+// Skips of the whole trace are told by the main process, those of a process by
+// itself.
+static void finish_run(ppi_sweeper *sweeper, const uint64_t *before,
+                       bool is_main) {
+  uint64_t *skips = sweeper->importer->skips;
+  uint64_t own[PPI_NUM_SKIPS];
+  for (size_t i = 0; i < PPI_NUM_SKIPS; i++)
+    own[i] = skips[i] - before[i] + (is_main ? sweeper->of_trace[i] : 0);
+  ppi_tell_finish(&sweeper->emit, own, is_main);
+}
+
+static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
+                                  uint32_t main_process,
+                                  const uint64_t *of_trace) {
+  ppi_sweeper sweeper;
+  ppi_sort_merge records = {.sorter = NULL}, devices = {.sorter = NULL};
+  uint64_t before[PPI_NUM_SKIPS];
+  pprof_status status = init_sweeper(&sweeper, importer, process);
+  memcpy(before, importer->skips, sizeof before);
+  sweeper.of_trace = of_trace;
+  sweeper.process = process;
+  sweeper.main_process = main_process;
+  if (status == PPROF_STATUS_OK)
+    status =
+        ppi_sort_merge_open(&records, &importer->records, is_wanted, &sweeper);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&devices, &importer->placed, is_placed_here,
+                                 &sweeper);
+  if (status == PPROF_STATUS_OK) {
+    ppi_tell_begin(&sweeper.emit, &importer->places.processes[process]);
+    sweep_merged(&sweeper, &records, &devices);
+    ppi_nest_finish(&sweeper);
+    finish_run(&sweeper, before, process == main_process);
+    status = sweeper.emit.status;
+  }
+  ppi_sort_merge_close(&records);
+  ppi_sort_merge_close(&devices);
+  clear_sweeper(&sweeper);
+  return status;
+}
+
+static pprof_status sweep_all(ppi_importer *importer, uint32_t main_process) {
+  const ppi_places *places = &importer->places;
+  uint64_t of_trace[PPI_NUM_SKIPS];
+  bool is_done[PPI_MAX_PROCESSES] = {false};
+  pprof_status status = PPROF_STATUS_OK;
+  memcpy(of_trace, importer->skips, sizeof of_trace);
+  while (status == PPROF_STATUS_OK) {
+    uint32_t next = PPI_NO_PLACE;
+    for (uint32_t i = 0; i < places->num_processes; i++) {
+      bool is_wanted_run = is_run(&places->processes[i]) || i == main_process;
+      if (!is_done[i] && is_wanted_run &&
+          (next == PPI_NO_PLACE ||
+           comes_before(&places->processes[i], &places->processes[next])))
+        next = i;
+    }
+    if (next == PPI_NO_PLACE) break;
+    is_done[next] = true;
+    status = sweep_process(importer, next, main_process, of_trace);
+  }
+  return status;
+}
+
+// A trace without events is a run, too.
+static pprof_status add_process(ppi_importer *importer) {
+  static const ppi_scalar none = {.kind = PPI_SCALAR_NONE};
+  if (importer->places.num_processes > 0) return PPROF_STATUS_OK;
+  return ppi_place_process(&importer->places, &none) == PPI_NO_PLACE
+             ? PPROF_STATUS_NO_MEMORY
+             : PPROF_STATUS_OK;
+}
+
+pprof_status ppi_sweep(ppi_importer *importer) {
+  pprof_status status = add_process(importer);
+  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
+  if (status == PPROF_STATUS_OK) status = take_device_rows(importer);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_place_number(&importer->places);
+  uint32_t main_process = find_main(&importer->places);
+  importer->skips[PPI_SKIP_ROWS_BEYOND] = importer->places.num_rows_beyond;
+  importer->skips[PPI_SKIP_PROCESSES_BEYOND] =
+      importer->places.num_processes_beyond;
+  status = ppi_join(importer, main_process);
+  return status == PPROF_STATUS_OK ? sweep_all(importer, main_process) : status;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The variables that make a command record its NVTX calls. Main thread only.
+#ifndef PPI_TOOL_INJECT_H_
+#define PPI_TOOL_INJECT_H_
+
+#include <limits.h>
+#include <stdbool.h>
+
+#define PPI_INJECTION "NVTX_INJECTION64_PATH"
+
+// ppi_tool_find_injection finds libpprof_nvtx.so: `given`, or NULL for the one
+// beside this tool. False when there is none, with a message unless
+// `is_optional` and none was given.
+bool ppi_tool_find_injection(const char *given, bool is_optional,
+                             char out[PATH_MAX]);
+
+// ppi_tool_set_injection lets what this process starts load `library`. False:
+// out of memory.
+bool ppi_tool_set_injection(const char *library);
+
+#endif  // PPI_TOOL_INJECT_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a long read is, as one line on a terminal: rewritten in place, gone
+// at the end. Nothing is shown in the first second, nor where nobody looks.
+#ifndef PPI_TOOL_PROGRESS_H_
+#define PPI_TOOL_PROGRESS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All zero: shows nothing. Tests set the first three by hand.
+struct ppi_tool_progress {
+  FILE *out;  // NULL: nobody looks
+  uint64_t (*now_ns)(void);
+  size_t width;      // columns of the terminal
+  const char *name;  // of what is read; borrowed
+  uint64_t start_ns, shown_ns;
+  uint64_t num_events, done, total;
+  bool is_shown;
+};
+
+// ppi_tool_progress_open shows on stderr, if that is a terminal which can.
+void ppi_tool_progress_open(struct ppi_tool_progress *progress);
+bool ppi_tool_progress_can_show(int fd, const char *term);
+
+// ppi_tool_progress_begin starts another input; the second counts from the
+// first one on.
+void ppi_tool_progress_begin(struct ppi_tool_progress *progress,
+                             const char *path);
+// ppi_tool_progress_events tells of `num` more events.
+void ppi_tool_progress_events(struct ppi_tool_progress *progress, uint64_t num);
+// ppi_tool_progress_bytes tells that `done` bytes of `total` are read.
+void ppi_tool_progress_bytes(struct ppi_tool_progress *progress, uint64_t done,
+                             uint64_t total);
+// ppi_tool_progress_clear removes the line: before anything else is printed,
+// and at the end.
+void ppi_tool_progress_clear(struct ppi_tool_progress *progress);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TOOL_PROGRESS_H_
