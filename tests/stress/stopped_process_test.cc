@@ -3,12 +3,16 @@
 // A process that is stopped and goes on, at random moments of its markers and
 // of its sessions' ends.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <random>
+#include <string>
 #include <thread>
 
 #include "pprof/mark.h"
@@ -21,7 +25,7 @@ namespace {
 PPROF_SITE(work_site, "work", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
 
-[[noreturn]] void RunSessions() {
+[[noreturn]] void RunSessions(const char *spool_dir) {
   std::atomic<bool> done{false};
   std::thread marking([&] {
     while (!done) {
@@ -35,6 +39,7 @@ PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
     live.options.memory_limit_bytes = 2u << 20;
     live.options.drain_interval_us = 200;
     live.options.stop_wait_ms = 1;
+    live.options.spool_dir = spool_dir;
     // A thread that was stopped inside a marker may be there still.
     pprof_status status = live.Start();
     if (status == PPROF_STATUS_BUSY) continue;
@@ -48,13 +53,16 @@ PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
 }
 
 TEST(StoppedProcessTest, GoesOnWhileSessionsEnd) {
+  // What the child leaves when it is killed goes with this folder.
+  std::string spool_dir = testing::TempDir() + "/stopped.XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(&spool_dir[0]));
   const pid_t child = fork();
-  if (child == 0) RunSessions();
+  if (child == 0) RunSessions(spool_dir.c_str());
   std::mt19937 random(1);
   const uint64_t num = Rounds(200, 5000);
   for (uint64_t i = 0; i < num; i++) {
     // Some way into whatever it does.
-    usleep(random() % 3000);
+    for (uint64_t n = random() % 3000; n > 0; n--) sched_yield();
     kill(child, SIGSTOP);
     int status = 0;
     ASSERT_EQ(child, waitpid(child, &status, WUNTRACED));
@@ -63,6 +71,7 @@ TEST(StoppedProcessTest, GoesOnWhileSessionsEnd) {
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
+  std::filesystem::remove_all(spool_dir);
 }
 
 }  // namespace

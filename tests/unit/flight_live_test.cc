@@ -3,6 +3,7 @@
 // The flight recorder in a session: its ring in the spool, dumps of a run that
 // goes on, and what recover makes of a process that was killed.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,7 +143,7 @@ TEST_F(FlightLiveTest, ARunThatGoesOnIsDumpedWhenAsked) {
   pprof_status status;
   while (!ppi_flight_dumped(sink_, path, &status)) {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_flush(session));
-    usleep(1000);
+    sched_yield();
   }
   ASSERT_EQ(PPROF_STATUS_OK, status);
   Recording dump = Read(path);

@@ -5,6 +5,7 @@
 #include "flight.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <string>
 #include <vector>
@@ -262,7 +263,7 @@ TEST_F(FlightTest, RulesAreRateLimitedAndCounted) {
     Checkpoint(ms);
     Checkpoint(ms + 50);
     // The thread has it before the next one.
-    while (State().num_dumps < (ms < 1100 ? 1u : 2u)) usleep(100);
+    while (State().num_dumps < (ms < 1100 ? 1u : 2u)) sched_yield();
   }
   Finish();
   EXPECT_EQ(7u, State().num_fired);
@@ -291,7 +292,7 @@ TEST_F(FlightTest, AskingAlwaysWorksAndSaysWhereTo) {
             ppi_flight_trigger(sink_, nullptr, other, sizeof other));
   EXPECT_FALSE(pplog::Exists(where));
   Checkpoint(100000);
-  while (!ppi_flight_dumped(sink_, where, &status)) usleep(100);
+  while (!ppi_flight_dumped(sink_, where, &status)) sched_yield();
   EXPECT_EQ(PPROF_STATUS_OK, status);
   EXPECT_EQ(1u, Dump(where).events.size());
   std::string own = folder_ / "own.pplog";
@@ -436,7 +437,7 @@ TEST_F(FlightTest, DumpsOutOfAFullRingAreWhole) {
   uint64_t random = 1, now = 0;
   std::vector<std::string> dumps;
   for (uint64_t round = 0; round < 400; round++) {
-    while (!sink_->ready(sink_)) usleep(50);
+    while (!sink_->ready(sink_)) sched_yield();
     std::vector<pprof_event> events;
     for (int i = 0; i < 500; i++) {
       random = random * 6364136223846793005u + 1442695040888963407u;

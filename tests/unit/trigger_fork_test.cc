@@ -14,7 +14,8 @@ TEST_F(TriggerTest, ChildHasASocketOfItsOwnOnceItStarts) {
   ASSERT_EQ(0, pipe(fds));
   pid_t child = fork();
   if (child == 0) {
-    setenv("PPROF_SET", ("output=" + folder_ + "/child.pplog").c_str(), 1);
+    std::string set = "output=" + folder_ + "/child.pplog;spool=" + folder_;
+    setenv("PPROF_SET", set.c_str(), 1);
     bool good = pprof_start(Config().c_str(), nullptr) == PPROF_STATUS_OK;
     char c = good ? 'y' : 'n';
     if (write(fds[1], &c, 1) != 1) _exit(1);

@@ -1,6 +1,6 @@
 # The process ends while somebody waits for its window.
 export XDG_RUNTIME_DIR="$PWD"
-export PPROF_SET="output=all.pplog;capture={on_demand: true}"
+export PPROF_SET="output=all.pplog;spool=$PWD;capture={on_demand: true}"
 "$RUN_CHILD" start touch=ready2 steps-until=end die >child.out 2>&1 &
 pid=$!
 while [ ! -e ready2 ]; do :; done
