@@ -45,12 +45,16 @@ class TestSummaryTest(unittest.TestCase):
                     {"name": "test.xml", "uri": "file://" + path}]}}
 
     def last_line(self, events, status=0):
+        lines, exit_status = self.lines(events, status)
+        return lines[-1], exit_status
+
+    def lines(self, events, status=0):
         path = os.path.join(self.folder.name, "events")
         with open(path, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(event) + "\n" for event in events)
         done = subprocess.run([sys.executable, SUMMARY, path, str(status)],
                               stdout=subprocess.PIPE, text=True, check=False)
-        return done.stdout.splitlines()[-1], done.returncode
+        return done.stdout.splitlines(), done.returncode
 
     def test_counts_cases_of_all_tests(self):
         events = [configured("//:a"), configured("//:b"),
@@ -76,6 +80,31 @@ class TestSummaryTest(unittest.TestCase):
                   summary("//:a", "FAILED")]
         self.assertEqual(self.last_line(events, 3),
                          ("1 passed, 1 failed", 1))
+
+    def test_flaky_test_passes_and_is_named(self):
+        events = [configured("//:a"), configured("//:b"),
+                  self.result("//:a", FAILED_CASE, attempt=1),
+                  self.result("//:a", attempt=2), summary("//:a", "FLAKY"),
+                  self.result("//:b"), summary("//:b", "PASSED")]
+        self.assertEqual(self.lines(events),
+                         (["flaky: //:a, passed at attempt 2",
+                           "2 passed, 0 failed"], 0))
+
+    def test_attempts_may_come_in_any_order(self):
+        events = [configured("//:a"), self.result("//:a", attempt=2),
+                  self.result("//:a", FAILED_CASE, attempt=1),
+                  summary("//:a", "FLAKY")]
+        self.assertEqual(self.lines(events),
+                         (["flaky: //:a, passed at attempt 2",
+                           "1 passed, 0 failed"], 0))
+
+    def test_test_that_failed_at_each_attempt_fails(self):
+        events = [configured("//:a"),
+                  self.result("//:a", FAILED_CASE, attempt=1),
+                  self.result("//:a", FAILED_CASE, attempt=2),
+                  summary("//:a", "FAILED")]
+        self.assertEqual(self.lines(events, 3),
+                         (["//:a: FAILED, 1 failed", "1 passed, 1 failed"], 1))
 
     def test_skipped_case_is_neither(self):
         events = [configured("//:a"), self.result("//:a", SKIPPED_CASE),
