@@ -17,16 +17,13 @@
 #include "log_block.h"
 #include "log_budget.h"
 #include "log_io.h"
-#include "log_kept.h"
 #include "log_loss.h"
+#include "log_ring.h"
 #include "mem.h"
 #include "part.h"
 #include "rotate.h"
 
 enum {
-  HEAP_RING_BYTES = 1024 * 1024,
-  // A ring in the spool shorter than this cannot hold a few blocks of use.
-  MIN_RING_BYTES = 96 * 1024,
   // A group of blocks takes at most three of the longest, and the end of the
   // ring may waste one more.
   BLOCKS_PER_RING = 6,
@@ -44,15 +41,11 @@ typedef struct log_writer {
   ppi_disk *disk;
   ppi_log_budget budget;
   ppi_log_io *io;
-  ppi_staging *staging;
-  void *heap_ring;  // NULL: the ring is in the spool
+  ppi_log_ring ring;
   ppi_log_assembler assembler;
   bool assembling, finished;
   uint32_t num_runs;    // finished
-  uint64_t num_staged;  // blocks
   uint64_t num_blocks;  // of earlier segments
-  ppi_buffer backlog;   // closed while the ring was full: u32 length, blocks
-  ppi_log_kept kept;
   ppi_log_loss loss;
   ppi_log_writer_stats stats;
   uint64_t limit_ms;
@@ -80,23 +73,7 @@ static pprof_status fail(log_writer *writer, pprof_status status) {
   return writer->status;
 }
 
-// ---- kept ----
-
-// A block has reached the ring.
-static bool note_block(log_writer *writer, const uint8_t *block,
-                       const ppi_log_header *header) {
-  if (header->type != PPI_LOG_EVENTS) return true;
-  for (uint32_t i = 0; i < header->num_runs; i++) {
-    ppi_log_run run;
-    ppi_log_run_load(block + PPI_LOG_HEADER_SIZE + i * PPI_LOG_RUN_SIZE, &run);
-    bool noted =
-        writer->heap_ring
-            ? ppi_log_kept_promise(&writer->kept, &run, writer->num_staged)
-            : ppi_log_kept_set(&writer->kept, run.lane, run.end_seq);
-    if (!noted) return false;
-  }
-  return true;
-}
+// ---- the way into the ring ----
 
 static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   log_writer *writer = writer_of(sink);
@@ -106,41 +83,7 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
     *out_seq = lane < rotate->num_ends ? rotate->ends[lane] : 0;
     return true;
   }
-  if (writer->io && ppi_log_kept_waits(&writer->kept))
-    ppi_log_kept_written(&writer->kept,
-                         ppi_log_io_look(writer->io).num_written);
-  *out_seq = ppi_log_kept_end(&writer->kept, lane);
-  return true;
-}
-
-// ---- the way into the ring ----
-
-static size_t split_group(const uint8_t *bytes, size_t len,
-                          ppi_staging_block *out) {
-  size_t num = 0;
-  ppi_log_header header;
-  while (len > 0 && num < PPI_LOG_MAX_GROUP &&
-         ppi_log_header_load(bytes, &header)) {
-    size_t size = ppi_log_block_size(&header);
-    out[num++] = (ppi_staging_block){bytes, (uint32_t)size, header.number};
-    bytes += size;
-    len -= size;
-  }
-  return num;
-}
-
-static bool stage_group(log_writer *writer, const uint8_t *bytes, size_t len) {
-  ppi_staging_block blocks[PPI_LOG_MAX_GROUP] = {{0}};
-  size_t num = split_group(bytes, len, blocks);
-  if (!ppi_staging_put(writer->staging, blocks, num)) return false;
-  for (size_t i = 0; i < num; i++) {
-    ppi_log_header header;
-    ppi_log_header_load(blocks[i].bytes, &header);
-    if (!note_block(writer, blocks[i].bytes, &header))
-      fail(writer, PPROF_STATUS_NO_MEMORY);
-    writer->num_staged++;
-  }
-  ppi_log_io_wake(writer->io);
+  *out_seq = ppi_log_ring_kept(&writer->ring, writer->io, lane);
   return true;
 }
 
@@ -162,26 +105,7 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   if (!ppi_log_budget_take(&writer->budget, writer->segment_path, len))
     return refuse(writer, blocks, len);
   writer->segment_len += len;
-  if (writer->backlog.len == 0 && stage_group(writer, blocks, len))
-    return writer->status;
-  uint8_t prefix[4];
-  ppi_store32(prefix, (uint32_t)len);
-  ppi_buffer_bytes(&writer->backlog, prefix, sizeof prefix);
-  ppi_buffer_bytes(&writer->backlog, blocks, len);
-  return writer->backlog.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
-}
-
-static void drain_backlog(log_writer *writer) {
-  ppi_buffer *backlog = &writer->backlog;
-  size_t done = 0;
-  while (done < backlog->len) {
-    size_t len = ppi_load32(backlog->data + done);
-    if (!stage_group(writer, backlog->data + done + 4, len)) break;
-    done += 4 + len;
-  }
-  if (done == 0) return;
-  backlog->len -= done;
-  memmove(backlog->data, backlog->data + done, backlog->len);
+  return ppi_log_ring_put(&writer->ring, writer->io, blocks, len);
 }
 
 // What each callback begins with.
@@ -190,8 +114,7 @@ static pprof_status check(log_writer *writer) {
   if (!writer->io || writer->finished) return PPROF_STATUS_INVALID;
   int error = ppi_log_io_look(writer->io).error;
   if (error) return fail_io(writer, error);
-  drain_backlog(writer);
-  return writer->status;
+  return fail(writer, ppi_log_ring_drain(&writer->ring, writer->io));
 }
 
 static bool ready(pprof_sink *sink) {
@@ -201,26 +124,10 @@ static bool ready(pprof_sink *sink) {
   // Two blocks, what the ring's end may waste, and the heads of its entries.
   uint64_t need =
       3 * (uint64_t)(ppi_log_assembler_max_block(&writer->assembler) + 24);
-  return writer->backlog.len == 0 && ppi_staging_free(writer->staging) >= need;
+  return ppi_log_ring_has_room(&writer->ring, need);
 }
 
 // ---- callbacks ----
-
-static bool take_spool_ring(log_writer *writer, ppi_staging *staging) {
-  if (!staging || staging->size < MIN_RING_BYTES ||
-      !ppi_staging_claim(staging, writer->part.part_path))
-    return false;
-  writer->staging = staging;
-  return true;
-}
-
-static bool make_heap_ring(log_writer *writer) {
-  uint64_t bytes = sizeof(ppi_staging) + HEAP_RING_BYTES;
-  if (!writer->heap_ring) writer->heap_ring = ppi_alloc(bytes);
-  if (!writer->heap_ring) return false;
-  writer->staging = ppi_staging_init(writer->heap_ring, bytes);
-  return true;
-}
 
 // A process may end at once: from the beginning the file leads to the spool,
 // which has the rest. A disk that takes longer than this is not waited for.
@@ -228,7 +135,7 @@ static void wait_for_first_blocks(log_writer *writer) {
   uint64_t deadline_ns = ppi_monotonic_ns() + FIRST_BLOCKS_MS * 1000000ull;
   while (check(writer) == PPROF_STATUS_OK) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
-    if (num_written >= writer->num_staged ||
+    if (num_written >= writer->ring.num_staged ||
         !ppi_log_io_wait(writer->io, num_written, deadline_ns))
       return;
   }
@@ -247,10 +154,9 @@ static pprof_status reopen(log_writer *writer) {
     return fail_io(writer, errno);
   ppi_log_assembler_clear(&writer->assembler);
   writer->assembling = writer->finished = false;
-  ppi_log_kept_restart(&writer->kept);
+  ppi_log_ring_restart(&writer->ring);
   ppi_tally_clear(&writer->loss.given);
   writer->loss.num_ended = 0;
-  writer->num_staged = 0;
   return PPROF_STATUS_OK;
 }
 
@@ -291,8 +197,8 @@ static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
                             .disk = writer->disk};
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid ? uuid : "");
-  pprof_status status = ppi_log_io_start(writer->part.fd, &files,
-                                         writer->staging, header, &writer->io);
+  pprof_status status = ppi_log_io_start(
+      writer->part.fd, &files, writer->ring.staging, header, &writer->io);
   if (status == PPROF_STATUS_OK) writer->part.fd = -1;
   return status;
 }
@@ -304,11 +210,11 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   if (writer->finished && counts(writer)) return PPROF_STATUS_UNSUPPORTED;
   if (writer->finished && reopen(writer) != PPROF_STATUS_OK)
     return writer->status;
-  if (!take_spool_ring(writer, info->staging) && !make_heap_ring(writer))
+  if (!ppi_log_ring_open(&writer->ring, info->staging, writer->part.part_path))
     return fail(writer, PPROF_STATUS_NO_MEMORY);
   pprof_status status = ppi_log_assembler_init(
       &writer->assembler, put_blocks, writer,
-      (size_t)(writer->staging->size / BLOCKS_PER_RING), 0);
+      (size_t)(writer->ring.staging->size / BLOCKS_PER_RING), 0);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
   writer->assembling = true;
   status = start_io(writer, info);
@@ -403,7 +309,7 @@ static pprof_status push_backlog(log_writer *writer, uint64_t deadline_ns) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
     pprof_status status = check(writer);
     bool is_done =
-        writer->backlog.len == 0 && num_written >= writer->num_staged;
+        writer->ring.backlog.len == 0 && num_written >= writer->ring.num_staged;
     if (status != PPROF_STATUS_OK || is_done) return status;
     if (!ppi_log_io_wait(writer->io, num_written, deadline_ns))
       return fail_io(writer, ETIMEDOUT);
@@ -447,7 +353,7 @@ static void tell_loss(log_writer *writer, const pprof_totals *totals) {
   ppi_log_budget *budget = &writer->budget;
   ppi_log_io_state state = ppi_log_io_look(writer->io);
   ppi_log_loss_rest rest = {
-      &writer->assembler, writer->staging, &writer->backlog,
+      &writer->assembler, writer->ring.staging, &writer->ring.backlog,
       state.num_written - writer->num_blocks, &writer->rotate.earlier};
   budget->error = state.error ? state.error : ETIMEDOUT;
   if (ppi_log_loss_settle(&writer->loss, budget, &rest, totals)) return;
@@ -513,9 +419,7 @@ static void destroy(pprof_sink *sink) {
   ppi_log_budget_close(&writer->budget);  // it borrows the part's path
   ppi_part_clear(&writer->part, !begun && !writer->num_runs);
   if (writer->assembling) ppi_log_assembler_clear(&writer->assembler);
-  ppi_buffer_clear(&writer->backlog);
-  ppi_free(writer->heap_ring);
-  ppi_log_kept_clear(&writer->kept);
+  ppi_log_ring_clear(&writer->ring);
   ppi_log_loss_clear(&writer->loss);
   ppi_free(writer->segment_path);
   ppi_rotate_clear(&writer->rotate);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A log's way from closed blocks to its I/O thread: the staging ring, what is
+// put by while that is full, and up to which record of each lane the blocks
+// there keep what they were given. Called by the log writer on the collector's
+// thread.
+#ifndef PPI_LOG_RING_H_
+#define PPI_LOG_RING_H_
+
+#include "log_io.h"
+#include "log_kept.h"
+#include "staging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_log_ring {
+  ppi_staging *staging;
+  void *heap;           // memory of a ring that is not in the spool
+  bool in_spool;        // what is in the ring outlives the process
+  ppi_buffer backlog;   // closed while the ring was full: u32 length, blocks
+  uint64_t num_staged;  // blocks
+  ppi_log_kept kept;
+} ppi_log_ring;
+
+// Takes `spool`, where that is free and long enough, for the log at
+// `part_path`, else a ring in memory. False when out of memory.
+bool ppi_log_ring_open(ppi_log_ring *ring, ppi_staging *spool,
+                       const char *part_path);
+void ppi_log_ring_restart(ppi_log_ring *ring);  // a further run
+void ppi_log_ring_clear(ppi_log_ring *ring);
+
+// Put takes whole blocks, whether there is room or not; drain moves what was
+// put by as room comes. Errors: NO_MEMORY.
+pprof_status ppi_log_ring_put(ppi_log_ring *ring, ppi_log_io *io,
+                              const uint8_t *blocks, size_t len);
+pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io);
+bool ppi_log_ring_has_room(const ppi_log_ring *ring, uint64_t bytes);
+// `io` may be NULL.
+uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_RING_H_
