@@ -42,7 +42,8 @@ static bool read_shape(ppi_cursor *cursor, ppi_shape *out) {
   out->stream = ppi_cursor_u32(cursor);
   out->window = ppi_cursor_u32(cursor);
   return !cursor->failed && out->form <= PPI_FORM_ALL &&
-         (!(out->form & PPI_FORM_NESTED) || out->depth < PPI_LOG_MAX_DEPTH);
+         (!(out->form & PPI_FORM_NESTED) ||
+          (!(out->form & PPI_FORM_STREAM) && out->depth < PPI_LOG_MAX_DEPTH));
 }
 
 // The guesses still to take before a token is read; tokens stop being read
@@ -95,20 +96,23 @@ static bool read_nested(ppi_log_model *model, columns *in, pprof_event *event) {
                             event->end_ns);
 }
 
-static void read_plain(ppi_log_model *model, columns *in, pprof_event *event) {
-  event->start_ns = model->start + take_signed(in, PPI_COLUMN_START);
+static void read_plain(ppi_log_model *model, columns *in,
+                       const ppi_shape *shape, pprof_event *event) {
+  event->start_ns =
+      ppi_log_model_follows(model, shape) + take_signed(in, PPI_COLUMN_START);
   event->end_ns = event->start_ns + take_signed(in, PPI_COLUMN_SPAN);
+  ppi_log_model_note(model, shape, event);
 }
 
-static void read_device(ppi_log_model *model, columns *in, pprof_event *event) {
-  event->device_start_ns =
-      model->device_end + take_signed(in, PPI_COLUMN_DEVICE_START);
+static void read_device(ppi_log_model *model, columns *in,
+                        const ppi_shape *shape, pprof_event *event) {
+  event->device_start_ns = ppi_log_model_device_follows(model, shape) +
+                           take_signed(in, PPI_COLUMN_DEVICE_START);
   event->device_end_ns =
       event->device_start_ns + take_signed(in, PPI_COLUMN_DEVICE_SPAN);
   event->device_error_ns =
       model->device_error + take_signed(in, PPI_COLUMN_DEVICE_ERROR);
-  model->device_end = event->device_end_ns;
-  model->device_error = event->device_error_ns;
+  ppi_log_model_note_device(model, shape, event);
 }
 
 // The list of flows that the latest event with a list of its own had.
@@ -181,9 +185,11 @@ static bool read_attributes(ppi_log_model *model, columns *in,
 }
 
 // All that few events have.
-static bool read_rest(ppi_run_decoder *decoder, columns *in, uint32_t form,
-                      flow_list *flows, pprof_event *event) {
-  if (form & PPI_FORM_DEVICE) read_device(&decoder->model, in, event);
+static bool read_rest(ppi_run_decoder *decoder, columns *in,
+                      const ppi_shape *shape, flow_list *flows,
+                      pprof_event *event) {
+  uint32_t form = shape->form;
+  if (form & PPI_FORM_DEVICE) read_device(&decoder->model, in, shape, event);
   if ((form & PPI_FORM_NEW_FLOWS) && !read_flows(decoder, in, flows))
     return false;
   if (form & (PPI_FORM_NEW_FLOWS | PPI_FORM_SAME_FLOWS)) {
@@ -248,12 +254,12 @@ static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
   ppi_log_model *model = &decoder->model;
   fill_event(shape, event);
   if (!(shape->form & PPI_FORM_NESTED))
-    read_plain(model, in, event);
+    read_plain(model, in, shape, event);
   else if (!read_nested(model, in, event))
     return PPROF_STATUS_NO_MEMORY;
   model->start = event->start_ns;
   if ((shape->form & ~(uint32_t)PPI_FORM_NESTED) &&
-      !read_rest(decoder, in, shape->form, flows, event))
+      !read_rest(decoder, in, shape, flows, event))
     return PPROF_STATUS_CORRUPT;
   return PPROF_STATUS_OK;
 }

@@ -151,7 +151,7 @@ static bool same_flows(const ppi_run_encoder *encoder,
 
 static ppi_shape shape_of(const ppi_run_encoder *encoder,
                           const pprof_event *event) {
-  uint32_t form = nests(encoder, event) ? PPI_FORM_NESTED : 0;
+  uint32_t form = nests(encoder, event) ? PPI_FORM_NESTED : PPI_FORM_STREAM;
   if (event->device_start_ns || event->device_end_ns || event->device_error_ns)
     form |= PPI_FORM_DEVICE;
   if (event->num_flows > 0)
@@ -179,22 +179,26 @@ static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
                             event->end_ns);
 }
 
-static void put_plain(ppi_run_encoder *encoder, const pprof_event *event) {
+static void put_plain(ppi_run_encoder *encoder, const ppi_shape *shape,
+                      const pprof_event *event) {
+  ppi_log_model *model = &encoder->model;
   put(encoder, PPI_COLUMN_START,
-      ppi_zigzag(event->start_ns - encoder->model.start));
+      ppi_zigzag(event->start_ns - ppi_log_model_follows(model, shape)));
   put(encoder, PPI_COLUMN_SPAN, ppi_zigzag(event->end_ns - event->start_ns));
+  ppi_log_model_note(model, shape, event);
 }
 
-static void put_device(ppi_run_encoder *encoder, const pprof_event *event) {
+static void put_device(ppi_run_encoder *encoder, const ppi_shape *shape,
+                       const pprof_event *event) {
   ppi_log_model *model = &encoder->model;
   put(encoder, PPI_COLUMN_DEVICE_START,
-      ppi_zigzag(event->device_start_ns - model->device_end));
+      ppi_zigzag(event->device_start_ns -
+                 ppi_log_model_device_follows(model, shape)));
   put(encoder, PPI_COLUMN_DEVICE_SPAN,
       ppi_zigzag(event->device_end_ns - event->device_start_ns));
   put(encoder, PPI_COLUMN_DEVICE_ERROR,
       ppi_zigzag(event->device_error_ns - model->device_error));
-  model->device_end = event->device_end_ns;
-  model->device_error = event->device_error_ns;
+  ppi_log_model_note_device(model, shape, event);
 }
 
 static bool put_flows(ppi_run_encoder *encoder, const pprof_event *event) {
@@ -262,9 +266,9 @@ pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
   if (shape.form & PPI_FORM_NESTED)
     done = done && put_nested(encoder, event);
   else
-    put_plain(encoder, event);
+    put_plain(encoder, &shape, event);
   encoder->model.start = event->start_ns;
-  if (shape.form & PPI_FORM_DEVICE) put_device(encoder, event);
+  if (shape.form & PPI_FORM_DEVICE) put_device(encoder, &shape, event);
   if (shape.form & PPI_FORM_NEW_FLOWS) done = done && put_flows(encoder, event);
   if (shape.form & PPI_FORM_WORK) put_work(encoder, event->work);
   if (shape.form & PPI_FORM_VALUE)

@@ -22,9 +22,9 @@ typedef enum ppi_log_column {
   PPI_COLUMN_DURATION,      // nested leaf
   PPI_COLUMN_LEAD,          // nested parent: from its start to its first child
   PPI_COLUMN_TRAIL,         // nested parent: from its last child to its end
-  PPI_COLUMN_START,         // plain: zigzag from the start before it
+  PPI_COLUMN_START,         // plain: zigzag from where it follows
   PPI_COLUMN_SPAN,          // plain: zigzag from its start to its end
-  PPI_COLUMN_DEVICE_START,  // zigzag from the device end before it
+  PPI_COLUMN_DEVICE_START,  // zigzag from the device end that it follows
   PPI_COLUMN_DEVICE_SPAN,   // zigzag
   PPI_COLUMN_DEVICE_ERROR,  // zigzag from the one before it
   PPI_COLUMN_FLOWS,         // number, then zigzags from the flow before it
@@ -44,7 +44,9 @@ enum {
   PPI_FORM_VALUE = 32,
   PPI_FORM_ATTRIBUTES = 64,
   PPI_FORM_CPU = 128,
-  PPI_FORM_ALL = 255
+  PPI_FORM_STREAM = 256,  // times follow those of the stream; without: of the
+                          // record before. No part in nesting
+  PPI_FORM_ALL = 511
 };
 
 // All of a record that takes few values. Equal shapes share one token.
@@ -60,6 +62,8 @@ typedef struct ppi_shape {
 // Deeper ranges are coded plainly. The record path keeps 512.
 #define PPI_LOG_MAX_DEPTH 1024u
 #define PPI_LOG_GUESSES 1024u
+// Streams share what follows, some of many.
+#define PPI_LOG_STREAMS 64u
 
 typedef struct ppi_level {
   uint64_t first_start, last_end;
@@ -76,6 +80,8 @@ typedef struct ppi_log_model {
   uint64_t end;    // of the last nested range
   uint64_t start;  // of the last record
   uint64_t device_end, device_error, flow, value, work[4], attributes;
+  // Of the last records in PPI_FORM_STREAM, by stream.
+  uint64_t stream_ends[PPI_LOG_STREAMS], stream_device_ends[PPI_LOG_STREAMS];
 } ppi_log_model;
 
 void ppi_log_model_reset(ppi_log_model *model);  // keeps its memory
@@ -116,6 +122,41 @@ static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
   level->last_end = end;
   model->end = end;
   return true;
+}
+
+// Where the times of a plain record follow. What no stream is told of stands
+// behind the nested ranges, too.
+static inline uint64_t ppi_log_model_follows(const ppi_log_model *model,
+                                             const ppi_shape *shape) {
+  if (!(shape->form & PPI_FORM_STREAM)) return model->start;
+  uint64_t end = model->stream_ends[shape->stream % PPI_LOG_STREAMS];
+  if (shape->stream == 0 && model->end > end) end = model->end;
+  return end ? end : model->start;
+}
+static inline uint64_t ppi_log_model_device_follows(const ppi_log_model *model,
+                                                    const ppi_shape *shape) {
+  uint64_t end =
+      shape->form & PPI_FORM_STREAM
+          ? model->stream_device_ends[shape->stream % PPI_LOG_STREAMS]
+          : 0;
+  return end ? end : model->device_end;
+}
+
+// What is noted of a plain record, and of one with device times.
+static inline void ppi_log_model_note(ppi_log_model *model,
+                                      const ppi_shape *shape,
+                                      const pprof_event *event) {
+  if (shape->form & PPI_FORM_STREAM)
+    model->stream_ends[shape->stream % PPI_LOG_STREAMS] = event->end_ns;
+}
+static inline void ppi_log_model_note_device(ppi_log_model *model,
+                                             const ppi_shape *shape,
+                                             const pprof_event *event) {
+  model->device_end = event->device_end_ns;
+  model->device_error = event->device_error_ns;
+  if (shape->form & PPI_FORM_STREAM)
+    model->stream_device_ends[shape->stream % PPI_LOG_STREAMS] =
+        event->device_end_ns;
 }
 
 // Doubles are coded by their bits: XOR with the one before, the bytes reversed

@@ -248,12 +248,74 @@ TEST_F(RunTest, WhatDoesNotNestIsPlain) {
   pprof_event async = Range(3, 1, 0, 10, 20);
   async.flags = PPROF_FLAG_ASYNC;
   Add(async);                      // start +10, span 10
-  Add(Range(4, 1, 0, 15, 20));     // another thread's: +5, 5
-  Add(Range(3, 1, 0, 30, 25));     // ends before it starts: +15, -5
-  Add(Range(3, 1, 5000, 30, 31));  // too deep: 0, 1
+  Add(Range(4, 1, 0, 15, 20));     // another thread's: -5 from 20, 5
+  Add(Range(3, 1, 0, 30, 25));     // ends before it starts: +10, -5
+  Add(Range(3, 1, 5000, 30, 31));  // too deep: +5 from 25, 1
   EXPECT_EQ(Column(PPI_COLUMN_GAP), "");
-  EXPECT_EQ(Column(PPI_COLUMN_START), std::string("\x14\x0a\x1e\x00", 4));
+  EXPECT_EQ(Column(PPI_COLUMN_START), std::string("\x14\x09\x14\x0a", 4));
   EXPECT_EQ(Column(PPI_COLUMN_SPAN), std::string("\x14\x0a\x09\x02", 4));
+}
+
+pprof_event DeviceRange(uint32_t stream, uint64_t start, uint64_t end,
+                        uint64_t device_start, uint64_t device_end) {
+  pprof_event event = Range(3, 1, 0, start, end);
+  event.kind = PPROF_KIND_DEVICE_RANGE;
+  event.stream = stream;
+  event.device_start_ns = device_start;
+  event.device_end_ns = device_end;
+  return event;
+}
+
+TEST_F(RunTest, TimesFollowThoseOfTheirStream) {
+  Add(DeviceRange(1, 100, 110, 200, 260));   // +100, +200
+  Add(DeviceRange(2, 120, 125, 300, 340));   // +20 from 100, +40 from 260
+  Add(DeviceRange(1, 130, 133, 270, 280));   // +20 from 110, +10 from 260
+  Add(DeviceRange(65, 140, 141, 290, 291));  // as 1: +7 from 133, +10 from 280
+  EXPECT_EQ(Column(PPI_COLUMN_SHAPES).substr(0, 2), "\x82\x02");  // 2 and 256
+  EXPECT_EQ(Column(PPI_COLUMN_START), "\xc8\x01\x28\x28\x0e");
+  EXPECT_EQ(Column(PPI_COLUMN_DEVICE_START), "\x90\x03\x50\x14\x14");
+}
+
+TEST_F(RunTest, WhatHasNoStreamFollowsTheNestedToo) {
+  auto mark = [](uint64_t time) {
+    pprof_event event = Range(3, 2, 0, time, time);
+    event.kind = PPROF_KIND_MARK;
+    return event;
+  };
+  Add(Range(3, 1, 0, 10, 50));
+  Add(mark(52));  // +2 from 50
+  Add(mark(55));  // +3 from 52
+  Add(Range(3, 1, 0, 60, 90));
+  Add(Range(4, 1, 0, 80, 85));  // -10 from 90
+  Add(mark(91));                // +1 from 90, not from 85
+  EXPECT_EQ(Column(PPI_COLUMN_START), "\x04\x06\x13\x02");
+}
+
+// Without bit 256, as logs had it first: +10, then +5 from the start before.
+TEST_F(RunTest, TimesMayFollowTheEventBefore) {
+  const uint8_t bytes[] = {0xc3, 0x01, 4,    8,   2, 2,  // columns 0, 1, 6, 7
+                           0,    0,    0,    0,          // twice token 0
+                           0,    1,    0,    1,   0, 4, 0, 0,  // form 0
+                           0x14, 0x0a, 0x14, 0x0a};
+  ppi_log_run run = {3, 0, 0, 2, 2, sizeof bytes};
+  ASSERT_EQ(ppi_run_decode(&decoder_, &run, bytes), PPROF_STATUS_OK);
+  EXPECT_EQ(decoder_.events[0].start_ns, 10u);
+  EXPECT_EQ(decoder_.events[0].end_ns, 20u);
+  EXPECT_EQ(decoder_.events[1].start_ns, 15u);
+  EXPECT_EQ(decoder_.events[1].end_ns, 20u);
+}
+
+// Form 257, which would have a gap and a duration, and 512, which no reader
+// knows and would have start and span.
+TEST_F(RunTest, FormsThatMeanNothingAreRefused) {
+  const uint8_t both[] = {0x0f, 2, 9, 1, 1, 0, 0,  // columns 0 to 3
+                          0x81, 2, 1, 0, 1, 0, 3, 0, 0, 5, 5};
+  const uint8_t unknown[] = {0xc3, 0x01, 2, 9, 1, 1, 0, 0,  // 0, 1, 6, 7
+                             0x80, 4,    1, 0, 1, 0, 3, 0, 0, 5, 5};
+  ppi_log_run run = {3, 0, 0, 1, 1, sizeof both};
+  EXPECT_EQ(ppi_run_decode(&decoder_, &run, both), PPROF_STATUS_CORRUPT);
+  run.payload_len = sizeof unknown;
+  EXPECT_EQ(ppi_run_decode(&decoder_, &run, unknown), PPROF_STATUS_CORRUPT);
 }
 
 // 5, 5, none, 3: +5, 0, -2.

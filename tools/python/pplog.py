@@ -15,7 +15,7 @@ MORE, CONTINUES = 1, 2
 BLOCK_MAGIC, BLOCK, RUN = b"\xb1PPB", struct.Struct("<4sIBBHIIIIIQQQ"), struct.Struct("<IIQQII")
 MAX_RAW, MAX_RUNS, MASK, ALL_LANES = 65536, 1024, (1 << 64) - 1, 0xFFFFFFFF
 FILE_MAGIC, MAGICS = b"PPROFLOG", re.compile(rb"\xb1PPB|PPROFLOG")
-NESTED, DEVICE, NEW_FLOWS, WORK, VALUE, ATTRIBUTES, CPU = 1, 2, 8, 16, 32, 64, 128
+NESTED, DEVICE, NEW_FLOWS, WORK, VALUE, ATTRIBUTES, CPU, STREAM = 1, 2, 8, 16, 32, 64, 128, 256
 (TOKENS, SHAPES, GAP, DURATION, LEAD, TRAIL, START, SPAN, DEVICE_START, DEVICE_SPAN, DEVICE_ERROR,
  FLOWS, WORKS, VALUES, ATTRIBUTE_IDS, CPU_USES, NUM_COLUMNS) = range(17)
 
@@ -72,6 +72,7 @@ def decode_run(data, num_events):
     shapes, guesses, before, last, levels = [], {}, (0, 0), 0, []
     nested_end = start = device_end = device_error = flow = value = attributes = 0
     work, flows, events = [0] * 4, [], []
+    ends, device_ends = [0] * 64, [0] * 64  # of the last with STREAM
     tokens = column[TOKENS]
     hits, missed = (tokens.varint(), tokens.left() > 0) if tokens.left() else (0, False)
     for _ in range(num_events):
@@ -85,7 +86,8 @@ def decode_run(data, num_events):
                 shapes.append([column[SHAPES].varint() for _ in range(8)])
             hits = tokens.varint() if tokens.left() else 0
             missed = tokens.left() > 0
-        if token >= len(shapes) or (shapes[token][0] & NESTED and shapes[token][4] >= 1024):
+        if token >= len(shapes) or (shapes[token][0] & NESTED and (
+                shapes[token][0] & STREAM or shapes[token][4] >= 1024)):
             raise Damaged("token")
         guesses[place], before = token, (before[1], token + 1)
         form, kind, flags, site, depth, lane, stream, window = shapes[token]
@@ -101,12 +103,19 @@ def decode_run(data, num_events):
             levels[depth] = (levels[depth][0] if levels[depth] else start, end)
             nested_end = end
         else:
+            if form & STREAM:
+                start = max(ends[stream % 64], 0 if stream else nested_end) or start
             start = start + column[START].signed() & MASK
             end = start + column[SPAN].signed() & MASK
+            if form & STREAM:
+                ends[stream % 64] = end
         device = (0, 0, 0)
         if form & DEVICE:
-            begin = device_end + column[DEVICE_START].signed() & MASK
+            begin = (form & STREAM and device_ends[stream % 64]) or device_end
+            begin = begin + column[DEVICE_START].signed() & MASK
             device_end = begin + column[DEVICE_SPAN].signed() & MASK
+            if form & STREAM:
+                device_ends[stream % 64] = device_end
             device_error = device_error + column[DEVICE_ERROR].signed() & MASK
             device = (begin, device_end, device_error)
         if form & NEW_FLOWS:
