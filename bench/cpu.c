@@ -47,9 +47,9 @@ typedef struct subject {
 } subject;
 
 static subject subjects[] = {
-    {.what = "cpu: push + pop, not listed", .run = run_plain},
-    {.what = "cpu: push + pop, listed", .run = run_measured},
-    {.what = "cpu: its system calls alone", .run = run_calls}};
+    {.what = "cpu, static: push + pop, not listed", .run = run_plain},
+    {.what = "cpu, static: push + pop, listed", .run = run_measured},
+    {.what = "cpu, static: its system calls alone", .run = run_calls}};
 enum { NUM_SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static pprof_status start(pprof_session **out) {

@@ -13,6 +13,7 @@
 #include "flight.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"
+#include "rows.h"
 #include "session_impl.h"
 
 enum { BURST = 10000, MILLION = 1000000, MIB = 1 << 20 };
@@ -110,6 +111,8 @@ int main(int argc, char **argv) {
   printf("resident MiB, last    %12.1f\n", last_mib);
   pprof_session_destroy(session);
   unlink(where);
+  bench_row("flight recorder, resident at the end to the first million's",
+            last_mib / first_mib, "x", 1.05);
   bool flat = last_mib <= first_mib * 1.05 + 1;
   if (!flat) printf("not flat\n");
   return status != PPROF_STATUS_OK || stats.lost != 0 ||

@@ -243,7 +243,8 @@ static void grow(const char *what, measure run, const unsigned *sizes,
     double ratio = median(ratios[s], (size_t)repetitions);
     printf("%-8s %6u %9.2f ns %7.2f\n", what, sizes[s],
            median(ns[s], (size_t)repetitions), ratio);
-    snprintf(row, sizeof row, "a pair, %u %s to %u", sizes[s], what, sizes[0]);
+    snprintf(row, sizeof row, "a pair, static, %u %s to %u", sizes[s], what,
+             sizes[0]);
     if (s) bench_row(row, ratio, "x", 1.10);
     free(ns[s]);
     free(ratios[s]);
@@ -282,7 +283,7 @@ int main(int argc, char **argv) {
   double first = run_first(repetitions);
   double left = run_short_threads();
   stop();
-  bench_row("a thread's first pair to a later one", first, "x", 1000);
-  bench_row("what a thread leaves behind", left, "bytes", 512);
+  bench_row("a thread's first pair to a later one, static", first, "x", 1000);
+  bench_row("what a thread leaves behind, static", left, "bytes", 512);
   return failures ? 1 : 0;
 }

@@ -250,9 +250,11 @@ static bool find_session(const char *libpprof, bench_run *bench) {
 static void print_rows(const column *one, const column *two) {
   char what[64];
   for (int row = 1; row < NUM_ROWS; row++) {
-    snprintf(what, sizeof what, "NVTX, %s, 1 thread", rows[row].name);
+    snprintf(what, sizeof what, "NVTX, libpprof.so, %s, 1 thread",
+             rows[row].name);
     bench_row(what, one->ratio[row], "x floor", 1.25);
-    snprintf(what, sizeof what, "NVTX, %s, 2 threads", rows[row].name);
+    snprintf(what, sizeof what, "NVTX, libpprof.so, %s, 2 threads",
+             rows[row].name);
     bench_row(what, two->ratio[row], "x floor", 1.25);
   }
 }

@@ -3,43 +3,47 @@
 """What recording costs a whole program: CPU time of the example pipeline, every thread of the SDK
 included, under several configurations against the same program switched off.
 
-All ways take turns in each round, in an order that rotates; a figure is the median over the rounds
-of the ratio to that round's first run that is switched off. A second run that is switched off gives
-the spread that the machine has by itself: the middle half of its ratios stands beside every
-figure."""
+All runs do the same work, on one CPU. Each way runs twice between two runs that are switched off
+(off, way, way, off), so that what drifts cancels; ways take turns. A figure is the median of these
+differences, with the interval that it has by resampling them (bootstrap, 95 %). The runs that are
+switched off, compared with each other in the same manner, are the row `off again`: what the machine
+shows where there is nothing. A figure within that interval says nothing."""
 import argparse
 import os
 import platform
+import random
 import statistics
 import sys
 import tempfile
 
-OFF = "off"
+OFF, AGAIN = "off", "off again"
 WAYS = {
-    OFF: None,
-    "off again": None,
     "no window open": "capture: {on_demand: true}\n",
     "markers of stages only": "include: [request]\n",
     "flight recorder": "log: false\nflight_recorder: {rules: ['request > 1h']}\n",
     "everything": "",
 }
 
-BOUNDS = {"everything": 1.005}
+BOUNDS = {"everything": 0.5}  # %
+RESAMPLED = 4000
+
+
+def environment_of(config, folder):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("PPROF_")}
+    if config is None:
+        return dict(environment, PPROF_ENABLE="0")
+    path = os.path.join(folder, "profile.yaml")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(config)
+    return dict(environment, PPROF_ENABLE="1", PPROF_CONFIG=path,
+                PPROF_OUTPUT=os.path.join(folder, "log.pplog"))
 
 
 def cpu_seconds(command, folder, config):
     """User and system time of one run of `command`, its threads included."""
-    environment = dict(os.environ, PPROF_OUTPUT=os.path.join(folder, "log.pplog"))
-    environment.pop("PPROF_CONFIG", None)
-    if config is None:
-        environment["PPROF_ENABLE"] = "0"
-    else:
-        environment["PPROF_ENABLE"] = "1"
-        environment["PPROF_CONFIG"] = os.path.join(folder, "profile.yaml")
-        with open(environment["PPROF_CONFIG"], "w", encoding="utf-8") as out:
-            out.write(config)
     process = os.posix_spawnp(
-        command[0], command, environment,
+        command[0], command, environment_of(config, folder),
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
     _, status, usage = os.wait4(process, 0)
     if os.waitstatus_to_exitcode(status) != 0:
@@ -48,33 +52,70 @@ def cpu_seconds(command, folder, config):
 
 
 def measure(command, rounds, names):
-    seconds = {name: [] for name in names}
+    """The runs that are switched off, in order, and of each way its pairs of runs, each with the
+    place of the run before it."""
+    pairs = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as folder:
+        cpu_seconds(command, folder, None)  # what is slow once
+        offs = [cpu_seconds(command, folder, None)]
         for turn in range(rounds):
             first = turn % len(names)
             for name in names[first:] + names[:first]:
-                seconds[name].append(cpu_seconds(command, folder, WAYS[name]))
-    return seconds
+                ways = [cpu_seconds(command, folder, WAYS[name]) for _ in range(2)]
+                pairs[name].append((len(offs) - 1, ways))
+                offs.append(cpu_seconds(command, folder, None))
+    return offs, pairs
 
 
-def middle_half(values):
-    low, _, high = statistics.quantiles(values, n=4)
-    return low, high
+def percent(inner, outer):
+    return 100 * (sum(inner) / sum(outer) - 1)
 
 
-def print_table(seconds):
-    print(f"{'':24s} {'CPU s':>8s} {'ratio':>8s}   middle half")
-    for name, values in seconds.items():
-        if name == OFF:
-            print(f"{name:24s} {statistics.median(values):8.3f}")
-            continue
-        ratios = [value / base for value, base in zip(values, seconds[OFF])]
-        low, high = middle_half(ratios)
-        print(f"{name:24s} {statistics.median(values):8.3f} {statistics.median(ratios):8.4f}"
-              f"   {low:.4f} to {high:.4f}")
-        bound = BOUNDS.get(name, 0)
-        print(f"row\tCPU time of the pipeline, {name}\t{statistics.median(ratios):.4f}\tx off"
-              f"\t{bound}")
+def differences(offs, pairs):
+    return [percent(ways, offs[at:at + 2]) for at, ways in pairs]
+
+
+def differences_of_nothing(offs):
+    """The same of four runs in a row, all of them switched off; the last begins the next four."""
+    fours = [offs[i:i + 4] for i in range(0, len(offs) - 3, 3)]
+    return [percent(four[1:3], four[::3]) for four in fours]
+
+
+def interval(values):
+    chance = random.Random(1)
+    medians = sorted(statistics.median(chance.choices(values, k=len(values)))
+                     for _ in range(RESAMPLED))
+    return medians[RESAMPLED // 40], medians[-RESAMPLED // 40]
+
+
+def print_way(name, seconds, values):
+    median = statistics.median(values)
+    low, high = interval(values)
+    print(f"{name:24s} {statistics.median(seconds):8.3f} {median:+8.2f} %"
+          f"   {low:+.2f} to {high:+.2f} %")
+    return median, low, high
+
+
+def print_table(offs, pairs):
+    print(f"{'':24s} {'CPU s':>8s} {'more':>10s}   95 % of resampled medians")
+    print(f"{OFF:24s} {statistics.median(offs):8.3f}")
+    _, low, high = print_way(AGAIN, offs, differences_of_nothing(offs))
+    rows = [(f"{AGAIN}, half its interval", (high - low) / 2, 0)]
+    for name, own in pairs.items():
+        seconds = [run for _, ways in own for run in ways]
+        median, low, high = print_way(name, seconds, differences(offs, own))
+        rows.append((name, median, BOUNDS.get(name, 0)))
+        rows.append((f"{name}, half its interval", (high - low) / 2, 0))
+    for what, figure, bound in rows:
+        print(f"row\tperturbation of the pipeline, {what}\t{figure:.3f}\t% CPU\t{bound}")
+
+
+def stay_on_one_cpu(number):
+    """This process and what it starts; threads then do not meet on one core's two halves."""
+    allowed = sorted(os.sched_getaffinity(0))
+    cpu = allowed[-1] if number is None else number
+    os.sched_setaffinity(0, {cpu})
+    return cpu
 
 
 def main():
@@ -83,15 +124,18 @@ def main():
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--requests", default="60")
     parser.add_argument("--ways", default=",".join(WAYS), help="some of: %(default)s")
+    parser.add_argument("--cpu", type=int, help="the CPU to run on [the last one]")
     arguments = parser.parse_args()
     names = [name for name in WAYS if name in arguments.ways.split(",")]
-    if arguments.rounds < 2 or OFF not in names:
-        parser.error("--rounds must be 2 or more, and --ways contain 'off'")
+    if arguments.rounds * len(names) < 12:
+        parser.error("--rounds and --ways must make 12 pairs or more")
+    cpu = stay_on_one_cpu(arguments.cpu)
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
-    print(f"{platform.machine()}, {os.cpu_count()} CPUs, load {load}, {arguments.rounds} rounds of"
-          f" {arguments.requests} requests on the cpu backend")
-    print_table(measure([os.path.abspath(arguments.pipeline), "--device", "cpu", "--requests",
-                         arguments.requests], arguments.rounds, names))
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs, on CPU {cpu}, load {load},"
+          f" {arguments.rounds} rounds of {arguments.requests} requests on the cpu backend",
+          flush=True)
+    print_table(*measure([os.path.abspath(arguments.pipeline), "--device", "cpu", "--requests",
+                          arguments.requests], arguments.rounds, names))
 
 
 if __name__ == "__main__":

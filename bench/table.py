@@ -1,42 +1,85 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""table.py BIN: runs the benchmarks that were built into BIN and prints their figures and bounds as
-one table. What each of them prints besides stands above it. Exits 1 when a benchmark did not end
-well; a bound that is not met is said, no error: machines differ."""
+"""table.py BIN [--only NAME]... [--list]: runs the benchmarks that were built into BIN and prints
+their figures and bounds as one table. What each of them prints besides stands above it.
+
+BIN is `bazel info -c opt bazel-bin`, or a copy of what `--list` names of it, on a machine without
+Bazel. A benchmark that lacks something is left out, and the reason said. Exits 1 when one did not
+end well or none ran; a bound that is not met is said, no error: machines differ."""
+import argparse
+import collections
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# `files` are in BIN, `scripts` beside this one, `tools` in PATH.
+Benchmark = collections.namedtuple("Benchmark", "name files arguments scripts tools",
+                                   defaults=((), (), ()))
 
-def programs(folder):
-    """Name, command."""
-    def built(*path):
-        return os.path.join(folder, *path)
-
-    def script(name):
-        return [sys.executable, os.path.join(HERE, name)]
-
-    tool = built("tools", "pprof-report")
-    bench = built("bench")
-    return [
-        ("markers, static", [built("bench", "markers"), "200"]),
-        ("NVTX", [built("bench", "nvtx"), built("libpprof.so.0"),
-                  built("sdk", "nvtx", "libpprof_nvtx.so"), os.path.join(bench, "nvtx_empty.so"),
-                  "100"]),
-        ("report", [built("bench", "report"), "-n", "2e7", "-r", "3"]),
-        ("peers", script("peers.py") + [built("bench", "peers"), tool, "100"]),
-        ("whole program", script("pipeline_cost.py")
-         + ["--rounds", "9", built("examples", "pipeline")]),
-    ]
+REPORT = os.path.join("tools", "pprof-report")
+PIPELINE = os.path.join("examples", "pipeline")
+LIBRARY = "libpprof.so.0"
+INJECTED = os.path.join("sdk", "nvtx", "libpprof_nvtx.so")
 
 
-def run(name, command, folder):
+def built(name):
+    return os.path.join("bench", name)
+
+
+# Arguments follow the files, which follow the script.
+BENCHMARKS = [
+    Benchmark("markers", [built("markers")], ["200"]),
+    Benchmark("markers_shared", [built("markers_shared"), LIBRARY], ["200"]),
+    Benchmark("markers_lto", [built("markers_lto")], ["200"]),
+    Benchmark("growth", [built("growth")], ["25"]),
+    Benchmark("nvtx", [built("nvtx"), LIBRARY, INJECTED, built("nvtx_empty.so")], ["100"]),
+    Benchmark("cpu", [built("cpu")], ["200"]),
+    Benchmark("flight", [built("flight")], ["10", "16"]),
+    Benchmark("writer", [built("writer")], ["-n", "1e6", "-r", "5", "-s", "1"]),
+    Benchmark("report", [built("report")], ["-n", "2e7", "-r", "3"]),
+    Benchmark("chrome", [built("chrome")]),
+    Benchmark("info", [built("report"), REPORT], [], ["info.py"]),
+    Benchmark("log_size", [PIPELINE], ["--requests", "400"], ["log_size.py"]),
+    Benchmark("pipeline_cost", [PIPELINE], ["--rounds", "24", "--ways", "everything"],
+              ["pipeline_cost.py"]),
+    Benchmark("peers", [built("peers"), REPORT], ["100"], ["peers.py"], ["lttng", "babeltrace2"]),
+]
+
+# What a command line does not name, though the program takes it from BIN.
+LOADED = {"markers_shared": [LIBRARY]}
+
+
+def missing(benchmark, folder):
+    """Why it cannot run here; "" when it can."""
+    for file in benchmark.files:
+        if not os.path.exists(os.path.join(folder, file)):
+            return f"{os.path.join(folder, file)} is not there"
+    for script in benchmark.scripts:
+        if not os.path.exists(os.path.join(HERE, script)):
+            return f"{os.path.join(HERE, script)} is not there"
+    for tool in benchmark.tools:
+        if not shutil.which(tool):
+            return f"{tool} is not on this machine"
+    return ""
+
+
+def command_of(benchmark, folder):
+    named = [file for file in benchmark.files if file not in LOADED.get(benchmark.name, ())]
+    scripts = [os.path.join(HERE, script) for script in benchmark.scripts]
+    return [*[sys.executable] * len(scripts), *scripts,
+            *[os.path.join(folder, file) for file in named], *benchmark.arguments]
+
+
+def run(benchmark, folder, scratch):
     """The rows that it printed, and whether it ended well."""
-    print(f"== {name}\n", flush=True)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder)
+    print(f"== {benchmark.name}\n", flush=True)
+    path = os.pathsep.join(filter(None, [folder, os.environ.get("LD_LIBRARY_PATH")]))
+    process = subprocess.Popen(command_of(benchmark, folder), stdout=subprocess.PIPE, text=True,
+                               cwd=scratch, env=dict(os.environ, LD_LIBRARY_PATH=path))
     rows = []
     for line in process.stdout:
         if line.startswith("row\t"):
@@ -67,20 +110,47 @@ def print_table(rows):
             print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: table.py BIN")
-    rows, failed = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, command in programs(os.path.abspath(sys.argv[1])):
-            printed, ended_well = run(name, command, folder)
+def run_all(benchmarks, folder):
+    rows, said, failed = [], [], False
+    with tempfile.TemporaryDirectory() as scratch:
+        for benchmark in benchmarks:
+            reason = missing(benchmark, folder)
+            if reason:
+                said.append(f"{benchmark.name}: left out, {reason}")
+                continue
+            printed, ended_well = run(benchmark, folder, scratch)
             rows += printed
             if not ended_well:
-                failed.append(name)
+                failed = True
+                said.append(f"{benchmark.name}: did not end well, see above")
     print_table(rows)
-    for name in failed:
-        print(f"\n{name}: did not end well, see above")
-    sys.exit(bool(failed))
+    if said:
+        print("\n" + "\n".join(said))
+    return failed or not rows
+
+
+def print_list(benchmarks):
+    for benchmark in benchmarks:
+        print(benchmark.name + ":", *benchmark.files, *benchmark.scripts)
+
+
+def main():
+    names = [benchmark.name for benchmark in BENCHMARKS]
+    parser = argparse.ArgumentParser(usage="table.py BIN [--only NAME]... [--list]",
+                                     description=__doc__.split("\n\n")[1])
+    parser.add_argument("folder", metavar="BIN", nargs="?")
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME",
+                        help="this one: " + ", ".join(names))
+    parser.add_argument("--list", action="store_true",
+                        help="print what each one needs: programs in BIN, scripts beside this one")
+    arguments = parser.parse_args()
+    chosen = [b for b in BENCHMARKS if not arguments.only or b.name in arguments.only]
+    if arguments.list:
+        print_list(chosen)
+    elif arguments.folder:
+        sys.exit(run_all(chosen, os.path.abspath(arguments.folder)))
+    else:
+        parser.error("BIN is missing")
 
 
 if __name__ == "__main__":

@@ -338,7 +338,7 @@ static bool prepare(bench *self) {
 static void print_row(const writer *with, const char *what, double figure,
                       const char *unit, double bound) {
   char name[64];
-  snprintf(name, sizeof name, "%s, %s", what, with->name);
+  snprintf(name, sizeof name, "%s, static, %s", what, with->name);
   bench_row(name, figure, unit, bound);
 }
 
@@ -363,8 +363,8 @@ static void print_results(bench *self) {
   for (int i = 0; i < NUM_WRITERS; i++) {
     writer *with = &self->writers[i];
     if (!with->there) continue;
-    print_row(with, "marker to disk", median(with->ratio, num), "x floor",
-              i ? fast_bound : zlib_bound);
+    print_row(with, "whole process, marker to disk", median(with->ratio, num),
+              "x floor", i ? fast_bound : zlib_bound);
     print_row(with, "log, host ranges", median(with->bytes, num), "bytes",
               bytes_bound);
     print_row(with, "lossless rate", with->rate / 1e6, "million/s", 0);
