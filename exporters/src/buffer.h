@@ -6,6 +6,7 @@
 #ifndef PPI_BUFFER_H_
 #define PPI_BUFFER_H_
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,11 +46,13 @@ static inline size_t ppi_varint_store(uint8_t *out, uint64_t value) {
 // branch for each byte would be missed. Writes four bytes.
 static inline size_t ppi_varint_store_short(uint8_t *out, uint32_t value) {
   static const uint32_t more[4] = {0, 0x80, 0x8080, 0x808080};
-  size_t n = (size_t)(38 - __builtin_clz(value | 1)) / 7;
-  uint32_t spread = (value & 0x7f) | (value & 0x3f80) << 1 |
-                    (value & 0x1fc000) << 2 | (value & 0xfe00000) << 3;
+  // A seventh, of what is at most 34.
+  size_t n = (7u + (31u ^ (unsigned)__builtin_clz(value | 1))) * 37 >> 8;
+  uint32_t spread = (value & 0x3fff) | (value & 0xfffc000) << 2;
+  spread = (spread & 0x7f007f) | (spread & 0x3f803f80) << 1;
   spread |= more[n - 1];
-  for (int i = 0; i < 4; i++) out[i] = (uint8_t)(spread >> 8 * i);
+  spread = htole32(spread);
+  memcpy(out, &spread, sizeof spread);
   return n;
 }
 
@@ -115,10 +118,12 @@ const uint8_t *ppi_cursor_bytes(ppi_cursor *cursor, size_t len);
 const char *ppi_cursor_text(ppi_cursor *cursor, size_t *out_len);
 
 static inline void ppi_store32(uint8_t *out, uint32_t value) {
-  for (int i = 0; i < 4; i++) out[i] = (uint8_t)(value >> 8 * i);
+  value = htole32(value);
+  memcpy(out, &value, sizeof value);
 }
 static inline void ppi_store64(uint8_t *out, uint64_t value) {
-  for (int i = 0; i < 8; i++) out[i] = (uint8_t)(value >> 8 * i);
+  value = htole64(value);
+  memcpy(out, &value, sizeof value);
 }
 static inline uint32_t ppi_load32(const uint8_t *in) {
   return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |

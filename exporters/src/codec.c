@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "codec_fast.h"
+#include "codec_literals.h"
 #include "mem.h"
 
 struct ppi_codec {
@@ -112,6 +113,16 @@ ppi_codec_id ppi_codec_deflate(ppi_codec *codec, const void *bytes, size_t len,
   if (len > 0) memcpy(out, bytes, len);
   *out_len = len;
   return PPI_CODEC_RAW;
+}
+
+ppi_codec_id ppi_codec_deflate_parts(ppi_codec *codec, const void *bytes,
+                                     const size_t *lens, size_t num_parts,
+                                     void *out, size_t *out_len) {
+  size_t len = 0;
+  for (size_t i = 0; i < num_parts; i++) len += lens[i];
+  *out_len = ppi_literals_deflate(bytes, lens, num_parts, out, len);
+  return *out_len > 0 ? PPI_CODEC_ZLIB
+                      : ppi_codec_deflate(codec, bytes, len, out, out_len);
 }
 
 static bool ready_fast_inflater(ppi_codec *codec) {

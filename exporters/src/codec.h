@@ -37,6 +37,11 @@ void ppi_codec_limit(ppi_codec_library limit);
 // bytes copied and *out_len = len, when compressing would not make them fewer.
 ppi_codec_id ppi_codec_deflate(ppi_codec *codec, const void *bytes, size_t len,
                                void *out, size_t *out_len);
+// The same for parts of `lens` bytes each that hardly repeat, and have little
+// in common: faster with any library.
+ppi_codec_id ppi_codec_deflate_parts(ppi_codec *codec, const void *bytes,
+                                     const size_t *lens, size_t num_parts,
+                                     void *out, size_t *out_len);
 // Inflates to exactly raw_len bytes: CORRUPT when there are fewer or more,
 // UNSUPPORTED for a codec we do not know.
 pprof_status ppi_codec_inflate(ppi_codec *codec, unsigned id, const void *bytes,

@@ -13,7 +13,11 @@
 enum {
   // Encoders kept from block to block; a block of more runs frees the rest.
   SPARE_ENCODERS = 16,
-  ZLIB_LEVEL = 1
+  // Encoded at a time; they bound what a column has to have room for.
+  MAX_RANGES = 512,
+  ZLIB_LEVEL = 1,
+  // Bytes; a shorter block costs little in any case.
+  MIN_VARIED = 8 * 1024
 };
 
 pprof_status ppi_log_assembler_init(ppi_log_assembler *assembler,
@@ -58,18 +62,35 @@ static pprof_status release(ppi_log_assembler *assembler) {
   return assembler->put(assembler->user, assembler->out.data, len);
 }
 
-// Closes one block. `header` brings type, flags, runs and times.
+// Host times are noise in their lowest bytes, and which range comes where no
+// guess is right is, too. Many blocks are little else: then each column has
+// codes of its own, and nothing is searched for.
+static ppi_codec_id deflate_payload(ppi_log_assembler *assembler,
+                                    const ppi_buffer *payload,
+                                    const ppi_log_parts *parts, uint8_t *out,
+                                    size_t *out_len) {
+  bool is_varied = parts && payload->len >= MIN_VARIED &&
+                   parts->varied >= payload->len / 4 * 3;
+  return is_varied
+             ? ppi_codec_deflate_parts(assembler->codec, payload->data,
+                                       parts->lens, parts->num, out, out_len)
+             : ppi_codec_deflate(assembler->codec, payload->data, payload->len,
+                                 out, out_len);
+}
+
+// Closes one block. `header` brings type, flags, runs and times; `parts` are
+// the payload's, or NULL.
 static pprof_status emit(ppi_log_assembler *assembler, ppi_log_header *header,
-                         const ppi_log_run *runs, const ppi_buffer *payload) {
+                         const ppi_log_run *runs, const ppi_buffer *payload,
+                         const ppi_log_parts *parts) {
   ppi_buffer *out = &assembler->out;
   size_t runs_end = ppi_log_runs_end(header);
   if (payload->failed || !ppi_buffer_room(out, runs_end + payload->len))
     return PPROF_STATUS_NO_MEMORY;
   uint8_t *block = out->data + out->len;
   size_t stored_len;
-  header->codec =
-      (uint8_t)ppi_codec_deflate(assembler->codec, payload->data, payload->len,
-                                 block + runs_end, &stored_len);
+  header->codec = (uint8_t)deflate_payload(assembler, payload, parts,
+                                           block + runs_end, &stored_len);
   header->raw_len = (uint32_t)payload->len;
   header->stored_len = (uint32_t)stored_len;
   header->payload_crc = (uint32_t)crc32(0, block + runs_end, (uInt)stored_len);
@@ -87,7 +108,8 @@ static pprof_status emit(ppi_log_assembler *assembler, ppi_log_header *header,
 static pprof_status emit_definitions(ppi_log_assembler *assembler) {
   if (assembler->definitions.len == 0) return PPROF_STATUS_OK;
   ppi_log_header header = {.type = PPI_LOG_DEFINITIONS};
-  pprof_status status = emit(assembler, &header, NULL, &assembler->definitions);
+  pprof_status status =
+      emit(assembler, &header, NULL, &assembler->definitions, NULL);
   assembler->definitions.len = 0;
   return status;
 }
@@ -106,7 +128,7 @@ static void emit_piece(piece_writer *pieces, bool more) {
   if (pieces->status != PPROF_STATUS_OK) return;
   if (more) pieces->header.flags |= PPI_LOG_MORE;
   pieces->status =
-      emit(assembler, &pieces->header, pieces->runs, &assembler->payload);
+      emit(assembler, &pieces->header, pieces->runs, &assembler->payload, NULL);
   pieces->header.flags = PPI_LOG_CONTINUES;
   assembler->payload.len = 0;
 }
@@ -254,8 +276,10 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
   qsort(assembler->runs, assembler->num_runs, sizeof *assembler->runs,
         compare_runs);
   assembler->payload.len = 0;
+  ppi_log_parts parts = {.num = 0};
   for (size_t i = 0; i < assembler->num_runs; i++) {
     ppi_run_encoder_finish(assembler->runs[i], &assembler->payload);
+    ppi_run_encoder_parts(assembler->runs[i], &parts);
     assembler->table[i] = assembler->runs[i]->run;
   }
   bool timed = assembler->num_events > 0;
@@ -264,7 +288,8 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
                            .num_events = assembler->num_events,
                            .min_start_ns = timed ? assembler->min_start_ns : 0,
                            .max_end_ns = timed ? assembler->max_end_ns : 0};
-  status = emit(assembler, &header, assembler->table, &assembler->payload);
+  status =
+      emit(assembler, &header, assembler->table, &assembler->payload, &parts);
   forget_runs(assembler);
   return status;
 }
@@ -339,6 +364,29 @@ static pprof_status add_event(ppi_log_assembler *assembler, uint32_t lane,
   return status;
 }
 
+// The events from `from` on that are what most are go to the run they belong
+// to, as far as block and run take them. *out_num is how many.
+static pprof_status add_ranges(ppi_log_assembler *assembler,
+                               const pprof_batch *batch, size_t from,
+                               ppi_run_encoder *run, size_t *out_num) {
+  size_t used = assembler->raw + PPI_LOG_MAX_RUN;
+  size_t num = used < assembler->raw_limit
+                   ? (assembler->raw_limit - used) / PPI_LOG_MAX_RANGE
+                   : 0;
+  num = PPI_MIN(num, PPI_LOG_MAX_EVENTS - assembler->num_events);
+  num = PPI_MIN(num, MAX_RANGES);
+  num = PPI_MIN(num, batch->num_events - from);
+  ppi_log_times times = {assembler->min_start_ns, assembler->max_end_ns};
+  size_t before = run->len;
+  pprof_status status =
+      ppi_run_encoder_add_ranges(run, batch, from, from + num, &times, out_num);
+  assembler->raw += run->len - before;
+  assembler->num_events += (uint32_t)*out_num;
+  assembler->min_start_ns = times.min_start_ns;
+  assembler->max_end_ns = times.max_end_ns;
+  return status;
+}
+
 // Where numbers are not as many as events, only the batch's end tells which
 // records are in: such a batch should not straddle two blocks.
 static bool may_overflow(const ppi_log_assembler *assembler,
@@ -354,11 +402,18 @@ static pprof_status add_batch(ppi_log_assembler *assembler,
   uint64_t seq = batch->first_seq;
   ppi_run_encoder *run = last_run(assembler, batch->lane);
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events; i++) {
-    status =
-        add_event(assembler, batch->lane, seq, pprof_batch_at(batch, i), &run);
+  for (size_t i = 0; i < batch->num_events;) {
+    size_t num = 0;
+    if (run && run->run.num_events > 0 && run->run.end_seq == seq)
+      status = add_ranges(assembler, batch, i, run, &num);
+    if (status == PPROF_STATUS_OK && num == 0) {
+      status = add_event(assembler, batch->lane, seq, pprof_batch_at(batch, i),
+                         &run);
+      num = 1;
+    }
     if (status != PPROF_STATUS_OK) return status;
-    if (seq < batch->end_seq) seq++;
+    i += num;
+    if (seq < batch->end_seq) seq += PPI_MIN(num, batch->end_seq - seq);
     run->run.end_seq = seq;
   }
   if (!run || run->run.end_seq != seq) {

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base_impl.h"
 #include "mem.h"
 
 ppi_run_encoder *ppi_run_encoder_create(void) {
@@ -17,6 +18,7 @@ void ppi_run_encoder_destroy(ppi_run_encoder *encoder) {
   ppi_log_model_clear(&encoder->model);
   for (int i = 0; i < PPI_NUM_COLUMNS; i++)
     ppi_buffer_clear(&encoder->columns[i]);
+  ppi_free(encoder->looks);
   ppi_free(encoder->buckets);
   ppi_free(encoder->flows);
   ppi_free(encoder);
@@ -49,12 +51,17 @@ static bool same_shape(const ppi_shape *a, const ppi_shape *b) {
            (a->stream ^ b->stream) | (a->window ^ b->window));
 }
 
+static uint64_t pair(uint32_t low, uint32_t high) {
+  return low | (uint64_t)high << 32;
+}
+
 static size_t hash_shape(const ppi_shape *shape) {
-  uint64_t hash = 0;
-  const uint32_t *words = &shape->form;
-  for (size_t i = 0; i < sizeof *shape / sizeof *words; i++)
-    hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-  return (size_t)(hash >> 32);
+  const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t here = pair(shape->site, shape->stream) ^
+                  pair(shape->lane, shape->window) * factor;
+  uint64_t how = pair(shape->form, shape->flags) ^
+                 pair(shape->kind, shape->depth) * factor;
+  return (size_t)((here * factor ^ (how >> 29 ^ how)) * factor >> 32);
 }
 
 static void insert_shape(ppi_run_encoder *encoder, uint32_t token) {
@@ -93,8 +100,26 @@ static uint32_t find_shape(const ppi_run_encoder *encoder,
   return (uint32_t)encoder->model.num_shapes;
 }
 
+// What an event of the shape has from its site to its attributes.
+static bool note_look(ppi_run_encoder *encoder, const ppi_shape *shape) {
+  const pprof_event event = {.site = shape->site,
+                             .lane = shape->lane,
+                             .stream = shape->stream,
+                             .depth = shape->depth,
+                             .kind = shape->kind,
+                             .flags = shape->flags,
+                             .window = shape->window};
+  size_t token = encoder->model.num_shapes;
+  void *grown = ppi_grow(encoder->looks, &encoder->looks_capacity, token + 1,
+                         sizeof *encoder->looks);
+  if (!grown) return false;
+  encoder->looks = grown;
+  memcpy(&encoder->looks[token], &event.site, sizeof *encoder->looks);
+  return true;
+}
+
 static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
-  if (!grow_buckets(encoder)) return false;
+  if (!grow_buckets(encoder) || !note_look(encoder, shape)) return false;
   uint32_t token = ppi_log_model_add_shape(&encoder->model, shape);
   if (token == UINT32_MAX) return false;
   insert_shape(encoder, token);
@@ -109,6 +134,18 @@ static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
   return true;
 }
 
+// The guess missed: what it has hit so far, then the shape's token. UINT32_MAX:
+// out of memory.
+static uint32_t put_missed(ppi_run_encoder *encoder, const ppi_shape *shape,
+                           uint64_t hits) {
+  uint32_t token = find_shape(encoder, shape);
+  put(encoder, PPI_COLUMN_TOKENS, hits);
+  put(encoder, PPI_COLUMN_TOKENS, token);
+  if (token == encoder->model.num_shapes && !add_shape(encoder, shape))
+    return UINT32_MAX;
+  return token;
+}
+
 static bool put_token(ppi_run_encoder *encoder, const ppi_shape *shape) {
   ppi_log_model *model = &encoder->model;
   uint16_t *guess =
@@ -118,11 +155,9 @@ static bool put_token(ppi_run_encoder *encoder, const ppi_shape *shape) {
     token = *guess - 1u;
     encoder->hits++;
   } else {
-    token = find_shape(encoder, shape);
-    put(encoder, PPI_COLUMN_TOKENS, encoder->hits);
-    put(encoder, PPI_COLUMN_TOKENS, token);
+    token = put_missed(encoder, shape, encoder->hits);
     encoder->hits = 0;
-    if (token == model->num_shapes && !add_shape(encoder, shape)) return false;
+    if (token == UINT32_MAX) return false;
   }
   *guess = (uint16_t)(token + 1);
   encoder->before[0] = encoder->before[1];
@@ -280,6 +315,177 @@ pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+// ---- many at a time ----
+
+// All that is needed of an encoder to go on with ranges, out of the way of the
+// bytes that are stored: the compiler takes those for anything.
+typedef struct range_state {
+  uint8_t *gap, *duration, *lead, *trail;
+  uint64_t end, start, hits;
+  uint32_t before[2];
+} range_state;
+
+static bool begin_ranges(ppi_run_encoder *encoder, size_t num,
+                         range_state *out) {
+  ppi_buffer *columns = encoder->columns;
+  size_t room = num * PPI_VARINT_MAX;
+  for (int i = PPI_COLUMN_GAP; i <= PPI_COLUMN_TRAIL; i++)
+    if (!ppi_buffer_room(&columns[i], room)) return false;
+  *out = (range_state){
+      .gap = columns[PPI_COLUMN_GAP].data + columns[PPI_COLUMN_GAP].len,
+      .duration =
+          columns[PPI_COLUMN_DURATION].data + columns[PPI_COLUMN_DURATION].len,
+      .lead = columns[PPI_COLUMN_LEAD].data + columns[PPI_COLUMN_LEAD].len,
+      .trail = columns[PPI_COLUMN_TRAIL].data + columns[PPI_COLUMN_TRAIL].len,
+      .end = encoder->model.end,
+      .start = encoder->model.start,
+      .hits = encoder->hits,
+      .before = {encoder->before[0], encoder->before[1]}};
+  return true;
+}
+
+static void end_column(ppi_run_encoder *encoder, ppi_log_column column,
+                       const uint8_t *end) {
+  ppi_buffer *bytes = &encoder->columns[column];
+  size_t len = (size_t)(end - bytes->data);
+  encoder->len += len - bytes->len;
+  bytes->len = len;
+}
+
+static void end_ranges(ppi_run_encoder *encoder, const range_state *state,
+                       size_t num) {
+  end_column(encoder, PPI_COLUMN_GAP, state->gap);
+  end_column(encoder, PPI_COLUMN_DURATION, state->duration);
+  end_column(encoder, PPI_COLUMN_LEAD, state->lead);
+  end_column(encoder, PPI_COLUMN_TRAIL, state->trail);
+  encoder->model.end = state->end;
+  encoder->model.start = state->start;
+  encoder->hits = state->hits;
+  encoder->before[0] = state->before[0];
+  encoder->before[1] = state->before[1];
+  encoder->run.num_events += (uint32_t)num;
+}
+
+static inline uint8_t *store_varint(uint8_t *at, uint64_t value) {
+  return at + (value >> 28 ? ppi_varint_store(at, value)
+                           : ppi_varint_store_short(at, (uint32_t)value));
+}
+
+// It says nothing but its times and what a look has.
+static inline bool says_no_more(const pprof_event *event) {
+  return !(event->device_start_ns | event->device_end_ns |
+           event->device_error_ns | event->num_flows |
+           ppi_double_bits(event->value) | (uintptr_t)event->work |
+           (uintptr_t)event->cpu);
+}
+
+static bool may_nest(const ppi_run_encoder *encoder, const pprof_event *event) {
+  return event->kind == PPROF_KIND_RANGE &&
+         !(event->flags & PPROF_FLAG_ASYNC) &&
+         event->lane == encoder->run.lane &&
+         event->window == encoder->run.window && !event->attributes &&
+         event->depth < PPI_LOG_MAX_DEPTH;
+}
+
+// The guess that the event looks as; NULL: it does not. What does has been seen
+// to nest, as far as that is not a matter of times.
+static inline uint16_t *right_guess(ppi_run_encoder *encoder,
+                                    const range_state *state,
+                                    const pprof_event *event) {
+  uint16_t *guess =
+      ppi_log_model_guess(&encoder->model, state->before[0], state->before[1]);
+  if (!*guess) return NULL;
+  const uint8_t *guessed = (const uint8_t *)&encoder->looks[*guess - 1];
+  const uint8_t *fields = (const uint8_t *)&event->site;
+  uint64_t other = event->window ^ encoder->run.window;
+  for (size_t i = 0; i < sizeof(ppi_look); i += sizeof other) {
+    uint64_t a, b;
+    memcpy(&a, guessed + i, sizeof a);
+    memcpy(&b, fields + i, sizeof b);
+    other |= a ^ b;
+  }
+  return other || encoder->model.shapes[*guess - 1].form != PPI_FORM_NESTED
+             ? NULL
+             : guess;
+}
+
+// Where the range lies among those before it; false: it does not nest.
+static inline bool put_times(const ppi_log_model *model, range_state *state,
+                             const pprof_event *event) {
+  uint64_t start = event->start_ns, end = event->end_ns;
+  const ppi_level *children = ppi_log_model_children(model, event->depth);
+  if (end < start) return false;
+  if (children) {
+    if (start > children->first_start || end < children->last_end) return false;
+    state->lead = store_varint(state->lead, children->first_start - start);
+    state->trail = store_varint(state->trail, end - children->last_end);
+  } else {
+    if (start < state->end) return false;
+    state->gap = store_varint(state->gap, start - state->end);
+    state->duration = store_varint(state->duration, end - start);
+  }
+  state->end = end;
+  state->start = start;
+  return true;
+}
+
+// Answers the token plus one, 0 when out of memory.
+static uint32_t put_range_token(ppi_run_encoder *encoder, range_state *state,
+                                const pprof_event *event) {
+  const ppi_shape shape = {PPI_FORM_NESTED, event->kind,  event->flags,
+                           event->site,     event->depth, event->lane,
+                           event->stream,   event->window};
+  uint32_t token = put_missed(encoder, &shape, state->hits);
+  uint16_t *guess =
+      ppi_log_model_guess(&encoder->model, state->before[0], state->before[1]);
+  *guess = (uint16_t)(token + 1);
+  state->hits = 0;
+  return token + 1;
+}
+
+// False: the event is something else, or *failed.
+static inline bool put_range(ppi_run_encoder *encoder, range_state *state,
+                             const pprof_event *event, bool *failed) {
+  ppi_log_model *model = &encoder->model;
+  if (!says_no_more(event)) return false;
+  const uint16_t *guess = right_guess(encoder, state, event);
+  if ((!guess && !may_nest(encoder, event)) || !put_times(model, state, event))
+    return false;
+  uint32_t last = guess ? *guess : put_range_token(encoder, state, event);
+  state->hits += guess != NULL;
+  state->before[0] = state->before[1];
+  state->before[1] = last;
+  *failed = !last || !ppi_log_model_nest(model, event->depth, event->start_ns,
+                                         event->end_ns);
+  return !*failed;
+}
+
+pprof_status ppi_run_encoder_add_ranges(ppi_run_encoder *encoder,
+                                        const pprof_batch *batch, size_t from,
+                                        size_t to, ppi_log_times *times,
+                                        size_t *out_num) {
+  range_state state;
+  ppi_log_times seen = *times;
+  bool failed = false;
+  *out_num = 0;
+  if (from == to || !says_no_more(pprof_batch_at(batch, from)))
+    return PPROF_STATUS_OK;
+  if (!begin_ranges(encoder, to - from, &state)) return PPROF_STATUS_NO_MEMORY;
+  size_t i = from;
+  for (; i < to; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (!put_range(encoder, &state, event, &failed)) break;
+    seen.min_start_ns = PPI_MIN(seen.min_start_ns, event->start_ns);
+    seen.max_end_ns = PPI_MAX(seen.max_end_ns, event->end_ns);
+  }
+  end_ranges(encoder, &state, i - from);
+  *out_num = i - from;
+  *times = seen;
+  return failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+// ---- the end of a run ----
+
 void ppi_run_encoder_finish(ppi_run_encoder *encoder, ppi_buffer *payload) {
   if (encoder->hits > 0) put(encoder, PPI_COLUMN_TOKENS, encoder->hits);
   encoder->hits = 0;
@@ -297,4 +503,26 @@ void ppi_run_encoder_finish(ppi_run_encoder *encoder, ppi_buffer *payload) {
     if (column->failed) payload->failed = true;
   }
   encoder->run.payload_len = (uint32_t)(payload->len - before);
+}
+
+static void add_part(ppi_log_parts *parts, size_t len) {
+  size_t *last = &parts->lens[parts->num ? parts->num - 1 : 0];
+  if (parts->num == 0 || *last >= PPI_LOG_MIN_PART) {
+    if (parts->num > 0) last++;
+    *last = 0;
+    parts->num++;
+  }
+  *last += len;
+}
+
+void ppi_run_encoder_parts(const ppi_run_encoder *encoder,
+                           ppi_log_parts *parts) {
+  size_t head = encoder->run.payload_len;
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++) head -= encoder->columns[i].len;
+  add_part(parts, head);
+  for (int i = 0; i < PPI_NUM_COLUMNS; i++) {
+    size_t len = encoder->columns[i].len;
+    add_part(parts, len);
+    if (i <= PPI_COLUMN_SPAN && i != PPI_COLUMN_SHAPES) parts->varied += len;
+  }
 }

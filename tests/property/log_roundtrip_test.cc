@@ -15,7 +15,8 @@ std::map<std::string, Lines> ByLane(const Lines &lines) {
   return lanes;
 }
 
-void RoundTrip(uint32_t seed, unsigned wildness, bool sparse) {
+void RoundTrip(uint32_t seed, unsigned wildness, bool sparse,
+               bool times_alone = false) {
   Folder folder;
   std::string path = folder / "x.pplog";
   Maker maker(seed);
@@ -30,13 +31,15 @@ void RoundTrip(uint32_t seed, unsigned wildness, bool sparse) {
     Lane *lane = &lanes[id];
     size_t n = maker.Below(10) ? maker.Below(40) : maker.Below(3000);
     Events made = maker.Make(lane, id, n, wildness);
+    if (times_alone)
+      for (pprof_event &event : made.events) event.num_flows = event.window = 0;
     uint64_t first = lane->seq + (maker.Below(5) ? 0 : maker.Below(9));
     lane->seq = first + n + (sparse ? maker.Below(7) : 0);
     pprof_batch batch = Batch(id, first, lane->seq, made.events);
     wanted.sink()->events(wanted.sink(), &batch);
     ASSERT_EQ(writer->events(writer, &batch), PPROF_STATUS_OK);
     total += n;
-    if (maker.Below(8) == 0) {
+    if (maker.Below(times_alone ? 50 : 8) == 0) {
       Events open = maker.Make(lane, id, maker.Below(30), wildness);
       pprof_checkpoint checkpoint = {maker.Any(), open.events.data(),
                                      open.events.size()};
@@ -55,6 +58,11 @@ void RoundTrip(uint32_t seed, unsigned wildness, bool sparse) {
 
 TEST(LogRoundTripTest, NestedRanges) {
   for (uint32_t seed = 1; seed <= 6; seed++) RoundTrip(seed, 0, false);
+}
+
+TEST(LogRoundTripTest, TimesAlone) {
+  for (uint32_t seed = 31; seed <= 36; seed++)
+    RoundTrip(seed, 0, seed % 2, true);
 }
 
 TEST(LogRoundTripTest, SomeOfEverything) {

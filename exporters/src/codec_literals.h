@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The zlib format for bytes that hardly repeat: literals only, with codes of
+// their own for each part. Nothing is searched for, so it takes a fraction of
+// what any library does.
+#ifndef PPI_CODEC_LITERALS_H_
+#define PPI_CODEC_LITERALS_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Compresses the `num_parts` parts that `bytes` consists of, one behind the
+// other, whose lengths are `lens`. Answers the length, or 0 when that and eight
+// bytes more are not within `room`.
+size_t ppi_literals_deflate(const void *bytes, const size_t *lens,
+                            size_t num_parts, void *out, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CODEC_LITERALS_H_
