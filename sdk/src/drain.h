@@ -19,7 +19,7 @@ typedef struct ppi_window {
   uint32_t index;
 } ppi_window;
 
-#define PPI_DRAIN_EVENTS 1024u
+#define PPI_DRAIN_EVENTS 256u
 #define PPI_DRAIN_FLOWS 8192u
 #define PPI_DRAIN_WINDOWS 65536u
 
@@ -39,6 +39,7 @@ typedef struct ppi_drain {
   pprof_cpu_use *cpus;
   uint64_t *flows;
   size_t num_events, num_works, num_cpus, num_flows;
+  bool is_plain;  // all of them are the lane's, and none counts but as recorded
   uint64_t delivered_end;  // of the last batch that sinks got
   uint32_t batch_lane;
   uint64_t batch_first, batch_end;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base_impl.h"
 #include "mem.h"
 
 // Above the 65 536 lanes of a session: a damaged log must not make us
@@ -39,22 +40,33 @@ static void count_flags(uint64_t *row, uint32_t flags) {
   row[PPI_TOTAL_NO_DEVICE_TIME] += (flags & PPROF_FLAG_NO_DEVICE_TIME) != 0;
 }
 
-pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
-  uint64_t *row = NULL;
-  uint32_t lane = 0;
-  for (size_t i = 0; i < batch->num_events; i++) {
+static bool is_invalid(const pprof_event *event) {
+  return event->end_ns < event->start_ns ||
+         event->device_end_ns < event->device_start_ns;
+}
+
+// The events from `from` on that are of `lane`: neighbours are nearly always.
+// Answers where they end.
+static size_t count_lane(const pprof_batch *batch, size_t from, uint32_t lane,
+                         uint64_t *row) {
+  size_t i = from;
+  for (; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
-    // Neighbours are of one lane nearly always, and few have flags.
-    if (!row || event->lane != lane) {
-      pprof_status status = make_room(tally, event->lane);
-      if (status != PPROF_STATUS_OK) return status;
-      lane = event->lane;
-      row = tally->lanes[lane];
-    }
-    row[PPI_TOTAL_RECORDED]++;
-    if (event->flags) count_flags(row, event->flags);
-    row[PPI_TOTAL_INVALID] += event->end_ns < event->start_ns ||
-                              event->device_end_ns < event->device_start_ns;
+    if (event->lane != lane) break;
+    if (PPI_LIKELY(!(event->flags | is_invalid(event)))) continue;
+    count_flags(row, event->flags);
+    row[PPI_TOTAL_INVALID] += is_invalid(event);
+  }
+  row[PPI_TOTAL_RECORDED] += i - from;
+  return i;
+}
+
+pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
+  for (size_t i = 0; i < batch->num_events;) {
+    uint32_t lane = pprof_batch_at(batch, i)->lane;
+    pprof_status status = make_room(tally, lane);
+    if (status != PPROF_STATUS_OK) return status;
+    i = count_lane(batch, i, lane, tally->lanes[lane]);
   }
   return PPROF_STATUS_OK;
 }

@@ -129,8 +129,9 @@ PPROF_API pprof_status pprof_session_stop(pprof_session *session,
 // Threads: the owner of `session`.
 PPROF_API void pprof_session_destroy(pprof_session *session);
 
-// pprof_session_stats gives the counts as the collector last saw them; they are
-// exact after the stop. Set `out->size` first.
+// pprof_session_stats gives the counts as of the collector's last checkpoint,
+// which comes every second, as far as sinks have room, and with a flush. They
+// are exact after the stop. Set `out->size` first.
 //
 // Errors: INVALID: `out->size` is not set.
 PPROF_API pprof_status pprof_session_stats(pprof_session *session,
