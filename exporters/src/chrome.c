@@ -85,7 +85,8 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   if (!track) return PPROF_STATUS_NO_MEMORY;
   uint32_t tid = tid_of(writer, group, track);
   uint32_t pid = ppi_chrome_pid_of(writer, group);
-  ppi_chrome_write_slice(writer, slice, pid, tid);
+  ppi_chrome_write_slice(writer, slice, pid, track);
+  if (slice->num_flows == 0) return PPROF_STATUS_OK;
   ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
                             slice->end_ns + writer->shift_ns, pid, tid};
   for (size_t i = 0; i < slice->num_flows; i++) {

@@ -57,11 +57,17 @@ typedef struct ppi_chrome_name {
   char *text;     // as defined; NULL for sites and categories
   char *escaped;  // with quotes; sites and categories only
   size_t escaped_len;
+  // Of a site: how its slices begin, padded to whole steps of
+  // PPI_CHROME_COPY_STEP; NULL: not made yet, or of older categories.
+  char *head;
+  size_t head_len;
+  uint64_t head_version;
 } ppi_chrome_name;
 
 typedef struct ppi_chrome_names {
   ppi_chrome_name *items;  // indexed by id
   size_t num_items, capacity;
+  uint64_t version;  // how many definitions there were
 } ppi_chrome_names;
 
 // ppi_chrome_names_set keeps a copy; the last definition of an id wins.
@@ -104,9 +110,10 @@ typedef struct ppi_chrome_writer {
 } ppi_chrome_writer;
 
 // chrome_write.c. Each writes one event with what separates it from the last.
+// The track has its tid.
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
                             const ppi_chrome_slice *slice, uint32_t pid,
-                            uint32_t tid);
+                            ppi_chrome_track *track);
 void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
                            uint32_t tid);
 void ppi_chrome_write_counter(ppi_chrome_writer *writer,

@@ -40,6 +40,9 @@ pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
   if (!copy) return PPROF_STATUS_NO_MEMORY;
   ppi_free(name->text);
   ppi_free(name->escaped);
+  ppi_free(name->head);
+  name->head = NULL;
+  names->version++;
   name->known = true;
   name->parent = pprof_definition_parent(definition);
   name->number = pprof_definition_number(definition);
@@ -59,6 +62,7 @@ void ppi_chrome_names_clear(ppi_chrome_names *names) {
   for (size_t i = 0; i < names->num_items; i++) {
     ppi_free(names->items[i].text);
     ppi_free(names->items[i].escaped);
+    ppi_free(names->items[i].head);
   }
   ppi_free(names->items);
   memset(names, 0, sizeof *names);

@@ -46,9 +46,19 @@ char *ppi_chrome_room(ppi_chrome_out *out, size_t len);
 static inline void ppi_chrome_advance(ppi_chrome_out *out, const char *end) {
   out->len = (size_t)(end - out->buffer);
 }
+// More than any of them may write, beyond what it answers, too.
 #define PPI_CHROME_LONGEST_NUMBER 24
 char *ppi_chrome_u64_at(char *at, uint64_t value);
 char *ppi_chrome_us_at(char *at, uint64_t ns);
+// Copies in steps of constant size, which costs less than memcpy where texts
+// are short: both ends are to have room for whole steps.
+#define PPI_CHROME_COPY_STEP 32
+static inline char *ppi_chrome_padded_at(char *at, const char *padded,
+                                         size_t len) {
+  for (size_t i = 0; i < len; i += PPI_CHROME_COPY_STEP)
+    memcpy(at + i, padded + i, PPI_CHROME_COPY_STEP);
+  return at + len;
+}
 // The argument is a string literal.
 #define PPI_CHROME_AT(at, literal) \
   ((char *)memcpy((at), literal, sizeof(literal) - 1) + (sizeof(literal) - 1))

@@ -9,10 +9,15 @@
 
 #include "mem.h"
 
-// The first root that ends after `at`.
+// The first root that ends after `at`: looked for from the last one, where a
+// range finds those inside it, in steps that double.
 static size_t root_after(const ppi_chrome_track *track, uint64_t at) {
-  size_t low = 0, high = track->num_roots;
-  if (high == 0 || track->roots[high - 1].end_ns <= at) return high;
+  size_t low = track->num_roots, high = low;
+  for (size_t step = 1; low > 0 && track->roots[low - 1].end_ns > at;
+       step *= 2) {
+    high = low - 1;
+    low = low > step ? low - step : 0;
+  }
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (track->roots[middle].end_ns > at)

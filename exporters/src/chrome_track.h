@@ -28,8 +28,15 @@ typedef struct ppi_chrome_root {
   uint32_t depth;
 } ppi_chrome_root;
 
+// Three numbers of ten digits and the words between them take 62.
+#define PPI_CHROME_PLACE_LEN 64
+
 typedef struct ppi_chrome_track {
   uint32_t tid;
+  // How its slices say where they are, in this process and window; length 0:
+  // not made yet.
+  uint32_t place_pid, place_window, place_len;
+  char place[PPI_CHROME_PLACE_LEN];
   uint64_t floor_ns;  // nothing may begin before it
   ppi_chrome_root *roots;
   size_t num_roots, capacity;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "chrome.h"
+#include "mem.h"
 
 static void begin_event(ppi_chrome_writer *writer) {
   if (writer->first_written) PPI_CHROME_PUT(&writer->out, ",\n");
@@ -19,27 +20,6 @@ static void put_field(ppi_chrome_out *out, const char *key, uint64_t value) {
 static void put_place(ppi_chrome_out *out, uint32_t pid, uint32_t tid) {
   put_field(out, ",\"pid\":", pid);
   put_field(out, ",\"tid\":", tid);
-}
-
-// More than the fixed part of a slice can take.
-#define FIXED_LEN 256
-
-// Where and when, up to the first of its args, in one piece: most of a trace
-// is made here.
-static void put_slice_place(ppi_chrome_out *out, const ppi_chrome_slice *slice,
-                            uint64_t shift_ns, uint32_t pid, uint32_t tid) {
-  char *at = ppi_chrome_room(out, FIXED_LEN);
-  at = PPI_CHROME_AT(at, ",\"ts\":");
-  at = ppi_chrome_us_at(at, slice->start_ns + shift_ns);
-  at = PPI_CHROME_AT(at, ",\"dur\":");
-  at = ppi_chrome_us_at(at, slice->end_ns - slice->start_ns);
-  at = PPI_CHROME_AT(at, ",\"pid\":");
-  at = ppi_chrome_u64_at(at, pid);
-  at = PPI_CHROME_AT(at, ",\"tid\":");
-  at = ppi_chrome_u64_at(at, tid);
-  at = PPI_CHROME_AT(at, ",\"args\":{\"window\":");
-  at = ppi_chrome_u64_at(at, slice->window);
-  ppi_chrome_advance(out, at);
 }
 
 // A name that was never defined is shown by its number, so that its events are
@@ -111,14 +91,93 @@ static void put_work(ppi_chrome_out *out, const pprof_work_amount *work) {
   put_amount(out, ",\"params\":", work->params);
 }
 
-void ppi_chrome_write_slice(ppi_chrome_writer *writer,
-                            const ppi_chrome_slice *slice, uint32_t pid,
-                            uint32_t tid) {
+// ---- slices ----
+
+// Most of a trace are slices, so what many of them share is made once: how
+// those of a site begin, and where those of a track are.
+
+// Longer ones are made each time.
+#define MAX_HEAD 1024
+// More than the fixed part of a slice can take beside its head.
+#define FIXED_LEN 256
+
+#define HEAD ",\n{\"ph\":\"X\",\"name\":"
+#define CATEGORY ",\"cat\":"
+#define TIME ",\"ts\":"
+
+static bool make_head(ppi_chrome_name *site, const ppi_chrome_name *category) {
+  size_t len = sizeof(HEAD CATEGORY TIME) - 1 + site->escaped_len +
+               category->escaped_len;
+  if (len > MAX_HEAD) return false;
+  char *head = ppi_alloc(len + PPI_CHROME_COPY_STEP);
+  if (!head) return false;
+  char *at = PPI_CHROME_AT(head, HEAD);
+  at = mempcpy(at, site->escaped, site->escaped_len);
+  at = PPI_CHROME_AT(at, CATEGORY);
+  at = mempcpy(at, category->escaped, category->escaped_len);
+  memcpy(at, TIME, sizeof(TIME) - 1);
+  ppi_free(site->head);
+  site->head = head;
+  site->head_len = len;
+  return true;
+}
+
+// NULL: the site has none of its own.
+static const ppi_chrome_name *head_of(ppi_chrome_writer *writer, uint32_t id) {
+  ppi_chrome_names *sites = &writer->names[PPROF_DEFINITION_SITE];
+  const ppi_chrome_names *categories =
+      &writer->names[PPROF_DEFINITION_CATEGORY];
+  if (id >= sites->num_items) return NULL;
+  ppi_chrome_name *site = &sites->items[id];
+  if (site->head && site->head_version == categories->version) return site;
+  const ppi_chrome_name *category =
+      ppi_chrome_names_get(categories, site->parent);
+  if (!site->known || !category || !make_head(site, category)) return NULL;
+  site->head_version = categories->version;
+  return site;
+}
+
+static void make_place(ppi_chrome_track *track, uint32_t pid, uint32_t window) {
+  char *at = PPI_CHROME_AT(track->place, ",\"pid\":");
+  at = ppi_chrome_u64_at(at, pid);
+  at = PPI_CHROME_AT(at, ",\"tid\":");
+  at = ppi_chrome_u64_at(at, track->tid);
+  at = PPI_CHROME_AT(at, ",\"args\":{\"window\":");
+  at = ppi_chrome_u64_at(at, window);
+  track->place_len = (uint32_t)(at - track->place);
+  track->place_pid = pid;
+  track->place_window = window;
+}
+
+// Answers where the first of its args may follow.
+static char *begin_slice(ppi_chrome_writer *writer,
+                         const ppi_chrome_slice *slice, uint32_t pid,
+                         ppi_chrome_track *track) {
   ppi_chrome_out *out = &writer->out;
-  begin_event(writer);
-  PPI_CHROME_PUT(out, "{\"ph\":\"X\"");
-  put_site(writer, slice->site);
-  put_slice_place(out, slice, writer->shift_ns, pid, tid);
+  const ppi_chrome_name *site =
+      writer->first_written ? head_of(writer, slice->site) : NULL;
+  char *at;
+  if (site) {
+    at = ppi_chrome_room(out, MAX_HEAD + FIXED_LEN);
+    at = ppi_chrome_padded_at(at, site->head, site->head_len);
+  } else {
+    begin_event(writer);
+    PPI_CHROME_PUT(out, "{\"ph\":\"X\"");
+    put_site(writer, slice->site);
+    PPI_CHROME_PUT(out, TIME);
+    at = ppi_chrome_room(out, FIXED_LEN);
+  }
+  at = ppi_chrome_us_at(at, slice->start_ns + writer->shift_ns);
+  at = PPI_CHROME_AT(at, ",\"dur\":");
+  at = ppi_chrome_us_at(at, slice->end_ns - slice->start_ns);
+  if (!track->place_len || track->place_pid != pid ||
+      track->place_window != slice->window)
+    make_place(track, pid, slice->window);
+  memcpy(at, track->place, PPI_CHROME_PLACE_LEN);
+  return at + track->place_len;
+}
+
+static void put_args(ppi_chrome_out *out, const ppi_chrome_slice *slice) {
   if (slice->is_step) put_field(out, ",\"step\":", slice->step);
   put_flows(out, slice->flows, slice->num_flows);
   put_work(out, &slice->work);
@@ -126,6 +185,14 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
   if (slice->has_device_error)
     put_field(out, ",\"device_error_ns\":", slice->device_error_ns);
   if (slice->has_queue) put_field(out, ",\"queue_ns\":", slice->queue_ns);
+}
+
+void ppi_chrome_write_slice(ppi_chrome_writer *writer,
+                            const ppi_chrome_slice *slice, uint32_t pid,
+                            ppi_chrome_track *track) {
+  ppi_chrome_out *out = &writer->out;
+  ppi_chrome_advance(out, begin_slice(writer, slice, pid, track));
+  put_args(out, slice);
   PPI_CHROME_PUT(out, "}}");
 }
 

@@ -456,6 +456,46 @@ TEST(ChromeTest, NamesAreEscaped) {
   trace.Check();
 }
 
+// What ranges of a site or row share is made once, until one of it changes.
+TEST(ChromeTest, RangesShowTheLatestNamesAndTheirWindow) {
+  Trace trace;
+  trace.Begin();
+  const std::string longest(2000, 'n');
+  uint64_t at = 1000;
+  auto add = [&](uint32_t window) {
+    pprof_event event = Range(at, at + 500);
+    event.window = window;
+    trace.Add(event);
+    at += 1000;
+  };
+  add(0);
+  add(0);
+  trace.Define(PPROF_DEFINITION_SITE, 1, "encode", 0);
+  add(0);
+  trace.Define(PPROF_DEFINITION_CATEGORY, 0, "Ours");
+  add(4294967295);
+  trace.Define(PPROF_DEFINITION_SITE, 1, "embed", 13);
+  add(4294967295);
+  trace.Define(PPROF_DEFINITION_SITE, 1, longest.c_str(), 13);
+  add(7);
+  trace.Finish();
+  const std::string text = Read(trace.path());
+  auto slice = [](const std::string &name, const char *category, int ts,
+                  const char *window) {
+    return "{\"ph\":\"X\",\"name\":\"" + name + "\",\"cat\":\"" + category +
+           "\",\"ts\":" + std::to_string(ts) +
+           ".000,\"dur\":0.500,\"pid\":4242,\"tid\":4242,\"args\":{"
+           "\"window\":" +
+           window + "}}";
+  };
+  EXPECT_EQ(1, Count(text, slice("decode", "UserDefined", 1, "0")));
+  EXPECT_EQ(1, Count(text, slice("decode", "UserDefined", 2, "0")));
+  EXPECT_EQ(1, Count(text, slice("encode", "UserDefined", 3, "0")));
+  EXPECT_EQ(1, Count(text, slice("encode", "Ours", 4, "4294967295")));
+  EXPECT_EQ(1, Count(text, slice("embed", "Inference", 5, "4294967295")));
+  EXPECT_EQ(1, Count(text, slice(longest, "Inference", 6, "7")));
+}
+
 TEST(ChromeTest, TotalsStandInOtherData) {
   Trace trace;
   trace.Begin();
