@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "input.h"
+#include "log_contents.h"
 #include "log_section.h"
 #include "mem.h"
 #include "options.h"
@@ -30,7 +31,8 @@ static struct ppi_tool_run_info *run_of(pprof_sink *sink) {
 
 const char *ppi_tool_block_name(unsigned type) {
   static const char *const names[PPI_TOOL_NUM_TYPES] = {
-      "?", "info", "definitions", "events", "checkpoints", "windows", "totals"};
+      "?",           "info",    "definitions", "events",
+      "checkpoints", "windows", "totals",      "contents"};
   return names[type < PPI_TOOL_NUM_TYPES ? type : 0];
 }
 
@@ -194,6 +196,33 @@ static pprof_status count_runs(ppi_log_file *file, const char *path,
   return status;
 }
 
+// What contents say of blocks that the walk leaves out.
+static void add_contents(const ppi_log_contents *contents,
+                         struct ppi_tool_run_info *run) {
+  for (size_t i = 0; i < PPI_LOG_CONTENTS_NUM_TYPES; i++) {
+    const ppi_log_sums *sums = &contents->sums[i];
+    struct ppi_tool_blocks *blocks = &run->blocks[ppi_log_contents_type(i)];
+    blocks->num_blocks += sums->num_blocks;
+    blocks->num_events += sums->num_events;
+    blocks->raw_bytes += sums->raw_bytes;
+    blocks->stored_bytes += sums->stored_bytes;
+  }
+  run->codecs |= contents->codecs;
+  if (contents->max_end_ns > run->last_ns) run->last_ns = contents->max_end_ns;
+}
+
+static pprof_status skim_runs(ppi_log_file *file, const char *path,
+                              uint64_t file_bytes,
+                              struct ppi_tool_log_info *info) {
+  ppi_log_contents *contents = ppi_alloc(sizeof *contents);
+  if (!contents) return PPROF_STATUS_NO_MEMORY;
+  if (ppi_log_contents_skim(path, file, contents) && info->num_runs > 0)
+    add_contents(contents, &info->runs[0]);
+  pprof_status status = count_runs(file, path, file_bytes, info);
+  ppi_free(contents);
+  return status;
+}
+
 static int count_blocks(const char *path, struct ppi_tool_log_info *info) {
   struct stat status;
   ppi_log_file *file;
@@ -204,8 +233,9 @@ static int count_blocks(const char *path, struct ppi_tool_log_info *info) {
   }
   if (ppi_log_file_open(path, &file, NULL) != PPROF_STATUS_OK)
     return PPI_EXIT_DAMAGED;
-  if (info->skimmed) ppi_log_file_skim(file);
-  pprof_status counted = count_runs(file, path, (uint64_t)status.st_size, info);
+  uint64_t bytes = (uint64_t)status.st_size;
+  pprof_status counted = info->skimmed ? skim_runs(file, path, bytes, info)
+                                       : count_runs(file, path, bytes, info);
   ppi_log_file_close(file);
   return counted == PPROF_STATUS_OK ? PPI_EXIT_DONE : PPI_EXIT_DAMAGED;
 }

@@ -219,6 +219,12 @@ pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
   return pieces.status;
 }
 
+pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
+                                        const ppi_buffer *payload) {
+  ppi_log_header header = {.type = PPI_LOG_CONTENTS};
+  return emit(assembler, &header, NULL, payload);
+}
+
 pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
                                       const pprof_definition *definition) {
   ppi_buffer *out = &assembler->definitions;

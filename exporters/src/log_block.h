@@ -68,6 +68,9 @@ pprof_status ppi_log_assembler_window(ppi_log_assembler *assembler,
                                       uint64_t time_ns);
 pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
                                       const pprof_totals *totals);
+// The payload of a block of contents; see log_contents.h.
+pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
+                                        const ppi_buffer *payload);
 pprof_status ppi_log_assembler_flush(ppi_log_assembler *assembler);
 // Blocks closed between the two are put together, as far as a group goes.
 void ppi_log_assembler_join(ppi_log_assembler *assembler);

@@ -24,6 +24,7 @@ typedef enum walk_place { PLACE_NOTHING, PLACE_BLOCK, PLACE_RUN } walk_place;
 
 struct ppi_log_file {
   int fd;
+  uint64_t size;    // that the file had when it was last asked for
   uint64_t offset;  // of the next block, or at a run's end of the next run
   uint64_t buffer_offset;
   size_t buffer_len;
@@ -31,8 +32,11 @@ struct ppi_log_file {
   bool skims;
   uint8_t *buffer;
   ppi_log_run *runs;
-  walk_place place;   // what `offset` points to at a run's end
-  uint32_t num_runs;  // begun
+  walk_place place;       // what `offset` points to at a run's end
+  uint32_t num_runs;      // begun
+  const uint64_t *stops;  // where the walk goes next, and then to stops_end
+  size_t num_stops;       // left
+  uint64_t stops_end;     // 0: it goes on as it does
   // Of the run the walk is in.
   uint64_t run_offset;
   ppi_log_damage damage;
@@ -81,14 +85,20 @@ static void load_runs(ppi_log_file *file, const uint8_t *bytes,
                      &file->runs[i]);
 }
 
-// Where events are left out it is enough that all of them is in the file.
-static bool skims_events(const ppi_log_file *file, uint64_t offset,
-                         const ppi_log_header *header) {
+// A log that is being written grows.
+static bool is_in_file(ppi_log_file *file, uint64_t end) {
   struct stat stat;
+  if (end > file->size && fstat(file->fd, &stat) == 0 && stat.st_size > 0)
+    file->size = (uint64_t)stat.st_size;
+  return end <= file->size;
+}
+
+// Where events are left out it is enough that all of them is in the file.
+static bool skims_events(ppi_log_file *file, uint64_t offset,
+                         const ppi_log_header *header) {
   return (header->type == PPI_LOG_EVENTS ||
           header->type == PPI_LOG_CHECKPOINT) &&
-         fstat(file->fd, &stat) == 0 && stat.st_size >= 0 &&
-         offset + ppi_log_block_size(header) <= (uint64_t)stat.st_size;
+         is_in_file(file, offset + ppi_log_block_size(header));
 }
 
 // A block whose header and runs are whole, and all of it in the file.
@@ -213,7 +223,33 @@ static void note_block(ppi_log_file *file, const ppi_log_block *block) {
                    !(header->flags & PPI_LOG_MORE);
 }
 
+void ppi_log_file_jump(ppi_log_file *file, const uint64_t *offsets, size_t num,
+                       uint64_t end) {
+  file->stops = offsets;
+  file->num_stops = num;
+  file->stops_end = end;
+}
+
+bool ppi_log_file_look(ppi_log_file *file, uint64_t offset,
+                       ppi_log_block *out) {
+  return block_at(file, offset, out);
+}
+
+// The blocks that are passed over are not missing.
+static void go_to_stop(ppi_log_file *file) {
+  if (file->stops_end == 0) return;
+  ppi_log_block block;
+  file->offset = file->num_stops ? *file->stops++ : file->stops_end;
+  if (file->num_stops)
+    file->num_stops--;
+  else
+    file->stops_end = 0;
+  if (block_at(file, file->offset, &block))
+    file->next_number = PPI_MAX(file->next_number, block.header.number);
+}
+
 bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out) {
+  go_to_stop(file);
   while (!file->ended) {
     uint64_t at = file->offset;
     walk_place place = place_at(file, at, out);

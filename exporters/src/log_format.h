@@ -38,7 +38,8 @@ typedef enum ppi_log_type {
   PPI_LOG_EVENTS = 3,
   PPI_LOG_CHECKPOINT = 4,
   PPI_LOG_WINDOW = 5,
-  PPI_LOG_TOTALS = 6
+  PPI_LOG_TOTALS = 6,
+  PPI_LOG_CONTENTS = 7
 } ppi_log_type;
 
 // The run info's last text: which library compressed the blocks. It is of the
@@ -106,6 +107,13 @@ void ppi_log_file_close(ppi_log_file *file);
 // From now on what events and checkpoints hold is left out: of their blocks
 // only header and runs are read and answered, and all are ok.
 void ppi_log_file_skim(ppi_log_file *file);
+// The next blocks are those at `offsets`, in order, then the one at `end`, from
+// which the walk goes on; what lies between them is not looked at. Before the
+// first block of a run; `offsets` must outlive that.
+void ppi_log_file_jump(ppi_log_file *file, const uint64_t *offsets, size_t num,
+                       uint64_t end);
+// The block at `offset`, apart from the walk; false: there is none.
+bool ppi_log_file_look(ppi_log_file *file, uint64_t offset, ppi_log_block *out);
 // The next block of the run, skipping what is no block; false at the run's end.
 // Blocks that are not ok are answered too and already counted as damage.
 bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out);

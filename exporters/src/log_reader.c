@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base_impl.h"
+#include "log_contents.h"
 #include "log_payload.h"
 #include "log_section.h"
 #include "log_totals.h"
@@ -24,7 +25,8 @@ typedef struct log_reader {
   ppi_log_payload payload;
   ppi_tally tally;  // of the file's part of the run
   bool begun, complete, sink_failed;
-  bool skims;  // leaves events and checkpoints out
+  bool skims;                 // leaves events and checkpoints out
+  ppi_log_contents contents;  // then: of the file
   // Of a run in segments: those read, which are one run to the sink.
   ppi_tally earlier;
   uint32_t first_segment, segment;  // 0: none
@@ -302,7 +304,7 @@ static pprof_status read_paths(log_reader *reader, const char *const *paths,
   for (size_t i = 0; i < num_paths && status == PPROF_STATUS_OK; i++) {
     status = ppi_log_file_open(paths[i], &reader->file, error);
     if (status == PPROF_STATUS_OK && reader->skims)
-      ppi_log_file_skim(reader->file);
+      ppi_log_contents_skim(paths[i], reader->file, &reader->contents);
     if (status == PPROF_STATUS_OK)
       status = read_runs(reader, paths[i], &damaged, error);
     ppi_log_file_close(reader->file);

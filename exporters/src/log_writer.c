@@ -16,6 +16,7 @@
 #include "codec.h"
 #include "log_block.h"
 #include "log_budget.h"
+#include "log_contents.h"
 #include "log_io.h"
 #include "log_loss.h"
 #include "log_ring.h"
@@ -47,6 +48,7 @@ typedef struct log_writer {
   uint32_t num_runs;    // finished
   uint64_t num_blocks;  // of earlier segments
   ppi_log_loss loss;
+  ppi_log_contents contents;
   ppi_log_writer_stats stats;
   uint64_t limit_ms;
   pprof_status status;  // the first failure
@@ -105,6 +107,7 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   if (!ppi_log_budget_take(&writer->budget, writer->segment_path, len))
     return refuse(writer, blocks, len);
   writer->segment_len += len;
+  ppi_log_contents_note(&writer->contents, blocks, len);
   return ppi_log_ring_put(&writer->ring, writer->io, blocks, len);
 }
 
@@ -155,6 +158,7 @@ static pprof_status reopen(log_writer *writer) {
   ppi_log_assembler_clear(&writer->assembler);
   writer->assembling = writer->finished = false;
   ppi_log_ring_restart(&writer->ring);
+  writer->contents = (ppi_log_contents){0};
   ppi_tally_clear(&writer->loss.given);
   writer->loss.num_ended = 0;
   return PPROF_STATUS_OK;
@@ -330,8 +334,11 @@ static void close_io(log_writer *writer, uint64_t deadline_ns) {
 
 static pprof_status tell_totals(log_writer *writer,
                                 const pprof_totals *totals) {
-  if (!counts(writer))
-    return ppi_log_assembler_totals(&writer->assembler, totals);
+  if (!counts(writer)) {
+    pprof_status put =
+        ppi_log_contents_put(&writer->contents, &writer->assembler);
+    return put ? put : ppi_log_assembler_totals(&writer->assembler, totals);
+  }
   // What is left may be turned away; then the totals say so.
   pprof_status status = ppi_log_assembler_flush(&writer->assembler);
   if (status != PPROF_STATUS_OK) return status;
