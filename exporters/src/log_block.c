@@ -222,7 +222,7 @@ pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
 pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
                                         const ppi_buffer *payload) {
   ppi_log_header header = {.type = PPI_LOG_CONTENTS};
-  return emit(assembler, &header, NULL, payload);
+  return emit(assembler, &header, NULL, payload, NULL);
 }
 
 pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,

@@ -118,6 +118,91 @@ static void move_live(const ppi_identity *identity, live_steps *live,
   live->num = kept;
 }
 
+// ---- sides in order ----
+
+static int compare_sides(const void *left, const void *right) {
+  const ppi_device_side *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->submit_ns != b->submit_ns) return a->submit_ns < b->submit_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
+}
+
+// The first of [low, high) that is behind `side`, or with `equal` not before
+// it.
+static size_t place_of(const ppi_device_side *sides, size_t low, size_t high,
+                       const ppi_device_side *side, bool equal) {
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = compare_sides(&sides[middle], side);
+    if (order < 0 || (order == 0 && !equal))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+typedef struct side_sorter {
+  ppi_device_side *sides, *spare;
+  size_t spare_capacity;
+  size_t starts[64];  // of stretches in order, each twice as long as the next
+  size_t num;
+} side_sorter;
+
+// Two stretches that follow each other become one. Only what lies between the
+// other's borders is moved: of stretches of two times, nothing.
+static bool merge_stretches(side_sorter *sorter, size_t low, size_t middle,
+                            size_t high) {
+  ppi_device_side *sides = sorter->sides;
+  low = place_of(sides, low, middle, &sides[middle], false);
+  if (low == middle) return true;
+  high = place_of(sides, middle, high, &sides[middle - 1], true);
+  size_t num = middle - low;
+  ppi_device_side *spare =
+      ppi_grow(sorter->spare, &sorter->spare_capacity, num, sizeof *spare);
+  if (!spare) return false;
+  sorter->spare = spare;
+  memcpy(spare, sides + low, num * sizeof *spare);
+  size_t from = 0, right = middle;
+  while (from < num) {
+    bool takes_right =
+        right < high && compare_sides(&sides[right], &spare[from]) < 0;
+    sides[low++] = takes_right ? sides[right++] : spare[from++];
+  }
+  return true;
+}
+
+static bool merge_last(side_sorter *sorter, size_t end) {
+  size_t low = sorter->starts[sorter->num - 2];
+  return merge_stretches(sorter, low, sorter->starts[--sorter->num], end);
+}
+
+// Those of one stream come in order, and one block of the log after the other:
+// sorting is merging what is in order already.
+static void sort_sides(ppi_identity *identity) {
+  side_sorter sorter = {.sides = identity->sides};
+  size_t num = identity->num_sides, end = 0;
+  bool ok = true;
+  while (ok && end < num) {
+    sorter.starts[sorter.num++] = end++;
+    while (end < num &&
+           compare_sides(&sorter.sides[end - 1], &sorter.sides[end]) <= 0)
+      end++;
+    while (ok && sorter.num > 1 &&
+           end - sorter.starts[sorter.num - 1] >
+               (sorter.starts[sorter.num - 1] - sorter.starts[sorter.num - 2]) /
+                   2)
+      ok = merge_last(&sorter, end);
+  }
+  while (ok && sorter.num > 1) ok = merge_last(&sorter, end);
+  ppi_free(sorter.spare);
+  if (!ok && num > 1)
+    qsort(identity->sides, num, sizeof *identity->sides, compare_sides);
+}
+
+// ---- gaps ----
+
 // A gap [start, end) before a side, or after the last one (`next` NULL).
 typedef struct idle_gap {
   uint64_t start_ns, end_ns, start_error_ns;
@@ -207,14 +292,6 @@ static void check_step(ppi_identity *identity, const ppi_windows *windows,
   uint64_t busy_ns = ppi_union_measure(&step->busy);
   if (wall_ns != busy_ns + step->idle_ns) identity->steps_failed++;
   ppi_union_clear(&step->busy);
-}
-
-static int compare_sides(const void *left, const void *right) {
-  const ppi_device_side *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->submit_ns != b->submit_ns) return a->submit_ns < b->submit_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
 }
 
 static void take_side(ppi_identity *identity, const ppi_windows *windows,
@@ -327,9 +404,7 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
                                  const ppi_union *in_steps,
                                  uint64_t horizon_ns) {
   if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
-  if (identity->num_sides > 1)
-    qsort(identity->sides, identity->num_sides, sizeof *identity->sides,
-          compare_sides);
+  sort_sides(identity);
   if (identity->num_steps > 1)
     qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
           compare_steps);

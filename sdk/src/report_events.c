@@ -154,7 +154,8 @@ static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
 }
 
-// What is told at once; the rest when a horizon has passed the range.
+// What is told at once of a range whose length count_range has counted; the
+// rest when a horizon has passed it.
 static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
                                       ppi_run_lane *lane) {
   ppi_run_site *site = site_of(run, event->site);
@@ -167,11 +168,9 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
                             ? take_nested(run, lane, event, site, &self_ns)
                             : take_loose(run, event, site, end_ns);
   if (status != PPROF_STATUS_OK) return status;
-  ppi_spread_add(&site->row.host, length_ns);
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
-  status = ppi_histogram_add(&site->row.host_times, length_ns);
-  if (run->details.stages && status == PPROF_STATUS_OK)
+  if (run->details.stages)
     status = ppi_early_add(&site->host_early, event->start_ns, length_ns);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
@@ -407,8 +406,6 @@ static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
 
 static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
                                       ppi_run_lane *lane) {
-  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
-    return PPROF_STATUS_CORRUPT;
   run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
   pprof_status status = PPROF_STATUS_OK;
   if (PPI_LIKELY(event->kind == PPROF_KIND_RANGE))
@@ -422,12 +419,40 @@ static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
   return take_work(run, event, lane->id);
 }
 
+// Whatever else is done with a range, its length is counted.
+static inline pprof_status count_range(ppi_run *run, const pprof_event *event) {
+  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  uint64_t length_ns = length(event->start_ns, event->end_ns);
+  ppi_spread_add(&site->row.host, length_ns);
+  return ppi_histogram_add(&site->row.host_times, length_ns);
+}
+
+// So many at a time are counted before the rest is done with them: a histogram
+// is far in memory, how a range lies in others hard to foresee, and a wrong
+// guess would wait for the one before going on with the other.
+enum { CHUNK = 64 };
+
+static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
+                               size_t from, ppi_run_lane *lane) {
+  size_t end = PPI_MIN(batch->num_events, from + CHUNK);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
+    status = count_range(run, pprof_batch_at(batch, i));
+  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
+    status = take_event(run, pprof_batch_at(batch, i), lane);
+  return status;
+}
+
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = lane_of(run, batch->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = take_event(run, pprof_batch_at(batch, i), lane);
+  for (size_t i = 0; i < batch->num_events && !status; i += CHUNK)
+    status = take_chunk(run, batch, i, lane);
   return status;
 }

@@ -46,10 +46,8 @@ static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
   ppi_hold_page *page = new_page(pool, capacity);
   if (!page) return NULL;
   uint64_t base_ns = last ? last->last_end_ns : 0;
-  *page = (ppi_hold_page){.base_end_ns = base_ns,
-                          .last_end_ns = base_ns,
-                          .min_start_ns = UINT64_MAX,
-                          .capacity = capacity};
+  *page = (ppi_hold_page){
+      .last_end_ns = base_ns, .min_start_ns = UINT64_MAX, .capacity = capacity};
   pages[hold->num_pages++] = page;
   return hold->last = page;
 }
@@ -86,10 +84,10 @@ pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
     hold->last_start_ns = range->start_ns;
   uint64_t *words = &page->words[page->num_words];
   if (is_wide(range, page->last_end_ns)) {
-    words[0] = PPI_HOLD_WIDE | (uint64_t)range->flags << 48 |
-               (uint64_t)range->depth << 32 | range->site;
+    words[0] = page->last_end_ns;
     words[1] = range->start_ns;
-    words[2] = range->end_ns;
+    words[2] = PPI_HOLD_WIDE | (uint64_t)range->flags << 48 |
+               (uint64_t)range->depth << 32 | range->site;
     page->num_words += WIDE_WORDS;
   } else {
     words[0] =
@@ -104,25 +102,13 @@ pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
 }
 
 size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out) {
-  uint64_t end_ns = page->base_end_ns;
+  ppi_hold_place at = ppi_hold_last(page);
   size_t num = 0;
-  for (uint32_t i = 0; i < page->num_words; num++) {
-    uint64_t word = page->words[i++];
-    if (word & PPI_HOLD_WIDE) {
-      out[num] = (ppi_held){.start_ns = page->words[i],
-                            .end_ns = page->words[i + 1],
-                            .site = (uint32_t)word,
-                            .depth = (uint16_t)(word >> 32),
-                            .flags = (uint16_t)(word >> 48 & 0x7fff)};
-      end_ns = page->words[i + 1];
-      i += WIDE_WORDS - 1;
-      continue;
-    }
-    end_ns += word & 0x3ffff;
-    out[num] = (ppi_held){.start_ns = end_ns - (word >> 26 & 0x1fffff),
-                          .end_ns = end_ns,
-                          .site = (uint32_t)(word >> 47),
-                          .depth = (uint16_t)(word >> 18 & 0xff)};
+  while (at.num_words) ppi_hold_back(&at, &out[num++]);
+  for (size_t i = 0; i < num / 2; i++) {
+    ppi_held swapped = out[i];
+    out[i] = out[num - 1 - i];
+    out[num - 1 - i] = swapped;
   }
   return num;
 }

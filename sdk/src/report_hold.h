@@ -5,6 +5,7 @@
 #ifndef PPI_REPORT_HOLD_H_
 #define PPI_REPORT_HOLD_H_
 
+#include "base_impl.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
@@ -24,13 +25,12 @@ typedef struct ppi_held {
 } ppi_held;
 
 // A range is one word: site 16 bits, length 21, depth 8, and by how much it
-// ends later than the one before it, 18. What does not fit has three words: a
-// mark, start and end.
+// ends later than the one before it, 18. What does not fit has three words: the
+// end of the one before it, start, a mark. So pages are read from their end.
 #define PPI_HOLD_WORDS 512
 #define PPI_HOLD_WIDE ((uint64_t)1 << 63)
 
 typedef struct ppi_hold_page {
-  uint64_t base_end_ns;  // of the range before the first
   uint64_t last_end_ns, min_start_ns, max_end_ns;
   uint32_t num_words, capacity;
   uint64_t words[];
@@ -88,6 +88,42 @@ static inline bool ppi_held_is_passed(const ppi_held *range,
                                       uint64_t horizon_ns) {
   if (horizon_ns == UINT64_MAX) return true;
   return range->end_ns <= horizon_ns && range->start_ns < horizon_ns;
+}
+
+#define PPI_HOLD_AHEAD 32
+
+// What comes before a range, going back through a page.
+typedef struct ppi_hold_place {
+  const uint64_t *words;
+  uint64_t end_ns;  // of the range whose words are the last ones
+  uint32_t num_words;
+} ppi_hold_place;
+
+static inline ppi_hold_place ppi_hold_last(const ppi_hold_page *page) {
+  ppi_hold_place last = {page->words, page->last_end_ns, page->num_words};
+  return last;
+}
+
+// ppi_hold_back takes the last range; there is one.
+static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
+  uint64_t word = at->words[--at->num_words];
+  // With many lanes in turns no processor foresees it.
+  if (at->num_words >= PPI_HOLD_AHEAD)
+    __builtin_prefetch(&at->words[at->num_words - PPI_HOLD_AHEAD]);
+  out->end_ns = at->end_ns;
+  out->site = (uint32_t)word;
+  if (PPI_UNLIKELY(word & PPI_HOLD_WIDE)) {
+    out->depth = (uint16_t)(word >> 32);
+    out->flags = (uint16_t)(word >> 48 & 0x7fff);
+    out->start_ns = at->words[--at->num_words];
+    at->end_ns = at->words[--at->num_words];
+    return;
+  }
+  out->site = (uint32_t)(word >> 47);
+  out->start_ns = at->end_ns - (word >> 26 & 0x1fffff);
+  out->depth = (uint16_t)(word >> 18 & 0xff);
+  out->flags = 0;
+  at->end_ns -= word & 0x3ffff;
 }
 
 // ppi_hold_read writes the ranges of a page to `out`, which has room for

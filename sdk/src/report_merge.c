@@ -8,13 +8,32 @@
 #include "base_impl.h"
 #include "mem.h"
 
-bool ppi_merge_read(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
-  while (cursor->left == 0 && cursor->pages_left) {
+static void fetch_last(const ppi_hold_page *page) {
+  for (uint32_t i = 8; i <= PPI_HOLD_AHEAD && i <= page->num_words; i += 8)
+    __builtin_prefetch(&page->words[page->num_words - i]);
+}
+
+void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
+  cursor->has_range = true;
+  while (cursor->pages_left) {
     const ppi_hold_page *page = cursor->hold->pages[--cursor->pages_left];
     if (page->min_start_ns >= horizon_ns && horizon_ns != UINT64_MAX) continue;
-    cursor->left = ppi_hold_read(page, cursor->own);
+    cursor->place = ppi_hold_last(page);
+    if (!cursor->place.num_words) continue;
+    fetch_last(page);
+    if (cursor->pages_left)
+      __builtin_prefetch(cursor->hold->pages[cursor->pages_left - 1]);
+    ppi_hold_back(&cursor->place, &cursor->range);
+    return;
   }
-  return cursor->left > 0;
+  if (cursor->open_left) {
+    const ppi_run_open *open = &cursor->open[--cursor->open_left];
+    cursor->range = open->held;
+    cursor->lane = open->lane;
+    return;
+  }
+  cursor->range = (ppi_held){0};
+  cursor->has_range = false;
 }
 
 static int compare_held(const void *left, const void *right) {
@@ -58,19 +77,12 @@ pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
   if (status != PPROF_STATUS_OK) return status;
   ppi_merge_cursor *added = add_cursor(merge);
   if (!added) return PPROF_STATUS_NO_MEMORY;
-  size_t most = 0;
-  for (size_t i = 0; i < hold->num_pages; i++)
-    most = PPI_MAX(most, hold->pages[i]->num_words);
-  added->own = ppi_alloc((most + 1) * sizeof *added->own);
-  if (!added->own) return PPROF_STATUS_NO_MEMORY;
-  added->items = added->own;
   added->lane = lane;
   added->hold = hold;
   added->pages_left = hold->num_pages;
   added->is_needed = is_needed;
-  if (ppi_merge_read(added, merge->horizon_ns)) return PPROF_STATUS_OK;
-  ppi_free(added->own);
-  merge->num--;
+  ppi_merge_turn(added, merge->horizon_ns);
+  if (!added->has_range) merge->num--;
   return PPROF_STATUS_OK;
 }
 
@@ -86,21 +98,18 @@ pprof_status ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num) {
   if (num > 1) qsort(open, num, sizeof *open, compare_open);
   ppi_merge_cursor *added = add_cursor(merge);
   if (!added) return PPROF_STATUS_NO_MEMORY;
-  ppi_held *items = ppi_alloc(num * sizeof *items);
-  if (!items) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < num; i++) items[i] = open[i].held;
-  added->items = added->own = items;
-  added->left = num;
   added->open = open;
+  added->open_left = num;
+  ppi_merge_turn(added, merge->horizon_ns);
   return PPROF_STATUS_OK;
 }
 
 int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b) {
   const ppi_merge_cursor *first = &merge->cursors[a];
   const ppi_merge_cursor *second = &merge->cursors[b];
-  if (!first->left || !second->left)
-    return (first->left > 0) - (second->left > 0);
-  int order = ppi_held_order(ppi_merge_range(first), ppi_merge_range(second));
+  if (!first->has_range || !second->has_range)
+    return first->has_range - second->has_range;
+  int order = ppi_held_order(&first->range, &second->range);
   return order ? order : (a < b) - (a > b);
 }
 
@@ -109,25 +118,23 @@ static size_t play(ppi_merge *merge, size_t node) {
   if (node >= merge->num) return node - merge->num;
   size_t left = play(merge, 2 * node), right = play(merge, 2 * node + 1);
   bool left_wins = ppi_merge_order(merge, left, right) > 0;
-  merge->losers[node] = left_wins ? right : left;
+  size_t loser = left_wins ? right : left;
+  merge->losers[node] =
+      (ppi_merge_node){merge->cursors[loser].range.end_ns, loser};
   return left_wins ? left : right;
 }
 
 pprof_status ppi_merge_start(ppi_merge *merge) {
-  size_t num = merge->num + 1;
-  merge->ends_ns = ppi_alloc(num * sizeof *merge->ends_ns);
-  merge->losers = ppi_alloc(num * sizeof *merge->losers);
-  if (!merge->ends_ns || !merge->losers) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < merge->num; i++)
-    merge->ends_ns[i] = ppi_merge_range(&merge->cursors[i])->end_ns;
+  while (merge->num & (merge->num - 1))
+    if (!add_cursor(merge)) return PPROF_STATUS_NO_MEMORY;
+  merge->losers = ppi_alloc((merge->num + 1) * sizeof *merge->losers);
+  if (!merge->losers) return PPROF_STATUS_NO_MEMORY;
   merge->winner = merge->num > 1 ? play(merge, 1) : 0;
   return PPROF_STATUS_OK;
 }
 
 void ppi_merge_clear(ppi_merge *merge) {
-  for (size_t i = 0; i < merge->num; i++) ppi_free(merge->cursors[i].own);
   ppi_free(merge->cursors);
-  ppi_free(merge->ends_ns);
   ppi_free(merge->losers);
   *merge = (ppi_merge){0};
 }

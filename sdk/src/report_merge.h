@@ -5,6 +5,7 @@
 #ifndef PPI_REPORT_MERGE_H_
 #define PPI_REPORT_MERGE_H_
 
+#include "base_impl.h"
 #include "report_run.h"
 
 #ifdef __cplusplus
@@ -13,24 +14,32 @@ extern "C" {
 
 // The ranges of a hold, or the open ones, from the last.
 typedef struct ppi_merge_cursor {
-  const ppi_held *items;
-  size_t left;  // 0: none
+  ppi_held range;        // that comes next, if any does
+  ppi_hold_place place;  // in the page: before it
+  bool has_range;
+  bool is_needed;  // as ppi_merge_hold was told
   ppi_run_lane *lane;
-  const ppi_run_open *open;  // whose `items` these are; NULL: of a hold
   ppi_hold *hold;
   size_t pages_left;
-  ppi_held *own;   // what `items` are
-  bool is_needed;  // as ppi_merge_hold was told
+  const ppi_run_open *open;  // those before it; NULL: of a hold
+  size_t open_left;
 } ppi_merge_cursor;
+
+// Who lost, with the end of its range beside it: on the way up no node waits
+// for what another one leads to.
+typedef struct ppi_merge_node {
+  uint64_t end_ns;
+  uint64_t cursor;
+} ppi_merge_node;
 
 // A tree of those who lost: the last range of the winner comes next.
 typedef struct ppi_merge {
   uint64_t horizon_ns;  // what begins later may be left out
   ppi_hold_pool *pool;  // of the holds
+  // A power of two of them from start on, so that each way up is as long.
   ppi_merge_cursor *cursors;
   size_t num, capacity;
-  uint64_t *ends_ns;  // of the cursors' ranges
-  size_t *losers;     // cursors; those of node 1 are nodes 2 and 3
+  ppi_merge_node *losers;  // those of node 1 are nodes 2 and 3
   size_t winner;
 } ppi_merge;
 
@@ -44,40 +53,38 @@ void ppi_merge_clear(ppi_merge *merge);
 // ppi_merge_order is ppi_held_order of the ranges of two cursors; one without a
 // range comes last.
 int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b);
-bool ppi_merge_read(ppi_merge_cursor *cursor, uint64_t horizon_ns);
-
-static inline const ppi_held *ppi_merge_range(const ppi_merge_cursor *cursor) {
-  return &cursor->items[cursor->left - 1];
-}
-
-static inline ppi_run_lane *ppi_merge_lane(const ppi_merge_cursor *cursor) {
-  return cursor->open ? cursor->open[cursor->left - 1].lane : cursor->lane;
-}
+// ppi_merge_turn goes to the next range where that is on another page, or open;
+// without one the cursor has an empty range at 0.
+void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns);
 
 // ppi_merge_top answers the cursor whose range comes next; NULL: none.
 static inline const ppi_merge_cursor *ppi_merge_top(const ppi_merge *merge) {
-  if (merge->num == 0 || !merge->cursors[merge->winner].left) return NULL;
+  if (merge->num == 0 || !merge->cursors[merge->winner].has_range) return NULL;
   return &merge->cursors[merge->winner];
 }
 
 // ppi_merge_step goes to the next range. Which cursor wins is hardly to be
 // foreseen, so that no branch depends on it but for equal ends.
 static inline void ppi_merge_step(ppi_merge *merge) {
-  size_t winner = merge->winner;
+  uint64_t winner = merge->winner;
   ppi_merge_cursor *cursor = &merge->cursors[winner];
-  uint64_t end_ns = 0;
-  if (--cursor->left || ppi_merge_read(cursor, merge->horizon_ns))
-    end_ns = ppi_merge_range(cursor)->end_ns;
-  merge->ends_ns[winner] = end_ns;
+  if (PPI_LIKELY(cursor->place.num_words))
+    ppi_hold_back(&cursor->place, &cursor->range);
+  else
+    ppi_merge_turn(cursor, merge->horizon_ns);
+  uint64_t end_ns = cursor->range.end_ns;
   for (size_t i = (winner + merge->num) / 2; i; i /= 2) {
-    size_t loser = merge->losers[i];
-    uint64_t other_ns = merge->ends_ns[loser];
-    bool changes = other_ns > end_ns;
-    if (__builtin_expect(other_ns == end_ns, 0))
-      changes = ppi_merge_order(merge, loser, winner) > 0;
-    merge->losers[i] = changes ? winner : loser;
-    winner = changes ? loser : winner;
-    end_ns = changes ? other_ns : end_ns;
+    ppi_merge_node *node = &merge->losers[i];
+    bool changes = node->end_ns > end_ns;
+    if (PPI_UNLIKELY(node->end_ns == end_ns))
+      changes = ppi_merge_order(merge, node->cursor, winner) > 0;
+    uint64_t swaps = 0 - (uint64_t)changes;
+    uint64_t end_bits = (node->end_ns ^ end_ns) & swaps;
+    uint64_t cursor_bits = (node->cursor ^ winner) & swaps;
+    node->end_ns ^= end_bits;
+    end_ns ^= end_bits;
+    node->cursor ^= cursor_bits;
+    winner ^= cursor_bits;
   }
   merge->winner = winner;
 }

@@ -20,15 +20,16 @@ typedef struct sweep {
 
 // ---- one range ----
 
-// The part that is settled now; ends come in falling order.
+// The part that is settled now. Ends come in falling order, so that from the
+// start of a range on, even an empty one, all is counted or never will be.
+// Whether threads overlap is not to be foreseen: no branch depends on it.
 static inline void add_span(const sweep *at, ppi_run_category *category,
                             const ppi_held *range) {
   uint64_t start_ns = PPI_MAX(range->start_ns, at->from_ns);
   uint64_t end_ns = PPI_MIN(range->end_ns, at->horizon_ns);
   end_ns = PPI_MIN(end_ns, category->low_ns);
-  if (start_ns >= end_ns) return;
-  category->host_ns += end_ns - start_ns;
-  category->low_ns = start_ns;
+  category->host_ns += end_ns - PPI_MIN(start_ns, end_ns);
+  category->low_ns = PPI_MIN(start_ns, category->low_ns);
 }
 
 // Those that lie within another phase of the thread come after it. An empty one
@@ -283,12 +284,12 @@ static pprof_status walk(sweep *at) {
   for (;;) {
     const ppi_merge_cursor *top = ppi_merge_top(&at->merge);
     if (!top || status != PPROF_STATUS_OK) return status;
-    const ppi_held *range = ppi_merge_range(top);
+    const ppi_held *range = &top->range;
     const ppi_run_mark *mark = &marks[range->site];
     if (PPI_LIKELY(!(mark->traits & special || range->flags || top->is_needed)))
       add_span(at, mark->place, range);
     else
-      status = meet(at, ppi_merge_lane(top), range);
+      status = meet(at, top->lane, range);
     ppi_merge_step(&at->merge);
   }
 }

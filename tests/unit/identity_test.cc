@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The accounting identity does not depend on the order in which device ranges
+// come.
+#include "identity.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace {
+
+struct Result {
+  uint64_t busy_ns;
+  std::vector<uint64_t> idle_ns;
+  bool operator==(const Result &other) const {
+    return busy_ns == other.busy_ns && idle_ns == other.idle_ns;
+  }
+};
+
+// Settled at the horizons, then wholly, as checkpoints and the end do.
+Result Settle(const std::vector<ppi_device_side> &sides,
+              const std::vector<uint64_t> &horizons, uint64_t end_ns) {
+  ppi_identity identity = {};
+  ppi_span span = {0, end_ns};
+  const ppi_windows windows = {&span, 1, 1};
+  const ppi_union in_steps = {};
+  for (const ppi_device_side &side : sides)
+    EXPECT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+  for (uint64_t horizon : horizons)
+    EXPECT_EQ(ppi_identity_settle(&identity, &windows, &in_steps, horizon),
+              PPROF_STATUS_OK);
+  Result result = {ppi_union_measure(&identity.busy),
+                   {identity.idle_ns, identity.idle_ns + PPI_NUM_IDLE}};
+  ppi_identity_clear(&identity);
+  return result;
+}
+
+// Streams that are busy for a part of the time, in the order of their starts.
+std::vector<ppi_device_side> MakeSides(std::mt19937_64 *random, int num,
+                                       int num_streams) {
+  std::vector<ppi_device_side> sides;
+  std::vector<uint64_t> free_ns(static_cast<size_t>(num_streams));
+  for (int i = 0; i < num; i++) {
+    uint64_t &at = free_ns[(*random)() % free_ns.size()];
+    at += (*random)() % 40;
+    ppi_device_side side = {};
+    side.start_ns = at;
+    side.submit_ns = at - std::min<uint64_t>(at, (*random)() % 60);
+    side.end_ns = at += (*random)() % 10;
+    side.error_ns = (*random)() % 3;
+    sides.push_back(side);
+  }
+  return sides;
+}
+
+TEST(IdentityTest, OrderOfArrivalDecidesNothing) {
+  std::mt19937_64 random(3);
+  for (int num : {1, 2, 3, 10, 100, 3000}) {
+    for (int num_streams : {1, 2, 7}) {
+      std::vector<ppi_device_side> sides = MakeSides(&random, num, num_streams);
+      auto by_start = [](const ppi_device_side &a, const ppi_device_side &b) {
+        return a.start_ns < b.start_ns;
+      };
+      uint64_t end_ns = 0;
+      for (const ppi_device_side &side : sides)
+        end_ns = std::max(end_ns, side.end_ns + 5);
+      const std::vector<uint64_t> horizons = {end_ns / 3, end_ns / 2,
+                                              UINT64_MAX};
+      const Result as_made = Settle(sides, horizons, end_ns);
+      uint64_t sum_ns = as_made.busy_ns;
+      for (uint64_t ns : as_made.idle_ns) sum_ns += ns;
+      EXPECT_EQ(sum_ns, end_ns);
+      std::vector<ppi_device_side> sorted = sides;
+      std::stable_sort(sorted.begin(), sorted.end(), by_start);
+      EXPECT_TRUE(Settle(sorted, horizons, end_ns) == as_made) << num;
+      std::reverse(sorted.begin(), sorted.end());
+      EXPECT_TRUE(Settle(sorted, horizons, end_ns) == as_made) << num;
+      std::shuffle(sorted.begin(), sorted.end(), random);
+      EXPECT_TRUE(Settle(sorted, horizons, end_ns) == as_made) << num;
+    }
+  }
+}
+
+}  // namespace
