@@ -20,6 +20,9 @@
 // On declarations of data: without it gcc takes every access through the table
 // of addresses that another library's data need.
 #define PPI_HIDDEN __attribute__((visibility("hidden")))
+// Keeps gcc from computing a value anew wherever it is used, or as part of
+// something else.
+#define PPI_COMPUTED(value) __asm__("" : "+r"(value))
 // Of what every marker may say and one has to: all but the first only read it,
 // so that its cache line stays with all threads.
 #define PPI_STORE_ONCE(pointer, value)                         \

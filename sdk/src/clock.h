@@ -28,13 +28,13 @@ typedef struct ppi_clock {
   uint32_t mode;
   uint32_t reserved;
   uint64_t ticks_per_second;
-  uint64_t (*injected)(void);
-  uint64_t anchor_ticks;  // pair for CONTINUED
+  uint64_t (*other)(void);  // serves where the counter does not
+  uint64_t anchor_ticks;    // pair for CONTINUED
   uint64_t anchor_monotonic_ns;
 } ppi_clock;
 extern PPI_HIDDEN ppi_clock ppi_clock_state;
 
-uint64_t ppi_clock_ticks_slow(void);
+uint64_t ppi_clock_ticks_slow(void);  // but of an injected clock
 
 static inline uint64_t ppi_clock_counter(void) {
 #if defined(__x86_64__)
@@ -48,10 +48,17 @@ static inline uint64_t ppi_clock_counter(void) {
 #endif
 }
 
+// Whether ppi_clock_counter is the clock.
+static inline bool ppi_clock_is_counter(void) {
+  return ppi_clock_state.mode == PPI_CLOCK_TICKS;
+}
+// Where it is not.
+static inline uint64_t ppi_clock_other(void) {
+  return ppi_clock_state.other();
+}
 static inline uint64_t ppi_clock_ticks(void) {
-  if (PPI_LIKELY(ppi_clock_state.mode == PPI_CLOCK_TICKS))
-    return ppi_clock_counter();
-  return ppi_clock_ticks_slow();
+  if (PPI_LIKELY(ppi_clock_is_counter())) return ppi_clock_counter();
+  return ppi_clock_other();
 }
 
 // ppi_clock_init finds the clock and its rate; once per process, any thread.

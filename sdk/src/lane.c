@@ -169,7 +169,7 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
                          .depth = (uint16_t)i,
                          .kind = PPROF_KIND_RANGE,
                          .flags = i > depth ? closing.flag : closing.last_flag};
-    ppi_extras extras = {lane->flow_stack + frame->flow_base,
+    ppi_extras extras = {lane->flow_stack,
                          frame->num_flows > 1 ? frame->num_flows - 1u : 0,
                          frame->flags & PPI_FRAME_WORK ? &lane->work[i] : NULL,
                          cpu_of(frame, &closing)};
@@ -226,6 +226,11 @@ const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch) {
       return edge;
   }
   return NULL;
+}
+
+uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch) {
+  const ppi_edge *edge = ppi_edge_into(header, epoch);
+  return edge ? edge->ticks : 0;
 }
 
 void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {

@@ -66,6 +66,8 @@ bool ppi_edge_ended(const ppi_spool_header *header, uint32_t epoch,
                     uint64_t num_edges);
 // ppi_edge_into answers the edge that began `epoch`.
 const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch);
+// ppi_edge_ticks answers its time, 0 where there is none.
+uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch);
 // ppi_lane_cut closes a stack of an older epoch at the edge that ended it.
 // The caller holds the lane's edge word, or owns a private copy.
 void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch);

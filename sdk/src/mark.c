@@ -1,37 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record path: stack ranges, marks, counters, flows, work. Runs on the
-// marking threads; no lock, no system call, no allocation once a thread and a
-// name are known.
+// The record path: stack ranges, marks, counters. Runs on the marking threads;
+// no lock, no system call, no allocation once a thread and a name are known.
 #include "mark.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture.h"
 #include "emit.h"
 #include "mark_frame.h"
-#include "mem.h"
 
 static inline ppi_spool *spool_in_force(void) {
   return &ppi_recorder_in_force.spool;
-}
-
-ppi_work ppi_work_read(const pprof_work_amount *amount) {
-  pprof_work_amount known = {0};
-  if (amount) memcpy(&known, amount, PPI_MIN(amount->size, sizeof known));
-  return (ppi_work){known.items, known.bytes, known.flops, known.params};
-}
-
-ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
-  uint32_t depth = PPI_DEPTH(lane->commit);
-  ppi_inherited inherited = {0, NULL, 0, (uint16_t)depth};
-  if (depth == 0 || depth > PPI_MAX_FRAMES) return inherited;
-  const ppi_frame *frame = &lane->frames[depth - 1];
-  inherited.flow = frame->flow;
-  inherited.more_flows = lane->flow_stack + frame->flow_base;
-  inherited.num_more = frame->num_flows > 1 ? frame->num_flows - 1u : 0;
-  return inherited;
 }
 
 static __attribute__((noinline)) bool make_room(ppi_spool *spool,
@@ -65,14 +45,8 @@ static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
     ppi_capture_ended(site & PPI_SITE_NUMBER);
 }
 
-// While nothing but watched names matters, nothing was wanted.
-static bool is_watching(const ppi_lane *lane) {
-  return lane->stack_epoch ==
-         __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
-}
-
 void ppi_mark_exclude(ppi_lane *lane) {
-  if (!is_watching(lane)) ppi_count(&lane->excluded, 1);
+  if (!ppi_mark_is_watching(lane)) ppi_count(&lane->excluded, 1);
 }
 
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
@@ -108,7 +82,9 @@ __attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
       flags |= ppi_emit_push(lane, site & PPI_SITE_NUMBER, flow);
     if (site & PPI_SITE_CPU)
       flags |= ppi_cpu_frame_begin(&ppi_thread_self->cpu, lane, depth);
-    ppi_frame_open(lane, word, site & PPI_SITE_NUMBER, flags);
+    ppi_frame *frame =
+        ppi_frame_fill(lane, word, site & PPI_SITE_NUMBER, flags);
+    ppi_frame_begin(lane, word, frame, ppi_clock_ticks());
   }
   return depth;
 }
@@ -166,11 +142,10 @@ __attribute__((noinline)) void ppi_mark_pop_apart(const uint8_t *base,
     pop_with_extras(base, lane, ppi_clock_ticks());
 }
 
-// The calls are the last thing, so that the usual way saves no registers for
-// them.
-static __attribute__((noinline)) void push_apart(ppi_thread *thread,
-                                                 ppi_lane *lane,
-                                                 uint32_t site) {
+// Each marker goes its usual way as far as that leads. What leaves it does so
+// by a call that is the last thing, so that the usual way saves no registers.
+static __attribute__((noinline)) void push_rest(ppi_thread *thread,
+                                                ppi_lane *lane, uint32_t site) {
   ppi_mark_push_apart(spool_in_force(), lane, site);
   ppi_leave(thread);
 }
@@ -179,7 +154,57 @@ static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
   if (PPI_LIKELY(ppi_frame_push(lane, site)))
     ppi_leave(thread);
   else
-    push_apart(thread, lane, site);
+    push_rest(thread, lane, site);
+}
+
+static __attribute__((noinline)) void push_apart(ppi_thread *thread,
+                                                 ppi_lane *lane,
+                                                 pprof_site *site) {
+  push(thread, lane, ppi_site_id(site, lane->stack_epoch));
+}
+
+static __attribute__((noinline)) void push_anew(pprof_site *site) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, true);
+  if (lane) push_apart(thread, lane, site);
+}
+
+// With another clock than the processor's counter: what is needed behind that
+// call is found anew, which takes less than to keep it. Answers the word
+// before.
+static inline uint64_t begin_timed(ppi_lane *lane) {
+  uint64_t now = ppi_clock_other();
+  uint64_t word = lane->commit;
+  uint64_t offset = ppi_frame_offset(word & 0xffffu);
+  ppi_frame_begin(lane, word, ppi_frame_at(lane, offset), now);
+  ppi_leave(ppi_thread_self);
+  return word;
+}
+
+static __attribute__((noinline)) void push_timed(ppi_lane *lane) {
+  begin_timed(lane);
+}
+
+void pprof_push(pprof_site *site) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    push_anew(site);
+    return;
+  }
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id))) {
+    push_apart(at.thread, at.lane, site);
+    return;
+  }
+  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    push_timed(at.lane);
+    return;
+  }
+  ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
+  ppi_leave(at.thread);
 }
 
 static __attribute__((noinline)) void pop_apart(ppi_thread *thread,
@@ -188,14 +213,7 @@ static __attribute__((noinline)) void pop_apart(ppi_thread *thread,
   ppi_leave(thread);
 }
 
-void pprof_push(pprof_site *site) {
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
-  if (!lane) return;
-  push(thread, lane, ppi_site_id(site, lane->stack_epoch));
-}
-
-void pprof_pop(void) {
+static __attribute__((noinline)) void pop_anew(void) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, false);
   if (!lane) return;
@@ -205,102 +223,37 @@ void pprof_pop(void) {
     pop_apart(thread, lane);
 }
 
-// What is left of a longer name; the rest is not kept.
-static uint32_t shortened_site(const char *name, size_t len, uint64_t style) {
-  char text[PPI_MAX_NAME + 1];
-  len = PPI_MIN(len, PPI_MAX_NAME);
-  memcpy(text, name, len);
-  text[len] = 0;
-  return ppi_names_site(ppi_recorder_in_force.names, text, (uint32_t)style,
-                        (uint32_t)(style >> 32));
-}
-
-static uint32_t decide(const ppi_lane *lane, uint32_t number) {
-  return number ? ppi_site_decide(number, lane->stack_epoch) : 0;
-}
-
-static ppi_cached_name *find_place(ppi_thread *thread, const char *name,
-                                   uint32_t category, uint32_t epoch) {
-  for (unsigned i = 0; i < 2; i++) {
-    ppi_cached_name *place = ppi_name_place(thread, name, category, i);
-    if (place->pointer == name && place->category == category &&
-        place->epoch == epoch)
-      return place;
-  }
-  return NULL;
-}
-
-// A name's other place serves, too, and so does the other one of the name that
-// is in its way.
-static ppi_cached_name *make_place(ppi_thread *thread, const char *name,
-                                   uint32_t category, uint32_t epoch) {
-  ppi_cached_name *places[2];
-  for (unsigned i = 0; i < 2; i++) {
-    places[i] = ppi_name_place(thread, name, category, i);
-    if (places[i]->epoch != epoch) return places[i];
-  }
-  for (unsigned i = 0; i < 4; i++) {
-    ppi_cached_name *place = places[i / 2];
-    ppi_cached_name *other =
-        ppi_name_place(thread, place->pointer, place->category, i % 2);
-    if (other->epoch == epoch) continue;
-    *other = *place;
-    return place;
-  }
-  return places[0];
-}
-
-// The text itself where there is no room for a copy.
-static const char *copy_name(ppi_thread *thread, const char *text,
-                             uint32_t epoch) {
-  if (thread->copies_epoch != epoch) {
-    thread->copies_epoch = epoch;
-    thread->copies_used = 0;
-  }
-  size_t size = strlen(text) + 1;
-  if (size > PPI_NAME_COPIES - thread->copies_used) return text;
-  char *copy = thread->name_copies + thread->copies_used;
-  thread->copies_used += (uint32_t)size;
-  return memcpy(copy, text, size);
-}
-
-// What a name is compared with the next time that it comes from this address.
-// Text of an earlier epoch is not even looked at: it may be another session's.
-// An address whose text changes gets no copies.
-static uint32_t remember_name(const ppi_lane *lane, const char *name,
-                              uint64_t style, uint32_t number) {
+// No lane: a signal handler has forked meanwhile, and this is the child.
+static __attribute__((noinline)) void pop_timed(ppi_record *record) {
+  uint64_t now = ppi_clock_other();
   ppi_thread *thread = ppi_thread_self;
-  uint32_t epoch = lane->stack_epoch;
-  uint32_t category = (uint32_t)style;
-  const char *text = ppi_names_text_of(ppi_recorder_in_force.names, number);
-  uint32_t id = decide(lane, number);
-  if (!text) return id;
-  ppi_cached_name *place = find_place(thread, name, category, epoch);
-  if (!place) {
-    place = make_place(thread, name, category, epoch);
-    text = copy_name(thread, text, epoch);
-  }
-  *place = (ppi_cached_name){name, text, epoch, category, id};
-  return id;
+  ppi_lane *lane = thread->lane;
+  if (PPI_LIKELY(lane)) ppi_frame_end(lane, lane->commit, record, now);
+  ppi_leave(thread);
 }
 
-__attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
-                                                    const char *name,
-                                                    uint64_t style,
-                                                    ppi_shorten shorten) {
-  ppi_names *names = ppi_recorder_in_force.names;
-  size_t len = strnlen(name, PPI_MAX_NAME + 1);
-  uint32_t number = len <= PPI_MAX_NAME
-                        ? ppi_names_find(names, name, len, (uint32_t)style)
-                        : 0;
-  if (!number) {
-    size_t kept = shorten ? shorten(name) : 0;
-    if (kept && name[kept])
-      return decide(lane, shortened_site(name, kept, style));
-    number =
-        ppi_names_site(names, name, (uint32_t)style, (uint32_t)(style >> 32));
+// Of the frame that `word` has innermost.
+static inline void pop(const ppi_entry *at, uint64_t word) {
+  ppi_record *record = ppi_frame_record(spool_in_force()->base, at->lane, word);
+  if (PPI_UNLIKELY(!record)) {
+    pop_apart(at->thread, at->lane);
+    return;
   }
-  return remember_name(lane, name, style, number);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    pop_timed(record);
+    return;
+  }
+  ppi_frame_end(at->lane, word, record, ppi_clock_counter());
+  ppi_leave(at->thread);
+}
+
+void pprof_pop(void) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_LIKELY(ppi_enter_usual(&at)))
+    pop(&at, at.lane->commit);
+  else
+    pop_anew();
 }
 
 void pprof_push_name(const char *name, uint32_t category) {
@@ -313,24 +266,45 @@ void pprof_push_name(const char *name, uint32_t category) {
 
 // The stack's epoch may change in it.
 static __attribute__((noinline)) pprof_scope_token push_scope_apart(
-    ppi_thread *thread, ppi_lane *lane, uint32_t site) {
-  uint32_t depth = ppi_mark_push_apart(spool_in_force(), lane, site);
-  uint32_t epoch = lane->stack_epoch;
+    ppi_thread *thread, ppi_lane *lane, pprof_site *site) {
+  pprof_scope_token token = {lane, lane->stack_epoch, PPI_DEPTH(lane->commit)};
+  uint32_t id = ppi_site_id(site, token.epoch);
+  if (PPI_UNLIKELY(!ppi_frame_push(lane, id))) {
+    token.depth = ppi_mark_push_apart(spool_in_force(), lane, id);
+    token.epoch = lane->stack_epoch;
+    if (token.depth == PPI_NO_FRAME) token = (pprof_scope_token){NULL, 0, 0};
+  }
   ppi_leave(thread);
-  if (depth == PPI_NO_FRAME) return (pprof_scope_token){NULL, 0, 0};
-  return (pprof_scope_token){lane, epoch, depth};
+  return token;
 }
 
-pprof_scope_token pprof_scope_push_(pprof_site *site) {
+static __attribute__((noinline)) pprof_scope_token push_scope_anew(
+    pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, true);
   if (!lane) return (pprof_scope_token){NULL, 0, 0};
-  pprof_scope_token token = {lane, lane->stack_epoch, PPI_DEPTH(lane->commit)};
-  uint32_t id = ppi_site_id(site, token.epoch);
-  if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
-    return push_scope_apart(thread, lane, id);
-  ppi_leave(thread);
-  return token;
+  return push_scope_apart(thread, lane, site);
+}
+
+static __attribute__((noinline)) pprof_scope_token push_scope_timed(
+    ppi_lane *lane) {
+  uint32_t epoch = lane->stack_epoch;  // the collector's, once it has left
+  return (pprof_scope_token){lane, epoch, PPI_DEPTH(begin_timed(lane))};
+}
+
+pprof_scope_token pprof_scope_push_(pprof_site *site) {
+  ppi_entry at;
+  if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    return push_scope_anew(site);
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)))
+    return push_scope_apart(at.thread, at.lane, site);
+  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) return push_scope_timed(at.lane);
+  ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
+  ppi_leave(at.thread);
+  return (pprof_scope_token){at.lane, at.epoch, PPI_DEPTH(word)};
 }
 
 static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
@@ -374,27 +348,36 @@ static __attribute__((noinline)) void scope_pop_apart(
     scope_was_cut(lane, token);
   else if (token->lane != lane)
     ppi_count(&lane->unmatched, 1);
-  else if (PPI_DEPTH(lane->commit) == token->depth + 1)
-    ppi_mark_pop_apart(base, lane);
-  else
+  else if (PPI_DEPTH(lane->commit) != token->depth + 1)
     scope_pop_uneven(base, lane, token);
+  else if (!ppi_frame_pop(base, lane))
+    ppi_mark_pop_apart(base, lane);
   ppi_leave(thread);
 }
 
-void pprof_scope_pop_(const pprof_scope_token *token) {
+static __attribute__((noinline)) void scope_pop_anew(
+    const pprof_scope_token *token) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) {
+  if (lane)
+    scope_pop_apart(thread, lane, token);
+  else
     scope_pop_while_off();
+}
+
+void pprof_scope_pop_(const pprof_scope_token *token) {
+  ppi_entry at;
+  if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    scope_pop_anew(token);
     return;
   }
-  if (PPI_LIKELY(token->epoch == lane->stack_epoch) &&
-      PPI_LIKELY(token->lane == lane) &&
-      PPI_LIKELY(PPI_DEPTH(lane->commit) == token->depth + 1) &&
-      PPI_LIKELY(ppi_frame_pop(spool_in_force()->base, lane)))
-    ppi_leave(thread);
+  uint64_t word = at.lane->commit;
+  if (PPI_LIKELY(token->epoch == at.epoch) &&
+      PPI_LIKELY(token->lane == at.lane) &&
+      PPI_LIKELY(PPI_DEPTH(word) == token->depth + 1))
+    pop(&at, word);
   else
-    scope_pop_apart(thread, lane, token);
+    scope_pop_apart(at.thread, at.lane, token);
 }
 
 static bool put_apart(ppi_lane *lane, uint32_t site, uint8_t kind,
@@ -448,142 +431,91 @@ static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
   return put;
 }
 
-void pprof_mark(pprof_site *site) {
+static __attribute__((noinline)) void single_apart(ppi_thread *thread,
+                                                   ppi_lane *lane,
+                                                   pprof_site *site,
+                                                   uint8_t kind, double value) {
+  put_single(lane, ppi_site_id(site, lane->stack_epoch), kind, value);
+  ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void single_anew(pprof_site *site,
+                                                  uint8_t kind, double value) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, true);
-  if (!lane) return;
-  put_single(lane, ppi_site_id(site, lane->stack_epoch), PPROF_KIND_MARK, 0);
+  if (lane) single_apart(thread, lane, site, kind, value);
+}
+
+// As pop_timed. A counter's end is its value.
+static __attribute__((noinline)) void single_timed(ppi_record *record) {
+  uint64_t now = ppi_clock_other();
+  ppi_thread *thread = ppi_thread_self;
+  ppi_lane *lane = thread->lane;
+  if (PPI_LIKELY(lane)) {
+    record->start = now;
+    if (record->kind != PPROF_KIND_COUNTER) record->end = now;
+    __atomic_store_n(&lane->commit, lane->commit + 0x10000, __ATOMIC_RELEASE);
+  }
   ppi_leave(thread);
+}
+
+// What a record next on the stack inherits; false: more than one flow.
+static inline bool inherit_one(ppi_lane *lane, uint64_t word, uint64_t *flow) {
+  uint64_t offset = ppi_frame_offset(word & 0xffffu);
+  if (offset) {
+    const ppi_frame *around = ppi_frame_at(lane, offset) - 1;
+    if (PPI_UNLIKELY(around->num_flows > 1)) return false;
+    offset = around->flow;
+  }
+  *flow = offset;
+  return true;
+}
+
+// put_single of a site that is plain, with one flow at most.
+static inline __attribute__((always_inline)) void single(pprof_site *site,
+                                                         uint8_t kind,
+                                                         double value) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    single_anew(site, kind, value);
+    return;
+  }
+  const uint8_t *base = spool_in_force()->base;
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit, flow;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
+      !inherit_one(at.lane, word, &flow)) {
+    single_apart(at.thread, at.lane, site, kind, value);
+    return;
+  }
+  ppi_record *record = ppi_lane_slot(base, at.lane, PPI_HEAD(word));
+  PPI_COMPUTED(record);
+  record->flow = flow;
+  record->site = (uint32_t)id;
+  ppi_record_set(record, PPI_DEPTH(word), kind);
+  if (kind == PPROF_KIND_COUNTER)
+    memcpy(&record->end, &value, sizeof record->end);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    single_timed(record);
+    return;
+  }
+  record->start = ppi_clock_counter();
+  if (kind != PPROF_KIND_COUNTER) record->end = record->start;
+  // Head + 1.
+  __atomic_store_n(&at.lane->commit, word + 0x10000, __ATOMIC_RELEASE);
+  ppi_leave(at.thread);
+}
+
+void pprof_mark(pprof_site *site) {
+  single(site, PPROF_KIND_MARK, 0);
 }
 
 void pprof_count(pprof_site *site, double value) {
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
-  if (!lane) return;
-  put_single(lane, ppi_site_id(site, lane->stack_epoch), PPROF_KIND_COUNTER,
-             value);
-  ppi_leave(thread);
-}
-
-static ppi_frame *innermost(ppi_lane *lane) {
-  uint32_t depth = PPI_DEPTH(lane->commit);
-  if (depth == 0 || depth > PPI_MAX_FRAMES) return NULL;
-  return &lane->frames[depth - 1];
-}
-
-// Said of no range: lost, unless that range was cut at an edge, or may be a
-// scope that is not wanted.
-static __attribute__((noinline)) void lose_addition(ppi_lane *lane) {
-  const ppi_recorder *recorder = &ppi_recorder_in_force;
-  if (PPI_DEPTH(lane->commit) == 0 &&
-      (lane->before_left || ppi_names_excludes(recorder->names) ||
-       is_watching(lane)))
-    return;
-  ppi_count(&lane->flows_lost, 1);
-}
-
-static void add_flow(ppi_lane *lane, uint64_t flow) {
-  ppi_frame *frame = innermost(lane);
-  if (!frame) {
-    lose_addition(lane);
-    return;
-  }
-  if (flow == 0) {
-    ppi_count(&lane->flows_lost, 1);
-    return;
-  }
-  if (frame->num_flows == 0) {
-    frame->flow = flow;
-    frame->num_flows = 1;
-    return;
-  }
-  uint32_t at = frame->flow_base + frame->num_flows - 1u;
-  if (frame->num_flows >= PPI_MAX_FLOWS || at >= PPI_FLOW_STACK) {
-    ppi_count(&lane->flows_lost, 1);
-    return;
-  }
-  lane->flow_stack[at] = flow;
-  __atomic_signal_fence(__ATOMIC_RELEASE);
-  frame->num_flows++;
-}
-
-void pprof_flow(uint64_t flow) {
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) return;
-  add_flow(lane, flow);
-  ppi_leave(thread);
-}
-
-static void add_work(ppi_lane *lane, ppi_work amount) {
-  ppi_frame *frame = innermost(lane);
-  if (!frame) {
-    lose_addition(lane);
-    return;
-  }
-  ppi_work *work = &lane->work[PPI_DEPTH(lane->commit) - 1];
-  if (!(frame->flags & PPI_FRAME_WORK)) *work = (ppi_work){0};
-  work->items += amount.items;
-  work->bytes += amount.bytes;
-  work->flops += amount.flops;
-  work->params += amount.params;
-  __atomic_signal_fence(__ATOMIC_RELEASE);
-  frame->flags |= PPI_FRAME_WORK;
-}
-
-void pprof_work(const pprof_work_amount *work) {
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) return;
-  add_work(lane, ppi_work_read(work));
-  ppi_leave(thread);
+  single(site, PPROF_KIND_COUNTER, value);
 }
 
 void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind,
                      double value) {
   put_single(lane, site, kind, value);
-}
-
-void ppi_mark_flow(ppi_lane *lane, uint64_t flow) {
-  add_flow(lane, flow);
-}
-
-void ppi_mark_work(ppi_lane *lane, ppi_work amount) {
-  add_work(lane, amount);
-}
-
-#define COST_PAIRS 512
-#define COST_RUNS 15
-
-static int compare_costs(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a;
-  uint64_t y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-static uint64_t measure_cost_x1000(ppi_lane *lane, uint8_t *memory) {
-  uint64_t ticks[COST_RUNS];
-  for (int run = 0; run < COST_RUNS; run++) {
-    lane->commit = 0;
-    uint64_t start = ppi_clock_ticks();
-    for (int i = 0; i < COST_PAIRS; i++) {
-      ppi_frame_push(lane, 1);
-      ppi_frame_pop(memory, lane);
-    }
-    ticks[run] = ppi_clock_ticks() - start;
-  }
-  qsort(ticks, COST_RUNS, sizeof *ticks, compare_costs);
-  ppi_scale scale = ppi_scale_make(0, ppi_clock_state.ticks_per_second);
-  return ppi_scale_ns(&scale, ticks[COST_RUNS / 2]) * 1000 / (2 * COST_PAIRS);
-}
-
-uint64_t ppi_mark_cost_x1000(void) {
-  uint8_t *memory = ppi_alloc(2 * PPI_CHUNK_SIZE);
-  if (!memory) return 0;
-  ppi_lane *lane = (ppi_lane *)(void *)memory;
-  lane->directory[0] = 1;
-  lane->capacity = PPI_SLOTS_PER_CHUNK;
-  uint64_t cost = measure_cost_x1000(lane, memory);
-  ppi_free(memory);
-  return cost;
 }

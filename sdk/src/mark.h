@@ -17,7 +17,16 @@ typedef struct ppi_inherited {
   uint32_t num_more;
   uint16_t depth;
 } ppi_inherited;
-ppi_inherited ppi_lane_inherited(const ppi_lane *lane);
+static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  ppi_inherited inherited = {0, NULL, 0, (uint16_t)depth};
+  if (depth == 0 || depth > PPI_MAX_FRAMES) return inherited;
+  const ppi_frame *frame = &lane->frames[depth - 1];
+  inherited.flow = frame->flow;
+  inherited.more_flows = lane->flow_stack;
+  inherited.num_more = frame->num_flows > 1 ? frame->num_flows - 1u : 0;
+  return inherited;
+}
 
 // ppi_work_read copies a caller's size-first amount; zeroes when it is NULL.
 ppi_work ppi_work_read(const pprof_work_amount *amount);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inline parts of the stack markers, for the files that make markers of
-// them (mark.c, inject.c). Between enter and leave.
+// them (mark.c, mark_cost.c, inject.c). Between enter and leave.
 #ifndef PPI_MARK_FRAME_H_
 #define PPI_MARK_FRAME_H_
 
@@ -16,14 +16,18 @@
 uint32_t ppi_mark_push_apart(ppi_spool *spool, ppi_lane *lane, uint32_t site);
 // ppi_mark_pop_apart pops what ppi_frame_pop left, if anything.
 void ppi_mark_pop_apart(const uint8_t *base, ppi_lane *lane);
+// mark_name.c.
 // How the site of a name is looked up: `shorten` (NULL: none) says how much is
 // kept of a name that is not known yet, 0 for all.
 typedef size_t (*ppi_shorten)(const char *name);
 uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
                           uint64_t style, ppi_shorten shorten);
 
-// Keeps gcc from computing an address anew wherever it is used.
-#define PPI_COMPUTED(pointer) __asm__("" : "+r"(pointer))
+// While nothing but watched names matters, nothing was wanted.
+static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
+  return lane->stack_epoch ==
+         __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
+}
 
 // What is stored as one word and read as one, so that a read soon after the
 // write need not wait for it to reach the cache.
@@ -47,77 +51,106 @@ static inline uint32_t ppi_frame_extras(const ppi_frame *frame) {
          sizeof word);
   return word;
 }
-static inline void ppi_record_set_range(ppi_record *record, uint32_t depth) {
-  uint32_t word = depth | (uint32_t)PPROF_KIND_RANGE << 16;
+static inline void ppi_record_set(ppi_record *record, uint32_t depth,
+                                  uint32_t kind) {
+  uint32_t word = depth | kind << 16;
   memcpy((char *)record + offsetof(ppi_record, depth), &word, sizeof word);
 }
 
-// The clock comes last. What is needed after it is as little as can be: it may
-// be a call, for which a marker has to save registers.
-static inline void ppi_frame_open(ppi_lane *lane, uint64_t word, uint32_t site,
-                                  uint8_t flags) {
-  uint32_t depth = PPI_DEPTH(word);
-  ppi_frame *frame = &lane->frames[depth];
-  PPI_COMPUTED(frame);
-  if (depth == 0) {
+// A marker has three parts, with the clock second to last: what is needed after
+// it is as little as can be, for it may be a call.
+//
+// ppi_frame_fits: a push is accepted only if a slot is free beyond one per open
+// frame, so that every open range can always end as a record. False:
+// ppi_mark_push_apart.
+static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
+  uint64_t depth = word & 0xffffu;
+  return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
+         PPI_LIKELY(depth < PPI_MAX_FRAMES);
+}
+// Where frame `depth` lies in the frames.
+static inline uint64_t ppi_frame_offset(uint64_t depth) {
+  uint64_t offset = depth * sizeof(ppi_frame);
+  PPI_COMPUTED(offset);
+  return offset;
+}
+static inline ppi_frame *ppi_frame_at(ppi_lane *lane, uint64_t offset) {
+  return (ppi_frame *)(void *)((char *)lane->frames + offset);
+}
+static inline ppi_frame *ppi_frame_fill(ppi_lane *lane, uint64_t word,
+                                        uint32_t site, uint8_t flags) {
+  uint64_t offset = ppi_frame_offset(word & 0xffffu);
+  ppi_frame *frame = ppi_frame_at(lane, offset);
+  if (offset == 0) {
     frame->flow = 0;
-    frame->flow_base = 0;
     ppi_frame_set(frame, site, 0, flags);
   } else {
     frame->flow = frame[-1].flow;
-    frame->flow_base = frame[-1].flow_base;
     ppi_frame_set(frame, site, frame[-1].num_flows, flags);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  frame->start = ppi_clock_ticks();
+  return frame;
+}
+static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
+                                   ppi_frame *frame, uint64_t now) {
+  frame->start = now;
   // Depth + 1 in the low bits of the same word.
-  __atomic_store_n(&lane->commit, lane->commit + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&lane->commit, word + 1, __ATOMIC_RELEASE);
 }
 
-// A push is accepted only if a slot is free beyond one per open frame, so that
-// every open range can always end as a record. False: ppi_mark_push_apart.
-static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
-  uint64_t word = lane->commit;
-  uint32_t depth = PPI_DEPTH(word);
-  if (PPI_UNLIKELY(PPI_HEAD(word) + depth >= lane->capacity) ||
-      PPI_UNLIKELY(depth >= PPI_MAX_FRAMES) ||
-      PPI_UNLIKELY(!ppi_site_is_plain(site)))
-    return false;
-  ppi_frame_open(lane, word, site, 0);
-  return true;
-}
-
-// False: ppi_mark_pop_apart.
-static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
-  uint64_t word = lane->commit;
-  uint32_t depth = PPI_DEPTH(word);
-  if (PPI_UNLIKELY(depth - 1 >= PPI_MAX_FRAMES)) return false;
-  const ppi_frame *frame = &lane->frames[depth - 1];
-  PPI_COMPUTED(frame);
-  // Before the clock, which what is not recorded has no use for.
-  if (PPI_UNLIKELY(ppi_frame_extras(frame) > 1)) return false;
+// ppi_frame_record fills in the record of the innermost frame, but for its end;
+// NULL: ppi_mark_pop_apart. Whether there is more to do is asked before the
+// clock, which what is not recorded has no use for.
+static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
+                                           uint64_t word) {
+  uint64_t depth = (uint64_t)PPI_DEPTH(word) - 1;
+  if (PPI_UNLIKELY(depth >= PPI_MAX_FRAMES)) return NULL;
+  const ppi_frame *frame = ppi_frame_at(lane, ppi_frame_offset(depth));
+  if (PPI_UNLIKELY(ppi_frame_extras(frame) > 1)) return NULL;
   ppi_record *record = ppi_lane_slot(base, lane, PPI_HEAD(word));
   PPI_COMPUTED(record);
   record->start = frame->start;
   record->flow = frame->flow;
-  record->site = frame->site;
-  ppi_record_set_range(record, depth - 1);
+  uint32_t site = frame->site;
+  PPI_COMPUTED(site);  // or gcc makes one vector of the next two
+  record->site = site;
+  ppi_record_set(record, (uint32_t)depth, PPROF_KIND_RANGE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  record->end = ppi_clock_ticks();
+  return record;
+}
+static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
+                                 ppi_record *record, uint64_t now) {
+  record->end = now;
   // Head + 1, depth - 1.
-  __atomic_store_n(&lane->commit, lane->commit + 0xffff, __ATOMIC_RELEASE);
+  __atomic_store_n(&lane->commit, word + 0xffff, __ATOMIC_RELEASE);
+}
+
+// All of it. False: ppi_mark_push_apart, ppi_mark_pop_apart.
+static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
+  uint64_t word = lane->commit;
+  if (PPI_UNLIKELY(!ppi_frame_fits(lane, word)) ||
+      PPI_UNLIKELY(!ppi_site_is_plain(site)))
+    return false;
+  ppi_frame *frame = ppi_frame_fill(lane, word, site, 0);
+  uint64_t now = ppi_clock_ticks();
+  ppi_frame_begin(lane, lane->commit, frame, now);
+  return true;
+}
+static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
+  ppi_record *record = ppi_frame_record(base, lane, lane->commit);
+  if (PPI_UNLIKELY(!record)) return false;
+  uint64_t now = ppi_clock_ticks();
+  ppi_frame_end(lane, lane->commit, record, now);
   return true;
 }
 
-// Each name has two places in the thread's cache, so that programs which use a
+// Each key has two places in a thread's cache, so that programs which use a
 // quarter of it have room for nearly all of theirs.
-static inline ppi_cached_name *ppi_name_place(ppi_thread *thread,
-                                              const char *name,
-                                              uint32_t category,
+static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
+                                              uintptr_t key, uint32_t category,
                                               unsigned which) {
-  uint64_t bits =
-      ((uintptr_t)name ^ (uint64_t)category << 40) * 0x9e3779b97f4a7c15u;
-  return &thread->cached_names[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
+  uint64_t bits = (key ^ (uint64_t)category << 40) * 0x9e3779b97f4a7c15u;
+  return &cache[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
 }
 
 // ppi_mark_name answers the site with this name in the lane's epoch. The
@@ -126,13 +159,14 @@ static inline ppi_cached_name *ppi_name_place(ppi_thread *thread,
 static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
                                      const char *name, uint64_t style,
                                      ppi_shorten shorten) {
+  uintptr_t key = (uintptr_t)name;
   const ppi_cached_name *cached =
-      ppi_name_place(thread, name, (uint32_t)style, 0);
-  if (cached->pointer != name)
-    cached = ppi_name_place(thread, name, (uint32_t)style, 1);
-  if (PPI_LIKELY(cached->pointer == name &&
-                 cached->epoch == lane->stack_epoch &&
+      ppi_name_place(thread->names_by_address, key, (uint32_t)style, 0);
+  if (cached->key != key)
+    cached = ppi_name_place(thread->names_by_address, key, (uint32_t)style, 1);
+  if (PPI_LIKELY(cached->key == key && cached->epoch == lane->stack_epoch &&
                  cached->category == (uint32_t)style &&
+                 cached->changes < PPI_NAME_CHANGES &&
                  strcmp(cached->text, name) == 0))
     return cached->id;
   return ppi_mark_look_up(lane, name, style, shorten);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "guard.h"
+#include "name_hash.h"
 
 #define TABLE_SIZE (2 * PPI_MAX_SITES)
 #define OTHER_NAME "<other>"
@@ -329,45 +330,9 @@ uint32_t ppi_names_verdict(ppi_names *names, uint32_t site) {
   return verdict;
 }
 
-static uint64_t load(const char *at, size_t size) {
-  uint64_t word = 0;
-  memcpy(&word, at, size);
-  return word;
-}
-
-// Up to eight bytes; no call, whatever their number.
-static uint64_t load_rest(const char *at, size_t left) {
-  if (left == 8) return load(at, 8);
-  if (left >= 4) return load(at, 4) << 32 | load(at + left - 4, 4);
-  if (left == 0) return 0;
-  return load(at, 1) << 16 | load(at + left / 2, 1) << 8 |
-         load(at + left - 1, 1);
-}
-
-// Every bit of the factors reaches every bit of the result.
-static uint64_t fold(uint64_t a, uint64_t b) {
-  unsigned __int128 product = (unsigned __int128)a * b;
-  return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-// Of the whole name, sixteen bytes at a time, as in wyhash.
-static uint32_t hash_of(const char *name, size_t name_len, uint32_t category) {
-  const uint64_t key = 0x9fb21c651e98df25u;
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ category;
-  size_t left = name_len;
-  for (; left > 16; name += 16, left -= 16)
-    hash = fold(load(name, 8) ^ key, load(name + 8, 8) ^ hash);
-  if (left > 8)
-    hash = fold(load(name, 8) ^ key, load(name + left - 8, 8) ^ hash);
-  else
-    hash = fold(load_rest(name, left) ^ key, hash);
-  return (uint32_t)fold(hash, key ^ name_len);
-}
-
 // The slot of the name, or the empty one where it belongs.
 static uint32_t find(const ppi_names *names, const char *name, size_t name_len,
-                     uint32_t category, uint32_t *out_at) {
-  uint32_t hash = hash_of(name, name_len, category);
+                     uint32_t category, uint32_t hash, uint32_t *out_at) {
   uint32_t at = hash % TABLE_SIZE;
   for (;; at = (at + 1) % TABLE_SIZE) {
     uint64_t entry = __atomic_load_n(&names->table[at], __ATOMIC_ACQUIRE);
@@ -420,8 +385,9 @@ static uint32_t other_site(ppi_names *names) {
 static uint32_t intern_locked(ppi_names *names, const char *name,
                               uint32_t category, uint32_t color) {
   size_t name_len = ppi_names_kept(name);
+  uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
   uint32_t at;
-  uint32_t id = find(names, name, name_len, category, &at);
+  uint32_t id = find(names, name, name_len, category, hash, &at);
   if (id) return id;
   if (!names->other) {
     pprof_definition other = {PPROF_DEFINITION_SITE, 0, 0, 0, 0, OTHER_NAME};
@@ -432,15 +398,15 @@ static uint32_t intern_locked(ppi_names *names, const char *name,
       PPROF_DEFINITION_SITE, 0, category, color, 0, name};
   id = add_site(names, &wanted);
   if (!id) return other_site(names);
-  uint64_t entry = (uint64_t)hash_of(name, name_len, category) << 32 | id;
+  uint64_t entry = (uint64_t)hash << 32 | id;
   __atomic_store_n(&names->table[at], entry, __ATOMIC_RELEASE);
   return id;
 }
 
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
-                        size_t name_len, uint32_t category) {
+                        size_t name_len, uint32_t category, uint64_t hash) {
   uint32_t at;
-  return find(names, name, name_len, category, &at);
+  return find(names, name, name_len, category, (uint32_t)hash, &at);
 }
 
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
@@ -451,7 +417,8 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   if (category >= PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
     category = PPROF_CATEGORY_USER_DEFINED;
   size_t name_len = ppi_names_kept(name);
-  uint32_t id = find(names, name, name_len, category, &at);
+  uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
+  uint32_t id = find(names, name, name_len, category, hash, &at);
   if (id) return id;
   pthread_mutex_lock(&names->mutex);
   id = intern_locked(names, name, category, color);

@@ -40,9 +40,10 @@ void ppi_names_destroy(ppi_names *names);
 // `<other>` (counted) when there are too many, 0 when not even that has room.
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
                         uint32_t color);
-// ppi_names_find answers 0 where that one would add the name.
+// ppi_names_find answers 0 where that one would add the name. `hash` is
+// ppi_names_hash of it (name_hash.h).
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
-                        size_t name_len, uint32_t category);
+                        size_t name_len, uint32_t category, uint64_t hash);
 // ppi_names_text_of answers the name of a site as the program gave it.
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
 // ppi_names_site_record answers all that is known of a site, whichever thread

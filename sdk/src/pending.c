@@ -72,12 +72,6 @@ void ppi_slot_exclude(ppi_table *table, uint32_t index) {
   __atomic_store_n(&table->excluded, num << 16, __ATOMIC_RELEASE);
 }
 
-uint64_t ppi_range_id(uint32_t table, uint32_t gen, uint32_t index) {
-  uint64_t serial = ppi_recorder_in_force.serial & 0xffff;
-  return serial << 48 | (uint64_t)(gen & 0xffffff) << 24 |
-         (uint64_t)table << 16 | (index + 1);
-}
-
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
   uint32_t table = id >> 16 & PPI_NO_TABLE;
@@ -96,8 +90,8 @@ bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   return true;
 }
 
-void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
-                    uint8_t kind) {
+static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
+                              uint32_t site, uint8_t kind) {
   ppi_inherited inherited = {0};
   if (lane) inherited = ppi_lane_inherited(lane);
   // `cut` outlives the slot's use: the end of an earlier range that an edge
@@ -118,7 +112,12 @@ void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
   if (slot->num_flows < PPI_MAX_FLOWS) slot->flows[slot->num_flows] = 0;
 }
 
-uint32_t ppi_slot_open(ppi_table *table, uint32_t index) {
+void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
+                    uint8_t kind) {
+  slot_begin(slot, lane, site, kind);
+}
+
+static inline uint32_t slot_open(ppi_table *table, uint32_t index) {
   // Nobody changes it now, but a late end may be trying to.
   uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
   uint32_t gen = PPI_STATE_GEN(state) + 1;
@@ -128,7 +127,11 @@ uint32_t ppi_slot_open(ppi_table *table, uint32_t index) {
   return gen & 0xffffff;
 }
 
-static bool try_end(const ppi_slot_ref *ref) {
+uint32_t ppi_slot_open(ppi_table *table, uint32_t index) {
+  return slot_open(table, index);
+}
+
+static inline bool try_end(const ppi_slot_ref *ref) {
   uint64_t open = PPI_STATE(0, ref->gen, PPI_SLOT_OPEN);
   uint64_t ending = PPI_STATE(0, ref->gen, PPI_SLOT_ENDING);
   return __atomic_compare_exchange_n(ref->state, &open, ending, false,
@@ -139,11 +142,6 @@ bool ppi_slot_end(const ppi_slot_ref *ref) {
   if (try_end(ref)) return true;
   __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);
   return false;
-}
-
-void ppi_slot_ended(const ppi_slot_ref *ref) {
-  __atomic_store_n(ref->state, PPI_STATE(0, ref->gen, PPI_SLOT_ENDED),
-                   __ATOMIC_RELEASE);
 }
 
 // Told before the slot can be another range's, and after it is recorded.
@@ -203,35 +201,44 @@ static uint64_t measure(ppi_slot *slot) {
   return PPI_RANGE_CPU;
 }
 
+// The collector had the next one last: it comes over while this one is used.
+// Always inline: gcc takes a call of a function that only fetches for none.
+static inline __attribute__((always_inline)) void fetch_next(
+    const ppi_table *table, uint32_t next) {
+  const ppi_slot *slot =
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, next - 1);
+  __builtin_prefetch(slot, 1);
+  __builtin_prefetch(&slot->work, 1);
+  __builtin_prefetch(slot->flows, 1);
+  __builtin_prefetch(&table->states[next - 1], 1);
+}
+
+static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
+                                  const ppi_lane *lane, uint32_t lane_id,
+                                  uint32_t site) {
+  ppi_slot *slot =
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, index);
+  slot_begin(slot, lane, site, PPROF_KIND_RANGE);
+  slot->lane = lane_id;
+  slot->flags = PPROF_FLAG_ASYNC;
+  return slot;
+}
+
 // `apart`: the bits of the site's id that say what else there is to do.
-static inline uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id,
-                                 uint32_t site, uint64_t start,
-                                 uint32_t apart) {
-  ppi_recorder *recorder = &ppi_recorder_in_force;
-  ppi_table *table = recorder->ranges;
-  ppi_thread *thread = ppi_thread_self;
+static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
+                          uint64_t start, uint32_t apart) {
+  ppi_table *table = ppi_recorder_in_force.ranges;
   // A step may begin where no marker runs.
   uint32_t taken = PPI_LIKELY(lane != NULL)
-                       ? ppi_range_slot_take(table, thread)
+                       ? ppi_range_slot_take(table, ppi_thread_self)
                        : ppi_range_slot_refill(table, NULL);
   if (!taken) return 0;
   uint32_t index = taken - 1;
-  ppi_slot *slot = ppi_table_slot(recorder->spool.base, table, index);
-  // The collector had the next one last: it comes over while this one is used.
-  if (PPI_LIKELY(lane && thread->range_slot)) {
-    const ppi_slot *next =
-        ppi_table_slot(recorder->spool.base, table, thread->range_slot - 1);
-    __builtin_prefetch(next, 1);
-    __builtin_prefetch(&next->work, 1);
-    __builtin_prefetch(&table->states[thread->range_slot - 1], 1);
-  }
-  ppi_slot_begin(slot, lane, site, PPROF_KIND_RANGE);
-  slot->lane = lane_id;
-  slot->flags = PPROF_FLAG_ASYNC;
+  ppi_slot *slot = fill_slot(table, index, lane, lane_id, site);
   slot->start = start;
   uint64_t flag = apart & PPI_SITE_EMITS ? tell(slot, index) : 0;
   if (apart & PPI_SITE_CPU) flag |= measure(slot);
-  return ppi_range_id(0, ppi_slot_open(table, index), index) | flag;
+  return ppi_range_id(0, slot_open(table, index), index) | flag;
 }
 
 uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
@@ -258,38 +265,71 @@ static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
   return 0;
 }
 
-static inline __attribute__((always_inline)) uint64_t begin(
-    ppi_lane *lane, uint32_t site, bool is_of_session) {
+uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
   if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_apart(lane, site);
-  uint64_t now = ppi_clock_ticks();
-  uint64_t id = 0;
-  if (is_of_session) id = ppi_range_open(lane, lane->id, site, now);
+  uint64_t id = ppi_range_open(lane, lane->id, site, ppi_clock_ticks());
   if (!id) ppi_count(&lane->lost, 1);
   return id;
 }
 
-uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
-  return begin(lane, site, true);
+// A thread held in a marker beyond its session's end is no part of the next.
+static inline bool is_of_session(const ppi_thread *thread) {
+  return thread->serial == ppi_recorder_in_force.serial;
+}
+
+static __attribute__((noinline)) uint64_t range_begin_apart(ppi_thread *thread,
+                                                            ppi_lane *lane,
+                                                            pprof_site *site) {
+  uint64_t id = 0;
+  uint32_t number = ppi_site_id(site, lane->stack_epoch);
+  if (is_of_session(thread) || !ppi_site_is_plain(number))
+    id = ppi_range_begin(lane, number);
+  else
+    ppi_count(&lane->lost, 1);
+  ppi_leave(thread);
+  return id;
+}
+
+static __attribute__((noinline)) uint64_t range_begin_anew(pprof_site *site) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, true);
+  return lane ? range_begin_apart(thread, lane, site) : 0;
+}
+
+// Its thread has a slot for it.
+static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  uint32_t index = at->thread->range_slot - 1;
+  uint32_t next = __atomic_load_n(&table->next_free[index], __ATOMIC_RELAXED);
+  at->thread->range_slot = next;
+  ppi_slot *slot = fill_slot(table, index, at->lane, at->lane->id, site);
+  if (PPI_LIKELY(next)) fetch_next(table, next);
+  slot->start = ppi_clock_counter();
+  return ppi_range_id(0, slot_open(table, index), index);
 }
 
 pprof_range pprof_range_begin(pprof_site *site) {
-  pprof_range none = {0};
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
-  if (!lane) return none;
-  uint32_t id = ppi_site_id(site, lane->stack_epoch);
-  // A thread held in here beyond its session's end is no part of the next one.
-  bool is_of_session = thread->serial == ppi_recorder_in_force.serial;
-  pprof_range range = {begin(lane, id, is_of_session)};
-  ppi_leave(thread);
+  ppi_entry at;
+  if (ppi_is_off()) return (pprof_range){0};
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    return (pprof_range){range_begin_anew(site)};
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint32_t serial = ppi_recorder_in_force.serial;
+  if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
+      PPI_UNLIKELY(at.thread->serial != serial) ||
+      PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
+      PPI_UNLIKELY(at.thread->range_slot == 0) ||
+      PPI_UNLIKELY(!ppi_clock_is_counter()))
+    return (pprof_range){range_begin_apart(at.thread, at.lane, site)};
+  pprof_range range = {begin_usual(&at, (uint32_t)id)};
+  ppi_leave(at.thread);
   return range;
 }
 
 // Whether `start` lies before the edge that began the lane's epoch.
 static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
-  const ppi_edge *edge =
-      ppi_edge_into(ppi_recorder_in_force.spool.header, lane->stack_epoch);
-  return edge && start < edge->ticks;
+  return start <
+         ppi_edge_ticks(ppi_recorder_in_force.spool.header, lane->stack_epoch);
 }
 
 // A range that does not end here any more: the collector cut it at an edge, the
@@ -320,28 +360,74 @@ static __attribute__((noinline)) void end_unknown(ppi_lane *lane, uint64_t id) {
   if (!ppi_range_end_unrecorded(id)) ppi_count(&lane->unmatched, 1);
 }
 
-void pprof_range_end(pprof_range range) {
-  ppi_thread *thread;
-  if (range.id == 0) return;  // begun while off, or counted lost
-  ppi_lane *lane = ppi_enter(&thread, false);
-  if (!lane) return;
+// A processor reads its counter ahead of what is before it, and so ahead of the
+// range that it was just handed.
+static inline void set_end(ppi_slot *slot, const ppi_lane *lane, uint64_t now) {
+  slot->end = PPI_MAX(now, slot->start);
+  slot->end_lane = lane->id;
+}
+
+static __attribute__((noinline)) void range_end_apart(ppi_thread *thread,
+                                                      ppi_lane *lane,
+                                                      uint64_t id) {
   ppi_slot_ref ref;
   uint64_t now = ppi_clock_ticks();
-  if (PPI_UNLIKELY(!ppi_range_find(range.id, &ref) ||
+  if (PPI_UNLIKELY(!ppi_range_find(id, &ref) ||
                    !ppi_slot_is_of(&ref, PPROF_KIND_RANGE))) {
-    end_unknown(lane, range.id);
+    end_unknown(lane, id);
   } else if (ppi_slot_end_or_count(lane, &ref)) {
-    // A processor reads its counter ahead of what is before it, and so ahead of
-    // the range that it was just handed.
-    ref.slot->end = PPI_MAX(now, ref.slot->start);
-    ref.slot->end_lane = lane->id;
-    if (PPI_LIKELY(
-            !(range.id & (PPI_RANGE_EMITTED | PPI_RANGE_LAST | PPI_RANGE_CPU))))
-      ppi_slot_ended(&ref);
+    set_end(ref.slot, lane, now);
+    if (id & PPI_RANGE_APART)
+      ppi_slot_ended_apart(&ref, id);
     else
-      ppi_slot_ended_apart(&ref, range.id);
+      ppi_slot_ended(&ref);
   }
   ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void range_end_anew(uint64_t id) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, false);
+  if (lane) range_end_apart(thread, lane, id);
+}
+
+// Of the process's table, with nothing else to do; false: it has not ended.
+static inline bool end_usual(const ppi_entry *at, uint64_t id) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  ppi_table *table = recorder->ranges;
+  uint32_t index = (uint32_t)(id & 0xffff) - 1;
+  if (PPI_UNLIKELY(id & (PPI_RANGE_APART | PPI_NO_TABLE << 16)) ||
+      PPI_UNLIKELY(id >> 48 != (recorder->serial & 0xffff)) ||
+      PPI_UNLIKELY(index >= table->num_slots) ||
+      PPI_UNLIKELY(!ppi_clock_is_counter()))
+    return false;
+  const ppi_slot_ref ref = {table,
+                            ppi_table_slot(recorder->spool.base, table, index),
+                            &table->states[index],
+                            id >> 24 & 0xffffff,
+                            index,
+                            0};
+  uint64_t now = ppi_clock_counter();
+  if (PPI_UNLIKELY(!ppi_slot_is_of(&ref, PPROF_KIND_RANGE)) ||
+      PPI_UNLIKELY(!try_end(&ref)))
+    return false;
+  if (PPI_UNLIKELY(ref.slot->start < at->thread->epoch_ticks))
+    ppi_count(&at->lane->begun_before, 1);
+  set_end(ref.slot, at->lane, now);
+  ppi_slot_ended(&ref);
+  return true;
+}
+
+void pprof_range_end(pprof_range range) {
+  ppi_entry at;
+  if (range.id == 0) return;  // begun while off, or counted lost
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    range_end_anew(range.id);
+  else if (PPI_LIKELY(end_usual(&at, range.id)))
+    ppi_leave(at.thread);
+  else
+    range_end_apart(at.thread, at.lane, range.id);
 }
 
 bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out) {

@@ -40,6 +40,7 @@ typedef struct ppi_stock {
 #define PPI_RANGE_EMITTED (1ull << 23)
 #define PPI_RANGE_LAST (1ull << 22)
 #define PPI_RANGE_CPU (1ull << 21)
+#define PPI_RANGE_APART (PPI_RANGE_EMITTED | PPI_RANGE_LAST | PPI_RANGE_CPU)
 #define PPI_NO_TABLE 31u
 PPI_STATIC_ASSERT(PPI_MAX_TABLES <= PPI_NO_TABLE, "a number fits");
 typedef struct ppi_slot_ref {
@@ -55,7 +56,12 @@ typedef struct ppi_slot_ref {
 static inline bool ppi_slot_is_of(const ppi_slot_ref *ref, uint8_t kind) {
   return __atomic_load_n(&ref->slot->kind, __ATOMIC_RELAXED) == kind;
 }
-uint64_t ppi_range_id(uint32_t table, uint32_t gen, uint32_t index);
+static inline uint64_t ppi_range_id(uint32_t table, uint32_t gen,
+                                    uint32_t index) {
+  uint64_t serial = ppi_recorder_in_force.serial & 0xffff;
+  return serial << 48 | (uint64_t)(gen & 0xffffff) << 24 |
+         (uint64_t)table << 16 | (index + 1);
+}
 // False for 0, another session's, or an unknown table.
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out);
 uint64_t ppi_range_unrecorded(uint32_t site);
@@ -74,7 +80,10 @@ bool ppi_slot_end(const ppi_slot_ref *ref);
 // has cut counts as begun before, any other that is not open as unmatched.
 bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref);
 bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out);
-void ppi_slot_ended(const ppi_slot_ref *ref);
+static inline void ppi_slot_ended(const ppi_slot_ref *ref) {
+  __atomic_store_n(ref->state, PPI_STATE(0, ref->gen, PPI_SLOT_ENDED),
+                   __ATOMIC_RELEASE);
+}
 // ppi_slot_ended_apart does so for an id with EMITTED, LAST or CPU.
 void ppi_slot_ended_apart(const ppi_slot_ref *ref, uint64_t id);
 void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount);

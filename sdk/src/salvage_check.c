@@ -77,9 +77,7 @@ static uint64_t num_to_come(const ppi_lane *lane, uint64_t open) {
 static void check_frames(ppi_lane *lane, uint64_t open) {
   for (uint64_t i = 0; i < open; i++) {
     ppi_frame *frame = &lane->frames[i];
-    if (frame->flow_base + frame->num_flows > PPI_FLOW_STACK ||
-        frame->num_flows > PPI_MAX_FLOWS)
-      frame->flow_base = frame->num_flows = 0;
+    if (frame->num_flows > PPI_MAX_FLOWS) frame->num_flows = 0;
   }
 }
 

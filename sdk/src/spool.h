@@ -60,9 +60,9 @@ enum {
 };
 
 // An open range on a lane's stack. Its first flow is here, the further
-// num_flows - 1 in the lane's flow stack from flow_base on. A child inherits
-// its parent's slice, so slices nest and the stack's top is the innermost
-// frame's slice end. A marker writes `site` to `reserved` in one store, and
+// num_flows - 1 are the first of the lane's flow stack. A child inherits its
+// parent's and adds behind them, so the innermost frame has all that are in
+// use. A marker writes `site` to `reserved` in one store, and
 // reads `num_flows` to `reserved` in one load (mark_frame.h).
 typedef struct ppi_frame {
   uint64_t start;
@@ -71,7 +71,7 @@ typedef struct ppi_frame {
   uint16_t num_flows;
   uint8_t flags;
   uint8_t reserved;
-  uint16_t flow_base;
+  uint16_t reserved3;
   uint8_t cpu_place;  // with PPI_FRAME_CPU; PPI_CPU_NO_PLACE: not measured
   uint8_t reserved2[5];
 } ppi_frame;
@@ -354,10 +354,11 @@ static inline ppi_staging *ppi_spool_staging(const ppi_spool *spool) {
 }
 static inline ppi_record *ppi_lane_slot(const uint8_t *base,
                                         const ppi_lane *lane, uint64_t slot) {
-  uint32_t chunk =
+  uint64_t chunk =
       lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
-  return (ppi_record *)(void *)(base + (uint64_t)chunk * PPI_CHUNK_SIZE) +
-         slot % PPI_SLOTS_PER_CHUNK;
+  uint64_t in_chunk = slot * sizeof(ppi_record) % PPI_CHUNK_SIZE;
+  PPI_COMPUTED(in_chunk);
+  return (ppi_record *)(void *)(base + chunk * PPI_CHUNK_SIZE + in_chunk);
 }
 static inline ppi_slot *ppi_table_slot(const uint8_t *base,
                                        const ppi_table *table, uint32_t index) {

@@ -19,6 +19,7 @@
 
 uint32_t pprof_epoch_;
 uint32_t *ppi_epoch_page;
+uint32_t ppi_epoch_near;
 __thread ppi_thread *ppi_thread_self __attribute__((tls_model("initial-exec")));
 ppi_recorder ppi_recorder_in_force;
 
@@ -64,6 +65,7 @@ static void in_forked_child(void) {
   pthread_mutex_init(&threads.mutex, NULL);
   ppi_names_in_forked_child();
   __atomic_store_n(&pprof_epoch_, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&ppi_epoch_near, 0, __ATOMIC_RELAXED);
   if (ppi_epoch_page) {
     ppi_epoch_page[0] = ppi_epoch_page[1] = 0;
     ppi_epoch_page[2] = 1;
@@ -124,9 +126,9 @@ void ppi_thread_barrier(void) {
 }
 
 void ppi_epoch_publish(uint32_t epoch) {
-  // Pairs with the acquire in ppi_enter: who sees the epoch sees the recorder
-  // and the edge that were written before.
+  // Pairs with the acquire in ppi_enter: with it the recorder and the edge.
   __atomic_store_n(ppi_epoch_page, epoch, __ATOMIC_RELEASE);
+  __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
 }
 
@@ -360,10 +362,13 @@ ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts) {
     if (!ppi_lane_is_of(lane, epoch))
       lane = catch_up(thread, &own, epoch, counts);
   }
-  if (!lane)
+  if (!lane) {
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  else if (!thread->fence)
+  } else if (!thread->fence) {
     thread->lane_epoch = epoch;
+    thread->epoch_ticks =
+        ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
+  }
   return lane;
 }
 

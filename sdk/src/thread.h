@@ -26,11 +26,16 @@ extern "C" {
 // No epoch, and not 0 either.
 #define PPI_NO_EPOCH UINT32_MAX
 
+// A name by its address, or by its text's hash: only a hint, content decides.
 typedef struct ppi_cached_name {
-  const char *pointer;  // only a hint: content decides
-  const char *text;     // in `name_copies`, or among the session's names
+  uintptr_t key;
+  const char *text;  // in `name_copies`, or among the session's names
   uint32_t epoch, category, id;
+  // Of an address: how often it lately held another text than before; at the
+  // most that it counts to, its text is found by its hash alone.
+  uint32_t changes;
 } ppi_cached_name;
+#define PPI_NAME_CHANGES 4u
 
 // A thread's stack in one NVTX domain: a lane like its own, under the same
 // busy flag. A place is the domain's for as long as the thread lives.
@@ -85,6 +90,7 @@ typedef struct ppi_thread {
   // Owner: free slots of the process's table, linked, of session
   // `ranges_serial` (range_slots.h). They stay with the block.
   uint32_t range_slot, ranges_serial;
+  uint64_t epoch_ticks;  // when `lane_epoch` began
   // Ranges that an NVTX tool believes open on this thread, and whose they are.
   uint32_t num_emitted, emitted_epoch;
   struct ppi_thread *next;  // all blocks, in registry order
@@ -93,7 +99,8 @@ typedef struct ppi_thread {
   ppi_open_device_range device_stack[PPI_DEVICE_STACK];
   ppi_beside beside[PPI_DEVICE_STACK];
   ppi_known_stream known_streams[PPI_KNOWN_STREAMS];
-  ppi_cached_name cached_names[PPI_NAME_CACHE];
+  ppi_cached_name names_by_address[PPI_NAME_CACHE];
+  ppi_cached_name names_by_text[PPI_NAME_CACHE];
   // Texts of cached names side by side, as long as there is room: in the spool
   // they take twice as many cache lines.
   uint32_t copies_epoch, copies_used;
@@ -119,12 +126,15 @@ extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
 // the epoch, which markers read after busy = 1; [1] the serial of the session
 // that lives, also while no window is open; [2] 1, but in such a child.
 extern PPI_HIDDEN uint32_t *ppi_epoch_page;
+// A copy of pprof_epoch_ for markers' first look: that one may lie in the
+// program and is found through the table of addresses.
+extern PPI_HIDDEN uint32_t ppi_epoch_near;
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));
 
 // ppi_thread_init prepares page, membarrier and fork handlers, once.
 pprof_status ppi_thread_init(void);
-// ppi_epoch_publish sets both copies.
+// ppi_epoch_publish sets all copies.
 void ppi_epoch_publish(uint32_t epoch);
 // ppi_epoch_next answers an epoch that this process never used.
 uint32_t ppi_epoch_next(void);
@@ -151,10 +161,45 @@ static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
                          __ATOMIC_ACQUIRE);
 }
 
+// Unlikely only in that what follows lies in its way.
+static inline bool ppi_is_off(void) {
+  return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
+}
+static inline void ppi_leave(ppi_thread *thread) {
+  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+}
+
+// The usual way into a marker, of a thread that is known and in none, with a
+// lane of the epoch in force. ppi_enter_usual answers false where any of that
+// is not so, having done nothing, and ppi_enter finds out what: as a call that
+// is the last thing the marker does, so that it saves no registers for it.
+typedef struct ppi_entry {
+  ppi_thread *thread;
+  ppi_lane *lane;
+  uint32_t epoch;
+} ppi_entry;
+static inline bool ppi_enter_usual(ppi_entry *out) {
+  ppi_thread *thread = ppi_thread_self;
+  if (PPI_UNLIKELY(!thread) || PPI_UNLIKELY(thread->busy)) return false;
+  // As in ppi_become_busy and ppi_enter.
+  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (PPI_UNLIKELY(epoch != thread->lane_epoch)) {
+    ppi_leave(thread);
+    return false;
+  }
+  if (!lane) __builtin_unreachable();
+  *out = (ppi_entry){thread, lane, epoch};
+  return true;
+}
+
 // ppi_become_busy answers the calling thread, busy from here on; NULL when
 // nothing records, or when this marker interrupts another one.
 static inline ppi_thread *ppi_become_busy(bool counts) {
-  if (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0) return NULL;
+  if (ppi_is_off()) return NULL;
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread)) {
     thread = ppi_thread_attach();
@@ -223,9 +268,6 @@ static inline ppi_lane *ppi_enter_in(uint32_t domain, ppi_thread **out_thread,
   }
   return lane;
 }
-static inline void ppi_leave(ppi_thread *thread) {
-  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-}
 
 // ppi_site_id answers the id a site has in this epoch. Between enter and leave.
 // With the top bit set there is more to do than to record: negative as a
@@ -245,6 +287,15 @@ static inline bool ppi_site_is_plain(uint32_t id) {
 }
 static inline bool ppi_site_is_watched(uint32_t id) {
   return (id & (PPI_SITE_APART | PPI_SITE_UNWATCHED)) == PPI_SITE_APART;
+}
+// ppi_site_usual answers the id of a site that is decided in this epoch and
+// plain; any other number where it is not, which ppi_id_is_usual tells.
+static inline uint64_t ppi_site_usual(const pprof_site *site, uint32_t epoch) {
+  return __atomic_load_n(&site->state_, __ATOMIC_RELAXED) -
+         ((uint64_t)epoch << 32);
+}
+static inline bool ppi_id_is_usual(uint64_t id) {
+  return id - 1 < PPI_SITE_APART - 1;
 }
 // ppi_site_decide answers the id of site `number` in this epoch.
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);

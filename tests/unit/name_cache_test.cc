@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread's cache of names by their addresses: whatever an address holds, what
-// it holds now is recorded.
+// A thread's cache of names by their addresses and by their texts: whatever an
+// address holds, what it holds now is recorded.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -80,6 +80,43 @@ TEST(NameCacheTest, LongerAndShorterByTurns) {
     }
   ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
   EXPECT_EQ(expected, CountsOf(live));
+}
+
+// Its text changes with each marker for a while, then it stays.
+TEST(NameCacheTest, AddressThatSettles) {
+  std::array<char, 64> text;
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  Counts expected;
+  for (int i = 0; i < 120; i++) {
+    const int which = i % 40 < 20 ? i % 7 : 3;
+    std::string name = "a name of some length, number " + std::to_string(which);
+    memcpy(text.data(), name.c_str(), name.size() + 1);
+    Pair(text.data());
+    expected[name]++;
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_EQ(expected, CountsOf(live));
+}
+
+// Known texts come from addresses that were never seen, and have other numbers
+// in each session.
+TEST(NameCacheTest, KnownTextsFromNewAddresses) {
+  std::vector<std::unique_ptr<std::string>> texts;
+  for (int session = 0; session < 3; session++) {
+    LiveSession live;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+    Counts expected;
+    for (int i = 0; i < 60; i++) {
+      texts.push_back(std::make_unique<std::string>(
+          "a name of some length, number " +
+          std::to_string((i * 7 + session * 3) % 20)));
+      Pair(texts.back()->c_str());
+      expected[*texts.back()]++;
+    }
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    EXPECT_EQ(expected, CountsOf(live));
+  }
 }
 
 TEST(NameCacheTest, OneNameInManyCategories) {

@@ -89,7 +89,7 @@ TEST_F(SalvageTest, ChunkThatServesTwiceIsNotBelieved) {
 }
 
 TEST_F(SalvageTest, FlowsBeyondTheirStackAreNotBelieved) {
-  FirstLane()->frames[1].flow_base = 60000;
+  FirstLane()->frames[1].num_flows = 60000;
   EXPECT_EQ(4u, Deliver());
   EXPECT_GE(1u, found_.Named("inner").back().flows.size());
 }
