@@ -93,9 +93,10 @@ static bool take_block(ppi_log_io *io, uint32_t *out_len) {
 }
 
 // What a failed write left of a block is cut off, and so is room that was not
-// used.
+// used; what is written next follows on what is whole.
 static void cut_back(const ppi_log_io *io) {
   if (io->end < 0 || ftruncate(io->fd, io->end) != 0) return;
+  lseek(io->fd, io->end, SEEK_SET);
 }
 
 static bool is_full(int error) {
