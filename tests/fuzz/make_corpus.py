@@ -136,6 +136,64 @@ def make_texts():
     write("text", "bytes", b"\xff\xc0\xaf|\xed\xa0\x80|\xe2\x82")
 
 
+def number(value):
+    return bytes([value]) if value < 250 else b"\xff" + struct.pack("<Q", value)
+
+
+def entry(kind, flags=0, detail=0, offset=0, name=2):
+    return (struct.pack("<BH", kind, flags) + number(detail) + number(offset)
+            + bytes([name]))
+
+
+def schema(form, ident, entries, pack=0, size=0):
+    return bytes([form, ident, pack, size, len(entries)]) + b"".join(entries)
+
+
+def payload(name, schemas, blobs, data, pointers=()):
+    write("payload", name, bytes([len(schemas)]) + b"".join(schemas)
+          + bytes([len(blobs)])
+          + b"".join(struct.pack("<BH", *blob) for blob in blobs)
+          + bytes([len(pointers)])
+          + b"".join(struct.pack("<HH", *pair) for pair in pointers) + data)
+
+
+# Types: 5 int, 12 uint8, 18 uint64, 20 double, 22 size, 25 char8, 75 text, 76
+# UTF-8, 100 selector. Flags: 2 pointer, 16 fixed array, 32 to zero, 48 length.
+def make_payloads():
+    eight = struct.pack("<QQ", 7, 1 << 20)
+    for kind in (1, 5, 12, 16, 18, 20, 21, 22, 23, 27, 33, 45, 50, 68, 75, 77,
+                 78, 80):
+        payload("predefined%02d" % kind, [], [(kind, 16)], eight)
+    payload("nccl", [bytes([4, 139, 0, 4, 3, 0, 1, 2]),
+                     schema(0, 133, [entry(18), entry(22, name=3),
+                                     entry(139, name=4)])],
+            [(133, 24)], eight + b"\2" + bytes(7))
+    payload("nested", [schema(0, 128, [entry(12), entry(16)]),
+                       schema(0, 129, [entry(14), entry(128, 16, 2),
+                                       entry(12)])],
+            [(129, 24)], bytes(range(24)))
+    payload("lengths", [schema(1, 192, [entry(12), entry(12, 48, 0),
+                                        entry(75, 32), entry(12)])],
+            [(192, 9)], b"\3abcname\0\7")
+    payload("packed", [schema(0, 130, [entry(12), entry(18, name=0xC2)], 1)],
+            [(130, 9)], bytes(range(9)))
+    payload("union", [schema(2, 128, [entry(16), entry(19)]),
+                      schema(0, 129, [entry(16), entry(128, 0, 0),
+                                      entry(16, 0, 0, 8)])],
+            [(129, 12)], struct.pack("<IfI", 1, 2.5, 3))
+    payload("pointer", [schema(0, 128, [entry(16, 2 | 16, 2), entry(12)])],
+            [(128, 16), (126, 8)], bytes(16) + eight, [(0, 16), (8, 2)])
+    payload("forever", [schema(0, 128, [entry(12)]
+                               + [entry(128, 0, 0, 1)] * 20)],
+            [(128, 64)], bytes([1]) * 64)
+    payload("overflow", [schema(0, 128, [entry(18, 16, (1 << 61) + 1),
+                                         entry(18, 0, 0, (1 << 64) - 4)])],
+            [(128, 16)], eight)
+    payload("texts", [schema(0, 128, [entry(76, 0, 4), entry(25, 16, 4),
+                                      entry(78, 16, 2)], size=16)],
+            [(128, 16), (75, 5)], b"ab\0dwxyz" + bytes(8) + b"hello")
+
+
 def patch(region, offset, data):
     head = struct.pack("<BI", region, offset)[:4]
     return head + bytes([len(data) - 1]) + data
@@ -162,6 +220,7 @@ def main():
     make_logs(tool, logs)
     make_texts()
     make_spools()
+    make_payloads()
 
 
 if __name__ == "__main__":

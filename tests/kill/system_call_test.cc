@@ -15,10 +15,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <set>
 #include <string>
 
 #include "log_recover.h"
 #include "salvage.h"
+#include "spool.h"
 #include "traced_child.h"
 #include "workload.h"
 
@@ -154,6 +156,16 @@ class SystemCallTest : public testing::Test {
     Recover(log_, false, nullptr);
   }
 
+  // Of the spool that a child left; 0: there is none.
+  uint32_t NumAllocated() const {
+    ppi_spool_header header = {};
+    FILE *file = fopen(memory_->spool, "r");
+    if (!file) return 0;
+    if (fread(&header, sizeof header, 1, file) != 1) header.num_allocated = 0;
+    fclose(file);
+    return header.num_allocated;
+  }
+
   // How many there are.
   size_t CheckSegments() {
     std::vector<std::string> paths;
@@ -236,6 +248,45 @@ TEST_F(SystemCallTest, WhatWindowsLeaveOutIsCounted) {
       log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12, true, true, 0};
   KillEverywhere(load, 60, false);
   EXPECT_GT(excluded_, 0u);
+}
+
+// A large spool gets most of its memory behind the start, from the collector.
+TEST_F(SystemCallTest, NothingIsLostWhileTheSpoolGrows) {
+  const Load load = {log_.c_str(), spools_.c_str(), 64u << 20, 100, 4, 12,
+                     true,         false,           0};
+  std::set<uint32_t> sizes;  // in chunks, of what was left
+  for (uint64_t n = 40, seen; n < 400 && num_failures_ < 3; n += 9) {
+    ASSERT_TRUE(RunChild(load, n, &seen));
+    const uint32_t size = NumAllocated();
+    if (size) sizes.insert(size);
+    if (memory_->spool[0]) CheckLeftOver(n, true);
+  }
+  // From 20 MiB to 64, in parts of 4.
+  EXPECT_GE(sizes.size(), 4u);
+  RecordProperty("sizes", static_cast<int>(sizes.size()));
+}
+
+// With a collector that only ever grew it: all records lie in the spool, most
+// of them in memory that came later.
+TEST_F(SystemCallTest, WhatLiesInMemoryThatCameLaterIsFound) {
+  const Load load = {log_.c_str(), spools_.c_str(), 64u << 20, 4000000000, 1,
+                     16000,        false,           false,     0};
+  Remove();
+  *memory_ = {};
+  TracedChild child([&] { kill_test::RunLoad(load, memory_); },
+                    [this](bool is_main) {
+                      return is_main && memory_->phase >= kill_test::kStopping;
+                    });
+  ASSERT_TRUE(child.Run(1));
+  ASSERT_TRUE(child.killed());
+  Recover(memory_->spool, true, copy_.c_str());
+  Check(copy_, false, "recovered");
+  Recover(part_, false, nullptr);
+  Check(log_, false, "recovered from the .part");
+  // More than lanes can have of the 320 chunks that are there at first; 193 are
+  // taken.
+  EXPECT_GT(found_, 2 * (127u * 2048u));
+  RecordProperty("found", static_cast<int>(found_));
 }
 
 // A log in segments, killed also while its files change their names: what is

@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 
@@ -66,6 +67,8 @@ class SalvageTest : public ::testing::Test {
     if (Open(&salvage) != PPROF_STATUS_OK) return 0;
     pprof_sink *sink = RecordingSink::Make(&found_);
     ppi_salvage_deliver(salvage, nullptr, nullptr, true, sink);
+    const pprof_totals *totals = ppi_salvage_totals(salvage);
+    lost_ = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
     ppi_salvage_close(salvage);
     RecordingSink::Destroy(sink);
     return found_.events.size();
@@ -76,6 +79,7 @@ class SalvageTest : public ::testing::Test {
   std::string bytes_, path_;
   ppi_spool_header *header_ = nullptr;
   pprof_error error_ = {};
+  uint64_t lost_ = 0;
 };
 
 TEST_F(SalvageTest, EverythingAcceptedIsFound) {
@@ -86,6 +90,48 @@ TEST_F(SalvageTest, EverythingAcceptedIsFound) {
 TEST_F(SalvageTest, ChunkThatServesTwiceIsNotBelieved) {
   FirstLane()->directory[0] = header_->lanes[0];
   EXPECT_EQ(0u, Deliver());
+}
+
+// What a lane says of itself must fit together.
+TEST_F(SalvageTest, LaneThatContradictsItselfIsNotBelieved) {
+  const std::string whole = bytes_;
+  const std::function<void(ppi_lane *)> changes[] = {
+      [](ppi_lane *lane) { lane->kept = PPI_HEAD(lane->commit) + 1; },
+      [](ppi_lane *lane) { lane->capacity = PPI_HEAD(lane->commit); },
+      [](ppi_lane *lane) { lane->freed_chunks = 1; },
+      [](ppi_lane *lane) { lane->state = PPI_LANE_FREE; },
+      [](ppi_lane *lane) { lane->directory[0] = 0; },
+      [](ppi_lane *lane) {
+        lane->capacity = (PPI_LANE_CHUNKS + 1ull) * PPI_SLOTS_PER_CHUNK;
+        lane->commit = (lane->capacity - 1) << 16;
+      }};
+  for (const auto &change : changes) {
+    bytes_ = whole;
+    found_ = Recording();
+    change(FirstLane());
+    EXPECT_EQ(0u, Deliver()) << &change - changes;
+  }
+}
+
+// All of its records are kept: its chunks may be others' by now, its counters
+// are still its own.
+TEST_F(SalvageTest, LaneWithNothingLeftStillCounts) {
+  ppi_lane *lane = FirstLane();
+  lane->commit = 2ull << 16;
+  lane->kept = 2;
+  lane->lost = 7;
+  lane->directory[0] = 0;
+  EXPECT_EQ(0u, Deliver());
+  EXPECT_EQ(7u, lost_);
+}
+
+// Frames that only keep the balance end as no record and need no room.
+TEST_F(SalvageTest, FramesWithoutARecordNeedNoRoom) {
+  ppi_lane *lane = FirstLane();
+  lane->frames[0].flags |= PPI_FRAME_LOST;
+  lane->frames[1].flags |= PPI_FRAME_EXCLUDED;
+  lane->capacity = PPI_HEAD(lane->commit);
+  EXPECT_EQ(2u, Deliver());
 }
 
 TEST_F(SalvageTest, FlowsBeyondTheirStackAreNotBelieved) {
