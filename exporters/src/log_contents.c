@@ -135,13 +135,34 @@ static bool find_at_end(ppi_log_file *file, ppi_log_contents *out) {
   return found;
 }
 
+// Whether so many blocks of so many bytes can hold what is said of them, and
+// make all of the log with the others, `len` bytes.
+static bool adds_up(const ppi_log_contents *contents, uint64_t len) {
+  uint64_t num = contents->num_offsets;
+  for (size_t i = 0; i < PPI_LOG_CONTENTS_NUM_TYPES; i++) {
+    const ppi_log_sums *sums = &contents->sums[i];
+    // An event has two times of one byte at least.
+    if (sums->stored_bytes > contents->num_bytes ||
+        sums->num_blocks > sums->stored_bytes / PPI_LOG_HEADER_SIZE ||
+        sums->raw_bytes / PPI_LOG_MAX_RAW > sums->num_blocks ||
+        sums->num_events > sums->raw_bytes / 2)
+      return false;
+    num += sums->num_blocks;
+    len += sums->stored_bytes;
+  }
+  return num == contents->num_blocks && len == contents->num_bytes;
+}
+
 // What is not there is for a walk over all blocks to tell.
 static bool all_there(ppi_log_file *file, const ppi_log_contents *contents) {
   ppi_log_block block;
-  for (size_t i = 0; i < contents->num_offsets; i++)
+  uint64_t len = 0;
+  for (size_t i = 0; i < contents->num_offsets; i++) {
     if (!ppi_log_file_look(file, contents->offsets[i], &block) || !block.ok)
       return false;
-  return true;
+    len += block.size;
+  }
+  return adds_up(contents, len);
 }
 
 bool ppi_log_contents_find(const char *path, ppi_log_contents *out) {
@@ -152,7 +173,9 @@ bool ppi_log_contents_find(const char *path, ppi_log_contents *out) {
     return false;
   uint64_t size = (uint64_t)stat_.st_size;
   ppi_log_file_skim(file);
+  // The walk would not come by the file header.
   bool found =
+      ppi_log_file_header(file) &&
       ppi_log_file_seek_run(file, size > END_BYTES ? size - END_BYTES : 0, path,
                             NULL) == PPROF_STATUS_OK &&
       find_at_end(file, out) && all_there(file, out);

@@ -235,15 +235,20 @@ bool ppi_log_file_look(ppi_log_file *file, uint64_t offset,
   return block_at(file, offset, out);
 }
 
-// The blocks that are passed over are not missing.
+// The blocks that are passed over are not missing. Where the walk has gone
+// beyond a stop, as false ones can make it, it does not go back.
 static void go_to_stop(ppi_log_file *file) {
-  if (file->stops_end == 0) return;
+  if (file->stops_end == 0 || file->ended) return;
   ppi_log_block block;
-  file->offset = file->num_stops ? *file->stops++ : file->stops_end;
+  for (; file->num_stops && *file->stops < file->offset; file->num_stops--)
+    file->stops++;
+  uint64_t stop = file->num_stops ? *file->stops++ : file->stops_end;
   if (file->num_stops)
     file->num_stops--;
   else
     file->stops_end = 0;
+  if (stop < file->offset) return;
+  file->offset = stop;
   if (block_at(file, file->offset, &block))
     file->next_number = PPI_MAX(file->next_number, block.header.number);
 }
@@ -315,6 +320,7 @@ static pprof_status start_run(ppi_log_file *file, uint64_t offset,
   file->damage = (ppi_log_damage){0, 0, 0, false};
   file->next_number = 0;
   file->first_crc = file->last_crc = 0;
+  file->stops_end = 0;
   file->bad_tail = file->complete = file->ended = false;
   memset(file->uuid, 0, sizeof file->uuid);
   file->whole_header = header_at(file, offset);

@@ -3,8 +3,11 @@
 // What a long log says of itself at its end, and when that is believed.
 #include "log_contents.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 
+#include "buffer.h"
 #include "log_reader.h"
 #include "tests/support/log_fixture.h"
 
@@ -172,6 +175,44 @@ TEST_F(LogContentsTest, OfOtherBlocksThanThereAreAreNotBelieved) {
   Skim(path_, PPROF_STATUS_CORRUPT);
 }
 
+TEST_F(LogContentsTest, ThatDoNotAddUpAreNotBelieved) {
+  Write(path_, kLong);
+  ASSERT_TRUE(Find(path_));
+  const ppi_log_contents good = contents_;
+  const std::string bytes = Slurp(path_);
+  const std::vector<Block> blocks = Scan(path_);
+  const Block &block = blocks[blocks.size() - 2];
+  ASSERT_EQ(block.header.type, PPI_LOG_CONTENTS);
+  const auto claim = [&](const ppi_log_contents &claimed) {
+    std::string claims;
+    ppi_log_assembler assembler;
+    EXPECT_EQ(ppi_log_assembler_init(
+                  &assembler,
+                  [](void *user, const uint8_t *some, size_t len) {
+                    static_cast<std::string *>(user)->append(
+                        reinterpret_cast<const char *>(some), len);
+                    return PPROF_STATUS_OK;
+                  },
+                  &claims, 0, block.header.number),
+              PPROF_STATUS_OK);
+    EXPECT_EQ(ppi_log_contents_put(&claimed, &assembler), PPROF_STATUS_OK);
+    ppi_log_assembler_clear(&assembler);
+    Spill(path_, std::string(bytes).replace(block.offset, block.size, claims));
+    return Find(path_);
+  };
+  EXPECT_TRUE(claim(good));
+  for (uint64_t ppi_log_sums::*field :
+       {&ppi_log_sums::num_blocks, &ppi_log_sums::num_events,
+        &ppi_log_sums::raw_bytes, &ppi_log_sums::stored_bytes}) {
+    ppi_log_contents false_ones = good;
+    false_ones.sums[0].*field = UINT64_MAX;
+    EXPECT_FALSE(claim(false_ones));
+  }
+  ppi_log_contents fewer = good;
+  fewer.num_offsets--;
+  EXPECT_FALSE(claim(fewer));
+}
+
 TEST_F(LogContentsTest, ThatNameWhatIsDamagedAreNotBelieved) {
   Write(path_, kLong);
   ASSERT_TRUE(Find(path_));
@@ -182,6 +223,19 @@ TEST_F(LogContentsTest, ThatNameWhatIsDamagedAreNotBelieved) {
   Skim(path_, PPROF_STATUS_CORRUPT);
 }
 
+// Before the first block that they name.
+TEST_F(LogContentsTest, OfALogWithoutItsHeaderAreNotBelieved) {
+  Write(path_, kLong);
+  const std::string bytes = Slurp(path_);
+  for (size_t at : {0u, 20u, 61u}) {
+    std::string damaged = bytes;
+    damaged[at] ^= 1;
+    Spill(path_, damaged);
+    EXPECT_FALSE(Find(path_)) << at;
+    Skim(path_, PPROF_STATUS_CORRUPT);
+  }
+}
+
 // Those of a second run speak of no run that stands before it.
 TEST_F(LogContentsTest, OfALaterRunAreNotTheLogs) {
   Write(path_, kShort);
@@ -190,6 +244,58 @@ TEST_F(LogContentsTest, OfALaterRunAreNotTheLogs) {
   Spill(path_, Slurp(path_) + Slurp(other));
   EXPECT_FALSE(Find(path_));
   EXPECT_EQ(Skim(path_), ReadTheRest(path_));
+}
+
+std::string RawBlock(ppi_log_type type, uint64_t number,
+                     const ppi_buffer &payload) {
+  ppi_log_header header = {};
+  header.type = static_cast<uint8_t>(type);
+  header.number = number;
+  header.raw_len = header.stored_len = static_cast<uint32_t>(payload.len);
+  header.payload_crc = static_cast<uint32_t>(
+      crc32(0, payload.data, static_cast<uInt>(payload.len)));
+  std::string bytes(PPI_LOG_HEADER_SIZE, 0);
+  ppi_log_header_store(reinterpret_cast<uint8_t *>(&bytes[0]), &header,
+                       nullptr);
+  return bytes.append(reinterpret_cast<const char *>(payload.data),
+                      payload.len);
+}
+
+// False ones name blocks of numbers that were seen: the walk goes on to what is
+// new, and comes by each byte once all the same.
+TEST_F(LogContentsTest, NeverLeadBack) {
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
+  ppi_log_file_header_store(header, kUuid);
+  std::string bytes(reinterpret_cast<char *>(header), sizeof header);
+  ppi_buffer named = {}, payload = {};
+  constexpr uint64_t kNamed = 20, kJunk = 300;
+  // The greatest end, the codecs, and sums that add up.
+  for (uint64_t value : {uint64_t{0}, uint64_t{1}, kNamed, uint64_t{0},
+                         uint64_t{0}, kNamed * PPI_LOG_HEADER_SIZE + kJunk})
+    ppi_buffer_varint(&named, value);
+  for (int i = 0; i < 4; i++) ppi_buffer_varint(&named, 0);
+  const ppi_buffer empty = {};
+  for (uint64_t i = 0; i < kNamed; i++) {
+    ppi_buffer_varint(&named, i ? size_t{PPI_LOG_HEADER_SIZE} : bytes.size());
+    bytes += RawBlock(PPI_LOG_DEFINITIONS, i ? i : 100, empty);
+  }
+  bytes.append(kJunk, 'P');
+  for (uint64_t i = 0; i < kNamed; i++)
+    bytes += RawBlock(PPI_LOG_DEFINITIONS, 101 + i, empty);
+  ppi_buffer_varint(&payload, 2 * kNamed);
+  ppi_buffer_varint(&payload, bytes.size() - sizeof header);
+  ppi_buffer_bytes(&payload, named.data, named.len);
+  bytes += RawBlock(PPI_LOG_CONTENTS, 101 + kNamed, payload);
+  ppi_buffer_clear(&named);
+  ppi_buffer_clear(&payload);
+  Spill(path_, bytes);
+  ppi_log_file *file;
+  ASSERT_EQ(ppi_log_file_open(path_.c_str(), &file, nullptr), PPROF_STATUS_OK);
+  EXPECT_TRUE(ppi_log_contents_skim(path_.c_str(), file, &contents_));
+  ppi_log_block block;
+  while (ppi_log_file_next(file, &block)) continue;
+  EXPECT_EQ(ppi_log_file_damage(file)->num_bytes, kJunk);
+  ppi_log_file_close(file);
 }
 
 TEST_F(LogContentsTest, ASecondRunOfOneWriterHasItsOwn) {
