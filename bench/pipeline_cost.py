@@ -7,7 +7,10 @@ All runs do the same work, on one CPU. Each way runs twice between two runs that
 (off, way, way, off), so that what drifts cancels; ways take turns. A figure is the median of these
 differences, with the interval that it has by resampling them (bootstrap, 95 %). The runs that are
 switched off, compared with each other in the same manner, are the row `off again`: what the machine
-shows where there is nothing. A figure within that interval says nothing."""
+shows where there is nothing. A figure within that interval says nothing.
+
+What needs no comparison is told apart: the CPU time of the SDK's own threads, as the kernel counts
+it, against that of the whole process."""
 import argparse
 import os
 import platform
@@ -15,6 +18,7 @@ import random
 import statistics
 import sys
 import tempfile
+import time
 
 OFF, AGAIN = "off", "off again"
 WAYS = {
@@ -40,15 +44,51 @@ def environment_of(config, folder):
                 PPROF_OUTPUT=os.path.join(folder, "log.pplog"))
 
 
-def cpu_seconds(command, folder, config):
-    """User and system time of one run of `command`, its threads included."""
-    process = os.posix_spawnp(
+def spawn(command, folder, config):
+    return os.posix_spawnp(
         command[0], command, environment_of(config, folder),
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
-    _, status, usage = os.wait4(process, 0)
+
+
+def seconds_of(command, status, usage):
+    """User and system time of a run of `command` that has ended, its threads included."""
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"{' '.join(command)}: ended with {os.waitstatus_to_exitcode(status)}")
     return usage.ru_utime + usage.ru_stime
+
+
+def cpu_seconds(command, folder, config):
+    _, status, usage = os.wait4(spawn(command, folder, config), 0)
+    return seconds_of(command, status, usage)
+
+
+def read_own_threads(process, seconds):
+    """Notes in `seconds` the CPU time so far of each thread of the SDK's."""
+    tasks = f"/proc/{process}/task"
+    try:
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/comm", encoding="utf-8") as file:
+                if not file.read().startswith("pprof-"):
+                    continue
+            with open(f"{tasks}/{task}/schedstat", encoding="utf-8") as file:
+                seconds[task] = int(file.read().split()[0]) / 1e9
+    except OSError:
+        pass  # a thread, or the process, has just ended
+
+
+def own_percent(command, config):
+    """CPU time of the SDK's own threads in one run, in percent of the process's. They are looked at
+    every 5 ms, so that the last such piece of each is not seen."""
+    seconds = {}
+    with tempfile.TemporaryDirectory() as folder:
+        process = spawn(command, folder, config)
+        while True:
+            ended, status, usage = os.wait4(process, os.WNOHANG)
+            if ended:
+                break
+            read_own_threads(process, seconds)
+            time.sleep(0.005)
+        return 100 * sum(seconds.values()) / seconds_of(command, status, usage)
 
 
 def measure(command, rounds, names):
@@ -110,6 +150,15 @@ def print_table(offs, pairs):
         print(f"row\tperturbation of the pipeline, {what}\t{figure:.3f}\t% CPU\t{bound}")
 
 
+def print_own(command, names):
+    print("\nthe SDK's own threads, % of the process's CPU time, medians of 5 runs")
+    for name in names:
+        median = statistics.median(own_percent(command, WAYS[name]) for _ in range(5))
+        print(f"{name:24s} {median:8.3f} %")
+        print(f"row\tthe SDK's own threads in the pipeline, {name}\t{median:.3f}\t% CPU\t"
+              f"{BOUNDS.get(name, 0)}")
+
+
 def stay_on_one_cpu(number):
     """This process and what it starts; threads then do not meet on one core's two halves."""
     allowed = sorted(os.sched_getaffinity(0))
@@ -134,8 +183,10 @@ def main():
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, on CPU {cpu}, load {load},"
           f" {arguments.rounds} rounds of {arguments.requests} requests on the cpu backend",
           flush=True)
-    print_table(*measure([os.path.abspath(arguments.pipeline), "--device", "cpu", "--requests",
-                          arguments.requests], arguments.rounds, names))
+    command = [os.path.abspath(arguments.pipeline), "--device", "cpu", "--requests",
+               arguments.requests]
+    print_table(*measure(command, arguments.rounds, names))
+    print_own(command, names)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ BENCHMARKS = [
     Benchmark("chrome", [built("chrome")]),
     Benchmark("info", [built("report"), REPORT], [], ["info.py"]),
     Benchmark("log_size", [PIPELINE], ["--requests", "400"], ["log_size.py"]),
-    Benchmark("pipeline_cost", [PIPELINE], ["--rounds", "24", "--ways", "everything"],
-              ["pipeline_cost.py"]),
+    Benchmark("pipeline_cost", [PIPELINE],
+              ["--rounds", "12", "--requests", "20", "--ways", "everything"], ["pipeline_cost.py"]),
     Benchmark("peers", [built("peers"), REPORT], ["100"], ["peers.py"], ["lttng", "babeltrace2"]),
 ]
 
