@@ -155,6 +155,7 @@ void ppi_batch_run(char *const *argv, bool keeps_sigpipe, ppi_batch_try *out) {
   uint64_t kills = kernel_kills(), start = now_ns();
   bool captures = open_capture(&capture);
   int code = ppi_tool_child_run(argv, keeps_sigpipe, &out->started);
+  ppi_tool_child_release_signals();
   if (captures) close_capture(&capture);
   bool killed = kernel_kills() > kills;
   bool says_no_memory = captures && capture.says_no_memory && code != 0;

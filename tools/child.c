@@ -15,22 +15,43 @@
 
 extern char **environ;
 
-static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int signals[] = {SIGINT, SIGQUIT, SIGTERM,
+                              SIGHUP, SIGUSR1, SIGUSR2};
 enum { NUM_SIGNALS = sizeof signals / sizeof *signals };
 
+static struct sigaction before[NUM_SIGNALS];
 static volatile pid_t child;
+static volatile sig_atomic_t signalled;  // the command, while it ran
+
+// Behind the end of a command that was signalled, one more signal of whoever is
+// impatient is spared: what is left to do takes a moment.
+static void end_late(int number) {
+  static const char text[] =
+      "pprof-report: the command has ended, its tables follow; once more to "
+      "leave without them\n";
+  ppi_tool_child_release_signals();
+  if (!signalled)
+    raise(number);
+  else if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    return;
+}
 
 // From the terminal the command has it already.
 static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
-  if (child > 0 && info->si_code <= 0) kill(child, number);
+  if (child <= 0) {
+    end_late(number);
+  } else {
+    signalled = 1;
+    if (info->si_code <= 0) kill(child, number);
+  }
   errno = error;
 }
 
 // We outlive what ends the command, to report on it. What was ignored when we
 // were started (nohup) stays ignored, for the command too.
-static void take_signals(struct sigaction before[NUM_SIGNALS]) {
+static void take_signals(void) {
   struct sigaction ours = {.sa_sigaction = pass_on,
                            .sa_flags = SA_SIGINFO | SA_RESTART};
   sigemptyset(&ours.sa_mask);
@@ -40,7 +61,7 @@ static void take_signals(struct sigaction before[NUM_SIGNALS]) {
   }
 }
 
-static void give_signals_back(const struct sigaction before[NUM_SIGNALS]) {
+void ppi_tool_child_release_signals(void) {
   for (size_t i = 0; i < NUM_SIGNALS; i++)
     sigaction(signals[i], &before[i], NULL);
 }
@@ -63,23 +84,28 @@ static int spawn(char *const *argv, bool keeps_sigpipe, const sigset_t *mask,
   return error;
 }
 
+// Whatever else is ours is waited for, too: as process number 1 we inherit all
+// that is left without a parent.
 static int wait_for(pid_t pid) {
   int status;
-  while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return 1;
+  for (;;) {
+    pid_t ended = waitpid(-1, &status, 0);
+    if (ended == pid) break;
+    if (ended < 0 && errno != EINTR) return 1;
+  }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
                        bool *out_started) {
-  struct sigaction before[NUM_SIGNALS];
   sigset_t ours, mask;
   pid_t pid = 0;
   // A signal that comes before we know whom to pass it to waits.
   sigemptyset(&ours);
   for (size_t i = 0; i < NUM_SIGNALS; i++) sigaddset(&ours, signals[i]);
   sigprocmask(SIG_BLOCK, &ours, &mask);
-  take_signals(before);
+  signalled = 0;
+  take_signals();
   int error = spawn(argv, keeps_sigpipe, &mask, &pid);
   child = pid;
   sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -90,6 +116,6 @@ int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
   else
     code = wait_for(pid);
   child = 0;
-  give_signals_back(before);
+  if (error) ppi_tool_child_release_signals();
   return code;
 }

@@ -9,8 +9,14 @@
 
 // ppi_tool_child_run starts `argv` (ends with NULL) in this environment and
 // waits for its end. Answers what a shell would: its exit status, 128 + n for
-// signal n, and after a message 126 (cannot be run) or 127 (not found).
+// signal n, and after a message 126 (cannot be run) or 127 (not found). Signals
+// to us stay taken behind its end: where it was signalled, the next one is
+// told and spared, so that its tables are not lost.
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
                        bool *out_started);
+
+// From here on signals do to us what they did before a command was run. May be
+// called in a signal handler.
+void ppi_tool_child_release_signals(void);
 
 #endif  // PPI_TOOL_CHILD_H_

@@ -3,6 +3,7 @@
 // What the cases of `run` run: a program that records ten ranges named "stage"
 // through the SDK, then does what its arguments say, one after the other.
 #include <pprof/pprof.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,32 @@ static void say_dispositions(void) {
   }
 }
 
+// A grandchild whose parent is gone ends. Whoever inherited it waits for it, or
+// it stays there as a zombie and the alarm ends us.
+static void leave_orphan(void) {
+  int alive[2], number[2];
+  pid_t orphan = -1;
+  if (pipe(alive) != 0 || pipe(number) != 0) return;
+  pid_t pid = fork();
+  if (pid == 0) {
+    char byte;
+    pid_t own = fork();
+    if (own != 0) _exit(0);
+    own = getpid();
+    close(alive[1]);
+    if (write(number[1], &own, sizeof own) < 0) _exit(1);
+    _exit(read(alive[0], &byte, 1) == 0 ? 0 : 1);
+  }
+  waitpid(pid, NULL, 0);
+  if (read(number[0], &orphan, sizeof orphan) != sizeof orphan) return;
+  close(alive[1]);
+  alarm(30);
+  while (kill(orphan, 0) == 0) sched_yield();
+  alarm(0);
+  puts("reaped");
+  fflush(stdout);
+}
+
 static int act(const char *what) {
   pprof_error error = {""};
   if (strcmp(what, "start") == 0 || strcmp(what, "record") == 0) {
@@ -79,6 +106,8 @@ static int act(const char *what) {
     run_child("start", "stop");
   } else if (strcmp(what, "die") == 0) {
     kill(getpid(), SIGKILL);
+  } else if (strcmp(what, "orphan") == 0) {
+    leave_orphan();
   } else if (strcmp(what, "leave") == 0) {
     _exit(4);
   } else if (strcmp(what, "interrupt-group") == 0) {
