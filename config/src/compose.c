@@ -265,3 +265,20 @@ void pprof_inject_detach_(void) {
     ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
   give_lock();
 }
+
+// A program that exports a copy of its own is found before this one, save by
+// what is loaded with RTLD_DEEPBIND. Nobody takes this function's address,
+// which would be another one in a program without -fPIC.
+__attribute__((constructor)) static void tell_second_copy(void) {
+  void *program = dlopen(NULL, RTLD_NOW);
+  void *first = program ? dlsym(program, "pprof_clock_inject_") : NULL;
+  Dl_info theirs, ours;
+  bool is_second = first && dladdr(first, &theirs) && dladdr(&lock, &ours) &&
+                   theirs.dli_fbase != ours.dli_fbase;
+  if (program) dlclose(program);
+  if (is_second)
+    ppi_message(PPI_MESSAGE_INFO,
+                "%s: is a second copy of pprof beside the program's; what was "
+                "loaded with RTLD_DEEPBIND marks through it, unrecorded",
+                ours.dli_fname);
+}

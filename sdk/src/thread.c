@@ -18,6 +18,9 @@
 #include "emit.h"
 
 uint32_t pprof_epoch_;
+// The library's own, where pprof_epoch_ is a copy in the program (without
+// -fPIC): what is loaded with RTLD_DEEPBIND reads this one.
+static uint32_t own_epoch __attribute__((alias("pprof_epoch_")));
 uint32_t *ppi_epoch_page;
 uint32_t ppi_epoch_near;
 __thread ppi_thread *ppi_thread_self __attribute__((tls_model("initial-exec")));
@@ -65,6 +68,7 @@ static void in_forked_child(void) {
   pthread_mutex_init(&threads.mutex, NULL);
   ppi_names_in_forked_child();
   __atomic_store_n(&pprof_epoch_, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&own_epoch, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&ppi_epoch_near, 0, __ATOMIC_RELAXED);
   if (ppi_epoch_page) {
     ppi_epoch_page[0] = ppi_epoch_page[1] = 0;
@@ -130,6 +134,7 @@ void ppi_epoch_publish(uint32_t epoch) {
   __atomic_store_n(ppi_epoch_page, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
+  __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);
 }
 
 uint32_t ppi_epoch_next(void) {

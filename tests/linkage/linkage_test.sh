@@ -49,6 +49,13 @@ check() {
   fi
 }
 
+# tells_second_copy COMMAND...: a plugin that brings a copy of the library and
+# prefers it marks for nobody here, which is told.
+tells_second_copy() {
+  PPROF_LOG_LEVEL=info DEEPBIND=1 "$@" 2>&1 |
+    grep -q 'pprof: info: .*libpprof.so.0: is a second copy of pprof'
+}
+
 # check_program LANGUAGE COMPILE_OPTIONS LINK_OPTION
 check_program() {
   compile "$1" here.o marks.c $2 -DPART=part_here
@@ -60,12 +67,16 @@ check_program() {
   check "$1 $2 $3, libpprof.so" "$scratch/with_so" "$scratch/plugin.so"
   check "$1 $2 $3, libpprof.so, plugin without" \
     "$scratch/with_so" "$scratch/plugin_bare.so"
+  check "$1 $2 $3, libpprof.so, plugin bound to it first" \
+    env DEEPBIND=1 "$scratch/with_so" "$scratch/plugin.so"
   # Libraries find the program's own copy where it exports it.
   g++ "$3" -rdynamic -o "$scratch/with_a" $objects $linked $static $system ||
     exit 1
   check "$1 $2 $3, libpprof.a" "$scratch/with_a" "$scratch/plugin.so"
   check "$1 $2 $3, libpprof.a, plugin without" \
     "$scratch/with_a" "$scratch/plugin_bare.so"
+  check "$1 $2 $3, libpprof.a, plugin bound to another copy" \
+    tells_second_copy "$scratch/with_a" "$scratch/plugin.so"
 }
 
 check_host() {
@@ -77,6 +88,8 @@ check_host() {
   g++ -pie -o "$scratch/host" "$scratch/host.o" -ldl -lpthread || exit 1
   check "$1, a program that loads it all" \
     "$scratch/host" "$scratch/runner.so" "$scratch/plugin.so"
+  check "$1, a program that loads it all, plugin bound first" \
+    env DEEPBIND=1 "$scratch/host" "$scratch/runner.so" "$scratch/plugin.so"
 }
 
 for language in c c++; do

@@ -8,6 +8,7 @@
 #include <pprof/session.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -76,8 +77,10 @@ static void *on_thread(void *argument) {
   return NULL;
 }
 
+// With DEEPBIND the plugin looks into its own dependencies first.
 static void run_plugin(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  int mode = getenv("DEEPBIND") ? RTLD_DEEPBIND : 0;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | mode);
   void *found;
   part_function part;
   epoch_function epoch;
