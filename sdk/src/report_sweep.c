@@ -33,8 +33,10 @@ static inline void add_span(const sweep *at, ppi_run_category *category,
 }
 
 // Those that lie within another phase of the thread come after it. An empty one
-// does not lie in a phase that ends where it is.
+// does not lie in a phase that ends where it is. What takes no part in nesting
+// neither lies within another nor has others within.
 static bool is_outermost(ppi_run_thread *thread, const ppi_held *range) {
+  if (range->flags & PPI_HELD_LOOSE) return true;
   if (range->end_ns < thread->level_ns) {
     thread->later_cover_ns = thread->cover_ns;
     thread->level_ns = range->end_ns;

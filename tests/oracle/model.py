@@ -123,14 +123,17 @@ class Run:
         return sum(d.length for d in self.submitted_in(host) if self.counts_in_model(d))
 
     def outermost(self, phase):
-        """The ranges of a phase that lie in no other phase of their thread."""
+        """The ranges of a phase that lie in no other phase of their thread. What is not nested lies
+        in none, and has none inside."""
         phases = [host for host in self.hosts if host.category in PHASES]
         return [host for host in phases if host.category == phase and
                 not any(lies_in(host, other) for other in phases if other is not host)]
 
 
 def lies_in(host, other):
-    if host.thread != other.thread or not other.start <= host.start <= host.end <= other.end:
+    if not host.is_nested or not other.is_nested or host.thread != other.thread:
+        return False
+    if not other.start <= host.start <= host.end <= other.end:
         return False
     if (host.start, host.end) == (other.start, other.end):
         return host.length > 0 and other.depth < host.depth

@@ -50,6 +50,7 @@ void MakeHostRanges(EventFeed *feed, Random *random) {
                     start, std::min(kEnd, start + length));
     event.depth = static_cast<uint32_t>(i);
     if (Pick(random, 20) == 0) event.end_ns = Pick(random, event.start_ns + 1);
+    if (Pick(random, 6) == 0) event.flags |= PPROF_FLAG_ASYNC;
   }
 }
 
@@ -251,9 +252,12 @@ class Oracle {
   }
 
   // Within another phase of its thread; of two equal ones the deeper is.
+  // What takes no part in nesting is in none, and hides none.
   bool IsHidden(const pprof_event &event, uint64_t end) {
+    if (event.flags & PPROF_FLAG_ASYNC) return false;
     for (const pprof_event &other : events_) {
       if (other.kind != PPROF_KIND_RANGE) continue;
+      if (other.flags & PPROF_FLAG_ASYNC) continue;
       if (PhaseOf(Category(other)) <= PPI_PHASE_PROFILE_STEP) continue;
       if (Thread(other.lane) != Thread(event.lane)) continue;
       uint64_t other_end = std::max(other.start_ns, other.end_ns);

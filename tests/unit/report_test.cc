@@ -261,6 +261,32 @@ TEST(ReportTest, OnlyTheOutermostPhaseCounts) {
   EXPECT_EQ(report.Table("model").find("Forward"), std::string::npos);
 }
 
+// pprof_range_begin: what runs beside a thread's ranges is around none of them,
+// and in none.
+TEST(ReportTest, AnAsyncPhaseNeitherHidesNorIsHidden) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 100 * kMs);
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 10 * kMs, 20 * kMs);
+  feed.Range(1, "prefetch", PPROF_CATEGORY_DATALOADER, 0, 30 * kMs).flags =
+      PPROF_FLAG_ASYNC;
+  feed.Range(1, "b", PPROF_CATEGORY_BACKWARD, 40 * kMs, 80 * kMs);
+  feed.Range(1, "prefetch", PPROF_CATEGORY_DATALOADER, 50 * kMs, 60 * kMs)
+      .flags = PPROF_FLAG_ASYNC;
+  feed.Range(1, "o", PPROF_CATEGORY_OPTIMIZATION, 55 * kMs, 56 * kMs);
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("model",
+                             "Dataloader 2 40.00 / 20.00 / 30.00 / 10.00 / "
+                             "40.00 0.00 / 0.00 / 0.00 / 0.00 / 0.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Forward 1 10.00 / 10.00 / 10.00 / 10.00 / 10.00 "
+                             "0.00 / 0.00 / 0.00 / 0.00 / 0.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Backward 1 40.00 / 40.00 / 40.00 / 40.00 / 40.00 "
+                             "0.00 / 0.00 / 0.00 / 0.00 / 0.00"));
+  EXPECT_EQ(report.Table("model").find("Optimization"), std::string::npos);
+}
+
 TEST(ReportTest, OthersMayBeNegative) {
   EventFeed feed;
   feed.AddWindow(0, 100 * kMs);
