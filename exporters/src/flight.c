@@ -218,9 +218,9 @@ static pprof_status checkpoint(pprof_sink *sink,
   pprof_status status = check(flight);
   if (status != PPROF_STATUS_OK) return status;
   pthread_mutex_lock(&flight->mutex);
-  flight->known_ns = checkpoint->time_ns;
+  flight->known_ns = PPI_MAX(flight->known_ns, checkpoint->time_ns);
   flight->known_at_ns = ppi_monotonic_ns();
-  if (!flight->ring.heap) keep_counts(flight, checkpoint->time_ns);
+  if (!flight->ring.heap) keep_counts(flight, flight->known_ns);
   pthread_mutex_unlock(&flight->mutex);
   status = ppi_log_assembler_checkpoint(&flight->assembler, checkpoint);
   return status == PPROF_STATUS_OK ? status : fail(flight, status);

@@ -45,7 +45,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
 }
 
 static void list_open(pprof_session *session, const pprof_event *event) {
-  ppi_open_list *list = &session->taking;
+  ppi_open_list *list = &session->open;
   pprof_event *grown =
       ppi_grow(list->events, &list->capacity, list->num + 1, sizeof *grown);
   if (!grown) {
@@ -181,13 +181,9 @@ static bool someone_is_joining(void) {
   return false;
 }
 
-void ppi_checkpoint_take(pprof_session *session) {
-  uint64_t now = ppi_clock_ticks();
-  ppi_thread_barrier();
-  session->taking.num = 0;
-  session->taking.failed = false;
-  bool whole = !someone_is_joining();
+static bool take_lanes(pprof_session *session, uint64_t now) {
   const ppi_spool *spool = session->drain.spool;
+  bool whole = true;
   uint32_t num =
       __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < PPI_MIN(num, PPI_MAX_LANES); i++) {
@@ -202,26 +198,40 @@ void ppi_checkpoint_take(pprof_session *session) {
       *cursor = (ppi_cursor){.lane_id = lane->id};
     whole &= take_lane(session, cursor, lane, now);
   }
-  whole &= take_tables(session, now);
-  // An edge that came meanwhile: the windows of what was seen are not known.
-  whole &= __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE) ==
-           session->drain.edges_seen;
-  // Where the look was not whole, the last one is told again.
-  if (!whole || session->taking.failed) return;
-  ppi_open_list last = session->open;
-  session->open = session->taking;
-  session->taking = last;
-  session->checkpoint_ticks = now;
+  return whole;
+}
+
+void ppi_checkpoint_take(pprof_session *session) {
+  uint64_t now = ppi_clock_ticks();
+  ppi_thread_barrier();
+  session->open.num = 0;
+  session->open.failed = false;
+  bool whole = !someone_is_joining();
+  whole &= take_lanes(session, now);
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;
+  // An edge that came meanwhile: the windows of what was seen are not known.
+  whole &= __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE) ==
+           session->drain.edges_seen;
+  session->is_whole = whole && !session->open.failed;
+  if (!session->is_whole) return;
+  session->checkpoint_ticks = now;
   header->checked_ticks = now;
   // What was told to be open until now must not be found shorter by recover.
   header->last_ticks = now;
 }
 
+// Slots are looked at after all that had ended was delivered: one that is
+// pending still is delivered later, by the collector, who is here. All that
+// began before the checkpoint's time is in them: those markers were over when
+// the lanes had been taken.
 pprof_status ppi_checkpoint_tell(pprof_session *session) {
-  pprof_checkpoint checkpoint = {
-      ppi_drain_ns(&session->drain, session->checkpoint_ticks),
-      session->open.events, session->open.num};
+  bool whole =
+      session->is_whole && take_tables(session, session->checkpoint_ticks);
+  pprof_checkpoint checkpoint = {0};
+  if (whole && !session->open.failed)
+    checkpoint = (pprof_checkpoint){
+        ppi_drain_ns(&session->drain, session->checkpoint_ticks),
+        session->open.events, session->open.num};
   pprof_sink *sink = &session->tee.base;
   return sink->checkpoint(sink, &checkpoint);
 }

@@ -217,10 +217,9 @@ static void release(pprof_session *session) {
   ppi_free(session->cursors);
   ppi_free(session->range_seqs);
   ppi_free(session->open.events);
-  ppi_free(session->taking.events);
   session->cursors = NULL;
   session->range_seqs = NULL;
-  session->open = session->taking = (ppi_open_list){0};
+  session->open = (ppi_open_list){0};
 }
 
 // A thread that is inside a marker when the epoch ends is waited for, but not

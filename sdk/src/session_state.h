@@ -121,17 +121,18 @@ struct pprof_session {
   pthread_t collector;
   ppi_cursor *cursors;   // by lane slot
   uint32_t *range_seqs;  // wandering: slots by seq, until kept
-  // Of the last whole checkpoint, and of the one being taken.
-  ppi_open_list open, taking;
+  ppi_open_list open;    // of the checkpoint being taken
   ppi_clock_sample first_sample;
-  uint64_t checkpoint_ticks, last_second_ticks;
+  uint64_t checkpoint_ticks;  // of the last such look that was whole
+  uint64_t last_second_ticks;
   uint64_t cut_before;  // wandering ranges begun before this are cut
   uint64_t stop_ticks;
   ppi_resolve_stats resolve_stats;
   uint64_t cpu_open[4];
   bool cpu_is_open, clock_jumped, open_failed;
-  bool is_idle;  // the last cycle left nothing that could change by itself
-  bool stuck;    // a thread never left its marker
+  bool is_whole;  // the last look of a checkpoint at lanes
+  bool is_idle;   // the last cycle left nothing that could change by itself
+  bool stuck;     // a thread never left its marker
   pprof_status result;
   pprof_stats stats;
 };

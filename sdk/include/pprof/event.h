@@ -167,7 +167,8 @@ PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition);
 PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
 
 // pprof_checkpoint_time_ns is the time up to which all is told: an event that
-// starts before it was delivered or is listed in the checkpoint.
+// starts before it was delivered, or is listed in the checkpoint; never both. 0
+// where that could not be found out: such a checkpoint lists nothing.
 PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
 
 // pprof_checkpoint_num_open is how many ranges are open.
