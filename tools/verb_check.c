@@ -47,7 +47,7 @@ struct check_sink {
   bool is_open;  // the walk over blocks has seen no totals of the run yet
   uint64_t num_blocks, num_bad_blocks, num_events, num_not_here;
   uint64_t num_out_of_order, num_undefined, num_backward;
-  uint64_t num_identity_failed, num_wrong_sums;
+  uint64_t num_identity_failed, num_wrong_sums, num_disbelieved;
   uint64_t totals[PPI_NUM_TOTALS];
 };
 
@@ -193,6 +193,7 @@ static pprof_status check_identity(struct check_sink *self,
   for (size_t i = 0; figures && i < figures->num_devices; i++)
     self->num_identity_failed +=
         figures->devices[i].failed || figures->devices[i].steps_failed;
+  if (figures) self->num_disbelieved += figures->num_disbelieved;
   return status;
 }
 
@@ -300,6 +301,9 @@ static void print_checks(const struct check_sink *self,
              "devices whose times do not add up");
   print_line(self, "sums", self->num_wrong_sums,
              "counts that differ from the events");
+  if (self->num_disbelieved)
+    print_line(self, "checkpoints", self->num_disbelieved,
+               "ranges listed as open after their events");
   if (self->num_not_here)
     ppi_page_format(self->out,
                     "%s: %" PRIu64 " of the run's records are not in the log\n",
@@ -330,7 +334,8 @@ static int look_at(const char *path, struct check_sink *sink,
     sink->num_unfinished += sink->is_open || sink->num_blocks == 0;
   }
   if (sink->num_out_of_order || sink->num_undefined ||
-      sink->num_identity_failed || sink->num_wrong_sums)
+      sink->num_identity_failed || sink->num_wrong_sums ||
+      sink->num_disbelieved)
     code = PPI_EXIT_DAMAGED;
   return code;
 }

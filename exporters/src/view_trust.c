@@ -95,6 +95,9 @@ static void put_counts(ppi_page *page, const ppi_figures *figures) {
     ppi_page_format(page, "%s%s %llu", i ? ", " : "", words[i],
                     (unsigned long long)value);
   }
+  if (figures->num_disbelieved)
+    ppi_page_format(page, ", disbelieved %llu",
+                    (unsigned long long)figures->num_disbelieved);
 }
 
 static void put_crash_safe(ppi_page *page, const ppi_figures *figures) {
@@ -180,6 +183,8 @@ void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_notes && !reason; i++)
     if (strcmp(figures->notes[i].key, "not_crash_safe") == 0)
       reason = figures->notes[i].text;
+  ppi_page_format(page, ",\"disbelieved\":%llu",
+                  (unsigned long long)figures->num_disbelieved);
   ppi_page_text(page, ",\"not_crash_safe\":");
   if (reason)
     ppi_page_json(page, reason);

@@ -261,6 +261,7 @@ typedef struct ppi_figures {
   // Bases of device ratios: device time in steps, or else all of it.
   uint64_t model_device_ns, general_device_ns;
   uint64_t totals[PPI_NUM_TOTALS];
+  uint64_t num_disbelieved;  // ranges that checkpoints listed as open too late
 } ppi_figures;
 
 // ppi_report_figures answers NULL before finish.

@@ -54,17 +54,16 @@ static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
   return tell_open(run, event, site);
 }
 
+// A device range that has come already holds the horizon up, no more.
 static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
-                              run_horizon *out) {
+                              const bool *stale, run_horizon *out) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
        i++) {
     const pprof_event *event = &checkpoint->open[i];
-    if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
-      return PPROF_STATUS_CORRUPT;
     if (event->kind == PPROF_KIND_DEVICE_RANGE)
       out->device_ns = PPI_MIN(out->device_ns, event->start_ns);
-    else if (event->kind == PPROF_KIND_RANGE)
+    else if (event->kind == PPROF_KIND_RANGE && !stale[i])
       status = take_open_range(run, event, out);
   }
   out->identity_ns = PPI_MIN(out->identity_ns, out->device_ns);
@@ -123,18 +122,31 @@ static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
   return status == PPROF_STATUS_OK ? settle_behind(run, at) : status;
 }
 
+static bool has_good_ids(const pprof_checkpoint *checkpoint) {
+  for (size_t i = 0; i < checkpoint->num_open; i++)
+    if (checkpoint->open[i].site >= PPI_RUN_MAX_ID ||
+        checkpoint->open[i].lane >= PPI_RUN_MAX_ID)
+      return false;
+  return true;
+}
+
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint) {
   // One that does not advance may be incomplete, and promises nothing new.
   if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
-  run->checkpoint_ns = checkpoint->time_ns;
+  if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
   uint64_t time_ns = checkpoint->time_ns;
   run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL, 0};
   run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
   at.open = ppi_alloc((checkpoint->num_open + 1) * sizeof *at.open);
-  if (!at.open) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = take_open(run, checkpoint, &at);
+  bool *stale = ppi_alloc((checkpoint->num_open + 1) * sizeof *stale);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (at.open && stale) status = ppi_run_doubt_open(run, checkpoint, stale);
+  run->checkpoint_ns = checkpoint->time_ns;
+  if (status == PPROF_STATUS_OK)
+    status = take_open(run, checkpoint, stale, &at);
   if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
   ppi_free(at.open);
+  ppi_free(stale);
   return status;
 }

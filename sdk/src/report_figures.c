@@ -175,6 +175,7 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
   into->runs_with_kernels += from->runs_with_kernels;
   into->model_device_ns += from->model_device_ns;
   into->general_device_ns += from->general_device_ns;
+  into->num_disbelieved += from->num_disbelieved;
 }
 
 static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {

@@ -293,6 +293,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   pprof_status status = settle_all(run);
   if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
   if (status != PPROF_STATUS_OK) return status;
+  out->num_disbelieved = run->num_disbelieved;
   fill_bases(run, out);
   status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);

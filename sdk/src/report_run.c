@@ -345,6 +345,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_free(run->borders.times_ns);
   ppi_free(run->queues);
   ppi_free(run->work);
+  ppi_free(run->listed);
   ppi_free(run->windows.items);
   ppi_free(run->window_indexes);
   ppi_identity_clear(&run->steps);

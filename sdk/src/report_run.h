@@ -169,6 +169,15 @@ typedef struct ppi_run_part {
   ppi_device_spreads device;
 } ppi_run_part;
 
+// A host range that a checkpoint listed as open.
+typedef struct ppi_run_listed {
+  uint64_t start_ns, end_ns;
+  size_t index;  // in the list
+  uint32_t lane, site;
+  uint16_t depth;
+  bool is_stale;
+} ppi_run_listed;
+
 typedef struct ppi_held_list {
   ppi_held *items;
   size_t num, capacity;
@@ -212,8 +221,12 @@ typedef struct ppi_run {
   ppi_device_sums device_sums;
   uint64_t last_ns;        // the greatest time seen
   uint64_t checkpoint_ns;  // of the last checkpoint
-  uint64_t swept_ns;       // how far ranges are settled
-  uint64_t identity_ns;    // how far the next one may settle identities
+  // Of the last checkpoint, those that are believed; by lane, start, site.
+  ppi_run_listed *listed;
+  size_t num_listed;
+  uint64_t num_disbelieved;
+  uint64_t swept_ns;     // how far ranges are settled
+  uint64_t identity_ns;  // how far the next one may settle identities
   bool has_kernels, lost_device;
   // Of a sweep:
   bool any_points;  // in any thread
@@ -231,6 +244,12 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out);
 void ppi_run_clear(ppi_run *run);
+
+// ppi_run_doubt_open says of each range of a checkpoint whether it is a host
+// range that has come already, and counts those.
+pprof_status ppi_run_doubt_open(ppi_run *run,
+                                const pprof_checkpoint *checkpoint,
+                                bool *out_stale);
 
 // ppi_run_open_step tells of a step that a checkpoint lists as open.
 pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event);

@@ -124,6 +124,15 @@ static pprof_status give_all(pprof_sink *sink) {
   return status;
 }
 
+// Lists the last DETECT range as open, which its event has told.
+static bool lists_late;
+
+static pprof_status give_checkpoint(pprof_sink *sink) {
+  const pprof_event late = range(SITE_DETECT, 60, 91);
+  const pprof_checkpoint checkpoint = {MS(91), &late, 1};
+  return lists_late ? sink->checkpoint(sink, &checkpoint) : PPROF_STATUS_OK;
+}
+
 static bool write_log(const char *folder, const char *name, uint64_t num_lost,
                       uint64_t segment_bytes) {
   char path[4096];
@@ -154,6 +163,7 @@ static bool write_log(const char *folder, const char *name, uint64_t num_lost,
         status = sink->define(sink, &definitions[i]);
     if (status == PPROF_STATUS_OK) status = sink->window(sink, 0, true, 0);
     if (status == PPROF_STATUS_OK) status = give_all(sink);
+    if (status == PPROF_STATUS_OK) status = give_checkpoint(sink);
     if (status == PPROF_STATUS_OK)
       status = sink->window(sink, 0, false, MS(100));
     if (status == PPROF_STATUS_OK) status = sink->finish(sink, &totals);
@@ -214,6 +224,10 @@ int main(int argc, char **argv) {
   has_no_device = true;
   made = made && write_log(argv[1], "no_device.pplog", 0, 0);
   has_no_device = false;
+  texts[0].value = "abababababababababababababababab";
+  lists_late = true;
+  made = made && write_log(argv[1], "late.pplog", 0, 0);
+  lists_late = false;
   texts[0].value = "99999999999999999999999999999999";
   texts[1].value = "elsewhere";
   made = made && write_log(argv[1], "elsewhere.pplog", 0, 0);

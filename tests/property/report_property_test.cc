@@ -425,6 +425,39 @@ TEST(ReportPropertyTest, DeliveryDoesNotChangeAByte) {
   }
 }
 
+std::string WithoutDisbelieved(const std::string &json) {
+  const std::string key = "\"disbelieved\":";
+  const size_t at = json.find(key);
+  EXPECT_NE(std::string::npos, at);
+  size_t end = at + key.size();
+  while (end < json.size() && isdigit(json[end])) end++;
+  return json.substr(0, at) + json.substr(end);
+}
+
+// A log may list what it has delivered; the events are what counts.
+TEST(ReportPropertyTest, WhatIsListedAfterItsEventChangesNothing) {
+  uint64_t num_disbelieved = 0;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    EventFeed feed;
+    MakeRun(&feed, &random);
+    Report plain(feed);
+    EXPECT_EQ(0u, ppi_report_figures(plain.get())->num_disbelieved);
+    feed.ListDelivered();
+    for (size_t checkpoints : {1, 4, 30}) {
+      Report other;
+      ASSERT_EQ(feed.DeliverAs(other.sink(), &random, checkpoints),
+                PPROF_STATUS_OK);
+      ASSERT_EQ(WithoutDisbelieved(plain.Json()),
+                WithoutDisbelieved(other.Json()))
+          << checkpoints;
+      num_disbelieved += ppi_report_figures(other.get())->num_disbelieved;
+    }
+  }
+  EXPECT_GT(num_disbelieved, 1000u);
+}
+
 TEST(ReportPropertyTest, AgreesWithTheOracle) {
   for (uint64_t seed = 1000; seed < 1400; seed++) {
     SCOPED_TRACE(seed);

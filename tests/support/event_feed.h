@@ -107,6 +107,10 @@ class EventFeed {
   void AddWindow(uint64_t open_ns, uint64_t close_ns) {
     windows_.push_back({open_ns, close_ns});
   }
+  // Checkpoints list host ranges that were delivered, too, as no writer should.
+  void ListDelivered() {
+    lists_delivered_ = true;
+  }
   void Total(ppi_total_key key, uint64_t value) {
     totals_[key] = value;
   }
@@ -254,12 +258,25 @@ class EventFeed {
         open.push_back(event);
       }
     }
+    if (lists_delivered_) ListDelivered(time_ns, next, &open);
     pprof_checkpoint checkpoint = {time_ns, open.data(), open.size()};
     pprof_status status = sink->checkpoint(sink, &checkpoint);
     // One whose look was not whole repeats the time and may list less.
     pprof_checkpoint partial = {time_ns, open.data(), open.size() / 2};
     return status == PPROF_STATUS_OK ? sink->checkpoint(sink, &partial)
                                      : status;
+  }
+
+  // But for what does not show: an empty range, and one that ended just now.
+  void ListDelivered(uint64_t time_ns, const std::map<uint32_t, size_t> &next,
+                     std::vector<pprof_event> *open) {
+    for (const auto &lane : next)
+      for (size_t i = 0; i < lane.second; i++) {
+        const pprof_event &event = lanes_[lane.first][i];
+        if (event.kind == PPROF_KIND_RANGE && event.end_ns > event.start_ns &&
+            event.end_ns < time_ns)
+          open->push_back(event);
+      }
   }
 
   pprof_status Begin(pprof_sink *sink) {
@@ -312,6 +329,7 @@ class EventFeed {
   std::map<uint32_t, bool> categories_;
   std::map<uint32_t, std::deque<pprof_event>> lanes_;
   std::vector<Window> windows_;
+  bool lists_delivered_ = false;
   std::map<ppi_total_key, uint64_t> totals_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::string uuid_ = "00000000000000000000000000000001", pid_ = "1";

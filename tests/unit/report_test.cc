@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 
 #include "mem.h"
@@ -435,6 +436,32 @@ TEST(ReportTest, IdentityIsIncompleteWithLostOrUntimedRanges) {
   lost.Device(1, "gpu:0");
   lost.Total(PPI_TOTAL_DEVICE_LOST, 1);
   EXPECT_TRUE(Contains(Report(lost).Table(nullptr), "ok, incomplete"));
+}
+
+// A range that stood for open behind its event would lie around all that
+// follows; the step would be one that never ends.
+TEST(ReportTest, WhatIsListedAfterItsEventIsNotBelieved) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.AddWindow(0, 1000 * kMs);
+  std::mt19937_64 random(7);
+  for (uint64_t i = 0; i < 100; i++) {
+    const uint64_t at = i * 10 * kMs;
+    feed.Step(at, at + 10 * kMs);
+    feed.Range(1, "f", PPROF_CATEGORY_FORWARD, at, at + 6 * kMs);
+    feed.Range(1, "b", PPROF_CATEGORY_BACKWARD, at + 6 * kMs, at + 9 * kMs);
+  }
+  feed.ListDelivered();
+  Report report;
+  ASSERT_EQ(feed.DeliverAs(report.sink(), &random, 30), PPROF_STATUS_OK);
+  EXPECT_TRUE(report.HasLine("model",
+                             "Forward 100 600.00 / 6.00 / 6.00 / 6.00 / 60.00 "
+                             "0.00 / 0.00 / 0.00 / 0.00 / 0.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Backward 100 300.00 / 3.00 / 3.00 / 3.00 / 30.00 "
+                             "0.00 / 0.00 / 0.00 / 0.00 / 0.00"));
+  EXPECT_EQ(ppi_report_figures(report.get())->perf.batch.n, 90u);
+  EXPECT_TRUE(Contains(report.Table("model"), ", disbelieved "));
 }
 
 // One outermost phase and one step stay open over all of it.

@@ -1,0 +1,1 @@
+"$TOOL" check "$LOGS/late.pplog"
