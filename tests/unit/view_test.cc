@@ -421,7 +421,8 @@ TEST(JsonTest, IsOneShape) {
       "\"own_cost_ns_per_marker_x1000\":0,\"own_cost_total_ns\":0,"
       "\"crash_safe\":false,\"cpu_process_ns\":0,\"cpu_elapsed_ns\":0,"
       "\"cpu_system_busy_ticks\":0,\"cpu_system_idle_ticks\":0,"
-      "\"ended_without_stop\":false,\"not_crash_safe\":null,\"notes\":[]},\n"
+      "\"ended_without_stop\":false,\"disbelieved\":0,"
+      "\"not_crash_safe\":null,\"notes\":[]},\n"
       "\"inputs\":[\n{\"uuid\":\"00000000000000000000000000000001\","
       "\"host\":\"testhost\",\"pid\":\"1\"}]}\n");
 }
