@@ -41,6 +41,10 @@ ppi_cell ppi_cell_signed(int64_t count);
 ppi_cell ppi_cell_time(uint64_t ns);
 ppi_cell ppi_cell_unresolved(void);
 ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n);
+// ppi_cell_average, ppi_cell_most and ppi_cell_least are of what was not cut.
+ppi_cell ppi_cell_average(const ppi_spread *spread);
+ppi_cell ppi_cell_most(const ppi_spread *spread);
+ppi_cell ppi_cell_least(const ppi_spread *spread);
 // ppi_cell_deviation is that of a sample, to the nearest ns; none below two.
 ppi_cell ppi_cell_deviation(const ppi_spread *spread);
 // ppi_cell_quantile is that of nearest rank; none for no values.

@@ -74,13 +74,31 @@ static uint64_t root(unsigned __int128 square) {
   return found;
 }
 
+ppi_cell ppi_cell_average(const ppi_spread *spread) {
+  const ppi_spread whole = ppi_spread_whole(spread);
+  return ppi_cell_mean(whole.sum, whole.n);
+}
+
+static bool is_all_cut(const ppi_spread *spread) {
+  return spread->n && spread->n == spread->num_cut;
+}
+
+ppi_cell ppi_cell_most(const ppi_spread *spread) {
+  return is_all_cut(spread) ? (ppi_cell){0} : ppi_cell_time(spread->max);
+}
+
+ppi_cell ppi_cell_least(const ppi_spread *spread) {
+  return is_all_cut(spread) ? (ppi_cell){0} : ppi_cell_time(spread->min);
+}
+
 // The variance is (n * sum of squares - sum^2) / (n * (n - 1)). Its root is r
 // to the nearest when (2r - 1)^2 <= 4 * variance < (2r + 1)^2, so integers give
 // it exactly, as long as they hold the product.
 ppi_cell ppi_cell_deviation(const ppi_spread *spread) {
   typedef unsigned __int128 wide;
-  if (spread->n < 2) return (ppi_cell){0};
-  wide n = spread->n, sum = spread->sum, squares, fourfold;
+  const ppi_spread whole = ppi_spread_whole(spread);
+  if (whole.n < 2) return (ppi_cell){0};
+  wide n = whole.n, sum = whole.sum, squares, fourfold;
   if (!__builtin_mul_overflow(n, spread->sum_squares, &squares) &&
       !__builtin_mul_overflow(squares - sum * sum, (wide)4, &fourfold))
     return ppi_cell_time(root(fourfold / (n * (n - 1))) / 2 +
@@ -120,9 +138,9 @@ ppi_view_row *ppi_view_last_row(ppi_view *view) {
 void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
                          uint64_t base_ns) {
   cells[0] = ppi_cell_time(spread->sum);
-  cells[1] = ppi_cell_mean(spread->sum, spread->n);
-  cells[2] = ppi_cell_time(spread->max);
-  cells[3] = ppi_cell_time(spread->min);
+  cells[1] = ppi_cell_average(spread);
+  cells[2] = ppi_cell_most(spread);
+  cells[3] = ppi_cell_least(spread);
   cells[4] = ppi_cell_ratio(to_signed(spread->sum), base_ns);
 }
 

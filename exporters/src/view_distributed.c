@@ -41,7 +41,8 @@ static pprof_status add_lines(ppi_view *view, const ppi_figures *figures,
 
 static pprof_status add_all(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_distribution *from = &figures->distribution;
-  uint64_t steps = figures->phases[PPI_PHASE_PROFILE_STEP].host.n;
+  uint64_t steps =
+      ppi_spread_calls(&figures->phases[PPI_PHASE_PROFILE_STEP].host);
   uint64_t calls = from->host_calls + from->device_calls;
   bool has_steps = figures->runs_with_steps > 0;
   const line lines[] = {
@@ -102,7 +103,7 @@ static pprof_status build(const ppi_figures *figures,
   (void)options;
   const ppi_report_distribution *from = &figures->distribution;
   bool is_paddle = figures->details.paddle_distribution;
-  if (!from->host_calls && !from->device_calls) {
+  if (!from->communication_ns && !from->host_calls && !from->device_calls) {
     out->reason = is_paddle
                       ? "no communication: nothing named allreduce, broadcast, "
                         "rpc, nccl or xccl, nothing of category Communication"

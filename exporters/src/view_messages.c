@@ -66,14 +66,15 @@ static bool add_row(ppi_view *view, const ppi_report_name *name,
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(name->name);
-  cells[CALLS] = ppi_cell_count(from->bytes.n);
+  cells[CALLS] = ppi_cell_count(from->bytes.n - from->host.num_cut);
   cells[BYTES_MIN] = ppi_cell_count(from->bytes.min);
   cells[BYTES_MAX] = ppi_cell_count(from->bytes.max);
   cells[BYTES_TOTAL] = ppi_cell_count(from->bytes.sum);
   if (from->host.n) {
     cells[HOST_TOTAL] = ppi_cell_time(from->host.sum);
-    cells[HOST_MEAN] = ppi_cell_mean(from->host.sum, from->host.n);
-    cells[HOST_RATE] = ppi_cell_rate(from->host_bytes.sum, from->host.sum);
+    cells[HOST_MEAN] = ppi_cell_average(&from->host);
+    cells[HOST_RATE] = ppi_cell_rate(ppi_spread_whole(&from->host_bytes).sum,
+                                     ppi_spread_whole(&from->host).sum);
   }
   if (!from->device.n) return true;
   cells[DEVICE_TOTAL] = ppi_cell_time(from->device.sum);

@@ -35,7 +35,7 @@ static bool add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
   ppi_cell *cells = ppi_view_add_row(view, 0, indent);
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(phase_names[phase]);
-  cells[CALLS] = ppi_cell_count(from->host.n);
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&from->host));
   ppi_view_put_spread(cells + HOST_TOTAL, &from->host, figures->base_ns);
   ppi_view_put_spread(cells + DEVICE_TOTAL, &from->device,
                       figures->model_device_ns);

@@ -36,7 +36,7 @@ ppi_named ppi_named_ranges(const ppi_report_name *from) {
   return (ppi_named){.name = from->name,
                      .category_name = from->category_name,
                      .category = from->category,
-                     .calls = from->host.n,
+                     .calls = ppi_spread_calls(&from->host),
                      .host = from->host,
                      .device = from->inside,
                      .timed = &from->host,
@@ -49,7 +49,7 @@ ppi_named ppi_named_ranges(const ppi_report_name *from) {
 ppi_named ppi_named_host(const ppi_report_name *from) {
   ppi_named named = ppi_named_ranges(from);
   ppi_spread_merge(&named.host, &from->submit);
-  named.calls = named.host.n;
+  named.calls = ppi_spread_calls(&named.host);
   return named;
 }
 
@@ -75,15 +75,14 @@ static ppi_named of_thread(const ppi_report_thread_name *from) {
                      .times = &from->host_times,
                      .self_ns = from->self_ns};
   ppi_spread_merge(&named.host, &from->submit);
-  named.calls = named.host.n;
+  named.calls = ppi_spread_calls(&named.host);
   return named;
 }
 
-static ppi_cell spread_key(const ppi_spread *spread, uint64_t calls,
-                           int figure) {
+static ppi_cell spread_key(const ppi_spread *spread, int figure) {
   if (figure == 0) return ppi_cell_time(spread->sum);
-  if (figure == 1) return ppi_cell_mean(spread->sum, calls);
-  return ppi_cell_time(figure == 2 ? spread->max : spread->min);
+  if (figure == 1) return ppi_cell_average(spread);
+  return figure == 2 ? ppi_cell_most(spread) : ppi_cell_least(spread);
 }
 
 ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
@@ -94,14 +93,12 @@ ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
     case PPI_SORT_HOST_MEAN:
     case PPI_SORT_HOST_MAX:
     case PPI_SORT_HOST_MIN:
-      return spread_key(&named->host, named->host.n,
-                        (int)(key - PPI_SORT_HOST_TOTAL));
+      return spread_key(&named->host, (int)(key - PPI_SORT_HOST_TOTAL));
     case PPI_SORT_DEVICE_TOTAL:
     case PPI_SORT_DEVICE_MEAN:
     case PPI_SORT_DEVICE_MAX:
     case PPI_SORT_DEVICE_MIN:
-      return spread_key(&named->device, named->device.n,
-                        (int)(key - PPI_SORT_DEVICE_TOTAL));
+      return spread_key(&named->device, (int)(key - PPI_SORT_DEVICE_TOTAL));
     case PPI_SORT_SELF:
       return ppi_cell_time(named->self_ns);
     case PPI_SORT_P50:

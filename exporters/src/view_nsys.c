@@ -42,10 +42,10 @@ static bool add_row(ppi_view *view, const ppi_named *named, uint64_t base_ns) {
   cells[TIME] = ppi_cell_ratio((int64_t)named->host.sum, base_ns);
   cells[TOTAL] = ppi_cell_time(named->host.sum);
   cells[INSTANCES] = ppi_cell_count(named->calls);
-  cells[MEAN] = ppi_cell_mean(named->host.sum, named->host.n);
+  cells[MEAN] = ppi_cell_average(&named->host);
   cells[MEDIAN] = ppi_named_key(named, PPI_SORT_P50);
-  cells[MIN] = ppi_cell_time(named->host.min);
-  cells[MAX] = ppi_cell_time(named->host.max);
+  cells[MIN] = ppi_cell_least(&named->host);
+  cells[MAX] = ppi_cell_most(&named->host);
   cells[DEVIATION] = ppi_named_key(named, PPI_SORT_STD);
   cells[STYLE] = ppi_cell_text(style_of(named->from));
   cells[RANGE] = ppi_cell_text(named->name);

@@ -71,7 +71,8 @@ static bool put_part(ppi_view *view, const part_group *group,
   cells[NAME] = ppi_cell_text(name);
   cells[PARENT] = ppi_cell_text(group->parent);
   if (group->block->thread) cells[THREAD] = ppi_cell_text(group->block->thread);
-  cells[CALLS] = ppi_cell_count(is_launch ? part->device.n : part->host.n);
+  cells[CALLS] =
+      ppi_cell_count(ppi_spread_calls(is_launch ? &part->device : &part->host));
   if (!is_launch)
     ppi_view_put_spread(cells + HOST_TOTAL, &part->host, group->host_base);
   ppi_view_put_spread(cells + DEVICE_TOTAL, &part->device, group->device_base);

@@ -48,7 +48,9 @@ static pprof_status add_part(ppi_view *view, const ppi_figures *figures,
     line next = {from->name, from->host_calls, from->host_ns};
     if (part == DEVICE_PART)
       next = (line){from->name, from->device_calls, from->device_ns};
-    if (next.calls) lines[num++] = next;
+    if (!next.calls) continue;
+    if (part == HOST_PART) next.calls -= from->host_cut;
+    lines[num++] = next;
   }
   if (num > 1) qsort(lines, num, sizeof *lines, compare_lines);
   for (size_t i = 0; i < num; i++) {

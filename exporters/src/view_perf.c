@@ -27,11 +27,11 @@ static bool add_cost(ppi_view *view, const char *name,
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(name);
   cells[UNIT] = ppi_cell_text("ns");
-  cells[CALLS] = ppi_cell_count(spread->n);
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(spread));
   if (!spread->n) return true;
-  cells[MEAN] = as_number(ppi_cell_mean(spread->sum, spread->n));
-  cells[MAX] = as_number(ppi_cell_time(spread->max));
-  cells[MIN] = as_number(ppi_cell_time(spread->min));
+  cells[MEAN] = as_number(ppi_cell_average(spread));
+  cells[MAX] = as_number(ppi_cell_most(spread));
+  cells[MIN] = as_number(ppi_cell_least(spread));
   return true;
 }
 
@@ -62,7 +62,7 @@ static bool add_ratio(ppi_view *view, const ppi_report_perf *perf) {
   if (!cells) return false;
   cells[NAME] = ppi_cell_text("reader_ratio");
   cells[UNIT] = ppi_cell_text("%");
-  cells[CALLS] = ppi_cell_count(perf->reader.n);
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&perf->reader));
   if (perf->reader.n)
     cells[MEAN] = ppi_cell_ratio((int64_t)perf->reader.sum, perf->batch.sum);
   return true;

@@ -119,7 +119,8 @@ static stage stage_of(const ppi_report_name *name) {
       .name = name,
       .on_device = on_device,
       .phases = on_device ? &name->device_phases : &name->host_phases,
-      .calls = PPI_MAX(spread->n, name->submit.n),
+      .calls =
+          PPI_MAX(ppi_spread_calls(spread), ppi_spread_calls(&name->submit)),
       .own_ns = spread->sum};
 }
 

@@ -61,7 +61,7 @@ static bool gather(const ppi_figures *figures, ppi_named_list *list,
   for (size_t i = 0; i < figures->num_names && added; i++) {
     const ppi_report_name *name = &figures->names[i];
     ppi_named host = ppi_named_ranges(name), device = ppi_named_device(name);
-    if (host.calls && name->category != PPROF_CATEGORY_PYTHON_OP) {
+    if (host.host.n && name->category != PPROF_CATEGORY_PYTHON_OP) {
       sums->host_ns += host.self_ns;
       added = ppi_named_add(list, &host);
     }
@@ -88,7 +88,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
     cells[HOST_TOTAL] = ppi_cell_time(named->host.sum);
     cells[HOST_TOTAL_RATIO] =
         ppi_cell_ratio((int64_t)named->host.sum, sums->host_ns);
-    cells[HOST_MEAN] = ppi_cell_mean(named->host.sum, named->calls);
+    cells[HOST_MEAN] = ppi_cell_average(&named->host);
   }
   if (!is_device(named) || !named->from->host.n)
     cells[FLOPS] = ppi_named_flops(figures, named);
@@ -96,7 +96,8 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   cells[SELF_DEVICE_RATIO] =
       ppi_cell_ratio((int64_t)named->own_device_ns, sums->device_ns);
   cells[DEVICE_TOTAL] = ppi_cell_time(named->device.sum);
-  cells[DEVICE_MEAN] = ppi_cell_mean(named->device.sum, named->calls);
+  cells[DEVICE_MEAN] =
+      ppi_cell_mean(ppi_spread_whole(&named->device).sum, named->calls);
   const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
                                        NAME_WIDTH - 4, NAME_WIDTH - 3);
   ppi_view_last_row(view)->label = label;

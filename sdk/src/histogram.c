@@ -8,11 +8,14 @@
 enum { NUM_OCTAVES = 58, NUM_LINEAR = 128, NUM_STEPS = 64 };
 
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from) {
-  if (from->n == 0) return;
-  if (into->n == 0 || from->min < into->min) into->min = from->min;
+  bool is_first = ppi_spread_calls(into) == 0;
+  if (ppi_spread_calls(from) && (is_first || from->min < into->min))
+    into->min = from->min;
   if (from->max > into->max) into->max = from->max;
   into->n += from->n;
   into->sum += from->sum;
+  into->num_cut += from->num_cut;
+  into->cut_sum += from->cut_sum;
   into->sum_squares += from->sum_squares;
 }
 

@@ -5,24 +5,57 @@
 #ifndef PPI_HISTOGRAM_H_
 #define PPI_HISTOGRAM_H_
 
+#include "base_impl.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// What was cut has a part of its time here and is no call: it counts in `n` and
+// `sum`, which are of all, and in none of the others.
 typedef struct ppi_spread {
-  uint64_t n, sum, min, max;  // min and max: 0 while n is 0
+  uint64_t n, sum, num_cut, cut_sum;
+  uint64_t min, max;  // 0 while all are cut
   unsigned __int128 sum_squares;
 } ppi_spread;
 
+static inline uint64_t ppi_spread_calls(const ppi_spread *spread) {
+  return spread->n - spread->num_cut;
+}
+
 static inline void ppi_spread_add(ppi_spread *spread, uint64_t value) {
-  if (spread->n == 0 || value < spread->min) spread->min = value;
+  if (spread->n == spread->num_cut || value < spread->min) spread->min = value;
   if (value > spread->max) spread->max = value;
   spread->n++;
   spread->sum += value;
   spread->sum_squares += (unsigned __int128)value * value;
 }
+
+static inline void ppi_spread_add_cut(ppi_spread *spread, uint64_t value) {
+  spread->n++;
+  spread->sum += value;
+  spread->num_cut++;
+  spread->cut_sum += value;
+}
+
+static inline void ppi_spread_add_either(ppi_spread *spread, uint64_t value,
+                                         bool is_cut) {
+  if (PPI_UNLIKELY(is_cut))
+    ppi_spread_add_cut(spread, value);
+  else
+    ppi_spread_add(spread, value);
+}
+
+// ppi_spread_whole is `spread` without what was cut.
+static inline ppi_spread ppi_spread_whole(const ppi_spread *spread) {
+  ppi_spread whole = *spread;
+  whole.n -= spread->num_cut;
+  whole.sum -= spread->cut_sum;
+  whole.num_cut = whole.cut_sum = 0;
+  return whole;
+}
+
 void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
 
 // Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,

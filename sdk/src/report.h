@@ -118,6 +118,7 @@ typedef struct ppi_report_category {
   char *name;
   uint32_t category;
   uint64_t host_calls, host_ns;      // ranges, and their union
+  uint64_t host_cut;                 // of the ranges: cut at an edge
   uint64_t device_calls, device_ns;  // timed device ranges, and their union
 } ppi_report_category;
 

@@ -66,7 +66,7 @@ static const char *site_name(ppi_run *run, uint32_t id) {
 
 static pprof_status merge_thread_row(ppi_run *run, ppi_run_row *row,
                                      ppi_report_thread_name *out) {
-  ppi_device_spreads_complete(&row->inside, row->host.n);
+  ppi_device_spreads_complete(&row->inside, &row->host);
   ppi_spread_merge(&out->host, &row->host);
   ppi_spread_merge(&out->submit, &row->submit);
   ppi_spread_merge(&out->inside, &row->own);

@@ -77,7 +77,7 @@ pprof_status ppi_distribution_take(ppi_distribution *distribution,
   bool communicates = is_communication(event, category);
   if (event->kind == PPROF_KIND_RANGE) {
     if (!communicates) return PPROF_STATUS_OK;
-    distribution->host_calls++;
+    distribution->host_calls += !(event->flags & PPROF_FLAG_CLIPPED);
     return ppi_distribution_open(distribution, event, category);
   }
   if (event->flags & PPROF_FLAG_PROJECTED) return PPROF_STATUS_OK;
@@ -153,7 +153,7 @@ bool ppi_paddle_is_collective(const char *name) {
 
 pprof_status ppi_paddle_host(ppi_distribution *distribution,
                              const pprof_event *event, bool is_open) {
-  distribution->host_calls += !is_open;
+  distribution->host_calls += !is_open && !(event->flags & PPROF_FLAG_CLIPPED);
   ppi_span span = {event->start_ns, event->end_ns};
   return communicate(distribution, &span);
 }

@@ -66,14 +66,29 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event,
       ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   list->items = grown;
-  grown[list->num++] = (ppi_held){
-      .start_ns = event->start_ns, .end_ns = end_ns, .site = event->site};
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  grown[list->num++] = (ppi_held){.start_ns = event->start_ns,
+                                  .end_ns = end_ns,
+                                  .site = event->site,
+                                  .flags = is_cut ? PPI_HELD_CUT : 0};
   run->num_steps++;
-  ppi_spread_add(&run->phase_times[PPI_PHASE_PROFILE_STEP],
-                 end_ns - event->start_ns);
+  ppi_spread_add_either(&run->phase_times[PPI_PHASE_PROFILE_STEP],
+                        end_ns - event->start_ns, is_cut);
   pprof_status status =
       ppi_union_add(&site->place->host, event->start_ns, end_ns);
   return status == PPROF_STATUS_OK ? tell_step(run, event, end_ns) : status;
+}
+
+// What was cut is no call: its time is in the sum alone.
+static inline pprof_status count_length(ppi_run_row *row,
+                                        const pprof_event *event) {
+  uint64_t length_ns = length(event->start_ns, event->end_ns);
+  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_CLIPPED)) {
+    ppi_spread_add_cut(&row->host, length_ns);
+    return PPROF_STATUS_OK;
+  }
+  ppi_spread_add(&row->host, length_ns);
+  return ppi_histogram_add(&row->host_times, length_ns);
 }
 
 static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
@@ -82,10 +97,8 @@ static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
   ppi_run_row *row =
       lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
   if (!row) return PPROF_STATUS_NO_MEMORY;
-  uint64_t length_ns = length(event->start_ns, event->end_ns);
-  ppi_spread_add(&row->host, length_ns);
   row->self_ns += self_ns;
-  return ppi_histogram_add(&row->host_times, length_ns);
+  return count_length(row, event);
 }
 
 // What few ranges need.
@@ -102,6 +115,7 @@ static pprof_status take_more(ppi_run *run, const pprof_event *event,
     ppi_run_category *communication = ppi_run_communication(run);
     if (!communication) return PPROF_STATUS_NO_MEMORY;
     communication->host_calls++;
+    communication->host_cut += (event->flags & PPROF_FLAG_CLIPPED) != 0;
   }
   if (status != PPROF_STATUS_OK) return status;
   if (run->details.paddle_distribution)
@@ -113,10 +127,14 @@ static pprof_status take_more(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-static bool counts_elsewhere(const pprof_event *event,
-                             const ppi_run_site *site) {
-  return event->flags & PPROF_FLAG_COMMUNICATION &&
-         !(site->traits & PPI_TRAIT_COMMUNICATION);
+static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
+  const uint32_t few = PPROF_FLAG_COMMUNICATION | PPROF_FLAG_CLIPPED;
+  if (PPI_LIKELY(!(event->flags & few))) return 0;
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  bool counts_elsewhere = event->flags & PPROF_FLAG_COMMUNICATION &&
+                          !(site->traits & PPI_TRAIT_COMMUNICATION);
+  return (uint16_t)((is_cut ? PPI_HELD_CUT : 0) |
+                    (counts_elsewhere ? PPI_HELD_COMMUNICATION : 0));
 }
 
 static pprof_status take_loose(ppi_run *run, const pprof_event *event,
@@ -127,8 +145,7 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                    .end_ns = end_ns,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = PPI_HELD_LOOSE};
-  if (counts_elsewhere(event, site)) held.flags |= PPI_HELD_COMMUNICATION;
+                   .flags = PPI_HELD_LOOSE | held_flags(event, site)};
   site->num_async++;
   return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
 }
@@ -143,14 +160,15 @@ static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   *out_self_ns = end_ns - start_ns - inner_ns;
   site->row.self_ns += *out_self_ns;
   if (status != PPROF_STATUS_OK) return status;
-  if (PPI_LIKELY(!counts_elsewhere(event, site)))
+  uint16_t flags = held_flags(event, site);
+  if (PPI_LIKELY(!flags))
     return ppi_hold_add(&lane->nested, &run->pool, start_ns, end_ns,
                         event->site, event->depth);
   ppi_held held = {.start_ns = start_ns,
                    .end_ns = end_ns,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = PPI_HELD_COMMUNICATION};
+                   .flags = flags};
   return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
 }
 
@@ -170,7 +188,7 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   if (status != PPROF_STATUS_OK) return status;
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
-  if (run->details.stages)
+  if (run->details.stages && !(event->flags & PPROF_FLAG_CLIPPED))
     status = ppi_early_add(&site->host_early, event->start_ns, length_ns);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
@@ -266,10 +284,12 @@ static pprof_status take_queue(ppi_run *run, const pprof_event *event,
 static void take_device_row(ppi_run_row *row, const pprof_event *event,
                             uint64_t length_ns) {
   bool is_pair = event->flags & PPROF_FLAG_PAIRED;
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
   if (!is_pair)
-    ppi_spread_add(&row->submit, length(event->start_ns, event->end_ns));
+    ppi_spread_add_either(&row->submit, length(event->start_ns, event->end_ns),
+                          is_cut);
   if (is_pair && !is_timed(event)) return;
-  ppi_spread_add(&row->own, length_ns);
+  ppi_spread_add_either(&row->own, length_ns, is_cut);
   row->has_pairs |= is_pair;
 }
 
@@ -283,6 +303,25 @@ static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
   if (!row) return PPROF_STATUS_NO_MEMORY;
   take_device_row(row, event, length_ns);
   return PPROF_STATUS_OK;
+}
+
+// Its submission lies among the phases of its thread. A paired one's host range
+// is there already.
+static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
+                               const ppi_run_site *site) {
+  bool is_phase = site->traits & PPI_TRAIT_PHASE;
+  if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  uint32_t flags = PPI_HELD_DEVICE;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_HELD_LOOSE;
+  ppi_held held = {.start_ns = event->start_ns,
+                   .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = (uint16_t)flags};
+  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
 }
 
 // It frames other ranges of the device, and is no work of its own.
@@ -306,6 +345,7 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   if (!site || !device) return PPROF_STATUS_NO_MEMORY;
   uint64_t length_ns = 0;
   pprof_status status = take_queue(run, event, site);
+  if (status == PPROF_STATUS_OK) status = hold_phase(run, event, site);
   if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
   if (is_timed(event)) {
     length_ns = length(event->device_start_ns, event->device_end_ns);
@@ -426,9 +466,7 @@ static inline pprof_status count_range(ppi_run *run, const pprof_event *event) {
   if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
   ppi_run_site *site = site_of(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
-  uint64_t length_ns = length(event->start_ns, event->end_ns);
-  ppi_spread_add(&site->row.host, length_ns);
-  return ppi_histogram_add(&site->row.host_times, length_ns);
+  return count_length(&site->row, event);
 }
 
 // So many at a time are counted before the rest is done with them: a histogram

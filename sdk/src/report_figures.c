@@ -45,6 +45,7 @@ static pprof_status add_category(ppi_figures *into,
   if (!category) return PPROF_STATUS_NO_MEMORY;
   add_number(&category->category, from->category);
   category->host_calls += from->host_calls;
+  category->host_cut += from->host_cut;
   category->host_ns += from->host_ns;
   category->device_calls += from->device_calls;
   category->device_ns += from->device_ns;

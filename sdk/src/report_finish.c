@@ -61,14 +61,14 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   } else {
     out->base_ns = out->wall_ns;
     out->runs_without_steps = 1;
-    ppi_device_spreads_add(&sums, &run->device_sums);
+    ppi_device_spreads_add(&sums, &run->device_sums, false);
   }
   out->runs_with_kernels = run->has_kernels;
   out->model_device_ns = for_model(run, &sums)->sum;
   out->general_device_ns = run->has_kernels ? sums.general.sum : sums.all.sum;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
     ppi_device_spreads *devices = &run->phase_devices[i];
-    ppi_device_spreads_complete(devices, run->phase_times[i].n);
+    ppi_device_spreads_complete(devices, &run->phase_times[i]);
     out->phases[i].host = run->phase_times[i];
     out->phases[i].device = *for_model(run, devices);
   }
@@ -81,6 +81,7 @@ static pprof_status count_calls(ppi_run *run) {
     if (!site || !site->row.host.n) continue;
     if (!ppi_run_site_at(run, id)) return PPROF_STATUS_NO_MEMORY;
     site->place->host_calls += site->row.host.n;
+    site->place->host_cut += site->row.host.num_cut;
   }
   return PPROF_STATUS_OK;
 }
@@ -99,6 +100,7 @@ static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
         ppi_figures_category(out, ppi_portable_category(id), from->name);
     if (!category) return PPROF_STATUS_NO_MEMORY;
     category->host_calls += from->host_calls;
+    category->host_cut += from->host_cut;
     category->host_ns += host_time(id, from);
     category->device_calls += from->device_calls;
     category->device_ns += ppi_union_measure(&from->device);
@@ -144,7 +146,7 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
                        from->category_name, site->name);
   if (!name) return PPROF_STATUS_NO_MEMORY;
   ppi_run_row *row = &site->row;
-  ppi_device_spreads_complete(&row->inside, row->host.n);
+  ppi_device_spreads_complete(&row->inside, &row->host);
   ppi_spread_merge(&name->host, &row->host);
   ppi_spread_merge(&name->submit, &row->submit);
   ppi_spread_merge(&name->device, &site->device);

@@ -15,7 +15,9 @@ extern "C" {
 enum {
   PPI_HELD_LOOSE = 1,          // takes no part in its lane's nesting
   PPI_HELD_COMMUNICATION = 2,  // by flag
-  PPI_HELD_OPEN = 4            // listed by a checkpoint, not held
+  PPI_HELD_OPEN = 4,           // listed by a checkpoint, not held
+  PPI_HELD_CUT = 8,            // at an edge: no call
+  PPI_HELD_DEVICE = 16         // the host side of a device range: of a phase
 };
 
 typedef struct ppi_held {

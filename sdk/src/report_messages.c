@@ -79,8 +79,10 @@ pprof_status ppi_messages_add(ppi_messages *messages,
   ppi_message_row row = {.key = bytes};
   ppi_spread_add(&row.bytes, bytes);
   if (event->kind == PPROF_KIND_RANGE) {
-    ppi_spread_add(&row.host, length(event->start_ns, event->end_ns));
-    ppi_spread_add(&row.host_bytes, bytes);
+    bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+    ppi_spread_add_either(&row.host, length(event->start_ns, event->end_ns),
+                          is_cut);
+    ppi_spread_add_either(&row.host_bytes, bytes, is_cut);
   } else if (event->kind != PPROF_KIND_DEVICE_RANGE) {
     return PPROF_STATUS_OK;
   } else if (event->device_start_ns || event->device_end_ns) {

@@ -27,6 +27,7 @@ static int compare_listed(const void *left, const void *right) {
 static bool has_come(const ppi_run_listed *listed, const ppi_held *range,
                      uint64_t time_ns) {
   if (range->start_ns == range->end_ns) return false;
+  if (range->flags & PPI_HELD_DEVICE) return false;
   if (range->end_ns == listed->end_ns) return range->end_ns < time_ns;
   return range->end_ns > listed->end_ns;
 }

@@ -68,8 +68,9 @@ static pprof_status take_reader(ppi_perf *perf, const pprof_event *event) {
   ppi_perf_readers *readers = &grown[perf->num_readers++];
   *readers = (ppi_perf_readers){.time_ns = event->start_ns};
   bool is_valid = event->end_ns > event->start_ns;
-  ppi_spread_add(&readers->spread,
-                 is_valid ? event->end_ns - event->start_ns : 0);
+  ppi_spread_add_either(&readers->spread,
+                        is_valid ? event->end_ns - event->start_ns : 0,
+                        event->flags & PPROF_FLAG_CLIPPED);
   return PPROF_STATUS_OK;
 }
 

@@ -28,9 +28,10 @@ typedef struct ppi_run_table {
 
 typedef struct ppi_run_category {
   char *name;
-  uint64_t host_calls;  // of other categories' ranges, by flag; in the end all
-  uint64_t host_ns;     // the union of host ranges, as far as it is settled
-  uint64_t low_ns;      // of a sweep: the lowest time that is in it
+  // Of other categories' ranges, by flag; in the end all.
+  uint64_t host_calls, host_cut;
+  uint64_t host_ns;  // the union of host ranges, as far as it is settled
+  uint64_t low_ns;   // of a sweep: the lowest time that is in it
   uint64_t device_calls;
   ppi_union host;  // of steps only
   ppi_union device;

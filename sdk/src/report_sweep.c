@@ -73,10 +73,16 @@ static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
                        const ppi_run_site *site, const ppi_held *range) {
   int phase = ppi_phase_of(site->category);
-  ppi_spread_add(&run->phase_times[phase], range->end_ns - range->start_ns);
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_spread_add_either(&run->phase_times[phase],
+                        range->end_ns - range->start_ns, is_cut);
   ppi_device_sums sums;
-  if (inside(run, thread, range, &sums))
-    ppi_device_spreads_add(&run->phase_devices[phase], &sums);
+  ppi_held all = *range;
+  // It is submitted where it begins, and may take no time there.
+  if (range->flags & PPI_HELD_DEVICE && all.end_ns == all.start_ns)
+    all.end_ns++;
+  if (inside(run, thread, &all, &sums))
+    ppi_device_spreads_add(&run->phase_devices[phase], &sums, is_cut);
 }
 
 // ---- what is around a point ----
@@ -103,7 +109,7 @@ static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
   if (!part) return PPROF_STATUS_NO_MEMORY;
   ppi_device_sums sums = {{0}};
   sums.ns[point->device_class] = point->value;
-  ppi_device_spreads_add(&part->device, &sums);
+  ppi_device_spreads_add(&part->device, &sums, false);
   return PPROF_STATUS_OK;
 }
 
@@ -211,8 +217,9 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
   ppi_run_part *part = ppi_run_part_of(run, lane->thread, &key);
   if (!part) return PPROF_STATUS_NO_MEMORY;
-  ppi_spread_add(&part->host, range->end_ns - range->start_ns);
-  ppi_device_spreads_add(&part->device, sums);
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
+  ppi_device_spreads_add(&part->device, sums, is_cut);
   return PPROF_STATUS_OK;
 }
 
@@ -228,11 +235,12 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
                                 const ppi_device_sums *sums) {
   if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP))
     return PPROF_STATUS_OK;
-  ppi_device_spreads_add(&site->row.inside, sums);
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_device_spreads_add(&site->row.inside, sums, is_cut);
   if (!run->details.by_thread) return PPROF_STATUS_OK;
   ppi_run_row *row = ppi_run_thread_row_of(run, lane->thread, range->site);
   if (!row) return PPROF_STATUS_NO_MEMORY;
-  ppi_device_spreads_add(&row->inside, sums);
+  ppi_device_spreads_add(&row->inside, sums, is_cut);
   return PPROF_STATUS_OK;
 }
 
@@ -267,7 +275,9 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   if (range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX)
     return PPROF_STATUS_OK;
   ppi_run_site *site = run->sites.items[range->site];
-  if (!(site->traits & PPI_TRAIT_STEP)) add_span(at, site->place, range);
+  bool is_on_device = range->flags & PPI_HELD_DEVICE;
+  if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
+    add_span(at, site->place, range);
   if (range->flags & PPI_HELD_COMMUNICATION)
     add_span(at, at->communication, range);
   bool is_released = !(range->flags & PPI_HELD_OPEN) &&
@@ -276,6 +286,8 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
       is_released)
     take_phase(run, lane->thread, site, range);
   if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
+  if (is_on_device)
+    return is_released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
   return nest_range(at, lane, site, range, is_released);
 }
 
@@ -307,8 +319,10 @@ static pprof_status take_step(ppi_run *run, const ppi_held *step,
   ppi_device_sums sums;
   if (!inside(run, process, step, &sums)) return PPROF_STATUS_OK;
   ppi_run_site *site = run->sites.items[step->site];
-  ppi_device_spreads_add(&site->row.inside, &sums);
-  ppi_device_spreads_add(&run->phase_devices[PPI_PHASE_PROFILE_STEP], &sums);
+  bool is_cut = step->flags & PPI_HELD_CUT;
+  ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
+  ppi_device_spreads_add(&run->phase_devices[PPI_PHASE_PROFILE_STEP], &sums,
+                         is_cut);
   return PPROF_STATUS_OK;
 }
 

@@ -22,31 +22,33 @@ void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from) {
 }
 
 void ppi_device_spreads_add(ppi_device_spreads *spreads,
-                            const ppi_device_sums *sums) {
+                            const ppi_device_sums *sums, bool is_cut) {
   uint64_t kernels = sums->ns[PPI_DEVICE_KERNEL];
   uint64_t general = kernels + sums->ns[PPI_DEVICE_COPY];
-  ppi_spread_add(&spreads->kernels, kernels);
+  ppi_spread_add_either(&spreads->kernels, kernels, is_cut);
   uint64_t unpaired = general + sums->ns[PPI_DEVICE_OTHER];
   // Less than nothing where an outer range was submitted before the end of this
   // one and the inner ones, measured a little longer than it, after that.
   uint64_t paired = sums->ns[PPI_DEVICE_PAIRED];
   if (paired > INT64_MAX) paired = 0;
-  ppi_spread_add(&spreads->general, general);
-  ppi_spread_add(&spreads->unpaired, unpaired);
-  ppi_spread_add(&spreads->all, unpaired + paired);
+  ppi_spread_add_either(&spreads->general, general, is_cut);
+  ppi_spread_add_either(&spreads->unpaired, unpaired, is_cut);
+  ppi_spread_add_either(&spreads->all, unpaired + paired, is_cut);
 }
 
-static void complete(ppi_spread *spread, uint64_t n) {
-  if (spread->n >= n) return;
-  spread->n = n;
-  spread->min = 0;
+static void complete(ppi_spread *spread, const ppi_spread *host) {
+  if (spread->n >= host->n) return;
+  if (ppi_spread_calls(spread) < ppi_spread_calls(host)) spread->min = 0;
+  spread->n = host->n;
+  spread->num_cut = host->num_cut;
 }
 
-void ppi_device_spreads_complete(ppi_device_spreads *spreads, uint64_t n) {
-  complete(&spreads->all, n);
-  complete(&spreads->unpaired, n);
-  complete(&spreads->kernels, n);
-  complete(&spreads->general, n);
+void ppi_device_spreads_complete(ppi_device_spreads *spreads,
+                                 const ppi_spread *host) {
+  complete(&spreads->all, host);
+  complete(&spreads->unpaired, host);
+  complete(&spreads->kernels, host);
+  complete(&spreads->general, host);
 }
 
 // By all that matters, so that no order of arrival shows.

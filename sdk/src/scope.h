@@ -32,10 +32,12 @@ typedef struct ppi_device_spreads {
 } ppi_device_spreads;
 
 void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from);
+// `is_cut`: what was submitted in a range that was.
 void ppi_device_spreads_add(ppi_device_spreads *spreads,
-                            const ppi_device_sums *sums);
-// ppi_device_spreads_complete adds zeros, up to `n` values.
-void ppi_device_spreads_complete(ppi_device_spreads *spreads, uint64_t n);
+                            const ppi_device_sums *sums, bool is_cut);
+// ppi_device_spreads_complete adds zeros, up to as many values as `host` has.
+void ppi_device_spreads_complete(ppi_device_spreads *spreads,
+                                 const ppi_spread *host);
 
 typedef enum ppi_point_kind {
   PPI_POINT_SUBMIT = 0,  // of a device range that has a time

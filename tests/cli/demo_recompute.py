@@ -46,6 +46,7 @@ class Slice:
         self.kind = kind  # "thread", "async", "submit", "device"
         args = event.get("args", {})
         self.flows = tuple(args.get("flows", ()))
+        self.is_cut = args.get("clipped", False)
         # Of a device's slice: how long before it its host side began.
         self.queue = args.get("queue_ns")
 
@@ -171,10 +172,11 @@ def compare_overview(report, slices, out):
             if one.kind in kinds[part] and one.category == row["event_type"]
         ]
         seen.add((row["event_type"], part))
+        calls = [one for one in mine if part == "device" or not one.is_cut]
         out.row(
             f"overview {row['event_type']} {part} (calls, ns)",
             (row["calls"], row["time"]),
-            (len(mine), union(mine)),
+            (len(calls), union(mine)),
         )
     for one in slices:
         part = {"device": "device", "submit": None}.get(one.kind, "host")

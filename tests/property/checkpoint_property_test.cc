@@ -324,7 +324,7 @@ struct Phase {
   uint64_t calls = 0, total_ns = 0;
 };
 
-// No range is cut here, and none of a device is a phase but by its host side.
+// No range is cut here. A device range is a phase by its host side.
 std::map<uint32_t, Phase> PhasesOf(Truth *truth) {
   struct Range {
     uint32_t category, lane;
@@ -339,7 +339,10 @@ std::map<uint32_t, Phase> PhasesOf(Truth *truth) {
       const bool is_phase = category == PPROF_CATEGORY_DATALOADER ||
                             category == PPROF_CATEGORY_FORWARD ||
                             category == PPROF_CATEGORY_INFERENCE;
-      if (event.kind != PPROF_KIND_RANGE || !is_phase) continue;
+      if (event.kind != PPROF_KIND_RANGE &&
+          event.kind != PPROF_KIND_DEVICE_RANGE)
+        continue;
+      if (!is_phase) continue;
       EXPECT_EQ(0u, event.flags & PPROF_FLAG_CLIPPED);
       phases.push_back({category, event.lane, event.start_ns, event.end_ns,
                         (event.flags & PPROF_FLAG_ASYNC) != 0});
@@ -417,7 +420,8 @@ TEST_P(CheckpointPropertyTest, EveryViewAgreesWithTheRawEvents) {
   ASSERT_NE(nullptr, figures);
   const std::pair<uint32_t, ppi_phase_kind> kinds[] = {
       {PPROF_CATEGORY_DATALOADER, PPI_PHASE_DATALOADER},
-      {PPROF_CATEGORY_FORWARD, PPI_PHASE_FORWARD}};
+      {PPROF_CATEGORY_FORWARD, PPI_PHASE_FORWARD},
+      {PPROF_CATEGORY_INFERENCE, PPI_PHASE_INFERENCE}};
   std::map<uint32_t, Phase> want = PhasesOf(&truth);
   for (const auto &kind : kinds) {
     EXPECT_EQ(want[kind.first].calls, figures->phases[kind.second].host.n);

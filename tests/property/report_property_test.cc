@@ -51,6 +51,7 @@ void MakeHostRanges(EventFeed *feed, Random *random) {
     event.depth = static_cast<uint32_t>(i);
     if (Pick(random, 20) == 0) event.end_ns = Pick(random, event.start_ns + 1);
     if (Pick(random, 6) == 0) event.flags |= PPROF_FLAG_ASYNC;
+    if (Pick(random, 7) == 0) event.flags |= PPROF_FLAG_CLIPPED;
   }
 }
 
@@ -59,7 +60,8 @@ void MakeSteps(EventFeed *feed, Random *random) {
   uint64_t at = Pick(random, 100);
   while (at < kEnd) {
     uint64_t end = std::min(kEnd, at + 1 + Pick(random, 300));
-    feed->Step(at, end);
+    pprof_event &step = feed->Step(at, end);
+    if (Pick(random, 5) == 0) step.flags |= PPROF_FLAG_CLIPPED;
     at = end + (Pick(random, 3) ? 0 : Pick(random, 50));
   }
 }
@@ -81,6 +83,9 @@ void MakeDeviceRanges(EventFeed *feed, Random *random, bool kernels) {
     event.device_error_ns = Pick(random, 8);
     event.end_ns = submit + Pick(random, 10);
     if (Pick(random, 20) == 0) event.flags |= PPROF_FLAG_NO_DEVICE_TIME;
+    if (Pick(random, 12) == 0) event.flags |= PPROF_FLAG_CLIPPED;
+    if (Pick(random, 12) == 0) event.flags |= PPROF_FLAG_ASYNC;
+    if (Pick(random, 12) == 0) event.end_ns = submit;
   }
 }
 
@@ -130,18 +135,30 @@ struct Marks {
   }
 };
 
+// What was cut at an edge is in the sums alone.
+bool IsCut(const pprof_event &event) {
+  return event.flags & PPROF_FLAG_CLIPPED;
+}
+
 struct Spread {
-  uint64_t n = 0, sum = 0, min = 0, max = 0;
-  void Add(uint64_t value) {
-    min = n ? std::min(min, value) : value;
-    max = std::max(max, value);
+  uint64_t n = 0, num_cut = 0, sum = 0, cut_sum = 0, min = 0, max = 0;
+  void Add(uint64_t value, bool is_cut) {
     n++;
     sum += value;
+    if (is_cut) {
+      num_cut++;
+      cut_sum += value;
+      return;
+    }
+    min = n - num_cut > 1 ? std::min(min, value) : value;
+    max = std::max(max, value);
   }
 };
 
 void ExpectSpread(const ppi_spread &got, const Spread &want) {
   EXPECT_EQ(got.n, want.n);
+  EXPECT_EQ(got.num_cut, want.num_cut);
+  EXPECT_EQ(got.cut_sum, want.cut_sum);
   EXPECT_EQ(got.sum, want.sum);
   EXPECT_EQ(got.min, want.min);
   EXPECT_EQ(got.max, want.max);
@@ -256,7 +273,6 @@ class Oracle {
   bool IsHidden(const pprof_event &event, uint64_t end) {
     if (event.flags & PPROF_FLAG_ASYNC) return false;
     for (const pprof_event &other : events_) {
-      if (other.kind != PPROF_KIND_RANGE) continue;
       if (other.flags & PPROF_FLAG_ASYNC) continue;
       if (PhaseOf(Category(other)) <= PPI_PHASE_PROFILE_STEP) continue;
       if (Thread(other.lane) != Thread(event.lane)) continue;
@@ -272,15 +288,18 @@ class Oracle {
   void CheckPhases(const ppi_figures &figures) {
     Spread host[PPI_NUM_PHASES], device[PPI_NUM_PHASES];
     for (const pprof_event &event : events_) {
-      if (event.kind != PPROF_KIND_RANGE) continue;
       int phase = PhaseOf(Category(event));
       uint64_t end = std::max(event.start_ns, event.end_ns);
       if (phase < 0) continue;
       if (phase > PPI_PHASE_PROFILE_STEP && IsHidden(event, end)) continue;
-      host[phase].Add(end - event.start_ns);
+      host[phase].Add(end - event.start_ns, IsCut(event));
       uint64_t thread =
           phase == PPI_PHASE_PROFILE_STEP ? 0 : Thread(event.lane);
-      device[phase].Add(Inside(thread, event.start_ns, end, false));
+      // What it submits itself is submitted where it begins.
+      if (event.kind == PPROF_KIND_DEVICE_RANGE)
+        end = std::max(end, event.start_ns + 1);
+      device[phase].Add(Inside(thread, event.start_ns, end, false),
+                        IsCut(event));
     }
     for (int i = 0; i < PPI_NUM_PHASES; i++) {
       SCOPED_TRACE(i);
@@ -299,12 +318,14 @@ class Oracle {
                      key.first == PPROF_CATEGORY_PYTHON_USER_DEFINED;
       if (!is_user) continue;
       uint64_t end = std::max(event.start_ns, event.end_ns);
-      host[key].Add(end - event.start_ns);
+      host[key].Add(end - event.start_ns, IsCut(event));
       if (event.kind == PPROF_KIND_RANGE)
-        inside[key].Add(Inside(Thread(event.lane), event.start_ns, end, true));
+        inside[key].Add(Inside(Thread(event.lane), event.start_ns, end, true),
+                        IsCut(event));
       else
         inside[key].Add(
-            IsTimed(event) ? event.device_end_ns - event.device_start_ns : 0);
+            IsTimed(event) ? event.device_end_ns - event.device_start_ns : 0,
+            IsCut(event));
     }
     size_t seen = 0;
     for (size_t i = 0; i < figures.num_names; i++) {

@@ -247,8 +247,102 @@ TEST(ReportTest, DeviceRangesGoByThreadAndSubmitTime) {
   EXPECT_TRUE(report.HasLine("model",
                              "Dataloader 1 10.00 / 10.00 / 10.00 / 10.00 / "
                              "10.00 5.00 / 5.00 / 5.00 / 5.00 / 29.41"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Inference 1 0.00 / 0.00 / 0.00 / 0.00 / 0.00 "
+                             "2.00 / 2.00 / 2.00 / 2.00 / 11.76"));
   EXPECT_TRUE(report.HasLine(
-      "model", "Others - 80.00 / - / - / - / 80.00 2.00 / - / - / - / 11.76"));
+      "model", "Others - 80.00 / - / - / - / 80.00 0.00 / - / - / - / 0.00"));
+}
+
+// A range on a device of a phase's category is one: its submission on the CPU,
+// its time on the device. In another phase of its thread it is not, and a
+// paired one's host range is there already.
+TEST(ReportTest, DeviceRangesArePhasesToo) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 100 * kMs);
+  auto device = [&](uint32_t category, uint64_t submit, uint64_t length,
+                    uint64_t on_device) -> pprof_event & {
+    pprof_event &event =
+        feed.OnDevice(1, 1, "net", category, submit * kMs, submit * kMs,
+                      (submit + on_device) * kMs);
+    event.end_ns = (submit + length) * kMs;
+    return event;
+  };
+  device(PPROF_CATEGORY_INFERENCE, 0, 2, 6);
+  device(PPROF_CATEGORY_INFERENCE, 20, 4, 10);
+  feed.Range(1, "copy", PPROF_CATEGORY_PREPROCESS, 21 * kMs, 22 * kMs);
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 40 * kMs, 60 * kMs);
+  device(PPROF_CATEGORY_INFERENCE, 45, 5, 8);
+  device(PPROF_CATEGORY_BACKWARD, 70, 5, 5).flags = PPROF_FLAG_PAIRED;
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("model",
+                             "Inference 2 6.00 / 3.00 / 4.00 / 2.00 / 6.00 "
+                             "16.00 / 8.00 / 10.00 / 6.00 / 55.17"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Forward 1 20.00 / 20.00 / 20.00 / 20.00 / 20.00 "
+                             "8.00 / 8.00 / 8.00 / 8.00 / 27.59"));
+  EXPECT_EQ(report.Table("model").find("Preprocess"), std::string::npos);
+  EXPECT_EQ(report.Table("model").find("Backward"), std::string::npos);
+}
+
+// The stop cuts the step and the ranges that are open: their time is there, but
+// they are no calls, and neither averages nor extremes are of them.
+TEST(ReportTest, WhatAnEdgeCutIsNoCall) {
+  EventFeed feed;
+  feed.Lane(1, 100, "main");
+  feed.Device(1, "gpu:0");
+  feed.Stream(1, 1);
+  feed.AddWindow(0, 1000 * kMs);
+  auto step = [&](uint64_t from, uint64_t to) -> pprof_event & {
+    return feed.Step(from * kMs, to * kMs);
+  };
+  auto range = [&](const char *name, uint32_t category, uint64_t from,
+                   uint64_t to) -> pprof_event & {
+    return feed.Range(1, name, category, from * kMs, to * kMs);
+  };
+  for (uint64_t i = 0; i < 30; i++) step(i * 30, (i + 1) * 30);
+  step(900, 901).flags |= PPROF_FLAG_CLIPPED;
+  const uint32_t categories[] = {
+      PPROF_CATEGORY_FORWARD, PPROF_CATEGORY_OPERATOR,
+      PPROF_CATEGORY_USER_DEFINED, PPROF_CATEGORY_COMMUNICATION};
+  for (uint32_t category : categories) {
+    range("r", category, 0, 20);
+    range("r", category, 30, 40);
+    range("r", category, 900, 901).flags = PPROF_FLAG_CLIPPED;
+  }
+  range("only", PPROF_CATEGORY_USER_DEFINED, 890, 901).flags =
+      PPROF_FLAG_CLIPPED;
+  for (uint64_t at : {2, 32, 900})
+    feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, at * kMs, at * kMs,
+                  (at + 4) * kMs);
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine("overview", "ProfileStep 30 901.00 100.00"));
+  EXPECT_TRUE(report.HasLine("overview", "Forward 2 31.00 3.44"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "ProfileStep 30 901.00 / 30.00 / 30.00 / 30.00 / "
+                             "100.00 12.00 / 0.27 / 4.00 / 0.00 / 100.00"));
+  EXPECT_TRUE(report.HasLine("model",
+                             "Forward 2 31.00 / 15.00 / 20.00 / 10.00 / 3.44 "
+                             "12.00 / 4.00 / 4.00 / 4.00 / 100.00"));
+  EXPECT_TRUE(report.HasLine("operator",
+                             "r 2 31.00 / 15.00 / 20.00 / 10.00 / 100.00 12.00 "
+                             "/ 4.00 / 4.00 / 4.00 / 100.00 -"));
+  EXPECT_TRUE(report.HasLine("userdefined",
+                             "r 2 31.00 / 15.00 / 20.00 / 10.00 / 3.44 12.00 / "
+                             "4.00 / 4.00 / 4.00 / 100.00"));
+  EXPECT_TRUE(report.HasLine("userdefined",
+                             "only 0 11.00 / - / - / - / 1.22 4.00 / - / - / - "
+                             "/ 33.33"));
+  EXPECT_TRUE(Contains(report.Json("distributed"),
+                       "[\"Communication\",\"all\",2,31000000,3.440622]"));
+  EXPECT_TRUE(Contains(report.Json("userdefined"),
+                       "[\"r\",\"UserDefined\",2,31000000,15000000,20000000,"
+                       "10000000,3.440622,12000000,4000000,4000000,4000000,"
+                       "100.0,null,31000000,10000000,20000000,20000000,"
+                       "7071068]"));
 }
 
 TEST(ReportTest, OnlyTheOutermostPhaseCounts) {
