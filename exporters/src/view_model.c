@@ -47,8 +47,8 @@ static ppi_cell signed_time(int64_t ns) {
 }
 
 // What the phases leave of the base. Threads in parallel can use more than
-// there is: then it is below zero, and says so. Unsigned sums wrap, so that
-// no garbage overflows.
+// there is: then it is below zero, and the note says why. Unsigned sums wrap,
+// so that no garbage overflows.
 static bool add_others(ppi_view *view, const ppi_figures *figures) {
   uint64_t host_ns = figures->base_ns, device_ns = figures->model_device_ns;
   for (int i = PPI_PHASE_PROFILE_STEP + 1; i < PPI_NUM_PHASES; i++) {
@@ -63,6 +63,11 @@ static bool add_others(ppi_view *view, const ppi_figures *figures) {
   cells[DEVICE_TOTAL] = signed_time((int64_t)device_ns);
   cells[DEVICE_RATIO] =
       ppi_cell_ratio((int64_t)device_ns, figures->model_device_ns);
+  if ((int64_t)host_ns < 0 || (int64_t)device_ns < 0)
+    ppi_page_text(&view->note,
+                  "Others is below zero: phases overlap, on several threads or "
+                  "as async ranges, and each\n"
+                  "counts in full.\n");
   return true;
 }
 
@@ -70,6 +75,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_page_text(&view->note,
                 "CPU: the sum over the outermost ranges of the phase on each "
                 "thread; threads are not merged.\n"
+                "It is wall time: a thread may have waited in it.\n"
                 "GPU: the plain sum of the device ranges submitted in the "
                 "phase, streams not merged.\n");
   ppi_page_text(
@@ -93,8 +99,8 @@ static pprof_status build(const ppi_figures *figures,
     present++;
     if (!add_phase(out, figures, i)) return PPROF_STATUS_NO_MEMORY;
   }
-  if (!add_others(out, figures)) return PPROF_STATUS_NO_MEMORY;
   put_note(out, figures);
+  if (!add_others(out, figures)) return PPROF_STATUS_NO_MEMORY;
   out->only_when_named = present < 2;
   if (present < 2)
     out->reason = "fewer than two kinds of phase (ProfileStep, Forward, ...)";

@@ -82,7 +82,9 @@ static pprof_status build(const ppi_figures *figures,
                 "over streams and devices in the device part (GPU Time). What "
                 "overlaps in one type counts once;\n"
                 "types may contain each other, so ratios need not add up to "
-                "100.\n");
+                "100.\n"
+                "CPU Time is wall time: a thread may have waited in it. GPU "
+                "Time is that of any device.\n");
   ppi_view_note_base(out, figures);
   return status;
 }

@@ -389,8 +389,27 @@ TEST(ReportTest, OthersMayBeNegative) {
     feed.Lane(lane, lane * 100, "t");
     feed.Range(lane, "f", PPROF_CATEGORY_FORWARD, 0, 80 * kMs);
   }
-  EXPECT_TRUE(Report(feed).HasLine(
+  Report report(feed);
+  EXPECT_TRUE(report.HasLine(
       "model", "Others - -60.00 / - / - / - / -60.00 0.00 / - / - / - / 0.00"));
+  EXPECT_TRUE(Contains(report.Table("model"), "Others is below zero: phases"));
+  EventFeed single;
+  single.AddWindow(0, 100 * kMs);
+  single.Lane(1, 100, "t");
+  single.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 80 * kMs);
+  EXPECT_EQ(Report(single).Table("model").find("below zero"),
+            std::string::npos);
+}
+
+// Headings are Paddle's; where they say more than is so, a note says less.
+TEST(ReportTest, NotesSayWhatHeadingsDoNot) {
+  EventFeed feed;
+  feed.AddWindow(0, 100 * kMs);
+  feed.Lane(1, 100, "t");
+  feed.Range(1, "f", PPROF_CATEGORY_FORWARD, 0, 80 * kMs);
+  Report report(feed);
+  EXPECT_TRUE(Contains(report.Table("overview"), "CPU Time is wall time"));
+  EXPECT_TRUE(Contains(report.Table("model"), "It is wall time"));
 }
 
 TEST(ReportTest, IdentityNamesTheIdleClasses) {
