@@ -32,6 +32,31 @@ TEST_F(WindowTest, WithoutScheduleOneWindowFromStartToStop) {
   ExpectWindow(1, 0, false, 100);
 }
 
+// What session.h says of pprof_stats, term by term.
+TEST_F(WindowTest, StatsAddUpOverClosedWindowsToo) {
+  // Step 0 closed, 1 warm-up, 2 recorded, then closed. Rules by steps: nothing
+  // is watched meanwhile.
+  Start(Cycle(0, 1, 1, 1, 1));
+  for (uint64_t step = 0; step < 4; step++) {
+    At(100 * step + 10);
+    pprof_push(&a_site);
+    pprof_range end = pprof_range_begin(&wander_site);
+    pprof_mark(&b_site);
+    pprof_count(&c_site, 1);
+    pprof_range_end(end);
+    pprof_pop();
+    StepAt(100 * step + 100);
+  }
+  ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  Stop(700);
+  const pprof_stats stats = live.Stats();
+  EXPECT_EQ(4u + 1, stats.recorded);  // and step 2
+  EXPECT_EQ(0u, stats.lost);
+  EXPECT_EQ(4u, stats.excluded);  // in warm-up; nothing of the closed ones
+  EXPECT_EQ(0u, stats.unmatched);
+  EXPECT_EQ(0u, stats.begun_before);
+}
+
 TEST_F(WindowTest, OnlyRecordedStepsAreInTheResult) {
   // Steps 0 closed, 1 warm-up, 2 and 3 recorded, then closed.
   Start(Cycle(0, 1, 1, 2, 1));

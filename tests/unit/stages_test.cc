@@ -65,6 +65,20 @@ TEST(StagesTest, FirstCallIsColdWhereItTakesLonger) {
   EXPECT_EQ(phases.Quantile(0.99), 100u);
 }
 
+// The later half is 100 and 200: median 150, both 50 away from it, so that
+// three deviations are 222.4. The greater of the two would make it 644.
+TEST(StagesTest, MedianOfAnEvenNumberIsBetweenTheTwoInTheMiddle) {
+  EXPECT_EQ(Phases({373, 100, 100, 200})->cold.n, 1u);
+  EXPECT_EQ(Phases({372, 100, 100, 200})->cold.n, 0u);
+}
+
+// A beginning that is faster than the rest is not cold.
+TEST(StagesTest, FasterCallsAreUsual) {
+  std::vector<uint64_t> lengths = Steady(20, 1000);
+  lengths[0] = lengths[1] = 1;
+  EXPECT_EQ(Phases(lengths)->cold.n, 0u);
+}
+
 TEST(StagesTest, StageThatIsSteadyHasNoColdCalls) {
   Phases phases(Steady(50, 100));
   EXPECT_EQ(phases->cold.n, 0u);

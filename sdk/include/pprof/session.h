@@ -31,15 +31,20 @@ typedef struct pprof_options {
   uint32_t stop_wait_ms;
 } pprof_options;
 
-// pprof_stats is what became of every marker. At any time
-//   begun = recorded + lost + excluded + open
-// where begun counts push, range_begin, mark, count and device ranges.
+// pprof_stats is what became of every marker. After the stop
+//   begun = recorded + lost + excluded
+// where begun counts push, range_begin, mark, count, device ranges, steps, and
+// each launch of a graph for each range in it. Before, what is open or was not
+// delivered yet is missing on the right. Nothing that begins in a closed window
+// is counted on either side, nor is a PPROF_SCOPE that the configuration
+// excludes, but for its first one after an edge.
 typedef struct pprof_stats {
   size_t size;           // sizeof(pprof_stats), set by the caller
-  uint64_t recorded;     // ranges, marks, counters, device ranges, each once
+  uint64_t recorded;     // ranges, steps, marks, counters, device ranges, each
+                         // once
   uint64_t lost;         // not kept: no memory, too deep, interrupted; with
                          // device_lost
-  uint64_t excluded;     // not wanted: closed window, configuration
+  uint64_t excluded;     // not wanted: warm-up, an edge, configuration
   uint64_t unmatched;    // pops without a range, ranges ended twice
   uint64_t abandoned;    // of recorded: never ended by their own code
   uint64_t late;         // of recorded: device times came too late
