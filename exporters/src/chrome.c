@@ -159,6 +159,7 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
       .flags = event->flags,
       .window = event->window,
       .depth = event->depth,
+      .cpu = event->cpu,
   };
   if (event->work) slice.work = *event->work;
   if (site && site->parent == PPROF_CATEGORY_PROFILE_STEP &&
@@ -171,12 +172,19 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
 }
 
 static pprof_status add_device_range(ppi_chrome_writer *writer,
-                                     const pprof_event *event) {
+                                     const pprof_event *event, uint64_t seq) {
   ppi_chrome_slice slice = host_side(writer, event);
-  pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
   bool timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) &&
                (event->device_start_ns | event->device_end_ns) != 0;
+  slice.stream = event->stream;
+  slice.seq = seq;
+  slice.is_timed = timed;
+  slice.device_start_ns = event->device_start_ns;
+  slice.device_end_ns = event->device_end_ns;
+  slice.device_error_ns = event->device_error_ns;
+  pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
   if (status != PPROF_STATUS_OK || !timed) return status;
+  slice.stream = 0;
   slice.start_ns = event->device_start_ns;
   slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);
   slice.has_device_error = true;
@@ -191,7 +199,8 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
 static pprof_status add_range(ppi_chrome_writer *writer,
                               const pprof_event *event, uint32_t batch_lane) {
   ppi_chrome_slice slice = host_side(writer, event);
-  if ((event->flags & PPROF_FLAG_ASYNC) || event->lane != batch_lane)
+  slice.is_async = event->flags & PPROF_FLAG_ASYNC || event->lane != batch_lane;
+  if (slice.is_async)
     return hold(writer, PPI_CHROME_ASYNC, event->lane, &slice);
   ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
   if (!group)
@@ -233,7 +242,7 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
     if (event->kind == PPROF_KIND_RANGE)
       status = add_range(writer, event, batch->lane);
     else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      status = add_device_range(writer, event);
+      status = add_device_range(writer, event, batch->first_seq + i);
     else if (event->kind == PPROF_KIND_MARK ||
              event->kind == PPROF_KIND_COUNTER)
       status = add_point(writer, event);

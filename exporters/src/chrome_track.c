@@ -107,6 +107,14 @@ ppi_chrome_track *ppi_chrome_group_place(ppi_chrome_group *group,
   return track && take(track, &root) == FITS ? track : NULL;
 }
 
+static bool copy(const void *from, size_t size, void **out) {
+  *out = NULL;
+  if (size == 0) return true;
+  *out = ppi_alloc(size);
+  if (*out) memcpy(*out, from, size);
+  return *out != NULL;
+}
+
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order) {
@@ -114,15 +122,17 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    group->num_held + 1, sizeof *held);
   if (!held) return PPROF_STATUS_NO_MEMORY;
   group->held = held;
-  uint64_t *flows = NULL;
-  if (slice->num_flows > 0) {
-    flows = ppi_alloc(slice->num_flows * sizeof *flows);
-    if (!flows) return PPROF_STATUS_NO_MEMORY;
-    memcpy(flows, slice->flows, slice->num_flows * sizeof *flows);
+  void *flows, *cpu;
+  if (!copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!copy(slice->cpu, slice->cpu ? sizeof *slice->cpu : 0, &cpu)) {
+    ppi_free(flows);
+    return PPROF_STATUS_NO_MEMORY;
   }
   held += group->num_held++;
   held->slice = *slice;
   held->slice.flows = flows;
+  held->slice.cpu = cpu;
   held->order = order;
   return PPROF_STATUS_OK;
 }
@@ -153,7 +163,10 @@ size_t ppi_chrome_group_sort(ppi_chrome_group *group) {
 
 void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num) {
   if (num == 0) return;
-  for (size_t i = 0; i < num; i++) ppi_free((void *)group->held[i].slice.flows);
+  for (size_t i = 0; i < num; i++) {
+    ppi_free((void *)group->held[i].slice.flows);
+    ppi_free((void *)group->held[i].slice.cpu);
+  }
   group->num_held -= num;
   memmove(group->held, group->held + num,
           group->num_held * sizeof *group->held);

@@ -46,12 +46,17 @@ typedef struct ppi_chrome_track {
 typedef struct ppi_chrome_slice {
   uint64_t start_ns, end_ns;  // of the side shown
   uint64_t queue_ns, device_error_ns;
+  // Of the submission of a device range that was timed: its device side.
+  uint64_t device_start_ns, device_end_ns;
+  uint64_t seq;  // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
-  pprof_work_amount work;  // size 0: none
+  const pprof_cpu_use *cpu;  // NULL: none
+  pprof_work_amount work;    // size 0: none
   uint64_t step;
   uint32_t site, flags, window, depth;
-  bool is_step, has_queue, has_device_error;
+  uint32_t stream;  // of a submission; 0: none
+  bool is_step, has_queue, has_device_error, is_timed, is_async;
 } ppi_chrome_slice;
 
 typedef enum ppi_chrome_kind {
@@ -84,7 +89,7 @@ ppi_chrome_track *ppi_chrome_group_place(ppi_chrome_group *group,
                                          const ppi_chrome_slice *slice);
 // ppi_chrome_group_row makes sure that there is a first row.
 ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group);
-// ppi_chrome_group_hold copies `slice` with its flows.
+// ppi_chrome_group_hold copies `slice` with its flows and CPU use.
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order);

@@ -58,6 +58,8 @@ static const struct {
     {PPROF_FLAG_PAIRED, ",\"paired\":true"},
     {PPROF_FLAG_INNER, ",\"inner\":true"},
     {PPROF_FLAG_COMMUNICATION, ",\"communication\":true"},
+    {PPROF_FLAG_RESERVED, ",\"reserved\":true"},
+    {PPROF_FLAG_PROJECTED, ",\"projected\":true"},
 };
 
 static void put_flags(ppi_chrome_out *out, uint32_t flags) {
@@ -177,11 +179,47 @@ static char *begin_slice(ppi_chrome_writer *writer,
   return at + track->place_len;
 }
 
-static void put_args(ppi_chrome_out *out, const ppi_chrome_slice *slice) {
+// What the importer makes one event of again: the device side stands in the
+// submission, too.
+static void put_device(ppi_chrome_writer *writer,
+                       const ppi_chrome_slice *slice) {
+  ppi_chrome_out *out = &writer->out;
+  if (slice->stream == 0) return;
+  put_field(out, ",\"on_stream\":", slice->stream);
+  // In the order of these numbers the inner ones come first.
+  if (slice->flags & PPROF_FLAG_PAIRED) put_field(out, ",\"seq\":", slice->seq);
+  if (!slice->is_timed) return;
+  put_field(out,
+            ",\"device_start_ns\":", slice->device_start_ns + writer->shift_ns);
+  put_field(out,
+            ",\"device_end_ns\":", slice->device_end_ns + writer->shift_ns);
+  put_field(out, ",\"device_off_ns\":", slice->device_error_ns);
+}
+
+static void put_cpu(ppi_chrome_out *out, const pprof_cpu_use *cpu) {
+  if (!cpu) return;
+  put_field(out, ",\"cpu_known\":", cpu->known);
+  if (cpu->known == 0) return;
+  put_field(out, ",\"cpu_user_ns\":", cpu->user_ns);
+  put_field(out, ",\"cpu_sys_ns\":", cpu->sys_ns);
+  put_field(out, ",\"cpu_inner_ns\":", cpu->inner_ns);
+  put_field(out, ",\"run_queue_ns\":", cpu->run_queue_ns);
+  put_field(out, ",\"voluntary_switches\":", cpu->voluntary_switches);
+  put_field(out, ",\"involuntary_switches\":", cpu->involuntary_switches);
+  put_field(out, ",\"minor_faults\":", cpu->minor_faults);
+  put_field(out, ",\"major_faults\":", cpu->major_faults);
+}
+
+static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
+  ppi_chrome_out *out = &writer->out;
+  if (slice->depth > 0) put_field(out, ",\"depth\":", slice->depth);
+  if (slice->is_async) PPI_CHROME_PUT(out, ",\"async\":true");
   if (slice->is_step) put_field(out, ",\"step\":", slice->step);
   put_flows(out, slice->flows, slice->num_flows);
   put_work(out, &slice->work);
   put_flags(out, slice->flags);
+  put_device(writer, slice);
+  put_cpu(out, slice->cpu);
   if (slice->has_device_error)
     put_field(out, ",\"device_error_ns\":", slice->device_error_ns);
   if (slice->has_queue) put_field(out, ",\"queue_ns\":", slice->queue_ns);
@@ -192,7 +230,7 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
                             ppi_chrome_track *track) {
   ppi_chrome_out *out = &writer->out;
   ppi_chrome_advance(out, begin_slice(writer, slice, pid, track));
-  put_args(out, slice);
+  put_args(writer, slice);
   PPI_CHROME_PUT(out, "}}");
 }
 
@@ -221,7 +259,12 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
   put_place(out, writer->pid, tid);
   PPI_CHROME_PUT(out, ",\"args\":{\"value\":");
   ppi_chrome_put_double(out, event->value);
-  PPI_CHROME_PUT(out, "}}");
+  PPI_CHROME_PUT(out, "}");
+  // Beside args: viewers draw a line for each number in there.
+  if (event->work) put_amount(out, ",\"change\":", event->work->bytes);
+  if (event->flags & PPROF_FLAG_RESERVED)
+    PPI_CHROME_PUT(out, ",\"reserved\":true");
+  PPI_CHROME_PUT(out, "}");
 }
 
 void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
@@ -251,7 +294,10 @@ static const char *base_time(const ppi_chrome_writer *writer) {
 
 void ppi_chrome_write_head(ppi_chrome_writer *writer) {
   ppi_chrome_out *out = &writer->out;
-  PPI_CHROME_PUT(out, "{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+  // Before all events who wrote it: the importer need not guess.
+  PPI_CHROME_PUT(out,
+                 "{\"displayTimeUnit\":\"ns\",\"pprofTrace\":1,"
+                 "\"baseTimeNanoseconds\":");
   const char *digits = base_time(writer);
   while (digits[0] == '0' && digits[1]) digits++;
   if (writer->num_runs > 1)
@@ -360,7 +406,9 @@ static void write_row(ppi_chrome_writer *writer, const ppi_chrome_group *group,
     put_field(&writer->out, " (", at + 1);
     PPI_CHROME_PUT(&writer->out, ")");
   }
-  PPI_CHROME_PUT(&writer->out, "\"}}");
+  PPI_CHROME_PUT(&writer->out, "\"");
+  if (!is_stream) put_field(&writer->out, ",\"lane\":", group->id);
+  PPI_CHROME_PUT(&writer->out, "}}");
   write_sort_index(writer, "thread_sort_index", pid, tid, index);
 }
 
@@ -408,6 +456,28 @@ void ppi_chrome_write_names(ppi_chrome_writer *writer) {
   write_rows(writer);
 }
 
+// Rows leave out what has no event, and say numbers only by the way.
+static void write_definitions(ppi_chrome_writer *writer,
+                              pprof_definition_kind kind, const char *head) {
+  ppi_chrome_out *out = &writer->out;
+  const ppi_chrome_names *names = &writer->names[kind];
+  const char *separator = "\n";
+  ppi_chrome_put_text(out, head);
+  for (uint32_t id = 0; id < names->num_items; id++) {
+    const ppi_chrome_name *name = ppi_chrome_names_get(names, id);
+    if (!name) continue;
+    ppi_chrome_put_text(out, separator);
+    put_field(out, "{\"id\":", id);
+    put_field(out, ",\"of\":", name->parent);
+    put_field(out, ",\"number\":", name->number);
+    PPI_CHROME_PUT(out, ",\"name\":");
+    ppi_chrome_put_string(out, name->text);
+    PPI_CHROME_PUT(out, "}");
+    separator = ",\n";
+  }
+  PPI_CHROME_PUT(out, "]");
+}
+
 // What is known of the run, without the braces around it.
 static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   ppi_chrome_out *out = &writer->out;
@@ -420,6 +490,10 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
     ppi_chrome_put_string(out, writer->texts[i].value);
   }
   put_field(out, ",\n\"counters_not_finite\":", writer->num_not_finite);
+  put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
+  write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
+  write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");
+  write_definitions(writer, PPROF_DEFINITION_STREAM, ",\n\"streams\":[");
   PPI_CHROME_PUT(out, ",\n");
   if (totals)
     write_totals(writer, totals);

@@ -27,6 +27,16 @@ python3 "$recompute" pipeline.report.json pipeline.trace.json.gz
 "$tool" trace -o log.trace.json pipeline.pplog
 python3 "$recompute" log.report.json log.trace.json
 "$tool" check --strict pipeline.pplog
+for trace in pipeline.trace.json.gz log.trace.json; do
+  for options in "" "--thread-sep --op-detail" "--view stages,requests" \
+    "--style torch" "--style nsys"; do
+    # shellcheck disable=SC2086
+    "$tool" -f csv -o log.csv --force $options pipeline.pplog
+    # shellcheck disable=SC2086
+    "$tool" -f csv -o trace.csv --force $options "$trace"
+    cmp log.csv trace.csv
+  done
+done
 
 echo "== a run that is killed"
 mkdir killed

@@ -28,6 +28,7 @@ namespace pprof_test {
 struct ImportedEvent {
   pprof_event event;
   pprof_work_amount work;  // size 0: none
+  pprof_cpu_use cpu;       // likewise
   std::vector<uint64_t> flows;
   uint32_t batch_lane;
   std::string name, category, lane, stream, device, attributes;
@@ -195,6 +196,7 @@ class Imported {
     if (event.attributes)
       kept.attributes = Get(PPROF_DEFINITION_ATTRIBUTES, event.attributes).name;
     if (event.work) kept.work = *event.work;
+    if (event.cpu) kept.cpu = *event.cpu;
     kept.flows.assign(event.flows, event.flows + event.num_flows);
     runs.back().events.push_back(kept);
   }
@@ -223,10 +225,9 @@ class Imported {
     return PPROF_STATUS_OK;
   }
 
-  static pprof_status Window(pprof_sink *sink, uint32_t index, bool opens,
+  static pprof_status Window(pprof_sink *sink, uint32_t, bool opens,
                              uint64_t time_ns) {
     Imported *self = Of(sink);
-    EXPECT_EQ(index, 0u);
     EXPECT_EQ(opens, self->runs.back().windows.empty());
     self->runs.back().windows.push_back(time_ns);
     return PPROF_STATUS_OK;

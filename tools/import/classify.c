@@ -165,6 +165,18 @@ static void look_at_ort(const ppi_label *label, ppi_class *class) {
     class->category = PPROF_CATEGORY_INFERENCE;
 }
 
+bool ppi_import_category(const ppi_label *label, uint32_t *out) {
+  for (uint32_t i = 0; i <= PPROF_CATEGORY_MEMSET; i++) {
+    const char *name = ppi_category_name(i);
+    if (strlen(name) != label->cat_len ||
+        memcmp(name, label->cat, label->cat_len) != 0)
+      continue;
+    *out = i;
+    return true;
+  }
+  return false;
+}
+
 static bool find_cat(const ppi_label *label, ppi_class *out) {
   for (size_t i = 0; i < sizeof cats / sizeof *cats; i++) {
     if (!is_text(label->cat, label->cat_len, cats[i].cat)) continue;

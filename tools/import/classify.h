@@ -39,6 +39,8 @@ typedef struct ppi_label {
 } ppi_label;
 
 ppi_class ppi_classify(const ppi_label *label);
+// ppi_import_category finds the category that is called exactly so.
+bool ppi_import_category(const ppi_label *label, uint32_t *out);
 
 // ppi_label_clean takes off what makes a name differ from one occurrence to
 // the next. *out_step is the number of a step, -1: no step.

@@ -36,6 +36,22 @@ static uint32_t add_class(ppi_importer *importer, uint32_t site,
   return site;
 }
 
+// Our own traces have what their categories are called, and need no guess.
+static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
+  ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
+  bool is_new;
+  if (ppi_import_category(label, &class.category)) return class;
+  uint32_t id = ppi_intern_id(&importer->own_categories, label->cat,
+                              label->cat_len, &is_new);
+  if (id) class.category = PPROF_CATEGORY_FIRST_REGISTERED + id - 1;
+  return class;
+}
+
+static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
+  return importer->header.is_own ? own_class(importer, label)
+                                 : ppi_classify(label);
+}
+
 static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
                           const ppi_class *known) {
   char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
@@ -47,14 +63,14 @@ static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
   uint32_t site = ppi_intern_id(&importer->names, key,
                                 label->cat_len + 1 + label->name_len, &is_new);
   if (!is_new) return site;
-  ppi_class class = known ? *known : ppi_classify(label);
+  ppi_class class = known ? *known : classify(importer, label);
   return add_class(importer, site, &class);
 }
 
 // Beyond the bound names of one category are one; what the event is does not
 // change.
 static uint32_t other_site(ppi_importer *importer, const ppi_label *label) {
-  ppi_class class = ppi_classify(label);
+  ppi_class class = classify(importer, label);
   const char cat[] = {'\1', (char)('0' + class.category),
                       (char)('0' + class.is % 64), (char)('0' + class.is / 64)};
   ppi_label other = {cat, "<other>", sizeof cat, 7};
@@ -85,7 +101,7 @@ static int64_t clamp(__int128 ns) {
   return ns < -(__int128)PPI_IMPORT_MAX_NS ? -PPI_IMPORT_MAX_NS : (int64_t)ns;
 }
 
-static bool scalar_ns(const ppi_scalar *scalar, int64_t *out) {
+bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out) {
   return (scalar->kind == PPI_SCALAR_NUMBER ||
           scalar->kind == PPI_SCALAR_TEXT) &&
          ppi_decimal_ns(scalar->text, scalar->len, 3, out, NULL);
@@ -127,14 +143,14 @@ static bool read_paddle_end(const ppi_importer *importer, int64_t *out) {
 static bool read_times(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *dur = &event->fields[PPI_FIELD_DUR];
   int64_t length;
-  if (!scalar_ns(&event->fields[PPI_FIELD_TS], &event->start))
+  if (!ppi_import_ns(&event->fields[PPI_FIELD_TS], &event->start))
     return skip(importer, PPI_SKIP_BAD_TIME);
   read_paddle_start(importer, event);
   event->end = event->start;
   if (event->ph != 'X') return true;
   if (dur->kind == PPI_SCALAR_NONE) {
     if (!read_paddle_end(importer, &length)) return true;
-  } else if (!scalar_ns(dur, &length)) {
+  } else if (!ppi_import_ns(dur, &length)) {
     return skip(importer, PPI_SKIP_BAD_TIME);
   }
   __int128 end = (__int128)event->start + length;
@@ -209,10 +225,6 @@ uint32_t ppi_import_attributes(ppi_importer *importer) {
 
 // ---- ranges ----
 
-uint64_t ppi_import_own_id(uint32_t process, uint32_t site, uint64_t time) {
-  return ppi_hash_mix(time, (uint64_t)process << 32 | site) | 1;
-}
-
 static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
   ppi_launch launch = {0, time, event->row, event->process};
@@ -225,9 +237,6 @@ static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
       importer->places.rows[event->row].num_launches++;
       status = ppi_sorter_add(&importer->launches, 0, &launch);
     }
-  } else if (ppi_fields_arg(&importer->fields, PPI_ARG_WINDOW)) {
-    launch.id = ppi_import_own_id(event->process, event->site, time);
-    status = ppi_sorter_add(&importer->owners, 0, &launch);
   } else if (event->class.is & PPI_IS_OWNER) {
     launch.id =
         ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER);
@@ -293,9 +302,6 @@ static pprof_status add_range(ppi_importer *importer,
   pprof_status status = ppi_import_add(importer, &record);
   if (status == PPROF_STATUS_OK && event->ph != 'E')
     status = add_ids(importer, event);
-  const ppi_fields *fields = &importer->fields;
-  for (size_t i = 0; i < fields->num_flows && status == PPROF_STATUS_OK; i++)
-    status = add_flow(importer, event, fields->flows[i]);
   return status;
 }
 
@@ -344,13 +350,11 @@ static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
   return ppi_sorter_add(&importer->arrow_heads, 0, &head);
 }
 
-// Our own arrows repeat what stands in the args of their ranges.
 static pprof_status take_flow(ppi_importer *importer,
                               const trace_event *event) {
   const ppi_label *label = &event->label;
   uint64_t id = ppi_import_id(&event->fields[PPI_FIELD_ID]);
-  if (!id || ppi_fields_arg(&importer->fields, PPI_ARG_FLOW))
-    return PPROF_STATUS_OK;
+  if (!id) return PPROF_STATUS_OK;
   if (is_launch_arrow(label)) return add_arrow(importer, event, id);
   // Kinds of flows count on their own; the numbers of the commonest stay.
   if (!is_label(label->cat, label->cat_len, "fwdbwd"))
@@ -397,7 +401,6 @@ static pprof_status add_counter(ppi_importer *importer,
 static bool is_of_profiler(const trace_event *event) {
   const ppi_label *label = &event->label;
   return event->class.is & PPI_IS_FRAME ||
-         is_label(label->cat, label->cat_len, "window") ||
          (label->cat_len == 0 && event->ph == 'i' &&
           ((label->name_len >= 16 &&
             memcmp(label->name, "Iteration Start:", 16) == 0) ||
@@ -408,15 +411,10 @@ static bool is_device(const ppi_importer *importer, const trace_event *event) {
   uint64_t ids = UINT64_C(1) << PPI_ARG_CORRELATION |
                  UINT64_C(1) << PPI_ARG_CORRELATION_ID |
                  UINT64_C(1) << PPI_ARG_STREAM;
-  uint64_t own = UINT64_C(1) << PPI_ARG_DEVICE_ERROR_NS;
-  uint64_t of_own_trace = UINT64_C(1) << PPI_ARG_WINDOW;
   if (event->ph != 'X' || !event->has_end) return false;
-  if (importer->fields.args_set & of_own_trace)
-    return importer->fields.args_set & own;
   return event->class.is & PPI_IS_DEVICE ||
          (event->class.is & PPI_IS_DEVICE_WITH_IDS &&
-          importer->fields.args_set & ids) ||
-         importer->fields.args_set & own;
+          importer->fields.args_set & ids);
 }
 
 static pprof_status find_places(ppi_importer *importer, trace_event *event) {
@@ -429,32 +427,12 @@ static pprof_status find_places(ppi_importer *importer, trace_event *event) {
   return event->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
-// Our own traces have one run after the other, each with its devices; a
-// window's opening comes first.
-static pprof_status take_window(ppi_importer *importer,
-                                const trace_event *event) {
-  const ppi_label *label = &event->label;
-  uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
-  if (event->ph != 'i' || !is_label(label->cat, label->cat_len, "window"))
-    return PPROF_STATUS_OK;
-  importer->own_process =
-      ppi_place_process(&importer->places, &event->fields[PPI_FIELD_PID]);
-  if (importer->own_process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
-  ppi_process *process = &importer->places.processes[importer->own_process];
-  bool opens = label->name_len > 6 &&
-               memcmp(label->name + label->name_len - 6, " opens", 6) == 0;
-  if (opens && !process->has_opened) process->opened = time;
-  if (!opens) process->closed = time;
-  *(opens ? &process->has_opened : &process->has_closed) = true;
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
   uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
   if (is_of_profiler(event)) {
     ppi_import_span(importer, start, end);
-    return take_window(importer, event);
+    return PPROF_STATUS_OK;
   }
   pprof_status status = find_places(importer, event);
   if (status != PPROF_STATUS_OK) return status;
@@ -466,8 +444,6 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
     process->num_overhead++;
   else
     process->num_host++;
-  if (ppi_fields_arg(&importer->fields, PPI_ARG_WINDOW))
-    importer->own_process = event->process;
   process->is_host |= event->class.category != PPROF_CATEGORY_USER_DEFINED;
   if (is_label(event->label.name, event->label.name_len, "[memory]") &&
       strchr("iI", event->ph))
@@ -550,6 +526,7 @@ pprof_status ppi_convert(ppi_importer *importer) {
     skip(importer, PPI_SKIP_MALFORMED);
     return PPROF_STATUS_OK;
   }
+  if (importer->header.is_own) return ppi_own_take(importer, event.ph);
   if (!read_times(importer, &event)) return PPROF_STATUS_OK;
   pprof_status status = find_label(importer, &event);
   return status == PPROF_STATUS_OK ? take_timed(importer, &event) : status;

@@ -23,15 +23,11 @@ static uint64_t device_number(const ppi_importer *importer,
   return (uint64_t)process->number;
 }
 
-static uint32_t find_stream(ppi_importer *importer, uint32_t row_id,
-                            bool is_own) {
+static uint32_t find_stream(ppi_importer *importer, uint32_t row_id) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[row_id];
   const ppi_process *process = &places->processes[row->process];
-  uint32_t device =
-      is_own ? ppi_place_device(places, (uint64_t)process->number, row->process)
-             : ppi_place_device(places, device_number(importer, process),
-                                PPI_NO_PLACE);
+  uint32_t device = ppi_place_device(places, device_number(importer, process));
   double number;
   if (!ppi_import_number(importer, PPI_ARG_STREAM, &number) || number < 0 ||
       number > 1e15)
@@ -43,9 +39,6 @@ static uint32_t find_stream(ppi_importer *importer, uint32_t row_id,
 pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
                                 uint32_t site, uint64_t start, uint64_t end) {
   const ppi_class *class = &importer->classes[site];
-  double queue_ns;
-  bool is_own =
-      ppi_fields_arg(&importer->fields, PPI_ARG_DEVICE_ERROR_NS) != NULL;
   ppi_device_record record = {
       .start = start,
       .end = end,
@@ -54,20 +47,15 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
                                        PPI_ARG_CORRELATION_ID),
       .external =
           ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER),
-      .stream = find_stream(importer, row, is_own),
+      .stream = find_stream(importer, row),
       .site = site,
       .attributes = ppi_import_attributes(importer),
       .row = row,
-      .process = is_own ? importer->own_process : PPI_NO_PLACE};
+      .process = PPI_NO_PLACE};
   if (ppi_import_number(importer, PPI_ARG_BYTES, &record.amount))
     record.flags |= PPI_RECORD_HAS_AMOUNT;
   if (class->is & PPI_IS_COMMUNICATION)
     record.flags |= PPI_RECORD_COMMUNICATION;
-  if (is_own && ppi_import_number(importer, PPI_ARG_QUEUE_NS, &queue_ns) &&
-      queue_ns > 0 && queue_ns < 0x1p53 && (uint64_t)queue_ns < start)
-    record.submit = start - (uint64_t)queue_ns;
-  if (is_own)
-    record.external = ppi_import_own_id(record.process, site, record.submit);
   importer->num_events++;
   ppi_import_span(importer, PPI_MIN(record.submit, start), end);
   return ppi_import_device(importer, &record);
@@ -195,18 +183,22 @@ static ppi_scalar clean_thread_name(const ppi_scalar *from) {
 }
 
 // Our own traces of several runs have an event for what is known of each.
-static bool is_own_run(const ppi_fields *fields) {
-  static const char first[] = "\"baseTimeNanoseconds\":";
-  size_t from = fields->attributes_len > 0 && fields->attributes[0] == ',';
-  return strcmp(fields->name, "run") == 0 &&
-         fields->attributes_len >= from + sizeof first - 1 &&
-         memcmp(fields->attributes + from, first, sizeof first - 1) == 0;
+static pprof_status end_run(ppi_importer *importer) {
+  ppi_places *places = &importer->places;
+  uint32_t process =
+      ppi_place_process(places, &importer->fields.fields[PPI_FIELD_PID]);
+  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  if (places->processes[process].facts) return PPROF_STATUS_OK;
+  places->processes[process].facts = importer->facts;
+  places->processes[process].num_host++;
+  importer->facts = NULL;
+  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_convert_metadata(ppi_importer *importer) {
   const ppi_fields *fields = &importer->fields;
-  importer->header.is_own |= is_own_run(fields);
   ppi_places *places = &importer->places;
+  if (importer->facts && ppi_own_is_run(fields)) return end_run(importer);
   bool is_labels = strcmp(fields->name, "process_labels") == 0;
   bool is_process = strcmp(fields->name, "process_name") == 0;
   bool is_thread = strcmp(fields->name, "thread_name") == 0;
@@ -223,6 +215,7 @@ pprof_status ppi_convert_metadata(ppi_importer *importer) {
       ppi_place_row(places, process, &fields->fields[PPI_FIELD_TID], false);
   if (row == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
   if (places->rows[row].is_other) return PPROF_STATUS_OK;
+  if (importer->header.is_own) ppi_own_name_row(importer, row);
   ppi_scalar name = clean_thread_name(text);
   return ppi_place_name(&places->rows[row].name, &name);
 }

@@ -56,11 +56,24 @@ static void define(ppi_teller *emit, const pprof_definition *definition) {
   TELL(emit, define, definition);
 }
 
+void ppi_tell_define(ppi_teller *emit, const pprof_definition *definition) {
+  define(emit, definition);
+}
+
+static const char *category_name(const ppi_teller *emit, uint32_t category) {
+  const ppi_importer *importer = emit->importer;
+  if (!importer->header.is_own || category < PPROF_CATEGORY_FIRST_REGISTERED)
+    return ppi_import_category_name(category);
+  return ppi_intern_item_of(&importer->own_categories,
+                            category - PPROF_CATEGORY_FIRST_REGISTERED + 1)
+      ->text;
+}
+
 static void define_category(ppi_teller *emit, uint32_t category) {
   if (!is_first(emit->defined_categories, category)) return;
   define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_CATEGORY,
                                    .id = category,
-                                   .name = ppi_import_category_name(category)});
+                                   .name = category_name(emit, category)});
 }
 
 static void define_site(ppi_teller *emit, uint32_t site) {
@@ -92,18 +105,6 @@ static void define_attributes(ppi_teller *emit, uint32_t id) {
                                    .name = item ? item->text : "{}"});
 }
 
-static void device_name(const ppi_importer *importer, const ppi_device *device,
-                        char *out, size_t size) {
-  const ppi_process *process =
-      device->process == PPI_NO_PLACE
-          ? NULL
-          : &importer->places.processes[device->process];
-  if (process && process->name)
-    snprintf(out, size, "%s", process->name);
-  else
-    snprintf(out, size, "GPU%" PRIu64, device->number);
-}
-
 static void define_stream(ppi_teller *emit, uint32_t id) {
   const ppi_places *places = &emit->importer->places;
   const ppi_stream *stream = &places->streams[id];
@@ -121,7 +122,7 @@ static void define_stream(ppi_teller *emit, uint32_t id) {
 
 // ---- lanes ----
 
-static uint32_t add_lane(ppi_teller *emit, uint64_t number, const char *name) {
+uint32_t ppi_tell_lane(ppi_teller *emit, uint64_t number, const char *name) {
   uint64_t *next_seq = ppi_grow(emit->next_seq, &emit->lanes_capacity,
                                 emit->num_lanes + 1, sizeof *next_seq);
   if (!next_seq) {
@@ -163,7 +164,7 @@ uint32_t ppi_tell_row_lane(ppi_teller *emit, uint32_t row_id) {
     snprintf(text, sizeof text, "%s", name);
   else if (row->number != row->key)
     snprintf(text, sizeof text, "thread %" PRId64, (int64_t)row->key);
-  emit->row_lanes[row_id] = add_lane(emit, row->number, text);
+  emit->row_lanes[row_id] = ppi_tell_lane(emit, row->number, text);
   return emit->row_lanes[row_id];
 }
 
@@ -171,12 +172,12 @@ uint32_t ppi_tell_device_lane(ppi_teller *emit, uint32_t device_id) {
   char name[PPI_MAX_PLACE_NAME + 1];
   if (emit->device_lanes[device_id]) return emit->device_lanes[device_id];
   const ppi_device *device = &emit->importer->places.devices[device_id];
-  device_name(emit->importer, device, name, sizeof name);
+  snprintf(name, sizeof name, "GPU%" PRIu64, device->number);
   define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
                                    .id = device_id + 1,
                                    .number = device->number,
                                    .name = name});
-  emit->device_lanes[device_id] = add_lane(emit, 0, name);
+  emit->device_lanes[device_id] = ppi_tell_lane(emit, 0, name);
   return emit->device_lanes[device_id];
 }
 
@@ -208,7 +209,8 @@ void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event) {
   if (emit->status != PPROF_STATUS_OK) return;
   define_site(emit, event->site);
   define_attributes(emit, event->attributes);
-  if (event->stream) define_stream(emit, event->stream - 1);
+  if (event->stream && !emit->importer->header.is_own)
+    define_stream(emit, event->stream - 1);
   if (slot->lane != lane || slot->num == PPI_EMIT_EVENTS ||
       slot->num_flows + event->num_flows > PPI_EMIT_FLOWS)
     flush_slot(emit, slot);
@@ -224,6 +226,10 @@ void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event) {
     memcpy(flows, event->flows, event->num_flows * sizeof *flows);
     to->flows = flows;
     slot->num_flows += event->num_flows;
+  }
+  if (event->cpu) {
+    slot->cpu[slot->num] = *event->cpu;
+    to->cpu = &slot->cpu[slot->num];
   }
   slot->num++;
   emit->num_told++;
@@ -243,6 +249,9 @@ void ppi_tell_checkpoint(ppi_teller *emit, uint64_t time,
 
 static const char *kind_of_trace(const ppi_trace_header *header) {
   if (header->is_own) return "a trace of pprof";
+  if (header->is_older)
+    return "a trace of an older pprof, read as any Chrome trace: its device"
+           " ranges are taken for host ranges";
   if (header->is_paddle) return "a Paddle trace";
   if (header->is_pytorch) return "a PyTorch trace";
   return header->is_ort ? "an ONNX Runtime trace" : "a Chrome trace";
@@ -261,8 +270,27 @@ static bool base_of_day(const ppi_teller *emit, char *out, size_t size) {
   return true;
 }
 
+void ppi_tell_window(ppi_teller *emit, uint32_t index, bool opens,
+                     uint64_t time_ns) {
+  TELL(emit, window, index, opens, time_ns);
+}
+
+static void begin(ppi_teller *emit, const ppi_text *texts, size_t num) {
+  pprof_run_info info = {texts, num, NULL};
+  TELL(emit, begin, &info);
+  ppi_tell_lane(emit, 0, "process");
+}
+
 void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
   const ppi_importer *importer = emit->importer;
+  emit->process = process;
+  if (importer->header.is_own)
+    emit->base =
+        PPI_RECORD_BIAS + (process->facts ? process->facts->shift_ns : 0);
+  if (process->facts && process->facts->texts.num > 0) {
+    begin(emit, process->facts->texts.items, process->facts->texts.num);
+    return;
+  }
   char uuid[33], pid[24], base[24];
   snprintf(pid, sizeof pid, "%" PRId64, process->number);
   // By index: ids that are no integers have made up numbers.
@@ -281,13 +309,8 @@ void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
     texts[num++] = (ppi_text){"rank", importer->header.rank};
   if (process->name && *process->name)
     texts[num++] = (ppi_text){"command", process->name};
-  pprof_run_info info = {texts, num, NULL};
-  TELL(emit, begin, &info);
-  add_lane(emit, 0, "process");
-  emit->process = process;
-  bool is_known = importer->header.is_own && process->has_opened;
-  TELL(emit, window, 0, true,
-       is_known ? ppi_tell_ns(emit, process->opened) : 0);
+  begin(emit, texts, num);
+  if (!importer->header.is_own) ppi_tell_window(emit, 0, true, 0);
 }
 
 static int compare_totals(const void *a, const void *b) {
@@ -320,7 +343,7 @@ static void add_utilization(const ppi_importer *importer, double length_ns,
   }
 }
 
-enum { MAX_NOTES = PPI_NUM_SKIPS + 4, NOTE_LEN = 160 };
+enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 160 };
 
 static size_t make_notes(const ppi_teller *emit, const uint64_t *skips,
                          char texts[][NOTE_LEN], ppi_text *notes,
@@ -332,9 +355,19 @@ static size_t make_notes(const ppi_teller *emit, const uint64_t *skips,
   };
   const ppi_trace_header *header = &emit->importer->header;
   size_t num = 0;
+  const ppi_own_facts *facts = emit->process->facts;
   snprintf(texts[num], NOTE_LEN, "imported from %s", kind_of_trace(header));
-  notes[num] = (ppi_text){"not_crash_safe", texts[num]};
+  notes[num] = (ppi_text){facts ? "import" : "not_crash_safe", texts[num]};
   num++;
+  if (facts && facts->counters_not_finite) {
+    snprintf(texts[num], NOTE_LEN,
+             "%" PRIu64
+             " values of counters that were not finite are not in"
+             " the trace",
+             facts->counters_not_finite);
+    notes[num] = (ppi_text){"import", texts[num]};
+    num++;
+  }
   for (size_t i = 0; i < PPI_NUM_SKIPS; i++) {
     if (!skips[i]) continue;
     snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s", skips[i], words[i]);
@@ -367,42 +400,80 @@ static uint64_t lost_of(const uint64_t *skips) {
 
 static uint64_t length_of(const ppi_teller *emit) {
   const ppi_importer *importer = emit->importer;
-  const ppi_process *process = emit->process;
-  if (importer->header.is_own && process->has_closed &&
-      (!process->has_opened || process->closed >= process->opened))
-    return ppi_tell_ns(emit, process->closed);
   return importer->has_times
              ? (uint64_t)importer->max_ns - (uint64_t)importer->min_ns
              : 0;
 }
 
-void ppi_tell_finish(ppi_teller *emit, const uint64_t *skips, bool is_main) {
-  ppi_importer *importer = emit->importer;
+// What a run counted itself; what is in its events is counted again, and what
+// is missing here is lost beside that.
+static void take_totals(const ppi_teller *emit, bool is_main,
+                        uint64_t *beside) {
+  const ppi_own_facts *facts = emit->process->facts;
+  const ppi_tally *tally = &emit->tally;
+  memset(beside, 0, PPI_NUM_TOTALS * sizeof *beside);
+  for (uint32_t key = 0; facts && key < PPI_NUM_TOTALS; key++) {
+    uint64_t counted = 0;
+    for (size_t lane = 0; lane < tally->num_lanes; lane++)
+      counted += tally->lanes[lane][key];
+    if (facts->totals[key] > counted && key != PPI_TOTAL_RECORDED)
+      beside[key] = facts->totals[key] - counted;
+  }
+  if (emit->importer->header.is_damaged) beside[PPI_TOTAL_INCOMPLETE] = 1;
+  if (is_main)
+    beside[PPI_TOTAL_NAMES_OVERFLOWED] += emit->importer->names_overflowed;
+}
+
+// Notes of the run itself, then what importing it has to say. NULL: out of
+// memory.
+static ppi_text *all_notes(const ppi_teller *emit, const ppi_text *notes,
+                           size_t *num) {
+  static const ppi_own_texts none;
+  const ppi_own_texts *own =
+      emit->process->facts ? &emit->process->facts->notes : &none;
+  ppi_text *all = ppi_alloc((own->num + *num) * sizeof *all);
+  if (!all) return NULL;
+  for (size_t i = 0; i < own->num; i++) all[i] = own->items[i];
+  memcpy(all + own->num, notes, *num * sizeof *all);
+  *num += own->num;
+  return all;
+}
+
+static void tell_totals(ppi_teller *emit, const uint64_t *skips, bool is_main,
+                        ppi_total *items, size_t num) {
   char texts[MAX_NOTES][NOTE_LEN];
   ppi_text notes[MAX_NOTES];
+  size_t num_notes = make_notes(emit, skips, texts, notes, is_main);
+  ppi_text *all = all_notes(emit, notes, &num_notes);
+  if (!all) {
+    emit->status = PPROF_STATUS_NO_MEMORY;
+    return;
+  }
+  qsort(items, num, sizeof *items, compare_totals);
+  pprof_totals totals = {items, num, all, num_notes};
+  TELL(emit, finish, &totals);
+  ppi_free(all);
+}
+
+void ppi_tell_finish(ppi_teller *emit, const uint64_t *skips, bool is_main) {
+  ppi_importer *importer = emit->importer;
+  uint64_t beside[PPI_NUM_TOTALS], length = length_of(emit);
   ppi_tell_flush(emit);
-  uint64_t length = length_of(emit);
-  TELL(emit, window, 0, false, length);
+  if (!importer->header.is_own) ppi_tell_window(emit, 0, false, length);
   if (emit->status != PPROF_STATUS_OK) return;
   ppi_total *items = NULL;
   size_t num = 0;
+  take_totals(emit, is_main, beside);
   emit->status = ppi_tally_add(&emit->tally, 0, PPI_TOTAL_LOST, lost_of(skips));
   if (emit->status == PPROF_STATUS_OK)
-    emit->status = ppi_tally_items(&emit->tally, &items, &num);
+    emit->status = ppi_tally_items_beside(&emit->tally, beside, &items, &num);
   if (emit->status != PPROF_STATUS_OK) return;
   ppi_total *grown = ppi_realloc(items, (num + 8) * sizeof *items);
   if (grown) {
     items = grown;
-    add_total(items, &num, PPI_TOTAL_INCOMPLETE, importer->header.is_damaged);
-    if (is_main) {
-      add_total(items, &num, PPI_TOTAL_NAMES_OVERFLOWED,
-                (double)importer->names_overflowed);
+    if (is_main)
       add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
-    }
-    qsort(items, num, sizeof *items, compare_totals);
-    pprof_totals totals = {items, num, notes,
-                           make_notes(emit, skips, texts, notes, is_main)};
-    TELL(emit, finish, &totals);
+    tell_totals(emit, skips, is_main, items, num);
   } else {
     emit->status = PPROF_STATUS_NO_MEMORY;
   }

@@ -19,6 +19,7 @@ typedef struct ppi_tell_slot {
   size_t num, num_flows;
   pprof_event events[PPI_EMIT_EVENTS];
   pprof_work_amount work[PPI_EMIT_EVENTS];
+  pprof_cpu_use cpu[PPI_EMIT_EVENTS];
   uint64_t flows[PPI_EMIT_FLOWS];
 } ppi_tell_slot;
 
@@ -34,7 +35,9 @@ typedef struct ppi_teller {
   uint32_t *device_lanes;                             // by device
   uint32_t *row_of_lane;                              // for thread names
   unsigned char *defined_sites, *defined_attributes;  // bits
-  unsigned char defined_categories[32];
+  unsigned char defined_categories[(PPROF_CATEGORY_FIRST_REGISTERED +
+                                    PPI_IMPORT_MAX_CATEGORIES) /
+                                   8];
   bool defined_streams[PPI_MAX_STREAMS];
   ppi_tally tally;
   uint64_t num_told;  // events since the last checkpoint
@@ -48,8 +51,13 @@ void ppi_tell_clear(ppi_teller *emit);
 void ppi_tell_begin(ppi_teller *emit, const ppi_process *process);
 uint32_t ppi_tell_row_lane(ppi_teller *emit, uint32_t row);
 uint32_t ppi_tell_device_lane(ppi_teller *emit, uint32_t device);
-// ppi_tell_event adds an event to the batch of `lane`. It copies work and
-// flows.
+// For those who define lanes, devices and streams themselves.
+uint32_t ppi_tell_lane(ppi_teller *emit, uint64_t number, const char *name);
+void ppi_tell_define(ppi_teller *emit, const pprof_definition *definition);
+void ppi_tell_window(ppi_teller *emit, uint32_t index, bool opens,
+                     uint64_t time_ns);
+// ppi_tell_event adds an event to the batch of `lane`. It copies work, flows
+// and CPU use.
 void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event);
 void ppi_tell_flush(ppi_teller *emit);
 void ppi_tell_checkpoint(ppi_teller *emit, uint64_t time,

@@ -82,6 +82,7 @@ void ppi_fields_begin(ppi_fields *fields) {
   }
   fields->args_set = 0;
   fields->num_numbers = fields->num_numbers_cut = fields->num_flows = 0;
+  fields->num_nulls = 0;
   fields->attributes_len = 0;
   fields->attributes_cut = false;
   fields->depth = 1;
@@ -144,7 +145,8 @@ static void add_number(ppi_fields *fields, const ppi_json_token *token) {
     fields->num_numbers_cut++;
     return;
   }
-  fields->numbers[fields->num_numbers++].value = token->number;
+  fields->numbers[fields->num_numbers++].value =
+      token->kind == PPI_JSON_TRUE ? 1 : token->number;
 }
 
 static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
@@ -162,7 +164,8 @@ static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
 
 static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
   fields->arg = find_arg(fields, token->text, token->len);
-  fields->keeps_arg = fields->arg < 0 || arg_is_kept[fields->arg];
+  fields->keeps_arg =
+      !fields->is_own && (fields->arg < 0 || arg_is_kept[fields->arg]);
   if (fields->num_numbers < PPI_MAX_NUMBERS) {
     char *key = fields->numbers[fields->num_numbers].key;
     size_t len = token->len < 63 ? token->len : 63;
@@ -198,7 +201,10 @@ static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
     return;
   }
   bool is_direct = fields->depth == 2 && !closes(token->kind);
-  if (is_direct && token->kind == PPI_JSON_NUMBER) add_number(fields, token);
+  if (is_direct && (token->kind == PPI_JSON_NUMBER ||
+                    (fields->is_own && token->kind == PPI_JSON_TRUE)))
+    add_number(fields, token);
+  fields->num_nulls += is_direct && token->kind == PPI_JSON_NULL;
   if (is_direct && fields->arg >= 0)
     set_scalar(&fields->args[fields->arg], token);
   if (fields->arg == PPI_ARG_FLOWS && fields->depth == 3 && !opens(token->kind))

@@ -37,6 +37,8 @@ typedef struct ppi_scalar {
   X(ID, "id")             \
   X(SCOPE, "scope")       \
   X(BP, "bp")             \
+  X(CHANGE, "change")     \
+  X(RESERVED, "reserved") \
   X(ID2_LOCAL, "local")   \
   X(ID2_GLOBAL, "global")
 typedef enum ppi_field {
@@ -72,8 +74,6 @@ typedef enum ppi_field {
   X(CURRENT_RESERVED, "current_reserved", 0)    \
   X(OP_NAME, "op_name", 0)                      \
   X(STEP, "step", 0)                            \
-  X(QUEUE_NS, "queue_ns", 0)                    \
-  X(DEVICE_ERROR_NS, "device_error_ns", 0)      \
   X(NAME, "name", 1)                            \
   X(LABELS, "labels", 1)                        \
   /* of no use, and different at each event */  \
@@ -92,9 +92,7 @@ typedef enum ppi_field {
   X(FINISHED, "finished", 0)                    \
   X(PEAK_ALLOCATED, "peak_allocated", 0)        \
   X(PEAK_RESERVED, "peak_reserved", 0)          \
-  X(WINDOW, "window", 0)                        \
   X(FLOWS, "flows", 0)                          \
-  X(FLOW, "flow", 0)                            \
   X(PARAMS, "params", 0)                        \
   X(THREADS, "thread_scheduling_stats", 0)      \
   X(ARENA, "mem_arena_held", 0)                 \
@@ -120,6 +118,8 @@ typedef struct ppi_number {
 
 typedef struct ppi_fields {
   uint8_t arg_buckets[PPI_ARG_BUCKETS];  // args by a hash of the key, + 1
+  // Of our own traces: `true` is the number 1, and there are no attributes.
+  bool is_own;
   char name[PPI_MAX_NAME + 1];
   size_t name_len;
   bool has_name, name_cut, is_empty;
@@ -129,6 +129,7 @@ typedef struct ppi_fields {
   // All numbers in args, for counters.
   ppi_number numbers[PPI_MAX_NUMBERS];
   size_t num_numbers, num_numbers_cut;
+  size_t num_nulls;  // in their places
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
   size_t num_flows;
   // A JSON object's inside, without the braces.

@@ -86,10 +86,15 @@ static int compare_arrows(const void *left, const void *right) {
   return (a->id > b->id) - (a->id < b->id);
 }
 
+// The parts of an event stay together.
+static int compare_own(const void *left, const void *right) {
+  const ppi_own_record *a = left, *b = right;
+  return (a->order > b->order) - (a->order < b->order);
+}
+
 void ppi_importer_init(ppi_importer *importer, const char *path) {
   memset(importer, 0, sizeof *importer);
   ppi_fields_init(&importer->fields);
-  importer->own_process = PPI_NO_PLACE;
   importer->header.system_cpu = importer->header.process_cpu = -1;
   importer->names.max_items = PPI_IMPORT_MAX_SITES;
   importer->names.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
@@ -117,6 +122,10 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
                   compare_launches, spill);
   ppi_sorter_init(&importer->arrow_heads, sizeof(ppi_arrow), OTHER_MEMORY,
                   compare_arrows, spill);
+  importer->own_categories.max_items = PPI_IMPORT_MAX_CATEGORIES;
+  importer->own_categories.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
+  ppi_sorter_init(&importer->own, sizeof(ppi_own_record), RECORD_MEMORY,
+                  compare_own, spill);
 }
 
 void ppi_importer_clear(ppi_importer *importer) {
@@ -130,9 +139,13 @@ void ppi_importer_clear(ppi_importer *importer) {
   ppi_sorter_clear(&importer->by_arrow);
   ppi_sorter_clear(&importer->arrow_tails);
   ppi_sorter_clear(&importer->arrow_heads);
+  ppi_sorter_clear(&importer->own);
   ppi_spill_close(&importer->spill);
   ppi_intern_clear(&importer->names);
   ppi_intern_clear(&importer->attributes);
+  ppi_intern_clear(&importer->own_categories);
+  if (importer->facts) ppi_own_facts_clear(importer->facts);
+  ppi_free(importer->facts);
   ppi_places_clear(&importer->places);
   ppi_free(importer->classes);
 }

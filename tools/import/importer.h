@@ -12,11 +12,13 @@
 #include "import.h"
 #include "intern.h"
 #include "numbers.h"
+#include "own.h"
 #include "place.h"
 #include "sorter.h"
 
 #define PPI_IMPORT_MAX_SITES 65536
 #define PPI_IMPORT_MAX_NAME_BYTES (32u << 20)
+#define PPI_IMPORT_MAX_CATEGORIES 1024
 #define PPI_IMPORT_MAX_ATTRIBUTES 65536
 #define PPI_IMPORT_MAX_ATTRIBUTE_BYTES (64u << 20)
 
@@ -101,9 +103,7 @@ typedef struct ppi_device_record {
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
   X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
-  X(SUBMIT_ROWS, 0,                                                        \
-    "submissions of device ranges left out, which this"                    \
-    " format repeats")
+  X(NOT_FINITE, 0, "numbers that are not finite taken for none")
 typedef enum ppi_skip {
 #define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
   PPI_SKIP_LIST(PPI_SKIP_ENUM_)
@@ -114,7 +114,9 @@ typedef enum ppi_skip {
 // What stands beside the events.
 typedef struct ppi_trace_header {
   int64_t base_ns;  // added to all times gives the time of day
-  bool has_base, is_paddle, is_own, is_ort, is_pytorch, is_unclosed;
+  bool has_base, is_paddle, is_ort, is_pytorch, is_unclosed;
+  bool is_own;    // known before the first event
+  bool is_older;  // of our own: without that
   bool is_damaged;
   uint64_t damaged_at;             // byte of the inflated text
   double system_cpu, process_cpu;  // utilizations; negative: unknown
@@ -135,11 +137,15 @@ typedef struct ppi_importer {
   ppi_sorter records, launches, owners, by_correlation, by_external, placed;
   // Device ranges without any id, and the arrows that may lead to them.
   ppi_sorter without_id, arrow_tails, arrow_heads, by_arrow;
+  // Of our own traces: their events, categories, and the facts that the parser
+  // is at.
+  ppi_sorter own;
+  ppi_intern own_categories;
+  ppi_own_facts *facts;
   int64_t min_ns, max_ns;  // of all that is told
   bool has_times;
   int64_t paddle_base_ns;  // of start_time and end_time
   bool has_paddle_base;
-  uint32_t own_process;  // of our own traces: whose events these are
   uint64_t num_events, names_overflowed;
   uint64_t skips[PPI_NUM_SKIPS];
   uint64_t hash[2];
@@ -163,15 +169,15 @@ pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
 pprof_status ppi_convert_metadata(ppi_importer *importer);
 pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
                                 uint32_t site, uint64_t start, uint64_t end);
-// In our own traces a device range is found again as a submission of its site
-// at a time, by its process.
-uint64_t ppi_import_own_id(uint32_t process, uint32_t site, uint64_t time);
 // Identifiers are integers or any text; 0: none.
 uint64_t ppi_import_id(const ppi_scalar *scalar);
 uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
                            ppi_arg second);
 bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
 uint32_t ppi_import_attributes(ppi_importer *importer);
+
+// ppi_import_ns reads a time in microseconds. False: it is none.
+bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out);
 
 // ppi_import_site finds the site of a label; 0 when out of memory.
 uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
@@ -186,6 +192,17 @@ pprof_status ppi_import_device(ppi_importer *importer,
 
 // ppi_join gives device records their launches: importer->placed.
 pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
+
+// Of our own traces: an event that is no metadata, the lane of a row, a token
+// of what a run says of itself, and whether an event's args are that.
+pprof_status ppi_own_take(ppi_importer *importer, char ph);
+void ppi_own_name_row(ppi_importer *importer, uint32_t row);
+pprof_status ppi_own_take_fact(ppi_importer *importer,
+                               const ppi_json_token *token);
+bool ppi_own_is_run(const ppi_fields *fields);
+// ppi_own_sweep delivers the run of a process.
+pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process,
+                           const uint64_t *skips, bool is_main);
 
 // ppi_sweep delivers all processes.
 pprof_status ppi_sweep(ppi_importer *importer);

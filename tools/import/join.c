@@ -69,8 +69,7 @@ static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
     bool is_ambiguous = false;
     if (!record) break;
     bool is_found = find_launch(&join, record, &is_ambiguous);
-    if (is_found && is_ambiguous && !importer->header.is_own)
-      importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
+    if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
     if (is_found || is_last || !record->external) {
       status =
           place(importer, record, is_found ? &join.last : NULL, main_process);

@@ -187,7 +187,6 @@ static void make_way(ppi_sweeper *sweeper, ppi_open_row *row,
 
 static bool is_async(const ppi_sweeper *sweeper, const ppi_record *record) {
   return sweeper->importer->places.rows[record->row].is_other ||
-         sweeper->is_async_row[record->row] ||
          sweeper->importer->classes[record->site].is & PPI_IS_ASYNC;
 }
 
@@ -382,9 +381,7 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
     event.flags |= PPROF_FLAG_PROJECTED;
   // Both 0 would be no time at all.
   if (event.device_end_ns == 0) event.device_start_ns = event.device_end_ns = 1;
-  event.lane = ppi_tell_row_lane(emit, record->row == PPI_NO_PLACE
-                                           ? PPI_NO_PLACE
-                                           : sweeper->thread_rows[record->row]);
+  event.lane = ppi_tell_row_lane(emit, record->row);
   ppi_tell_event(emit, ppi_tell_device_lane(emit, stream->device), &event);
 }
 

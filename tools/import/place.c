@@ -198,14 +198,11 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
 
 // ---- devices ----
 
-uint32_t ppi_place_device(ppi_places *places, uint64_t number,
-                          uint32_t process) {
+uint32_t ppi_place_device(ppi_places *places, uint64_t number) {
   for (uint32_t i = 0; i < places->num_devices; i++)
-    if (places->devices[i].number == number &&
-        places->devices[i].process == process)
-      return i;
+    if (places->devices[i].number == number) return i;
   if (places->num_devices == PPI_MAX_DEVICES) return PPI_MAX_DEVICES - 1;
-  places->devices[places->num_devices] = (ppi_device){number, process};
+  places->devices[places->num_devices] = (ppi_device){number};
   return (uint32_t)places->num_devices++;
 }
 
@@ -229,6 +226,9 @@ void ppi_places_clear(ppi_places *places) {
   for (size_t i = 0; i < places->num_processes; i++) {
     ppi_free(places->processes[i].name);
     ppi_free(places->processes[i].labels);
+    if (places->processes[i].facts)
+      ppi_own_facts_clear(places->processes[i].facts);
+    ppi_free(places->processes[i].facts);
   }
   for (size_t i = 0; i < places->num_rows; i++) ppi_free(places->rows[i].name);
   ppi_free(places->processes);

@@ -6,6 +6,7 @@
 #define PPI_IMPORT_PLACE_H_
 
 #include "fields.h"
+#include "own.h"
 #include "pprof/base.h"
 
 #define PPI_MAX_PROCESSES 256
@@ -22,10 +23,8 @@ typedef struct ppi_process {
   char *name, *labels;  // NULL: none given
   uint64_t key;         // of the id
   uint64_t num_host, num_overhead, num_launches;
-  bool is_host;  // events of it can only be a host's
-  // Our own traces say when a run's first window opened and its last closed.
-  bool has_opened, has_closed;
-  uint64_t opened, closed;  // biased as records' times are
+  bool is_host;          // events of it can only be a host's
+  ppi_own_facts *facts;  // NULL: its trace has none, or not yet
 } ppi_process;
 
 typedef struct ppi_row {
@@ -34,13 +33,14 @@ typedef struct ppi_row {
   char *name;       // NULL: none given
   uint32_t process;
   uint64_t num_launches;
+  uint32_t lane;  // of a run of our own
+  bool has_lane;
   bool is_python;  // Python functions of a thread, beside its operators
   bool is_text, is_other;
 } ppi_row;
 
 typedef struct ppi_device {
   uint64_t number;
-  uint32_t process;  // that names it; PPI_NO_PLACE: "GPU<number>"
 } ppi_device;
 
 typedef struct ppi_stream {
@@ -71,8 +71,7 @@ uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid);
 void ppi_place_number(ppi_places *places);
 uint32_t ppi_place_row(ppi_places *places, uint32_t process,
                        const ppi_scalar *tid, bool is_python);
-uint32_t ppi_place_device(ppi_places *places, uint64_t number,
-                          uint32_t process);
+uint32_t ppi_place_device(ppi_places *places, uint64_t number);
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
                           uint32_t row);
 // ppi_place_name replaces *name by a copy of `text`; "" leaves it.

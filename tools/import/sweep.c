@@ -15,8 +15,6 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
     ppi_free(sweeper->rows[i].items);
   ppi_tell_clear(&sweeper->emit);
   ppi_free(sweeper->rows);
-  ppi_free(sweeper->is_async_row);
-  ppi_free(sweeper->thread_rows);
   ppi_free(sweeper->async);
   ppi_free(sweeper->async_buckets);
   ppi_free(sweeper->flows);
@@ -30,54 +28,18 @@ static bool ends(const char *text, const char *with) {
   return len >= with_len && strcmp(text + len - with_len, with) == 0;
 }
 
-// Our own traces have further rows for what a thread submits and for what
-// wanders; their names begin with the thread's.
-static pprof_status find_threads(ppi_sweeper *sweeper, uint32_t process) {
-  static const char suffix[] = " submit";
-  const ppi_places *places = &sweeper->importer->places;
-  ppi_intern names = {.max_items = UINT32_MAX, .max_bytes = SIZE_MAX};
-  bool is_new;
-  uint32_t *rows = ppi_alloc((places->num_rows + 1) * sizeof *rows);
-  for (uint32_t i = 0; rows && i < places->num_rows; i++) {
-    const char *name = places->rows[i].name;
-    sweeper->is_async_row[i] = ends(name, " async");
-    if (!name || places->rows[i].process != process) continue;
-    uint32_t id = ppi_intern_id(&names, name, strlen(name), &is_new);
-    if (id && is_new) rows[id - 1] = i;
-  }
-  for (uint32_t i = 0; rows && i < places->num_rows; i++) {
-    const char *name = places->rows[i].name;
-    if (!ends(name, suffix) || places->rows[i].process != process) continue;
-    uint32_t id = ppi_intern_id(&names, name,
-                                strlen(name) - (sizeof suffix - 1), &is_new);
-    if (id && !is_new) sweeper->thread_rows[i] = rows[id - 1];
-  }
-  bool failed = !rows || names.failed;
-  ppi_intern_clear(&names);
-  ppi_free(rows);
-  return failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
-}
-
-static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer,
-                                 uint32_t process) {
+static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
   pprof_status status = ppi_tell_init(&sweeper->emit, importer);
   sweeper->rows = ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows);
-  sweeper->is_async_row = ppi_alloc(places->num_rows + 1);
-  sweeper->thread_rows =
-      ppi_alloc((places->num_rows + 1) * sizeof *sweeper->thread_rows);
   sweeper->async_buckets =
       ppi_alloc(PPI_SWEEP_BUCKETS * sizeof *sweeper->async_buckets);
   sweeper->reserved =
       ppi_alloc((importer->names.num_items + 1) * sizeof *sweeper->reserved);
-  if (!sweeper->rows || !sweeper->is_async_row || !sweeper->thread_rows ||
-      !sweeper->async_buckets || !sweeper->reserved)
-    return PPROF_STATUS_NO_MEMORY;
-  for (uint32_t i = 0; i < places->num_rows; i++) sweeper->thread_rows[i] = i;
-  if (status == PPROF_STATUS_OK && importer->header.is_own)
-    status = find_threads(sweeper, process);
-  return status;
+  return sweeper->rows && sweeper->async_buckets && sweeper->reserved
+             ? status
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- which processes ----
@@ -142,8 +104,7 @@ static ppi_device_record device_record_of(ppi_importer *importer,
   int64_t number = process->number;
   if (process->labels && strlen(process->labels) > 4)
     ppi_integer(process->labels + 4, strlen(process->labels + 4), &number);
-  uint32_t device =
-      ppi_place_device(places, number < 0 ? 0 : (uint64_t)number, PPI_NO_PLACE);
+  uint32_t device = ppi_place_device(places, number < 0 ? 0 : (uint64_t)number);
   return (ppi_device_record){
       .start = record->time,
       .end = record->end,
@@ -183,15 +144,9 @@ static pprof_status take_device_rows(ppi_importer *importer) {
 
 // ---- one process ----
 
-static bool is_left_out(ppi_sweeper *sweeper, const ppi_record *record) {
-  const ppi_row *row = &sweeper->importer->places.rows[record->row];
-  if (sweeper->importer->places.processes[record->process].is_device)
-    return record->kind == PPI_RECORD_RANGE || record->kind == PPI_RECORD_FLOW;
-  if (!sweeper->importer->header.is_own || !ends(row->name, " submit"))
-    return false;
-  sweeper->importer->skips[PPI_SKIP_SUBMIT_ROWS] +=
-      record->kind == PPI_RECORD_RANGE;
-  return true;
+static bool is_left_out(const ppi_sweeper *sweeper, const ppi_record *record) {
+  return sweeper->importer->places.processes[record->process].is_device &&
+         (record->kind == PPI_RECORD_RANGE || record->kind == PPI_RECORD_FLOW);
 }
 
 static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
@@ -240,7 +195,7 @@ static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
   ppi_sweeper sweeper;
   ppi_sort_merge records = {.sorter = NULL}, devices = {.sorter = NULL};
   uint64_t before[PPI_NUM_SKIPS];
-  pprof_status status = init_sweeper(&sweeper, importer, process);
+  pprof_status status = init_sweeper(&sweeper, importer);
   memcpy(before, importer->skips, sizeof before);
   sweeper.of_trace = of_trace;
   sweeper.process = process;
@@ -281,7 +236,9 @@ static pprof_status sweep_all(ppi_importer *importer, uint32_t main_process) {
     }
     if (next == PPI_NO_PLACE) break;
     is_done[next] = true;
-    status = sweep_process(importer, next, main_process, of_trace);
+    status = importer->header.is_own
+                 ? ppi_own_sweep(importer, next, of_trace, next == main_process)
+                 : sweep_process(importer, next, main_process, of_trace);
   }
   return status;
 }
@@ -295,8 +252,22 @@ static pprof_status add_process(ppi_importer *importer) {
              : PPROF_STATUS_OK;
 }
 
+// What stands beside the events of a single run is of the process that has
+// them.
+static void take_facts(ppi_importer *importer) {
+  ppi_process *process = importer->places.processes;
+  for (size_t i = 0; i < importer->places.num_processes; i++)
+    if (importer->places.processes[i].num_host > process->num_host)
+      process = &importer->places.processes[i];
+  if (!importer->facts || process->facts) return;
+  process->facts = importer->facts;
+  importer->facts = NULL;
+}
+
 pprof_status ppi_sweep(ppi_importer *importer) {
   pprof_status status = add_process(importer);
+  if (status == PPROF_STATUS_OK) take_facts(importer);
+  if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->own);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
   if (status == PPROF_STATUS_OK) status = take_device_rows(importer);
   if (status != PPROF_STATUS_OK) return status;

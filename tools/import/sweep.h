@@ -49,8 +49,6 @@ typedef struct ppi_sweeper {
   const uint64_t *of_trace;  // skips before the sweep
   uint32_t main_process, process;
   ppi_open_row *rows;
-  bool *is_async_row;
-  uint32_t *thread_rows;  // by row: of the thread it belongs to
   ppi_open *async;
   size_t num_async, async_capacity;
   uint32_t free_async, *async_buckets;  // + 1

@@ -15,7 +15,8 @@ typedef enum top_key {
   TOP_PADDLE,
   TOP_EXTRA,
   TOP_DISTRIBUTED,
-  TOP_OWN
+  TOP_OWN,
+  TOP_OWN_FORMAT
 } top_key;
 
 static const struct {
@@ -26,7 +27,8 @@ static const struct {
                 {"span_indx", TOP_PADDLE},
                 {"ExtraInfo", TOP_EXTRA},
                 {"distributedInfo", TOP_DISTRIBUTED},
-                {"otherData", TOP_OWN}};
+                {"otherData", TOP_OWN},
+                {"pprofTrace", TOP_OWN_FORMAT}};
 
 static bool is_key(const ppi_json_token *token, const char *text) {
   return token->len == strlen(text) &&
@@ -110,6 +112,10 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
         ppi_integer(token->text, token->len, &importer->header.base_ns);
   else if (importer->top_key == TOP_PADDLE && importer->depth == 1)
     importer->header.is_paddle = true;
+  else if (importer->top_key == TOP_OWN_FORMAT && importer->depth == 1 &&
+           !importer->has_events)
+    importer->header.is_own = importer->fields.is_own =
+        token->kind == PPI_JSON_NUMBER && token->number == 1;
   else if (importer->top_key == TOP_EXTRA && is_member)
     take_extra(importer, token);
   else if (importer->top_key == TOP_DISTRIBUTED && is_member)
@@ -122,7 +128,7 @@ static void take_key(ppi_importer *importer, const ppi_json_token *token) {
   memcpy(importer->info_key, token->text, len);
   importer->info_key[len] = '\0';
   if (importer->top_key == TOP_OWN && is_key(token, "trust"))
-    importer->header.is_own = true;
+    importer->header.is_older = !importer->header.is_own;
 }
 
 static void take_beside(ppi_importer *importer, const ppi_json_token *token) {
@@ -140,8 +146,25 @@ static void take_beside(ppi_importer *importer, const ppi_json_token *token) {
   }
 }
 
+// Whether a token is of what a run of our own says of itself: beside the
+// events, or in the args of one of them.
+static bool is_fact(const ppi_importer *importer, const ppi_json_token *token) {
+  const ppi_fields *fields = &importer->fields;
+  if (!importer->header.is_own) return false;
+  if (importer->is_in_event)
+    return fields->is_in_args && ppi_own_is_run(fields) &&
+           !(fields->depth == 2 && is_close(token->kind));
+  return importer->top_key == TOP_OWN && importer->event_depth == 0 &&
+         importer->depth >= 2 &&
+         !(importer->depth == 2 && is_close(token->kind));
+}
+
 bool ppi_trace_take(void *context, const ppi_json_token *token) {
   ppi_importer *importer = context;
+  if (is_fact(importer, token)) {
+    importer->status = ppi_own_take_fact(importer, token);
+    if (importer->status != PPROF_STATUS_OK) return false;
+  }
   if (importer->is_in_event) {
     if (ppi_fields_take(&importer->fields, token)) return true;
     importer->is_in_event = false;

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of our own traces to records: what the Chrome writer put into args.
+#include <string.h>
+
+#include "importer.h"
+#include "mem.h"
+
+typedef enum own_number {
+  OWN_WINDOW,
+  OWN_DEPTH,
+  OWN_ASYNC,
+  OWN_STEP,
+  OWN_VALUE,
+  OWN_SEQ,
+  OWN_ITEMS,
+  OWN_BYTES,
+  OWN_FLOPS,
+  OWN_PARAMS,
+  OWN_STREAM,
+  OWN_DEVICE_START,
+  OWN_DEVICE_END,
+  OWN_DEVICE_OFF,
+  OWN_DEVICE_ERROR,
+  OWN_CPU_KNOWN,
+  OWN_CPU_LAST = OWN_CPU_KNOWN + 8,
+  OWN_FIRST_FLAG
+} own_number;
+
+static const struct {
+  const char *key;
+  uint32_t number;
+} keys[] = {{"window", OWN_WINDOW},
+            {"depth", OWN_DEPTH},
+            {"async", OWN_ASYNC},
+            {"step", OWN_STEP},
+            {"value", OWN_VALUE},
+            {"seq", OWN_SEQ},
+            {"items", OWN_ITEMS},
+            {"bytes", OWN_BYTES},
+            {"flops", OWN_FLOPS},
+            {"params", OWN_PARAMS},
+            {"on_stream", OWN_STREAM},
+            {"device_start_ns", OWN_DEVICE_START},
+            {"device_end_ns", OWN_DEVICE_END},
+            {"device_off_ns", OWN_DEVICE_OFF},
+            {"device_error_ns", OWN_DEVICE_ERROR},
+            {"cpu_known", OWN_CPU_KNOWN},
+            {"cpu_user_ns", OWN_CPU_KNOWN + 1},
+            {"cpu_sys_ns", OWN_CPU_KNOWN + 2},
+            {"cpu_inner_ns", OWN_CPU_KNOWN + 3},
+            {"run_queue_ns", OWN_CPU_KNOWN + 4},
+            {"voluntary_switches", OWN_CPU_KNOWN + 5},
+            {"involuntary_switches", OWN_CPU_KNOWN + 6},
+            {"minor_faults", OWN_CPU_KNOWN + 7},
+            {"major_faults", OWN_CPU_LAST}};
+
+static const struct {
+  const char *key;
+  uint32_t flag;
+} flags[] = {{"clipped", PPROF_FLAG_CLIPPED},
+             {"abandoned", PPROF_FLAG_ABANDONED},
+             {"late", PPROF_FLAG_LATE},
+             {"in_graph", PPROF_FLAG_IN_GRAPH},
+             {"no_device_time", PPROF_FLAG_NO_DEVICE_TIME},
+             {"async", PPROF_FLAG_ASYNC},
+             {"paired", PPROF_FLAG_PAIRED},
+             {"inner", PPROF_FLAG_INNER},
+             {"communication", PPROF_FLAG_COMMUNICATION},
+             {"reserved", PPROF_FLAG_RESERVED},
+             {"projected", PPROF_FLAG_PROJECTED}};
+
+typedef struct own_event {
+  double numbers[OWN_FIRST_FLAG];
+  bool has[OWN_FIRST_FLAG];
+  int64_t start, end;
+  ppi_own_record record;
+} own_event;
+
+static void read_args(const ppi_fields *fields, own_event *event) {
+  for (size_t i = 0; i < fields->num_numbers; i++) {
+    const ppi_number *number = &fields->numbers[i];
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+      if (strcmp(number->key, keys[k].key) != 0) continue;
+      event->numbers[keys[k].number] = number->value;
+      event->has[keys[k].number] = true;
+    }
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+      if (strcmp(number->key, flags[k].key) == 0)
+        event->record.flags |= flags[k].flag;
+  }
+}
+
+static uint64_t whole(const own_event *event, uint32_t number) {
+  double value = event->numbers[number];
+  return value >= 0 && value < 0x1p63 ? (uint64_t)value : 0;
+}
+
+static uint32_t short_of(const own_event *event, uint32_t number) {
+  uint64_t value = whole(event, number);
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static ppi_own_word unsigned_word(uint64_t value) {
+  return (ppi_own_word){.u = value};
+}
+
+static pprof_status add(ppi_importer *importer, const own_event *event,
+                        ppi_own_part part, const ppi_own_word *words,
+                        size_t num) {
+  ppi_own_record record = event->record;
+  record.part = (uint8_t)part;
+  record.num = (uint8_t)num;
+  memcpy(record.words, words, num * sizeof *words);
+  uint32_t process = importer->places.rows[record.row].process;
+  return ppi_sorter_add(&importer->own, process, &record);
+}
+
+// ---- what an event has beside its times ----
+
+static pprof_status add_device(ppi_importer *importer, const own_event *event) {
+  ppi_own_word words[4] = {unsigned_word(short_of(event, OWN_STREAM))};
+  size_t num = 1;
+  if (event->has[OWN_DEVICE_START]) {
+    words[num++] = unsigned_word(whole(event, OWN_DEVICE_START));
+    words[num++] = unsigned_word(whole(event, OWN_DEVICE_END));
+    words[num++] = unsigned_word(whole(event, OWN_DEVICE_OFF));
+    ppi_import_span(importer, whole(event, OWN_DEVICE_START) + PPI_RECORD_BIAS,
+                    whole(event, OWN_DEVICE_END) + PPI_RECORD_BIAS);
+  }
+  return add(importer, event, PPI_OWN_DEVICE, words, num);
+}
+
+static pprof_status add_work(ppi_importer *importer, const own_event *event) {
+  ppi_own_word words[4];
+  bool is_stated = false;
+  for (uint32_t i = 0; i < 4; i++) {
+    words[i].d = event->numbers[OWN_ITEMS + i];
+    is_stated |= event->has[OWN_ITEMS + i];
+  }
+  return is_stated ? add(importer, event, PPI_OWN_WORK, words, 4)
+                   : PPROF_STATUS_OK;
+}
+
+static pprof_status add_cpu(ppi_importer *importer, const own_event *event) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (!event->has[OWN_CPU_KNOWN]) return status;
+  for (uint32_t i = 0; i < 9 && status == PPROF_STATUS_OK; i += 4) {
+    ppi_own_word words[4] = {{0}};
+    for (uint32_t k = 0; k < 4 && i + k < 9; k++)
+      words[k] = unsigned_word(whole(event, OWN_CPU_KNOWN + i + k));
+    status =
+        add(importer, event, (ppi_own_part)(PPI_OWN_CPU + i / 4), words, 4);
+  }
+  return status;
+}
+
+static pprof_status add_flows(ppi_importer *importer, const own_event *event) {
+  const ppi_fields *fields = &importer->fields;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < fields->num_flows && status == PPROF_STATUS_OK;) {
+    ppi_own_word words[4];
+    size_t num = 0;
+    for (; num < 4 && i < fields->num_flows; i++)
+      words[num++] = unsigned_word(fields->flows[i]);
+    status = add(importer, event, PPI_OWN_FLOWS, words, num);
+  }
+  return status;
+}
+
+static pprof_status add_event(ppi_importer *importer, const own_event *event,
+                              double value) {
+  const ppi_own_word words[4] = {
+      unsigned_word((uint64_t)event->end + PPI_RECORD_BIAS),
+      {.d = value},
+      unsigned_word(whole(event, OWN_SEQ))};
+  importer->num_events++;
+  importer->places.processes[importer->places.rows[event->record.row].process]
+      .num_host++;
+  ppi_import_span(importer, event->record.time,
+                  (uint64_t)event->end + PPI_RECORD_BIAS);
+  pprof_status status = add(importer, event, PPI_OWN_MAIN, words, 3);
+  if (status == PPROF_STATUS_OK && event->has[OWN_STREAM])
+    status = add_device(importer, event);
+  if (status == PPROF_STATUS_OK) status = add_work(importer, event);
+  if (status == PPROF_STATUS_OK) status = add_cpu(importer, event);
+  return status == PPROF_STATUS_OK ? add_flows(importer, event) : status;
+}
+
+// ---- kinds of events ----
+
+static pprof_status find_site(ppi_importer *importer, own_event *event) {
+  const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
+  ppi_label label = {cat->text, importer->fields.name,
+                     cat->kind == PPI_SCALAR_TEXT ? cat->len : 0,
+                     importer->fields.name_len};
+  importer->skips[PPI_SKIP_NAMES_CUT] += importer->fields.name_cut;
+  event->record.site = ppi_import_site(importer, &label);
+  return event->record.site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status take_range(ppi_importer *importer, own_event *event) {
+  int64_t length;
+  // The submission has the device side, too.
+  if (event->has[OWN_DEVICE_ERROR]) return PPROF_STATUS_OK;
+  if (!ppi_import_ns(&importer->fields.fields[PPI_FIELD_DUR], &length) ||
+      length < 0 || length > PPI_IMPORT_MAX_NS - event->start) {
+    importer->skips[PPI_SKIP_BAD_TIME]++;
+    return PPROF_STATUS_OK;
+  }
+  event->end = event->start + length;
+  event->record.kind =
+      event->has[OWN_STREAM] ? PPROF_KIND_DEVICE_RANGE : PPROF_KIND_RANGE;
+  return add_event(importer, event, event->numbers[OWN_STEP]);
+}
+
+// "window 3 opens"
+static pprof_status take_window(ppi_importer *importer,
+                                const own_event *event) {
+  const char *name = importer->fields.name;
+  const char *number = name + sizeof("window ") - 1;
+  size_t len = importer->fields.name_len;
+  const char *end = len > 7 ? memchr(number, ' ', len - 7) : NULL;
+  int64_t index;
+  if (!end || !ppi_integer(number, (size_t)(end - number), &index) ||
+      index < 0 || index > UINT32_MAX) {
+    importer->skips[PPI_SKIP_MALFORMED]++;
+    return PPROF_STATUS_OK;
+  }
+  const ppi_own_word words[4] = {unsigned_word((uint64_t)index),
+                                 unsigned_word(strcmp(end, " opens") == 0)};
+  importer->num_events++;
+  importer->places.processes[importer->places.rows[event->record.row].process]
+      .num_host++;
+  ppi_import_span(importer, event->record.time, event->record.time);
+  return add(importer, event, PPI_OWN_WINDOW, words, 2);
+}
+
+static pprof_status take_counter(ppi_importer *importer, own_event *event) {
+  const ppi_scalar *change = &importer->fields.fields[PPI_FIELD_CHANGE];
+  if (change->kind == PPI_SCALAR_NUMBER) {
+    event->numbers[OWN_BYTES] = change->number;
+    event->has[OWN_BYTES] = true;
+  }
+  if (importer->fields.fields[PPI_FIELD_RESERVED].kind != PPI_SCALAR_NONE)
+    event->record.flags |= PPROF_FLAG_RESERVED;
+  event->record.kind = PPROF_KIND_COUNTER;
+  return add_event(importer, event, event->numbers[OWN_VALUE]);
+}
+
+static bool is_window(const ppi_scalar *cat) {
+  return cat->kind == PPI_SCALAR_TEXT && strcmp(cat->text, "window") == 0;
+}
+
+static pprof_status take(ppi_importer *importer, char ph) {
+  ppi_fields *fields = &importer->fields;
+  own_event event = {.record = {.order = importer->own.num_added}};
+  uint32_t process =
+      ppi_place_process(&importer->places, &fields->fields[PPI_FIELD_PID]);
+  if (process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  event.record.row = ppi_place_row(&importer->places, process,
+                                   &fields->fields[PPI_FIELD_TID], false);
+  if (event.record.row == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_import_ns(&fields->fields[PPI_FIELD_TS], &event.start) ||
+      event.start < 0) {
+    importer->skips[PPI_SKIP_BAD_TIME]++;
+    return PPROF_STATUS_OK;
+  }
+  event.end = event.start;
+  event.record.time = (uint64_t)event.start + PPI_RECORD_BIAS;
+  if (ph == 'i' && is_window(&fields->fields[PPI_FIELD_CAT]))
+    return take_window(importer, &event);
+  read_args(fields, &event);
+  importer->skips[PPI_SKIP_NOT_FINITE] += fields->num_nulls;
+  event.record.window = short_of(&event, OWN_WINDOW);
+  event.record.depth = short_of(&event, OWN_DEPTH);
+  pprof_status status = find_site(importer, &event);
+  if (status != PPROF_STATUS_OK) return status;
+  if (ph == 'C') return take_counter(importer, &event);
+  event.record.kind = PPROF_KIND_MARK;
+  return ph == 'X' ? take_range(importer, &event)
+                   : add_event(importer, &event, 0);
+}
+
+pprof_status ppi_own_take(ppi_importer *importer, char ph) {
+  // Arrows repeat the flows of the ranges.
+  if (strchr("stf", ph)) return PPROF_STATUS_OK;
+  if (strchr("XiC", ph)) return take(importer, ph);
+  importer->skips[PPI_SKIP_UNKNOWN_KIND]++;
+  return PPROF_STATUS_OK;
+}
+
+// ---- names and facts ----
+
+void ppi_own_name_row(ppi_importer *importer, uint32_t row) {
+  const ppi_fields *fields = &importer->fields;
+  for (size_t i = 0; i < fields->num_numbers; i++) {
+    const ppi_number *number = &fields->numbers[i];
+    if (strcmp(number->key, "lane") != 0 || !(number->value >= 0) ||
+        number->value >= UINT32_MAX)
+      continue;
+    importer->places.rows[row].lane = (uint32_t)number->value;
+    importer->places.rows[row].has_lane = true;
+  }
+}
+
+pprof_status ppi_own_take_fact(ppi_importer *importer,
+                               const ppi_json_token *token) {
+  if (!importer->facts) importer->facts = ppi_alloc(sizeof *importer->facts);
+  return importer->facts && ppi_own_facts_take(importer->facts, token)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+bool ppi_own_is_run(const ppi_fields *fields) {
+  const ppi_scalar *ph = &fields->fields[PPI_FIELD_PH];
+  return ph->kind == PPI_SCALAR_TEXT && ph->text[0] == 'M' &&
+         fields->name_len == 3 && memcmp(fields->name, "run", 3) == 0;
+}
