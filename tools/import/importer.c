@@ -243,6 +243,8 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   if (source->damaged)
     set_bad(reading, source->num_out, "the gzip data is damaged or cut");
   finish_json(reading);
+  reading->importer->skips[PPI_SKIP_NOT_FINITE] +=
+      ppi_json_num_not_finite(reading->json);
   memcpy(reading->importer->hash, source->hash, sizeof source->hash);
   if (!reading->importer->has_events)
     return reading->bad

@@ -46,17 +46,21 @@ class Handler {
     return Tell(PPI_JSON_ARRAY_END, error);
   }
   bool on_key_part(string_view text, std::size_t, error_code &) {
+    in_text_ = true;
     Keep(text);
     return true;
   }
   bool on_key(string_view text, std::size_t, error_code &error) {
+    in_text_ = false;
     text = Joined(text);
     return Tell({PPI_JSON_KEY, text.data(), Cut(text.size()), 0}, error);
   }
   bool on_string_part(string_view text, std::size_t, error_code &error) {
+    in_text_ = true;
     return Tell({PPI_JSON_STRING_PART, text.data(), text.size(), 0}, error);
   }
   bool on_string(string_view text, std::size_t, error_code &error) {
+    in_text_ = false;
     return Tell({PPI_JSON_STRING, text.data(), text.size(), 0}, error);
   }
   bool on_number_part(string_view text, error_code &) {
@@ -87,6 +91,11 @@ class Handler {
 
   bool stopped() const {
     return stopped_;
+  }
+  // A string has begun and not ended. Of one that has no byte yet the parser
+  // does not tell.
+  bool in_text() const {
+    return in_text_;
   }
 
  private:
@@ -123,7 +132,7 @@ class Handler {
 
   ppi_json_take take_;
   void *context_;
-  bool stopped_ = false;
+  bool stopped_ = false, in_text_ = false;
   std::size_t kept_len_ = 0;
   char kept_[PPI_JSON_MAX_KEY];
 };
@@ -146,6 +155,11 @@ struct ppi_json {
 
   boost::json::basic_parser<Handler> parser;
   char error[128] = "";
+  std::uint64_t num_not_finite = 0;
+  char last = '\0';  // but white space
+  // The end of a piece that may be the beginning of a word.
+  char held[sizeof "-Infinity"];
+  std::size_t num_held = 0;
 };
 
 static ppi_json_state Fail(ppi_json *json, const error_code &error) {
@@ -174,11 +188,108 @@ extern "C" void ppi_json_destroy(ppi_json *json) {
   delete json;
 }
 
+// ---- numbers that are not finite ----
+
+static const string_view words[] = {"NaN", "Infinity", "-Infinity"};
+
+// Where the first of them begins, or what may become one at the end.
+static std::size_t FindWord(string_view bytes) {
+  std::size_t first = bytes.size();
+  for (string_view word : words) {
+    std::size_t at = bytes.find(word);
+    if (at != string_view::npos && at < first) first = at;
+  }
+  if (first < bytes.size()) return first;
+  std::size_t tail = bytes.size() < 8 ? bytes.size() : 8;
+  for (std::size_t at = bytes.size() - tail; at < bytes.size(); at++)
+    for (string_view word : words)
+      if (word.starts_with(bytes.substr(at))) return at;
+  return bytes.size();
+}
+
+// A value follows one of these.
+static bool IsValue(const ppi_json *json) {
+  return !json->parser.handler().in_text() &&
+         (json->last == ':' || json->last == '[' || json->last == ',');
+}
+
+static void KeepLast(ppi_json *json, string_view bytes) {
+  std::size_t at = bytes.find_last_not_of(" \t\r\n");
+  if (at != string_view::npos) json->last = bytes[at];
+}
+
+static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
+  if (bytes.empty()) return 0;
+  std::size_t used =
+      json->parser.write_some(true, bytes.data(), bytes.size(), error);
+  KeepLast(json, bytes.substr(0, used));
+  return used;
+}
+
+static bool Ends(const ppi_json *json, const error_code &error) {
+  return error || json->parser.done();
+}
+
+// What is held with as much of `bytes` as completes a word; answers how much.
+static std::size_t FeedHeld(ppi_json *json, string_view bytes,
+                            error_code &error) {
+  string_view held(json->held, json->num_held);
+  for (string_view word : words) {
+    string_view rest = word.starts_with(held) ? word.substr(held.size()) : "";
+    if (rest.empty() ||
+        rest.substr(0, bytes.size()) != bytes.substr(0, rest.size()))
+      continue;
+    std::size_t len = rest.size() < bytes.size() ? rest.size() : bytes.size();
+    std::memcpy(json->held + json->num_held, bytes.data(), len);
+    json->num_held += len;
+    if (len < rest.size()) return len;
+    json->num_held = 0;
+    if (IsValue(json)) {
+      json->num_not_finite++;
+      Feed(json, "null", error);
+    } else {
+      Feed(json, word, error);
+    }
+    return len;
+  }
+  json->num_held = 0;
+  char copy[sizeof json->held];
+  std::memcpy(copy, held.data(), held.size());
+  Feed(json, string_view(copy, held.size()), error);
+  return 0;
+}
+
+static std::size_t FeedAll(ppi_json *json, string_view bytes,
+                           error_code &error) {
+  std::size_t used = 0;
+  while (used < bytes.size()) {
+    string_view rest = bytes.substr(used);
+    if (json->num_held > 0) {
+      used += FeedHeld(json, rest, error);
+      if (Ends(json, error)) break;
+      continue;
+    }
+    std::size_t at = FindWord(rest);
+    used += Feed(json, rest.substr(0, at), error);
+    if (Ends(json, error) || at == rest.size()) break;
+    json->held[0] = rest[at];
+    json->num_held = 1;
+    used++;
+  }
+  return used;
+}
+
 extern "C" ppi_json_state ppi_json_write(ppi_json *json, const char *bytes,
                                          size_t len, size_t *out_used) {
   try {
     error_code error;
-    *out_used = json->parser.write_some(len > 0, bytes, len, error);
+    if (len > 0) {
+      *out_used = FeedAll(json, string_view(bytes, len), error);
+    } else {
+      *out_used = 0;
+      if (json->num_held > 0) FeedHeld(json, string_view("", 1), error);
+      if (!error) json->parser.write_some(false, bytes, 0, error);
+    }
     if (error) return Fail(json, error);
     return json->parser.done() ? PPI_JSON_DONE : PPI_JSON_MORE;
   } catch (...) {
@@ -186,6 +297,10 @@ extern "C" ppi_json_state ppi_json_write(ppi_json *json, const char *bytes,
     std::snprintf(json->error, sizeof json->error, "out of memory");
     return PPI_JSON_BAD;
   }
+}
+
+extern "C" uint64_t ppi_json_num_not_finite(const ppi_json *json) {
+  return json->num_not_finite;
 }
 
 extern "C" const char *ppi_json_error(const ppi_json *json) {

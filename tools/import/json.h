@@ -56,6 +56,8 @@ typedef enum ppi_json_state {
 // *out_used is how many were taken, up to the error if there is one.
 ppi_json_state ppi_json_write(ppi_json *json, const char *bytes, size_t len,
                               size_t *out_used);
+// NaN, Infinity and -Infinity, which JSON does not have, are taken for null.
+uint64_t ppi_json_num_not_finite(const ppi_json *json);
 // ppi_json_error says what was wrong after PPI_JSON_BAD.
 const char *ppi_json_error(const ppi_json *json);
 
