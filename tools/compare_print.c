@@ -80,7 +80,7 @@ int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code) {
   ppi_report_format format = ppi_tool_format(options);
   bool as_table = format == PPI_FORMAT_TABLE;
-  ppi_page page = {0};
+  ppi_page page = {.is_raw = options->raw};
   ppi_view view;
   bool ok = result->num_inputs == 2
                 ? ppi_compare_pairs(result, as_table, &view)

@@ -109,6 +109,10 @@ static const struct option_row option_table[] = {
      PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", NULL,
      "the unit of times in tables; csv and json keep ns [ms; torch as it"
      " fits]"},
+    {"raw", 0, OPTION_FLAG, FIELD(raw),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN | PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH,
+     NULL, NULL,
+     "csv: names as they are; else those a spreadsheet would run get a '"},
     {"strict", 0, OPTION_FLAG, FIELD(strict),
      PPI_VERB_SUMMARY | PPI_VERB_CHECK | PPI_VERB_RUN, NULL, NULL,
      "exit 1 when anything was lost"},

@@ -33,7 +33,7 @@ struct ppi_tool_options {
   long top, warmup;  // LONG_MIN: not given
   bool thread_sep, op_detail;
   bool sequential;
-  bool force, strict, keep, origin, help, version;
+  bool force, strict, keep, origin, raw, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;
   const char **inputs;  // the operands after the verb

@@ -240,7 +240,7 @@ static void put_json_head(const struct search *search, ppi_page *page) {
 static int print(const struct search *search, int code) {
   ppi_report_format format = ppi_tool_format(search->options);
   ppi_view view = {.kind = &kind};
-  ppi_page page = {0};
+  ppi_page page = {.is_raw = search->options->raw};
   put_answer(search, &view.note);
   bool ok = fill_rows(search, &view) && !view.note.failed;
   if (format == PPI_FORMAT_JSON) put_json_head(search, &page);

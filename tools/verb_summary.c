@@ -167,7 +167,8 @@ static int write_report(const struct ppi_tool_options *options,
       .style = style_of(options),
       .sort = options->sort,
       .top = options->top,
-      .peaks = &peaks};
+      .peaks = &peaks,
+      .is_raw = options->raw};
   FILE *out;
   int opened = ppi_tool_output_open(options, &out);
   if (opened != PPI_EXIT_DONE) return opened;

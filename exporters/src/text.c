@@ -140,9 +140,21 @@ void ppi_page_json(ppi_page *page, const char *name) {
   ppi_page_text(page, "\"");
 }
 
+// Also in the width of East Asian characters. Tabs and line ends become
+// visible, so no text begins with one.
+static bool is_formula(const char *name) {
+  static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b",
+                                     "\xef\xbc\x8d", "\xef\xbc\xa0"};
+  if (*name && strchr("=+-@", *name)) return true;
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+    if (strncmp(name, wide[i], 3) == 0) return true;
+  return false;
+}
+
 void ppi_page_csv(ppi_page *page, const char *name) {
   size_t len = strlen(name);
-  bool quoted = strpbrk(name, ",\"") != NULL ||
+  bool guarded = !page->is_raw && is_formula(name);
+  bool quoted = guarded || strpbrk(name, ",;\"") != NULL ||
                 (len && (name[0] == ' ' || name[len - 1] == ' '));
   if (!quoted) {
     ppi_page_visible(page, name);
@@ -151,7 +163,7 @@ void ppi_page_csv(ppi_page *page, const char *name) {
   ppi_page visible = {0};
   ppi_page_visible(&visible, name);
   page->failed |= visible.failed;
-  ppi_page_text(page, "\"");
+  ppi_page_text(page, guarded ? "\"'" : "\"");
   for (size_t i = 0; i < visible.len; i++) {
     if (visible.bytes[i] == '"') ppi_page_text(page, "\"");
     ppi_page_bytes(page, &visible.bytes[i], 1);

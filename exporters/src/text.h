@@ -19,6 +19,7 @@ typedef struct ppi_page {
   char *bytes;
   size_t len, capacity;
   bool failed;
+  bool is_raw;  // CSV without the guard against formulas
 } ppi_page;
 
 void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len);
@@ -41,7 +42,10 @@ void ppi_page_markdown(ppi_page *page, const char *name);
 // A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD each,
 // what ppi_page_visible escapes, and the '<' of "</" and "<!", are spelt \u.
 void ppi_page_json(ppi_page *page, const char *name);
-// A CSV field: visible, and quoted where it must be (RFC 4180).
+// A text as a CSV field: visible, and quoted where it must be (RFC 4180), or
+// where a spreadsheet of another country would split it. One that a spreadsheet
+// would take for a formula begins with an apostrophe, unless the page is raw.
+// Numbers do not come here.
 void ppi_page_csv(ppi_page *page, const char *name);
 
 // ppi_page_width counts code points.

@@ -153,7 +153,7 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
                                ppi_report_format format, FILE *out) {
   if (!are_valid(options)) return PPROF_STATUS_INVALID;
   ppi_view views[NUM_VIEWS];
-  ppi_page page = {0};
+  ppi_page page = {.is_raw = options->is_raw};
   size_t num = 0;
   pprof_status status = build_views(figures, options, views, &num);
   if (status == PPROF_STATUS_OK) {

@@ -107,6 +107,7 @@ typedef struct ppi_report_options {
   long top;          // rows of each named kind; 0, -1: all, LONG_MIN: the
                      // style's own choice
   const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
+  bool is_raw;             // CSV without the guard against formulas
 } ppi_report_options;
 
 // ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists

@@ -7,6 +7,8 @@ What comes out, errors included, has no control character but line ends, no
 bidi mark, nothing but UTF-8; JSON is valid and cannot end a script; a name has
 a line of its own in every line-based format.
 """
+import csv
+import io
 import json
 import os
 import pathlib
@@ -120,6 +122,49 @@ class NamesTest(unittest.TestCase):
         for options in [["--thread-sep"], ["--op-detail"], ["--top", "3"]]:
             for form in FORMATS:
                 self.run_tool(*options, "-f", form, self.log)
+
+    def csv_names(self, *options):
+        """Names of Overhead, all others being numbers, of UserDefined."""
+        text = self.run_tool("-f", "csv", "--view", "userdefined", *options,
+                             "formula.json")
+        # As a spreadsheet may split it where a comma is for decimals.
+        for delimiter in ",;":
+            for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+                yield row
+
+    def test_no_cell_is_a_formula(self):
+        names = ["=1+1", "+1", "-352", "@SUM(A1)", "\t=1", "\r=1", " =1",
+                 "a;=1", "a,=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
+        made = [{"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": 10 * at,
+                 "dur": 5} for at, name in enumerate(names)]
+        pathlib.Path("formula.json").write_text(json.dumps(made))
+        found = set()
+        for row in self.csv_names():
+            for cell in row:
+                found.add(cell)
+                self.assertNotIn(cell[:1], tuple("=+-@\t\r\uff1d\uff0b\uff0d"
+                                                 "\uff20"), row)
+        for name in names[:4] + names[9:]:
+            self.assertIn("'" + name, found)
+        for name in names[6:9]:
+            self.assertIn(name, found)
+        raw = {cell for row in self.csv_names("--raw") for cell in row}
+        for name in names[:4] + names[6:]:
+            self.assertIn(name, raw)
+
+    # Numbers are no names: one below zero stays one.
+    def test_numbers_stay_numbers(self):
+        made = [{"ph": "X", "name": "step", "cat": "ProfileStep", "pid": 1,
+                 "tid": 9, "ts": 0, "dur": 10}]
+        made += [{"ph": "X", "name": name, "cat": cat, "pid": 1, "tid": tid,
+                  "ts": 0, "dur": 10}
+                 for tid, (name, cat) in enumerate(
+                     [("f", "Forward"), ("b", "Backward")])]
+        pathlib.Path("others.json").write_text(json.dumps(made))
+        text = self.run_tool("-f", "csv", "--view", "model", "others.json")
+        rows = {row[0]: row for row in csv.reader(io.StringIO(text))}
+        self.assertEqual("-10000", rows["Others"][2])
+        self.assertEqual(-100, float(rows["Others"][6]))
 
     def test_trace(self):
         text = self.run_tool("trace", self.log, "-o", "-")
