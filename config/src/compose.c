@@ -198,8 +198,7 @@ pprof_status pprof_stop(pprof_error *error) {
     return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
   pprof_status status = stop_own(&own);
   give_lock();
-  if (status == PPROF_STATUS_OK) return status;
-  ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  if (status != PPROF_STATUS_OK) ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
   if (error) *error = own;
   return status;
 }

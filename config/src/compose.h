@@ -63,6 +63,7 @@ typedef struct ppi_compose_calls {
   const char *(*log_writer_path)(const pprof_sink *sink);
   const char *(*log_writer_part_path)(const pprof_sink *sink);
   const char *(*log_writer_error)(const pprof_sink *sink);
+  const char *(*log_writer_note)(const pprof_sink *sink);
   pprof_status (*flight_create)(const ppi_flight_options *options,
                                 pprof_sink **out, pprof_error *error);
   pprof_status (*flight_set_rules)(pprof_sink *sink, const ppi_rule *rules,

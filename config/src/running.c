@@ -49,6 +49,7 @@ static const ppi_compose_calls real_calls = {
     .log_writer_path = ppi_log_writer_path,
     .log_writer_part_path = ppi_log_writer_part_path,
     .log_writer_error = ppi_log_writer_error,
+    .log_writer_note = ppi_log_writer_note,
     .flight_create = ppi_flight_create,
     .flight_set_rules = ppi_flight_set_rules,
     .flight_trigger = ppi_flight_trigger,
@@ -255,7 +256,7 @@ pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
 bool ppi_running_is_same(const ppi_running *a, const ppi_running *b) {
   char *x = config_text(a);
   char *y = config_text(b);
-  bool same = x && y && strcmp(x, y) == 0 && strcmp(a->output, b->output) == 0;
+  bool same = x && y && strcmp(x, y) == 0 && strcmp(a->wanted, b->wanted) == 0;
   free(x);
   free(y);
   return same;
@@ -272,6 +273,13 @@ static void tell_failure(const ppi_running *run, pprof_status status,
     ppi_running_tell_trace(run, status, error);
 }
 
+// A success says, too, that the log is not called what it was asked for.
+static void tell_name(const ppi_running *run, pprof_error *error) {
+  const char *note =
+      run->log ? ppi_running_calls->log_writer_note(run->log) : "";
+  if (error) snprintf(error->text, sizeof error->text, "%s", note);
+}
+
 // Whoever waits at the control thread for what ends with the session is told
 // after it.
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
@@ -283,9 +291,8 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   if (first == PPROF_STATUS_OK && run->config.log)
     // Of a rotated one, the last segment.
     ppi_message(PPI_MESSAGE_INFO, "wrote %s",
-                run->config.rotate_bytes
-                    ? ppi_running_calls->log_writer_path(run->log)
-                    : run->output);
+                ppi_running_calls->log_writer_path(run->log));
+  if (first == PPROF_STATUS_OK) tell_name(run, error);
   ppi_running_destroy(run);
   return first;
 }

@@ -21,13 +21,14 @@ typedef struct ppi_triggers ppi_triggers;
 typedef struct ppi_running {
   ppi_config config;  // at the start; later ones are the control thread's
   pprof_session *session;
-  pprof_report *report;  // NULL: no export needs one
-  pprof_sink *log;       // the session's; NULL: none
-  pprof_sink *flight;    // the same
-  ppi_disk *disk;        // NULL: no limit
-  bool injected;         // injection started it
-  bool adopted;          // and the program has started it again since
-  bool forked;           // in a process that was forked
+  pprof_report *report;   // NULL: no export needs one
+  pprof_sink *log;        // the session's; NULL: none
+  pprof_sink *flight;     // the same
+  ppi_disk *disk;         // NULL: no limit
+  bool injected;          // injection started it
+  bool adopted;           // and the program has started it again since
+  bool forked;            // in a process that was forked
+  char wanted[PATH_MAX];  // what the log is to be called, where it can
   char output[PATH_MAX];
   char log_part[PATH_MAX];  // where the log is until the end
   char flight_output[PATH_MAX];
@@ -75,8 +76,8 @@ pprof_status ppi_running_plain_failure(pprof_error *error, pprof_status status,
 // running_paths.c
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
                                       pprof_error *error);
-// A writer has made its file `own` instead: another process writes `path`, and
-// this one's has a number.
+// A writer has made its file `own` instead, with a number: `path` is another
+// run's.
 void ppi_running_note_path(char path[PATH_MAX], const char *own);
 // Renames what injection's run `ended` has left under a name that `next` is
 // about to write.

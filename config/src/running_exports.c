@@ -111,7 +111,7 @@ static pprof_status write_window(ppi_running *run, size_t at, uint32_t window,
   pprof_status status = ppi_expand_window(run->export_paths[at], window, path);
   if (status != PPROF_STATUS_OK)
     return ppi_fail(error, status, "the path of window %u is too long", window);
-  status = ppi_part_open(path, false, &part, error);
+  status = ppi_part_open(path, NULL, &part, error);
   if (status != PPROF_STATUS_OK) return status;
   return write_table(run, &run->config.exports[at], report, &part, error);
 }
@@ -240,10 +240,8 @@ static pprof_status add_report(ppi_running *run, pprof_error *error) {
 static pprof_status claim(ppi_running *run, size_t at, pprof_error *error) {
   ppi_part *part = &run->export_parts[at];
   char *path = run->export_paths[at];
-  struct stat found;
-  if (stat(path, &found) == 0 && !S_ISREG(found.st_mode))
-    return PPROF_STATUS_OK;
-  pprof_status status = ppi_part_open(path, false, part, error);
+  if (ppi_part_goes_in_place(path)) return PPROF_STATUS_OK;
+  pprof_status status = ppi_part_open(path, NULL, part, error);
   if (status == PPROF_STATUS_OK) ppi_running_note_path(path, part->path);
   return status;
 }
@@ -276,7 +274,7 @@ static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
   ppi_part *part = &run->export_parts[at];
   pprof_status status = PPROF_STATUS_OK;
   if (!part->path)
-    status = ppi_part_open(run->export_paths[at], false, part, error);
+    status = ppi_part_open(run->export_paths[at], NULL, part, error);
   if (status != PPROF_STATUS_OK) return status;
   return write_table(run, &run->config.exports[at], run->report, part, error);
 }

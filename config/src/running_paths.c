@@ -163,6 +163,7 @@ pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
   pprof_status status = PPROF_STATUS_OK;
   if (run->config.log)
     status = expand_own(run, &run->config.output, run->output, error);
+  strcpy(run->wanted, run->output);
   if (status == PPROF_STATUS_OK && run->config.flight.given)
     status = expand_flight(run, error);
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
@@ -181,7 +182,7 @@ static const char *name_in(const char *path) {
 void ppi_running_note_path(char path[PATH_MAX], const char *own) {
   if (strcmp(name_in(path), name_in(own)) == 0 || strlen(own) >= PATH_MAX)
     return;
-  ppi_message(PPI_MESSAGE_WARN, "%s is being written: recording to %s", path,
+  ppi_message(PPI_MESSAGE_WARN, "%s is there already: recording to %s", path,
               own);
   strcpy(path, own);
 }
@@ -192,8 +193,10 @@ static void keep_apart(const char *path, const ppi_running *next) {
   for (size_t i = 0; i < next->config.num_exports; i++)
     meets = meets || strcmp(path, next->export_paths[i]) == 0;
   char *apart = meets ? ppi_log_sibling_path(path, "injected") : NULL;
-  if (apart && rename(path, apart) != 0)
+  char *aside = NULL;
+  if (apart && ppi_part_settle(path, false, apart, &aside) != 0)
     ppi_message(PPI_MESSAGE_WARN, "cannot rename %s", path);
+  ppi_free(aside);
   ppi_free(apart);
 }
 

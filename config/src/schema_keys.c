@@ -62,7 +62,8 @@ const ppi_key ppi_keys[] = {
      " for the Perf Summary at the end. Goes with no `capture`, `include` or"
      " `exclude`.", FIXED},
     {"output", PPI_KEY_PATH, "pprof.%h.%p.pplog", 0, 0, NULL, AT(output),
-     "The log. While the program runs its name ends in .part.", FIXED},
+     "The log. While the program runs its name ends in .part. Where something"
+     " is called so already, it gets a number.", FIXED},
     {"log", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(log),
      "false: write no log, only what `exports` lists.", FIXED},
     {"memory_limit", PPI_KEY_SIZE, "64MiB", MIB, TIB, NULL,
@@ -158,7 +159,8 @@ const ppi_key ppi_keys[] = {
     {"rotate.size", PPI_KEY_SIZE, "none", 64 * 1024, TIB, NULL,
      AT(rotate_bytes), "About how large a segment gets.", FIXED},
     {"rotate.keep", PPI_KEY_COUNT, "0", 0, 1000000, NULL, AT(rotate_keep),
-     "How many segments are kept, the last ones; 0 is all.", FIXED},
+     "How many segments of the run are kept, the last ones; 0 is all.",
+     FIXED},
     {"disk_limit", PPI_KEY_SIZE, "none", MIB, 1024 * TIB, NULL,
      AT(disk_limit_bytes),
      "The most that all files of the session may take together. A trace that is"
@@ -255,7 +257,8 @@ const ppi_key ppi_keys[] = {
      "chrome is written while the program runs, the others when it stops, or"
      " when their window is complete.", FIXED},
     {"exports[].path", PPI_KEY_PATH, NULL, 1, 1, NULL, IN_EXPORT(path),
-     "The file. A Chrome trace is compressed when its name ends in .gz.",
+     "The file. It replaces what an earlier run has left. A Chrome trace is"
+     " compressed when its name ends in .gz.",
      FIXED},
     {"exports[].views", PPI_KEY_VIEWS, "all", 0, 0, views, IN_EXPORT(views),
      "Which tables: a list. Not for chrome.", FIXED},

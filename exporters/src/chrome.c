@@ -485,7 +485,7 @@ static bool ends_with(const char *text, const char *end) {
 
 static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
                               pprof_error *error) {
-  pprof_status status = ppi_part_open(path, false, &writer->part, error);
+  pprof_status status = ppi_part_open(path, NULL, &writer->part, error);
   if (status != PPROF_STATUS_OK) return status;
   writer->out.fd = writer->part.fd;
   writer->out.path = writer->part.part_path;

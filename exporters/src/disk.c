@@ -5,6 +5,7 @@
 #include "disk.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ typedef struct disk_file {
 struct ppi_disk {
   pthread_mutex_t mutex;
   uint32_t num_refs;
+  ppi_disk_remove remove;
+  char uuid[40];
   uint64_t limit, used;
   disk_file *files;  // the oldest first
   size_t num_files, files_capacity;
@@ -55,6 +58,16 @@ void ppi_disk_destroy(ppi_disk *disk) {
   ppi_free(disk->doomed);
   pthread_mutex_destroy(&disk->mutex);
   ppi_free(disk);
+}
+
+void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove,
+                      const char *uuid) {
+  if (!disk) return;
+  pthread_mutex_lock(&disk->mutex);
+  // Once: it is read without the lock.
+  if (!disk->remove) snprintf(disk->uuid, sizeof disk->uuid, "%s", uuid);
+  disk->remove = remove;
+  pthread_mutex_unlock(&disk->mutex);
 }
 
 // ---- under the lock ----
@@ -207,9 +220,13 @@ void ppi_disk_sweep(ppi_disk *disk) {
   for (;;) {
     pthread_mutex_lock(&disk->mutex);
     char *path = disk->num_doomed ? disk->doomed[--disk->num_doomed] : NULL;
+    ppi_disk_remove remove = disk->remove;
     pthread_mutex_unlock(&disk->mutex);
     if (!path) return;
-    unlink(path);
+    if (remove)
+      remove(path, disk->uuid);
+    else
+      unlink(path);
     ppi_free(path);
   }
 }

@@ -19,6 +19,10 @@ typedef struct ppi_disk ppi_disk;
 ppi_disk *ppi_disk_create(uint64_t limit_bytes);
 ppi_disk *ppi_disk_ref(ppi_disk *disk);
 void ppi_disk_destroy(ppi_disk *disk);
+// Who removes files, and knows which of them are logs of other runs: those
+// stay, whatever they are called. Before the first file; without it all go.
+typedef void (*ppi_disk_remove)(const char *path, const char *uuid);
+void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove, const char *uuid);
 
 // Makes room for `bytes` and answers whether they fit. What has to go is
 // removed from the file system at once.

@@ -25,11 +25,6 @@ uint64_t ppi_flight_pin(const ppi_flight *flight) {
   return pin;
 }
 
-// Whoever has the .part has its name: a file that came meanwhile is seen.
-static bool is_free(const ppi_part *part) {
-  return !part->part_path || access(part->path, F_OK) != 0;
-}
-
 pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
                                   pprof_error *error) {
   for (int n = 0; n < MAX_NAMES; n++) {
@@ -37,13 +32,11 @@ pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
     snprintf(infix, sizeof infix, "%d", n);
     char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
     if (!name) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-    bool taken = access(name, F_OK) == 0;
+    bool taken = ppi_part_is_there(name);
     pprof_status status = PPROF_STATUS_OK;
-    if (!taken) status = ppi_part_open(name, true, out, error);
+    if (!taken) status = ppi_part_open(name, ppi_part_is_there, out, error);
     ppi_free(name);
-    if (status != PPROF_STATUS_OK) return status;
-    if (!taken && is_free(out)) return status;
-    if (!taken) ppi_part_clear(out, true);
+    if (!taken) return status;
   }
   return ppi_fail(error, PPROF_STATUS_IO, "%s: %d files have that name", path,
                   MAX_NAMES);

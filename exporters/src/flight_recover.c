@@ -235,17 +235,24 @@ static bool is_made(const recovery *job, const char *path, const char *uuid) {
   return same;
 }
 
+// A dump that died has its name as well.
+static bool is_used(const char *name) {
+  char part[PPI_RECOVER_PATH_MAX + 8];
+  snprintf(part, sizeof part, "%s.part", name);
+  return ppi_part_is_there(name) || ppi_part_is_there(part);
+}
+
 static bool find_made(const recovery *job, const char *path, const char *uuid,
                       char out[PPI_RECOVER_PATH_MAX]) {
   for (int n = 0; n < MAX_NAMES; n++) {
     char infix[16];
     snprintf(infix, sizeof infix, "%d", n);
     char *name = n ? ppi_log_sibling_path(path, infix) : ppi_strdup(path);
-    bool exists = name && access(name, F_OK) == 0;
-    bool made = exists && is_made(job, name, uuid);
+    bool made = name && is_made(job, name, uuid);
+    bool more = name && is_used(name);
     if (made) snprintf(out, PPI_RECOVER_PATH_MAX, "%s", name);
     ppi_free(name);
-    if (made || !exists) return made;
+    if (made || !more) return made;
   }
   return false;
 }

@@ -179,30 +179,22 @@ static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
   return error;
 }
 
-// The file gets a second name where the file system can do that: at no moment
-// is the .part's name free for another process.
-static int name_done(const char *part_path, const char *path) {
-  unlink(path);
-  if (link(part_path, path) == 0) return 0;
-  return rename(part_path, path) == 0 ? 0 : errno;
-}
-
 static void remove_oldest(const ppi_log_io *io) {
   if (io->keep == 0 || io->state.segment < io->keep) return;
   char *path = ppi_segment_path(io->path, io->state.segment - io->keep + 1);
   if (!path) return;
-  unlink(path);
+  ppi_log_remove_own(path, (const char *)io->header + 16);
   ppi_disk_forget(io->disk, path);
   ppi_free(path);
 }
 
-static int swap_files(ppi_log_io *io, const char *done, const char *next) {
+// The .part's name is at no moment free for another process.
+static int swap_files(ppi_log_io *io, const char *done, const char *next,
+                      char **aside) {
   int fd = -1;
   int error = open_next(io, next, &fd);
   if (error) return error;
-  if (io->state.segment == 1)
-    ppi_segments_remove_old(io->path, (const char *)io->header + 16);
-  error = name_done(io->part_path, done);
+  error = ppi_part_settle(io->part_path, true, done, aside);
   if (!error && rename(next, io->part_path) != 0) error = errno;
   if (error) {
     unlink(next);
@@ -221,19 +213,22 @@ static int turn_segment(ppi_log_io *io) {
   size_t size = strlen(io->part_path) + sizeof ".next";
   char *done = ppi_segment_path(io->path, io->state.segment);
   char *next = ppi_alloc(size);
+  char *aside = NULL;
   int error = done && next ? 0 : ENOMEM;
   if (!error) {
     snprintf(next, size, "%s.next", io->part_path);
-    error = swap_files(io, done, next);
+    error = swap_files(io, done, next, &aside);
   }
   if (!error) {
     // The writer is ahead of the file: its room may have gone to newer ones.
-    if (!ppi_disk_knows(io->disk, done)) unlink(done);
+    if (!ppi_disk_knows(io->disk, done)) unlink(aside ? aside : done);
     remove_oldest(io);
     pthread_mutex_lock(&io->mutex);
     io->state.segment++;
+    if (aside) io->state.num_aside++;
     pthread_mutex_unlock(&io->mutex);
   }
+  ppi_free(aside);
   ppi_free(done);
   ppi_free(next);
   return error;

@@ -19,8 +19,9 @@ typedef struct ppi_log_io ppi_log_io;
 typedef struct ppi_log_io_state {
   uint64_t num_written;  // blocks
   uint64_t num_bytes;
-  int error;         // errno of the first failure; no block is written then
-  uint32_t segment;  // the one that is being written, from 1
+  int error;           // errno of the first failure; no block is written then
+  uint32_t segment;    // the one that is being written, from 1
+  uint32_t num_aside;  // segments whose name something else had
 } ppi_log_io_state;
 
 // Where the file is and what may go for it.

@@ -35,10 +35,13 @@ enum {
 typedef struct log_writer {
   pprof_sink base;
   ppi_part part;       // its fd until the I/O thread takes it
+  char *wanted;        // the name it was asked for
+  char note[256];      // that it is called otherwise; ""
+  struct stat done;    // the file of the runs that are finished
   char *segment_path;  // the file that is being written, in the end
   ppi_rotate rotate;   // only of a log with segments or a limit
   uint64_t segment_bytes, segment_len;
-  uint32_t keep, last_segment;
+  uint32_t keep;
   ppi_disk *disk;
   ppi_log_budget budget;
   ppi_log_io *io;
@@ -148,9 +151,15 @@ static void wait_for_first_blocks(log_writer *writer) {
 // unfinished one again.
 static pprof_status reopen(log_writer *writer) {
   ppi_part *part = &writer->part;
+  const char *path = writer->segment_path;
+  struct stat found;
+  // Another run's, by now, is left alone.
+  if (stat(path, &found) != 0 || found.st_dev != writer->done.st_dev ||
+      found.st_ino != writer->done.st_ino)
+    return fail_io(writer, ENOENT);
   // A rename would replace the .part that another has begun since.
-  if (link(part->path, part->part_path) != 0) return fail_io(writer, errno);
-  unlink(part->path);
+  if (link(path, part->part_path) != 0) return fail_io(writer, errno);
+  unlink(path);
   part->fd = open(part->part_path, O_RDWR | O_CLOEXEC);
   if (part->fd < 0 || ppi_part_is_held(part->fd) ||
       lseek(part->fd, 0, SEEK_END) < 0)
@@ -177,19 +186,42 @@ static pprof_status name_segment(log_writer *writer) {
   return writer->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+static const char *name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// The run's info, and what name was taken.
+static pprof_status add_name(const log_writer *writer,
+                             const pprof_run_info *info, pprof_run_info *out) {
+  const char *wanted = name_in(writer->wanted);
+  *out = *info;
+  if (strcmp(wanted, name_in(writer->part.path)) == 0) return PPROF_STATUS_OK;
+  ppi_text *texts = ppi_alloc((info->num_texts + 1) * sizeof *texts);
+  if (!texts) return PPROF_STATUS_NO_MEMORY;
+  if (info->num_texts)
+    memcpy(texts, info->texts, info->num_texts * sizeof *texts);
+  texts[out->num_texts++] = (ppi_text){"name_taken", wanted};
+  out->texts = texts;
+  return PPROF_STATUS_OK;
+}
+
 // What the file begins with.
-static pprof_status tell_info(log_writer *writer, const pprof_run_info *info) {
-  pprof_status status = PPROF_STATUS_OK;
+static pprof_status tell_info(log_writer *writer, const pprof_run_info *told) {
+  pprof_run_info info;
+  pprof_status status = add_name(writer, told, &info);
   if (counts(writer)) {
     ppi_log_budget_begin_essential(&writer->budget);
-    status = ppi_rotate_begin(&writer->rotate, info);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_rotate_begin(&writer->rotate, &info);
   }
   if (status == PPROF_STATUS_OK) status = name_segment(writer);
   if (status == PPROF_STATUS_OK)
     status = writer->segment_bytes
                  ? ppi_rotate_info(&writer->rotate, &writer->assembler)
-                 : ppi_log_assembler_info(&writer->assembler, info);
+                 : ppi_log_assembler_info(&writer->assembler, &info);
   if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
+  if (info.texts != told->texts) ppi_free((ppi_text *)info.texts);
   return status;
 }
 
@@ -201,6 +233,7 @@ static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
                             .disk = writer->disk};
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid ? uuid : "");
+  ppi_disk_set_run(writer->disk, ppi_log_remove_own, uuid ? uuid : "");
   pprof_status status = ppi_log_io_start(
       writer->part.fd, &files, writer->ring.staging, header, &writer->io);
   if (status == PPROF_STATUS_OK) writer->part.fd = -1;
@@ -325,7 +358,11 @@ static void close_io(log_writer *writer, uint64_t deadline_ns) {
   ppi_log_io_state state;
   int error = ppi_log_io_finish(writer->io, deadline_ns, &state);
   writer->io = NULL;
-  writer->last_segment = state.segment;
+  if (state.num_aside)
+    snprintf(writer->note, sizeof writer->note,
+             "%.100s: %u segments have a number behind theirs, as their names "
+             "were there already",
+             name_in(writer->part.path), state.num_aside);
   writer->stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
   writer->stats.num_blocks_lost = writer->stats.num_blocks - state.num_written;
   writer->stats.num_bytes = state.num_bytes;
@@ -375,17 +412,35 @@ static void tell_loss(log_writer *writer, const pprof_totals *totals) {
     ppi_log_io_last_words(writer->io, &writer->loss.words);
 }
 
-static void give_name(log_writer *writer) {
-  if (writer->segment_bytes && writer->last_segment == 1)
-    ppi_segments_remove_old(writer->part.path,
-                            ppi_rotate_uuid(&writer->rotate));
-  if (rename(writer->part.part_path, writer->segment_path) != 0) {
-    if (errno == ENOENT)
-      name_loss(writer, errno,
-                ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
-    else
-      fail_io(writer, errno);
+static void note_name(log_writer *writer, const char *wanted,
+                      const char *path) {
+  if (strcmp(name_in(wanted), name_in(path)) != 0)
+    snprintf(writer->note, sizeof writer->note,
+             "%.100s was there already: the log is %.100s", name_in(wanted),
+             name_in(path));
+}
+
+// Under the name that is in force, or beside what has come there since.
+static int settle(log_writer *writer) {
+  char *aside;
+  int error = ppi_part_settle(writer->part.part_path, false,
+                              writer->segment_path, &aside);
+  if (aside) {
+    note_name(writer, writer->segment_path, aside);
+    ppi_free(writer->segment_path);
+    writer->segment_path = aside;
   }
+  stat(writer->segment_path, &writer->done);
+  return error;
+}
+
+static void give_name(log_writer *writer) {
+  int error = settle(writer);
+  if (error == ENOENT)
+    name_loss(writer, error,
+              ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
+  else if (error)
+    fail_io(writer, error);
   uint64_t dropped = ppi_log_budget_num_dropped(&writer->budget);
   if (dropped && writer->status == PPROF_STATUS_OK)
     writer->status =
@@ -429,6 +484,7 @@ static void destroy(pprof_sink *sink) {
   ppi_log_ring_clear(&writer->ring);
   ppi_log_loss_clear(&writer->loss);
   ppi_free(writer->segment_path);
+  ppi_free(writer->wanted);
   ppi_rotate_clear(&writer->rotate);
   ppi_disk_destroy(writer->disk);
   ppi_free(writer);
@@ -440,17 +496,23 @@ static pprof_status open_writer(log_writer *writer, const char *path,
                                 pprof_error *error) {
   struct stat existing;
   size_t len = strlen(path);
-  bool exists = len > 0 && stat(path, &existing) == 0;
-  if (len == 0 || path[len - 1] == '/' || (exists && S_ISDIR(existing.st_mode)))
+  bool exists =
+      len > 0 && !ppi_part_is_foreign_link(path) && stat(path, &existing) == 0;
+  mode_t mode = exists ? existing.st_mode : 0;
+  // Folders and devices are where a setting is wrong. What others may put under
+  // a log's name is passed over, as logs and pipes are.
+  if (len == 0 || path[len - 1] == '/' ||
+      (S_ISDIR(mode) && existing.st_uid == geteuid()))
     return ppi_fail(error, PPROF_STATUS_IO,
                     "cannot write '%s': it names a folder, not a file", path);
-  // The log replaces what has its name: never a device, a pipe or a socket.
-  if (exists && !S_ISREG(existing.st_mode))
-    return ppi_fail(error, PPROF_STATUS_IO,
-                    "cannot write '%s': it is no regular file", path);
-  // What a run that died left under PATH.part waits for `recover`; the next run
-  // writes beside it.
-  return ppi_part_open(path, true, &writer->part, error);
+  if (S_ISCHR(mode) || S_ISBLK(mode))
+    return ppi_fail(error, PPROF_STATUS_IO, "cannot write '%s': it is a device",
+                    path);
+  pprof_status status = ppi_part_open(
+      path, writer->segment_bytes ? ppi_segments_are_there : ppi_part_is_there,
+      &writer->part, error);
+  if (status == PPROF_STATUS_OK) note_name(writer, path, writer->part.path);
+  return status;
 }
 
 pprof_status ppi_log_writer_create(const char *path,
@@ -470,13 +532,17 @@ pprof_status ppi_log_writer_create(const char *path,
                               .destroy = destroy,
                               .ready = ready};
   writer->limit_ms = DEFAULT_LIMIT_MS;
-  pprof_status status = open_writer(writer, path, error);
+  writer->segment_bytes = rotation ? rotation->segment_bytes : 0;
+  writer->wanted = ppi_strdup(path);
+  pprof_status status =
+      writer->wanted ? open_writer(writer, path, error)
+                     : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (status != PPROF_STATUS_OK) {
+    ppi_free(writer->wanted);
     ppi_free(writer);
     return status;
   }
   if (rotation) {
-    writer->segment_bytes = rotation->segment_bytes;
     writer->keep = rotation->keep;
     writer->disk = ppi_disk_ref(rotation->disk);
     ppi_log_budget_open(&writer->budget, writer->disk, writer->part.part_path);
@@ -505,6 +571,10 @@ ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink) {
 
 const char *ppi_log_writer_error(const pprof_sink *sink) {
   return ((const log_writer *)sink)->error.text;
+}
+
+const char *ppi_log_writer_note(const pprof_sink *sink) {
+  return ((const log_writer *)sink)->note;
 }
 
 const char *ppi_log_writer_part_path(const pprof_sink *sink) {

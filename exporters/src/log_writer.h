@@ -37,6 +37,8 @@ void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms);
 ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink);
 // The first failure in words, "" when there was none.
 const char *ppi_log_writer_error(const pprof_sink *sink);
+// That the log has another name than it was asked for, in words; "" for none.
+const char *ppi_log_writer_note(const pprof_sink *sink);
 // Where it writes until finish, and then.
 const char *ppi_log_writer_part_path(const pprof_sink *sink);
 const char *ppi_log_writer_path(const pprof_sink *sink);

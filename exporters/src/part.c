@@ -74,6 +74,11 @@ bool ppi_part_is_foreign_link(const char *path) {
          stat.st_uid != geteuid() && stat.st_uid != 0;
 }
 
+bool ppi_part_is_there(const char *path) {
+  struct stat stat;
+  return lstat(path, &stat) == 0;
+}
+
 // -1 and EBUSY when another writes it, EEXIST when it holds something to spare
 // or is nothing of ours. Whoever removes an empty one does so under the lock,
 // so whoever has the lock sees that the name is gone.
@@ -96,6 +101,24 @@ static int open_free(const char *path, bool spare) {
   return -1;
 }
 
+// Both names stay where `keeps` and the file system can. What is called `to`
+// already is not replaced, but on a file system that can do none of this.
+static int give_name(const char *from, const char *to, bool keeps) {
+  if (!keeps) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+      return 0;
+    // Some file systems, and some sandboxes, do not know this call.
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  }
+  if (link(from, to) == 0) {
+    if (!keeps) unlink(from);
+    return 0;
+  }
+  if (errno == EEXIST || errno == ENOENT) return errno;
+  if (ppi_part_is_there(to)) return EEXIST;
+  return rename(from, to) == 0 ? 0 : errno;
+}
+
 static char *name_of(const char *path, int number) {
   char infix[16];
   snprintf(infix, sizeof infix, "%d", number);
@@ -110,6 +133,22 @@ static char *absolute(const char *path) {
   char *out = ppi_alloc(size);
   if (out) snprintf(out, size, "%s/%s", folder, path);
   return out;
+}
+
+int ppi_part_settle(const char *from, bool keeps, const char *path,
+                    char **aside) {
+  *aside = NULL;
+  int error = give_name(from, path, keeps);
+  for (int n = 1; error == EEXIST && n < MAX_NAMES; n++) {
+    char *name = name_of(path, n);
+    if (!name) return ENOMEM;
+    error = give_name(from, name, keeps);
+    if (error)
+      ppi_free(name);
+    else
+      *aside = name;
+  }
+  return error;
 }
 
 static char *part_of(const char *path) {
@@ -137,15 +176,48 @@ static pprof_status open_in_place(const char *path, ppi_part *part,
                                   pprof_error *error) {
   part->path = ppi_strdup(path);
   if (!part->path) return no_memory(part, error);
-  if (ppi_part_is_foreign_link(path)) return fail(part, path, ELOOP, error);
   part->fd = open(path, O_WRONLY | O_CLOEXEC);
   return part->fd < 0 ? fail(part, path, errno, error) : PPROF_STATUS_OK;
 }
 
-// Tries the names one after the other. `*meets`: somebody writes an earlier
-// one.
-static bool open_first_free(const char *path, bool spare, ppi_part *out,
-                            bool *meets) {
+static bool is_foreign(const struct stat *stat) {
+  return stat->st_uid != geteuid() && stat->st_uid != 0;
+}
+
+bool ppi_part_goes_in_place(const char *path) {
+  struct stat found;
+  if (stat(path, &found) != 0 || ppi_part_is_foreign_link(path)) return false;
+  return S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ||
+         (!S_ISREG(found.st_mode) && !is_foreign(&found));
+}
+
+// What a rename must not, or cannot, replace.
+static bool is_no_file(const char *path) {
+  struct stat found;
+  return ppi_part_is_foreign_link(path) ||
+         (lstat(path, &found) == 0 && !S_ISREG(found.st_mode) &&
+          !S_ISLNK(found.st_mode));
+}
+
+// -1 and errno; EBUSY, EEXIST: another name, please. Whoever has the .part has
+// its name: a file that came before that is seen.
+static int open_name(const ppi_part *part, ppi_part_taken taken) {
+  ppi_part_taken is_used = taken ? taken : is_no_file;
+  int fd = -1;
+  if (!is_used(part->path)) {
+    fd = open_free(part->part_path, taken != NULL);
+    if (fd < 0 || !is_used(part->path)) return fd;
+    unlink(part->part_path);
+    close(fd);
+  }
+  errno = EBUSY;
+  return -1;
+}
+
+// Tries the names one after the other. `*meets`: an earlier one is somebody
+// else's, not its .part alone.
+static bool open_first_free(const char *path, ppi_part_taken taken,
+                            ppi_part *out, bool *meets) {
   for (int n = 0; n < MAX_NAMES; n++) {
     ppi_part_clear(out, false);
     out->path = name_of(path, n);
@@ -154,7 +226,7 @@ static bool open_first_free(const char *path, bool spare, ppi_part *out,
       errno = ENOMEM;
       return false;
     }
-    out->fd = open_free(out->part_path, spare);
+    out->fd = open_name(out, taken);
     if (out->fd >= 0) return true;
     *meets = *meets || errno == EBUSY;
     if (errno != EBUSY && errno != EEXIST) break;
@@ -162,24 +234,20 @@ static bool open_first_free(const char *path, bool spare, ppi_part *out,
   return false;
 }
 
-pprof_status ppi_part_open(const char *path, bool spare, ppi_part *out,
-                           pprof_error *error) {
-  struct stat existing;
-  *out = (ppi_part){.fd = -1};
-  if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
-    if (S_ISDIR(existing.st_mode)) return fail(out, path, EISDIR, error);
-    return open_in_place(path, out, error);
-  }
+static pprof_status open_beside(const char *path, ppi_part_taken taken,
+                                ppi_part *out, pprof_error *error) {
   bool meets = false;
   char *wanted = absolute(path);
   if (!wanted) return no_memory(out, error);
-  bool opened = open_first_free(wanted, spare, out, &meets);
-  if (opened && !meets) {
+  bool opened = open_first_free(wanted, taken, out, &meets);
+  int reason = errno;
+  out->replaces = !taken;
+  if (opened && !meets && !taken) {
+    // What stood in the way of its .part alone.
     ppi_free(out->path);
     out->path = wanted;
     return PPROF_STATUS_OK;
   }
-  int reason = errno;
   ppi_free(wanted);
   if (opened) return PPROF_STATUS_OK;
   if (reason == ENOMEM) return no_memory(out, error);
@@ -188,9 +256,27 @@ pprof_status ppi_part_open(const char *path, bool spare, ppi_part *out,
                   strerror(reason));
 }
 
+pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
+                           ppi_part *out, pprof_error *error) {
+  struct stat existing;
+  *out = (ppi_part){.fd = -1};
+  bool in_place = !taken && ppi_part_goes_in_place(path);
+  if (in_place && stat(path, &existing) == 0 && S_ISDIR(existing.st_mode))
+    return fail(out, path, EISDIR, error);
+  return in_place ? open_in_place(path, out, error)
+                  : open_beside(path, taken, out, error);
+}
+
 int ppi_part_commit(ppi_part *part) {
   if (!part->part_path) return 0;
-  return rename(part->part_path, part->path) == 0 ? 0 : errno;
+  if (part->replaces)
+    return rename(part->part_path, part->path) == 0 ? 0 : errno;
+  char *aside;
+  int error = ppi_part_settle(part->part_path, false, part->path, &aside);
+  if (!aside) return error;
+  ppi_free(part->path);
+  part->path = aside;
+  return 0;
 }
 
 void ppi_part_clear(ppi_part *part, bool remove) {

@@ -15,18 +15,35 @@ typedef struct ppi_part {
   char *path;       // what it is called in the end
   char *part_path;  // NULL: `path` is a pipe or a device, written in place
   int fd;           // the writer's once taken (-1 then); closing it unlocks
+  bool replaces;    // what has its name
 } ppi_part;
 
+// Whether a run has used the name `path`: files of it are there.
+typedef bool (*ppi_part_taken)(const char *path);
+// For what is one file: whether anything has the name, a link too.
+bool ppi_part_is_there(const char *path);
+
+// Whether `path` is written as it is: a device, or this user's or root's pipe.
+bool ppi_part_goes_in_place(const char *path);
+
 // ppi_part_open claims `path` and opens its .part, emptied. Where another
-// process writes that, both get a number in their names: "x.1.json" for
-// "x.json". With `spare`, so do those that meet what a run that died left, and
-// the final name stays.
+// process writes that, or has put there what is no file, both get a number in
+// their names: "x.1.json" for "x.json". With NULL for `taken` the file replaces
+// what has its name in the end. Else nothing is replaced, and the .part of a
+// run that died is left alone as well: names that are taken are passed over,
+// and the first free one is the file's.
 //
 // Errors: IO, INVALID (too long, a folder), NO_MEMORY; `*out` is then empty.
-pprof_status ppi_part_open(const char *path, bool spare, ppi_part *out,
-                           pprof_error *error);
-// The file is whole: it gets its name. 0 or errno; `fd` stays as it is.
+pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
+                           ppi_part *out, pprof_error *error);
+// The file is whole: it gets its name, in `path`. 0 or errno; `fd` stays as it
+// is.
 int ppi_part_commit(ppi_part *part);
+// The file `from` is called `path`, or where something has that name, the same
+// with a number, which `*aside` then is (ppi_free; else NULL). `keeps`: beside
+// its present name, where the file system can. 0 or errno.
+int ppi_part_settle(const char *from, bool keeps, const char *path,
+                    char **aside);
 // Closes `fd` when it is still here and frees the paths; `remove`: the .part
 // goes.
 void ppi_part_clear(ppi_part *part, bool remove);

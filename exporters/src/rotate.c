@@ -104,13 +104,6 @@ pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
   return PPROF_STATUS_OK;
 }
 
-const char *ppi_rotate_uuid(const ppi_rotate *rotate) {
-  for (size_t i = 0; i < rotate->num_texts; i++)
-    if (strcmp(rotate->texts[i].key, "uuid") == 0)
-      return rotate->texts[i].value;
-  return "";
-}
-
 void ppi_rotate_clear(ppi_rotate *rotate) {
   for (size_t i = 0; i < rotate->num_texts; i++) {
     ppi_free((char *)rotate->texts[i].key);
@@ -317,18 +310,26 @@ static bool is_of_run(int fd, const char *uuid, bool *is_log) {
   return *is_log && strncmp(header + 16, uuid, PPI_LOG_UUID_LEN) == 0;
 }
 
-static void remove_old(void *user, const char *path, uint32_t segment) {
-  (void)segment;
-  bool is_log;
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return;
-  if (!is_of_run(fd, user, &is_log) && is_log && !ppi_part_is_held(fd))
-    unlink(path);
-  close(fd);
+void ppi_log_remove_own(const char *path, const char *uuid) {
+  bool is_log = false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  bool own = fd < 0 || is_of_run(fd, uuid, &is_log) || !is_log;
+  if (fd >= 0) close(fd);
+  if (own) unlink(path);
 }
 
-void ppi_segments_remove_old(const char *path, const char *uuid) {
-  ppi_segments_each(path, remove_old, (void *)uuid);
+static void note_any(void *user, const char *path, uint32_t segment) {
+  (void)path, (void)segment;
+  *(bool *)user = true;
+}
+
+bool ppi_segments_are_there(const char *path) {
+  // Where there are any, nearly always the first one is.
+  char *first = ppi_segment_path(path, 1);
+  bool found = ppi_part_is_there(path) || (first && ppi_part_is_there(first));
+  ppi_free(first);
+  if (!found) ppi_segments_each(path, note_any, &found);
+  return found;
 }
 
 typedef struct last_segment {

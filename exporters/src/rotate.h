@@ -61,7 +61,6 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
                                const ppi_tally *dropped,
                                const pprof_totals *totals, ppi_total **out,
                                size_t *out_num);
-const char *ppi_rotate_uuid(const ppi_rotate *rotate);  // "" unknown
 void ppi_rotate_clear(ppi_rotate *rotate);
 
 // "runs/x.pplog" and 3 give "runs/x.0003.pplog". NULL: no memory.
@@ -70,9 +69,10 @@ char *ppi_segment_path(const char *path, uint32_t segment);
 typedef void (*ppi_segment_visit)(void *user, const char *path,
                                   uint32_t segment);
 void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user);
-// Removes segments of `path` that are of another run than `uuid` and that
-// nobody writes.
-void ppi_segments_remove_old(const char *path, const char *uuid);
+// Whether a file is called `path`, or as a segment of it.
+bool ppi_segments_are_there(const char *path);
+// Removes the file, unless it is a log of another run than `uuid`.
+void ppi_log_remove_own(const char *path, const char *uuid);
 
 // The latest segment of `path` that is of this run; 0: none.
 uint32_t ppi_segments_last(const char *path, const char *uuid);

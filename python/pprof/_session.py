@@ -92,12 +92,15 @@ def start(config=None, *, fork="follow"):
 
 def stop():
     """Stops what `start` has started and finishes its files. With nothing started it does nothing.
+    The result says that the log has another name than was asked for, where one was there already;
+    else it is None.
 
     Raises Error when a file could not be finished; the session is stopped all the same."""
     with _lock:
         _follow(None)
         error = ErrorText()
         raise_status(_c.stop(ctypes.byref(error)), error)
+        return error.text.decode("utf-8", "replace") or None
 
 
 def _follow(what):

@@ -19,7 +19,8 @@
 extern "C" {
 ssize_t __real_write(int fd, const void *bytes, size_t len);
 int __real_fallocate(int fd, int mode, off_t offset, off_t len);
-int __real_rename(const char *from, const char *to);
+int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to,
+                     unsigned flags);
 }
 
 namespace pprof_test {
@@ -81,9 +82,10 @@ class Disk {
     return offset + len > limit ? Fail(error_) : 0;
   }
 
-  int Rename(const char *from, const char *to) {
+  int Rename(int from_fd, const char *from, int to_fd, const char *to,
+             unsigned flags) {
     if (rename_error_ && strstr(from, ".pplog")) return Fail(rename_error_);
-    return __real_rename(from, to);
+    return __real_renameat2(from_fd, from, to_fd, to, flags);
   }
 
  private:
@@ -134,8 +136,9 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t len) {
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t len) {
   return pprof_test::TheDisk()->Allocate(fd, mode, offset, len);
 }
-int __wrap_rename(const char *from, const char *to) {
-  return pprof_test::TheDisk()->Rename(from, to);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to,
+                     unsigned flags) {
+  return pprof_test::TheDisk()->Rename(from_fd, from, to_fd, to, flags);
 }
 }
 

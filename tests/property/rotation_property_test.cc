@@ -134,6 +134,8 @@ TEST_F(RotationPropertyTest, SegmentsTogetherReportTheRun) {
           << error.text;
     }
     num_segments += names.size();
+    for (const auto &path : paths_) unlink(path.c_str());
+    paths_.clear();
   }
   EXPECT_GT(num_segments, 24u);
 }

@@ -104,6 +104,16 @@ class Sessions(Case):
         """)
         self.assertEqual(sorted(log.select("name")), ["at exit", "begun", "open"])
 
+    def test_stop_tells_another_name(self):
+        printed = self.run_ok("""
+            import pprof
+            for i in range(2):
+                pprof.start()
+                print(pprof.stop())
+        """, PPROF_OUTPUT=self.path("same.pplog"))
+        self.assertEqual(printed.split("\n")[:2], [
+            "None", "same.pplog was there already: the log is same.1.pplog"])
+
     def test_exit_by_an_exception(self):
         done = self.start("""
             import pprof

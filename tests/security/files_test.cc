@@ -168,8 +168,34 @@ TEST_F(FilesTest, LogStepsAsideOfATrap) {
   Start("exports: [{format: chrome, path: " + At("t.json") + "}]\n");
   ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
   EXPECT_EQ("all of it", Slurp(At("precious")));
-  EXPECT_TRUE(Exists(At("run.pplog")));
+  EXPECT_TRUE(Exists(At("run.1.pplog")));
   EXPECT_TRUE(Exists(At("t.json")));
+}
+
+// Neither does the start fail, nor is anything written to them.
+TEST_F(FilesTest, FolderOfOthersIsStoodAsideOf) {
+  ASSERT_EQ(0, mkdir(At("run.pplog").c_str(), 0755));
+  is_another_user = true;
+  pprof_sink *log = pplog::Create(At("run.pplog"));
+  is_another_user = false;
+  EXPECT_TRUE(Exists(At("run.1.pplog.part")));
+  log->destroy(log);
+}
+
+TEST_F(FilesTest, PipesOfOthersAreStoodAsideOf) {
+  for (const char *name : {"run.pplog", "t.json", "r.txt"}) {
+    ASSERT_EQ(0, mkfifo(At(name).c_str(), 0666));
+    if (chown(At(name).c_str(), 12345, 12345) != 0)
+      GTEST_SKIP() << "there are no other users here: " << strerror(errno);
+  }
+  Start("exports:\n  - {format: chrome, path: " + At("t.json") +
+        "}\n  - {format: table, path: " + At("r.txt") + "}\n");
+  pprof_error error = {""};
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(&error));
+  EXPECT_STREQ("run.pplog was there already: the log is run.1.pplog",
+               error.text);
+  for (const char *name : {"run.1.pplog", "t.1.json", "r.1.txt"})
+    EXPECT_TRUE(Exists(At(name))) << name;
 }
 
 // Written in place is only what this user, or root, links to.
@@ -178,13 +204,15 @@ TEST_F(FilesTest, LinkToADeviceIsFollowedForItsOwnerOnly) {
   ppi_part part;
   pprof_error error = {""};
   ASSERT_EQ(PPROF_STATUS_OK,
-            ppi_part_open(At("out.json").c_str(), false, &part, &error));
+            ppi_part_open(At("out.json").c_str(), nullptr, &part, &error));
   ppi_part_clear(&part, false);
   is_another_user = true;
   const bool is_root = __real_geteuid() == 0;
   EXPECT_EQ(!is_root, ppi_part_is_foreign_link(At("out.json").c_str()));
-  EXPECT_EQ(is_root ? PPROF_STATUS_OK : PPROF_STATUS_IO,
-            ppi_part_open(At("out.json").c_str(), false, &part, &error));
+  // Another user's is stood aside of.
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_part_open(At("out.json").c_str(), nullptr, &part, &error));
+  EXPECT_EQ(At(is_root ? "out.json" : "out.1.json"), part.path);
   ppi_part_clear(&part, false);
 }
 

@@ -180,6 +180,7 @@ ppi_compose_calls FakeCalls() {
     return part_path.c_str();
   };
   calls.log_writer_error = [](const pprof_sink *) { return log_error.c_str(); };
+  calls.log_writer_note = [](const pprof_sink *) { return ""; };
   calls.flight_create = [](const ppi_flight_options *asked, pprof_sink **out,
                            pprof_error *error) {
     pprof_status status = SayError("flight", error);

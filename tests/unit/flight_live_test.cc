@@ -238,7 +238,7 @@ TEST_F(FlightLiveTest, ADumpThatADeathCutOffIsFinished) {
   const std::string spool = Spool();
   Recover(spool, true);
   const std::string death = folder_ / "x.flight.1.pplog";
-  ASSERT_EQ(0, rename(dump_.c_str(), (death + ".part").c_str()));
+  ASSERT_EQ(0, rename(death.c_str(), (death + ".part").c_str()));
   pplog::Spill(folder_ / "x.flight.2.pplog", "somebody's");
   pplog::Spill(folder_ / "x.flight.2.pplog.part", "");
 

@@ -109,7 +109,8 @@ TEST_F(LogWriterTest, DeadRunsPartIsLeftAlone) {
             folder_ / "x.1.pplog.part");
   Finish();
   EXPECT_EQ(Slurp(path_ + ".part"), "what a dead run left");
-  EXPECT_EQ(Pick(Read(path_), "finish").size(), 1u);
+  EXPECT_FALSE(Exists(path_));
+  EXPECT_EQ(Pick(Read(folder_ / "x.1.pplog"), "finish").size(), 1u);
 }
 
 TEST_F(LogWriterTest, ALinkInThePartsPlaceIsNotFollowed) {
@@ -117,7 +118,7 @@ TEST_F(LogWriterTest, ALinkInThePartsPlaceIsNotFollowed) {
   Begin();
   Finish();
   EXPECT_FALSE(Exists(folder_ / "theirs"));
-  EXPECT_EQ(Pick(Read(path_), "finish").size(), 1u);
+  EXPECT_EQ(Pick(Read(folder_ / "x.1.pplog"), "finish").size(), 1u);
 }
 
 TEST_F(LogWriterTest, TwoWritersOfOneNameDoNotMeet) {
@@ -152,16 +153,20 @@ TEST_F(LogWriterTest, BegunFileSaysAtOnceWhatItBelongsTo) {
   }
 }
 
-// The log takes the place of what has its name: not of a device or a pipe.
-TEST_F(LogWriterTest, WhatIsNoRegularFileStays) {
-  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+// A setting that is wrong is told, not stood aside of.
+TEST_F(LogWriterTest, DevicesAndOwnFoldersAreErrors) {
   pprof_sink *writer = nullptr;
   pprof_error error = {""};
+  ASSERT_EQ(symlink("/dev/null", path_.c_str()), 0);
   EXPECT_EQ(pprof_log_writer_create(path_.c_str(), &writer, &error),
             PPROF_STATUS_IO);
-  EXPECT_NE(std::string(error.text).find("no regular file"), std::string::npos)
-      << error.text;
+  EXPECT_EQ("cannot write '" + path_ + "': it is a device", error.text);
+  unlink(path_.c_str());
+  ASSERT_EQ(mkdir(path_.c_str(), 0700), 0);
+  EXPECT_EQ(pprof_log_writer_create(path_.c_str(), &writer, &error),
+            PPROF_STATUS_IO);
   EXPECT_FALSE(Exists(path_ + ".part"));
+  EXPECT_FALSE(Exists(folder_ / "x.1.pplog.part"));
 }
 
 // A disk that takes nothing from the beginning delays, and no more.

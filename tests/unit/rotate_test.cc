@@ -218,25 +218,19 @@ TEST_F(RotateTest, OtherOrderIsOtherRuns) {
   EXPECT_EQ(Pick(ReadAll({Segment(2), Segment(1)}), "begin").size(), 2u);
 }
 
-TEST_F(RotateTest, ReplacesWhatAnEarlierRunLeft) {
+// Whatever segment an earlier run has left: its name is used.
+TEST_F(RotateTest, NameOfAnEarlierRunsSegmentsIsPassedOver) {
+  Spill(folder_ / "x.0077.pplog", "earlier");
+  Spill(folder_ / "x.1.pplog", "earlier");
+  Spill(folder_ / "x.2.pplog.part", "earlier");
   Begin(kSmall, 0);
-  for (size_t round = 0; round < 12; round++) Feed(round);
+  for (size_t round = 0; round < 4; round++) Feed(round);
   ASSERT_EQ(End(), PPROF_STATUS_OK);
-  const size_t before = Segments().size();
-  std::string other = Slurp(Segment(1));
-  for (size_t i = 0; i < 32; i++) other[16 + i] = 'e';
-  Spill(folder_ / "x.0077.pplog", other);
-  Spill(folder_ / "x.0078.pplog", "not ours");
-  Spill(folder_ / "x.1.pplog", other);
-  Begin(kSmall, 0);
-  Feed(0);
-  num_fed_ = 2000;
-  ASSERT_EQ(End(), PPROF_STATUS_OK);
-  EXPECT_FALSE(Exists(folder_ / "x.0077.pplog"));
-  EXPECT_TRUE(Exists(folder_ / "x.0078.pplog"));
-  EXPECT_TRUE(Exists(folder_ / "x.1.pplog"));
-  // Of the same uuid: as far as names tell, of this run.
-  EXPECT_GE(before, Segments().size() - 1);
+  EXPECT_TRUE(Exists(folder_ / "x.3.0001.pplog"));
+  EXPECT_TRUE(Exists(folder_ / "x.3.0002.pplog"));
+  EXPECT_FALSE(Exists(folder_ / "x.3.pplog"));
+  for (const char *name : {"x.0077.pplog", "x.1.pplog", "x.2.pplog.part"})
+    EXPECT_EQ("earlier", Slurp(folder_ / name));
 }
 
 TEST_F(RotateTest, TwoOfOneNameDoNotMeet) {
@@ -397,9 +391,9 @@ TEST(Part, TwoOfOneNameGetOneFileEach) {
   Folder folder;
   const std::string path = folder / "trace.json.gz";
   ppi_part first, second, third;
-  ASSERT_EQ(ppi_part_open(path.c_str(), false, &first, nullptr),
+  ASSERT_EQ(ppi_part_open(path.c_str(), nullptr, &first, nullptr),
             PPROF_STATUS_OK);
-  ASSERT_EQ(ppi_part_open(path.c_str(), false, &second, nullptr),
+  ASSERT_EQ(ppi_part_open(path.c_str(), nullptr, &second, nullptr),
             PPROF_STATUS_OK);
   EXPECT_EQ(first.path, path);
   EXPECT_EQ(second.path, folder / "trace.1.json.gz");
@@ -410,12 +404,12 @@ TEST(Part, TwoOfOneNameGetOneFileEach) {
   EXPECT_FALSE(Exists(folder / "trace.1.json.gz.part"));
   // What a run that died left is of no use, or is spared.
   Spill(path + ".part", "left");
-  ASSERT_EQ(ppi_part_open(path.c_str(), true, &third, nullptr),
+  ASSERT_EQ(ppi_part_open(path.c_str(), ppi_part_is_there, &third, nullptr),
             PPROF_STATUS_OK);
-  EXPECT_EQ(third.path, path);
+  EXPECT_EQ(third.path, folder / "trace.1.json.gz");
   EXPECT_EQ(third.part_path, folder / "trace.1.json.gz.part");
   ppi_part_clear(&third, true);
-  ASSERT_EQ(ppi_part_open(path.c_str(), false, &first, nullptr),
+  ASSERT_EQ(ppi_part_open(path.c_str(), nullptr, &first, nullptr),
             PPROF_STATUS_OK);
   EXPECT_EQ(Slurp(path + ".part"), "");
   ppi_part_clear(&first, true);

@@ -41,7 +41,9 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);
 
 // pprof_stop stops what pprof_start started and finishes its files. With
-// nothing started it answers OK.
+// nothing started it answers OK. On success `error` is "", or says in words
+// that the log has another name than was asked for: a file was called so
+// already.
 //
 // Errors:  the first error of a file; the session is stopped all the same.
 // Threads: one at a time, pprof_start included.

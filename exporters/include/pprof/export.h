@@ -22,7 +22,7 @@ extern "C" {
 
 // pprof_chrome_writer_create makes a sink that writes a Chrome trace (for
 // Perfetto or chrome://tracing) to `path`, compressed when the name ends in
-// ".gz".
+// ".gz". In the end it replaces what has that name, as a log does not.
 //
 // Errors: IO: the file cannot be made; NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.

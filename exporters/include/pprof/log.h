@@ -13,15 +13,16 @@ extern "C" {
 #endif
 
 // pprof_log_writer_create makes a sink that writes the log `path`. Until the
-// session stops the file is `path`.part; then it replaces what had that name.
-// A .part that another run left, or still writes, is not touched: the new one
-// gets a number in its name, and so does the log where the other is still
-// written. Whatever happens to the process, what was recorded
-// can be recovered from that file and the session's spool. A sink that finished
-// one run takes another, which goes behind it in the same file.
+// session stops the file is `path`.part. Nothing is replaced: where something
+// has one of the two names, be it a log of another run, its .part or a pipe,
+// both get a number ("x.1.pplog" for "x.pplog"), the first that is free, and
+// the run's info says what name was taken. Whatever happens to the process,
+// what was recorded can be recovered from the .part and the session's spool. A
+// sink that finished one run takes another, which goes behind it in the same
+// file.
 //
-// Errors: IO: the file cannot be made, or what has its name is no regular file;
-//         NO_MEMORY.
+// Errors: IO: the file cannot be made, or `path` is a device or one of this
+//         user's folders; NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.
 // Cost:   one thread while the session runs; it alone waits for the disk.
 PPROF_API PPROF_NODISCARD pprof_status

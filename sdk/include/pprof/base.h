@@ -39,7 +39,7 @@ typedef enum pprof_status {
 
 // pprof_error says in words what a status cannot, e.g.
 // "profile.yaml:12:3: unknown key 'buffr' (did you mean 'buffer'?)". The caller
-// provides it; a call that succeeds leaves it untouched.
+// provides it; a call that succeeds leaves it untouched, but for pprof_stop.
 typedef struct pprof_error {
   char text[256];  // zero-terminated, cut at 255 bytes
 } pprof_error;
