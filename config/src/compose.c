@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,6 +27,8 @@ static ppi_running *current;
 static bool started_by_program;  // ever, in this process
 static bool tried_to_attach;
 static bool forked;
+static uint64_t exit_wait_us;  // of the run, until its end; atomic
+static pid_t exit_pid;         // whose it is: a child may share our memory
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static bool took_lock(int error) {
@@ -69,13 +72,16 @@ static void forget_in_child(void) {
   started_by_program = false;
   forked = true;
   current = NULL;
+  exit_wait_us = 0;
 }
 
 static pprof_status stop_locked(pprof_error *error) {
   ppi_running *run = current;
   if (!run) return PPROF_STATUS_OK;
   current = NULL;
-  return ppi_running_finish(run, error);
+  pprof_status status = ppi_running_finish(run, error);
+  __atomic_store_n(&exit_wait_us, 0, __ATOMIC_RELAXED);
+  return status;
 }
 
 // What the files were called is asked before the run is gone.
@@ -118,6 +124,14 @@ static pprof_status begin_run(ppi_running *run, const char *config_path,
   return status;
 }
 
+static void set_current(ppi_running *run) {
+  current = run;
+  exit_pid = getpid();
+  __atomic_store_n(&exit_wait_us, run->config.exit_wait_us, __ATOMIC_RELEASE);
+  if (run->config.log)
+    ppi_message(PPI_MESSAGE_INFO, "recording to %s", run->output);
+}
+
 static pprof_status start_locked(const char *config_path, pprof_error *error) {
   bool injected = current && current->injected && !current->adopted;
   // Asked before any file is made: a second start must not touch the first
@@ -133,9 +147,7 @@ static pprof_status start_locked(const char *config_path, pprof_error *error) {
     ppi_running_destroy(run);
     return status;
   }
-  current = run;
-  if (run->config.log)
-    ppi_message(PPI_MESSAGE_INFO, "recording to %s", run->output);
+  set_current(run);
   return PPROF_STATUS_OK;
 }
 
@@ -229,10 +241,8 @@ static pprof_status attach_locked(pprof_error *error) {
     ppi_running_destroy(run);
     return status;
   }
-  current = run;
+  set_current(run);
   ppi_session_set_yield(yield_to_program);
-  if (run->config.log)
-    ppi_message(PPI_MESSAGE_INFO, "recording to %s", run->output);
   return PPROF_STATUS_OK;
 }
 
@@ -256,13 +266,56 @@ void pprof_inject_flush_(void) {
   give_lock();
 }
 
-void pprof_inject_detach_(void) {
+// ---- the end of the process ----
+
+static void *finish(void *unused) {
   pprof_error own = {""};
-  if (!take_lock_soon()) return;
+  // Where another thread stops the run already, its end.
+  if (!take_lock()) return unused;
   tried_to_attach = true;
-  if (current && current->injected && stop_locked(&own) != PPROF_STATUS_OK)
+  if (stop_locked(&own) != PPROF_STATUS_OK)
     ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
   give_lock();
+  return unused;
+}
+
+static struct timespec from_now(uint64_t us) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  uint64_t ns = (uint64_t)at.tv_nsec + us % 1000000 * 1000;
+  at.tv_sec += (time_t)(us / 1000000 + ns / 1000000000);
+  at.tv_nsec = (long)(ns % 1000000000);
+  return at;
+}
+
+// No handler of the application runs on it.
+static bool create_finisher(pthread_t *out) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int error = pthread_create(out, NULL, finish, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return error == 0;
+}
+
+// By exit or a return from main; behind the program's atexit handlers and
+// destructors, which still mark, and may stop. The work is another thread's:
+// whoever exits may do so inside a marker, a callback or a thread of ours, or
+// on a disk that does not answer, and goes after a while in any case. What is
+// not finished then is left for `recover`.
+__attribute__((destructor(101))) static void finish_at_exit(void) {
+  uint64_t wait_us = __atomic_load_n(&exit_wait_us, __ATOMIC_ACQUIRE);
+  if (wait_us == 0 || exit_pid != getpid()) return;
+  // What this very thread is in the middle of cannot end.
+  uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
+  if (owner == (uint32_t)gettid() || ppi_window_completing()) return;
+  pthread_t finisher;
+  const struct timespec until = from_now(wait_us);
+  if (!create_finisher(&finisher)) return;
+  if (pthread_clockjoin_np(finisher, NULL, CLOCK_MONOTONIC, &until) == 0)
+    return;
+  pthread_detach(finisher);
+  ppi_message(PPI_MESSAGE_WARN, "exit did not wait longer: see 'recover'");
 }
 
 // A program that exports a copy of its own is found before this one, save by

@@ -78,6 +78,10 @@ const ppi_key ppi_keys[] = {
     {"stop_wait", PPI_KEY_DURATION, "1s", 1000, 60000000, NULL,
      AT(stop_wait_us),
      "How long stopping waits for markers under way and for devices.", FIXED},
+    {"exit_wait", PPI_KEY_DURATION, "5s", 0, 60000000, NULL, AT(exit_wait_us),
+     "How long `exit`, and a return from `main`, wait until what runs still is"
+     " stopped and its files are finished; 0us: they leave it for `recover`.",
+     FIXED},
     {"capture", PPI_KEY_WINDOWS, "everything", 0, 0, NULL, 0,
      "When to record: one window, or a list of at most 16. A window is of the"
      " one kind that its keys are of.", RELOADS},

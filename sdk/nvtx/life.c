@@ -78,7 +78,6 @@ static void in_forked_child(void) {
 
 __attribute__((destructor)) static void close_library(void) {
   __atomic_store_n(&life.closed, 1, __ATOMIC_RELEASE);
-  if (__atomic_load_n(&life.attached, __ATOMIC_ACQUIRE)) pprof_inject_detach_();
 }
 
 bool ppi_nvtx_revive(void) {

@@ -92,12 +92,26 @@ check_host() {
     env DEEPBIND=1 "$scratch/host" "$scratch/runner.so" "$scratch/plugin.so"
 }
 
+# check_leaving LANGUAGE: a return from main finishes the log.
+check_leaving() {
+  compile "$1" leave.o leave.c -fPIE
+  g++ -pie -o "$scratch/leave_so" "$scratch/leave.o" $shared $system &&
+    g++ -pie -o "$scratch/leave_a" "$scratch/leave.o" $static $system || exit 1
+  for with in so a; do
+    log=$scratch/left.$1.$with.pplog
+    check "$1, return from main, .$with" "$scratch/leave_$with" "$log"
+    check "$1, .$with finishes its log" [ -s "$log" ]
+    check "$1, .$with leaves no .part" [ ! -e "$log.part" ]
+  done
+}
+
 for language in c c++; do
   make_libraries "$language"
   check_program "$language" -fPIE -pie
   check_program "$language" -fno-pie -no-pie
   check_program "$language" -fPIC -pie
   check_host "$language"
+  check_leaving "$language"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

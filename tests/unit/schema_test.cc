@@ -286,6 +286,7 @@ TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
       "spool: \"memory\"\n"
       "drain_interval: 1500us\n"
       "stop_wait: 1s\n"
+      "exit_wait: 5s\n"
       "capture:\n"
       "  - {skip_first: 1, skip_first_wait: 0, wait: 0, warmup: 0, active: 4,"
       " repeat: 0}\n"

@@ -42,8 +42,13 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
 
 // pprof_stop stops what pprof_start started and finishes its files. With
 // nothing started it answers OK. On success `error` is "", or says in words
-// that the log has another name than was asked for: a file was called so
-// already.
+// that the log has another name than was asked for: there was one already.
+//
+// Without it the end of the process stops, by `exit` or a return from `main`:
+// behind the program's atexit handlers, for `exit_wait` of the configuration at
+// most (5 s; 0us: not at all). What ends otherwise (_exit, quick_exit, a
+// signal, exec) leaves a .part for `pprof-report recover`. A forked child's end
+// does nothing to its parent's session.
 //
 // Errors:  the first error of a file; the session is stopped all the same.
 // Threads: one at a time, pprof_start included.

@@ -123,6 +123,9 @@ PPROF_API pprof_status pprof_session_flush(pprof_session *session);
 // finishes the sinks. On a session that is stopped or was never started it does
 // nothing and answers OK.
 //
+// A process that ends without it finishes no sink: they are the program's, and
+// may be gone by then. (What pprof_start started is finished at `exit`.)
+//
 // Errors:  the first error of a sink; the session is stopped all the same.
 // Threads: the owner of `session`.
 PPROF_API pprof_status pprof_session_stop(pprof_session *session,
