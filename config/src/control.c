@@ -320,11 +320,17 @@ static void open_listener(ppi_control *control) {
   pprof_error error = {""};
   if (!control->options.socket) return;
   control->socket = ppi_control_listen(control->socket_path, &error);
+  if (!error.text[0]) return;
+  char text[sizeof error.text + sizeof control->socket_path + 32];
   if (control->socket < 0) {
-    char text[sizeof error.text + 32];
     snprintf(text, sizeof text, "no control socket: %s", error.text);
     warn(control, text);
+    return;
   }
+  snprintf(text, sizeof text, "the control socket is %s: %s",
+           control->socket_path, error.text);
+  if (control->actions.moved)
+    control->actions.moved(control->actions.user, text);
 }
 
 static pprof_status open_all(ppi_control *control, pprof_error *error) {

@@ -53,6 +53,8 @@ typedef struct ppi_control_actions {
   void (*started)(void *user);  // first; may be NULL
   // A message to whoever asked for messages; may be NULL.
   void (*warn)(void *user, const char *text);
+  // The socket lies elsewhere than it should; in words.
+  void (*moved)(void *user, const char *text);
 } ppi_control_actions;
 
 typedef struct ppi_control_options {

@@ -16,7 +16,8 @@
 
 #include "base_impl.h"
 
-enum { NUM_FOLDERS = 3, QUEUE = 64 };
+// In /tmp anybody may have taken a folder's name: there are ten.
+enum { IN_TMP = 2, NUM_FOLDERS = IN_TMP + 10, QUEUE = 64 };
 
 // Where sockets of `uid` may lie, the first that is made by us first. false:
 // there is no such place.
@@ -28,7 +29,11 @@ static bool folder_at(uid_t uid, int at, char out[PPI_CONTROL_PATH_MAX]) {
     len = snprintf(out, PPI_CONTROL_PATH_MAX, "%s/pprof", runtime);
   if (at == 1)
     len = snprintf(out, PPI_CONTROL_PATH_MAX, "/run/user/%u/pprof", uid);
-  if (at == 2) len = snprintf(out, PPI_CONTROL_PATH_MAX, "/tmp/pprof-%u", uid);
+  if (at == IN_TMP)
+    len = snprintf(out, PPI_CONTROL_PATH_MAX, "/tmp/pprof-%u", uid);
+  if (at > IN_TMP)
+    len = snprintf(out, PPI_CONTROL_PATH_MAX, "/tmp/pprof-%u.%d", uid,
+                   at - IN_TMP);
   return len > 0 && (size_t)len < PPI_CONTROL_PATH_MAX;
 }
 
@@ -147,11 +152,12 @@ int ppi_control_listen(char out_path[PPI_CONTROL_PATH_MAX],
   int fd = -1;
   pprof_status status = PPROF_STATUS_IO;
   char folder[PPI_CONTROL_PATH_MAX];
+  error->text[0] = 0;
   // Not the one that only a login makes: without its variable it may go away
   // while we run. What is in use is this process's already, by another copy of
   // this library.
-  for (int at = 0; at < NUM_FOLDERS && status == PPROF_STATUS_IO; at += 2)
-    if (folder_at(geteuid(), at, folder))
+  for (int at = 0; at < NUM_FOLDERS && status == PPROF_STATUS_IO; at++)
+    if (at != 1 && folder_at(geteuid(), at, folder))
       status = listen_in(folder, &fd, out_path, error);
   return status == PPROF_STATUS_OK ? fd : -1;
 }

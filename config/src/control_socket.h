@@ -18,7 +18,8 @@ extern "C" {
 
 // ppi_control_listen makes PID.sock in a folder that only this user may enter
 // and removes those there that nobody listens to. Answers the descriptor and
-// the path, which is the caller's to unlink; -1 after a failure.
+// the path, which is the caller's to unlink; -1 after a failure. Where it lies
+// in another folder than it should, `error` says why; else it is "".
 int ppi_control_listen(char out_path[PPI_CONTROL_PATH_MAX], pprof_error *error);
 // ppi_control_connect finds the process `pid`. -1 and, in `error`, why not:
 // there is none, it is somebody else's, it has no socket.

@@ -114,6 +114,12 @@ static void warn(void *user, const char *text) {
   ppi_message(PPI_MESSAGE_WARN, "%s", text);
 }
 
+static void moved(void *user, const char *text) {
+  const ppi_running *run = user;
+  warn(user, text);
+  ppi_running_calls->session_note(run->session, "control", text);
+}
+
 static int signal_of(const ppi_config *config) {
   switch (config->control.signal) {
     case PPI_CONTROL_SIGNAL_USR1:
@@ -141,7 +147,8 @@ void ppi_running_start_control(ppi_running *run) {
                                        .gone = ppi_triggers_gone,
                                        .reload = ppi_running_reload,
                                        .started = started,
-                                       .warn = warn};
+                                       .warn = warn,
+                                       .moved = moved};
   pprof_error error = {""};
   if (!ppi_environment_copy_take(&run->environment))
     warn(run, "no control thread: out of memory");

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -117,7 +119,7 @@ class Asked {
     actions.reload = [](void *user) {
       static_cast<Asked *>(user)->Say("reload");
     };
-    actions.warn = [](void *user, const char *text) {
+    actions.warn = actions.moved = [](void *user, const char *text) {
       static_cast<Asked *>(user)->Say(text);
     };
     return actions;
@@ -405,6 +407,34 @@ TEST_F(ControlTest, FoldersOfOthersAreRefused) {
   ASSERT_EQ(0, mkdir(sockets_.c_str(), 0755));
   EXPECT_EQ(-1, ppi_control_connect(getpid(), &error));
   EXPECT_EQ(sockets_ + " is open to other users", error.text);
+}
+
+// In a /tmp of its own: whatever has the folder's name there.
+TEST_F(ControlTest, FolderInTmpHasANumberWhereItsNameIsTaken) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string tmp = "/tmp/pprof-" + std::to_string(geteuid());
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+      _exit(77);
+    mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (mount("tmp", "/tmp", "tmpfs", 0, "size=512k") != 0) _exit(78);
+    unsetenv("XDG_RUNTIME_DIR");
+    std::ofstream(tmp) << "a file";
+    mkdir((tmp + ".1").c_str(), 0700);
+    chmod((tmp + ".1").c_str(), 0777);
+    options_.socket = true;
+    EXPECT_EQ(PPROF_STATUS_OK, Start());
+    const std::string path = tmp + ".2/" + std::to_string(getpid()) + ".sock";
+    EXPECT_TRUE(Exists(path));
+    EXPECT_EQ("the control socket is " + path + ": " + tmp +
+                  ".1 is open to other users",
+              asked_.Next());
+    close(Connect());
+    _exit(HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status) << "77, 78 in the high byte: no tmpfs can be mounted";
 }
 
 // What lies under its number is another's: nothing is asked of it.
