@@ -6,12 +6,12 @@
 #include "control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +19,7 @@
 #include "base_impl.h"
 #include "clock.h"
 #include "control_socket.h"
+#include "descriptor.h"
 #include "mem.h"
 
 enum {
@@ -27,12 +28,14 @@ enum {
   REQUEST_MS = 2000,  // for a client to say what it wants
   TICKET_MS = 20,     // how often at what clients wait for
   DEAF_MS = 500,
+  LOST_MS = 20,     // how often it looks up where nothing can wake it
   FIRST_CLIENT = 3  // in the poll set: wake, signal, socket
 };
 #define MS 1000000ull
 
 typedef struct client {
   int fd;  // -1: free
+  ppi_fd_id id;
   size_t len;
   uint64_t deadline_ns;  // of the request
   uint64_t ticket;       // 0: the request is not here yet
@@ -54,7 +57,9 @@ struct ppi_control {
   pthread_mutex_t acting;  // held around trigger and reload
   bool hushed;             // under it
   bool stopping;           // atomic
-  int wake, signal, socket;
+  int wake, waker;         // a pipe's ends
+  int signal, socket;
+  ppi_fd_id wake_id, signal_id, socket_id;
   char socket_path[PPI_CONTROL_PATH_MAX];
   version touched, loaded, seen;
   uint64_t next_look_ns;
@@ -70,22 +75,23 @@ static void warn(ppi_control *control, const char *text) {
 // ---- clients ----
 
 // A fork between the two must not find a number that is another file's by then.
-static void close_fd(int *fd) {
+static void close_fd(int *fd, const ppi_fd_id *id) {
   int old = *fd;
   __atomic_store_n(fd, -1, __ATOMIC_RELEASE);
-  if (old >= 0) close(old);
+  ppi_fd_close(old, id);
 }
 
 // Who does not read what it asked for goes without.
 static void say(const client *to, const char *text) {
   char line[PPI_CONTROL_LINE_MAX + 1];
   int len = snprintf(line, sizeof line, "%s\n", text);
+  if (!ppi_fd_is(to->fd, &to->id)) return;
   if (send(to->fd, line, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT) != len)
     shutdown(to->fd, SHUT_RDWR);
 }
 
 static void end_client(client *one) {
-  close_fd(&one->fd);
+  close_fd(&one->fd, &one->id);
 }
 
 static void ask(ppi_control *control, const ppi_trigger *trigger) {
@@ -151,8 +157,10 @@ static void accept_client(ppi_control *control) {
     close(fd);
     return;
   }
-  *free_one = (client){
-      .fd = fd, .deadline_ns = ppi_clock_monotonic_ns() + REQUEST_MS * MS};
+  *free_one =
+      (client){.fd = fd,
+               .id = ppi_fd_id_of(fd),
+               .deadline_ns = ppi_clock_monotonic_ns() + REQUEST_MS * MS};
 }
 
 static void settle(ppi_control *control, client *one) {
@@ -241,18 +249,66 @@ static int timeout_ms(const ppi_control *control) {
     if (one->fd < 0) continue;
     next = earlier(next, one->ticket ? now + TICKET_MS * MS : one->deadline_ns);
   }
+  if (control->wake < 0) next = earlier(next, now + LOST_MS * MS);
   if (next == UINT64_MAX) return -1;
   return next <= now ? 0 : (int)((next - now + MS - 1) / MS);
 }
 
 static void empty(int fd) {
-  uint64_t count;
-  while (read(fd, &count, sizeof count) > 0) {
+  char bytes[64];
+  while (read(fd, bytes, sizeof bytes) > 0) {
   }
+}
+
+static void open_listener(ppi_control *control) {
+  pprof_error error = {""};
+  if (!control->options.socket) return;
+  control->socket = ppi_control_listen(control->socket_path, &error);
+  control->socket_id = ppi_fd_id_of(control->socket);
+  if (!error.text[0]) return;
+  char text[sizeof error.text + sizeof control->socket_path + 32];
+  if (control->socket < 0) {
+    snprintf(text, sizeof text, "no control socket: %s", error.text);
+    warn(control, text);
+    return;
+  }
+  snprintf(text, sizeof text, "the control socket is %s: %s",
+           control->socket_path, error.text);
+  if (control->actions.moved)
+    control->actions.moved(control->actions.user, text);
+}
+
+// ---- descriptors that the program has closed ----
+
+// Whether `*fd` was ours and is not any more; it is -1 then.
+static bool is_lost(int *fd, const ppi_fd_id *id) {
+  if (*fd < 0 || ppi_fd_is(*fd, id)) return false;
+  __atomic_store_n(fd, -1, __ATOMIC_RELEASE);
+  return true;
+}
+
+static void take_signal_again(ppi_control *control) {
+  pprof_error error = {""};
+  if (ppi_control_take_signal(control->options.signal, &control->signal,
+                              &error) != PPROF_STATUS_OK)
+    warn(control, error.text);
+  control->signal_id = ppi_fd_id_of(control->signal);
+}
+
+// Before each use. A pipe whose other end is closed ends a poll, so what is
+// lost is seen at once.
+static void forget_lost(ppi_control *control) {
+  is_lost(&control->wake, &control->wake_id);
+  if (is_lost(&control->signal, &control->signal_id))
+    take_signal_again(control);
+  if (is_lost(&control->socket, &control->socket_id)) open_listener(control);
+  for (int i = 0; i < MAX_CLIENTS; i++)
+    is_lost(&control->clients[i].fd, &control->clients[i].id);
 }
 
 // One round. A descriptor of -1 is passed over by poll.
 static void take_turn(ppi_control *control) {
+  forget_lost(control);
   struct pollfd fds[FIRST_CLIENT + MAX_CLIENTS];
   fds[0] = (struct pollfd){control->wake, POLLIN, 0};
   fds[1] = (struct pollfd){control->signal, POLLIN, 0};
@@ -266,6 +322,10 @@ static void take_turn(ppi_control *control) {
     fds[FIRST_CLIENT + i] = (struct pollfd){one->fd, events, 0};
   }
   if (poll(fds, FIRST_CLIENT + MAX_CLIENTS, timeout_ms(control)) < 0) return;
+  // Of a pipe whose other end alone is closed there is no more to come.
+  if (fds[0].revents & POLLHUP) close_fd(&control->wake, &control->wake_id);
+  if (fds[1].revents & POLLHUP) take_signal_again(control);
+  forget_lost(control);
   if (fds[0].revents) empty(control->wake);
   if (fds[1].revents) {
     empty(control->signal);
@@ -273,14 +333,14 @@ static void take_turn(ppi_control *control) {
   }
   for (int i = 0; i < MAX_CLIENTS; i++) {
     client *one = &control->clients[i];
-    if (!fds[FIRST_CLIENT + i].revents) continue;
+    if (!fds[FIRST_CLIENT + i].revents || one->fd < 0) continue;
     if (one->ticket)
       forsake(control, one);
     else
       read_request(control, one);
   }
   // Last: it fills places whose old descriptors were polled.
-  if (fds[2].revents) accept_client(control);
+  if (fds[2].revents && control->socket >= 0) accept_client(control);
   tend_clients(control);
   look(control);
 }
@@ -300,8 +360,8 @@ static void *run(void *argument) {
 }
 
 static void wake_up(const ppi_control *control) {
-  const uint64_t one = 1;
-  if (write(control->wake, &one, sizeof one) < 0) return;  // it is awake
+  if (!ppi_fd_is(control->waker, &control->wake_id)) return;  // it looks up
+  if (write(control->waker, "", 1) < 0) return;               // it is awake
 }
 
 // ---- start and stop ----
@@ -310,40 +370,30 @@ static void destroy(ppi_control *control) {
   if (control->options.signal) ppi_control_give_signal(control->options.signal);
   for (int i = 0; i < MAX_CLIENTS; i++) end_client(&control->clients[i]);
   if (control->socket >= 0) unlink(control->socket_path);
-  close_fd(&control->socket);
-  close_fd(&control->wake);
+  close_fd(&control->socket, &control->socket_id);
+  close_fd(&control->wake, &control->wake_id);
+  close_fd(&control->waker, &control->wake_id);
   pthread_mutex_destroy(&control->acting);
   ppi_free(control);
 }
 
-static void open_listener(ppi_control *control) {
-  pprof_error error = {""};
-  if (!control->options.socket) return;
-  control->socket = ppi_control_listen(control->socket_path, &error);
-  if (!error.text[0]) return;
-  char text[sizeof error.text + sizeof control->socket_path + 32];
-  if (control->socket < 0) {
-    snprintf(text, sizeof text, "no control socket: %s", error.text);
-    warn(control, text);
-    return;
-  }
-  snprintf(text, sizeof text, "the control socket is %s: %s",
-           control->socket_path, error.text);
-  if (control->actions.moved)
-    control->actions.moved(control->actions.user, text);
-}
-
 static pprof_status open_all(ppi_control *control, pprof_error *error) {
   pprof_status status = PPROF_STATUS_OK;
-  control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (control->wake < 0)
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+    control->wake = ends[0];
+    control->waker = ends[1];
+    control->wake_id = ppi_fd_id_of(ends[0]);
+  } else {
     status =
         ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s", strerror(errno));
+  }
   int number = control->options.signal;
   control->options.signal = 0;
   if (status == PPROF_STATUS_OK && number)
     status = ppi_control_take_signal(number, &control->signal, error);
   if (status == PPROF_STATUS_OK) control->options.signal = number;
+  control->signal_id = ppi_fd_id_of(control->signal);
   if (status == PPROF_STATUS_OK) open_listener(control);
   return status;
 }
@@ -373,7 +423,7 @@ static ppi_control *create(const ppi_control_options *options,
   control->options = *options;
   control->actions = *actions;
   if (options->look_ms == 0) control->options.look_ms = LOOK_MS;
-  control->wake = control->signal = control->socket = -1;
+  control->wake = control->waker = control->signal = control->socket = -1;
   for (int i = 0; i < MAX_CLIENTS; i++) control->clients[i].fd = -1;
   pthread_mutex_init(&control->acting, NULL);
   remember_files(control);
@@ -422,6 +472,7 @@ void ppi_control_in_forked_child(ppi_control *control) {
   if (!control) return;
   if (control->options.signal) ppi_control_give_signal(control->options.signal);
   for (int i = 0; i < MAX_CLIENTS; i++) end_client(&control->clients[i]);
-  close_fd(&control->socket);
-  close_fd(&control->wake);
+  close_fd(&control->socket, &control->socket_id);
+  close_fd(&control->wake, &control->wake_id);
+  close_fd(&control->waker, &control->wake_id);
 }

@@ -80,7 +80,7 @@ void ppi_control_stop(ppi_control *control);
 // In a forked child, which has no such thread: closes what it has of it.
 void ppi_control_in_forked_child(ppi_control *control);
 
-// control_signal.c: `*out_fd`, an event descriptor, counts signals from now on
+// control_signal.c: `*out_fd`, a pipe, has a byte for each signal from now on
 // until the signal is given back, which closes it; what handled the signal
 // before goes on handling it. One at a time.
 pprof_status ppi_control_take_signal(int number, int *out_fd,

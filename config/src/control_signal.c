@@ -2,27 +2,30 @@
 //
 // SIGUSR1 or SIGUSR2 as a trigger, only where the configuration asks for it.
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base_impl.h"
 #include "control.h"
+#include "descriptor.h"
 
 // What the handler needs; it may run at any moment, also after we gave the
 // signal back, where somebody has chained to us.
 typedef struct taken {
   bool installed;
-  bool counts;  // somebody waits; atomic
-  int busy;     // handlers that may be writing; atomic
-  int fd;       // -1: none yet; atomic
-  pid_t owner;  // the process that made it
+  bool counts;   // somebody waits; atomic
+  int busy;      // handlers that may be writing; atomic
+  int fd;        // a pipe's end to write; -1: none yet; atomic
+  int reader;    // its other end
+  ppi_fd_id id;  // of both
+  pid_t owner;   // the process that made it
   struct sigaction former;
 } taken;
 
-static taken signals[2] = {{.fd = -1}, {.fd = -1}};
+static taken signals[2] = {{.fd = -1, .reader = -1}, {.fd = -1, .reader = -1}};
 
 static taken *taken_of(int number) {
   return &signals[number == SIGUSR2];
@@ -39,11 +42,12 @@ static void pass_on(const struct sigaction *former, int number, siginfo_t *info,
 static void handle(int number, siginfo_t *info, void *context) {
   int before = errno;
   taken *signal = taken_of(number);
-  const uint64_t one = 1;
+  int fd;
   __atomic_add_fetch(&signal->busy, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&signal->counts, __ATOMIC_SEQ_CST) &&
-      write(__atomic_load_n(&signal->fd, __ATOMIC_RELAXED), &one, sizeof one) <
-          0)
+      (fd = __atomic_load_n(&signal->fd, __ATOMIC_ACQUIRE),
+       ppi_fd_is(fd, &signal->id)) &&
+      write(fd, "", 1) < 0)
     errno = before;
   __atomic_sub_fetch(&signal->busy, 1, __ATOMIC_RELEASE);
   pass_on(&signal->former, number, info, context);
@@ -66,21 +70,28 @@ static void close_event(taken *signal) {
          __atomic_load_n(&signal->busy, __ATOMIC_SEQ_CST))
     sched_yield();
   signal->busy = 0;
-  if (signal->fd >= 0) close(signal->fd);
+  ppi_fd_close(signal->fd, &signal->id);
+  ppi_fd_close(signal->reader, &signal->id);
+  signal->reader = -1;
   __atomic_store_n(&signal->fd, -1, __ATOMIC_RELAXED);
 }
 
 static int open_event(taken *signal) {
   close_event(signal);
   signal->owner = getpid();
-  __atomic_store_n(&signal->fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                   __ATOMIC_RELAXED);
-  return signal->fd;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  signal->reader = ends[0];
+  signal->id = ppi_fd_id_of(ends[0]);
+  // Pairs with the handler's: it knows what it is, too.
+  __atomic_store_n(&signal->fd, ends[1], __ATOMIC_RELEASE);
+  return signal->reader;
 }
 
 pprof_status ppi_control_take_signal(int number, int *out_fd,
                                      pprof_error *error) {
   taken *signal = taken_of(number);
+  __atomic_store_n(&signal->counts, false, __ATOMIC_SEQ_CST);
   int fd = open_event(signal);
   if (fd < 0)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s",

@@ -125,14 +125,32 @@ static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
       unnamed ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
               : open(spool->path,
                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  spool->fd_id = ppi_fd_id_of(spool->fd);
   return spool->fd >= 0;
 }
 
 // Before it is filled: who finds it then sees that its process lives.
+static bool lock(int fd) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLK, &whole) == 0;
+}
+
 static bool lock_file(ppi_spool *spool, const char *dir) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(spool->fd, F_SETLK, &lock) == 0 ||
+  return lock(spool->fd) ||
          give_reason(spool, "files cannot be locked in", dir);
+}
+
+bool ppi_spool_hold(ppi_spool *spool) {
+  if (spool->fd < 0 || ppi_fd_is(spool->fd, &spool->fd_id))
+    return spool->fd >= 0;
+  int fd = open(spool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  if (ppi_fd_is(fd, &spool->fd_id) && lock(fd)) {
+    spool->fd = fd;
+    return true;
+  }
+  close(fd);
+  return false;
 }
 
 void ppi_spool_publish(ppi_spool *spool) {
@@ -140,7 +158,9 @@ void ppi_spool_publish(ppi_spool *spool) {
   if (!spool->unnamed) return;
   snprintf(self, sizeof self, "/proc/self/fd/%d", spool->fd);
   spool->unnamed = false;
-  if (linkat(AT_FDCWD, self, AT_FDCWD, spool->path, AT_SYMLINK_FOLLOW) == 0)
+  errno = EBADF;
+  if (ppi_fd_is(spool->fd, &spool->fd_id) &&
+      linkat(AT_FDCWD, self, AT_FDCWD, spool->path, AT_SYMLINK_FOLLOW) == 0)
     return;
   snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
            "%.280s cannot be given its name: %s", spool->path, strerror(errno));
@@ -162,7 +182,7 @@ static bool make_file(ppi_spool *spool, const char *dir) {
   if (fill_file(spool, dir)) return true;
   if (!spool->unnamed) unlink(spool->path);
   spool->unnamed = false;
-  close(spool->fd);
+  ppi_fd_close(spool->fd, &spool->fd_id);
   spool->fd = -1;
   return false;
 }
@@ -245,7 +265,7 @@ bool ppi_spool_allocate_more(ppi_spool *spool) {
   uint32_t from = num_allocated(header);
   if (from >= header->num_chunks || want[0]) return false;
   uint32_t to = PPI_MIN(from + PART_CHUNKS, header->num_chunks);
-  int error = allocate(spool, from, to);
+  int error = ppi_spool_hold(spool) ? allocate(spool, from, to) : EBADF;
   if (error) {
     snprintf(want, sizeof want, "%u of %u MiB, no room for more: %s", from / 16,
              header->num_chunks / 16, strerror(error));
@@ -296,7 +316,7 @@ bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes) {
   uint32_t first = header->pool_first + (uint32_t)chunks + POOL_MIN_CHUNKS;
   uint32_t from = num_allocated(header);
   if (first > from) {
-    if (allocate(spool, from, first)) return false;
+    if (!ppi_spool_hold(spool) || allocate(spool, from, first)) return false;
     header->num_allocated = first;
   }
   header->ring_offset = (uint64_t)header->pool_first * PPI_CHUNK_SIZE;
@@ -320,7 +340,7 @@ void ppi_spool_forget(ppi_spool *spool) {
   map_nothing_over(spool);
   // Closing drops no lock of the parent's; keeping it open would hold on to
   // the file's memory.
-  if (spool->fd >= 0) close(spool->fd);
+  ppi_fd_close(spool->fd, &spool->fd_id);
   spool->fd = -1;
 }
 
@@ -328,7 +348,7 @@ void ppi_spool_destroy(ppi_spool *spool, bool abandon) {
   if (!spool->base) return;
   if (spool->fd >= 0) unlink(spool->path);
   map_nothing_over(spool);
-  if (spool->fd >= 0) close(spool->fd);
+  ppi_fd_close(spool->fd, &spool->fd_id);
   if (abandon) abandon_range();
   // `base` stays: a thread that never left its marker may still use it.
   spool->fd = -1;

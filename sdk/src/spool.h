@@ -15,6 +15,7 @@
 #include "base_impl.h"
 #include "clock.h"
 #include "cpu_use.h"
+#include "descriptor.h"
 #include "event_impl.h"
 #include "staging.h"
 
@@ -282,8 +283,9 @@ typedef struct ppi_spool {
   uint8_t *base;
   uint64_t size;
   ppi_spool_header *header;
-  int fd;        // holds the liveness lock; -1 for anonymous memory
-  bool unnamed;  // until ppi_spool_publish
+  int fd;           // holds the liveness lock; -1 for anonymous memory
+  ppi_fd_id fd_id;  // what it was when it was opened
+  bool unnamed;     // until ppi_spool_publish
   char path[512];
   char not_crash_safe[400];  // why, or ""
 } ppi_spool;
@@ -324,6 +326,10 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
 // there is no more: then it stays as it is, and ppi_spool_want says so in words
 // (NULL: nothing is missing). Collector.
 bool ppi_spool_allocate_more(ppi_spool *spool);
+// ppi_spool_hold sees whether `fd` is still the spool's, which a program may
+// have closed; then the file is opened and locked again. Until it is seen,
+// other processes take this one for dead. False: it is gone.
+bool ppi_spool_hold(ppi_spool *spool);
 const char *ppi_spool_want(void);
 // ppi_spool_allocate_for does so until `chunks` can be taken, and as many as a
 // few threads need besides. Collector, or before it is there.
