@@ -86,6 +86,7 @@ typedef struct ppi_compose_calls {
   // By ppi_export_format; that of chrome is NULL.
   pprof_status (*report_write[4])(const pprof_report *report, const char *views,
                                   FILE *out);
+  uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
   void (*open_backends)(uint64_t backends);
   pprof_status (*control_start)(const ppi_control_options *options,
                                 const ppi_control_actions *actions,

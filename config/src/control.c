@@ -302,8 +302,10 @@ static void forget_lost(ppi_control *control) {
   if (is_lost(&control->signal, &control->signal_id))
     take_signal_again(control);
   if (is_lost(&control->socket, &control->socket_id)) open_listener(control);
-  for (int i = 0; i < MAX_CLIENTS; i++)
-    is_lost(&control->clients[i].fd, &control->clients[i].id);
+  for (int i = 0; i < MAX_CLIENTS; i++) {
+    client *one = &control->clients[i];
+    if (is_lost(&one->fd, &one->id) && one->ticket) forsake(control, one);
+  }
 }
 
 // One round. A descriptor of -1 is passed over by poll.

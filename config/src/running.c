@@ -270,7 +270,7 @@ static void tell_failure(const ppi_running *run, pprof_status status,
   if (why[0])
     ppi_fail(error, status, "%s", why);
   else
-    ppi_running_tell_trace(run, status, error);
+    ppi_running_tell_trace(run, error);
 }
 
 // A success says, too, that the log is not called what it was asked for.
@@ -302,7 +302,7 @@ void ppi_running_in_forked_child(ppi_running *run) {
   ppi_control_in_forked_child(run->control);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     ppi_part *part = &run->export_parts[i];
-    if (part->path && part->fd >= 0) close(part->fd);
+    if (part->path) ppi_fd_close(part->fd, &part->id);
     part->fd = -1;
   }
 }

@@ -90,8 +90,7 @@ pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
                                        pprof_error *error);
 void ppi_running_drop_exports(ppi_running *run);
 // Says in `error` what trace could not be written, if one could not.
-void ppi_running_tell_trace(const ppi_running *run, pprof_status status,
-                            pprof_error *error);
+void ppi_running_tell_trace(const ppi_running *run, pprof_error *error);
 
 // running_trigger.c: windows and dumps on demand. `add` before the start;
 // `destroy` after the session's.

@@ -2,94 +2,76 @@
 //
 // The exports of a run: a trace or tables of all of it, or of each window.
 // Those of windows are written by the session's completion thread.
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base_impl.h"
+#include "file_io.h"
+#include "log_loss.h"
 #include "mem.h"
 #include "report.h"
 #include "running.h"
 #include "view.h"
 
+enum { FILE_LIMIT_MS = 10000 };
+
 static bool is_table(const ppi_config_export *item) {
   return item->format != PPI_EXPORT_CHROME;
 }
 
-static pprof_status fail_write(const char *path, pprof_error *error) {
+static pprof_status fail_write(const char *path, int why, pprof_error *error) {
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s: %s", path,
-                  strerror(errno));
+                  why == PPI_FILE_OVER_LIMIT ? "no room within 'disk_limit'"
+                                             : ppi_log_loss_reason(why));
 }
 
 // ---- tables ----
 
 static pprof_status fill(const ppi_config_export *item,
-                         const pprof_report *report, const ppi_part *part,
+                         const pprof_report *report, const char *path,
                          FILE *out, pprof_error *error) {
   const char *views = item->views.text[0] ? item->views.text : NULL;
   pprof_status status =
       ppi_running_calls->report_write[item->format](report, views, out);
+  if (status == PPROF_STATUS_OK && (fflush(out) != 0 || ferror(out)))
+    status = PPROF_STATUS_NO_MEMORY;
   if (status != PPROF_STATUS_OK)
-    return ppi_fail(error, status, "cannot write %s: %s", part->path,
-                    pprof_status_string(status));
-  return fflush(out) == 0 && !ferror(out) ? PPROF_STATUS_OK
-                                          : fail_write(part->path, error);
+    ppi_fail(error, status, "cannot write %s: %s", path,
+             pprof_status_string(status));
+  return status;
 }
 
-static pprof_status commit(ppi_running *run, ppi_part *part,
-                           pprof_error *error) {
-  struct stat found;
-  uint64_t bytes = 0;
-  if (part->part_path && stat(part->part_path, &found) == 0)
-    bytes = (uint64_t)found.st_size;
-  if (!ppi_disk_room(run->disk, bytes))
-    return ppi_fail(error, PPROF_STATUS_IO,
-                    "cannot write %s: no room within 'disk_limit'", part->path);
-  int failed = ppi_part_commit(part);
-  if (failed) {
-    errno = failed;
-    return fail_write(part->path, error);
-  }
-  if (bytes) ppi_disk_add(run->disk, part->path, bytes, true);
+// The thread that waits for the disk is none of the application's.
+static pprof_status put_file(ppi_running *run, ppi_part *part, const char *path,
+                             const char *text, size_t len, pprof_error *error) {
+  bool counts = part->part_path != NULL;
+  uint64_t limit_ms = ppi_running_calls->file_limit_ms;
+  if (counts && !ppi_disk_room(run->disk, len))
+    return fail_write(path, PPI_FILE_OVER_LIMIT, error);
+  int failed =
+      ppi_file_io_write(part, text, len, limit_ms ? limit_ms : FILE_LIMIT_MS);
+  if (failed) return fail_write(path, failed, error);
+  if (counts) ppi_disk_add(run->disk, path, len, true);
   return PPROF_STATUS_OK;
-}
-
-// A file above the limit of sizes ends a program by SIGXFSZ: tables of the run
-// are written on the application's own thread.
-static void hush_signal(sigset_t *signals, sigset_t *before) {
-  sigemptyset(signals);
-  sigaddset(signals, SIGXFSZ);
-  pthread_sigmask(SIG_BLOCK, signals, before);
-}
-
-static void unhush_signal(const sigset_t *signals, const sigset_t *before) {
-  const struct timespec at_once = {0, 0};
-  // One that the application waits for itself is its own.
-  if (!sigismember(before, SIGXFSZ)) sigtimedwait(signals, NULL, &at_once);
-  pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 // Takes `part`.
 static pprof_status write_table(ppi_running *run, const ppi_config_export *item,
                                 const pprof_report *report, ppi_part *part,
                                 pprof_error *error) {
-  sigset_t signals, before;
-  hush_signal(&signals, &before);
-  FILE *out = fdopen(part->fd, "w");
-  pprof_status status = PPROF_STATUS_OK;
-  if (out) {
-    part->fd = -1;
-    status = fill(item, report, part, out, error);
-  } else {
-    status = fail_write(part->path, error);
-  }
-  if (status == PPROF_STATUS_OK) status = commit(run, part, error);
+  char path[PATH_MAX];
+  char *text = NULL;
+  size_t len = 0;
+  snprintf(path, sizeof path, "%s", part->path);
+  FILE *out = open_memstream(&text, &len);
+  pprof_status status =
+      out ? fill(item, report, path, out, error)
+          : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (out) fclose(out);
-  unhush_signal(&signals, &before);
-  ppi_part_clear(part, status != PPROF_STATUS_OK);
+  if (status == PPROF_STATUS_OK)
+    status = put_file(run, part, path, text, len, error);
+  free(text);
+  ppi_part_clear(part, true);  // where it was not taken
   return status;
 }
 
@@ -169,8 +151,12 @@ static void complete_trace(void *user, uint32_t window, pprof_sink *sink,
   pprof_error error = {""};
   ppi_expand_window(self->run->export_paths[self->at], window, path);
   if (!sink) status = PPROF_STATUS_IO;
-  ppi_fail(&error, status, "cannot write %s: %s", path,
-           pprof_status_string(status));
+  int why = sink ? ppi_running_calls->chrome_writer_error(sink) : 0;
+  if (why)
+    fail_write(path, why, &error);
+  else
+    ppi_fail(&error, status, "cannot write %s: %s", path,
+             pprof_status_string(status));
   keep_error(self->run, status, &error);
   if (sink) sink->destroy(sink);
 }
@@ -202,16 +188,13 @@ static pprof_status add_trace(ppi_running *run, size_t at, pprof_error *error) {
   return status;
 }
 
-void ppi_running_tell_trace(const ppi_running *run, pprof_status status,
-                            pprof_error *error) {
+void ppi_running_tell_trace(const ppi_running *run, pprof_error *error) {
   for (size_t i = 0; i < run->config.num_exports; i++) {
     int why = run->traces[i]
                   ? ppi_running_calls->chrome_writer_error(run->traces[i])
                   : 0;
     if (!why) continue;
-    ppi_fail(error, status, "cannot write %s: %s", run->export_paths[i],
-             why == PPI_CHROME_OVER_LIMIT ? "no room within 'disk_limit'"
-                                          : strerror(why));
+    fail_write(run->export_paths[i], why, error);
     return;
   }
 }

@@ -10,12 +10,9 @@
 // independent of how batches were cut and mixed.
 #include "chrome.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base_impl.h"
 #include "mem.h"
@@ -24,6 +21,8 @@
 // overlapping, perhaps on more rows.
 #define MAX_HELD 65536
 #define MAX_GROUP_ID (1u << 20)
+
+enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
 
 static ppi_chrome_group *find_group(ppi_chrome_writer *writer,
                                     ppi_chrome_kind kind, uint32_t id) {
@@ -339,6 +338,13 @@ static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
   writer->num_begun++;
 }
 
+// Its thread writes from now on; without a path, the caller's does.
+static pprof_status start_io(ppi_chrome_writer *writer) {
+  if (!writer->path) return PPROF_STATUS_OK;
+  return ppi_file_io_start(&writer->part, writer->gzip, writer->disk,
+                           writer->most_bytes, &writer->out.io);
+}
+
 static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   bool first = writer->num_begun == 0;
@@ -352,6 +358,7 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   if (status == PPROF_STATUS_OK && command &&
       !(writer->command = ppi_strdup(command)))
     status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK && first) status = start_io(writer);
   if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
   if (first) ppi_chrome_write_head(writer);
   return writer->out.status;
@@ -374,23 +381,31 @@ static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
   return writer->out.status;
 }
 
-// Named before it is closed: after that its lock is gone.
-static pprof_status close_file(ppi_chrome_writer *writer, bool keep) {
-  pprof_status status = PPROF_STATUS_OK;
-  if (!writer->owns_fd) return status;
-  const char *part_path = writer->part.part_path;
-  ppi_disk *disk = writer->out.disk;
-  if (keep && ppi_part_commit(&writer->part) != 0) status = PPROF_STATUS_IO;
-  if (keep && part_path) ppi_disk_settle(disk, part_path, writer->part.path);
-  // One that has gone for others may be somebody else's by now.
-  if (!keep && part_path && ppi_disk_knows(disk, part_path)) {
-    unlink(part_path);
-    ppi_disk_forget(disk, part_path);
-  }
-  if (writer->out.fd >= 0 && close(writer->out.fd) != 0)
-    status = PPROF_STATUS_IO;
-  writer->out.fd = -1;
-  return status;
+// Whoever asks is not to wait in a call, as a session's collector; who does
+// not, as the reader of a log, waits for the disk.
+static bool chrome_ready(pprof_sink *sink) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->out.deadline_ns = PPI_FILE_NO_WAIT;
+  // Whoever has failed says so at the next callback.
+  return writer->out.status != PPROF_STATUS_OK || !writer->out.io ||
+         ppi_file_io_has_room(writer->out.io);
+}
+
+static uint64_t deadline_of(const ppi_chrome_writer *writer) {
+  return ppi_file_io_deadline(writer->out.io, writer->limit_ms);
+}
+
+static pprof_status end_file(ppi_chrome_writer *writer, bool whole) {
+  ppi_chrome_out *out = &writer->out;
+  int error = 0;
+  if (out->io)
+    error = ppi_file_io_finish(out->io, whole,
+                               whole ? out->deadline_ns : deadline_of(writer));
+  else if (whole)
+    error = ppi_file_pack_write(&out->pack, "", 0, true);
+  out->io = NULL;
+  ppi_chrome_out_fail(out, error);
+  return out->status;
 }
 
 static pprof_status chrome_finish(pprof_sink *sink,
@@ -398,6 +413,9 @@ static pprof_status chrome_finish(pprof_sink *sink,
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   if (writer->num_begun == writer->num_finished) return PPROF_STATUS_INVALID;
   if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
+  // What is left may wait for room.
+  if (writer->out.io && writer->out.deadline_ns != PPI_FILE_FOR_EVER)
+    writer->out.deadline_ns = deadline_of(writer);
   set_horizons(writer, UINT64_MAX);
   pprof_status status = place_all(writer);
   if (status != PPROF_STATUS_OK) return status;
@@ -408,28 +426,39 @@ static pprof_status chrome_finish(pprof_sink *sink,
   writer->num_finished++;
   if (writer->num_finished < writer->num_runs) return writer->out.status;
   ppi_chrome_write_tail(writer, totals);
-  status = ppi_chrome_out_close(&writer->out);
-  if (status != PPROF_STATUS_OK) return status;
+  ppi_chrome_out_flush(&writer->out);
+  if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
   writer->finished = true;
-  return close_file(writer, true);
+  return end_file(writer, true);
+}
+
+// Of a writer that never began. One that has gone for others may be somebody
+// else's by now.
+static void drop_part(ppi_chrome_writer *writer) {
+  ppi_part *part = &writer->part;
+  bool is_there =
+      part->part_path && ppi_disk_knows(writer->disk, part->part_path);
+  if (is_there) ppi_disk_forget(writer->disk, part->part_path);
+  ppi_part_clear(part, is_there);
 }
 
 static void chrome_destroy(pprof_sink *sink) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   if (!writer) return;
   // Half a trace is of no use to a viewer; the log is what survives.
-  if (!writer->finished) close_file(writer, false);
+  if (!writer->finished) end_file(writer, false);
   clear_run(writer);
   ppi_chrome_flows_clear(&writer->flows);
-  ppi_disk_destroy(writer->out.disk);
+  drop_part(writer);
+  ppi_disk_destroy(writer->disk);
   ppi_chrome_out_clear(&writer->out);
   ppi_free(writer->shifts_ns);
   ppi_free(writer->pids);
-  ppi_part_clear(&writer->part, false);
+  ppi_free(writer->path);
   ppi_free(writer);
 }
 
-static ppi_chrome_writer *create_writer(int fd, bool gzip) {
+static ppi_chrome_writer *create_writer(void) {
   ppi_chrome_writer *writer = ppi_alloc(sizeof *writer);
   if (!writer) return NULL;
   writer->base = (pprof_sink){
@@ -441,14 +470,15 @@ static ppi_chrome_writer *create_writer(int fd, bool gzip) {
       .window = chrome_window,
       .finish = chrome_finish,
       .destroy = chrome_destroy,
+      .ready = chrome_ready,
   };
   writer->part.fd = -1;
   writer->num_runs = 1;
   writer->next_tid = PPI_CHROME_FIRST_OWN_TID;
   writer->device_pid = PPI_CHROME_FIRST_DEVICE_PID;
+  ppi_chrome_writer_set_bounds(&writer->base, LIMIT_MS, MOST_BYTES);
   pprof_status status = ppi_chrome_flows_init(&writer->flows);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_chrome_out_open(&writer->out, fd, gzip);
+  if (status == PPROF_STATUS_OK) status = ppi_chrome_out_open(&writer->out);
   if (status == PPROF_STATUS_OK) return writer;
   chrome_destroy(&writer->base);
   return NULL;
@@ -456,8 +486,15 @@ static ppi_chrome_writer *create_writer(int fd, bool gzip) {
 
 pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
                                          pprof_error *error) {
-  ppi_chrome_writer *writer = create_writer(fd, gzip);
-  if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  ppi_chrome_writer *writer = create_writer();
+  bool has_pack = writer && ppi_file_pack_open(&writer->out.pack, gzip);
+  if (!has_pack) {
+    chrome_destroy(writer ? &writer->base : NULL);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  writer->part = (ppi_part){.fd = fd};
+  writer->out.pack.part = &writer->part;
+  writer->out.pack.own_table = true;  // the caller's to keep open
   *out = &writer->base;
   return PPROF_STATUS_OK;
 }
@@ -487,18 +524,18 @@ static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
                               pprof_error *error) {
   pprof_status status = ppi_part_open(path, NULL, &writer->part, error);
   if (status != PPROF_STATUS_OK) return status;
-  writer->out.fd = writer->part.fd;
-  writer->out.path = writer->part.part_path;
-  writer->part.fd = -1;
-  writer->owns_fd = true;
-  return PPROF_STATUS_OK;
+  writer->gzip = ends_with(path, ".gz");
+  writer->base.name = writer->path = ppi_strdup(writer->part.path);
+  return writer->path
+             ? status
+             : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
 }
 
 pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
                                         pprof_error *error) {
   if (!path || !*path || !out)
     return ppi_fail(error, PPROF_STATUS_INVALID, "a trace needs a path");
-  ppi_chrome_writer *writer = create_writer(-1, ends_with(path, ".gz"));
+  ppi_chrome_writer *writer = create_writer();
   if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   pprof_status status = open_file(writer, path, error);
   if (status != PPROF_STATUS_OK) {
@@ -510,14 +547,22 @@ pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
 }
 
 void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk) {
-  ppi_chrome_out *out = &((ppi_chrome_writer *)sink)->out;
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   // Without memory for it, it is the first to go.
-  if (out->path) ppi_disk_add_yielding(disk, out->path);
-  out->disk = ppi_disk_ref(disk);
+  if (writer->part.part_path)
+    ppi_disk_add_yielding(disk, writer->part.part_path);
+  writer->disk = ppi_disk_ref(disk);
+}
+
+void ppi_chrome_writer_set_bounds(pprof_sink *sink, uint64_t limit_ms,
+                                  uint64_t most_bytes) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->limit_ms = limit_ms;
+  writer->most_bytes = most_bytes;
 }
 
 const char *ppi_chrome_writer_path(const pprof_sink *sink) {
-  return ((const ppi_chrome_writer *)sink)->part.path;
+  return ((const ppi_chrome_writer *)sink)->path;
 }
 
 int ppi_chrome_writer_error(const pprof_sink *sink) {

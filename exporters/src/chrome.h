@@ -10,7 +10,6 @@
 #include "chrome_text.h"
 #include "chrome_track.h"
 #include "event_impl.h"
-#include "part.h"
 #include "pprof/export.h"
 
 #ifdef __cplusplus
@@ -18,13 +17,19 @@ extern "C" {
 #endif
 
 // ppi_chrome_writer_create_fd writes to `fd`, which stays the caller's and is
-// not closed: for a trace that goes to standard output.
+// not closed: for a trace that goes to standard output. It is written by the
+// thread that calls.
 pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
                                          pprof_error *error);
 
 // What the file may take; the writer holds a reference. Where there is no room,
 // its callbacks answer IO. Before the first begin.
 void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk);
+// How long finish waits for the disk where `ready` was asked, 10 s, and what
+// may wait for it in memory, 32 MiB and what one call adds. Before the first
+// begin.
+void ppi_chrome_writer_set_bounds(pprof_sink *sink, uint64_t limit_ms,
+                                  uint64_t most_bytes);
 // Of a writer with a path: what the file is called in the end.
 const char *ppi_chrome_writer_path(const pprof_sink *sink);
 // Why it failed at its file, as errno; 0: it did not.
@@ -88,8 +93,11 @@ typedef struct ppi_chrome_groups {
 typedef struct ppi_chrome_writer {
   pprof_sink base;
   ppi_chrome_out out;
-  ppi_part part;  // of a file of our own
-  bool owns_fd, finished, first_written;
+  ppi_part part;  // until `out.io` has it
+  char *path;     // of a file of our own
+  bool gzip, finished, first_written;
+  ppi_disk *disk;
+  uint64_t limit_ms, most_bytes;
   // Runs: those the file takes, those begun and finished, where each of them
   // stands and what each is called.
   size_t num_runs, num_begun, num_finished;

@@ -10,99 +10,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "mem.h"
 #include "utf8.h"
 
-#define GZIP_LEVEL 3  // the collector's thread does this while it collects
-#define GZIP_WINDOW (15 + 16)
 #define LONGEST_ESCAPE 12  // of a character of four bytes
 #define EXACT_INTEGER (1ull << 53)
 
-static void *zlib_alloc(voidpf opaque, uInt items, uInt size) {
-  (void)opaque;
-  return ppi_alloc((size_t)items * size);
-}
-
-static void zlib_free(voidpf opaque, voidpf memory) {
-  (void)opaque;
-  ppi_free(memory);
-}
-
-pprof_status ppi_chrome_out_open(ppi_chrome_out *out, int fd, bool gzip) {
-  memset(out, 0, sizeof *out);
-  out->fd = fd;
-  out->buffer = ppi_alloc(PPI_CHROME_BUFFER);
-  if (!out->buffer) return PPROF_STATUS_NO_MEMORY;
-  if (!gzip) return PPROF_STATUS_OK;
-  out->packed = ppi_alloc(PPI_CHROME_BUFFER);
-  out->stream.zalloc = zlib_alloc;
-  out->stream.zfree = zlib_free;
-  if (!out->packed || deflateInit2(&out->stream, GZIP_LEVEL, Z_DEFLATED,
-                                   GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    return PPROF_STATUS_NO_MEMORY;
-  out->gzip = true;
+pprof_status ppi_chrome_out_open(ppi_chrome_out *out) {
+  out->deadline_ns = PPI_FILE_FOR_EVER;
+  out->piece = ppi_alloc(sizeof *out->piece);
+  if (!out->piece) return PPROF_STATUS_NO_MEMORY;
+  out->buffer = out->piece->bytes;
   return PPROF_STATUS_OK;
 }
 
 void ppi_chrome_out_clear(ppi_chrome_out *out) {
-  if (out->gzip) deflateEnd(&out->stream);
-  ppi_free(out->packed);
-  ppi_free(out->buffer);
+  ppi_file_pack_clear(&out->pack);
+  ppi_free(out->piece);
   memset(out, 0, sizeof *out);
 }
 
-static void write_all(ppi_chrome_out *out, const void *bytes, size_t len) {
-  const char *at = bytes;
-  if (out->status != PPROF_STATUS_OK) return;
-  if (out->path && !ppi_disk_grow(out->disk, out->path, len)) {
-    out->status = PPROF_STATUS_IO;
-    out->error_number = PPI_CHROME_OVER_LIMIT;
-    // Room for others at once: the file is open for a while. Its name may be
-    // another's, once it has lost it.
-    struct stat now;
-    if (ftruncate(out->fd, 0) == 0 && fstat(out->fd, &now) == 0 && now.st_nlink)
-      unlink(out->path);
-    return;
-  }
-  while (len > 0 && out->status == PPROF_STATUS_OK) {
-    ssize_t written = write(out->fd, at, len);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      out->status = PPROF_STATUS_IO;
-      out->error_number = written < 0 ? errno : ENOSPC;
-      return;
-    }
-    at += written;
-    len -= (size_t)written;
-  }
+void ppi_chrome_out_fail(ppi_chrome_out *out, int error) {
+  if (!error || out->status != PPROF_STATUS_OK) return;
+  out->status = error == ENOMEM ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_IO;
+  out->error_number = error;
 }
 
-static void flush(ppi_chrome_out *out, bool last) {
-  if (!out->gzip) {
-    write_all(out, out->buffer, out->len);
-  } else {
-    out->stream.next_in = (Bytef *)out->buffer;
-    out->stream.avail_in = (uInt)out->len;
-    do {
-      out->stream.next_out = out->packed;
-      out->stream.avail_out = PPI_CHROME_BUFFER;
-      deflate(&out->stream, last ? Z_FINISH : Z_NO_FLUSH);
-      write_all(out, out->packed, PPI_CHROME_BUFFER - out->stream.avail_out);
-    } while (out->stream.avail_out == 0);
-  }
+void ppi_chrome_out_flush(ppi_chrome_out *out) {
+  out->piece->len = out->len;
   out->len = 0;
-}
-
-pprof_status ppi_chrome_out_close(ppi_chrome_out *out) {
-  flush(out, true);
-  return out->status;
+  if (out->status != PPROF_STATUS_OK) return;
+  ppi_chrome_out_fail(
+      out, out->io ? ppi_file_io_put(out->io, &out->piece, out->deadline_ns)
+                   : ppi_file_pack_write(&out->pack, out->buffer,
+                                         out->piece->len, false));
+  out->buffer = out->piece->bytes;
 }
 
 char *ppi_chrome_room(ppi_chrome_out *out, size_t len) {
-  if (out->len + len > PPI_CHROME_BUFFER) flush(out, false);
+  if (out->len + len > PPI_CHROME_BUFFER) ppi_chrome_out_flush(out);
   return out->buffer + out->len;
 }
 

@@ -6,38 +6,32 @@
 #define PPI_CHROME_TEXT_H_
 
 #include <string.h>
-#include <zlib.h>
 
-#include "disk.h"
+#include "file_io.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PPI_CHROME_BUFFER 65536
-// In the place of an errno: the disk's limit, which is no error of the disk's.
-#define PPI_CHROME_OVER_LIMIT (-1)
+#define PPI_CHROME_BUFFER PPI_FILE_PIECE
 
 typedef struct ppi_chrome_out {
-  int fd;
   pprof_status status;  // the first failure; later bytes are dropped
-  int error_number;     // errno of that failure, or PPI_CHROME_OVER_LIMIT
-  bool gzip;
+  int error_number;     // errno of that failure, or PPI_FILE_OVER_LIMIT
   size_t len;
-  char *buffer;
-  unsigned char *packed;
-  z_stream stream;
-  ppi_disk *disk;    // NULL: no limit
-  const char *path;  // what the disk calls the file; NULL: it does not count
+  char *buffer;           // in `piece`
+  ppi_file_piece *piece;  // what is being filled
+  ppi_file_io *io;        // where it goes; NULL: `pack` writes it at once
+  ppi_file_pack pack;
+  uint64_t deadline_ns;  // up to which `io` is waited for
 } ppi_chrome_out;
 
-// ppi_chrome_out_open writes to `fd`, which stays the caller's.
-pprof_status ppi_chrome_out_open(ppi_chrome_out *out, int fd, bool gzip);
-// ppi_chrome_out_close writes what is left and answers the first failure.
-pprof_status ppi_chrome_out_close(ppi_chrome_out *out);
-// ppi_chrome_out_clear frees memory; `fd` is left alone.
-void ppi_chrome_out_clear(ppi_chrome_out *out);
+// Errors: NO_MEMORY; to be cleared all the same.
+pprof_status ppi_chrome_out_open(ppi_chrome_out *out);
+void ppi_chrome_out_flush(ppi_chrome_out *out);  // what is in the buffer
+void ppi_chrome_out_fail(ppi_chrome_out *out, int error);
+void ppi_chrome_out_clear(ppi_chrome_out *out);  // not `io`
 
 // ppi_chrome_room answers where at most `len` bytes may be written in one
 // piece, at most PPI_CHROME_BUFFER; ppi_chrome_advance says up to where they

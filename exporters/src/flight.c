@@ -128,13 +128,8 @@ static pprof_status check(ppi_flight *flight) {
 static bool ready(pprof_sink *sink) {
   ppi_flight *flight = flight_of(sink);
   if (check(flight) != PPROF_STATUS_OK) return true;
-  // A group of blocks takes at most three of the longest, and the end of the
-  // ring may waste one more.
-  uint64_t need =
-      4 * (uint64_t)(ppi_log_assembler_max_block(&flight->assembler) + 24);
   pthread_mutex_lock(&flight->mutex);
-  bool room =
-      ppi_flight_ring_has_room(&flight->ring, need, ppi_flight_pin(flight));
+  bool room = ppi_flight_ring_has_room(&flight->ring);
   pthread_mutex_unlock(&flight->mutex);
   return room;
 }
@@ -335,6 +330,7 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
     ppi_flight_free(flight);
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   }
+  flight->base.name = flight->path;
   *out = &flight->base;
   return PPROF_STATUS_OK;
 }

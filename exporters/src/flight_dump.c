@@ -35,7 +35,8 @@ static void write_out(ppi_flight_dump *dump) {
     return;
   }
   ppi_disk_add(dump->disk, dump->part.path, len, false);
-  int error = ppi_write_all(dump->part.fd, dump->out.data, len);
+  int error = ppi_part_hold(&dump->part);
+  if (!error) error = ppi_write_all(dump->part.fd, dump->out.data, len);
   if (error) fail(dump, PPROF_STATUS_IO, strerror(error));
 }
 

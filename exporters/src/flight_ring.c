@@ -132,23 +132,21 @@ pprof_status ppi_flight_ring_put(ppi_flight_ring *ring, const uint8_t *blocks,
 
 void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin) {
   ppi_buffer *backlog = &ring->backlog;
-  size_t done = 0;
-  while (done < backlog->len) {
-    size_t len = ppi_load32(backlog->data + done);
-    if (!stage(ring, backlog->data + done + 4, len, pin)) break;
-    done += 4 + len;
+  while (ring->drained < backlog->len) {
+    const uint8_t *group = backlog->data + ring->drained;
+    size_t len = ppi_load32(group);
+    if (!stage(ring, group + 4, len, pin)) break;
+    ring->drained += 4 + len;
   }
-  if (done == 0) return;
-  backlog->len -= done;
-  memmove(backlog->data, backlog->data + done, backlog->len);
+  // Each byte is moved about once.
+  if (ring->drained < backlog->len - ring->drained) return;
+  backlog->len -= ring->drained;
+  memmove(backlog->data, backlog->data + ring->drained, backlog->len);
+  ring->drained = 0;
 }
 
-bool ppi_flight_ring_has_room(const ppi_flight_ring *ring, uint64_t bytes,
-                              uint64_t pin) {
-  const ppi_staging *blocks = ring->blocks;
-  if (ring->backlog.len > 0) return false;
-  uint64_t first = PPI_MAX(PPI_MIN(pin, blocks->head), blocks->tail);
-  return blocks->size - (blocks->head - first) >= bytes;
+bool ppi_flight_ring_has_room(const ppi_flight_ring *ring) {
+  return ring->backlog.len < ring->blocks->size;
 }
 
 bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,

@@ -17,9 +17,11 @@ extern "C" {
 typedef struct ppi_flight_ring {
   ppi_ring *ring;
   ppi_staging *blocks;
-  void *heap;             // NULL: it lies in the spool
-  ppi_buffer backlog;     // closed while pinned blocks were in the way: u32
-                          // length, group of blocks
+  void *heap;  // NULL: it lies in the spool
+  // Closed while pinned blocks were in the way: u32 length, group of blocks. Up
+  // to `drained` they are in the ring by now.
+  ppi_buffer backlog;
+  size_t drained;
   ppi_lane_ends kept;     // of what is in the ring, or was
   ppi_lane_ends dropped;  // of what was
 } ppi_flight_ring;
@@ -36,8 +38,8 @@ pprof_status ppi_flight_ring_put(ppi_flight_ring *ring, const uint8_t *blocks,
                                  size_t len, uint64_t pin);
 // Moves the backlog into the ring as far as there is room.
 void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin);
-bool ppi_flight_ring_has_room(const ppi_flight_ring *ring, uint64_t bytes,
-                              uint64_t pin);
+// The backlog is as long as the ring at most, and what a call adds.
+bool ppi_flight_ring_has_room(const ppi_flight_ring *ring);
 
 // Positions grow from 0. The block at *at, or where it was overwritten the
 // oldest; *at is then behind it. False when there is none yet.

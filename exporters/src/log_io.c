@@ -16,20 +16,19 @@
 #include <unistd.h>
 
 #include "mem.h"
-#include "part.h"
 #include "rotate.h"
 
 enum { LAST_WORDS_BYTES = 64 * 1024, RESERVE_BYTES = 512 * 1024 };
 
 struct ppi_log_io {
-  pthread_mutex_t mutex;  // guards all but fd, copy and header
+  pthread_mutex_t mutex;  // guards all but part, copy and header
   pthread_cond_t work, progress;
   pthread_t thread;
-  int fd;
+  ppi_part part;
+  bool own_table;  // nobody else closes in this thread's table
   ppi_staging *staging;
-  bool stop, abandoned, ended;
+  bool started, stop, abandoned, ended;
   ppi_log_io_state state;
-  char *path, *part_path;
   uint32_t keep;
   ppi_disk *disk;
   uint8_t *copy;
@@ -60,13 +59,11 @@ int ppi_write_all(int fd, const void *bytes, size_t len) {
 }
 
 static void destroy(ppi_log_io *io) {
-  if (io->fd >= 0) close(io->fd);
+  ppi_part_clear(&io->part, false);
   pthread_cond_destroy(&io->work);
   pthread_cond_destroy(&io->progress);
   pthread_mutex_destroy(&io->mutex);
   ppi_disk_destroy(io->disk);
-  ppi_free(io->path);
-  ppi_free(io->part_path);
   ppi_free(io->copy);
   ppi_buffer_clear(&io->words);
   ppi_free(io);
@@ -92,11 +89,15 @@ static bool take_block(ppi_log_io *io, uint32_t *out_len) {
   return found;
 }
 
+static int hold(ppi_log_io *io) {
+  return io->own_table ? 0 : ppi_part_hold(&io->part);
+}
+
 // What a failed write left of a block is cut off, and so is room that was not
 // used; what is written next follows on what is whole.
-static void cut_back(const ppi_log_io *io) {
-  if (io->end < 0 || ftruncate(io->fd, io->end) != 0) return;
-  lseek(io->fd, io->end, SEEK_SET);
+static void cut_back(ppi_log_io *io) {
+  if (hold(io) || io->end < 0 || ftruncate(io->part.fd, io->end) != 0) return;
+  lseek(io->part.fd, io->end, SEEK_SET);
 }
 
 static bool is_full(int error) {
@@ -104,7 +105,8 @@ static bool is_full(int error) {
 }
 
 static int give_room(const ppi_log_io *io, off_t end) {
-  while (fallocate(io->fd, FALLOC_FL_KEEP_SIZE, io->end, end - io->end) != 0)
+  while (fallocate(io->part.fd, FALLOC_FL_KEEP_SIZE, io->end, end - io->end) !=
+         0)
     if (errno != EINTR) return errno;
   return 0;
 }
@@ -127,13 +129,13 @@ static int reserve(ppi_log_io *io, uint32_t len) {
 
 static int write_block(ppi_log_io *io, uint32_t len) {
   struct stat stat;
-  int error = 0;
-  if (io->end >= 0) {
+  int error = hold(io);
+  if (!error && io->end >= 0) {
     // Nobody will find what is written into a file without a name.
-    if (fstat(io->fd, &stat) == 0 && stat.st_nlink == 0) return ENOENT;
+    if (fstat(io->part.fd, &stat) == 0 && stat.st_nlink == 0) return ENOENT;
     error = reserve(io, len);
   }
-  if (!error) error = ppi_write_all(io->fd, io->copy, len);
+  if (!error) error = ppi_write_all(io->part.fd, io->copy, len);
   if (error)
     cut_back(io);
   else if (io->end >= 0)
@@ -181,7 +183,8 @@ static int open_next(const ppi_log_io *io, const char *path, int *out_fd) {
 
 static void remove_oldest(const ppi_log_io *io) {
   if (io->keep == 0 || io->state.segment < io->keep) return;
-  char *path = ppi_segment_path(io->path, io->state.segment - io->keep + 1);
+  char *path =
+      ppi_segment_path(io->part.path, io->state.segment - io->keep + 1);
   if (!path) return;
   ppi_log_remove_own(path, (const char *)io->header + 16);
   ppi_disk_forget(io->disk, path);
@@ -192,31 +195,34 @@ static void remove_oldest(const ppi_log_io *io) {
 static int swap_files(ppi_log_io *io, const char *done, const char *next,
                       char **aside) {
   int fd = -1;
-  int error = open_next(io, next, &fd);
+  // By its name it can be found no longer than it has it.
+  int error = hold(io);
+  if (!error) error = open_next(io, next, &fd);
   if (error) return error;
-  error = ppi_part_settle(io->part_path, true, done, aside);
-  if (!error && rename(next, io->part_path) != 0) error = errno;
+  error = ppi_part_settle(io->part.part_path, true, done, aside);
+  if (!error && rename(next, io->part.part_path) != 0) error = errno;
   if (error) {
     unlink(next);
     close(fd);
     return error;
   }
   cut_back(io);
-  if (close(io->fd) != 0) error = errno;
-  io->fd = fd;
+  error = ppi_fd_close(io->part.fd, &io->part.id);
+  io->part.fd = fd;
+  io->part.id = ppi_fd_id_of(fd);
   io->end = (off_t)sizeof io->header;
   io->reserved = 0;
   return error;
 }
 
 static int turn_segment(ppi_log_io *io) {
-  size_t size = strlen(io->part_path) + sizeof ".next";
-  char *done = ppi_segment_path(io->path, io->state.segment);
+  size_t size = strlen(io->part.part_path) + sizeof ".next";
+  char *done = ppi_segment_path(io->part.path, io->state.segment);
   char *next = ppi_alloc(size);
   char *aside = NULL;
   int error = done && next ? 0 : ENOMEM;
   if (!error) {
-    snprintf(next, size, "%s.next", io->part_path);
+    snprintf(next, size, "%s.next", io->part.part_path);
     error = swap_files(io, done, next, &aside);
   }
   if (!error) {
@@ -236,8 +242,9 @@ static int turn_segment(ppi_log_io *io) {
 
 static int write_blocks(ppi_log_io *io) {
   // A pipe has no end to cut back to.
-  io->end = lseek(io->fd, 0, SEEK_CUR);
-  int error = ppi_write_all(io->fd, io->header, sizeof io->header);
+  int error = ppi_part_hold(&io->part);
+  io->end = error ? -1 : lseek(io->part.fd, 0, SEEK_CUR);
+  if (!error) error = ppi_write_all(io->part.fd, io->header, sizeof io->header);
   if (error) {
     cut_back(io);
     io->end = -1;
@@ -260,16 +267,29 @@ static void write_last_words(ppi_log_io *io) {
   while (!io->stop && !io->abandoned) pthread_cond_wait(&io->work, &io->mutex);
   bool has_words = !io->abandoned && io->words.len > 0;
   pthread_mutex_unlock(&io->mutex);
-  if (has_words && io->end > 0 &&
-      ppi_write_all(io->fd, io->words.data, io->words.len) == 0)
+  if (has_words && io->end > 0 && hold(io) == 0 &&
+      ppi_write_all(io->part.fd, io->words.data, io->words.len) == 0)
     io->end += (off_t)io->words.len;
+}
+
+static void note_start(ppi_log_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  io->started = true;
+  pthread_cond_broadcast(&io->progress);
+  pthread_mutex_unlock(&io->mutex);
 }
 
 static void *run(void *argument) {
   ppi_log_io *io = argument;
+  io->own_table = ppi_part_own_table(&io->part);
+  note_start(io);
   if (write_blocks(io)) write_last_words(io);
   cut_back(io);
+  // A network file system may report here what it could not write.
+  int closed = io->part.fd < 0 ? 0 : ppi_fd_close(io->part.fd, &io->part.id);
+  io->part.fd = -1;
   pthread_mutex_lock(&io->mutex);
+  if (!io->state.error) io->state.error = closed;
   io->ended = true;
   bool abandoned = io->abandoned;
   pthread_cond_broadcast(&io->progress);
@@ -289,7 +309,13 @@ static int start_blocked(ppi_log_io *io) {
   return error;
 }
 
-pprof_status ppi_log_io_start(int fd, const ppi_log_io_files *files,
+static void wait_for_start(ppi_log_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  while (!io->started) pthread_cond_wait(&io->progress, &io->mutex);
+  pthread_mutex_unlock(&io->mutex);
+}
+
+pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
                               ppi_staging *staging, const uint8_t *header,
                               ppi_log_io **out) {
   ppi_log_io *io = ppi_alloc(sizeof *io);
@@ -301,21 +327,26 @@ pprof_status ppi_log_io_start(int fd, const ppi_log_io_files *files,
   pthread_cond_init(&io->progress, &attributes);
   pthread_condattr_destroy(&attributes);
   pthread_mutex_init(&io->mutex, NULL);
-  io->fd = fd;
+  io->part = *part;
+  io->part.path = ppi_strdup(part->path);
+  io->part.part_path = ppi_strdup(part->part_path);
   io->staging = staging;
   memcpy(io->header, header, sizeof io->header);
-  io->path = ppi_strdup(files->path);
-  io->part_path = ppi_strdup(files->part_path);
   io->keep = files->keep;
   io->disk = ppi_disk_ref(files->disk);
   io->state.segment = 1;
   io->reserves = true;
   io->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
-  if (!io->path || !io->part_path || !io->copy || start_blocked(io) != 0) {
-    io->fd = -1;  // still the caller's
+  if (!io->part.path || !io->part.part_path || !io->copy ||
+      start_blocked(io) != 0) {
+    io->part.fd = -1;  // still the caller's
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;
   }
+  wait_for_start(io);
+  // The thread has a copy in its own table, and with it the lock.
+  if (io->own_table) ppi_fd_close(part->fd, &part->id);
+  part->fd = -1;
   *out = io;
   return PPROF_STATUS_OK;
 }
@@ -377,9 +408,6 @@ int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
   pthread_mutex_unlock(&io->mutex);
   if (!ended) return error ? error : ETIMEDOUT;
   pthread_join(io->thread, NULL);
-  // A network file system may report here what it could not write.
-  if (close(io->fd) != 0 && !error) error = errno;
-  io->fd = -1;
   destroy(io);
   return error;
 }

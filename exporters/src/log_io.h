@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "disk.h"
 #include "log_format.h"
+#include "part.h"
 #include "staging.h"
 
 #ifdef __cplusplus
@@ -24,20 +25,18 @@ typedef struct ppi_log_io_state {
   uint32_t num_aside;  // segments whose name something else had
 } ppi_log_io_state;
 
-// Where the file is and what may go for it.
+// What may be there beside the file, and what may go for it.
 typedef struct ppi_log_io_files {
-  const char *path;       // in the end; of segments, what they are named by
-  const char *part_path;  // the file that is being written
-  uint32_t keep;          // segments there are at most; 0: all
-  ppi_disk *disk;         // swept before each block; NULL: no limit
+  uint32_t keep;   // segments there are at most; 0: all
+  ppi_disk *disk;  // swept before each block; NULL: no limit
 } ppi_log_io_files;
 
 // Starts the thread. It writes `header` (PPI_LOG_FILE_HEADER_SIZE bytes) where
-// `fd` stands, then each block that comes into `staging`. A run info that
+// `part` stands, then each block that comes into `staging`. A run info that
 // begins anew begins a segment: what was written before it gets a segment's
-// name, and a file of its own begins with the header again. On success it owns
-// `fd`; `files` is copied.
-pprof_status ppi_log_io_start(int fd, const ppi_log_io_files *files,
+// name, and a file of its own begins with the header again. On success it has
+// taken part->fd; the part's paths, by which segments are named, are copied.
+pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
                               ppi_staging *staging, const uint8_t *header,
                               ppi_log_io **out);
 void ppi_log_io_wake(ppi_log_io *io);  // something was staged

@@ -9,7 +9,8 @@
 enum {
   HEAP_BYTES = 1024 * 1024,
   // A ring in the spool shorter than this cannot hold a few blocks of use.
-  MIN_BYTES = 96 * 1024
+  MIN_BYTES = 96 * 1024,
+  BACKLOG_RINGS = 8
 };
 
 bool ppi_log_ring_open(ppi_log_ring *ring, ppi_staging *spool,
@@ -102,20 +103,32 @@ pprof_status ppi_log_ring_put(ppi_log_ring *ring, ppi_log_io *io,
 pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io) {
   ppi_buffer *backlog = &ring->backlog;
   pprof_status status = PPROF_STATUS_OK;
-  size_t done = 0;
-  while (done < backlog->len) {
-    size_t len = ppi_load32(backlog->data + done);
-    if (!stage_group(ring, io, backlog->data + done + 4, len, &status)) break;
-    done += 4 + len;
+  while (ring->drained < backlog->len) {
+    const uint8_t *group = backlog->data + ring->drained;
+    size_t len = ppi_load32(group);
+    if (!stage_group(ring, io, group + 4, len, &status)) break;
+    ring->drained += 4 + len;
   }
-  if (done == 0) return status;
-  backlog->len -= done;
-  memmove(backlog->data, backlog->data + done, backlog->len);
+  // Each byte is moved about once.
+  if (ring->drained >= backlog->len - ring->drained) ppi_log_ring_backlog(ring);
   return status;
 }
 
-bool ppi_log_ring_has_room(const ppi_log_ring *ring, uint64_t bytes) {
-  return ring->backlog.len == 0 && ppi_staging_free(ring->staging) >= bytes;
+const ppi_buffer *ppi_log_ring_backlog(ppi_log_ring *ring) {
+  ppi_buffer *backlog = &ring->backlog;
+  if (ring->drained == 0) return backlog;
+  backlog->len -= ring->drained;
+  memmove(backlog->data, backlog->data + ring->drained, backlog->len);
+  ring->drained = 0;
+  return backlog;
+}
+
+bool ppi_log_ring_is_behind(const ppi_log_ring *ring) {
+  return ring->backlog.len > 0;
+}
+
+bool ppi_log_ring_has_room(const ppi_log_ring *ring) {
+  return ring->backlog.len < BACKLOG_RINGS * ring->staging->size;
 }
 
 uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane) {

@@ -17,9 +17,12 @@ extern "C" {
 
 typedef struct ppi_log_ring {
   ppi_staging *staging;
-  void *heap;           // memory of a ring that is not in the spool
-  bool in_spool;        // what is in the ring outlives the process
-  ppi_buffer backlog;   // closed while the ring was full: u32 length, blocks
+  void *heap;     // memory of a ring that is not in the spool
+  bool in_spool;  // what is in the ring outlives the process
+  // Closed while the ring was full: u32 length, blocks. Up to `drained` they
+  // are in the ring by now.
+  ppi_buffer backlog;
+  size_t drained;
   uint64_t num_staged;  // blocks
   ppi_log_kept kept;
 } ppi_log_ring;
@@ -36,7 +39,13 @@ void ppi_log_ring_clear(ppi_log_ring *ring);
 pprof_status ppi_log_ring_put(ppi_log_ring *ring, ppi_log_io *io,
                               const uint8_t *blocks, size_t len);
 pprof_status ppi_log_ring_drain(ppi_log_ring *ring, ppi_log_io *io);
-bool ppi_log_ring_has_room(const ppi_log_ring *ring, uint64_t bytes);
+// Room to put by: in the spool, of which the ring is an eighth, lanes hold what
+// is not in the ring yet, so no more than this comes together where it is the
+// session's log.
+bool ppi_log_ring_has_room(const ppi_log_ring *ring);
+bool ppi_log_ring_is_behind(const ppi_log_ring *ring);
+// The backlog, without what is in the ring.
+const ppi_buffer *ppi_log_ring_backlog(ppi_log_ring *ring);
 // `io` may be NULL.
 uint64_t ppi_log_ring_kept(ppi_log_ring *ring, ppi_log_io *io, uint32_t lane);
 

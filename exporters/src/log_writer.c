@@ -127,10 +127,7 @@ static bool ready(pprof_sink *sink) {
   log_writer *writer = writer_of(sink);
   // Whoever has failed says so at the next callback.
   if (check(writer) != PPROF_STATUS_OK) return true;
-  // Two blocks, what the ring's end may waste, and the heads of its entries.
-  uint64_t need =
-      3 * (uint64_t)(ppi_log_assembler_max_block(&writer->assembler) + 24);
-  return ppi_log_ring_has_room(&writer->ring, need);
+  return ppi_log_ring_has_room(&writer->ring);
 }
 
 // ---- callbacks ----
@@ -161,6 +158,7 @@ static pprof_status reopen(log_writer *writer) {
   if (link(path, part->part_path) != 0) return fail_io(writer, errno);
   unlink(path);
   part->fd = open(part->part_path, O_RDWR | O_CLOEXEC);
+  part->id = ppi_fd_id_of(part->fd);
   if (part->fd < 0 || ppi_part_is_held(part->fd) ||
       lseek(part->fd, 0, SEEK_END) < 0)
     return fail_io(writer, errno);
@@ -227,17 +225,12 @@ static pprof_status tell_info(log_writer *writer, const pprof_run_info *told) {
 
 static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
   const char *uuid = pprof_run_info_text(info, "uuid");
-  ppi_log_io_files files = {.path = writer->part.path,
-                            .part_path = writer->part.part_path,
-                            .keep = writer->keep,
-                            .disk = writer->disk};
+  ppi_log_io_files files = {.keep = writer->keep, .disk = writer->disk};
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid ? uuid : "");
   ppi_disk_set_run(writer->disk, ppi_log_remove_own, uuid ? uuid : "");
-  pprof_status status = ppi_log_io_start(
-      writer->part.fd, &files, writer->ring.staging, header, &writer->io);
-  if (status == PPROF_STATUS_OK) writer->part.fd = -1;
-  return status;
+  return ppi_log_io_start(&writer->part, &files, writer->ring.staging, header,
+                          &writer->io);
 }
 
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
@@ -324,6 +317,8 @@ static pprof_status checkpoint(pprof_sink *sink,
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
   if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  // Where memory is short they come thick, and the next one says more.
+  if (ppi_log_ring_is_behind(&writer->ring)) return status;
   return fail(writer,
               ppi_log_assembler_checkpoint(&writer->assembler, checkpoint));
 }
@@ -345,8 +340,8 @@ static pprof_status push_backlog(log_writer *writer, uint64_t deadline_ns) {
   for (;;) {
     uint64_t num_written = ppi_log_io_look(writer->io).num_written;
     pprof_status status = check(writer);
-    bool is_done =
-        writer->ring.backlog.len == 0 && num_written >= writer->ring.num_staged;
+    bool is_done = !ppi_log_ring_is_behind(&writer->ring) &&
+                   num_written >= writer->ring.num_staged;
     if (status != PPROF_STATUS_OK || is_done) return status;
     if (!ppi_log_io_wait(writer->io, num_written, deadline_ns))
       return fail_io(writer, ETIMEDOUT);
@@ -396,9 +391,10 @@ static void name_loss(log_writer *writer, int error, uint64_t num) {
 static void tell_loss(log_writer *writer, const pprof_totals *totals) {
   ppi_log_budget *budget = &writer->budget;
   ppi_log_io_state state = ppi_log_io_look(writer->io);
-  ppi_log_loss_rest rest = {
-      &writer->assembler, writer->ring.staging, &writer->ring.backlog,
-      state.num_written - writer->num_blocks, &writer->rotate.earlier};
+  ppi_log_loss_rest rest = {&writer->assembler, writer->ring.staging,
+                            ppi_log_ring_backlog(&writer->ring),
+                            state.num_written - writer->num_blocks,
+                            &writer->rotate.earlier};
   budget->error = state.error ? state.error : ETIMEDOUT;
   if (ppi_log_loss_settle(&writer->loss, budget, &rest, totals)) return;
   name_loss(writer, budget->error,
@@ -542,6 +538,7 @@ pprof_status ppi_log_writer_create(const char *path,
     ppi_free(writer);
     return status;
   }
+  writer->base.name = writer->part.path;
   if (rotation) {
     writer->keep = rotation->keep;
     writer->disk = ppi_disk_ref(rotation->disk);

@@ -172,12 +172,46 @@ static pprof_status no_memory(ppi_part *part, pprof_error *error) {
 }
 
 // Renaming a file over a pipe or a device would replace it.
-static pprof_status open_in_place(const char *path, ppi_part *part,
-                                  pprof_error *error) {
+static pprof_status open_in_place(const char *path, bool is_pipe,
+                                  ppi_part *part, pprof_error *error) {
   part->path = ppi_strdup(path);
   if (!part->path) return no_memory(part, error);
-  part->fd = open(path, O_WRONLY | O_CLOEXEC);
-  return part->fd < 0 ? fail(part, path, errno, error) : PPROF_STATUS_OK;
+  if (is_pipe)
+    return access(path, W_OK) == 0 ? PPROF_STATUS_OK
+                                   : fail(part, path, errno, error);
+  int failed = ppi_part_open_pipe(part);
+  return failed ? fail(part, path, failed, error) : PPROF_STATUS_OK;
+}
+
+int ppi_part_open_pipe(ppi_part *part) {
+  part->fd = open(part->path, O_WRONLY | O_CLOEXEC);
+  part->id = ppi_fd_id_of(part->fd);
+  return part->fd < 0 ? errno : 0;
+}
+
+bool ppi_part_own_table(ppi_part *part) {
+  bool own = ppi_fd_own_table(part->fd);
+  // What is another's by now has been copied: its end is to be seen.
+  if (own && part->fd >= 0 && !ppi_fd_is(part->fd, &part->id)) {
+    close(part->fd);
+    part->fd = -1;
+  }
+  return own;
+}
+
+int ppi_part_hold(ppi_part *part) {
+  if (ppi_fd_is(part->fd, &part->id)) return 0;
+  part->fd = -1;
+  if (!part->part_path) return EBADF;
+  int fd = open(part->part_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return errno;
+  if (!ppi_fd_is(fd, &part->id) || ppi_part_is_held(fd) ||
+      lseek(fd, 0, SEEK_END) < 0) {
+    close(fd);
+    return EBADF;
+  }
+  part->fd = fd;
+  return 0;
 }
 
 static bool is_foreign(const struct stat *stat) {
@@ -227,6 +261,7 @@ static bool open_first_free(const char *path, ppi_part_taken taken,
       return false;
     }
     out->fd = open_name(out, taken);
+    out->id = ppi_fd_id_of(out->fd);
     if (out->fd >= 0) return true;
     *meets = *meets || errno == EBUSY;
     if (errno != EBUSY && errno != EEXIST) break;
@@ -263,7 +298,7 @@ pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
   bool in_place = !taken && ppi_part_goes_in_place(path);
   if (in_place && stat(path, &existing) == 0 && S_ISDIR(existing.st_mode))
     return fail(out, path, EISDIR, error);
-  return in_place ? open_in_place(path, out, error)
+  return in_place ? open_in_place(path, S_ISFIFO(existing.st_mode), out, error)
                   : open_beside(path, taken, out, error);
 }
 
@@ -282,7 +317,7 @@ int ppi_part_commit(ppi_part *part) {
 void ppi_part_clear(ppi_part *part, bool remove) {
   // Under the lock: nobody else has begun it yet.
   if (remove && part->part_path) unlink(part->part_path);
-  if (part->fd >= 0) close(part->fd);
+  ppi_fd_close(part->fd, &part->id);
   ppi_free(part->path);
   ppi_free(part->part_path);
   *part = (ppi_part){.fd = -1};

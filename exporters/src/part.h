@@ -5,6 +5,7 @@
 #ifndef PPI_PART_H_
 #define PPI_PART_H_
 
+#include "descriptor.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
@@ -15,6 +16,7 @@ typedef struct ppi_part {
   char *path;       // what it is called in the end
   char *part_path;  // NULL: `path` is a pipe or a device, written in place
   int fd;           // the writer's once taken (-1 then); closing it unlocks
+  ppi_fd_id id;     // what `fd` was when it was opened
   bool replaces;    // what has its name
 } ppi_part;
 
@@ -36,6 +38,17 @@ bool ppi_part_goes_in_place(const char *path);
 // Errors: IO, INVALID (too long, a folder), NO_MEMORY; `*out` is then empty.
 pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
                            ppi_part *out, pprof_error *error);
+// A pipe waits for its reader when it is opened: ppi_part_open leaves that,
+// `fd` being -1, to whoever writes it. 0 or errno.
+int ppi_part_open_pipe(ppi_part *part);
+// ppi_part_own_table gives the calling thread, which alone writes the part from
+// now on, a table of descriptors of its own with the part's in it. False where
+// that is refused.
+bool ppi_part_own_table(ppi_part *part);
+// Whether `fd` is still the part's. Where the program has closed it, the .part
+// is opened anew, at its end, if it is still there. 0 or errno; `fd` is -1
+// then.
+int ppi_part_hold(ppi_part *part);
 // The file is whole: it gets its name, in `path`. 0 or errno; `fd` stays as it
 // is.
 int ppi_part_commit(ppi_part *part);
@@ -44,8 +57,8 @@ int ppi_part_commit(ppi_part *part);
 // its present name, where the file system can. 0 or errno.
 int ppi_part_settle(const char *from, bool keeps, const char *path,
                     char **aside);
-// Closes `fd` when it is still here and frees the paths; `remove`: the .part
-// goes.
+// Closes `fd` when it is still the part's and frees the paths; `remove`: the
+// .part goes.
 void ppi_part_clear(ppi_part *part, bool remove);
 
 // ppi_part_create opens `path` for reading and writing, made for its owner

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A disk that fails as it is told to: linked with --wrap, it stands between a
-// log's writer and the calls that write, for files whose name has ".pplog" in
-// it. What it does not refuse, the real file gets.
+// file's writer and the calls that write, for files whose name has ".pplog" in
+// it, or what a test says. What it does not refuse, the real file gets.
 #ifndef PPT_DISK_SHIM_H_
 #define PPT_DISK_SHIM_H_
 
@@ -34,6 +34,10 @@ class Disk {
     reserves_ = reserves;
     limit_ = bytes;
   }
+  // Files with `name` in theirs, and no others.
+  void Fail(const char *name) {
+    name_ = name;
+  }
   void FailRename(int error) {
     rename_error_ = error;
   }
@@ -59,6 +63,7 @@ class Disk {
     limit_ = -1;
     rename_error_ = 0;
     interrupts_ = false;
+    name_ = ".pplog";
   }
 
   ssize_t Write(int fd, const void *bytes, size_t len) {
@@ -84,7 +89,7 @@ class Disk {
 
   int Rename(int from_fd, const char *from, int to_fd, const char *to,
              unsigned flags) {
-    if (rename_error_ && strstr(from, ".pplog")) return Fail(rename_error_);
+    if (rename_error_ && strstr(from, name_)) return Fail(rename_error_);
     return __real_renameat2(from_fd, from, to_fd, to, flags);
   }
 
@@ -94,13 +99,14 @@ class Disk {
     return -1;
   }
 
-  static bool IsLog(int fd) {
+  // The thread that writes may have a table of descriptors of its own.
+  bool IsLog(int fd) const {
     char link[64], path[4096];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
     const ssize_t len = readlink(link, path, sizeof path - 1);
     if (len <= 0) return false;
     path[len] = '\0';
-    return strstr(path, ".pplog") != nullptr;
+    return strstr(path, name_) != nullptr;
   }
 
   void Wait() {
@@ -120,6 +126,7 @@ class Disk {
   std::atomic<int> error_{0}, rename_error_{0};
   std::atomic<bool> reserves_{true}, interrupts_{false};
   std::atomic<unsigned> num_writes_{0};
+  std::atomic<const char *> name_{".pplog"};
 };
 
 inline Disk *TheDisk() {

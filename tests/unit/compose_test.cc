@@ -4,6 +4,7 @@
 // for, in which order, and that each failure leaves nothing behind.
 #include "compose.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -1008,7 +1009,7 @@ TEST_F(ComposeTest, StopSaysWhichFileFailedAndWhy) {
   failing = "";
   ASSERT_EQ(PPROF_STATUS_OK, Start(text));
   failing = "stop";
-  chrome_errno = PPI_CHROME_OVER_LIMIT;
+  chrome_errno = PPI_FILE_OVER_LIMIT;
   EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
   EXPECT_EQ("cannot write " + trace + ": no room within 'disk_limit'",
             error_.text);
@@ -1018,6 +1019,24 @@ TEST_F(ComposeTest, StopSaysWhichFileFailedAndWhy) {
   log_error = "a.part: No space left on device";
   EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
   EXPECT_STREQ("a.part: No space left on device", error_.text);
+}
+
+// A pipe waits for its reader where it is opened, and the stop for neither.
+TEST_F(ComposeTest, TableOnAFifoThatNobodyReadsEndsInTime) {
+  const std::string table = folder_ + "/t.csv";
+  ASSERT_EQ(0, mkfifo(table.c_str(), 0600));
+  ppi_compose_calls calls = FakeCalls();
+  calls.file_limit_ms = 20;
+  ppi_compose_set_calls(&calls);
+  ASSERT_EQ(
+      PPROF_STATUS_OK,
+      Start("output: a\nexports: [{format: csv, path: " + table + "}]\n"));
+  EXPECT_EQ(PPROF_STATUS_IO, pprof_stop(&error_));
+  EXPECT_EQ("cannot write " + table + ": timed out, the disk does not answer",
+            error_.text);
+  ppi_compose_set_calls(nullptr);
+  // Lets the thread that was left behind come to its end.
+  close(open(table.c_str(), O_RDONLY | O_NONBLOCK));
 }
 
 TEST_F(ComposeTest, RealFailureLeavesNothing) {

@@ -234,6 +234,10 @@ struct pprof_sink {
   // ready (optional) answers false while there is no room (say, the disk is
   // blocked); no sink then gets events until it answers true.
   bool (*ready)(pprof_sink *sink);
+
+  // name (optional) is what the sink is called where somebody is told of it,
+  // e.g. the path of its file. Lives as long as the sink.
+  const char *name;
 };
 
 #ifdef __cplusplus
