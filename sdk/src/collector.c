@@ -312,6 +312,7 @@ static void once_a_second(pprof_session *session) {
   if (!ppi_clock_check(&session->first_sample, &now))
     session->clock_jumped = true;
   ppi_windows_sample(session, &now);
+  ppi_spool_hold(spool_of(session));
   ppi_spool_header *header = spool_of(session)->header;
   header->clamped = session->resolve_stats.clamped;
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
@@ -324,13 +325,13 @@ static bool is_recording(void) {
                                            __ATOMIC_ACQUIRE);
 }
 
-// One cycle; false when the sinks had no room and nothing was delivered.
+// One cycle; false where a sink had no room for what it delivered.
 static bool cycle(pprof_session *session, bool wants_checkpoint) {
   ppi_spool *spool = spool_of(session);
   uint64_t now = ppi_clock_ticks();
   spool->header->last_ticks = now;
   ppi_spool_touch_ahead(spool, 16);
-  if (!session->tee.base.ready(&session->tee.base)) return false;
+  bool all_have_room = ppi_session_have_room(session);
   uint64_t second = spool->header->ticks_per_second;
   bool checkpoint = wants_checkpoint || is_pressed(session);
   if (now - session->last_second_ticks >= second) {
@@ -348,7 +349,7 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   if (checkpoint) ppi_checkpoint_tell(session);
   free_kept(session);
   if (checkpoint) ppi_stats_publish(session);
-  return true;
+  return all_have_room;
 }
 
 static void deadline_after(struct timespec *out, uint64_t ns) {
@@ -405,8 +406,7 @@ static void wait_a_little(void) {
 static void deliver_rest(pprof_session *session) {
   uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
   uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
-  while (!cycle(session, false) && ppi_clock_monotonic_ns() < end)
-    wait_a_little();
+  cycle(session, false);
   // A thread seen inside a marker by chance (pprof_step, say) is looked at
   // again; one that is stuck there keeps its stack.
   for (;;) {
@@ -429,6 +429,14 @@ static void deliver_rest(pprof_session *session) {
   ppi_wandering_drain(session);
 }
 
+// What is held for sinks that have no room; devices have had their time.
+static void wait_for_sinks(pprof_session *session) {
+  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
+  while (!ppi_session_have_room(session) && ppi_clock_monotonic_ns() < end)
+    wait_a_little();
+}
+
 // Events are destroyed on the thread that made them.
 static void release_devices(const pprof_session *session) {
   if (session->stuck) return;
@@ -438,6 +446,7 @@ static void release_devices(const pprof_session *session) {
 
 static void note_rest(pprof_session *session) {
   ppi_notes_close(session);
+  ppi_session_note_missed(session);
   ppi_device_notes(&session->notes,
                    session->device_mode == PPI_DEVICE_MODE_OFF);
   if (ppi_spool_want())
@@ -468,6 +477,7 @@ static void finish(pprof_session *session) {
   ppi_spool_header *header = spool->header;
   header->clamped = session->resolve_stats.clamped;
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
+  ppi_tee_settle(&session->tee);
   ppi_stats_publish(session);
   for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_collector_lane(session, i);
@@ -509,10 +519,11 @@ static void *collector_main(void *argument) {
       answer(wakeup, asked);
     }
     if (ppi_spool_allocate_more(spool_of(session))) continue;
-    // While sinks have no room, who asks waits for the next interval, too.
+    // While a sink has no room, who asks waits for the next interval, too.
     wait_for_work(session, delivered ? answered : asked, due_ns);
   }
   deliver_rest(session);
+  wait_for_sinks(session);
   finish(session);
   release_devices(session);
   return NULL;

@@ -300,6 +300,17 @@ pprof_status pprof_session_start(pprof_session *session) {
   return status;
 }
 
+static void tell_failure(const pprof_session *session, pprof_error *error) {
+  char text[sizeof error->text];
+  for (size_t i = 0; i < session->tee.num_sinks; i++) {
+    if (!ppi_tee_describe_missed(&session->tee, i, text, sizeof text)) continue;
+    ppi_fail(error, session->result, "%s", text);
+    return;
+  }
+  ppi_fail(error, session->result, "a sink failed: %s",
+           pprof_status_string(session->result));
+}
+
 static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   if (session->phase != PPI_SESSION_RUNNING) return PPROF_STATUS_OK;
   if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_OK;
@@ -314,9 +325,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   release(session);
   session->phase = PPI_SESSION_STOPPED;
   __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
-  if (session->result != PPROF_STATUS_OK)
-    ppi_fail(error, session->result, "a sink failed: %s",
-             pprof_status_string(session->result));
+  if (session->result != PPROF_STATUS_OK) tell_failure(session, error);
   return session->result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "session_state.h"
 #include "totals.h"
+#include "window_sinks.h"
 
 // Without memory of its own: figures that are published are whole.
 static void add_up(pprof_session *session, const ppi_spool *spool,
@@ -48,6 +49,7 @@ void ppi_stats_publish(pprof_session *session) {
   stats.own_cost_ns_per_marker_x1000 = spool->header->own_cost_ns_x1000;
   stats.spool_bytes = spool->size;
   stats.crash_safe = spool->header->crash_safe;
+  stats.missed = ppi_session_num_missed(session);
   for (uint32_t t = 0; t < spool->header->num_tables; t++) {
     const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
     stats.unmatched += __atomic_load_n(&table->unmatched, __ATOMIC_RELAXED);

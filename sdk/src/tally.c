@@ -102,6 +102,35 @@ pprof_status ppi_tally_items_beside(const ppi_tally *tally,
   return PPROF_STATUS_OK;
 }
 
+static void take_missed(uint64_t *row, const uint64_t *missed) {
+  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
+    row[key] -= PPI_MIN(row[key], missed[key]);
+  row[PPI_TOTAL_LOST] += missed[PPI_TOTAL_RECORDED];
+}
+
+pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
+                            ppi_total **out, size_t *out_num) {
+  uint64_t run[PPI_NUM_TOTALS] = {0};
+  ppi_tally tally = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++) {
+    const ppi_total *item = &totals->items[i];
+    ppi_total_key key = (ppi_total_key)item->key;
+    if (item->lane != PPROF_ALL_LANES)
+      status = ppi_tally_add(&tally, item->lane, key, item->value);
+    else if (!ppi_total_is_per_lane(key))
+      run[key] = item->value;
+  }
+  if (status == PPROF_STATUS_OK && missed->num_lanes > 0)
+    status = make_room(&tally, (uint32_t)missed->num_lanes - 1);
+  for (size_t i = 0; i < missed->num_lanes && status == PPROF_STATUS_OK; i++)
+    take_missed(tally.lanes[i], missed->lanes[i]);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_tally_items_beside(&tally, run, out, out_num);
+  ppi_tally_clear(&tally);
+  return status;
+}
+
 void ppi_tally_clear(ppi_tally *tally) {
   ppi_free(tally->lanes);
   *tally = (ppi_tally){0};

@@ -29,6 +29,9 @@ pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
 pprof_status ppi_tally_items_beside(const ppi_tally *tally,
                                     const uint64_t *beside, ppi_total **out,
                                     size_t *out_num);
+// The run's totals of who was not given what `missed` counts: that is lost.
+pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
+                            ppi_total **out, size_t *out_num);
 void ppi_tally_clear(ppi_tally *tally);
 
 #ifdef __cplusplus

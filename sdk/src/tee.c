@@ -4,7 +4,14 @@
 #include "tee.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base_impl.h"
+#include "mem.h"
+
+// For each sink that has no room: about 100 000 events.
+enum { MOST_HELD = 16 << 20 };
 
 #define HAS(sink, callback)                                         \
   ((sink)->size >=                                                  \
@@ -38,23 +45,136 @@ static pprof_status tee_define(pprof_sink *base,
   FOR_ATTACHED((ppi_tee *)base, sink, define, definition);
 }
 
-static pprof_status tee_events(pprof_sink *base, const pprof_batch *batch) {
-  FOR_ATTACHED((ppi_tee *)base, sink, events, batch);
+// ---- sinks that have no room ----
+
+static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
+                              bool is_missed) {
+  size_t num = (size_t)batch->lane + 1;
+  void *grown =
+      ppi_grow(missed->lanes, &missed->capacity, num, sizeof *missed->lanes);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  missed->lanes = grown;
+  for (; missed->num_lanes < num; missed->num_lanes++)
+    memset(&missed->lanes[missed->num_lanes], 0, sizeof *missed->lanes);
+  if (is_missed)
+    missed->lanes[batch->lane].end = batch->end_seq;
+  else
+    missed->lanes[batch->lane].given = batch->end_seq;
+  return PPROF_STATUS_OK;
 }
 
+static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
+  pprof_sink *sink = tee->sinks[i];
+  ppi_missed *missed = &tee->missed[i];
+  bool misses =
+      missed->waits && !ppi_held_put(&missed->held, batch, tee->most_held);
+  pprof_status status = PPROF_STATUS_OK;
+  if (HAS(sink, kept) && HAS(sink, ready))
+    status = note_lane(missed, batch, misses);
+  if (status != PPROF_STATUS_OK) return status;
+  if (misses) return ppi_tally_batch(&missed->tally, batch);
+  return missed->waits ? PPROF_STATUS_OK : sink->events(sink, batch);
+}
+
+// Gives what was held as far as there is room.
+static void give_held(ppi_tee *tee, size_t i) {
+  pprof_sink *sink = tee->sinks[i];
+  ppi_missed *missed = &tee->missed[i];
+  bool room = HAS(sink, ready) ? sink->ready(sink) : true;
+  const pprof_batch *batch;
+  while (room && (batch = ppi_held_first(&missed->held))) {
+    settle(tee, i, sink->events(sink, batch));
+    ppi_held_drop(&missed->held);
+    if (tee->detached[i]) ppi_held_clear(&missed->held);
+    room = tee->detached[i] || sink->ready(sink);
+  }
+  missed->waits = !room;
+}
+
+void ppi_tee_settle(ppi_tee *tee) {
+  tee->base.ready(&tee->base);
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    ppi_missed *missed = &tee->missed[i];
+    for (const pprof_batch *batch; (batch = ppi_held_first(&missed->held));
+         ppi_held_drop(&missed->held))
+      settle(tee, i, ppi_tally_batch(&missed->tally, batch));
+  }
+}
+
+static pprof_status tee_events(pprof_sink *base, const pprof_batch *batch) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++)
+    if (!tee->detached[i] && HAS(tee->sinks[i], events))
+      settle(tee, i, give(tee, i, batch));
+  return PPROF_STATUS_OK;
+}
+
+static uint64_t num_missed(const ppi_tee *tee, size_t i) {
+  const ppi_tally *tally = &tee->missed[i].tally;
+  uint64_t sum = 0;
+  for (size_t lane = 0; lane < tally->num_lanes; lane++)
+    sum += tally->lanes[lane][PPI_TOTAL_RECORDED];
+  return sum;
+}
+
+uint64_t ppi_tee_num_missed(const ppi_tee *tee) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < tee->num_sinks; i++) sum += num_missed(tee, i);
+  return sum;
+}
+
+bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
+                             size_t size) {
+  uint64_t num = num_missed(tee, i);
+  const pprof_sink *sink = tee->sinks[i];
+  char number[32];
+  snprintf(number, sizeof number, "sink %zu", i + 1);
+  snprintf(text, size, "%s: had no room for %llu records",
+           HAS(sink, name) ? sink->name : number, (unsigned long long)num);
+  return num > 0;
+}
+
+// A promise of a checkpoint holds for who was given all before it.
 static pprof_status tee_checkpoint(pprof_sink *base,
                                    const pprof_checkpoint *checkpoint) {
-  FOR_ATTACHED((ppi_tee *)base, sink, checkpoint, checkpoint);
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    pprof_sink *sink = tee->sinks[i];
+    if (!tee->detached[i] && !tee->missed[i].waits && HAS(sink, checkpoint))
+      settle(tee, i, sink->checkpoint(sink, checkpoint));
+  }
+  return PPROF_STATUS_OK;
 }
+
+// ---- and the others ----
 
 static pprof_status tee_window(pprof_sink *base, uint32_t index, bool opens,
                                uint64_t time_ns) {
   FOR_ATTACHED((ppi_tee *)base, sink, window, index, opens, time_ns);
 }
 
+// The totals of who has missed something: of what it was given.
+static pprof_status finish_missed(ppi_tee *tee, size_t i,
+                                  const pprof_totals *totals) {
+  pprof_totals own = *totals;
+  ppi_total *items = NULL;
+  pprof_sink *sink = tee->sinks[i];
+  pprof_status status =
+      ppi_tally_less(totals, &tee->missed[i].tally, &items, &own.num_items);
+  own.items = items;
+  pprof_status finished =
+      sink->finish(sink, status == PPROF_STATUS_OK ? &own : totals);
+  ppi_free(items);
+  if (finished != PPROF_STATUS_OK) return finished;
+  return status == PPROF_STATUS_OK ? PPROF_STATUS_IO : status;
+}
+
 static void finish_sink(ppi_tee *tee, size_t i, const pprof_totals *totals) {
   pprof_sink *sink = tee->sinks[i];
-  if (HAS(sink, finish)) settle(tee, i, sink->finish(sink, totals));
+  if (!HAS(sink, finish)) return;
+  settle(tee, i,
+         num_missed(tee, i) ? finish_missed(tee, i, totals)
+                            : sink->finish(sink, totals));
 }
 
 // Detached sinks are finished too: a log that failed half-way still wants its
@@ -76,6 +196,9 @@ static bool tee_kept(pprof_sink *base, uint32_t lane, uint64_t *out_seq) {
     if (tee->detached[i] || !HAS(sink, kept)) continue;
     uint64_t seq = 0;
     if (!sink->kept(sink, lane, &seq)) seq = 0;
+    const ppi_missed *missed = &tee->missed[i];
+    if (lane < missed->num_lanes && seq >= missed->lanes[lane].given)
+      seq = PPI_MAX(seq, missed->lanes[lane].end);
     if (seq < least) least = seq;
     any = true;
   }
@@ -84,16 +207,18 @@ static bool tee_kept(pprof_sink *base, uint32_t lane, uint64_t *out_seq) {
 }
 
 static bool tee_ready(pprof_sink *base) {
-  const ppi_tee *tee = (const ppi_tee *)base;
-  for (size_t i = 0; i < tee->num_sinks; i++)
-    if (!tee->detached[i] && HAS(tee->sinks[i], ready) &&
-        !tee->sinks[i]->ready(tee->sinks[i]))
-      return false;
-  return true;
+  ppi_tee *tee = (ppi_tee *)base;
+  bool all = true;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    if (!tee->detached[i]) give_held(tee, i);
+    all = all && (tee->detached[i] || !tee->missed[i].waits);
+  }
+  return all;
 }
 
 void ppi_tee_init(ppi_tee *tee) {
   memset(tee, 0, sizeof *tee);
+  tee->most_held = MOST_HELD;
   tee->base = (pprof_sink){.size = sizeof(pprof_sink),
                            .begin = tee_begin,
                            .define = tee_define,
@@ -112,8 +237,18 @@ pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink) {
   return PPROF_STATUS_OK;
 }
 
+void ppi_tee_forget_sinks(ppi_tee *tee) {
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    ppi_held_clear(&tee->missed[i].held);
+    ppi_tally_clear(&tee->missed[i].tally);
+    ppi_free(tee->missed[i].lanes);
+    tee->missed[i] = (ppi_missed){0};
+  }
+  tee->num_sinks = 0;
+}
+
 void ppi_tee_destroy_sinks(ppi_tee *tee) {
   for (size_t i = 0; i < tee->num_sinks; i++)
     if (HAS(tee->sinks[i], destroy)) tee->sinks[i]->destroy(tee->sinks[i]);
-  tee->num_sinks = 0;
+  ppi_tee_forget_sinks(tee);
 }

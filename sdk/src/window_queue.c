@@ -63,7 +63,7 @@ static void tell(ppi_window_queue *queue, ppi_window_feed *feed) {
     }
     maker->complete(maker->user, feed->index, sink, status);
   }
-  feed->tee.num_sinks = 0;  // theirs now
+  ppi_tee_forget_sinks(&feed->tee);
 }
 
 static ppi_window_feed *take_first(ppi_window_queue *queue) {

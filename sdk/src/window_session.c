@@ -2,6 +2,8 @@
 //
 // A session's window sinks, made with the first maker, and the counts of its
 // lanes for them. Counting runs on the collector's thread.
+#include <stdio.h>
+
 #include "notes.h"
 #include "session_state.h"
 #include "totals.h"
@@ -112,4 +114,29 @@ pprof_status ppi_session_add_window_maker(pprof_session *session,
 bool ppi_session_awaits_window(const pprof_session *session) {
   const ppi_window_sinks *windows = find_windows(session);
   return windows && ppi_window_sinks_awaits(windows);
+}
+
+bool ppi_session_have_room(pprof_session *session) {
+  bool all = session->tee.base.ready(&session->tee.base);
+  const ppi_window_sinks *windows = find_windows(session);
+  return all && (!windows || ppi_window_sinks_have_room(windows));
+}
+
+uint64_t ppi_session_num_missed(const pprof_session *session) {
+  const ppi_window_sinks *windows = find_windows(session);
+  return ppi_tee_num_missed(&session->tee) +
+         (windows ? ppi_window_sinks_num_missed(windows) : 0);
+}
+
+void ppi_session_note_missed(pprof_session *session) {
+  char text[512];
+  for (size_t i = 0; i < session->tee.num_sinks; i++)
+    if (ppi_tee_describe_missed(&session->tee, i, text, sizeof text))
+      ppi_texts_add(&session->notes, "missed", text);
+  uint64_t num =
+      ppi_session_num_missed(session) - ppi_tee_num_missed(&session->tee);
+  if (num == 0) return;
+  snprintf(text, sizeof text, "sinks of windows: had no room for %llu records",
+           (unsigned long long)num);
+  ppi_texts_add(&session->notes, "missed", text);
 }

@@ -35,7 +35,8 @@ struct ppi_window_sinks {
   ppi_counts at_edge;  // when the last window closed
   uint64_t edge_ns, checkpoint_ns;
   uint32_t tries, looks;
-  bool has_skipped;
+  bool has_skipped, is_held;
+  uint64_t num_missed;  // of windows in the queue and behind it
   ppi_window_queue queue;
 };
 
@@ -93,6 +94,7 @@ static void catch_up(ppi_window_sinks *windows, ppi_window_feed *feed) {
   sink->begin(sink, &info);
   for (size_t i = 0; i < windows->num_definitions; i++)
     sink->define(sink, &windows->definitions[i].definition);
+  sink->ready(sink);
 }
 
 // ---- windows ----
@@ -274,6 +276,16 @@ static bool copy_notes(ppi_texts *out, const ppi_text *notes, size_t num) {
   return true;
 }
 
+static void note_missed(ppi_window_sinks *windows, ppi_window_feed *feed) {
+  char text[512];
+  ppi_tee_settle(&feed->tee);
+  windows->num_missed += ppi_tee_num_missed(&feed->tee);
+  for (size_t i = 0; i < feed->tee.num_sinks; i++)
+    if (ppi_tee_describe_missed(&feed->tee, i, text, sizeof text) &&
+        !ppi_texts_add(&feed->notes, "missed", text))
+      note_failure(feed, PPROF_STATUS_NO_MEMORY);
+}
+
 static void hand_over(ppi_window_sinks *windows, const ppi_counts *now,
                       const ppi_text *notes, size_t num_notes) {
   ppi_window_feed *feed = windows->feeds;
@@ -282,6 +294,7 @@ static void hand_over(ppi_window_sinks *windows, const ppi_counts *now,
   note_failure(feed, ppi_window_feed_total(feed, now));
   if (!copy_notes(&feed->notes, notes, num_notes))
     note_failure(feed, PPROF_STATUS_NO_MEMORY);
+  note_missed(windows, feed);
   ppi_window_queue_put(&windows->queue, feed);
 }
 
@@ -376,11 +389,24 @@ static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   return true;
 }
 
+// One window's sinks without room hold up none of another's.
 static bool ready(pprof_sink *sink) {
-  const ppi_window_sinks *windows = windows_of(sink);
+  ppi_window_sinks *windows = windows_of(sink);
+  windows->is_held = false;
   for (ppi_window_feed *f = windows->feeds; f; f = f->next)
-    if (!f->tee.base.ready(&f->tee.base)) return false;
+    if (!f->tee.base.ready(&f->tee.base)) windows->is_held = true;
   return true;
+}
+
+bool ppi_window_sinks_have_room(const ppi_window_sinks *windows) {
+  return !windows->is_held;
+}
+
+uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows) {
+  uint64_t sum = windows->num_missed;
+  for (const ppi_window_feed *f = windows->feeds; f; f = f->next)
+    sum += ppi_tee_num_missed(&f->tee);
+  return sum;
 }
 
 static void destroy_feeds(ppi_window_sinks *windows) {

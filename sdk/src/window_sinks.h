@@ -73,6 +73,10 @@ void ppi_window_sinks_fail(ppi_window_sinks *windows, pprof_status status);
 // A window has closed and no checkpoint was told since: one told soon is likely
 // to complete it. Collector's thread.
 bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
+// When they were asked last, and how many records they have missed. Collector's
+// thread.
+bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
+uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
 
 // The session's; ppi_session_windows makes them when there are none yet. BUSY
 // after the start.
@@ -82,6 +86,12 @@ pprof_status ppi_session_add_window_maker(pprof_session *session,
                                           const ppi_window_maker *maker);
 // ppi_window_sinks_awaits of a session; false where there are none.
 bool ppi_session_awaits_window(const pprof_session *session);
+// Asks all sinks, those of windows too, whether they have room.
+bool ppi_session_have_room(pprof_session *session);
+// What all sinks have missed.
+uint64_t ppi_session_num_missed(const pprof_session *session);
+// Says it of each.
+void ppi_session_note_missed(pprof_session *session);
 // Is this thread inside a `complete`? Whoever would wait for that thread then
 // waits for itself.
 bool ppi_window_completing(void);

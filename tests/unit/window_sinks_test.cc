@@ -510,20 +510,42 @@ TEST_F(WindowSinksTest, OnlyWhatAWindowWasGivenIsHeldForIt) {
   EXPECT_EQ(PPROF_STATUS_OK, Finish());
 }
 
-TEST_F(WindowSinksTest, IsReadyWhenEachWindowIs) {
+// One window's sinks that have no room hold up no other's.
+TEST_F(WindowSinksTest, HoldsBatchesForTheWindowWithoutRoom) {
   Create();
   bool has_room = true;
   maker_.prepare = [&](uint32_t window) {
-    maker_.windows[window].ready = [&] { return has_room; };
+    if (window == 0) maker_.windows[window].ready = [&] { return has_room; };
   };
   Begin();
-  EXPECT_TRUE(sink_->ready(sink_));
   Open(0, 0);
+  Open(1, 0);
   EXPECT_TRUE(sink_->ready(sink_));
+  EXPECT_TRUE(ppi_window_sinks_have_room(windows_));
   has_room = false;
-  EXPECT_FALSE(sink_->ready(sink_));
+  EXPECT_TRUE(sink_->ready(sink_));
+  EXPECT_FALSE(ppi_window_sinks_have_room(windows_));
+  Events({Event(0, 5, 5), Event(1, 6, 6)});
+  EXPECT_EQ(0u, maker_.windows[0].events.size());
+  EXPECT_EQ(1u, maker_.windows[1].events.size());
+  has_room = true;
+  EXPECT_TRUE(sink_->ready(sink_));
+  EXPECT_TRUE(ppi_window_sinks_have_room(windows_));
+  EXPECT_EQ(1u, maker_.windows[0].events.size());
+  has_room = false;  // and has none when the window is over
+  EXPECT_TRUE(sink_->ready(sink_));
+  Events({Event(0, 7, 7), Event(0, 8, 8), Event(1, 9, 9)});
   Close(0, 10);
-  EXPECT_EQ(PPROF_STATUS_OK, Finish());
+  Close(1, 10);
+  EXPECT_EQ(PPROF_STATUS_IO, Finish());
+  EXPECT_EQ(2u, ppi_window_sinks_num_missed(windows_));
+  EXPECT_EQ(1u, maker_.windows[0].events.size());
+  EXPECT_EQ(1u, maker_.windows[0].Total(PPI_TOTAL_RECORDED));
+  EXPECT_EQ(2u, maker_.windows[0].Total(PPI_TOTAL_LOST));
+  EXPECT_EQ("sink 1: had no room for 2 records",
+            maker_.windows[0].notes["missed"]);
+  EXPECT_EQ(2u, maker_.windows[1].events.size());
+  EXPECT_EQ(0u, maker_.windows[1].Total(PPI_TOTAL_LOST));
 }
 
 // ---- what goes wrong ----

@@ -191,10 +191,10 @@ PPROF_API uint64_t pprof_totals_value(const pprof_totals *totals, uint32_t lane,
 
 // pprof_sink is a consumer of events; embed it first in a structure of your
 // own. Calls come in the order of the fields below, one at a time, from one
-// thread: the collector's, or that of the reader of a log. A callback may be
-// NULL. One that answers anything but OK detaches the sink: only `finish` and
-// `destroy` follow, the run goes on for the others, and pprof_session_stop (or
-// the reader) returns that status.
+// thread: the collector's, or that of the reader of a log, which does not ask
+// `ready`. A callback may be NULL. One that answers anything but OK detaches
+// the sink: only `finish` and `destroy` follow, the run goes on for the others,
+// and pprof_session_stop (or the reader) returns that status.
 typedef struct pprof_sink pprof_sink;
 struct pprof_sink {
   size_t size;  // sizeof(pprof_sink)
@@ -232,7 +232,12 @@ struct pprof_sink {
   void (*destroy)(pprof_sink *sink);
 
   // ready (optional) answers false while there is no room (say, the disk is
-  // blocked); no sink then gets events until it answers true.
+  // blocked). Until it answers true this sink gets no events and checkpoints;
+  // all others get theirs. 16 MiB of events are held for it meanwhile, and come
+  // then; what is more than that, or still held when the stop has waited
+  // stop_wait_ms, it misses. That is a gap in its batches, `lost` in its
+  // totals, a note under its name in the totals of all sinks, `missed` in
+  // pprof_stats, and makes pprof_session_stop answer IO.
   bool (*ready)(pprof_sink *sink);
 
   // name (optional) is what the sink is called where somebody is told of it,

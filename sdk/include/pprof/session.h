@@ -59,6 +59,8 @@ typedef struct pprof_stats {
   uint64_t own_cost_ns_per_marker_x1000;  // measured in this process; 1/1000 ns
   uint64_t spool_bytes;
   bool crash_safe;  // false: records are lost if the process is killed
+  uint64_t missed;  // of recorded: not delivered to a sink that had no room, of
+                    // all sinks together; each is told in its totals
 } pprof_stats;
 
 // pprof_session_create makes a session that does not run yet. `options` may be
