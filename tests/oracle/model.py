@@ -17,6 +17,15 @@ NO_OWNER = ("OperatorInner", RUNTIME, "PythonOp")
 WARM_UP, EXACT = 10, 256
 
 
+class Cut(int):
+    """The time of a range that an edge has cut, or what was submitted in it: it adds to sums, and
+    is of no call."""
+
+
+def uncut(values):
+    return [value for value in values if not isinstance(value, Cut)]
+
+
 class Host:
     """A host range."""
 
@@ -27,14 +36,18 @@ class Host:
         self.is_communication = more.get("is_communication", False)
         self.is_invalid = more.get("is_invalid", False)
         self.is_pair = more.get("is_pair", False)
+        self.is_cut = more.get("is_cut", False)
         self.flops, self.items = more.get("flops", 0), more.get("items", 0)
         self.parent, self.children = None, []
         self.depth = self.place = 0  # ranges around it; where it comes in its lane
         self.lane = more.get("lane", thread)
 
-    length = property(lambda self: self.end - self.start)
+    length = property(lambda self: self.time(self.end - self.start))
     self_time = property(lambda self: max(0, self.length - sum(c.length for c in self.children))
                          if self.is_nested else 0)
+
+    def time(self, value):
+        return Cut(value) if self.is_cut else value
 
 
 class Device:
@@ -113,14 +126,15 @@ class Run:
 
     def inside(self, host):
         if host.category == RUNTIME:
-            return 0
-        return sum(d.length for d in self.submitted_in(host) if self.counts(d))
+            return host.time(0)
+        return host.time(sum(d.length for d in self.submitted_in(host) if self.counts(d)))
 
     def own(self, host):
         return sum(d.length for d in self.devices if d.owner is host and self.counts(d))
 
     def model_inside(self, host):
-        return sum(d.length for d in self.submitted_in(host) if self.counts_in_model(d))
+        return host.time(sum(d.length for d in self.submitted_in(host)
+                             if self.counts_in_model(d)))
 
     def outermost(self, phase):
         """The ranges of a phase that lie in no other phase of their thread. What is not nested lies
@@ -226,8 +240,14 @@ def spread(values):
     values = list(values)
     if not values:
         return [0, None, 0, 0]
-    return [sum(values), rounded(Fraction(sum(values), len(values))), max(values), min(values)]
+    kept = uncut(values)
+    if not kept:
+        return [sum(values), None, None, None]
+    return [sum(values), rounded(Fraction(sum(kept), len(kept))), max(kept), min(kept)]
 
 
 def quantiles(values):
-    return [percentile(values, p) for p in (50, 90, 99)] + [deviation(values)]
+    kept = uncut(values)
+    if not kept:
+        return [None] * 4
+    return [percentile(kept, p) for p in (50, 90, 99)] + [deviation(kept)]

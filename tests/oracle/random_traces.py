@@ -99,6 +99,17 @@ def host_items(shape):
     return items
 
 
+def open_items(shape):
+    """What the end of the trace cut; names of their own, each on a thread of its own."""
+    names = (("cpu_op", "aten::open"), ("user_annotation", "open"),
+             ("user_annotation", "Optimizer.step#Open.step"),
+             ("user_annotation", "enumerate(DataLoader)#_Open.__next__"))
+    if shape.is_paddle or shape.random.random() < 0.6:
+        return []
+    return [("open", name, category, at_random(shape, 0, shape.span), MAIN + 600 + i)
+            for i, (category, name) in enumerate(names) if shape.random.random() < 0.7]
+
+
 def step_items(shape):
     """Steps in a row, now and then with a gap, on a thread of their own."""
     items, at = [], 0
@@ -160,7 +171,7 @@ def memory_items(shape):
 def items_of(seed):
     shape = Shape(seed)
     items = host_items(shape) + step_items(shape) + kernel_items(shape) + memory_items(shape)
-    items += annotation_items(shape)
+    items += annotation_items(shape) + open_items(shape)
     if shape.is_tiny:
         for i in range(3000):
             start = i * shape.unit

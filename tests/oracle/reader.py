@@ -32,6 +32,7 @@ class Event:
 
     def __init__(self, event):
         self.is_pair = event["ph"] == "B"
+        self.is_cut = event.get("is_open", False)  # it has no end: the trace's
         self.args = event.get("args", {})
         self.pid, self.tid = event["pid"], thread_number(event["tid"])
         self.start = to_ns(event["ts"])
@@ -67,6 +68,9 @@ class Reader:
         times += [(to_ns(e["ts"]), to_ns(e["ts"])) for e in points]
         self.base = min(start for start, end in times)
         self.length = max(end for start, end in times) - self.base
+        for event in self.events:
+            if event.is_cut:
+                event.end = self.base + self.length
         self.extra = trace.get("ExtraInfo", {})
         self.calls, self.owners = {}, {}
 
@@ -102,7 +106,8 @@ class Reader:
 
     def num_of_host(self, hosts, pid):
         """Events, not ranges: a begin and an end are two."""
-        return sum(1 + event.is_pair for event in hosts if event.pid == pid) + sum(
+        return sum(1 + (event.is_pair and not event.is_cut)
+                   for event in hosts if event.pid == pid) + sum(
             event["pid"] == pid for event in self.memory)
 
     def host(self, event):
@@ -113,7 +118,7 @@ class Reader:
         return Host(event.name, event.category, thread, event.start - self.base,
                     event.end - self.base, lane=lane, is_nested=is_nested,
                     is_communication=event.communicates,
-                    is_pair=event.is_pair, flops=event.args.get("flops", 0),
+                    is_pair=event.is_pair, is_cut=event.is_cut, flops=event.args.get("flops", 0),
                     items=event.args.get("items", 0), is_invalid=event.end < event.start)
 
     def device(self, event, main):
@@ -171,6 +176,10 @@ def paired(events):
             begin = stack.pop()
             found.append((begin["ts"], -event["ts"], len(stack),
                           Event({**begin, "dur": event["ts"] - begin["ts"]})))
+    for stack in stacks.values():
+        for depth, begin in enumerate(stack):
+            found.append((begin["ts"], -decimal.Decimal("Infinity"), depth,
+                          Event({**begin, "dur": 0, "is_open": True})))
     return [event for *order, event in sorted(found, key=lambda item: item[:3])]
 
 

@@ -112,6 +112,10 @@ class KinetoTrace:
         """A range as a begin and an end; it holds others of its thread wholly or not at all."""
         self.pairs.append((start, -end, name, category, tid))
 
+    def open(self, name, category, start, tid):
+        """One that is not ended; nothing else is on its thread."""
+        self.events.append({**self.end_of(tid, start), "ph": "B", "cat": category, "name": name})
+
     def step(self, start, end, number=0, tid=100, items=0):
         args = {"items": items} if items else {}
         self.host(f"ProfilerStep#{number}", "user_annotation", start, end, tid, **args)

@@ -6,7 +6,8 @@ A cell is an integer, a text, a Ratio or None.
 from collections import defaultdict
 
 from model import (COMMUNICATION, COPIES, KERNEL, OPERATOR, PHASES, RUNTIME, STEP, USER, WARM_UP,
-                   NO_OWNER, Ratio, overlap, quantiles, ratio, spans, spread, union)
+                   NO_OWNER, Ratio, overlap, quantiles, ratio, spans, spread,
+                   union, uncut)
 
 COPY_NAMES = ("memcpy", "memorycopy", "memset")
 NONE = [None] * 5
@@ -25,6 +26,15 @@ def grouped(items, key):
     for item in items:
         groups[key(item)].append(item)
     return groups
+
+
+def count(items):
+    """Device ranges are calls, all of them."""
+    return sum(not getattr(item, "is_cut", False) for item in items)
+
+
+def num_calls(pairs):
+    return count(host for run, host in pairs)
 
 
 class Views:
@@ -100,7 +110,7 @@ class Views:
                 calls = time = 0
                 for items in lists:
                     mine = [item for item in items if is_in_category(item, name)]
-                    calls += len(mine)
+                    calls += count(mine)
                     time += union(spans(mine))
                 found.append([name, part, calls, time, ratio(time, self.base)])
             rows += by_time(found, 3)
@@ -117,7 +127,7 @@ class Views:
                 continue
             host = spread(host.length for run, host in pairs)
             device = spread(run.model_inside(host) for run, host in pairs)
-            rows.append([name, len(pairs)] + host + [ratio(host[0], self.base)] +
+            rows.append([name, num_calls(pairs)] + host + [ratio(host[0], self.base)] +
                         device + [ratio(device[0], self.model_base)])
             if name != STEP:
                 host_left, device_left = host_left - host[0], device_left - device[0]
@@ -133,6 +143,8 @@ class Views:
             computation = [d for d in run.work if not is_in_category(d, COMMUNICATION) and
                            (d.category == KERNEL if run.has_kernels
                             else d.category not in COPIES)]
+            cut = sum(h.is_cut for h in host)
+            calls["Communication", "all"] -= cut
             self.add_distribution(sums, calls, "all", spans(host + device), spans(computation))
             self.add_distribution(sums, calls, "device", spans(device), spans(computation))
         return self.distribution_rows(sums, calls, ("all", "device"))
@@ -150,7 +162,7 @@ class Views:
         if not any(calls["Communication", part] for part in parts):
             return []
         base = STEP if self.has_steps else "Window"
-        num = sum(len(run.steps) for run in self.runs) if self.has_steps else None
+        num = sum(count(run.steps) for run in self.runs) if self.has_steps else None
         rows = [[base, "all", num, self.base, ratio(self.base, self.base)]]
         for part in parts:
             for name in ("Communication", "Computation", "Overlap", "Exposed"):
@@ -177,6 +189,7 @@ class Views:
                     device.append(d)
                 if is_direct and not is_nccl:
                     computation.append(d)
+            calls["Communication", "all"] -= sum(h.is_cut for h in host)
             self.add_distribution(sums, calls, "all", spans(host) + spans(device),
                                   spans(computation))
         return self.distribution_rows(sums, calls, ("all",))
@@ -191,7 +204,7 @@ class Views:
             gpu = sum(run.inside(host) for run, host in block)
             named = {}
             for name, mine in grouped(block, lambda pair: pair[1].name).items():
-                row = [name, None, thread, len(mine)]
+                row = [name, None, thread, num_calls(mine)]
                 row += self.times([h.length for r, h in mine], cpu)
                 row += self.times([r.inside(h) for r, h in mine], gpu)
                 row += [None if by_thread else sum(h.flops for r, h in mine) or None]
@@ -212,7 +225,7 @@ class Views:
         children = [(run, child) for run, host in mine for child in parts_of(host)
                     if child.category != OPERATOR]
         for child, same in grouped(children, lambda pair: pair[1].name).items():
-            row = [child, name, thread, len(same)] + self.times([h.length for r, h in same], cpu)
+            row = [child, name, thread, num_calls(same)] + self.times([h.length for r, h in same], cpu)
             row += self.times([r.inside(h) for r, h in same], gpu) + [None] * 6
             named[child] = (row, same)
         for row in by_time([row for row, same in named.values()], 4):
@@ -244,7 +257,7 @@ class Views:
         key = (lambda p: (p[1].name, p[1].category, thread_of(*p) if by_thread else None))
         for (name, category, thread), mine in grouped(pairs, key).items():
             lengths = [h.length for r, h in mine]
-            row = [name, category, len(mine)] + self.times(lengths, self.base)
+            row = [name, category, num_calls(mine)] + self.times(lengths, self.base)
             row += self.times([r.inside(h) for r, h in mine], self.general_base)
             blocks[thread].append(row + [thread, sum(h.self_time for r, h in mine)] +
                                   quantiles(lengths))
@@ -293,7 +306,7 @@ class Views:
         items = items if stated else [1] * len(batch)
         speeds = [Ratio(n * 10**9, length) for n, length in zip(items, batch) if length]
         rows = []
-        rows.append(["reader_cost", "ns", len(reader)] +
+        rows.append(["reader_cost", "ns", len(uncut(reader))] +
                     (spread(reader)[1:] if reader else [None] * 3))
         rows.append(["batch_cost", "ns", len(batch)] + spread(batch)[1:])
         rows.append(["ips", "samples/s" if stated else "steps/s", len(batch),
@@ -301,7 +314,7 @@ class Views:
                      max(speeds) if len(speeds) == len(batch) else None,
                      min(speeds) if speeds else None])
         share = ratio(sum(reader), sum(batch)) if reader else None
-        rows.append(["reader_ratio", "%", len(reader), share, None, None])
+        rows.append(["reader_ratio", "%", len(uncut(reader)), share, None, None])
         return rows
 
     def torch(self, column):
@@ -316,7 +329,7 @@ class Views:
             total, own = sum(h.length for r, h in mine), sum(h.self_time for r, h in mine)
             self_device = sum(r.own(h) for r, h in mine)
             device = [r.inside(h) for r, h in mine]
-            rows.append([category, name, "host", len(mine), own, ratio(own, whole), total,
+            rows.append([category, name, "host", num_calls(mine), own, ratio(own, whole), total,
                          ratio(total, whole), spread([h.length for r, h in mine])[1],
                          self_device, ratio(self_device, gpu), sum(device), spread(device)[1],
                          sum(h.flops for r, h in mine) or None])
@@ -331,12 +344,12 @@ class Views:
 
     def nvtx_sum(self):
         rows = []
-        whole = sum(host.length for run, host in self.hosts)
+        total = sum(host.length for run, host in self.hosts)
         for name, mine in grouped(self.hosts, lambda pair: pair[1].name).items():
             lengths = [h.length for r, h in mine]
             times = spread(lengths)
             styles = sorted({"PushPop" if h.is_nested else "StartEnd" for r, h in mine})
-            rows.append([ratio(times[0], whole), times[0], len(mine), times[1],
+            rows.append([ratio(times[0], total), times[0], num_calls(mine), times[1],
                          quantiles(lengths)[0], times[3], times[2], quantiles(lengths)[3],
                          "+".join(styles), name])
         return sorted(rows, key=lambda row: (-row[1], row[9]))
@@ -369,7 +382,9 @@ def ordered(rows, where, order):
     calls = where["calls"]
 
     def key(row):
-        value = Ratio(row[at - 1], row[calls]) if is_mean else row[at]
+        value = row[at]
+        if is_mean and value is not None:
+            value = Ratio(row[at - 1], row[calls])
         return (value is None, 0 if value is None else value if is_least else -value) + \
             tuple(row[:2])
     return sorted(rows, key=key)
