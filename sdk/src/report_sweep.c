@@ -79,8 +79,8 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
   ppi_device_sums sums;
   ppi_held all = *range;
   // It is submitted where it begins, and may take no time there.
-  if (range->flags & PPI_HELD_DEVICE && all.end_ns == all.start_ns)
-    all.end_ns++;
+  if (range->flags & PPI_HELD_DEVICE)
+    all.end_ns = PPI_MAX(all.end_ns, all.start_ns + 1);
   if (inside(run, thread, &all, &sums))
     ppi_device_spreads_add(&run->phase_devices[phase], &sums, is_cut);
 }

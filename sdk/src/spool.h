@@ -268,7 +268,7 @@ typedef struct ppi_spool_header {
   // Atomic: chunks from here on have no memory yet, and are not handed out; 0:
   // all have.
   uint32_t num_allocated;
-  uint64_t checked_ticks;   // collector: time of the last whole checkpoint
+  uint64_t checked_ticks;   // collector: when stacks were last seen whole
   uint64_t clock_error_ns;  // collector
   uint64_t own_cost_ns_x1000;
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
