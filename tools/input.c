@@ -11,6 +11,7 @@
 
 #include "base_impl.h"
 #include "event_impl.h"
+#include "import/hash.h"
 #include "import/import.h"
 #include "log_reader.h"
 #include "log_recover.h"
@@ -142,12 +143,35 @@ static pprof_status read_spool(const char *path, pprof_sink *sink,
 }
 
 static void tell_bytes(void *context, uint64_t done, uint64_t total) {
-  ppi_tool_progress_bytes(context, done, total);
+  (void)context;
+  ppi_tool_progress_bytes(&progress, done, total);
+}
+
+static const char *device_process;
+
+void ppi_tool_set_device_process(const char *pattern) {
+  device_process = pattern;
+}
+
+// Some verbs read an input twice.
+static void say_once(void *context, const char *text) {
+  enum { MOST = 256 };
+  static uint64_t said[MOST];
+  static size_t num_said;
+  const char *path = context;
+  uint64_t hash = ppi_hash_bytes(1, path, strlen(path));
+  hash = ppi_hash_bytes(hash, text, strlen(text));
+  for (size_t i = 0; i < num_said; i++)
+    if (said[i] == hash) return;
+  if (num_said < MOST) said[num_said++] = hash;
+  ppi_tool_progress_clear(&progress);
+  ppi_tool_say("%s: %s", path, text);
 }
 
 static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
-  static const ppi_import_progress how = {tell_bytes, &progress};
+  const ppi_import_options how = {tell_bytes, say_once, (void *)path,
+                                  device_process};
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
     return PPROF_STATUS_NO_MEMORY;

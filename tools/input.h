@@ -25,6 +25,8 @@ int ppi_tool_read(const char *path, pprof_sink *sink,
 // The same without the events and checkpoints of a log.
 int ppi_tool_skim(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);
+// Processes of traces whose names fit `pattern` are devices; NULL: none.
+void ppi_tool_set_device_process(const char *pattern);
 bool ppi_tool_is_spool(const char *path);
 
 // What the command line names as a log file, for verbs that look at its bytes:

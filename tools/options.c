@@ -109,6 +109,11 @@ static const struct option_row option_table[] = {
      PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", NULL,
      "the unit of times in tables; csv and json keep ns [ms; torch as it"
      " fits]"},
+    {"device-process", 0, OPTION_TEXT, FIELD(device_process),
+     PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_IMPORT | PPI_VERB_MERGE |
+         PPI_VERB_COMPARE,
+     "PATTERN", NULL,
+     "traces: processes called so are devices; * and ? fit anything"},
     {"raw", 0, OPTION_FLAG, FIELD(raw),
      PPI_VERB_SUMMARY | PPI_VERB_RUN | PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH,
      NULL, NULL,

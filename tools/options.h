@@ -30,6 +30,7 @@ struct ppi_tool_options {
   const char *peak;
   const char *threshold, *fail_on, *stage, *metric, *from, *to;
   const char *pid, *steps, *seconds;
+  const char *device_process;
   long top, warmup;  // LONG_MIN: not given
   bool thread_sep, op_detail;
   bool sequential;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "input.h"
 #include "options.h"
 #include "pprof/base.h"
 #include "segments.h"
@@ -93,6 +94,7 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
     {NULL, NULL, NULL, NULL, 0, false, false, NULL}};
 
 static int run_verb(struct ppi_tool_options *options) {
+  ppi_tool_set_device_process(options->device_process);
   const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE;
   int code = options->verb->bit & of_runs ? ppi_tool_segments_join(options)
                                           : PPI_EXIT_DONE;

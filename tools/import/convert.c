@@ -427,6 +427,13 @@ static pprof_status find_places(ppi_importer *importer, trace_event *event) {
   return event->row == PPI_NO_PLACE ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
+// Copies and kernels are of a device where they say no more than that.
+static bool is_host_only(uint32_t category) {
+  return category != PPROF_CATEGORY_USER_DEFINED &&
+         category != PPROF_CATEGORY_KERNEL &&
+         category != PPROF_CATEGORY_MEMCPY && category != PPROF_CATEGORY_MEMSET;
+}
+
 static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
   uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
@@ -444,7 +451,8 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
     process->num_overhead++;
   else
     process->num_host++;
-  process->is_host |= event->class.category != PPROF_CATEGORY_USER_DEFINED;
+  importer->places.rows[event->row].num_ranges += event->ph == 'X';
+  process->is_host |= is_host_only(event->class.category);
   if (is_label(event->label.name, event->label.name_len, "[memory]") &&
       strchr("iI", event->ph))
     return ppi_convert_memory(importer, start, event->row);

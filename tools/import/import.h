@@ -12,11 +12,14 @@
 extern "C" {
 #endif
 
-// `tell` is called now and then with what has been done of `total`.
-typedef struct ppi_import_progress {
+// `tell` (or NULL) is called now and then with what has been done of `total`;
+// `say` (or NULL) gets in words what was taken for what.
+typedef struct ppi_import_options {
   void (*tell)(void *context, uint64_t done, uint64_t total);
+  void (*say)(void *context, const char *text);
   void *context;
-} ppi_import_progress;
+  const char *device_process;  // a glob; processes called so are devices
+} ppi_import_options;
 
 // ppi_import_is_trace answers whether `path` looks like a trace: a regular file
 // that begins with gzip's magic, or with { or [ after white space. Of pipes it
@@ -24,13 +27,13 @@ typedef struct ppi_import_progress {
 bool ppi_import_is_trace(const char *path);
 
 // ppi_import_read delivers `path` to `sink`: begin to finish for each process
-// of the trace, in order of their ids. `progress` may be NULL.
+// of the trace, in order of their ids. `options` may be NULL.
 //
 // Errors: IO; INVALID: not JSON, or not a trace; CORRUPT: damaged from a byte
 //         on, and all before it was delivered and finished; what a callback of
 //         the sink answers.
 pprof_status ppi_import_read(const char *path, pprof_sink *sink,
-                             const ppi_import_progress *progress,
+                             const ppi_import_options *options,
                              pprof_error *error);
 
 #ifdef __cplusplus

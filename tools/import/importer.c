@@ -157,7 +157,7 @@ typedef struct trace_reading {
   ppi_importer *importer;
   ppi_source source;
   ppi_json *json;
-  const ppi_import_progress *progress;
+  const ppi_import_options *options;
   uint64_t told;    // bytes of the last progress
   bool is_done;     // the JSON value is complete
   bool ends_open;   // the last byte but white space ends an event
@@ -177,11 +177,12 @@ static void set_bad(trace_reading *reading, uint64_t at, const char *how) {
 
 static void tell_progress(trace_reading *reading) {
   const ppi_source *source = &reading->source;
-  if (!reading->progress || source->num_read - reading->told < PROGRESS_BYTES)
+  if (!reading->options || !reading->options->tell ||
+      source->num_read - reading->told < PROGRESS_BYTES)
     return;
   reading->told = source->num_read;
-  reading->progress->tell(reading->progress->context, source->num_read,
-                          source->size);
+  reading->options->tell(reading->options->context, source->num_read,
+                         source->size);
 }
 
 // Answers false when nothing more is to be read.
@@ -279,16 +280,17 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
 }
 
 pprof_status ppi_import_read(const char *path, pprof_sink *sink,
-                             const ppi_import_progress *progress,
+                             const ppi_import_options *options,
                              pprof_error *error) {
   ppi_importer *importer = ppi_alloc(sizeof *importer);
   if (!importer)
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   trace_reading reading = {
-      .path = path, .importer = importer, .progress = progress};
+      .path = path, .importer = importer, .options = options};
   reading.source.fd = -1;
   ppi_importer_init(importer, path);
   importer->sink = sink;
+  importer->options = options;
   pprof_status status = import(&reading, error);
   if (status == PPROF_STATUS_NO_MEMORY)
     ppi_fail(error, status, "%s: out of memory", path);

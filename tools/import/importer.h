@@ -125,7 +125,8 @@ typedef struct ppi_trace_header {
 
 typedef struct ppi_importer {
   pprof_sink *sink;
-  pprof_status status;  // that stopped the parser
+  const ppi_import_options *options;  // NULL: none
+  pprof_status status;                // that stopped the parser
   ppi_fields fields;
   ppi_trace_header header;
   ppi_intern names;    // category text, zero, name
@@ -203,6 +204,10 @@ bool ppi_own_is_run(const ppi_fields *fields);
 // ppi_own_sweep delivers the run of a process.
 pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process,
                            const uint64_t *skips, bool is_main);
+
+// ppi_devices_take decides which processes are devices, and makes device
+// records of what lies on their rows.
+pprof_status ppi_devices_take(ppi_importer *importer);
 
 // ppi_sweep delivers all processes.
 pprof_status ppi_sweep(ppi_importer *importer);

@@ -20,6 +20,8 @@ typedef struct ppi_process {
   int64_t number;
   bool is_text;  // its id was no integer; `number` is made up
   bool is_device;
+  bool is_named;    // its name or a pattern says so; its work has no categories
+  uint64_t device;  // which, of those that are one
   char *name, *labels;  // NULL: none given
   uint64_t key;         // of the id
   uint64_t num_host, num_overhead, num_launches;
@@ -32,10 +34,11 @@ typedef struct ppi_row {
   uint64_t number;  // OS thread; made up where the id is not one
   char *name;       // NULL: none given
   uint32_t process;
-  uint64_t num_launches;
+  uint64_t num_launches, num_ranges;
   uint32_t lane;  // of a run of our own
   bool has_lane;
-  bool is_python;  // Python functions of a thread, beside its operators
+  bool is_projected;  // of a device: what it shows is no work of its own
+  bool is_python;     // Python functions of a thread, beside its operators
   bool is_text, is_other;
 } ppi_row;
 

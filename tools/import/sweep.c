@@ -23,11 +23,6 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
   ppi_launchers_clear(&sweeper->launchers);
 }
 
-static bool ends(const char *text, const char *with) {
-  size_t len = text ? strlen(text) : 0, with_len = strlen(with);
-  return len >= with_len && strcmp(text + len - with_len, with) == 0;
-}
-
 static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
@@ -43,14 +38,6 @@ static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
 }
 
 // ---- which processes ----
-
-// Devices are numbered from 0, so a process may have the id of one, and its
-// label: PyTorch labels 0 to 15 always.
-static bool is_device(const ppi_process *process) {
-  if (process->is_host) return false;
-  return (process->labels && strncmp(process->labels, "GPU", 3) == 0) ||
-         ends(process->name, "(GPU)");
-}
 
 static bool comes_before(const ppi_process *a, const ppi_process *b) {
   if (a->is_text != b->is_text) return b->is_text;
@@ -87,59 +74,6 @@ static bool is_wanted(const void *context, uint32_t group) {
 
 static bool is_placed_here(const void *context, uint32_t group) {
   return group == ((const ppi_sweeper *)context)->process;
-}
-
-// ---- device rows that only their process's name tells of ----
-
-static bool is_device_group(const void *context, uint32_t group) {
-  const ppi_places *places = context;
-  return places->processes[group].is_device;
-}
-
-static ppi_device_record device_record_of(ppi_importer *importer,
-                                          const ppi_record *record) {
-  ppi_places *places = &importer->places;
-  const ppi_row *row = &places->rows[record->row];
-  const ppi_process *process = &places->processes[row->process];
-  int64_t number = process->number;
-  if (process->labels && strlen(process->labels) > 4)
-    ppi_integer(process->labels + 4, strlen(process->labels + 4), &number);
-  uint32_t device = ppi_place_device(places, number < 0 ? 0 : (uint64_t)number);
-  return (ppi_device_record){
-      .start = record->time,
-      .end = record->end,
-      .submit = record->time,
-      .amount = record->amount,
-      .stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
-                                 record->row),
-      .site = record->site,
-      .attributes = record->attributes,
-      .row = record->row,
-      .process = PPI_NO_PLACE,
-      .flags = record->flags};
-}
-
-static pprof_status take_device_rows(ppi_importer *importer) {
-  ppi_sort_merge merge;
-  bool is_any = false;
-  for (size_t i = 0; i < importer->places.num_processes; i++) {
-    ppi_process *process = &importer->places.processes[i];
-    process->is_device = is_device(process);
-    is_any |= process->is_device && process->num_host > 0;
-  }
-  if (!is_any) return PPROF_STATUS_OK;
-  pprof_status status = ppi_sort_merge_open(&merge, &importer->records,
-                                            is_device_group, &importer->places);
-  while (status == PPROF_STATUS_OK) {
-    const ppi_record *record = ppi_sort_merge_next(&merge);
-    if (!record) break;
-    if (record->kind != PPI_RECORD_RANGE) continue;
-    ppi_device_record device = device_record_of(importer, record);
-    status = ppi_import_device(importer, &device);
-  }
-  if (status == PPROF_STATUS_OK) status = merge.status;
-  ppi_sort_merge_close(&merge);
-  return status;
 }
 
 // ---- one process ----
@@ -269,7 +203,7 @@ pprof_status ppi_sweep(ppi_importer *importer) {
   if (status == PPROF_STATUS_OK) take_facts(importer);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->own);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
-  if (status == PPROF_STATUS_OK) status = take_device_rows(importer);
+  if (status == PPROF_STATUS_OK) status = ppi_devices_take(importer);
   if (status != PPROF_STATUS_OK) return status;
   ppi_place_number(&importer->places);
   uint32_t main_process = find_main(&importer->places);

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device rows that only what their process is called tells of: which processes
+// are devices, and what on them is work. Nothing is taken in silence.
+#include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base_impl.h"
+#include "importer.h"
+
+// Of several processes that show one device's work those that show it closest:
+// launches, all streams in one, streams.
+typedef enum closeness { LAUNCHES, ALL_STREAMS, STREAMS } closeness;
+
+// ---- names ----
+
+static bool digits(const char *text, uint64_t *out, const char **out_end) {
+  char *end;
+  if (!isdigit((unsigned char)*text)) return false;
+  *out = strtoull(text, &end, 10);
+  *out_end = end;
+  return *out < 1000000;
+}
+
+static bool ends_word(const char *at) {
+  return *at == '\0' || *at == '/' || strcmp(at, " Compute") == 0;
+}
+
+// XLA's and TensorFlow's: "/device:GPU:0", "/job:x/device:TPU:1 Compute".
+static bool has_path(const char *name, uint64_t *out) {
+  static const char *const paths[] = {"/device:", "/gpu:", "/tpu:"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    const char *at = strstr(name, paths[i]), *end;
+    if (!at) continue;
+    at += strlen(paths[i]);
+    if (i == 0) {
+      if (strncasecmp(at, "CPU:", 4) == 0) return false;
+      while (isalnum((unsigned char)*at)) at++;
+      if (*at++ != ':') return false;
+    }
+    return digits(at, out, &end) && ends_word(end);
+  }
+  return false;
+}
+
+// "cuda:0", "gpu:0", rocprof's "1 GPU0".
+static bool is_short(const char *name, uint64_t *out) {
+  static const char *const makers[] = {"gpu", "cuda", "hip", "xpu", "tpu"};
+  const char *at = name, *end;
+  uint64_t number;
+  if (digits(at, &number, &end) && *end == ' ') at = end + 1;
+  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+    size_t len = strlen(makers[i]);
+    if (strncasecmp(at, makers[i], len) != 0) continue;
+    const char *number_at = at + len + (at[len] == ':' || at[len] == ' ');
+    return digits(number_at, out, &end) && ends_word(end);
+  }
+  return false;
+}
+
+static bool ends(const char *text, const char *with) {
+  size_t len = text ? strlen(text) : 0, with_len = strlen(with);
+  return len >= with_len && strcmp(text + len - with_len, with) == 0;
+}
+
+// One that a pattern names may have its number anywhere: the last one counts.
+static uint64_t last_number(const ppi_process *process) {
+  uint64_t number = process->number < 0 ? 0 : (uint64_t)process->number;
+  const char *end;
+  for (const char *at = process->name ? process->name : ""; *at;)
+    at = digits(at, &number, &end) ? end : at + 1;
+  return number;
+}
+
+static closeness closeness_of(const ppi_process *process) {
+  if (!process->name) return LAUNCHES;
+  if (strstr(process->name, "/stream:all")) return ALL_STREAMS;
+  return strstr(process->name, "/stream:") || strstr(process->name, "/memcpy")
+             ? STREAMS
+             : LAUNCHES;
+}
+
+// ---- which processes ----
+
+static void say(ppi_importer *importer, const char *text) {
+  const ppi_import_options *options = importer->options;
+  if (options && options->say) options->say(options->context, text);
+}
+
+static bool is_told(const ppi_importer *importer, const ppi_process *process) {
+  const ppi_import_options *options = importer->options;
+  return options && options->device_process && process->name &&
+         fnmatch(options->device_process, process->name, 0) == 0;
+}
+
+// Devices are numbered from 0, so a process may have the id of one, and its
+// label: PyTorch labels 0 to 15 always.
+static bool is_labelled(ppi_process *process) {
+  int64_t number;
+  if (!process->labels || strncmp(process->labels, "GPU", 3) != 0) return false;
+  process->device = process->number < 0 ? 0 : (uint64_t)process->number;
+  if (strlen(process->labels) > 4 &&
+      ppi_integer(process->labels + 4, strlen(process->labels + 4), &number) &&
+      number >= 0)
+    process->device = (uint64_t)number;
+  return true;
+}
+
+static bool is_called_so(ppi_process *process) {
+  if (!process->name) return false;
+  if (has_path(process->name, &process->device) ||
+      is_short(process->name, &process->device)) {
+    process->is_named = true;
+    return true;
+  }
+  if (!ends(process->name, "(GPU)")) return false;
+  process->device = process->number < 0 ? 0 : (uint64_t)process->number;
+  return true;
+}
+
+// What only a host does is stronger than a name.
+static void decide(ppi_importer *importer, ppi_process *process) {
+  char text[2 * PPI_MAX_PLACE_NAME + 256];
+  if (is_told(importer, process)) {
+    process->is_device = process->is_named = true;
+    if (!is_called_so(process)) process->device = last_number(process);
+    return;
+  }
+  bool is_called = is_called_so(process);
+  process->is_device = (is_called || is_labelled(process)) && !process->is_host;
+  if (!is_called || process->is_device) return;
+  snprintf(text, sizeof text,
+           "'%s' is called like a device and does what only a host does: it is"
+           " taken for a host; --device-process '%s' changes that",
+           process->name, process->name);
+  say(importer, text);
+}
+
+static void decide_all(ppi_importer *importer) {
+  ppi_places *places = &importer->places;
+  const ppi_import_options *options = importer->options;
+  bool is_any_told = false;
+  for (size_t i = 0; i < places->num_processes; i++) {
+    decide(importer, &places->processes[i]);
+    is_any_told |= is_told(importer, &places->processes[i]);
+  }
+  if (!options || !options->device_process || is_any_told) return;
+  char text[512];
+  snprintf(text, sizeof text,
+           "--device-process '%.200s': no process of the trace is called so",
+           options->device_process);
+  say(importer, text);
+}
+
+// ---- what on them is work ----
+
+// XLA's lines are made of the streams' work, or of the host's.
+static bool is_frame(const ppi_row *row) {
+  static const char *const frames[] = {"Steps",
+                                       "XLA Modules",
+                                       "XLA Ops",
+                                       "XLA TraceMe",
+                                       "Framework Name Scope",
+                                       "Framework Ops",
+                                       "Launch Stats",
+                                       "TensorFlow Name Scope",
+                                       "TensorFlow Ops",
+                                       "Source code",
+                                       "Source Code"};
+  for (size_t i = 0; row->name && i < sizeof frames / sizeof *frames; i++)
+    if (strcmp(row->name, frames[i]) == 0) return true;
+  return false;
+}
+
+static bool has_streams(const ppi_places *places, uint32_t process) {
+  for (size_t i = 0; i < places->num_rows; i++)
+    if (places->rows[i].process == process && places->rows[i].num_ranges > 0 &&
+        !is_frame(&places->rows[i]))
+      return true;
+  return false;
+}
+
+static bool is_shown_closer(const ppi_places *places,
+                            const ppi_process *process) {
+  for (size_t i = 0; i < places->num_processes; i++) {
+    const ppi_process *other = &places->processes[i];
+    if (other->is_device && other->num_host > 0 &&
+        other->device == process->device &&
+        closeness_of(other) > closeness_of(process))
+      return true;
+  }
+  return false;
+}
+
+// Where there are no streams, as on a TPU, the operations are the work.
+static void find_projected(ppi_places *places) {
+  for (size_t i = 0; i < places->num_rows; i++) {
+    ppi_row *row = &places->rows[i];
+    const ppi_process *process = &places->processes[row->process];
+    if (!process->is_device || !process->is_named) continue;
+    bool is_ops = row->name && strcmp(row->name, "XLA Ops") == 0;
+    row->is_projected =
+        is_shown_closer(places, process) ||
+        (is_frame(row) && (!is_ops || has_streams(places, row->process)));
+  }
+}
+
+// Traces of these names have no categories.
+static uint32_t site_of(ppi_importer *importer, const ppi_record *record) {
+  const ppi_row *row = &importer->places.rows[record->row];
+  const char *name = ppi_import_site_name(importer, record->site);
+  if (!importer->places.processes[row->process].is_named ||
+      (!row->is_projected &&
+       importer->classes[record->site].category != PPROF_CATEGORY_USER_DEFINED))
+    return record->site;
+  const char *cat = row->is_projected            ? "gpu_user_annotation"
+                    : strcasestr(name, "memcpy") ? "gpu_memcpy"
+                    : strcasestr(name, "memset") ? "gpu_memset"
+                                                 : "kernel";
+  ppi_label label = {cat, name, strlen(cat), strlen(name)};
+  return ppi_import_site(importer, &label);
+}
+
+static pprof_status take(ppi_importer *importer, const ppi_record *record) {
+  ppi_places *places = &importer->places;
+  const ppi_row *row = &places->rows[record->row];
+  const ppi_process *process = &places->processes[row->process];
+  uint32_t device = ppi_place_device(places, process->device);
+  ppi_device_record made = {
+      .start = record->time,
+      .end = record->end,
+      .submit = record->time,
+      .amount = record->amount,
+      .stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
+                                 record->row),
+      .site = site_of(importer, record),
+      .attributes = record->attributes,
+      .row = record->row,
+      .process = PPI_NO_PLACE,
+      .flags = record->flags};
+  return made.site ? ppi_import_device(importer, &made)
+                   : PPROF_STATUS_NO_MEMORY;
+}
+
+static bool is_device_group(const void *context, uint32_t group) {
+  const ppi_places *places = context;
+  return places->processes[group].is_device;
+}
+
+static pprof_status take_all(ppi_importer *importer) {
+  ppi_sort_merge merge;
+  pprof_status status = ppi_sort_merge_open(&merge, &importer->records,
+                                            is_device_group, &importer->places);
+  while (status == PPROF_STATUS_OK) {
+    const ppi_record *record = ppi_sort_merge_next(&merge);
+    if (!record) break;
+    if (record->kind == PPI_RECORD_RANGE) status = take(importer, record);
+  }
+  if (status == PPROF_STATUS_OK) status = merge.status;
+  ppi_sort_merge_close(&merge);
+  return status;
+}
+
+// ---- saying so ----
+
+static size_t list_rows(const ppi_places *places, uint32_t process,
+                        bool is_projected, char *text, size_t size) {
+  enum { MOST = 8 };
+  size_t num = 0, len = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < places->num_rows; i++) {
+    const ppi_row *row = &places->rows[i];
+    if (row->process != process || row->num_ranges == 0 ||
+        row->is_projected != is_projected)
+      continue;
+    if (num++ >= MOST) continue;
+    const char *comma = num > 1 ? ", " : "";
+    int added =
+        row->name ? snprintf(text + len, size - len, "%s'%s'", comma, row->name)
+                  : snprintf(text + len, size - len, "%s%" PRId64, comma,
+                             (int64_t)row->key);
+    len += (size_t)added < size - len ? (size_t)added : size - len - 1;
+  }
+  if (num > MOST) snprintf(text + len, size - len, " and %zu more", num - MOST);
+  return num;
+}
+
+static void say_all(ppi_importer *importer) {
+  enum { SIZE = 10 * (PPI_MAX_PLACE_NAME + 4) };
+  const ppi_places *places = &importer->places;
+  char work[SIZE], frames[SIZE], text[2 * SIZE + PPI_MAX_PLACE_NAME + 128];
+  for (uint32_t i = 0; i < places->num_processes; i++) {
+    const ppi_process *process = &places->processes[i];
+    if (!process->is_device || process->num_host == 0) continue;
+    size_t num = list_rows(places, i, false, work, sizeof work);
+    size_t num_frames = list_rows(places, i, true, frames, sizeof frames);
+    if (num + num_frames == 0) continue;
+    snprintf(text, sizeof text,
+             "process '%s' is taken for device GPU%" PRIu64 "%s%s%s%s",
+             process->name     ? process->name
+             : process->labels ? process->labels
+                               : "",
+             process->device, num ? ": " : "", work,
+             num_frames ? "; no work of their own: " : "", frames);
+    say(importer, text);
+  }
+}
+
+pprof_status ppi_devices_take(ppi_importer *importer) {
+  const ppi_places *places = &importer->places;
+  bool is_any = false;
+  decide_all(importer);
+  for (size_t i = 0; i < places->num_processes; i++)
+    is_any |= places->processes[i].is_device && places->processes[i].num_host;
+  if (!is_any) return PPROF_STATUS_OK;
+  find_projected(&importer->places);
+  pprof_status status = take_all(importer);
+  if (status == PPROF_STATUS_OK) say_all(importer);
+  return status;
+}
