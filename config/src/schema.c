@@ -256,8 +256,11 @@ static pprof_status read_steps(const ppi_walk *at, const ppi_yaml_node *node,
 ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
   ppi_nvtx_options *nvtx = &config->nvtx;
   if (key->offset == offsetof(ppi_config, nvtx.domains))
-    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains};
-  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories};
+    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains, key->choices};
+  if (key->offset == offsetof(ppi_config, nvtx.streams))
+    return (ppi_config_rules){&nvtx->num_streams, nvtx->streams, key->choices};
+  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories,
+                            key->choices};
 }
 
 static pprof_status read_rules(const ppi_walk *at, const ppi_yaml_node *node,
@@ -265,7 +268,9 @@ static pprof_status read_rules(const ppi_walk *at, const ppi_yaml_node *node,
   ppi_config_rules rules = ppi_config_rules_of(at->config, key);
   if (node->kind != PPI_YAML_MAP)
     return ppi_walk_fail_type(at, node, node->key,
-                              "a mapping of names to categories");
+                              key->choices
+                                  ? "a mapping of names to words"
+                                  : "a mapping of names to categories");
   return ppi_config_read_rules(node, at->source, &rules, at->error);
 }
 

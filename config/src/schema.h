@@ -142,7 +142,7 @@ typedef enum ppi_key_type {
   PPI_KEY_MAP,        // the keys below it
   PPI_KEY_WINDOWS,    // windows[]: a map or a list of maps
   PPI_KEY_EXPORTS,    // exports[]: a list of maps
-  PPI_KEY_RULES,      // nvtx: a map of names to categories
+  PPI_KEY_RULES,      // nvtx: a map of names to categories, or to `choices`
   PPI_KEY_CONDITIONS  // flight.conditions[]: a list of rules
 } ppi_key_type;
 
@@ -163,6 +163,7 @@ typedef struct ppi_key {
 typedef struct ppi_config_rules {
   uint64_t *num;
   ppi_nvtx_rule *items;
+  const char *const *words;  // what they may say; NULL: categories
 } ppi_config_rules;
 ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key);
 

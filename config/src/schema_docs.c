@@ -33,7 +33,7 @@ static const char *type_words(const ppi_key *key) {
     case PPI_KEY_EXPORTS:
       return "list";
     case PPI_KEY_RULES:
-      return "mapping";
+      return key->choices ? "mapping to" : "mapping";
     case PPI_KEY_TIME:
       return "time";
     case PPI_KEY_GLOBS:

@@ -123,11 +123,14 @@ static void put_steps(json *to, const ppi_key *key) {
   close_brace(to);
 }
 
-static void put_names(json *to) {
+static void put_names(json *to, const ppi_key *key) {
   put_text(to, "type", "object");
   put_number(to, "maxProperties", PPI_NVTX_MAX_RULES);
   open_brace(to, "additionalProperties");
-  put_text(to, "type", "string");
+  if (key->choices)
+    put_choices(to, key);
+  else
+    put_text(to, "type", "string");
   close_brace(to);
 }
 
@@ -205,7 +208,7 @@ static void put_type(json *to, const ppi_key *key) {
       put_exports(to);
       break;
     case PPI_KEY_RULES:
-      put_names(to);
+      put_names(to, key);
       break;
   }
 }

@@ -20,6 +20,7 @@ static const char *const graph_nodes[] = {"skip", "external", NULL};
 static const char *const payloads[] = {"counter", "flow",   "bytes",
                                        "items",   "ignore", NULL};
 static const char *const nvtx_devices[] = {"off", "default", NULL};
+static const char *const domain_streams[] = {"own", "default", NULL};
 static const char *const forks[] = {"follow", "off", NULL};
 static const char *const modes[] = {"full", "timer_only", NULL};
 static const char *const ends[] = {"stop", "repeat", NULL};
@@ -230,6 +231,12 @@ const ppi_key ppi_keys[] = {
      "default: pushed ranges are also timed on the default stream of the"
      " thread's CUDA context and on streams that the program named. off: host"
      " times only.", FIXED},
+    {"nvtx.streams", PPI_KEY_RULES, "none", 0, 0, domain_streams,
+     AT(nvtx.streams),
+     "Where the work of a domain's ranges is, for `device`: `{my_comm: own}`."
+     " own: on streams of its own, so they have host times only, as NCCL,"
+     " NVSHMEM, UCX, UCC, MPI, HorovodOps and DALI have anyhow. default: on"
+     " those that are timed. At most 64.", FIXED},
     {"nvtx.domains", PPI_KEY_RULES, "none", 0, 0, NULL, AT(nvtx.domains),
      "Categories by the domain's name: `{NCCL: communication}`. At most 64.",
      FIXED},

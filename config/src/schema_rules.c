@@ -2,6 +2,7 @@
 //
 // Rules of a configuration: names given by the program, each with a category.
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base_impl.h"
@@ -60,22 +61,36 @@ static pprof_status check_category(const ppi_yaml_node *node,
                        SHOWN(node->text), near);
 }
 
+static pprof_status check_word(const ppi_yaml_node *node, const char *source,
+                               const char *const *words, pprof_error *error) {
+  char list[64] = "";
+  for (size_t i = 0, len = 0; words[i] && len < sizeof list; i++) {
+    if (strcmp(node->text, words[i]) == 0) return PPROF_STATUS_OK;
+    len += (size_t)snprintf(list + len, sizeof list - len, "%s%s",
+                            i ? ", " : "", words[i]);
+  }
+  return ppi_yaml_fail(source, (ppi_yaml_mark){node->line, node->column}, error,
+                       "'%s' is not one of %s", SHOWN(node->text), list);
+}
+
 static pprof_status read_rule(const ppi_yaml_node *node, const char *source,
-                              ppi_nvtx_rule *out, pprof_error *error) {
+                              const char *const *words, ppi_nvtx_rule *out,
+                              pprof_error *error) {
   ppi_yaml_mark key = {node->key_line, node->key_column};
   ppi_yaml_mark value = {node->line, node->column};
   if (!node->key[0] || strlen(node->key) >= sizeof out->from)
     return ppi_yaml_fail(source, key, error, "a name must have 1 to %zu bytes",
                          sizeof out->from - 1);
   if (node->kind != PPI_YAML_SCALAR)
-    return ppi_yaml_fail(source, value, error,
-                         "'%s' needs a category, such as communication",
-                         SHOWN(node->key));
+    return ppi_yaml_fail(source, value, error, "'%s' needs a %s, such as %s",
+                         SHOWN(node->key), words ? "word" : "category",
+                         words ? words[0] : "communication");
   if (strlen(node->text) >= sizeof out->category)
     return ppi_yaml_fail(source, value, error,
                          "a category is longer than %zu bytes",
                          sizeof out->category - 1);
-  pprof_status status = check_category(node, source, error);
+  pprof_status status = words ? check_word(node, source, words, error)
+                              : check_category(node, source, error);
   if (status != PPROF_STATUS_OK) return status;
   strcpy(out->from, node->key);
   strcpy(out->category, node->text);
@@ -92,8 +107,8 @@ pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
                          PPI_NVTX_MAX_RULES);
   *rules->num = 0;
   for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status =
-        read_rule(item, source, &rules->items[*rules->num], error);
+    pprof_status status = read_rule(item, source, rules->words,
+                                    &rules->items[*rules->num], error);
     if (status != PPROF_STATUS_OK) return status;
     ++*rules->num;
   }

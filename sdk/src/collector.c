@@ -470,6 +470,8 @@ static void note_rest(pprof_session *session) {
     ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
   if (ppi_inject_foreign_note())
     ppi_texts_add(&session->notes, "nvtx deferred", ppi_inject_foreign_note());
+  const char *streams = ppi_inject_streams_note();
+  if (streams) ppi_texts_add(&session->notes, "nvtx streams", streams);
 }
 
 static void finish(pprof_session *session) {

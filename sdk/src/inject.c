@@ -4,6 +4,7 @@
 // The markers run on the marking threads and cost what pprof_push costs.
 #include "inject.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -19,6 +20,10 @@ static struct {
   ppi_nvtx_options options;
   pprof_inject_settings_ settings;
 } nvtx = {.settings = {PPI_NVTX_PAYLOAD_COUNTER, 1, 0, 1}};
+
+// By domain: the session it was looked up in, and whether its work is on
+// streams of its own, as serial << 1 | own. Atomic.
+static uint64_t streams_of[PPI_MAX_DOMAINS + 1];
 
 static const void *owner;
 
@@ -59,11 +64,29 @@ void ppi_inject_in_forked_child(void) {
 const char *ppi_inject_note(void) {
   uint32_t serial = ppi_recorder_in_force.serial;
   if (__atomic_load_n(&used_serial, __ATOMIC_RELAXED) != serial ||
-      __atomic_load_n(&timed_serial, __ATOMIC_RELAXED) == serial)
+      __atomic_load_n(&timed_serial, __ATOMIC_RELAXED) == serial ||
+      ppi_inject_streams_note())
     return NULL;
   return __atomic_load_n(&nvtx.settings.device, __ATOMIC_RELAXED)
              ? "host times only: no pushed range met a CUDA context"
              : "host times only: nvtx.device is off";
+}
+
+const char *ppi_inject_streams_note(void) {
+  static char note[256];
+  uint64_t own = (uint64_t)ppi_recorder_in_force.serial << 1 | 1;
+  size_t len = 0;
+  for (uint32_t i = 1; i <= PPI_MAX_DOMAINS; i++) {
+    if (__atomic_load_n(&streams_of[i], __ATOMIC_RELAXED) != own) continue;
+    int added = snprintf(note + len, sizeof note - len, "%s%.60s",
+                         len ? ", "
+                             : "no device times: work on streams of"
+                               " its own in domain ",
+                         ppi_domain_name(i));
+    if (added < 0 || (size_t)added >= sizeof note - len) break;
+    len += (size_t)added;
+  }
+  return len ? note : NULL;
 }
 
 const char *ppi_inject_foreign_note(void) {
@@ -184,10 +207,62 @@ static void lose_beside(uint32_t domain) {
   ppi_leave(thread);
 }
 
+// Libraries known by the domains they create, and those of them whose work is
+// on streams that they make themselves.
+static const struct {
+  const char *domain;
+  uint32_t category;
+  bool has_own_streams;
+} known_domains[] = {
+    {"NCCL", PPROF_CATEGORY_COMMUNICATION, true},
+    {"NVSHMEM", PPROF_CATEGORY_COMMUNICATION, true},
+    {"UCX", PPROF_CATEGORY_COMMUNICATION, true},
+    {"UCC", PPROF_CATEGORY_COMMUNICATION, true},
+    {"MPI", PPROF_CATEGORY_COMMUNICATION, true},
+    {"HorovodOps", PPROF_CATEGORY_COMMUNICATION, true},
+    {"TensorRT", PPROF_CATEGORY_INFERENCE, false},
+    {"DALI", PPROF_CATEGORY_DATALOADER, true},
+    {"nvJPEG", PPROF_CATEGORY_PREPROCESS, false},
+    {"nvImageCodec", PPROF_CATEGORY_PREPROCESS, false},
+    {"cuDNN", PPROF_CATEGORY_OPERATOR, false},
+    {"cuBLAS", PPROF_CATEGORY_OPERATOR, false},
+    {"CCCL", PPROF_CATEGORY_OPERATOR, false},
+};
+
+static const ppi_nvtx_rule *find_rule(const ppi_nvtx_rule *rules, uint64_t num,
+                                      const char *name) {
+  for (uint64_t i = 0; name && i < num; i++)
+    if (ppi_same_words(rules[i].from, name)) return &rules[i];
+  return NULL;
+}
+
+static bool is_own_by_name(const char *domain) {
+  for (size_t i = 0; i < sizeof known_domains / sizeof *known_domains; i++)
+    if (ppi_same_words(known_domains[i].domain, domain))
+      return known_domains[i].has_own_streams;
+  return false;
+}
+
+// Looked up once in a session. Without the guard it is looked up again.
+static bool has_own_streams(uint32_t domain) {
+  uint64_t serial = ppi_recorder_in_force.serial;
+  if (domain == 0 || domain > PPI_MAX_DOMAINS) return false;
+  uint64_t known = __atomic_load_n(&streams_of[domain], __ATOMIC_RELAXED);
+  if (known >> 1 == serial) return known & 1;
+  const char *name = ppi_domain_name(domain);
+  if (!ppi_guard_take(&nvtx.guard)) return is_own_by_name(name);
+  const ppi_nvtx_rule *rule =
+      find_rule(nvtx.options.streams, nvtx.options.num_streams, name);
+  bool own = rule ? strcmp(rule->category, "own") == 0 : is_own_by_name(name);
+  ppi_guard_give(&nvtx.guard);
+  __atomic_store_n(&streams_of[domain], serial << 1 | own, __ATOMIC_RELAXED);
+  return own;
+}
+
 void pprof_inject_device_begin_(const pprof_inject_place_ *place) {
   ppi_thread *thread = ppi_thread_self;
   pprof_site site = {"", 0, 0, 0, {0, 0}};
-  if (!thread || thread->busy) return;
+  if (!thread || thread->busy || has_own_streams(place->domain)) return;
   // One push may be timed on several streams.
   end_beside(thread, place->domain, place->level + 1);
   if (!innermost_site(place, &site)) return;
@@ -323,33 +398,6 @@ static bool is_inside(uintptr_t address) {
 
 bool pprof_inject_is_own_(const void *address) {
   return is_inside((uintptr_t)address) && !is_inside(getauxval(AT_PHDR));
-}
-
-// Libraries known by the domains they create.
-static const struct {
-  const char *domain;
-  uint32_t category;
-} known_domains[] = {
-    {"NCCL", PPROF_CATEGORY_COMMUNICATION},
-    {"NVSHMEM", PPROF_CATEGORY_COMMUNICATION},
-    {"UCX", PPROF_CATEGORY_COMMUNICATION},
-    {"UCC", PPROF_CATEGORY_COMMUNICATION},
-    {"MPI", PPROF_CATEGORY_COMMUNICATION},
-    {"HorovodOps", PPROF_CATEGORY_COMMUNICATION},
-    {"TensorRT", PPROF_CATEGORY_INFERENCE},
-    {"DALI", PPROF_CATEGORY_DATALOADER},
-    {"nvJPEG", PPROF_CATEGORY_PREPROCESS},
-    {"nvImageCodec", PPROF_CATEGORY_PREPROCESS},
-    {"cuDNN", PPROF_CATEGORY_OPERATOR},
-    {"cuBLAS", PPROF_CATEGORY_OPERATOR},
-    {"CCCL", PPROF_CATEGORY_OPERATOR},
-};
-
-static const ppi_nvtx_rule *find_rule(const ppi_nvtx_rule *rules, uint64_t num,
-                                      const char *name) {
-  for (uint64_t i = 0; name && i < num; i++)
-    if (ppi_same_words(rules[i].from, name)) return &rules[i];
-  return NULL;
 }
 
 static uint32_t default_category(const char *domain, const char *category) {

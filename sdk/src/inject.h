@@ -35,7 +35,8 @@ typedef enum ppi_nvtx_fork {
   PPI_NVTX_FORK_OFF = 1
 } ppi_nvtx_fork;
 
-// `from` is the name of a domain, or of an NVTX category.
+// `from` is the name of a domain, or of an NVTX category. Of a domain's streams
+// `category` is "own" or "default".
 typedef struct ppi_nvtx_rule {
   char from[PPI_NVTX_MAX_NAME];
   char category[PPI_NVTX_MAX_NAME];
@@ -44,9 +45,10 @@ typedef struct ppi_nvtx_rule {
 // Every value is a uint64_t, so that the table of keys can point at it.
 typedef struct ppi_nvtx_options {
   uint64_t payload, fields, device, fork, cut_names, emit;
-  uint64_t num_domains, num_categories;
+  uint64_t num_domains, num_categories, num_streams;
   ppi_nvtx_rule domains[PPI_NVTX_MAX_RULES];
   ppi_nvtx_rule categories[PPI_NVTX_MAX_RULES];
+  ppi_nvtx_rule streams[PPI_NVTX_MAX_RULES];
 } ppi_nvtx_options;
 
 void ppi_nvtx_defaults(ppi_nvtx_options *out);
@@ -63,6 +65,9 @@ void ppi_inject_in_forked_child(void);
 // NVTX brought in this session; NULL: nothing. Before the session's end.
 const char *ppi_inject_note(void);
 const char *ppi_inject_foreign_note(void);
+// ppi_inject_streams_note names the domains whose ranges were not timed because
+// their work is on streams of their own. One thread at a time.
+const char *ppi_inject_streams_note(void);
 
 // A name as a call gives it: `site` of a registered one, else NULL and `name`.
 // By value and in registers: what is stored in pieces and loaded whole right

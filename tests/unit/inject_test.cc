@@ -308,6 +308,53 @@ TEST(InjectTest, ADeviceRangeIsPairedWithTheRangeItIsBeside) {
   EXPECT_EQ(want, flags);
 }
 
+// What NCCL does is on a stream of its own: the default stream's time of its
+// ranges is that of nothing.
+TEST(InjectTest, RangesOfDomainsWithStreamsOfTheirOwnAreNotTimed) {
+  pprof_cpu_stream *stream;
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_cpu_stream_create(&stream));
+  pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
+  ppi_nvtx_options options;
+  const auto timed = [&](std::string *out_note) {
+    LiveSession live;
+    EXPECT_EQ(PPROF_STATUS_OK, live.Start());
+    for (const char *name : {"NCCL", "ucx", "inject mine", "inject a"}) {
+      const uint32_t domain = pprof_inject_domain_(name);
+      const pprof_inject_place_ place = {domain, Push(domain, name), device,
+                                         stream};
+      pprof_inject_device_begin_(&place);
+      pprof_inject_pop_(domain);
+    }
+    EXPECT_EQ(PPROF_STATUS_OK, live.Stop());
+    std::set<std::string> found;
+    size_t num_hosts = 0;
+    for (const auto &recorded : live.recording.events)
+      if (recorded.event.kind == PPROF_KIND_DEVICE_RANGE)
+        found.insert(recorded.name);
+      else
+        num_hosts++;
+    EXPECT_EQ(4u, num_hosts);
+    *out_note = live.recording.notes["nvtx streams"];
+    return found;
+  };
+  std::string note;
+  ppi_nvtx_defaults(&options);
+  ppi_nvtx_set_options(&options);
+  EXPECT_EQ((std::set<std::string>{"inject a", "inject mine"}), timed(&note));
+  EXPECT_EQ("no device times: work on streams of its own in domain NCCL, ucx",
+            note);
+  options.num_streams = 2;
+  strcpy(options.streams[0].from, "Inject Mine");
+  strcpy(options.streams[0].category, "own");
+  strcpy(options.streams[1].from, "nccl");
+  strcpy(options.streams[1].category, "default");
+  ppi_nvtx_set_options(&options);
+  EXPECT_EQ((std::set<std::string>{"inject a", "NCCL"}), timed(&note));
+  ppi_nvtx_defaults(&options);
+  ppi_nvtx_set_options(&options);
+  pprof_cpu_stream_destroy(stream);
+}
+
 // Pushed by the same call to the same stream, each a call once in the tables.
 TEST(InjectTest, ATimedRangeIsOneCall) {
   pprof_cpu_stream *stream;

@@ -88,6 +88,7 @@ const struct {
     {"devices.graphs", "devices: {graphs: external}", false},
     {"nvtx.device", "nvtx: {device: default}", false},
     {"nvtx.domains", "nvtx: {domains: {a: memory}}", false},
+    {"nvtx.streams", "nvtx: {streams: {a: own}}", false},
     {"nvtx.categories", "nvtx: {categories: {a: memory}}", false},
     {"nvtx.payload", "nvtx: {payload: flow}", false},
     {"nvtx.fields", "nvtx: {fields: false}", false},

@@ -61,6 +61,7 @@ TEST_F(SchemaTest, EveryKey) {
                                    "  domains: {NCCL: communication,\n"
                                    "            'my lib': Frame Grab}\n"
                                    "  categories: {io: Dataloader}\n"
+                                   "  streams: {my comm: own, NCCL: default}\n"
                                    "  payload: flow\n"
                                    "  fields: false\n"
                                    "  cut_names: false\n"
@@ -95,6 +96,10 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_STREQ("communication", nvtx.domains[0].category);
   EXPECT_STREQ("my lib", nvtx.domains[1].from);
   EXPECT_STREQ("Frame Grab", nvtx.domains[1].category);
+  ASSERT_EQ(2u, nvtx.num_streams);
+  EXPECT_STREQ("my comm", nvtx.streams[0].from);
+  EXPECT_STREQ("own", nvtx.streams[0].category);
+  EXPECT_STREQ("default", nvtx.streams[1].category);
   ASSERT_EQ(1u, nvtx.num_categories);
   EXPECT_STREQ("io", nvtx.categories[0].from);
   EXPECT_STREQ("Dataloader", nvtx.categories[0].category);
