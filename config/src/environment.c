@@ -332,11 +332,14 @@ static void put_text(expansion *to, const char *text) {
   put_plain(to, text, strlen(text));
 }
 
+// A name of a host is letters, digits, '-' and '.': of any other, what could
+// lead to another folder or speak to a terminal is left out.
 static void put_host(expansion *to) {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || !*host) strcpy(host, "host");
   for (char *at = host; *at; at++)
-    if (*at == '/') *at = '_';
+    if (*at <= ' ' || *at > '~' || *at == '/' || (at == host && *at == '.'))
+      *at = '_';
   put_text(to, host);
 }
 

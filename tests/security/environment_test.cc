@@ -6,7 +6,9 @@
 // tests/BUILD.
 #include <gtest/gtest.h>
 #include <pprof/pprof.h>
+#include <sched.h>
 #include <sys/auxv.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -124,6 +126,33 @@ TEST_F(SecureTest, SocketAndSpoolLieWhereTheCallerDoesNotSay) {
   EXPECT_EQ(0, strncmp(path, "/tmp/pprof-", 11)) << path;
   close(fd);
   unlink(path);
+}
+
+// A name that somebody chose to lead elsewhere, or to speak to a terminal.
+TEST(HostName, IsSafeInPaths) {
+  const struct {
+    std::string host, path;
+  } cases[] = {{"plain-1.example", "plain-1.example"},
+               {"a\033[31m/b\n\x7f", "a_[31m_b__"},
+               {"..", "_."},
+               {"caf\xc3\xa9 \xff", "caf____"}};
+  const pid_t child = fork();
+  if (child == 0) {
+    if (unshare(CLONE_NEWUTS) != 0 &&
+        unshare(CLONE_NEWUSER | CLONE_NEWUTS) != 0)
+      _exit(77);
+    for (const auto &each : cases) {
+      const ppi_config_text wanted = {"%h/x.pplog", "output"};
+      char path[PATH_MAX];
+      if (sethostname(each.host.data(), each.host.size()) != 0) _exit(78);
+      EXPECT_EQ(PPROF_STATUS_OK, ppi_expand_path(&wanted, path, nullptr));
+      EXPECT_EQ(each.path + "/x.pplog", path);
+    }
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status) << "77, 78 in the high byte: no host name can be set";
 }
 
 }  // namespace
