@@ -5,6 +5,7 @@
 // one has missed is counted under its name.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -54,6 +55,12 @@ class HeldSinkTest : public ::testing::Test {
     const pprof_status status = live_.Flush();
     EXPECT_TRUE(status == PPROF_STATUS_OK || status == PPROF_STATUS_BUSY);
   }
+  // What was marked before has been delivered then: the sink is asked at the
+  // beginning of each cycle.
+  void AwaitCycles() {
+    const uint64_t first = num_cycles_;
+    while (num_cycles_ < first + 3) sched_yield();
+  }
   Recording Read() {
     Recording read;
     pprof_sink *sink = RecordingSink::Make(&read);
@@ -77,6 +84,7 @@ class HeldSinkTest : public ::testing::Test {
   pprof_sink *sink_ = nullptr;
   LiveSession live_;
   size_t num_made_ = 0;
+  std::atomic<uint64_t> num_cycles_{0};
 };
 
 TEST_F(HeldSinkTest, TraceOnABlockedDiskHoldsUpNobody) {
@@ -186,7 +194,10 @@ TEST_F(HeldSinkTest, TraceOfAWindowOnAFifoWithoutReader) {
 TEST_F(HeldSinkTest, SinkThatIsNotReadyGetsItLaterAndHoldsUpNobodyElse) {
   std::atomic<bool> ready{true};
   Recording held;
-  held.ready = [&ready] { return ready.load(); };
+  held.ready = [&] {
+    num_cycles_++;
+    return ready.load();
+  };
   AddLog();
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(
                                  live_.session(), RecordingSink::Make(&held)));
@@ -194,6 +205,7 @@ TEST_F(HeldSinkTest, SinkThatIsNotReadyGetsItLaterAndHoldsUpNobodyElse) {
   Mark(300);
   ready = false;
   Mark(200);
+  AwaitCycles();
   EXPECT_EQ(500u, live_.recording.events.size());
   EXPECT_EQ(300u, held.events.size());
   pprof_count(&new_site, 1);  // its name first comes now
@@ -221,14 +233,20 @@ TEST_F(HeldSinkTest, SinkThatIsNotReadyGetsItLaterAndHoldsUpNobodyElse) {
 // memory of lanes, which would be lost to all.
 TEST_F(HeldSinkTest, SinkThatKeepsAndNeverHasRoomTakesNoMemoryOfOthers) {
   Recording held;
-  held.ready = [] { return false; };
+  held.ready = [this] {
+    num_cycles_++;
+    return false;
+  };
   held.kept = [](uint32_t, uint64_t *) { return false; };
   live_.options.memory_limit_bytes = 2u << 20;
   AddLog(0);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(
                                  live_.session(), RecordingSink::Make(&held)));
   ASSERT_EQ(PPROF_STATUS_OK, live_.Start());
-  for (int i = 0; i < 100; i++) Mark(2000);
+  for (int i = 0; i < 100; i++) {
+    Mark(2000);
+    AwaitCycles();
+  }
   EXPECT_EQ(PPROF_STATUS_IO, live_.Stop());
   ExpectOthersWhole(Read());
   EXPECT_EQ(num_made_, live_.Stats().missed);
@@ -239,7 +257,10 @@ TEST_F(HeldSinkTest, SinkThatKeepsAndNeverHasRoomTakesNoMemoryOfOthers) {
 TEST_F(HeldSinkTest, WhatIsHeldIsWhole) {
   std::atomic<bool> ready{true};
   Recording held;
-  held.ready = [&ready] { return ready.load(); };
+  held.ready = [&] {
+    num_cycles_++;
+    return ready.load();
+  };
   AddLog();
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(
                                  live_.session(), RecordingSink::Make(&held)));
@@ -256,7 +277,7 @@ TEST_F(HeldSinkTest, WhatIsHeldIsWhole) {
     if (i % 3) pprof_work(&work);
     pprof_pop();
   }
-  Mark(0);
+  AwaitCycles();
   ready = true;
   EXPECT_EQ(PPROF_STATUS_OK, live_.Stop());
   const auto &all = live_.recording.events;
