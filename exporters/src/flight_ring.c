@@ -139,7 +139,8 @@ void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin) {
     ring->drained += 4 + len;
   }
   // Each byte is moved about once.
-  if (ring->drained < backlog->len - ring->drained) return;
+  if (ring->drained == 0 || ring->drained < backlog->len - ring->drained)
+    return;
   backlog->len -= ring->drained;
   memmove(backlog->data, backlog->data + ring->drained, backlog->len);
   ring->drained = 0;

@@ -82,6 +82,7 @@ class HeldSinkTest : public ::testing::Test {
   const std::string log_ = folder_ / "x.pplog";
   std::string trace_ = folder_ / "x.json";
   pprof_sink *sink_ = nullptr;
+  Recording held_;
   LiveSession live_;
   size_t num_made_ = 0;
   std::atomic<uint64_t> num_cycles_{0};
@@ -121,7 +122,7 @@ TEST_F(HeldSinkTest, TraceWhoseDiskComesBackCountsWhatItMissed) {
   ASSERT_EQ(PPROF_STATUS_OK, live_.Start());
   Mark(2000);
   TheDisk()->AwaitWriter();
-  for (int i = 0; i < 40; i++) Mark(2000);
+  while (live_.Stats().missed == 0) Mark(2000);
   TheDisk()->Open();
   EXPECT_EQ(PPROF_STATUS_IO, live_.Stop());
   ExpectOthersWhole(Read());
@@ -193,7 +194,7 @@ TEST_F(HeldSinkTest, TraceOfAWindowOnAFifoWithoutReader) {
 // What fits is held for it, in order.
 TEST_F(HeldSinkTest, SinkThatIsNotReadyGetsItLaterAndHoldsUpNobodyElse) {
   std::atomic<bool> ready{true};
-  Recording held;
+  Recording &held = held_;
   held.ready = [&] {
     num_cycles_++;
     return ready.load();
@@ -232,7 +233,7 @@ TEST_F(HeldSinkTest, SinkThatIsNotReadyGetsItLaterAndHoldsUpNobodyElse) {
 // Also one that never has room, and keeps: what it missed does not fill the
 // memory of lanes, which would be lost to all.
 TEST_F(HeldSinkTest, SinkThatKeepsAndNeverHasRoomTakesNoMemoryOfOthers) {
-  Recording held;
+  Recording &held = held_;
   held.ready = [this] {
     num_cycles_++;
     return false;
@@ -256,7 +257,7 @@ TEST_F(HeldSinkTest, SinkThatKeepsAndNeverHasRoomTakesNoMemoryOfOthers) {
 // Ranges with requests and work amounts are copied with them.
 TEST_F(HeldSinkTest, WhatIsHeldIsWhole) {
   std::atomic<bool> ready{true};
-  Recording held;
+  Recording &held = held_;
   held.ready = [&] {
     num_cycles_++;
     return ready.load();
