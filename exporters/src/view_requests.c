@@ -75,7 +75,7 @@ static const ppi_headings sections[] = {headings};
 // is no stage's.
 typedef struct line {
   const char *name, *category_name;
-  bool on_device;
+  bool on_device, is_whole;
   uint64_t calls;
   uint64_t wait_ns, hop_ns, critical_ns;
   uint64_t *times_ns;  // by request that has it
@@ -85,7 +85,7 @@ typedef struct line {
 } line;
 
 typedef struct lines {
-  line all, queue, contended, rest;  // rest: other gaps
+  line all, queue, contended, rest;  // rest: gaps before no stage
   line *stages;                      // by category, then name
   size_t num_stages, stages_capacity;
   const ppi_figures *figures;
@@ -186,6 +186,7 @@ static bool take_cell(lines *all, size_t at, const request *from,
   line *to = line_of(all, stage);
   if (!to || !add_time(to, cell->time_ns)) return false;
   to->on_device |= stage->on_device;
+  to->is_whole |= stage->is_whole;
   to->calls += cell->calls;
   to->wait_ns += cell->wait_ns;
   to->hop_ns += cell->hop_ns;
@@ -310,7 +311,9 @@ static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
 // L falls short of it by as much.
 static void put_little(const lines *all, const line *from, ppi_cell *cells) {
   cells[LITTLE] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
-  if (from->num_times < all->num_rows)
+  if (from->is_whole)
+    cells[FLAG] = ppi_cell_text("the request itself");
+  else if (from->num_times < all->num_rows)
     cells[FLAG] = ppi_cell_text(2 * from->num_times >= all->num_rows
                                     ? "missing markers?"
                                     : "in some requests");
@@ -398,7 +401,7 @@ static bool add_rows(ppi_view *view, lines *all,
          add_rest(view, all, "(contention)",
                   contended->slow_ns - contended->usual_ns) &&
          add_rest(view, all, "(queue)", queue->slow_ns - queue->usual_ns) &&
-         add_rest(view, all, "(other gaps)", rest->slow_ns - rest->usual_ns);
+         add_rest(view, all, "(in no stage)", rest->slow_ns - rest->usual_ns);
 }
 
 // ---- notes ----

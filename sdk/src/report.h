@@ -206,7 +206,7 @@ typedef struct ppi_request_row {
 
 typedef struct ppi_request_stage {
   char *name, *category_name;
-  bool on_device;
+  bool on_device, is_whole;  // whole: the request itself
 } ppi_request_stage;
 
 // The requests of one run, in the order of their flows.

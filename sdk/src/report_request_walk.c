@@ -12,12 +12,6 @@ static bool on_device(const ppi_request_part *part) {
   return part->device_end_ns > part->device_start_ns;
 }
 
-// The others happen within it.
-static bool is_root(const ppi_walk *walk, const ppi_request_part *part) {
-  return walk->num > 1 && !on_device(part) &&
-         part->start_ns <= walk->start_ns && part->end_ns >= walk->end_ns;
-}
-
 // ---- every moment ----
 
 typedef enum border_kind {
@@ -57,7 +51,7 @@ static size_t list_borders(const ppi_walk *walk, border *borders) {
     const ppi_span host = {part->start_ns, part->end_ns};
     const ppi_span queue = {part->start_ns, part->device_start_ns};
     const ppi_span device = {part->device_start_ns, part->device_end_ns};
-    if (!is_root(walk, part)) add_borders(borders, &num, i, BORDER_HOST, &host);
+    if (!part->is_whole) add_borders(borders, &num, i, BORDER_HOST, &host);
     if (!on_device(part)) continue;
     add_borders(borders, &num, i, BORDER_QUEUE, &queue);
     add_borders(borders, &num, i, BORDER_DEVICE, &device);
@@ -205,59 +199,93 @@ static ppi_span span_of(const ppi_request_part *part) {
   return (ppi_span){part->start_ns, part->end_ns};
 }
 
-// Parts come in the order of their starts, an outer one before those in it, so
-// the next one of the lane or stream tells. Wandering ranges lie on no row:
-// they contain whatever happens within them.
-static bool contains_next(const ppi_walk *walk, size_t at) {
+// Ranges of a thread or a stream nest: the outermost one is a link with all
+// that is in it. Wandering ones and the request's own lie on no row.
+static bool lies_on_row(const ppi_request_part *part) {
+  return on_device(part) || (!part->is_async && !part->is_whole);
+}
+
+static bool holds_on_row(const ppi_request_part *outer,
+                         const ppi_request_part *inner) {
+  ppi_span outer_span = span_of(outer), inner_span = span_of(inner);
+  if (!lies_on_row(outer) || !is_within(&inner_span, &outer_span)) return false;
+  if (on_device(outer) != on_device(inner)) return false;
+  return on_device(outer) ? outer->stream == inner->stream
+                          : outer->lane == inner->lane;
+}
+
+// Parts come in the order of their starts, an outer one before those in it.
+static void find_outermost(const ppi_walk *walk, uint32_t *outermost) {
+  for (size_t i = 0; i < walk->num; i++) {
+    outermost[i] = (uint32_t)i;
+    if (!lies_on_row(&walk->parts[i])) continue;
+    for (size_t k = i; k > 0 && outermost[i] == i; k--)
+      if (holds_on_row(&walk->parts[k - 1], &walk->parts[i]))
+        outermost[i] = outermost[k - 1];
+  }
+}
+
+// When a device works for the request, the host does not count.
+static size_t list_busy(const ppi_walk *walk, ppi_span *busy) {
+  size_t num = 0;
+  for (size_t i = 0; i < walk->num; i++)
+    if (on_device(&walk->parts[i])) busy[num++] = span_of(&walk->parts[i]);
+  if (num > 1) qsort(busy, num, sizeof *busy, compare_spans);
+  return num;
+}
+
+// Nor does a part that lies on no row while something happens within it. The
+// request's own has what nothing else has, not even waiting for a device.
+static size_t list_taken(const ppi_walk *walk, size_t at, ppi_span *taken) {
   const ppi_request_part *part = &walk->parts[at];
-  ppi_span outer = span_of(part);
-  for (size_t i = at + 1; i < walk->num; i++) {
-    const ppi_request_part *next = &walk->parts[i];
-    ppi_span inner = span_of(next);
-    if (inner.start_ns >= outer.end_ns && !on_device(next)) break;
-    bool same_row = on_device(part)
-                        ? on_device(next) && next->stream == part->stream
-                        : !on_device(next) && next->lane == part->lane;
-    if ((same_row || (part->is_async && !on_device(part))) &&
-        is_within(&inner, &outer))
-      return true;
+  const ppi_span outer = span_of(part);
+  size_t num = 0;
+  for (size_t i = 0; i < walk->num; i++) {
+    const ppi_request_part *other = &walk->parts[i];
+    ppi_span span = span_of(other);
+    if (on_device(other) && part->is_whole)
+      span.start_ns = PPI_MIN(span.start_ns, other->start_ns);
+    bool is_inner =
+        is_within(&span, &outer) && (i > at || !is_within(&outer, &span));
+    bool counts = on_device(other) || part->is_whole || is_inner;
+    if (i == at || other->is_whole || span.end_ns == span.start_ns) continue;
+    if (counts) taken[num++] = span;
   }
-  return false;
+  if (num > 1) qsort(taken, num, sizeof *taken, compare_spans);
+  return num;
 }
 
-static bool list_device_links(const ppi_walk *walk, links *to,
-                              ppi_spans *busy) {
-  for (size_t i = 0; i < walk->num; i++) {
-    const ppi_request_part *part = &walk->parts[i];
-    if (!on_device(part)) continue;
-    busy->items[busy->num++] = span_of(part);
-    if (contains_next(walk, i)) continue;
-    if (!add_link(to, part->device_start_ns, part->device_end_ns, i))
+// What is left of a part on the host.
+static bool list_pieces(const ppi_walk *walk, size_t at, const ppi_span *taken,
+                        size_t num, links *to) {
+  const ppi_request_part *part = &walk->parts[at];
+  uint64_t from_ns = part->start_ns;
+  for (size_t i = 0; i < num && from_ns < part->end_ns; i++) {
+    if (taken[i].end_ns <= from_ns) continue;
+    if (!add_link(to, from_ns, PPI_MIN(taken[i].start_ns, part->end_ns), at))
       return false;
+    from_ns = PPI_MAX(from_ns, taken[i].end_ns);
   }
-  if (busy->num > 1)
-    qsort(busy->items, busy->num, sizeof *busy->items, compare_spans);
-  return true;
+  return add_link(to, from_ns, part->end_ns, at);
 }
 
-// The pieces of a host part beside what a device did for the request.
-static bool list_host_links(const ppi_walk *walk, links *to,
-                            const ppi_spans *busy) {
-  for (size_t i = 0; i < walk->num; i++) {
+// `spans` has room for two for each part.
+static bool list_links(const ppi_walk *walk, const uint32_t *outermost,
+                       ppi_span *spans, links *to) {
+  ppi_span *busy = spans, *taken = spans + walk->num;
+  size_t num_busy = list_busy(walk, busy);
+  bool listed = true;
+  for (size_t i = 0; i < walk->num && listed; i++) {
     const ppi_request_part *part = &walk->parts[i];
-    if (on_device(part) || is_root(walk, part) || contains_next(walk, i))
-      continue;
-    uint64_t from_ns = part->start_ns;
-    for (size_t k = 0; k < busy->num && from_ns < part->end_ns; k++) {
-      const ppi_span *span = &busy->items[k];
-      if (span->end_ns <= from_ns) continue;
-      if (!add_link(to, from_ns, PPI_MIN(span->start_ns, part->end_ns), i))
-        return false;
-      from_ns = PPI_MAX(from_ns, span->end_ns);
-    }
-    if (!add_link(to, from_ns, part->end_ns, i)) return false;
+    if (outermost[i] != i) continue;
+    if (on_device(part))
+      listed = add_link(to, part->device_start_ns, part->device_end_ns, i);
+    else if (lies_on_row(part))
+      listed = list_pieces(walk, i, busy, num_busy, to);
+    else
+      listed = list_pieces(walk, i, taken, list_taken(walk, i, taken), to);
   }
-  return true;
+  return listed;
 }
 
 // The links that end by `time_ns`, among the first `num`.
@@ -286,26 +314,52 @@ static void find_path(link *items, size_t num) {
   }
 }
 
-static void follow_path(ppi_walk *walk, const link *items, size_t num) {
+// A moment of a link is that of the innermost part: of those of the link's row
+// that are in it, the one that began last.
+static void share_link(ppi_walk *walk, const uint32_t *outermost,
+                       const link *from) {
+  uint64_t now_ns = from->start_ns;
+  while (now_ns < from->end_ns) {
+    uint64_t next_ns = from->end_ns;
+    size_t inner = from->part;
+    for (size_t i = 0; i < walk->num; i++) {
+      ppi_span span = span_of(&walk->parts[i]);
+      if (outermost[i] != from->part || span.end_ns <= now_ns) continue;
+      bool has_begun = span.start_ns <= now_ns;
+      next_ns = PPI_MIN(next_ns, has_begun ? span.end_ns : span.start_ns);
+      if (has_begun && span.start_ns >= span_of(&walk->parts[inner]).start_ns)
+        inner = i;
+    }
+    walk->times[inner].critical_ns += next_ns - now_ns;
+    now_ns = next_ns;
+  }
+}
+
+static void follow_path(ppi_walk *walk, const uint32_t *outermost,
+                        const link *items, size_t num) {
   while (num) {
     const link *at = &items[num - 1];
-    if (at->taken)
-      walk->times[at->part].critical_ns += at->end_ns - at->start_ns;
+    if (at->taken) share_link(walk, outermost, at);
     num = at->taken ? at->before : num - 1;
   }
 }
 
 pprof_status ppi_walk_critical(ppi_walk *walk) {
   links all = {0};
-  ppi_spans busy = {.items = ppi_alloc((walk->num + 1) * sizeof(ppi_span))};
-  bool listed = busy.items && list_device_links(walk, &all, &busy) &&
-                list_host_links(walk, &all, &busy);
+  ppi_span *spans = ppi_alloc((2 * walk->num + 1) * sizeof *spans);
+  uint32_t *outermost = ppi_alloc((walk->num + 1) * sizeof *outermost);
+  bool listed = spans && outermost;
+  if (listed) {
+    find_outermost(walk, outermost);
+    listed = list_links(walk, outermost, spans, &all);
+  }
   if (listed && all.num) {
     qsort(all.items, all.num, sizeof *all.items, compare_ends);
     find_path(all.items, all.num);
-    follow_path(walk, all.items, all.num);
+    follow_path(walk, outermost, all.items, all.num);
   }
-  ppi_free(busy.items);
+  ppi_free(spans);
+  ppi_free(outermost);
   ppi_free(all.items);
   return listed ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }

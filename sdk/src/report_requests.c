@@ -218,9 +218,15 @@ static int compare_parts(const void *left, const void *right) {
   return 0;
 }
 
+// In how many requests a stage is: with others, as the request itself, alone.
+typedef struct site_votes {
+  uint64_t shared, whole, alone;
+} site_votes;
+
 typedef struct filling {
   ppi_run *run;
   ppi_request_run *out;
+  site_votes *votes;  // by site
   size_t rows_capacity, cells_capacity;
   ppi_spans *contended;
   size_t num_devices;
@@ -243,6 +249,52 @@ static size_t request_size(const ppi_request_part *parts, size_t num,
     last_ns = PPI_MAX(last_ns, last_of(&parts[i]));
   }
   return num;
+}
+
+static uint64_t host_time(const ppi_request_part *part) {
+  return part->end_ns - part->start_ns;
+}
+
+// The others' host sides stick out of it by no more than a hundredth: whoever
+// ends it may do so within a range of its own. What a device does may end
+// later, by its clock, but not as long again.
+static bool holds_rest(const ppi_request_part *parts, size_t num, size_t at) {
+  const ppi_request_part *whole = &parts[at];
+  bool has_inner = false;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_request_part *part = &parts[i];
+    uint64_t from_ns = PPI_MIN(part->start_ns, whole->start_ns);
+    uint64_t to_ns = PPI_MAX(part->end_ns, whole->end_ns);
+    uint64_t out_ns = to_ns - from_ns - host_time(whole);
+    bool meets =
+        part->start_ns < whole->end_ns && part->end_ns > whole->start_ns;
+    if (out_ns && (!meets || out_ns > host_time(whole) / 100)) return false;
+    if (last_of(part) - parts[0].start_ns > 2 * host_time(whole)) return false;
+    has_inner |= out_ns == 0 && i != at;
+  }
+  return has_inner;
+}
+
+static void vote(filling *to, const ppi_request_part *parts, size_t num) {
+  size_t longest = 0;
+  if (num == 1) {
+    to->votes[parts[0].site].alone += parts[0].device_end_ns == 0;
+    return;
+  }
+  for (size_t i = 0; i < num; i++) {
+    to->votes[parts[i].site].shared++;
+    if (host_time(&parts[i]) > host_time(&parts[longest])) longest = i;
+  }
+  if (parts[longest].device_end_ns == 0 && holds_rest(parts, num, longest))
+    to->votes[parts[longest].site].whole++;
+}
+
+// A stage that is mostly the request itself is so in all requests: in those
+// that go wrong it may end before what it began does.
+static bool is_whole(const filling *to, const ppi_request_part *part) {
+  const site_votes *votes = &to->votes[part->site];
+  if (part->device_end_ns) return false;
+  return votes->shared ? 2 * votes->whole > votes->shared : votes->alone > 0;
 }
 
 static bool add_row(filling *to, const ppi_request_row *row) {
@@ -278,6 +330,7 @@ static bool add_part_times(filling *to, ppi_request_row *row,
   if (!cell) return false;
   bool on_device = part->device_end_ns > part->device_start_ns;
   to->out->stages[stage].on_device |= on_device;
+  to->out->stages[stage].is_whole |= part->is_whole;
   cell->calls++;
   if (on_device)
     cell->time_ns += part->device_end_ns - part->device_start_ns;
@@ -353,12 +406,23 @@ static pprof_status name_stages(filling *to, const ppi_requests *requests) {
   return PPROF_STATUS_OK;
 }
 
+static void find_whole(filling *to, ppi_requests *requests) {
+  bool reused;
+  for (size_t at = 0, num; at < requests->num; at += num) {
+    num = request_size(requests->parts + at, requests->num - at, &reused);
+    vote(to, requests->parts + at, num);
+  }
+  for (size_t i = 0; i < requests->num; i++)
+    requests->parts[i].is_whole = is_whole(to, &requests->parts[i]);
+}
+
 static pprof_status take_all(filling *to, ppi_requests *requests) {
   if (requests->num > 1)
     qsort(requests->parts, requests->num, sizeof *requests->parts,
           compare_parts);
   pprof_status status = find_all_contended(requests, to->contended);
   if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
+  find_whole(to, requests);
   for (size_t at = 0; at < requests->num && status == PPROF_STATUS_OK;) {
     bool reused;
     size_t num =
@@ -385,6 +449,7 @@ static void clear_filling(filling *to) {
     ppi_free(to->contended[i].items);
   ppi_free(to->contended);
   ppi_free(to->stage_of);
+  ppi_free(to->votes);
   ppi_free(to->times);
 }
 
@@ -394,9 +459,10 @@ pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run *run,
   to.out = ppi_alloc(sizeof *to.out);
   to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
   to.stage_of = ppi_alloc((run->sites.num + 1) * sizeof *to.stage_of);
+  to.votes = ppi_alloc((run->sites.num + 1) * sizeof *to.votes);
   to.times = ppi_alloc(MOST_PARTS * sizeof *to.times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (to.out && to.contended && to.stage_of && to.times &&
+  if (to.out && to.contended && to.stage_of && to.votes && to.times &&
       start_run(requests, run, to.out))
     status = take_all(&to, requests);
   if (status == PPROF_STATUS_OK) status = ppi_figures_request_run(out, to.out);
@@ -450,6 +516,7 @@ ppi_request_run *ppi_request_run_copy(const ppi_request_run *run) {
     stage->name = ppi_strdup(run->stages[i].name);
     stage->category_name = ppi_strdup(run->stages[i].category_name);
     stage->on_device = run->stages[i].on_device;
+    stage->is_whole = run->stages[i].is_whole;
     copied = stage->name && stage->category_name;
   }
   if (copied) return copy;

@@ -20,7 +20,8 @@ typedef struct ppi_request_part {
   uint64_t start_ns, end_ns, device_start_ns, device_end_ns;
   uint32_t site, lane, stream, device, window;
   bool is_async;
-  bool is_cut;  // clipped, abandoned, late or lost on its device
+  bool is_cut;    // clipped, abandoned, late or lost on its device
+  bool is_whole;  // is the request itself, not something that it does
 } ppi_request_part;
 
 // More parts than this are thinned: of all requests those of one hash in two,
@@ -71,14 +72,16 @@ typedef struct ppi_walk {
 
 // ppi_walk_request tells of every moment of a request what it was doing: its
 // work on a device (the part that began first), else waiting for a device, else
-// what began last on the host, else nothing. Parts that span all of it, while
-// there are others, count as nothing. The sum of own, contended, queue and hop
-// times is the request's time.
+// what began last on the host, else nothing; the request's own range is nothing
+// that it does. The sum of own, contended, queue and hop times is the request's
+// time.
 pprof_status ppi_walk_request(ppi_walk *walk);
-// ppi_walk_critical finds the longest path: of all chains of parts that begin
-// when the one before has ended, the one with the most time in it. Parts that
-// contain others of their lane or stream are no links; what the host does while
-// a device works for the request is not counted.
+// ppi_walk_critical finds the longest path: of all chains of links that begin
+// when the one before has ended, the one with the most time in it. A link is an
+// outermost range of a thread or stream with all that is in it, less what a
+// device does for the request meanwhile; each moment of it is that of the
+// innermost range. Ranges on no row (wandering ones, the request's own) are
+// links while nothing happens within them.
 pprof_status ppi_walk_critical(ppi_walk *walk);
 
 #ifdef __cplusplus

@@ -126,19 +126,74 @@ TEST(RequestWalkTest, EveryMomentIsOneThing) {
   EXPECT_EQ(walk[3].critical_ns, 5u);
 }
 
-TEST(RequestWalkTest, WhatSpansAllIsNothing) {
-  ppi_request_part root = Host(0, 100, 9);
-  root.is_async = true;
-  Walk walk({root, Host(20, 60), Host(30, 40)});
-  EXPECT_EQ(walk[0].own_ns, 0u);
-  EXPECT_EQ(walk[1].own_ns, 30u);
-  EXPECT_EQ(walk[2].own_ns, 10u);
-  EXPECT_EQ(walk->hop_ns, 60u);
-  EXPECT_EQ(walk[1].critical_ns, 0u);  // the one inside is the link
-  EXPECT_EQ(walk[2].critical_ns, 10u);
-  Walk alone({Host(0, 100)});
-  EXPECT_EQ(alone[0].own_ns, 100u);
+ppi_request_part Whole(ppi_request_part part) {
+  part.is_whole = true;
+  return part;
+}
+
+ppi_request_part Wandering(ppi_request_part part) {
+  part.is_async = true;
+  return part;
+}
+
+// Its path is what nothing inside has: 0 to 20, 60 to 100.
+TEST(RequestWalkTest, RequestItselfIsNothingThatItDoes) {
+  for (bool is_async : {false, true}) {
+    ppi_request_part root = Whole(Host(0, 100, 1));
+    root.is_async = is_async;
+    Walk walk({root, Host(20, 60), Host(30, 40)});
+    EXPECT_EQ(walk[0].own_ns, 0u);
+    EXPECT_EQ(walk[1].own_ns, 30u);
+    EXPECT_EQ(walk[2].own_ns, 10u);
+    EXPECT_EQ(walk->hop_ns, 60u);
+    EXPECT_EQ(walk[0].critical_ns, 60u);
+    EXPECT_EQ(walk[1].critical_ns, 30u);
+    EXPECT_EQ(walk[2].critical_ns, 10u);
+  }
+  Walk alone({Whole(Host(0, 100))});
+  EXPECT_EQ(alone[0].own_ns, 0u);
+  EXPECT_EQ(alone->hop_ns, 100u);
   EXPECT_EQ(alone[0].critical_ns, 100u);
+}
+
+// What waits for a device is the device's, not the request's own.
+TEST(RequestWalkTest, RequestItselfHasNoWaitingOnItsPath) {
+  Walk walk({Whole(Host(0, 100, 9)), Device(10, 30, 80)});
+  EXPECT_EQ(walk[0].critical_ns, 10u + 20u);
+  EXPECT_EQ(walk[1].critical_ns, 50u);
+  EXPECT_EQ(walk->queue_ns, 20u);
+}
+
+// A stage of 216 ns between two others, with 6 ns inside it: on its thread, on
+// its stream, or anywhere while it wanders.
+TEST(RequestWalkTest, WhatIsInsideTakesItsOwnTimeOnly) {
+  Walk host({Host(0, 10), Host(10, 226), Host(110, 116), Host(226, 230)});
+  EXPECT_EQ(host[1].critical_ns, 210u);
+  EXPECT_EQ(host[2].critical_ns, 6u);
+  EXPECT_EQ(host.Critical(), 230u);
+  Walk device({Host(0, 10), Device(10, 10, 226), Device(11, 110, 116)});
+  EXPECT_EQ(device[1].critical_ns, 210u);
+  EXPECT_EQ(device[2].critical_ns, 6u);
+  Walk wandering({Host(0, 10), Wandering(Host(10, 226, 2)), Host(110, 116, 3)});
+  EXPECT_EQ(wandering[1].critical_ns, 210u);
+  EXPECT_EQ(wandering[2].critical_ns, 6u);
+  Walk deep({Host(0, 100), Host(10, 90), Host(20, 80), Host(30, 40)});
+  EXPECT_EQ(deep[0].critical_ns, 20u);
+  EXPECT_EQ(deep[1].critical_ns, 20u);
+  EXPECT_EQ(deep[2].critical_ns, 50u);
+  EXPECT_EQ(deep[3].critical_ns, 10u);
+}
+
+// A path does not change from one thread to another where a range in the
+// middle of a longer one ends: with it as without it 90 is the longest.
+TEST(RequestWalkTest, TinyRangeInsideMovesNoOthersTime) {
+  Walk without({Host(0, 40, 1), Host(10, 100, 2)});
+  EXPECT_EQ(without[0].critical_ns, 0u);
+  EXPECT_EQ(without[1].critical_ns, 90u);
+  Walk with({Host(0, 40, 1), Host(10, 100, 2), Host(40, 41, 2)});
+  EXPECT_EQ(with[0].critical_ns, 0u);
+  EXPECT_EQ(with[1].critical_ns, 89u);
+  EXPECT_EQ(with[2].critical_ns, 1u);
 }
 
 TEST(RequestWalkTest, LongerBranchIsThePath) {
@@ -163,37 +218,56 @@ bool Inside(const ppi_request_part &a, const ppi_request_part &b) {
   return a_from >= b_from && a_to <= b_to;
 }
 
-// Whether a part that comes later lies in it, on its row.
-bool Contains(const std::vector<ppi_request_part> &parts, size_t at) {
-  for (size_t i = at + 1; i < parts.size(); i++) {
-    const auto &outer = parts[at], &inner = parts[i];
+bool OnRow(const ppi_request_part &part) {
+  return IsDevice(part) || (!part.is_async && !part.is_whole);
+}
+
+// Whether it lies in a part that comes before, on its row.
+bool IsInner(const std::vector<ppi_request_part> &parts, size_t at) {
+  for (size_t i = 0; i < at; i++) {
+    const auto &outer = parts[i], &inner = parts[at];
     bool same_row = IsDevice(outer) == IsDevice(inner) &&
                     (IsDevice(outer) ? outer.stream == inner.stream
                                      : outer.lane == inner.lane);
-    if (same_row && Inside(inner, outer)) return true;
+    if (same_row && OnRow(inner) && OnRow(outer) && Inside(inner, outer))
+      return true;
   }
   return false;
 }
 
-std::vector<Piece> Links(const std::vector<ppi_request_part> &parts,
-                         uint64_t start, uint64_t end) {
+// Whether something else has the nanosecond: a device; in a part on no row
+// whatever lies in it; in the request's own everything, and waiting.
+bool IsTaken(const std::vector<ppi_request_part> &parts, size_t at,
+             uint64_t now) {
+  for (size_t i = 0; i < parts.size(); i++) {
+    const auto &part = parts[at], &other = parts[i];
+    if (i == at || other.is_whole) continue;
+    if (other.device_start_ns <= now && other.device_end_ns > now) return true;
+    uint64_t to = IsDevice(other) ? other.device_start_ns : other.end_ns;
+    bool is_there = other.start_ns <= now && to > now;
+    if (part.is_whole && is_there) return true;
+    bool is_same = Inside(other, part) && Inside(part, other);
+    if (part.is_async && is_there && !IsDevice(other) && Inside(other, part) &&
+        (i > at || !is_same))
+      return true;
+  }
+  return false;
+}
+
+std::vector<Piece> Links(const std::vector<ppi_request_part> &parts) {
   std::vector<Piece> links;
   for (size_t i = 0; i < parts.size(); i++) {
     const auto &part = parts[i];
-    if (Contains(parts, i)) continue;
+    if (IsInner(parts, i)) continue;
     if (IsDevice(part)) {
       links.push_back({part.device_start_ns, part.device_end_ns});
       continue;
     }
-    if (parts.size() > 1 && part.start_ns <= start && part.end_ns >= end)
-      continue;
     bool open = false;
     for (uint64_t now = part.start_ns; now < part.end_ns; now++) {
-      bool busy = false;
-      for (const auto &other : parts)
-        busy |= other.device_start_ns <= now && other.device_end_ns > now;
-      if (!busy && !open) links.push_back({now, now});
-      open = !busy;
+      bool taken = IsTaken(parts, i, now);
+      if (!taken && !open) links.push_back({now, now});
+      open = !taken;
       if (open) links.back().to = now + 1;
     }
   }
@@ -224,10 +298,8 @@ size_t AtMoment(const Walk &walk, uint64_t now) {
     if (IsDevice(part) && part.start_ns <= now && part.device_start_ns > now)
       return kQueue;
   for (size_t i = 0; i < parts.size(); i++) {
-    bool root = parts.size() > 1 && !IsDevice(parts[i]) &&
-                parts[i].start_ns <= walk->start_ns &&
-                parts[i].end_ns >= walk->end_ns;
-    if (!root && parts[i].start_ns <= now && parts[i].end_ns > now) found = i;
+    if (!parts[i].is_whole && parts[i].start_ns <= now && parts[i].end_ns > now)
+      found = i;
   }
   return found;
 }
@@ -241,17 +313,24 @@ ppi_request_part RandomPart(std::mt19937_64 *random, uint32_t site) {
     part = Device(start, from, from + 1 + (*random)() % 10,
                   static_cast<uint32_t>((*random)() % 3));
   }
+  part.is_async = !IsDevice(part) && (*random)() % 5 == 0;
   part.site = site;
   return part;
 }
 
 TEST(RequestWalkTest, EqualsBruteForce) {
   std::mt19937_64 random(11);
-  for (int turn = 0; turn < 400; turn++) {
+  for (int turn = 0; turn < 2000; turn++) {
     std::vector<ppi_request_part> parts;
     size_t num = 1 + random() % 7;
     for (size_t i = 0; i < num; i++)
       parts.push_back(RandomPart(&random, static_cast<uint32_t>(i)));
+    if (random() % 3 == 0) {
+      ppi_request_part whole = Whole(Host(0, 40 + random() % 20));
+      whole.is_async = random() % 2;
+      whole.site = static_cast<uint32_t>(num++);
+      parts.push_back(whole);
+    }
     Walk walk(parts);
     ASSERT_EQ(walk.Sum(), walk->end_ns - walk->start_ns) << "turn " << turn;
     std::map<size_t, uint64_t> counted;
@@ -272,8 +351,7 @@ TEST(RequestWalkTest, EqualsBruteForce) {
       if (!alone) continue;
       ASSERT_EQ(counted[i], walk[i].own_ns) << "turn " << turn << " " << i;
     }
-    ASSERT_EQ(LongestFrom(Links(walk.parts(), walk->start_ns, walk->end_ns), 0),
-              walk.Critical())
+    ASSERT_EQ(LongestFrom(Links(walk.parts()), 0), walk.Critical())
         << "turn " << turn;
   }
 }
@@ -590,6 +668,289 @@ TEST(RequestsTest, TimeThatARequestWaitsCountsOnce) {
   EXPECT_EQ(report.Cell("a", "queue_avg_ns"), "20000");
   EXPECT_EQ(report.Cell("b", "queue_avg_ns"), "70000");
   EXPECT_EQ(report.Cell("(request)", "queue_avg_ns"), "20000");
+}
+
+// ---- the request itself ----
+
+// 200 requests: the range that is the request, decode 100 us on one thread, a
+// gap of 50, model 300 us on the device, a gap of 50, post 100 on another
+// thread. What each 50th of them has more, and how the outer range lies.
+struct Served {
+  uint64_t before_post_us = 0, at_end_us = 0;
+  int64_t begins_ns = 0, ends_ns = 0;  // after decode begins, after post ends
+  uint64_t clock_ns = 0;  // by which the device's clock seems to be behind
+  bool is_async = true;
+  bool slow_end_early = false;  // the outer ranges of the slow ones
+};
+
+struct Service {
+  explicit Service(const Served &served) {
+    for (uint32_t lane : {1, 2, 3}) feed.Lane(lane, 100 + lane, "worker");
+    feed.Lane(1001, 0, "gpu");
+    feed.Device(1, "gpu");
+    feed.Stream(1, 1);
+    uint64_t now = 1000 * kUs;
+    for (uint64_t i = 0; i < 200; i++) now = One(served, i, now) + 1000 * kUs;
+  }
+  void Serves(uint64_t flow, pprof_event *event) {
+    flows.push_back(flow + 1);
+    event->flows = &flows.back();
+    event->num_flows = 1;
+  }
+  uint64_t One(const Served &served, uint64_t i, uint64_t start) {
+    bool is_slow = i % 50 == 7;
+    uint64_t more = is_slow ? served.before_post_us * kUs : 0;
+    uint64_t at_end = is_slow ? served.at_end_us * kUs : 0;
+    uint64_t post = start + 500 * kUs + more, end = post + 100 * kUs;
+    auto shift = [](uint64_t time, int64_t by) {
+      return time + static_cast<uint64_t>(by);
+    };
+    pprof_event &outer = feed.Range(
+        1, "request", kUser, shift(start, served.begins_ns),
+        is_slow && served.slow_end_early ? start + 300 * kUs
+                                         : shift(end, served.ends_ns) + at_end);
+    if (served.is_async) outer.flags = PPROF_FLAG_ASYNC;
+    Serves(i, &outer);
+    Serves(i, &feed.Range(2, "decode", kUser, start, start + 100 * kUs));
+    Serves(i, &feed.OnDevice(2, 1, "model", kModel, start + 150 * kUs,
+                             start + 150 * kUs,
+                             start + 450 * kUs + served.clock_ns));
+    Serves(i, &feed.Range(3, "post", kUser, post, end));
+    return end + at_end;
+  }
+  EventFeed feed;
+  std::deque<uint64_t> flows;
+};
+
+// However the range lies: it is nothing that the request does. What nothing
+// inside covers has rows of its own.
+void ExpectBlame(const Served &served, const std::string &row) {
+  Service service(served);
+  Report report(&service.feed);
+  EXPECT_EQ(report.Cell("request", "tail_ns"), "0");
+  EXPECT_EQ(report.Cell("request", "flag"), "the request itself");
+  EXPECT_EQ(report.Cell(row, "tail_ratio_%"), "100.0") << row;
+}
+
+TEST(RequestsTest, RequestItselfIsNeverToBlame) {
+  for (bool is_async : {true, false}) {
+    Served served;
+    served.is_async = is_async;
+    served.before_post_us = 1000;
+    ExpectBlame(served, "(before post)");
+    served.ends_ns = -3000;  // within post
+    ExpectBlame(served, "(before post)");
+    served.ends_ns = 0;
+    served.begins_ns = 3000;  // within decode
+    ExpectBlame(served, "(before post)");
+    served.slow_end_early = true;
+    ExpectBlame(served, "(before post)");
+    Served at_end;
+    at_end.is_async = is_async;
+    at_end.at_end_us = 1000;
+    ExpectBlame(at_end, "(in no stage)");
+  }
+}
+
+// By the clock of a device its work ends when the request has long ended.
+TEST(RequestsTest, RequestItselfIsToldByTheHostsClock) {
+  for (uint64_t clock_us : {1u, 200u, 500u}) {
+    Served served;
+    served.before_post_us = 1000;
+    served.clock_ns = clock_us * kUs;
+    Service service(served);
+    EXPECT_EQ(Report(&service.feed).Cell("request", "tail_ns"), "0")
+        << clock_us;
+  }
+}
+
+// `request` has 216 ns here, and 6 are inside it: its path has 210.
+TEST(RequestsTest, RequestItselfHasWhatNothingInsideCovers) {
+  EventFeed feed;
+  feed.Lane(1, 100, "worker");
+  std::deque<uint64_t> flows;
+  for (uint64_t i = 0; i < 3; i++) {
+    flows.push_back(i + 1);
+    for (bool is_outer : {true, false}) {
+      pprof_event &event =
+          is_outer ? feed.Range(1, "stage", kUser, 1000 * i, 1000 * i + 216)
+                   : feed.Range(1, "tiny", kUser, 1000 * i + 9, 1000 * i + 15);
+      event.flows = &flows.back();
+      event.num_flows = 1;
+    }
+  }
+  Report report(&feed);
+  EXPECT_EQ(report.Cell("stage", "critical_avg_ns"), "210");
+  EXPECT_EQ(report.Cell("tiny", "critical_avg_ns"), "6");
+  EXPECT_EQ(report.Cell("(request)", "critical_avg_ns"), "216");
+}
+
+// A stage that is all there is of a request with nothing else, or that happens
+// to hold another one on another thread in a few, stays a stage.
+TEST(RequestsTest, StageThatSometimesHoldsTheRestIsAStage) {
+  EventFeed feed;
+  feed.Lane(1, 101, "one");
+  feed.Lane(2, 102, "other");
+  std::deque<uint64_t> flows;
+  auto add = [&](uint32_t lane, const char *name, uint64_t from, uint64_t to) {
+    pprof_event &event = feed.Range(lane, name, kUser, from, to);
+    event.flows = &flows.back();
+    event.num_flows = 1;
+  };
+  for (uint64_t i = 0; i < 100; i++) {
+    flows.push_back(i + 1);
+    uint64_t start = 10000 * i, more = i % 50 == 7 ? 1000 : 0;
+    add(1, "a", start, start + 1000 + more);
+    if (i % 3 == 0) continue;
+    if (i % 3 == 1) add(2, "b", start + 100, start + 200);
+    if (i % 3 == 2) add(2, "b", start + 900, start + 1500 + more);
+  }
+  for (uint64_t i = 0; i < 30; i++) {
+    flows.push_back(1000 + i);
+    add(1, "a", 2000000 + 10000 * i, 2000000 + 10000 * i + 1000);
+    add(2, "b", 2000000 + 10000 * i + 900, 2000000 + 10000 * i + 1500);
+  }
+  Report report(&feed);
+  EXPECT_NE(report.Cell("a", "flag"), "the request itself");
+  EXPECT_EQ(report.Cell("b", "flag"), "missing markers?");
+}
+
+// ---- nests, threads and flows at random ----
+
+struct RandomRange {
+  ppi_request_part part;
+  std::vector<uint64_t> flows;
+};
+
+// The longest one on the host that holds all others' host sides, but for a
+// hundredth, and has one within it, and half of the request's time.
+size_t WholeOf(const std::vector<ppi_request_part> &parts) {
+  size_t longest = 0;
+  for (size_t i = 0; i < parts.size(); i++)
+    if (parts[i].end_ns - parts[i].start_ns >
+        parts[longest].end_ns - parts[longest].start_ns)
+      longest = i;
+  const ppi_request_part &whole = parts[longest];
+  if (IsDevice(whole)) return parts.size();
+  uint64_t length = whole.end_ns - whole.start_ns;
+  bool has_inner = false;
+  uint64_t start = UINT64_MAX, end = 0;
+  for (size_t i = 0; i < parts.size(); i++) {
+    const ppi_request_part &part = parts[i];
+    start = std::min(start, part.start_ns);
+    end = std::max(end, LastOf(part));
+    if (part.start_ns >= whole.start_ns && part.end_ns <= whole.end_ns) {
+      has_inner |= i != longest;
+      continue;
+    }
+    uint64_t inside = 0;
+    for (uint64_t now = part.start_ns; now < part.end_ns; now++)
+      inside += now >= whole.start_ns && now < whole.end_ns;
+    if (!inside || 100 * (part.end_ns - part.start_ns - inside) > length)
+      return parts.size();
+  }
+  return has_inner && end - start <= 2 * length ? longest : parts.size();
+}
+
+void Order(std::vector<ppi_request_part> *parts) {
+  std::sort(parts->begin(), parts->end(),
+            [](const ppi_request_part &a, const ppi_request_part &b) {
+              if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+              if (LastOf(a) != LastOf(b)) return LastOf(a) > LastOf(b);
+              if (a.lane != b.lane) return a.lane < b.lane;
+              return a.site < b.site;
+            });
+}
+
+uint64_t BruteCritical(std::map<uint64_t, std::vector<ppi_request_part>> all) {
+  std::map<uint32_t, std::vector<int>> votes;
+  std::map<uint32_t, bool> lone;
+  for (auto &request : all) {
+    auto &parts = request.second;
+    Order(&parts);
+    if (parts.size() == 1) {
+      lone[parts[0].site] |= !IsDevice(parts[0]);
+      continue;
+    }
+    size_t whole = WholeOf(parts);
+    for (size_t i = 0; i < parts.size(); i++)
+      votes[parts[i].site].push_back(i == whole);
+  }
+  uint64_t sum = 0;
+  for (auto &request : all) {
+    for (auto &part : request.second) {
+      const auto &cast = votes[part.site];
+      long yes = std::count(cast.begin(), cast.end(), 1);
+      bool most = cast.empty() ? lone[part.site]
+                               : 2 * yes > static_cast<long>(cast.size());
+      part.is_whole = most && !IsDevice(part);
+    }
+    sum += LongestFrom(Links(request.second), 0);
+  }
+  return sum;
+}
+
+std::vector<RandomRange> RandomRanges(std::mt19937_64 *random, size_t num) {
+  std::vector<RandomRange> ranges;
+  for (size_t i = 0; i < num; i++) {
+    RandomRange range;
+    range.part = RandomPart(random, static_cast<uint32_t>(i));
+    range.part.lane++;
+    range.part.stream++;
+    if ((*random)() % 6 == 0 && !IsDevice(range.part)) {
+      range.part.start_ns = 0;
+      range.part.end_ns = 30 + (*random)() % 30;
+    }
+    for (uint64_t flow = 1; flow <= 4; flow++)
+      if ((*random)() % 2) range.flows.push_back(flow);
+    ranges.push_back(range);
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const RandomRange &a, const RandomRange &b) {
+              return LastOf(a.part) < LastOf(b.part);
+            });
+  return ranges;
+}
+
+TEST(RequestsTest, LongestPathsEqualBruteForce) {
+  std::mt19937_64 random(23);
+  size_t num_whole = 0;
+  for (int turn = 0; turn < 400; turn++) {
+    std::vector<RandomRange> ranges = RandomRanges(&random, 2 + random() % 6);
+    EventFeed feed;
+    feed.Device(1, "gpu");
+    for (uint32_t i = 1; i <= 3; i++) {
+      feed.Lane(i, 100 + i, "worker");
+      feed.Lane(1000 + i, 0, "gpu");
+      feed.Stream(i, 1);
+    }
+    std::map<uint64_t, std::vector<ppi_request_part>> requests;
+    for (RandomRange &range : ranges) {
+      ppi_request_part &part = range.part;
+      std::string name = "s" + std::to_string(part.site);
+      pprof_event &event =
+          IsDevice(part)
+              ? feed.OnDevice(part.lane, part.stream, name, kModel,
+                              part.start_ns, part.device_start_ns,
+                              part.device_end_ns)
+              : feed.Range(part.lane, name, kUser, part.start_ns, part.end_ns);
+      if (part.is_async) event.flags = PPROF_FLAG_ASYNC;
+      part.site = feed.Site(name, IsDevice(part) ? kModel : kUser);
+      event.flows = range.flows.data();
+      event.num_flows = range.flows.size();
+      for (uint64_t flow : range.flows) requests[flow].push_back(part);
+    }
+    if (requests.empty()) continue;
+    Report report(&feed, nullptr, 0);
+    ASSERT_EQ(report.Cell("(request)", "requests"),
+              std::to_string(requests.size()));
+    uint64_t sum = BruteCritical(requests), num = requests.size();
+    ASSERT_EQ(report.Cell("(request)", "critical_avg_ns"),
+              std::to_string((2 * sum + num) / (2 * num)))
+        << "turn " << turn << report.Write(PPI_FORMAT_CSV);
+    num_whole += report.Says("the request itself");
+  }
+  EXPECT_GE(num_whole, 50u);
 }
 
 // ---- more than is kept ----
