@@ -89,9 +89,8 @@ static const struct option_row option_table[] = {
      NULL, "rows of each table of names; 0 is all [0; torch 100]"},
     {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "N", NULL,
-     "stages: how many calls of each run are cold [as found]; requests: how "
-     "many"
-     " of the first ones of each run are left out [0]"},
+     "stages, interference, requests: how many calls, or requests, of each run"
+     " are cold and have no part in rates and tails [as found]"},
     {"peak", 0, OPTION_TEXT, FIELD(peak), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "TYPE=FLOPS[@STAGES],...", NULL,
      "stages: the device's peak by data type, such as "

@@ -53,7 +53,7 @@ static ppi_cell slowdown(const ppi_report_interference *alone,
   enum { FEW = 3 };
   if (alone->num_measured < FEW || pair->num_measured < FEW ||
       alone->measured_ns == 0)
-    return (ppi_cell){.kind = PPI_CELL_NONE};
+    return ppi_cell_unresolved();
   return ppi_cell_decimal(
       (double)pair->measured_ns / (double)pair->num_measured /
       ((double)alone->measured_ns / (double)alone->num_measured));
@@ -87,10 +87,10 @@ static void put_note(ppi_view *view) {
       "different streams; its ratio is of the time in\n"
       "which the first one ran. Alone: calls that no range of another stream "
       "met. Beside: calls that met the other, for\n"
-      "half of their time or more, and no third. Slowdown: the "
-      "average "
-      "beside over the average alone, with three\n"
-      "calls of each at least. Kernels and copies of a trace are no stages.\n");
+      "half of their time or more, and no third. Neither holds cold calls. "
+      "Slowdown: the average beside over the average\n"
+      "alone; n/r, not resolvable, with less than three calls of either. "
+      "Kernels and copies of a trace are no stages.\n");
 }
 
 static pprof_status build(const ppi_figures *figures,

@@ -89,7 +89,7 @@ typedef struct lines {
   line *stages;                      // by category, then name
   size_t num_stages, stages_capacity;
   const ppi_figures *figures;
-  size_t num_rows;
+  size_t num_rows, num_cold;
   size_t slow_from, usual_from, usual_to;  // of requests by length
 } lines;
 
@@ -223,36 +223,43 @@ static int compare_starts(const void *left, const void *right) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-// The requests of a run without its first `num_warm`; answers how many.
-static size_t list_run(const ppi_request_run *run, size_t num_warm,
-                       request *list) {
+// How many of a run's requests, in the order of their starts, are cold.
+static size_t num_cold(const request *list, size_t num, long warmup) {
+  ppi_early_call calls[PPI_EARLY_CALLS];
+  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
+  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
+    calls[i] = (ppi_early_call){.start_ns = list[i].row->start_ns,
+                                .length_ns = list[i].row->length_ns};
+  return ppi_early_num_cold(calls, num, warmup);
+}
+
+// The requests of a run without its cold ones; answers how many.
+static size_t list_run(lines *all, const ppi_request_run *run, request *list) {
   for (size_t i = 0; i < run->num_rows; i++)
     list[i] = (request){run, &run->rows[i]};
-  if (num_warm == 0) return run->num_rows;
-  if (run->num_rows <= num_warm) return 0;
-  qsort(list, run->num_rows, sizeof *list, compare_starts);
-  memmove(list, list + num_warm, (run->num_rows - num_warm) * sizeof *list);
-  return run->num_rows - num_warm;
+  if (run->num_rows > 1)
+    qsort(list, run->num_rows, sizeof *list, compare_starts);
+  size_t cold = num_cold(list, run->num_rows, all->figures->details.warmup);
+  memmove(list, list + cold, (run->num_rows - cold) * sizeof *list);
+  all->num_cold += cold;
+  return run->num_rows - cold;
 }
 
-static size_t num_warm(const ppi_figures *figures) {
-  return figures->details.warmup > 0 ? (size_t)figures->details.warmup : 0;
-}
-
-static request *list_requests(const ppi_figures *figures, size_t *out_num) {
+static request *list_requests(lines *all) {
+  const ppi_figures *figures = all->figures;
   size_t num = 0;
   for (size_t i = 0; i < figures->num_request_runs; i++)
     num += figures->request_runs[i]->num_rows;
   request *list = ppi_alloc((num + 1) * sizeof *list);
   for (size_t i = num = 0; list && i < figures->num_request_runs; i++)
-    num += list_run(figures->request_runs[i], num_warm(figures), list + num);
-  *out_num = num;
+    num += list_run(all, figures->request_runs[i], list + num);
+  all->num_rows = num;
   if (list && num > 1) qsort(list, num, sizeof *list, compare_requests);
   return list;
 }
 
 static pprof_status gather(lines *all) {
-  request *list = list_requests(all->figures, &all->num_rows);
+  request *list = list_requests(all);
   bool done = list != NULL;
   if (done && all->num_rows) choose_groups(all);
   for (size_t i = 0; i < all->num_rows && done; i++)
@@ -406,7 +413,8 @@ static bool add_rows(ppi_view *view, lines *all,
 
 // ---- notes ----
 
-static void note_left_out(ppi_view *view, const ppi_figures *figures) {
+static void note_left_out(ppi_view *view, const lines *all) {
+  const ppi_figures *figures = all->figures;
   uint64_t cut = 0, crossing = 0, many = 0, reused = 0, others = 0;
   unsigned thinning = 0;
   for (size_t i = 0; i < figures->num_request_runs; i++) {
@@ -424,10 +432,13 @@ static void note_left_out(ppi_view *view, const ppi_figures *figures) {
                   "again: %llu, told apart.",
                   (unsigned long long)cut, (unsigned long long)crossing,
                   (unsigned long long)many, (unsigned long long)reused);
-  if (num_warm(figures))
+  if (figures->details.warmup > 0)
     ppi_page_format(&view->note,
-                    " The first %zu of each run are left out, too.",
-                    num_warm(figures));
+                    " The first %ld of each run are left out, too.",
+                    figures->details.warmup);
+  else if (all->num_cold)
+    ppi_page_format(&view->note, " Cold, as found, and left out: %zu.",
+                    all->num_cold);
   if (thinning)
     ppi_page_format(&view->note, " Looked at: one request in %llu.",
                     1ull << thinning);
@@ -458,7 +469,7 @@ static void put_note(ppi_view *view, const lines *all) {
       "some requests have no marker of the stage.\n",
       (unsigned long long)(all->num_rows - all->slow_from),
       (unsigned long long)(all->usual_to - all->usual_from));
-  note_left_out(view, all->figures);
+  note_left_out(view, all);
 }
 
 static void clear_lines(lines *all) {
@@ -482,11 +493,10 @@ static pprof_status build(const ppi_figures *figures,
   if (all.num_rows)
     put_note(out, &all);
   else
-    note_left_out(out, figures);
+    note_left_out(out, &all);
   if (!all.num_rows)
-    out->reason = num_warm(figures)
-                      ? "no whole request, or none after the warm-up"
-                      : "no whole request: see pprof_flow";
+    out->reason = all.num_cold ? "no whole request, or none after the warm-up"
+                               : "no whole request: see pprof_flow";
   clear_lines(&all);
   return status;
 }

@@ -94,7 +94,7 @@ typedef struct stage {
   const ppi_phases *phases;
   bool on_device;
   uint64_t calls, own_ns;
-  double items, bytes, flops, params;
+  ppi_amounts all, cold;  // stated by all calls, and by cold ones
 } stage;
 
 // What an operator or a runtime call does is part of a stage, not one.
@@ -137,11 +137,11 @@ static void add_work(const ppi_figures *figures, size_t *at, stage *to) {
     ++*at;
   for (; *at < figures->num_work; ++*at) {
     const ppi_report_work *work = &figures->work[*at];
+    const ppi_amounts amounts = {work->items, work->bytes, work->flops,
+                                 work->params};
     if (compare_keys(work, to->name) != 0) return;
-    to->items += work->items;
-    to->bytes += work->bytes;
-    to->flops += work->flops;
-    to->params += work->params;
+    ppi_amounts_add(&to->all, &amounts);
+    ppi_amounts_add(&to->cold, &work->cold);
   }
 }
 
@@ -157,6 +157,24 @@ static ppi_cell per_second(double amount, uint64_t ns, double unit) {
   double rate = amount / ((double)ns / 1e9) / unit;
   bool known = ns > 0 && amount > 0 && isfinite(rate);
   return known ? ppi_cell_decimal(rate) : (ppi_cell){0};
+}
+
+// Rates are what the stage does once it is warm.
+static void put_rates(const ppi_figures *figures, const stage *from,
+                      ppi_cell *cells) {
+  uint64_t cold_calls = from->phases->cold.n;
+  uint64_t wall_ns = figures->wall_ns - from->phases->cold_wall_ns;
+  uint64_t own_ns = from->own_ns - from->phases->cold.sum;
+  double amount = from->all.items > 0 ? from->all.items - from->cold.items
+                                      : (double)(from->calls - cold_calls);
+  double flops = from->all.flops - from->cold.flops;
+  if (from->calls == cold_calls) return;
+  cells[RATE_WALL] = per_second(amount, wall_ns, 1);
+  cells[RATE_OWN] = per_second(amount, own_ns, 1);
+  cells[FLOP_RATE] = per_second(flops, own_ns, 1e9);
+  cells[MAC_RATE] = per_second(flops / 2, own_ns, 1e9);
+  cells[BYTE_RATE] =
+      per_second(from->all.bytes - from->cold.bytes, own_ns, 1e9);
 }
 
 static ppi_cell stated(double amount) {
@@ -184,16 +202,16 @@ static void put_times(const ppi_phases *phases, ppi_cell *cells) {
 static void put_peak(const stage *from, const ppi_peaks *peaks,
                      ppi_cell *cells) {
   const ppi_peak *peak = ppi_peaks_find(peaks, from->name->name);
-  if (from->params > 0 && from->calls)
-    cells[PARAMS] =
-        stated(from->params / (double)from->calls * ppi_peak_bytes(peak) / 1e6);
-  if (!peak || from->flops <= 0) return;
+  if (from->all.params > 0 && from->calls)
+    cells[PARAMS] = stated(from->all.params / (double)from->calls *
+                           ppi_peak_bytes(peak) / 1e6);
+  if (!peak || from->all.flops <= 0) return;
   cells[PEAK] = ppi_cell_decimal(peak->flops / 1e9);
   cells[PEAK_TYPE] = ppi_cell_text(peak->type);
-  ppi_cell mfu = per_second(100 * from->flops, from->own_ns, peak->flops);
-  cells[MFU] = mfu;
-  if (mfu.kind == PPI_CELL_DECIMAL && mfu.number > 100)
-    cells[FLAG] = ppi_cell_text("over peak");
+  if (cells[FLOP_RATE].kind != PPI_CELL_DECIMAL) return;
+  cells[MFU] =
+      ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak->flops);
+  if (cells[MFU].number > 100) cells[FLAG] = ppi_cell_text("over peak");
 }
 
 // Device ranges none of which has a time have none on the host either: there
@@ -205,8 +223,8 @@ static bool has_time(const stage *from) {
 // Amounts that nothing can have done are shown as such, and so are those that
 // no time was measured for.
 static const char *flag_of(const stage *from) {
-  const double amounts[] = {from->items, from->bytes, from->flops,
-                            from->params};
+  const double amounts[] = {from->all.items, from->all.bytes, from->all.flops,
+                            from->all.params};
   bool any = false;
   for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
     if (!isfinite(amounts[i]) || amounts[i] < 0) return "absurd work";
@@ -220,19 +238,14 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
-  double amount = from->items > 0 ? from->items : (double)from->calls;
   cells[NAME] = ppi_cell_text(from->name->name);
   cells[CATEGORY] = ppi_cell_text(from->name->category_name);
   if (has_time(from))
     cells[TIMED] = ppi_cell_text(from->on_device ? "device" : "host");
   cells[CALLS] = ppi_cell_count(from->calls);
-  cells[ITEMS] = stated(from->items);
-  cells[RATE_WALL] = per_second(amount, figures->wall_ns, 1);
-  cells[RATE_OWN] = per_second(amount, from->own_ns, 1);
+  cells[ITEMS] = stated(from->all.items);
+  put_rates(figures, from, cells);
   put_times(from->phases, cells);
-  cells[FLOP_RATE] = per_second(from->flops, from->own_ns, 1e9);
-  cells[MAC_RATE] = per_second(from->flops / 2, from->own_ns, 1e9);
-  cells[BYTE_RATE] = per_second(from->bytes, from->own_ns, 1e9);
   put_peak(from, options->peaks, cells);
   const char *flag = flag_of(from);
   if (flag) cells[FLAG] = ppi_cell_text(flag);
@@ -244,8 +257,8 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
       &view->note,
       "Timed: the stage's own time is its device ranges', or, without any, its "
       "host ranges'. Per s: items, or calls\n"
-      "where none are stated, by the time of the windows and by the sum of the "
-      "stage's own time.\n");
+      "where none are stated, by the time of the windows from the first steady "
+      "call on and by the sum of its own time.\n");
   if (figures->details.warmup >= 0)
     ppi_page_format(&view->note,
                     "Cold: the first %ld calls of each run, as asked. ",
@@ -257,9 +270,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                   "median, robustly, or a tenth) and followed by another such "
                   "one. ");
   ppi_page_text(&view->note,
-                "Avg to Max are of the others; Std has n - 1.\n"
-                "Rates of work are of all calls. MAC: two FLOP. Params: of one "
-                "call. MFU: stated FLOP / (own time x peak).\n");
+                "All rates, and Avg to Max, are of the others; Std has n - 1.\n"
+                "MAC: two FLOP. Params: of one call. MFU: stated FLOP / (own "
+                "time x peak).\n");
 }
 
 static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,

@@ -33,6 +33,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run = ppi_alloc(sizeof *report->run);
   if (!report->run) return PPROF_STATUS_NO_MEMORY;
   report->run->details = report->details;
+  report->run->interference.most_early = ppi_early_most(report->details.warmup);
   pprof_status status = ppi_run_begin(report->run, info);
   // A session finishes it all the same.
   if (status != PPROF_STATUS_OK) drop_run(report);
@@ -120,6 +121,7 @@ pprof_status pprof_report_create(pprof_report **out) {
                               .window = window,
                               .finish = finish,
                               .destroy = keep};
+  report->details.warmup = -1;
   *out = report;
   return PPROF_STATUS_OK;
 }

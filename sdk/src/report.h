@@ -48,9 +48,7 @@ typedef struct ppi_report_details {
   bool paddle_distribution;  // communication as Paddle's profiler tells it
   bool stages;               // how each name began and went on
   bool requests;             // what each request did when
-  // Calls of `stages` that are cold, negative: as found; first requests of each
-  // run that `requests` leaves out.
-  long warmup;
+  long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 
 // One named thing on one thread.
@@ -164,8 +162,8 @@ typedef struct ppi_report_interference {
   char *device, *name, *other;
   uint64_t num_calls;  // all; of "" only
   uint64_t shared_ns;  // while both ran; of "" the union of the stage's own
-  // Calls that met the other for half of their time, and no third; of "" none
-  // at all. And their time.
+  // Steady calls that met the other for half of their time, and no third; of ""
+  // none at all. And their time.
   uint64_t num_measured, measured_ns;
 } ppi_report_interference;
 
@@ -176,6 +174,7 @@ typedef struct ppi_report_work {
   uint32_t lane;
   uint64_t num_values;
   double items, bytes, flops, params, value;
+  ppi_amounts cold;  // of cold calls on all lanes; with lane 0
 } ppi_report_work;
 
 typedef struct ppi_report_note {

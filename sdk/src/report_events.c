@@ -172,6 +172,16 @@ static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
 }
 
+static pprof_status take_early(const ppi_run *run, ppi_early *early,
+                               const pprof_event *event, uint64_t start_ns,
+                               uint64_t end_ns) {
+  ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
+  if (event->work)
+    call.work = (ppi_amounts){event->work->items, event->work->bytes,
+                              event->work->flops, event->work->params};
+  return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
+}
+
 // What is told at once of a range whose length count_range has counted; the
 // rest when a horizon has passed it.
 static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
@@ -189,7 +199,8 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
   if (run->details.stages && !(event->flags & PPROF_FLAG_CLIPPED))
-    status = ppi_early_add(&site->host_early, event->start_ns, length_ns);
+    status = take_early(run, &site->host_early, event, event->start_ns,
+                        event->start_ns + length_ns);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
                         PPI_TRAIT_PADDLE_COMMUNICATION;
@@ -239,7 +250,7 @@ static pprof_status take_device_union(ppi_run *run, const pprof_event *event,
 }
 
 static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
-                                     const ppi_run_site *site,
+                                     ppi_run_site *site,
                                      ppi_run_device *device) {
   uint64_t start_ns = event->device_start_ns;
   uint64_t end_ns = start_ns + length(start_ns, event->device_end_ns);
@@ -256,7 +267,10 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                           .is_kernel = is_kernel};
   if (status == PPROF_STATUS_OK)
     status = ppi_identity_add(&device->identity, &side);
-  if (status == PPROF_STATUS_OK && !is_kernel && class != PPI_DEVICE_COPY)
+  bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
+  if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
+    status = take_early(run, &site->device_early, event, start_ns, end_ns);
+  if (status == PPROF_STATUS_OK && is_stage)
     status = ppi_interference_take(&run->interference, event,
                                    ppi_run_device_id(run, event->stream));
   uint64_t length_ns = end_ns - start_ns;
@@ -352,9 +366,6 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
     ppi_spread_add(&site->device, length_ns);
     if (status == PPROF_STATUS_OK)
       status = ppi_histogram_add(&site->device_times, length_ns);
-    if (run->details.stages && status == PPROF_STATUS_OK)
-      status =
-          ppi_early_add(&site->device_early, event->device_start_ns, length_ns);
     if (status == PPROF_STATUS_OK)
       status = take_device_side(run, event, site, device);
   } else {

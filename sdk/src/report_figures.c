@@ -80,6 +80,7 @@ static pprof_status add_work(ppi_figures *into, const ppi_report_work *from) {
   work->flops += from->flops;
   work->params += from->params;
   work->value += from->value;
+  ppi_amounts_add(&work->cold, &from->cold);
   return PPROF_STATUS_OK;
 }
 

@@ -129,13 +129,63 @@ static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
   return counts ? sum_ns + ns[PPI_DEVICE_PAIRED] : sum_ns;
 }
 
-static pprof_status split_calls(const ppi_run *run, ppi_run_site *site,
-                                ppi_report_name *name) {
-  long warmup = run->details.warmup;
-  pprof_status status =
-      ppi_early_split(&site->host_early, warmup, &name->host_phases);
+// The work of cold calls. It may be stated for the host side of those on a
+// device.
+static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
+                                   const named_site *of) {
+  const ppi_early *host = &of->site->host_early;
+  const ppi_early *device = &of->site->device_early;
+  ppi_amounts sum = {0};
+  size_t num = device->num ? device->num_cold : host->num_cold;
+  for (size_t i = 0; i < PPI_MIN(num, host->num); i++)
+    ppi_amounts_add(&sum, &host->calls[i].work);
+  for (size_t i = 0; i < PPI_MIN(num, device->num); i++)
+    ppi_amounts_add(&sum, &device->calls[i].work);
+  if (sum.items == 0 && sum.bytes == 0 && sum.flops == 0 && sum.params == 0)
+    return PPROF_STATUS_OK;
+  ppi_report_work key = {.run = run->input.uuid,
+                         .name = of->site->name,
+                         .category_name = (char *)of->category_name};
+  ppi_report_work *work = ppi_figures_work(out, &key);
+  if (!work) return PPROF_STATUS_NO_MEMORY;
+  ppi_amounts_add(&work->cold, &sum);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status split_calls(const ppi_run *run, ppi_early *early,
+                                ppi_phases *into) {
+  pprof_status status = ppi_early_split(early, run->details.warmup, into);
+  if (into)
+    into->cold_wall_ns +=
+        ppi_windows_overlap(&run->windows, 0, ppi_early_steady_ns(early));
+  return status;
+}
+
+// Sites of one name are one stage: which of its calls are cold is found once.
+static pprof_status fill_phases(ppi_run *run, ppi_figures *out,
+                                const named_site *sites, size_t num) {
+  ppi_run_site *all = sites[0].site;
+  size_t most = ppi_early_most(run->details.warmup);
+  pprof_status status = PPROF_STATUS_OK;
+  all->cold = &all->device_early;
+  for (size_t i = 1; i < num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_site *site = sites[i].site;
+    site->cold = all->cold;
+    status = ppi_early_join(&all->host_early, &site->host_early, most);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_early_join(&all->device_early, &site->device_early, most);
+  }
   if (status != PPROF_STATUS_OK) return status;
-  return ppi_early_split(&site->device_early, warmup, &name->device_phases);
+  if (!run->details.stages) return split_calls(run, &all->device_early, NULL);
+  ppi_report_name *name =
+      ppi_figures_name(out, ppi_portable_category(all->category),
+                       sites[0].category_name, all->name);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  status = split_calls(run, &all->host_early, &name->host_phases);
+  if (status == PPROF_STATUS_OK)
+    status = split_calls(run, &all->device_early, &name->device_phases);
+  if (status != PPROF_STATUS_OK) return status;
+  return fill_cold_work(run, out, &sites[0]);
 }
 
 static pprof_status fill_name(ppi_run *run, ppi_figures *out,
@@ -158,8 +208,6 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   name->own_device_ns += innermost_time(run, site);
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &row->host_times);
-  if (status == PPROF_STATUS_OK && run->details.stages)
-    status = split_calls(run, site, name);
   if (status == PPROF_STATUS_OK)
     status = ppi_messages_merge(&name->messages, &site->messages);
   ppi_cpu_sums_merge(&name->cpu, &site->cpu);
@@ -183,8 +231,13 @@ static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
     sites[num++] = (named_site){category->name, site};
   }
   if (num > 1) qsort(sites, num, sizeof *sites, compare_sites);
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+  for (size_t i = 0, from = 0; i < num && status == PPROF_STATUS_OK; i++) {
     status = fill_name(run, out, &sites[i]);
+    bool is_last = i + 1 == num || compare_sites(&sites[i], &sites[i + 1]) != 0;
+    if (!is_last || status != PPROF_STATUS_OK) continue;
+    status = fill_phases(run, out, &sites[from], i + 1 - from);
+    from = i + 1;
+  }
   ppi_free(sites);
   return status;
 }

@@ -119,21 +119,37 @@ static pprof_status advance(ppi_interference *all, uint64_t until_ns) {
   return status;
 }
 
-static pprof_status end_range(ppi_interference *all,
-                              const ppi_interference_range *range) {
-  uint64_t length_ns = range->end_ns - range->start_ns;
-  ppi_interference_stage *stage = &all->stages[range->stage];
-  if (range->met == 0) {
+static pprof_status count_call(ppi_interference *all, uint32_t of, uint32_t met,
+                               uint64_t length_ns) {
+  ppi_interference_stage *stage = &all->stages[of];
+  if (met == 0) {
     stage->num_alone++;
     stage->alone_ns += length_ns;
     return PPROF_STATUS_OK;
   }
-  bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
-  if (range->met == met_several || !is_measure) return PPROF_STATUS_OK;
-  ppi_interference_pair *pair = pair_of(all, range->stage, range->met - 1);
+  ppi_interference_pair *pair = pair_of(all, of, met - 1);
   if (!pair) return PPROF_STATUS_NO_MEMORY;
   pair->num_calls++;
   pair->beside_ns += length_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status end_range(ppi_interference *all,
+                              const ppi_interference_range *range) {
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
+  if (range->met == met_several || (range->met && !is_measure))
+    return PPROF_STATUS_OK;
+  if (!range->is_early)
+    return count_call(all, range->stage, range->met, length_ns);
+  ppi_interference_call *grown = ppi_grow(all->early, &all->early_capacity,
+                                          all->num_early + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  all->early = grown;
+  grown[all->num_early++] = (ppi_interference_call){
+      .call = {.start_ns = range->start_ns, .length_ns = length_ns},
+      .stage = range->stage,
+      .met = range->met};
   return PPROF_STATUS_OK;
 }
 
@@ -174,8 +190,11 @@ static pprof_status begin_range(ppi_interference *all,
                                 const ppi_interference_range *range) {
   pprof_status status = end_until(all, range->start_ns);
   if (status == PPROF_STATUS_OK) status = advance(all, range->start_ns);
-  if (all->num_active < PPI_INTERFERENCE_MAX_ACTIVE)
-    all->active[all->num_active++] = *range;
+  ppi_interference_stage *stage = &all->stages[range->stage];
+  bool is_early = stage->num_begun++ < all->most_early;
+  if (all->num_active == PPI_INTERFERENCE_MAX_ACTIVE) return status;
+  all->active[all->num_active] = *range;
+  all->active[all->num_active++].is_early = is_early;
   return status;
 }
 
@@ -210,8 +229,24 @@ static ppi_report_interference *row_of(const ppi_interference *all,
   return ppi_figures_interference(out, &key);
 }
 
-pprof_status ppi_interference_fill(const ppi_interference *all, ppi_run *run,
+// By now it is known which calls are cold.
+static pprof_status count_early(ppi_interference *all, ppi_run *run) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < all->num_early && status == PPROF_STATUS_OK; i++) {
+    const ppi_interference_call *early = &all->early[i];
+    ppi_run_site *site = ppi_run_site_at(run, all->stages[early->stage].site);
+    if (!site) return PPROF_STATUS_NO_MEMORY;
+    if (site->cold && ppi_early_is_cold(site->cold, &early->call)) continue;
+    status = count_call(all, early->stage, early->met, early->call.length_ns);
+  }
+  all->num_early = 0;
+  return status;
+}
+
+pprof_status ppi_interference_fill(ppi_interference *all, ppi_run *run,
                                    ppi_figures *out) {
+  pprof_status status = count_early(all, run);
+  if (status != PPROF_STATUS_OK) return status;
   for (size_t i = 0; i < all->num_stages; i++) {
     const ppi_interference_stage *from = &all->stages[i];
     ppi_report_interference *row = row_of(all, run, (uint32_t)i, NULL, out);
@@ -240,5 +275,6 @@ void ppi_interference_clear(ppi_interference *all) {
   ppi_free(all->stages);
   ppi_free(all->pairs);
   ppi_free(all->waiting);
+  ppi_free(all->early);
   *all = (ppi_interference){0};
 }

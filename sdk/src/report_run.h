@@ -76,8 +76,10 @@ typedef struct ppi_run_site {
   char *name;
   ppi_spread device;
   ppi_histogram device_times;
-  ppi_messages messages;               // of Communication
-  ppi_early host_early, device_early;  // with details.stages
+  ppi_messages messages;  // of Communication
+  // With details.stages; device_early also where ranges can interfere.
+  ppi_early host_early, device_early;
+  const ppi_early *cold;  // whose device calls are split for all of this name
   ppi_cpu_sums cpu;
 } ppi_run_site;
 

@@ -231,7 +231,7 @@ TEST(FiguresMergeTest, RunsThroughOneSinkAreMerged) {
 TEST(FiguresMergeTest, DetailsMustBeAlike) {
   for (int i = 0; i < 7; i++) {
     ppi_report_details details = {i == 1, i == 2, i == 3,
-                                  i == 4, i == 5, i == 6 ? 2 : 0};
+                                  i == 4, i == 5, i == 6 ? 2 : -1};
     Report one, other;
     ppi_report_set_details(other.get(), &details);
     EventFeed feed, again;

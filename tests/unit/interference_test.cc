@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "event_feed.h"
 #include "view_figures.h"
 
 namespace {
@@ -163,8 +164,17 @@ TEST(InterferenceTest, SettledRangesAreForgotten) {
 
 // ---- every nanosecond ----
 
+// Of the calls of a site those that start before `warmup` others do are cold.
+bool IsCold(const std::vector<Range> &ranges, const Range &call,
+            size_t warmup) {
+  size_t before = 0;
+  for (const Range &range : ranges)
+    before += range.site == call.site && range.start < call.start;
+  return before < warmup;
+}
+
 void LookAtEach(const std::vector<Range> &ranges, uint32_t device,
-                Stages *stages, Pairs *pairs) {
+                Stages *stages, Pairs *pairs, size_t warmup = 0) {
   std::vector<uint64_t> beside(ranges.size());
   std::vector<std::set<uint32_t>> met(ranges.size());
   uint64_t last = 0;
@@ -197,6 +207,7 @@ void LookAtEach(const std::vector<Range> &ranges, uint32_t device,
     Stage &stage = (*stages)[range.site];
     stage.calls++;
     uint64_t length = range.end - range.start;
+    if (IsCold(ranges, range, warmup)) continue;
     if (length > 0 && met[i].empty()) {
       stage.alone_calls++;
       stage.alone += length;
@@ -242,6 +253,136 @@ TEST(InterferenceTest, EqualsTheOracleInAnyOrderOfArrival) {
       LookAtEach(ranges, device, &stages, &pairs);
       ASSERT_EQ(all.GetStages(device), stages) << "turn " << turn;
       ASSERT_EQ(all.GetPairs(device), pairs) << "turn " << turn;
+    }
+  }
+}
+
+// ---- cold calls ----
+
+class Report {
+ public:
+  Report(pprof_test::EventFeed *feed, long warmup,
+         std::mt19937_64 *random = nullptr) {
+    EXPECT_EQ(pprof_report_create(&report_), PPROF_STATUS_OK);
+    ppi_report_details details = {};
+    details.warmup = warmup;
+    ppi_report_set_details(report_, &details);
+    EXPECT_EQ(
+        feed->DeliverAs(pprof_report_sink(report_), random, random ? 8 : 0),
+        PPROF_STATUS_OK);
+  }
+  ~Report() {
+    pprof_report_destroy(report_);
+  }
+  Report(const Report &) = delete;
+  Report &operator=(const Report &) = delete;
+  std::string Write(ppi_report_format format) const {
+    ppi_report_options options = Figures::Options("interference");
+    char *text = nullptr;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    EXPECT_EQ(ppi_report_write(report_, &options, format, file),
+              PPROF_STATUS_OK);
+    fclose(file);
+    std::string written(text, len);
+    free(text);
+    return written;
+  }
+  const ppi_figures *figures() const {
+    return ppi_report_figures(report_);
+  }
+
+ private:
+  pprof_report *report_ = nullptr;
+};
+
+void AddDevice(pprof_test::EventFeed *feed) {
+  feed->Lane(1, 100, "worker");
+  feed->Device(1, "gpu 0");
+  for (uint32_t stream = 1; stream < 5; stream++) {
+    feed->Lane(1000 + stream, 0, "gpu");
+    feed->Stream(stream, 1);
+  }
+}
+
+void AddCall(pprof_test::EventFeed *feed, const std::string &name,
+             uint32_t stream, uint64_t start, uint64_t end) {
+  feed->OnDevice(1, stream, name, PPROF_CATEGORY_INFERENCE, start, start, end);
+}
+
+// Three first calls of 1000 ns, alone; eight of 100 beside B; four of 50 alone.
+// Beside B a call takes twice as long, not 100 / ((3000 + 200) / 7) of it.
+TEST(InterferenceTest, ColdCallsAreNoMeasure) {
+  pprof_test::EventFeed feed;
+  AddDevice(&feed);
+  for (uint64_t i = 0; i < 15; i++) {
+    uint64_t start = 10000 * (i + 1), length = i < 3 ? 1000 : i < 11 ? 100 : 50;
+    AddCall(&feed, "A", 1, start, start + length);
+    if (i >= 3 && i < 11) AddCall(&feed, "B", 2, start, start + 100);
+  }
+  for (long warmup : {-1, 3}) {
+    std::string csv = Report(&feed, warmup).Write(PPI_FORMAT_CSV);
+    EXPECT_NE(csv.find("A,B,gpu 0,15,800,20.0,4,50,8,100,2.0\n"),
+              std::string::npos)
+        << csv;
+    // Of B none is found, three were asked.
+    EXPECT_NE(csv.find(warmup < 0 ? "B,A,gpu 0,8,800,100.0,0,,8,100,\n"
+                                  : "B,A,gpu 0,8,800,100.0,0,,5,100,\n"),
+              std::string::npos)
+        << csv;
+  }
+  std::string all = Report(&feed, 0).Write(PPI_FORMAT_CSV);
+  EXPECT_NE(all.find("A,B,gpu 0,15,800,20.0,7,457,8,100,0.21875\n"),
+            std::string::npos)
+      << all;
+  // Twelve of fifteen are cold: three steady ones alone, none beside.
+  Report few(&feed, 12);
+  EXPECT_NE(few.Write(PPI_FORMAT_CSV).find("A,B,gpu 0,15,800,20.0,3,50,0,,\n"),
+            std::string::npos);
+  EXPECT_NE(few.Write(PPI_FORMAT_TABLE).find(" n/r\n"), std::string::npos);
+  std::mt19937_64 random(2);
+  for (int turn = 0; turn < 5; turn++)
+    EXPECT_EQ(Report(&feed, -1, &random).Write(PPI_FORMAT_JSON),
+              Report(&feed, -1).Write(PPI_FORMAT_JSON));
+}
+
+// Starts differ, so that which calls come first is not open to debate.
+TEST(InterferenceTest, SteadyCallsEqualTheOracle) {
+  std::mt19937_64 random(17);
+  for (int turn = 0; turn < 200; turn++) {
+    pprof_test::EventFeed feed;
+    AddDevice(&feed);
+    std::vector<Range> ranges;
+    size_t num = 1 + random() % 40;
+    for (uint64_t i = 0; i < num; i++) {
+      uint64_t start = 2 * i + 1 + random() % 2;
+      ranges.push_back({static_cast<uint32_t>(1 + random() % 3),
+                        static_cast<uint32_t>(1 + random() % 3), start,
+                        start + 1 + random() % 12});
+    }
+    for (const Range &range : ranges)
+      AddCall(&feed, std::string(1, static_cast<char>('A' + range.site)),
+              range.stream, range.start, range.end);
+    size_t warmup = random() % 6;
+    Stages stages;
+    Pairs pairs;
+    LookAtEach(ranges, 0, &stages, &pairs, warmup);
+    Report report(&feed, static_cast<long>(warmup), &random);
+    const ppi_figures *figures = report.figures();
+    for (size_t i = 0; i < figures->num_interference; i++) {
+      const ppi_report_interference &row = figures->interference[i];
+      auto of = static_cast<uint32_t>(row.name[0] - 'A');
+      if (row.other[0] == 0) {
+        ASSERT_EQ((Stage{row.num_calls, row.shared_ns, row.num_measured,
+                         row.measured_ns}),
+                  stages[of])
+            << "turn " << turn;
+        continue;
+      }
+      auto by = static_cast<uint32_t>(row.other[0] - 'A');
+      ASSERT_EQ((Pair{row.shared_ns, row.num_measured, row.measured_ns}),
+                (pairs[{of, by}]))
+          << "turn " << turn;
     }
   }
 }

@@ -648,6 +648,30 @@ TEST(RequestsTest, WarmUpIsTheFirstRequestsInTime) {
   EXPECT_TRUE(none.Says("or none after the warm-up"));
 }
 
+// Sixty requests of 100 us; the first two, that load, take 5 ms and 1 ms.
+TEST(RequestsTest, ColdRequestsAreFoundAndLeftOut) {
+  EventFeed feed;
+  feed.Lane(1, 100, "worker");
+  std::deque<uint64_t> flows;
+  for (uint64_t i = 0; i < 60; i++) {
+    uint64_t start = 10000 * kUs * i;
+    uint64_t length = i == 0 ? 5000 : i == 1 ? 1000 : 100;
+    flows.push_back(1000 - i);
+    pprof_event &event =
+        feed.Range(1, "stage", kUser, start, start + length * kUs);
+    event.flows = &flows.back();
+    event.num_flows = 1;
+  }
+  Report report(&feed);
+  EXPECT_EQ(report.Cell("(request)", "requests"), "58");
+  EXPECT_EQ(report.Cell("(request)", "max_ns"), "100000");
+  EXPECT_TRUE(report.Says("Cold, as found, and left out: 2."));
+  Report all(&feed, nullptr, 0);
+  EXPECT_EQ(all.Cell("(request)", "requests"), "60");
+  EXPECT_EQ(all.Cell("(request)", "max_ns"), "5000000");
+  EXPECT_FALSE(all.Says("left out: 2"));
+}
+
 // Two launches wait 20 us behind each other's backs: the request waited once.
 TEST(RequestsTest, TimeThatARequestWaitsCountsOnce) {
   EventFeed feed;

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "event_feed.h"
 #include "peak.h"
 #include "report_early.h"
 #include "view_figures.h"
@@ -26,8 +27,11 @@ class Phases {
     if (shuffle)
       std::shuffle(order.begin(), order.end(), std::mt19937_64(shuffle));
     ppi_early early = {};
-    for (size_t i : order)
-      EXPECT_EQ(ppi_early_add(&early, 1000 * i, lengths[i]), PPROF_STATUS_OK);
+    for (size_t i : order) {
+      const ppi_early_call call = {1000 * i, lengths[i], {}};
+      EXPECT_EQ(ppi_early_add(&early, &call, ppi_early_most(warmup)),
+                PPROF_STATUS_OK);
+    }
     EXPECT_EQ(ppi_early_split(&early, warmup, &phases_), PPROF_STATUS_OK);
     ppi_early_clear(&early);
   }
@@ -154,6 +158,18 @@ TEST(StagesTest, WarmupIsAsAsked) {
   EXPECT_EQ(Phases(lengths, 100)->steady.n, 0u);
 }
 
+// Also beyond those that are looked at to find them.
+TEST(StagesTest, LongWarmupIsAsAsked) {
+  std::vector<uint64_t> lengths = Steady(1000, 100);
+  std::fill(lengths.begin(), lengths.begin() + 300, 5000);
+  for (uint64_t shuffle : {0, 3}) {
+    Phases phases(lengths, 300, shuffle);
+    EXPECT_EQ(phases->cold.n, 300u);
+    EXPECT_EQ(phases->cold.sum, 300u * 5000);
+    EXPECT_EQ(phases->steady.sum, 700u * 100);
+  }
+}
+
 TEST(StagesTest, OrderOfArrivalShowsNowhere) {
   std::mt19937_64 random(5);
   std::vector<uint64_t> lengths;
@@ -236,7 +252,9 @@ void Work(Figures *figures, uint32_t category, const std::string &name,
 }
 
 // Four calls on the device of 1 s in all: a cold one of 0.4 s and three of
-// 0.2 s. 80 items, 2e12 FLOP, 4e9 bytes; 1e6 parameters a call.
+// 0.2 s. 80 items, 2e12 FLOP, 4e9 bytes, a quarter of them of the cold call;
+// 1e6 parameters a call. Of the window's 2 s the first 0.5 were before the
+// steady calls.
 void FillModel(Figures *figures) {
   ppi_report_name *name =
       figures->Device(PPROF_CATEGORY_INFERENCE, "model",
@@ -246,6 +264,8 @@ void FillModel(Figures *figures) {
   Figures::Fill(&name->device_phases.steady, &name->device_phases.steady_times,
                 {200000000, 200000000, 200000000});
   Work(figures, PPROF_CATEGORY_INFERENCE, "model", 80, 4e9, 2e12, 4e6);
+  (*figures)->work[0].cold = {20, 1e9, 5e11, 1e6};
+  name->device_phases.cold_wall_ns = 500000000;
   (*figures)->details.stages = true;
   (*figures)->details.warmup = -1;
   (*figures)->wall_ns = 2000000000;
@@ -260,21 +280,21 @@ TEST(StagesTest, EachCellOfAModel) {
   options.peaks = &peaks;
   std::string csv = figures.Write(PPI_FORMAT_CSV, options);
   EXPECT_EQ(csv.substr(csv.find('\n') + 1),
-            "model,Inference,device,4,80.0,40.0,80.0,400000000,1,400000000,3,"
+            "model,Inference,device,4,80.0,40.0,100.0,400000000,1,400000000,3,"
             "200000000,0,0.0,200000000,200000000,200000000,200000000,"
-            "2000.0,1000.0,4.0,2.0,8000.0,bf16,25.0,\n");
+            "2500.0,1250.0,5.0,2.0,8000.0,bf16,31.25,\n");
   ASSERT_EQ(ppi_peaks_parse("bf16=1T", &peaks, nullptr), PPROF_STATUS_OK);
   csv = figures.Write(PPI_FORMAT_CSV, options);
-  EXPECT_NE(csv.find(",1000.0,bf16,200.0,over peak\n"), std::string::npos)
+  EXPECT_NE(csv.find(",1000.0,bf16,250.0,over peak\n"), std::string::npos)
       << csv;
 }
 
 TEST(StagesTest, WithoutItemsRatesAreOfCalls) {
   Figures figures;
   FillModel(&figures);
-  figures->work[0].items = 0;
+  figures->work[0].items = figures->work[0].cold.items = 0;
   std::string csv = figures.Csv("stages");
-  EXPECT_NE(csv.find("model,Inference,device,4,,2.0,4.0,"), std::string::npos)
+  EXPECT_NE(csv.find("model,Inference,device,4,,2.0,5.0,"), std::string::npos)
       << csv;
 }
 
@@ -293,6 +313,84 @@ TEST(StagesTest, WorkThatCannotBeIsFlaggedAndDividesNothing) {
   EXPECT_NE(csv.find(",work in no time\n"), std::string::npos) << csv;
   EXPECT_EQ(csv.find("inf"), std::string::npos);
   EXPECT_EQ(csv.find("nan"), std::string::npos);
+}
+
+// A service of one thread: a call of 1 s that loads, 200 ms without one, then
+// 49 calls of 2 ms each with 0.2 ms between them, 10 items a call. Steady, that
+// is 490 items in 49 * 2 + 48 * 0.2 = 107.6 ms; in the window 500 in 1307.6.
+class Service {
+ public:
+  explicit Service(bool two_sites = false) {
+    feed_.Lane(1, 100, "worker");
+    feed_.Category(kMine, "Mine");
+    feed_.Category(kMine + 1, "Mine");
+    uint64_t now = 1000000, window = now;
+    for (size_t i = 0; i < 50; i++) {
+      uint64_t end = now + (i == 0 ? 1000000000 : 2000000);
+      pprof_event &event =
+          feed_.Range(1, "infer", kMine + (two_sites ? i % 2 : 0), now, end);
+      work_.push_back({sizeof(pprof_work_amount), 10, 0, 0, 0});
+      event.work = &work_.back();
+      now = end + (i == 0 ? 200000000 : 200000);
+    }
+    feed_.AddWindow(window, now - 200000);
+  }
+  // The row of the stage.
+  std::string Csv(long warmup, std::mt19937_64 *random = nullptr) {
+    pprof_report *report = nullptr;
+    EXPECT_EQ(pprof_report_create(&report), PPROF_STATUS_OK);
+    ppi_report_details details = {};
+    details.stages = true;
+    details.warmup = warmup;
+    ppi_report_set_details(report, &details);
+    EXPECT_EQ(
+        feed_.DeliverAs(pprof_report_sink(report), random, random ? 8 : 0),
+        PPROF_STATUS_OK);
+    ppi_report_options options = Figures::Options("stages");
+    char *text = nullptr;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    EXPECT_EQ(ppi_report_write(report, &options, PPI_FORMAT_CSV, file),
+              PPROF_STATUS_OK);
+    fclose(file);
+    std::string csv(text, len);
+    free(text);
+    pprof_report_destroy(report);
+    return csv.substr(csv.find('\n') + 1);
+  }
+
+ private:
+  static constexpr uint32_t kMine = PPROF_CATEGORY_FIRST_REGISTERED;
+  pprof_test::EventFeed feed_;
+  std::deque<pprof_work_amount> work_;
+};
+
+// 490 / 0.1076 s and 490 / 0.098 s.
+const char kSteadyRates[] = "infer,Mine,host,50,500.0,4553.903346,5000.0,";
+
+TEST(StagesTest, RatesAreOfSteadyCalls) {
+  Service service;
+  EXPECT_EQ(service.Csv(-1).find(kSteadyRates), 0u) << service.Csv(-1);
+  EXPECT_EQ(service.Csv(1).find(kSteadyRates), 0u);
+  // 500 / 1.3076 s, 500 / 1.098 s.
+  EXPECT_EQ(
+      service.Csv(0).find("infer,Mine,host,50,500.0,382.379933,455.373406,"),
+      0u)
+      << service.Csv(0);
+  // The last call alone: 10 / 2 ms, in a window of as long.
+  EXPECT_EQ(service.Csv(49).find("infer,Mine,host,50,500.0,5000.0,5000.0,"), 0u)
+      << service.Csv(49);
+  EXPECT_EQ(service.Csv(50).find("infer,Mine,host,50,500.0,,,"), 0u)
+      << service.Csv(50);
+  std::mt19937_64 random(8);
+  for (int turn = 0; turn < 5; turn++)
+    EXPECT_EQ(service.Csv(-1, &random), service.Csv(-1));
+}
+
+// Marked in two places of a program, it is one stage with one first call.
+TEST(StagesTest, SitesOfOneNameAreOneStage) {
+  EXPECT_EQ(Service(true).Csv(-1), Service().Csv(-1));
+  EXPECT_EQ(Service(true).Csv(20), Service().Csv(20));
 }
 
 // Submitted, with work, and never timed: the host's side is not its time.
