@@ -3,6 +3,28 @@
 // A report as JSON: one shape for every view, then identity, trust, inputs.
 #include "view.h"
 
+static void put_at_max(ppi_page *page, const ppi_view *view, size_t row) {
+  ppi_page names = {0};
+  bool any = ppi_view_put_at_max(view, row, &names);
+  ppi_page_text(page, any ? ",\"" : ",null");
+  ppi_page_bytes(page, names.bytes, names.len);
+  if (any) ppi_page_text(page, "\"");
+  page->failed |= names.failed;
+  ppi_page_clear(&names);
+}
+
+static void put_row(ppi_page *page, const ppi_view *view, size_t row) {
+  const ppi_view_kind *kind = view->kind;
+  ppi_page_text(page, row ? ",\n[" : "\n[");
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    if (i) ppi_page_text(page, ",");
+    ppi_page_cell(page, &view->cells[row * kind->num_columns + i],
+                  ppi_page_json, "null");
+  }
+  if (kind->has_quantiles) put_at_max(page, view, row);
+  ppi_page_text(page, "]");
+}
+
 static void put_view(ppi_page *page, const ppi_view *view) {
   const ppi_view_kind *kind = view->kind;
   ppi_page_format(page, "\"%s\":{\"columns\":[", kind->name);
@@ -12,16 +34,10 @@ static void put_view(ppi_page *page, const ppi_view *view) {
     if (column->unit) ppi_page_format(page, ",\"unit\":\"%s\"", column->unit);
     ppi_page_text(page, "}");
   }
+  if (kind->has_quantiles)
+    ppi_page_text(page, ",{\"name\":\"" PPI_AT_MAX "\"}");
   ppi_page_text(page, "],\"rows\":[");
-  for (size_t row = 0; row < view->num_rows; row++) {
-    ppi_page_text(page, row ? ",\n[" : "\n[");
-    for (size_t i = 0; i < kind->num_columns; i++) {
-      if (i) ppi_page_text(page, ",");
-      ppi_page_cell(page, &view->cells[row * kind->num_columns + i],
-                    ppi_page_json, "null");
-    }
-    ppi_page_text(page, "]");
-  }
+  for (size_t row = 0; row < view->num_rows; row++) put_row(page, view, row);
   ppi_page_text(page, "]");
   if (view->reason && view->num_rows == 0) {
     ppi_page_text(page, ",\"reason\":");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as Markdown: one table each, with all columns of the CSV.
+// Views as Markdown: one table each, with all columns of the CSV; marks stand
+// for that of the marks.
 #include <string.h>
 
 #include "view.h"
@@ -36,16 +37,19 @@ void ppi_markdown_put(ppi_page *page, const ppi_view *view,
   const ppi_view_kind *kind = view->kind;
   ppi_page_format(page, "## %s\n\n", kind->title);
   put_headings(page, view, unit);
+  bool has_marks = false;
   for (size_t row = 0; row < view->num_rows; row++) {
     ppi_page_text(page, "|");
     for (size_t i = 0; i < kind->num_columns; i++) {
+      const ppi_cell *cell = &view->cells[row * kind->num_columns + i];
       ppi_page_text(page, " ");
-      ppi_page_table_cell(page, &view->cells[row * kind->num_columns + i],
-                          ppi_page_markdown, unit);
-      ppi_page_text(page, " |");
+      ppi_page_table_cell(page, cell, ppi_page_markdown, unit);
+      ppi_page_text(page, cell->at_max ? "* |" : " |");
+      has_marks |= cell->at_max;
     }
     ppi_page_text(page, "\n");
   }
-  if (view->note.len) ppi_page_text(page, "\n");
+  if (view->note.len || has_marks) ppi_page_text(page, "\n");
   ppi_page_bytes(page, view->note.bytes, view->note.len);
+  if (has_marks) ppi_page_text(page, PPI_AT_MAX_NOTE);
 }

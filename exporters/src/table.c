@@ -44,9 +44,24 @@ static void put_fused(ppi_page *page, const table_grid *grid, size_t row,
     return;
   }
   for (size_t i = 0; i < layout.num_cells; i++) {
-    if (i) ppi_page_text(page, " / ");
+    // The mark takes a blank's place, so that columns stay as wide.
+    if (i) ppi_page_text(page, cells[i - 1].at_max ? "*/ " : " / ");
     ppi_page_table_cell(page, &cells[i], ppi_page_visible, grid->unit);
   }
+  if (cells[layout.num_cells - 1].at_max) ppi_page_text(page, "*");
+}
+
+static bool has_marks(const table_grid *grid) {
+  const ppi_view *view = grid->view;
+  for (size_t row = grid->first; row < grid->end; row++)
+    for (size_t i = 0; i < grid->num; i++) {
+      ppi_table_column layout = layout_of(view, i);
+      for (size_t k = 0; k < layout.num_cells && !view->rows[row].line; k++)
+        if (view->cells[row * view->kind->num_columns + layout.first_cell + k]
+                .at_max)
+          return true;
+    }
+  return false;
 }
 
 static void widen(size_t *width, size_t other) {
@@ -156,11 +171,13 @@ static void put_grid(table_grid *grid) {
     if (view->rows[row].line)
       ppi_page_format(page, "%s\n", view->rows[row].line);
   for (size_t i = 0; i < view->kind->num_sections; i++) put_section(grid, i);
-  if (view->kind->end == PPI_TABLE_END_NONE) return;
-  put_rule(grid);
-  if (view->kind->end == PPI_TABLE_END_RULE) return;
-  ppi_page_text(page, "Note:\n");
-  ppi_page_bytes(page, view->note.bytes, view->note.len);
+  const char *marks = has_marks(grid) ? PPI_AT_MAX_NOTE : "";
+  if (view->kind->end != PPI_TABLE_END_NONE) put_rule(grid);
+  if (view->kind->end == PPI_TABLE_END_NOTE) ppi_page_text(page, "Note:\n");
+  if (view->kind->end == PPI_TABLE_END_NOTE)
+    ppi_page_bytes(page, view->note.bytes, view->note.len);
+  ppi_page_text(page, marks);
+  if (view->kind->end != PPI_TABLE_END_NOTE) return;
   ppi_page_repeat(page, '-', grid->line_width);
   ppi_page_text(page, "\n");
 }

@@ -33,6 +33,7 @@ typedef struct ppi_cell {
     double number;
   };
   uint64_t divisor;
+  bool at_max;  // a percentile of so few calls that it is the greatest of them
 } ppi_cell;
 
 ppi_cell ppi_cell_text(const char *text);
@@ -49,6 +50,8 @@ ppi_cell ppi_cell_least(const ppi_spread *spread);
 ppi_cell ppi_cell_deviation(const ppi_spread *spread);
 // ppi_cell_quantile is that of nearest rank; none for no values.
 ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent);
+// ppi_cell_rank is where it lies among `n` values in order, from 1 on.
+uint64_t ppi_cell_rank(uint64_t n, unsigned percent);
 ppi_cell ppi_cell_whole(double number);
 ppi_cell ppi_cell_decimal(double number);
 ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns);  // none for no time
@@ -125,6 +128,7 @@ typedef struct ppi_view_kind {
   const ppi_headings *sections;
   size_t num_sections;
   bool has_time_unit;
+  bool has_quantiles;  // JSON and CSV say which are at_max
   // Needs details that a report collects only when asked before its first run:
   // no part of a print of all views.
   bool named_only;
@@ -190,6 +194,14 @@ const char *ppi_view_text(ppi_view *view, const char *format, ...)
 // `width` code points it keeps the first `kept` and ends them in "...".
 const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
                              size_t width, size_t kept);
+// ppi_view_put_at_max names the columns of the row that are at_max, with blanks
+// between; false: there are none.
+bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out);
+// The name of that column, and what `*` stands for in tables.
+#define PPI_AT_MAX "at_max"
+#define PPI_AT_MAX_NOTE                                                   \
+  "*: the greatest of all: a P50 differs from it from 2 calls on, a P90 " \
+  "from 10, a P99 from 100.\n"
 // ppi_view_note_base says what ratios are of.
 void ppi_view_note_base(ppi_view *view, const ppi_figures *figures);
 void ppi_view_clear(ppi_view *view);

@@ -110,9 +110,27 @@ ppi_cell ppi_cell_deviation(const ppi_spread *spread) {
   return ppi_cell_time(variance > 0 ? (uint64_t)(sqrtl(variance) + 0.5L) : 0);
 }
 
+uint64_t ppi_cell_rank(uint64_t n, unsigned percent) {
+  return n / 100 * percent + (n % 100 * percent + 99) / 100;
+}
+
 ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent) {
   if (!histogram || !histogram->n) return (ppi_cell){0};
-  return ppi_cell_time(ppi_histogram_quantile(histogram, percent / 100.0));
+  ppi_cell cell =
+      ppi_cell_time(ppi_histogram_quantile(histogram, percent / 100.0));
+  cell.at_max = ppi_cell_rank(histogram->n, percent) == histogram->n;
+  return cell;
+}
+
+bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out) {
+  const ppi_view_kind *kind = view->kind;
+  bool any = false;
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    if (!view->cells[row * kind->num_columns + i].at_max) continue;
+    ppi_page_format(out, any ? " %s" : "%s", kind->columns[i].name);
+    any = true;
+  }
+  return any;
 }
 
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {

@@ -89,6 +89,7 @@ const ppi_view_kind ppi_view_kernel = {
     .sections = sections,
     .num_sections = 1,
     .has_time_unit = true,
+    .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,
     .build = build,
 };

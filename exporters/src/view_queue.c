@@ -57,11 +57,10 @@ static int compare_queues(const void *left, const void *right) {
   return order ? order : strcmp(a->device, b->device);
 }
 
-static ppi_cell quantile(const ppi_queue *queue, uint64_t percent) {
+static ppi_cell quantile(const ppi_queue *queue, unsigned percent) {
   if (!ppi_queue_knows_quantile(queue, percent)) return ppi_cell_unresolved();
   if (percent == 100) return ppi_cell_time(queue->delay.max);
-  return ppi_cell_time(
-      ppi_histogram_quantile(&queue->delays, (double)percent / 100));
+  return ppi_cell_quantile(&queue->delays, percent);
 }
 
 static bool add_queue(ppi_view *view, const ppi_report_queue *from) {
@@ -129,6 +128,7 @@ const ppi_view_kind ppi_view_queue = {
     .sections = sections,
     .num_sections = 1,
     .has_time_unit = true,
+    .has_quantiles = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,
 };

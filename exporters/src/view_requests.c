@@ -282,9 +282,11 @@ static uint64_t total(const line *from) {
 }
 
 // Of nearest rank.
-static ppi_cell quantile(const line *from, size_t percent) {
-  size_t rank = (from->num_times * percent + 99) / 100;
-  return ppi_cell_time(from->times_ns[rank ? rank - 1 : 0]);
+static ppi_cell quantile(const line *from, unsigned percent) {
+  uint64_t rank = ppi_cell_rank(from->num_times, percent);
+  ppi_cell cell = ppi_cell_time(from->times_ns[rank - 1]);
+  cell.at_max = rank == from->num_times;
+  return cell;
 }
 
 static void put_times(line *from, ppi_cell *cells) {
@@ -511,6 +513,7 @@ const ppi_view_kind ppi_view_requests = {
     .sections = sections,
     .num_sections = 1,
     .has_time_unit = true,
+    .has_quantiles = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

@@ -317,6 +317,7 @@ const ppi_view_kind ppi_view_stages = {
     .sections = sections,
     .num_sections = 1,
     .has_time_unit = true,
+    .has_quantiles = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

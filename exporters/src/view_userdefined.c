@@ -53,6 +53,7 @@ const ppi_view_kind ppi_view_userdefined = {
     .sections = ppi_named_sections,
     .num_sections = 1,
     .has_time_unit = true,
+    .has_quantiles = true,
     .end = PPI_TABLE_END_NONE,
     .build = build,
 };

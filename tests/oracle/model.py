@@ -246,8 +246,12 @@ def spread(values):
     return [sum(values), rounded(Fraction(sum(kept), len(kept))), max(kept), min(kept)]
 
 
-def quantiles(values):
+def quantiles(values, side):
+    """Percentiles, deviation, and which percentiles have too few values to differ from the
+    greatest: those whose rank is the last one."""
     kept = uncut(values)
     if not kept:
-        return [None] * 4
-    return [percentile(kept, p) for p in (50, 90, 99)] + [deviation(kept)]
+        return [None] * 5
+    at_max = [f"{side}_p{p}" for p in (50, 90, 99) if -(-p * len(kept) // 100) == len(kept)]
+    return [percentile(kept, p) for p in (50, 90, 99)] + \
+        [deviation(kept), " ".join(at_max) or None]

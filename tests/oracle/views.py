@@ -209,7 +209,7 @@ class Views:
                 row += self.times([r.inside(h) for r, h in mine], gpu)
                 row += [None if by_thread else sum(h.flops for r, h in mine) or None]
                 row += [sum(h.self_time for r, h in mine)] + quantiles(
-                    [h.length for r, h in mine])
+                    [h.length for r, h in mine], "cpu")
                 named[name] = (row, mine)
             for row in ordered([row for row, mine in named.values()], OPERATOR_KEYS, order):
                 rows.append(row)
@@ -226,7 +226,7 @@ class Views:
                     if child.category != OPERATOR]
         for child, same in grouped(children, lambda pair: pair[1].name).items():
             row = [child, name, thread, num_calls(same)] + self.times([h.length for r, h in same], cpu)
-            row += self.times([r.inside(h) for r, h in same], gpu) + [None] * 6
+            row += self.times([r.inside(h) for r, h in same], gpu) + [None] * 7
             named[child] = (row, same)
         for row in by_time([row for row, same in named.values()], 4):
             rows.append(row)
@@ -237,7 +237,7 @@ class Views:
         launched = [d for run, host in pairs for d in run.devices
                     if d.owner is host and run.counts(d)]
         rows = [[name, parent, thread, len(same)] + NONE +
-                self.times([d.length for d in same], whole) + [None] * 6
+                self.times([d.length for d in same], whole) + [None] * 7
                 for name, same in grouped(launched, lambda d: d.name).items()]
         return by_time(rows, 9)
 
@@ -247,7 +247,8 @@ class Views:
         rows = []
         for name, same in grouped(kernels, lambda d: d.name).items():
             lengths = [d.length for d in same]
-            rows.append([name, len(same)] + self.times(lengths, whole) + quantiles(lengths))
+            rows.append([name, len(same)] + self.times(lengths, whole) +
+                        quantiles(lengths, "device"))
         return ordered(rows, KERNEL_KEYS, order)
 
     def named(self, wanted, by_thread=False):
@@ -260,7 +261,7 @@ class Views:
             row = [name, category, num_calls(mine)] + self.times(lengths, self.base)
             row += self.times([r.inside(h) for r, h in mine], self.general_base)
             blocks[thread].append(row + [thread, sum(h.self_time for r, h in mine)] +
-                                  quantiles(lengths))
+                                  quantiles(lengths, "cpu"))
         return blocks
 
     def userdefined(self, by_thread=False, order=None):
@@ -275,7 +276,7 @@ class Views:
         found = []
         for (name, category), same in grouped(copies, lambda d: (d.name, d.category)).items():
             found.append([name, category, len(same)] + NONE +
-                         self.times([d.length for d in same], self.general_base) + [None] * 5)
+                         self.times([d.length for d in same], self.general_base) + [None] * 6)
         return rows + ordered(found, COPY_KEYS, order)
 
     def memory(self):
@@ -350,7 +351,8 @@ class Views:
             times = spread(lengths)
             styles = sorted({"PushPop" if h.is_nested else "StartEnd" for r, h in mine})
             rows.append([ratio(times[0], total), times[0], num_calls(mine), times[1],
-                         quantiles(lengths)[0], times[3], times[2], quantiles(lengths)[3],
+                         quantiles(lengths, "")[0], times[3], times[2],
+                         quantiles(lengths, "")[3],
                          "+".join(styles), name])
         return sorted(rows, key=lambda row: (-row[1], row[9]))
 

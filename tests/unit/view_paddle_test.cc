@@ -84,11 +84,53 @@ TEST(OperatorTest, HasEachCell) {
             "name,parent,thread,calls,cpu_total_ns,cpu_avg_ns,cpu_max_ns,"
             "cpu_min_ns,cpu_ratio_%,device_total_ns,device_avg_ns,"
             "device_max_ns,device_min_ns,device_ratio_%,flops,cpu_self_ns,"
-            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns\n"
+            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns,at_max\n"
             "conv,,,3,900,300,500,100,90.0,300,100,200,0,75.0,"
-            "200000000000000000000,700,300,500,500,200\n"
+            "200000000000000000000,700,300,500,500,200,cpu_p90 cpu_p99\n"
             "relu,,,1,100,100,100,100,10.0,100,100,100,100,25.0,,0,100,100,"
-            "100,\n");
+            "100,,cpu_p50 cpu_p90 cpu_p99\n");
+}
+
+// Of n calls the rank of a percentile q is the least integer not below q * n;
+// where that is n, the percentile is the greatest value and no more.
+TEST(PercentileTest, OfTooFewCallsIsMarkedInEveryFormat) {
+  struct {
+    uint64_t calls;
+    const char *at_max;  // "": none
+  } cases[] = {{1, "cpu_p50 cpu_p90 cpu_p99"},
+               {2, "cpu_p90 cpu_p99"},
+               {9, "cpu_p90 cpu_p99"},
+               {10, "cpu_p99"},
+               {50, "cpu_p99"},
+               {99, "cpu_p99"},
+               {100, ""},
+               {1000, ""}};
+  for (const auto &at : cases) {
+    Figures figures;
+    ppi_report_name *name = figures.Name(kOperator, "op");
+    for (uint64_t i = 1; i <= at.calls; i++)
+      Figures::Fill(&name->host, &name->host_times, {i});
+    std::string none = at.at_max;
+    std::string csv = figures.Csv("operator");
+    EXPECT_EQ(csv.substr(csv.rfind(',')), "," + none + "\n") << at.calls;
+    std::string json =
+        figures.Write(PPI_FORMAT_JSON, Figures::Options("operator"));
+    EXPECT_NE(json.find(none.empty() ? ",null]]" : ",\"" + none + "\"]]"),
+              std::string::npos)
+        << json;
+    bool is_marked = at.calls < 100;
+    std::string table = figures.Table("operator", "p99");
+    EXPECT_EQ(table.find("*\n") != std::string::npos, is_marked) << table;
+    EXPECT_EQ(table.find("*: the greatest of all") != std::string::npos,
+              is_marked);
+    std::string markdown =
+        figures.Write(PPI_FORMAT_MARKDOWN, Figures::Options("operator"));
+    EXPECT_EQ(markdown.find("* |") != std::string::npos, is_marked);
+    EXPECT_EQ(markdown.find("*: the greatest of all") != std::string::npos,
+              is_marked);
+    // A table that shows no percentile needs no footnote.
+    EXPECT_EQ(figures.Table("operator").find("*:"), std::string::npos);
+  }
 }
 
 TEST(OperatorTest, ShowsWhatItConsistsOf) {
@@ -193,9 +235,10 @@ TEST(KernelTest, HasEachCell) {
   EXPECT_EQ(figures.Csv("kernel"),
             "name,calls,device_total_ns,device_avg_ns,device_max_ns,"
             "device_min_ns,device_ratio_%,device_p50_ns,device_p90_ns,"
-            "device_p99_ns,device_std_ns\n"
-            "gemm,4,100,25,40,10,80.0,20,40,40,13\n"
-            "relu,1,25,25,25,25,20.0,25,25,25,\n");
+            "device_p99_ns,device_std_ns,at_max\n"
+            "gemm,4,100,25,40,10,80.0,20,40,40,13,device_p90 device_p99\n"
+            "relu,1,25,25,25,25,20.0,25,25,25,,device_p50 device_p90 "
+            "device_p99\n");
 }
 
 TEST(KernelTest, CutsNamesInTables) {
@@ -245,14 +288,17 @@ TEST(MemoryManipulationTest, TellsCopiesFromTheRest) {
             "name,category,calls,cpu_total_ns,cpu_avg_ns,cpu_max_ns,"
             "cpu_min_ns,cpu_ratio_%,device_total_ns,device_avg_ns,"
             "device_max_ns,device_min_ns,device_ratio_%,cpu_self_ns,"
-            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns\n"
-            "copy_,Memcpy,1,50,50,50,50,5.0,0,0,0,0,0.0,0,50,50,50,\n"
+            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns,at_max\n"
+            "copy_,Memcpy,1,50,50,50,50,5.0,0,0,0,0,0.0,0,50,50,50,,"
+            "cpu_p50 cpu_p90 cpu_p99\n"
             "GpuMemcpyAsync,UserDefined,2,40,20,30,10,4.0,7,4,7,0,1.75,25,10,"
-            "30,30,14\n"
-            "MEMSET x,UserDefined,1,20,20,20,20,2.0,0,0,0,0,0.0,0,20,20,20,\n"
-            "MemoryCopy,PythonUserDefined,1,5,5,5,5,0.5,0,0,0,0,0.0,0,5,5,5,\n"
-            "copy_,Memcpy,2,,,,,,160,80,100,60,40.0,,,,,\n"
-            "fill,Memset,1,,,,,,40,40,40,40,10.0,,,,,\n");
+            "30,30,14,cpu_p90 cpu_p99\n"
+            "MEMSET x,UserDefined,1,20,20,20,20,2.0,0,0,0,0,0.0,0,20,20,20,,"
+            "cpu_p50 cpu_p90 cpu_p99\n"
+            "MemoryCopy,PythonUserDefined,1,5,5,5,5,0.5,0,0,0,0,0.0,0,5,5,5,,"
+            "cpu_p50 cpu_p90 cpu_p99\n"
+            "copy_,Memcpy,2,,,,,,160,80,100,60,40.0,,,,,,\n"
+            "fill,Memset,1,,,,,,40,40,40,40,10.0,,,,,,\n");
   EXPECT_EQ(Figures::Rows(figures.Csv("userdefined"), {0, 1, 2}),
             "my memory copy,UserDefined,1\n");
   std::string table = figures.Table("memory_manipulation");
@@ -280,11 +326,11 @@ TEST(UserDefinedTest, HasEachCell) {
             "name,category,calls,cpu_total_ns,cpu_avg_ns,cpu_max_ns,"
             "cpu_min_ns,cpu_ratio_%,device_total_ns,device_avg_ns,"
             "device_max_ns,device_min_ns,device_ratio_%,thread,cpu_self_ns,"
-            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns\n"
+            "cpu_p50_ns,cpu_p90_ns,cpu_p99_ns,cpu_std_ns,at_max\n"
             "load,UserDefined,3,90,30,60,10,9.0,40,13,40,0,10.0,,80,20,60,60,"
-            "26\n"
+            "26,cpu_p90 cpu_p99\n"
             "load,PythonUserDefined,1,10,10,10,10,1.0,0,0,0,0,0.0,,0,10,10,10,"
-            "\n");
+            ",cpu_p50 cpu_p90 cpu_p99\n");
 }
 
 TEST(UserDefinedTest, HasABlockForEachThread) {

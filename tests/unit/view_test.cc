@@ -246,7 +246,7 @@ TEST(JsonTest, SaysWhyViewsAreEmpty) {
   EventFeed feed;
   EXPECT_NE(Report(feed)
                 .Json("operator")
-                .find("\"unit\":\"ns\"}],\"rows\":[],\"reason\":\"no ranges of "
+                .find("\"at_max\"}],\"rows\":[],\"reason\":\"no ranges of "
                       "category Operator\"}}"),
             std::string::npos)
       << Report(feed).Json("operator");
@@ -487,10 +487,10 @@ TEST(QueueTest, TellsDelaysThatTheClockResolves) {
   };
   EXPECT_TRUE(
       has("detect gpu:0 4 / 2 3500.00 "
-          "1010.00 / 1000.00 / 2000.00 / 2000.00 50.00"));
+          "1010.00 / 1000.00 / 2000.00*/ 2000.00 50.00"));
   EXPECT_TRUE(has("embed gpu:1 2 / 0 500.00 n/r / n/r / n/r / n/r 100.00"));
   EXPECT_TRUE(
-      has("embed gpu:0 3 / 1 30.00 37.33 / n/r / 100.00 / 100.00 20.00"));
+      has("embed gpu:0 3 / 1 30.00 37.33 / n/r / 100.00*/ 100.00 20.00"));
   EXPECT_TRUE(has("graph gpu:0 1 / 0 - - / - / - / - -"));
   EXPECT_EQ(report.Table("queue").find("gemm"), std::string::npos);
 }
@@ -501,14 +501,15 @@ TEST(QueueTest, HasNoValueWhereItIsNotResolved) {
   Report report(feed);
   EXPECT_EQ(report.Write(PPI_FORMAT_CSV, "queue"),
             "name,category,device,calls,resolved,device_total_ns,delay_avg_ns,"
-            "delay_p50_ns,delay_p99_ns,delay_max_ns,clock_error_avg_ns\n"
-            "detect,Inference,gpu:0,4,2,3500,1010,1000,2000,2000,50\n"
-            "embed,Inference,gpu:1,2,0,500,,,,,100\n"
-            "embed,Inference,gpu:0,3,1,30,37,,100,100,20\n"
-            "graph,Inference,gpu:0,1,0,,,,,,\n");
+            "delay_p50_ns,delay_p99_ns,delay_max_ns,clock_error_avg_ns,at_max\n"
+            "detect,Inference,gpu:0,4,2,3500,1010,1000,2000,2000,50,"
+            "delay_p99\n"
+            "embed,Inference,gpu:1,2,0,500,,,,,100,\n"
+            "embed,Inference,gpu:0,3,1,30,37,,100,100,20,delay_p99\n"
+            "graph,Inference,gpu:0,1,0,,,,,,,\n");
   std::string json = report.Json("queue");
   EXPECT_NE(json.find("[\"embed\",\"Inference\",\"gpu:0\",3,1,30,37,null,"
-                      "100,100,20]"),
+                      "100,100,20,\"delay_p99\"]"),
             std::string::npos)
       << json;
   std::string markdown = report.Write(PPI_FORMAT_MARKDOWN, "queue");
