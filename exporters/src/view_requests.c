@@ -466,6 +466,7 @@ static void put_note(ppi_view *view, const lines *all) {
       "device's work, else waiting for a device,\n"
       "else what began last on the host, else it is before the next stage. "
       "Contention: the device served others, too.\n"
+      "A range that is the request itself is none of these.\n"
       "L / rate x W: Little's law, what is in a stage is the rate of requests "
       "times its time; below 100 %% "
       "some requests have no marker of the stage.\n",

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recomputes rows of a JSON report from the Chrome trace of the same run.
 
-demo_recompute.py REPORT.json TRACE.json[.gz]
+demo_recompute.py REPORT.json TRACE.json[.gz] [REQUESTS.json]
 
 Shares no code with the profiler: it reads the trace's events (nanoseconds as
 decimal microseconds), unites intervals by marking borders, and compares with
 the report to the nanosecond: every Overview row, every device's row, and the
-Inference row of the Model table. Prints both sides; exits 1 on a difference.
+Inference row of the Model table; with a report of all requests (view requests,
+no warm-up) what each stage has of them, and their longest paths. Prints both
+sides; exits 1 on a difference.
 """
 
 import decimal
@@ -236,8 +238,136 @@ def compare_model(report, slices, phase, out):
     out.row(f"model {phase}", None, "expected")
 
 
+# The range that the demo has for each request as a whole.
+WHOLE = "request"
+
+
+class Part:
+    """A slice that serves a request, with its submission."""
+
+    def __init__(self, one, submits):
+        self.name, self.kind = one.name, one.kind
+        self.start, self.end = one.start, one.end
+        host = host_side(one, submits) if one.kind == "device" else one
+        self.submit = host.start
+        self.row = (one.kind, one.pid, one.thread)
+
+    def holds(self, other):
+        return self.start <= other.start and other.end <= self.end
+
+
+def without(span, spans):
+    """What is left of (start, end) beside `spans`."""
+    left, (start, end) = [], span
+    for from_ns, to_ns in sorted(spans):
+        if to_ns <= start or to_ns <= from_ns:
+            continue
+        if from_ns >= end:
+            break
+        if from_ns > start:
+            left.append((start, from_ns))
+        start = to_ns
+    return left + [(start, end)] if start < end else left
+
+
+def uncovered(parts):
+    """The pieces of the request's own range in which nothing else goes on."""
+    others = [
+        (part.submit if part.kind == "device" else part.start, part.end)
+        for part in parts
+        if part.name != WHOLE
+    ]
+    return [
+        piece
+        for part in parts
+        if part.name == WHOLE
+        for piece in without((part.start, part.end), others)
+    ]
+
+
+def links_of(parts):
+    """Outermost ranges of threads; the host's without a device's time."""
+    busy = [(p.start, p.end) for p in parts if p.kind == "device"]
+    links = busy + uncovered(parts)
+    for part in parts:
+        if part.kind != "thread" or part.name == WHOLE:
+            continue
+        inner = any(
+            other is not part and other.row == part.row and other.holds(part)
+            for other in parts
+        )
+        if not inner:
+            links += without((part.start, part.end), busy)
+    return links
+
+
+def longest_path(links):
+    """From the last begin to the first: a link, and the best after it."""
+    best = []  # (begin, most time from there on), the latest begin first
+    for start, end in sorted(links, reverse=True):
+        after = max((most for begin, most in best if begin >= end), default=0)
+        best.append((start, end - start + after))
+    return max((most for begin, most in best), default=0)
+
+
+def requests_of(slices):
+    submits, found = {}, {}
+    for one in slices:
+        if one.kind == "submit":
+            submits.setdefault((one.name, one.flows), []).append(one)
+    for one in slices:
+        if one.kind == "submit":
+            continue
+        for flow in one.flows:
+            found.setdefault(flow, []).append(Part(one, submits))
+    return found
+
+
+def mean(values, num):
+    return (2 * sum(values) + num) // (2 * num)
+
+
+def compare_requests(report, slices, out):
+    found = list(requests_of(slices).values())
+    rows = {row["name"]: row for row in rows_of(report, "requests")}
+    times = [
+        max(part.end for part in parts) - min(part.submit for part in parts)
+        for parts in found
+    ]
+    paths = [longest_path(links_of(parts)) for parts in found]
+    whole = rows.pop("(request)")
+    out.row(
+        "requests (number, ranges, mean ns, max ns, longest path ns)",
+        [whole[key] for key in ("requests", "calls", "avg", "max")]
+        + [whole["critical_avg"]],
+        [len(found), sum(map(len, found)), mean(times, len(found)), max(times)]
+        + [mean(paths, len(found))],
+    )
+    own = [
+        sum(end - start for start, end in uncovered(parts)) for parts in found
+    ]
+    out.row(
+        f"{WHOLE} (tail ns, what nothing inside covers ns)",
+        (rows[WHOLE]["tail"], rows[WHOLE]["critical_avg"]),
+        (0, mean(own, len(found))),
+    )
+    names = {part.name for parts in found for part in parts}
+    for name in sorted(names):
+        mine = [
+            [part.end - part.start for part in parts if part.name == name]
+            for parts in found
+        ]
+        mine = [lengths for lengths in mine if lengths]
+        sums = [sum(lengths) for lengths in mine]
+        out.row(
+            f"requests {name} (requests, calls, mean ns, max ns)",
+            [rows[name][key] for key in ("requests", "calls", "avg", "max")],
+            [len(mine), sum(map(len, mine)), mean(sums, len(sums)), max(sums)],
+        )
+
+
 def main(arguments):
-    if len(arguments) != 3:
+    if len(arguments) not in (3, 4):
         sys.exit(__doc__)
     report = load(arguments[1])
     slices, processes = slices_of(load(arguments[2]))
@@ -245,6 +375,8 @@ def main(arguments):
     compare_overview(report, slices, out)
     compare_devices(report, slices, processes, out)
     compare_model(report, slices, "Inference", out)
+    if len(arguments) == 4:
+        compare_requests(load(arguments[3]), slices, out)
     types = {row["event_type"] for row in rows_of(report, "overview")}
     for needed in ("ProfileStep", "Inference"):
         if needed not in types:

@@ -23,7 +23,8 @@ echo "== a run from start to stop"
 "$tool" summary --strict pipeline.pplog >tables.txt
 "$tool" -f json -o log.report.json pipeline.pplog
 cmp log.report.json pipeline.report.json
-python3 "$recompute" pipeline.report.json pipeline.trace.json.gz
+"$tool" --view requests --warmup 0 -f json -o requests.json pipeline.pplog
+python3 "$recompute" pipeline.report.json pipeline.trace.json.gz requests.json
 "$tool" trace -o log.trace.json pipeline.pplog
 python3 "$recompute" log.report.json log.trace.json
 "$tool" check --strict pipeline.pplog
