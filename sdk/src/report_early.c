@@ -10,7 +10,7 @@
 #include "mem.h"
 
 size_t ppi_early_most(long warmup) {
-  return warmup > PPI_EARLY_CALLS ? (size_t)warmup : PPI_EARLY_CALLS;
+  return warmup < PPI_EARLY_CALLS ? PPI_EARLY_CALLS : (size_t)warmup + 1;
 }
 
 int ppi_early_compare(const void *left, const void *right) {

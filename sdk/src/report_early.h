@@ -32,7 +32,8 @@ typedef struct ppi_early_call {
   ppi_amounts work;
 } ppi_early_call;
 
-// ppi_early_most is how many first calls `warmup` (negative: as found) needs.
+// ppi_early_most is how many first calls `warmup` (negative: as found) needs:
+// the first steady one is among them.
 size_t ppi_early_most(long warmup);
 // ppi_early_compare orders calls by time.
 int ppi_early_compare(const void *left, const void *right);

@@ -109,7 +109,7 @@ static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
 }
 
 typedef struct named_site {
-  const char *category_name;
+  char *category_name;
   ppi_run_site *site;
 } named_site;
 
@@ -145,7 +145,7 @@ static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
     return PPROF_STATUS_OK;
   ppi_report_work key = {.run = run->input.uuid,
                          .name = of->site->name,
-                         .category_name = (char *)of->category_name};
+                         .category_name = of->category_name};
   ppi_report_work *work = ppi_figures_work(out, &key);
   if (!work) return PPROF_STATUS_NO_MEMORY;
   ppi_amounts_add(&work->cold, &sum);

@@ -321,12 +321,12 @@ TEST(StagesTest, WorkThatCannotBeIsFlaggedAndDividesNothing) {
 // is 490 items in 49 * 2 + 48 * 0.2 = 107.6 ms; in the window 500 in 1307.6.
 class Service {
  public:
-  explicit Service(bool two_sites = false) {
+  explicit Service(bool two_sites = false, size_t num_calls = 50) {
     feed_.Lane(1, 100, "worker");
     feed_.Category(kMine, "Mine");
     feed_.Category(kMine + 1, "Mine");
     uint64_t now = 1000000, window = now;
-    for (size_t i = 0; i < 50; i++) {
+    for (size_t i = 0; i < num_calls; i++) {
       uint64_t end = now + (i == 0 ? 1000000000 : 2000000);
       pprof_event &event =
           feed_.Range(1, "infer", kMine + (two_sites ? i % 2 : 0), now, end);
@@ -386,6 +386,20 @@ TEST(StagesTest, RatesAreOfSteadyCalls) {
   std::mt19937_64 random(8);
   for (int turn = 0; turn < 5; turn++)
     EXPECT_EQ(service.Csv(-1, &random), service.Csv(-1));
+}
+
+// The last 272 of 400: 2720 / (272 * 2 + 271 * 0.2 ms). The last 100: 1000 /
+// (100 * 2 + 99 * 0.2 ms).
+TEST(StagesTest, RatesAreOfSteadyCallsAfterALongWarmup) {
+  Service service(false, 400);
+  EXPECT_EQ(
+      service.Csv(128).find("infer,Mine,host,400,4000.0,4546.974256,5000.0,"),
+      0u)
+      << service.Csv(128);
+  EXPECT_EQ(
+      service.Csv(300).find("infer,Mine,host,400,4000.0,4549.590537,5000.0,"),
+      0u)
+      << service.Csv(300);
 }
 
 // Marked in two places of a program, it is one stage with one first call.
