@@ -266,6 +266,7 @@ static pprof_status start_locked(pprof_session *session) {
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->options.stop_wait_ms))
     return PPROF_STATUS_BUSY;
+  ppi_thread_forget_lanes();
   session->pid = (uint32_t)getpid();
   status = prepare(session);
   if (status == PPROF_STATUS_OK) {
@@ -319,7 +320,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   session->stuck = !wait_until_quiet(session->options.stop_wait_ms);
   ppi_collector_stop(session);
   ppi_emit_finish();
-  ppi_thread_release_lanes();
+  ppi_thread_close_files();
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
     if (device->session) ppi_resolve_detach(device->session, session->stuck);
   release(session);

@@ -235,9 +235,9 @@ static void count_lost_for_want_of_lane(void) {
 }
 
 void ppi_thread_interrupted(ppi_thread *thread) {
-  ppi_lane *lane = thread->lane;
   if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
-  // A lane of an earlier session lies in memory that is another's by now.
+  ppi_lane *lane = ppi_thread_lane(thread, 0);
+  // What was stuck in a marker may go on in its own session's memory.
   if (lane && thread->serial == ppi_recorder_in_force.serial)
     __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
   else
@@ -362,11 +362,7 @@ ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts) {
   ppi_lane *lane = NULL;
   // Off since the first look, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
-  if (epoch) {
-    lane = thread->lane;
-    if (!ppi_lane_is_of(lane, epoch))
-      lane = catch_up(thread, &own, epoch, counts);
-  }
+  if (epoch) lane = catch_up(thread, &own, epoch, counts);
   if (!lane) {
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   } else if (!thread->fence) {
@@ -510,12 +506,15 @@ size_t ppi_thread_num_busy(void) {
   return num;
 }
 
-void ppi_thread_release_lanes(void) {
+void ppi_thread_forget_lanes(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) {
-      forget_lanes(thread, __ATOMIC_RELEASE);
+    forget_lanes(thread, __ATOMIC_RELEASE);
+}
+
+void ppi_thread_close_files(void) {
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE))
       ppi_cpu_file_close(&thread->cpu.file);
-    }
 }
 
 // Between busy = 1 and 0, while a session lives.

@@ -40,7 +40,7 @@ typedef struct ppi_cached_name {
 // A thread's stack in one NVTX domain: a lane like its own, under the same
 // busy flag. A place is the domain's for as long as the thread lives.
 typedef struct ppi_domain_lane {
-  ppi_lane *lane;  // NULL, or a lane of session `serial`
+  ppi_lane *lane;  // NULL, or a lane of session `serial`; as the thread's own
   uint32_t serial;
   uint32_t domain;  // 0: nobody's
 } ppi_domain_lane;
@@ -78,7 +78,9 @@ typedef struct ppi_thread {
   // Owner: the epoch in which `lane` was found to be in order, PPI_NO_EPOCH:
   // look again. A marker in that epoch needs to ask nothing else.
   uint32_t lane_epoch;
-  ppi_lane *lane;  // NULL, or a lane of session `serial`
+  // NULL, or a lane of session `serial`, which is the one in force where one is
+  // (ppi_thread_forget_lanes).
+  ppi_lane *lane;
   uint32_t serial;
   uint32_t in_use;  // 1: by a thread; PPI_THREAD_TAKEN: about to be another's
   uint32_t fence;   // membarrier is missing: markers fence themselves
@@ -319,8 +321,15 @@ ppi_thread *ppi_thread_list(void);
 ppi_thread *ppi_thread_owning(const ppi_lane *lane);
 // ppi_thread_num_busy counts threads inside a marker now.
 size_t ppi_thread_num_busy(void);
-// ppi_thread_release_lanes forgets the lanes of all threads that are not busy.
-void ppi_thread_release_lanes(void);
+// ppi_thread_forget_lanes takes the last session's lanes from all threads, busy
+// ones included. A start calls it once no marker of that session is left and
+// before there is an epoch, so whatever lane a thread has while an epoch is in
+// force, the collector's view included, is of that epoch's session. Nothing
+// else decides whose a lane is: its memory may be anything's by then.
+void ppi_thread_forget_lanes(void);
+// ppi_thread_close_files closes what threads that are not busy read their CPU
+// use from.
+void ppi_thread_close_files(void);
 bool ppi_thread_has_membarrier(void);
 // ppi_thread_name_os names the thread with this OS id, now or when it comes;
 // false when there is no room for another name to remember.

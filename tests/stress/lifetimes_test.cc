@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "inject.h"
 #include "pprof/mark.h"
 #include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
@@ -207,6 +208,44 @@ TEST(LifetimesTest, SessionsByTheTenThousandWhileOthersMark) {
   if (kIsSanitized) return;
   EXPECT_LE(NumMappings(), num_mappings + 16);
   EXPECT_LE(ResidentBytes(), bytes + (2u << 20));
+}
+
+// A step is taken under the session that lives by then, and whoever steps all
+// the time is nearly always inside a marker when one ends.
+class Steppers {
+ public:
+  Steppers() {
+    for (int i = 0; i < 4; i++) threads_.emplace_back([this] { Work(); });
+  }
+  ~Steppers() {
+    done_ = true;
+    for (std::thread &thread : threads_) thread.join();
+  }
+
+ private:
+  void Work() {
+    const uint32_t domain = pprof_inject_domain_("lifetimes_test");
+    const pprof_work_amount amount = {sizeof amount, 1, 2, 3, 4};
+    for (uint64_t i = 1; !done_; i++) {
+      pprof_step(1);
+      pprof_push(&brief_site);
+      pprof_flow(i);
+      pprof_work(&amount);
+      pprof_mark(&point_site);
+      pprof_inject_push_(domain, nullptr, i % 2 ? "even" : "odd", 0);
+      pprof_range_end(pprof_range_begin(&brief_site));
+      pprof_inject_pop_(domain);
+      pprof_pop();
+    }
+  }
+
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> threads_;
+};
+
+TEST(LifetimesTest, SessionsOfAMillisecondWhileOthersMarkAndStep) {
+  Steppers steppers;
+  RunSessions(Rounds(400, 20000));
 }
 
 }  // namespace
