@@ -75,7 +75,10 @@ def pprof_cc_test(
         deps = [],
         size = "small",
         **kwargs):
-    """A GoogleTest program, linked statically with our libraries."""
+    """A GoogleTest program, linked statically with our libraries.
+
+    One that dies leaves the stacks of its threads in its log, and a core.
+    """
     cc_test(
         name = name,
         size = size,
@@ -83,7 +86,10 @@ def pprof_cc_test(
         features = _FEATURES + features,
         linkopts = _LINKOPTS + linkopts,
         linkstatic = True,
-        deps = deps + ["//third_party/googletest:gtest_main"],
+        deps = deps + [
+            "//tests:last_words",
+            "//third_party/googletest:gtest_main",
+        ],
         **kwargs
     )
 
