@@ -35,9 +35,10 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
     settled = settled || is_settled(owner, lane, first_word);
     out->word = ppi_lane_word(lane);
     out->epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
-    out->num_frames = PPI_MIN(PPI_DEPTH(out->word), PPI_MAX_FRAMES);
-    for (uint32_t f = 0; f < out->num_frames; f++)
-      out->frames[f] = lane->frames[f];
+    uint64_t room = __atomic_load_n(&lane->num_frames, __ATOMIC_ACQUIRE);
+    out->num_frames = (uint32_t)PPI_MIN(PPI_DEPTH(out->word), room);
+    const ppi_frame *frames = ppi_lane_frames(lane);
+    for (uint32_t f = 0; f < out->num_frames; f++) out->frames[f] = frames[f];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (settled && ppi_lane_word(lane) == out->word) return true;
   }
@@ -184,19 +185,9 @@ static bool someone_is_joining(void) {
 static bool take_lanes(pprof_session *session, uint64_t now) {
   const ppi_spool *spool = session->drain.spool;
   bool whole = true;
-  uint32_t num =
-      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < PPI_MIN(num, PPI_MAX_LANES); i++) {
-    uint32_t chunk =
-        __atomic_load_n(&spool->header->lanes[i], __ATOMIC_ACQUIRE);
-    if (!chunk) continue;
-    const ppi_lane *lane = ppi_spool_chunk(spool, chunk);
-    uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
-    if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) continue;
-    ppi_cursor *cursor = &session->cursors[i];
-    if (cursor->lane_id != lane->id)
-      *cursor = (ppi_cursor){.lane_id = lane->id};
-    whole &= take_lane(session, cursor, lane, now);
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
+    if (lane) whole &= take_lane(session, &session->cursors[i], lane, now);
   }
   return whole;
 }

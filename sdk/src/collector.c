@@ -35,23 +35,16 @@ void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
   if (session->result == PPROF_STATUS_OK) session->result = status;
 }
 
-uint32_t ppi_collector_num_lanes(const ppi_spool *spool) {
-  uint32_t num =
-      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
-  return PPI_MIN(num, PPI_MAX_LANES);
-}
-
 // The lane in slot `i` with its cursor set to it; NULL when there is none that
 // holds anything.
 ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
-  ppi_spool *spool = spool_of(session);
-  uint32_t chunk = __atomic_load_n(&spool->header->lanes[i], __ATOMIC_ACQUIRE);
-  if (!chunk) return NULL;
-  ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+  ppi_lane *lane = ppi_spool_lane(spool_of(session), i);
+  if (!lane) return NULL;
   uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
   if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
   ppi_cursor *cursor = &session->cursors[i];
-  if (cursor->lane_id != lane->id) *cursor = (ppi_cursor){.lane_id = lane->id};
+  if (cursor->lane_id != lane->id)
+    *cursor = (ppi_cursor){lane->id, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
   return lane;
 }
 
@@ -98,7 +91,7 @@ static void cut_lanes(pprof_session *session) {
     }
   }
   bool no_joining = nobody_joins();
-  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
   }
@@ -107,7 +100,7 @@ static void cut_lanes(pprof_session *session) {
 // A session whose stop found a thread stuck in a marker leaves that lane.
 static bool needs_cut(pprof_session *session) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool_of(session)); i++) {
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_of(session)); i++) {
     const ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
       return true;
@@ -156,7 +149,7 @@ static void follow_edges(pprof_session *session) {
 static void drain_lanes(pprof_session *session, bool to_snapshot) {
   ppi_spool *spool = spool_of(session);
   ppi_drain *drain = &session->drain;
-  uint32_t num = ppi_collector_num_lanes(spool);
+  uint32_t num = ppi_spool_num_lanes(spool);
   if (!to_snapshot)
     for (uint32_t i = 0; i < num; i++) {
       const ppi_lane *lane = ppi_collector_lane(session, i);
@@ -203,11 +196,18 @@ static void count_excluded(pprof_session *session, ppi_lane *lane,
   __atomic_store_n(&lane->gone[!newer].kept, kept, __ATOMIC_RELEASE);
 }
 
+// The first of its chunks is the lane itself.
+static void give_chunk(ppi_spool *spool, const ppi_lane *lane, uint64_t k) {
+  if (k > 0)
+    ppi_chunk_give(spool,
+                   lane->directory[k % PPI_LANE_CHUNKS] / PPI_UNITS_PER_CHUNK);
+}
+
 static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
   __atomic_store_n(&lane->kept, kept, __ATOMIC_RELEASE);
   uint64_t freed = lane->freed_chunks;
   while ((freed + 1) * PPI_SLOTS_PER_CHUNK <= kept) {
-    ppi_chunk_give(spool, lane->directory[freed % PPI_LANE_CHUNKS]);
+    give_chunk(spool, lane, freed);
     freed++;
     // Pairs with the acquire in ppi_lane_extend.
     __atomic_store_n(&lane->freed_chunks, freed, __ATOMIC_RELEASE);
@@ -240,27 +240,34 @@ static void retire(pprof_session *session, ppi_lane *lane) {
   take_counters(header, lane);
   uint64_t end = lane->capacity / PPI_SLOTS_PER_CHUNK;
   for (uint64_t k = lane->freed_chunks; k < end; k++)
-    ppi_chunk_give(spool, lane->directory[k % PPI_LANE_CHUNKS]);
+    give_chunk(spool, lane, k);
+  uint32_t deep = ppi_lane_deep_chunk(spool, lane);
+  if (deep) ppi_chunk_give(spool, deep);
   __atomic_store_n(&lane->state, PPI_LANE_FREE, __ATOMIC_RELEASE);
 }
 
 static void free_kept(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
-  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+  session->num_left = 0;
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     ppi_lane *lane = ppi_collector_lane(session, i);
     if (!lane) continue;
     const ppi_cursor *cursor = &session->cursors[i];
     uint64_t kept =
-        kept_of(session, lane->id, cursor->delivered_end, cursor->next);
+        PPI_FIRST_SLOT + kept_of(session, lane->id, cursor->delivered_end,
+                                 cursor->next - PPI_FIRST_SLOT);
     if (kept > lane->kept) {
       count_excluded(session, lane, kept);
       free_chunks(spool, lane, kept);
     }
+    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
+      continue;
     uint64_t word = ppi_lane_word(lane);
-    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT &&
-        PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
+    if (PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
         cursor->next == lane->kept)
       retire(session, lane);
+    else
+      session->num_left++;
   }
   ppi_table *table = ppi_recorder_in_force.ranges;
   uint64_t kept =
@@ -297,7 +304,9 @@ static bool is_pressed(pprof_session *session) {
   const ppi_spool_header *header = spool->header;
   uint32_t end = ppi_spool_want() ? header->num_allocated : header->num_chunks;
   uint32_t pool = end - header->pool_first;
-  if (ppi_spool_chunks_free(spool) < pool / 4) return true;
+  if (ppi_spool_chunks_free(spool) < pool / 4 ||
+      session->num_left > PPI_MAX_LANES / 4)
+    return true;
   const ppi_table *table = ppi_recorder_in_force.ranges;
   if (table->next_seq - table->kept > table->num_slots / 4) return true;
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
@@ -481,7 +490,7 @@ static void finish(pprof_session *session) {
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
   ppi_tee_settle(&session->tee);
   ppi_stats_publish(session);
-  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_collector_lane(session, i);
     if (lane)
       ppi_collector_keep_error(

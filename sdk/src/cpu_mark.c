@@ -19,7 +19,7 @@ static uint8_t take_place(ppi_cpu_thread *cpu, uint32_t epoch) {
 uint8_t ppi_cpu_frame_begin(ppi_cpu_thread *cpu, ppi_lane *lane,
                             uint32_t depth) {
   uint8_t place = take_place(cpu, lane->stack_epoch);
-  lane->frames[depth].cpu_place = place;
+  ppi_lane_frames(lane)[depth].cpu_place = place;
   if (place != PPI_CPU_NO_PLACE)
     ppi_cpu_use_begin(&cpu->file, &cpu->uses[place]);
   return PPI_FRAME_CPU;
@@ -30,28 +30,27 @@ static bool has_place(const ppi_frame *frame) {
 }
 
 // The measured frame around frame `i`.
-static ppi_cpu_use *use_around(ppi_cpu_thread *cpu, const ppi_lane *lane,
+static ppi_cpu_use *use_around(ppi_cpu_thread *cpu, const ppi_frame *frame,
                                uint32_t i) {
   while (i-- > 0)
-    if (has_place(&lane->frames[i]))
-      return &cpu->uses[lane->frames[i].cpu_place];
+    if (has_place(--frame)) return &cpu->uses[frame->cpu_place];
   return NULL;
 }
 
 const ppi_cpu_use *ppi_cpu_frames_end(ppi_cpu_thread *cpu, const ppi_lane *lane,
                                       uint32_t depth) {
-  uint32_t open = PPI_MIN(PPI_DEPTH(lane->commit), PPI_MAX_FRAMES);
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
   ppi_cpu_use now;
   bool any = false;
   for (uint32_t i = open; i-- > depth;) {
-    const ppi_frame *frame = &lane->frames[i];
+    const ppi_frame *frame = ppi_lane_frames(lane) + i;
     if (!has_place(frame)) continue;
     if (!any) ppi_cpu_use_end(&cpu->file, &now);
     any = true;
     ppi_cpu_use *use = &cpu->uses[frame->cpu_place];
     ppi_cpu_use_since(use, &now);
     cpu->taken &= ~(1ull << frame->cpu_place);
-    ppi_cpu_use *around = use_around(cpu, lane, i);
+    ppi_cpu_use *around = use_around(cpu, frame, i);
     if (around) around->inner_ns += use->cpu_ns;
   }
   return any ? cpu->uses : NULL;

@@ -236,7 +236,7 @@ static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
   if (!thread || thread->busy) return false;
-  *out_lane = ppi_enter(out_thread, false);
+  *out_lane = ppi_enter(out_thread, PPI_ADDS);
   if (*out_lane) return true;
   __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -392,7 +392,7 @@ static uint64_t push_range(ppi_thread *thread, ppi_lane *lane,
 
 void pprof_device_push(pprof_device *device, void *stream, pprof_site *site) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES_DEVICE);
   if (!lane) return;
   uint64_t range = push_range(thread, lane, device, stream, site);
   remember(thread, device, stream, range);
@@ -409,6 +409,8 @@ void pprof_device_pop(pprof_device *device, void *stream) {
   else if (at >= 0)
     close_range(thread, lane, take_out(thread, at),
                 &(range_end){ppi_clock_ticks(), stream, 0});
+  else if (thread->unkept.devices)
+    thread->unkept.devices--;  // of one that found no lane
   else if (lane && __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE))
     end_nothing(lane);
   ppi_leave(thread);
@@ -431,7 +433,7 @@ static uint32_t share_event(uint64_t before, uint64_t range) {
 
 void pprof_device_next(pprof_device *device, void *stream, pprof_site *site) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES_DEVICE);
   if (!lane) {
     pprof_device_pop(device, stream);
     return;
@@ -443,6 +445,8 @@ void pprof_device_next(pprof_device *device, void *stream, pprof_site *site) {
     thread->device_depth--;  // of one too deep, counted lost at its push
   else if (at >= 0)
     before = take_out(thread, at);
+  else if (thread->unkept.devices)
+    thread->unkept.devices--;
   else
     end_nothing(lane);
   uint64_t range = push_range(thread, lane, device, stream, site);
@@ -456,7 +460,7 @@ pprof_range ppi_device_range_begin(pprof_device *device, void *stream,
                                    pprof_site *site, uint8_t flags) {
   pprof_range range = {0};
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   if (!lane) return range;
   range_kind kind = {ppi_site_id(site, lane->stack_epoch), flags};
   range.id = open_range(thread, lane, device, stream, kind);
@@ -492,7 +496,7 @@ void pprof_device_scope_pop_(const pprof_device_token *token) {
 void pprof_device_work(pprof_device *device, void *stream,
                        const pprof_work_amount *work) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   int at = find_innermost(thread, device, stream);
   ppi_slot_ref ref;

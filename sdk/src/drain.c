@@ -348,7 +348,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
   found.num_flows = 0;
   found.has_work = found.has_cpu = false;
   pprof_status status = PPROF_STATUS_OK;
-  ppi_drain_begin(drain, lane->id, from);
+  ppi_drain_begin(drain, lane->id, from - PPI_FIRST_SLOT);
   for (uint64_t slot = from; slot < to; slot++, record++) {
     if (!record || slot % PPI_SLOTS_PER_CHUNK == 0)
       record = ppi_lane_slot(base, lane, slot);
@@ -360,7 +360,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
       add_plain(drain, lane_id, record);
     else
       add_record(drain, lane, record, &found);
-    drain->batch_end = slot + 1;
+    drain->batch_end = slot + 1 - PPI_FIRST_SLOT;
     found.num_flows = 0;
     found.has_work = found.has_cpu = false;
     if (!is_full(drain)) continue;

@@ -20,6 +20,13 @@
 #define LOOK_TRIES 200
 #define LOOK_MAX_ITEMS 1000000u
 
+// What is looked at of a lane: all in front of its directory, and its open
+// frames.
+typedef struct lane_copy {
+  ppi_lane lane;
+  ppi_frame frames[PPI_MAX_FRAMES];
+} lane_copy;
+
 typedef struct look {
   int fd;
   uint64_t size;
@@ -28,9 +35,9 @@ typedef struct look {
   uint64_t last_ticks;
   ppi_forensics *out;
   pprof_error *error;
-  bool failed;              // out of memory
-  uint8_t *claimed;         // chunks that have served as a lane or a table
-  ppi_lane *lane, *before;  // room for copies
+  bool failed;               // out of memory
+  uint8_t *claimed;          // eighths of chunks that have served, by bits
+  lane_copy *lane, *before;  // room for copies
   ppi_table *table;
 } look;
 
@@ -56,10 +63,19 @@ static bool is_pool_chunk(const look *self, uint32_t chunk) {
   return chunk >= self->header->pool_first && chunk < self->header->num_chunks;
 }
 
-static bool claim_chunk(const look *self, uint32_t chunk) {
-  if (!is_pool_chunk(self, chunk) || self->claimed[chunk]) return false;
-  self->claimed[chunk] = 1;
+static bool claim_part(const look *self, uint32_t chunk, uint8_t part) {
+  if (!is_pool_chunk(self, chunk) || self->claimed[chunk] & part) return false;
+  self->claimed[chunk] |= part;
   return true;
+}
+
+static bool claim_chunk(const look *self, uint32_t chunk) {
+  return claim_part(self, chunk, 0xff);
+}
+
+static bool claim_lane(const look *self, uint32_t number) {
+  return claim_part(self, number / PPI_LANES_PER_CHUNK,
+                    (uint8_t)(1u << number % PPI_LANES_PER_CHUNK));
 }
 
 static void add_item(look *self, const ppi_open_item *item) {
@@ -84,21 +100,23 @@ static void lived_at(look *self, uint64_t ticks) {
 
 // ---- lanes ----
 
-// What is looked at of a lane: all in front of its directory, and its open
-// frames.
-static bool copy_lane_once(look *self, uint64_t offset, ppi_lane *lane) {
+// Frames lie in the lane or in a chunk; anywhere else is none of the file.
+static bool copy_lane_once(look *self, uint64_t offset, lane_copy *out) {
+  ppi_lane *lane = &out->lane;
   if (!read_at(self, lane, offsetof(ppi_lane, directory), offset)) return false;
-  uint32_t open = PPI_MIN(PPI_DEPTH(lane->commit), PPI_MAX_FRAMES);
-  return read_at(self, lane->frames, open * sizeof(ppi_frame),
-                 offset + offsetof(ppi_lane, frames));
+  uint64_t at = offset + (uint64_t)lane->frames_at;
+  lane->num_frames = PPI_MIN(lane->num_frames, PPI_MAX_FRAMES);
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
+  return at <= self->size &&
+         read_at(self, out->frames, open * sizeof(ppi_frame), at);
 }
 
 // The frames that two copies agree in were open all the time in between: a new
 // one has another start.
-static uint32_t num_common(const ppi_lane *before, const ppi_lane *lane) {
-  uint32_t depth = PPI_MIN(PPI_DEPTH(before->commit), PPI_DEPTH(lane->commit));
+static uint32_t num_common(const lane_copy *before, const lane_copy *lane) {
+  uint32_t depth = ppi_lane_num_open(&before->lane, before->lane.commit);
   uint32_t num = 0;
-  depth = PPI_MIN(depth, PPI_MAX_FRAMES);
+  depth = PPI_MIN(depth, ppi_lane_num_open(&lane->lane, lane->lane.commit));
   while (num < depth && before->frames[num].start == lane->frames[num].start &&
          before->frames[num].site == lane->frames[num].site)
     num++;
@@ -109,27 +127,27 @@ typedef enum copied { COPY_FAILED, COPY_WHOLE, COPY_PART } copied;
 
 // The owner goes on meanwhile; the commit word, unchanged, tells that the
 // stack is of one moment. Of a thread that is too fast, what stays open.
-static copied copy_lane(look *self, uint32_t chunk) {
-  uint64_t offset = chunk_offset(chunk);
+static copied copy_lane(look *self, uint64_t offset) {
+  ppi_lane *lane = &self->lane->lane;
   uint64_t after;
   for (int i = 0; i < LOOK_TRIES; i++) {
     *self->before = *self->lane;
     if (!copy_lane_once(self, offset, self->lane) ||
         !read_at(self, &after, sizeof after, offset))
       return COPY_FAILED;
-    if (self->lane->commit != after) continue;
+    if (lane->commit != after) continue;
     // Only recover's own look needs it, of a process that is dead.
-    return self->out->alive || read_at(self, self->lane->directory,
-                                       sizeof self->lane->directory,
-                                       offset + offsetof(ppi_lane, directory))
+    return self->out->alive ||
+                   read_at(self, lane->directory, sizeof lane->directory,
+                           offset + offsetof(ppi_lane, directory))
                ? COPY_WHOLE
                : COPY_FAILED;
   }
-  uint64_t head = PPI_HEAD(self->lane->commit);
-  uint32_t open = self->before->id == self->lane->id
+  uint64_t head = PPI_HEAD(lane->commit);
+  uint32_t open = self->before->lane.id == lane->id
                       ? num_common(self->before, self->lane)
                       : 0;
-  self->lane->commit = head << 16 | open;
+  lane->commit = head << 16 | open;
   return COPY_PART;
 }
 
@@ -139,13 +157,12 @@ static void note_last_record(look *self, const ppi_lane *lane) {
   uint64_t head = PPI_HEAD(lane->commit);
   if (self->out->alive || head == 0 || head <= lane->kept) return;
   uint64_t slot = head - 1;
-  uint32_t chunk =
-      lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
+  uint64_t unit = lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
+  uint64_t at =
+      unit * PPI_UNIT + slot % PPI_SLOTS_PER_CHUNK * sizeof(ppi_record);
   ppi_record record;
-  if (!is_pool_chunk(self, chunk) ||
-      !read_at(self, &record, sizeof record,
-               chunk_offset(chunk) +
-                   slot % PPI_SLOTS_PER_CHUNK * sizeof(ppi_record)))
+  if (!is_pool_chunk(self, (uint32_t)(at / PPI_CHUNK_SIZE)) ||
+      !read_at(self, &record, sizeof record, at))
     return;
   if (record.kind == PPROF_KIND_COUNTER)
     lived_at(self, record.start);
@@ -171,13 +188,13 @@ static void list_finished(look *self, ppi_open_item *item, uint64_t offset) {
   add_item(self, item);
 }
 
-static void list_lane(look *self, const ppi_lane *lane, copied how) {
-  uint32_t depth = PPI_DEPTH(lane->commit);
-  uint32_t open = PPI_MIN(depth, PPI_MAX_FRAMES);
+static void list_lane(look *self, const lane_copy *copy, copied how) {
+  const ppi_lane *lane = &copy->lane;
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
   ppi_open_item item = {.lane = lane->id, .tid = lane->tid};
   bool any = false;
   for (uint32_t i = 0; i < open; i++) {
-    const ppi_frame *frame = &lane->frames[i];
+    const ppi_frame *frame = &copy->frames[i];
     if (frame->flags & PPI_FRAME_UNRECORDED) continue;
     lived_at(self, frame->start);
     item.kind = PPI_OPEN_RANGE;
@@ -197,30 +214,30 @@ static void list_lane(look *self, const ppi_lane *lane, copied how) {
 static void look_at_lanes(look *self) {
   uint32_t num = PPI_MIN(self->header->num_lane_slots, PPI_MAX_LANES);
   for (uint32_t i = 0; i < num; i++) {
-    uint32_t chunk = self->header->lanes[i];
-    if (chunk == 0) continue;  // being made
-    if (!claim_chunk(self, chunk)) {
+    uint32_t number = self->header->lanes[i];
+    if (number == 0) continue;  // being made
+    if (!claim_lane(self, number)) {
       self->out->num_damaged++;
       continue;
     }
-    copied how = copy_lane(self, chunk);
+    const uint64_t offset = (uint64_t)number * PPI_LANE_SIZE;
+    copied how = copy_lane(self, offset);
     if (how == COPY_FAILED) {
       self->out->num_torn++;
       continue;
     }
-    const ppi_lane *lane = self->lane;
+    const ppi_lane *lane = &self->lane->lane;
     if (lane->state != PPI_LANE_LIVE && lane->state != PPI_LANE_LEFT) {
       self->out->num_damaged += lane->state > PPI_LANE_INIT;
       continue;
     }
     note_last_record(self, lane);
     size_t before = self->out->num_items;
-    list_lane(self, lane, how);
+    list_lane(self, self->lane, how);
     if (self->out->num_items == before) continue;
     ppi_open_item last = {
         .kind = PPI_OPEN_LANE_LAST, .lane = lane->id, .tid = lane->tid};
-    list_finished(self, &last,
-                  chunk_offset(chunk) + offsetof(ppi_lane, finished));
+    list_finished(self, &last, offset + offsetof(ppi_lane, finished));
   }
 }
 

@@ -149,7 +149,7 @@ PPI_STATIC_ASSERT((int)PPI_NO_FRAME == PPROF_INJECT_BAD_, "not kept");
 
 int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, true);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_PUSHES);
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit);
   uint32_t id = site_of(thread, lane, site, name, style);
@@ -174,16 +174,16 @@ static void end_beside(ppi_thread *thread, uint32_t domain, int level) {
 // that range is not at `level`, or was lost.
 static bool innermost_site(const pprof_inject_place_ *place, pprof_site *out) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(place->domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(place->domain, &thread, PPI_ADDS);
   if (!lane) return false;
   uint32_t depth = PPI_DEPTH(lane->commit);
   // Below zero: the push was not kept.
   bool found = place->level >= 0 && depth == (uint32_t)place->level + 1 &&
-               depth <= PPI_MAX_FRAMES &&
-               !(lane->frames[depth - 1].flags & PPI_FRAME_UNRECORDED);
+               depth <= lane->num_frames &&
+               !(ppi_lane_frames(lane)[depth - 1].flags & PPI_FRAME_UNRECORDED);
   if (found)
-    out->state_ =
-        (uint64_t)lane->stack_epoch << 32 | lane->frames[depth - 1].site;
+    out->state_ = (uint64_t)lane->stack_epoch << 32 |
+                  ppi_lane_frames(lane)[depth - 1].site;
   ppi_leave(thread);
   return found;
 }
@@ -200,7 +200,7 @@ static uint8_t pairing_of(const ppi_thread *thread,
 // Not begun: with its end recorded at once it would be a wrong time.
 static void lose_beside(uint32_t domain) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_ADDS);
   if (!lane) return;
   ppi_count(&lane->lost, 1);
   ppi_count(&lane->device_lost, 1);
@@ -281,7 +281,7 @@ void pprof_inject_device_begin_(const pprof_inject_place_ *place) {
 // A marker itself, it runs before the one that pops.
 static __attribute__((noinline)) void pop_beside(uint32_t domain) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_ADDS);
   if (!lane) return;
   int level = (int)PPI_DEPTH(lane->commit) - 1;
   ppi_leave(thread);
@@ -291,7 +291,7 @@ static __attribute__((noinline)) void pop_beside(uint32_t domain) {
 int pprof_inject_pop_(uint32_t domain) {
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(thread && thread->num_beside)) pop_beside(domain);
-  ppi_lane *lane = ppi_enter_in(domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_POPS);
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit) - 1;
   const uint8_t *base = ppi_recorder_in_force.spool.base;
@@ -302,7 +302,7 @@ int pprof_inject_pop_(uint32_t domain) {
 
 void pprof_inject_mark_(uint32_t domain, PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, true);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_BEGINS);
   if (!lane) return;
   ppi_mark_single(lane, site_of(thread, lane, site, name, style),
                   PPROF_KIND_MARK, 0);
@@ -312,7 +312,7 @@ void pprof_inject_mark_(uint32_t domain, PPROF_INJECT_LABEL_) {
 void pprof_inject_count_(uint32_t domain, const char *name, uint64_t style,
                          double value) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, true);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_BEGINS);
   if (!lane) return;
   ppi_mark_single(lane, site_of(thread, lane, NULL, name, style),
                   PPROF_KIND_COUNTER, value);
@@ -322,7 +322,7 @@ void pprof_inject_count_(uint32_t domain, const char *name, uint64_t style,
 pprof_range pprof_inject_begin_(uint32_t domain, PPROF_INJECT_LABEL_) {
   pprof_range range = {0};
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, true);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_BEGINS);
   if (!lane) return range;
   range.id = ppi_range_begin(lane, site_of(thread, lane, site, name, style));
   ppi_leave(thread);
@@ -331,7 +331,7 @@ pprof_range pprof_inject_begin_(uint32_t domain, PPROF_INJECT_LABEL_) {
 
 void pprof_inject_flow_(uint32_t domain, uint64_t flow) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_ADDS);
   if (!lane) return;
   ppi_mark_flow(lane, flow);
   ppi_leave(thread);
@@ -339,7 +339,7 @@ void pprof_inject_flow_(uint32_t domain, uint64_t flow) {
 
 void pprof_inject_work_(uint32_t domain, const pprof_work_amount *work) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter_in(domain, &thread, false);
+  ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_ADDS);
   if (!lane) return;
   ppi_mark_work(lane, ppi_work_read(work));
   ppi_leave(thread);
@@ -347,14 +347,14 @@ void pprof_inject_work_(uint32_t domain, const pprof_work_amount *work) {
 
 void pprof_inject_bad_(void) {
   ppi_thread *thread;
-  if (!ppi_begin_marker(&thread, false)) return;
+  if (!ppi_begin_marker(&thread, PPI_ADDS)) return;
   count_invalid();
   ppi_leave(thread);
 }
 
 void pprof_inject_foreign_(void) {
   ppi_thread *thread;
-  if (!ppi_begin_marker(&thread, false)) return;
+  if (!ppi_begin_marker(&thread, PPI_ADDS)) return;
   count_invalid();
   __atomic_store_n(&foreign_serial, ppi_recorder_in_force.serial,
                    __ATOMIC_RELAXED);
@@ -381,7 +381,8 @@ size_t pprof_inject_name_len_(const char *name) {
   size_t len = cuts_names() ? ppi_nvtx_name_end(name) : 0;
   if (!len) len = ppi_names_kept(name);
   if (len > PPI_MAX_NAME) len = PPI_MAX_NAME;
-  if (len + 4 > PPI_MAX_NAME && name[len] && ppi_begin_marker(&thread, false)) {
+  if (len + 4 > PPI_MAX_NAME && name[len] &&
+      ppi_begin_marker(&thread, PPI_ADDS)) {
     count_cut();
     ppi_leave(thread);
   }
@@ -412,7 +413,7 @@ static uint32_t default_category(const char *domain, const char *category) {
 // Busy as in a marker: the session's end waits for it.
 static void note_use(void) {
   ppi_thread *thread;
-  if (!ppi_begin_marker(&thread, false)) return;
+  if (!ppi_begin_marker(&thread, PPI_ADDS)) return;
   __atomic_store_n(&used_serial, ppi_recorder_in_force.serial,
                    __ATOMIC_RELAXED);
   ppi_leave(thread);

@@ -5,39 +5,63 @@
 
 #include <string.h>
 
-// A lane that was emptied waits in state FREE; else a chunk becomes one.
+// A lane that was emptied waits in state FREE. INIT keeps the collector off
+// until it is laid out.
 static ppi_lane *reuse_lane(ppi_spool *spool) {
-  ppi_spool_header *header = spool->header;
-  uint32_t num = __atomic_load_n(&header->num_lane_slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < num && i < PPI_MAX_LANES; i++) {
-    uint32_t chunk = __atomic_load_n(&header->lanes[i], __ATOMIC_ACQUIRE);
-    if (chunk == 0) continue;
-    ppi_lane *lane = ppi_spool_chunk(spool, chunk);
+  uint32_t *hint = &spool->header->lane_hint;
+  uint32_t first = __atomic_load_n(hint, __ATOMIC_RELAXED);
+  uint32_t num = ppi_spool_num_lanes(spool);
+  for (uint32_t i = 0; i < num; i++) {
+    uint32_t place = (first + i) % num;
+    ppi_lane *lane = ppi_spool_lane(spool, place);
     uint32_t free_state = PPI_LANE_FREE;
-    // INIT keeps the collector off until the lane is laid out.
-    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_FREE &&
-        __atomic_compare_exchange_n(&lane->state, &free_state, PPI_LANE_INIT,
-                                    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-      return lane;
+    if (!lane ||
+        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_FREE ||
+        !__atomic_compare_exchange_n(&lane->state, &free_state, PPI_LANE_INIT,
+                                     false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
+    __atomic_store_n(hint, place + 1, __ATOMIC_RELAXED);
+    return lane;
   }
   return NULL;
 }
 
+// A chunk becomes lanes, the first of them the caller's. They stay lanes.
 static ppi_lane *new_lane(ppi_spool *spool) {
   ppi_spool_header *header = spool->header;
   uint32_t chunk = ppi_chunk_take(spool);
   if (!chunk) return NULL;
-  uint32_t slot =
-      __atomic_fetch_add(&header->num_lane_slots, 1, __ATOMIC_RELAXED);
-  if (slot >= PPI_MAX_LANES) {
-    __atomic_fetch_sub(&header->num_lane_slots, 1, __ATOMIC_RELAXED);
+  uint32_t place = __atomic_fetch_add(&header->num_lane_slots,
+                                      PPI_LANES_PER_CHUNK, __ATOMIC_RELAXED);
+  if (place + PPI_LANES_PER_CHUNK > PPI_MAX_LANES) {
+    __atomic_fetch_sub(&header->num_lane_slots, PPI_LANES_PER_CHUNK,
+                       __ATOMIC_RELAXED);
     ppi_chunk_give(spool, chunk);
     return NULL;
   }
-  ppi_lane *lane = ppi_spool_chunk(spool, chunk);
-  lane->state = PPI_LANE_INIT;
-  __atomic_store_n(&header->lanes[slot], chunk, __ATOMIC_RELEASE);
-  return lane;
+  ppi_lane *lanes = ppi_spool_chunk(spool, chunk);
+  for (uint32_t i = 0; i < PPI_LANES_PER_CHUNK; i++) {
+    lanes[i].place = place + i;
+    lanes[i].state = i == 0 ? PPI_LANE_INIT : PPI_LANE_FREE;
+    __atomic_store_n(&header->lanes[place + i], chunk * PPI_LANES_PER_CHUNK + i,
+                     __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&header->lane_hint, place + 1, __ATOMIC_RELAXED);
+  return lanes;
+}
+
+static void lay_out(const ppi_spool *spool, ppi_lane *lane) {
+  memset(lane, 0, offsetof(ppi_lane, state));
+  memset(&lane->lost, 0, offsetof(ppi_lane, place) - offsetof(ppi_lane, lost));
+  // Frames are written before they are read.
+  memset(&lane->kept, 0,
+         offsetof(ppi_lane, own_frames) - offsetof(ppi_lane, kept));
+  lane->frames_at = PPI_OWN_FRAMES_AT;
+  lane->num_frames = PPI_LANE_FRAMES;
+  lane->directory[0] = ppi_lane_first_unit(spool->base, lane);
+  lane->commit = (uint64_t)PPI_FIRST_SLOT << 16;
+  lane->kept = PPI_FIRST_SLOT;
+  lane->capacity = PPI_SLOTS_PER_CHUNK;
 }
 
 ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
@@ -46,9 +70,7 @@ ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
   ppi_lane *lane = reuse_lane(spool);
   if (!lane) lane = new_lane(spool);
   if (!lane) return NULL;
-  // Everything up to the frames; those are written before they are read.
-  memset(lane, 0, offsetof(ppi_lane, state));
-  memset(&lane->lost, 0, offsetof(ppi_lane, frames) - offsetof(ppi_lane, lost));
+  lay_out(spool, lane);
   lane->stack_epoch = epoch;
   lane->edge = epoch;
   lane->tid = tid;
@@ -64,9 +86,41 @@ bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane) {
   if (k - freed >= PPI_LANE_CHUNKS) return false;
   uint32_t chunk = ppi_chunk_take(spool);
   if (!chunk) return false;
-  lane->directory[k % PPI_LANE_CHUNKS] = chunk;
+  lane->directory[k % PPI_LANE_CHUNKS] = chunk * PPI_UNITS_PER_CHUNK;
   lane->capacity += PPI_SLOTS_PER_CHUNK;
   return true;
+}
+
+ppi_frame *ppi_lane_put_balance(ppi_lane *lane, uint32_t depth, uint8_t flags) {
+  ppi_frame *frame = ppi_lane_frames(lane) + depth;
+  *frame = depth ? frame[-1] : (ppi_frame){0};
+  frame->flags = flags;
+  return frame;
+}
+
+// Whoever copies the stack meanwhile goes on with the old frames, which stay as
+// they are; a kill on either side of a store leaves a whole stack.
+bool ppi_lane_deepen(ppi_spool *spool, ppi_lane *lane) {
+  if (lane->num_frames == PPI_MAX_FRAMES) return false;
+  uint32_t chunk = ppi_chunk_take(spool);
+  if (!chunk) return false;
+  ppi_deep_stack *stack = ppi_spool_chunk(spool, chunk);
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  memcpy(stack->frames, lane->own_frames, sizeof lane->own_frames);
+  memcpy(stack->work, lane->own_work, sizeof lane->own_work);
+  __atomic_store_n(&lane->frames_at, (char *)stack - (char *)lane,
+                   __ATOMIC_RELEASE);
+  // Those for which there was no memory until now.
+  for (uint32_t i = PPI_LANE_FRAMES; i < PPI_MIN(depth, PPI_MAX_FRAMES); i++)
+    ppi_lane_put_balance(lane, i, PPI_FRAME_LOST);
+  __atomic_store_n(&lane->num_frames, PPI_MAX_FRAMES, __ATOMIC_RELEASE);
+  return true;
+}
+
+uint32_t ppi_lane_deep_chunk(const ppi_spool *spool, const ppi_lane *lane) {
+  if (lane->frames_at == PPI_OWN_FRAMES_AT) return 0;
+  const uint8_t *frames = (const uint8_t *)ppi_lane_frames(lane);
+  return (uint32_t)((uint64_t)(frames - spool->base) / PPI_CHUNK_SIZE);
 }
 
 static uint64_t bits_of(double value) {
@@ -132,10 +186,10 @@ void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
 
 void ppi_lane_make_room(ppi_spool *spool, ppi_lane *lane, uint32_t depth) {
   uint64_t word = __atomic_load_n(&lane->commit, __ATOMIC_RELAXED);
-  uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
+  uint32_t open = ppi_lane_num_open(lane, word);
   uint64_t slots = open;
   for (uint32_t i = depth; i < open; i++) {
-    const ppi_frame *frame = &lane->frames[i];
+    const ppi_frame *frame = ppi_lane_frames(lane) + i;
     if (frame->num_flows > 1) slots += (frame->num_flows + 1u) / 3;
     if (frame->flags & PPI_FRAME_WORK) slots += 2;
     if (frame->flags & PPI_FRAME_CPU) slots += PPI_CPU_RECORDS;
@@ -156,9 +210,8 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
                     ppi_closing closing) {
   uint64_t word = __atomic_load_n(&lane->commit, __ATOMIC_RELAXED);
   uint64_t head = PPI_HEAD(word);
-  uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
-  for (uint32_t i = open; i-- > depth;) {
-    const ppi_frame *frame = &lane->frames[i];
+  for (uint32_t i = ppi_lane_num_open(lane, word); i-- > depth;) {
+    const ppi_frame *frame = ppi_lane_frames(lane) + i;
     if (frame->flags & PPI_FRAME_UNRECORDED) continue;
     ppi_record record = {.start = frame->start,
                          // A frame may begin between an edge's time and its
@@ -169,12 +222,13 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
                          .depth = (uint16_t)i,
                          .kind = PPROF_KIND_RANGE,
                          .flags = i > depth ? closing.flag : closing.last_flag};
-    ppi_extras extras = {lane->flow_stack,
-                         frame->num_flows > 1 ? frame->num_flows - 1u : 0,
-                         frame->flags & PPI_FRAME_WORK ? &lane->work[i] : NULL,
-                         cpu_of(frame, &closing)};
+    ppi_extras extras = {
+        lane->flow_stack, frame->num_flows > 1 ? frame->num_flows - 1u : 0,
+        frame->flags & PPI_FRAME_WORK ? ppi_lane_work(lane) + i : NULL,
+        cpu_of(frame, &closing)};
     ppi_lane_put(base, lane, &head, &record, &extras, i);
   }
+  if (depth < PPI_DEPTH(word)) lane->too_deep = 0;
   ppi_lane_commit(lane, head, PPI_MIN(depth, PPI_DEPTH(word)));
 }
 
@@ -235,7 +289,7 @@ uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch) {
 
 void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
   const ppi_edge *ended = ppi_edge_after(spool->header, lane->stack_epoch);
-  uint32_t depth = PPI_DEPTH(ppi_lane_word(lane));
+  uint32_t depth = ppi_lane_depth(lane);
   uint64_t end = ended ? ended->ticks : spool->header->last_ticks;
   ppi_spool own = *spool;
   ppi_lane_make_room(&own, lane, 0);

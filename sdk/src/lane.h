@@ -24,11 +24,24 @@ static inline void ppi_lane_commit(ppi_lane *lane, uint64_t head,
 static inline uint64_t ppi_lane_word(const ppi_lane *lane) {
   return __atomic_load_n(&lane->commit, __ATOMIC_ACQUIRE);
 }
+// How many ranges are open, also beyond what `commit` can count.
+static inline uint32_t ppi_lane_depth(const ppi_lane *lane) {
+  return PPI_DEPTH(ppi_lane_word(lane)) + lane->too_deep;
+}
 
 // ppi_lane_create takes a spare or a new lane; NULL when there is none left.
 ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid);
 // ppi_lane_extend gives the lane one more chunk. Owner only.
 bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane);
+// ppi_lane_deepen makes room for PPI_MAX_FRAMES frames; false: there is no
+// memory, or they are there. Owner only.
+bool ppi_lane_deepen(ppi_spool *spool, ppi_lane *lane);
+// ppi_lane_deep_chunk answers the chunk that it took for them, 0: none.
+uint32_t ppi_lane_deep_chunk(const ppi_spool *spool, const ppi_lane *lane);
+// ppi_lane_put_balance makes frame `depth` one that only keeps the balance;
+// what is pushed above it inherits as from the frame below. There is room for
+// it.
+ppi_frame *ppi_lane_put_balance(ppi_lane *lane, uint32_t depth, uint8_t flags);
 
 // ppi_lane_put writes a record and its extensions from slot *head on and
 // advances *head; nothing is published. Extensions that do not fit beside

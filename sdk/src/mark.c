@@ -22,27 +22,34 @@ static __attribute__((noinline)) bool make_room(ppi_spool *spool,
   return true;
 }
 
-// A frame that only keeps the balance; what is pushed above it inherits as from
-// the frame below.
+// Beyond what a frame is there for, only counts keep the balance.
 static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
   uint64_t word = lane->commit;
   uint32_t depth = PPI_DEPTH(word);
-  if (depth < PPI_MAX_FRAMES) {
-    ppi_frame *frame = &lane->frames[depth];
-    *frame = depth ? lane->frames[depth - 1] : (ppi_frame){0};
-    frame->site = site & PPI_SITE_NUMBER;
-    frame->flags = flags;
-  }
+  bool has_frame = depth < lane->num_frames;
+  if (has_frame)
+    ppi_lane_put_balance(lane, depth, flags)->site = site & PPI_SITE_NUMBER;
   // Counted before it is balanced: a kill between the two is the one marker in
   // flight.
   if (flags & PPI_FRAME_EXCLUDED)
     ppi_mark_exclude(lane);
   else
     ppi_count(&lane->lost, 1);
-  if (depth < PPI_MAX_DEPTH) ppi_lane_commit(lane, PPI_HEAD(word), depth + 1);
+  if (depth < PPI_MAX_DEPTH)
+    ppi_lane_commit(lane, PPI_HEAD(word), depth + 1);
+  else
+    lane->too_deep++;
   // Too deep to be told when it ends.
-  if (depth >= PPI_MAX_FRAMES && flags & PPI_FRAME_LAST)
+  if (!has_frame && flags & PPI_FRAME_LAST)
     ppi_capture_ended(site & PPI_SITE_NUMBER);
+}
+
+static void pop_balance(ppi_lane *lane) {
+  uint64_t word = lane->commit;
+  if (lane->too_deep)
+    lane->too_deep--;
+  else
+    ppi_lane_commit(lane, PPI_HEAD(word), PPI_DEPTH(word) - 1);
 }
 
 void ppi_mark_exclude(ppi_lane *lane) {
@@ -69,15 +76,16 @@ __attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
   if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
     return PPI_NO_FRAME;
   uint64_t word = lane->commit;
-  uint32_t depth = PPI_DEPTH(word);
+  uint32_t depth = ppi_lane_depth(lane);
   uint8_t flags = last ? PPI_FRAME_LAST : 0;
+  bool has_frame = depth < lane->num_frames || ppi_lane_deepen(spool, lane);
   if (site & PPI_SITE_EXCLUDED) {
     push_balance(lane, site, flags | PPI_FRAME_EXCLUDED);
-  } else if (site == 0 || depth >= PPI_MAX_FRAMES ||
+  } else if (site == 0 || !has_frame || depth >= PPI_MAX_FRAMES ||
              !make_room(spool, lane, depth + 1u)) {
     push_balance(lane, site, flags | PPI_FRAME_LOST);
   } else {
-    uint64_t flow = depth ? lane->frames[depth - 1].flow : 0;
+    uint64_t flow = depth ? ppi_lane_frames(lane)[depth - 1].flow : 0;
     if (site & PPI_SITE_EMITS)
       flags |= ppi_emit_push(lane, site & PPI_SITE_NUMBER, flow);
     if (site & PPI_SITE_CPU)
@@ -92,9 +100,9 @@ __attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
 // How many of the frames above `depth` an NVTX tool was told of.
 static uint32_t num_emitted(const ppi_lane *lane, uint32_t depth) {
   uint32_t num = 0;
-  uint32_t open = PPI_MIN(PPI_DEPTH(lane->commit), PPI_MAX_FRAMES);
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
   for (uint32_t i = depth; i < open; i++)
-    num += (lane->frames[i].flags & PPI_FRAME_EMITTED) != 0;
+    num += (ppi_lane_frames(lane)[i].flags & PPI_FRAME_EMITTED) != 0;
   return num;
 }
 
@@ -107,9 +115,10 @@ static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
   // Room for all extensions that one frame can have; without it they are
   // dropped and counted, never the record.
   const ppi_cpu_use *cpu = NULL;
-  if (lane->frames[depth - 1].flags & PPI_FRAME_CPU)
+  uint8_t flags = ppi_lane_frames(lane)[depth - 1].flags;
+  if (flags & PPI_FRAME_CPU)
     cpu = ppi_cpu_frames_end(&ppi_thread_self->cpu, lane, depth - 1);
-  if (!(lane->frames[depth - 1].flags & PPI_FRAME_UNRECORDED))
+  if (!(flags & PPI_FRAME_UNRECORDED))
     make_room(&recorder->spool, lane, PPI_MAX_FLOWS / 3 + 6u + depth);
   uint32_t num = num_emitted(lane, depth - 1);
   ppi_lane_close(base, lane, depth - 1, (ppi_closing){end, 0, 0, cpu});
@@ -134,9 +143,9 @@ __attribute__((noinline)) void ppi_mark_pop_apart(const uint8_t *base,
   uint32_t depth = PPI_DEPTH(word);
   if (depth == 0)
     pop_nothing(lane);
-  else if (depth > PPI_MAX_FRAMES)
-    ppi_lane_commit(lane, PPI_HEAD(word), depth - 1);
-  else if (lane->frames[depth - 1].flags & PPI_FRAME_UNRECORDED)
+  else if (depth > lane->num_frames)
+    pop_balance(lane);
+  else if (ppi_lane_frames(lane)[depth - 1].flags & PPI_FRAME_UNRECORDED)
     pop_with_extras(base, lane, 0);
   else
     pop_with_extras(base, lane, ppi_clock_ticks());
@@ -165,7 +174,7 @@ static __attribute__((noinline)) void push_apart(ppi_thread *thread,
 
 static __attribute__((noinline)) void push_anew(pprof_site *site) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
   if (lane) push_apart(thread, lane, site);
 }
 
@@ -175,8 +184,7 @@ static __attribute__((noinline)) void push_anew(pprof_site *site) {
 static inline uint64_t begin_timed(ppi_lane *lane) {
   uint64_t now = ppi_clock_other();
   uint64_t word = lane->commit;
-  uint64_t offset = ppi_frame_offset(word & 0xffffu);
-  ppi_frame_begin(lane, word, ppi_frame_at(lane, offset), now);
+  ppi_frame_begin(lane, word, ppi_frame_at(lane, word & 0xffffu), now);
   ppi_leave(ppi_thread_self);
   return word;
 }
@@ -215,7 +223,7 @@ static __attribute__((noinline)) void pop_apart(ppi_thread *thread,
 
 static __attribute__((noinline)) void pop_anew(void) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_POPS);
   if (!lane) return;
   if (PPI_LIKELY(ppi_frame_pop(spool_in_force()->base, lane)))
     ppi_leave(thread);
@@ -258,7 +266,7 @@ void pprof_pop(void) {
 
 void pprof_push_name(const char *name, uint32_t category) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
   if (!lane) return;
   push(thread, lane,
        ppi_mark_name(thread, lane, name ? name : "<null>", category, NULL));
@@ -267,7 +275,7 @@ void pprof_push_name(const char *name, uint32_t category) {
 // The stack's epoch may change in it.
 static __attribute__((noinline)) pprof_scope_token push_scope_apart(
     ppi_thread *thread, ppi_lane *lane, pprof_site *site) {
-  pprof_scope_token token = {lane, lane->stack_epoch, PPI_DEPTH(lane->commit)};
+  pprof_scope_token token = {lane, lane->stack_epoch, ppi_lane_depth(lane)};
   uint32_t id = ppi_site_id(site, token.epoch);
   if (PPI_UNLIKELY(!ppi_frame_push(lane, id))) {
     token.depth = ppi_mark_push_apart(spool_in_force(), lane, id);
@@ -281,7 +289,7 @@ static __attribute__((noinline)) pprof_scope_token push_scope_apart(
 static __attribute__((noinline)) pprof_scope_token push_scope_anew(
     pprof_site *site) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   if (!lane) return (pprof_scope_token){NULL, 0, 0};
   return push_scope_apart(thread, lane, site);
 }
@@ -309,9 +317,13 @@ pprof_scope_token pprof_scope_push_(pprof_site *site) {
 
 static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
                              const pprof_scope_token *token) {
-  uint64_t word = lane->commit;
-  if (PPI_DEPTH(word) <= token->depth) {
+  uint32_t depth = ppi_lane_depth(lane);
+  if (depth <= token->depth) {
     pop_nothing(lane);  // somebody popped it already
+    return;
+  }
+  if (token->depth >= PPI_MAX_DEPTH) {
+    lane->too_deep = token->depth - PPI_MAX_DEPTH;
     return;
   }
   // What was left open inside it is abandoned, in the same commit.
@@ -321,7 +333,7 @@ static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
   uint32_t num = num_emitted(lane, token->depth);
   ppi_lane_close(base, lane, token->depth, closing);
   ppi_emit_pop(num);
-  ppi_thread_tell_last(lane, token->depth, PPI_DEPTH(word));
+  ppi_thread_tell_last(lane, token->depth, depth);
 }
 
 // A scope of an older epoch was cut at its edge. No raw pop will come for it:
@@ -348,7 +360,7 @@ static __attribute__((noinline)) void scope_pop_apart(
     scope_was_cut(lane, token);
   else if (token->lane != lane)
     ppi_count(&lane->unmatched, 1);
-  else if (PPI_DEPTH(lane->commit) != token->depth + 1)
+  else if (ppi_lane_depth(lane) != token->depth + 1)
     scope_pop_uneven(base, lane, token);
   else if (!ppi_frame_pop(base, lane))
     ppi_mark_pop_apart(base, lane);
@@ -358,7 +370,7 @@ static __attribute__((noinline)) void scope_pop_apart(
 static __attribute__((noinline)) void scope_pop_anew(
     const pprof_scope_token *token) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (lane)
     scope_pop_apart(thread, lane, token);
   else
@@ -442,7 +454,7 @@ static __attribute__((noinline)) void single_apart(ppi_thread *thread,
 static __attribute__((noinline)) void single_anew(pprof_site *site,
                                                   uint8_t kind, double value) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   if (lane) single_apart(thread, lane, site, kind, value);
 }
 
@@ -461,13 +473,13 @@ static __attribute__((noinline)) void single_timed(ppi_record *record) {
 
 // What a record next on the stack inherits; false: more than one flow.
 static inline bool inherit_one(ppi_lane *lane, uint64_t word, uint64_t *flow) {
-  uint64_t offset = ppi_frame_offset(word & 0xffffu);
-  if (offset) {
-    const ppi_frame *around = ppi_frame_at(lane, offset) - 1;
+  uint64_t depth = word & 0xffffu;
+  *flow = 0;
+  if (depth) {
+    const ppi_frame *around = ppi_frame_at(lane, depth) - 1;
     if (PPI_UNLIKELY(around->num_flows > 1)) return false;
-    offset = around->flow;
+    *flow = around->flow;
   }
-  *flow = offset;
   return true;
 }
 

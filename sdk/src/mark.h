@@ -20,8 +20,8 @@ typedef struct ppi_inherited {
 static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
   uint32_t depth = PPI_DEPTH(lane->commit);
   ppi_inherited inherited = {0, NULL, 0, (uint16_t)depth};
-  if (depth == 0 || depth > PPI_MAX_FRAMES) return inherited;
-  const ppi_frame *frame = &lane->frames[depth - 1];
+  if (depth == 0 || depth > lane->num_frames) return inherited;
+  const ppi_frame *frame = ppi_lane_frames(lane) + depth - 1;
   inherited.flow = frame->flow;
   inherited.more_flows = lane->flow_stack;
   inherited.num_more = frame->num_flows > 1 ? frame->num_flows - 1u : 0;

@@ -13,8 +13,8 @@ ppi_work ppi_work_read(const pprof_work_amount *amount) {
 
 static ppi_frame *innermost(ppi_lane *lane) {
   uint32_t depth = PPI_DEPTH(lane->commit);
-  if (depth == 0 || depth > PPI_MAX_FRAMES) return NULL;
-  return &lane->frames[depth - 1];
+  if (depth == 0 || depth > lane->num_frames) return NULL;
+  return ppi_lane_frames(lane) + depth - 1;
 }
 
 // Said of no range: lost, unless that range was cut at an edge, or may be a
@@ -54,7 +54,7 @@ static void add_flow(ppi_lane *lane, uint64_t flow) {
 
 void pprof_flow(uint64_t flow) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   add_flow(lane, flow);
   ppi_leave(thread);
@@ -66,7 +66,7 @@ static void add_work(ppi_lane *lane, ppi_work amount) {
     lose_addition(lane);
     return;
   }
-  ppi_work *work = &lane->work[PPI_DEPTH(lane->commit) - 1];
+  ppi_work *work = ppi_lane_work(lane) + PPI_DEPTH(lane->commit) - 1;
   if (!(frame->flags & PPI_FRAME_WORK)) *work = (ppi_work){0};
   work->items += amount.items;
   work->bytes += amount.bytes;
@@ -78,7 +78,7 @@ static void add_work(ppi_lane *lane, ppi_work amount) {
 
 void pprof_work(const pprof_work_amount *work) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   add_work(lane, ppi_work_read(work));
   ppi_leave(thread);

@@ -19,7 +19,7 @@ static int compare_costs(const void *a, const void *b) {
 static uint64_t measure_cost_x1000(ppi_lane *lane, uint8_t *memory) {
   uint64_t ticks[COST_RUNS];
   for (int run = 0; run < COST_RUNS; run++) {
-    lane->commit = 0;
+    lane->commit = PPI_SLOTS_PER_CHUNK << 16;
     uint64_t start = ppi_clock_ticks();
     for (int i = 0; i < COST_PAIRS; i++) {
       ppi_frame_push(lane, 1);
@@ -36,8 +36,10 @@ uint64_t ppi_mark_cost_x1000(void) {
   uint8_t *memory = ppi_alloc(2 * PPI_CHUNK_SIZE);
   if (!memory) return 0;
   ppi_lane *lane = (ppi_lane *)(void *)memory;
-  lane->directory[0] = 1;
-  lane->capacity = PPI_SLOTS_PER_CHUNK;
+  lane->directory[1] = PPI_UNITS_PER_CHUNK;
+  lane->capacity = 2 * PPI_SLOTS_PER_CHUNK;
+  lane->frames_at = PPI_OWN_FRAMES_AT;
+  lane->num_frames = PPI_LANE_FRAMES;
   uint64_t cost = measure_cost_x1000(lane, memory);
   ppi_free(memory);
   return cost;

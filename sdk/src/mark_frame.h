@@ -66,26 +66,29 @@ static inline void ppi_record_set(ppi_record *record, uint32_t depth,
 static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
   uint64_t depth = word & 0xffffu;
   return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
-         PPI_LIKELY(depth < PPI_MAX_FRAMES);
+         PPI_LIKELY(depth < lane->num_frames);
 }
-// Where frame `depth` lies in the frames.
-static inline uint64_t ppi_frame_offset(uint64_t depth) {
+// Frame `depth`.
+static inline ppi_frame *ppi_frame_at(ppi_lane *lane, uint64_t depth) {
   uint64_t offset = depth * sizeof(ppi_frame);
   PPI_COMPUTED(offset);
-  return offset;
-}
-static inline ppi_frame *ppi_frame_at(ppi_lane *lane, uint64_t offset) {
-  return (ppi_frame *)(void *)((char *)lane->frames + offset);
+  offset += (uint64_t)lane->frames_at;
+  PPI_COMPUTED(offset);
+  return (ppi_frame *)(void *)((char *)lane + offset);
 }
 static inline ppi_frame *ppi_frame_fill(ppi_lane *lane, uint64_t word,
                                         uint32_t site, uint8_t flags) {
-  uint64_t offset = ppi_frame_offset(word & 0xffffu);
-  ppi_frame *frame = ppi_frame_at(lane, offset);
-  if (offset == 0) {
+  uint64_t depth = word & 0xffffu;
+  ppi_frame *frame;
+  if (depth == 0) {
+    frame = ppi_lane_frames(lane);
     frame->flow = 0;
     ppi_frame_set(frame, site, 0, flags);
   } else {
-    frame->flow = frame[-1].flow;
+    frame = ppi_frame_at(lane, depth);
+    uint64_t flow = frame[-1].flow;
+    PPI_COMPUTED(flow);  // or gcc makes one vector of the two stores
+    frame->flow = flow;
     ppi_frame_set(frame, site, frame[-1].num_flows, flags);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -104,8 +107,8 @@ static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
 static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
                                            uint64_t word) {
   uint64_t depth = (uint64_t)PPI_DEPTH(word) - 1;
-  if (PPI_UNLIKELY(depth >= PPI_MAX_FRAMES)) return NULL;
-  const ppi_frame *frame = ppi_frame_at(lane, ppi_frame_offset(depth));
+  if (PPI_UNLIKELY(depth >= lane->num_frames)) return NULL;
+  const ppi_frame *frame = ppi_frame_at(lane, depth);
   if (PPI_UNLIKELY(ppi_frame_extras(frame) > 1)) return NULL;
   ppi_record *record = ppi_lane_slot(base, lane, PPI_HEAD(word));
   PPI_COMPUTED(record);

@@ -292,7 +292,7 @@ static __attribute__((noinline)) uint64_t range_begin_apart(ppi_thread *thread,
 
 static __attribute__((noinline)) uint64_t range_begin_anew(pprof_site *site) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, true);
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   return lane ? range_begin_apart(thread, lane, site) : 0;
 }
 
@@ -387,7 +387,7 @@ static __attribute__((noinline)) void range_end_apart(ppi_thread *thread,
 
 static __attribute__((noinline)) void range_end_anew(uint64_t id) {
   ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (lane) range_end_apart(thread, lane, id);
 }
 
@@ -467,7 +467,7 @@ static void lose_addition(ppi_lane *lane, uint64_t id) {
 void pprof_range_flow(pprof_range range, uint64_t flow) {
   ppi_thread *thread;
   if (range.id == 0) return;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   ppi_slot_ref ref;
   if (flow == 0) {
@@ -483,7 +483,7 @@ void pprof_range_flow(pprof_range range, uint64_t flow) {
 void pprof_range_work(pprof_range range, const pprof_work_amount *work) {
   ppi_thread *thread;
   if (range.id == 0) return;
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   ppi_slot_ref ref;
   ppi_work amount = ppi_work_read(work);

@@ -261,22 +261,14 @@ static void set_finished(ppi_finished *place, const ppi_slot *slot,
   __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
 }
 
-static ppi_lane *lane_in_place(const ppi_spool *spool, uint32_t place) {
-  uint32_t chunk =
-      __atomic_load_n(&spool->header->lanes[place], __ATOMIC_ACQUIRE);
-  return chunk ? ppi_spool_chunk(spool, chunk) : NULL;
-}
-
 // NULL: its thread has gone. Where it was found last it is looked for first.
 static ppi_lane *find_lane(const ppi_spool *spool, uint32_t id) {
   static uint16_t places[256];  // one collector per process
   uint16_t *hint = &places[id % 256];
-  uint32_t num =
-      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
-  num = PPI_MIN(num, PPI_MAX_LANES);
+  uint32_t num = ppi_spool_num_lanes(spool);
   for (uint32_t i = 0; i < num; i++) {
     uint32_t place = (*hint + i) % num;
-    ppi_lane *lane = lane_in_place(spool, place);
+    ppi_lane *lane = ppi_spool_lane(spool, place);
     // Only the collector makes a lane another's.
     if (!lane ||
         __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LIVE ||

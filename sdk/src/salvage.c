@@ -117,10 +117,9 @@ static bool read_texts(ppi_salvage *salvage) {
   return true;
 }
 
-// The lane in slot `i`, or NULL: none, or not believed (ppi_salvage_check).
+// The lane in place `i`, or NULL: none, or not believed (ppi_salvage_check).
 static ppi_lane *lane_at(const ppi_spool *spool, uint32_t i) {
-  uint32_t chunk = spool->header->lanes[i];
-  return chunk ? ppi_spool_chunk(spool, chunk) : NULL;
+  return ppi_spool_lane(spool, i);
 }
 
 static uint32_t num_lanes(const ppi_spool *spool) {
@@ -144,8 +143,8 @@ static uint64_t find_last_ticks(const ppi_spool *spool) {
     const ppi_lane *lane = lane_at(spool, i);
     if (!lane) continue;
     uint64_t word = ppi_lane_word(lane);
-    uint32_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
-    if (open) last = PPI_MAX(last, lane->frames[open - 1].start);
+    uint32_t open = ppi_lane_num_open(lane, word);
+    if (open) last = PPI_MAX(last, ppi_lane_frames(lane)[open - 1].start);
     if (PPI_HEAD(word) <= lane->kept) continue;
     const ppi_record *record =
         ppi_lane_slot(spool->base, lane, PPI_HEAD(word) - 1);
@@ -331,7 +330,8 @@ typedef struct kept_query {
 static uint64_t first_wanted(const kept_query *query, uint32_t lane,
                              uint64_t kept_here) {
   uint64_t kept = query->kept ? query->kept(query->user, lane) : 0;
-  return PPI_MAX(kept, kept_here);
+  // What a damaged log says leads nowhere.
+  return PPI_MIN(PPI_MAX(kept, kept_here), UINT64_MAX - PPI_FIRST_SLOT);
 }
 
 typedef struct table_entry {
@@ -387,7 +387,8 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
     if (!lane || status != PPROF_STATUS_OK) continue;
-    uint64_t from = first_wanted(query, lane->id, lane->kept);
+    uint64_t from = PPI_FIRST_SLOT +
+                    first_wanted(query, lane->id, lane->kept - PPI_FIRST_SLOT);
     ppi_tally_add(
         &drain->tally, lane->id, PPI_TOTAL_EXCLUDED,
         ppi_drain_excluded(drain, lane, lane->kept,

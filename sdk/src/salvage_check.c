@@ -57,28 +57,58 @@ pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
   return PPROF_STATUS_OK;
 }
 
-// Makes a pool chunk this caller's; false when it is none, or somebody's.
-static bool claim(const ppi_spool *spool, uint8_t *claimed, uint32_t chunk) {
+// Makes part of a pool chunk this caller's, a bit for the size of a lane; false
+// when it is none, or somebody's.
+static bool claim_part(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk,
+                       uint8_t part) {
   const ppi_spool_header *header = spool->header;
   if (chunk < header->pool_first || chunk >= header->num_chunks) return false;
-  if (claimed[chunk]) return false;
-  claimed[chunk] = 1;
+  if (claimed[chunk] & part) return false;
+  claimed[chunk] |= part;
   return true;
+}
+PPI_STATIC_ASSERT(PPI_LANES_PER_CHUNK == 8, "a bit each");
+
+static bool claim(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk) {
+  return claim_part(spool, claimed, chunk, 0xff);
 }
 
 // Frames that only keep the balance have no slot.
 static uint64_t num_to_come(const ppi_lane *lane, uint64_t open) {
   uint64_t num = 0;
   for (uint64_t i = 0; i < open; i++)
-    num += !(lane->frames[i].flags & PPI_FRAME_UNRECORDED);
+    num += !(ppi_lane_frames(lane)[i].flags & PPI_FRAME_UNRECORDED);
   return num;
 }
 
-static void check_frames(ppi_lane *lane, uint64_t open) {
-  for (uint64_t i = 0; i < open; i++) {
-    ppi_frame *frame = &lane->frames[i];
+// Its frames lie in itself, or in a chunk of its own. One that has left and has
+// none open may have given that back.
+static bool check_frames(const ppi_spool *spool, uint8_t *claimed,
+                         ppi_lane *lane) {
+  uint64_t word = ppi_lane_word(lane);
+  bool is_deep = lane->frames_at != PPI_OWN_FRAMES_AT && PPI_DEPTH(word) != 0;
+  uint32_t most = is_deep ? PPI_MAX_FRAMES : PPI_LANE_FRAMES;
+  if (!is_deep) lane->frames_at = PPI_OWN_FRAMES_AT;
+  lane->num_frames = PPI_MIN(lane->num_frames, most);
+  uint64_t at =
+      (uint64_t)((uint8_t *)lane - spool->base) + (uint64_t)lane->frames_at;
+  if (is_deep &&
+      (at % PPI_CHUNK_SIZE != 0 || !claim(spool, claimed, at / PPI_CHUNK_SIZE)))
+    return false;
+  for (uint64_t i = 0; i < ppi_lane_num_open(lane, word); i++) {
+    ppi_frame *frame = ppi_lane_frames(lane) + i;
     if (frame->num_flows > PPI_MAX_FLOWS) frame->num_flows = 0;
   }
+  return true;
+}
+
+// Chunk `k` of the lane's directory: the first is the lane itself.
+static bool check_chunk(const ppi_spool *spool, uint8_t *claimed,
+                        const ppi_lane *lane, uint64_t k) {
+  uint32_t unit = lane->directory[k % PPI_LANE_CHUNKS];
+  if (k == 0) return unit == ppi_lane_first_unit(spool->base, lane);
+  return unit % PPI_UNITS_PER_CHUNK == 0 &&
+         claim(spool, claimed, unit / PPI_UNITS_PER_CHUNK);
 }
 
 // The slots from the kept ones up to what open frames need must lie in chunks
@@ -87,21 +117,20 @@ static bool check_lane(const ppi_spool *spool, uint8_t *claimed,
                        ppi_lane *lane) {
   uint64_t word = ppi_lane_word(lane);
   uint64_t head = PPI_HEAD(word);
-  uint64_t open = PPI_MIN(PPI_DEPTH(word), PPI_MAX_FRAMES);
-  uint64_t need = head + num_to_come(lane, open);
+  if (!check_frames(spool, claimed, lane)) return false;
+  uint64_t need = head + num_to_come(lane, ppi_lane_num_open(lane, word));
   uint64_t first = lane->kept / PPI_SLOTS_PER_CHUNK;
   uint64_t end = (need + PPI_SLOTS_PER_CHUNK - 1) / PPI_SLOTS_PER_CHUNK;
-  if (lane->kept > head || need > lane->capacity ||
-      lane->freed_chunks > first || end - first > PPI_LANE_CHUNKS)
+  if (lane->kept < PPI_FIRST_SLOT || lane->kept > head ||
+      need > lane->capacity || lane->freed_chunks > first ||
+      end - first > PPI_LANE_CHUNKS)
     return false;
   // Nothing is left to be read; its chunks may be others' already.
   if (need == lane->kept) end = first;
   for (uint64_t k = first; k < end; k++)
-    if (!claim(spool, claimed, lane->directory[k % PPI_LANE_CHUNKS]))
-      return false;
+    if (!check_chunk(spool, claimed, lane, k)) return false;
   lane->capacity = end * PPI_SLOTS_PER_CHUNK;
   lane->freed_chunks = first;
-  check_frames(lane, open);
   return true;
 }
 
@@ -109,8 +138,10 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
   ppi_spool_header *header = spool->header;
   header->num_lane_slots = PPI_MIN(header->num_lane_slots, PPI_MAX_LANES);
   for (uint32_t i = 0; i < header->num_lane_slots; i++) {
-    bool good = claim(spool, claimed, header->lanes[i]);
-    ppi_lane *lane = good ? ppi_spool_chunk(spool, header->lanes[i]) : NULL;
+    uint32_t number = header->lanes[i];
+    bool good = claim_part(spool, claimed, number / PPI_LANES_PER_CHUNK,
+                           (uint8_t)(1u << number % PPI_LANES_PER_CHUNK));
+    ppi_lane *lane = good ? ppi_spool_lane(spool, i) : NULL;
     good =
         lane && (lane->state == PPI_LANE_LIVE || lane->state == PPI_LANE_LEFT);
     if (!good || !check_lane(spool, claimed, lane)) header->lanes[i] = 0;

@@ -28,7 +28,7 @@ typedef enum ppi_session_phase {
 typedef struct ppi_cursor {
   uint32_t lane_id;        // the lane the cursor belongs to
   uint64_t next;           // first slot not delivered
-  uint64_t delivered_end;  // end of the last record that went to sinks
+  uint64_t delivered_end;  // as sinks count, of the last record they got
   uint64_t snapshot;       // head to drain to in this cycle
 } ppi_cursor;
 
@@ -125,6 +125,7 @@ struct pprof_session {
   ppi_clock_sample first_sample;
   uint64_t checkpoint_ticks;  // of the last such look that was whole
   uint64_t last_second_ticks;
+  uint32_t num_left;    // lanes whose thread is gone, and not their records
   uint64_t cut_before;  // wandering ranges begun before this are cut
   uint64_t stop_ticks;
   ppi_resolve_stats resolve_stats;
@@ -144,7 +145,6 @@ void ppi_collector_keep_error(pprof_session *session, pprof_status status);
 void ppi_collector_see_edges(pprof_session *session);
 // The collector's. ppi_collector_lane answers the lane in slot `i` with its
 // cursor set to it; NULL when there is none that holds anything.
-uint32_t ppi_collector_num_lanes(const ppi_spool *spool);
 ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i);
 // ppi_stats_publish makes pprof_session_stats answer what is true now.
 void ppi_stats_publish(pprof_session *session);

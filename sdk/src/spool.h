@@ -8,7 +8,8 @@
 //   then      names area (definitions, append-only)
 //   then      staging ring of the log writer
 //   then      ring of the flight recorder, where there is one
-//   then      pool: lanes (a chunk each), their rings, device tables
+//   then      pool: lanes (eight in a chunk), their rings and deep stacks,
+//             device tables
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
@@ -24,7 +25,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 3u
+#define PPI_SPOOL_VERSION 4u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -85,9 +86,19 @@ typedef struct ppi_work {
 #define PPI_CPU_NO_PLACE 255u
 #define PPI_MAX_FRAMES 512u
 #define PPI_MAX_DEPTH 65535u
-#define PPI_FLOW_STACK 1024u
 #define PPI_MAX_FLOWS 64u
-#define PPI_LANE_CHUNKS 2048u
+// A lane begins with what it has in itself; more frames, and more records, each
+// take a chunk. Its slots are numbered so that those in it are the last of the
+// first chunk that its directory counts: nothing differs where it goes on.
+#define PPI_LANE_SIZE 8192u
+#define PPI_LANES_PER_CHUNK (PPI_CHUNK_SIZE / PPI_LANE_SIZE)
+#define PPI_LANE_FRAMES 16u
+#define PPI_LANE_RECORDS 64u
+#define PPI_FIRST_SLOT (PPI_SLOTS_PER_CHUNK - PPI_LANE_RECORDS)
+#define PPI_LANE_CHUNKS 1024u
+// What directories count in.
+#define PPI_UNIT 2048u
+#define PPI_UNITS_PER_CHUNK (PPI_CHUNK_SIZE / PPI_UNIT)
 // Lanes over the life of a session; threads beyond are counted lost.
 #define PPI_MAX_LANE_IDS 100000u
 
@@ -113,20 +124,26 @@ typedef struct ppi_finished {
 
 // One thread's row. `commit` is the one word that publishes: head << 16 |
 // depth, stored by the owner (release), read by the collector (acquire). Slot
-// s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) % PPI_LANE_CHUNKS].
-// Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to the lane.
+// s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) % PPI_LANE_CHUNKS], from
+// PPI_FIRST_SLOT on; what sinks know is how many slots lie before it there.
+// Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to the lane, 0
+// being its own records.
 typedef struct ppi_lane {
   uint64_t commit;
   uint64_t capacity;     // owner: first slot beyond its chunks
+  int64_t frames_at;     // owner: where its frames lie, in bytes from here
+  uint64_t num_frames;   // owner: room there; read before `frames_at`
   uint32_t stack_epoch;  // the epoch the open frames belong to
   uint32_t edge;         // compare-and-swapped by who cuts the stack
   uint32_t before_left;  // surplus pops that belong to frames cut earlier
+  uint32_t too_deep;     // open ranges beyond PPI_MAX_DEPTH
   uint32_t state;
   uint64_t lost, unmatched, begun_before, excluded, flows_lost, device_lost;
   uint64_t interrupted;  // markers lost because they interrupted one; atomic
   uint32_t id;
   uint32_t tid;
-  uint64_t collector_line_[4];
+  uint32_t place;  // of the header's lanes; it stays
+  uint64_t collector_line_[2];
   uint64_t kept;          // collector: records below survive elsewhere
   uint64_t freed_chunks;  // collector: chunks below went back to the pool
   // Collector: how many records below a `kept` are in no log, for the lane's
@@ -138,12 +155,20 @@ typedef struct ppi_lane {
   // Collector: records below went with blocks that the flight recorder's ring
   // has dropped, and are counted there.
   uint64_t dropped;
+  ppi_frame own_frames[PPI_LANE_FRAMES] __attribute__((aligned(64)));
+  ppi_work own_work[PPI_LANE_FRAMES];
+  uint64_t flow_stack[PPI_MAX_FLOWS];
   uint32_t directory[PPI_LANE_CHUNKS];
+  ppi_record own_records[PPI_LANE_RECORDS] __attribute__((aligned(PPI_UNIT)));
+} ppi_lane;
+PPI_STATIC_ASSERT(sizeof(ppi_lane) == PPI_LANE_SIZE, "found by its number");
+
+// A chunk that is a lane's stack, once that is deeper than what it has itself.
+typedef struct ppi_deep_stack {
   ppi_frame frames[PPI_MAX_FRAMES];
   ppi_work work[PPI_MAX_FRAMES];
-  uint64_t flow_stack[PPI_FLOW_STACK];
-} ppi_lane;
-PPI_STATIC_ASSERT(sizeof(ppi_lane) <= PPI_CHUNK_SIZE, "a lane is one chunk");
+} ppi_deep_stack;
+PPI_STATIC_ASSERT(sizeof(ppi_deep_stack) <= PPI_CHUNK_SIZE, "a chunk");
 
 enum {
   PPI_SLOT_FREE = 0,
@@ -253,6 +278,7 @@ typedef struct ppi_spool_header {
   uint32_t num_lanes;       // ids given out
   uint32_t num_tables;
   uint32_t num_free;    // chunks on the free list; atomic
+  uint32_t lane_hint;   // atomic: a spare lane may lie from here on
   uint32_t invalid;     // atomic: calls that made no sense
   uint64_t num_edges;   // appended so far; edge n lies at n % PPI_MAX_EDGES
   uint64_t edges_done;  // collector: edges below need no lane any more
@@ -273,7 +299,7 @@ typedef struct ppi_spool_header {
   uint64_t own_cost_ns_x1000;
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
   uint32_t tables[PPI_MAX_TABLES];  // chunk numbers
-  uint32_t lanes[PPI_MAX_LANES];    // chunk numbers; 0 = none
+  uint32_t lanes[PPI_MAX_LANES];    // in units of PPI_LANE_SIZE; 0 = none
   ppi_edge edges[PPI_MAX_EDGES];
   ppi_finished finished[PPI_FINISHED_STREAMS];  // collector
 } ppi_spool_header;
@@ -358,13 +384,43 @@ static inline void *ppi_spool_chunk(const ppi_spool *spool, uint32_t chunk) {
 static inline ppi_staging *ppi_spool_staging(const ppi_spool *spool) {
   return (ppi_staging *)(void *)(spool->base + spool->header->staging_offset);
 }
+// The lane in a place of the header's, NULL where there is none.
+static inline ppi_lane *ppi_spool_lane(const ppi_spool *spool, uint32_t place) {
+  uint64_t lane =
+      __atomic_load_n(&spool->header->lanes[place], __ATOMIC_ACQUIRE);
+  return lane ? (ppi_lane *)(void *)(spool->base + lane * PPI_LANE_SIZE) : NULL;
+}
+static inline uint32_t ppi_spool_num_lanes(const ppi_spool *spool) {
+  uint32_t num =
+      __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
+  return PPI_MIN(num, PPI_MAX_LANES);
+}
 static inline ppi_record *ppi_lane_slot(const uint8_t *base,
                                         const ppi_lane *lane, uint64_t slot) {
-  uint64_t chunk =
-      lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
+  uint64_t unit = lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
   uint64_t in_chunk = slot * sizeof(ppi_record) % PPI_CHUNK_SIZE;
   PPI_COMPUTED(in_chunk);
-  return (ppi_record *)(void *)(base + chunk * PPI_CHUNK_SIZE + in_chunk);
+  return (ppi_record *)(void *)(base + unit * PPI_UNIT + in_chunk);
+}
+// What the directory has for the lane's own records.
+static inline uint32_t ppi_lane_first_unit(const uint8_t *base,
+                                           const ppi_lane *lane) {
+  const uint8_t *own = (const uint8_t *)lane->own_records;
+  uint64_t before = PPI_FIRST_SLOT * sizeof(ppi_record);
+  return (uint32_t)(((uint64_t)(own - base) - before) / PPI_UNIT);
+}
+#define PPI_OWN_FRAMES_AT ((int64_t)offsetof(ppi_lane, own_frames))
+static inline ppi_frame *ppi_lane_frames(const ppi_lane *lane) {
+  return (ppi_frame *)(void *)((char *)lane + lane->frames_at);
+}
+static inline ppi_work *ppi_lane_work(ppi_lane *lane) {
+  if (lane->frames_at == PPI_OWN_FRAMES_AT) return lane->own_work;
+  return (ppi_work *)(void *)(ppi_lane_frames(lane) + PPI_MAX_FRAMES);
+}
+// Open ranges that have a frame, of those that `commit` counts.
+static inline uint32_t ppi_lane_num_open(const ppi_lane *lane,
+                                         uint64_t commit) {
+  return (uint32_t)PPI_MIN(commit & 0xffffu, lane->num_frames);
 }
 static inline ppi_slot *ppi_table_slot(const uint8_t *base,
                                        const ppi_table *table, uint32_t index) {

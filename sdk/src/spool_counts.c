@@ -22,10 +22,9 @@ void ppi_spool_counts(const ppi_spool *spool, uint64_t out[PPI_NUM_TOTALS]) {
   memcpy(out, header->retired[header->retired_word & 1],
          sizeof header->retired[0]);
   out[PPI_TOTAL_EXCLUDED] = 0;
-  uint32_t num = __atomic_load_n(&header->num_lane_slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < PPI_MIN(num, PPI_MAX_LANES); i++) {
-    uint32_t chunk = __atomic_load_n(&header->lanes[i], __ATOMIC_ACQUIRE);
-    const ppi_lane *lane = chunk ? ppi_spool_chunk(spool, chunk) : NULL;
+  uint32_t num = ppi_spool_num_lanes(spool);
+  for (uint32_t i = 0; i < num; i++) {
+    const ppi_lane *lane = ppi_spool_lane(spool, i);
     uint32_t state =
         lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
     if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT) add_lane(lane, out);
@@ -68,10 +67,9 @@ void ppi_spool_note_dropped(const uint64_t *ends, size_t num) {
   if (!recorder->serial) return;
   const ppi_spool *spool = &recorder->spool;
   const ppi_spool_header *header = spool->header;
-  uint32_t lanes = __atomic_load_n(&header->num_lane_slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < PPI_MIN(lanes, PPI_MAX_LANES); i++) {
-    uint32_t chunk = __atomic_load_n(&header->lanes[i], __ATOMIC_ACQUIRE);
-    ppi_lane *lane = chunk ? ppi_spool_chunk(spool, chunk) : NULL;
+  uint32_t lanes = ppi_spool_num_lanes(spool);
+  for (uint32_t i = 0; i < lanes; i++) {
+    ppi_lane *lane = ppi_spool_lane(spool, i);
     uint32_t state =
         lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
     if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)

@@ -15,7 +15,7 @@ static void add_up(pprof_session *session, const ppi_spool *spool,
   for (size_t lane = 0; lane < tally->num_lanes; lane++)
     for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
       v[key] += tally->lanes[lane][key];
-  for (uint32_t i = 0; i < ppi_collector_num_lanes(spool); i++) {
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_collector_lane(session, i);
     if (!lane) continue;
     v[PPI_TOTAL_LOST] +=

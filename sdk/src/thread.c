@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread blocks: attaching, leaving, catching up with edges, fork, and the
-// epoch that switches all markers.
-#include "thread.h"
+// Thread blocks: attaching, leaving, names, fork, and the epoch that switches
+// all markers.
+#include "thread_impl.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture.h"
 #include "emit.h"
 
 uint32_t pprof_epoch_;
@@ -57,12 +56,6 @@ static ppi_thread attaching = {.busy = 1};
 static void leave_process_lanes(void *block);
 static void leave(ppi_thread *thread);
 
-static void forget_lanes(ppi_thread *thread, int order) {
-  __atomic_store_n(&thread->lane, NULL, order);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
-    __atomic_store_n(&thread->domains[i].lane, NULL, order);
-}
-
 static void in_forked_child(void) {
   ppi_thread *self = ppi_thread_self;
   pthread_mutex_init(&threads.mutex, NULL);
@@ -76,7 +69,7 @@ static void in_forked_child(void) {
   }
   for (ppi_thread *thread = threads.list; thread; thread = thread->next) {
     thread->lane_epoch = PPI_NO_EPOCH;
-    forget_lanes(thread, __ATOMIC_RELAXED);
+    ppi_thread_take_lanes(thread);
     thread->device_depth = 0;
     thread->num_beside = 0;
     thread->joining = 0;
@@ -186,7 +179,7 @@ static ppi_thread *find_gone(uint32_t self) {
 }
 
 static void set_up_block(ppi_thread *thread) {
-  forget_lanes(thread, __ATOMIC_RELAXED);
+  ppi_thread_take_lanes(thread);
   memset(thread->domains, 0, sizeof thread->domains);
   thread->lane_epoch = PPI_NO_EPOCH;
   thread->serial = 0;
@@ -229,21 +222,6 @@ ppi_thread *ppi_thread_attach(void) {
   return thread;
 }
 
-static void count_lost_for_want_of_lane(void) {
-  __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
-                     __ATOMIC_RELAXED);
-}
-
-void ppi_thread_interrupted(ppi_thread *thread) {
-  if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
-  ppi_lane *lane = ppi_thread_lane(thread, 0);
-  // What was stuck in a marker may go on in its own session's memory.
-  if (lane && thread->serial == ppi_recorder_in_force.serial)
-    __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
-  else
-    count_lost_for_want_of_lane();
-}
-
 static void copy_name(char to[PPI_THREAD_NAME], const char *name) {
   size_t len = strnlen(name, PPI_THREAD_NAME - 1);
   // No half of a UTF-8 character at the end.
@@ -253,9 +231,7 @@ static void copy_name(char to[PPI_THREAD_NAME], const char *name) {
   to[len] = 0;
 }
 
-// The name that another thread gave this one, if any; the system's where it
-// has none at all.
-static void find_name(ppi_thread *thread) {
+void ppi_thread_find_name(ppi_thread *thread) {
   if (__atomic_load_n(&threads.has_os_names, __ATOMIC_RELAXED)) {
     pthread_mutex_lock(&threads.mutex);
     for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
@@ -273,126 +249,6 @@ static void forget_os_name(uint32_t tid) {
   for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
     if (threads.os_names[i].tid == tid) threads.os_names[i].tid = 0;
   pthread_mutex_unlock(&threads.mutex);
-}
-
-// A row is named after its thread, and after its domain where it has one.
-static void define_lane(const ppi_thread *thread, const ppi_lane *lane,
-                        uint32_t domain, const char *name) {
-  char full[PPI_THREAD_NAME + 256];
-  snprintf(full, sizeof full, domain ? "%s [%.200s]" : "%s", name,
-           ppi_domain_name(domain));
-  pprof_definition definition = {PPROF_DEFINITION_LANE, lane->id, 0, 0,
-                                 thread->tid,           full};
-  if (!ppi_names_define(ppi_recorder_in_force.names, &definition))
-    __atomic_fetch_add(&ppi_recorder_in_force.spool.header->names_overflowed, 1,
-                       __ATOMIC_RELAXED);
-}
-
-// One of a thread's lanes: its own (domain 0), or that in a domain.
-typedef struct place {
-  ppi_lane **lane;
-  uint32_t *serial;
-  uint32_t domain;
-} place;
-
-static ppi_lane *join_session(ppi_thread *thread, const place *at,
-                              uint32_t epoch) {
-  ppi_spool *spool = &ppi_recorder_in_force.spool;
-  // A checkpoint does not trust a look at this thread until its lane is here.
-  __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
-  ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
-  if (lane) {
-    const ppi_edge *began = ppi_edge_into(spool->header, epoch);
-    if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
-        !(began->flags & PPI_EDGE_START))
-      lane->before_left = UINT32_MAX;
-    find_name(thread);
-    define_lane(thread, lane, at->domain, thread->name);
-    *at->serial = ppi_recorder_in_force.serial;
-    if (at->domain == 0) thread->device_depth = 0;
-    __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
-  }
-  __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
-  return lane;
-}
-
-static ppi_lane *lose(ppi_lane *lane, bool counts) {
-  if (counts) {
-    ppi_count(&lane->lost, 1);
-    // Its pop will find nothing: that one was begun before.
-    if (lane->before_left != UINT32_MAX)
-      __atomic_fetch_add(&lane->before_left, 1, __ATOMIC_RELAXED);
-  }
-  return NULL;
-}
-
-// The collector may be cutting this very stack; whoever swaps the edge word
-// does it.
-static ppi_lane *follow(ppi_lane *lane, uint32_t epoch, bool counts) {
-  uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
-  if (stack_epoch == epoch) return lane;
-  if (!__atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return lose(lane, counts);
-  ppi_lane_cut(&ppi_recorder_in_force.spool, lane, epoch);
-  return lane;
-}
-
-bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {
-  return follow(lane, epoch, true) != NULL;
-}
-
-static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
-                          bool counts) {
-  if (epoch == 0) return NULL;
-  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
-  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
-    lane = join_session(thread, at, epoch);
-    if (!lane && counts) count_lost_for_want_of_lane();
-    return lane;
-  }
-  return follow(lane, epoch, counts);
-}
-
-// Where markers fence themselves, each comes by here.
-ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts) {
-  const place own = {&thread->lane, &thread->serial, 0};
-  if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  ppi_lane *lane = NULL;
-  // Off since the first look, or a raw clone's child, where the lane is not
-  // even mapped. (A lane that the collector cut is of epoch 0, too.)
-  if (epoch) lane = catch_up(thread, &own, epoch, counts);
-  if (!lane) {
-    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  } else if (!thread->fence) {
-    thread->lane_epoch = epoch;
-    thread->epoch_ticks =
-        ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
-  }
-  return lane;
-}
-
-// The domain's place, which is its first free one from its number on; NULL:
-// there are too many.
-static ppi_domain_lane *find_place(ppi_thread *thread, uint32_t domain) {
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    ppi_domain_lane *at = &thread->domains[(domain + i) % PPI_DOMAIN_LANES];
-    if (at->domain == 0) at->domain = domain;
-    if (at->domain == domain) return at;
-  }
-  return NULL;
-}
-
-ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
-                                 uint32_t epoch, bool counts) {
-  ppi_domain_lane *found = find_place(thread, domain);
-  if (!found) {
-    if (counts) count_lost_for_want_of_lane();
-    return NULL;
-  }
-  const place at = {&found->lane, &found->serial, domain};
-  return catch_up(thread, &at, epoch, counts);
 }
 
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
@@ -420,53 +276,13 @@ uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   return id;
 }
 
-// Frames that were closed a moment ago are still there to be read.
-void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
-  for (uint32_t i = PPI_MIN(to, PPI_MAX_FRAMES); i-- > from;)
-    if (lane->frames[i].flags & PPI_FRAME_LAST)
-      ppi_capture_ended(lane->frames[i].site);
-}
-
-static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
-  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
-  bool is_live = false;
-  // A raw clone's child, whose page was wiped, has no lane mapped.
-  // A session that has stopped, or stops now, has no use for the lane: its
-  // serial left the page before the stop looked for busy threads.
-  uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
-  if (lane && serial && serial == *at->serial) {
-    // While nothing is recorded the collector cuts the stack at its edge.
-    if (epoch && catch_up(thread, at, epoch, false)) {
-      uint32_t open = PPI_DEPTH(lane->commit);
-      // What a thread that is gone took of its CPU nobody can ask any more.
-      bool is_self = thread == ppi_thread_self;
-      ppi_lane_make_room(&ppi_recorder_in_force.spool, lane, 0);
-      ppi_lane_close(
-          ppi_recorder_in_force.spool.base, lane, 0,
-          (ppi_closing){
-              ppi_clock_ticks(), PPROF_FLAG_ABANDONED, PPROF_FLAG_ABANDONED,
-              is_self ? ppi_cpu_frames_end(&thread->cpu, lane, 0) : NULL});
-      ppi_thread_tell_last(lane, 0, open);
-    }
-    is_live = true;
-  }
-  // First: a signal handler's marker that comes in between must not count what
-  // it loses on a lane that the collector has taken the counts of.
-  __atomic_store_n(at->lane, NULL, __ATOMIC_RELEASE);
-  if (is_live) __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
-}
-
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
 // collector. A marker in a later TLS destructor attaches the thread anew.
 static void leave(ppi_thread *thread) {
   __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  leave_lane(thread, &(place){&thread->lane, &thread->serial, 0}, epoch);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    ppi_domain_lane *in = &thread->domains[i];
-    leave_lane(thread, &(place){&in->lane, &in->serial, in->domain}, epoch);
-  }
+  ppi_thread_leave_lanes(thread, epoch);
   thread->lane_epoch = PPI_NO_EPOCH;
   if (thread->num_emitted && thread == ppi_thread_self) ppi_emit_leave(thread);
   ppi_cpu_file_close(&thread->cpu.file);
@@ -492,23 +308,11 @@ ppi_thread *ppi_thread_list(void) {
   return __atomic_load_n(&threads.list, __ATOMIC_ACQUIRE);
 }
 
-ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
-  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
-      if (ppi_thread_lane(thread, i) == lane) return thread;
-  return NULL;
-}
-
 size_t ppi_thread_num_busy(void) {
   size_t num = 0;
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     num += __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) != 0;
   return num;
-}
-
-void ppi_thread_forget_lanes(void) {
-  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    forget_lanes(thread, __ATOMIC_RELEASE);
 }
 
 void ppi_thread_close_files(void) {
@@ -517,36 +321,17 @@ void ppi_thread_close_files(void) {
       ppi_cpu_file_close(&thread->cpu.file);
 }
 
-// Between busy = 1 and 0, while a session lives.
-static void define_lanes(const ppi_thread *thread, const char *name) {
-  uint32_t serial = ppi_recorder_in_force.serial;
-  const ppi_lane *own = ppi_thread_lane(thread, 0);
-  if (own && thread->serial == serial) define_lane(thread, own, 0, name);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    const ppi_domain_lane *in = &thread->domains[i];
-    const ppi_lane *lane = ppi_thread_lane(thread, i + 1);
-    if (lane && in->serial == serial)
-      define_lane(thread, lane, in->domain, name);
-  }
-}
-
-static bool has_rows(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
-    if (ppi_thread_lane(thread, i)) return true;
-  return false;
-}
-
 // A row that comes into being here has the name from the start.
 static void name_self(ppi_thread *thread, const char *name) {
   char wanted[PPI_THREAD_NAME];
   copy_name(wanted, name);
-  bool is_new = !has_rows(thread);
+  bool is_new = !ppi_thread_has_rows(thread);
   if (is_new) strcpy(thread->name, wanted);
-  ppi_lane *lane = ppi_enter(&thread, false);
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   bool is_known = strcmp(thread->name, wanted) == 0;
   if (!is_known) strcpy(thread->name, wanted);
   if (!lane) return;
-  if (!is_known) define_lanes(thread, wanted);
+  if (!is_known) ppi_thread_define_lanes(thread, wanted);
   ppi_leave(thread);
 }
 
@@ -580,7 +365,7 @@ static void name_other(uint32_t tid, const char *name, bool *out_kept) {
   for (ppi_thread *thread = threads.list; live && thread; thread = thread->next)
     if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) == 1 &&
         thread->tid == tid)
-      define_lanes(thread, name);
+      ppi_thread_define_lanes(thread, name);
   pthread_mutex_unlock(&threads.mutex);
 }
 

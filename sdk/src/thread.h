@@ -37,12 +37,20 @@ typedef struct ppi_cached_name {
 } ppi_cached_name;
 #define PPI_NAME_CHANGES 4u
 
+// Pushes that found no lane, so that their pops, which may find one, are
+// matched: those that are open, and those that an edge would have cut.
+// `devices` are device pushes.
+typedef struct ppi_unkept {
+  uint32_t epoch, open, before, devices;
+} ppi_unkept;
+
 // A thread's stack in one NVTX domain: a lane like its own, under the same
 // busy flag. A place is the domain's for as long as the thread lives.
 typedef struct ppi_domain_lane {
   ppi_lane *lane;  // NULL, or a lane of session `serial`; as the thread's own
   uint32_t serial;
   uint32_t domain;  // 0: nobody's
+  ppi_unkept unkept;
 } ppi_domain_lane;
 
 // What a thread knows of a stream's handle; used only where it is of this
@@ -89,6 +97,7 @@ typedef struct ppi_thread {
   uint32_t joining;     // a lane is being made for it
   uint32_t num_beside;  // of `beside`
   uint32_t number;      // of the block; it stays
+  ppi_unkept unkept;
   // Owner: free slots of the process's table, linked, of session
   // `ranges_serial` (range_slots.h). They stay with the block.
   uint32_t range_slot, ranges_serial;
@@ -141,16 +150,28 @@ void ppi_epoch_publish(uint32_t epoch);
 // ppi_epoch_next answers an epoch that this process never used.
 uint32_t ppi_epoch_next(void);
 
+// What a marker is: it tells what is to be counted, and balanced, where there
+// is no lane for it.
+typedef enum ppi_intent {
+  PPI_ADDS = 0,  // to what is there, or ends it; nothing is lost
+  PPI_BEGINS,    // something that is counted lost
+  PPI_PUSHES,
+  PPI_PUSHES_DEVICE,
+  PPI_POPS
+} ppi_intent;
+static inline bool ppi_is_counted(ppi_intent intent) {
+  return intent != PPI_ADDS && intent != PPI_POPS;
+}
+
 ppi_thread *ppi_thread_attach(void);
 void ppi_thread_interrupted(ppi_thread *thread);
 // ppi_thread_enter_apart gives a busy thread a lane whose stack is of the epoch
-// in force; NULL: there is none, and the thread is not busy any more. With
-// `counts`, a marker that is lost here is counted.
-ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, bool counts);
+// in force; NULL: there is none, and the thread is not busy any more.
+ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, ppi_intent intent);
 // ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, whose
 // marker has looked at the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
-                                 uint32_t epoch, bool counts);
+                                 uint32_t epoch, ppi_intent intent);
 // ppi_thread_follow does so within a marker, for a lane that is of this
 // session; false: that marker is lost, and counted.
 bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch);
@@ -200,7 +221,7 @@ static inline bool ppi_enter_usual(ppi_entry *out) {
 
 // ppi_become_busy answers the calling thread, busy from here on; NULL when
 // nothing records, or when this marker interrupts another one.
-static inline ppi_thread *ppi_become_busy(bool counts) {
+static inline ppi_thread *ppi_become_busy(ppi_intent intent) {
   if (ppi_is_off()) return NULL;
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread)) {
@@ -208,7 +229,7 @@ static inline ppi_thread *ppi_become_busy(bool counts) {
     if (!thread) return NULL;
   }
   if (PPI_UNLIKELY(thread->busy)) {
-    if (counts) ppi_thread_interrupted(thread);
+    if (ppi_is_counted(intent)) ppi_thread_interrupted(thread);
     return NULL;
   }
   // busy, then the epoch: pairs with the stop's epoch = 0, membarrier, busy.
@@ -219,8 +240,9 @@ static inline ppi_thread *ppi_become_busy(bool counts) {
 
 // ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
 // nothing is to be recorded, and then the thread is not busy.
-static inline uint32_t ppi_begin_marker(ppi_thread **out_thread, bool counts) {
-  ppi_thread *thread = ppi_become_busy(counts);
+static inline uint32_t ppi_begin_marker(ppi_thread **out_thread,
+                                        ppi_intent intent) {
+  ppi_thread *thread = ppi_become_busy(intent);
   if (!thread) return 0;
   if (PPI_UNLIKELY(thread->fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
@@ -236,10 +258,9 @@ static inline bool ppi_lane_is_of(const ppi_lane *lane, uint32_t epoch) {
 }
 
 // ppi_enter begins a marker: NULL when nothing is to be recorded, else the
-// lane; ppi_leave must follow. `counts`: the marker begins something, so being
-// lost is counted.
-static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
-  ppi_thread *thread = ppi_become_busy(counts);
+// lane; ppi_leave must follow.
+static inline ppi_lane *ppi_enter(ppi_thread **out_thread, ppi_intent intent) {
+  ppi_thread *thread = ppi_become_busy(intent);
   if (PPI_UNLIKELY(!thread)) return NULL;
   *out_thread = thread;
   // Before the epochs: in a child that a signal handler forks in between, they
@@ -249,7 +270,7 @@ static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
   // Never 0, nor another session's: an epoch is used once.
   if (PPI_UNLIKELY(__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) !=
                    thread->lane_epoch))
-    return ppi_thread_enter_apart(thread, counts);
+    return ppi_thread_enter_apart(thread, intent);
   if (!lane) __builtin_unreachable();
   return lane;
 }
@@ -257,15 +278,15 @@ static inline ppi_lane *ppi_enter(ppi_thread **out_thread, bool counts) {
 // ppi_enter_in is ppi_enter for the thread's stack in an NVTX domain; domain 0
 // is the thread's own.
 static inline ppi_lane *ppi_enter_in(uint32_t domain, ppi_thread **out_thread,
-                                     bool counts) {
-  if (domain == 0) return ppi_enter(out_thread, counts);
-  uint32_t epoch = ppi_begin_marker(out_thread, counts);
+                                     ppi_intent intent) {
+  if (domain == 0) return ppi_enter(out_thread, intent);
+  uint32_t epoch = ppi_begin_marker(out_thread, intent);
   if (PPI_UNLIKELY(epoch == 0)) return NULL;
   ppi_thread *thread = *out_thread;
   const ppi_domain_lane *place = &thread->domains[domain % PPI_DOMAIN_LANES];
   ppi_lane *lane = place->lane;
   if (PPI_UNLIKELY(place->domain != domain || !ppi_lane_is_of(lane, epoch))) {
-    lane = ppi_thread_catch_up_in(thread, domain, epoch, counts);
+    lane = ppi_thread_catch_up_in(thread, domain, epoch, intent);
     if (!lane) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   }
   return lane;

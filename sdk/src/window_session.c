@@ -25,7 +25,7 @@ static pprof_status count_tally(const ppi_tally *tally, ppi_tally *out) {
 }
 
 static pprof_status count_lanes(pprof_session *session, ppi_tally *out) {
-  uint32_t num = ppi_collector_num_lanes(session->drain.spool);
+  uint32_t num = ppi_spool_num_lanes(session->drain.spool);
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
     const ppi_lane *lane = ppi_collector_lane(session, i);

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
+#include <vector>
 
 #include "tests/support/recording_sink.h"
 
@@ -217,9 +219,51 @@ TEST_F(MarkTest, SeventyThousandDeepStaysExact) {
   Stop();
   EXPECT_EQ(513u, Total(PPI_TOTAL_RECORDED));
   EXPECT_EQ(70000u - 512, Total(PPI_TOTAL_LOST));
-  // Depth counts to 65 535; what went deeper has lost its pop too.
-  EXPECT_EQ(70000u - 65535, Total(PPI_TOTAL_UNMATCHED));
+  EXPECT_EQ(0u, Total(PPI_TOTAL_UNMATCHED));
   EXPECT_EQ(0u, live.recording.Named("inner").at(0).event.depth);
+}
+
+TEST_F(MarkTest, ScopesSeventyThousandDeepStayExact) {
+  Start();
+  std::vector<pprof_scope_token> scopes;
+  for (int i = 0; i < 70000; i++)
+    scopes.push_back(pprof_scope_push_(&outer_site));
+  pprof_push(&inner_site);  // left open
+  for (int i = 70000; i-- > 0;) pprof_scope_pop_(&scopes[i]);
+  pprof_push(&inner_site);
+  pprof_pop();
+  pprof_pop();  // one too many
+  Stop();
+  EXPECT_EQ(513u, Total(PPI_TOTAL_RECORDED));
+  EXPECT_EQ(70001u - 512, Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(1u, Total(PPI_TOTAL_UNMATCHED));
+  EXPECT_EQ(0u, live.recording.Named("inner").at(0).event.depth);
+}
+
+// A lane begins with room for few of them.
+TEST_F(MarkTest, WhatADeepStackIsSaidOfStaysWithItsRanges) {
+  Start();
+  for (int i = 1; i <= 100; i++) {
+    pprof_push(&outer_site);
+    pprof_flow(1000 + i);
+    pprof_work_amount work = {sizeof work, 1.0 * i, 0, 0, 0};
+    if (i <= 60 || i == 100) pprof_work(&work);
+  }
+  for (int i = 100; i >= 1; i--) pprof_pop();
+  Stop();
+  ASSERT_EQ(100u, events().size());
+  for (uint32_t i = 0; i < 100; i++) {
+    const uint32_t made = 100 - i;
+    EXPECT_EQ(made - 1, events()[i].event.depth);
+    const bool has_work = made <= 60 || made == 100;
+    EXPECT_EQ(has_work, events()[i].has_work);
+    EXPECT_EQ(has_work ? 1.0 * made : 0, events()[i].work.items);
+    // 64 of a range at most.
+    ASSERT_EQ(std::min(made, 64u), events()[i].flows.size());
+    EXPECT_EQ(1001u, events()[i].flows.front());
+    EXPECT_EQ(1000u + std::min(made, 64u), events()[i].flows.back());
+  }
+  EXPECT_EQ(0u, Total(PPI_TOTAL_LOST));
 }
 
 TEST_F(MarkTest, ScopeClosesWhatWasLeftOpenInside) {

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "clock.h"
 #include "pprof/mark.h"
+#include "spool_counts.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -405,6 +407,69 @@ TEST(ThreadTest, ARangeThatWasHandedOverEndsNoEarlierThanItBegan) {
     EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_INVALID));
   }
   ppi_clock_inject(nullptr, 0);
+}
+
+uint64_t NumLost() {
+  uint64_t counts[PPI_NUM_TOTALS] = {};
+  ppi_spool_counts_now(counts);
+  return counts[PPI_TOTAL_LOST];
+}
+
+// A push that finds no memory for a row is lost; by the time of its pop there
+// may be some.
+TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
+  LiveSession live;
+  std::atomic<bool> keeps{false};
+  live.options.memory_limit_bytes = 2u << 20;
+  live.options.drain_interval_us = kKeptAwayUs;
+  live.recording.kept = [&](uint32_t, uint64_t *out) {
+    *out = keeps ? UINT64_MAX : 0;
+    return true;
+  };
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  // Until neither a record nor a row has room any more.
+  while (NumLost() == 0)
+    for (int i = 0; i < 100; i++) pprof_mark(&late_site);
+  std::atomic<int> num_rows{0}, now{0};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 8; i++) {
+    others.emplace_back([&] {
+      pprof_mark(&late_site);
+      num_rows++;
+      while (now < 3) sched_yield();
+    });
+    while (num_rows <= i) sched_yield();
+  }
+  std::thread late([&] {
+    pprof_push(&outer_site);
+    pprof_push_name("outer too", 0);
+    now = 1;
+    while (now < 2) sched_yield();
+    pprof_push(&inner_site);
+    pprof_pop();
+    pprof_pop();
+    pprof_pop();
+    pprof_pop();  // one too many
+    pprof_push(&inner_site);
+    pprof_pop();
+  });
+  while (now < 1) sched_yield();
+  const uint64_t lost = NumLost();
+  keeps = true;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  now = 2;
+  late.join();
+  now = 3;
+  for (std::thread &other : others) other.join();
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  const auto inner = live.recording.Named("inner");
+  EXPECT_EQ(1u, live.recording.Total(PPI_TOTAL_UNMATCHED));
+  ASSERT_EQ(2u, inner.size());
+  EXPECT_EQ(2u, inner[0].event.depth);
+  EXPECT_EQ(0u, inner[1].event.depth);
+  EXPECT_EQ(0u, live.recording.Named("outer").size());
+  EXPECT_EQ(lost, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_BEGUN_BEFORE));
 }
 
 }  // namespace

@@ -82,16 +82,18 @@ void FindRegions(Base *base) {
   auto *staging =
       reinterpret_cast<ppi_staging *>(&base->bytes[header->staging_offset]);
   staging->tail = 0;  // what was written to the log is there once more
-  auto *lane = reinterpret_cast<ppi_lane *>(
-      &base->bytes[Chunk(header->lanes[header->num_lane_slots - 1])]);
+  const auto lane_at = [&](uint32_t place) {
+    return static_cast<size_t>(header->lanes[place]) * PPI_LANE_SIZE;
+  };
+  auto *lane = reinterpret_cast<ppi_lane *>(&base->bytes[lane_at(0)]);
   const size_t blocks = header->ring_offset + sizeof(ppi_ring);
   base->regions = {{0, sizeof *header},
                    {header->names_offset, header->names_end},
                    {header->staging_offset, sizeof *staging + 16384},
                    {header->ring_offset, sizeof(ppi_ring) + 16384},
-                   {Chunk(header->lanes[0]), sizeof *lane},
-                   {Chunk(header->lanes[header->num_lane_slots - 1]), 12288},
-                   {Chunk(lane->directory[0]), 8192},
+                   {lane_at(0), sizeof *lane},
+                   {lane_at(1), sizeof *lane},
+                   {Chunk(lane->directory[1] / PPI_UNITS_PER_CHUNK), 8192},
                    {Chunk(header->tables[0]), 12288}};
   auto log_path = [&](size_t at) {
     return Region{at + offsetof(ppi_staging, log_path),

@@ -32,8 +32,10 @@ static void say(const char *text) {
 
 static void become_gdb(void) {
   static const char *const argv[] = {
-      "gdb",     "-nx", "-batch", "-p",  pid_text,  "-ex", "set width 0",
-      "-ex", "thread apply all backtrace", "-ex", keep_core, NULL};
+      "gdb",         "-nx",     "-batch",
+      "-p",          pid_text,  "-ex",
+      "set width 0", "-ex",     "thread apply all backtrace",
+      "-ex",         keep_core, NULL};
   dup2(2, 1);
   alarm(GDB_SECONDS);
   execv("/usr/bin/gdb", (char *const *)argv);

@@ -71,7 +71,7 @@ class ForensicsTest : public ::testing::Test {
 
   ppi_lane *FirstLane() {
     return reinterpret_cast<ppi_lane *>(
-        &bytes_[static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE]);
+        &bytes_[static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE]);
   }
 
   std::string bytes_, path_;
@@ -181,7 +181,17 @@ TEST_F(StackTest, IndicesOutsideTheFileAreTold) {
 TEST_F(StackTest, DeeperThanItsFramesIsNotReadBeyondThem) {
   FirstLane()->commit |= 0xffff;
   ASSERT_EQ(PPROF_STATUS_OK, Read());
+  EXPECT_EQ(PPI_LANE_FRAMES, Of(PPI_OPEN_RANGE).size());
+  FirstLane()->num_frames = UINT32_MAX;
+  ASSERT_EQ(PPROF_STATUS_OK, Read());
   EXPECT_EQ(PPI_MAX_FRAMES, Of(PPI_OPEN_RANGE).size());
+}
+
+TEST_F(StackTest, FramesOutsideTheFileAreNotRead) {
+  for (int64_t at : {INT64_MIN, INT64_MAX, int64_t{-PPI_LANE_SIZE} * 100}) {
+    FirstLane()->frames_at = at;
+    ASSERT_EQ(PPROF_STATUS_OK, Read());
+  }
 }
 
 TEST_F(StackTest, RefusesWhatIsNoSpool) {
@@ -202,7 +212,7 @@ TEST_F(StackTest, AnyBytesAreSurvived) {
   std::mt19937_64 random(11);
   const std::string whole = bytes_;
   const size_t starts[] = {
-      0, static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE,
+      0, static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE,
       header_->names_offset,
       static_cast<size_t>(header_->tables[0]) * PPI_CHUNK_SIZE};
   for (int run = 0; run < 200; run++) {
@@ -234,7 +244,7 @@ TEST_F(StackTest, OutOfMemoryIsAnAnswer) {
 // What stays open is told, however fast the rest goes on.
 TEST_F(StackTest, ChangingStackKeepsItsOutside) {
   ASSERT_EQ(PPROF_STATUS_OK, Read());
-  const size_t at = static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE;
+  const size_t at = static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE;
   const uint64_t head = PPI_HEAD(FirstLane()->commit);
   const int fd = open(path_.c_str(), O_RDWR);
   void *base =
@@ -247,7 +257,7 @@ TEST_F(StackTest, ChangingStackKeepsItsOutside) {
     // Two frames are pushed with the same time, then popped.
     for (uint64_t i = 1; !over; i++) {
       for (uint32_t f = 1; f <= 2; f++)
-        __atomic_store_n(&lane->frames[f].start, start_ns_ + 5000 + i,
+        __atomic_store_n(&lane->own_frames[f].start, start_ns_ + 5000 + i,
                          __ATOMIC_RELAXED);
       ppi_lane_commit(lane, head + 2 * i, 3);
       ppi_lane_commit(lane, head + 2 * i + 2, 1);

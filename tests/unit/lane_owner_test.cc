@@ -98,9 +98,8 @@ class LaneOwnerTest : public ::testing::Test {
   // The thread of the one event with this name.
   uint64_t ThreadOf(const char *name) {
     const auto found = live_.recording.Named(name);
-    return found.size() == 1
-               ? live_.recording.lane_threads[found[0].event.lane]
-               : 0;
+    return found.size() == 1 ? live_.recording.lane_threads[found[0].event.lane]
+                             : 0;
   }
 
   Worker owner_;

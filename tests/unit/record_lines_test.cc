@@ -213,8 +213,9 @@ TEST_F(RecordLinesTest, WatchingSeesWhatIsWritten) {
   // The busy flag, the commit word, the frame, the second record.
   const std::set<uintptr_t> expected = {
       line_of(ppi_thread_self), line_of(&lane->commit),
-      line_of(&lane->frames[0]),
-      line_of(ppi_lane_slot(ppi_recorder_in_force.spool.base, lane, 1))};
+      line_of(&lane->own_frames[0]),
+      line_of(ppi_lane_slot(ppi_recorder_in_force.spool.base, lane,
+                            PPI_FIRST_SLOT + 1))};
   EXPECT_EQ(expected, lines);
 }
 

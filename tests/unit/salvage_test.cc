@@ -52,7 +52,7 @@ class SalvageTest : public ::testing::Test {
 
   ppi_lane *FirstLane() {
     return reinterpret_cast<ppi_lane *>(
-        &bytes_[static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE]);
+        &bytes_[static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE]);
   }
 
   pprof_status Open(ppi_salvage **out) {
@@ -87,9 +87,26 @@ TEST_F(SalvageTest, EverythingAcceptedIsFound) {
   EXPECT_EQ(40u, found_.Named("inner").back().flows.size());
 }
 
+// The chunk of the lanes, by way of a lane's records or frames.
 TEST_F(SalvageTest, ChunkThatServesTwiceIsNotBelieved) {
-  FirstLane()->directory[0] = header_->lanes[0];
+  const std::string whole = bytes_;
+  const uint32_t chunk = header_->lanes[0] / PPI_LANES_PER_CHUNK;
+  FirstLane()->commit += 2ull * PPI_LANE_RECORDS << 16;
+  FirstLane()->capacity += PPI_SLOTS_PER_CHUNK;
+  FirstLane()->directory[1] = chunk * PPI_UNITS_PER_CHUNK;
   EXPECT_EQ(0u, Deliver());
+  bytes_ = whole;
+  FirstLane()->frames_at = 0;
+  EXPECT_EQ(0u, Deliver());
+}
+
+TEST_F(SalvageTest, FramesOutsideThePoolAreNotBelieved) {
+  const int64_t lane = static_cast<int64_t>(header_->lanes[0]) * PPI_LANE_SIZE;
+  for (int64_t at : {INT64_MIN, INT64_MAX, -lane, -lane - PPI_CHUNK_SIZE,
+                     int64_t{PPI_CHUNK_SIZE} * header_->num_chunks - lane}) {
+    FirstLane()->frames_at = at;
+    EXPECT_EQ(0u, Deliver()) << at;
+  }
 }
 
 // What a lane says of itself must fit together.
@@ -99,6 +116,7 @@ TEST_F(SalvageTest, LaneThatContradictsItselfIsNotBelieved) {
       [](ppi_lane *lane) { lane->kept = PPI_HEAD(lane->commit) + 1; },
       [](ppi_lane *lane) { lane->capacity = PPI_HEAD(lane->commit); },
       [](ppi_lane *lane) { lane->freed_chunks = 1; },
+      [](ppi_lane *lane) { lane->kept = PPI_FIRST_SLOT - 1; },
       [](ppi_lane *lane) { lane->state = PPI_LANE_FREE; },
       [](ppi_lane *lane) { lane->directory[0] = 0; },
       [](ppi_lane *lane) {
@@ -117,8 +135,8 @@ TEST_F(SalvageTest, LaneThatContradictsItselfIsNotBelieved) {
 // are still its own.
 TEST_F(SalvageTest, LaneWithNothingLeftStillCounts) {
   ppi_lane *lane = FirstLane();
-  lane->commit = 2ull << 16;
-  lane->kept = 2;
+  lane->commit = (PPI_FIRST_SLOT + 2ull) << 16;
+  lane->kept = PPI_FIRST_SLOT + 2;
   lane->lost = 7;
   lane->directory[0] = 0;
   EXPECT_EQ(0u, Deliver());
@@ -128,14 +146,14 @@ TEST_F(SalvageTest, LaneWithNothingLeftStillCounts) {
 // Frames that only keep the balance end as no record and need no room.
 TEST_F(SalvageTest, FramesWithoutARecordNeedNoRoom) {
   ppi_lane *lane = FirstLane();
-  lane->frames[0].flags |= PPI_FRAME_LOST;
-  lane->frames[1].flags |= PPI_FRAME_EXCLUDED;
+  lane->own_frames[0].flags |= PPI_FRAME_LOST;
+  lane->own_frames[1].flags |= PPI_FRAME_EXCLUDED;
   lane->capacity = PPI_HEAD(lane->commit);
   EXPECT_EQ(2u, Deliver());
 }
 
 TEST_F(SalvageTest, FlowsBeyondTheirStackAreNotBelieved) {
-  FirstLane()->frames[1].num_flows = 60000;
+  FirstLane()->own_frames[1].num_flows = 60000;
   EXPECT_EQ(4u, Deliver());
   EXPECT_GE(1u, found_.Named("inner").back().flows.size());
 }
@@ -175,7 +193,7 @@ TEST_F(SalvageTest, CutFileIsCorrupt) {
 TEST_F(SalvageTest, AnyBytesAreSurvived) {
   std::mt19937_64 random(7);
   const std::string whole = bytes_;
-  const size_t lane = static_cast<size_t>(header_->lanes[0]) * PPI_CHUNK_SIZE;
+  const size_t lane = static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE;
   const size_t starts[] = {
       0, lane, header_->names_offset,
       static_cast<size_t>(header_->tables[0]) * PPI_CHUNK_SIZE};
