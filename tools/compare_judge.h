@@ -32,10 +32,12 @@ typedef struct ppi_comparison {
   ppi_estimate estimates[2];
   // Of B / A, with its own interval of 95 %; 0: there is none.
   double ratio, low, high;
-  double p_rank;      // of the rank test alone, not corrected
+  double p_rank;      // that there is any change; of this row alone
   double p;           // that the change is above the margin, corrected
   double detectable;  // the change that would have been found in 9 of 10 runs
-  bool is_tested;
+  // Whether its calls were looked at, and whether they allow a test. What was
+  // looked at counts in the correction: what is left out then is no accident.
+  bool is_read, is_tested;
   ppi_verdict verdict;
   char reason[80];  // of an ambiguous one
 } ppi_comparison;

@@ -194,7 +194,7 @@ static void put_notes(const ppi_compare_result *result, double widest,
                       ppi_page *note) {
   size_t num_tests = 0;
   for (size_t i = 0; i < result->num_comparisons; i++)
-    num_tests += result->comparisons[i].is_tested;
+    num_tests += result->comparisons[i].is_read;
   ppi_page_bytes(note, result->notes->bytes, result->notes->len);
   ppi_page_format(note,
                   "Change is B against A. p and Verdict are corrected for %zu "

@@ -58,8 +58,8 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
     {"compare", "A B...", "tell whether a change made stages faster or slower",
      "A is the base. Each input is a log; one of several runs (see merge) also "
      "shows\nhow far runs differ. Of more than two inputs the best of each "
-     "stage is found.\nslower: the interval lies above the threshold and the "
-     "rank test agrees, both\ncorrected for the number of stages; see "
+     "stage is found.\nslower: the change is surely above the threshold, "
+     "even after the correction for the\nnumber of stages; see "
      "docs/compare.md.\n",
      PPI_VERB_COMPARE, true, false, ppi_tool_compare},
     {"search-batch", "[--] CMD [ARG...]",

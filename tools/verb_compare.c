@@ -192,7 +192,7 @@ static bool rank(const struct compare *compare, const ppi_compare_stage *like,
         (struct candidate){i, ppi_samples_find(&compare->inputs[i], like), -1};
     if (!out[i].stage) continue;
     const ppi_runs runs = ppi_compare_stage_runs(out[i].stage);
-    if (!ppi_estimate_of(&runs, metric, 0, &estimate)) return false;
+    if (!ppi_estimate_of(&runs, metric, &estimate)) return false;
     if (estimate.n) out[i].value = estimate.value;
   }
   if (compare->num_inputs > 2)

@@ -1,75 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often `compare` is wrong: on a thousand pairs where nothing changed, and
-// where one stage became 5 % slower. Durations as pipelines have them:
-// autocorrelated, skewed, with spikes.
+// How often `compare` is wrong where nothing changed, whatever the durations
+// are like, and how often it finds a change. The long version prints the tables
+// of docs/compare.md.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
+#include <cstdio>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include "tests/support/durations.h"
+#include "tests/support/long_run.h"
 #include "tools/compare_judge.h"
 
 namespace {
 
-constexpr size_t kStages = 6;
+using pprof_test::Drift;
+using pprof_test::Durations;
+using pprof_test::Fast;
+using pprof_test::Noise;
+using pprof_test::Rounds;
 
-// How one stage's calls come about; `factor` is the change.
-struct Shape {
-  double phi, spread, spikes;
-  size_t calls;
+const Noise kNoises[] = {
+    {"independent", Fast::kNormal, 0.05, 0, 0, Drift::kNone, 0},
+    {"AR(1) 0.5", Fast::kNone, 0, 0.5, 0.05, Drift::kNone, 0},
+    {"AR(1) 0.9", Fast::kNone, 0, 0.9, 0.05, Drift::kNone, 0},
+    {"AR(1) 0.97", Fast::kNone, 0, 0.97, 0.05, Drift::kNone, 0},
+    {"AR(1) 0.99", Fast::kNone, 0, 0.99, 0.05, Drift::kNone, 0},
+    {"two levels", Fast::kTwoLevels, 0.02, 0, 0, Drift::kNone, 0},
+    {"two levels, AR(1) 0.9", Fast::kTwoLevels, 0.02, 0.9, 0.1, Drift::kNone,
+     0},
+    {"two levels, AR(1) 0.97", Fast::kTwoLevels, 0.02, 0.97, 0.1, Drift::kNone,
+     0},
+    {"levels that switch", Fast::kSwitch, 0.02, 0, 0, Drift::kNone, 0},
+    {"heavy tail", Fast::kHeavy, 0.1, 0, 0, Drift::kNone, 0},
+    {"heavy tail, AR(1) 0.9", Fast::kHeavy, 0.1, 0.9, 0.1, Drift::kNone, 0},
+    {"heavy tail, AR(1) 0.97", Fast::kHeavy, 0.1, 0.97, 0.1, Drift::kNone, 0},
+    {"wide, AR(1) 0.97", Fast::kNormal, 0.2, 0.97, 0.1, Drift::kNone, 0},
+    {"spikes", Fast::kSpikes, 0.05, 0, 0, Drift::kNone, 0},
+    {"spikes, AR(1) 0.97", Fast::kSpikes, 0.05, 0.97, 0.05, Drift::kNone, 0},
+    {"line", Fast::kNormal, 0.05, 0, 0, Drift::kLine, 0.1},
+    {"wave", Fast::kNormal, 0.05, 0, 0, Drift::kWave, 0.1},
+    {"walk", Fast::kNormal, 0.05, 0, 0, Drift::kWalk, 0.1},
 };
-const Shape kShapes[kStages] = {{0.0, 0.05, 0.00, 200}, {0.3, 0.10, 0.02, 300},
-                                {0.5, 0.05, 0.00, 400}, {0.7, 0.03, 0.01, 300},
-                                {0.8, 0.05, 0.00, 300}, {0.5, 0.15, 0.05, 150}};
+constexpr size_t kNumNoises = sizeof kNoises / sizeof *kNoises;
 
+// One side of a pair: stages and what they hold.
 class Side {
  public:
-  Side(std::mt19937_64 *random, double factor_of_third) {
-    for (size_t i = 0; i < kStages; i++) {
-      name_[i] = "stage " + std::to_string(i);
-      Fill(random, kShapes[i], i == 2 ? factor_of_third : 1, &values_[i]);
-      ends_[i] = values_[i].size();
-      stages_[i] = {};
-      stages_[i].name = &name_[i][0];
-      stages_[i].category = &category_[0];
-      stages_[i].values = values_[i].data();
-      stages_[i].ends = &ends_[i];
-      stages_[i].num_runs = 1;
-      stages_[i].num_values = ends_[i];
-    }
+  void Add(std::vector<double> values) {
+    kept_.push_back({"stage " + std::to_string(kept_.size()),
+                     "Inference",
+                     std::move(values),
+                     0,
+                     {}});
+    Kept *kept = &kept_.back();
+    kept->end = kept->values.size();
+    kept->stage.name = &kept->name[0];
+    kept->stage.category = &kept->category[0];
+    kept->stage.values = kept->values.data();
+    kept->stage.ends = &kept->end;
+    kept->stage.num_runs = 1;
+    kept->stage.num_values = kept->end;
   }
   const ppi_compare_stage *stage(size_t i) const {
-    return &stages_[i];
+    return &kept_[i].stage;
+  }
+  size_t size() const {
+    return kept_.size();
   }
 
  private:
-  static void Fill(std::mt19937_64 *random, const Shape &shape, double factor,
-                   std::vector<double> *out) {
-    std::normal_distribution<double> normal;
-    std::uniform_real_distribution<double> uniform;
-    double state = normal(*random);
-    for (size_t i = 0; i < shape.calls; i++) {
-      double value = 2e6 * std::exp(shape.spread * state);
-      if (uniform(*random) < shape.spikes) value *= 1 + 4 * uniform(*random);
-      out->push_back(std::round(value * factor));
-      state = shape.phi * state +
-              std::sqrt(1 - shape.phi * shape.phi) * normal(*random);
-    }
-  }
-
-  std::string name_[kStages], category_ = "Inference";
-  std::vector<double> values_[kStages];
-  size_t ends_[kStages];
-  ppi_compare_stage stages_[kStages];
+  struct Kept {
+    std::string name, category;
+    std::vector<double> values;
+    size_t end;
+    ppi_compare_stage stage;
+  };
+  std::deque<Kept> kept_;
 };
 
 std::vector<ppi_comparison> Judge(const Side &a, const Side &b,
                                   ppi_metric metric, double margin) {
-  std::vector<ppi_comparison> all(kStages);
-  for (size_t i = 0; i < kStages; i++) {
+  std::vector<ppi_comparison> all(a.size());
+  for (size_t i = 0; i < a.size(); i++) {
     all[i].stages[0] = a.stage(i);
     all[i].stages[1] = b.stage(i);
     all[i].metric = metric;
@@ -79,74 +95,202 @@ std::vector<ppi_comparison> Judge(const Side &a, const Side &b,
   return all;
 }
 
-bool IsAlarm(const ppi_comparison &comparison) {
-  return comparison.verdict == PPI_VERDICT_SLOWER ||
-         comparison.verdict == PPI_VERDICT_FASTER;
+// Stages of one noise, or of all in turn.
+struct Cell {
+  const Noise *noise;  // NULL: all of them
+  size_t calls, stages;
+  ppi_metric metric;
+};
+
+void MakePair(Durations *durations, const Cell &cell, double factor, Side *a,
+              Side *b) {
+  for (size_t i = 0; i < cell.stages; i++) {
+    const Noise &noise = cell.noise ? *cell.noise : kNoises[i % kNumNoises];
+    a->Add(durations->Make(noise, cell.calls, 1));
+    b->Add(durations->Make(noise, cell.calls, factor));
+  }
 }
 
-// Pairs with any alarm in any of the six stages, with no margin to hide behind.
-size_t FalseAlarms(ppi_metric metric, uint64_t seed, size_t num_pairs) {
-  std::mt19937_64 random(seed);
-  size_t alarms = 0;
-  for (size_t pair = 0; pair < num_pairs; pair++) {
-    Side a(&random, 1), b(&random, 1);
+struct Count {
+  size_t pairs = 0, alarms = 0, rows = 0, ambiguous = 0;
+};
+
+// Pairs of the same, with no threshold to hide behind.
+Count CountAlarms(Durations *durations, const Cell &cell, size_t pairs) {
+  Count count;
+  for (; count.pairs < pairs; count.pairs++) {
+    Side a, b;
     bool any = false;
-    for (const ppi_comparison &one : Judge(a, b, metric, 0))
-      any |= IsAlarm(one);
-    alarms += any;
+    MakePair(durations, cell, 1, &a, &b);
+    for (const ppi_comparison &one : Judge(a, b, cell.metric, 0)) {
+      any |= one.verdict == PPI_VERDICT_SLOWER ||
+             one.verdict == PPI_VERDICT_FASTER;
+      count.ambiguous += one.verdict == PPI_VERDICT_AMBIGUOUS;
+      count.rows++;
+    }
+    count.alarms += any;
   }
-  return alarms;
+  return count;
 }
 
-TEST(ComparePropertyTest, AThousandPairsOfTheSame) {
-  size_t alarms = FalseAlarms(PPI_METRIC_P50, 1, 1000);
-  RecordProperty("alarms", static_cast<int>(alarms));
-  EXPECT_LE(alarms, 50u);
+// The bound of Wilson's interval below which the rate lies in 1 of 100 cases.
+double LowerBound(const Count &count) {
+  double n = static_cast<double>(count.pairs), z = 2.326;
+  double rate = static_cast<double>(count.alarms) / n;
+  double middle = rate + z * z / (2 * n);
+  double reach = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
+  return (middle - reach) / (1 + z * z / n);
 }
 
-TEST(ComparePropertyTest, PairsOfTheSameByMean) {
-  size_t alarms = FalseAlarms(PPI_METRIC_MEAN, 2, 400);
-  RecordProperty("alarms", static_cast<int>(alarms));
-  EXPECT_LE(alarms, 20u);
+// Prints one table, and holds each of its cells and all of them together.
+class AlarmTable {
+ public:
+  explicit AlarmTable(uint64_t seed) : durations_(seed) {
+    printf("| durations | calls | stages | figure | pairs | alarms |\n");
+    printf("|---|---:|---:|---|---:|---:|\n");
+  }
+  void Run(const Cell &cell, size_t pairs) {
+    if (cell.calls < ppi_metric_need(cell.metric)) return;
+    Count count = CountAlarms(&durations_, cell, pairs);
+    const char *name = cell.noise ? cell.noise->name : "all of these";
+    printf("| %s | %zu | %zu | %s | %zu | %zu |\n", name, cell.calls,
+           cell.stages, ppi_metric_name(cell.metric), count.pairs,
+           count.alarms);
+    fflush(stdout);
+    EXPECT_LE(LowerBound(count), 0.05)
+        << name << ", " << cell.calls << " calls, " << cell.stages
+        << " stages, " << ppi_metric_name(cell.metric) << ": " << count.alarms
+        << " of " << count.pairs;
+    pairs_ += count.pairs;
+    alarms_ += count.alarms;
+  }
+  ~AlarmTable() {
+    printf("| together | | | | %zu | %zu |\n", pairs_, alarms_);
+    EXPECT_LE(alarms_, pairs_ / 20);
+  }
+
+ private:
+  Durations durations_;
+  size_t pairs_ = 0, alarms_ = 0;
+};
+
+void RunNoises(AlarmTable *table, size_t stages, size_t pairs,
+               const std::vector<size_t> &calls) {
+  for (size_t n : calls)
+    for (const Noise &noise : kNoises)
+      for (ppi_metric metric :
+           {PPI_METRIC_MEAN, PPI_METRIC_P50, PPI_METRIC_P90, PPI_METRIC_P99})
+        table->Run({&noise, n, stages, metric}, pairs);
 }
 
-TEST(ComparePropertyTest, PairsOfTheSameByTail) {
-  size_t alarms = FalseAlarms(PPI_METRIC_P90, 3, 400);
-  RecordProperty("alarms", static_cast<int>(alarms));
-  EXPECT_LE(alarms, 20u);
+TEST(ComparePropertyTest, OneStageThatDidNotChange) {
+  AlarmTable table(1);
+  RunNoises(&table, 1, Rounds(20, 200), {50, 300});
+  if (pprof_test::IsLongRun()) RunNoises(&table, 1, 200, {100, 1000, 5000});
 }
 
-// With the margin that the command line has; the other stages raise no alarm.
-TEST(ComparePropertyTest, FindsFivePercent) {
-  std::mt19937_64 random(4);
-  size_t found = 0, others = 0, pairs = 500;
+TEST(ComparePropertyTest, SixStagesThatDidNotChange) {
+  AlarmTable table(2);
+  for (size_t n : {300, 50, 100, 1000, 5000}) {
+    if (n != 300 && !pprof_test::IsLongRun()) continue;
+    for (const Noise &noise : kNoises)
+      for (ppi_metric metric : {PPI_METRIC_MEAN, PPI_METRIC_P50})
+        table.Run({&noise, n, 6, metric}, Rounds(10, 100));
+  }
+}
+
+TEST(ComparePropertyTest, FiftyStagesThatDidNotChange) {
+  AlarmTable table(3);
+  for (size_t n : {50, 100, 300, 1000, 5000}) {
+    if (n > 300 && !pprof_test::IsLongRun()) continue;
+    for (ppi_metric metric :
+         {PPI_METRIC_MEAN, PPI_METRIC_P50, PPI_METRIC_P90, PPI_METRIC_P99})
+      table.Run({nullptr, n, 50, metric}, Rounds(4, 60));
+  }
+}
+
+// Of `pairs` in which one of six stages became slower.
+size_t CountFound(Durations *durations, const Cell &cell, double factor,
+                  size_t pairs) {
+  size_t found = 0;
   for (size_t pair = 0; pair < pairs; pair++) {
-    Side a(&random, 1), b(&random, 1.05);
-    auto all = Judge(a, b, PPI_METRIC_P50, 0.01);
-    found += all[2].verdict == PPI_VERDICT_SLOWER;
-    for (size_t i = 0; i < kStages; i++) others += i != 2 && IsAlarm(all[i]);
+    Side a, b;
+    MakePair(durations, cell, 1, &a, &b);
+    a.Add(durations->Make(*cell.noise, cell.calls, 1));
+    b.Add(durations->Make(*cell.noise, cell.calls, factor));
+    found +=
+        Judge(a, b, cell.metric, 0.01).back().verdict == PPI_VERDICT_SLOWER;
   }
-  RecordProperty("found", static_cast<int>(found));
-  EXPECT_GE(found, pairs * 9 / 10);
-  EXPECT_LE(others, pairs / 20);
+  return found;
+}
+
+const Noise &kIndependent = kNoises[0], &kHalf = kNoises[1];
+
+TEST(ComparePropertyTest, OneOfSixStagesBecameSlower) {
+  Durations durations(4);
+  size_t pairs = Rounds(40, 200);
+  for (ppi_metric metric : {PPI_METRIC_MEAN, PPI_METRIC_P50}) {
+    EXPECT_GE(
+        CountFound(&durations, {&kIndependent, 250, 5, metric}, 1.1, pairs),
+        pairs * 9 / 10);
+    EXPECT_GE(CountFound(&durations, {&kHalf, 400, 5, metric}, 1.1, pairs),
+              pairs * 9 / 10);
+  }
+}
+
+TEST(ComparePropertyTest, HowManyChangesAreFound) {
+  if (!pprof_test::IsLongRun()) GTEST_SKIP() << "a table, not a test";
+  Durations durations(5);
+  printf("| durations | calls | figure | 5 %% | 10 %% | 20 %% |\n");
+  printf("|---|---:|---|---:|---:|---:|\n");
+  for (const Noise &noise : kNoises) {
+    for (size_t n : {50, 250, 1000, 5000}) {
+      for (ppi_metric metric : {PPI_METRIC_MEAN, PPI_METRIC_P50}) {
+        printf("| %s | %zu | %s |", noise.name, n, ppi_metric_name(metric));
+        for (double factor : {1.05, 1.1, 1.2})
+          printf(" %zu |",
+                 CountFound(&durations, {&noise, n, 0, metric}, factor, 100));
+        printf("\n");
+        fflush(stdout);
+      }
+    }
+  }
 }
 
 // What it says it would have found in 9 of 10 measurements, it finds.
 TEST(ComparePropertyTest, FindsWhatItSaysItWould) {
-  std::mt19937_64 random(5);
+  Durations durations(6);
+  const Cell cell = {&kHalf, 400, 1, PPI_METRIC_P50};
   double detectable = 0;
-  for (int i = 0; i < 50; i++) {
-    Side a(&random, 1), b(&random, 1);
-    detectable += Judge(a, b, PPI_METRIC_P50, 0.01)[2].detectable / 50;
+  for (int i = 0; i < 20; i++) {
+    Side a, b;
+    MakePair(&durations, cell, 1, &a, &b);
+    detectable += Judge(a, b, cell.metric, 0.01)[0].detectable / 20;
   }
-  EXPECT_LT(detectable, 0.05);
-  size_t found = 0, pairs = 300;
-  for (size_t pair = 0; pair < pairs; pair++) {
-    Side a(&random, 1), b(&random, 1 + detectable);
-    found += Judge(a, b, PPI_METRIC_P50, 0.01)[2].verdict == PPI_VERDICT_SLOWER;
+  EXPECT_LT(detectable, 0.08);
+  size_t pairs = Rounds(60, 600);
+  EXPECT_GE(CountFound(&durations, {&kHalf, 400, 0, cell.metric},
+                       1 + detectable, pairs),
+            pairs * 85 / 100);
+}
+
+// A program that did not change, whose figure is known to half of the threshold
+// of the command line.
+TEST(ComparePropertyTest, UnchangedIsTheSame) {
+  Durations durations(7);
+  size_t pairs = Rounds(60, 600);
+  for (double spread : {0.01, 0.02}) {
+    const Noise noise = {"", Fast::kNormal, spread, 0, 0, Drift::kNone, 0};
+    for (ppi_metric metric : {PPI_METRIC_MEAN, PPI_METRIC_P50}) {
+      size_t same = 0;
+      for (size_t pair = 0; pair < pairs; pair++) {
+        Side a, b;
+        MakePair(&durations, {&noise, 250, 1, metric}, 1, &a, &b);
+        same += Judge(a, b, metric, 0.01)[0].verdict == PPI_VERDICT_SAME;
+      }
+      EXPECT_GE(same, pairs * 85 / 100) << spread << ppi_metric_name(metric);
+    }
   }
-  RecordProperty("found", static_cast<int>(found));
-  EXPECT_GE(found, pairs * 85 / 100);
 }
 
 }  // namespace
