@@ -15,6 +15,7 @@
 #include "lane.h"
 #include "mem.h"
 #include "salvage_check.h"
+#include "spool_read.h"
 #include "thread.h"
 
 #define LOOK_TRIES 200
@@ -43,16 +44,7 @@ typedef struct look {
 
 static bool read_at(const look *self, void *out, uint64_t size,
                     uint64_t offset) {
-  uint8_t *at = out;
-  while (size > 0) {
-    ssize_t got = pread(self->fd, at, size, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += (uint64_t)got;
-    size -= (uint64_t)got;
-  }
-  return true;
+  return ppi_read_at(self->fd, out, size, offset);
 }
 
 static uint64_t chunk_offset(uint32_t chunk) {
@@ -427,8 +419,8 @@ static pprof_status read_names(look *self) {
   names->header = (ppi_spool_header *)(void *)names->base;
   names->header->names_offset = PPI_CHUNK_SIZE;
   names->header->names_size = end;
-  bool whole = read_at(self, names->base + PPI_CHUNK_SIZE, end,
-                       self->header->names_offset);
+  bool whole = ppi_read_sparse(self->fd, names->base + PPI_CHUNK_SIZE, end,
+                               self->header->names_offset);
   names->header->names_end = whole ? end : 0;
   self->out->num_torn += !whole;
   return PPROF_STATUS_OK;

@@ -2,7 +2,8 @@
 //
 // Recover's look at a spool: a private copy is brought to an end as the
 // collector would have done it, then drained by the collector's own code.
-// Nothing in the file is believed before it is checked.
+// Each byte is read once, then checked, then used, so it does not matter what
+// becomes of the file meanwhile.
 #include "salvage.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "mem.h"
 #include "run_info.h"
 #include "salvage_check.h"
+#include "spool_read.h"
 #include "thread.h"
 #include "totals.h"
 
@@ -40,15 +42,15 @@ static uint64_t mapped_size(const ppi_spool *spool) {
          PPI_CHUNK_SIZE;
 }
 
-// A private copy of the file, with room behind it for recover's own chunks.
-static void *map_copy(const ppi_spool *spool) {
+// Room for a private copy of the file, and behind it for recover's own chunks.
+// What is not read into it takes no memory.
+static bool reserve_copy(ppi_spool *spool) {
   void *base = mmap(NULL, mapped_size(spool), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return base;
-  void *file = mmap(base, spool->size, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_FIXED, spool->fd, 0);
-  if (file == MAP_FAILED) munmap(base, mapped_size(spool));
-  return file;
+  if (base == MAP_FAILED) return false;
+  spool->base = base;
+  spool->header = base;
+  return true;
 }
 
 // Closing a file drops this process's locks on it: one's own spool is not even
@@ -69,8 +71,46 @@ static bool is_unused(const ppi_spool_header *header) {
           header->version == PPI_SPOOL_VERSION && header->names_end == 0);
 }
 
-static pprof_status map_file(ppi_spool *spool, const char *path, bool live,
-                             pprof_error *error) {
+static pprof_status cut_short(const char *path, pprof_error *error) {
+  return ppi_fail(error, PPROF_STATUS_CORRUPT,
+                  "%.160s: it was cut while it was read", path);
+}
+
+static bool is_cut(const ppi_spool *spool) {
+  struct stat stat;
+  return fstat(spool->fd, &stat) != 0 || (uint64_t)stat.st_size < spool->size;
+}
+
+// Of a ring what lies between tail and head, if it can be: what has gone from
+// it is nobody's.
+static bool fill_ring(const ppi_spool *spool, uint64_t offset, uint64_t size) {
+  const ppi_staging *ring = (const void *)(spool->base + offset);
+  if (!ppi_spool_fill(spool, offset, sizeof *ring)) return false;
+  uint64_t used = ring->head - ring->tail;
+  if (ring->size == 0 || ring->size > size - sizeof *ring || used > ring->size)
+    return true;
+  uint64_t first = ring->tail % ring->size;
+  uint64_t to_end = PPI_MIN(used, ring->size - first);
+  offset += sizeof *ring;
+  return ppi_spool_fill(spool, offset + first, to_end) &&
+         ppi_spool_fill(spool, offset, used - to_end);
+}
+
+// All in front of the pool but the header.
+static bool fill_front(const ppi_spool *spool) {
+  const ppi_spool_header *header = spool->header;
+  uint64_t names = PPI_MIN(header->names_end, header->names_size);
+  if (!ppi_spool_fill(spool, header->names_offset, names) ||
+      !fill_ring(spool, header->staging_offset, header->staging_size))
+    return false;
+  if (header->ring_size == 0) return true;
+  uint64_t start = header->ring_offset, own = sizeof(ppi_ring);
+  return ppi_spool_fill(spool, start, own) &&
+         fill_ring(spool, start + own, header->ring_size - own);
+}
+
+static pprof_status open_file(ppi_spool *spool, const char *path,
+                              pprof_error *error) {
   if (is_own_spool(path))
     return ppi_fail(error, PPROF_STATUS_BUSY,
                     "%.140s: this process is writing to it", path);
@@ -83,20 +123,26 @@ static pprof_status map_file(ppi_spool *spool, const char *path, bool live,
       (uint64_t)stat.st_size < PPI_CHUNK_SIZE)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
   spool->size = (uint64_t)stat.st_size;
-  void *base = map_copy(spool);
-  if (base == MAP_FAILED)
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_file(ppi_spool *spool, const char *path, bool live,
+                              pprof_error *error) {
+  pprof_status status = open_file(spool, path, error);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!reserve_copy(spool))
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "%.160s: %s", path,
                     strerror(errno));
-  spool->base = base;
-  spool->header = base;
+  if (!ppi_spool_fill(spool, 0, PPI_CHUNK_SIZE)) return cut_short(path, error);
   if (!live && is_unused(spool->header))
     return ppi_fail(error, PPROF_STATUS_INVALID, "%.180s: not a spool", path);
-  pprof_status status = ppi_salvage_check_header(spool, path, error);
-  if (status == PPROF_STATUS_OK && !live && is_alive(spool->fd))
+  status = ppi_salvage_check_header(spool, path, error);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!live && is_alive(spool->fd))
     return ppi_fail(error, PPROF_STATUS_BUSY,
                     "%.140s: process %u is alive and writes to it", path,
                     spool->header->pid);
-  return status;
+  return fill_front(spool) ? status : cut_short(path, error);
 }
 
 static bool read_texts(ppi_salvage *salvage) {
@@ -169,16 +215,16 @@ static pprof_status open_salvage(const char *path, bool live, ppi_salvage **out,
   ppi_salvage *salvage = ppi_alloc(sizeof *salvage);
   if (!salvage) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   salvage->spool.fd = -1;
-  pprof_status status = map_file(&salvage->spool, path, live, error);
-  if (status == PPROF_STATUS_OK && !read_texts(salvage))
+  pprof_status status = read_file(&salvage->spool, path, live, error);
+  if (status == PPROF_STATUS_OK &&
+      (!read_texts(salvage) ||
+       ppi_salvage_check(&salvage->spool) != PPROF_STATUS_OK))
     status = ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  if (status == PPROF_STATUS_OK && is_cut(&salvage->spool))
+    status = cut_short(path, error);
   if (status != PPROF_STATUS_OK) {
     ppi_salvage_close(salvage);
     return status;
-  }
-  if (ppi_salvage_check(&salvage->spool) != PPROF_STATUS_OK) {
-    ppi_salvage_close(salvage);
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   }
   salvage->last_ticks = find_last_ticks(&salvage->spool);
   *out = salvage;

@@ -14,8 +14,11 @@ extern "C" {
 
 typedef struct ppi_salvage ppi_salvage;
 
-// ppi_salvage_open maps the spool at `path`. Errors: IO (missing, unreadable),
-// INVALID (not a spool), VERSION, CORRUPT, BUSY (its process is alive).
+// ppi_salvage_open reads the spool at `path` into memory of its own: header,
+// names, and what is in lanes, tables and rings that was not yet freed, as far
+// as it was ever written to. That is less than the file takes itself.
+// Errors: IO (missing, unreadable), INVALID (not a spool), VERSION, CORRUPT,
+// BUSY (its process is alive), NO_MEMORY.
 pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
                               pprof_error *error);
 // ppi_salvage_open_live does not mind a living process: what it sees is a

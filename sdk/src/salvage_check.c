@@ -8,6 +8,7 @@
 
 #include "lane.h"
 #include "mem.h"
+#include "spool_read.h"
 
 static bool lies_inside(const ppi_spool *spool, uint64_t offset,
                         uint64_t size) {
@@ -69,8 +70,17 @@ static bool claim_part(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk,
 }
 PPI_STATIC_ASSERT(PPI_LANES_PER_CHUNK == 8, "a bit each");
 
+// What is claimed is read, too.
 static bool claim(const ppi_spool *spool, uint8_t *claimed, uint64_t chunk) {
-  return claim_part(spool, claimed, chunk, 0xff);
+  return claim_part(spool, claimed, chunk, 0xff) &&
+         ppi_spool_fill(spool, chunk * PPI_CHUNK_SIZE, PPI_CHUNK_SIZE);
+}
+
+static bool claim_lane(const ppi_spool *spool, uint8_t *claimed,
+                       uint64_t number) {
+  return claim_part(spool, claimed, number / PPI_LANES_PER_CHUNK,
+                    (uint8_t)(1u << number % PPI_LANES_PER_CHUNK)) &&
+         ppi_spool_fill(spool, number * PPI_LANE_SIZE, PPI_LANE_SIZE);
 }
 
 // Frames that only keep the balance have no slot.
@@ -138,9 +148,7 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
   ppi_spool_header *header = spool->header;
   header->num_lane_slots = PPI_MIN(header->num_lane_slots, PPI_MAX_LANES);
   for (uint32_t i = 0; i < header->num_lane_slots; i++) {
-    uint32_t number = header->lanes[i];
-    bool good = claim_part(spool, claimed, number / PPI_LANES_PER_CHUNK,
-                           (uint8_t)(1u << number % PPI_LANES_PER_CHUNK));
+    bool good = claim_lane(spool, claimed, header->lanes[i]);
     ppi_lane *lane = good ? ppi_spool_lane(spool, i) : NULL;
     good =
         lane && (lane->state == PPI_LANE_LIVE || lane->state == PPI_LANE_LEFT);

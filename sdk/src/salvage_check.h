@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What recover believes of a spool. Works on a private copy: lanes and tables
-// that make no sense are taken out of the header's lists, so that whoever goes
-// by those lists afterwards need not check anything again.
+// What recover believes of a spool. Works on a private copy, into which it
+// reads the chunks that it comes to: lanes and tables that make no sense are
+// taken out of the header's lists, so that whoever goes by those lists
+// afterwards need not check anything again.
 #ifndef PPI_SALVAGE_CHECK_H_
 #define PPI_SALVAGE_CHECK_H_
 
