@@ -134,7 +134,8 @@ static pprof_status read_spool(const char *path, pprof_sink *sink,
                                pprof_error *error) {
   char *joined = make_private_log(path, error);
   if (!joined) return PPROF_STATUS_IO;
-  const ppi_recover_options how = {joined, false, true};
+  const ppi_recover_options how = {
+      .output = joined, .keep = true, .log_only = true};
   ppi_recover_result result;
   pprof_status status = ppi_recover(path, &how, &result, error);
   if (status == PPROF_STATUS_OK) status = pprof_log_read(joined, sink, error);

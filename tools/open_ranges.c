@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -349,6 +350,14 @@ static void show_if_owned(const char *path, void *user) {
   show_spool(search->listing, path, path);
 }
 
+// A spool of another user may claim to be this process's.
+static uid_t owner_of(pid_t pid) {
+  char path[32];
+  struct stat stat_;
+  snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+  return stat(path, &stat_) == 0 ? stat_.st_uid : geteuid();
+}
+
 static void show_process(struct listing *listing, const char *operand) {
   char *end;
   errno = 0;
@@ -359,7 +368,7 @@ static void show_process(struct listing *listing, const char *operand) {
     return;
   }
   struct search search = {(uint32_t)pid, listing, 0};
-  ppi_tool_visit_spools(show_if_owned, &search);
+  ppi_tool_visit_spools(owner_of((pid_t)pid), show_if_owned, &search);
   if (search.num_found) return;
   if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
     ppi_tool_say("process %ld is not running", pid);
@@ -424,7 +433,7 @@ int ppi_tool_open_dead(const struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++)
     show_file(&listing, options->inputs[i]);
   if (options->num_inputs > 0) return end(&listing, NULL);
-  ppi_tool_visit_spools(show_if_dead, &listing);
+  ppi_tool_visit_spools(geteuid(), show_if_dead, &listing);
   return end(&listing, "no spool of a dead process\n");
 }
 

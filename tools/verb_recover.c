@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log_format.h"
@@ -107,33 +108,46 @@ static int wanted(const struct dirent *entry) {
   return is_spool_name(entry->d_name);
 }
 
-static void visit_folder(const char *folder,
-                         void (*visit)(const char *path, void *user),
-                         void *user) {
+// Answers how many are of other users: whoever is not asked for by name has no
+// part in what this user does, root included.
+static unsigned visit_folder(const char *folder, uid_t owner,
+                             void (*visit)(const char *path, void *user),
+                             void *user) {
   struct dirent **entries;
+  unsigned num_others = 0;
   int num = scandir(folder, &entries, wanted, by_name);
-  if (num < 0) return;
+  if (num < 0) return 0;
   for (int i = 0; i < num; i++) {
     char path[4096];
+    struct stat stat;
     int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-    if (len > 0 && (size_t)len < sizeof(path)) visit(path, user);
     free(entries[i]);
+    if (len < 0 || (size_t)len >= sizeof(path) || lstat(path, &stat) != 0)
+      continue;
+    if (stat.st_uid == owner)
+      visit(path, user);
+    else
+      num_others++;
   }
   free(entries);
+  return num_others;
 }
 
 // The folders where a session puts its spool by itself.
-void ppi_tool_visit_spools(void (*visit)(const char *path, void *user),
-                           void *user) {
+unsigned ppi_tool_visit_spools(uid_t owner,
+                               void (*visit)(const char *path, void *user),
+                               void *user) {
   const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
-  visit_folder("/dev/shm", visit, user);
+  unsigned num_others = visit_folder("/dev/shm", owner, visit, user);
   if (runtime_folder && runtime_folder[0])
-    visit_folder(runtime_folder, visit, user);
+    num_others += visit_folder(runtime_folder, owner, visit, user);
+  return num_others;
 }
 
 static bool is_inside(const char *path, const char *folder) {
   size_t len = strlen(folder);
-  return path && strncmp(path, folder, len) == 0 && path[len] == '/';
+  return path && strncmp(path, folder, len) == 0 && path[len] == '/' &&
+         !strchr(path + len + 1, '/');
 }
 
 static void recover_if_inside(const char *path, void *user) {
@@ -147,23 +161,25 @@ static void recover_if_inside(const char *path, void *user) {
                 (is_inside(staging ? staging->log_path : NULL, folder) ||
                  is_inside(dump_of(salvage), folder));
   ppi_salvage_close(salvage);
-  if (inside && ppi_recover(path, NULL, &result, &error) != PPROF_STATUS_OK)
+  const ppi_recover_options how = {.folder = folder};
+  if (inside && ppi_recover(path, &how, &result, &error) != PPROF_STATUS_OK)
     ppi_tool_say("%s", error.text);
 }
 
 void ppi_tool_recover_logs_in(const char *folder) {
-  ppi_tool_visit_spools(recover_if_inside, (void *)folder);
+  ppi_tool_visit_spools(geteuid(), recover_if_inside, (void *)folder);
 }
 
 static int list_spools(void) {
   struct listing listing = {0, 0};
   const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
-  ppi_tool_visit_spools(list_spool, &listing);
+  unsigned num_others = ppi_tool_visit_spools(geteuid(), list_spool, &listing);
   if (!listing.num_dead)
     printf("no spool of a dead process in /dev/shm%s%s\n",
            runtime_folder && runtime_folder[0] ? " or " : "",
            runtime_folder ? runtime_folder : "");
   if (listing.num_alive) printf("%u of running processes\n", listing.num_alive);
+  if (num_others) printf("%u of other users, not looked at\n", num_others);
   return PPI_EXIT_DONE;
 }
 
@@ -207,10 +223,19 @@ static bool print_result(const ppi_recover_result *result) {
   return result->already_whole;
 }
 
+// Who made the spool may have put any path in it.
+static void say_elsewhere(const char *path, const ppi_recover_result *result) {
+  ppi_tool_say(
+      "%s: names %s, where its run has left nothing: written here, or "
+      "to --output",
+      path, result->told_path);
+}
+
 static int recover_one(const char *path,
                        const struct ppi_tool_options *options) {
-  const ppi_recover_options how = {options->output, options->force,
-                                   options->keep};
+  const ppi_recover_options how = {.output = options->output,
+                                   .overwrite = options->force,
+                                   .keep = options->keep};
   ppi_recover_result result;
   pprof_error error = {""};
   pprof_status status = ppi_recover(path, &how, &result, &error);
@@ -227,6 +252,7 @@ static int recover_one(const char *path,
                  error.text[0] ? error.text : pprof_status_string(status));
     return PPI_EXIT_INPUT;
   }
+  if (result.told_path[0] && !options->output) say_elsewhere(path, &result);
   bool whole = print_result(&result);
   return whole ? PPI_EXIT_DONE : judge(path, &result);
 }

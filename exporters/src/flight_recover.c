@@ -298,7 +298,6 @@ pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,
            (unsigned long long)(death_ns / 1000 % 1000000));
   const char *uuid = pprof_run_info_text(ppi_salvage_run_info(salvage), "uuid");
   if (!uuid) uuid = "";
-  if (!path) path = job.blocks->log_path;
   out->already_whole = find_made(&job, path, uuid, out->path);
   return out->already_whole ? PPROF_STATUS_OK
                             : recover_at(&job, path, uuid, error);

@@ -21,8 +21,8 @@ typedef struct ppi_flight_recovery {
   char path[PPI_RECOVER_PATH_MAX];
 } ppi_flight_recovery;
 
-// Makes the dump where the recorder would have, or at `path`. The spool must
-// have a ring (ppi_salvage_ring).
+// Makes the dump at `path`, or beside what has that name. The spool must have a
+// ring (ppi_salvage_ring).
 //
 // Errors: IO, NO_MEMORY.
 pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,

@@ -18,6 +18,7 @@
 #include "log_writer.h"
 #include "mem.h"
 #include "part.h"
+#include "recover_path.h"
 #include "rotate.h"
 
 typedef struct recover_job {
@@ -61,8 +62,7 @@ static bool exists(const char *path) {
 }
 
 static bool ends_in_part(const char *path) {
-  size_t len = strlen(path);
-  return len > 5 && strcmp(path + len - 5, ".part") == 0;
+  return ppi_recover_ends_in(path, ".part");
 }
 
 // ---- the result's name ----
@@ -88,10 +88,7 @@ static char *default_final(const recover_job *recovery) {
     ppi_free(path);
     return segment;
   }
-  char name[PPI_LOG_UUID_LEN + 32];
-  snprintf(name, sizeof name, "pprof.%s.pplog",
-           recovery->uuid[0] ? recovery->uuid : "recovered");
-  return ppi_strdup(name);
+  return ppi_recover_name_of(recovery->uuid);
 }
 
 // A newer run may have taken the name; then this one goes beside it.
@@ -383,10 +380,8 @@ static void finish_dump(const recover_job *recovery, const char *part) {
 }
 
 // All that have the recorder's name, or that name with a number.
-static void finish_dumps(const recover_job *recovery) {
-  const char *path =
-      ppi_ring_blocks(ppi_salvage_ring(recovery->salvage))->log_path;
-  bool more = !recovery->options.keep;
+static void finish_dumps(const recover_job *recovery, const char *path) {
+  bool more = true;
   for (int n = 0; more && n < 10000; n++) {
     char infix[16];
     snprintf(infix, sizeof infix, "%d", n);
@@ -402,16 +397,45 @@ static void finish_dumps(const recover_job *recovery) {
   }
 }
 
+// What the spool calls `told`, as far as it is believed; NULL: no memory.
+static char *place_of(const recover_job *recovery, const char *told,
+                      const char *folder) {
+  const ppi_recover_place place = {recovery->spool_path, recovery->uuid,
+                                   recovery->foreign, folder};
+  char *path = ppi_recover_place_of(&place, told);
+  ppi_recover_result *result = recovery->result;
+  if (path && strcmp(path, told) != 0 && !result->told_path[0])
+    snprintf(result->told_path, sizeof result->told_path, "%s", told);
+  return path;
+}
+
+// Beside the run's log, where it has one.
+static char *dump_path(const recover_job *recovery) {
+  const char *log = recovery->named_path;
+  const char *slash = log ? strrchr(log, '/') : NULL;
+  char *folder = slash ? ppi_strdup(log) : NULL;
+  if (slash && !folder) return NULL;
+  if (folder) folder[slash - log + 1] = '\0';
+  char *path = place_of(
+      recovery, ppi_ring_blocks(ppi_salvage_ring(recovery->salvage))->log_path,
+      folder ? folder : recovery->options.folder);
+  ppi_free(folder);
+  return path;
+}
+
 // Of a flight recorder that the spool holds the ring of. Without a log this is
 // all that there is to recover.
 static pprof_status make_dump(recover_job *recovery, bool has_log) {
   const char *output = has_log ? NULL : recovery->options.output;
   ppi_recover_result *result = recovery->result;
   ppi_flight_recovery made;
+  char *path = dump_path(recovery);
+  if (!path) return no_memory(recovery);
   if (output && recovery->options.overwrite) unlink(output);
-  finish_dumps(recovery);
-  pprof_status status =
-      ppi_flight_recover(recovery->salvage, output, &made, recovery->error);
+  if (!recovery->options.keep) finish_dumps(recovery, path);
+  pprof_status status = ppi_flight_recover(
+      recovery->salvage, output ? output : path, &made, recovery->error);
+  ppi_free(path);
   if (status != PPROF_STATUS_OK) return status;
   snprintf(result->dump_path, sizeof result->dump_path, "%s", made.path);
   if (has_log) return status;
@@ -423,60 +447,50 @@ static pprof_status make_dump(recover_job *recovery, bool has_log) {
   return status;
 }
 
-// `part` is the .part the caller gave; NULL: the one that the spool names.
-// Even when that one is gone, its name says what the result is called.
-static pprof_status with_spool(recover_job *recovery, const char *part) {
-  const char *staged = staged_log(recovery);
-  const char *named = part ? part : staged;
-  recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
-  bool may_dump = !recovery->foreign || !named[0];
-  if (may_dump && recovery->owns_spool && ppi_salvage_ring(recovery->salvage)) {
-    pprof_status dumped = make_dump(recovery, named[0]);
-    if (dumped != PPROF_STATUS_OK || !named[0]) return dumped;
-  }
-  if (!named[0]) return make_whole(recovery);
+// The .part that the caller gave, or what the spool calls its own: even when
+// that one is gone, its name says what the result is called.
+static pprof_status find_part(recover_job *recovery, const char *part,
+                              const char *staged) {
+  recovery->named_path =
+      part ? ppi_strdup(part)
+           : place_of(recovery, staged, recovery->options.folder);
+  if (!recovery->named_path) return no_memory(recovery);
   // Of a file that has no info yet; what the file says counts more.
   pprof_status status = staged_after(recovery, 0, &recovery->segment);
   if (status != PPROF_STATUS_OK) return status;
-  recovery->named_path = ppi_strdup(named);
-  if (!recovery->named_path) return no_memory(recovery);
   ppi_log_glance found;
-  status = ppi_log_glance_at(named, &found, NULL);
+  status = ppi_log_glance_at(recovery->named_path, &found, NULL);
   if (status == PPROF_STATUS_NO_MEMORY) return no_memory(recovery);
   if (status == PPROF_STATUS_OK) ppi_free(found.spool_path);
   if (status == PPROF_STATUS_OK && same_run(recovery, found.uuid)) {
-    recovery->part_path = ppi_strdup(named);
+    recovery->part_path = ppi_strdup(recovery->named_path);
     if (!recovery->part_path) return no_memory(recovery);
     if (found.segment) recovery->segment = found.segment;
   }
   if (!recovery->part_path) recovery->part_path = find_whole(recovery);
-  return make_whole(recovery);
+  return PPROF_STATUS_OK;
 }
 
-// Nothing yet, or the first bytes of a log's header.
-static bool is_empty_part(const char *path) {
-  char start[PPI_LOG_FILE_HEADER_SIZE];
-  // NONBLOCK: opening a FIFO must not wait for a writer.
-  int fd =
-      ends_in_part(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-  if (fd < 0) return false;
-  struct stat stat;
-  bool regular = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
-  ssize_t num = regular ? read(fd, start, sizeof start) : -1;
-  close(fd);
-  return num >= 0 && (size_t)num < sizeof start &&
-         memcmp(start, PPI_LOG_MAGIC,
-                PPI_MIN((size_t)num, strlen(PPI_LOG_MAGIC))) == 0;
+// `part` is the .part the caller gave; NULL: the one that the spool names.
+static pprof_status with_spool(recover_job *recovery, const char *part) {
+  const char *staged = staged_log(recovery);
+  bool has_log = part || staged[0];
+  recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
+  pprof_status status =
+      has_log ? find_part(recovery, part, staged) : PPROF_STATUS_OK;
+  bool may_dump =
+      !has_log || (!recovery->foreign && !recovery->options.log_only);
+  if (status == PPROF_STATUS_OK && may_dump && recovery->owns_spool &&
+      ppi_salvage_ring(recovery->salvage)) {
+    status = make_dump(recovery, has_log);
+    if (!has_log) return status;
+  }
+  return status == PPROF_STATUS_OK ? make_whole(recovery) : status;
 }
 
 static pprof_status from_spool(recover_job *recovery, const char *path) {
   pprof_status status = take_salvage(recovery, path, recovery->error);
   if (status != PPROF_STATUS_OK) return status;
-  if (recovery->foreign && !recovery->options.output)
-    return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
-                    "%.120s: belongs to another user; name the log to write "
-                    "with --output",
-                    path);
   if (recovery->foreign) recovery->options.keep = true;
   return with_spool(recovery, NULL);
 }
@@ -550,7 +564,7 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
   ppi_log_file_close(file);
   if (status == PPROF_STATUS_OK)
     status = from_log(&recovery, path);
-  else if (status == PPROF_STATUS_INVALID && is_empty_part(path))
+  else if (status == PPROF_STATUS_INVALID && ppi_recover_is_empty_part(path))
     status = ppi_fail(&own, status,
                       "%s: the run died before it wrote whose log this is; "
                       "recover its spool",

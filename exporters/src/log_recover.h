@@ -17,6 +17,8 @@ typedef struct ppi_recover_options {
   const char *output;  // NULL: the .part's path without .part
   bool overwrite;      // an `output` that is another run's
   bool keep;           // leave .part and spool in place
+  bool log_only;       // of a log and a dump make the log alone
+  const char *folder;  // where paths of a spool are believed; NULL: nowhere
 } ppi_recover_options;
 
 typedef struct ppi_recover_result {
@@ -29,12 +31,14 @@ typedef struct ppi_recover_result {
   // The flight recorder's dump, "" when there was none to make; where the run
   // wrote no log, it is `path`, too.
   char dump_path[PPI_RECOVER_PATH_MAX];
+  // The first path of the spool's that recover did not follow; else "".
+  char told_path[PPI_RECOVER_PATH_MAX];
 } ppi_recover_result;
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
-// recover that was killed is simply run again. A spool of another user needs an
-// `output`, and nothing of it is removed.
+// recover that was killed is simply run again. Paths that a spool names are
+// followed as recover_path.h says; of another user's spool nothing is removed.
 //
 // Errors: IO · INVALID (neither a spool nor a log) · BUSY (its process lives,
 // or another recover is at it) · VERSION · NO_MEMORY.

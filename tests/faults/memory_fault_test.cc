@@ -319,7 +319,7 @@ TEST_F(MemoryFaultTest, Recover) {
   const std::string copy = folder_ / "copy.pplog";
   pprof_error error;
   auto act = [&] {
-    ppi_recover_options options = {copy.c_str(), false, true};
+    ppi_recover_options options = {copy.c_str(), false, true, false, nullptr};
     ppi_recover_result result = {};
     error = {};
     return ppi_recover((path_ + ".part").c_str(), &options, &result, &error);

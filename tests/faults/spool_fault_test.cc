@@ -98,7 +98,8 @@ TEST_F(SpoolFaultTest, CutOffAtAnyLengthIsRefusedInWords) {
                      1048576ul, 2097151ul}) {
     const std::string cut = folder_ / "cut.spool", copy = folder_ / "c.pplog";
     pplog::Spill(cut, whole.substr(0, len));
-    const ppi_recover_options options = {copy.c_str(), false, true};
+    const ppi_recover_options options = {copy.c_str(), false, true, false,
+                                         nullptr};
     ppi_recover_result result = {};
     pprof_error error = {};
     EXPECT_NE(PPROF_STATUS_OK,

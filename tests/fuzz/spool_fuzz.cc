@@ -173,7 +173,8 @@ void Deliver(const Base *base) {
 
 void Recover(const Base *base) {
   const std::string output = base->folder + "/out.pplog";
-  const ppi_recover_options options = {output.c_str(), true, true};
+  const ppi_recover_options options = {output.c_str(), true, true, false,
+                                       nullptr};
   ppi_recover_result result;
   pprof_error error = {""};
   unlink((base->folder + "/dump.pplog").c_str());

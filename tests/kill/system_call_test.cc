@@ -83,7 +83,7 @@ class SystemCallTest : public testing::Test {
   }
 
   void Recover(const std::string &from, bool keep, const char *output) {
-    ppi_recover_options options = {output, false, keep};
+    ppi_recover_options options = {output, false, keep, false, nullptr};
     ppi_recover_result result;
     pprof_error error = {};
     EXPECT_EQ(PPROF_STATUS_OK,

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <set>
 
 #include "control_socket.h"
 #include "log_fixture.h"
@@ -96,7 +98,8 @@ TEST_F(FilesTest, AreForTheirOwnerAlone) {
     EXPECT_EQ(0600u, ModeOf(At(name))) << name;
 
   const std::string recovered = At("recovered.pplog");
-  const ppi_recover_options how = {recovered.c_str(), false, true};
+  const ppi_recover_options how = {recovered.c_str(), false, true, false,
+                                   nullptr};
   ppi_recover_result result;
   ASSERT_EQ(PPROF_STATUS_OK,
             ppi_recover(At("left.spool").c_str(), &how, &result, &error))
@@ -229,12 +232,17 @@ TEST_F(FilesTest, ForeignSpoolNamesNoPaths) {
   is_another_user = true;
   ppi_recover_result result;
   pprof_error error = {""};
-  EXPECT_EQ(PPROF_STATUS_INVALID,
-            ppi_recover(At("left.spool").c_str(), nullptr, &result, &error));
-  EXPECT_NE(nullptr, strstr(error.text, "belongs to another user"))
+  const std::string here = folder_ / "here";
+  ASSERT_EQ(0, mkdir(here.c_str(), 0700));
+  ASSERT_EQ(0, chdir(here.c_str()));
+  EXPECT_EQ(PPROF_STATUS_OK,
+            ppi_recover(At("left.spool").c_str(), nullptr, &result, &error))
       << error.text;
+  EXPECT_STREQ("run.pplog", result.path);
+  EXPECT_TRUE(Exists(here + "/run.pplog"));
   const std::string output = At("mine.pplog");
-  const ppi_recover_options how = {output.c_str(), false, false};
+  const ppi_recover_options how = {output.c_str(), false, false, false,
+                                   nullptr};
   EXPECT_EQ(PPROF_STATUS_OK,
             ppi_recover(At("left.spool").c_str(), &how, &result, &error))
       << error.text;
@@ -243,6 +251,102 @@ TEST_F(FilesTest, ForeignSpoolNamesNoPaths) {
   EXPECT_TRUE(Exists(At("run.pplog.part")));
   EXPECT_FALSE(Exists(At("dump.pplog")));
   EXPECT_FALSE(Exists(At("run.pplog")));
+}
+
+// A spool that came by mail is this user's own file, and may name any path.
+class StrangersSpoolTest : public FilesTest {
+ protected:
+  // One whose log is called `log` and whose dump `dump`, "" for none; neither
+  // is there. It lies in mail/, the current folder is here/.
+  void Receive(const std::string &log, const std::string &dump) {
+    for (const char *name : {"mail", "here", "home"})
+      ASSERT_EQ(0, mkdir(At(name).c_str(), 0700));
+    ASSERT_EQ(0, chdir(At("here").c_str()));
+    Spill(
+        At("p.yaml"),
+        "output: " + log + "\n" +
+            (dump.empty()
+                 ? ""
+                 : "flight_recorder: {memory: 1MiB, output: " + dump + "}\n"));
+    pprof_error error = {""};
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(At("p.yaml").c_str(), &error))
+        << error.text;
+    static pprof_site site = {"site", 0, 0, 0, {0, 0}};
+    pprof_push(&site);
+    pprof_pop();
+    spool_.assign(
+        reinterpret_cast<const char *>(ppi_recorder_in_force.spool.base),
+        ppi_recorder_in_force.spool.size);
+    Spill(At("mail/pprof-x.spool"), spool_);
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+    unlink(log.c_str());
+  }
+  pprof_status Recover() {
+    pprof_error error = {""};
+    return ppi_recover(At("mail/pprof-x.spool").c_str(), nullptr, &result_,
+                       &error);
+  }
+  // What is in the folder, by name.
+  std::string In(const std::string &folder) const {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(At(folder)))
+      if (entry.path().extension() != ".spool")
+        names.insert(entry.path().filename());
+    std::string all;
+    for (const auto &name : names) all += name + " ";
+    return all;
+  }
+  void Patch(const std::string &from, const std::string &to) {
+    ASSERT_EQ(from.size(), to.size());
+    size_t at = 0;
+    int num = 0;
+    for (; (at = spool_.find(from, at)) != std::string::npos; num++)
+      spool_.replace(at, to.size(), to);
+    ASSERT_GT(num, 0);
+    Spill(At("mail/pprof-x.spool"), spool_);
+  }
+
+  std::string spool_;
+  ppi_recover_result result_ = {};
+};
+
+TEST_F(StrangersSpoolTest, WritesToTheCurrentFolderAlone) {
+  Receive(At("home/keys.pplog"), At("home/dump.pplog"));
+  EXPECT_EQ(PPROF_STATUS_OK, Recover());
+  EXPECT_EQ("", In("home"));
+  EXPECT_EQ("dump.pplog keys.pplog ", In("here"));
+  EXPECT_STREQ("keys.pplog", result_.path);
+  EXPECT_EQ(At("home/keys.pplog.part"), result_.told_path);
+}
+
+TEST_F(StrangersSpoolTest, BesideTheSpoolItsNameHolds) {
+  Receive(At("mail/keys.pplog"), At("mail/dump.pplog"));
+  EXPECT_EQ(PPROF_STATUS_OK, Recover());
+  EXPECT_EQ("", In("here"));
+  EXPECT_EQ("dump.pplog keys.pplog ", In("mail"));
+  EXPECT_STREQ("", result_.told_path);
+}
+
+// Not even in the current folder is any name taken.
+TEST_F(StrangersSpoolTest, NameEndsAsALogsDoes) {
+  Receive(At("home/authorized_key.pplog"), At("home/authorized_key2.pplog"));
+  Patch("authorized_key.pplog.part", "../here/authorized_keys.p");
+  Patch("authorized_key2.pplog", std::string("../here/.bash_profile"));
+  EXPECT_EQ(PPROF_STATUS_OK, Recover());
+  EXPECT_EQ("", In("home"));
+  EXPECT_EQ(0u, In("here").find("pprof.")) << In("here");
+  EXPECT_EQ(std::string::npos, In("here").find("authorized")) << In("here");
+  EXPECT_EQ(std::string::npos, In("here").find("bash")) << In("here");
+}
+
+// A run's own .part, which only this user could put there, is.
+TEST_F(StrangersSpoolTest, WhereItsRunHasLeftItsPartItIsFollowed) {
+  Receive(At("home/run.pplog"), At("home/dump.pplog"));
+  Spill(At("home/run.pplog.part"), "");
+  EXPECT_EQ(PPROF_STATUS_OK, Recover());
+  EXPECT_EQ("", In("here"));
+  EXPECT_EQ("dump.pplog run.pplog ", In("home"));
+  EXPECT_EQ("", In("mail"));
 }
 
 }  // namespace

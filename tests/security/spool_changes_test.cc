@@ -134,7 +134,8 @@ class SpoolChangesTest : public testing::Test {
   }
   void Recover() {
     const std::string output = folder_ / "out.pplog";
-    const ppi_recover_options how = {output.c_str(), true, true};
+    const ppi_recover_options how = {output.c_str(), true, true, false,
+                                     nullptr};
     ppi_recover_result result;
     ppi_recover(path_.c_str(), &how, &result, &error_);
   }

@@ -106,9 +106,9 @@ class FlightLiveTest : public testing::Test {
     EXPECT_EQ(recording.events.size(), recording.Total(PPI_TOTAL_RECORDED));
     return recording;
   }
-  static ppi_recover_result Recover(const std::string &path,
-                                    bool keep = false) {
-    ppi_recover_options options = {nullptr, false, keep};
+  ppi_recover_result Recover(const std::string &path, bool keep = false) {
+    const std::string folder = folder_ / "";
+    ppi_recover_options options = {nullptr, false, keep, false, folder.c_str()};
     ppi_recover_result result;
     pprof_error error = {};
     EXPECT_EQ(PPROF_STATUS_OK,

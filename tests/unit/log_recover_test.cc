@@ -306,7 +306,7 @@ TEST_F(RecoverTest, DiedBetweenTotalsAndRename) {
 // What recover leaves when it is killed after each of its steps.
 TEST_F(RecoverTest, KilledRecoverIsRunAgain) {
   Lay(5, 5, 7);
-  ppi_recover_options keep = {nullptr, false, true};
+  ppi_recover_options keep = {nullptr, false, true, false, nullptr};
   Spill(path_ + ".recovering", "half");
   ASSERT_EQ(Recover(spool_path_, &keep), PPROF_STATUS_OK);
   ExpectAll(path_);
@@ -334,7 +334,7 @@ TEST_F(RecoverTest, DiedAfterRename) {
   Lay(all, all, all);
   ASSERT_EQ(rename(part_.c_str(), path_.c_str()), 0);
   std::string out = folder_ / "joined.pplog";
-  ppi_recover_options options = {out.c_str(), false, true};
+  ppi_recover_options options = {out.c_str(), false, true, false, nullptr};
   ASSERT_EQ(Recover(spool_path_, &options), PPROF_STATUS_OK);
   EXPECT_EQ(Read(out), Read(path_));
   ASSERT_EQ(Recover(spool_path_), PPROF_STATUS_OK);
@@ -362,7 +362,7 @@ TEST_F(RecoverTest, GivenOutput) {
   Lay(5, 5, 7);
   std::string out = folder_ / "out.pplog";
   Spill(out, "something else");
-  ppi_recover_options options = {out.c_str(), false, true};
+  ppi_recover_options options = {out.c_str(), false, true, false, nullptr};
   EXPECT_EQ(Recover(spool_path_, &options), PPROF_STATUS_IO);
   EXPECT_EQ(std::string(error_.text), out + ": File exists");
   options.overwrite = true;
@@ -372,7 +372,7 @@ TEST_F(RecoverTest, GivenOutput) {
 
 TEST_F(RecoverTest, SpoolWithoutLog) {
   std::string out = folder_ / "out.pplog";
-  ppi_recover_options options = {out.c_str(), false, false};
+  ppi_recover_options options = {out.c_str(), false, false, false, nullptr};
   ASSERT_EQ(Recover(spool_path_, &options), PPROF_STATUS_OK);
   ExpectAll(out);
 }
@@ -623,7 +623,7 @@ TEST_F(RotatedRecoverTest, EveryRecordOnceWhereverItDied) {
 
 // The first recover was killed when it had named some of the segments.
 TEST_F(RotatedRecoverTest, KilledRecoverIsRunAgainWhereverItWas) {
-  const ppi_recover_options keep = {nullptr, false, true};
+  const ppi_recover_options keep = {nullptr, false, true, false, nullptr};
   size_t num = 0;
   for (size_t written = 1; written <= groups_.ends.back(); written++)
     for (int turn = kNone; turn < kNumTurns; turn++)
@@ -652,7 +652,7 @@ TEST_F(RotatedRecoverTest, KilledRecoverIsRunAgainWhereverItWas) {
 // A reader of the spool wants all of it in one file, and nothing else changed.
 TEST_F(RotatedRecoverTest, NamedOutputHoldsTheSegments) {
   const std::string output = folder_ / "made.pplog";
-  ppi_recover_options keep = {output.c_str(), false, true};
+  ppi_recover_options keep = {output.c_str(), false, true, false, nullptr};
   ASSERT_TRUE(
       LayRotated(starts_[3] - 2, starts_[3] - 2, groups_.ends.back(), kNone));
   unlink(Segment(1).c_str());
