@@ -3,18 +3,15 @@
 // Logs, spools and traces as the source of a sink.
 #include "input.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base_impl.h"
 #include "event_impl.h"
 #include "import/hash.h"
 #include "import/import.h"
+#include "joined.h"
 #include "log_reader.h"
-#include "log_recover.h"
 #include "log_writer.h"
 #include "pprof/log.h"
 #include "progress.h"
@@ -95,54 +92,6 @@ static void watch_init(struct ppi_tool_watch *watch, const char *path,
   if (!next->events) watch->base.events = NULL;
 }
 
-bool ppi_tool_is_spool(const char *path) {
-  static const char ending[] = ".spool";
-  size_t len = strlen(path);
-  return len >= sizeof(ending) &&
-         strcmp(path + len - (sizeof(ending) - 1), ending) == 0;
-}
-
-// Room for a log that nobody else sees; NULL with `error` set.
-static char *make_private_log(const char *path, pprof_error *error) {
-  const char *parent = secure_getenv("TMPDIR");
-  char folder[PATH_MAX];
-  char *made = NULL;
-  int len = snprintf(folder, sizeof(folder), "%s/pprof-report.XXXXXX",
-                     parent && parent[0] ? parent : "/tmp");
-  if (len < 0 || (size_t)len >= sizeof(folder) || !mkdtemp(folder)) {
-    ppi_fail(error, PPROF_STATUS_IO, "%s: no room for a log of it: %s", path,
-             strerror(errno));
-  } else if (asprintf(&made, "%s/made.pplog", folder) < 0) {
-    rmdir(folder);
-    ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-    return NULL;
-  }
-  return made;
-}
-
-static void remove_private_log(char *made) {
-  if (!made) return;
-  unlink(made);
-  *strrchr(made, '/') = '\0';
-  rmdir(made);
-  free(made);
-}
-
-// A spool alone lacks what its log has already, so both are put together;
-// spool and log stay as they are.
-static pprof_status read_spool(const char *path, pprof_sink *sink,
-                               pprof_error *error) {
-  char *joined = make_private_log(path, error);
-  if (!joined) return PPROF_STATUS_IO;
-  const ppi_recover_options how = {
-      .output = joined, .keep = true, .log_only = true};
-  ppi_recover_result result;
-  pprof_status status = ppi_recover(path, &how, &result, error);
-  if (status == PPROF_STATUS_OK) status = pprof_log_read(joined, sink, error);
-  remove_private_log(joined);
-  return status;
-}
-
 static void tell_bytes(void *context, uint64_t done, uint64_t total) {
   (void)context;
   ppi_tool_progress_bytes(&progress, done, total);
@@ -169,6 +118,19 @@ static void say_once(void *context, const char *text) {
   ppi_tool_say("%s: %s", path, text);
 }
 
+static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
+                              pprof_sink *sink, pprof_error *error) {
+  const char **whole = calloc(num, sizeof(*whole));
+  pprof_status status = whole ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    status = ppi_tool_join(paths[i], &whole[i], error);
+  if (status == PPROF_STATUS_OK)
+    status = skims ? ppi_log_skim_all(whole, num, sink, error)
+                   : ppi_log_read_all(whole, num, sink, error);
+  free(whole);
+  return status;
+}
+
 static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
   const ppi_import_options how = {tell_bytes, say_once, (void *)path,
@@ -176,18 +138,12 @@ static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
     return PPROF_STATUS_NO_MEMORY;
-  if (segments.paths != &path) {
-    pprof_status status =
-        skims ? ppi_log_skim_all(segments.paths, segments.num, sink, error)
-              : ppi_log_read_all(segments.paths, segments.num, sink, error);
-    ppi_tool_segments_clear(&segments);
-    return status;
-  }
-  if (ppi_tool_is_spool(path)) return read_spool(path, sink, error);
-  if (ppi_import_is_trace(path))
-    return ppi_import_read(path, sink, &how, error);
-  return skims ? ppi_log_skim_all(&path, 1, sink, error)
-               : pprof_log_read(path, sink, error);
+  pprof_status status =
+      segments.paths == &path && ppi_import_is_trace(path)
+          ? ppi_import_read(path, sink, &how, error)
+          : read_logs(segments.paths, segments.num, skims, sink, error);
+  ppi_tool_segments_clear(&segments);
+  return status;
 }
 
 static int deliver(const char *path, bool skims, pprof_sink *sink,
@@ -234,11 +190,23 @@ int ppi_tool_write_log(const char *input, const char *path) {
   return code;
 }
 
+// Segments are joined by who reads them.
+static bool stands_alone(const char *path) {
+  struct ppi_tool_segments segments;
+  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return true;
+  bool alone = segments.num == 1;
+  ppi_tool_segments_clear(&segments);
+  return alone;
+}
+
 int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
   pprof_error error = {""};
   *out = (struct ppi_tool_log){.path = path};
-  if (!ppi_import_is_trace(path)) return PPI_EXIT_DONE;
-  out->made = make_private_log(path, &error);
+  bool is_trace = ppi_import_is_trace(path);
+  if (!is_trace && (!stands_alone(path) ||
+                    ppi_tool_join(path, &out->path, &error) == PPROF_STATUS_OK))
+    return PPI_EXIT_DONE;
+  out->made = is_trace ? ppi_tool_private_log(path, &error) : NULL;
   if (!out->made) {
     ppi_tool_say("%s", error.text);
     return PPI_EXIT_INPUT;
@@ -248,6 +216,6 @@ int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
 }
 
 void ppi_tool_log_close(struct ppi_tool_log *log) {
-  remove_private_log(log->made);
+  ppi_tool_private_log_remove(log->made);
   log->made = NULL;
 }

@@ -27,10 +27,10 @@ int ppi_tool_skim(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);
 // Processes of traces whose names fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);
-bool ppi_tool_is_spool(const char *path);
 
 // What the command line names as a log file, for verbs that look at its bytes:
-// a trace becomes a log that nobody else sees.
+// a trace becomes a log that nobody else sees, and so do a spool and a log that
+// lacks what its spool has (joined.h).
 struct ppi_tool_log {
   const char *path;
   char *made;  // NULL: `path` is the caller's

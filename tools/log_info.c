@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "input.h"
+#include "joined.h"
 #include "log_contents.h"
 #include "log_section.h"
 #include "mem.h"
@@ -227,10 +228,6 @@ static int count_blocks(const char *path, struct ppi_tool_log_info *info) {
   struct stat status;
   ppi_log_file *file;
   if (stat(path, &status) != 0) return PPI_EXIT_DAMAGED;
-  if (ppi_tool_is_spool(path) && info->num_runs > 0) {
-    info->runs[0].num_bytes = (uint64_t)status.st_size;
-    return PPI_EXIT_DONE;
-  }
   if (ppi_log_file_open(path, &file, NULL) != PPROF_STATUS_OK)
     return PPI_EXIT_DAMAGED;
   uint64_t bytes = (uint64_t)status.st_size;
@@ -243,8 +240,7 @@ static int count_blocks(const char *path, struct ppi_tool_log_info *info) {
 static int read_all(const char *path, struct info_sink *sink,
                     struct ppi_tool_watch *watch) {
   struct stat stat_;
-  sink->info->skimmed = !ppi_tool_is_spool(path) && stat(path, &stat_) == 0 &&
-                        stat_.st_size > MAX_READ;
+  sink->info->skimmed = stat(path, &stat_) == 0 && stat_.st_size > MAX_READ;
   return sink->info->skimmed ? ppi_tool_skim(path, &sink->base, watch)
                              : ppi_tool_read(path, &sink->base, watch);
 }
@@ -277,6 +273,7 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
     if (code != PPI_EXIT_DONE && out->num_runs == 1)
       out->runs[0].complete = false;
     if (counted > code) code = counted;
+    out->joined = ppi_tool_is_joined(path);
   }
   ppi_tool_log_close(&log);
   return code;

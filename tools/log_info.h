@@ -53,6 +53,7 @@ struct ppi_tool_run_info {
 struct ppi_tool_log_info {
   const char *path;
   bool skimmed;  // events were not read, and damage in them not looked for
+  bool joined;   // with the spool of the process, which is dead
   uint64_t trace_bytes;  // of the trace that became this log; 0: it is a log
   struct ppi_tool_run_info *runs;  // in the order of the file
   size_t num_runs, runs_capacity;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "input.h"
+#include "joined.h"
 #include "options.h"
 #include "pprof/base.h"
 #include "segments.h"
+#include "unread.h"
 #include "verbs.h"
 
 static int run_help(const struct ppi_tool_options *options) {
@@ -27,8 +29,8 @@ static int run_help(const struct ppi_tool_options *options) {
 const struct ppi_tool_verb ppi_tool_verbs[] = {
     {"summary", "LOG...", "print the tables of one or several logs",
      "Several logs (one per process or rank) make one report.\n"
-     "An unfinished log (LOG.part) or a dead process's spool is read as far "
-     "as it\ngoes.\n",
+     "An unfinished log (LOG.part) is read with the spool that its process "
+     "left.\n",
      PPI_VERB_SUMMARY, true, false, ppi_tool_summary},
     {"trace", "LOG...", "write a Chrome trace (chrome://tracing, Perfetto)",
      "Runs of several processes share one time axis when each says when it "
@@ -96,9 +98,13 @@ const struct ppi_tool_verb ppi_tool_verbs[] = {
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
   const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE;
+  if (options->verb->bit & (of_runs | PPI_VERB_MERGE))
+    ppi_tool_tell_unread(options);
   int code = options->verb->bit & of_runs ? ppi_tool_segments_join(options)
                                           : PPI_EXIT_DONE;
-  return code == PPI_EXIT_DONE ? options->verb->run(options) : code;
+  if (code == PPI_EXIT_DONE) code = options->verb->run(options);
+  ppi_tool_join_clear();
+  return code;
 }
 
 int main(int argc, char **argv) {

@@ -328,7 +328,7 @@ static int look_at(const char *path, struct check_sink *sink,
     ppi_tool_say("%s: out of memory", sink->path);
     code = PPI_EXIT_INPUT;
   }
-  if (code != PPI_EXIT_INPUT && !ppi_tool_is_spool(path)) {
+  if (code != PPI_EXIT_INPUT) {
     if (ppi_log_scan(path, check_block, sink, damage, NULL) != PPROF_STATUS_OK)
       code = PPI_EXIT_DAMAGED;
     sink->num_unfinished += sink->is_open || sink->num_blocks == 0;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "input.h"
+#include "joined.h"
 #include "log_info.h"
 #include "open_ranges.h"
 #include "output.h"
@@ -15,12 +16,15 @@
 #include "text.h"
 #include "verbs.h"
 
-static const char *state_of(const char *path,
+static const char *state_of(const struct ppi_tool_log_info *log,
                             const struct ppi_tool_run_info *info) {
+  if (log->joined)
+    return ppi_tool_is_spool(log->path)
+               ? "spool of a dead process"
+               : "unfinished, read together with its spool";
   if (info->complete)
     return info->totals[PPI_TOTAL_INCOMPLETE] ? "complete, ended without stop"
                                               : "complete";
-  if (ppi_tool_is_spool(path)) return "spool of a dead process";
   if (info->damage.num_bytes &&
       (!info->damage.cut || info->blocks[PPI_LOG_TOTALS].num_blocks))
     return "damaged";
@@ -156,7 +160,7 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
   ppi_page_visible(out, log->path);
   if (log->num_runs > 1)
     ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
-  ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log->path, info));
+  ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log, info));
   if (start[0]) ppi_page_format(out, "  %-22s %s\n", "started", start);
   ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
   if (log->skimmed)
@@ -256,9 +260,10 @@ static void put_json(const struct ppi_tool_log_info *log, size_t at,
     put_number("run_number", at + 1, out);
     put_number("num_runs", log->num_runs, out);
   }
-  ppi_page_format(out, ",\"complete\":%s", info->complete ? "true" : "false");
+  ppi_page_format(out, ",\"complete\":%s",
+                  info->complete && !log->joined ? "true" : "false");
   ppi_page_text(out, ",\"state\":");
-  ppi_page_json(out, state_of(log->path, info));
+  ppi_page_json(out, state_of(log, info));
   if (log->skimmed) ppi_page_text(out, ",\"events_read\":false");
   if (log->trace_bytes) put_number("trace_bytes", log->trace_bytes, out);
   put_number(log->trace_bytes ? "log_bytes" : "file_bytes", info->num_bytes,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control_socket.h"
 #include "log_format.h"
 #include "log_recover.h"
 #include "open_ranges.h"
@@ -273,5 +274,6 @@ int ppi_tool_recover(const struct ppi_tool_options *options) {
     int answer = recover_one(options->inputs[i], options);
     if (answer > code) code = answer;
   }
+  if (!options->keep) ppi_control_sweep();
   return code;
 }

@@ -7,6 +7,7 @@
 
 #include "event_impl.h"
 #include "input.h"
+#include "joined.h"
 #include "output.h"
 #include "report.h"
 #include "verbs.h"
@@ -76,7 +77,9 @@ static bool is_useless(const pprof_report *report) {
 static bool is_unfinished(const char *path) {
   static const char ending[] = ".part";
   size_t len = strlen(path);
-  if (len < sizeof ending || strcmp(path + len - (sizeof ending - 1), ending))
+  if (len < sizeof ending ||
+      strcmp(path + len - (sizeof ending - 1), ending) != 0 ||
+      ppi_tool_is_joined(path))
     return false;
   ppi_tool_say("%s: unfinished; `pprof-report recover` adds what its spool has",
                path);

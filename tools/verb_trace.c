@@ -63,28 +63,6 @@ static bool add_run(struct axis *axis, uint64_t base_ns, bool is_empty) {
   return true;
 }
 
-struct begin_sink {
-  pprof_sink base;
-  uint64_t base_ns;
-};
-
-// The beginning is all that is wanted.
-static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
-  const char *text = pprof_run_info_text(info, "time_base_realtime_ns");
-  ((struct begin_sink *)sink)->base_ns = text ? strtoull(text, NULL, 10) : 0;
-  return PPROF_STATUS_UNSUPPORTED;
-}
-
-// A spool holds one run and is no file of blocks.
-static int list_spool(const char *path, struct axis *axis) {
-  struct ppi_tool_watch watch;
-  struct begin_sink sink = {{.size = sizeof(pprof_sink), .begin = take_begin},
-                            0};
-  int code = ppi_tool_read(path, &sink.base, &watch);
-  if (!watch.sink_failed) return code;
-  return add_run(axis, sink.base_ns, false) ? PPI_EXIT_DONE : no_memory();
-}
-
 // Segments of a run that follow each other are read as one run.
 static int list_sections(const char *path, bool first_only, struct axis *axis) {
   ppi_log_section *sections;
@@ -104,7 +82,6 @@ static int list_sections(const char *path, bool first_only, struct axis *axis) {
 }
 
 static int list_runs(const char *path, struct axis *axis) {
-  if (ppi_tool_is_spool(path)) return list_spool(path, axis);
   struct ppi_tool_segments segments;
   int code = ppi_tool_segments_of(&path, &segments);
   if (code != PPI_EXIT_DONE) return code;

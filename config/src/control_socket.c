@@ -162,6 +162,14 @@ int ppi_control_listen(char out_path[PPI_CONTROL_PATH_MAX],
   return status == PPROF_STATUS_OK ? fd : -1;
 }
 
+void ppi_control_sweep(void) {
+  char folder[PPI_CONTROL_PATH_MAX];
+  for (int at = 0; at < NUM_FOLDERS; at++)
+    if (folder_at(geteuid(), at, folder) &&
+        check_folder(folder, geteuid(), NULL) == PPROF_STATUS_OK)
+      remove_stale(folder);
+}
+
 bool ppi_control_peer_may(int fd) {
   struct ucred peer;
   socklen_t size = sizeof peer;

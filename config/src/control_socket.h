@@ -21,6 +21,9 @@ extern "C" {
 // the path, which is the caller's to unlink; -1 after a failure. Where it lies
 // in another folder than it should, `error` says why; else it is "".
 int ppi_control_listen(char out_path[PPI_CONTROL_PATH_MAX], pprof_error *error);
+// ppi_control_sweep removes those that processes of this user left when they
+// were killed.
+void ppi_control_sweep(void);
 // ppi_control_connect finds the process `pid`. -1 and, in `error`, why not:
 // there is none, it is somebody else's, it has no socket.
 int ppi_control_connect(pid_t pid, pprof_error *error);

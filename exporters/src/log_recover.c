@@ -476,6 +476,7 @@ static pprof_status with_spool(recover_job *recovery, const char *part) {
   const char *staged = staged_log(recovery);
   bool has_log = part || staged[0];
   recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
+  recovery->result->used_spool = true;
   pprof_status status =
       has_log ? find_part(recovery, part, staged) : PPROF_STATUS_OK;
   bool may_dump =

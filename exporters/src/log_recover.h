@@ -27,6 +27,7 @@ typedef struct ppi_recover_result {
   uint64_t records_recovered;  // from the spool's lanes
   uint64_t bytes_unreadable;   // of the .part
   bool already_whole;          // nothing was to be done
+  bool used_spool;             // there was one of this run
   char path[PPI_RECOVER_PATH_MAX];
   // The flight recorder's dump, "" when there was none to make; where the run
   // wrote no log, it is `path`, too.

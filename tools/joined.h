@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a killed process left, as one log: its unfinished log and its spool, put
+// together where nobody else sees it. Both stay as they are. One thread.
+#ifndef PPI_TOOL_JOINED_H_
+#define PPI_TOOL_JOINED_H_
+
+#include <stdbool.h>
+
+#include "pprof/base.h"
+
+bool ppi_tool_is_spool(const char *path);
+
+// ppi_tool_join answers what to read for `path`: for a spool, and for a .part
+// whose process is dead and whose spool is still there, a log of both, which is
+// said on stderr of the latter; for anything else `path`. It lives until
+// ppi_tool_join_clear. Errors, of a spool alone: as ppi_recover's.
+pprof_status ppi_tool_join(const char *path, const char **out,
+                           pprof_error *error);
+// Whether `path` was put together with another file.
+bool ppi_tool_is_joined(const char *path);
+void ppi_tool_join_clear(void);
+
+// Room for a log that nobody else sees; NULL with `error` set.
+char *ppi_tool_private_log(const char *path, pprof_error *error);
+void ppi_tool_private_log_remove(char *made);
+
+#endif  // PPI_TOOL_JOINED_H_
