@@ -15,6 +15,7 @@
 #include "log_writer.h"
 #include "pprof/log.h"
 #include "progress.h"
+#include "rotate.h"
 #include "segments.h"
 
 // One for all inputs: the second until it shows counts from the first one on.
@@ -35,11 +36,31 @@ static pprof_status note(struct ppi_tool_watch *watch, pprof_status status) {
 
 #define FORWARD(sink, callback, ...)                  \
   struct ppi_tool_watch *watch = watch_of(sink);      \
+  if (watch->repeated) return PPROF_STATUS_OK;        \
   if (!watch->next->callback) return PPROF_STATUS_OK; \
   return note(watch, watch->next->callback(watch->next, __VA_ARGS__))
 
+static bool is_repeated(const struct ppi_tool_watch *watch,
+                        const pprof_run_info *info) {
+  const char *uuid = pprof_run_info_text(info, "uuid"), *before;
+  bool repeated =
+      watch->runs && ppi_tool_run_meet(watch->runs, uuid, ppi_segment_of(info),
+                                       watch->path, &before);
+  if (repeated)
+    ppi_tool_say("%s: run %s is in %s, too, and counts once", watch->path, uuid,
+                 before);
+  else if (watch->runs && before)
+    ppi_tool_say(
+        "%s: other segments of run %s are in %s; `pprof-report merge` "
+        "puts each in once",
+        watch->path, uuid, before);
+  return repeated;
+}
+
 static pprof_status watch_begin(pprof_sink *sink, const pprof_run_info *info) {
-  watch_of(sink)->begun = true;
+  watch_of(sink)->repeated = is_repeated(watch_of(sink), info);
+  watch_of(sink)->num_repeated += watch_of(sink)->repeated;
+  watch_of(sink)->begun |= !watch_of(sink)->repeated;
   FORWARD(sink, begin, info);
 }
 
@@ -64,6 +85,8 @@ static pprof_status watch_window(pprof_sink *sink, uint32_t index, bool opens,
 }
 
 static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
+  watch_of(sink)->finished = true;
+  if (watch_of(sink)->repeated) return PPROF_STATUS_OK;
   static const ppi_total_key losses[] = {PPI_TOTAL_LOST, PPI_TOTAL_FLOWS_LOST,
                                          PPI_TOTAL_NAMES_OVERFLOWED};
   for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
@@ -73,12 +96,11 @@ static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
     if (strcmp(totals->notes[i].key, "segments") == 0)
       ppi_tool_say("%s: segments %s", watch_of(sink)->path,
                    totals->notes[i].value);
-  watch_of(sink)->finished = true;
   FORWARD(sink, finish, totals);
 }
 
 static void watch_init(struct ppi_tool_watch *watch, const char *path,
-                       pprof_sink *next) {
+                       pprof_sink *next, struct ppi_tool_runs *runs) {
   *watch = (struct ppi_tool_watch){.base = {.size = sizeof(pprof_sink),
                                             .begin = watch_begin,
                                             .define = watch_define,
@@ -87,7 +109,8 @@ static void watch_init(struct ppi_tool_watch *watch, const char *path,
                                             .window = watch_window,
                                             .finish = watch_finish},
                                    .next = next,
-                                   .path = path};
+                                   .path = path,
+                                   .runs = runs};
   // A reader need not decode events that nobody wants.
   if (!next->events) watch->base.events = NULL;
 }
@@ -146,10 +169,8 @@ static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
   return status;
 }
 
-static int deliver(const char *path, bool skims, pprof_sink *sink,
-                   struct ppi_tool_watch *watch) {
+static int deliver(const char *path, bool skims, struct ppi_tool_watch *watch) {
   pprof_error error = {""};
-  watch_init(watch, path, sink);
   if (!progress.now_ns) ppi_tool_progress_open(&progress);
   ppi_tool_progress_begin(&progress, path);
   pprof_status status = read_any(path, skims, &watch->base, &error);
@@ -163,12 +184,20 @@ static int deliver(const char *path, bool skims, pprof_sink *sink,
 
 int ppi_tool_read(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch) {
-  return deliver(path, false, sink, watch);
+  return ppi_tool_read_once(path, path, sink, watch, NULL);
+}
+
+int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
+                       struct ppi_tool_watch *watch,
+                       struct ppi_tool_runs *runs) {
+  watch_init(watch, name, sink, runs);
+  return deliver(path, false, watch);
 }
 
 int ppi_tool_skim(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch) {
-  return deliver(path, true, sink, watch);
+  watch_init(watch, path, sink, NULL);
+  return deliver(path, true, watch);
 }
 
 int ppi_tool_write_log(const char *input, const char *path) {
@@ -201,7 +230,7 @@ static bool stands_alone(const char *path) {
 
 int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
   pprof_error error = {""};
-  *out = (struct ppi_tool_log){.path = path};
+  *out = (struct ppi_tool_log){.path = path, .name = path};
   bool is_trace = ppi_import_is_trace(path);
   if (!is_trace && (!stands_alone(path) ||
                     ppi_tool_join(path, &out->path, &error) == PPROF_STATUS_OK))

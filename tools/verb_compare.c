@@ -23,6 +23,7 @@ struct compare {
   size_t num_stages, stages_capacity;
   ppi_comparison *comparisons;
   size_t num_comparisons, comparisons_capacity;
+  struct ppi_tool_runs met;  // each run is in one input
   ppi_page notes;
 };
 
@@ -59,25 +60,43 @@ static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
                     name, (unsigned long long)num_cut);
 }
 
-static int read_input(struct compare *compare, size_t i) {
+// *out_repeated: each of its runs is in an input before it. One that is to be
+// compared with itself all the same is forced to.
+static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
   const char *path = compare->options->inputs[i];
   ppi_samples *input = &compare->inputs[i];
   struct ppi_tool_watch watch;
   ppi_samples_init(input, compare->wanted.num_warm);
-  int code = ppi_tool_read(path, &input->base, &watch);
+  int code = ppi_tool_read_once(path, path, &input->base, &watch,
+                                compare->options->force ? NULL : &compare->met);
+  *out_repeated = watch.num_repeated > 0 && !watch.begun;
   if (watch.sink_failed) return out_of_memory();
+  if (*out_repeated) return code;
   note_input(compare, i, watch.num_lost);
   return code;
 }
 
 static int read_inputs(struct compare *compare) {
-  bool one_run = true;
+  bool one_run = true, repeated;
   int code = PPI_EXIT_DONE;
-  for (size_t i = 0; i < compare->num_inputs; i++) {
-    int answer = read_input(compare, i);
+  size_t num = compare->num_inputs, kept = 0;
+  for (size_t i = 0; i < num; i++) {
+    compare->options->inputs[kept] = compare->options->inputs[i];
+    int answer = read_input(compare, kept, &repeated);
     if (answer == PPI_EXIT_INPUT) return answer;
     if (answer > code) code = answer;
-    one_run &= compare->inputs[i].num_runs < 2;
+    if (repeated) {
+      ppi_samples_clear(&compare->inputs[kept]);
+      continue;
+    }
+    one_run &= compare->inputs[kept++].num_runs < 2;
+  }
+  compare->num_inputs = kept;
+  if (kept < 2) {
+    ppi_tool_say(
+        "nothing can be compared: the inputs are the same runs; "
+        "--force compares them anyway");
+    return PPI_EXIT_INCOMPARABLE;
   }
   size_t num_warm = compare->wanted.num_warm;
   if (num_warm == 1)
@@ -272,7 +291,7 @@ static int conclude(const struct compare *compare) {
 
 static int compare_all(struct compare *compare) {
   int code = read_inputs(compare), answer = PPI_EXIT_DONE;
-  if (code == PPI_EXIT_INPUT) return code;
+  if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
   answer = guard(compare);
   if (answer == PPI_EXIT_DONE) answer = build(compare);
   if (answer != PPI_EXIT_DONE) return answer;
@@ -317,6 +336,7 @@ int ppi_tool_compare(const struct ppi_tool_options *options) {
   }
   for (size_t i = 0; compare->inputs && i < compare->num_inputs; i++)
     ppi_samples_clear(&compare->inputs[i]);
+  ppi_tool_runs_clear(&compare->met);
   ppi_page_clear(&compare->notes);
   ppi_free(compare->inputs);
   ppi_free(compare->stages);

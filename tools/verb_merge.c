@@ -14,6 +14,13 @@
 // Says what is the matter with an input that could be merged.
 static int judge(const ppi_log_merge_input *input) {
   const ppi_log_damage *damage = &input->damage;
+  if (input->num_repeated)
+    ppi_tool_say(
+        "%s: %zu of its runs %s in another input, too, and count%s "
+        "once",
+        input->name, input->num_repeated,
+        input->num_repeated == 1 ? "is" : "are",
+        input->num_repeated == 1 ? "s" : "");
   if (damage->num_bytes || damage->num_missing) {
     ppi_tool_say("%s: %" PRIu64 " bytes unreadable, %" PRIu64
                  " blocks missing; the rest is copied",
@@ -59,6 +66,7 @@ static int open_and_merge(const struct ppi_tool_options *options,
     if (answer > code) code = answer;
     inputs[i].path = logs[i].path;
     inputs[i].name = options->inputs[i];
+    inputs[i].imported = logs[i].made != NULL;
   }
   int merged = merge_logs(inputs, (size_t)options->num_inputs, options->output);
   return merged == PPI_EXIT_DONE ? code : merged;

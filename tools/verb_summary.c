@@ -33,9 +33,11 @@ static unsigned index_of(const char *name, const char *const *names,
   return i;
 }
 
-// Reads `path` into a new report; NULL when there is nothing to report.
+// Reads `path` into a new report; NULL when there is nothing to report, which
+// is no failure where all of it was in an input before.
 static pprof_report *read_report(const struct ppi_tool_options *options,
-                                 const char *path, int *code) {
+                                 const char *path, struct ppi_tool_runs *runs,
+                                 int *code, bool *out_repeated) {
   ppi_report_details details = {
       .by_thread = options->thread_sep,
       .operator_parts = options->op_detail,
@@ -44,20 +46,23 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
   ppi_views_need(options->view, &details);
   struct ppi_tool_watch watch;
   pprof_report *report = NULL;
+  *out_repeated = false;
   if (pprof_report_create(&report) != PPROF_STATUS_OK) {
     ppi_tool_say("out of memory");
     *code = PPI_EXIT_INPUT;
     return NULL;
   }
   ppi_report_set_details(report, &details);
-  int answer = ppi_tool_read(path, pprof_report_sink(report), &watch);
+  int answer =
+      ppi_tool_read_once(path, path, pprof_report_sink(report), &watch, runs);
   if (watch.sink_failed) {
     ppi_tool_say("%s: cannot be reported: %s", path,
                  pprof_status_string(watch.sink_status));
     answer = PPI_EXIT_INPUT;
   }
   if (answer > *code) *code = answer;
-  if (answer != PPI_EXIT_INPUT) return report;
+  *out_repeated = watch.num_repeated > 0 && !watch.begun;
+  if (answer != PPI_EXIT_INPUT && !*out_repeated) return report;
   pprof_report_destroy(report);
   return NULL;
 }
@@ -88,12 +93,14 @@ static bool is_unfinished(const char *path) {
 
 // A sum without one of its logs would look like the whole: then there is none,
 // unless the caller said that a log of a process that did nothing is no loss.
-static pprof_report *read_all(const struct ppi_tool_options *options,
-                              int *code) {
+static pprof_report *add_all(const struct ppi_tool_options *options,
+                             struct ppi_tool_runs *runs, int *code) {
   pprof_report *all = NULL;
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
-    pprof_report *report = read_report(options, path, code);
+    bool repeated;
+    pprof_report *report = read_report(options, path, runs, code, &repeated);
+    if (repeated) continue;
     if (!options->skip_useless && is_unfinished(path) && options->strict &&
         *code < PPI_EXIT_CHECK)
       *code = PPI_EXIT_CHECK;
@@ -118,6 +125,14 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
     pprof_report_destroy(all);
     return NULL;
   }
+  return all;
+}
+
+static pprof_report *read_all(const struct ppi_tool_options *options,
+                              int *code) {
+  struct ppi_tool_runs runs = {.items = NULL};
+  pprof_report *all = add_all(options, &runs, code);
+  ppi_tool_runs_clear(&runs);
   return all;
 }
 

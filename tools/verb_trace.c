@@ -52,14 +52,20 @@ struct axis {
     bool is_empty;     // nothing of it is readable
   } * runs;
   size_t num_runs, capacity;
+  struct ppi_tool_runs met;  // each run once
 };
 
-static bool add_run(struct axis *axis, uint64_t base_ns, bool is_empty) {
+static bool add_run(struct axis *axis, const ppi_log_section *section) {
+  const char *before;
+  if (ppi_tool_run_meet(&axis->met, section->uuid, section->segment, "",
+                        &before))
+    return true;
   struct axis_run *runs =
       ppi_grow(axis->runs, &axis->capacity, axis->num_runs + 1, sizeof(*runs));
   if (!runs) return false;
   axis->runs = runs;
-  runs[axis->num_runs++] = (struct axis_run){base_ns, is_empty};
+  runs[axis->num_runs++] =
+      (struct axis_run){section->base_ns, section->len == 0};
   return true;
 }
 
@@ -76,7 +82,7 @@ static int list_sections(const char *path, bool first_only, struct axis *axis) {
   for (size_t i = 0; i < num && room; i++)
     if (i == 0 || (!first_only &&
                    !ppi_log_section_goes_on(&sections[i - 1], &sections[i])))
-      room = add_run(axis, sections[i].base_ns, sections[i].len == 0);
+      room = add_run(axis, &sections[i]);
   ppi_free(sections);
   return room ? PPI_EXIT_DONE : no_memory();
 }
@@ -126,12 +132,14 @@ static int fail_write(const pprof_sink *sink, pprof_status status,
   return PPI_EXIT_USAGE;
 }
 
-static int write_runs(const struct ppi_tool_log *logs, int num,
-                      pprof_sink *sink, const char *path) {
+static int read_runs(const struct ppi_tool_log *logs, int num,
+                     struct ppi_tool_runs *met, pprof_sink *sink,
+                     const char *path) {
   int code = PPI_EXIT_DONE;
   for (int i = 0; i < num; i++) {
     struct ppi_tool_watch watch;
-    int answer = ppi_tool_read(logs[i].path, sink, &watch);
+    int answer =
+        ppi_tool_read_once(logs[i].path, logs[i].name, sink, &watch, met);
     if (watch.sink_failed) answer = fail_write(sink, watch.sink_status, path);
     if (answer > code) code = answer;
     if (watch.sink_failed || !watch.finished) return code;
@@ -143,6 +151,14 @@ static int write_runs(const struct ppi_tool_log *logs, int num,
   }
   ppi_tool_say("an input has changed while it was read");
   return PPI_EXIT_INPUT;
+}
+
+static int write_runs(const struct ppi_tool_log *logs, int num,
+                      pprof_sink *sink, const char *path) {
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = read_runs(logs, num, &met, sink, path);
+  ppi_tool_runs_clear(&met);
+  return code;
 }
 
 static int write_trace(const struct ppi_tool_log *logs, int num,
@@ -181,12 +197,13 @@ static int trace_all(const struct ppi_tool_options *options,
 static int trace_to(const struct ppi_tool_options *options, const char *path) {
   int code = ppi_tool_output_check(options, path);
   if (code != PPI_EXIT_DONE) return code;
-  struct axis axis = {NULL, 0, 0};
+  struct axis axis = {.runs = NULL};
   struct ppi_tool_log *logs =
       calloc((size_t)options->num_inputs, sizeof(*logs));
   code = logs ? trace_all(options, logs, &axis, path) : no_memory();
   for (int i = 0; logs && i < options->num_inputs; i++)
     ppi_tool_log_close(&logs[i]);
+  ppi_tool_runs_clear(&axis.met);
   ppi_free(axis.runs);
   free(logs);
   return code;

@@ -22,7 +22,7 @@
 
 typedef struct merge_run {
   ppi_log_section section;
-  const ppi_log_merge_input *from;
+  ppi_log_merge_input *from;
 } merge_run;
 
 typedef struct merge_job {
@@ -53,6 +53,13 @@ static bool fail_write(merge_job *job, const char *path, int error) {
 
 // ---- gathering ----
 
+// What is the matter with a part of an input.
+static void add_state(ppi_log_merge_input *input,
+                      const ppi_log_section *section) {
+  ppi_log_damage_add(&input->damage, &section->damage);
+  input->complete = input->complete && section->complete;
+}
+
 static bool add_runs(merge_job *job, ppi_log_merge_input *input,
                      const ppi_log_section *sections, size_t num) {
   merge_run *runs = ppi_grow(job->runs, &job->runs_capacity,
@@ -61,11 +68,12 @@ static bool add_runs(merge_job *job, ppi_log_merge_input *input,
   job->runs = runs;
   input->damage = (ppi_log_damage){0, 0, 0, false};
   input->complete = true;
+  input->num_repeated = 0;
   for (size_t i = 0; i < num; i++) {
-    ppi_log_damage_add(&input->damage, &sections[i].damage);
-    input->complete = input->complete && sections[i].complete;
     if (sections[i].len > 0)
       runs[job->num_runs++] = (merge_run){sections[i], input};
+    else
+      add_state(input, &sections[i]);
   }
   return true;
 }
@@ -148,23 +156,66 @@ static int compare_runs(const void *a, const void *b, void *job) {
   return compare_bytes(job, left, right);
 }
 
+static bool is_same_run(const merge_run *left, const merge_run *right) {
+  return left->section.uuid[0] &&
+         strcmp(left->section.uuid, right->section.uuid) == 0 &&
+         left->section.segment == right->section.segment;
+}
+
+// Of two that are one run, which has more of it.
+static int rank(const merge_run *run) {
+  const ppi_log_damage *damage = &run->section.damage;
+  bool whole =
+      run->section.complete && !damage->num_bytes && !damage->num_missing;
+  return 2 * !run->from->imported + whole;
+}
+
+// Two that should be the same and are not: which is the run's is not known.
+static bool conflict(merge_job *job, const merge_run *left,
+                     const merge_run *right) {
+  return go_on(
+      job,
+      ppi_fail(job->error, PPROF_STATUS_INVALID,
+               "%s and %s: both hold run %s, with different bytes",
+               left->from->name, right->from->name, right->section.uuid),
+      PPI_LOG_MERGE_CONFLICT);
+}
+
+// Whether `run` is to stay instead of `other`: of two alike the one that was
+// given first.
+static bool is_better(const merge_run *run, const merge_run *other) {
+  int mine = rank(run), others = rank(other);
+  return mine > others || (mine == others && run->from < other->from);
+}
+
+// Of runs [from, to), which are one, the best stays.
+static bool keep_best(merge_job *job, size_t from, size_t to, size_t *kept) {
+  const merge_run *best = &job->runs[from];
+  for (size_t i = from + 1; i < to; i++)
+    if (is_better(&job->runs[i], best)) best = &job->runs[i];
+  for (size_t i = from; i < to; i++) {
+    const merge_run *run = &job->runs[i];
+    if (run == best) continue;
+    if (rank(run) == rank(best) && compare_runs(best, run, job) != 0)
+      return conflict(job, best, run);
+    run->from->num_repeated++;
+  }
+  add_state(best->from, &best->section);
+  job->runs[(*kept)++] = *best;
+  return job->end == PPI_LOG_MERGED;
+}
+
 // Drops what is there twice. A uuid names one run, or with a number a segment
-// of it; without one, nothing says that two belong together.
+// of it; without one, the same bytes do.
 static bool drop_repeated(merge_job *job) {
   size_t kept = 0;
-  for (size_t i = 0; i < job->num_runs; i++) {
+  for (size_t i = 0, end; i < job->num_runs; i = end) {
     const merge_run *run = &job->runs[i];
-    const merge_run *before = kept ? &job->runs[kept - 1] : NULL;
-    if (before && compare_runs(before, run, job) == 0) continue;
-    const char *uuid = run->section.uuid;
-    if (before && uuid[0] && strcmp(before->section.uuid, uuid) == 0 &&
-        before->section.segment == run->section.segment)
-      return go_on(job,
-                   ppi_fail(job->error, PPROF_STATUS_INVALID,
-                            "%s and %s: both hold run %s, with different bytes",
-                            before->from->name, run->from->name, uuid),
-                   PPI_LOG_MERGE_CONFLICT);
-    job->runs[kept++] = *run;
+    for (end = i + 1; end < job->num_runs; end++)
+      if (!is_same_run(run, &job->runs[end]) &&
+          compare_runs(run, &job->runs[end], job) != 0)
+        break;
+    if (!keep_best(job, i, end, &kept)) return false;
   }
   job->num_runs = kept;
   return job->end == PPI_LOG_MERGED;

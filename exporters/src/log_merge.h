@@ -14,9 +14,11 @@ extern "C" {
 typedef struct ppi_log_merge_input {
   const char *path;
   const char *name;  // what messages call it
+  bool imported;     // made of a trace, which has less than the log
   // Filled in: what is wrong with it. Then what is readable is merged.
   ppi_log_damage damage;
-  bool complete;  // each of its runs has its totals
+  bool complete;        // each of its runs has its totals
+  size_t num_repeated;  // of its runs, those that were taken of another input
 } ppi_log_merge_input;
 
 typedef enum ppi_log_merge_end {
@@ -27,7 +29,8 @@ typedef enum ppi_log_merge_end {
 } ppi_log_merge_end;
 
 // ppi_log_merge writes each run of the inputs once, its bytes as they are, in
-// an order that depends on the runs alone. `output` appears, or is replaced,
+// an order that depends on the runs alone; rather a log's than a trace's, and
+// rather a whole one's. `output` appears, or is replaced,
 // when all of it is written. *error says what went wrong.
 ppi_log_merge_end ppi_log_merge(ppi_log_merge_input *inputs, size_t num_inputs,
                                 const char *output, pprof_error *error);

@@ -76,7 +76,7 @@ class Forest {
   std::string Merge(const Paths &paths) {
     std::vector<ppi_log_merge_input> inputs;
     for (const std::string &path : paths)
-      inputs.push_back({path.c_str(), path.c_str(), {}, false});
+      inputs.push_back({path.c_str(), path.c_str(), false, {}, false, 0});
     std::string out = Fresh();
     pprof_error error = {""};
     EXPECT_EQ(ppi_log_merge(inputs.data(), inputs.size(), out.c_str(), &error),

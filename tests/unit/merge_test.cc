@@ -38,7 +38,7 @@ class MergeTest : public ::testing::Test {
   ppi_log_merge_end Merge(const std::vector<std::string> &paths) {
     inputs_.clear();
     for (const std::string &path : paths)
-      inputs_.push_back({path.c_str(), NameOf(path), {}, false});
+      inputs_.push_back({path.c_str(), NameOf(path), false, {}, false, 0});
     return ppi_log_merge(inputs_.data(), inputs_.size(), out_.c_str(), &error_);
   }
   // Merging leaves nothing but its output behind.

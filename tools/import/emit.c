@@ -297,6 +297,8 @@ void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
   uint64_t index = (uint64_t)(process - importer->places.processes) + 1;
   snprintf(uuid, sizeof uuid, "%016" PRIx64 "%016" PRIx64, importer->hash[0],
            importer->hash[1] ^ index * 0x9e3779b9u);
+  if (importer->header.is_own && importer->header.uuid[0])
+    snprintf(uuid, sizeof uuid, "%s", importer->header.uuid);
   ppi_text texts[8] = {{"uuid", uuid},
                        {"host", ""},
                        {"pid", pid},

@@ -121,6 +121,7 @@ typedef struct ppi_trace_header {
   uint64_t damaged_at;             // byte of the inflated text
   double system_cpu, process_cpu;  // utilizations; negative: unknown
   char rank[16];                   // "": unknown
+  char uuid[33];                   // of a run in a trace of our own
 } ppi_trace_header;
 
 typedef struct ppi_importer {

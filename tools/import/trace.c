@@ -103,6 +103,16 @@ static void take_rank(ppi_importer *importer, const ppi_json_token *token) {
   importer->header.rank[token->len] = '\0';
 }
 
+// A trace of one run says which it is; of several, each has an event.
+static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
+  size_t room = sizeof importer->header.uuid;
+  if (strcmp(importer->info_key, "uuid") != 0 ||
+      token->kind != PPI_JSON_STRING || token->len >= room)
+    return;
+  memcpy(importer->header.uuid, token->text, token->len);
+  importer->header.uuid[token->len] = '\0';
+}
+
 // A value beside the events; `depth` of members of the trace itself is 1.
 static void take_value(ppi_importer *importer, const ppi_json_token *token) {
   bool is_member = importer->depth == 2;
@@ -120,6 +130,8 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
     take_extra(importer, token);
   else if (importer->top_key == TOP_DISTRIBUTED && is_member)
     take_rank(importer, token);
+  else if (importer->top_key == TOP_OWN && is_member)
+    take_uuid(importer, token);
 }
 
 static void take_key(ppi_importer *importer, const ppi_json_token *token) {

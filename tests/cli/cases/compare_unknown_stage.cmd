@@ -1,1 +1,1 @@
-"$TOOL" compare --threshold decod.p99=5% "$LOGS/good.pplog" "$LOGS/good.pplog"
+"$TOOL" compare --threshold decod.p99=5% "$LOGS/good.pplog" "$LOGS/lossy.pplog"
