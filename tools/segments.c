@@ -40,12 +40,16 @@ static struct joined_run *find_run(const char *uuid) {
   return &runs[num_runs++];
 }
 
-// The same segment twice counts once.
+// The same segment twice counts once, and is said to.
 static bool add_file(struct joined_run *run, const char *path,
                      uint32_t segment) {
   size_t at = run->num;
   while (at > 0 && run->files[at - 1].segment > segment) at--;
-  if (at > 0 && run->files[at - 1].segment == segment) return true;
+  if (at > 0 && run->files[at - 1].segment == segment) {
+    ppi_tool_say("%s: it is in %s, too, and counts once", path,
+                 run->files[at - 1].path);
+    return true;
+  }
   struct joined_file *files =
       ppi_grow(run->files, &run->capacity, run->num + 1, sizeof(*files));
   if (!files) return false;
@@ -73,13 +77,14 @@ int ppi_tool_segments_join(struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++) {
     const char *path = options->inputs[i];
     ppi_log_section section;
-    struct joined_run *run = NULL;
+    bool is_first = true;
     if (ppi_log_peek(path, 0, &section) == PPROF_STATUS_OK && section.segment &&
         section.uuid[0]) {
-      run = find_run(section.uuid);
+      struct joined_run *run = find_run(section.uuid);
+      is_first = run && run->num == 0;
       if (!run || !add_file(run, path, section.segment)) return no_memory();
     }
-    if (!run || run->num == 1) options->inputs[num++] = path;
+    if (is_first) options->inputs[num++] = path;
   }
   options->num_inputs = num;
   for (size_t i = 0; i < num_runs; i++)

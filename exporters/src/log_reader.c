@@ -31,6 +31,7 @@ typedef struct log_reader {
   ppi_tally earlier;
   uint32_t first_segment, segment;  // 0: none
   uint32_t num_gaps;                // segments missing between the others
+  uint32_t num_repeated;            // read before, and left out
   bool goes_on;                     // the totals said so
   bool resumed;                     // `segment` is not the first one read
   uint64_t num_windows;             // opened: every index below it
@@ -163,9 +164,13 @@ static bool describe_gaps(const log_reader *reader, char *out, size_t size) {
   if (reader->num_gaps)
     len += (size_t)snprintf(out + len, size - len, ", %u between them missing",
                             reader->num_gaps);
+  if (reader->num_repeated)
+    len += (size_t)snprintf(out + len, size - len, ", %u of them twice",
+                            reader->num_repeated);
   if (reader->goes_on)
     snprintf(out + len, size - len, ", without those that follow");
-  return first > 1 || reader->num_gaps || reader->goes_on;
+  return first > 1 || reader->num_gaps || reader->num_repeated ||
+         reader->goes_on;
 }
 
 static size_t copy_notes(const log_reader *reader, ppi_text *out) {
@@ -247,19 +252,32 @@ static void clear_run(log_reader *reader) {
   ppi_tally_clear(&reader->tally);
   ppi_tally_clear(&reader->earlier);
   reader->begun = reader->complete = reader->goes_on = reader->resumed = false;
-  reader->first_segment = reader->segment = reader->num_gaps = 0;
+  reader->first_segment = reader->segment = 0;
+  reader->num_gaps = reader->num_repeated = 0;
   reader->num_windows = 0;
 }
 
+// Where there are no gaps, each segment from the first to the last was read.
+static bool was_read(const log_reader *reader, uint32_t segment) {
+  return segment >= PPI_MAX(reader->first_segment, 1u) &&
+         segment <= reader->segment && !reader->num_gaps;
+}
+
 // A run in segments stays open until it is known what comes next.
-static pprof_status start_run(log_reader *reader, const char *path) {
+// *out_repeated: this segment of it was read already.
+static pprof_status start_run(log_reader *reader, const char *path,
+                              bool *out_repeated) {
+  *out_repeated = false;
   if (reader->begun) {
     ppi_log_section next;
     pprof_status status =
         ppi_log_peek(path, ppi_log_file_run_offset(reader->file), &next);
-    if (status == PPROF_STATUS_OK && next.segment > reader->segment &&
-        reader->uuid[0] && strcmp(next.uuid, reader->uuid) == 0)
+    bool same = status == PPROF_STATUS_OK && reader->uuid[0] &&
+                strcmp(next.uuid, reader->uuid) == 0;
+    if (same && next.segment > reader->segment)
       return resume(reader, next.segment);
+    *out_repeated = same && was_read(reader, next.segment);
+    if (*out_repeated) return PPROF_STATUS_OK;
     status = end_run(reader);
     if (status != PPROF_STATUS_OK) return status;
   }
@@ -267,9 +285,20 @@ static pprof_status start_run(log_reader *reader, const char *path) {
   return PPROF_STATUS_OK;
 }
 
+static void skip_blocks(log_reader *reader) {
+  ppi_log_block block;
+  while (ppi_log_file_next(reader->file, &block)) {
+  }
+  reader->num_repeated++;
+}
+
 static pprof_status read_run(log_reader *reader, const char *path) {
-  pprof_status status = start_run(reader, path);
-  if (status == PPROF_STATUS_OK) status = read_blocks(reader);
+  bool repeated;
+  pprof_status status = start_run(reader, path, &repeated);
+  if (repeated)
+    skip_blocks(reader);
+  else if (status == PPROF_STATUS_OK)
+    status = read_blocks(reader);
   if (status == PPROF_STATUS_OK && !reader->segment) status = end_run(reader);
   return status;
 }

@@ -74,6 +74,8 @@ static int look_at_final(const recover_job *recovery, const char *path) {
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
   ppi_free(found.spool_path);
   if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
+  // The run's dump may have got the name that its log was to have.
+  if (found.dump && recovery->salvage) return -1;
   return found.complete ? 1 : 0;
 }
 
@@ -88,7 +90,7 @@ static char *default_final(const recover_job *recovery) {
     ppi_free(path);
     return segment;
   }
-  return ppi_recover_name_of(recovery->uuid);
+  return ppi_recover_name_of(recovery->uuid, ".pplog");
 }
 
 // A newer run may have taken the name; then this one goes beside it.

@@ -91,21 +91,13 @@ static bool lies_in(const char *path, const char *folder) {
   return same;
 }
 
-char *ppi_recover_name_of(const char *uuid) {
+char *ppi_recover_name_of(const char *uuid, const char *ending) {
   static const char plain[] = "0123456789abcdefABCDEF-";
   char name[PPI_LOG_UUID_LEN + 32];
   bool is_plain = uuid[0] && strspn(uuid, plain) == strlen(uuid);
-  snprintf(name, sizeof name, "pprof.%s.pplog", is_plain ? uuid : "recovered");
+  snprintf(name, sizeof name, "pprof.%s%s", is_plain ? uuid : "recovered",
+           ending);
   return ppi_strdup(name);
-}
-
-static char *own_name(const char *uuid, bool part) {
-  char *name = ppi_recover_name_of(uuid);
-  size_t len = name ? strlen(name) : 0;
-  char *grown = name ? ppi_realloc(name, len + sizeof ".part") : NULL;
-  if (!grown) ppi_free(name);
-  if (grown && part) strcpy(grown + len, ".part");
-  return grown;
 }
 
 char *ppi_recover_place_of(const ppi_recover_place *place, const char *told) {
@@ -113,7 +105,8 @@ char *ppi_recover_place_of(const ppi_recover_place *place, const char *told) {
   const char *name = last_part(told);
   if (!place->foreign && has_left(told, place->uuid)) return ppi_strdup(told);
   if (!ppi_recover_ends_in(name, part ? ".pplog.part" : ".pplog"))
-    return own_name(place->uuid, part);
+    return ppi_recover_name_of(place->uuid,
+                               part ? ".pplog.part" : ".flight.pplog");
   if (place->foreign) return ppi_strdup(name);
   char *beside = join(place->spool_path, name);
   char *here = join(place->spool_path, ".");

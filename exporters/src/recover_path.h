@@ -18,25 +18,21 @@ typedef struct ppi_recover_place {
   const char *folder;  // what is directly in it is believed; NULL: none
 } ppi_recover_place;
 
-// ppi_recover_place_of answers the path for what the spool calls `told`, a log,
-// a dump or its .part: `told` itself
-//
-//   - where this run has left a file of this user's under that name, a .part, a
-//     log or a segment: only who could write there could put it there;
-//   - in the believed folder, and beside the spool, where the log's name ends
-//     in .pplog;
-//
-// else its last part, beside the spool where that is a file of this run, or in
-// the current folder; of a name that does not end in .pplog, or of another
-// user's spool with such a name, "pprof.UUID.pplog". The ending .part stays as
-// it is in `told`. NULL: no memory.
+// ppi_recover_place_of answers the path for what the spool calls `told`, the
+// run's .part or a dump: `told` itself where this run has left a file of this
+// user's, a .part, a log or a segment of it, which only who may write there can
+// put there; and, where the log's name ends in .pplog, in the believed folder
+// and beside the spool. Else its last part: beside the spool, where that is a
+// file of this run, or in the current folder. A name that does not end in
+// .pplog becomes one of the run's uuid. Of another user's spool it is the
+// current folder in any case. NULL: no memory.
 char *ppi_recover_place_of(const ppi_recover_place *place, const char *told);
 
 // Nothing yet, or the first bytes of a log's header, in what is called a .part.
 bool ppi_recover_is_empty_part(const char *path);
 bool ppi_recover_ends_in(const char *path, const char *ending);
-// "pprof.UUID.pplog", of a uuid that may be anything. NULL: no memory.
-char *ppi_recover_name_of(const char *uuid);
+// "pprof.UUID" and the ending, of a uuid that may be anything. NULL: no memory.
+char *ppi_recover_name_of(const char *uuid, const char *ending);
 
 #ifdef __cplusplus
 }

@@ -339,6 +339,16 @@ TEST_F(StrangersSpoolTest, NameEndsAsALogsDoes) {
   EXPECT_EQ(std::string::npos, In("here").find("bash")) << In("here");
 }
 
+// Log and dump come from two folders and would have one name in this one.
+TEST_F(StrangersSpoolTest, DumpOfTheSameNameIsNotTakenForTheLog) {
+  ASSERT_EQ(0, mkdir(At("dumps").c_str(), 0700));
+  Receive(At("home/run.pplog"), At("dumps/run.pplog"));
+  EXPECT_EQ(PPROF_STATUS_OK, Recover());
+  EXPECT_FALSE(result_.already_whole);
+  EXPECT_EQ(At("here/run.pplog"), result_.dump_path);
+  EXPECT_STREQ("run.recovered.pplog", result_.path);
+}
+
 // A run's own .part, which only this user could put there, is.
 TEST_F(StrangersSpoolTest, WhereItsRunHasLeftItsPartItIsFollowed) {
   Receive(At("home/run.pplog"), At("home/dump.pplog"));
