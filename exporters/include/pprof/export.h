@@ -22,7 +22,10 @@ extern "C" {
 
 // pprof_chrome_writer_create makes a sink that writes a Chrome trace (for
 // Perfetto or chrome://tracing) to `path`, compressed when the name ends in
-// ".gz". In the end it replaces what has that name, as a log does not.
+// ".gz". In the end it replaces what has that name, as a log does not. In a
+// session a thread of its own writes the file and opens a pipe, which waits for
+// its reader: the stop waits 10 s for that thread, and what has found no room
+// meanwhile (see pprof_sink.ready) is counted. From a log the reader waits.
 //
 // Errors: IO: the file cannot be made; NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.

@@ -128,7 +128,8 @@ PPROF_API pprof_status pprof_session_flush(pprof_session *session);
 // A process that ends without it finishes no sink: they are the program's, and
 // may be gone by then. (What pprof_start started is finished at `exit`.)
 //
-// Errors:  the first error of a sink; the session is stopped all the same.
+// Errors:  the first error of a sink; IO: one has missed records, see
+//          pprof_sink.ready. The session is stopped all the same.
 // Threads: the owner of `session`.
 PPROF_API pprof_status pprof_session_stop(pprof_session *session,
                                           pprof_error *error);
