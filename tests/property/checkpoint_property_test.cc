@@ -262,9 +262,6 @@ class Program {
   }
 
   void Operation() {
-    const Device &on = TheDevice();
-    void *stream = on.streams[Pick(random_, 2)];
-    const pprof_work_amount work = {sizeof work, 2, 100, 1e6, 0};
     switch (Pick(random_, 14)) {
       case 0:
       case 1:
@@ -291,21 +288,35 @@ class Program {
         if (steps_) pprof_step(Pick(random_, 5));
         break;
       case 9:
-        pprof_device_push(on.device, stream, AnySite(random_));
-        scripted_stream_submit(stream, 1 + Pick(random_, 1000));
-        if (Pick(random_, 3) == 0) Checkpoint();
-        pprof_device_pop(on.device, stream);
+        OnDevice();
         break;
-      case 10:
+      default:
+        Point();
+    }
+  }
+
+  void OnDevice() {
+    const Device &on = TheDevice();
+    void *stream = on.streams[Pick(random_, 2)];
+    pprof_device_push(on.device, stream, AnySite(random_));
+    scripted_stream_submit(stream, 1 + Pick(random_, 1000));
+    if (Pick(random_, 3) == 0) Checkpoint();
+    pprof_device_pop(on.device, stream);
+  }
+
+  void Point() {
+    const pprof_work_amount work = {sizeof work, 2, 100, 1e6, 0};
+    switch (Pick(random_, 4)) {
+      case 0:
         pprof_mark(AnySite(random_));
         break;
-      case 11:
+      case 1:
         pprof_count(&gpu_site, static_cast<double>(Pick(random_, 1000)));
         break;
-      case 12:
+      case 2:
         pprof_flow(1 + Pick(random_, 5));
         break;
-      case 13:
+      case 3:
         pprof_work(&work);
         break;
     }
@@ -362,6 +373,31 @@ std::map<uint32_t, Phase> PhasesOf(Truth *truth) {
   return found;
 }
 
+void ExpectPhases(Truth *truth, Report &live) {
+  const ppi_figures *figures = ppi_report_figures(live.get());
+  ASSERT_NE(nullptr, figures);
+  const std::pair<uint32_t, ppi_phase_kind> kinds[] = {
+      {PPROF_CATEGORY_DATALOADER, PPI_PHASE_DATALOADER},
+      {PPROF_CATEGORY_FORWARD, PPI_PHASE_FORWARD},
+      {PPROF_CATEGORY_INFERENCE, PPI_PHASE_INFERENCE}};
+  std::map<uint32_t, Phase> want = PhasesOf(truth);
+  for (const auto &kind : kinds) {
+    EXPECT_EQ(want[kind.first].calls, figures->phases[kind.second].host.n);
+    EXPECT_EQ(want[kind.first].total_ns, figures->phases[kind.second].host.sum);
+  }
+}
+
+pprof_session *MakeSession(uint32_t drain_interval_us) {
+  pprof_options options = {};
+  options.size = sizeof options;
+  options.memory_limit_bytes = 4u << 20;
+  options.drain_interval_us = drain_interval_us;
+  options.stop_wait_ms = 30000;
+  pprof_session *session = nullptr;
+  EXPECT_EQ(PPROF_STATUS_OK, pprof_session_create(&options, &session, nullptr));
+  return session;
+}
+
 class CheckpointPropertyTest : public testing::TestWithParam<uint64_t> {
  protected:
   void SetUp() override {
@@ -387,13 +423,9 @@ TEST_P(CheckpointPropertyTest, EveryViewAgreesWithTheRawEvents) {
   const bool paddle = Pick(&random, 2);
   SetDetails(&live, paddle);
   SetDetails(&raw, paddle);
-  pprof_options options = {};
-  options.size = sizeof options;
-  options.memory_limit_bytes = 4u << 20;
-  options.drain_interval_us = 3600u * 1000000;  // a flush alone makes it look
-  options.stop_wait_ms = 30000;
-  pprof_session *session = nullptr;
-  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_create(&options, &session, nullptr));
+  // A flush alone makes it look.
+  pprof_session *session = MakeSession(3600u * 1000000);
+  ASSERT_NE(nullptr, session);
   Truth truth = {};
   truth.base = MakeSink();
   truth.report = raw.sink();
@@ -416,17 +448,7 @@ TEST_P(CheckpointPropertyTest, EveryViewAgreesWithTheRawEvents) {
   EXPECT_EQ(raw.Json(), live.Json());
   for (const char *view : {"model", "stages", "requests", "queue", "perf"})
     EXPECT_EQ(raw.Table(view), live.Table(view)) << view;
-  const ppi_figures *figures = ppi_report_figures(live.get());
-  ASSERT_NE(nullptr, figures);
-  const std::pair<uint32_t, ppi_phase_kind> kinds[] = {
-      {PPROF_CATEGORY_DATALOADER, PPI_PHASE_DATALOADER},
-      {PPROF_CATEGORY_FORWARD, PPI_PHASE_FORWARD},
-      {PPROF_CATEGORY_INFERENCE, PPI_PHASE_INFERENCE}};
-  std::map<uint32_t, Phase> want = PhasesOf(&truth);
-  for (const auto &kind : kinds) {
-    EXPECT_EQ(want[kind.first].calls, figures->phases[kind.second].host.n);
-    EXPECT_EQ(want[kind.first].total_ns, figures->phases[kind.second].host.sum);
-  }
+  ExpectPhases(&truth, live);
   pprof_session_destroy(session);
 }
 
@@ -437,11 +459,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, CheckpointPropertyTest,
 // lost, whenever the collector looks.
 TEST(CheckpointTest, PhasesThatWanderAreAllThere) {
   Report live;
-  pprof_options options = {};
-  options.size = sizeof options;
-  options.stop_wait_ms = 30000;
-  pprof_session *session = nullptr;
-  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_create(&options, &session, nullptr));
+  pprof_session *session = MakeSession(0);
+  ASSERT_NE(nullptr, session);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session, live.sink()));
   ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
   for (int i = 0; i < 100; i++) {
