@@ -311,11 +311,12 @@ static bool is_of_run(int fd, const char *uuid, bool *is_log) {
 }
 
 void ppi_log_remove_own(const char *path, const char *uuid) {
-  bool is_log = false;
+  bool is_log;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  bool own = fd < 0 || is_of_run(fd, uuid, &is_log) || !is_log;
-  if (fd >= 0) close(fd);
-  if (own) unlink(path);
+  // What cannot be looked at may be anybody's.
+  if (fd < 0) return;
+  if (is_of_run(fd, uuid, &is_log) || !is_log) unlink(path);
+  close(fd);
 }
 
 static void note_any(void *user, const char *path, uint32_t segment) {

@@ -64,8 +64,14 @@ class LogNamesTest : public testing::Test {
     if (pid == 0) {
       Start(more);
       Mark("killed", num);
-      // The file is behind what is kept.
-      while (!more.empty() && !Exists(At("service.0001.pplog"))) sched_yield();
+      // The file is behind what is kept; what leads to the spool is in it once
+      // it has more than its header, and is not the last segment's any more.
+      struct stat part = {}, done = {};
+      while (!more.empty() &&
+             (stat(At("service.0002.pplog").c_str(), &done) != 0 ||
+              stat(At("service.pplog.part").c_str(), &part) != 0 ||
+              part.st_ino == done.st_ino || part.st_size <= 64))
+        sched_yield();
       kill(getpid(), SIGKILL);
     }
     int status = 0;
