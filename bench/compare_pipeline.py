@@ -78,7 +78,7 @@ def compare(tool, folder, sides, threshold):
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         check=False)
     rows = csv.DictReader(io.StringIO(done.stdout))
-    return {row["name"]: (row["verdict"], float(row["detectable_%"]))
+    return {row["name"]: (row["verdict"], float(row["detectable_%"] or "inf"))
             for row in rows if row["ratio"]}
 
 

@@ -104,10 +104,10 @@ static bool is_same(const ppi_comparison *comparison, const ppi_ratio *ratio) {
 
 static void decide(ppi_comparison *comparison, const ppi_ratio *ratio,
                    size_t num_tests) {
-  double alpha = PPI_COMPARE_ALPHA / 2 / (double)num_tests;
+  double alpha = PPI_COMPARE_ALARM / 2 / (double)num_tests;
   double reach = ppi_ratio_reach(ratio, alpha) + ppi_ratio_reach(ratio, 0.1);
   comparison->detectable = (1 + comparison->margin) * span_of(ratio, reach) - 1;
-  if (comparison->p < PPI_COMPARE_ALPHA)
+  if (comparison->p < PPI_COMPARE_ALARM)
     comparison->verdict =
         comparison->ratio > 1 ? PPI_VERDICT_SLOWER : PPI_VERDICT_FASTER;
   else if (is_same(comparison, ratio))

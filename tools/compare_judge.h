@@ -11,6 +11,8 @@ extern "C" {
 #endif
 
 #define PPI_COMPARE_ALPHA 0.05
+// What p must be below: a fifth is left for what no model holds.
+#define PPI_COMPARE_ALARM 0.04
 #define PPI_COMPARE_HUGE 10.0  // a change that no table writes out
 
 typedef enum ppi_verdict {

@@ -133,13 +133,17 @@ Count CountAlarms(Durations *durations, const Cell &cell, size_t pairs) {
   return count;
 }
 
-// The bound of Wilson's interval below which the rate lies in 1 of 100 cases.
-double LowerBound(const Count &count) {
-  double n = static_cast<double>(count.pairs), z = 2.326;
-  double rate = static_cast<double>(count.alarms) / n;
-  double middle = rate + z * z / (2 * n);
-  double reach = z * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
-  return (middle - reach) / (1 + z * z / n);
+// How likely so many alarms, or more, were if 5 % of pairs had one. Below 0.01
+// the bound of 99 % lies above 5 %.
+double ChanceOf(const Count &count) {
+  double n = static_cast<double>(count.pairs), chance = 0;
+  for (size_t i = count.alarms; i <= count.pairs; i++) {
+    double k = static_cast<double>(i);
+    chance += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) -
+                       std::lgamma(n - k + 1) + k * std::log(0.05) +
+                       (n - k) * std::log(0.95));
+  }
+  return chance;
 }
 
 // Prints one table, and holds each of its cells and all of them together.
@@ -157,7 +161,7 @@ class AlarmTable {
            cell.stages, ppi_metric_name(cell.metric), count.pairs,
            count.alarms);
     fflush(stdout);
-    EXPECT_LE(LowerBound(count), 0.05)
+    EXPECT_GE(ChanceOf(count), 0.01)
         << name << ", " << cell.calls << " calls, " << cell.stages
         << " stages, " << ppi_metric_name(cell.metric) << ": " << count.alarms
         << " of " << count.pairs;
