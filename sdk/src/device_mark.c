@@ -409,9 +409,8 @@ void pprof_device_pop(pprof_device *device, void *stream) {
   else if (at >= 0)
     close_range(thread, lane, take_out(thread, at),
                 &(range_end){ppi_clock_ticks(), stream, 0});
-  else if (thread->unkept.devices)
-    thread->unkept.devices--;  // of one that found no lane
-  else if (lane && __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE))
+  else if (!ppi_thread_pop_unkept(thread) && lane &&
+           __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE))
     end_nothing(lane);
   ppi_leave(thread);
 }
@@ -445,9 +444,7 @@ void pprof_device_next(pprof_device *device, void *stream, pprof_site *site) {
     thread->device_depth--;  // of one too deep, counted lost at its push
   else if (at >= 0)
     before = take_out(thread, at);
-  else if (thread->unkept.devices)
-    thread->unkept.devices--;
-  else
+  else if (!ppi_thread_pop_unkept(thread))
     end_nothing(lane);
   uint64_t range = push_range(thread, lane, device, stream, site);
   close_range(thread, lane, before,

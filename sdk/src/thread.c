@@ -180,7 +180,9 @@ static ppi_thread *find_gone(uint32_t self) {
 
 static void set_up_block(ppi_thread *thread) {
   ppi_thread_take_lanes(thread);
-  memset(thread->domains, 0, sizeof thread->domains);
+  thread->unkept.serial = 0;
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
+    thread->domains[i].domain = thread->domains[i].unkept.serial = 0;
   thread->lane_epoch = PPI_NO_EPOCH;
   thread->serial = 0;
   thread->device_depth = 0;

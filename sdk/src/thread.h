@@ -38,10 +38,10 @@ typedef struct ppi_cached_name {
 #define PPI_NAME_CHANGES 4u
 
 // Pushes that found no lane, so that their pops, which may find one, are
-// matched: those that are open, and those that an edge would have cut.
-// `devices` are device pushes.
+// matched: those that are open, those that an edge would have cut, and device
+// pushes. The owner's alone; of session `serial`.
 typedef struct ppi_unkept {
-  uint32_t epoch, open, before, devices;
+  uint32_t serial, epoch, open, before, devices;
 } ppi_unkept;
 
 // A thread's stack in one NVTX domain: a lane like its own, under the same
@@ -162,6 +162,10 @@ typedef enum ppi_intent {
 static inline bool ppi_is_counted(ppi_intent intent) {
   return intent != PPI_ADDS && intent != PPI_POPS;
 }
+
+// ppi_thread_pop_unkept takes back a device push that found no lane; false:
+// there is none. Of a busy thread.
+bool ppi_thread_pop_unkept(ppi_thread *thread);
 
 ppi_thread *ppi_thread_attach(void);
 void ppi_thread_interrupted(ppi_thread *thread);

@@ -14,11 +14,8 @@ static ppi_thread *owners[PPI_MAX_LANES];
 
 void ppi_thread_take_lanes(ppi_thread *thread) {
   __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
-  thread->unkept = (ppi_unkept){0, 0, 0, 0};
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
     __atomic_store_n(&thread->domains[i].lane, NULL, __ATOMIC_RELEASE);
-    thread->domains[i].unkept = (ppi_unkept){0, 0, 0, 0};
-  }
 }
 
 static void count_lost_for_want_of_lane(void) {
@@ -59,6 +56,8 @@ typedef struct place {
 
 // Pushes of an older epoch: an edge has cut what they would have been.
 static void follow_unkept(ppi_unkept *unkept, uint32_t epoch) {
+  uint32_t serial = ppi_recorder_in_force.serial;
+  if (unkept->serial != serial) *unkept = (ppi_unkept){serial, epoch, 0, 0, 0};
   if (unkept->epoch == epoch) return;
   unkept->before += unkept->open;
   unkept->open = 0;
@@ -78,6 +77,14 @@ static void leave_unkept(ppi_unkept *unkept, uint32_t epoch,
   else if (intent == PPI_POPS && unkept->before)
     unkept->before--;
   if (ppi_is_counted(intent)) count_lost_for_want_of_lane();
+}
+
+bool ppi_thread_pop_unkept(ppi_thread *thread) {
+  ppi_unkept *unkept = &thread->unkept;
+  if (unkept->serial != ppi_recorder_in_force.serial || !unkept->devices)
+    return false;
+  unkept->devices--;
+  return true;
 }
 
 // The lane that there is at last begins with what was pushed without it.

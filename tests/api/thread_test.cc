@@ -422,6 +422,7 @@ TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
   std::atomic<bool> keeps{false};
   live.options.memory_limit_bytes = 2u << 20;
   live.options.drain_interval_us = kKeptAwayUs;
+  live.options.stop_wait_ms = 100000;
   live.recording.kept = [&](uint32_t, uint64_t *out) {
     *out = keeps ? UINT64_MAX : 0;
     return true;
