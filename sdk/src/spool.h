@@ -143,7 +143,7 @@ typedef struct ppi_lane {
   uint32_t id;
   uint32_t tid;
   uint32_t place;  // of the header's lanes; it stays
-  uint64_t collector_line_[2];
+  uint64_t collector_line_[4];
   uint64_t kept;          // collector: records below survive elsewhere
   uint64_t freed_chunks;  // collector: chunks below went back to the pool
   // Collector: how many records below a `kept` are in no log, for the lane's
@@ -155,13 +155,17 @@ typedef struct ppi_lane {
   // Collector: records below went with blocks that the flight recorder's ring
   // has dropped, and are counted there.
   uint64_t dropped;
-  ppi_frame own_frames[PPI_LANE_FRAMES] __attribute__((aligned(64)));
+  ppi_frame own_frames[PPI_LANE_FRAMES];
   ppi_work own_work[PPI_LANE_FRAMES];
   uint64_t flow_stack[PPI_MAX_FLOWS];
   uint32_t directory[PPI_LANE_CHUNKS];
-  ppi_record own_records[PPI_LANE_RECORDS] __attribute__((aligned(PPI_UNIT)));
+  uint64_t reserved[32];
+  ppi_record own_records[PPI_LANE_RECORDS];
 } ppi_lane;
 PPI_STATIC_ASSERT(sizeof(ppi_lane) == PPI_LANE_SIZE, "found by its number");
+PPI_STATIC_ASSERT(offsetof(ppi_lane, own_frames) % 64 == 0, "whole lines");
+PPI_STATIC_ASSERT(offsetof(ppi_lane, own_records) % PPI_UNIT == 0,
+                  "a directory can say where");
 
 // A chunk that is a lane's stack, once that is deeper than what it has itself.
 typedef struct ppi_deep_stack {

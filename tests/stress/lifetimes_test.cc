@@ -139,9 +139,9 @@ TEST(LifetimesTest, ThreadsJoinAndLeaveByTheTenThousand) {
     EXPECT_LE(NumMappings(), num_mappings + 64);
   }
   // Far fewer than threads: what a thread leaves is used again.
-  EXPECT_LE(ppi_recorder_in_force.spool.header->num_lane_slots,
-            ppi_recorder_in_force.spool.header->num_chunks *
-                PPI_LANES_PER_CHUNK);
+  EXPECT_LE(
+      ppi_recorder_in_force.spool.header->num_lane_slots,
+      ppi_recorder_in_force.spool.header->num_chunks * PPI_LANES_PER_CHUNK);
   ASSERT_EQ(PPROF_STATUS_OK, session.Stop());
   const uint64_t begun = kSpawners * num_each * kMarksOfAThread;
   EXPECT_EQ(begun,
