@@ -175,6 +175,7 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
   ppi_chrome_slice slice = host_side(writer, event);
   bool timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) &&
                (event->device_start_ns | event->device_end_ns) != 0;
+  slice.is_submission = true;
   slice.stream = event->stream;
   slice.seq = seq;
   slice.is_timed = timed;
@@ -183,7 +184,7 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
   slice.device_error_ns = event->device_error_ns;
   pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
   if (status != PPROF_STATUS_OK || !timed) return status;
-  slice.stream = 0;
+  slice.is_submission = false;
   slice.start_ns = event->device_start_ns;
   slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);
   slice.has_device_error = true;
@@ -205,6 +206,9 @@ static pprof_status add_range(ppi_chrome_writer *writer,
   if (!group)
     return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
                                       : PPROF_STATUS_INVALID;
+  // An edge may have cut it after one inside it had ended behind the edge.
+  if (slice.end_ns < group->last_end_ns) slice.told_ns = group->last_end_ns;
+  group->last_end_ns = PPI_MAX(group->last_end_ns, slice.end_ns);
   return place(writer, group, &slice);
 }
 
@@ -260,7 +264,8 @@ static void lower_horizon(ppi_chrome_writer *writer, ppi_chrome_kind kind,
 static pprof_status chrome_checkpoint(pprof_sink *sink,
                                       const pprof_checkpoint *checkpoint) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
-  set_horizons(writer, pprof_checkpoint_time_ns(checkpoint));
+  writer->told_until_ns = pprof_checkpoint_time_ns(checkpoint);
+  set_horizons(writer, writer->told_until_ns);
   for (size_t i = 0; i < pprof_checkpoint_num_open(checkpoint); i++) {
     pprof_event open;
     pprof_checkpoint_open(checkpoint, i, &open);
@@ -325,7 +330,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   writer->texts = NULL;
   writer->num_texts = 0;
   writer->command = NULL;
-  writer->num_held = writer->num_not_finite = 0;
+  writer->num_held = writer->num_not_finite = writer->told_until_ns = 0;
 }
 
 static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {

@@ -48,15 +48,16 @@ typedef struct ppi_chrome_slice {
   uint64_t queue_ns, device_error_ns;
   // Of the submission of a device range that was timed: its device side.
   uint64_t device_start_ns, device_end_ns;
-  uint64_t seq;  // of a submission: its number on its device's lane
+  uint64_t told_ns;  // one before it ended then, which is later; 0: none did
+  uint64_t seq;      // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
   const pprof_cpu_use *cpu;  // NULL: none
   pprof_work_amount work;    // size 0: none
   uint64_t step;
   uint32_t site, flags, window, depth;
-  uint32_t stream;  // of a submission; 0: none
-  bool is_step, has_queue, has_device_error, is_timed, is_async;
+  uint32_t stream;  // of a submission
+  bool is_step, has_queue, has_device_error, is_timed, is_async, is_submission;
 } ppi_chrome_slice;
 
 typedef enum ppi_chrome_kind {
@@ -75,7 +76,8 @@ typedef struct ppi_chrome_held {
 typedef struct ppi_chrome_group {
   ppi_chrome_kind kind;
   uint32_t id;
-  uint64_t horizon_ns;  // held slices that end by then may be placed
+  uint64_t horizon_ns;   // held slices that end by then may be placed
+  uint64_t last_end_ns;  // of a thread's ranges
   ppi_chrome_track *tracks;
   size_t num_tracks, tracks_capacity;
   ppi_chrome_held *held;

@@ -184,7 +184,7 @@ static char *begin_slice(ppi_chrome_writer *writer,
 static void put_device(ppi_chrome_writer *writer,
                        const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
-  if (slice->stream == 0) return;
+  if (!slice->is_submission) return;
   put_field(out, ",\"on_stream\":", slice->stream);
   // In the order of these numbers the inner ones come first.
   if (slice->flags & PPROF_FLAG_PAIRED) put_field(out, ",\"seq\":", slice->seq);
@@ -214,6 +214,8 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
   if (slice->depth > 0) put_field(out, ",\"depth\":", slice->depth);
   if (slice->is_async) PPI_CHROME_PUT(out, ",\"async\":true");
+  if (slice->told_ns > 0)
+    put_field(out, ",\"told_ns\":", slice->told_ns + writer->shift_ns);
   if (slice->is_step) put_field(out, ",\"step\":", slice->step);
   put_flows(out, slice->flows, slice->num_flows);
   put_work(out, &slice->work);
@@ -491,6 +493,9 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   }
   put_field(out, ",\n\"counters_not_finite\":", writer->num_not_finite);
   put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
+  // Who stops says until when it ran by its windows.
+  if (totals && ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE))
+    put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
   write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
   write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");
   write_definitions(writer, PPROF_DEFINITION_STREAM, ",\n\"streams\":[");

@@ -40,6 +40,7 @@ typedef struct ppi_own_facts {
   uint64_t totals[PPI_NUM_TOTALS];
   uint64_t shift_ns;  // of its times in this trace
   uint64_t counters_not_finite;
+  uint64_t told_until_ns;  // of a run without a stop; else 0
   ppi_own_definitions lanes, devices, streams;
   // Of the parser: where it is.
   int depth;
@@ -58,7 +59,7 @@ void ppi_own_facts_clear(ppi_own_facts *facts);
 
 // An event in parts of one size: MAIN, then what it has beside that.
 typedef enum ppi_own_part {
-  PPI_OWN_MAIN,    // end, value, number of a paired device range
+  PPI_OWN_MAIN,    // end, value, number of a paired device range, told when
   PPI_OWN_WINDOW,  // index, whether it opens; alone
   PPI_OWN_DEVICE,  // start, end, error, stream
   PPI_OWN_WORK,    // items, bytes, flops, params

@@ -14,7 +14,7 @@ typedef struct own_range {
   pprof_work_amount work;
   pprof_cpu_use cpu;
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
-  uint64_t seq;
+  uint64_t seq, told_ns;
 } own_range;
 
 // A range that is not told yet; its flows and CPU use lie apart.
@@ -118,6 +118,10 @@ static uint32_t lane_of(own_sweep *sweep, uint32_t row_id) {
 
 // ---- events ----
 
+static uint64_t in_run(const own_sweep *sweep, uint64_t ns) {
+  return ppi_tell_ns(&sweep->emit, ns + PPI_RECORD_BIAS);
+}
+
 static void take_cpu(pprof_cpu_use *cpu, const ppi_own_record *record) {
   const ppi_own_word *words = record->words;
   cpu->size = sizeof *cpu;
@@ -134,10 +138,6 @@ static void take_cpu(pprof_cpu_use *cpu, const ppi_own_record *record) {
   } else {
     cpu->major_faults = words[0].u;
   }
-}
-
-static uint64_t in_run(const own_sweep *sweep, uint64_t ns) {
-  return ppi_tell_ns(&sweep->emit, ns + PPI_RECORD_BIAS);
 }
 
 static void take_device(own_sweep *sweep, own_range *range,
@@ -187,6 +187,7 @@ static void begin_range(own_sweep *sweep, own_range *range,
                         const ppi_own_record *record) {
   range->cpu = (pprof_cpu_use){.size = 0};
   range->seq = record->words[2].u;
+  range->told_ns = record->words[3].u ? in_run(sweep, record->words[3].u) : 0;
   range->event =
       (pprof_event){.start_ns = ppi_tell_ns(&sweep->emit, record->time),
                     .end_ns = ppi_tell_ns(&sweep->emit, record->words[0].u),
@@ -308,7 +309,8 @@ static void push(own_sweep *sweep, const own_range *range, uint32_t lane,
     return;
   }
   if (more) *more = *range;
-  *open = (own_open){.end = PPI_MAX(range->event.start_ns, range->event.end_ns),
+  uint64_t end = PPI_MAX(range->event.start_ns, range->event.end_ns);
+  *open = (own_open){.end = PPI_MAX(end, range->told_ns),
                      .order = order,
                      .seq = range->seq,
                      .lane = lane,
@@ -432,6 +434,13 @@ static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
   tell_clipped(sweep, NULL);
   ppi_tell_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
+  if (sweep->facts->told_until_ns > 0) {
+    // As its log tells it: windows stay open, and the last checkpoint says how
+    // far it came.
+    uint64_t until = sweep->emit.base + sweep->facts->told_until_ns;
+    ppi_tell_checkpoint(&sweep->emit, until, NULL, 0);
+    sweep->num_open_windows = 0;
+  }
   for (size_t i = 0; i < sweep->num_open_windows; i++)
     ppi_tell_window(&sweep->emit, sweep->open_windows[i], false,
                     ppi_tell_ns(&sweep->emit, end));

@@ -13,6 +13,7 @@ typedef enum own_number {
   OWN_STEP,
   OWN_VALUE,
   OWN_SEQ,
+  OWN_TOLD,
   OWN_ITEMS,
   OWN_BYTES,
   OWN_FLOPS,
@@ -36,6 +37,7 @@ static const struct {
             {"step", OWN_STEP},
             {"value", OWN_VALUE},
             {"seq", OWN_SEQ},
+            {"told_ns", OWN_TOLD},
             {"items", OWN_ITEMS},
             {"bytes", OWN_BYTES},
             {"flops", OWN_FLOPS},
@@ -173,13 +175,14 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
   const ppi_own_word words[4] = {
       unsigned_word((uint64_t)event->end + PPI_RECORD_BIAS),
       {.d = value},
-      unsigned_word(whole(event, OWN_SEQ))};
+      unsigned_word(whole(event, OWN_SEQ)),
+      unsigned_word(whole(event, OWN_TOLD))};
   importer->num_events++;
   importer->places.processes[importer->places.rows[event->record.row].process]
       .num_host++;
   ppi_import_span(importer, event->record.time,
                   (uint64_t)event->end + PPI_RECORD_BIAS);
-  pprof_status status = add(importer, event, PPI_OWN_MAIN, words, 3);
+  pprof_status status = add(importer, event, PPI_OWN_MAIN, words, 4);
   if (status == PPROF_STATUS_OK && event->has[OWN_STREAM])
     status = add_device(importer, event);
   if (status == PPROF_STATUS_OK) status = add_work(importer, event);
