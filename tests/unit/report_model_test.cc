@@ -154,7 +154,7 @@ TEST(ReportModelTest, WhatAnEdgeCutIsNoCall) {
                        "[\"r\",\"UserDefined\",2,31000000,15000000,20000000,"
                        "10000000,3.440622,12000000,4000000,4000000,4000000,"
                        "100.0,null,31000000,10000000,20000000,20000000,"
-                       "7071068]"));
+                       "7071068,\"cpu_p90 cpu_p99\"]"));
 }
 
 TEST(ReportModelTest, OnlyTheOutermostPhaseCounts) {
