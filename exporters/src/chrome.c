@@ -331,6 +331,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   writer->num_texts = 0;
   writer->command = NULL;
   writer->num_held = writer->num_not_finite = writer->told_until_ns = 0;
+  writer->has_windows = false;
 }
 
 static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
@@ -382,6 +383,7 @@ static pprof_status chrome_define(pprof_sink *sink,
 static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
                                   uint64_t time_ns) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->has_windows = true;
   ppi_chrome_write_window(writer, index, opens, time_ns);
   return writer->out.status;
 }

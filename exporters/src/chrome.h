@@ -113,7 +113,8 @@ typedef struct ppi_chrome_writer {
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
   ppi_chrome_flows flows;
   uint64_t num_held, next_order, num_not_finite;
-  uint64_t told_until_ns;  // the last checkpoint; a killed run has no end
+  uint64_t told_until_ns;  // the last checkpoint
+  bool has_windows;        // of the run, so far
   ppi_text *texts;         // the run info, copied for the end of the file
   size_t num_texts;
 } ppi_chrome_writer;

@@ -480,6 +480,13 @@ static void write_definitions(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "]");
 }
 
+// Who stops says until when it ran by its windows, if there were any.
+static bool windows_tell_end(const ppi_chrome_writer *writer,
+                             const pprof_totals *totals) {
+  return writer->has_windows &&
+         !ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE);
+}
+
 // What is known of the run, without the braces around it.
 static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   ppi_chrome_out *out = &writer->out;
@@ -493,8 +500,7 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   }
   put_field(out, ",\n\"counters_not_finite\":", writer->num_not_finite);
   put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
-  // Who stops says until when it ran by its windows.
-  if (totals && ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE))
+  if (totals && writer->told_until_ns > 0 && !windows_tell_end(writer, totals))
     put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
   write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
   write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");

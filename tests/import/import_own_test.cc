@@ -150,6 +150,23 @@ TEST(ImportOwnTest, ReadsWhatTheExporterWritesOfSeveralRuns) {
   }
 }
 
+// One that no window was open in has nothing else that says it.
+TEST(ImportOwnTest, ReadsHowFarARunCame) {
+  Imported trace;
+  trace.Read(
+      kOwnHead +
+      std::string("{\"ph\":\"X\",\"name\":\"r\",\"cat\":\"Inference\",\"ts\":"
+                  "1.000,\"dur\":2.000,\"pid\":4,\"tid\":44},\n"
+                  "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":4,\"tid\":"
+                  "44,\"args\":{\"name\":\"main\",\"lane\":6}}],\n"
+                  "\"otherData\":{\"pid\":\"4\",\"shift_ns\":0,"
+                  "\"told_until_ns\":90000,\"trust\":{\"recorded\":1}}}"));
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  ASSERT_FALSE(trace.run().checkpoints.empty());
+  EXPECT_EQ(trace.run().checkpoints.back(), 90000u);
+  EXPECT_TRUE(trace.run().windows.empty());
+}
+
 // A run that died while its trace was written leaves no table of its streams.
 TEST(ImportOwnTest, ReadsATraceThatIsCut) {
   Imported trace;

@@ -506,6 +506,24 @@ TEST(ChromeTest, TotalsStandInOtherData) {
   EXPECT_EQ(1, Count(text, "\"baseTimeNanoseconds\":\"1763700000123456789\""));
 }
 
+// Windows say until when a run that was stopped was recorded, if it had any.
+TEST(ChromeTest, TheLastCheckpointStandsForWindows) {
+  for (bool has_window : {false, true}) {
+    Trace trace;
+    trace.Begin();
+    if (has_window) {
+      EXPECT_EQ(PPROF_STATUS_OK,
+                trace.sink()->window(trace.sink(), 0, true, 5));
+    }
+    trace.Checkpoint(200);
+    trace.Checkpoint(400);
+    trace.Finish();
+    const std::string text = Read(trace.path());
+    EXPECT_EQ(has_window ? 0 : 1, Count(text, "\"told_until_ns\":400,"));
+    EXPECT_EQ(has_window ? 0 : 1, Count(text, "told_until_ns"));
+  }
+}
+
 // Any ranges at all, in any order: the checker finds no partial overlap.
 TEST(ChromeTest, RandomRangesNeverOverlapPartly) {
   for (uint32_t seed = 0; seed < 8; seed++) {
