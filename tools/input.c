@@ -3,6 +3,8 @@
 // Logs, spools and traces as the source of a sink.
 #include "input.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +202,17 @@ int ppi_tool_skim(const char *path, pprof_sink *sink,
   return deliver(path, true, watch);
 }
 
+// A writer stands aside of a file that is there; whether this one may be
+// replaced has been asked.
+static int put_in_place(const pprof_sink *writer, const char *path) {
+  if (!ppi_log_writer_note(writer)[0]) return PPI_EXIT_DONE;
+  const char *made = ppi_log_writer_path(writer);
+  if (rename(made, path) == 0) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot replace it: %s; the log is %s", path,
+               strerror(errno), made);
+  return PPI_EXIT_USAGE;
+}
+
 int ppi_tool_write_log(const char *input, const char *path) {
   struct ppi_tool_watch watch;
   pprof_sink *writer;
@@ -214,6 +227,9 @@ int ppi_tool_write_log(const char *input, const char *path) {
     ppi_tool_say("%s",
                  reason[0] ? reason : pprof_status_string(watch.sink_status));
     code = PPI_EXIT_USAGE;
+  } else if (watch.finished) {
+    int placed = put_in_place(writer, path);
+    if (placed != PPI_EXIT_DONE) code = placed;
   }
   writer->destroy(writer);
   return code;

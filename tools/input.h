@@ -47,7 +47,8 @@ struct ppi_tool_log {
 // Answers as ppi_tool_read does; closed in any case.
 int ppi_tool_log_open(const char *path, struct ppi_tool_log *out);
 void ppi_tool_log_close(struct ppi_tool_log *log);
-// ppi_tool_write_log makes the log `path` of what `input` names.
+// ppi_tool_write_log makes the log `path` of what `input` names; it replaces
+// what is called that.
 int ppi_tool_write_log(const char *input, const char *path);
 
 #endif  // PPI_TOOL_INPUT_H_
