@@ -6,8 +6,10 @@
 #include "running.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,14 +270,18 @@ void pprof_inject_flush_(void) {
 
 // ---- the end of the process ----
 
+static sem_t finished;  // the finisher may outlast who waits
+
 static void *finish(void *unused) {
   pprof_error own = {""};
   // Where another thread stops the run already, its end.
-  if (!take_lock()) return unused;
-  tried_to_attach = true;
-  if (stop_locked(&own) != PPROF_STATUS_OK)
-    ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
-  give_lock();
+  if (take_lock()) {
+    tried_to_attach = true;
+    if (stop_locked(&own) != PPROF_STATUS_OK)
+      ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+    give_lock();
+  }
+  sem_post(&finished);
   return unused;
 }
 
@@ -291,11 +297,21 @@ static struct timespec from_now(uint64_t us) {
 // No handler of the application runs on it.
 static bool create_finisher(pthread_t *out) {
   sigset_t all, before;
+  if (sem_init(&finished, 0, 0) != 0) return false;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(out, NULL, finish, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error == 0;
+}
+
+// Thread sanitizers do not know joins with a deadline, and call the thread a
+// leak: it is joined when it has nothing left to wait for.
+static bool join_until(pthread_t finisher, const struct timespec *until) {
+  int waited;
+  do waited = sem_clockwait(&finished, CLOCK_MONOTONIC, until);
+  while (waited != 0 && errno == EINTR);
+  return waited == 0 && pthread_join(finisher, NULL) == 0;
 }
 
 // By exit or a return from main; behind the program's atexit handlers and
@@ -312,8 +328,7 @@ __attribute__((destructor(101))) static void finish_at_exit(void) {
   pthread_t finisher;
   const struct timespec until = from_now(wait_us);
   if (!create_finisher(&finisher)) return;
-  if (pthread_clockjoin_np(finisher, NULL, CLOCK_MONOTONIC, &until) == 0)
-    return;
+  if (join_until(finisher, &until)) return;
   pthread_detach(finisher);
   ppi_message(PPI_MESSAGE_WARN, "exit did not wait longer: see 'recover'");
 }
