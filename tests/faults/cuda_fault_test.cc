@@ -333,20 +333,38 @@ TEST_F(CudaFaultTest, DriverThatIsGoneAtTheStop) {
   EXPECT_EQ(pplog::Slurp(late).find("Destroy"), std::string::npos);
 }
 
-// exit without a stop: nothing is asked of a driver that has gone, the exit
-// code is the program's, and the ranges are in what is left.
-TEST_F(CudaFaultTest, ExitWithoutAStop) {
-  std::string log = File("x.pplog"), late = File("late");
-  if (RanInside({Driver(), 42})) {
-    ppi_recover_result result;
-    pprof_error error = {};
-    ASSERT_EQ(ppi_recover((log + ".part").c_str(), nullptr, &result, &error),
-              PPROF_STATUS_OK)
-        << error.text;
-    EXPECT_EQ(pplog::Slurp(late).find("Destroy"), std::string::npos);
+// The process ends without a stop while device ranges are pending and the
+// driver has gone.
+class CudaEndTest : public CudaFaultTest {
+ protected:
+  void SetUp() override {
+    CudaFaultTest::SetUp();
+    log_ = File("x.pplog");
+    late_ = File("late");
+  }
+
+  // Five ranges, and the log names the spool: recover goes by that.
+  void StartAndLeavePending() {
+    UseCuda();
+    device = pprof_device_get(pprof_backend_cuda(), 0);
+    pprof_stream_name(device, stream, "main");
+    setenv("PPROF_OUTPUT", log_.c_str(), 1);
+    ASSERT_EQ(pprof_start(nullptr, &live.error), PPROF_STATUS_OK);
+    fake->stream_hold(stream, true);
+    for (int i = 0; i < 5; i++) Range();
+    do {
+      pprof_session_flush(pprof_session_current());
+    } while (pplog::Slurp(log_ + ".part").empty());
+    fake->deinitialise(late_.c_str());
+  }
+
+  void ExpectRangesInLog() {
+    EXPECT_EQ(pplog::Slurp(late_).find("Destroy"), std::string::npos);
     Recording read;
+    pprof_error error = {};
     pprof_sink *sink = RecordingSink::Make(&read);
-    EXPECT_EQ(pprof_log_read(log.c_str(), sink, &error), PPROF_STATUS_OK);
+    EXPECT_EQ(pprof_log_read(log_.c_str(), sink, &error), PPROF_STATUS_OK)
+        << error.text;
     RecordingSink::Destroy(sink);
     EXPECT_EQ(read.Named("host").size(), 5u);
     ASSERT_EQ(read.Named("device").size(), 5u);
@@ -354,21 +372,39 @@ TEST_F(CudaFaultTest, ExitWithoutAStop) {
       EXPECT_LT(range.event.start_ns, range.event.end_ns);
       EXPECT_NE(range.event.flags & kUntimed, 0u);
     }
+  }
+
+  std::string log_, late_;
+};
+
+// exit finishes the log, and the exit code is the program's.
+TEST_F(CudaEndTest, ExitFinishesTheLog) {
+  if (RanInside({Driver(), 42})) {
+    EXPECT_FALSE(pplog::Exists(log_ + ".part"));
+    ExpectRangesInLog();
+    const pplog::Lines lines = pplog::Read(log_);
+    EXPECT_EQ(pplog::Pick(lines, "total lane=-1 recorded=10").size(), 1u);
+    EXPECT_EQ(pplog::Pick(lines, "total lane=-1 ended_without_stop").size(),
+              0u);
     return;
   }
-  UseCuda();
-  device = pprof_device_get(pprof_backend_cuda(), 0);
-  pprof_stream_name(device, stream, "main");
-  setenv("PPROF_OUTPUT", log.c_str(), 1);
-  ASSERT_EQ(pprof_start(nullptr, &live.error), PPROF_STATUS_OK);
-  fake->stream_hold(stream, true);
-  for (int i = 0; i < 5; i++) Range();
-  // What recover goes by: the log names the spool.
-  do {
-    pprof_session_flush(pprof_session_current());
-  } while (pplog::Slurp(log + ".part").empty());
-  fake->deinitialise(late.c_str());
+  StartAndLeavePending();
   exit(HasFailure() ? 1 : 42);
+}
+
+// _exit runs no handlers.
+TEST_F(CudaEndTest, UnderscoreExitLeavesThemToRecover) {
+  if (RanInside({Driver(), 42})) {
+    ppi_recover_result result;
+    pprof_error error = {};
+    ASSERT_EQ(ppi_recover((log_ + ".part").c_str(), nullptr, &result, &error),
+              PPROF_STATUS_OK)
+        << error.text;
+    ExpectRangesInLog();
+    return;
+  }
+  StartAndLeavePending();
+  _exit(HasFailure() ? 1 : 42);
 }
 
 // The program's exit code is its own, with a broken device and a clean stop.
