@@ -11,46 +11,68 @@
 
 // More cosines say more of faster changes, which matter less; more points along
 // one are no more exact.
-enum { MAX_COSINES = 32, MAX_POINTS = 1024, SHORTEST = 4, NUM_SHARES = 4 };
+enum { MAX_COSINES = 32, MAX_POINTS = 1024 };
 
-static const double shares[NUM_SHARES] = {0.03, 0.3, 1, 10};
+// The slow part of a model: its correlation falls by e in `length` calls, and
+// its spectrum at frequency 0 is `height` times the noise's. The first model
+// has none. Lengths double from 4 calls on; heights go in fours, from one that
+// is hardly seen to a variance of ten times the noise's.
+typedef struct slow_model {
+  double length, height;
+  double prior;  // not normalised
+} slow_model;
 
-// That nothing depends on anything; and what lasts longer than so many calls is
-// the less likely the longer it does.
+static const double shortest = 4, largest_share = 10;
+// How likely it is that nothing depends on anything; and what lasts longer than
+// so many calls is the less likely the longer it does.
 static const double prior_of_none = 0.1, usual_length = 64;
 
-static double length_of(size_t model) {
-  return ldexp(SHORTEST, (int)((model - 1) / NUM_SHARES));
+// Where the worst is asked for, a model counts by its likelihood beside the
+// best one's, over this. More finds smaller changes, and takes drifts below the
+// noise for changes: at 5 in up to 15 of 100 pairs, at 2 in up to 6.
+static const double doubt = 1.5;
+
+static double share_of(double length, double height) {
+  return height * tanh(0.5 / length);
 }
 
-size_t ppi_num_models(size_t longest) {
+// The slow models up to a length, in order. Answers how many models there are.
+static size_t fill_models(double longest, slow_model *out) {
   size_t num = 1;
-  while (num < PPI_MAX_MODELS && length_of(num) <= 2 * (double)longest)
-    num += NUM_SHARES;
+  double sum = 0;
+  out[0] = (slow_model){1, 0, 1};
+  for (double length = shortest; length <= longest && num < PPI_MAX_MODELS;
+       length *= 2) {
+    size_t first = num;
+    double height = 1, prior = sqrt(PPI_MIN(usual_length / length, 1.0));
+    for (; share_of(length, height) <= largest_share && num < PPI_MAX_MODELS;
+         height *= 4)
+      out[num++] = (slow_model){length, height, 0};
+    for (size_t i = first; i < num; i++)
+      out[i].prior = prior / (double)(num - first);
+    sum += prior;
+  }
+  if (num > 1) out[0].prior = sum * prior_of_none / (1 - prior_of_none);
   return num;
 }
 
-static double prior_of(size_t model, size_t num_models) {
-  double sum = 0;
-  if (model == 0) return num_models > 1 ? prior_of_none : 1;
-  for (size_t i = 1; i < num_models; i++)
-    sum += sqrt(PPI_MIN(usual_length / length_of(i), 1.0));
-  return (1 - prior_of_none) *
-         sqrt(PPI_MIN(usual_length / length_of(model), 1.0)) / sum;
+static const slow_model *models(void) {
+  static slow_model all[PPI_MAX_MODELS];
+  if (all[0].length <= 0) fill_models(INFINITY, all);
+  return all;
 }
 
-// The spectrum of the slow part at frequency 0, where that of the noise is 1.
-static double height_of(size_t model) {
-  if (model == 0) return 0;
-  return shares[(model - 1) % NUM_SHARES] / tanh(0.5 / length_of(model));
+size_t ppi_num_models(size_t longest) {
+  slow_model some[PPI_MAX_MODELS];
+  return fill_models(2 * (double)longest, some);
 }
 
 // The variances of the cosines of a run of n values, the slowest first; in
 // front of them n times that of the mean. Short runs see little of a slow part,
 // and its ends leak.
 static void variances_of(size_t model, size_t n, size_t num, double *out) {
-  double height = height_of(model);
-  double lengths = model ? (double)n / length_of(model) : 1;
+  double height = models()[model].height;
+  double lengths = (double)n / models()[model].length;
   double squared = lengths * lengths, gone = exp(-lengths);
   out[0] = 1 + height * (1 + expm1(-lengths) / lengths);
   for (size_t j = 1; j <= num; j++) {
@@ -198,11 +220,12 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
     best = PPI_MAX(best, a->fits[m] + b->fits[m]);
   for (size_t m = 0; m < num_models; m++) {
     double fit = exp(a->fits[m] + b->fits[m] - best);
-    double weight = fit * prior_of(m, num_models);
+    double weight = fit * models()[m].prior;
     double of_a = a->variances[m], of_b = b->variances[m];
     double both = of_a + of_b;
     double parts = of_a * of_a / a->degrees[m] + of_b * of_b / b->degrees[m];
     out->weights[m] = weight;
+    out->fits[m] = fit;
     out->errors[m] = sqrt(both);
     out->degrees[m] = parts > 0 ? both * both / parts : 1e6;
     out_times[0] += weight * a->times[m];
@@ -214,27 +237,31 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
   out_times[1] /= sum;
 }
 
-double ppi_mixture_tail(const ppi_mixture *mixture, double distance) {
-  double tail = 0;
-  for (size_t i = 0; i < mixture->num; i++)
-    if (mixture->weights[i] > 1e-9)
-      tail +=
-          mixture->weights[i] *
-          ppi_student_tail(distance / mixture->errors[i], mixture->degrees[i]);
-  return tail;
+double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                        double distance) {
+  double usual = 0, worst = 0;
+  for (size_t i = 0; i < mixture->num; i++) {
+    if (mixture->fits[i] < 1e-9) continue;
+    double tail =
+        ppi_student_tail(distance / mixture->errors[i], mixture->degrees[i]);
+    usual += mixture->weights[i] * tail;
+    worst = PPI_MAX(worst, mixture->fits[i] / doubt * tail);
+  }
+  return kind == PPI_MIXTURE_WORST ? PPI_MAX(usual, worst) : usual;
 }
 
-double ppi_mixture_reach(const ppi_mixture *mixture, double p) {
+double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                         double p) {
   double low = 0, high = 0;
   for (size_t i = 0; i < mixture->num; i++)
     high += mixture->weights[i] * mixture->errors[i];
-  while (ppi_mixture_tail(mixture, high) > p && high < 1e12) {
+  while (ppi_mixture_tail(mixture, kind, high) > p && high < 1e12) {
     low = high;
     high *= 2;
   }
   for (int i = 0; i < 12; i++) {
     double middle = (low + high) / 2;
-    if (ppi_mixture_tail(mixture, middle) > p)
+    if (ppi_mixture_tail(mixture, kind, middle) > p)
       low = middle;
     else
       high = middle;

@@ -14,9 +14,8 @@ extern "C" {
 #endif
 
 // A model is independent noise, and for all but the first a second part that
-// forgets slowly: its correlation falls by e in so many calls, and its variance
-// is so large a share of the noise's.
-enum { PPI_MAX_MODELS = 129 };
+// forgets slowly: how slowly, and how much of it there is.
+enum { PPI_MAX_MODELS = 200 };
 
 // What a series says under each model. `fits` is its log likelihood; the other
 // figures are of the mean of all its values.
@@ -41,8 +40,17 @@ double ppi_variance_within(const ppi_runs *series);
 typedef struct ppi_mixture {
   size_t num;
   double weights[PPI_MAX_MODELS];  // 1 together
+  double fits[PPI_MAX_MODELS];     // likelihoods, the best one's being 1
   double errors[PPI_MAX_MODELS], degrees[PPI_MAX_MODELS];
 } ppi_mixture;
+
+// All models, each by its weight; or, where that is more, the worst one, by how
+// well it fits beside the best: what drifts by less than the noise may fit no
+// better than no drift at all, and is what false alarms are made of.
+typedef enum ppi_mixture_kind {
+  PPI_MIXTURE_USUAL,
+  PPI_MIXTURE_WORST
+} ppi_mixture_kind;
 
 // Both sides have one dependence, as nothing else is known under "nothing
 // changed". `out_times` gets the dependence of each, over all models.
@@ -50,8 +58,10 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
                     ppi_mixture *out, double out_times[2]);
 // ppi_mixture_tail is P(error > distance); ppi_mixture_reach the distance whose
 // tail is `p`.
-double ppi_mixture_tail(const ppi_mixture *mixture, double distance);
-double ppi_mixture_reach(const ppi_mixture *mixture, double p);
+double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                        double distance);
+double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                         double p);
 
 #ifdef __cplusplus
 }

@@ -81,7 +81,8 @@ static bool test(ppi_comparison *comparison, ppi_ratio *ratio) {
     comparison->p = 1;
     return true;
   }
-  double reach = ppi_ratio_reach(ratio, PPI_COMPARE_ALPHA / 2);
+  double reach =
+      ppi_ratio_reach(ratio, PPI_MIXTURE_USUAL, PPI_COMPARE_ALPHA / 2);
   comparison->p_rank = p_rank;
   comparison->ratio = ppi_ratio_at(ratio, 0);
   comparison->low = ppi_ratio_at(ratio, -reach);
@@ -97,7 +98,7 @@ static double span_of(const ppi_ratio *ratio, double distance) {
 }
 
 static bool is_same(const ppi_comparison *comparison, const ppi_ratio *ratio) {
-  double reach = ppi_ratio_reach(ratio, PPI_COMPARE_ALPHA);
+  double reach = ppi_ratio_reach(ratio, PPI_MIXTURE_USUAL, PPI_COMPARE_ALPHA);
   return ppi_ratio_at(ratio, -reach) * (1 + comparison->margin) >= 1 &&
          ppi_ratio_at(ratio, reach) <= 1 + comparison->margin;
 }
@@ -105,7 +106,8 @@ static bool is_same(const ppi_comparison *comparison, const ppi_ratio *ratio) {
 static void decide(ppi_comparison *comparison, const ppi_ratio *ratio,
                    size_t num_tests) {
   double alpha = PPI_COMPARE_ALARM / 2 / (double)num_tests;
-  double reach = ppi_ratio_reach(ratio, alpha) + ppi_ratio_reach(ratio, 0.1);
+  double reach = ppi_ratio_reach(ratio, PPI_MIXTURE_WORST, alpha) +
+                 ppi_ratio_reach(ratio, PPI_MIXTURE_WORST, 0.1);
   comparison->detectable = (1 + comparison->margin) * span_of(ratio, reach) - 1;
   if (comparison->p < PPI_COMPARE_ALARM)
     comparison->verdict =

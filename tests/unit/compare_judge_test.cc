@@ -153,15 +153,15 @@ TEST_F(CompareJudgeTest, AllSamplesEqual) {
 
 // What is significant alone is not among many.
 TEST_F(CompareJudgeTest, ManyStagesRaiseTheBar) {
-  auto a = Stage("decode", Normal(100, 1e6, 5e4, 1));
-  auto b = Stage("decode", Normal(100, 1.03e6, 5e4, 2));
+  auto a = Stage("decode", Normal(400, 1e6, 5e4, 1));
+  auto b = Stage("decode", Normal(400, 1.03e6, 5e4, 2));
   Add(a, b, 0);
   Judge();
   double alone = all_[0].p, detectable = all_[0].detectable;
   double low = all_[0].low;
   for (uint64_t i = 0; i < 40; i++)
-    Add(Stage("other", Normal(100, 1e6, 5e4, 100 + i)),
-        Stage("other", Normal(100, 1e6, 5e4, 200 + i)), 0);
+    Add(Stage("other", Normal(400, 1e6, 5e4, 100 + i)),
+        Stage("other", Normal(400, 1e6, 5e4, 200 + i)), 0);
   Judge();
   EXPECT_GT(all_[0].p, alone);
   EXPECT_GT(all_[0].detectable, detectable);

@@ -53,7 +53,7 @@ class CompareRatioTest : public ::testing::Test {
     ppi_ratio_close(&ratio_);
   }
   double Reach(double p = 0.025) {
-    return ppi_ratio_reach(&ratio_, p);
+    return ppi_ratio_reach(&ratio_, PPI_MIXTURE_USUAL, p);
   }
 
   ppi_ratio ratio_ = {};
@@ -172,11 +172,13 @@ TEST_F(CompareRatioTest, LikelyOnlyWithinTheMargin) {
   for (ppi_metric metric : {PPI_METRIC_MEAN, PPI_METRIC_P50, PPI_METRIC_P99}) {
     Open(a, a, metric);
     EXPECT_EQ(ppi_ratio_p(&ratio_, 0), 1);
+    // Ten calls lie beyond p99.
+    double most = metric == PPI_METRIC_P99 ? 0.1 : 0.01;
     Open(a, b, metric);
-    EXPECT_LT(ppi_ratio_p(&ratio_, 0.05), 0.05);
+    EXPECT_LT(ppi_ratio_p(&ratio_, 0.05), most);
     EXPECT_EQ(ppi_ratio_p(&ratio_, 0.11), 1);
     Open(b, a, metric);
-    EXPECT_LT(ppi_ratio_p(&ratio_, 0.05), 0.05);
+    EXPECT_LT(ppi_ratio_p(&ratio_, 0.05), most);
   }
 }
 
@@ -189,7 +191,7 @@ TEST_F(CompareRatioTest, SidesApartKeepTheirDependence) {
     other.push_back(1.5e6 + 100 * i);
   }
   Open(Samples{drift}, Samples{other}, PPI_METRIC_P50);
-  EXPECT_GT(ppi_ratio_p(&ratio_, 0.01), 0.05);
+  EXPECT_GT(ppi_ratio_p(&ratio_, 0.01), 0.01);
   EXPECT_LT(ratio_.sides[0].independent, 9);
 }
 
