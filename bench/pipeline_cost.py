@@ -12,6 +12,7 @@ shows where there is nothing. A figure within that interval says nothing.
 What needs no comparison is told apart: the CPU time of the SDK's own threads, as the kernel counts
 it, against that of the whole process."""
 import argparse
+import glob
 import os
 import platform
 import random
@@ -45,6 +46,8 @@ def environment_of(config, folder):
 
 
 def spawn(command, folder, config):
+    for log in glob.glob(os.path.join(folder, "*.pplog")):
+        os.unlink(log)  # a log that is there keeps its name
     return os.posix_spawnp(
         command[0], command, environment_of(config, folder),
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])

@@ -128,6 +128,7 @@ static pprof_session *start(const bench *self, ppi_codec_library library) {
   pprof_sink *sink = NULL;
   pprof_error error = {""};
   ppi_codec_limit(library);
+  unlink(self->path);  // a log that is there keeps its name
   bool ok =
       pprof_session_create(NULL, &session, &error) == PPROF_STATUS_OK &&
       pprof_log_writer_create(self->path, &sink, &error) == PPROF_STATUS_OK &&
