@@ -15,6 +15,7 @@
 #include "log_recover.h"
 #include "mem.h"
 #include "options.h"
+#include "recover_path.h"
 
 // Each path that was asked for once; `made` is NULL where it stands alone.
 struct joined {
@@ -58,44 +59,39 @@ void ppi_tool_private_log_remove(char *made) {
   free(made);
 }
 
-// The spool that a .part names, where there is such a file; ppi_free.
-static char *spool_of(const char *path) {
+// Not of a dump, nor of a log whose spool is gone.
+static bool may_have_spool(const char *path) {
   ppi_log_glance found;
-  if (!ends_in(path, ".part") ||
-      ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
-    return NULL;
-  if (found.spool_path && !found.dump && access(found.spool_path, F_OK) == 0)
-    return found.spool_path;
+  if (!ends_in(path, ".part")) return false;
+  if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
+    return ppi_recover_is_empty_part(path);
+  bool may =
+      !found.dump && (!found.spool_path || access(found.spool_path, F_OK) == 0);
   ppi_free(found.spool_path);
-  return NULL;
+  return may;
 }
 
-static pprof_status make(const char *path, char **out, bool *used_spool,
+static pprof_status make(struct joined *item, ppi_recover_result *out,
                          pprof_error *error) {
-  ppi_recover_result result = {.used_spool = false};
-  char *made = ppi_tool_private_log(path, error);
+  item->made = ppi_tool_private_log(item->path, error);
   const ppi_recover_options how = {
-      .output = made, .keep = true, .log_only = true};
-  pprof_status status =
-      made ? ppi_recover(path, &how, &result, error) : PPROF_STATUS_IO;
-  *used_spool = result.used_spool;
-  *out = made;
-  return status;
+      .output = item->made, .keep = true, .log_only = true};
+  return item->made ? ppi_recover(item->path, &how, out, error)
+                    : PPROF_STATUS_IO;
 }
 
 static pprof_status join(struct joined *item, pprof_error *error) {
-  bool is_spool = ppi_tool_is_spool(item->path), used_spool;
-  char *spool = is_spool ? NULL : spool_of(item->path);
-  if (!is_spool && !spool) return PPROF_STATUS_OK;
-  pprof_status status = make(item->path, &item->made, &used_spool, error);
-  if (status != PPROF_STATUS_OK || !used_spool) {
+  ppi_recover_result result = {.path = ""};
+  bool is_spool = ppi_tool_is_spool(item->path);
+  if (!is_spool && !may_have_spool(item->path)) return PPROF_STATUS_OK;
+  pprof_status status = make(item, &result, error);
+  if (status != PPROF_STATUS_OK || !result.spool_path[0]) {
     ppi_tool_private_log_remove(item->made);
     item->made = NULL;
-  } else if (spool) {
+  } else if (!is_spool) {
     ppi_tool_say("%s: unfinished, read together with its spool %s", item->path,
-                 spool);
+                 result.spool_path);
   }
-  ppi_free(spool);
   // What is in a .part by itself is read in any case.
   return is_spool ? status : PPROF_STATUS_OK;
 }

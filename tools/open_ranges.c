@@ -19,6 +19,7 @@
 #include "output.h"
 #include "pprof/log.h"
 #include "rows.h"
+#include "spool_folders.h"
 
 // ---- rows ----
 
@@ -368,7 +369,7 @@ static void show_process(struct listing *listing, const char *operand) {
     return;
   }
   struct search search = {(uint32_t)pid, listing, 0};
-  ppi_tool_visit_spools(owner_of((pid_t)pid), show_if_owned, &search);
+  ppi_spool_visit(owner_of((pid_t)pid), show_if_owned, &search);
   if (search.num_found) return;
   if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
     ppi_tool_say("process %ld is not running", pid);
@@ -433,7 +434,7 @@ int ppi_tool_open_dead(const struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++)
     show_file(&listing, options->inputs[i]);
   if (options->num_inputs > 0) return end(&listing, NULL);
-  ppi_tool_visit_spools(geteuid(), show_if_dead, &listing);
+  ppi_spool_visit(geteuid(), show_if_dead, &listing);
   return end(&listing, "no spool of a dead process\n");
 }
 

@@ -2,12 +2,10 @@
 //
 // `recover`: what a killed run left behind becomes a whole log. Without an
 // operand: which spools there are, and what to type.
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "control_socket.h"
@@ -16,16 +14,9 @@
 #include "open_ranges.h"
 #include "output.h"
 #include "salvage.h"
+#include "spool_folders.h"
 #include "text.h"
 #include "verbs.h"
-
-static bool is_spool_name(const char *name) {
-  static const char start[] = "pprof-", end[] = ".spool";
-  size_t len = strlen(name);
-  return len > sizeof(start) + sizeof(end) &&
-         memcmp(name, start, sizeof(start) - 1) == 0 &&
-         strcmp(name + len - (sizeof(end) - 1), end) == 0;
-}
 
 static const char *text_of(const ppi_salvage *salvage, const char *key) {
   const char *text = pprof_run_info_text(ppi_salvage_run_info(salvage), key);
@@ -68,7 +59,8 @@ struct listing {
 
 static bool is_unused(const char *path) {
   const char *slash = strrchr(path, '/');
-  return is_spool_name(slash ? slash + 1 : path) && ppi_salvage_is_unused(path);
+  return ppi_spool_is_name(slash ? slash + 1 : path) &&
+         ppi_salvage_is_unused(path);
 }
 
 static void print_unused(const char *path) {
@@ -101,50 +93,6 @@ static void list_spool(const char *path, void *user) {
   }
 }
 
-static int by_name(const struct dirent **left, const struct dirent **right) {
-  return strcmp((*left)->d_name, (*right)->d_name);
-}
-
-static int wanted(const struct dirent *entry) {
-  return is_spool_name(entry->d_name);
-}
-
-// Answers how many are of other users: whoever is not asked for by name has no
-// part in what this user does, root included.
-static unsigned visit_folder(const char *folder, uid_t owner,
-                             void (*visit)(const char *path, void *user),
-                             void *user) {
-  struct dirent **entries;
-  unsigned num_others = 0;
-  int num = scandir(folder, &entries, wanted, by_name);
-  if (num < 0) return 0;
-  for (int i = 0; i < num; i++) {
-    char path[4096];
-    struct stat stat;
-    int len = snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-    free(entries[i]);
-    if (len < 0 || (size_t)len >= sizeof(path) || lstat(path, &stat) != 0)
-      continue;
-    if (stat.st_uid == owner)
-      visit(path, user);
-    else
-      num_others++;
-  }
-  free(entries);
-  return num_others;
-}
-
-// The folders where a session puts its spool by itself.
-unsigned ppi_tool_visit_spools(uid_t owner,
-                               void (*visit)(const char *path, void *user),
-                               void *user) {
-  const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
-  unsigned num_others = visit_folder("/dev/shm", owner, visit, user);
-  if (runtime_folder && runtime_folder[0])
-    num_others += visit_folder(runtime_folder, owner, visit, user);
-  return num_others;
-}
-
 static bool is_inside(const char *path, const char *folder) {
   size_t len = strlen(folder);
   return path && strncmp(path, folder, len) == 0 && path[len] == '/' &&
@@ -168,13 +116,13 @@ static void recover_if_inside(const char *path, void *user) {
 }
 
 void ppi_tool_recover_logs_in(const char *folder) {
-  ppi_tool_visit_spools(geteuid(), recover_if_inside, (void *)folder);
+  ppi_spool_visit(geteuid(), recover_if_inside, (void *)folder);
 }
 
 static int list_spools(void) {
   struct listing listing = {0, 0};
   const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
-  unsigned num_others = ppi_tool_visit_spools(geteuid(), list_spool, &listing);
+  unsigned num_others = ppi_spool_visit(geteuid(), list_spool, &listing);
   if (!listing.num_dead)
     printf("no spool of a dead process in /dev/shm%s%s\n",
            runtime_folder && runtime_folder[0] ? " or " : "",

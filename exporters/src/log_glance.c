@@ -46,6 +46,7 @@ static pprof_status glance_run(ppi_log_file *file, ppi_log_payload *payload,
   pprof_status status = PPROF_STATUS_OK;
   ppi_log_block block;
   while (status == PPROF_STATUS_OK && ppi_log_file_next(file, &block)) {
+    out->readable = out->readable || block.ok;
     complete = block.ok && block.header.type == PPI_LOG_TOTALS &&
                !(block.header.flags & PPI_LOG_MORE);
     if (block.ok && block.header.type == PPI_LOG_INFO)

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct ppi_log_glance {
   char uuid[PPI_LOG_UUID_LEN + 1];
   char *spool_path;  // NULL: it names none
+  bool readable;     // there is a block that can be read
   bool complete;     // the last block is the end of totals
   bool dump;         // a flight recorder's
   bool death;        // of the moment of the death: recover's own

@@ -18,6 +18,7 @@
 #include "log_writer.h"
 #include "mem.h"
 #include "part.h"
+#include "recover_find.h"
 #include "recover_path.h"
 #include "rotate.h"
 
@@ -47,15 +48,6 @@ static pprof_status fail_io(recover_job *recovery, const char *path,
 }
 
 // ---- looking at logs ----
-
-static bool is_written(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  bool held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  close(fd);
-  return held;
-}
 
 static bool exists(const char *path) {
   return access(path, F_OK) == 0;
@@ -332,21 +324,6 @@ static bool same_run(const recover_job *recovery, const char *uuid) {
   return recovery->uuid[0] && strcmp(recovery->uuid, uuid) == 0;
 }
 
-static bool same_file(const char *a, const char *b) {
-  struct stat left, right;
-  return stat(a, &left) == 0 && stat(b, &right) == 0 &&
-         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
-}
-
-// The log whose blocks the spool stages, "" when there is none.
-static const char *staged_log(const recover_job *recovery) {
-  const ppi_staging *staging = ppi_salvage_staging(recovery->salvage);
-  if (!staging || !staging->claimed ||
-      !memchr(staging->log_path, '\0', sizeof staging->log_path))
-    return "";
-  return staging->log_path;
-}
-
 // The run's own log under its final name, where it died between the rename and
 // the removal of its spool: that log then is what there is to copy.
 static char *find_whole(recover_job *recovery) {
@@ -475,10 +452,12 @@ static pprof_status find_part(recover_job *recovery, const char *part,
 
 // `part` is the .part the caller gave; NULL: the one that the spool names.
 static pprof_status with_spool(recover_job *recovery, const char *part) {
-  const char *staged = staged_log(recovery);
+  const char *staged = ppi_recover_staged_log(recovery->salvage);
   bool has_log = part || staged[0];
-  recovery->owns_spool = !part || !staged[0] || same_file(part, staged);
-  recovery->result->used_spool = true;
+  recovery->owns_spool =
+      !part || !staged[0] || ppi_recover_same_file(part, staged);
+  snprintf(recovery->result->spool_path, sizeof recovery->result->spool_path,
+           "%s", recovery->spool_path);
   pprof_status status =
       has_log ? find_part(recovery, part, staged) : PPROF_STATUS_OK;
   bool may_dump =
@@ -512,39 +491,79 @@ static pprof_status without_spool(recover_job *recovery, const char *path,
   return make_whole(recovery);
 }
 
-static pprof_status from_log(recover_job *recovery, const char *path) {
-  ppi_log_glance found;
-  pprof_status status = ppi_log_glance_at(path, &found, recovery->error);
-  if (status != PPROF_STATUS_OK) return status;
+static pprof_status being_written(recover_job *recovery, const char *path) {
+  return ppi_fail(recovery->error, PPROF_STATUS_BUSY, "%s: it is being written",
+                  path);
+}
+
+// `found` is of a .part that names no spool. *out: recovered with one.
+static pprof_status with_found_spool(recover_job *recovery, const char *path,
+                                     const ppi_log_glance *found, bool *out) {
+  char *spool;
+  pprof_status status = ppi_recover_find(path, found->uuid, &spool);
+  *out = spool != NULL;
+  if (status != PPROF_STATUS_OK) return no_memory(recovery);
+  if (spool) {
+    status = take_salvage(recovery, spool, recovery->error);
+    ppi_free(spool);
+    return status == PPROF_STATUS_OK ? with_spool(recovery, path) : status;
+  }
+  if (found->readable) return PPROF_STATUS_OK;
+  if (ppi_recover_is_written(path)) return being_written(recovery, path);
+  return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
+                  "%.170s: it has no block, and no spool of it is found; "
+                  "recover its spool",
+                  path);
+}
+
+// The spool that a .part names.
+static pprof_status with_named_spool(recover_job *recovery, const char *path,
+                                     const ppi_log_glance *found, bool *out) {
+  pprof_error error = {{0}};
+  pprof_status status = take_salvage(recovery, found->spool_path, &error);
+  *out = false;
+  if (status == PPROF_STATUS_BUSY || status == PPROF_STATUS_NO_MEMORY)
+    return ppi_fail(recovery->error, status, "%s", error.text);
+  // Another run may have been given the same name.
+  if (status == PPROF_STATUS_OK && same_run(recovery, found->uuid) &&
+      !recovery->foreign) {
+    *out = true;
+    return with_spool(recovery, path);
+  }
+  ppi_salvage_close(recovery->salvage);
+  recovery->salvage = NULL;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status from_glance(recover_job *recovery, const char *path,
+                                const ppi_log_glance *found) {
   // Only what imports and merges write has several, and neither has a spool.
-  if (found.several && (!found.complete || ends_in_part(path))) {
-    ppi_free(found.spool_path);
+  if (found->several && (!found->complete || ends_in_part(path)))
     return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
                     "%s: several runs; 'pprof-report merge' copies what is "
                     "readable of them",
                     path);
-  }
-  pprof_error spool_error = {{0}};
-  pprof_status spool = PPROF_STATUS_IO;
+  bool done = false;
+  pprof_status status = PPROF_STATUS_OK;
   // What is missing of a dump is in the spool no more.
-  if (found.spool_path && ends_in_part(path) && !found.dump)
-    spool = take_salvage(recovery, found.spool_path, &spool_error);
-  ppi_free(found.spool_path);
-  if (spool == PPROF_STATUS_BUSY || spool == PPROF_STATUS_NO_MEMORY)
-    return ppi_fail(recovery->error, spool, "%s", spool_error.text);
-  // Another run may have been given the same name.
-  if (spool == PPROF_STATUS_OK && same_run(recovery, found.uuid) &&
-      !recovery->foreign)
-    return with_spool(recovery, path);
+  if (ends_in_part(path) && !found->dump)
+    status = found->spool_path ? with_named_spool(recovery, path, found, &done)
+                               : with_found_spool(recovery, path, found, &done);
+  if (done || status != PPROF_STATUS_OK) return status;
   // The spool's lock says best whether the run lives; a child that it forked
   // may hold the log's for longer.
-  if (is_written(path))
-    return ppi_fail(recovery->error, PPROF_STATUS_BUSY,
-                    "%s: it is being written", path);
-  ppi_salvage_close(recovery->salvage);
-  recovery->salvage = NULL;
-  set_uuid(recovery, found.uuid);
-  return without_spool(recovery, path, found.complete, found.segment);
+  if (ppi_recover_is_written(path)) return being_written(recovery, path);
+  set_uuid(recovery, found->uuid);
+  return without_spool(recovery, path, found->complete, found->segment);
+}
+
+static pprof_status from_log(recover_job *recovery, const char *path) {
+  ppi_log_glance found;
+  pprof_status status = ppi_log_glance_at(path, &found, recovery->error);
+  if (status != PPROF_STATUS_OK) return status;
+  status = from_glance(recovery, path, &found);
+  ppi_free(found.spool_path);
+  return status;
 }
 
 static void clear(recover_job *recovery) {
@@ -568,10 +587,7 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
   if (status == PPROF_STATUS_OK)
     status = from_log(&recovery, path);
   else if (status == PPROF_STATUS_INVALID && ppi_recover_is_empty_part(path))
-    status = ppi_fail(&own, status,
-                      "%s: the run died before it wrote whose log this is; "
-                      "recover its spool",
-                      path);
+    status = from_glance(&recovery, path, &(ppi_log_glance){.uuid = ""});
   else if (status == PPROF_STATUS_INVALID)
     status = from_spool(&recovery, path);
   clear(&recovery);

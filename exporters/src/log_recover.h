@@ -27,8 +27,8 @@ typedef struct ppi_recover_result {
   uint64_t records_recovered;  // from the spool's lanes
   uint64_t bytes_unreadable;   // of the .part
   bool already_whole;          // nothing was to be done
-  bool used_spool;             // there was one of this run
   char path[PPI_RECOVER_PATH_MAX];
+  char spool_path[PPI_RECOVER_PATH_MAX];  // "": there was none of this run
   // The flight recorder's dump, "" when there was none to make; where the run
   // wrote no log, it is `path`, too.
   char dump_path[PPI_RECOVER_PATH_MAX];
@@ -38,10 +38,13 @@ typedef struct ppi_recover_result {
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
-// recover that was killed is simply run again. Paths that a spool names are
-// followed as recover_path.h says; of another user's spool nothing is removed.
+// recover that was killed is simply run again. A .part that does not lead to
+// its spool yet is recovered with the one that recover_find.h finds. Paths that
+// a spool names are followed as recover_path.h says; of another user's spool
+// nothing is removed.
 //
-// Errors: IO · INVALID (neither a spool nor a log) · BUSY (its process lives,
+// Errors: IO · INVALID (neither a spool nor a log, or
+// nothing of a log, and its spool is not found) · BUSY (its process lives,
 // or another recover is at it) · VERSION · NO_MEMORY.
 pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
                          ppi_recover_result *out, pprof_error *error);

@@ -129,9 +129,12 @@ class RandomKillTest : public testing::Test {
     const std::string from = by_part ? log_ + ".part" : memory_->spool;
     ppi_recover_result result = {};
     pprof_error error = {};
-    ASSERT_EQ(PPROF_STATUS_OK,
-              ppi_recover(from.c_str(), nullptr, &result, &error))
-        << error.text;
+    // Where recover looks for the spool of a .part that does not name it yet.
+    setenv("XDG_RUNTIME_DIR", spools_.c_str(), 1);
+    const pprof_status status =
+        ppi_recover(from.c_str(), nullptr, &result, &error);
+    unsetenv("XDG_RUNTIME_DIR");
+    ASSERT_EQ(PPROF_STATUS_OK, status) << error.text;
     EXPECT_EQ(log_, result.path);
     in_memory_.push_back(result.records_recovered);
     in_log_.push_back(result.blocks_copied + result.blocks_staged);

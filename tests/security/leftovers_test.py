@@ -107,6 +107,36 @@ class LeftoversTest(unittest.TestCase):
         left = [path for path in self.spools.rglob("*") if not path.is_dir()]
         self.assertEqual([], left)
 
+    def test_a_part_without_its_first_block_is_read_with_its_spool(self):
+        """As one that was killed before its log had a block leaves it; what
+        is cut off here was in no record, and may be told as missing."""
+        for size in [0, 64]:
+            name = "size%d" % size
+            part = name + ".pplog.part"
+            spool = self.die(name)
+            self.die("another")
+            os.truncate(part, size)
+            out, errors = self.tool("check", part, codes=(0, 4, 5))
+            self.assertIn("recorded 11\n", out)
+            self.assertIn("together with its spool %s\n" % spool, errors)
+            self.tool("recover", part, codes=(0, 4))
+            out, _ = self.tool("check", name + ".pplog", codes=(0, 4, 5))
+            self.assertIn("recorded 11\n", out)
+            self.assertFalse(os.path.exists(part))
+            self.assertFalse(spool.exists())
+
+    def test_a_part_without_its_first_block_takes_no_spool_of_others(self):
+        for size in [0, 64]:
+            part = "size%d.pplog.part" % size
+            spool = self.die("size%d" % size)
+            self.give_away(spool)
+            os.truncate(part, size)
+            _, errors = self.tool("recover", part, codes=(3,))
+            self.assertIn("recover its spool", errors)
+            self.assertEqual(size, os.path.getsize(part))
+            self.assertTrue(spool.exists())
+            self.assertFalse(os.path.exists("size%d.pplog" % size))
+
     def test_a_part_without_its_spool_is_read_alone(self):
         self.die("run").unlink()
         out, errors = self.tool("check", "run.pplog.part")

@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "log_block.h"
@@ -29,7 +31,7 @@ struct FakeSpool {
   std::vector<uint64_t> ring;
   ppi_staging *staging = nullptr;
   std::vector<ppi_total> items;
-  bool alive = false;
+  bool alive = false, own = true;
 } * spool;
 
 }  // namespace
@@ -41,7 +43,9 @@ using pplog::spool;
 extern "C" pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
                                          pprof_error *error) {
   (void)error;
-  if (pplog::Slurp(path) != "spool")
+  char start[6] = "";  // others of this machine may be large
+  std::ifstream(path).read(start, 5);
+  if (strcmp(start, "spool") != 0)
     return pplog::Exists(path) ? PPROF_STATUS_INVALID : PPROF_STATUS_IO;
   if (spool->alive) return PPROF_STATUS_BUSY;
   *out = new ppi_salvage;
@@ -53,7 +57,7 @@ extern "C" void ppi_salvage_close(ppi_salvage *salvage) {
   delete salvage;
 }
 extern "C" bool ppi_salvage_is_own(const ppi_salvage *) {
-  return true;
+  return spool->own;
 }
 extern "C" const pprof_run_info *ppi_salvage_run_info(
     const ppi_salvage *salvage) {
@@ -122,6 +126,9 @@ class RecoverTest : public ::testing::Test {
  protected:
   void SetUp() override {
     spool = &spool_;
+    // One of the folders where spools are by themselves.
+    const std::string spools = spool_path_.substr(0, spool_path_.rfind('/'));
+    setenv("XDG_RUNTIME_DIR", spools.c_str(), 1);
     Spill(spool_path_, "spool");
     for (uint32_t lane = 0; lane < 3; lane++) {
       spool_.lanes.emplace_back();
@@ -133,6 +140,10 @@ class RecoverTest : public ::testing::Test {
                     {PPROF_ALL_LANES, PPI_TOTAL_LOST, 4},
                     {PPROF_ALL_LANES, PPI_TOTAL_CLOCK_ERROR_NS, 77}};
     MakeBlocks();
+  }
+
+  void TearDown() override {
+    unsetenv("XDG_RUNTIME_DIR");
   }
 
   void MakeBlocks() {
@@ -209,7 +220,7 @@ class RecoverTest : public ::testing::Test {
   FakeSpool spool_;
   Folder folder_;
   std::string path_ = folder_ / "x.pplog", part_ = path_ + ".part";
-  std::string spool_path_ = folder_ / "spool";
+  std::string spool_path_ = folder_ / "pprof-12345.0.spool";
   Blocks blocks_;
   size_t num_live_ = 0;
   ppi_recover_result result_;
@@ -263,6 +274,54 @@ TEST_F(RecoverTest, PartLeadsToItsSpool) {
   ASSERT_EQ(Recover(part_), PPROF_STATUS_OK);
   ExpectAll(path_);
   EXPECT_FALSE(Exists(spool_path_));
+}
+
+// Killed before its first block was in the file: an empty file, its header, or
+// a part of the block that names the spool.
+TEST_F(RecoverTest, PartThatNamesNoSpoolLeadsToIt) {
+  for (off_t size : {0, 20, (int)PPI_LOG_FILE_HEADER_SIZE, 100}) {
+    SCOPED_TRACE(size);
+    Spill(spool_path_, "spool");
+    Lay(1, 0, 7);
+    ASSERT_EQ(truncate(part_.c_str(), size), 0);
+    ASSERT_EQ(Recover(part_), PPROF_STATUS_OK) << error_.text;
+    EXPECT_EQ(result_.spool_path, spool_path_);
+    EXPECT_EQ(result_.path, path_);
+    ExpectAll(path_);
+    EXPECT_FALSE(Exists(part_));
+    EXPECT_FALSE(Exists(spool_path_));
+    unlink(path_.c_str());
+  }
+}
+
+// Without a spool that is known to be its own it stays as it is, as a log of it
+// would hold nothing.
+TEST_F(RecoverTest, PartThatNamesNoSpoolTakesNoOther) {
+  const std::string other = folder_ / "other.pplog.part";
+  for (off_t size : {0, (int)PPI_LOG_FILE_HEADER_SIZE}) {
+    SCOPED_TRACE(size);
+    auto stays = [&](const std::string &part) {
+      EXPECT_EQ(Recover(part), PPROF_STATUS_INVALID) << error_.text;
+      EXPECT_NE(std::string(error_.text).find("recover its spool"),
+                std::string::npos);
+      EXPECT_EQ(Slurp(part).size(), (size_t)size);
+      EXPECT_FALSE(Exists(path_));
+      EXPECT_TRUE(Exists(spool_path_));
+    };
+    Lay(0, 0, 7);
+    ASSERT_EQ(truncate(part_.c_str(), size), 0);
+    Spill(other, Slurp(part_));
+    stays(other);  // its header is a copy
+    spool_.alive = true;
+    stays(part_);
+    spool_.alive = false;
+    spool_.own = false;
+    stays(part_);
+    spool_.own = true;
+    if (size == 0) continue;
+    spool_.uuid = std::string(32, 'f');
+    stays(part_);
+  }
 }
 
 TEST_F(RecoverTest, PartWithoutSpoolKeepsItsBlocks) {
@@ -619,6 +678,24 @@ TEST_F(RotatedRecoverTest, EveryRecordOnceWhereverItDied) {
           num++;
         }
   EXPECT_GT(num, 300u);
+}
+
+TEST_F(RotatedRecoverTest, PartWithoutItsFirstBlockLeadsToItsSpool) {
+  for (size_t start = 1; start < starts_.size(); start++)
+    for (off_t size : {0, (int)PPI_LOG_FILE_HEADER_SIZE}) {
+      SCOPED_TRACE(std::to_string(start) + ", " + std::to_string(size));
+      for (size_t i = 1; i <= 5; i++) unlink(Segment(i).c_str());
+      Spill(spool_path_, "spool");
+      ASSERT_TRUE(LayRotated(starts_[start], starts_[start],
+                             groups_.ends.back(), kSwapped));
+      ASSERT_EQ(truncate(part_.c_str(), size), 0);
+      ASSERT_EQ(Recover(part_), PPROF_STATUS_OK) << error_.text;
+      ExpectTogether();
+      if (HasFatalFailure()) return;
+      ASSERT_FALSE(Exists(part_));
+      ASSERT_FALSE(Exists(path_));
+      ASSERT_FALSE(Exists(spool_path_));
+    }
 }
 
 // The first recover was killed when it had named some of the segments.

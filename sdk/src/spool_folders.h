@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where spools lie that nobody gave a folder.
+#ifndef PPI_SPOOL_FOLDERS_H_
+#define PPI_SPOOL_FOLDERS_H_
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_spool_visit calls `visit` for what looks like a spool of `owner` in the
+// folders where a session puts it by itself. Answers how many are of others:
+// whoever is not asked for by name has no part in what this user does, root
+// included.
+unsigned ppi_spool_visit(uid_t owner,
+                         void (*visit)(const char *path, void *user),
+                         void *user);
+// Whether a file's name, without its folder, is that of a spool.
+bool ppi_spool_is_name(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SPOOL_FOLDERS_H_
