@@ -40,12 +40,11 @@ static void end_late(int number) {
 static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
-  if (child <= 0) {
+  bool is_sent = info->si_code <= 0;
+  if (child <= 0 || (is_sent && kill(child, number) != 0))
     end_late(number);
-  } else {
+  else
     signalled = 1;
-    if (info->si_code <= 0) kill(child, number);
-  }
   errno = error;
 }
 
