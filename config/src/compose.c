@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 #include "environment.h"
 #include "inject.h"
 #include "mem.h"
+#include "start_thread.h"
 
 // Not a plain one: a library that a start loads may call NVTX, and thereby
 // injection, on the same thread.
@@ -294,15 +294,9 @@ static struct timespec from_now(uint64_t us) {
   return at;
 }
 
-// No handler of the application runs on it.
 static bool create_finisher(pthread_t *out) {
-  sigset_t all, before;
-  if (sem_init(&finished, 0, 0) != 0) return false;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(out, NULL, finish, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return error == 0;
+  return sem_init(&finished, 0, 0) == 0 &&
+         ppi_start_thread(out, "pprof-exit", finish, NULL) == 0;
 }
 
 // Thread sanitizers do not know joins with a deadline, and call the thread a

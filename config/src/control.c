@@ -21,6 +21,7 @@
 #include "control_socket.h"
 #include "descriptor.h"
 #include "mem.h"
+#include "start_thread.h"
 
 enum {
   MAX_CLIENTS = 8,
@@ -400,15 +401,8 @@ static pprof_status open_all(ppi_control *control, pprof_error *error) {
   return status;
 }
 
-// The application's signals are not ours to take.
 static int create_thread(ppi_control *control) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&control->thread, NULL, run, control);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error == 0) pthread_setname_np(control->thread, "pprof-control");
-  return error;
+  return ppi_start_thread(&control->thread, "pprof-control", run, control);
 }
 
 static void remember_files(ppi_control *control) {

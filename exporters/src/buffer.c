@@ -58,11 +58,6 @@ uint32_t ppi_cursor_u32(ppi_cursor *cursor) {
   return 0;
 }
 
-uint8_t ppi_cursor_byte(ppi_cursor *cursor) {
-  const uint8_t *byte = ppi_cursor_bytes(cursor, 1);
-  return byte ? *byte : 0;
-}
-
 const uint8_t *ppi_cursor_bytes(ppi_cursor *cursor, size_t len) {
   if (cursor->failed || len > ppi_cursor_left(cursor)) {
     cursor->failed = true;

@@ -111,7 +111,6 @@ static inline uint64_t ppi_cursor_varint(ppi_cursor *cursor) {
 }
 // A varint that must fit 32 bits; fails otherwise.
 uint32_t ppi_cursor_u32(ppi_cursor *cursor);
-uint8_t ppi_cursor_byte(ppi_cursor *cursor);
 // NULL, and failed, when fewer than `len` bytes are left.
 const uint8_t *ppi_cursor_bytes(ppi_cursor *cursor, size_t len);
 // A length, then that many bytes, which are not terminated.

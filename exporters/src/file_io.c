@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base_impl.h"
 #include "mem.h"
+#include "start_thread.h"
 
 struct ppi_file_io {
   pthread_mutex_t mutex;  // guards all but part and pack, the thread's
@@ -153,17 +153,6 @@ static void *run(void *argument) {
 
 // ---- the caller ----
 
-// The thread inherits the mask: no handler of the application runs on it.
-static int start_thread(ppi_file_io *io) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&io->thread, NULL, run, io);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error == 0) pthread_setname_np(io->thread, "pprof-file");
-  return error;
-}
-
 static ppi_file_io *create(bool gzip, ppi_disk *disk, uint64_t most_bytes) {
   ppi_file_io *io = ppi_alloc(sizeof *io);
   if (!io) return NULL;
@@ -189,7 +178,7 @@ pprof_status ppi_file_io_start(ppi_part *part, bool gzip, ppi_disk *disk,
   ppi_file_io *io = create(gzip, disk, most_bytes);
   if (!io) return PPROF_STATUS_NO_MEMORY;
   io->part = *part;
-  if (start_thread(io) != 0) {
+  if (ppi_start_thread(&io->thread, "pprof-file", run, io) != 0) {
     io->part = (ppi_part){.fd = -1};
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;

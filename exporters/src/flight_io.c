@@ -14,6 +14,7 @@
 #include "flight_impl.h"
 #include "log_writer.h"
 #include "mem.h"
+#include "start_thread.h"
 
 enum { MAX_NAMES = 10000 };
 
@@ -187,16 +188,10 @@ static void *run(void *argument) {
   return NULL;
 }
 
-// The thread inherits the mask: no handler of the application runs on it.
 pprof_status ppi_flight_io_start(ppi_flight *flight) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&flight->thread, NULL, run, flight);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error) return PPROF_STATUS_NO_MEMORY;
-  pthread_setname_np(flight->thread, "pprof-flight");
-  return PPROF_STATUS_OK;
+  return ppi_start_thread(&flight->thread, "pprof-flight", run, flight)
+             ? PPROF_STATUS_NO_MEMORY
+             : PPROF_STATUS_OK;
 }
 
 // What is still on its way into the ring goes there as dumps make room; false

@@ -85,14 +85,6 @@ bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
   return true;
 }
 
-const pprof_definition *ppi_flight_past_find(const ppi_flight_past *past,
-                                             pprof_definition_kind kind,
-                                             uint32_t id) {
-  const ppi_flight_definitions *known = &past->kinds[kind];
-  return id < known->num && known->items[id].kind == kind ? &known->items[id]
-                                                          : NULL;
-}
-
 void ppi_flight_past_clear(ppi_flight_past *past) {
   for (size_t i = 0; i < past->num_texts; i++) {
     ppi_free((char *)past->texts[i].key);

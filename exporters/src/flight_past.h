@@ -39,10 +39,6 @@ bool ppi_flight_past_define(ppi_flight_past *past,
 // block.
 bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
                             uint64_t time_ns, uint64_t position, uint64_t tail);
-// NULL when it is not defined.
-const pprof_definition *ppi_flight_past_find(const ppi_flight_past *past,
-                                             pprof_definition_kind kind,
-                                             uint32_t id);
 void ppi_flight_past_clear(ppi_flight_past *past);
 
 #ifdef __cplusplus

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,6 +16,7 @@
 
 #include "mem.h"
 #include "rotate.h"
+#include "start_thread.h"
 
 enum { LAST_WORDS_BYTES = 64 * 1024, RESERVE_BYTES = 512 * 1024 };
 
@@ -298,17 +298,6 @@ static void *run(void *argument) {
   return NULL;
 }
 
-// The thread inherits the mask: no handler of the application runs on it.
-static int start_blocked(ppi_log_io *io) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&io->thread, NULL, run, io);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error == 0) pthread_setname_np(io->thread, "pprof-log");
-  return error;
-}
-
 static void wait_for_start(ppi_log_io *io) {
   pthread_mutex_lock(&io->mutex);
   while (!io->started) pthread_cond_wait(&io->progress, &io->mutex);
@@ -338,7 +327,7 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
   io->reserves = true;
   io->copy = ppi_alloc(PPI_LOG_MAX_BLOCK);
   if (!io->part.path || !io->part.part_path || !io->copy ||
-      start_blocked(io) != 0) {
+      ppi_start_thread(&io->thread, "pprof-log", run, io) != 0) {
     io->part.fd = -1;  // still the caller's
     destroy(io);
     return PPROF_STATUS_NO_MEMORY;

@@ -11,6 +11,7 @@
 #include "backend_util.h"
 #include "mem.h"
 #include "pprof/device.h"
+#include "start_thread.h"
 
 #define CPU_POOL 0u  // all events are alike
 
@@ -107,13 +108,7 @@ static void *worker_main(void *argument) {
 }
 
 static bool start_worker(pprof_cpu_stream *stream) {
-  sigset_t all, before;
-  sigfillset(&all);
-  // The application's handlers run on the application's threads.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failed = pthread_create(&stream->worker, NULL, worker_main, stream);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return !failed;
+  return !ppi_start_thread(&stream->worker, "pprof-cpu", worker_main, stream);
 }
 
 static void free_stream(pprof_cpu_stream *stream) {

@@ -2,7 +2,6 @@
 //
 // The one thread between lanes and sinks. Each cycle: edges, definitions,
 // records, wandering ranges, devices, then what is kept is freed.
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "inject.h"
 #include "mem.h"
 #include "notes.h"
+#include "start_thread.h"
 #include "totals.h"
 #include "wandering.h"
 #include "window_sinks.h"
@@ -540,16 +540,9 @@ static void *collector_main(void *argument) {
   return NULL;
 }
 
-// The application's signals are not ours to take.
 static int create_thread(pprof_session *session) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error =
-      pthread_create(&session->collector, NULL, collector_main, session);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error == 0) pthread_setname_np(session->collector, "pprof-collector");
-  return error;
+  return ppi_start_thread(&session->collector, "pprof-collector",
+                          collector_main, session);
 }
 
 pprof_status ppi_collector_start(pprof_session *session) {

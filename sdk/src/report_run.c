@@ -27,10 +27,6 @@ int ppi_phase_of(uint32_t category) {
   return -1;
 }
 
-uint32_t ppi_category_of_phase(int phase) {
-  return phase_categories[phase];
-}
-
 static uint32_t traits_of(uint32_t category, const char *name) {
   uint32_t traits = 0;
   int phase = ppi_phase_of(category);

@@ -308,7 +308,6 @@ pprof_status ppi_run_settle_pairs(ppi_run *run,
 void ppi_run_clear_pairs(ppi_run *run);
 
 int ppi_phase_of(uint32_t category);  // a ppi_phase_kind, or -1
-uint32_t ppi_category_of_phase(int phase);
 // What of a choice of spreads names and details show.
 const ppi_spread *ppi_run_for_names(const ppi_run *run,
                                     const ppi_device_spreads *spreads);

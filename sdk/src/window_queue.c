@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mem.h"
+#include "start_thread.h"
 #include "window_impl.h"
 
 // The OS thread that completes windows, 0: none; atomic. A child forked by a
@@ -99,15 +100,10 @@ static void *complete_all(void *argument) {
 pprof_status ppi_window_queue_start(ppi_window_queue *queue,
                                     const ppi_window_maker *makers,
                                     size_t num_makers) {
-  sigset_t all, before;
   queue->makers = makers;
   queue->num_makers = num_makers;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = pthread_create(&queue->thread, NULL, complete_all, queue);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (error != 0) return PPROF_STATUS_NO_MEMORY;
-  pthread_setname_np(queue->thread, "pprof-windows");
+  if (ppi_start_thread(&queue->thread, "pprof-windows", complete_all, queue))
+    return PPROF_STATUS_NO_MEMORY;
   queue->is_running = true;
   return PPROF_STATUS_OK;
 }
