@@ -46,7 +46,7 @@ TEST(LastWordsTest, TestThatDiesLeavesStacksAndACore) {
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
   EXPECT_NE(std::string::npos, said.find("last words: signal 11")) << said;
-  if (access("/usr/bin/gdb", X_OK) != 0) GTEST_SKIP() << "no gdb here";
+  ASSERT_EQ(0, access("/usr/bin/gdb", X_OK)) << "./dev test installs gdb";
   EXPECT_NE(std::string::npos, said.find("FallOver")) << said;
   EXPECT_NE(std::string::npos, said.find("RunAllTests")) << said;
   EXPECT_EQ(0, access(core.c_str(), R_OK)) << said;
