@@ -44,9 +44,12 @@ class SystemCallTest : public testing::Test {
     part_ = log_ + ".part";
     copy_ = folder_ + "/copy.pplog";
     memory_ = kill_test::MakeMemory();
+    // Where recover looks for the spool of a .part that does not name it yet.
+    setenv("XDG_RUNTIME_DIR", spools_.c_str(), 1);
   }
 
   void TearDown() override {
+    unsetenv("XDG_RUNTIME_DIR");
     Remove();
     rmdir(folder_.c_str());
     rmdir(spools_.c_str());
