@@ -406,23 +406,38 @@ static pprof_status read_header(look *self, const char *path) {
   return PPROF_STATUS_OK;
 }
 
+// The copy's chunks of names lie behind its header.
+static bool copy_names(look *self, uint64_t end) {
+  ppi_spool *names = &self->out->names;
+  uint32_t chunks[PPI_NAMES_CHUNKS];
+  if (!read_at(self, chunks, sizeof chunks, offsetof(ppi_spool_header, names)))
+    return false;
+  for (uint32_t k = 0; (uint64_t)k * PPI_CHUNK_SIZE < end; k++) {
+    uint64_t at = (uint64_t)(k + 1) * PPI_CHUNK_SIZE;
+    if (!is_pool_chunk(self, chunks[k]) ||
+        !ppi_read_sparse(self->fd, names->base + at, PPI_CHUNK_SIZE,
+                         chunk_offset(chunks[k])))
+      return false;
+    names->header->names[k] = k + 1;
+    names->header->names_end = PPI_MIN(end, at);
+  }
+  return true;
+}
+
 // After everything else was seen, so that it has all names of it.
 static pprof_status read_names(look *self) {
-  uint64_t end, size = self->header->names_size;
+  uint64_t end;
   if (!read_at(self, &end, sizeof end, offsetof(ppi_spool_header, names_end)))
     end = self->header->names_end;
-  end = PPI_MIN(end, size);
+  end = PPI_MIN(end, (uint64_t)PPI_NAMES_CHUNKS * PPI_CHUNK_SIZE);
+  end = PPI_MIN(end, self->size);
   ppi_spool *names = &self->out->names;
-  names->base = ppi_alloc(PPI_CHUNK_SIZE + end);
+  names->size = PPI_CHUNK_SIZE +
+                (end + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE * PPI_CHUNK_SIZE;
+  names->base = ppi_alloc(names->size);
   if (!names->base) return no_memory(self);
-  names->size = PPI_CHUNK_SIZE + end;
   names->header = (ppi_spool_header *)(void *)names->base;
-  names->header->names_offset = PPI_CHUNK_SIZE;
-  names->header->names_size = end;
-  bool whole = ppi_read_sparse(self->fd, names->base + PPI_CHUNK_SIZE, end,
-                               self->header->names_offset);
-  names->header->names_end = whole ? end : 0;
-  self->out->num_torn += !whole;
+  self->out->num_torn += !copy_names(self, end);
   return PPROF_STATUS_OK;
 }
 

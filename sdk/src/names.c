@@ -21,7 +21,7 @@ struct ppi_names {
   uint32_t other;  // id of `<other>`, 0 until needed
   uint64_t categories_defined[PPI_MAX_CATEGORIES / 64 + 2];
   uint64_t table[TABLE_SIZE];  // {hash:32, id:32}, 0 = empty
-  // By id: the offset of the site's record + 1, 0: not published.
+  // By id: the offset of the site's record in the spool, 0: not published.
   uint64_t offsets[PPI_MAX_SITES + 2];
   ppi_site_filter *filter;               // the newest; NULL: none
   uint64_t verdicts[PPI_MAX_SITES + 2];  // {filter's version:32, verdict:32}
@@ -188,10 +188,6 @@ void ppi_names_watch(ppi_names *names, const char *name) {
   pthread_mutex_unlock(&names->mutex);
 }
 
-static uint8_t *area(const ppi_spool *spool) {
-  return spool->base + spool->header->names_offset;
-}
-
 // Of a name that is too long, as much as fits without half a UTF-8 character.
 size_t ppi_names_kept(const char *name) {
   size_t len = strnlen(name, PPI_MAX_NAME + 1);
@@ -229,21 +225,47 @@ static const char *shown_name(const ppi_names *names,
   return hash;
 }
 
+// Takes chunk `k` of the names, where there is none yet.
+static bool take_chunk(ppi_spool *spool, uint64_t k) {
+  ppi_spool_header *header = spool->header;
+  if (k >= header->names_size / PPI_CHUNK_SIZE) return false;
+  if (header->names[k] == 0) header->names[k] = ppi_chunk_take(spool);
+  return header->names[k] != 0;
+}
+
+static ppi_definition_record *record_at(const ppi_spool *spool,
+                                        uint64_t offset) {
+  uint8_t *chunk =
+      ppi_spool_chunk(spool, spool->header->names[offset / PPI_CHUNK_SIZE]);
+  return (void *)(chunk + offset % PPI_CHUNK_SIZE);
+}
+
+// Where the next record of `size` bytes goes. It lies in one chunk: what that
+// leaves of the chunk before is marked by a size of 0, or too short for any.
+static bool place(ppi_spool *spool, uint64_t size, uint64_t *out) {
+  uint64_t end = spool->header->names_end;
+  uint64_t left = -end % PPI_CHUNK_SIZE;
+  *out = left < size ? end + left : end;
+  if (!take_chunk(spool, *out / PPI_CHUNK_SIZE)) return false;
+  if (*out != end) record_at(spool, end)->size = 0;
+  return true;
+}
+
 // Appends one record under the mutex and publishes it by the one release
-// store. Answers its offset + 1, or 0 when there is no room.
+// store. Answers its offset in the spool, or 0 when there is no room.
 static uint64_t append(ppi_names *names, const pprof_definition *definition,
                        const char *value) {
-  ppi_spool_header *header = names->spool->header;
+  ppi_spool *spool = names->spool;
   char hash[PPI_NAME_HASH];
   const char *name = shown_name(names, definition, hash);
   size_t name_len = ppi_names_kept(name);
   size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
-  uint64_t offset = header->names_end;
+  uint64_t offset;
   uint64_t size = sizeof(ppi_definition_record) + name_len + 1 +
                   (value ? value_len + 1 : 0);
   size = (size + 7) & ~7ull;
-  if (offset + size > header->names_size) return 0;
-  ppi_definition_record *record = (void *)(area(names->spool) + offset);
+  if (!place(spool, size, &offset)) return 0;
+  ppi_definition_record *record = record_at(spool, offset);
   record->size = (uint32_t)size;
   record->kind = (uint32_t)definition->kind;
   record->id = definition->id;
@@ -257,16 +279,19 @@ static uint64_t append(ppi_names *names, const pprof_definition *definition,
     memcpy(record->name + name_len + 1, value, value_len);
     record->name[name_len + 1 + value_len] = 0;
   }
-  // Pairs with the acquire of whoever walks the area.
-  __atomic_store_n(&header->names_end, offset + size, __ATOMIC_RELEASE);
-  return offset + 1;
+  // Pairs with the acquire of whoever walks the names.
+  __atomic_store_n(&spool->header->names_end, offset + size, __ATOMIC_RELEASE);
+  // Records must not take the last chunk from names that are still to come.
+  if ((offset + size) % PPI_CHUNK_SIZE >= PPI_CHUNK_SIZE / 2)
+    take_chunk(spool, offset / PPI_CHUNK_SIZE + 1);
+  return (uint64_t)((uint8_t *)record - spool->base);
 }
 
 static const ppi_definition_record *record_of(const ppi_names *names,
                                               uint32_t id) {
   // Pairs with the release in add_site.
   uint64_t offset = __atomic_load_n(&names->offsets[id], __ATOMIC_ACQUIRE);
-  return offset ? (const void *)(area(names->spool) + offset - 1) : NULL;
+  return offset ? (const void *)(names->spool->base + offset) : NULL;
 }
 
 // The name as the program gave it.
@@ -451,17 +476,31 @@ bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
   return done;
 }
 
+// What is left of the chunk from `cursor` on holds no record.
+static bool is_rest(const ppi_spool *spool, uint64_t cursor) {
+  return -cursor % PPI_CHUNK_SIZE < sizeof(ppi_definition_record)
+             ? cursor % PPI_CHUNK_SIZE != 0
+             : record_at(spool, cursor)->size == 0;
+}
+
+static bool has_chunk(const ppi_spool *spool, uint64_t cursor) {
+  uint64_t k = cursor / PPI_CHUNK_SIZE;
+  uint32_t chunk = k < PPI_NAMES_CHUNKS ? spool->header->names[k] : 0;
+  return chunk != 0 && chunk < spool->size / PPI_CHUNK_SIZE;
+}
+
 const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
                                             uint64_t end, uint64_t *cursor) {
-  end = PPI_MIN(end, spool->header->names_size);
-  if (end < sizeof(ppi_definition_record) ||
-      *cursor > end - sizeof(ppi_definition_record))
-    return NULL;
-  const ppi_definition_record *record = (const void *)(area(spool) + *cursor);
-  if (record->size > end - *cursor || record->size % 8 ||
+  uint64_t at = *cursor;
+  if (at >= end || at % 8 || !has_chunk(spool, at)) return NULL;
+  if (is_rest(spool, at)) at += -at % PPI_CHUNK_SIZE;
+  if (at >= end || !has_chunk(spool, at)) return NULL;
+  const ppi_definition_record *record = record_at(spool, at);
+  uint64_t room = PPI_MIN(end - at, PPI_CHUNK_SIZE - at % PPI_CHUNK_SIZE);
+  if (room < sizeof *record || record->size > room || record->size % 8 ||
       record->size <= sizeof *record + (uint64_t)record->name_len ||
       record->name[record->name_len] != 0)
     return NULL;
-  *cursor += record->size;
+  *cursor = at + record->size;
   return record;
 }

@@ -99,9 +99,7 @@ static bool fill_ring(const ppi_spool *spool, uint64_t offset, uint64_t size) {
 // All in front of the pool but the header.
 static bool fill_front(const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
-  uint64_t names = PPI_MIN(header->names_end, header->names_size);
-  if (!ppi_spool_fill(spool, header->names_offset, names) ||
-      !fill_ring(spool, header->staging_offset, header->staging_size))
+  if (!fill_ring(spool, header->staging_offset, header->staging_size))
     return false;
   if (header->ring_size == 0) return true;
   uint64_t start = header->ring_offset, own = sizeof(ppi_ring);
@@ -217,8 +215,8 @@ static pprof_status open_salvage(const char *path, bool live, ppi_salvage **out,
   salvage->spool.fd = -1;
   pprof_status status = read_file(&salvage->spool, path, live, error);
   if (status == PPROF_STATUS_OK &&
-      (!read_texts(salvage) ||
-       ppi_salvage_check(&salvage->spool) != PPROF_STATUS_OK))
+      (ppi_salvage_check(&salvage->spool) != PPROF_STATUS_OK ||
+       !read_texts(salvage)))
     status = ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (status == PPROF_STATUS_OK && is_cut(&salvage->spool))
     status = cut_short(path, error);

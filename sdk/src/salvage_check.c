@@ -33,14 +33,11 @@ static bool is_geometry_sane(const ppi_spool *spool) {
   return (uint64_t)header->num_chunks * PPI_CHUNK_SIZE <= spool->size &&
          header->pool_first < header->num_chunks &&
          header->ticks_per_second >= 1000 &&
-         lies_inside(spool, header->names_offset, header->names_size) &&
          lies_inside(spool, header->staging_offset, header->staging_size) &&
-         header->names_offset >= PPI_CHUNK_SIZE &&
          header->staging_offset >= PPI_CHUNK_SIZE &&
-         header->names_offset + header->names_size <= pool &&
          header->staging_offset + header->staging_size <= pool &&
          header->staging_size > sizeof(ppi_staging) && is_ring_sane(spool) &&
-         header->names_offset % 8 == 0 && header->staging_offset % 8 == 0;
+         header->staging_offset % 8 == 0;
 }
 
 pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
@@ -178,10 +175,21 @@ static void check_tables(ppi_spool *spool, uint8_t *claimed) {
   }
 }
 
+// Names are believed up to the first chunk that makes no sense.
+static void check_names(ppi_spool *spool, uint8_t *claimed) {
+  ppi_spool_header *header = spool->header;
+  uint64_t most = (uint64_t)PPI_NAMES_CHUNKS * PPI_CHUNK_SIZE;
+  uint64_t end = PPI_MIN(header->names_end, most);
+  for (uint64_t at = 0; at < end; at += PPI_CHUNK_SIZE)
+    if (!claim(spool, claimed, header->names[at / PPI_CHUNK_SIZE])) end = at;
+  header->names_end = end;
+}
+
 pprof_status ppi_salvage_check(ppi_spool *spool) {
   ppi_spool_header *header = spool->header;
   uint8_t *claimed = ppi_alloc(header->num_chunks);
   if (!claimed) return PPROF_STATUS_NO_MEMORY;
+  check_names(spool, claimed);
   check_tables(spool, claimed);
   check_lanes(spool, claimed);
   ppi_free(claimed);

@@ -15,8 +15,8 @@
 // ppi_salvage_check_header: INVALID, VERSION or CORRUPT with a message.
 pprof_status ppi_salvage_check_header(const ppi_spool *spool, const char *path,
                                       pprof_error *error);
-// ppi_salvage_check goes through lanes and tables, and makes the pool the
-// PPI_SALVAGE_CHUNKS behind the file's own.
+// ppi_salvage_check goes through names, lanes and tables, and makes the pool
+// the PPI_SALVAGE_CHUNKS behind the file's own.
 pprof_status ppi_salvage_check(ppi_spool *spool);
 
 #endif  // PPI_SALVAGE_CHECK_H_

@@ -282,10 +282,9 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
   header->pid = (uint32_t)getpid();
   header->num_chunks = num_chunks;
   header->crash_safe = spool->fd >= 0;
+  uint32_t names = PPI_MIN(PPI_MAX(num_chunks / 16, 1u), PPI_NAMES_CHUNKS);
+  header->names_size = (uint64_t)names * PPI_CHUNK_SIZE;
   uint64_t next = PPI_CHUNK_SIZE;
-  header->names_offset = next;
-  header->names_size = (uint64_t)PPI_MAX(num_chunks / 16, 1u) * PPI_CHUNK_SIZE;
-  next += header->names_size;
   header->staging_offset = next;
   header->staging_size = (uint64_t)PPI_MAX(num_chunks / 8, 4u) * PPI_CHUNK_SIZE;
   next += header->staging_size;

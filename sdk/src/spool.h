@@ -4,12 +4,11 @@
 // its layout, shared by markers, collector and recover; everything in it is
 // found by chunk number or offset, never by pointer.
 //
-//   chunk 0   header: geometry, clock, edges, list of lanes and tables
-//   then      names area (definitions, append-only)
+//   chunk 0   header: geometry, clock, edges, list of lanes, tables and names
 //   then      staging ring of the log writer
 //   then      ring of the flight recorder, where there is one
-//   then      pool: lanes (eight in a chunk), their rings and deep stacks,
-//             device tables
+//   then      pool: names (definitions, append-only), lanes (eight in a chunk),
+//             their rings and deep stacks, device tables
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
@@ -25,7 +24,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 4u
+#define PPI_SPOOL_VERSION 5u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -258,6 +257,7 @@ typedef struct ppi_edge {
 #define PPI_MAX_EDGES 512u
 #define PPI_MAX_LANES 4096u
 #define PPI_MAX_TABLES 16u
+#define PPI_NAMES_CHUNKS 1024u
 
 typedef struct ppi_spool_header {
   char magic[8];
@@ -266,7 +266,7 @@ typedef struct ppi_spool_header {
   uint8_t uuid[16];
   uint32_t num_chunks;
   uint32_t crash_safe;
-  uint64_t names_offset, names_size;
+  uint64_t names_size;  // that names may take, whole chunks
   uint64_t staging_offset, staging_size;
   uint64_t ring_offset, ring_size;  // flight recorder; 0, 0: none
   uint32_t pool_first;              // chunk number
@@ -275,7 +275,7 @@ typedef struct ppi_spool_header {
   uint64_t start_ticks;
   uint64_t start_realtime_ns;
   uint64_t last_ticks;      // collector: the process lived at least until then
-  uint64_t names_end;       // bytes published in the names area
+  uint64_t names_end;       // bytes of names published
   uint64_t free_list;       // chunks: {gen:32, number:32}; 0 = none
   uint32_t untouched;       // chunks from here on were never handed out
   uint32_t num_lane_slots;  // of lanes[] used so far
@@ -304,6 +304,8 @@ typedef struct ppi_spool_header {
   uint64_t cpu[4];                  // collector: as PPI_TOTAL_CPU_*
   uint32_t tables[PPI_MAX_TABLES];  // chunk numbers
   uint32_t lanes[PPI_MAX_LANES];    // in units of PPI_LANE_SIZE; 0 = none
+  // Byte n of the names lies in chunk names[n / PPI_CHUNK_SIZE].
+  uint32_t names[PPI_NAMES_CHUNKS];
   ppi_edge edges[PPI_MAX_EDGES];
   ppi_finished finished[PPI_FINISHED_STREAMS];  // collector
 } ppi_spool_header;

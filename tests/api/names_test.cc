@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
@@ -81,6 +82,43 @@ TEST(NamesTest, BeyondSixtyFiveThousandNamesAreOther) {
   EXPECT_EQ(66000u - (65536 - 2), other);
   EXPECT_EQ(other, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
   EXPECT_EQ(other, live.Stats().names_overflowed);
+}
+
+// They take several of the spool's chunks, which none of them crosses.
+TEST(NamesTest, NamesOfAllLengthsAreWhole) {
+  LiveSession live;
+  live.options.memory_limit_bytes = 64u << 20;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < 1500; i++)
+    names.push_back(std::to_string(i) + std::string(i * 37 % 3000, 'x'));
+  for (int again = 0; again < 2; again++)
+    for (const std::string &name : names) {
+      pprof_push_name(name.c_str(), PPROF_CATEGORY_USER_DEFINED);
+      pprof_pop();
+    }
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  ASSERT_EQ(2 * names.size(), live.recording.events.size());
+  for (size_t i = 0; i < 2 * names.size(); i++)
+    EXPECT_EQ(names[i % names.size()], live.recording.events[i].name);
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
+}
+
+// Records have taken all there is; names have still a chunk.
+TEST(NamesTest, NamesHaveRoomWhereRecordsHaveNone) {
+  LiveSession live;
+  live.options.memory_limit_bytes = 2u << 20;
+  live.options.drain_interval_us = 3600u * 1000000u;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  PPROF_SITE(site, "fills", 0);
+  for (int i = 0; i < 650; i++)
+    pprof_thread_name(("name that takes room " + std::to_string(i)).c_str());
+  for (int i = 0; i < 100000; i++) pprof_mark(&site);
+  for (int i = 0; i < 1000; i++)
+    pprof_push_name(("n" + std::to_string(i)).c_str(), 0);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+  EXPECT_GT(live.recording.Total(PPI_TOTAL_LOST), 0u);
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
 }
 
 TEST(NamesTest, FullAreaOfNamesIsOtherToo) {

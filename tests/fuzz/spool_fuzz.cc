@@ -88,7 +88,7 @@ void FindRegions(Base *base) {
   auto *lane = reinterpret_cast<ppi_lane *>(&base->bytes[lane_at(0)]);
   const size_t blocks = header->ring_offset + sizeof(ppi_ring);
   base->regions = {{0, sizeof *header},
-                   {header->names_offset, header->names_end},
+                   {Chunk(header->names[0]), header->names_end},
                    {header->staging_offset, sizeof *staging + 16384},
                    {header->ring_offset, sizeof(ppi_ring) + 16384},
                    {lane_at(0), sizeof *lane},

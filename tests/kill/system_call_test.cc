@@ -286,9 +286,9 @@ TEST_F(SystemCallTest, WhatLiesInMemoryThatCameLaterIsFound) {
   Check(copy_, false, "recovered");
   Recover(part_, false, nullptr);
   Check(log_, false, "recovered from the .part");
-  // More than lanes can have of the 320 chunks that are there at first; 193 are
+  // More than lanes can have of the 320 chunks that are there at first; 129 are
   // taken.
-  EXPECT_GT(found_, 2 * (127u * 2048u));
+  EXPECT_GT(found_, 2 * (191u * 2048u));
   RecordProperty("found", static_cast<int>(found_));
 }
 

@@ -203,10 +203,9 @@ TEST_F(BombTest, SpoolWithoutEnd) {
   header.num_chunks = UINT32_MAX;
   header.pool_first = UINT32_MAX - 1;
   header.ticks_per_second = 1000000000;
-  header.names_offset = PPI_CHUNK_SIZE;
   header.names_size = uint64_t{1} << 40;
   header.names_end = header.names_size;
-  header.staging_offset = header.names_offset + header.names_size;
+  header.staging_offset = PPI_CHUNK_SIZE;
   header.staging_size = uint64_t{1} << 40;
   header.num_lane_slots = UINT32_MAX;
   const std::string path = folder_ / "pprof-x.spool";

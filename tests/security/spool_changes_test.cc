@@ -182,7 +182,8 @@ TEST_F(SpoolChangesTest, WildNumbersAtEachCall) {
   const uint64_t table = uint64_t{header_->tables[0]} * PPI_CHUNK_SIZE;
   const uint64_t places[] = {offsetof(ppi_spool_header, num_chunks),
                              offsetof(ppi_spool_header, tables),
-                             header_->names_offset,
+                             offsetof(ppi_spool_header, names),
+                             uint64_t{header_->names[0]} * PPI_CHUNK_SIZE,
                              header_->staging_offset,
                              lane,
                              lane + offsetof(ppi_lane, directory),

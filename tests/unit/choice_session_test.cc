@@ -380,9 +380,9 @@ TEST_F(ChoiceSessionTest, HashedNames) {
   }).join();
   pprof_step(1);
   const ppi_spool &spool = ppi_recorder_in_force.spool;
-  const std::string bytes(
-      reinterpret_cast<const char *>(spool.base) + spool.header->names_offset,
-      spool.header->names_size);
+  const std::string bytes(static_cast<const char *>(
+                              ppi_spool_chunk(&spool, spool.header->names[0])),
+                          PPI_CHUNK_SIZE);
   Stop();
   EXPECT_EQ(2u, live_.recording.Named("#ba7816bf8f01").size());
   EXPECT_EQ(2u, live_.recording.Named("inner").size());

@@ -213,7 +213,7 @@ TEST_F(StackTest, AnyBytesAreSurvived) {
   const std::string whole = bytes_;
   const size_t starts[] = {
       0, static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE,
-      header_->names_offset,
+      static_cast<size_t>(header_->names[0]) * PPI_CHUNK_SIZE,
       static_cast<size_t>(header_->tables[0]) * PPI_CHUNK_SIZE};
   for (int run = 0; run < 200; run++) {
     bytes_ = whole;

@@ -158,6 +158,33 @@ TEST_F(SalvageTest, FlowsBeyondTheirStackAreNotBelieved) {
   EXPECT_GE(1u, found_.Named("inner").back().flows.size());
 }
 
+// What lies in the chunk of the lanes, in none, or outside is no name; what is
+// named before it is.
+TEST_F(SalvageTest, NamesAreBelievedUpToTheFirstThatMakesNoSense) {
+  const uint64_t end = header_->names_end;
+  ASSERT_LT(end, PPI_CHUNK_SIZE);
+  char *names =
+      &bytes_[static_cast<size_t>(header_->names[0]) * PPI_CHUNK_SIZE];
+  memset(names + end, 0, PPI_CHUNK_SIZE - end);
+  header_->names_end = 2 * PPI_CHUNK_SIZE;
+  const uint32_t lanes = header_->lanes[0] / PPI_LANES_PER_CHUNK;
+  const uint32_t wrong[] = {0,     header_->pool_first - 1,
+                            lanes, header_->num_chunks,
+                            ~0u,   header_->names[0]};
+  for (uint32_t chunk : wrong) {
+    header_->names[1] = chunk;
+    found_ = Recording();
+    const size_t num = Deliver();
+    // A lane that lies in the names' chunk is not believed.
+    EXPECT_EQ(chunk == lanes ? 0u : 4u, num) << chunk;
+    EXPECT_EQ(1u, found_.sites.count(1)) << chunk;
+  }
+  header_->names[0] = 0;
+  found_ = Recording();
+  Deliver();
+  EXPECT_TRUE(found_.sites.empty());
+}
+
 TEST_F(SalvageTest, PoolOfTheFileIsNotUsed) {
   header_->free_list = 0xffffffffu;
   header_->untouched = 0;
@@ -195,7 +222,7 @@ TEST_F(SalvageTest, AnyBytesAreSurvived) {
   const std::string whole = bytes_;
   const size_t lane = static_cast<size_t>(header_->lanes[0]) * PPI_LANE_SIZE;
   const size_t starts[] = {
-      0, lane, header_->names_offset,
+      0, lane, static_cast<size_t>(header_->names[0]) * PPI_CHUNK_SIZE,
       static_cast<size_t>(header_->tables[0]) * PPI_CHUNK_SIZE};
   for (int run = 0; run < 300; run++) {
     bytes_ = whole;

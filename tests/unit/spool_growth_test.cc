@@ -36,12 +36,12 @@ class SpoolGrowthTest : public testing::Test {
   bool is_file_ = false;
 };
 
-// 64 MiB are 1 024 chunks: one for the header, 64 for names, 128 for staging.
+// 64 MiB are 1 024 chunks: one for the header, 128 for staging.
 TEST_F(SpoolGrowthTest, LargeSpoolGrowsInParts) {
   Create(64 * kMiB, testing::TempDir().c_str());
   ASSERT_TRUE(is_file_) << spool_.not_crash_safe;
-  EXPECT_EQ(1024u - 193u, ppi_spool_chunks_free(&spool_));
-  EXPECT_EQ(320u - 193u, TakeAll());
+  EXPECT_EQ(1024u - 129u, ppi_spool_chunks_free(&spool_));
+  EXPECT_EQ(320u - 129u, TakeAll());
   EXPECT_TRUE(ppi_spool_allocate_more(&spool_));
   EXPECT_EQ(64u, TakeAll());
   while (ppi_spool_allocate_more(&spool_)) {
@@ -66,24 +66,24 @@ TEST_F(SpoolGrowthTest, NoMoreMemoryIsSaid) {
       0u,
       std::string(ppi_spool_want()).find("24 of 64 MiB, no room for more: "));
   // What does not come is not free either.
-  EXPECT_EQ(384u - 193u, ppi_spool_chunks_free(&spool_));
+  EXPECT_EQ(384u - 129u, ppi_spool_chunks_free(&spool_));
   EXPECT_FALSE(ppi_spool_allocate_more(&spool_));
-  EXPECT_EQ(384u - 193u, TakeAll());
+  EXPECT_EQ(384u - 129u, TakeAll());
 }
 
 TEST_F(SpoolGrowthTest, SmallSpoolIsWholeAtOnce) {
   Create(16 * kMiB, testing::TempDir().c_str());
   ASSERT_TRUE(is_file_) << spool_.not_crash_safe;
   EXPECT_FALSE(ppi_spool_allocate_more(&spool_));
-  // 256 chunks: the header, 16 for names, 32 for staging.
-  EXPECT_EQ(256u - 49u, TakeAll());
+  // 256 chunks: the header, 32 for staging.
+  EXPECT_EQ(256u - 33u, TakeAll());
 }
 
 TEST_F(SpoolGrowthTest, AnonymousMemoryNeedsNoParts) {
   Create(64 * kMiB, "memory");
   EXPECT_FALSE(is_file_);
   EXPECT_FALSE(ppi_spool_allocate_more(&spool_));
-  EXPECT_EQ(1024u - 193u, TakeAll());
+  EXPECT_EQ(1024u - 129u, TakeAll());
 }
 
 TEST_F(SpoolGrowthTest, RingHasItsMemoryBeforeItIsUsed) {
