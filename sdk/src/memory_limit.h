@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory this process may have, as its cgroups say (v1, v2, both). A
+// profiler takes a share of that, so that it never is why its host is ended.
+#ifndef PPI_MEMORY_LIMIT_H_
+#define PPI_MEMORY_LIMIT_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_NO_LIMIT UINT64_MAX
+
+// ppi_cgroup_limit answers the smallest limit of the process's own cgroups and
+// of those above them that can be seen; PPI_NO_LIMIT where there is none, or
+// none can be read. `root` stands before each path, "" but in tests. Reads
+// files each time: limits change.
+uint64_t ppi_cgroup_limit(const char *root);
+
+// ppi_memory_share answers `most`, or a sixteenth of the cgroup's memory where
+// that is less: what any one part of the library may take.
+uint64_t ppi_memory_share(uint64_t most);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MEMORY_LIMIT_H_
