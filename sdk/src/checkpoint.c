@@ -164,7 +164,8 @@ static bool take_tables(pprof_session *session, uint64_t now) {
   uint32_t num = __atomic_load_n(&spool->header->num_tables, __ATOMIC_ACQUIRE);
   for (uint32_t t = 0; t < num; t++) {
     const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
-    for (uint32_t i = 0; i < table->num_slots; i++)
+    uint32_t num_slots = ppi_table_num_slots(table);
+    for (uint32_t i = 0; i < num_slots; i++)
       if (is_pending(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)))
         whole &= take_slot(session, table, i, now);
   }

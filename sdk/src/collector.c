@@ -299,7 +299,7 @@ static size_t poll_devices(pprof_session *session) {
 // Little room left: a checkpoint makes log writers close their blocks, which
 // keeps records and so frees slots.
 static bool is_pressed(pprof_session *session) {
-  const ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_of(session);
   // Where the file can grow no more, what is missing does not press for ever.
   const ppi_spool_header *header = spool->header;
   uint32_t end = ppi_spool_want() ? header->num_allocated : header->num_chunks;
@@ -307,8 +307,10 @@ static bool is_pressed(pprof_session *session) {
   if (ppi_spool_chunks_free(spool) < pool / 4 ||
       session->num_left > PPI_MAX_LANES / 4)
     return true;
-  const ppi_table *table = ppi_recorder_in_force.ranges;
-  if (table->next_seq - table->kept > table->num_slots / 4) return true;
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  if (table->next_seq - table->kept > table->num_slots / 4 &&
+      !ppi_table_grow(spool, table))
+    return true;
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session && d->session->table->next_seq - d->session->table->kept >
                           d->session->table->num_slots / 4)

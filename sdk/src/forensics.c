@@ -292,11 +292,11 @@ static void list_slot(look *self, const ppi_slot *slot, uint32_t state) {
 
 static bool is_table_sane(const look *self) {
   const ppi_table *table = self->table;
-  if (table->num_chunks > PPI_TABLE_CHUNKS ||
-      table->num_slots !=
-          table->num_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
+  uint32_t num = table->num_slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  if (num > PPI_TABLE_CHUNKS ||
+      table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
     return false;
-  for (uint32_t k = 0; k < table->num_chunks; k++)
+  for (uint32_t k = 0; k < num; k++)
     if (!claim_chunk(self, table->chunks[k])) return false;
   return true;
 }

@@ -10,11 +10,38 @@
 #include "emit.h"
 #include "range_slots.h"
 
+// The chunk may have served before: ends of earlier ranges look into slots.
+static bool use_chunk(const ppi_spool *spool, ppi_table *table, uint32_t num,
+                      uint32_t chunk) {
+  uint32_t none = 0;
+  memset(ppi_spool_chunk(spool, chunk), 0, PPI_CHUNK_SIZE);
+  return __atomic_compare_exchange_n(&table->chunks[num], &none, chunk, false,
+                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+// Whoever comes second finds the chunk there, and makes it count if the first
+// has not.
+bool ppi_table_grow(ppi_spool *spool, ppi_table *table) {
+  uint32_t slots = ppi_table_num_slots(table);
+  uint32_t num = slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  if (slots >= table->max_slots) return false;
+  if (__atomic_load_n(&table->chunks[num], __ATOMIC_ACQUIRE) == 0) {
+    uint32_t chunk = ppi_chunk_take(spool);
+    if (!chunk) return false;
+    if (!use_chunk(spool, table, num, chunk)) ppi_chunk_give(spool, chunk);
+  }
+  __atomic_compare_exchange_n(&table->num_slots, &slots,
+                              slots + (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK,
+                              false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  return true;
+}
+
 ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
-                            uint32_t num_chunks) {
+                            uint32_t num_chunks, uint32_t max_chunks) {
   ppi_spool_header *header = spool->header;
+  max_chunks = PPI_MIN(PPI_MAX(max_chunks, 1u), PPI_TABLE_CHUNKS);
   if (header->num_tables >= PPI_MAX_TABLES) return NULL;
-  num_chunks = PPI_MIN(num_chunks, PPI_TABLE_CHUNKS);
+  num_chunks = PPI_MIN(num_chunks, max_chunks);
   ppi_spool_allocate_for(spool, 1 + num_chunks);
   uint32_t chunk = ppi_chunk_take(spool);
   if (!chunk) return NULL;
@@ -22,16 +49,13 @@ ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
   memset(table, 0, sizeof *table);
   table->lane = lane;
   table->device = device;
-  while (table->num_chunks < num_chunks) {
-    uint32_t slots = ppi_chunk_take(spool);
-    if (!slots) break;
-    table->chunks[table->num_chunks++] = slots;
+  table->max_slots = max_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  for (uint32_t i = 0; i < num_chunks && ppi_table_grow(spool, table); i++) {
   }
-  if (table->num_chunks == 0) {
+  if (table->num_slots == 0) {
     ppi_chunk_give(spool, chunk);
     return NULL;
   }
-  table->num_slots = table->num_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
   header->tables[header->num_tables] = chunk;
   __atomic_store_n(&header->num_tables, header->num_tables + 1,
                    __ATOMIC_RELEASE);
@@ -83,7 +107,7 @@ bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   out->table = ppi_spool_chunk(&recorder->spool, header->tables[table]);
   out->index = index - 1;
   out->number = table;
-  if (out->index >= out->table->num_slots) return false;
+  if (out->index >= ppi_table_num_slots(out->table)) return false;
   out->slot = ppi_table_slot(recorder->spool.base, out->table, out->index);
   out->state = &out->table->states[out->index];
   out->gen = id >> 24 & 0xffffff;
@@ -398,7 +422,7 @@ static inline bool end_usual(const ppi_entry *at, uint64_t id) {
   uint32_t index = (uint32_t)(id & 0xffff) - 1;
   if (PPI_UNLIKELY(id & (PPI_RANGE_APART | PPI_NO_TABLE << 16)) ||
       PPI_UNLIKELY(id >> 48 != (recorder->serial & 0xffff)) ||
-      PPI_UNLIKELY(index >= table->num_slots) ||
+      PPI_UNLIKELY(index >= ppi_table_num_slots(table)) ||
       PPI_UNLIKELY(!ppi_clock_is_counter()))
     return false;
   const ppi_slot_ref ref = {table,

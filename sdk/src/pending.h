@@ -12,10 +12,13 @@
 extern "C" {
 #endif
 
-// ppi_table_create lays a table out in `num_chunks` pool chunks; NULL when the
-// pool has too few.
+// ppi_table_create lays a table out whose slots take `num_chunks` pool chunks,
+// or fewer where the pool has no more, and at most `max_chunks`; NULL when it
+// has not even two.
 ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
-                            uint32_t num_chunks);
+                            uint32_t num_chunks, uint32_t max_chunks);
+// ppi_table_grow adds a chunk of slots; false where there is none. Lock-free.
+bool ppi_table_grow(ppi_spool *spool, ppi_table *table);
 
 // A free list over a table's slots: {gen:32, index + 1:32}, lock-free.
 static inline uint64_t ppi_list_word(uint64_t old, uint32_t first) {

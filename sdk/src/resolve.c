@@ -57,10 +57,10 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
   uint32_t lane =
       __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
   session->table_index = spool->header->num_tables;
+  uint32_t chunks = table_chunks(spool);
   // Definitions first: a table, once there, stays until the spool goes.
   if (define_device(device, lane))
-    session->table =
-        ppi_table_create(spool, lane, device->id, table_chunks(spool));
+    session->table = ppi_table_create(spool, lane, device->id, chunks, chunks);
   if (!session->table) {
     ppi_free(session);
     return PPROF_STATUS_UNAVAILABLE;
@@ -124,7 +124,7 @@ void ppi_resolve_free(ppi_device_session *session, uint64_t kept) {
   ppi_table *table = session->table;
   kept = PPI_MIN(kept, table->next_seq);
   for (; table->kept < kept; table->kept++)
-    free_slot(session, session->resolved[table->kept % table->num_slots]);
+    free_slot(session, session->resolved[table->kept % PPI_TABLE_SLOTS]);
   ppi_pools_flush(session);
 }
 
@@ -306,7 +306,7 @@ static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
   }
   uint64_t seq = table->next_seq;
   uint32_t gen = PPI_STATE_GEN(table->states[index]);
-  session->resolved[seq % table->num_slots] = index;
+  session->resolved[seq % PPI_TABLE_SLOTS] = index;
   // Times and seq become one with this store; recover reads both or neither.
   __atomic_store_n(&table->states[index],
                    PPI_STATE(seq, gen, PPI_SLOT_RESOLVED), __ATOMIC_RELEASE);

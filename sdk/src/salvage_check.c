@@ -155,11 +155,11 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
 
 static bool check_table(const ppi_spool *spool, uint8_t *claimed,
                         const ppi_table *table) {
-  if (table->num_chunks > PPI_TABLE_CHUNKS ||
-      table->num_slots !=
-          table->num_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
+  uint32_t num = table->num_slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  if (num > PPI_TABLE_CHUNKS ||
+      table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
     return false;
-  for (uint32_t k = 0; k < table->num_chunks; k++)
+  for (uint32_t k = 0; k < num; k++)
     if (!claim(spool, claimed, table->chunks[k])) return false;
   return true;
 }

@@ -185,8 +185,7 @@ static pprof_status prepare(pprof_session *session) {
                             recorder->spool.header);
   if (status != PPROF_STATUS_OK) return status;
   uint32_t chunks = recorder->spool.header->num_chunks;
-  recorder->ranges =
-      ppi_table_create(&recorder->spool, 0, 0, PPI_MAX(chunks / 16, 1u));
+  recorder->ranges = ppi_table_create(&recorder->spool, 0, 0, 1, chunks / 16);
   if (!recorder->ranges) return PPROF_STATUS_NO_MEMORY;
   ppi_range_slots_begin();
   fill_header(session);

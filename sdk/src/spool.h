@@ -214,10 +214,10 @@ typedef struct ppi_slot {
 #define PPI_TABLE_SLOTS (PPI_TABLE_CHUNKS * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
 
 typedef struct ppi_table {
-  uint32_t lane;    // the lane whose seqs the collector gives out
-  uint32_t device;  // definition id, 0 for the process's wandering ranges
-  uint32_t num_slots;
-  uint32_t num_chunks;
+  uint32_t lane;       // the lane whose seqs the collector gives out
+  uint32_t device;     // definition id, 0 for the process's wandering ranges
+  uint32_t num_slots;  // in chunks so far; grows (ppi_table_grow)
+  uint32_t max_slots;
   uint64_t next_seq;   // collector
   uint64_t kept;       // collector
   uint64_t unmatched;  // atomic
@@ -427,6 +427,10 @@ static inline ppi_work *ppi_lane_work(ppi_lane *lane) {
 static inline uint32_t ppi_lane_num_open(const ppi_lane *lane,
                                          uint64_t commit) {
   return (uint32_t)PPI_MIN(commit & 0xffffu, lane->num_frames);
+}
+// Pairs with the release in ppi_table_grow.
+static inline uint32_t ppi_table_num_slots(const ppi_table *table) {
+  return __atomic_load_n(&table->num_slots, __ATOMIC_ACQUIRE);
 }
 static inline ppi_slot *ppi_table_slot(const uint8_t *base,
                                        const ppi_table *table, uint32_t index) {

@@ -59,7 +59,8 @@ static void free_range(ppi_table *table, uint32_t index) {
 static size_t list_ended(pprof_session *session, ended_range *list) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   size_t num = 0;
-  for (uint32_t i = 0; i < table->num_slots; i++) {
+  uint32_t num_slots = ppi_table_num_slots(table);
+  for (uint32_t i = 0; i < num_slots; i++) {
     uint64_t state = __atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE);
     if (PPI_STATE_OF(state) == PPI_SLOT_OPEN)
       state = cut_range(session, table, i, state);
@@ -100,7 +101,7 @@ void ppi_wandering_drain(pprof_session *session) {
       continue;
     }
     uint32_t gen = PPI_STATE_GEN(state_at(table, index));
-    session->range_seqs[table->next_seq % table->num_slots] = index;
+    session->range_seqs[table->next_seq % PPI_TABLE_SLOTS] = index;
     __atomic_store_n(&table->states[index],
                      PPI_STATE(table->next_seq, gen, PPI_SLOT_RESOLVED),
                      __ATOMIC_RELEASE);
@@ -112,5 +113,5 @@ void ppi_wandering_drain(pprof_session *session) {
 void ppi_wandering_free(pprof_session *session, uint64_t kept) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   for (; table->kept < PPI_MIN(kept, table->next_seq); table->kept++)
-    free_range(table, session->range_seqs[table->kept % table->num_slots]);
+    free_range(table, session->range_seqs[table->kept % PPI_TABLE_SLOTS]);
 }

@@ -112,7 +112,7 @@ TEST_F(RangeSlotsTest, SlotThatAnotherThreadEndedComesBack) {
 
 TEST_F(RangeSlotsTest, EverySlotServesTheOneThreadThatNeedsThem) {
   // One is the step's that is open.
-  const size_t all = ppi_recorder_in_force.ranges->num_slots - 1;
+  const size_t all = ppi_recorder_in_force.ranges->max_slots - 1;
   std::vector<uint32_t> indices = UseOnThisThread(all + 3);
   EXPECT_EQ(3u, lost_);
   std::sort(indices.begin(), indices.end());
@@ -121,7 +121,7 @@ TEST_F(RangeSlotsTest, EverySlotServesTheOneThreadThatNeedsThem) {
 }
 
 TEST_F(RangeSlotsTest, WhatIdleThreadsGaveBackServesOthers) {
-  const size_t all = ppi_recorder_in_force.ranges->num_slots - 1;
+  const size_t all = ppi_recorder_in_force.ranges->max_slots - 1;
   UseOnAnotherThread(all);
   ASSERT_EQ(0u, lost_);
   Drain();
@@ -133,7 +133,7 @@ TEST_F(RangeSlotsTest, WhatIdleThreadsGaveBackServesOthers) {
 
 // However many threads there are, what lies in their blocks is a part only.
 TEST_F(RangeSlotsTest, ManyThreadsWithOneRangeEachLoseNone) {
-  const size_t num = ppi_recorder_in_force.ranges->num_slots * 3 / 4;
+  const size_t num = ppi_recorder_in_force.ranges->max_slots * 3 / 4;
   for (size_t i = 0; i < num; i++) {
     static ppi_thread thread;
     memset(static_cast<void *>(&thread), 0, sizeof thread);
@@ -149,7 +149,7 @@ TEST_F(RangeSlotsTest, NextSessionBeginsAnew) {
   pprof_session_destroy(session_);
   recorded_ = 0;
   SetUp();
-  const size_t all = ppi_recorder_in_force.ranges->num_slots - 1;
+  const size_t all = ppi_recorder_in_force.ranges->max_slots - 1;
   EXPECT_EQ(all, UseOnThisThread(all).size());
 }
 
