@@ -7,14 +7,23 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mem.h"
 
+// Which file it is, whatever its name; none: no file has been there.
+typedef struct file_id {
+  dev_t device;
+  ino_t inode;
+  bool is_known;
+} file_id;
+
 typedef struct disk_file {
   char *path;
   uint64_t bytes;
-  bool removable, yields;
+  file_id id;
+  bool removable, yields, is_segment;
 } disk_file;
 
 struct ppi_disk {
@@ -25,7 +34,7 @@ struct ppi_disk {
   uint64_t limit, used;
   disk_file *files;  // the oldest first
   size_t num_files, files_capacity;
-  char **doomed;  // no longer counted, still in the file system
+  disk_file *doomed;  // no longer counted, still in the file system
   size_t num_doomed, doomed_capacity;
 };
 
@@ -92,13 +101,17 @@ static disk_file *find_or_add(ppi_disk *disk, const char *path) {
   return &disk->files[disk->num_files++];
 }
 
-static char *drop(ppi_disk *disk, disk_file *file) {
-  char *path = file->path;
+static disk_file take_out(ppi_disk *disk, disk_file *file) {
+  disk_file out = *file;
   size_t at = (size_t)(file - disk->files);
   disk->used -= file->bytes;
   disk->num_files--;
   memmove(file, file + 1, (disk->num_files - at) * sizeof *file);
-  return path;
+  return out;
+}
+
+static char *drop(ppi_disk *disk, disk_file *file) {
+  return take_out(disk, file).path;
 }
 
 static bool doom(ppi_disk *disk, disk_file *file) {
@@ -106,7 +119,7 @@ static bool doom(ppi_disk *disk, disk_file *file) {
                          disk->num_doomed + 1, sizeof *disk->doomed);
   if (!grown) return false;
   disk->doomed = grown;
-  disk->doomed[disk->num_doomed++] = drop(disk, file);
+  disk->doomed[disk->num_doomed++] = take_out(disk, file);
   return true;
 }
 
@@ -150,6 +163,13 @@ bool ppi_disk_room(ppi_disk *disk, uint64_t bytes) {
   return fits;
 }
 
+// Asked before the lock is taken: a disk may not answer.
+static file_id look(const char *path) {
+  struct stat found;
+  if (lstat(path, &found) != 0) return (file_id){.is_known = false};
+  return (file_id){found.st_dev, found.st_ino, true};
+}
+
 static bool add(ppi_disk *disk, const char *path, uint64_t bytes,
                 bool removable) {
   disk_file *file = find_or_add(disk, path);
@@ -163,8 +183,19 @@ static bool add(ppi_disk *disk, const char *path, uint64_t bytes,
 bool ppi_disk_add(ppi_disk *disk, const char *path, uint64_t bytes,
                   bool removable) {
   if (!disk) return true;
+  file_id id = look(path);
   pthread_mutex_lock(&disk->mutex);
   bool added = add(disk, path, bytes, removable);
+  if (added) find(disk, path)->id = id;
+  pthread_mutex_unlock(&disk->mutex);
+  return added;
+}
+
+bool ppi_disk_add_segment(ppi_disk *disk, const char *path) {
+  if (!disk) return true;
+  pthread_mutex_lock(&disk->mutex);
+  bool added = add(disk, path, 0, true);
+  if (added) find(disk, path)->is_segment = true;
   pthread_mutex_unlock(&disk->mutex);
   return added;
 }
@@ -180,9 +211,14 @@ bool ppi_disk_take(ppi_disk *disk, const char *path, uint64_t bytes) {
 
 bool ppi_disk_add_yielding(ppi_disk *disk, const char *path) {
   if (!disk) return true;
+  file_id id = look(path);
   pthread_mutex_lock(&disk->mutex);
   bool added = add(disk, path, 0, false);
-  if (added) find(disk, path)->yields = true;
+  if (added) {
+    disk_file *file = find(disk, path);
+    file->yields = true;
+    file->id = id;
+  }
   pthread_mutex_unlock(&disk->mutex);
   return added;
 }
@@ -215,19 +251,27 @@ void ppi_disk_settle(ppi_disk *disk, const char *path, const char *to) {
   ppi_free(dropped);
 }
 
+static void remove_same(const disk_file *file) {
+  file_id now = look(file->path);
+  if (file->id.is_known && now.is_known && now.device == file->id.device &&
+      now.inode == file->id.inode)
+    unlink(file->path);
+}
+
 void ppi_disk_sweep(ppi_disk *disk) {
   if (!disk) return;
   for (;;) {
     pthread_mutex_lock(&disk->mutex);
-    char *path = disk->num_doomed ? disk->doomed[--disk->num_doomed] : NULL;
+    disk_file gone = {.path = NULL};
+    if (disk->num_doomed) gone = disk->doomed[--disk->num_doomed];
     ppi_disk_remove remove = disk->remove;
     pthread_mutex_unlock(&disk->mutex);
-    if (!path) return;
-    if (remove)
-      remove(path, disk->uuid);
-    else
-      unlink(path);
-    ppi_free(path);
+    if (!gone.path) return;
+    if (!gone.is_segment)
+      remove_same(&gone);
+    else if (remove)
+      remove(gone.path, disk->uuid);
+    ppi_free(gone.path);
   }
 }
 

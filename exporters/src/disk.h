@@ -19,8 +19,8 @@ typedef struct ppi_disk ppi_disk;
 ppi_disk *ppi_disk_create(uint64_t limit_bytes);
 ppi_disk *ppi_disk_ref(ppi_disk *disk);
 void ppi_disk_destroy(ppi_disk *disk);
-// Who removes files, and knows which of them are logs of other runs: those
-// stay, whatever they are called. Before the first file; without it all go.
+// Who removes segments, and knows which of them are of the run: whatever else
+// has a segment's name stays. Before the first one.
 typedef void (*ppi_disk_remove)(const char *path, const char *uuid);
 void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove, const char *uuid);
 
@@ -28,10 +28,14 @@ void ppi_disk_set_run(ppi_disk *disk, ppi_disk_remove remove, const char *uuid);
 // removed from the file system at once.
 bool ppi_disk_room(ppi_disk *disk, uint64_t bytes);
 // The file `path` (absolute, or the folder stays) has `bytes` more, whether
-// they fit or not, and from now on may be removed or not. The age of a file is
-// that of its first call. False when out of memory.
+// they fit or not, and from now on may be removed or not: the file that is
+// there now, not another that gets its name. The age of a file is that of its
+// first call. False when out of memory.
 bool ppi_disk_add(ppi_disk *disk, const char *path, uint64_t bytes,
                   bool removable);
+// The segment that is, or will be, called `path` may be removed. False when out
+// of memory.
+bool ppi_disk_add_segment(ppi_disk *disk, const char *path);
 // Room and add in one step, for a thread that must not wait for the disk: what
 // has to go stays in the file system until ppi_disk_sweep. The file becomes one
 // that may not be removed.

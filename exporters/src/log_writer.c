@@ -264,7 +264,7 @@ static pprof_status turn_if_full(log_writer *writer) {
     return PPROF_STATUS_OK;
   pprof_status status = ppi_log_assembler_flush(&writer->assembler);
   if (status != PPROF_STATUS_OK || writer->budget.full) return status;
-  ppi_disk_add(writer->disk, writer->segment_path, 0, true);
+  ppi_disk_add_segment(writer->disk, writer->segment_path);
   ppi_log_budget_begin_essential(&writer->budget);
   status = ppi_rotate_end(&writer->rotate, &writer->assembler);
   if (status == PPROF_STATUS_OK &&

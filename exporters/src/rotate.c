@@ -302,20 +302,19 @@ void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user) {
   ppi_free(folder);
 }
 
-// Whether the open file is a log of this run; *is_log: of any.
-static bool is_of_run(int fd, const char *uuid, bool *is_log) {
+// Whether the open file is a log of this run.
+static bool is_of_run(int fd, const char *uuid) {
   char header[PPI_LOG_FILE_HEADER_SIZE] = {0};
-  *is_log = pread(fd, header, sizeof header, 0) == sizeof header &&
-            memcmp(header, PPI_LOG_MAGIC, strlen(PPI_LOG_MAGIC)) == 0;
-  return *is_log && strncmp(header + 16, uuid, PPI_LOG_UUID_LEN) == 0;
+  return pread(fd, header, sizeof header, 0) == sizeof header &&
+         memcmp(header, PPI_LOG_MAGIC, strlen(PPI_LOG_MAGIC)) == 0 &&
+         strncmp(header + 16, uuid, PPI_LOG_UUID_LEN) == 0;
 }
 
 void ppi_log_remove_own(const char *path, const char *uuid) {
-  bool is_log;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   // What cannot be looked at may be anybody's.
   if (fd < 0) return;
-  if (is_of_run(fd, uuid, &is_log) || !is_log) unlink(path);
+  if (is_of_run(fd, uuid)) unlink(path);
   close(fd);
 }
 
@@ -340,10 +339,9 @@ typedef struct last_segment {
 
 static void note_last(void *user, const char *path, uint32_t segment) {
   last_segment *last = user;
-  bool is_log;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return;
-  if (is_of_run(fd, last->uuid, &is_log) && segment > last->segment)
+  if (is_of_run(fd, last->uuid) && segment > last->segment)
     last->segment = segment;
   close(fd);
 }

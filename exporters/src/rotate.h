@@ -71,7 +71,7 @@ typedef void (*ppi_segment_visit)(void *user, const char *path,
 void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user);
 // Whether a file is called `path`, or as a segment of it.
 bool ppi_segments_are_there(const char *path);
-// Removes the file, unless it is a log of another run than `uuid`.
+// Removes the file if it is a log of the run `uuid`.
 void ppi_log_remove_own(const char *path, const char *uuid);
 
 // The latest segment of `path` that is of this run; 0: none.

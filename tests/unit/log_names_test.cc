@@ -114,6 +114,23 @@ class LogNamesTest : public testing::Test {
   pplog::Folder folder_;
 };
 
+// What somebody else puts under a name of ours: another run's log, or a text.
+class NamesOfOthersTest : public LogNamesTest,
+                          public testing::WithParamInterface<bool> {
+ protected:
+  std::string Other() {
+    if (!GetParam()) return "of somebody else";
+    Start();
+    Mark("other", 3);
+    Stop();
+    const std::string other = Slurp(At("service.pplog"));
+    EXPECT_EQ(0, unlink(At("service.pplog").c_str()));
+    return other;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(LogOrText, NamesOfOthersTest, testing::Bool());
+
 TEST_F(LogNamesTest, CrashRestartRecoverKeepsBothRuns) {
   RunKilled();
   Start();
@@ -180,12 +197,8 @@ TEST_F(LogNamesTest, WhatComesUnderItsNameMeanwhileStays) {
 }
 
 // Nor does `keep` remove what is there instead.
-TEST_F(LogNamesTest, WhatComesUnderASegmentsNameMeanwhileStays) {
-  Start();
-  Mark("other", 3);
-  Stop();
-  const std::string other = Slurp(At("service.pplog"));
-  ASSERT_EQ(0, unlink(At("service.pplog").c_str()));
+TEST_P(NamesOfOthersTest, WhatComesUnderASegmentsNameMeanwhileStays) {
+  const std::string other = Other();
   Start("rotate: {size: 64KiB, keep: 2}\n");
   Spill(At("service.0001.pplog"), other);
   Mark("mine", 20000);
@@ -198,12 +211,8 @@ TEST_F(LogNamesTest, WhatComesUnderASegmentsNameMeanwhileStays) {
 }
 
 // A limit of the disk makes room of one's own segments only.
-TEST_F(LogNamesTest, LimitOfTheDiskSparesOtherRuns) {
-  Start();
-  Mark("other", 3);
-  Stop();
-  const std::string other = Slurp(At("service.pplog"));
-  ASSERT_EQ(0, unlink(At("service.pplog").c_str()));
+TEST_P(NamesOfOthersTest, LimitOfTheDiskSparesOtherRuns) {
+  const std::string other = Other();
   Start("rotate: {size: 64KiB}\ndisk_limit: 1MiB\n");
   for (int i = 0; !Exists(At("service.0001.pplog")) && i < 1000; i++)
     Mark("mine", 1000);

@@ -387,6 +387,28 @@ TEST(Disk, WhatYieldsGoesBeforeWhatIsDone) {
   ppi_disk_destroy(disk);
 }
 
+// Also where nobody knows which run it is of.
+TEST(Disk, WhatHasTheNameMeanwhileStays) {
+  Folder folder;
+  ppi_disk *disk = ppi_disk_create(100);
+  const std::string trace = folder / "t.part", table = folder / "table";
+  const std::string segment = folder / "x.0001.pplog", other = folder / "other";
+  for (const auto &path : {trace, table}) Spill(path, "mine");
+  EXPECT_TRUE(ppi_disk_add_yielding(disk, trace.c_str()));
+  EXPECT_TRUE(ppi_disk_add(disk, table.c_str(), 40, true));
+  EXPECT_TRUE(ppi_disk_take(disk, segment.c_str(), 40));
+  EXPECT_TRUE(ppi_disk_add_segment(disk, segment.c_str()));
+  for (const auto &path : {trace, table, segment}) {
+    Spill(other, "of somebody else");
+    ASSERT_EQ(0, rename(other.c_str(), path.c_str()));
+  }
+  EXPECT_TRUE(ppi_disk_room(disk, 100));
+  EXPECT_EQ(ppi_disk_used(disk), 0u);
+  for (const auto &path : {trace, table, segment})
+    EXPECT_EQ("of somebody else", Slurp(path));
+  ppi_disk_destroy(disk);
+}
+
 TEST(Part, TwoOfOneNameGetOneFileEach) {
   Folder folder;
   const std::string path = folder / "trace.json.gz";
