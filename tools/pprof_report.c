@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "descriptor.h"
 #include "input.h"
 #include "joined.h"
 #include "options.h"
@@ -109,6 +110,9 @@ static int run_verb(struct ppi_tool_options *options) {
 
 int main(int argc, char **argv) {
   struct ppi_tool_options options;
+  // Nothing is printed into a file that would take the number of a standard
+  // descriptor that is closed. A command has it closed still.
+  ppi_fd_stand_in();
   // A reader that has seen enough (`| head`) is no failure of ours: writing
   // answers EPIPE instead.
   bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;

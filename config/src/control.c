@@ -6,7 +6,6 @@
 #include "control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -144,7 +143,7 @@ static void forsake(ppi_control *control, client *one) {
 }
 
 static void accept_client(ppi_control *control) {
-  int fd = accept4(control->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  int fd = ppi_fd_accept(control->socket);
   client *free_one = NULL;
   for (int i = 0; i < MAX_CLIENTS; i++)
     if (control->clients[i].fd < 0) free_one = &control->clients[i];
@@ -383,7 +382,7 @@ static void destroy(ppi_control *control) {
 static pprof_status open_all(ppi_control *control, pprof_error *error) {
   pprof_status status = PPROF_STATUS_OK;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
+  if (ppi_fd_pipe(ends) == 0) {
     control->wake = ends[0];
     control->waker = ends[1];
     control->wake_id = ppi_fd_id_of(ends[0]);

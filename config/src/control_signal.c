@@ -2,7 +2,6 @@
 //
 // SIGUSR1 or SIGUSR2 as a trigger, only where the configuration asks for it.
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -80,7 +79,7 @@ static int open_event(taken *signal) {
   close_event(signal);
   signal->owner = getpid();
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  if (ppi_fd_pipe(ends) != 0) return -1;
   signal->reader = ends[0];
   signal->id = ppi_fd_id_of(ends[0]);
   // Pairs with the handler's: it knows what it is, too.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "descriptor.h"
 
 // In /tmp anybody may have taken a folder's name: there are ten.
 enum { IN_TMP = 2, NUM_FOLDERS = IN_TMP + 10, QUEUE = 64 };
@@ -65,14 +66,10 @@ static struct sockaddr_un address_of(const char *path) {
   return address;
 }
 
-static int open_socket(void) {
-  return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
 // A connection, or -1 with errno; ECONNREFUSED: nobody listens.
 static int try_connect(const char *path) {
   struct sockaddr_un address = address_of(path);
-  int fd = open_socket();
+  int fd = ppi_fd_socket();
   if (fd < 0) return -1;
   if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
   int failed = errno;
@@ -92,7 +89,7 @@ static bool is_stale(const char *path) {
 
 static void remove_stale(const char *folder) {
   static const char ending[] = ".sock";
-  DIR *entries = opendir(folder);
+  DIR *entries = ppi_fd_opendir(folder);
   if (!entries) return;
   for (struct dirent *entry = readdir(entries); entry;
        entry = readdir(entries)) {
@@ -139,7 +136,7 @@ static pprof_status listen_in(const char *folder, int *out_fd,
     return ppi_fail(error, PPROF_STATUS_IO, "%s: the path is too long", folder);
   if (access(out_path, F_OK) == 0)
     return ppi_fail(error, PPROF_STATUS_BUSY, "%s is in use", out_path);
-  *out_fd = open_socket();
+  *out_fd = ppi_fd_socket();
   if (*out_fd >= 0 && bind_at(*out_fd, folder, out_path))
     return PPROF_STATUS_OK;
   ppi_fail(error, PPROF_STATUS_IO, "%s: %s", out_path, strerror(errno));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "descriptor.h"
 #include "environment.h"
 #include "log_writer.h"
 #include "mem.h"
@@ -38,7 +39,7 @@ static pprof_status check_folder(const ppi_config_text *from, const char *path,
 static bool is_begun(const char *part) {
   struct stat found;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  int fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int fd = ppi_fd_open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return errno != ENOENT;
   bool begun = fstat(fd, &found) != 0 || found.st_size > 0 ||
                fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;

@@ -13,6 +13,7 @@
 #include <yaml.h>
 
 #include "base_impl.h"
+#include "descriptor.h"
 #include "mem.h"
 #include "utf8.h"
 
@@ -316,7 +317,7 @@ static pprof_status read_bytes(int fd, char *bytes, size_t *out_len) {
 
 // Opened without waiting: nobody may ever write to a pipe.
 static int open_file(const ppi_yaml *yaml, pprof_error *error) {
-  int fd = open(yaml->source, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = ppi_fd_open(yaml->source, O_RDONLY | O_NONBLOCK, 0);
   struct stat found;
   if (fd < 0 || fstat(fd, &found) != 0) {
     ppi_fail(error, PPROF_STATUS_IO, "%s: %s", yaml->source, strerror(errno));

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "descriptor.h"
 #include "mem.h"
 
 // ---- the interfaces ----
@@ -65,7 +66,9 @@ typedef struct symbol {
 } symbol;
 
 static bool load(const char *soname, const symbol *symbols, size_t num) {
+  unsigned standing = ppi_fd_stand_in();
   void *library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+  ppi_fd_stand_down(standing);
   if (!library) return false;
   for (size_t i = 0; i < num; i++) {
     void *found = dlsym(library, symbols[i].name);

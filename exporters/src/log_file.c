@@ -12,6 +12,7 @@
 
 #include "base_impl.h"
 #include "buffer.h"
+#include "descriptor.h"
 #include "log_format.h"
 #include "mem.h"
 
@@ -377,7 +378,7 @@ static pprof_status open_failed(const char *path, pprof_error *error) {
 static pprof_status open_regular(ppi_log_file *file, const char *path,
                                  pprof_error *error) {
   // NONBLOCK: opening a FIFO must not wait for a writer.
-  file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  file->fd = ppi_fd_open(path, O_RDONLY | O_NONBLOCK, 0);
   if (file->fd < 0) return open_failed(path, error);
   struct stat stat;
   if (fstat(file->fd, &stat) != 0) return open_failed(path, error);

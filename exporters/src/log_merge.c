@@ -274,7 +274,7 @@ static char *temporary_of(const char *output) {
 
 static bool write_runs(merge_job *job, const char *output, const char *path) {
   bool renames = strcmp(path, output) != 0;
-  int fd = renames ? ppi_part_create(path) : open(path, O_WRONLY | O_CLOEXEC);
+  int fd = renames ? ppi_part_create(path) : ppi_fd_open(path, O_WRONLY, 0);
   if (fd >= 0 && renames && ftruncate(fd, 0) != 0) {
     int failed = errno;
     close(fd);

@@ -226,7 +226,7 @@ static pprof_status write_log(recover_job *recovery) {
 // even whose it is; it goes unless somebody writes it. So does the beginning of
 // the next segment's file.
 static void remove_empty(const char *path, off_t most) {
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int fd = ppi_fd_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   struct stat stat;

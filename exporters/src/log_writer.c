@@ -157,7 +157,7 @@ static pprof_status reopen(log_writer *writer) {
   // A rename would replace the .part that another has begun since.
   if (link(path, part->part_path) != 0) return fail_io(writer, errno);
   unlink(path);
-  part->fd = open(part->part_path, O_RDWR | O_CLOEXEC);
+  part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
   part->id = ppi_fd_id_of(part->fd);
   if (part->fd < 0 || ppi_part_is_held(part->fd) ||
       lseek(part->fd, 0, SEEK_END) < 0)

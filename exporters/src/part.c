@@ -53,13 +53,13 @@ static bool is_own_file(int fd) {
 }
 
 int ppi_part_create(const char *path) {
-  static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  static const int flags = O_RDWR | O_NOFOLLOW;
   int fd = -1;
   // Somebody may remove it between the two.
   for (int i = 0; i < 10; i++) {
-    fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+    fd = ppi_fd_open(path, flags | O_CREAT | O_EXCL, 0600);
     if (fd >= 0 || errno != EEXIST) return fd;
-    fd = open(path, flags);
+    fd = ppi_fd_open(path, flags, 0);
     if (fd >= 0 || errno != ENOENT) break;
   }
   if (fd >= 0 && is_own_file(fd)) return fd;
@@ -184,7 +184,7 @@ static pprof_status open_in_place(const char *path, bool is_pipe,
 }
 
 int ppi_part_open_pipe(ppi_part *part) {
-  part->fd = open(part->path, O_WRONLY | O_CLOEXEC);
+  part->fd = ppi_fd_open(part->path, O_WRONLY, 0);
   part->id = ppi_fd_id_of(part->fd);
   return part->fd < 0 ? errno : 0;
 }
@@ -203,7 +203,7 @@ int ppi_part_hold(ppi_part *part) {
   if (ppi_fd_is(part->fd, &part->id)) return 0;
   part->fd = -1;
   if (!part->part_path) return EBADF;
-  int fd = open(part->part_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  int fd = ppi_fd_open(part->part_path, O_RDWR | O_NOFOLLOW, 0);
   if (fd < 0) return errno;
   if (!ppi_fd_is(fd, &part->id) || ppi_part_is_held(fd) ||
       lseek(fd, 0, SEEK_END) < 0) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "descriptor.h"
 #include "mem.h"
 #include "spool_folders.h"
 
@@ -33,7 +34,7 @@ bool ppi_recover_same_file(const char *a, const char *b) {
 }
 
 bool ppi_recover_is_written(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = ppi_fd_open(path, O_RDONLY, 0);
   if (fd < 0) return false;
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   bool held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

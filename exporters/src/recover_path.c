@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "descriptor.h"
 #include "log_glance.h"
 #include "mem.h"
 #include "rotate.h"
@@ -23,7 +24,7 @@ bool ppi_recover_is_empty_part(const char *path) {
   char start[PPI_LOG_FILE_HEADER_SIZE];
   // NONBLOCK: opening a FIFO must not wait for a writer.
   int fd = ppi_recover_ends_in(path, ".part")
-               ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+               ? ppi_fd_open(path, O_RDONLY | O_NONBLOCK, 0)
                : -1;
   if (fd < 0) return false;
   struct stat stat;

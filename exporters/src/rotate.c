@@ -287,7 +287,7 @@ void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user) {
   char *folder = ppi_strdup(folder_len ? path : ".");
   if (!folder) return;
   if (folder_len) folder[folder_len] = '\0';
-  DIR *dir = opendir(folder);
+  DIR *dir = ppi_fd_opendir(folder);
   for (struct dirent *entry; dir && (entry = readdir(dir));) {
     if (!is_segment(entry->d_name, base, stem_len)) continue;
     size_t size = folder_len + strlen(entry->d_name) + 1;
@@ -311,7 +311,7 @@ static bool is_of_run(int fd, const char *uuid) {
 }
 
 void ppi_log_remove_own(const char *path, const char *uuid) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   // What cannot be looked at may be anybody's.
   if (fd < 0) return;
   if (is_of_run(fd, uuid)) unlink(path);
@@ -339,7 +339,7 @@ typedef struct last_segment {
 
 static void note_last(void *user, const char *path, uint32_t segment) {
   last_segment *last = user;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return;
   if (is_of_run(fd, last->uuid) && segment > last->segment)
     last->segment = segment;

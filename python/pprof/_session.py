@@ -2,6 +2,7 @@
 """Starting and stopping, in this process and in those that multiprocessing makes of it."""
 import atexit
 import ctypes
+import fcntl
 import json
 import os
 import re
@@ -50,13 +51,22 @@ def _as_config(config):
     return os.fsdecode(config), None
 
 
+def _above_standard(fd):
+    """Where 0 to 2 are closed, what the program prints must not meet a file of ours."""
+    if fd > 2:
+        return fd
+    above = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(fd)
+    return above
+
+
 def _call_start(path, text):
     error = ErrorText()
     if text is None:
         status = _c.start(None if path is None else os.fsencode(path), ctypes.byref(error))
         raise_status(status, error)
         return
-    memory = os.memfd_create("pprof", os.MFD_CLOEXEC)
+    memory = _above_standard(os.memfd_create("pprof", os.MFD_CLOEXEC))
     try:
         with open(memory, "wb", closefd=False) as file:
             file.write(text.encode("utf-8", "replace"))

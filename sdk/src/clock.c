@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "descriptor.h"
 
 ppi_clock ppi_clock_state = {.other = ppi_clock_ticks_slow};
 
@@ -101,8 +102,7 @@ static uint64_t rate_from_kernel(void) {
   attr.config = PERF_COUNT_SW_DUMMY;
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
-  int fd =
-      (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  int fd = ppi_fd_perf(&attr);
   if (fd < 0) return 0;
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);

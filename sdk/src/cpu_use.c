@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "spool.h"
 
 #define SECOND 1000000000ull
@@ -50,8 +51,7 @@ static bool read_wait(int fd, uint64_t *out_ns) {
 
 static int32_t open_file(ppi_cpu_file *file) {
   struct stat found;
-  int fd = (int)syscall(SYS_openat, AT_FDCWD, path_in_use,
-                        O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  int fd = ppi_fd_open(path_in_use, O_RDONLY | O_NOCTTY, 0);
   if (fd < 0) return -1;
   if (fstat(fd, &found) != 0) {
     syscall(SYS_close, fd);

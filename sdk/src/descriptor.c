@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +15,110 @@
 #endif
 
 enum { FIRST_UNKNOWN = 3, UNSHARE = 2 };
+
+// By number: the library's own calls are points of cancellation.
+static int open_at(const char *path, int flags, unsigned mode) {
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static void close_now(int fd) {
+  syscall(SYS_close, fd);
+}
+
+// The number that open answers is the lowest that is free: where another thread
+// was faster it is a higher one.
+unsigned ppi_fd_stand_in(void) {
+  int error = errno;
+  unsigned standing = 0;
+  for (int fd = 0; fd < FIRST_UNKNOWN; fd++) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    int made = open_at("/", O_PATH, 0);
+    if (made == fd)
+      standing |= 1u << fd;
+    else if (made >= 0)
+      close_now(made);
+  }
+  errno = error;
+  return standing;
+}
+
+// The program may have put a file of its own in a stand-in's place.
+void ppi_fd_stand_down(unsigned standing) {
+  int error = errno;
+  for (int fd = 0; fd < FIRST_UNKNOWN; fd++) {
+    if (!(standing & 1u << fd)) continue;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && flags & O_PATH) close_now(fd);
+  }
+  errno = error;
+}
+
+// Another thread's stand-ins may have gone just before `fd` was made, and where
+// a sandbox refuses O_PATH there are none.
+static int settle(unsigned standing, int fd) {
+  if (fd >= 0 && fd < FIRST_UNKNOWN) {
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_UNKNOWN);
+    int error = errno;
+    close_now(fd);
+    errno = error;
+    fd = above;
+  }
+  ppi_fd_stand_down(standing);
+  return fd;
+}
+
+int ppi_fd_open(const char *path, int flags, unsigned mode) {
+  unsigned standing = ppi_fd_stand_in();
+  return settle(standing, open_at(path, flags, mode));
+}
+
+FILE *ppi_fd_fopen(const char *path) {
+  int fd = ppi_fd_open(path, O_RDONLY, 0);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  if (fd >= 0 && !file) close(fd);
+  return file;
+}
+
+DIR *ppi_fd_opendir(const char *path) {
+  int fd = ppi_fd_open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+  DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+  if (fd >= 0 && !folder) close(fd);
+  return folder;
+}
+
+int ppi_fd_pipe(int ends[2]) {
+  unsigned standing = ppi_fd_stand_in();
+  int made = pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+  if (made == 0) {
+    ends[0] = settle(0, ends[0]);
+    ends[1] = settle(0, ends[1]);
+  }
+  ppi_fd_stand_down(standing);
+  if (made != 0 || (ends[0] >= 0 && ends[1] >= 0)) return made;
+  int error = errno;
+  for (int i = 0; i < 2; i++)
+    if (ends[i] >= 0) close(ends[i]);
+  errno = error;
+  return -1;
+}
+
+int ppi_fd_socket(void) {
+  unsigned standing = ppi_fd_stand_in();
+  return settle(standing,
+                socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+int ppi_fd_accept(int socket) {
+  unsigned standing = ppi_fd_stand_in();
+  return settle(standing,
+                accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+int ppi_fd_perf(const struct perf_event_attr *attr) {
+  unsigned standing = ppi_fd_stand_in();
+  return settle(standing, (int)syscall(SYS_perf_event_open, attr, 0, -1, -1,
+                                       PERF_FLAG_FD_CLOEXEC));
+}
 
 ppi_fd_id ppi_fd_id_of(int fd) {
   struct stat found;
@@ -50,7 +156,7 @@ static void lead_nowhere(int fd) {
   if (fstat(fd, &found) != 0 ||
       !(S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode)))
     return;
-  int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  int nowhere = open_at("/dev/null", O_RDWR, 0);
   if (nowhere < 0) return;
   dup2(nowhere, fd);
   close(nowhere);
@@ -64,6 +170,7 @@ bool ppi_fd_own_table(int keep) {
     syscall(SYS_close_range, FIRST_UNKNOWN, above - 2, 0);
   for (int fd = 0; fd < FIRST_UNKNOWN; fd++)
     if (fd != keep) lead_nowhere(fd);
+  ppi_fd_stand_in();
   return true;
 }
 #endif

@@ -5,15 +5,38 @@
 // that does nothing but write has a table of its own, which nobody else closes
 // in; whoever shares the program's asks before each use. Between the asking and
 // the use the program may still close and open: that is left. Any thread.
+//
+// And in one whose standard descriptors are closed: a number below 3 would be
+// printed to, or taken by dup2(/dev/null). All descriptors of sdk, exporters
+// and config are made here, above those; a test looks for other makers.
 #ifndef PPI_DESCRIPTOR_H_
 #define PPI_DESCRIPTOR_H_
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// As the system's calls of these names, with close-on-exec. `open` is no point
+// of cancellation.
+int ppi_fd_open(const char *path, int flags, unsigned mode);
+FILE *ppi_fd_fopen(const char *path);  // to read
+DIR *ppi_fd_opendir(const char *path);
+int ppi_fd_pipe(int ends[2]);   // neither end waits
+int ppi_fd_socket(void);        // AF_UNIX, a stream that does not wait
+int ppi_fd_accept(int socket);  // does not wait
+struct perf_event_attr;
+int ppi_fd_perf(const struct perf_event_attr *attr);  // of this thread
+
+// What makes descriptors elsewhere (a driver, a library that is loaded) comes
+// between these: stand-ins, which can be neither read nor written, take what
+// standard numbers are free. `standing` is what the first answered.
+unsigned ppi_fd_stand_in(void);
+void ppi_fd_stand_down(unsigned standing);
 
 // What a descriptor refers to. Two eventfds are alike: not for those.
 typedef struct ppi_fd_id {
@@ -29,7 +52,8 @@ int ppi_fd_close(int fd, const ppi_fd_id *id);
 // ppi_fd_own_table gives the calling thread a table of its own, with the
 // standard ones and `keep` (-1: none) in it. A standard one that is a pipe or a
 // socket leads nowhere there, so that its other end sees when the program
-// closes it. False where kernel or sandbox refuse: the table is still shared.
+// closes it; for one that is closed there is a stand-in. False where kernel or
+// sandbox refuse: the table is still shared.
 bool ppi_fd_own_table(int keep);
 
 #ifdef __cplusplus

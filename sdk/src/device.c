@@ -4,6 +4,7 @@
 // ends.
 #include <string.h>
 
+#include "descriptor.h"
 #include "device_impl.h"
 #include "mem.h"
 
@@ -62,6 +63,15 @@ static pprof_device *find_device(const pprof_backend *backend, int index) {
   return NULL;
 }
 
+// Drivers keep files of their own open.
+static pprof_status open_backend(pprof_device *device, int index) {
+  unsigned standing = ppi_fd_stand_in();
+  pprof_status status =
+      device->backend->open(index, &device->context, &device->why_not);
+  ppi_fd_stand_down(standing);
+  return status;
+}
+
 static pprof_device *open_device(const pprof_backend *backend, int index) {
   pprof_device *device = ppi_alloc(sizeof *device);
   if (!device) return &no_memory_device;
@@ -74,8 +84,7 @@ static pprof_device *open_device(const pprof_backend *backend, int index) {
   ppi_fail(&number, PPROF_STATUS_OK, ":%d", index);
   memcpy(device->name + len, number.text, strlen(number.text) + 1);
   pprof_status status = PPROF_STATUS_OK;
-  if (PPI_BACKEND_HAS(backend, open))
-    status = backend->open(index, &device->context, &device->why_not);
+  if (PPI_BACKEND_HAS(backend, open)) status = open_backend(device, index);
   device->available = status == PPROF_STATUS_OK;
   if (!device->available && !device->why_not.text[0])
     ppi_fail(&device->why_not, status, "%s", pprof_status_string(status));

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "lane.h"
 #include "mem.h"
 #include "salvage_check.h"
@@ -354,7 +355,7 @@ static bool is_own(const look *self) {
 // Closing a file drops this process's locks on it, so that its own spool is not
 // even opened: O_PATH takes part in no locks.
 static bool is_own_spool(const char *path) {
-  look self = {.fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+  look self = {.fd = ppi_fd_open(path, O_PATH | O_NOFOLLOW, 0)};
   bool own = self.fd >= 0 && is_own(&self);
   if (self.fd >= 0) close(self.fd);
   return own;
@@ -372,7 +373,7 @@ static pprof_status open_file(look *self, const char *path) {
   if (is_own_spool(path))
     return ppi_fail(self->error, PPROF_STATUS_BUSY,
                     "%.140s: this process is writing to it", path);
-  self->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  self->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   struct stat stat;
   if (self->fd < 0 || fstat(self->fd, &stat) != 0)
     return ppi_fail(self->error, PPROF_STATUS_IO, "%.160s: %s", path,

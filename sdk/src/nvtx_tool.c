@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "descriptor.h"
+
 static nvtx_function slots[NVTX_NUM_MODULES][NVTX_MAX_CALLS];
 static ppi_nvtx_tool attached;
 static bool is_attached;
@@ -68,7 +70,7 @@ static void drop_halves(void) {
   }
 }
 
-static bool load(const char *path) {
+static bool load_library(const char *path) {
   int (*initialize)(nvtx_get_export_table);
   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (!library) return false;
@@ -78,6 +80,13 @@ static bool load(const char *path) {
   if (initialize && initialize(get_export_table)) return true;
   dlclose(library);
   return false;
+}
+
+static bool load(const char *path) {
+  unsigned standing = ppi_fd_stand_in();
+  bool loaded = load_library(path);
+  ppi_fd_stand_down(standing);
+  return loaded;
 }
 
 const ppi_nvtx_tool *ppi_nvtx_tool_find(void) {

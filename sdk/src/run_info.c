@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "mem.h"
 
 bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {
@@ -60,7 +61,7 @@ static bool add_rank(ppi_texts *texts) {
 
 // Reads a small file's first line into `text`; false when it is not there.
 static bool read_line(const char *path, char *text, size_t size) {
-  FILE *file = fopen(path, "re");
+  FILE *file = ppi_fd_fopen(path);
   if (!file) return false;
   bool found = fgets(text, (int)size, file) != NULL;
   fclose(file);
@@ -70,7 +71,7 @@ static bool read_line(const char *path, char *text, size_t size) {
 
 static bool add_command(ppi_texts *texts) {
   char text[512];
-  FILE *file = fopen("/proc/self/cmdline", "re");
+  FILE *file = ppi_fd_fopen("/proc/self/cmdline");
   if (!file) return true;
   size_t len = fread(text, 1, sizeof text - 1, file);
   fclose(file);
@@ -83,7 +84,7 @@ static bool add_command(ppi_texts *texts) {
 
 static bool add_cpu(ppi_texts *texts) {
   char line[256];
-  FILE *file = fopen("/proc/cpuinfo", "re");
+  FILE *file = ppi_fd_fopen("/proc/cpuinfo");
   bool found = false;
   while (file && !found && fgets(line, sizeof line, file))
     found = strncmp(line, "model name", 10) == 0;

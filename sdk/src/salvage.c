@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "drain.h"
 #include "mem.h"
 #include "run_info.h"
@@ -112,7 +113,7 @@ static pprof_status open_file(ppi_spool *spool, const char *path,
   if (is_own_spool(path))
     return ppi_fail(error, PPROF_STATUS_BUSY,
                     "%.140s: this process is writing to it", path);
-  spool->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  spool->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (spool->fd < 0)
     return ppi_fail(error, PPROF_STATUS_IO, "%.160s: %s", path,
                     strerror(errno));
@@ -260,7 +261,7 @@ bool ppi_salvage_is_unused(const char *path) {
   struct stat stat;
   int fd = is_own_spool(path)
                ? -1
-               : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+               : ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return false;
   bool unused = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
                 stat.st_uid == geteuid() &&

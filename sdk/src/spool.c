@@ -121,10 +121,10 @@ static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
     random = ppi_clock_realtime_ns() ^ (uint64_t)getpid() << 40;
   snprintf(spool->path, sizeof spool->path, "%.400s/pprof-%016llx.spool", dir,
            (unsigned long long)random);
-  spool->fd =
-      unnamed ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
-              : open(spool->path,
-                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  spool->fd = unnamed
+                  ? ppi_fd_open(dir, O_TMPFILE | O_RDWR, 0600)
+                  : ppi_fd_open(spool->path,
+                                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   spool->fd_id = ppi_fd_id_of(spool->fd);
   return spool->fd >= 0;
 }
@@ -143,7 +143,7 @@ static bool lock_file(ppi_spool *spool, const char *dir) {
 bool ppi_spool_hold(ppi_spool *spool) {
   if (spool->fd < 0 || ppi_fd_is(spool->fd, &spool->fd_id))
     return spool->fd >= 0;
-  int fd = open(spool->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  int fd = ppi_fd_open(spool->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return false;
   if (ppi_fd_is(fd, &spool->fd_id) && lock(fd)) {
     spool->fd = fd;

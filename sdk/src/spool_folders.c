@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "descriptor.h"
+
 bool ppi_spool_is_name(const char *name) {
   static const char start[] = "pprof-", end[] = ".spool";
   size_t len = strlen(name);
@@ -30,7 +32,9 @@ static unsigned visit_folder(const char *folder, uid_t owner,
                              void *user) {
   struct dirent **entries;
   unsigned num_others = 0;
+  unsigned standing = ppi_fd_stand_in();
   int num = scandir(folder, &entries, wanted, by_name);
+  ppi_fd_stand_down(standing);
   if (num < 0) return 0;
   for (int i = 0; i < num; i++) {
     char path[4096];

@@ -77,6 +77,40 @@ class RunTest(Case):
             names = {event.get("name") for event in json.load(file)["traceEvents"]}
         self.assertIn("push a", names)
 
+    def test_closed_standard_descriptors(self):
+        """The command has them closed, too, and what it prints meets no log and no spool."""
+        # At its end it says which of them lead somewhere.
+        script = (f"'{PATHS['calls']}' core; for fd in 0 1 2; do"
+                  " test ! -e /proc/self/fd/$fd || : > open.$fd; done; exit 0")
+        for closed in (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2):
+            with self.subTest(closed):
+                logs = "logs." + "".join(map(str, closed))
+                done = subprocess.run(
+                    [PATHS["report"], "run", "--library", self.injection, "--logs", logs, "-f",
+                     "json", "-o", "out.json", "--force", "sh", "-c", script],
+                    env=self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None),
+                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL, timeout=SECONDS, check=False,
+                    preexec_fn=lambda closed=closed: [os.close(fd) for fd in closed])
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual({fd for fd in range(3) if self.was_open(fd)},
+                                 {0, 1, 2} - set(closed))
+                with open(self.path("out.json"), encoding="utf-8") as file:
+                    views = json.load(file)["views"]
+                self.assertEqual(self.calls_of(views["userdefined"])["push a"], 1)
+                name, = os.listdir(self.path(logs))
+                with open(os.path.join(self.path(logs), name), "rb") as file:
+                    self.assertNotIn(b"push 0\n", file.read())
+                self.report("check", os.path.join(logs, name))
+
+    def was_open(self, fd):
+        """Says so once."""
+        path = self.path(f"open.{fd}")
+        found = os.path.exists(path)
+        if found:
+            os.unlink(path)
+        return found
+
     def test_nothing_recorded_is_said_in_one_line(self):
         done = self.run_tool(PATHS["calls"])
         self.assertEqual(done.returncode, 0)

@@ -38,6 +38,41 @@ class Sessions(Case):
         self.run_ok("import pprof; pprof.start()", PPROF_OUTPUT=None, PPROF_CONFIG="profile.yaml")
         self.assertTrue(os.path.exists(self.path("here.pplog")))
 
+    def test_closed_standard_descriptors(self):
+        """What the program prints meets no file of ours, nor does a daemon's /dev/null."""
+        self.run_ok("""
+            import os, pprof
+            null = os.open("/dev/null", os.O_RDWR)
+            def printed():
+                for fd in 1, 2:
+                    try:
+                        os.write(fd, b"what the program prints")
+                    except OSError:
+                        pass
+            for fd in 0, 1, 2:
+                os.close(fd)
+            pprof.start({"output": "run.pplog", "spool": os.getcwd()})
+            for fd in 0, 1, 2:
+                try:
+                    os.fstat(fd)
+                except OSError:
+                    continue
+                os._exit(10 + fd)
+            for i in range(100):
+                printed()
+                with pprof.range("marked"):
+                    pass
+                if i == 50:
+                    for fd in 0, 1, 2:
+                        os.dup2(null, fd)
+            pprof.stop()
+        """, PPROF_OUTPUT=None)
+        log, = self.logs()
+        self.assertEqual(log.select("name"), ["marked"] * 100)
+        self.assert_clean(log)
+        with open(log.path, "rb") as file:
+            self.assertNotIn(b"what the program prints", file.read())
+
     def test_bad_configurations(self):
         self.run_ok("""
             import pprof

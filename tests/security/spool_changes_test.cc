@@ -45,7 +45,8 @@ int __wrap_fcntl(int fd, int command, ...) {
   va_start(arguments, command);
   void *argument = va_arg(arguments, void *);
   va_end(arguments);
-  Count();
+  // Not what is asked of a descriptor's number alone.
+  if (command != F_GETFD) Count();
   return __real_fcntl(fd, command, argument);
 }
 
