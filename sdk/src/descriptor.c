@@ -53,8 +53,8 @@ void ppi_fd_stand_down(unsigned standing) {
   errno = error;
 }
 
-// Another thread's stand-ins may have gone just before `fd` was made, and where
-// a sandbox refuses O_PATH there are none.
+// Without stand-ins, which another thread's may have been, and which a sandbox
+// may refuse.
 static int settle(unsigned standing, int fd) {
   if (fd >= 0 && fd < FIRST_UNKNOWN) {
     int above = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_UNKNOWN);
@@ -67,8 +67,11 @@ static int settle(unsigned standing, int fd) {
   return fd;
 }
 
+// What is only read may have a low number for a moment: prints fail there as
+// before. It takes no calls but its own, then.
 int ppi_fd_open(const char *path, int flags, unsigned mode) {
-  unsigned standing = ppi_fd_stand_in();
+  bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  unsigned standing = writes ? ppi_fd_stand_in() : 0;
   return settle(standing, open_at(path, flags, mode));
 }
 
@@ -115,9 +118,8 @@ int ppi_fd_accept(int socket) {
 }
 
 int ppi_fd_perf(const struct perf_event_attr *attr) {
-  unsigned standing = ppi_fd_stand_in();
-  return settle(standing, (int)syscall(SYS_perf_event_open, attr, 0, -1, -1,
-                                       PERF_FLAG_FD_CLOEXEC));
+  return settle(0, (int)syscall(SYS_perf_event_open, attr, 0, -1, -1,
+                                PERF_FLAG_FD_CLOEXEC));
 }
 
 ppi_fd_id ppi_fd_id_of(int fd) {
