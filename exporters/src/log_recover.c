@@ -24,6 +24,7 @@
 
 typedef struct recover_job {
   ppi_recover_options options;
+  bool in_place;  // nobody has asked for it
   ppi_recover_result *result;
   pprof_error *error;
   ppi_salvage *salvage;  // NULL: there is no spool
@@ -313,6 +314,9 @@ static pprof_status take_salvage(recover_job *recovery, const char *path,
                                  pprof_error *error) {
   pprof_status status = ppi_salvage_open(path, &recovery->salvage, error);
   if (status != PPROF_STATUS_OK) return status;
+  if (!recovery->options.keep && !ppi_salvage_claim(recovery->salvage))
+    return ppi_fail(error, PPROF_STATUS_BUSY,
+                    "%s: another recover is at it, or was", path);
   set_uuid(recovery, pprof_run_info_text(
                          ppi_salvage_run_info(recovery->salvage), "uuid"));
   recovery->foreign = !ppi_salvage_is_own(recovery->salvage);
@@ -450,6 +454,32 @@ static pprof_status find_part(recover_job *recovery, const char *part,
   return PPROF_STATUS_OK;
 }
 
+static pprof_status being_written(recover_job *recovery, const char *path) {
+  return ppi_fail(recovery->error, PPROF_STATUS_BUSY, "%s: it is being written",
+                  path);
+}
+
+// Where nobody has asked, a path alone is not believed: in another container it
+// may lead elsewhere. The log's lock is asked, too, for it is where a program
+// that closes descriptors it does not know cannot reach it.
+static pprof_status check_place(recover_job *recovery) {
+  if (!recovery->in_place) return PPROF_STATUS_OK;
+  if (!recovery->part_path)
+    return ppi_fail(recovery->error, PPROF_STATUS_UNAVAILABLE,
+                    "%s: no log of its run is found", recovery->spool_path);
+  if (ppi_recover_is_written(recovery->part_path))
+    return being_written(recovery, recovery->part_path);
+  const ppi_ring *ring = ppi_salvage_ring(recovery->salvage);
+  char *dump = ring ? dump_path(recovery) : NULL;
+  if (ring && !dump) return no_memory(recovery);
+  bool stays = !ring || strcmp(dump, ppi_ring_blocks(ring)->log_path) == 0;
+  ppi_free(dump);
+  return stays ? PPROF_STATUS_OK
+               : ppi_fail(recovery->error, PPROF_STATUS_UNAVAILABLE,
+                          "%s: the folder of its dump is not known",
+                          recovery->spool_path);
+}
+
 // `part` is the .part the caller gave; NULL: the one that the spool names.
 static pprof_status with_spool(recover_job *recovery, const char *part) {
   const char *staged = ppi_recover_staged_log(recovery->salvage);
@@ -460,6 +490,7 @@ static pprof_status with_spool(recover_job *recovery, const char *part) {
            "%s", recovery->spool_path);
   pprof_status status =
       has_log ? find_part(recovery, part, staged) : PPROF_STATUS_OK;
+  if (status == PPROF_STATUS_OK) status = check_place(recovery);
   bool may_dump =
       !has_log || (!recovery->foreign && !recovery->options.log_only);
   if (status == PPROF_STATUS_OK && may_dump && recovery->owns_spool &&
@@ -489,11 +520,6 @@ static pprof_status without_spool(recover_job *recovery, const char *path,
   recovery->segment = segment;
   if (!recovery->named_path || !recovery->part_path) return no_memory(recovery);
   return make_whole(recovery);
-}
-
-static pprof_status being_written(recover_job *recovery, const char *path) {
-  return ppi_fail(recovery->error, PPROF_STATUS_BUSY, "%s: it is being written",
-                  path);
 }
 
 // `found` is of a .part that names no spool. *out: recovered with one.
@@ -575,24 +601,40 @@ static void clear(recover_job *recovery) {
   ppi_free(recovery->temporary_path);
 }
 
+static pprof_status run_job(recover_job *recovery, const char *path) {
+  ppi_log_file *file = NULL;
+  pprof_error *own = recovery->error;
+  pprof_status status = ppi_log_file_open(path, &file, own);
+  ppi_log_file_close(file);
+  if (status == PPROF_STATUS_OK)
+    status = from_log(recovery, path);
+  else if (status == PPROF_STATUS_INVALID && ppi_recover_is_empty_part(path))
+    status = from_glance(recovery, path, &(ppi_log_glance){.uuid = ""});
+  else if (status == PPROF_STATUS_INVALID)
+    status = from_spool(recovery, path);
+  clear(recovery);
+  if (status != PPROF_STATUS_OK && !own->text[0])
+    ppi_fail(own, status, "%s: %s", path, pprof_status_string(status));
+  return status;
+}
+
 pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
                          ppi_recover_result *out, pprof_error *error) {
   memset(out, 0, sizeof *out);
   pprof_error own = {""};
   recover_job recovery = {.result = out, .error = &own};
   if (options) recovery.options = *options;
-  ppi_log_file *file = NULL;
-  pprof_status status = ppi_log_file_open(path, &file, &own);
-  ppi_log_file_close(file);
-  if (status == PPROF_STATUS_OK)
-    status = from_log(&recovery, path);
-  else if (status == PPROF_STATUS_INVALID && ppi_recover_is_empty_part(path))
-    status = from_glance(&recovery, path, &(ppi_log_glance){.uuid = ""});
-  else if (status == PPROF_STATUS_INVALID)
-    status = from_spool(&recovery, path);
-  clear(&recovery);
-  if (status != PPROF_STATUS_OK && !own.text[0])
-    ppi_fail(&own, status, "%s: %s", path, pprof_status_string(status));
+  pprof_status status = run_job(&recovery, path);
+  if (error && status != PPROF_STATUS_OK) *error = own;
+  return status;
+}
+
+pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
+                                  pprof_error *error) {
+  memset(out, 0, sizeof *out);
+  pprof_error own = {""};
+  recover_job recovery = {.result = out, .error = &own, .in_place = true};
+  pprof_status status = run_job(&recovery, spool);
   if (error && status != PPROF_STATUS_OK) *error = own;
   return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes a whole log of what a process that died left behind: its spool, its
-// .part file, or both. Called by the tool; its own process, one thread.
+// .part file, or both. Called by the tool, and by reclaim on its thread.
 #ifndef PPI_LOG_RECOVER_H_
 #define PPI_LOG_RECOVER_H_
 
@@ -38,7 +38,8 @@ typedef struct ppi_recover_result {
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
-// recover that was killed is simply run again. A .part that does not lead to
+// recover that was killed is simply run again. Of several at one spool one does
+// it. A .part that does not lead to
 // its spool yet is recovered with the one that recover_find.h finds. Paths that
 // a spool names are followed as recover_path.h says; of another user's spool
 // nothing is removed.
@@ -48,6 +49,12 @@ typedef struct ppi_recover_result {
 // or another recover is at it) · VERSION · NO_MEMORY.
 pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
                          ppi_recover_result *out, pprof_error *error);
+// ppi_recover_in_place recovers a spool without being asked to: only beside a
+// file of the run's log that is where the spool says, and that nobody writes.
+// Errors: those, and UNAVAILABLE where none is, or the run's dump would go
+// elsewhere.
+pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
+                                  pprof_error *error);
 
 #ifdef __cplusplus
 }

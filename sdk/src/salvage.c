@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -256,19 +257,41 @@ bool ppi_salvage_is_own(const ppi_salvage *salvage) {
   return fstat(salvage->spool.fd, &stat) == 0 && stat.st_uid == geteuid();
 }
 
-bool ppi_salvage_is_unused(const char *path) {
-  ppi_spool_header header = {.names_end = 0};
-  struct stat stat;
+// What a dead process of this user's has left, of which the header is read as
+// far as it goes.
+static bool read_left(const char *path, ppi_spool_header *header,
+                      struct stat *out) {
   int fd = is_own_spool(path)
                ? -1
                : ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return false;
-  bool unused = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
-                stat.st_uid == geteuid() &&
-                pread(fd, &header, sizeof header, 0) >= 0 &&
-                is_unused(&header) && !is_alive(fd);
+  memset(header, 0, sizeof *header);
+  bool left = fstat(fd, out) == 0 && S_ISREG(out->st_mode) &&
+              out->st_uid == geteuid() &&
+              pread(fd, header, sizeof *header, 0) >= 0 && !is_alive(fd);
   close(fd);
-  return unused;
+  return left;
+}
+
+bool ppi_salvage_is_unused(const char *path) {
+  ppi_spool_header header;
+  struct stat stat;
+  return read_left(path, &header, &stat) && is_unused(&header);
+}
+
+bool ppi_salvage_is_left(const char *path, struct stat *out) {
+  ppi_spool_header header;
+  return read_left(path, &header, out) &&
+         memcmp(header.magic, PPI_SPOOL_MAGIC, sizeof header.magic) == 0;
+}
+
+// Another kind of lock than the one that says that the process lives. A file
+// system that has none does without.
+bool ppi_salvage_claim(const ppi_salvage *salvage) {
+  struct stat stat;
+  if (flock(salvage->spool.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return false;
+  return fstat(salvage->spool.fd, &stat) == 0 && stat.st_nlink > 0;
 }
 
 const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage) {

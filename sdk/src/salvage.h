@@ -5,6 +5,8 @@
 #ifndef PPI_SALVAGE_H_
 #define PPI_SALVAGE_H_
 
+#include <sys/stat.h>
+
 #include "event_impl.h"
 #include "staging.h"
 
@@ -31,6 +33,12 @@ bool ppi_salvage_is_own(const ppi_salvage *salvage);
 // ppi_salvage_is_unused: a file that a process began to make its spool of and
 // died; nothing is in it.
 bool ppi_salvage_is_unused(const char *path);
+// ppi_salvage_is_left: a spool of this user's, of whatever version, whose
+// process is gone; `out` is its file.
+bool ppi_salvage_is_left(const char *path, struct stat *out);
+// ppi_salvage_claim: until it is closed nobody else claims this spool. False:
+// somebody has, or has taken it away.
+bool ppi_salvage_claim(const ppi_salvage *salvage);
 const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage);
 // NULL when no log writer had claimed it.
 const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage);

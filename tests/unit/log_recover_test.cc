@@ -56,6 +56,9 @@ extern "C" pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
 extern "C" void ppi_salvage_close(ppi_salvage *salvage) {
   delete salvage;
 }
+extern "C" bool ppi_salvage_claim(const ppi_salvage *) {
+  return true;
+}
 extern "C" bool ppi_salvage_is_own(const ppi_salvage *) {
   return spool->own;
 }
