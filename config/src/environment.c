@@ -101,16 +101,24 @@ static pprof_status word_of(const choice *of, size_t *out, pprof_error *error) {
                        ppi_quote_of(text).text);
 }
 
-pprof_status ppi_environment_enabled(bool *out, pprof_error *error) {
+static pprof_status switch_of(const char *name, bool *out, pprof_error *error) {
   static const char *const words[] = {"0",   "1",     "true", "on",
                                       "yes", "false", "off",  "no"};
   static const bool meaning[] = {false, true,  true,  true,
                                  true,  false, false, false};
   size_t word = 1;
   pprof_status status =
-      word_of(&(choice){"PPROF_ENABLE", "0 or 1", words, 8}, &word, error);
+      word_of(&(choice){name, "0 or 1", words, 8}, &word, error);
   *out = meaning[word];
   return status;
+}
+
+pprof_status ppi_environment_enabled(bool *out, pprof_error *error) {
+  return switch_of("PPROF_ENABLE", out, error);
+}
+
+pprof_status ppi_environment_reclaim(bool *out, pprof_error *error) {
+  return switch_of("PPROF_RECLAIM", out, error);
 }
 
 static const char *const levels[] = {"off", "error", "warn", "info", "debug"};

@@ -16,6 +16,8 @@ extern "C" {
 
 // ppi_environment_enabled answers what PPROF_ENABLE says; true without it.
 pprof_status ppi_environment_enabled(bool *out, pprof_error *error);
+// ppi_environment_reclaim answers what PPROF_RECLAIM says; true without it.
+pprof_status ppi_environment_reclaim(bool *out, pprof_error *error);
 // ppi_environment_apply sets what PPROF_OUTPUT and PPROF_SET give.
 pprof_status ppi_environment_apply(ppi_config *config, pprof_error *error);
 // ppi_environment_config_path answers PPROF_CONFIG, NULL when not set.

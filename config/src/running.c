@@ -81,13 +81,17 @@ pprof_status ppi_running_plain_failure(pprof_error *error, pprof_status status,
   return ppi_fail(error, status, "%s: %s", what, pprof_status_string(status));
 }
 
+// NULL: in memory.
+static const char *spool_folder(const ppi_config *config) {
+  return strcmp(config->spool.text, "memory") == 0 ? NULL : config->spool.text;
+}
+
 static pprof_status create_session(ppi_running *run, pprof_error *error) {
   const ppi_config *config = &run->config;
-  bool in_memory = strcmp(config->spool.text, "memory") == 0;
   pprof_options options = {
       .size = sizeof options,
       .memory_limit_bytes = config->memory_limit_bytes,
-      .spool_dir = in_memory ? NULL : config->spool.text,
+      .spool_dir = spool_folder(config),
       .drain_interval_us = (uint32_t)config->drain_interval_us,
       .stop_wait_ms = (uint32_t)(config->stop_wait_us / 1000),
   };
@@ -229,7 +233,10 @@ void ppi_running_destroy(ppi_running *run) {
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
                                  pprof_error *error) {
   pprof_status status = ppi_compose_load(config_path, &run->config, error);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_environment_reclaim(&run->reclaims, error);
   if (status != PPROF_STATUS_OK) return status;
+  run->reclaims = run->reclaims && run->config.reclaim;
   return ppi_running_expand_paths(run, config_path, error);
 }
 
@@ -238,6 +245,38 @@ static pprof_status limit_disk(ppi_running *run, pprof_error *error) {
   run->disk = ppi_disk_create(run->config.disk_limit_bytes);
   return run->disk ? PPROF_STATUS_OK
                    : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+static void note_reclaimed(void *user, const char *text) {
+  const ppi_running *run = user;
+  ppi_running_calls->session_note(run->session, "reclaim", text);
+}
+
+// Messages ask the environment, which is not for reclaim's thread.
+static void tell_reclaimed(ppi_running *run) {
+  char text[256];
+  if (ppi_reclaim_news(run->reclaim, text, sizeof text))
+    ppi_message(PPI_MESSAGE_WARN, "%s", text);
+}
+
+// Behind the session's start: a spool of this process's is known to be its own.
+static void start_reclaim(ppi_running *run) {
+  if (!run->reclaims) return;
+  const ppi_reclaim_options options = {
+      .folder = spool_folder(&run->config),
+      .limit_bytes = run->config.memory_limit_bytes,
+      .told = note_reclaimed,
+      .user = run};
+  run->reclaim = ppi_reclaim_start(&options);
+  tell_reclaimed(run);
+}
+
+// Before the session's stop, whose totals have the note.
+static void finish_reclaim(ppi_running *run) {
+  ppi_reclaim_finish(run->reclaim, run->config.stop_wait_us / 1000);
+  tell_reclaimed(run);
+  ppi_reclaim_destroy(run->reclaim);
+  run->reclaim = NULL;
 }
 
 pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
@@ -249,7 +288,9 @@ pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
   ppi_running_calls->open_backends(run->config.backends);
   status = ppi_running_plain_failure(
       error, ppi_running_calls->session_start(run->session), "cannot start");
-  if (status == PPROF_STATUS_OK) ppi_running_start_control(run);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_running_start_control(run);
+  start_reclaim(run);
   return status;
 }
 
@@ -284,6 +325,7 @@ static void tell_name(const ppi_running *run, pprof_error *error) {
 // after it.
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   ppi_control_hush(run->control);
+  finish_reclaim(run);
   pprof_status first = ppi_running_calls->session_stop(run->session, error);
   if (first != PPROF_STATUS_OK) tell_failure(run, first, error);
   ppi_control_stop(run->control);

@@ -11,6 +11,7 @@
 #include "compose.h"
 #include "environment.h"
 #include "part.h"
+#include "reclaim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,9 +26,11 @@ typedef struct ppi_running {
   pprof_sink *log;        // the session's; NULL: none
   pprof_sink *flight;     // the same
   ppi_disk *disk;         // NULL: no limit
+  ppi_reclaim *reclaim;   // NULL: nothing was left to be taken away
   bool injected;          // injection started it
   bool adopted;           // and the program has started it again since
   bool forked;            // in a process that was forked
+  bool reclaims;          // configuration and environment let it
   char wanted[PATH_MAX];  // what the log is to be called, where it can
   char output[PATH_MAX];
   char log_part[PATH_MAX];  // where the log is until the end

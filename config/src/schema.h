@@ -105,6 +105,7 @@ typedef struct ppi_config {
   uint64_t log;
   uint64_t memory_limit_bytes;
   ppi_config_text spool;
+  uint64_t reclaim;
   uint64_t drain_interval_us, stop_wait_us, exit_wait_us;
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;

@@ -74,6 +74,11 @@ const ppi_key ppi_keys[] = {
     {"spool", PPI_KEY_TEXT, "memory", 0, 0, NULL, AT(spool),
      "Folder where records survive a crash; `memory` takes one that lies in"
      " memory. On a disk markers can stall.", FIXED},
+    {"reclaim", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(reclaim),
+     "Whether a start recovers what processes of this user that died have left"
+     " in the folder of `spool`, and, of what it cannot recover and is more than"
+     " `memory_limit` or an eighth of that file system, gives up the oldest.",
+     FIXED},
     {"drain_interval", PPI_KEY_DURATION, "5ms", 100, 1000000, NULL,
      AT(drain_interval_us), "How often records are collected.", FIXED},
     {"stop_wait", PPI_KEY_DURATION, "1s", 1000, 60000000, NULL,

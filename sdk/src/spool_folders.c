@@ -52,12 +52,19 @@ static unsigned visit_folder(const char *folder, uid_t owner,
   return num_others;
 }
 
+size_t ppi_spool_folders(const char *out[2]) {
+  out[0] = "/dev/shm";
+  out[1] = secure_getenv("XDG_RUNTIME_DIR");
+  return out[1] && out[1][0] ? 2 : 1;
+}
+
 unsigned ppi_spool_visit(uid_t owner,
                          void (*visit)(const char *path, void *user),
                          void *user) {
-  const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
-  unsigned num_others = visit_folder("/dev/shm", owner, visit, user);
-  if (runtime_folder && runtime_folder[0])
-    num_others += visit_folder(runtime_folder, owner, visit, user);
+  const char *folders[2];
+  unsigned num_others = 0;
+  size_t num = ppi_spool_folders(folders);
+  for (size_t i = 0; i < num; i++)
+    num_others += visit_folder(folders[i], owner, visit, user);
   return num_others;
 }

@@ -5,12 +5,16 @@
 #define PPI_SPOOL_FOLDERS_H_
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// ppi_spool_folders answers how many there are, two at most. Its texts are the
+// environment's.
+size_t ppi_spool_folders(const char *out[2]);
 // ppi_spool_visit calls `visit` for what looks like a spool of `owner` in the
 // folders where a session puts it by itself. Answers how many are of others:
 // whoever is not asked for by name has no part in what this user does, root

@@ -104,6 +104,8 @@ class Case(unittest.TestCase):
     def environment(self, **changes):
         """The test's own, without what would change the outcome; None takes a variable away."""
         env = {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
+        # Not what other tests' processes leave.
+        env["PPROF_RECLAIM"] = "0"
         env.update(NVTX_INJECTION64_PATH=self.injection, PPROF_OUTPUT=self.path("%p.pplog"))
         env.update(changes)
         return {key: value for key, value in env.items() if value is not None}

@@ -87,7 +87,9 @@ class Case(unittest.TestCase):
     def environment(self, **changes):
         env = {key: value for key, value in os.environ.items()
                if not key.startswith(("PPROF_", "NVTX_", "PYTHON", "LD_"))}
+        # RECLAIM: not what other tests' processes leave.
         env.update(PYTHONPATH=PACKAGE, PYTHONDONTWRITEBYTECODE="1", PPROF_LIBRARY=LIBRARY,
+                   PPROF_RECLAIM="0",
                    PPROF_OUTPUT=self.path("%p.pplog"), PPROF_SET="memory_limit=1MiB",
                    PYTHONWARNINGS="ignore::DeprecationWarning")
         env.update(changes)

@@ -60,6 +60,7 @@ const struct {
     {"spool", "spool: /dev/shm", false},
     {"drain_interval", "drain_interval: 6ms", false},
     {"stop_wait", "stop_wait: 2s", false},
+    {"reclaim", "reclaim: false", false},
     {"exit_wait", "exit_wait: 0us", false},
     {"capture", "capture: {active: 3}", true},
     {"include", "include: [a]", true},

@@ -289,6 +289,7 @@ TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
       "log: true\n"
       "memory_limit: 3MB\n"
       "spool: \"memory\"\n"
+      "reclaim: false\n"
       "drain_interval: 1500us\n"
       "stop_wait: 1s\n"
       "exit_wait: 5s\n"

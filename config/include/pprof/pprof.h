@@ -9,6 +9,8 @@
 //   PPROF_OUTPUT     path of the log, default pprof.%h.%p.pplog; %h is the
 //                    host, %p the process id
 //   PPROF_SET        "key.path=value;..." single settings
+//   PPROF_RECLAIM    0: what processes that died have left in memory stays for
+//                    `pprof-report recover`, whatever the configuration says
 //   PPROF_NVTX       1: pprof_start has the program's NVTX calls recorded, too,
 //                    where nobody has set NVTX_INJECTION64_PATH (docs/nvtx.md)
 //   PPROF_LOG_LEVEL  messages on stderr; without it the library is silent

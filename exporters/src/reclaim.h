@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What dead processes have left in memory, taken away beside a session that has
+// started: a program that is killed again and again would fill it with spools.
+#ifndef PPI_RECLAIM_H_
+#define PPI_RECLAIM_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_reclaim_options {
+  // Of the spools; NULL: where a session puts its own by itself.
+  const char *folder;
+  // The most that a run like this one keeps in memory. A larger spool is
+  // another configuration's and left alone; this much, or an eighth of the
+  // folder's file system where that is less, may be left of what cannot be
+  // recovered.
+  uint64_t limit_bytes;
+  // Called on reclaim's thread when it is done and there is something to say.
+  void (*told)(void *user, const char *text);
+  void *user;
+} ppi_reclaim_options;
+
+typedef struct ppi_reclaim ppi_reclaim;
+
+// ppi_reclaim_start looks for spools of dead processes of this user. When there
+// are any, a thread recovers each into its run's log, the oldest first, as
+// ppi_recover_in_place does; one whose log is whole goes. While they take
+// more than may be left, those go for which that fails. Only then the call
+// waits, a moment, so that a program that dies at once does not leave more than
+// is taken away. NULL: there is nothing to do, or no thread for it.
+ppi_reclaim *ppi_reclaim_start(const ppi_reclaim_options *options);
+// ppi_reclaim_news copies what is to be said, once; false: nothing (yet).
+bool ppi_reclaim_news(ppi_reclaim *reclaim, char *out, size_t size);
+// ppi_reclaim_finish lets it end the one it is at, which it waits for so long;
+// what is not recovered then is left as it is, whatever becomes of the thread.
+void ppi_reclaim_finish(ppi_reclaim *reclaim, uint64_t wait_ms);
+// Frees it; one whose thread has not ended frees itself and tells nothing more.
+void ppi_reclaim_destroy(ppi_reclaim *reclaim);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RECLAIM_H_
