@@ -31,7 +31,6 @@
 
 enum {
   MOST_SPOOLS = 4096,  // of a folder; the others' turn is at another start
-  MOST_AT_FIRST = 8,   // looked at by who starts
   CALM_WAIT_MS = 100,
   UNUSED_S = 60,  // a file that is being made is not taken for a leftover
   NICE = 10       // low; but who waits for what it holds is not to wait long
@@ -55,6 +54,7 @@ struct ppi_reclaim {
   char text[256];
   // The thread's own from its start on.
   pthread_t thread;
+  bool own_table;
   ppi_reclaim_options options;
   char folders[2][PATH_MAX];
   size_t num_folders;
@@ -81,24 +81,37 @@ static void look_into(const char *folder,
   if (entries) closedir(entries);
 }
 
-typedef struct first_look {
-  int num;
-  bool found;
-} first_look;
-
-static bool is_first_left(const char *path, void *user) {
-  first_look *self = user;
-  struct stat stat;
-  self->found = ++self->num > MOST_AT_FIRST ||
-                ppi_salvage_is_left(path, &stat) || ppi_salvage_is_unused(path);
-  return !self->found;
+// By the name alone. Another copy of the library may have a session in this
+// process: to open its spool here, and close it, would end its lock.
+static bool is_not_another(const char *path, void *user) {
+  bool *found = user;
+  *found = !ppi_salvage_is_in_use(path);
+  return !*found;
 }
 
-static bool is_anything_left(const ppi_reclaim *self) {
-  first_look look = {0, false};
-  for (size_t i = 0; i < self->num_folders && !look.found; i++)
-    look_into(self->folders[i], is_first_left, &look);
-  return look.found;
+static bool is_any_there(const ppi_reclaim *self) {
+  bool found = false;
+  for (size_t i = 0; i < self->num_folders && !found; i++)
+    look_into(self->folders[i], is_not_another, &found);
+  return found;
+}
+
+// Without a table of descriptors of one's own: whether the process has the file
+// open.
+static bool is_open_here(const char *path) {
+  struct stat file, open_one;
+  bool found = false;
+  char name[64];
+  DIR *entries = stat(path, &file) == 0 ? opendir("/proc/self/fd") : NULL;
+  if (!entries) return true;
+  for (const struct dirent *entry = readdir(entries); entry && !found;
+       entry = readdir(entries)) {
+    snprintf(name, sizeof name, "/proc/self/fd/%.16s", entry->d_name);
+    found = stat(name, &open_one) == 0 && open_one.st_dev == file.st_dev &&
+            open_one.st_ino == file.st_ino;
+  }
+  closedir(entries);
+  return found;
 }
 
 static bool is_stopped(ppi_reclaim *self) {
@@ -120,6 +133,7 @@ static bool add(const char *path, void *user) {
   struct stat stat;
   uint64_t most = PPI_MAX(self->options.limit_bytes,
                           PPI_SPOOL_MIN_CHUNKS * (uint64_t)PPI_CHUNK_SIZE);
+  if (!self->own_table && is_open_here(path)) return !is_stopped(self);
   if (ppi_salvage_is_unused(path)) {
     remove_unused(self, path);
   } else if (ppi_salvage_is_left(path, &stat) &&
@@ -289,7 +303,7 @@ static void *run(void *argument) {
   ppi_reclaim *self = argument;
   // Neither does the program close what is opened here, nor do its children get
   // it.
-  ppi_fd_own_table(-1);
+  self->own_table = ppi_fd_own_table(-1);
   for (size_t i = 0; i < self->num_folders; i++)
     visit_folder(self, self->folders[i], i + 1 == self->num_folders);
   const reclaim_counts *counts = &self->counts;
@@ -346,7 +360,7 @@ static void wait_for(ppi_reclaim *self, const bool *what, uint64_t wait_ms) {
 ppi_reclaim *ppi_reclaim_start(const ppi_reclaim_options *options) {
   ppi_reclaim *self = create(options);
   if (!self) return NULL;
-  if (!is_anything_left(self) ||
+  if (!is_any_there(self) ||
       ppi_start_thread(&self->thread, "pprof-reclaim", run, self) != 0) {
     destroy(self);
     return NULL;

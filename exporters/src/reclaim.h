@@ -26,12 +26,13 @@ typedef struct ppi_reclaim_options {
 
 typedef struct ppi_reclaim ppi_reclaim;
 
-// ppi_reclaim_start looks for spools of dead processes of this user. When there
-// are any, a thread recovers each into its run's log, the oldest first, as
-// ppi_recover_in_place does; one whose log is whole goes. While they take
-// more than may be left, those go for which that fails. Only then the call
-// waits, a moment, so that a program that dies at once does not leave more than
-// is taken away. NULL: there is nothing to do, or no thread for it.
+// ppi_reclaim_start looks for spools but this process's own. When there are
+// any, a thread recovers each of a dead process of this user's into its run's
+// log, the oldest first, as ppi_recover_in_place does; one whose log is whole
+// goes. While they take more than may be left, those go for which that fails.
+// Only then the call waits, a moment, so that a program that dies at once does
+// not leave more than is taken away. NULL: there is nothing to do, or no thread
+// for it.
 ppi_reclaim *ppi_reclaim_start(const ppi_reclaim_options *options);
 // ppi_reclaim_news copies what is to be said, once; false: nothing (yet).
 bool ppi_reclaim_news(ppi_reclaim *reclaim, char *out, size_t size);

@@ -55,9 +55,7 @@ static bool reserve_copy(ppi_spool *spool) {
   return true;
 }
 
-// Closing a file drops this process's locks on it: one's own spool is not even
-// opened.
-static bool is_own_spool(const char *path) {
+bool ppi_salvage_is_in_use(const char *path) {
   struct stat own, other;
   int fd = ppi_recorder_in_force.serial ? ppi_recorder_in_force.spool.fd : -1;
   return fd >= 0 && fstat(fd, &own) == 0 && stat(path, &other) == 0 &&
@@ -111,7 +109,7 @@ static bool fill_front(const ppi_spool *spool) {
 
 static pprof_status open_file(ppi_spool *spool, const char *path,
                               pprof_error *error) {
-  if (is_own_spool(path))
+  if (ppi_salvage_is_in_use(path))
     return ppi_fail(error, PPROF_STATUS_BUSY,
                     "%.140s: this process is writing to it", path);
   spool->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -261,7 +259,7 @@ bool ppi_salvage_is_own(const ppi_salvage *salvage) {
 // far as it goes.
 static bool read_left(const char *path, ppi_spool_header *header,
                       struct stat *out) {
-  int fd = is_own_spool(path)
+  int fd = ppi_salvage_is_in_use(path)
                ? -1
                : ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
   if (fd < 0) return false;

@@ -33,6 +33,9 @@ bool ppi_salvage_is_own(const ppi_salvage *salvage);
 // ppi_salvage_is_unused: a file that a process began to make its spool of and
 // died; nothing is in it.
 bool ppi_salvage_is_unused(const char *path);
+// ppi_salvage_is_in_use: the spool of this process's session. Nothing is
+// opened: closing a file drops the process's locks on it.
+bool ppi_salvage_is_in_use(const char *path);
 // ppi_salvage_is_left: a spool of this user's, of whatever version, whose
 // process is gone; `out` is its file.
 bool ppi_salvage_is_left(const char *path, struct stat *out);

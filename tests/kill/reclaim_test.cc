@@ -5,17 +5,22 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pprof/mark.h>
 #include <pprof/pprof.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -351,6 +356,50 @@ TEST_F(ReclaimTest, ProcessOfAnotherNamespaceOfProcessesLives) {
   if (code == 77) GTEST_SKIP() << "no namespace of processes may be made here";
   EXPECT_EQ(0, code);
   EXPECT_EQ(5u, NumEvents(Log(0)));
+}
+
+// As old kernels and some sandboxes do; with that a thread has no table of
+// descriptors of its own.
+void RefuseCloseRange() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 436, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program = {4, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit(96);
+}
+
+// Two copies of the library may be in one process: the other's spool is not in
+// use for us, and its lock is the process's own.
+TEST_F(ReclaimTest, SpoolOfAnotherCopyInThisProcessKeepsItsLock) {
+  DieAlone(Log(0), 5);
+  const std::string spool = Spools().at(0);
+  for (const bool refuses : {false, true}) {
+    const int code = Run([&] {
+      const int fd = open(spool.c_str(), O_RDWR);
+      struct flock lock = {};
+      lock.l_type = F_WRLCK;
+      if (fcntl(fd, F_SETLK, &lock) != 0) _exit(1);
+      if (refuses) RefuseCloseRange();
+      if (!Reclaim().empty()) _exit(2);
+      const pid_t other = fork();
+      if (other == 0)
+        _exit(fcntl(open(spool.c_str(), O_RDWR), F_SETLK, &lock) == 0);
+      int status = 0;
+      if (waitpid(other, &status, 0) != other || status != 0) _exit(3);
+    });
+    EXPECT_EQ(0, code) << refuses;
+    EXPECT_TRUE(Exists(spool));
+  }
+  // What nobody has is taken there, too.
+  EXPECT_EQ(0, Run([this] {
+              RefuseCloseRange();
+              _exit(Reclaim().empty());
+            }));
+  EXPECT_FALSE(Exists(spool));
 }
 
 TEST_F(ReclaimTest, SpoolWhoseLogIsWholeGoes) {
