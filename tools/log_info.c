@@ -44,6 +44,28 @@ const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
   return NULL;
 }
 
+static pprof_status copy_texts(const ppi_text *from, size_t num, ppi_text **out,
+                               size_t *out_num) {
+  ppi_text *copies = ppi_alloc((num + 1) * sizeof(*copies));
+  if (!copies) return PPROF_STATUS_NO_MEMORY;
+  *out = copies;
+  for (; *out_num < num; ++*out_num) {
+    ppi_text *copy = &copies[*out_num];
+    copy->key = ppi_strdup(from[*out_num].key);
+    copy->value = ppi_strdup(from[*out_num].value);
+    if (!copy->key || !copy->value) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void clear_texts(ppi_text *texts, size_t num) {
+  for (size_t i = 0; i < num; i++) {
+    ppi_free((char *)texts[i].key);
+    ppi_free((char *)texts[i].value);
+  }
+  ppi_free(texts);
+}
+
 static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   struct ppi_tool_log_info *log = ((struct info_sink *)sink)->info;
   struct ppi_tool_run_info *info = ppi_grow(
@@ -52,15 +74,7 @@ static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   log->runs = info;
   info = &info[log->num_runs++];
   memset(info, 0, sizeof(*info));
-  info->texts = ppi_alloc((run->num_texts + 1) * sizeof(*info->texts));
-  if (!info->texts) return PPROF_STATUS_NO_MEMORY;
-  for (; info->num_texts < run->num_texts; info->num_texts++) {
-    ppi_text *copy = &info->texts[info->num_texts];
-    copy->key = ppi_strdup(run->texts[info->num_texts].key);
-    copy->value = ppi_strdup(run->texts[info->num_texts].value);
-    if (!copy->key || !copy->value) return PPROF_STATUS_NO_MEMORY;
-  }
-  return PPROF_STATUS_OK;
+  return copy_texts(run->texts, run->num_texts, &info->texts, &info->num_texts);
 }
 
 // The place of definition (kind, id), made when it is new. NULL: no memory.
@@ -138,7 +152,10 @@ static pprof_status info_finish(pprof_sink *sink, const pprof_totals *totals) {
   for (unsigned key = 0; key < PPI_NUM_TOTALS; key++)
     info->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
-  return PPROF_STATUS_OK;
+  // A run has totals once.
+  return info->notes ? PPROF_STATUS_OK
+                     : copy_texts(totals->notes, totals->num_notes,
+                                  &info->notes, &info->num_notes);
 }
 
 static void count_block(struct ppi_tool_run_info *run,
@@ -280,14 +297,11 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
 }
 
 static void clear_run(struct ppi_tool_run_info *run) {
-  for (size_t i = 0; i < run->num_texts; i++) {
-    ppi_free((char *)run->texts[i].key);
-    ppi_free((char *)run->texts[i].value);
-  }
+  clear_texts(run->texts, run->num_texts);
+  clear_texts(run->notes, run->num_notes);
   for (size_t i = 0; i < run->num_definitions; i++)
     ppi_free(run->definitions[i].name);
   for (size_t i = 0; i < PPI_TOOL_NUM_KINDS; i++) ppi_free(run->places[i]);
-  ppi_free(run->texts);
   ppi_free(run->definitions);
   ppi_free(run->windows);
 }

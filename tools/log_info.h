@@ -38,7 +38,9 @@ struct ppi_tool_run_info {
   ppi_log_damage damage;
   struct ppi_tool_blocks blocks[PPI_TOOL_NUM_TYPES];  // by ppi_log_type
   ppi_text *texts;
-  size_t num_texts, texts_capacity;
+  size_t num_texts;
+  ppi_text *notes;  // of its totals
+  size_t num_notes;
   // The latest of each (kind, id), in the order of first appearance.
   struct ppi_tool_definition *definitions;
   size_t num_definitions, definitions_capacity;

@@ -189,6 +189,11 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
                     info->damage.num_missing);
   for (size_t i = 0; i < info->num_texts; i++)
     put_text(info->texts[i].key, info->texts[i].value, out);
+  for (size_t i = 0; i < info->num_notes; i++) {
+    char key[64];
+    snprintf(key, sizeof(key), "note %.40s", info->notes[i].key);
+    put_text(key, info->notes[i].value, out);
+  }
   put_block_rows(info, out);
   put_definition_rows(info, out);
   put_window_rows(info, out);
@@ -251,6 +256,18 @@ static void put_windows(const struct ppi_tool_run_info *info, ppi_page *out) {
   ppi_page_text(out, "]");
 }
 
+static void put_notes(const struct ppi_tool_run_info *info, ppi_page *out) {
+  ppi_page_text(out, ",\"notes\":[");
+  for (size_t i = 0; i < info->num_notes; i++) {
+    ppi_page_text(out, i ? ",{\"key\":" : "{\"key\":");
+    ppi_page_json(out, info->notes[i].key);
+    ppi_page_text(out, ",\"text\":");
+    ppi_page_json(out, info->notes[i].value);
+    ppi_page_text(out, "}");
+  }
+  ppi_page_text(out, "]");
+}
+
 static void put_json(const struct ppi_tool_log_info *log, size_t at,
                      ppi_page *out) {
   const struct ppi_tool_run_info *info = &log->runs[at];
@@ -287,6 +304,7 @@ static void put_json(const struct ppi_tool_log_info *log, size_t at,
     ppi_page_json(out, info->texts[i].value);
   }
   ppi_page_text(out, "}");
+  if (info->num_notes) put_notes(info, out);
   put_blocks(info, out);
   put_number("sites", info->num_of_kind[PPROF_DEFINITION_SITE], out);
   put_number("categories", info->num_of_kind[PPROF_DEFINITION_CATEGORY], out);
