@@ -20,6 +20,7 @@
 #include "inject.h"
 #include "mem.h"
 #include "start_thread.h"
+#include "thread.h"
 
 // Not a plain one: a library that a start loads may call NVTX, and thereby
 // injection, on the same thread.
@@ -181,6 +182,7 @@ pprof_status pprof_start(const char *config_path, pprof_error *error) {
   if (status == PPROF_STATUS_OK && !enabled) return PPROF_STATUS_OK;
   if (ppi_window_completing())
     return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
+  ppi_thread_look();
   point_nvtx_here();
   if (status == PPROF_STATUS_OK)
     status = ppi_environment_log_level(&level, &own);
@@ -208,6 +210,7 @@ pprof_status pprof_stop(pprof_error *error) {
   // A stop waits for the thread of these.
   if (ppi_window_completing())
     return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
+  ppi_thread_look();
   if (!take_lock())
     return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
   pprof_status status = stop_own(&own);

@@ -4,6 +4,7 @@
 // choice of sites, watched markers. On whichever thread does so.
 #include <string.h>
 
+#include "masked.h"
 #include "windows.h"
 
 // A rule that was there already goes on where it is.
@@ -181,9 +182,10 @@ uint32_t ppi_capture_begun(uint32_t site) {
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
   if (!name) return 0;
   uint32_t answer = 0;
-  pthread_mutex_lock(&session->steps.mutex);
+  sigset_t before;
+  ppi_lock_masked(&session->steps.mutex, &before);
   if (session->steps.is_live) answer = begun(session, name);
-  pthread_mutex_unlock(&session->steps.mutex);
+  ppi_unlock_masked(&session->steps.mutex, &before);
   return answer;
 }
 
@@ -192,7 +194,8 @@ void ppi_capture_ended(uint32_t site) {
   const char *name =
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
   if (!name) return;
-  pthread_mutex_lock(&session->steps.mutex);
+  sigset_t before;
+  ppi_lock_masked(&session->steps.mutex, &before);
   if (session->steps.is_live) ended(session, name);
-  pthread_mutex_unlock(&session->steps.mutex);
+  ppi_unlock_masked(&session->steps.mutex, &before);
 }

@@ -235,10 +235,10 @@ static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
     return false;
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
-  if (!thread || thread->busy) return false;
+  if (!thread || ppi_is_inside(thread)) return false;
   *out_lane = ppi_enter(out_thread, PPI_ADDS);
   if (*out_lane) return true;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
   if (serial) {

@@ -262,7 +262,8 @@ static bool has_own_streams(uint32_t domain) {
 void pprof_inject_device_begin_(const pprof_inject_place_ *place) {
   ppi_thread *thread = ppi_thread_self;
   pprof_site site = {"", 0, 0, 0, {0, 0}};
-  if (!thread || thread->busy || has_own_streams(place->domain)) return;
+  if (!thread || ppi_is_inside(thread) || has_own_streams(place->domain))
+    return;
   // One push may be timed on several streams.
   end_beside(thread, place->domain, place->level + 1);
   if (!innermost_site(place, &site)) return;

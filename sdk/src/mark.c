@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "emit.h"
 #include "mark_frame.h"
+#include "masked.h"
 
 static inline ppi_spool *spool_in_force(void) {
   return &ppi_recorder_in_force.spool;
@@ -20,6 +21,14 @@ static __attribute__((noinline)) bool make_room(ppi_spool *spool,
   while (PPI_HEAD(lane->commit) + slots > lane->capacity)
     if (!ppi_lane_extend(spool, lane)) return false;
   return true;
+}
+
+static bool deepen(ppi_spool *spool, ppi_lane *lane) {
+  sigset_t before;
+  ppi_mask_signals(&before);
+  bool is_deeper = ppi_lane_deepen(spool, lane);
+  ppi_unmask_signals(&before);
+  return is_deeper;
 }
 
 // Beyond what a frame is there for, only counts keep the balance.
@@ -78,7 +87,7 @@ __attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
   uint64_t word = lane->commit;
   uint32_t depth = ppi_lane_depth(lane);
   uint8_t flags = last ? PPI_FRAME_LAST : 0;
-  bool has_frame = depth < lane->num_frames || ppi_lane_deepen(spool, lane);
+  bool has_frame = depth < lane->num_frames || deepen(spool, lane);
   if (site & PPI_SITE_EXCLUDED) {
     push_balance(lane, site, flags | PPI_FRAME_EXCLUDED);
   } else if (site == 0 || !has_frame || depth >= PPI_MAX_FRAMES ||

@@ -315,9 +315,10 @@ const ppi_definition_record *ppi_names_site_record(ppi_names *names,
                                                    uint32_t id) {
   const ppi_definition_record *record = record_of(names, id);
   if (PPI_LIKELY(record)) return record;
-  pthread_mutex_lock(&names->mutex);
+  sigset_t before;
+  ppi_lock_masked(&names->mutex, &before);
   record = record_of(names, id);
-  pthread_mutex_unlock(&names->mutex);
+  ppi_unlock_masked(&names->mutex, &before);
   return record;
 }
 
@@ -445,9 +446,10 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
   uint32_t id = find(names, name, name_len, category, hash, &at);
   if (id) return id;
-  pthread_mutex_lock(&names->mutex);
+  sigset_t before;
+  ppi_lock_masked(&names->mutex, &before);
   id = intern_locked(names, name, category, color);
-  pthread_mutex_unlock(&names->mutex);
+  ppi_unlock_masked(&names->mutex, &before);
   return id;
 }
 
@@ -460,10 +462,11 @@ static bool may_define(const ppi_names *names, pprof_definition_kind kind) {
 }
 
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
-  pthread_mutex_lock(&names->mutex);
+  sigset_t before;
+  ppi_lock_masked(&names->mutex, &before);
   bool done = may_define(names, definition->kind) &&
               append(names, definition, NULL) != 0;
-  pthread_mutex_unlock(&names->mutex);
+  ppi_unlock_masked(&names->mutex, &before);
   return done;
 }
 

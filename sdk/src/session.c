@@ -238,8 +238,8 @@ static bool wait_until_quiet(uint32_t wait_ms) {
 static void attach_devices_now(void) {
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
-  if (!thread || thread->busy) return;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  if (!thread || ppi_is_inside(thread)) return;
+  ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
     ppi_collector_ask(pprof_session_current(), 200);
@@ -265,6 +265,7 @@ static pprof_status start_locked(pprof_session *session) {
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->options.stop_wait_ms))
     return PPROF_STATUS_BUSY;
+  ppi_epoch_publish(0);  // who was waited for needs no waking any more
   ppi_thread_forget_lanes();
   session->pid = (uint32_t)getpid();
   status = prepare(session);
@@ -291,6 +292,7 @@ static pprof_status start_locked(pprof_session *session) {
 pprof_status pprof_session_start(pprof_session *session) {
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
+  ppi_thread_look();
   void (*yield)(void) = __atomic_load_n(&current.yield, __ATOMIC_ACQUIRE);
   pprof_session *running = pprof_session_current();
   if (yield && running && running != session) yield();
@@ -325,6 +327,8 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   release(session);
   session->phase = PPI_SESSION_STOPPED;
   __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
+  // Should the marker have been left by a jump, its thread's next one finds it.
+  if (session->stuck) ppi_epoch_wake();
   if (session->result != PPROF_STATUS_OK) tell_failure(session, error);
   return session->result;
 }
@@ -332,6 +336,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
 pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
+  ppi_thread_look();
   pthread_mutex_lock(&current.mutex);
   pprof_status status = stop_locked(session, error);
   pthread_mutex_unlock(&current.mutex);

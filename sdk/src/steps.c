@@ -3,6 +3,7 @@
 // Steps: pprof_step on the program's threads, and the range of the step that is
 // open, which windows begin and cut, too.
 #include "emit.h"
+#include "masked.h"
 #include "pending.h"
 #include "windows.h"
 
@@ -82,14 +83,15 @@ void pprof_step(uint64_t num_items) {
   if (!thread) thread = ppi_thread_attach();
   // Busy as in any marker: a stop waits for this step, and a step inside a
   // signal handler that interrupted a marker is left out.
-  if (!thread || thread->busy) return;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  if (!thread || ppi_is_inside(thread)) return;
+  ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE)) {
     session = pprof_session_current();
-    pthread_mutex_lock(&session->steps.mutex);
+    sigset_t before;
+    ppi_lock_masked(&session->steps.mutex, &before);
     if (session->steps.is_live) next_step(session, num_items);
-    pthread_mutex_unlock(&session->steps.mutex);
+    ppi_unlock_masked(&session->steps.mutex, &before);
   }
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "emit.h"
+#include "masked.h"
 
 uint32_t pprof_epoch_;
 // The library's own, where pprof_epoch_ is a copy in the program (without
@@ -51,7 +52,7 @@ static struct {
 
 // Stands in while a thread is being attached, so that a signal handler's
 // marker finds a busy thread and not a half-made one.
-static ppi_thread attaching = {.busy = 1};
+static ppi_thread attaching = {.busy = UINTPTR_MAX};
 
 static void leave_process_lanes(void *block);
 static void leave(ppi_thread *thread);
@@ -128,6 +129,12 @@ void ppi_epoch_publish(uint32_t epoch) {
   __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);
+}
+
+// The inline parts go on asking pprof_epoch_, which others take for "it
+// records".
+void ppi_epoch_wake(void) {
+  __atomic_store_n(&ppi_epoch_near, ppi_epoch_next(), __ATOMIC_RELEASE);
 }
 
 uint32_t ppi_epoch_next(void) {
@@ -211,6 +218,8 @@ static ppi_thread *take_block(void) {
 }
 
 ppi_thread *ppi_thread_attach(void) {
+  sigset_t before;
+  ppi_mask_signals(&before);
   ppi_thread_self = &attaching;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   ppi_thread *thread = NULL;
@@ -221,7 +230,42 @@ ppi_thread *ppi_thread_attach(void) {
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   ppi_thread_self = thread;
+  ppi_unmask_signals(&before);
   return thread;
+}
+
+// Between where a marker was called and where it asks, in a build in which
+// nothing is inlined. A handler's frame is larger.
+#ifdef __OPTIMIZE__
+#define OWN_FRAMES 0
+#else
+#define OWN_FRAMES 512
+#endif
+
+// A handler runs below what it interrupts, or on the thread's other stack. So
+// whoever is called from where a marker stands, or from further up, is behind
+// that marker's end; and so is whoever is not on the other stack while a marker
+// stands there, for handlers only leave it by returning or by a jump. A stack
+// of the program's own making is none of these: what is below may be a handler,
+// and is taken for one.
+bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here) {
+  uintptr_t stood = thread->busy;
+  stack_t other;
+  if (sigaltstack(NULL, &other) != 0) return false;
+  bool is_there = other.ss_flags & SS_ONSTACK;
+  bool stood_there = !(other.ss_flags & SS_DISABLE) &&
+                     stood - (uintptr_t)other.ss_sp < other.ss_size;
+  if (is_there == stood_there ? here + OWN_FRAMES < stood : is_there)
+    return false;
+  ppi_thread_interrupted(thread);
+  ppi_leave(thread);
+  return true;
+}
+
+void ppi_thread_look(void) {
+  ppi_thread *thread = ppi_thread_self;
+  if (thread && thread->busy)
+    ppi_thread_was_left(thread, (uintptr_t)__builtin_dwarf_cfa());
 }
 
 static void copy_name(char to[PPI_THREAD_NAME], const char *name) {
@@ -281,7 +325,7 @@ uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
 // collector. A marker in a later TLS destructor attaches the thread anew.
 static void leave(ppi_thread *thread) {
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   ppi_thread_leave_lanes(thread, epoch);
@@ -361,20 +405,21 @@ static bool remember_name(uint32_t tid, const char *name) {
 }
 
 static void name_other(uint32_t tid, const char *name, bool *out_kept) {
-  pthread_mutex_lock(&threads.mutex);
+  sigset_t before;
+  ppi_lock_masked(&threads.mutex, &before);
   *out_kept = remember_name(tid, name);
   bool live = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) != 0;
   for (ppi_thread *thread = threads.list; live && thread; thread = thread->next)
     if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) == 1 &&
         thread->tid == tid)
       ppi_thread_define_lanes(thread, name);
-  pthread_mutex_unlock(&threads.mutex);
+  ppi_unlock_masked(&threads.mutex, &before);
 }
 
 bool ppi_thread_name_os(uint32_t tid, const char *name) {
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
-  if (!thread || thread->busy) return false;
+  if (!thread || ppi_is_inside(thread)) return false;
   if (tid == thread->tid) {
     name_self(thread, name);
     return true;
@@ -382,7 +427,7 @@ bool ppi_thread_name_os(uint32_t tid, const char *name) {
   bool kept = false;
   // Busy: the session stays meanwhile, and a signal handler's marker does not
   // wait for the lock that its own thread holds.
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   name_other(tid, name, &kept);
   ppi_leave(thread);

@@ -82,7 +82,9 @@ typedef struct ppi_beside {
 } ppi_beside;
 
 typedef struct ppi_thread {
-  uint32_t busy;  // owner stores, others read after a membarrier
+  // Where on the stack the marker stands that the thread is inside of, 0: none.
+  // Owner stores, others read after a membarrier.
+  uintptr_t busy;
   // Owner: the epoch in which `lane` was found to be in order, PPI_NO_EPOCH:
   // look again. A marker in that epoch needs to ask nothing else.
   uint32_t lane_epoch;
@@ -147,6 +149,9 @@ extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
 pprof_status ppi_thread_init(void);
 // ppi_epoch_publish sets all copies.
 void ppi_epoch_publish(uint32_t epoch);
+// ppi_epoch_wake has markers look at their thread although nothing records, so
+// that one which a jump has left is found; until the next epoch is published.
+void ppi_epoch_wake(void);
 // ppi_epoch_next answers an epoch that this process never used.
 uint32_t ppi_epoch_next(void);
 
@@ -188,6 +193,37 @@ static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
                          __ATOMIC_ACQUIRE);
 }
 
+// ppi_stand says that the calling thread is inside a marker, and where: one
+// store of the stack pointer, which costs what a constant would. What may be
+// moved behind it needs a fence.
+static inline __attribute__((always_inline)) void ppi_stand(
+    ppi_thread *thread) {
+#if defined(__x86_64__)
+  __asm__ volatile("mov %%rsp, %0" : "=m"(thread->busy));
+#elif defined(__aarch64__)
+  uintptr_t here;
+  __asm__ volatile("mov %0, sp" : "=r"(here));
+  __atomic_store_n(&thread->busy, here, __ATOMIC_RELAXED);
+#else
+  __atomic_store_n(&thread->busy, (uintptr_t)__builtin_frame_address(0),
+                   __ATOMIC_RELAXED);
+#endif
+}
+// ppi_thread_was_left: has a jump out of a signal handler (siglongjmp) left the
+// marker that the calling thread is said to be inside of? `here`: where the
+// caller was called. Then the thread is in none from here on, and that is
+// counted. False also where it cannot tell.
+bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here);
+// ppi_thread_look asks this for calls that are made in no handler, before they
+// wait for threads inside markers.
+void ppi_thread_look(void);
+// ppi_is_inside: is the calling thread inside a marker?
+static inline __attribute__((always_inline)) bool ppi_is_inside(
+    ppi_thread *thread) {
+  return PPI_UNLIKELY(thread->busy) &&
+         !ppi_thread_was_left(thread, (uintptr_t)__builtin_dwarf_cfa());
+}
+
 // Unlikely only in that what follows lies in its way.
 static inline bool ppi_is_off(void) {
   return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
@@ -205,11 +241,12 @@ typedef struct ppi_entry {
   ppi_lane *lane;
   uint32_t epoch;
 } ppi_entry;
-static inline bool ppi_enter_usual(ppi_entry *out) {
+static inline __attribute__((always_inline)) bool ppi_enter_usual(
+    ppi_entry *out) {
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread) || PPI_UNLIKELY(thread->busy)) return false;
   // As in ppi_become_busy and ppi_enter.
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  ppi_stand(thread);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -225,27 +262,28 @@ static inline bool ppi_enter_usual(ppi_entry *out) {
 
 // ppi_become_busy answers the calling thread, busy from here on; NULL when
 // nothing records, or when this marker interrupts another one.
-static inline ppi_thread *ppi_become_busy(ppi_intent intent) {
+static inline __attribute__((always_inline)) ppi_thread *ppi_become_busy(
+    ppi_intent intent) {
   if (ppi_is_off()) return NULL;
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread)) {
     thread = ppi_thread_attach();
     if (!thread) return NULL;
   }
-  if (PPI_UNLIKELY(thread->busy)) {
+  if (ppi_is_inside(thread)) {
     if (ppi_is_counted(intent)) ppi_thread_interrupted(thread);
     return NULL;
   }
   // busy, then the epoch: pairs with the stop's epoch = 0, membarrier, busy.
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  ppi_stand(thread);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   return thread;
 }
 
 // ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
 // nothing is to be recorded, and then the thread is not busy.
-static inline uint32_t ppi_begin_marker(ppi_thread **out_thread,
-                                        ppi_intent intent) {
+static inline __attribute__((always_inline)) uint32_t ppi_begin_marker(
+    ppi_thread **out_thread, ppi_intent intent) {
   ppi_thread *thread = ppi_become_busy(intent);
   if (!thread) return 0;
   if (PPI_UNLIKELY(thread->fence)) __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -263,7 +301,8 @@ static inline bool ppi_lane_is_of(const ppi_lane *lane, uint32_t epoch) {
 
 // ppi_enter begins a marker: NULL when nothing is to be recorded, else the
 // lane; ppi_leave must follow.
-static inline ppi_lane *ppi_enter(ppi_thread **out_thread, ppi_intent intent) {
+static inline __attribute__((always_inline)) ppi_lane *ppi_enter(
+    ppi_thread **out_thread, ppi_intent intent) {
   ppi_thread *thread = ppi_become_busy(intent);
   if (PPI_UNLIKELY(!thread)) return NULL;
   *out_thread = thread;
@@ -281,8 +320,8 @@ static inline ppi_lane *ppi_enter(ppi_thread **out_thread, ppi_intent intent) {
 
 // ppi_enter_in is ppi_enter for the thread's stack in an NVTX domain; domain 0
 // is the thread's own.
-static inline ppi_lane *ppi_enter_in(uint32_t domain, ppi_thread **out_thread,
-                                     ppi_intent intent) {
+static inline __attribute__((always_inline)) ppi_lane *ppi_enter_in(
+    uint32_t domain, ppi_thread **out_thread, ppi_intent intent) {
   if (domain == 0) return ppi_enter(out_thread, intent);
   uint32_t epoch = ppi_begin_marker(out_thread, intent);
   if (PPI_UNLIKELY(epoch == 0)) return NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture.h"
+#include "masked.h"
 #include "thread_impl.h"
 
 // Who took the lane in each place last; whether it still has it, it says
@@ -103,6 +104,8 @@ static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
 static ppi_lane *join_session(ppi_thread *thread, const place *at,
                               uint32_t epoch) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
+  sigset_t before;
+  ppi_mask_signals(&before);
   // A checkpoint does not trust a look at this thread until its lane is here.
   __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
   ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
@@ -120,6 +123,7 @@ static ppi_lane *join_session(ppi_thread *thread, const place *at,
     __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
+  ppi_unmask_signals(&before);
   return lane;
 }
 
@@ -132,15 +136,22 @@ static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
 }
 
 // The collector may be cutting this very stack; whoever swaps the edge word
-// does it.
+// does it, and to the end.
+static bool cut(ppi_lane *lane, uint32_t stack_epoch, uint32_t epoch) {
+  sigset_t before;
+  ppi_mask_signals(&before);
+  bool is_mine =
+      __atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  if (is_mine) ppi_lane_cut(&ppi_recorder_in_force.spool, lane, epoch);
+  ppi_unmask_signals(&before);
+  return is_mine;
+}
+
 static ppi_lane *follow(ppi_lane *lane, uint32_t epoch, ppi_intent intent) {
   uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
-  if (stack_epoch == epoch) return lane;
-  if (!__atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return lose(lane, intent);
-  ppi_lane_cut(&ppi_recorder_in_force.spool, lane, epoch);
-  return lane;
+  if (stack_epoch == epoch || cut(lane, stack_epoch, epoch)) return lane;
+  return lose(lane, intent);
 }
 
 bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "masked.h"
 #include "notes.h"
 
 #define MILLISECOND_NS 1000000
@@ -270,33 +271,21 @@ void ppi_windows_begin(pprof_session *session) {
 
 // The program's thread is in no marker here: a handler that steps would wait
 // for the mutex that its own thread has.
-static void lock_masked(ppi_steps *steps, sigset_t *before) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, before);
-  pthread_mutex_lock(&steps->mutex);
-}
-
-static void unlock_masked(ppi_steps *steps, const sigset_t *before) {
-  pthread_mutex_unlock(&steps->mutex);
-  pthread_sigmask(SIG_SETMASK, before, NULL);
-}
-
 void ppi_windows_publish(pprof_session *session) {
   ppi_steps *steps = &session->steps;
   sigset_t before;
-  lock_masked(steps, &before);
+  ppi_lock_masked(&steps->mutex, &before);
   steps->is_live = steps->was_live = true;
   __atomic_store_n(ppi_epoch_page + 1, ppi_recorder_in_force.serial,
                    __ATOMIC_RELEASE);
   ppi_epoch_publish(steps->epoch);
-  unlock_masked(steps, &before);
+  ppi_unlock_masked(&steps->mutex, &before);
 }
 
 void ppi_windows_end(pprof_session *session) {
   ppi_steps *steps = &session->steps;
   sigset_t before;
-  lock_masked(steps, &before);
+  ppi_lock_masked(&steps->mutex, &before);
   session->stop_ticks = ppi_clock_ticks();
   steps->had_none = steps->next_window == 0;
   ppi_edge edge = {.ticks = session->stop_ticks,
@@ -311,7 +300,7 @@ void ppi_windows_end(pprof_session *session) {
   ppi_windows_forget(session);
   ppi_epoch_publish(0);
   __atomic_store_n(ppi_epoch_page + 1, 0, __ATOMIC_RELEASE);
-  unlock_masked(steps, &before);
+  ppi_unlock_masked(&steps->mutex, &before);
 }
 
 void ppi_windows_forget(pprof_session *session) {
