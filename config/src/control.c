@@ -432,14 +432,15 @@ pprof_status ppi_control_start(const ppi_control_options *options,
   if (!options->socket && !options->signal && !options->touch_path &&
       !options->reload_path)
     return PPROF_STATUS_OK;
+  char why[160];
   ppi_control *control = create(options, actions);
   if (!control) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   pprof_status status = open_all(control, error);
   bool useless = status == PPROF_STATUS_OK && control->socket < 0 &&
                  control->signal < 0 && !looks(control);
   if (status == PPROF_STATUS_OK && !useless && create_thread(control) != 0)
-    status = ppi_fail(error, PPROF_STATUS_NO_MEMORY,
-                      "no thread can be made for 'control'");
+    status = ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s",
+                      ppi_describe_no_memory(why, sizeof why));
   if (status != PPROF_STATUS_OK || useless) {
     destroy(control);
     return status;

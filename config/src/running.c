@@ -13,6 +13,7 @@
 #include "inject.h"
 #include "log_writer.h"
 #include "mem.h"
+#include "start_thread.h"
 
 static void open_backends(uint64_t backends) {
   if (backends & PPI_CONFIG_BACKEND_CPU)
@@ -76,8 +77,10 @@ void ppi_compose_set_calls(const ppi_compose_calls *replacement) {
 pprof_status ppi_running_plain_failure(pprof_error *error, pprof_status status,
                                        const char *what) {
   if (status == PPROF_STATUS_OK) return status;
+  char why[160];
   if (status == PPROF_STATUS_NO_MEMORY)
-    return ppi_fail(error, status, "out of memory");
+    return ppi_fail(error, status, "%s",
+                    ppi_describe_no_memory(why, sizeof why));
   return ppi_fail(error, status, "%s: %s", what, pprof_status_string(status));
 }
 

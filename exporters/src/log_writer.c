@@ -14,6 +14,7 @@
 
 #include "base_impl.h"
 #include "codec.h"
+#include "descriptor.h"
 #include "log_block.h"
 #include "log_budget.h"
 #include "log_contents.h"
@@ -23,6 +24,7 @@
 #include "mem.h"
 #include "part.h"
 #include "rotate.h"
+#include "start_thread.h"
 
 enum {
   // A group of blocks takes at most three of the longest, and the end of the
@@ -56,25 +58,56 @@ typedef struct log_writer {
   uint64_t limit_ms;
   pprof_status status;  // the first failure
   pprof_error error;
+  // Who the program was when the log was begun, and where its root is.
+  uid_t user;
+  ppi_fd_id root;
+  char why[160];  // what has changed since
 } log_writer;
 
 static log_writer *writer_of(pprof_sink *sink) {
   return (log_writer *)sink;
 }
 
+static ppi_fd_id find_root(void) {
+  struct stat root;
+  if (stat("/", &root) != 0) return (ppi_fd_id){0};
+  return (ppi_fd_id){root.st_dev, root.st_ino};
+}
+
+static bool has_other_root(const log_writer *writer) {
+  ppi_fd_id now = find_root();
+  return now.device != writer->root.device || now.inode != writer->root.inode;
+}
+
+// A program that has become another user, or has another root, cannot come to
+// its files any more; they are there.
+static const char *reason(log_writer *writer, int error) {
+  if (error == ENOENT && has_other_root(writer))
+    return "the program has another root (chroot); 'pprof-report recover' "
+           "finds it";
+  if ((error != EACCES && error != EPERM) || geteuid() == writer->user)
+    return ppi_log_loss_reason(error);
+  snprintf(writer->why, sizeof writer->why,
+           "%s as user %u; as user %u 'pprof-report recover' makes the log",
+           strerror(error), (unsigned)geteuid(), (unsigned)writer->user);
+  return writer->why;
+}
+
 static pprof_status fail_io(log_writer *writer, int error) {
   if (writer->status == PPROF_STATUS_OK)
-    writer->status =
-        ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
-                 writer->part.part_path, ppi_log_loss_reason(error));
+    writer->status = ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
+                              writer->part.part_path, reason(writer, error));
   return writer->status;
 }
 
 static pprof_status fail(log_writer *writer, pprof_status status) {
+  char why[160];
   if (writer->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
     writer->status =
         ppi_fail(&writer->error, status, "%s: %s", writer->part.part_path,
-                 pprof_status_string(status));
+                 status == PPROF_STATUS_NO_MEMORY
+                     ? ppi_describe_no_memory(why, sizeof why)
+                     : pprof_status_string(status));
   return writer->status;
 }
 
@@ -380,10 +413,9 @@ static pprof_status tell_totals(log_writer *writer,
 }
 
 static void name_loss(log_writer *writer, int error, uint64_t num) {
-  writer->status =
-      ppi_fail(&writer->error, PPROF_STATUS_IO,
-               "%s: %s; %llu records are not in it", writer->part.part_path,
-               ppi_log_loss_reason(error), (unsigned long long)num);
+  writer->status = ppi_fail(
+      &writer->error, PPROF_STATUS_IO, "%s: %s; %llu records are not in it",
+      writer->part.part_path, reason(writer, error), (unsigned long long)num);
 }
 
 // The disk has ended the log: the file says so where it can still be written,
@@ -432,7 +464,7 @@ static int settle(log_writer *writer) {
 
 static void give_name(log_writer *writer) {
   int error = settle(writer);
-  if (error == ENOENT)
+  if (error == ENOENT && !has_other_root(writer))
     name_loss(writer, error,
               ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
   else if (error)
@@ -530,6 +562,8 @@ pprof_status ppi_log_writer_create(const char *path,
   writer->limit_ms = DEFAULT_LIMIT_MS;
   writer->segment_bytes = rotation ? rotation->segment_bytes : 0;
   writer->wanted = ppi_strdup(path);
+  writer->user = geteuid();
+  writer->root = find_root();
   pprof_status status =
       writer->wanted ? open_writer(writer, path, error)
                      : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");

@@ -15,6 +15,7 @@
 #include "notes.h"
 #include "range_slots.h"
 #include "session_state.h"
+#include "start_thread.h"
 #include "totals.h"
 #include "window_sinks.h"
 #include "windows.h"
@@ -309,8 +310,12 @@ static void tell_failure(const pprof_session *session, pprof_error *error) {
     ppi_fail(error, session->result, "%s", text);
     return;
   }
-  ppi_fail(error, session->result, "a sink failed: %s",
-           pprof_status_string(session->result));
+  if (session->result == PPROF_STATUS_NO_MEMORY)
+    ppi_fail(error, session->result, "%s",
+             ppi_describe_no_memory(text, sizeof text));
+  else
+    ppi_fail(error, session->result, "a sink failed: %s",
+             pprof_status_string(session->result));
 }
 
 static pprof_status stop_locked(pprof_session *session, pprof_error *error) {

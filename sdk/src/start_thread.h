@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which threads of the library's own begin.
+// The one way in which threads of the library's own begin, and what is said
+// where there is no memory for something, or no thread.
 #ifndef PPI_START_THREAD_H_
 #define PPI_START_THREAD_H_
 
 #include <pthread.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,6 +16,10 @@ extern "C" {
 // signals. Answers 0 or errno.
 int ppi_start_thread(pthread_t *out, const char *name, void *(*run)(void *),
                      void *argument);
+
+// ppi_describe_no_memory says why the last call was answered NO_MEMORY: no
+// thread can be made, or a limit leaves no room. Answers `text`.
+const char *ppi_describe_no_memory(char *text, size_t size);
 
 #ifdef __cplusplus
 }
