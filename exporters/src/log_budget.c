@@ -113,7 +113,7 @@ uint64_t ppi_log_budget_num_dropped(const ppi_log_budget *budget) {
 }
 
 pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
-                                   const ppi_rotate *rotate,
+                                   ppi_rotate *rotate,
                                    const pprof_totals *totals,
                                    ppi_log_assembler *assembler) {
   char text[128];
@@ -136,6 +136,8 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
   pprof_status status = ppi_rotate_totals(rotate, &budget->dropped, totals,
                                           &items, &mine.num_items);
   mine.items = items;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rotate_tell_lanes(rotate, &mine, assembler);
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_totals(assembler, &mine);
   ppi_free(items);

@@ -40,7 +40,7 @@ pprof_status ppi_log_budget_drop(ppi_log_budget *budget,
                                  const pprof_batch *batch);
 // Writes the run's totals as those of what is in the log.
 pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
-                                   const ppi_rotate *rotate,
+                                   ppi_rotate *rotate,
                                    const pprof_totals *totals,
                                    ppi_log_assembler *assembler);
 uint64_t ppi_log_budget_num_dropped(const ppi_log_budget *budget);

@@ -100,7 +100,7 @@ pprof_status ppi_log_loss_settle(ppi_log_loss *loss, ppi_log_budget *budget,
 
 pprof_status ppi_log_loss_speak(ppi_log_loss *loss,
                                 const ppi_log_budget *budget,
-                                const ppi_rotate *rotate,
+                                ppi_rotate *rotate,
                                 const ppi_log_loss_rest *rest,
                                 const pprof_totals *totals) {
   uint64_t num_closed = rest->assembler->next_number;
@@ -119,12 +119,12 @@ static uint64_t num_recorded(const ppi_tally *tally) {
   return sum;
 }
 
-bool ppi_log_loss_turn(ppi_log_loss *loss, const ppi_tally *earlier) {
+bool ppi_log_loss_turn(ppi_log_loss *loss, uint64_t num_earlier) {
   uint64_t *grown = ppi_grow(loss->ended, &loss->ended_capacity,
                              loss->num_ended + 1, sizeof *grown);
   if (!grown) return false;
   loss->ended = grown;
-  grown[loss->num_ended++] = num_recorded(earlier);
+  grown[loss->num_ended++] = num_earlier;
   return true;
 }
 

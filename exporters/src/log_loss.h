@@ -39,9 +39,9 @@ typedef struct ppi_log_loss_rest {
 // Counts what the log is told of. Lanes that no session has count for nothing.
 // False when out of memory.
 bool ppi_log_loss_note(ppi_log_loss *loss, const pprof_batch *batch);
-// A segment has ended; `earlier` is what all of them hold. False when out of
-// memory.
-bool ppi_log_loss_turn(ppi_log_loss *loss, const ppi_tally *earlier);
+// A segment has ended; all of them hold `num_earlier` records. False when out
+// of memory.
+bool ppi_log_loss_turn(ppi_log_loss *loss, uint64_t num_earlier);
 // Whether blocks that were closed go anywhere but to the file.
 bool ppi_log_loss_takes(ppi_log_loss *loss, ppi_log_budget *budget,
                         const uint8_t *blocks, size_t len,
@@ -58,7 +58,7 @@ uint64_t ppi_log_loss_missing(const ppi_log_loss *loss,
 // Then gathers `words`, the totals of what is in the file.
 pprof_status ppi_log_loss_speak(ppi_log_loss *loss,
                                 const ppi_log_budget *budget,
-                                const ppi_rotate *rotate,
+                                ppi_rotate *rotate,
                                 const ppi_log_loss_rest *rest,
                                 const pprof_totals *totals);
 // How many records a file has that is whole.

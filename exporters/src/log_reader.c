@@ -30,6 +30,7 @@ typedef struct log_reader {
   // Of a run in segments: those read, which are one run to the sink.
   ppi_tally earlier;
   uint32_t first_segment, segment;  // 0: none
+  uint64_t num_before;              // records before the first one
   uint32_t num_gaps;                // segments missing between the others
   uint32_t num_repeated;            // read before, and left out
   bool goes_on;                     // the totals said so
@@ -63,6 +64,7 @@ static pprof_status begin(log_reader *reader) {
     info = (pprof_run_info){&uuid, uuid.value[0] != '\0', NULL};
   reader->begun = true;
   reader->first_segment = reader->segment = ppi_segment_of(&info);
+  reader->num_before = ppi_segment_records_before(&info);
   const char *named = pprof_run_info_text(&info, "uuid");
   snprintf(reader->uuid, sizeof reader->uuid, "%s", named ? named : "");
   return forward(reader, PPI_SINK_CALL(reader->sink, begin, &info));
@@ -161,6 +163,9 @@ static bool describe_gaps(const log_reader *reader, char *out, size_t size) {
   if (first > 1)
     len += (size_t)snprintf(out + len, size - len, ", without the %u before",
                             first - 1);
+  if (reader->num_before)
+    len += (size_t)snprintf(out + len, size - len, " (%llu records)",
+                            (unsigned long long)reader->num_before);
   if (reader->num_gaps)
     len += (size_t)snprintf(out + len, size - len, ", %u between them missing",
                             reader->num_gaps);
@@ -253,6 +258,7 @@ static void clear_run(log_reader *reader) {
   ppi_tally_clear(&reader->earlier);
   reader->begun = reader->complete = reader->goes_on = reader->resumed = false;
   reader->first_segment = reader->segment = 0;
+  reader->num_before = 0;
   reader->num_gaps = reader->num_repeated = 0;
   reader->num_windows = 0;
 }

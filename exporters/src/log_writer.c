@@ -31,7 +31,9 @@ enum {
   // ring may waste one more.
   BLOCKS_PER_RING = 6,
   DEFAULT_LIMIT_MS = 10000,
-  FIRST_BLOCKS_MS = 200
+  FIRST_BLOCKS_MS = 200,
+  // Of a segment: a fourth of the shortest that may be asked for.
+  SHORT_BEGINNING = 16 * 1024
 };
 
 typedef struct log_writer {
@@ -42,7 +44,8 @@ typedef struct log_writer {
   struct stat done;    // the file of the runs that are finished
   char *segment_path;  // the file that is being written, in the end
   ppi_rotate rotate;   // only of a log with segments or a limit
-  uint64_t segment_bytes, segment_len;
+  uint64_t segment_bytes, segment_len, begin_len;
+  bool has_more;  // the segment, than its beginning
   uint32_t keep;
   ppi_disk *disk;
   ppi_log_budget budget;
@@ -115,10 +118,10 @@ static pprof_status fail(log_writer *writer, pprof_status status) {
 
 static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   log_writer *writer = writer_of(sink);
+  ppi_rotate_see(&writer->rotate, lane);
   if (writer->budget.full) {
     // What is not in the log is counted, and that is all there will be of it.
-    const ppi_rotate *rotate = &writer->rotate;
-    *out_seq = lane < rotate->num_ends ? rotate->ends[lane] : 0;
+    *out_seq = ppi_rotate_lane_end(&writer->rotate, lane);
     return true;
   }
   *out_seq = ppi_log_ring_kept(&writer->ring, writer->io, lane);
@@ -283,55 +286,84 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   status = start_io(writer, info);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
   fail(writer, tell_info(writer, info));
+  writer->begin_len = writer->segment_len;
   wait_for_first_blocks(writer);
   return writer->status;
 }
 
-// The segment is full: its totals, then what the next one begins with.
-static pprof_status turn_if_full(log_writer *writer) {
+// By its bytes; but one whose beginning is long is at least as long again, so
+// that not most of what is written is beginnings.
+static bool is_full(const log_writer *writer) {
   uint64_t most = ppi_log_assembler_max_block(&writer->assembler);
-  uint64_t limit = writer->segment_bytes;
+  uint64_t limit = writer->segment_bytes, begin_len = writer->begin_len;
   if (limit > 2 * most) limit -= most;
-  if (limit == 0 || writer->segment_len < limit || writer->budget.full ||
-      writer->rotate.tally.num_lanes == 0)
-    return PPROF_STATUS_OK;
-  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
-  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
-  ppi_disk_add_segment(writer->disk, writer->segment_path);
-  ppi_log_budget_begin_essential(&writer->budget);
-  status = ppi_rotate_end(&writer->rotate, &writer->assembler);
+  if (begin_len > SHORT_BEGINNING) limit = PPI_MAX(limit, 2 * begin_len);
+  return writer->segment_bytes > 0 && !writer->budget.full &&
+         writer->has_more && writer->segment_len >= limit;
+}
+
+// The newest whole segment is not among what goes for newer ones.
+static pprof_status let_go(const log_writer *writer) {
+  uint32_t segment = writer->rotate.segment;
+  if (!writer->disk || segment < 2) return PPROF_STATUS_OK;
+  char *path = ppi_segment_path(writer->part.path, segment - 1);
+  bool added = path && ppi_disk_add_segment(writer->disk, path);
+  ppi_free(path);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// The segment's totals, and what the next one has to have before its events.
+static pprof_status turn(log_writer *writer) {
+  pprof_status status = ppi_rotate_end(&writer->rotate, &writer->assembler);
   if (status == PPROF_STATUS_OK &&
-      !ppi_log_loss_turn(&writer->loss, &writer->rotate.earlier))
+      !ppi_log_loss_turn(&writer->loss, writer->rotate.num_earlier))
     status = PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) status = name_segment(writer);
   writer->num_blocks += writer->assembler.next_number;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_start(&writer->rotate, &writer->assembler);
-  ppi_log_budget_end_essential(&writer->budget);
   writer->segment_len = 0;
   return status == PPROF_STATUS_OK
-             ? ppi_rotate_tell(&writer->rotate, &writer->assembler)
+             ? ppi_rotate_start(&writer->rotate, &writer->assembler)
              : status;
+}
+
+static pprof_status turn_if_full(log_writer *writer) {
+  if (!is_full(writer)) return PPROF_STATUS_OK;
+  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  status = let_go(writer);
+  ppi_log_budget_begin_essential(&writer->budget);
+  if (status == PPROF_STATUS_OK) status = turn(writer);
+  ppi_log_budget_end_essential(&writer->budget);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rotate_tell(&writer->rotate, &writer->assembler);
+  writer->begin_len = writer->segment_len;
+  writer->has_more = false;
+  return status;
 }
 
 static pprof_status define(pprof_sink *sink,
                            const pprof_definition *definition) {
   log_writer *writer = writer_of(sink);
   pprof_status status = check(writer);
+  bool now = true;
   if (status == PPROF_STATUS_OK && writer->segment_bytes)
-    status = fail(writer, ppi_rotate_define(&writer->rotate, definition));
-  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+    status = fail(writer, ppi_rotate_define(&writer->rotate, definition, &now));
+  if (status != PPROF_STATUS_OK || writer->budget.full || !now) return status;
   return fail(writer, ppi_log_assembler_define(&writer->assembler, definition));
 }
 
 // Turns before the batch, not within it.
 static pprof_status count_batch(log_writer *writer, const pprof_batch *batch) {
+  ppi_rotate *rotate = &writer->rotate;
   pprof_status status = turn_if_full(writer);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_events(&writer->rotate, batch);
+  if (status == PPROF_STATUS_OK) status = ppi_rotate_deliver(rotate, batch);
+  bool tells = writer->segment_bytes && !writer->budget.full;
+  if (status == PPROF_STATUS_OK && tells)
+    status = ppi_rotate_tell_events(rotate, batch, &writer->assembler);
   if (status != PPROF_STATUS_OK) return status;
-  return writer->budget.full ? ppi_log_budget_drop(&writer->budget, batch)
-                             : ppi_tally_batch(&writer->rotate.tally, batch);
+  if (writer->budget.full) return ppi_log_budget_drop(&writer->budget, batch);
+  writer->has_more = true;
+  return writer->segment_bytes ? ppi_rotate_count(rotate, batch) : status;
 }
 
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
@@ -352,6 +384,15 @@ static pprof_status checkpoint(pprof_sink *sink,
   if (status != PPROF_STATUS_OK || writer->budget.full) return status;
   // Where memory is short they come thick, and the next one says more.
   if (ppi_log_ring_is_behind(&writer->ring)) return status;
+  if (writer->segment_bytes) {
+    status = turn_if_full(writer);
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_rotate_tell_open(&writer->rotate, checkpoint, &writer->assembler);
+    if (status != PPROF_STATUS_OK || writer->budget.full)
+      return fail(writer, status);
+    writer->has_more = true;
+  }
   return fail(writer,
               ppi_log_assembler_checkpoint(&writer->assembler, checkpoint));
 }

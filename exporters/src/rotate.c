@@ -22,7 +22,7 @@
 pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
   rotate->segment = 1;
   rotate->crash_safe = info->staging != NULL;
-  rotate->texts = ppi_alloc((info->num_texts + 1) * sizeof *rotate->texts);
+  rotate->texts = ppi_alloc((info->num_texts + 2) * sizeof *rotate->texts);
   if (!rotate->texts) return PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < info->num_texts; i++) {
     const ppi_text *text = &info->texts[i];
@@ -34,58 +34,187 @@ pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_definition *place_of(ppi_rotate *rotate,
-                                  pprof_definition_kind kind, uint32_t id) {
-  size_t before = rotate->places_capacity[kind];
-  uint32_t *places =
-      ppi_grow(rotate->places[kind], &rotate->places_capacity[kind],
-               (size_t)id + 1, sizeof *places);
-  if (!places) return NULL;
-  rotate->places[kind] = places;
-  memset(places + before, 0,
-         (rotate->places_capacity[kind] - before) * sizeof *places);
-  if (places[id]) return &rotate->definitions[places[id] - 1];
-  void *grown =
-      ppi_grow(rotate->definitions, &rotate->definitions_capacity,
-               rotate->num_definitions + 1, sizeof *rotate->definitions);
+static bool is_known_kind(pprof_definition_kind kind) {
+  return kind >= PPROF_DEFINITION_SITE && kind <= PPROF_DEFINITION_ATTRIBUTES;
+}
+
+// Items up to `id`; the new ones are all zero. NULL: no memory.
+static void *grow_to(void *items, size_t *num, uint32_t id, size_t size) {
+  size_t capacity = *num;
+  char *grown = ppi_grow(items, &capacity, (size_t)id + 1, size);
   if (!grown) return NULL;
-  rotate->definitions = grown;
-  rotate->definitions[rotate->num_definitions] = (pprof_definition){0};
-  places[id] = (uint32_t)++rotate->num_definitions;
-  return &rotate->definitions[places[id] - 1];
+  memset(grown + *num * size, 0, (capacity - *num) * size);
+  *num = capacity;
+  return grown;
+}
+
+static ppi_rotate_name *name_at(ppi_rotate *rotate, pprof_definition_kind kind,
+                                uint32_t id) {
+  if (id >= rotate->num_names[kind]) {
+    void *grown = grow_to(rotate->names[kind], &rotate->num_names[kind], id,
+                          sizeof *rotate->names[kind]);
+    if (!grown) return NULL;
+    rotate->names[kind] = grown;
+  }
+  return &rotate->names[kind][id];
 }
 
 pprof_status ppi_rotate_define(ppi_rotate *rotate,
-                               const pprof_definition *definition) {
-  if (definition->kind < PPROF_DEFINITION_SITE ||
-      definition->kind > PPROF_DEFINITION_ATTRIBUTES)
-    return PPROF_STATUS_OK;
-  char *name = ppi_strdup(definition->name ? definition->name : "");
-  pprof_definition *place =
-      name ? place_of(rotate, definition->kind, definition->id) : NULL;
-  if (!place) {
-    ppi_free(name);
+                               const pprof_definition *definition, bool *now) {
+  *now = true;
+  if (!is_known_kind(definition->kind)) return PPROF_STATUS_OK;
+  char *copy = ppi_strdup(definition->name ? definition->name : "");
+  ppi_rotate_name *name =
+      copy ? name_at(rotate, definition->kind, definition->id) : NULL;
+  if (!name) {
+    ppi_free(copy);
     return PPROF_STATUS_NO_MEMORY;
   }
-  ppi_free((char *)place->name);
-  *place = *definition;
-  place->name = name;
+  ppi_free((char *)name->definition.name);
+  name->definition = *definition;
+  name->definition.name = copy;
+  if (definition->kind == PPROF_DEFINITION_DEVICE) name->told = rotate->segment;
+  *now = name->told == rotate->segment;
   return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_rotate_events(ppi_rotate *rotate, const pprof_batch *batch) {
-  if (batch->lane >= rotate->num_ends) {
-    void *grown = ppi_grow(rotate->ends, &rotate->ends_capacity,
-                           (size_t)batch->lane + 1, sizeof *rotate->ends);
-    if (!grown) return PPROF_STATUS_NO_MEMORY;
-    rotate->ends = grown;
-    memset(rotate->ends + rotate->num_ends, 0,
-           (batch->lane + 1 - rotate->num_ends) * sizeof *rotate->ends);
-    rotate->num_ends = (size_t)batch->lane + 1;
+static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
+                         uint32_t id, ppi_log_assembler *assembler) {
+  if (id >= rotate->num_names[kind]) return PPROF_STATUS_OK;
+  ppi_rotate_name *name = &rotate->names[kind][id];
+  if (PPI_LIKELY(name->told == rotate->segment) || !name->definition.name)
+    return PPROF_STATUS_OK;
+  name->told = rotate->segment;
+  pprof_status status = PPROF_STATUS_OK;
+  if (kind == PPROF_DEFINITION_SITE)
+    status = tell(rotate, PPROF_DEFINITION_CATEGORY, name->definition.parent,
+                  assembler);
+  return status == PPROF_STATUS_OK
+             ? ppi_log_assembler_define(assembler, &name->definition)
+             : status;
+}
+
+static pprof_status tell_event(ppi_rotate *rotate, const pprof_event *event,
+                               ppi_log_assembler *assembler) {
+  pprof_status status =
+      tell(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
+  if (status == PPROF_STATUS_OK)
+    status = tell(rotate, PPROF_DEFINITION_SITE, event->site, assembler);
+  if (status == PPROF_STATUS_OK && event->stream)
+    status = tell(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);
+  if (status == PPROF_STATUS_OK && event->attributes)
+    status =
+        tell(rotate, PPROF_DEFINITION_ATTRIBUTES, event->attributes, assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_events(ppi_rotate *rotate,
+                                    const pprof_batch *batch,
+                                    ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (batch->num_events > 0)
+    status = tell(rotate, PPROF_DEFINITION_LANE, batch->lane, assembler);
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = tell_event(rotate, pprof_batch_at(batch, i), assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_open(ppi_rotate *rotate,
+                                  const pprof_checkpoint *checkpoint,
+                                  ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK; i++)
+    status = tell_event(rotate, &checkpoint->open[i], assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_lanes(ppi_rotate *rotate,
+                                   const pprof_totals *totals,
+                                   ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
+    if (totals->items[i].value && totals->items[i].lane != PPROF_ALL_LANES)
+      status =
+          tell(rotate, PPROF_DEFINITION_LANE, totals->items[i].lane, assembler);
+  return status;
+}
+
+// ---- where lanes stand ----
+
+static ppi_rotate_lane *lane_at(ppi_rotate *rotate, uint32_t lane) {
+  if (lane >= rotate->num_lanes) {
+    void *grown =
+        grow_to(rotate->lanes, &rotate->num_lanes, lane, sizeof *rotate->lanes);
+    if (!grown) return NULL;
+    rotate->lanes = grown;
   }
-  rotate->ends[batch->lane] =
-      PPI_MAX(rotate->ends[batch->lane], batch->end_seq);
+  return &rotate->lanes[lane];
+}
+
+static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
+  void *grown = ppi_grow(list->lanes, &list->capacity, list->num + 1,
+                         sizeof *list->lanes);
+  if (!grown) return false;
+  list->lanes = grown;
+  list->lanes[list->num++] = lane;
+  return true;
+}
+
+pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch) {
+  ppi_rotate_lane *lane = lane_at(rotate, batch->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane->is_live && !list_lane(&rotate->live, batch->lane))
+    return PPROF_STATUS_NO_MEMORY;
+  lane->is_live = true;
+  lane->end = PPI_MAX(lane->end, batch->end_seq);
+  lane->seen = rotate->looks;
+  rotate->is_looking = false;
   return PPROF_STATUS_OK;
+}
+
+void ppi_rotate_see(ppi_rotate *rotate, uint32_t lane) {
+  if (!rotate->is_looking) rotate->looks++;
+  rotate->is_looking = true;
+  if (lane < rotate->num_lanes) rotate->lanes[lane].seen = rotate->looks;
+}
+
+uint64_t ppi_rotate_lane_end(const ppi_rotate *rotate, uint32_t lane) {
+  return lane < rotate->num_lanes ? rotate->lanes[lane].end : 0;
+}
+
+// A lane that is gone by the last look had no records left in the spool.
+static void forget_gone(ppi_rotate *rotate) {
+  ppi_rotate_list *live = &rotate->live;
+  size_t num = 0;
+  for (size_t i = 0; i < live->num; i++) {
+    ppi_rotate_lane *lane = &rotate->lanes[live->lanes[i]];
+    lane->is_live = lane->seen == rotate->looks;
+    if (lane->is_live) live->lanes[num++] = live->lanes[i];
+  }
+  live->num = num;
+}
+
+// ---- what a segment holds ----
+
+// Of each event's own lane: a batch of the process's has many.
+static pprof_status list_counted(ppi_rotate *rotate, uint32_t id) {
+  ppi_rotate_lane *lane = lane_at(rotate, id);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (lane->counted == rotate->segment) return PPROF_STATUS_OK;
+  lane->counted = rotate->segment;
+  return list_lane(&rotate->counted, id) ? PPROF_STATUS_OK
+                                         : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_rotate_count(ppi_rotate *rotate, const pprof_batch *batch) {
+  pprof_status status = ppi_tally_batch(&rotate->tally, batch);
+  uint32_t before = PPROF_ALL_LANES;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+    uint32_t lane = pprof_batch_at(batch, i)->lane;
+    if (lane != before) status = list_counted(rotate, lane);
+    before = lane;
+  }
+  return status;
 }
 
 pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
@@ -109,14 +238,16 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
     ppi_free((char *)rotate->texts[i].key);
     ppi_free((char *)rotate->texts[i].value);
   }
-  for (size_t i = 0; i < rotate->num_definitions; i++)
-    ppi_free((char *)rotate->definitions[i].name);
-  for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++)
-    ppi_free(rotate->places[kind]);
+  for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++) {
+    for (size_t id = 0; id < rotate->num_names[kind]; id++)
+      ppi_free((char *)rotate->names[kind][id].definition.name);
+    ppi_free(rotate->names[kind]);
+  }
   ppi_free(rotate->texts);
-  ppi_free(rotate->definitions);
   ppi_free(rotate->windows);
-  ppi_free(rotate->ends);
+  ppi_free(rotate->lanes);
+  ppi_free(rotate->live.lanes);
+  ppi_free(rotate->counted.lanes);
   ppi_tally_clear(&rotate->tally);
   ppi_tally_clear(&rotate->earlier);
   memset(rotate, 0, sizeof *rotate);
@@ -171,45 +302,87 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
   return status;
 }
 
+static int compare_lanes(const void *a, const void *b) {
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
+}
+
+static size_t append(ppi_total *items, size_t num, uint32_t lane,
+                     const uint64_t *row) {
+  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
+    if (row[key]) items[num++] = (ppi_total){lane, key, row[key]};
+  return num;
+}
+
+// Moves what is counted of the segment to what is of earlier ones, and lists
+// it. No lane is looked at but its own.
+static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
+                                 size_t *num) {
+  const ppi_rotate_list *counted = &rotate->counted;
+  uint64_t sums[PPI_NUM_TOTALS] = {0};
+  if (counted->num > 1)
+    qsort(counted->lanes, counted->num, sizeof *counted->lanes, compare_lanes);
+  for (size_t i = 0; i < counted->num; i++) {
+    uint32_t lane = counted->lanes[i];
+    uint64_t *row = rotate->tally.lanes[lane];
+    *num = append(items, *num, lane, row);
+    for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
+      pprof_status status =
+          ppi_tally_add(&rotate->earlier, lane, (ppi_total_key)key, row[key]);
+      if (status != PPROF_STATUS_OK) return status;
+      sums[key] += row[key];
+      row[key] = 0;
+    }
+  }
+  rotate->counted.num = 0;
+  rotate->num_earlier += sums[PPI_TOTAL_RECORDED];
+  sums[PPI_TOTAL_CRASH_SAFE] = rotate->crash_safe;
+  *num = append(items, *num, PPROF_ALL_LANES, sums);
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status end_segment(ppi_rotate *rotate,
                                 ppi_log_assembler *assembler) {
   static const ppi_text note = {PPI_SEGMENT_KEY, "another one follows"};
-  ppi_total *items;
-  size_t num;
-  ppi_total safe = {PPROF_ALL_LANES, PPI_TOTAL_CRASH_SAFE, rotate->crash_safe};
-  pprof_totals totals = {&safe, 1, NULL, 0};
-  pprof_status status = ppi_log_totals_add(&rotate->earlier, &rotate->tally);
+  pprof_totals totals = {NULL, 0, &note, 1};
+  ppi_total *items =
+      ppi_alloc((rotate->counted.num + 1) * PPI_NUM_TOTALS * sizeof *items);
+  if (!items) return PPROF_STATUS_NO_MEMORY;
+  totals.items = items;
+  pprof_status status = take_counted(rotate, items, &totals.num_items);
   if (status == PPROF_STATUS_OK)
-    status = ppi_log_totals_join(&rotate->tally, &totals, 0, &items, &num);
-  if (status != PPROF_STATUS_OK) return status;
-  totals = (pprof_totals){items, num, &note, 1};
-  status = ppi_log_assembler_totals(assembler, &totals);
+    status = ppi_log_assembler_totals(assembler, &totals);
   ppi_free(items);
-  ppi_tally_clear(&rotate->tally);
   return status;
 }
 
 // ---- a beginning ----
 
 pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
-  char number[16];
+  char number[16], before[24];
+  // ppi_rotate_begin left room for two more; the number is the last.
+  size_t num = rotate->num_texts;
   snprintf(number, sizeof number, "%u", rotate->segment);
-  // ppi_rotate_begin left room for one more.
-  rotate->texts[rotate->num_texts] = (ppi_text){PPI_SEGMENT_KEY, number};
-  pprof_run_info info = {.texts = rotate->texts,
-                         .num_texts = rotate->num_texts + 1};
+  snprintf(before, sizeof before, "%llu",
+           (unsigned long long)rotate->num_earlier);
+  if (rotate->segment > 1)
+    rotate->texts[num++] = (ppi_text){PPI_RECORDS_BEFORE_KEY, before};
+  rotate->texts[num++] = (ppi_text){PPI_SEGMENT_KEY, number};
+  pprof_run_info info = {.texts = rotate->texts, .num_texts = num};
   return ppi_log_assembler_info(assembler, &info);
 }
 
 // Records below these are in earlier segments: recover must not take them from
 // the spool again.
-static pprof_status tell_ends(const ppi_rotate *rotate,
+static pprof_status tell_ends(ppi_rotate *rotate,
                               ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t lane = 0; lane < rotate->num_ends; lane++) {
+  forget_gone(rotate);
+  for (size_t i = 0; i < rotate->live.num; i++) {
+    uint32_t lane = rotate->live.lanes[i];
     pprof_batch batch = {.size = sizeof batch,
                          .stride = sizeof(pprof_event),
-                         .end_seq = rotate->ends[lane],
+                         .end_seq = rotate->lanes[lane].end,
                          .lane = lane};
     if (status == PPROF_STATUS_OK)
       status = ppi_log_assembler_events(assembler, &batch);
@@ -218,13 +391,11 @@ static pprof_status tell_ends(const ppi_rotate *rotate,
                                    : status;
 }
 
-pprof_status ppi_rotate_tell(const ppi_rotate *rotate,
-                             ppi_log_assembler *assembler) {
+pprof_status ppi_rotate_tell(ppi_rotate *rotate, ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < rotate->num_definitions; i++) {
-    if (status != PPROF_STATUS_OK) return status;
-    status = ppi_log_assembler_define(assembler, &rotate->definitions[i]);
-  }
+  size_t num_devices = rotate->num_names[PPROF_DEFINITION_DEVICE];
+  for (uint32_t id = 0; id < num_devices && status == PPROF_STATUS_OK; id++)
+    status = tell(rotate, PPROF_DEFINITION_DEVICE, id, assembler);
   for (size_t i = 0; i < rotate->num_windows; i++) {
     if (status != PPROF_STATUS_OK) return status;
     status = ppi_log_assembler_window(assembler, rotate->windows[i].index, true,
@@ -352,13 +523,22 @@ uint32_t ppi_segments_last(const char *path, const char *uuid) {
   return last.segment;
 }
 
-uint32_t ppi_segment_of(const pprof_run_info *info) {
-  const char *text = pprof_run_info_text(info, PPI_SEGMENT_KEY);
+static uint64_t number_of(const pprof_run_info *info, const char *key) {
+  const char *text = pprof_run_info_text(info, key);
   if (!text || !isdigit((unsigned char)text[0])) return 0;
   char *end;
   errno = 0;
-  unsigned long number = strtoul(text, &end, 10);
-  return errno || *end || number > UINT32_MAX ? 0 : (uint32_t)number;
+  unsigned long long number = strtoull(text, &end, 10);
+  return errno || *end ? 0 : number;
+}
+
+uint32_t ppi_segment_of(const pprof_run_info *info) {
+  uint64_t number = number_of(info, PPI_SEGMENT_KEY);
+  return number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+uint64_t ppi_segment_records_before(const pprof_run_info *info) {
+  return number_of(info, PPI_RECORDS_BEFORE_KEY);
 }
 
 bool ppi_segment_goes_on(const ppi_text *notes, size_t num_notes) {

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "log_merge.h"
 #include "log_reader.h"
 #include "log_writer.h"
 #include "rotate.h"
@@ -50,7 +51,9 @@ void Work(uint64_t seed, size_t num, bool steps) {
     } else if (kind == 18 && steps) {
       pprof_step(2);
     } else if (kind == 19) {
-      const std::string name = "name" + std::to_string(Pick(&random, 40));
+      // Some come again and again, others once.
+      const uint64_t one_of = Pick(&random, 2) ? 40 : 100000;
+      const std::string name = "name" + std::to_string(Pick(&random, one_of));
       pprof_push_name(name.c_str(), PPROF_CATEGORY_CPU_TASK);
       pprof_pop();
     }
@@ -100,12 +103,42 @@ class RotationPropertyTest : public testing::Test {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
     const size_t num = 20000 + Pick(random, 60000);
     std::thread other(Work, (*random)(), num, false);
+    std::thread guests([seed = (*random)(), num] {
+      Random own(seed);
+      for (size_t left = num; left > 0;) {
+        const size_t part = std::min<size_t>(left, 1 + Pick(&own, 2000));
+        std::thread(Work, own(), part, false).join();
+        left -= part;
+      }
+    });
     Work((*random)(), num, true);
     other.join();
+    guests.join();
     pprof_error error = {};
     EXPECT_EQ(PPROF_STATUS_OK, pprof_session_stop(session, &error))
         << error.text;
     pprof_session_destroy(session);
+  }
+
+  void ReadMerged(const std::vector<const char *> &names,
+                  const std::string &expected) {
+    const std::string path = folder_ + "/merged.pplog";
+    std::vector<ppi_log_merge_input> inputs;
+    for (const char *name : names) {
+      ppi_log_merge_input input = {};
+      input.path = input.name = name;
+      inputs.push_back(input);
+    }
+    pprof_error error = {};
+    Report merged;
+    EXPECT_EQ(PPI_LOG_MERGED,
+              ppi_log_merge(inputs.data(), inputs.size(), path.c_str(), &error))
+        << error.text;
+    EXPECT_EQ(PPROF_STATUS_OK,
+              pprof_log_read(path.c_str(), merged.sink(), &error))
+        << error.text;
+    EXPECT_EQ(expected, merged.Json());
+    unlink(path.c_str());
   }
 
   std::string folder_;
@@ -132,7 +165,11 @@ TEST_F(RotationPropertyTest, SegmentsTogetherReportTheRun) {
       Report alone;
       EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(name, alone.sink(), &error))
           << error.text;
+      // What nobody has defined is called so.
+      EXPECT_EQ(std::string::npos, alone.Json().find("<site ")) << name;
+      EXPECT_EQ(std::string::npos, alone.Json().find("<category ")) << name;
     }
+    ReadMerged(names, live.Json());
     num_segments += names.size();
     for (const auto &path : paths_) unlink(path.c_str());
     paths_.clear();

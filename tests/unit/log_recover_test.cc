@@ -535,8 +535,8 @@ class RotatedRecoverTest : public RecoverTest {
     ppi_rotate_window_edge(&rotate, 0, true, 0);
     ppi_log_assembler_window(&assembler, 0, true, 0);
     pprof_definition site = Site(1, "decode");
-    ppi_rotate_define(&rotate, &site);
-    ppi_log_assembler_define(&assembler, &site);
+    bool now;
+    ppi_rotate_define(&rotate, &site, &now);
     for (size_t i = 0; i < 4; i++) {
       starts_.push_back(i == 0 ? 0 : Start());
       AddEvents(&rotate, &assembler, i * 10);
@@ -564,8 +564,9 @@ class RotatedRecoverTest : public RecoverTest {
       std::vector<pprof_event> part(all.begin() + (long)from,
                                     all.begin() + (long)from + 10);
       pprof_batch batch = Batch(lane, from, from + 10, part);
-      ppi_rotate_events(rotate, &batch);
-      ppi_tally_batch(&rotate->tally, &batch);
+      ppi_rotate_deliver(rotate, &batch);
+      ppi_rotate_tell_events(rotate, &batch, assembler);
+      ppi_rotate_count(rotate, &batch);
       ppi_log_assembler_events(assembler, &batch);
     }
   }
@@ -743,7 +744,7 @@ TEST_F(RotatedRecoverTest, NamedOutputHoldsTheSegments) {
   EXPECT_EQ(Pick(read, "begin").size(), 1u);
   EXPECT_EQ(Pick(read, "event").size(), 3u * 25);
   EXPECT_EQ(Pick(read, "note segments"),
-            Lines{"note segments=3 to 5, without the 2 before"});
+            Lines{"note segments=3 to 5, without the 2 before (60 records)"});
 }
 
 TEST_F(RotatedRecoverTest, WithoutItsSpoolTheSegmentStands) {

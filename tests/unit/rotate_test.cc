@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 
+#include <random>
+
 #include "log_reader.h"
 #include "log_section.h"
 #include "log_writer.h"
@@ -179,8 +181,9 @@ TEST_F(RotateTest, EachSegmentStandsAlone) {
   EXPECT_EQ(Pick(Read(segments.back()), "total lane=3 lost"),
             Lines{"total lane=3 lost=7"});
   EXPECT_EQ(Pick(Read(segments[1]), "note segments"),
-            Lines{"note segments=2, without the 1 before, without those that "
-                  "follow"});
+            Lines{"note segments=2, without the 1 before (" +
+                  std::to_string(Pick(Read(segments[0]), "event").size()) +
+                  " records), without those that follow"});
 }
 
 TEST_F(RotateTest, KeepsTheLatest) {
@@ -262,7 +265,191 @@ TEST_F(RotateTest, SpoolRingTurnsToo) {
   EXPECT_EQ(Pick(ReadAll(Segments()), "event").size(), num_fed_);
 }
 
+// ---- what a segment begins with ----
+
+pprof_definition Definition(pprof_definition_kind kind, uint32_t id,
+                            uint32_t parent, const char *name) {
+  return {kind, id, parent, 0, 0, name};
+}
+
+std::string Defines(const Lines &lines, pprof_definition_kind kind,
+                    uint32_t id) {
+  const Lines found = Pick(lines, "define kind=" + std::to_string(kind) +
+                                      " id=" + std::to_string(id) + " ");
+  std::string names;
+  for (const auto &line : found) {
+    const auto at = line.find("name=") + 5;
+    names += (names.empty() ? "" : ",") + line.substr(at);
+  }
+  return names;
+}
+
+TEST_F(RotateTest, SegmentDefinesWhatItUses) {
+  Begin(kSmall, 0);
+  const pprof_definition told[] = {
+      Definition(PPROF_DEFINITION_CATEGORY, 7, 0, "used"),
+      Definition(PPROF_DEFINITION_CATEGORY, 8, 0, "idle"),
+      Definition(PPROF_DEFINITION_SITE, 2, 7, "early"),
+      Definition(PPROF_DEFINITION_SITE, 3, 8, "never"),
+      Definition(PPROF_DEFINITION_SITE, 4, 7, "open"),
+      Definition(PPROF_DEFINITION_LANE, 3, 0, "worker"),
+      Definition(PPROF_DEFINITION_LANE, 9, 0, "guest"),
+      Definition(PPROF_DEFINITION_DEVICE, 1, 0, "gpu"),
+      Definition(PPROF_DEFINITION_STREAM, 5, 1, "copies"),
+      Definition(PPROF_DEFINITION_ATTRIBUTES, 6, 0, "{\"a\":1}")};
+  for (const auto &each : told)
+    ASSERT_EQ(writer_->define(writer_, &each), PPROF_STATUS_OK);
+  // Of the process's table: events of other lanes.
+  std::vector<pprof_event> events = {Range(9, 2, 0, 1, 2)};
+  events[0].stream = 5;
+  events[0].attributes = 6;
+  pprof_batch batch = Batch(0, 0, 1, events);
+  ASSERT_EQ(writer_->events(writer_, &batch), PPROF_STATUS_OK);
+  for (size_t round = 0; round < 8; round++) Feed(round);
+  const pprof_event open = Range(9, 4, 0, 800000000, 900000000);
+  const pprof_checkpoint checkpoint = {900000000, &open, 1};
+  ASSERT_EQ(writer_->checkpoint(writer_, &checkpoint), PPROF_STATUS_OK);
+  events = {Range(3, 1, 0, 900000001, 900000002)};
+  batch = Batch(3, 8000, 8001, events);
+  ASSERT_EQ(writer_->events(writer_, &batch), PPROF_STATUS_OK);
+  writer_->finish(writer_, &kNoTotals);
+  writer_->destroy(writer_);
+  const auto segments = Segments();
+  ASSERT_GE(segments.size(), 3u);
+  struct {
+    pprof_definition_kind kind;
+    uint32_t id;
+    const char *first, *second, *last;
+  } expected[] = {{PPROF_DEFINITION_CATEGORY, 7, "used", "", "used"},
+                  {PPROF_DEFINITION_CATEGORY, 8, "", "", ""},
+                  {PPROF_DEFINITION_SITE, 1, "decode", "decode", "decode"},
+                  {PPROF_DEFINITION_SITE, 2, "early", "", ""},
+                  {PPROF_DEFINITION_SITE, 3, "", "", ""},
+                  {PPROF_DEFINITION_SITE, 4, "", "", "open"},
+                  {PPROF_DEFINITION_LANE, 3, "worker", "worker", "worker"},
+                  {PPROF_DEFINITION_LANE, 9, "guest", "", "guest"},
+                  {PPROF_DEFINITION_DEVICE, 1, "gpu", "gpu", "gpu"},
+                  {PPROF_DEFINITION_STREAM, 5, "copies", "", ""},
+                  {PPROF_DEFINITION_ATTRIBUTES, 6, "{\"a\":1}", "", ""}};
+  for (const auto &each : expected) {
+    SCOPED_TRACE(std::string(each.first) + each.last);
+    EXPECT_EQ(each.first, Defines(Read(segments[0]), each.kind, each.id));
+    EXPECT_EQ(each.second, Defines(Read(segments[1]), each.kind, each.id));
+    EXPECT_EQ(each.last, Defines(Read(segments.back()), each.kind, each.id));
+  }
+}
+
+// The newest name of an id; one that a segment has already, at once.
+TEST_F(RotateTest, NewNameOfAnIdIsInTheSegmentsAfterIt) {
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 4; round++) Feed(round);
+  const pprof_definition renamed = Site(1, "renamed");
+  ASSERT_EQ(writer_->define(writer_, &renamed), PPROF_STATUS_OK);
+  for (size_t round = 4; round < 8; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  const auto segments = Segments();
+  EXPECT_EQ("decode", Defines(Read(segments[0]), PPROF_DEFINITION_SITE, 1));
+  EXPECT_EQ("renamed",
+            Defines(Read(segments.back()), PPROF_DEFINITION_SITE, 1));
+  EXPECT_EQ("decode,renamed", [&] {
+    for (const auto &path : segments) {
+      const auto names = Defines(Read(path), PPROF_DEFINITION_SITE, 1);
+      if (names.find(',') != std::string::npos) return names;
+    }
+    return std::string();
+  }());
+}
+
+// Where lanes stand is told of those that the spool had at the last look.
+TEST_F(RotateTest, LanesThatAreGoneAreNotTold) {
+  Begin(kSmall, 0);
+  uint64_t kept;
+  for (uint32_t lane = 10; lane < 500; lane++) {
+    const auto events = Noise(lane, 10, lane * 1000000);
+    pprof_batch batch = Batch(lane, 0, 10, events);
+    ASSERT_EQ(writer_->events(writer_, &batch), PPROF_STATUS_OK);
+    // The collector frees the lane with the next look.
+    for (uint32_t live : {0u, 3u, lane}) writer_->kept(writer_, live, &kept);
+  }
+  for (size_t round = 0; round < 8; round++) {
+    Feed(round);
+    for (uint32_t live : {0u, 3u, 4u}) writer_->kept(writer_, live, &kept);
+  }
+  writer_->finish(writer_, &kNoTotals);
+  writer_->destroy(writer_);
+  for (const auto &path : Segments()) {
+    size_t num = 0;
+    for (const auto &line : Pick(Read(path), "batch "))
+      num += line.find(" num=0") != std::string::npos;
+    EXPECT_LE(num, 4u) << path;
+  }
+  EXPECT_EQ(1u, Pick(Read(Segments().back()), "batch lane=3 seq=0..").size());
+}
+
+// At least half of a segment is events, however much it has to begin with.
+TEST_F(RotateTest, LongBeginningMakesLongSegments) {
+  std::mt19937_64 random(1);
+  std::string config;
+  for (int i = 0; i < 60000; i++)
+    config += static_cast<char>('!' + random() % 90);
+  writer_ = CreateRotated(path_, kSmall, 0);
+  Info info(std::vector<ppi_text>{{"config", config.c_str()}});
+  ASSERT_EQ(writer_->begin(writer_, info.get()), PPROF_STATUS_OK);
+  for (size_t round = 0; round < 60; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  uint64_t bytes = 0;
+  for (const auto &path : Segments()) bytes += Slurp(path).size();
+  EXPECT_GE(bytes, Segments().size() * 2 * 40000);
+  EXPECT_GT(Segments().size(), 2u);
+}
+
+// Nor is one that only says what is open longer than asked for.
+TEST_F(RotateTest, CheckpointsFillSegmentsToo) {
+  Begin(kSmall, 0);
+  std::vector<pprof_event> open;
+  for (uint32_t i = 0; i < 300; i++) open.push_back(Noise(3, 1, i * 7919)[0]);
+  for (uint64_t i = 1; i < 60; i++) {
+    const pprof_checkpoint checkpoint = {i * 1000000000, open.data(),
+                                         open.size()};
+    ASSERT_EQ(writer_->checkpoint(writer_, &checkpoint), PPROF_STATUS_OK);
+  }
+  ASSERT_EQ(End(), PPROF_STATUS_OK);
+  EXPECT_EQ(59u, Pick(ReadAll(Segments()), "checkpoint").size());
+  for (const auto &path : Segments()) EXPECT_LT(Slurp(path).size(), 2 * kSmall);
+}
+
 // ---- the disk's limit ----
+
+// Too little for two segments: the log ends, what is told stays.
+TEST_F(RotateTest, NewestWholeSegmentStays) {
+  constexpr uint64_t kSize = 128 * 1024;
+  disk_ = ppi_disk_create(250 * 1024);
+  Begin(kSize, 0);
+  for (size_t round = 0; round < 60; round++) Feed(round);
+  EXPECT_EQ(End(), PPROF_STATUS_IO);
+  const auto segments = Segments();
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(segments[0], Segment(1));
+  const Lines joined = ReadAll(segments);
+  const size_t num = Pick(joined, "event").size();
+  EXPECT_GT(num, 2000u);
+  EXPECT_EQ(Pick(joined, "total lane=-1 lost"),
+            Lines{"total lane=-1 lost=" + std::to_string(num_fed_ - num + 7)});
+}
+
+TEST_F(RotateTest, RecordsOfRemovedSegmentsAreTold) {
+  disk_ = ppi_disk_create(200 * 1024);
+  Begin(kSmall, 0);
+  for (size_t round = 0; round < 40; round++) Feed(round);
+  ASSERT_EQ(End(), PPROF_STATUS_OK) << error_;
+  const Lines joined = ReadAll(Segments());
+  const size_t num = Pick(joined, "event").size();
+  ASSERT_LT(num, num_fed_);
+  ASSERT_EQ(1u, Pick(joined, "note segments").size());
+  EXPECT_NE(std::string::npos,
+            Pick(joined, "note segments")[0].find(
+                " before (" + std::to_string(num_fed_ - num) + " records)"));
+}
 
 TEST_F(RotateTest, OldestSegmentsGoForNewOnes) {
   constexpr uint64_t kLimit = 200 * 1024;
