@@ -3,9 +3,11 @@
 // A configuration as a whole: what of it goes together, what of it changed,
 // where it came from, and what the session is told of it.
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base_impl.h"
+#include "log_writer.h"
 #include "schema_walk.h"
 
 static const ppi_key *key_of(const char *path) {
@@ -72,6 +74,23 @@ static pprof_status check_paths(const ppi_config *config, pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
+static pprof_status check_segments(const ppi_config *config,
+                                   pprof_error *error) {
+  char what[128];
+  if (config->rotate_keep > 0 && config->rotate_bytes == 0)
+    return refuse(config, error, "rotate.keep",
+                  "'rotate.keep' needs 'rotate.size'");
+  uint64_t least = ppi_log_rotation_least_disk(config->rotate_bytes);
+  if (!config->log || !config->rotate_bytes || !config->disk_limit_bytes ||
+      config->disk_limit_bytes >= least)
+    return PPROF_STATUS_OK;
+  snprintf(what, sizeof what,
+           "'disk_limit' must be at least %lluKiB, twice 'rotate.size' and"
+           " 512KiB",
+           (unsigned long long)(least + 1023) / 1024);
+  return refuse(config, error, "disk_limit", what);
+}
+
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given)
     return ppi_fail(error, PPROF_STATUS_CONFIG,
@@ -82,10 +101,8 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
     return refuse(config, error, "flight_recorder.memory",
                   "'flight_recorder.memory' must be at most half of"
                   " 'memory_limit'");
-  if (config->rotate_keep > 0 && config->rotate_bytes == 0)
-    return refuse(config, error, "rotate.keep",
-                  "'rotate.keep' needs 'rotate.size'");
-  pprof_status status = check_paths(config, error);
+  pprof_status status = check_segments(config, error);
+  if (status == PPROF_STATUS_OK) status = check_paths(config, error);
   return status == PPROF_STATUS_OK ? check_timer_only(config, error) : status;
 }
 

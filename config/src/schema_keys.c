@@ -167,15 +167,19 @@ const ppi_key ppi_keys[] = {
     {"rotate", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "The log as segments, `x.0001.pplog`, `x.0002.pplog`, ...", FIXED},
     {"rotate.size", PPI_KEY_SIZE, "none", 64 * 1024, TIB, NULL,
-     AT(rotate_bytes), "About how large a segment gets.", FIXED},
+     AT(rotate_bytes),
+     "About how large a segment gets. One is larger where its beginning alone"
+     " is as long, or a few hundred records bring more names than that.",
+     FIXED},
     {"rotate.keep", PPI_KEY_COUNT, "0", 0, 1000000, NULL, AT(rotate_keep),
      "How many segments of the run are kept, the last ones; 0 is all.",
      FIXED},
     {"disk_limit", PPI_KEY_SIZE, "none", MIB, 1024 * TIB, NULL,
      AT(disk_limit_bytes),
      "The most that all files of the session may take together. A trace that is"
-     " being written goes first, then old segments; what then has no room is"
-     " counted as lost.", FIXED},
+     " being written goes first, then old segments, never the newest whole one;"
+     " what then has no room is counted as lost. With `rotate.size` at least"
+     " twice that and 512KiB.", FIXED},
     {"flight_recorder", PPI_KEY_MAP, NULL, 0, 0, NULL, IN_FLIGHT(given),
      "Holds the last records in memory and writes them out when a rule fires,"
      " `pprof-report trigger` asks, or the program crashes. Without this key"

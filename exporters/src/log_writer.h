@@ -23,6 +23,12 @@ typedef struct ppi_log_rotation {
   ppi_disk *disk;          // NULL: no limit. The writer takes a reference
 } ppi_log_rotation;
 
+// What a limit of the disk has to leave to a log in segments: the newest whole
+// one, the one that is being written, and blocks that end behind its length.
+static inline uint64_t ppi_log_rotation_least_disk(uint64_t segment_bytes) {
+  return 2 * segment_bytes + 512 * 1024;
+}
+
 // pprof_log_writer_create, for "runs/x.pplog" as segments "runs/x.0001.pplog"
 // and so on, each of them a log. The one that is being written is
 // "runs/x.pplog.part". Where the disk's limit leaves no room, the log ends

@@ -22,8 +22,8 @@ NOT_IN_SCHEMA = {
     "steps_backwards", "marker_backwards", "on_demand_false",
     "repeat_without_every", "time_31_february", "rule_without_unit",
     "rule_misspelt", "recorder_too_large", "recorder_of_default_size",
-    "timer_only_and_capture", "keep_without_size", "nothing_to_write",
-    "path_window_missing", "path_window_of_run", "size_overflow",
+    "timer_only_and_capture", "keep_without_size", "limit_below_segments",
+    "nothing_to_write", "path_window_missing", "path_window_of_run", "size_overflow",
     "exports_of_one_path", "export_over_the_log",
     "duration_overflow"
 }

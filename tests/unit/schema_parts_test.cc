@@ -152,6 +152,16 @@ TEST_F(SchemaTest, FilesAndControl) {
   EXPECT_STREQ("", config().control.file.text);
   EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(&config(), &error_));
   EXPECT_STREQ("p.yaml:1:29: 'rotate.keep' needs 'rotate.size'", error_.text);
+  // The newest whole segment and the one that is written.
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("rotate: {size: 1MiB}\n"
+                                   "disk_limit: 2559KiB\n"));
+  EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(&config(), &error_));
+  EXPECT_STREQ(
+      "p.yaml:2:13: 'disk_limit' must be at least 2560KiB, twice 'rotate.size'"
+      " and 512KiB",
+      error_.text);
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("disk_limit: 2560KiB\n"));
+  EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), &error_));
   EXPECT_EQ(
       "p.yaml:1:15: 'memory_limit' must be a size such as 64MiB, not"
       " 'none'",

@@ -115,6 +115,21 @@ class SegmentsTest : public testing::Test {
   uint64_t num_made_ = 0;
 };
 
+TEST_F(SegmentsTest, ALimitBelowTwoSegmentsIsNoStart) {
+  pplog::Spill(folder_ / "p.yaml", "output: " + folder_ / "x.pplog" +
+                                       "\ndisk_limit: 1MiB\n"
+                                       "rotate: {size: 512KiB}\n");
+  pprof_error error = {""};
+  EXPECT_EQ(PPROF_STATUS_CONFIG,
+            pprof_start((folder_ / "p.yaml").c_str(), &error));
+  // A long path is cut at its beginning.
+  EXPECT_NE(std::string::npos,
+            std::string(error.text)
+                .find("p.yaml:2:13: 'disk_limit' must be at least 1536KiB, "
+                      "twice 'rotate.size' and 512KiB"));
+  EXPECT_FALSE(pplog::Exists(folder_ / "x.pplog.part"));
+}
+
 // Their definitions alone are several segments.
 TEST_F(SegmentsTest, ManyNamesDoNotFillSegments) {
   Left whole, cut;
