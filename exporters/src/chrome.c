@@ -16,6 +16,7 @@
 
 #include "base_impl.h"
 #include "mem.h"
+#include "memory_limit.h"
 
 // About 12 MiB. Beyond that slices are placed before their turn: still never
 // overlapping, perhaps on more rows.
@@ -483,7 +484,8 @@ static ppi_chrome_writer *create_writer(void) {
   writer->num_runs = 1;
   writer->next_tid = PPI_CHROME_FIRST_OWN_TID;
   writer->device_pid = PPI_CHROME_FIRST_DEVICE_PID;
-  ppi_chrome_writer_set_bounds(&writer->base, LIMIT_MS, MOST_BYTES);
+  ppi_chrome_writer_set_bounds(&writer->base, LIMIT_MS,
+                               ppi_memory_share(MOST_BYTES));
   pprof_status status = ppi_chrome_flows_init(&writer->flows);
   if (status == PPROF_STATUS_OK) status = ppi_chrome_out_open(&writer->out);
   if (status == PPROF_STATUS_OK) return writer;

@@ -10,6 +10,7 @@
 #include "base_impl.h"
 #include "log_block.h"
 #include "mem.h"
+#include "memory_limit.h"
 #include "spool_counts.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -35,7 +36,7 @@ pprof_status ppi_flight_ring_open(ppi_flight_ring *ring,
                                   const char *path) {
   if (!take_spool_ring(ring, staging, path)) {
     if (bytes == 0) bytes = DEFAULT_BYTES;
-    bytes = PPI_MAX(bytes, (uint64_t)MIN_BYTES);
+    bytes = PPI_MAX(ppi_memory_share(bytes), (uint64_t)MIN_BYTES);
     ring->heap = ppi_alloc(bytes);
     if (!ring->heap) return PPROF_STATUS_NO_MEMORY;
     ring->ring = ring->heap;

@@ -300,11 +300,7 @@ static size_t poll_devices(pprof_session *session) {
 // keeps records and so frees slots.
 static bool is_pressed(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
-  // Where the file can grow no more, what is missing does not press for ever.
-  const ppi_spool_header *header = spool->header;
-  uint32_t end = ppi_spool_want() ? header->num_allocated : header->num_chunks;
-  uint32_t pool = end - header->pool_first;
-  if (ppi_spool_chunks_free(spool) < pool / 4 ||
+  if (ppi_spool_chunks_free(spool) < ppi_spool_chunks_all(spool) / 4 ||
       session->num_left > PPI_MAX_LANES / 4)
     return true;
   ppi_table *table = ppi_recorder_in_force.ranges;
@@ -324,6 +320,7 @@ static void once_a_second(pprof_session *session) {
     session->clock_jumped = true;
   ppi_windows_sample(session, &now);
   ppi_spool_hold(spool_of(session));
+  ppi_spool_look_again(spool_of(session));
   ppi_spool_header *header = spool_of(session)->header;
   header->clamped = session->resolve_stats.clamped;
   header->clock_error_ns = session->resolve_stats.clock_error_ns;
@@ -341,6 +338,7 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   ppi_spool *spool = spool_of(session);
   uint64_t now = ppi_clock_ticks();
   spool->header->last_ticks = now;
+  ppi_spool_grow(spool);
   ppi_spool_touch_ahead(spool, 16);
   bool all_have_room = ppi_session_have_room(session);
   uint64_t second = spool->header->ticks_per_second;
@@ -531,7 +529,6 @@ static void *collector_main(void *argument) {
       answered = asked;
       answer(wakeup, asked);
     }
-    if (ppi_spool_allocate_more(spool_of(session))) continue;
     // While a sink has no room, who asks waits for the next interval, too.
     wait_for_work(session, delivered ? answered : asked, due_ns);
   }

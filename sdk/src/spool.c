@@ -16,6 +16,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "spool_limit.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -25,12 +27,16 @@
 #define RING_MIN_CHUNKS 4u
 #define POOL_MIN_CHUNKS 16u
 
-// What is allocated at a time behind a session that runs.
-#define PART_CHUNKS 64u
-// A spool up to this size is allocated at once; of others, so many sixteenths:
-// three for what lies in front of the pool.
-#define WHOLE_CHUNKS 256u
-#define FIRST_SIXTEENTHS 5u
+// The pool's chunks that have memory from the start: for names, lanes, the
+// table of ranges and its slots, and one more. What is kept ready, where others
+// need the room and where they do not, and what is allocated at a time.
+#define FIRST_CHUNKS 5u
+#define READY_CHUNKS 4u
+#define READY_TIGHT_CHUNKS 64u
+#define PART_CHUNKS 16u
+// Of the staging ring.
+#define STAGING_FIRST_MIN 2u
+#define STAGING_FIRST_MAX 16u
 
 // Of the session's spool; the collector's.
 static uint32_t chunks_touched;
@@ -85,9 +91,22 @@ static bool give_reason(ppi_spool *spool, const char *what, const char *dir) {
   return false;
 }
 
-static uint32_t chunks_at_first(const ppi_spool *spool) {
-  uint32_t num = (uint32_t)(spool->size / PPI_CHUNK_SIZE);
-  return num <= WHOLE_CHUNKS ? num : num / 16 * FIRST_SIXTEENTHS;
+// Chunks below have memory.
+static uint32_t num_allocated(const ppi_spool_header *header) {
+  uint32_t num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED);
+  return num ? num : header->num_chunks;
+}
+
+// In whole chunks.
+static uint32_t staging_all(uint32_t num_chunks) {
+  return PPI_MAX(num_chunks / 8, 4u);
+}
+
+// Of a spool that may have `most` chunks.
+static uint32_t staging_first(uint32_t num_chunks, uint64_t most) {
+  uint32_t share = (uint32_t)PPI_MIN(PPI_MAX(most / 64, STAGING_FIRST_MIN),
+                                     STAGING_FIRST_MAX);
+  return PPI_MIN(share, staging_all(num_chunks));
 }
 
 static int allocate(const ppi_spool *spool, uint32_t from, uint32_t to) {
@@ -102,12 +121,15 @@ static bool allocate_file(ppi_spool *spool, const char *dir) {
   struct rlimit most;
   if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < spool->size)
     return give_reason(spool, "ulimit -f forbids so large a file in", dir);
-  int error = allocate(spool, 0, chunks_at_first(spool));
-  if (!error && ftruncate(spool->fd, (off_t)spool->size) != 0) error = errno;
+  uint32_t pool = 1 + staging_all((uint32_t)(spool->size / PPI_CHUNK_SIZE));
+  int error = ftruncate(spool->fd, (off_t)spool->size) == 0 ? 0 : errno;
+  if (!error) error = allocate(spool, 0, 1 + spool->staging_chunks);
+  if (!error) error = allocate(spool, pool, pool + FIRST_CHUNKS);
   if (error) {
     snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
-             "no room for %llu MiB in %.280s: %s",
-             (unsigned long long)(spool->size >> 20), dir, strerror(error));
+             "no room for %llu KiB in %.280s: %s",
+             (unsigned long long)(ppi_spool_bytes(spool) >> 10), dir,
+             strerror(error));
     return false;
   }
   return true;
@@ -187,43 +209,49 @@ static bool make_file(ppi_spool *spool, const char *dir) {
   return false;
 }
 
-static bool create_in(ppi_spool *spool, uint64_t limit_bytes, const char *dir) {
+// What of the folder's quarter no spool has, and of what is configured and the
+// cgroup gives, must hold the first few chunks.
+static bool has_room(ppi_spool *spool, const char *dir) {
+  ppi_spool_limit limit = ppi_spool_limit_in(dir, spool->size);
+  spool->staging_chunks = staging_first(
+      (uint32_t)(spool->size / PPI_CHUNK_SIZE), limit.bytes / PPI_CHUNK_SIZE);
+  if (limit.bytes >= ppi_spool_bytes(spool)) return true;
+  snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
+           "%.200s: a spool may have %llu KiB (%s) and needs %llu", dir,
+           (unsigned long long)(limit.bytes >> 10), limit.name,
+           (unsigned long long)(ppi_spool_bytes(spool) >> 10));
+  return false;
+}
+
+static bool create_in(ppi_spool *spool, uint64_t size, const char *dir) {
   struct statfs stat;
   if (statfs(dir, &stat) != 0)
     return give_reason(spool, "no spool folder", dir);
-  uint64_t half = (uint64_t)stat.f_bavail * (uint64_t)stat.f_bsize / 2;
-  uint64_t size = PPI_MIN(limit_bytes, half) / PPI_CHUNK_SIZE * PPI_CHUNK_SIZE;
-  if (size < PPI_SPOOL_MIN_CHUNKS * (uint64_t)PPI_CHUNK_SIZE) {
-    snprintf(spool->not_crash_safe, sizeof spool->not_crash_safe,
-             "%.280s has %llu KiB free, a spool may use half and needs %u KiB",
-             dir, (unsigned long long)(half * 2 >> 10),
-             PPI_SPOOL_MIN_CHUNKS * (PPI_CHUNK_SIZE >> 10));
-    return false;
-  }
   spool->size = size;
-  return make_file(spool, dir);
+  return has_room(spool, dir) && make_file(spool, dir);
 }
 
-static bool create_by_default(ppi_spool *spool, uint64_t limit_bytes) {
+static bool create_by_default(ppi_spool *spool, uint64_t size) {
   const char *runtime_dir = secure_getenv("XDG_RUNTIME_DIR");
   const char *dirs[] = {"/dev/shm", runtime_dir};
   for (size_t i = 0; i < 2; i++) {
     struct statfs stat;
     if (!dirs[i] || statfs(dirs[i], &stat) != 0) continue;
     if (!is_memory_backed(&stat)) continue;
-    if (create_in(spool, limit_bytes, dirs[i])) return true;
+    if (create_in(spool, size, dirs[i])) return true;
   }
   if (!spool->not_crash_safe[0])
     give_reason(spool, "no memory-backed folder:", "/dev/shm is not one");
   return false;
 }
 
-static bool create_file(ppi_spool *spool, uint64_t limit_bytes,
-                        const char *dir) {
-  if (!dir) return create_by_default(spool, limit_bytes);
-  if (strcmp(dir, "memory") != 0) return create_in(spool, limit_bytes, dir);
+static bool create_file(ppi_spool *spool, uint64_t size, const char *dir) {
+  if (!dir) return create_by_default(spool, size);
+  if (strcmp(dir, "memory") != 0) return create_in(spool, size, dir);
   return give_reason(spool, "the spool is set to", "memory");
 }
+
+static void look_up(ppi_spool *spool);
 
 pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
                               const char *dir) {
@@ -242,37 +270,155 @@ pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
     spool->size = size;
     if (!map_over(spool, -1)) return PPROF_STATUS_NO_MEMORY;
   }
-  ppi_spool_layout(spool, (uint32_t)(spool->size / PPI_CHUNK_SIZE));
-  if (spool->fd >= 0 && chunks_at_first(spool) < spool->header->num_chunks)
-    spool->header->num_allocated = chunks_at_first(spool);
+  uint32_t num_chunks = (uint32_t)(spool->size / PPI_CHUNK_SIZE);
+  if (!spool->staging_chunks)
+    spool->staging_chunks = staging_first(num_chunks, num_chunks);
+  ppi_spool_layout(spool, num_chunks);
+  spool->header->num_allocated =
+      PPI_MIN(spool->header->pool_first + FIRST_CHUNKS, num_chunks);
   chunks_touched = 0;
   want[0] = 0;
+  look_up(spool);
+  spool->grow_below = UINT32_MAX;
   return PPROF_STATUS_OK;
 }
 
-// Chunks below have memory.
-static uint32_t num_allocated(const ppi_spool_header *header) {
-  uint32_t num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED);
-  return num ? num : header->num_chunks;
+uint64_t ppi_spool_bytes(const ppi_spool *spool) {
+  const ppi_spool_header *header = spool->header;
+  uint32_t pool = FIRST_CHUNKS;
+  if (header)
+    pool = num_allocated(header) - 1 -
+           (uint32_t)(header->staging_size / PPI_CHUNK_SIZE);
+  return (uint64_t)(1 + spool->staging_chunks + pool) * PPI_CHUNK_SIZE;
 }
 
 const char *ppi_spool_want(void) {
   return want[0] ? want : NULL;
 }
 
-bool ppi_spool_allocate_more(ppi_spool *spool) {
-  ppi_spool_header *header = spool->header;
-  uint32_t from = num_allocated(header);
-  if (from >= header->num_chunks || want[0]) return false;
-  uint32_t to = PPI_MIN(from + PART_CHUNKS, header->num_chunks);
-  int error = ppi_spool_hold(spool) ? allocate(spool, from, to) : EBADF;
-  if (error) {
-    snprintf(want, sizeof want, "%u of %u MiB, no room for more: %s", from / 16,
-             header->num_chunks / 16, strerror(error));
+// Where the folder is large enough for the spool to grow as it may, so may
+// markers.
+static void look_up(ppi_spool *spool) {
+  uint64_t taken = ppi_spool_bytes(spool);
+  uint32_t allocated = num_allocated(spool->header);
+  uint32_t left = spool->header->num_chunks - allocated;
+  ppi_spool_limit limit = ppi_spool_limit_now(spool, taken, spool->size);
+  uint64_t room = limit.bytes > taken ? limit.bytes - taken : 0;
+  spool->limit = limit.name;
+  spool->limit_now = limit.bytes;
+  spool->is_tight = limit.shared / 16 < limit.own;
+  spool->room = PPI_MIN((uint32_t)(room / PPI_CHUNK_SIZE), left);
+  spool->seen_allocated = allocated;
+  __atomic_store_n(&spool->most,
+                   spool->is_tight ? allocated : allocated + spool->room,
+                   __ATOMIC_RELAXED);
+}
+
+static void refuse(ppi_spool *spool, const char *why) {
+  uint64_t taken = ppi_spool_bytes(spool);
+  snprintf(want, sizeof want, "%.1f of %.1f MiB, no room for more: %s",
+           (double)taken / (1 << 20), (double)spool->size / (1 << 20), why);
+  spool->refused = true;
+  __atomic_store_n(&spool->most, num_allocated(spool->header),
+                   __ATOMIC_RELAXED);
+}
+
+// Markers may be at the same.
+static void raise_allocated(ppi_spool_header *header, uint32_t to) {
+  uint32_t before = num_allocated(header);
+  while (before < to && !__atomic_compare_exchange_n(
+                            &header->num_allocated, &before, to, false,
+                            __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
+
+static int give_memory(ppi_spool *spool, uint32_t from, uint32_t to) {
+  if (spool->fd < 0) return 0;
+  return ppi_spool_hold(spool) ? allocate(spool, from, to) : EBADF;
+}
+
+// Others may be about to grow, too: a sixteenth each of what all may have
+// leaves room for that.
+static uint32_t most_at_once(const ppi_spool *spool) {
+  uint32_t most = spool->is_tight ? spool->room / 16 : spool->room;
+  return PPI_MIN(most, PART_CHUNKS);
+}
+
+static bool add_part(ppi_spool *spool, uint32_t chunks) {
+  look_up(spool);
+  uint32_t from = spool->seen_allocated;
+  if (from >= spool->header->num_chunks) return false;
+  uint32_t to = from + PPI_MIN(chunks, most_at_once(spool));
+  int error = from < to ? give_memory(spool, from, to) : 0;
+  if (error || from == to) {
+    refuse(spool, error ? strerror(error) : spool->limit);
     return false;
   }
-  __atomic_store_n(&header->num_allocated, to, __ATOMIC_RELAXED);
-  return to < header->num_chunks;
+  raise_allocated(spool->header, to);
+  spool->seen_allocated = to;
+  spool->room -= to - from;
+  want[0] = 0;
+  return true;
+}
+
+// Chunks that can be taken now.
+static uint32_t num_ready(const ppi_spool *spool) {
+  const ppi_spool_header *header = spool->header;
+  uint32_t used = __atomic_load_n(&header->untouched, __ATOMIC_RELAXED);
+  uint32_t num = num_allocated(header);
+  return num - PPI_MIN(used, num) +
+         __atomic_load_n(&header->num_free, __ATOMIC_RELAXED);
+}
+
+// As many as are in use, at most an eighth of what there is to be had.
+static uint32_t num_wanted(const ppi_spool *spool) {
+  uint32_t least = spool->is_tight ? READY_TIGHT_CHUNKS : READY_CHUNKS;
+  uint32_t ready = num_ready(spool);
+  uint32_t all = num_allocated(spool->header) - spool->header->pool_first;
+  uint32_t used = all - PPI_MIN(all, ready);
+  return PPI_MIN(PPI_MAX(least, used), PPI_MAX(spool->room / 8, READY_CHUNKS));
+}
+
+// The log writer's ring, once it was full: twice as long.
+static void grow_staging(ppi_spool *spool) {
+  ppi_staging *staging = ppi_spool_staging(spool);
+  const ppi_spool_header *header = spool->header;
+  uint64_t size = sizeof *staging + 2 * staging->size;
+  if (staging->num_full == spool->staging_num_full ||
+      size > header->staging_size)
+    return;
+  uint32_t wanted = (uint32_t)((size + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE);
+  uint32_t has = spool->staging_chunks;
+  if (wanted > has) {
+    look_up(spool);
+    if (wanted - has > spool->room / 8 ||
+        wanted > spool->limit_now / PPI_CHUNK_SIZE / 8 ||
+        give_memory(spool, 1 + has, 1 + wanted) != 0) {
+      spool->staging_num_full = staging->num_full;
+      return;
+    }
+    spool->staging_chunks = wanted;
+  }
+  if (ppi_staging_double(staging)) spool->staging_num_full = staging->num_full;
+}
+
+void ppi_spool_grow(ppi_spool *spool) {
+  if (!spool->grow_below) return;
+  grow_staging(spool);
+  bool has_moved = num_allocated(spool->header) != spool->seen_allocated;
+  if (spool->refused || (num_ready(spool) >= spool->grow_below && !has_moved))
+    return;
+  look_up(spool);
+  uint32_t wanted = num_wanted(spool);
+  spool->grow_below = PPI_MAX(wanted / 2, 1u);
+  for (uint32_t ready; (ready = num_ready(spool)) < wanted;)
+    if (!add_part(spool, wanted - ready)) break;
+}
+
+void ppi_spool_look_again(ppi_spool *spool) {
+  if (!spool->grow_below) return;
+  spool->refused = false;
+  look_up(spool);
 }
 
 void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
@@ -286,36 +432,39 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks) {
   header->names_size = (uint64_t)names * PPI_CHUNK_SIZE;
   uint64_t next = PPI_CHUNK_SIZE;
   header->staging_offset = next;
-  header->staging_size = (uint64_t)PPI_MAX(num_chunks / 8, 4u) * PPI_CHUNK_SIZE;
+  header->staging_size = (uint64_t)staging_all(num_chunks) * PPI_CHUNK_SIZE;
   next += header->staging_size;
   header->pool_first = (uint32_t)(next / PPI_CHUNK_SIZE);
   header->untouched = header->pool_first;
-  ppi_staging_init(spool->base + header->staging_offset, header->staging_size);
+  // Twice as long, twice as long again: so it comes to nearly all.
+  uint64_t first = spool->staging_chunks * (uint64_t)PPI_CHUNK_SIZE;
+  ppi_staging_init(spool->base + header->staging_offset,
+                   first ? first : header->staging_size);
   // The magic comes last: a spool without it was never in use.
   __atomic_thread_fence(__ATOMIC_RELEASE);
   memcpy(header->magic, PPI_SPOOL_MAGIC, sizeof header->magic);
 }
 
 void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks) {
-  const ppi_spool_header *header = spool->header;
-  uint32_t end = __atomic_load_n(&header->untouched, __ATOMIC_RELAXED) +
-                 chunks + PART_CHUNKS;
-  while (num_allocated(header) < end && ppi_spool_allocate_more(spool)) {
-  }
+  uint32_t wanted = chunks + READY_CHUNKS;
+  if (!spool->grow_below) return;
+  for (uint32_t ready; (ready = num_ready(spool)) < wanted;)
+    if (!add_part(spool, wanted - ready)) break;
 }
 
 bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes) {
   ppi_spool_header *header = spool->header;
-  uint64_t chunks = PPI_MIN(bytes, spool->size / 2) / PPI_CHUNK_SIZE;
-  uint32_t left = header->num_chunks - header->pool_first;
+  uint64_t chunks = PPI_MIN(bytes, spool->limit_now / 2) / PPI_CHUNK_SIZE;
+  uint32_t left = PPI_MIN(header->num_chunks - header->pool_first,
+                          spool->room + FIRST_CHUNKS);
   if (chunks < RING_MIN_CHUNKS || left < POOL_MIN_CHUNKS) return false;
   chunks = PPI_MIN(chunks, left - POOL_MIN_CHUNKS);
   if (chunks < RING_MIN_CHUNKS) return false;
   // The ring is written before anything is allocated behind the session.
-  uint32_t first = header->pool_first + (uint32_t)chunks + POOL_MIN_CHUNKS;
+  uint32_t first = header->pool_first + (uint32_t)chunks + FIRST_CHUNKS;
   uint32_t from = num_allocated(header);
   if (first > from) {
-    if (!ppi_spool_hold(spool) || allocate(spool, from, first)) return false;
+    if (give_memory(spool, from, first) != 0) return false;
     header->num_allocated = first;
   }
   header->ring_offset = (uint64_t)header->pool_first * PPI_CHUNK_SIZE;
@@ -378,17 +527,40 @@ static uint32_t pop_free(ppi_spool *spool) {
   return 0;
 }
 
-uint32_t ppi_chunk_take(ppi_spool *spool) {
-  uint32_t chunk = pop_free(spool);
-  if (chunk) return chunk;
-  uint32_t *untouched = &spool->header->untouched;
+static uint32_t take_untouched(ppi_spool_header *header) {
+  uint32_t *untouched = &header->untouched;
   uint32_t next = __atomic_load_n(untouched, __ATOMIC_RELAXED);
-  uint32_t end = num_allocated(spool->header);
+  uint32_t end = num_allocated(header);
   while (next < end)
     if (__atomic_compare_exchange_n(untouched, &next, next + 1, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       return next;
   return 0;
+}
+
+// One chunk more, where the collector did not come to it; otherwise a record
+// would be lost. Only what it has looked up before, by calls that a signal
+// handler may make. Whoever else does so at the same time does no harm.
+static bool take_memory(ppi_spool *spool) {
+  ppi_spool_header *header = spool->header;
+  uint32_t from = num_allocated(header);
+  if (from >= __atomic_load_n(&spool->most, __ATOMIC_RELAXED)) return false;
+  int before = errno;
+  bool done = spool->fd < 0 || (ppi_fd_is(spool->fd, &spool->fd_id) &&
+                                allocate(spool, from, from + 1) == 0);
+  errno = before;
+  if (done)
+    raise_allocated(header, from + 1);
+  else  // until the collector has looked
+    __atomic_store_n(&spool->most, from, __ATOMIC_RELAXED);
+  return done;
+}
+
+uint32_t ppi_chunk_take(ppi_spool *spool) {
+  uint32_t chunk = pop_free(spool);
+  if (!chunk) chunk = take_untouched(spool->header);
+  while (!chunk && take_memory(spool)) chunk = take_untouched(spool->header);
+  return chunk;
 }
 
 void ppi_chunk_give(ppi_spool *spool, uint32_t chunk) {
@@ -415,13 +587,20 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
           MADV_POPULATE_WRITE);
 }
 
+// What is still to come counts, too; what does not come does not.
+static uint32_t end_of_pool(const ppi_spool *spool) {
+  uint32_t num = num_allocated(spool->header);
+  uint32_t more = spool->seen_allocated + spool->room;
+  return spool->refused ? num : PPI_MAX(num, more);
+}
+
+uint32_t ppi_spool_chunks_all(const ppi_spool *spool) {
+  return end_of_pool(spool) - spool->header->pool_first;
+}
+
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool) {
-  uint32_t untouched =
-      __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
-  // What is still to come is free, too; what does not come is not.
-  uint32_t num =
-      want[0] ? num_allocated(spool->header) : spool->header->num_chunks;
-  uint32_t used = PPI_MIN(untouched, num);
-  return num - used +
+  uint32_t end = end_of_pool(spool);
+  uint32_t used = __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
+  return end - PPI_MIN(used, end) +
          __atomic_load_n(&spool->header->num_free, __ATOMIC_RELAXED);
 }

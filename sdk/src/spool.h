@@ -318,11 +318,24 @@ typedef struct ppi_spool {
   int fd;           // holds the liveness lock; -1 for anonymous memory
   ppi_fd_id fd_id;  // what it was when it was opened
   bool unnamed;     // until ppi_spool_publish
+  // How its memory grows; the collector's.
+  uint32_t staging_chunks;    // of the staging ring that have memory
+  uint64_t staging_num_full;  // of it, when it was looked at
+  uint32_t room;              // that it may still have, in chunks
+  uint32_t grow_below;        // of free chunks; 0: never
+  uint32_t seen_allocated;
+  bool is_tight;       // others need the room: only the collector takes it
+  bool refused;        // until ppi_spool_look_again
+  uint32_t most;       // atomic: chunk that nobody may take memory for, nor any
+                       // behind it
+  const char *limit;   // the name of the limit, and
+  uint64_t limit_now;  // what it was
   char path[512];
   char not_crash_safe[400];  // why, or ""
 } ppi_spool;
 
-// ppi_spool_create makes a spool of at most `limit_bytes`. `dir` NULL means
+// ppi_spool_create makes a spool of at most `limit_bytes`, with little memory
+// at first. `dir` NULL means
 // the usual memory-backed folders, "memory" anonymous memory. It falls back to
 // anonymous memory, saying why in not_crash_safe; NO_MEMORY when even that
 // fails. The mapping lies in the process's one reserved address range.
@@ -347,17 +360,19 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks);
 // done, when there is not enough room or `bytes` is 0.
 bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes);
 
-// ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free.
+// ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free;
+// where the collector is late it gives the next chunk its memory itself.
 uint32_t ppi_chunk_take(ppi_spool *spool);
 void ppi_chunk_give(ppi_spool *spool, uint32_t chunk);
 // ppi_spool_touch_ahead faults in the next `chunks` untouched ones, each once;
 // collector.
 void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
-// ppi_spool_allocate_more gives the file the next part of its memory, which a
-// session does not wait for when it starts; false when it is whole, or when
-// there is no more: then it stays as it is, and ppi_spool_want says so in words
-// (NULL: nothing is missing). Collector.
-bool ppi_spool_allocate_more(ppi_spool *spool);
+// ppi_spool_grow gives the spool memory ahead of need, up to its limit
+// (spool_limit.h). Where there is no more, it stays as it is, and
+// ppi_spool_want says so in words (NULL: nothing is missing); it is asked for
+// again after ppi_spool_look_again. Collector.
+void ppi_spool_grow(ppi_spool *spool);
+void ppi_spool_look_again(ppi_spool *spool);
 // ppi_spool_hold sees whether `fd` is still the spool's, which a program may
 // have closed; then the file is opened and locked again. Until it is seen,
 // other processes take this one for dead. False: it is gone.
@@ -366,8 +381,12 @@ const char *ppi_spool_want(void);
 // ppi_spool_allocate_for does so until `chunks` can be taken, and as many as a
 // few threads need besides. Collector, or before it is there.
 void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks);
-// About how many chunks are left.
+// About how many chunks the pool has, and may get, and how many of them are
+// left.
+uint32_t ppi_spool_chunks_all(const ppi_spool *spool);
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
+// Memory that it has so far.
+uint64_t ppi_spool_bytes(const ppi_spool *spool);
 
 // A lane's counters: one writer at a time, read by others at any time.
 static inline void ppi_count(uint64_t *counter, uint64_t more) {

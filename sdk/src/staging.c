@@ -16,6 +16,10 @@ typedef struct entry {
   uint64_t number;
 } entry;
 
+static uint64_t size_of(const ppi_staging *staging) {
+  return __atomic_load_n(&staging->size, __ATOMIC_RELAXED);
+}
+
 static uint64_t padded(uint32_t len) {
   return ENTRY_SIZE + (((uint64_t)len + 7) & ~(uint64_t)7);
 }
@@ -44,13 +48,14 @@ bool ppi_staging_claim(ppi_staging *staging, const char *log_path) {
 static bool place(const ppi_staging *staging, uint64_t head, uint64_t need,
                   uint64_t *skip) {
   uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);
-  uint64_t to_end = staging->size - head % staging->size;
+  uint64_t to_end = size_of(staging) - head % size_of(staging);
   *skip = to_end < need ? to_end : 0;
-  return need <= staging->size && head - tail + *skip + need <= staging->size;
+  return need <= size_of(staging) &&
+         head - tail + *skip + need <= size_of(staging);
 }
 
 static entry *entry_at(ppi_staging *staging, uint64_t position) {
-  return (entry *)(void *)(staging->ring + position % staging->size);
+  return (entry *)(void *)(staging->ring + position % size_of(staging));
 }
 
 static void mark_skip(ppi_staging *staging, uint64_t head, uint64_t skip) {
@@ -59,7 +64,10 @@ static void mark_skip(ppi_staging *staging, uint64_t head, uint64_t skip) {
 
 void *ppi_staging_reserve(ppi_staging *staging, uint32_t len) {
   uint64_t head = staging->head, skip;
-  if (!place(staging, head, padded(len), &skip)) return NULL;
+  if (!place(staging, head, padded(len), &skip)) {
+    staging->num_full++;
+    return NULL;
+  }
   mark_skip(staging, head, skip);
   // Commit finds the place again by what stands at `head`.
   entry *put = entry_at(staging, head + skip);
@@ -68,8 +76,8 @@ void *ppi_staging_reserve(ppi_staging *staging, uint32_t len) {
 }
 
 static uint64_t skip_at(const ppi_staging *staging, uint64_t position) {
-  uint64_t offset = position % staging->size;
-  uint64_t to_end = staging->size - offset;
+  uint64_t offset = position % size_of(staging);
+  uint64_t to_end = size_of(staging) - offset;
   if (to_end < ENTRY_SIZE) return to_end;
   uint32_t len;
   memcpy(&len, staging->ring + offset, sizeof len);
@@ -88,7 +96,10 @@ bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
   uint64_t head = staging->head, skip;
   for (size_t i = 0; i < num_blocks; i++) {
     uint64_t need = padded(blocks[i].len);
-    if (!place(staging, head, need, &skip)) return false;
+    if (!place(staging, head, need, &skip)) {
+      staging->num_full++;
+      return false;
+    }
     mark_skip(staging, head, skip);
     entry *put = entry_at(staging, head + skip);
     *put = (entry){blocks[i].len, 0, blocks[i].number};
@@ -101,9 +112,20 @@ bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
   return true;
 }
 
+// Each byte between tail and head has the same place with either length, so one
+// store does it, whoever looks meanwhile.
+bool ppi_staging_double(ppi_staging *staging) {
+  uint64_t size = size_of(staging);
+  uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);
+  uint64_t lap = tail / size * size;
+  if (lap % (2 * size) != 0 || staging->head - lap > size) return false;
+  __atomic_store_n(&staging->size, 2 * size, __ATOMIC_RELEASE);
+  return true;
+}
+
 uint64_t ppi_staging_free(const ppi_staging *staging) {
   uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);
-  return staging->size - (staging->head - tail);
+  return size_of(staging) - (staging->head - tail);
 }
 
 // Reads the entry that `cursor` bytes after `tail` lead to; *after is the
@@ -112,16 +134,17 @@ static bool read_entry(const ppi_staging *staging, uint64_t tail,
                        uint64_t cursor, entry *out, const void **out_bytes,
                        uint64_t *after) {
   uint64_t used = __atomic_load_n(&staging->head, __ATOMIC_ACQUIRE) - tail;
-  if (staging->size < ENTRY_SIZE || used > staging->size || cursor >= used)
+  if (size_of(staging) < ENTRY_SIZE || used > size_of(staging) ||
+      cursor >= used)
     return false;
   cursor += skip_at(staging, tail + cursor);
-  uint64_t offset = (tail + cursor) % staging->size;
+  uint64_t offset = (tail + cursor) % size_of(staging);
   if (cursor > used || used - cursor < ENTRY_SIZE ||
-      staging->size - offset < ENTRY_SIZE)
+      size_of(staging) - offset < ENTRY_SIZE)
     return false;
   memcpy(out, staging->ring + offset, sizeof *out);
   uint64_t need = padded(out->len);
-  if (need > used - cursor || need > staging->size - offset) return false;
+  if (need > used - cursor || need > size_of(staging) - offset) return false;
   *out_bytes = staging->ring + offset + ENTRY_SIZE;
   *after = cursor + need;
   return true;

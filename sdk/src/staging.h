@@ -22,9 +22,10 @@ extern "C" {
 typedef struct ppi_staging {
   uint32_t claimed;     // a writer uses it
   uint32_t ring_pages;  // to the flight recorder's ring; 0: there is none
-  uint64_t size;        // of the ring in bytes, a multiple of 8
+  uint64_t size;        // of the ring in bytes, a multiple of 8; atomic
   uint64_t head;        // written by the producer, bytes since the start
   uint64_t tail;        // written by the consumer
+  uint64_t num_full;    // producer: how often there was no room
   char log_path[PPI_STAGING_PATH_MAX];  // absolute; "" until claimed
   uint8_t ring[];
 } ppi_staging;
@@ -78,6 +79,10 @@ typedef struct ppi_staging_block {
 } ppi_staging_block;
 bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
                      size_t num_blocks);
+// ppi_staging_double makes the ring twice as long, in memory that lies behind
+// it. False, with nothing changed, while what is in it wraps or would lie
+// elsewhere: in one lap of two it does not.
+bool ppi_staging_double(ppi_staging *staging);
 uint64_t ppi_staging_free(const ppi_staging *staging);  // bytes, upper bound
 
 // Consumer. Peek answers false when the ring is empty.

@@ -47,7 +47,7 @@ void ppi_stats_publish(pprof_session *session) {
   stats.flows_lost = v[PPI_TOTAL_FLOWS_LOST];
   stats.clock_error_ns = session->resolve_stats.clock_error_ns;
   stats.own_cost_ns_per_marker_x1000 = spool->header->own_cost_ns_x1000;
-  stats.spool_bytes = spool->size;
+  stats.spool_bytes = ppi_spool_bytes(spool);
   stats.crash_safe = spool->header->crash_safe;
   stats.missed = ppi_session_num_missed(session);
   for (uint32_t t = 0; t < spool->header->num_tables; t++) {

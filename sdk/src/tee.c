@@ -9,8 +9,9 @@
 
 #include "base_impl.h"
 #include "mem.h"
+#include "memory_limit.h"
 
-// For each sink that has no room: about 100 000 events.
+// For each sink that has no room: about 100 000 events; less in a small cgroup.
 enum { MOST_HELD = 16 << 20 };
 
 #define HAS(sink, callback)                                         \
@@ -218,7 +219,7 @@ static bool tee_ready(pprof_sink *base) {
 
 void ppi_tee_init(ppi_tee *tee) {
   memset(tee, 0, sizeof *tee);
-  tee->most_held = MOST_HELD;
+  tee->most_held = (size_t)ppi_memory_share(MOST_HELD);
   tee->base = (pprof_sink){.size = sizeof(pprof_sink),
                            .begin = tee_begin,
                            .define = tee_define,

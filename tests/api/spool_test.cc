@@ -69,7 +69,8 @@ TEST_F(SpoolTest, FileIsPrivateAndRemovedAtStop) {
   EXPECT_EQ(0600u, stat.st_mode & 07777);
   EXPECT_EQ(8 << 20, stat.st_size);
   // Allocated, not sparse: no write to it can fail.
-  EXPECT_GE(stat.st_blocks * 512, 8 << 20);
+  EXPECT_GE(static_cast<uint64_t>(stat.st_blocks) * 512,
+            live.Stats().spool_bytes);
   ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
   EXPECT_TRUE(live.Stats().crash_safe);
   EXPECT_EQ(1u, live.recording.Total(PPI_TOTAL_CRASH_SAFE));
@@ -134,7 +135,7 @@ TEST_F(SpoolTest, OneMegabyteOfRoom) {
       _exit(77);
     mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     if (mount("small", dir_.c_str(), "tmpfs", 0, "size=1m") != 0) _exit(78);
-    ExpectNotCrashSafe(dir_.c_str(), "free");
+    ExpectNotCrashSafe(dir_.c_str(), "a spool may have 256 KiB");
     EXPECT_EQ(0u, NumFiles());
     _exit(HasFailure() ? 1 : 0);
   }
@@ -146,7 +147,7 @@ TEST_F(SpoolTest, OneMegabyteOfRoom) {
          "where a mount namespace is allowed";
 }
 
-TEST_F(SpoolTest, HalfOfTheFreeRoomAtMost) {
+TEST_F(SpoolTest, QuarterOfTheRoomAtMost) {
   pid_t pid = fork();
   if (pid == 0) {
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
@@ -158,7 +159,7 @@ TEST_F(SpoolTest, HalfOfTheFreeRoomAtMost) {
     for (int i = 0; i < 100000; i++) pprof_mark(&point_site);
     EXPECT_EQ(PPROF_STATUS_OK, live.Stop());
     EXPECT_TRUE(live.Stats().crash_safe);
-    EXPECT_EQ(3u << 20, live.Stats().spool_bytes);
+    EXPECT_LE(live.Stats().spool_bytes, 6u << 18);
     EXPECT_EQ(100000u, live.Stats().recorded + live.Stats().lost);
     _exit(HasFailure() ? 1 : 0);
   }
@@ -186,7 +187,7 @@ TEST_F(SpoolTest, TinyLimitIsTheSmallestSpool) {
   ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   pprof_mark(&point_site);
   ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
-  EXPECT_EQ(2u << 20, live.Stats().spool_bytes);
+  EXPECT_LE(live.Stats().spool_bytes, 2u << 20);
   EXPECT_EQ(1u, live.Stats().recorded);
 }
 

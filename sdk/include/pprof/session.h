@@ -20,7 +20,7 @@ typedef struct pprof_session pprof_session;
 // pprof_options is how a session is set up; zero in a field means its default.
 typedef struct pprof_options {
   size_t size;                  // sizeof(pprof_options)
-  uint64_t memory_limit_bytes;  // of the spool; 0: 64 MiB
+  uint64_t memory_limit_bytes;  // of the spool, which begins small; 0: 64 MiB
   // Folder of the spool; it should keep its files in memory, on a disk every
   // write-back makes markers wait. NULL: /dev/shm, else XDG_RUNTIME_DIR.
   const char *spool_dir;
@@ -57,7 +57,7 @@ typedef struct pprof_stats {
                               // beyond what one can name
   uint64_t clock_error_ns;    // largest stated error of a device time
   uint64_t own_cost_ns_per_marker_x1000;  // measured in this process; 1/1000 ns
-  uint64_t spool_bytes;
+  uint64_t spool_bytes;                   // memory that the spool has so far
   bool crash_safe;  // false: records are lost if the process is killed
   uint64_t missed;  // of recorded: not delivered to a sink that had no room, of
                     // all sinks together; each is told in its totals
