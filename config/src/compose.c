@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base_impl.h"
+#include "compose.h"
 #include "environment.h"
 #include "inject.h"
 #include "mem.h"
@@ -30,9 +31,16 @@ static ppi_running *current;
 static bool started_by_program;  // ever, in this process
 static bool tried_to_attach;
 static bool forked;
+// In a forked child without a run of its own: the program's run that its parent
+// had, which it goes on with where it follows; NULL: there was none.
+static ppi_running *parents;
+static pprof_status missed;  // what the stop of such a child answers
+static pprof_error missed_why;
 static uint64_t exit_wait_us;  // of the run, until its end; atomic
 static pid_t exit_pid;         // whose it is: a child may share our memory
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void wake(void);
 
 static bool took_lock(int error) {
   if (error == 0)
@@ -63,6 +71,27 @@ static bool take_lock_soon(void) {
   return true;
 }
 
+// Nobody's: a session that the program takes over itself.
+static void forget_parents(void) {
+  ppi_thread_sleep(NULL);
+  parents = NULL;
+  missed = PPROF_STATUS_OK;
+}
+
+// The child sleeps until its first marker: one that only runs another program
+// is not held up.
+static void remember_parents(ppi_running *run) {
+  forget_parents();
+  if (!run || (run->injected && !run->adopted) || run->alone) return;
+  parents = run;
+  if (run->config.fork == PPI_NVTX_FORK_FOLLOW)
+    ppi_thread_sleep(wake);
+  else
+    missed = ppi_fail(&missed_why, PPROF_STATUS_UNAVAILABLE,
+                      "nothing was recorded here: the process was forked from "
+                      "one that records, and 'fork' is off");
+}
+
 // The child has none of the parent's threads and must not touch its files; a
 // lock that another thread held at the fork would never be released.
 static void forget_in_child(void) {
@@ -70,6 +99,7 @@ static void forget_in_child(void) {
   lock = fresh;
   if (current) ppi_running_in_forked_child(current);
   lock_owner = 0;
+  remember_parents(current ? current : parents);
   bool follows = current ? current->injected : !started_by_program;
   tried_to_attach = !follows || (current && !ppi_nvtx_follows_forks());
   started_by_program = false;
@@ -112,6 +142,7 @@ static pprof_status take_over(ppi_running *run, bool *out_adopted,
   *out_adopted = ppi_running_is_same(run, current);
   if (*out_adopted) {
     current->adopted = true;
+    current->alone = run->alone;
     return PPROF_STATUS_OK;
   }
   return end_injected(run, error);
@@ -135,7 +166,34 @@ static void set_current(ppi_running *run) {
     ppi_message(PPI_MESSAGE_INFO, "recording to %s", run->output);
 }
 
-static pprof_status start_locked(const char *config_path, pprof_error *error) {
+static pprof_status follow_locked(pprof_error *error) {
+  if (current || !parents || ppi_running_calls->session_current())
+    return PPROF_STATUS_OK;
+  ppi_running *run = ppi_alloc(sizeof *run);
+  if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = ppi_running_prepare_child(run, parents, error);
+  if (status == PPROF_STATUS_OK) status = ppi_running_launch(run, error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_running_destroy(run);
+    return status;
+  }
+  parents = NULL;
+  started_by_program = true;
+  set_current(run);
+  return PPROF_STATUS_OK;
+}
+
+// The first marker of a forked child: as the parent's pprof_start.
+static void wake(void) {
+  if (!take_lock_soon()) return;
+  missed = follow_locked(&missed_why);
+  if (missed != PPROF_STATUS_OK)
+    ppi_message(PPI_MESSAGE_ERROR, "%s", missed_why.text);
+  give_lock();
+}
+
+static pprof_status start_locked(const char *config_path, bool alone,
+                                 pprof_error *error) {
   bool injected = current && current->injected && !current->adopted;
   // Asked before any file is made: a second start must not touch the first
   // one's outputs.
@@ -144,6 +202,7 @@ static pprof_status start_locked(const char *config_path, pprof_error *error) {
   ppi_running *run = ppi_alloc(sizeof *run);
   if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   run->forked = forked;
+  run->alone = alone;
   bool adopted = false;
   pprof_status status = begin_run(run, config_path, &adopted, error);
   if (status != PPROF_STATUS_OK || adopted) {
@@ -173,7 +232,8 @@ static void point_nvtx_here(void) {
   if (access(path, R_OK) == 0) setenv("NVTX_INJECTION64_PATH", path, 0);
 }
 
-pprof_status pprof_start(const char *config_path, pprof_error *error) {
+static pprof_status start(const char *config_path, bool alone,
+                          pprof_error *error) {
   bool enabled = true;
   ppi_message_level level;
   pprof_error own = {""};
@@ -190,7 +250,8 @@ pprof_status pprof_start(const char *config_path, pprof_error *error) {
     if (!take_lock())
       return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
     started_by_program = true;
-    status = start_locked(config_path, &own);
+    forget_parents();
+    status = start_locked(config_path, alone, &own);
     give_lock();
   }
   if (status == PPROF_STATUS_OK) return status;
@@ -199,8 +260,26 @@ pprof_status pprof_start(const char *config_path, pprof_error *error) {
   return status;
 }
 
+pprof_status pprof_start(const char *config_path, pprof_error *error) {
+  return start(config_path, false, error);
+}
+
+pprof_status pprof_start_alone_(const char *config_path, pprof_error *error) {
+  return start(config_path, true, error);
+}
+
+// A forked child whose parent recorded has begun nothing: it has marked nothing
+// yet, or could not.
+static pprof_status stop_unbegun(pprof_error *error) {
+  pprof_status status = missed;
+  if (status != PPROF_STATUS_OK) *error = missed_why;
+  forget_parents();
+  return status;
+}
+
 // Of what injection started, the program stops only what it has adopted.
 static pprof_status stop_own(pprof_error *error) {
+  if (!current && parents) return stop_unbegun(error);
   if (current && current->injected && !current->adopted) return PPROF_STATUS_OK;
   return stop_locked(error);
 }

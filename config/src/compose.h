@@ -24,6 +24,10 @@ extern "C" {
 pprof_status ppi_compose_load(const char *config_path, ppi_config *config,
                               pprof_error *error);
 
+// pprof_start, for a caller that follows forks itself (Python).
+PPROF_API pprof_status pprof_start_alone_(const char *config_path,
+                                          pprof_error *error);
+
 // What pprof_start and pprof_stop call. Tests put others in their place to see
 // what is asked of them and to let each fail; NULL restores the real ones.
 typedef struct ppi_compose_calls {

@@ -240,7 +240,18 @@ pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
     status = ppi_environment_reclaim(&run->reclaims, error);
   if (status != PPROF_STATUS_OK) return status;
   run->reclaims = run->reclaims && run->config.reclaim;
+  if (!getcwd(run->folder, sizeof run->folder)) run->folder[0] = 0;
   return ppi_running_expand_paths(run, config_path, error);
+}
+
+pprof_status ppi_running_prepare_child(ppi_running *run,
+                                       const ppi_running *parents,
+                                       pprof_error *error) {
+  const char *file = parents->config_path;
+  run->config = parents->config;
+  strcpy(run->folder, parents->folder);
+  run->forked = run->follows = true;
+  return ppi_running_expand_paths(run, file[0] ? file : NULL, error);
 }
 
 static pprof_status limit_disk(ppi_running *run, pprof_error *error) {

@@ -31,6 +31,9 @@ typedef struct ppi_running {
   bool adopted;           // and the program has started it again since
   bool forked;            // in a process that was forked
   bool reclaims;          // configuration and environment let it
+  bool follows;           // the same, and goes on as its parent did
+  bool alone;             // forks are its caller's to follow
+  char folder[PATH_MAX];  // that relative paths begin in; "": unknown
   char wanted[PATH_MAX];  // what the log is to be called, where it can
   char output[PATH_MAX];
   char log_part[PATH_MAX];  // where the log is until the end
@@ -56,6 +59,12 @@ extern const ppi_compose_calls *ppi_running_calls;
 // ppi_running_prepare fills in config and paths; no file is made.
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
                                  pprof_error *error);
+// ppi_running_prepare_child does so in a forked child that goes on as `parents`
+// did: in the folder where that started, with its process id in the files'
+// names.
+pprof_status ppi_running_prepare_child(ppi_running *run,
+                                       const ppi_running *parents,
+                                       pprof_error *error);
 // ppi_running_launch starts the session. After a failure destroy what there is.
 pprof_status ppi_running_launch(ppi_running *run, pprof_error *error);
 // ppi_running_finish stops the session, writes the exports and destroys `run`.

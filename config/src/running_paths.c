@@ -49,20 +49,39 @@ static bool is_begun(const char *part) {
 
 // What injection records must not replace: files of the parent, in a child that
 // was forked or runs another program under the same settings; files of a
-// session that the program has, or had, with another copy of this library.
+// session that the program has, or had, with another copy of this library. Nor
+// must a child that goes on as its parent did.
 static bool needs_own_name(const ppi_running *run,
                            const ppi_config_text *template, const char *path) {
   char part[PATH_MAX + 8];
+  if (run->follows && !run->injected) return !strstr(template->text, "%p");
   if (!run->injected) return false;
   snprintf(part, sizeof part, "%s.part", path);
   if (is_begun(part)) return true;
   return strstr(template->text, "%p") ? access(path, F_OK) == 0 : run->forked;
 }
 
+// The program may change its folder before the end.
+static pprof_status make_absolute(const ppi_running *run,
+                                  const ppi_config_text *from,
+                                  char path[PATH_MAX], pprof_error *error) {
+  char whole[2 * PATH_MAX];
+  if (path[0] == '/' || !run->folder[0]) return PPROF_STATUS_OK;
+  int len = snprintf(whole, sizeof whole, "%s/%s", run->folder, path);
+  if (len >= PATH_MAX)
+    return ppi_fail(error, PPROF_STATUS_CONFIG, "%s: the path is too long",
+                    where_of(from));
+  memcpy(path, whole, (size_t)len + 1);
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status expand_own(const ppi_running *run,
                                const ppi_config_text *template,
                                char path[PATH_MAX], pprof_error *error) {
   pprof_status status = ppi_expand_path(template, path, error);
+  // A daemon leaves the folder where it was started.
+  if (status == PPROF_STATUS_OK && run->follows)
+    status = make_absolute(run, template, path, error);
   if (status != PPROF_STATUS_OK || !needs_own_name(run, template, path))
     return status;
   char infix[24] = "injected";
@@ -77,19 +96,6 @@ static pprof_status expand_own(const ppi_running *run,
                          where_of(template));
 }
 
-// The program may change its folder before the end.
-static pprof_status make_absolute(const ppi_config_text *from,
-                                  char path[PATH_MAX], pprof_error *error) {
-  char folder[PATH_MAX], whole[2 * PATH_MAX];
-  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return PPROF_STATUS_OK;
-  int len = snprintf(whole, sizeof whole, "%s/%s", folder, path);
-  if (len >= PATH_MAX)
-    return ppi_fail(error, PPROF_STATUS_CONFIG, "%s: the path is too long",
-                    where_of(from));
-  memcpy(path, whole, (size_t)len + 1);
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status expand_flight(ppi_running *run, pprof_error *error) {
   const ppi_config_text *output = &run->config.flight.output;
   char *path = run->flight_output;
@@ -98,7 +104,7 @@ static pprof_status expand_flight(ppi_running *run, pprof_error *error) {
       strcmp(path, run->output) == 0)
     return ppi_config_refuse_taken(output, path, error);
   if (status == PPROF_STATUS_OK) status = check_folder(output, path, error);
-  return status == PPROF_STATUS_OK ? make_absolute(output, path, error)
+  return status == PPROF_STATUS_OK ? make_absolute(run, output, path, error)
                                    : status;
 }
 
@@ -135,7 +141,7 @@ static pprof_status make_all_absolute(ppi_running *run, pprof_error *error) {
     const ppi_config_export *item = &run->config.exports[i];
     // A trace makes its own path absolute; a window's is opened much later.
     if (item->format != PPI_EXPORT_CHROME || item->per_window)
-      status = make_absolute(&item->path, run->export_paths[i], error);
+      status = make_absolute(run, &item->path, run->export_paths[i], error);
   }
   return status;
 }
@@ -150,13 +156,13 @@ static pprof_status keep_watched(ppi_running *run, const char *config_path,
   if (file->text[0]) {
     status = ppi_expand_path(file, run->touch_path, error);
     if (status == PPROF_STATUS_OK)
-      status = make_absolute(file, run->touch_path, error);
+      status = make_absolute(run, file, run->touch_path, error);
   }
   if (status != PPROF_STATUS_OK || !path) return status;
   if (strlen(path) >= sizeof run->config_path)
     return ppi_fail(error, PPROF_STATUS_CONFIG, "the path is too long");
   strcpy(run->config_path, path);
-  return make_absolute(&nowhere, run->config_path, error);
+  return make_absolute(run, &nowhere, run->config_path, error);
 }
 
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,

@@ -107,6 +107,7 @@ typedef struct ppi_config {
   ppi_config_text spool;
   uint64_t reclaim;
   uint64_t drain_interval_us, stop_wait_us, exit_wait_us;
+  uint64_t fork;  // ppi_nvtx_fork: what becomes of a forked child
   ppi_config_window windows[PPI_SCHEDULE_MAX_RULES];
   uint64_t num_windows;
   ppi_config_globs include, exclude;

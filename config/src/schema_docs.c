@@ -254,6 +254,8 @@ static const char markdown_rest[] =
     "`stop_wait` for it. Sessions of `pprof_session_create` are the program's "
     "to "
     "stop.\n"
+    "Of forked children, daemons and `exec` see "
+    "[conventions.md](conventions.md#processes).\n"
     "\n"
     "## What dead processes have left\n"
     "\n"

@@ -88,6 +88,11 @@ const ppi_key ppi_keys[] = {
      "How long `exit`, and a return from `main`, wait until what runs still is"
      " stopped and its files are finished; 0us: they leave it for `recover`.",
      FIXED},
+    {"fork", PPI_KEY_CHOICE, "follow", 0, 0, forks, AT(fork),
+     "follow: a forked child goes on into files of its own, from its first"
+     " marker on, with its process id in their names. off: it records nothing,"
+     " and its `pprof_stop` says so. Of what NVTX injection starts see"
+     " `nvtx.fork`.", FIXED},
     {"capture", PPI_KEY_WINDOWS, "everything", 0, 0, NULL, 0,
      "When to record: one window, or a list of at most 16. A window is of the"
      " one kind that its keys are of.", RELOADS},

@@ -135,7 +135,7 @@ _MARKERS = {
     "pprof_device_range_end": (None, [_ID, _POINTER]),
 }
 _WAITING = {
-    "pprof_start": (ctypes.c_int, [_TEXT, _POINTER]),
+    "pprof_start_alone_": (ctypes.c_int, [_TEXT, _POINTER]),
     "pprof_stop": (ctypes.c_int, [_POINTER]),
     "pprof_backend_cuda": (_POINTER, []),
     "pprof_device_get": (_POINTER, [_POINTER, ctypes.c_int]),

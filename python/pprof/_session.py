@@ -63,7 +63,7 @@ def _above_standard(fd):
 def _call_start(path, text):
     error = ErrorText()
     if text is None:
-        status = _c.start(None if path is None else os.fsencode(path), ctypes.byref(error))
+        status = _c.start_alone_(None if path is None else os.fsencode(path), ctypes.byref(error))
         raise_status(status, error)
         return
     memory = _above_standard(os.memfd_create("pprof", os.MFD_CLOEXEC))
@@ -71,7 +71,7 @@ def _call_start(path, text):
         with open(memory, "wb", closefd=False) as file:
             file.write(text.encode("utf-8", "replace"))
         path = "/proc/self/fd/%d" % memory
-        status = _c.start(path.encode(), ctypes.byref(error))
+        status = _c.start_alone_(path.encode(), ctypes.byref(error))
     finally:
         os.close(memory)
     raise_status(status, error, (path, "config"))

@@ -263,6 +263,7 @@ static pprof_status start_locked(pprof_session *session) {
   pprof_status status = ppi_thread_init();
   if (status != PPROF_STATUS_OK) return status;
   ppi_thread_set_fork_handler(in_forked_child);
+  ppi_thread_sleep(NULL);
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->options.stop_wait_ms))
     return PPROF_STATUS_BUSY;

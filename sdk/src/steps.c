@@ -77,9 +77,13 @@ static void next_step(pprof_session *session, uint64_t num_items) {
 }
 
 void pprof_step(uint64_t num_items) {
+  ppi_thread *thread;
+  // Of a process that sleeps, the first marker.
+  if (!pprof_session_current() && ppi_begin_marker(&thread, PPI_BEGINS))
+    ppi_leave(thread);
   pprof_session *session = pprof_session_current();
   if (!session) return;
-  ppi_thread *thread = ppi_thread_self;
+  thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
   // Busy as in any marker: a stop waits for this step, and a step inside a
   // signal handler that interrupted a marker is left out.

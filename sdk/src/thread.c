@@ -57,6 +57,51 @@ static ppi_thread attaching = {.busy = UINTPTR_MAX};
 static void leave_process_lanes(void *block);
 static void leave(ppi_thread *thread);
 
+// What markers look at before they look at the page, while a process sleeps.
+static struct {
+  void (*wake)(void);  // atomic
+  pid_t pid;           // who sleeps: a child by vfork has our memory
+  uint32_t epoch;      // no session's
+} sleep_now;
+
+static void replace_epoch(uint32_t from, uint32_t to) {
+  uint32_t *const words[] = {&pprof_epoch_, &own_epoch, &ppi_epoch_near};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    uint32_t found = from;
+    __atomic_compare_exchange_n(words[i], &found, to, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+  }
+}
+
+void ppi_thread_sleep(void (*wake)(void)) {
+  if (sleep_now.epoch) replace_epoch(sleep_now.epoch, 0);
+  sleep_now.epoch = wake ? ppi_epoch_next() : 0;
+  sleep_now.pid = getpid();
+  __atomic_store_n(&sleep_now.wake, wake, __ATOMIC_RELEASE);
+  if (wake) replace_epoch(0, sleep_now.epoch);
+}
+
+uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
+  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  // An end of what the parent began is no reason.
+  if (!ppi_is_counted(intent) ||
+      !__atomic_load_n(&sleep_now.wake, __ATOMIC_RELAXED) ||
+      sleep_now.pid != getpid())
+    return 0;
+  void (*wake)(void) =
+      __atomic_exchange_n(&sleep_now.wake, NULL, __ATOMIC_ACQ_REL);
+  if (!wake) return 0;
+  int error = errno;
+  replace_epoch(sleep_now.epoch, 0);
+  wake();
+  errno = error;
+  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (!epoch) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  return epoch;
+}
+
 static void in_forked_child(void) {
   ppi_thread *self = ppi_thread_self;
   pthread_mutex_init(&threads.mutex, NULL);
@@ -83,6 +128,9 @@ static void in_forked_child(void) {
   if (self && self != &attaching) self->tid = (uint32_t)gettid();
   ppi_recorder_in_force.serial = 0;
   if (threads.in_child) threads.in_child();
+  // Another handler has said so already.
+  if (sleep_now.epoch && sleep_now.pid == getpid())
+    replace_epoch(0, sleep_now.epoch);
 }
 
 static void init(void) {

@@ -280,6 +280,14 @@ static inline __attribute__((always_inline)) ppi_thread *ppi_become_busy(
   return thread;
 }
 
+// A forked child of a process that records sleeps: markers come by, as if
+// something recorded, to an epoch of 0. ppi_thread_sleep has the first one that
+// begins something call `wake`, once, on its thread; NULL: none does.
+void ppi_thread_sleep(void (*wake)(void));
+// ppi_thread_wake, of a busy thread that has met an epoch of 0, answers the one
+// that there is after that; 0: none, and the thread is not busy any more.
+uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent);
+
 // ppi_begin_marker makes the thread busy and answers the epoch in force; 0 when
 // nothing is to be recorded, and then the thread is not busy.
 static inline __attribute__((always_inline)) uint32_t ppi_begin_marker(
@@ -290,8 +298,7 @@ static inline __attribute__((always_inline)) uint32_t ppi_begin_marker(
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // Off since the first look, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
-  if (PPI_UNLIKELY(epoch == 0))
-    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  if (PPI_UNLIKELY(epoch == 0)) epoch = ppi_thread_wake(thread, intent);
   *out_thread = thread;
   return epoch;
 }

@@ -175,10 +175,11 @@ ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, ppi_intent intent) {
   const place own = {&thread->lane, &thread->serial, &thread->unkept, 0};
   if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  ppi_lane *lane = NULL;
   // Off since the first look, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
-  if (epoch) lane = catch_up(thread, &own, epoch, intent);
+  if (!epoch) epoch = ppi_thread_wake(thread, intent);
+  if (!epoch) return NULL;
+  ppi_lane *lane = catch_up(thread, &own, epoch, intent);
   if (!lane) {
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   } else if (!thread->fence) {

@@ -94,6 +94,13 @@ static int act(const char *what) {
       return 99;
     }
     if (strcmp(what, "record") == 0) record("first");
+  } else if (strcmp(what, "mark") == 0) {
+    record("again");
+  } else if (strcmp(what, "exec") == 0) {
+    execl(own_path, own_path, "record", "stop", (char *)NULL);
+    return 98;
+  } else if (strcmp(what, "daemon") == 0) {
+    if (daemon(0, 0) != 0) return 97;
   } else if (strcmp(what, "open") == 0) {
     leave_open();
   } else if (strcmp(what, "stop") == 0) {

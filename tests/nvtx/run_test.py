@@ -77,6 +77,14 @@ class RunTest(Case):
             names = {event.get("name") for event in json.load(file)["traceEvents"]}
         self.assertIn("push a", names)
 
+    def test_exec_in_place(self):
+        """What the first program has recorded is made whole, and is in the tables, too."""
+        views, done = self.views(PATHS["life"], "exec_after_marks", PATHS["life"])
+        calls = self.calls_of(views["userdefined"])
+        self.assertEqual((calls["before exec"], calls["some"]), (100, 20))
+        self.assertIn("2 logs in", done.stderr)
+        self.assertEqual([name for name in self.logs_made() if name.endswith(".part")], [])
+
     def test_closed_standard_descriptors(self):
         """The command has them closed, too, and what it prints meets no log and no spool."""
         # At its end it says which of them lead somewhere.

@@ -94,6 +94,7 @@ const struct {
     {"nvtx.payload", "nvtx: {payload: flow}", false},
     {"nvtx.fields", "nvtx: {fields: false}", false},
     {"nvtx.cut_names", "nvtx: {cut_names: false}", false},
+    {"fork", "fork: off", false},
     {"nvtx.fork", "nvtx: {fork: off}", false},
     {"nvtx.emit", "nvtx: {emit: true}", false},
     {"exports", "exports: [{format: csv, path: x}]", false},

@@ -19,6 +19,7 @@ TEST_F(SchemaTest, Defaults) {
   EXPECT_STREQ("memory", config().spool.text);
   EXPECT_EQ(5000u, config().drain_interval_us);
   EXPECT_EQ(1000000u, config().stop_wait_us);
+  EXPECT_EQ(PPI_NVTX_FORK_FOLLOW, config().fork);
   EXPECT_EQ(0u, config().num_windows);
   EXPECT_EQ(0u, config().device_mode);
   EXPECT_EQ(0u, config().backends);
@@ -292,7 +293,7 @@ TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
       "reclaim: false\n"
       "drain_interval: 1500us\n"
       "stop_wait: 1s\n"
-      "exit_wait: 5s\n"
+      "exit_wait: 5s\nfork: follow\n"
       "capture:\n"
       "  - {skip_first: 1, skip_first_wait: 0, wait: 0, warmup: 0, active: 4,"
       " repeat: 0}\n"

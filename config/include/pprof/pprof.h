@@ -50,9 +50,13 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
 // behind the program's atexit handlers, for `exit_wait` of the configuration at
 // most (5 s; 0us: not at all). What ends otherwise (_exit, quick_exit, a
 // signal, exec) leaves a .part for `pprof-report recover`. A forked child's end
-// does nothing to its parent's session.
+// does nothing to its parent's session. A child goes on into files of its own,
+// from its first marker on, and that is what its stop stops; `fork: off`
+// switches it off.
 //
-// Errors:  the first error of a file; the session is stopped all the same.
+// Errors:  the first error of a file; the session is stopped all the same. In a
+//          forked child that could not go on, once: why its start failed, or
+//          UNAVAILABLE with `fork: off`.
 // Threads: one at a time, pprof_start included.
 PPROF_API pprof_status pprof_stop(pprof_error *error);
 
