@@ -70,7 +70,7 @@ struct ppi_reclaim {
 static void look_into(const char *folder,
                       bool (*look)(const char *path, void *), void *user) {
   char path[PATH_MAX];
-  DIR *entries = opendir(folder);
+  DIR *entries = ppi_fd_opendir(folder);
   const struct dirent *entry = NULL;
   bool more = entries != NULL;
   while (more && (entry = readdir(entries))) {
@@ -102,7 +102,7 @@ static bool is_open_here(const char *path) {
   struct stat file, open_one;
   bool found = false;
   char name[64];
-  DIR *entries = stat(path, &file) == 0 ? opendir("/proc/self/fd") : NULL;
+  DIR *entries = stat(path, &file) == 0 ? ppi_fd_opendir("/proc/self/fd") : NULL;
   if (!entries) return true;
   for (const struct dirent *entry = readdir(entries); entry && !found;
        entry = readdir(entries)) {
@@ -201,7 +201,7 @@ static pprof_status count_into(int fd, ppi_salvage *salvage, uint64_t *out) {
 }
 
 static bool count_records(ppi_salvage *salvage, uint64_t *out) {
-  int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  int fd = ppi_fd_open("/dev/null", O_WRONLY, 0);
   if (fd < 0) return false;
   pprof_status status = count_into(fd, salvage, out);
   close(fd);

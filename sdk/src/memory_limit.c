@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
+
 #define PATH_ROOM 2048
 // A line of mountinfo has two paths, and options that may be as long.
 #define LINE_ROOM 8192
@@ -33,7 +35,7 @@ static uint64_t less(uint64_t a, uint64_t b) {
 static FILE *open_file(const char *root, const char *path) {
   char full[2 * PATH_ROOM];
   int len = snprintf(full, sizeof full, "%s%s", root, path);
-  return len > 0 && (size_t)len < sizeof full ? fopen(full, "re") : NULL;
+  return len > 0 && (size_t)len < sizeof full ? ppi_fd_fopen(full) : NULL;
 }
 
 // One line without its end; what is longer than `line` is dropped with it.
