@@ -69,11 +69,12 @@ const ppi_key ppi_keys[] = {
      "false: write no log, only what `exports` lists.", FIXED},
     {"memory_limit", PPI_KEY_SIZE, "64MiB", MIB, TIB, NULL,
      AT(memory_limit_bytes),
-     "The most memory that records may wait in. What does not fit is counted"
-     " as lost.", FIXED},
+     "The most memory that records may wait in; taken with need, and at most a"
+     " sixteenth of the cgroup's. What does not fit is counted as lost.", FIXED},
     {"spool", PPI_KEY_TEXT, "memory", 0, 0, NULL, AT(spool),
      "Folder where records survive a crash; `memory` takes one that lies in"
-     " memory. On a disk markers can stall.", FIXED},
+     " memory. All spools in it take at most a quarter of its room. On a disk"
+     " markers can stall.", FIXED},
     {"reclaim", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(reclaim),
      "Whether a start recovers what processes of this user that died have left"
      " in the folder of `spool`, and, of what it cannot recover and is more than"

@@ -453,13 +453,23 @@ static void release_devices(const pprof_session *session) {
     if (d->session) ppi_resolve_release(d->session);
 }
 
+// Where it is less than what was asked for.
+static void note_memory(pprof_session *session) {
+  const ppi_spool *spool = spool_of(session);
+  char text[160];
+  ppi_spool_memory(spool, text, sizeof text);
+  if (ppi_spool_want())
+    ppi_texts_add(&session->notes, "memory", ppi_spool_want());
+  else if (!ppi_spool_has_its_limit(spool))
+    ppi_texts_add(&session->notes, "memory", text);
+}
+
 static void note_rest(pprof_session *session) {
   ppi_notes_close(session);
   ppi_session_note_missed(session);
   ppi_device_notes(&session->notes,
                    session->device_mode == PPI_DEVICE_MODE_OFF);
-  if (ppi_spool_want())
-    ppi_texts_add(&session->notes, "memory", ppi_spool_want());
+  note_memory(session);
   if (session->clock_jumped)
     ppi_texts_add(&session->notes, "clock", ppi_clock_note());
   if (session->steps.had_none)

@@ -114,6 +114,12 @@ static bool add_machine(ppi_texts *texts) {
   return ok && add_cpu(texts) && add_container(texts);
 }
 
+static bool add_memory(ppi_texts *texts, const ppi_spool *spool) {
+  char text[160];
+  ppi_spool_memory(spool, text, sizeof text);
+  return ppi_texts_add(texts, "memory", text);
+}
+
 bool ppi_run_info_collect(ppi_texts *texts, const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
   bool ok = add_uuid(texts, header->uuid);
@@ -126,6 +132,7 @@ bool ppi_run_info_collect(ppi_texts *texts, const ppi_spool *spool) {
   ok &= add_number(texts, "ticks_per_second", header->ticks_per_second);
   ok &= add_machine(texts);
   ok &= add_command(texts);
+  ok &= add_memory(texts, spool);
   if (spool->path[0]) ok &= ppi_texts_add(texts, "spool", spool->path);
   return ok;
 }

@@ -314,6 +314,16 @@ static void look_up(ppi_spool *spool) {
                    __ATOMIC_RELAXED);
 }
 
+void ppi_spool_memory(const ppi_spool *spool, char *out, size_t size) {
+  snprintf(out, size, "%.1f MiB of at most %.1f (%s)",
+           (double)ppi_spool_bytes(spool) / (1 << 20),
+           (double)spool->limit_now / (1 << 20), spool->limit);
+}
+
+bool ppi_spool_has_its_limit(const ppi_spool *spool) {
+  return spool->limit_now >= spool->size;
+}
+
 static void refuse(ppi_spool *spool, const char *why) {
   uint64_t taken = ppi_spool_bytes(spool);
   snprintf(want, sizeof want, "%.1f of %.1f MiB, no room for more: %s",

@@ -387,6 +387,10 @@ uint32_t ppi_spool_chunks_all(const ppi_spool *spool);
 uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
 // Memory that it has so far.
 uint64_t ppi_spool_bytes(const ppi_spool *spool);
+// The same, its limit, and which one that is, in words.
+void ppi_spool_memory(const ppi_spool *spool, char *out, size_t size);
+// Whether that limit is the one that was configured.
+bool ppi_spool_has_its_limit(const ppi_spool *spool);
 
 // A lane's counters: one writer at a time, read by others at any time.
 static inline void ppi_count(uint64_t *counter, uint64_t more) {
