@@ -262,7 +262,8 @@ static void become_calm(ppi_reclaim *self) {
 static void visit_folder(ppi_reclaim *self, const char *folder, bool last) {
   struct statvfs file_system;
   self->bound = self->options.limit_bytes;
-  if (statvfs(folder, &file_system) == 0)
+  // Of none is known that has no limit.
+  if (statvfs(folder, &file_system) == 0 && file_system.f_blocks)
     self->bound = PPI_MIN(
         self->bound, (uint64_t)file_system.f_blocks * file_system.f_frsize / 8);
   look_into(folder, add, self);
