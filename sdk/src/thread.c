@@ -283,8 +283,8 @@ ppi_thread *ppi_thread_attach(void) {
 }
 
 // Between where a marker was called and where it asks, in a build in which
-// nothing is inlined. A handler's frame is larger.
-#ifdef __OPTIMIZE__
+// nothing is inlined, or a sanitizer's. A handler's frame is larger.
+#if defined(__OPTIMIZE__) && !defined(PPROF_SANITIZED)
 #define OWN_FRAMES 0
 #else
 #define OWN_FRAMES 512
