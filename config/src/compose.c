@@ -41,6 +41,7 @@ static pid_t exit_pid;         // whose it is: a child may share our memory
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void wake(void);
+static void yield_to_program(void);
 
 static bool took_lock(int error) {
   if (error == 0)
@@ -118,7 +119,7 @@ static pprof_status stop_locked(pprof_error *error) {
 }
 
 // What the files were called is asked before the run is gone.
-static pprof_status end_injected(const ppi_running *next, pprof_error *error) {
+static pprof_status end_former(const ppi_running *next, pprof_error *error) {
   ppi_running *names = ppi_alloc(sizeof *names);
   if (!names) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   *names = *current;
@@ -134,9 +135,16 @@ static void watch_forks(void) {
   pthread_atfork(NULL, NULL, forget_in_child);
 }
 
-// The program starts a session while injection's runs. What asks for the same
-// is the same session. Otherwise injection's ends here, with files of its own,
-// and the program's takes its place.
+// What injection started, or a forked child's first marker: the program may
+// start a session as if nothing ran.
+static bool gives_way(void) {
+  return current && (current->injected || current->follows) &&
+         !current->adopted;
+}
+
+// The program starts a session while such a one runs. What asks for the same is
+// the same session. Otherwise the one that runs ends here, with files of its
+// own, and the program's takes its place.
 static pprof_status take_over(ppi_running *run, bool *out_adopted,
                               pprof_error *error) {
   *out_adopted = ppi_running_is_same(run, current);
@@ -145,7 +153,7 @@ static pprof_status take_over(ppi_running *run, bool *out_adopted,
     current->alone = run->alone;
     return PPROF_STATUS_OK;
   }
-  return end_injected(run, error);
+  return end_former(run, error);
 }
 
 static pprof_status begin_run(ppi_running *run, const char *config_path,
@@ -180,6 +188,7 @@ static pprof_status follow_locked(pprof_error *error) {
   parents = NULL;
   started_by_program = true;
   set_current(run);
+  ppi_session_set_yield(yield_to_program);
   return PPROF_STATUS_OK;
 }
 
@@ -194,10 +203,9 @@ static void wake(void) {
 
 static pprof_status start_locked(const char *config_path, bool alone,
                                  pprof_error *error) {
-  bool injected = current && current->injected && !current->adopted;
   // Asked before any file is made: a second start must not touch the first
   // one's outputs.
-  if (!injected && (current || ppi_running_calls->session_current()))
+  if (!gives_way() && (current || ppi_running_calls->session_current()))
     return ppi_fail(error, PPROF_STATUS_BUSY, "a session is running already");
   ppi_running *run = ppi_alloc(sizeof *run);
   if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
@@ -299,11 +307,11 @@ pprof_status pprof_stop(pprof_error *error) {
   return status;
 }
 
-// The program starts a session of its own making: injection's ends.
+// The program starts a session of its own making: the one that runs ends.
 static void yield_to_program(void) {
   pprof_error own = {""};
   if (!take_lock()) return;
-  bool ours = current && current->injected && !current->adopted;
+  bool ours = gives_way();
   started_by_program = true;
   if (ours && stop_locked(&own) != PPROF_STATUS_OK)
     ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);

@@ -383,6 +383,42 @@ TEST_F(FollowTest, ChildMayStartASessionItself) {
   EXPECT_EQ(2u, Named(".pplog").size());
 }
 
+// Also behind its first marker: that run ends with files of its own, or, where
+// the same is asked for, goes on.
+TEST_F(FollowTest, ChildMayStartASessionBehindItsFirstMarker) {
+  for (const char *output : {"run.pplog", "run.%p.pplog"}) {
+    EXPECT_EQ(
+        0, Run([this, output] {
+          Start("", output);
+          const int code = StatusOf(Fork([this] {
+            Mark("followed");
+            Check(pprof_start(At("p.yaml").c_str(), nullptr) == PPROF_STATUS_OK,
+                  2);
+            Mark("started");
+            Check(
+                pprof_start(At("p.yaml").c_str(), nullptr) == PPROF_STATUS_BUSY,
+                3);
+            _exit(pprof_stop(nullptr));
+          }));
+          Check(code == 0, code);
+          const int other = StatusOf(Fork([] {
+            Mark("followed");
+            pprof_session *own = nullptr;
+            Check(pprof_session_create(nullptr, &own, nullptr) ==
+                          PPROF_STATUS_OK &&
+                      pprof_session_start(own) == PPROF_STATUS_OK,
+                  4);
+            Mark("in a session without sinks");
+            pprof_session_destroy(own);
+            exit(0);
+          }));
+          Check(other == 0, other);
+          exit(0);
+        }));
+  }
+  EXPECT_EQ((::Marks{{"followed", 4}, {"started", 2}}), Marks());
+}
+
 // Switched off, the child's stop says once that nothing is there.
 TEST_F(FollowTest, OffIsTold) {
   EXPECT_EQ(

@@ -184,7 +184,13 @@ class EmitTest(ToldCase):
         self.assertEqual(told.lines.count("init"), 1)
 
     def test_forked_child(self):
+        """It goes on from its first marker, and once more when it starts itself."""
         told = self.told("forked")
+        self.assertEqual(told.words, ["push outer", "pop", "push point", "pop", "push inner", "pop",
+                                      "pop"])
+
+    def test_forked_child_that_is_switched_off(self):
+        told = self.told("forked", emit="true;fork=off")
         self.assertEqual(told.named("point"), [])
         self.assertEqual(told.words, ["push outer", "pop", "push inner", "pop", "pop"])
 

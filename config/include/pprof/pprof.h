@@ -36,8 +36,9 @@ extern "C" {
 // Errors:  CONFIG: the configuration is not valid; `error` says where, nothing
 //          was started. IO: it, or a file to be written, cannot be opened.
 //          BUSY while another session runs; NO_MEMORY. A session that NVTX
-//          injection started is no obstacle: it goes on as this one when it is
-//          configured the same, else it ends with files of its own.
+//          injection started, or the first marker of a forked child, is no
+//          obstacle: it goes on as this one when it is configured the same,
+//          else it ends with files of its own.
 // Threads: one at a time, pprof_stop included.
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);
