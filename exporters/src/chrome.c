@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base_impl.h"
+#include "event_impl.h"
 #include "mem.h"
 #include "memory_limit.h"
 
@@ -48,14 +49,22 @@ static ppi_chrome_group *find_group(ppi_chrome_writer *writer,
   return groups->items[id];
 }
 
-static bool is_taken(const ppi_chrome_writer *writer, uint32_t tid) {
-  const ppi_chrome_groups *threads = &writer->groups[PPI_CHROME_THREAD];
-  for (size_t i = 0; i < threads->num_items; i++) {
-    const ppi_chrome_group *group = threads->items[i];
-    if (group && group->num_tracks > 0 && group->tracks[0].tid == tid)
-      return true;
+// Whether no other row has it, which it has from here on. Without memory to
+// say so it is as if one had it.
+static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
+  size_t at = (size_t)(tid / 64), num = writer->num_tids;
+  if (at >= num) {
+    uint64_t *grown =
+        ppi_grow(writer->tids, &writer->tids_capacity, at + 1, sizeof *grown);
+    if (!grown) return false;
+    writer->tids = grown;
+    memset(grown + num, 0, (at + 1 - num) * sizeof *grown);
+    writer->num_tids = at + 1;
   }
-  return false;
+  uint64_t bit = 1ull << tid % 64;
+  bool is_taken = writer->tids[at] & bit;
+  writer->tids[at] |= bit;
+  return !is_taken;
 }
 
 // A thread's first row bears the thread's own id, if no other lane does
@@ -67,7 +76,7 @@ static uint32_t choose_tid(ppi_chrome_writer *writer,
         ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_LANE], group->id);
     uint64_t number = lane ? lane->number : 0;
     if (number > 0 && number < PPI_CHROME_FIRST_OWN_TID &&
-        !is_taken(writer, (uint32_t)number))
+        take_tid(writer, number))
       return (uint32_t)number;
   }
   return writer->next_tid++;
@@ -328,6 +337,10 @@ static void clear_run(ppi_chrome_writer *writer) {
   }
   ppi_free(writer->texts);
   ppi_free(writer->command);
+  ppi_free(writer->tids);
+  writer->tids = NULL;
+  writer->num_tids = writer->tids_capacity = 0;
+  writer->num_rows = writer->num_lanes_left = 0;
   writer->texts = NULL;
   writer->num_texts = 0;
   writer->command = NULL;
@@ -371,14 +384,47 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   return writer->out.status;
 }
 
+// The lane's thread has left, and another has it: what is held of it is all
+// there is, and its rows get their names while they are known.
+static pprof_status leave_rows(ppi_chrome_writer *writer, uint32_t id) {
+  static const ppi_chrome_kind kinds[] = {PPI_CHROME_THREAD, PPI_CHROME_SUBMIT,
+                                          PPI_CHROME_ASYNC};
+  uint32_t lane = PPI_CHROME_FIRST_LEFT_LANE + writer->num_lanes_left++;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    ppi_chrome_groups *groups = &writer->groups[kinds[i]];
+    ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
+    if (!group) continue;
+    group->horizon_ns = UINT64_MAX;
+    pprof_status status = place_held(writer, group);
+    if (status != PPROF_STATUS_OK) return status;
+    ppi_chrome_write_left(writer, group, lane);
+    ppi_chrome_group_clear(group);
+    ppi_free(group);
+    groups->items[id] = NULL;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static bool is_another_thread(const ppi_chrome_writer *writer,
+                              const pprof_definition *definition) {
+  if (definition->kind != PPROF_DEFINITION_LANE) return false;
+  const ppi_chrome_name *lane = ppi_chrome_names_get(
+      &writer->names[PPROF_DEFINITION_LANE], definition->id);
+  return lane && lane->number != definition->number;
+}
+
 static pprof_status chrome_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
     return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
-  return keep_failure(writer,
-                      ppi_chrome_names_set(&writer->names[kind], definition));
+  pprof_status status = PPROF_STATUS_OK;
+  if (is_another_thread(writer, definition))
+    status = leave_rows(writer, pprof_definition_id(definition));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_chrome_names_set(&writer->names[kind], definition);
+  return keep_failure(writer, status);
 }
 
 static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,

@@ -54,6 +54,8 @@ pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
 #define PPI_CHROME_FIRST_DEVICE_PID (1u << 30)
 #define PPI_CHROME_FIRST_OWN_TID (1u << 24)
 #define PPI_CHROME_FIRST_OWN_PID (1u << 24)
+// Rows of threads whose lane another one has got bear a number from here on.
+#define PPI_CHROME_FIRST_LEFT_LANE (1u << 20)
 
 typedef struct ppi_chrome_name {
   bool known;
@@ -111,6 +113,10 @@ typedef struct ppi_chrome_writer {
   char *command;
   ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
+  uint64_t num_rows;        // whose thread has left; they are written
+  uint32_t num_lanes_left;  // those that they are of
+  uint64_t *tids;           // bits: given to rows
+  size_t num_tids, tids_capacity;
   ppi_chrome_flows flows;
   uint64_t num_held, next_order, num_not_finite;
   uint64_t told_until_ns;  // the last checkpoint
@@ -133,6 +139,9 @@ void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
 void ppi_chrome_write_head(ppi_chrome_writer *writer);
 // Names of the run's processes and threads.
 void ppi_chrome_write_names(ppi_chrome_writer *writer);
+// The rows of a group whose thread has left, as those of `lane`.
+void ppi_chrome_write_left(ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group, uint32_t lane);
 // Run info and totals: the end of a file of one run, else an event of its own.
 void ppi_chrome_write_run(ppi_chrome_writer *writer,
                           const pprof_totals *totals);

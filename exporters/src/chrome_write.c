@@ -390,7 +390,7 @@ static const char *suffix_of(const ppi_chrome_group *group) {
 }
 
 static void write_row(ppi_chrome_writer *writer, const ppi_chrome_group *group,
-                      size_t at, uint64_t index) {
+                      size_t at, uint32_t lane, uint64_t index) {
   bool is_stream = group->kind == PPI_CHROME_STREAM;
   const ppi_chrome_name *name = ppi_chrome_names_get(
       &writer
@@ -409,9 +409,15 @@ static void write_row(ppi_chrome_writer *writer, const ppi_chrome_group *group,
     PPI_CHROME_PUT(&writer->out, ")");
   }
   PPI_CHROME_PUT(&writer->out, "\"");
-  if (!is_stream) put_field(&writer->out, ",\"lane\":", group->id);
+  if (!is_stream) put_field(&writer->out, ",\"lane\":", lane);
   PPI_CHROME_PUT(&writer->out, "}}");
   write_sort_index(writer, "thread_sort_index", pid, tid, index);
+}
+
+void ppi_chrome_write_left(ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group, uint32_t lane) {
+  for (size_t at = 0; at < group->num_tracks; at++)
+    write_row(writer, group, at, lane, writer->num_rows++);
 }
 
 // A lane's rows stand together: its thread, what it submitted, what wandered.
@@ -420,14 +426,14 @@ static void write_rows(ppi_chrome_writer *writer) {
   for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
     if (writer->groups[kind].num_items > num_ids)
       num_ids = writer->groups[kind].num_items;
-  uint64_t index = 0;
+  uint64_t index = writer->num_rows;
   for (size_t id = 0; id < num_ids; id++) {
     for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
       const ppi_chrome_groups *groups = &writer->groups[kind];
       const ppi_chrome_group *group =
           id < groups->num_items ? groups->items[id] : NULL;
       for (size_t at = 0; group && at < group->num_tracks; at++)
-        write_row(writer, group, at, index++);
+        write_row(writer, group, at, (uint32_t)id, index++);
     }
   }
 }

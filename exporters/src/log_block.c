@@ -225,29 +225,6 @@ pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
   return emit(assembler, &header, NULL, payload, NULL);
 }
 
-pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
-                                      const pprof_definition *definition) {
-  ppi_buffer *out = &assembler->definitions;
-  const char *name = definition->name ? definition->name : "";
-  size_t len = cut_text(name, assembler->raw_limit - 64);
-  // Half a JSON object is none.
-  if (definition->kind == PPROF_DEFINITION_ATTRIBUTES && name[len]) {
-    name = "{}";
-    len = 2;
-  }
-  if (out->len + len + 64 > assembler->raw_limit) {
-    pprof_status status = emit_definitions(assembler);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  ppi_buffer_varint(out, definition->kind);
-  ppi_buffer_varint(out, definition->id);
-  ppi_buffer_varint(out, definition->parent);
-  ppi_buffer_varint(out, definition->color);
-  ppi_buffer_varint(out, definition->number);
-  ppi_buffer_text(out, name, len);
-  return out->failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
-}
-
 // ---- events ----
 
 static int compare_runs(const void *a, const void *b) {
@@ -298,6 +275,47 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
       emit(assembler, &header, assembler->table, &assembler->payload, &parts);
   forget_runs(assembler);
   return status;
+}
+
+// ---- definitions ----
+
+// Of a kind whose ids come in their order, or nearly: whether this one may have
+// meant something else until now. Definitions stand in front of the events that
+// are gathered, whose ids have that meaning still.
+static bool is_again(ppi_log_assembler *assembler,
+                     const pprof_definition *definition) {
+  if ((uint32_t)definition->kind > PPROF_DEFINITION_ATTRIBUTES) return true;
+  uint32_t *most = &assembler->most_id[definition->kind];
+  if (definition->id < *most) return true;
+  *most = definition->id + 1;
+  return false;
+}
+
+pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
+                                      const pprof_definition *definition) {
+  ppi_buffer *out = &assembler->definitions;
+  if (is_again(assembler, definition)) {
+    pprof_status status = close_events(assembler);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  const char *name = definition->name ? definition->name : "";
+  size_t len = cut_text(name, assembler->raw_limit - 64);
+  // Half a JSON object is none.
+  if (definition->kind == PPROF_DEFINITION_ATTRIBUTES && name[len]) {
+    name = "{}";
+    len = 2;
+  }
+  if (out->len + len + 64 > assembler->raw_limit) {
+    pprof_status status = emit_definitions(assembler);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  ppi_buffer_varint(out, definition->kind);
+  ppi_buffer_varint(out, definition->id);
+  ppi_buffer_varint(out, definition->parent);
+  ppi_buffer_varint(out, definition->color);
+  ppi_buffer_varint(out, definition->number);
+  ppi_buffer_text(out, name, len);
+  return out->failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
 static ppi_run_encoder *add_encoder(ppi_log_assembler *assembler) {

@@ -36,6 +36,7 @@ typedef struct ppi_log_assembler {
   bool hold;               // collect in `out`
   bool join;               // the same, until ppi_log_assembler_release
   ppi_buffer definitions;  // of the next definitions block
+  uint32_t most_id[PPROF_DEFINITION_ATTRIBUTES + 1];  // by kind, + 1
   ppi_buffer payload;
   ppi_run_encoder **runs;  // the first num_runs are of the open block
   size_t num_runs, num_encoders, runs_capacity;

@@ -248,9 +248,13 @@ static bool name_thread(ppi_view *view, ppi_named_block *block) {
   const char *process = block->process;
   unsigned long long number = block->thread_number;
   while (*process == ' ') process++;  // of a host without a name
-  block->thread = ppi_view_text(view, "%s: %llu", process, number);
+  const char *name = number == PPI_REPORT_LEFT_THREADS
+                         ? "<left threads>"
+                         : ppi_view_text(view, "%llu", number);
+  if (!name) return false;
+  block->thread = ppi_view_text(view, "%s: %s", process, name);
   if (strcmp(figures->threads[0].process, last) == 0)
-    block->banner = ppi_view_text(view, "Thread: %llu", number);
+    block->banner = ppi_view_text(view, "Thread: %s", name);
   else if (block->thread)
     block->banner = ppi_view_text(view, "Thread: %s", block->thread);
   return block->thread && block->banner;

@@ -51,6 +51,9 @@ typedef struct ppi_report_details {
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 
+// As a thread: those that have left and are told of together.
+#define PPI_REPORT_LEFT_THREADS ((uint64_t)1 << 62)
+
 // One named thing on one thread.
 typedef struct ppi_report_thread_name {
   char *process;  // "HOST PID"

@@ -43,6 +43,84 @@ ppi_run_part *ppi_run_part_of(ppi_run *run, ppi_run_thread *thread,
   return &grown[at];
 }
 
+// ---- threads that are summed up ----
+
+static void merge_devices(ppi_device_spreads *into,
+                          const ppi_device_spreads *from) {
+  ppi_spread_merge(&into->all, &from->all);
+  ppi_spread_merge(&into->unpaired, &from->unpaired);
+  ppi_spread_merge(&into->kernels, &from->kernels);
+  ppi_spread_merge(&into->general, &from->general);
+}
+
+// What a report would make of the row alone, however it chooses.
+static pprof_status sum_row(ppi_run_row *into, ppi_run_row *from) {
+  if (!from->is_sum) ppi_device_spreads_complete(&from->inside, &from->host);
+  ppi_spread_merge(&into->host, &from->host);
+  ppi_spread_merge(&into->submit, &from->submit);
+  ppi_spread_merge(&into->own, &from->own);
+  if (!from->has_pairs) merge_devices(&into->inside, &from->inside);
+  into->self_ns += from->self_ns;
+  into->is_sum = true;
+  return ppi_histogram_merge(&into->host_times, &from->host_times);
+}
+
+static pprof_status sum_rows(ppi_run *run) {
+  ppi_run_thread *left = run->left_threads;
+  size_t num = run->num_thread_rows;
+  ppi_run_thread_row *rows = run->thread_rows;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_map_clear(&run->thread_row_numbers);
+  run->thread_rows = NULL;
+  run->num_thread_rows = run->thread_rows_capacity = 0;
+  for (size_t i = 0; i < num; i++) {
+    bool is_left = rows[i].thread->is_swept;
+    ppi_run_row *row =
+        status == PPROF_STATUS_OK
+            ? ppi_run_thread_row_of(run, is_left ? left : rows[i].thread,
+                                    rows[i].site)
+            : NULL;
+    if (!row) status = PPROF_STATUS_NO_MEMORY;
+    if (row && !is_left) {
+      *row = rows[i].row;
+      continue;
+    }
+    if (row) status = sum_row(row, &rows[i].row);
+    ppi_histogram_clear(&rows[i].row.host_times);
+  }
+  ppi_free(rows);
+  return status;
+}
+
+static pprof_status sum_parts(ppi_run *run) {
+  ppi_run_thread *left = run->left_threads;
+  size_t num = run->num_parts;
+  ppi_run_part *parts = run->parts;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_map_clear(&run->part_numbers);
+  run->parts = NULL;
+  run->num_parts = run->parts_capacity = 0;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_part key = {
+        .op = parts[i].op, .child = parts[i].child, .launch = parts[i].launch};
+    bool is_left = parts[i].thread->is_swept;
+    ppi_run_part *part =
+        ppi_run_part_of(run, is_left ? left : parts[i].thread, &key);
+    if (!part) status = PPROF_STATUS_NO_MEMORY;
+    if (!part) break;
+    ppi_spread_merge(&part->host, &parts[i].host);
+    merge_devices(&part->device, &parts[i].device);
+  }
+  ppi_free(parts);
+  return status;
+}
+
+pprof_status ppi_run_sum_details(ppi_run *run) {
+  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  pprof_status status = sum_rows(run);
+  return status == PPROF_STATUS_OK ? sum_parts(run) : status;
+}
+
 // Texts of one row, to sort by and to look it up with.
 typedef struct named_row {
   uint64_t thread;
@@ -66,7 +144,7 @@ static const char *site_name(ppi_run *run, uint32_t id) {
 
 static pprof_status merge_thread_row(ppi_run *run, ppi_run_row *row,
                                      ppi_report_thread_name *out) {
-  ppi_device_spreads_complete(&row->inside, &row->host);
+  if (!row->is_sum) ppi_device_spreads_complete(&row->inside, &row->host);
   ppi_spread_merge(&out->host, &row->host);
   ppi_spread_merge(&out->submit, &row->submit);
   ppi_spread_merge(&out->inside, &row->own);
@@ -74,6 +152,20 @@ static pprof_status merge_thread_row(ppi_run *run, ppi_run_row *row,
     ppi_spread_merge(&out->inside, ppi_run_for_names(run, &row->inside));
   out->self_ns += row->self_ns;
   return ppi_histogram_merge(&out->host_times, &row->host_times);
+}
+
+static uint64_t number_of(const ppi_run_thread *thread) {
+  return thread->is_summed ? PPI_REPORT_LEFT_THREADS : thread->number;
+}
+
+static pprof_status note_threads(const ppi_run *run, ppi_figures *out) {
+  char text[160];
+  if (!run->num_summed_threads || !run->details.by_thread)
+    return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu that have left have one row together, <left threads>",
+           (unsigned long long)run->num_summed_threads);
+  return ppi_figures_note(out, "threads", text);
 }
 
 static pprof_status fill_threads(ppi_run *run, char *process,
@@ -88,7 +180,7 @@ static pprof_status fill_threads(ppi_run *run, char *process,
     if (!site) status = PPROF_STATUS_NO_MEMORY;
     if (site)
       rows[i] = (named_row){
-          from->thread->number, {site->place->name, site->name, ""}, i};
+          number_of(from->thread), {site->place->name, site->name, ""}, i};
   }
   if (num > 1 && status == PPROF_STATUS_OK)
     qsort(rows, num, sizeof *rows, compare_rows);
@@ -127,7 +219,7 @@ static pprof_status fill_parts(ppi_run *run, char *process, ppi_figures *out) {
     const ppi_run_part *part = &run->parts[i];
     if (!is_shown(run, part)) continue;
     rows[num++] =
-        (named_row){part->thread ? part->thread->number : 0,
+        (named_row){part->thread ? number_of(part->thread) : 0,
                     {site_name(run, part->op), site_name(run, part->child),
                      site_name(run, part->launch)},
                     i};
@@ -158,6 +250,7 @@ pprof_status ppi_run_fill_details(ppi_run *run, ppi_figures *out) {
   snprintf(process, size, "%s %s", run->input.host, run->input.pid);
   pprof_status status = fill_threads(run, process, out);
   if (status == PPROF_STATUS_OK) status = fill_parts(run, process, out);
+  if (status == PPROF_STATUS_OK) status = note_threads(run, out);
   ppi_free(process);
   return status;
 }

@@ -133,34 +133,24 @@ ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream) {
   return ppi_run_device_at(run, ppi_run_device_id(run, stream));
 }
 
-static ppi_run_thread *thread_at(ppi_run *run, uint64_t number) {
-  size_t at = ppi_map_number(&run->thread_numbers, (ppi_map_key){number, 0});
-  if (at == SIZE_MAX) return NULL;
-  if (at < run->num_threads) return run->threads[at];
-  if (at != run->num_threads) return NULL;
-  ppi_run_thread **grown = ppi_grow(run->threads, &run->threads_capacity,
-                                    run->num_threads + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->threads = grown;
-  ppi_run_thread *thread = ppi_alloc(sizeof *thread);
-  if (!thread) return NULL;
-  thread->number = number;
-  thread->index = (uint32_t)run->num_threads;
-  return run->threads[run->num_threads++] = thread;
+ppi_run_thread *ppi_run_process(ppi_run *run) {
+  return ppi_run_thread_at(run, 0);
 }
 
-ppi_run_thread *ppi_run_process(ppi_run *run) {
-  return thread_at(run, 0);
+ppi_run_lane *ppi_run_lane_slot(ppi_run *run, uint32_t id) {
+  return item_at(&run->lanes, id, sizeof(ppi_run_lane));
 }
 
 // A lane without a definition counts as a thread of its own.
 ppi_run_lane *ppi_run_lane_at(ppi_run *run, uint32_t id) {
-  ppi_run_lane *lane = item_at(&run->lanes, id, sizeof *lane);
+  ppi_run_lane *lane = ppi_run_lane_slot(run, id);
   if (!lane || lane->thread) return lane;
   lane->id = id;
   if (!lane->is_defined) lane->number = id ? (uint64_t)1 << 63 | id : 0;
-  lane->thread = thread_at(run, lane->number);
-  return lane->thread ? lane : NULL;
+  lane->thread = ppi_run_thread_at(run, lane->number);
+  if (!lane->thread) return NULL;
+  lane->thread->num_lanes++;
+  return lane;
 }
 
 static pprof_status define_named(char **name, const char *text) {
@@ -190,17 +180,8 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
       if (!category) return PPROF_STATUS_NO_MEMORY;
       return define_named(&category->name, definition->name);
     }
-    case PPROF_DEFINITION_LANE: {
-      ppi_run_lane *lane = item_at(&run->lanes, id, sizeof *lane);
-      if (!lane) return PPROF_STATUS_NO_MEMORY;
-      bool has_moved = lane->thread && lane->number != definition->number;
-      lane->number = definition->number;
-      lane->is_defined = true;
-      if (!has_moved) return PPROF_STATUS_OK;
-      lane->thread = NULL;
-      return ppi_run_lane_at(run, id) ? PPROF_STATUS_OK
-                                      : PPROF_STATUS_NO_MEMORY;
-    }
+    case PPROF_DEFINITION_LANE:
+      return ppi_run_lane_defined(run, id, definition->number);
     case PPROF_DEFINITION_DEVICE: {
       ppi_run_device *device = ppi_run_device_at(run, id);
       if (!device) return PPROF_STATUS_NO_MEMORY;
@@ -295,25 +276,6 @@ static void clear_items(ppi_run *run) {
   }
 }
 
-static void clear_threads(ppi_run *run) {
-  for (size_t i = 0; i < run->lanes.num; i++) {
-    ppi_run_lane *lane = run->lanes.items[i];
-    if (!lane) continue;
-    ppi_hold_clear(&lane->nested, &run->pool);
-    ppi_hold_clear(&lane->loose, &run->pool);
-    ppi_nest_clear(&lane->nest);
-    ppi_free(lane->frames);
-  }
-  for (size_t i = 0; i < run->num_threads; i++) {
-    ppi_scopes_clear(&run->threads[i]->scopes);
-    ppi_free(run->threads[i]->around);
-    ppi_free(run->threads[i]);
-  }
-  ppi_map_clear(&run->thread_numbers);
-  ppi_free(run->threads);
-  ppi_hold_pool_clear(&run->pool);
-}
-
 static void clear_table(ppi_run_table *table) {
   for (size_t i = 0; i < table->num; i++) ppi_free(table->items[i]);
   ppi_free(table->items);
@@ -321,7 +283,7 @@ static void clear_table(ppi_run_table *table) {
 
 void ppi_run_clear(ppi_run *run) {
   clear_items(run);
-  clear_threads(run);
+  ppi_run_clear_threads(run);
   clear_table(&run->categories);
   clear_table(&run->sites);
   ppi_free(run->marks);

@@ -54,9 +54,10 @@ typedef struct ppi_run_row {
   ppi_spread host;
   uint64_t self_ns;
   ppi_histogram host_times;
-  ppi_spread submit;          // host sides of device ranges
-  ppi_spread own;             // their device times
-  bool has_pairs;             // `own` is what its host ranges took, too
+  ppi_spread submit;  // host sides of device ranges
+  ppi_spread own;     // their device times
+  bool has_pairs;     // `own` is what its host ranges took, too
+  bool is_sum;        // of threads: with `inside` of those without pairs
   ppi_device_spreads inside;  // of host ranges, as far as anything is
 } ppi_run_row;
 
@@ -92,7 +93,11 @@ typedef struct ppi_around {
 
 typedef struct ppi_run_thread {
   uint64_t number;
-  uint32_t index;
+  uint32_t index;  // of all threads that came
+  // Lanes that it has, and those that it had with ranges still to be swept.
+  uint32_t num_lanes, num_left;
+  // It is one of PPI_REPORT_LEFT_THREADS, and no more of it is to come.
+  bool is_summed, is_swept;
   ppi_scopes scopes;
   // Of a sweep: the next one with submissions; points that need to know what is
   // around them; where phases are, and where those are that end later than the
@@ -196,7 +201,15 @@ typedef struct ppi_run {
   ppi_map thread_numbers;
   ppi_run_thread **threads;
   size_t num_threads, threads_capacity;
-  ppi_run_work *work;  // sorted by site, then lane
+  ppi_run_lane **left;  // lanes that are other threads' now, until swept
+  size_t num_left, left_capacity;
+  ppi_run_thread **summed;  // threads that are summed up, until swept
+  size_t num_summed, summed_capacity;
+  uint32_t num_indexes;  // of threads
+  size_t sum_up_at;      // num_threads
+  ppi_run_thread *left_threads;
+  uint64_t num_summed_threads;  // ever
+  ppi_run_work *work;           // sorted by site, then lane
   size_t num_work, work_capacity;
   ppi_run_queue *queues;  // sorted by site, then device
   size_t num_queues, queues_capacity;
@@ -286,13 +299,45 @@ ppi_run_category *ppi_run_communication(ppi_run *run);
 ppi_queue *ppi_run_queue_of(ppi_run *run, const pprof_event *event);
 // A lane has its thread.
 ppi_run_lane *ppi_run_lane_at(ppi_run *run, uint32_t id);
+ppi_run_lane *ppi_run_lane_slot(ppi_run *run, uint32_t id);  // may have none
 ppi_run_thread *ppi_run_process(ppi_run *run);
+
+// report_threads.c. With more than twice so many threads, those that have left
+// are summed up, as one of the number below. When that is, definitions and
+// events alone decide, so that a log tells it as its run did.
+#define PPI_RUN_MAX_THREADS ((size_t)4096)
+ppi_run_thread *ppi_run_thread_at(ppi_run *run, uint64_t number);
+// ppi_run_lane_defined names a lane's thread; ranges of the one before, which
+// wait for their checkpoint, stay that one's.
+pprof_status ppi_run_lane_defined(ppi_run *run, uint32_t id, uint64_t number);
+// ppi_run_forget_swept frees what left and has nothing more to come.
+pprof_status ppi_run_forget_swept(ppi_run *run);
+void ppi_run_clear_threads(ppi_run *run);
+// All of the run's lanes and threads, those that have left included; NULL:
+// there is none of that id.
+static inline size_t ppi_run_num_lanes(const ppi_run *run) {
+  return run->lanes.num + run->num_left;
+}
+static inline ppi_run_lane *ppi_run_any_lane(const ppi_run *run, size_t i) {
+  return i < run->lanes.num ? (ppi_run_lane *)run->lanes.items[i]
+                            : run->left[i - run->lanes.num];
+}
+static inline size_t ppi_run_num_threads(const ppi_run *run) {
+  return run->num_threads + run->num_summed;
+}
+static inline ppi_run_thread *ppi_run_any_thread(const ppi_run *run, size_t i) {
+  return i < run->num_threads ? run->threads[i]
+                              : run->summed[i - run->num_threads];
+}
 // With details: valid until the next call; `thread` of a part counts by thread
 // only.
 ppi_run_row *ppi_run_thread_row_of(ppi_run *run, ppi_run_thread *thread,
                                    uint32_t site);
 ppi_run_part *ppi_run_part_of(ppi_run *run, ppi_run_thread *thread,
                               const ppi_run_part *key);
+// ppi_run_sum_details adds what threads counted that are summed up and swept
+// to one row each.
+pprof_status ppi_run_sum_details(ppi_run *run);
 pprof_status ppi_run_fill_details(ppi_run *run, ppi_figures *out);
 void ppi_run_clear_details(ppi_run *run);
 

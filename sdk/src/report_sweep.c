@@ -387,10 +387,12 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   run->any_points = false;
   run->first_submitter = NULL;
   run->borders.num = 0;
-  for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++)
-    status = prepare_thread(run, run->threads[i], at->horizon_ns);
-  for (size_t i = 0; i < run->lanes.num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_lane *lane = run->lanes.items[i];
+  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
+       i++)
+    status = prepare_thread(run, ppi_run_any_thread(run, i), at->horizon_ns);
+  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(run, i);
     if (lane && lane->thread) status = prepare_lane(at, lane);
   }
   if (status == PPROF_STATUS_OK)
@@ -402,8 +404,9 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
 static pprof_status finish_lanes(sweep *at) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < run->lanes.num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_lane *lane = run->lanes.items[i];
+  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(run, i);
     if (!lane || !lane->thread) continue;
     if (lane->num_frames) status = meet_points(run, lane, 0);
     if (status == PPROF_STATUS_OK && lane->nested.num_pages)
@@ -471,9 +474,11 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
   if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
   ppi_borders_sort(&run->borders);
-  for (size_t i = 0; i < run->num_threads && status == PPROF_STATUS_OK; i++)
-    status = finish_thread(run, run->threads[i]);
+  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
+       i++)
+    status = finish_thread(run, ppi_run_any_thread(run, i));
   ppi_merge_clear(&at.merge);
+  if (status == PPROF_STATUS_OK) status = ppi_run_forget_swept(run);
   run->swept_ns = horizon_ns;
   return status;
 }

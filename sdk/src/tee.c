@@ -41,11 +41,6 @@ static pprof_status tee_begin(pprof_sink *base, const pprof_run_info *info) {
   FOR_ATTACHED((ppi_tee *)base, sink, begin, info);
 }
 
-static pprof_status tee_define(pprof_sink *base,
-                               const pprof_definition *definition) {
-  FOR_ATTACHED((ppi_tee *)base, sink, define, definition);
-}
-
 // ---- sinks that have no room ----
 
 static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
@@ -77,14 +72,40 @@ static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   return missed->waits ? PPROF_STATUS_OK : sink->events(sink, batch);
 }
 
+// Behind the events that are held: an id may mean something else from here on.
+static pprof_status tee_define(pprof_sink *base,
+                               const pprof_definition *definition) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    pprof_sink *sink = tee->sinks[i];
+    ppi_held *held = &tee->missed[i].held;
+    if (tee->detached[i] || !HAS(sink, define)) continue;
+    if (!held->first)
+      settle(tee, i, sink->define(sink, definition));
+    else if (!ppi_held_define(held, definition))
+      settle(tee, i, PPROF_STATUS_NO_MEMORY);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status give_one(pprof_sink *sink, const ppi_held_view *held) {
+  return held->batch ? sink->events(sink, held->batch)
+                     : sink->define(sink, held->definition);
+}
+
+static bool has_held(const ppi_missed *missed, ppi_held_view *out) {
+  *out = ppi_held_first(&missed->held);
+  return out->batch || out->definition;
+}
+
 // Gives what was held as far as there is room.
 static void give_held(ppi_tee *tee, size_t i) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
   bool room = HAS(sink, ready) ? sink->ready(sink) : true;
-  const pprof_batch *batch;
-  while (room && (batch = ppi_held_first(&missed->held))) {
-    settle(tee, i, sink->events(sink, batch));
+  ppi_held_view held;
+  while (room && has_held(missed, &held)) {
+    settle(tee, i, give_one(sink, &held));
     ppi_held_drop(&missed->held);
     if (tee->detached[i]) ppi_held_clear(&missed->held);
     room = tee->detached[i] || sink->ready(sink);
@@ -96,9 +117,11 @@ void ppi_tee_settle(ppi_tee *tee) {
   tee->base.ready(&tee->base);
   for (size_t i = 0; i < tee->num_sinks; i++) {
     ppi_missed *missed = &tee->missed[i];
-    for (const pprof_batch *batch; (batch = ppi_held_first(&missed->held));
+    for (ppi_held_view held; has_held(missed, &held);
          ppi_held_drop(&missed->held))
-      settle(tee, i, ppi_tally_batch(&missed->tally, batch));
+      settle(tee, i,
+             held.batch ? ppi_tally_batch(&missed->tally, held.batch)
+                        : give_one(tee->sinks[i], &held));
   }
 }
 

@@ -27,12 +27,17 @@ typedef struct own_open {
   struct own_open *next;  // of those that are free
 } own_open;
 
+// Where the Chrome writer begins to number the lanes of threads that had left
+// (PPI_CHROME_FIRST_LEFT_LANE), and as many as threads are told apart.
+enum { FIRST_LEFT = 1 << 20, MAX_LEFT = 65536 };
+
 typedef struct own_sweep {
   ppi_teller emit;
   ppi_importer *importer;
   const ppi_own_facts *facts;
   uint32_t *lanes;         // by definition of a lane: what it is to the sink
   uint32_t *stream_lanes;  // by stream; 0: not defined yet
+  uint32_t *left_lanes;    // of threads that had left; 0: not told yet
   own_open **heap;         // the first to end at [0]
   size_t num_open, heap_capacity;
   own_open *free;
@@ -108,12 +113,23 @@ static uint32_t other_stream(own_sweep *sweep) {
   return id;
 }
 
+// The rows of a thread that had left before the trace ended have a number that
+// no definition tells: they are one lane, which bears the first one's name.
+static uint32_t left_lane_of(own_sweep *sweep, uint32_t row_id) {
+  const ppi_row *row = &sweep->importer->places.rows[row_id];
+  size_t at = row->lane - FIRST_LEFT;
+  if (!row->has_lane || at >= MAX_LEFT)
+    return ppi_tell_row_lane(&sweep->emit, row_id);
+  if (!sweep->left_lanes[at])
+    sweep->left_lanes[at] = ppi_tell_row_lane(&sweep->emit, row_id);
+  return sweep->left_lanes[at];
+}
+
 static uint32_t lane_of(own_sweep *sweep, uint32_t row_id) {
   const ppi_row *row = &sweep->importer->places.rows[row_id];
   size_t at = row->has_lane ? ppi_own_find(&sweep->facts->lanes, row->lane)
                             : PPI_OWN_NONE;
-  return at == PPI_OWN_NONE ? ppi_tell_row_lane(&sweep->emit, row_id)
-                            : sweep->lanes[at];
+  return at == PPI_OWN_NONE ? left_lane_of(sweep, row_id) : sweep->lanes[at];
 }
 
 // ---- events ----
@@ -458,7 +474,10 @@ static pprof_status init(own_sweep *sweep, ppi_importer *importer,
   sweep->lanes = ppi_alloc((facts->lanes.num + 1) * sizeof *sweep->lanes);
   sweep->stream_lanes =
       ppi_alloc((facts->streams.num + 1) * sizeof *sweep->stream_lanes);
-  return sweep->lanes && sweep->stream_lanes ? status : PPROF_STATUS_NO_MEMORY;
+  sweep->left_lanes = ppi_alloc(MAX_LEFT * sizeof *sweep->left_lanes);
+  return sweep->lanes && sweep->stream_lanes && sweep->left_lanes
+             ? status
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static void clear(own_sweep *sweep) {
@@ -477,6 +496,7 @@ static void clear(own_sweep *sweep) {
   ppi_free(sweep->clipped);
   ppi_free(sweep->lanes);
   ppi_free(sweep->stream_lanes);
+  ppi_free(sweep->left_lanes);
   ppi_free(sweep->open_windows);
   ppi_free(sweep->listed);
 }

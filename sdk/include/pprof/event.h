@@ -134,7 +134,9 @@ PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
                                           const char *key);
 
 // Definitions give ids a meaning. Each kind counts on its own. An id may be
-// defined again with another name (a thread was renamed): the latest counts.
+// defined again with another name (a thread was renamed): the latest counts. A
+// lane with another number from there on is another thread's, and the events
+// before it were those of the thread that has left.
 typedef enum pprof_definition_kind {
   PPROF_DEFINITION_SITE = 1,
   PPROF_DEFINITION_CATEGORY,
