@@ -168,8 +168,14 @@ static pprof_status define(pprof_sink *sink,
   ppi_flight *flight = flight_of(sink);
   pprof_status status = check(flight);
   if (status != PPROF_STATUS_OK) return status;
+  // First: it closes the block of the events that it is not for.
+  status = ppi_log_assembler_define(&flight->assembler, definition);
+  if (status != PPROF_STATUS_OK) return fail(flight, status);
+  uint64_t next = flight->assembler.next_number;
   pthread_mutex_lock(&flight->mutex);
-  bool good = ppi_flight_past_define(&flight->past, definition);
+  bool good =
+      ppi_flight_past_define(&flight->past, definition, next,
+                             ppi_flight_ring_oldest(&flight->ring, next));
   if (flight->next_engine && definition->kind == PPROF_DEFINITION_SITE)
     good &= ppi_rule_engine_define(flight->next_engine, definition->id,
                                    definition->name);
@@ -177,9 +183,7 @@ static pprof_status define(pprof_sink *sink,
   if (flight->engine && definition->kind == PPROF_DEFINITION_SITE)
     good &= ppi_rule_engine_define(flight->engine, definition->id,
                                    definition->name);
-  if (!good) return fail(flight, PPROF_STATUS_NO_MEMORY);
-  status = ppi_log_assembler_define(&flight->assembler, definition);
-  return status == PPROF_STATUS_OK ? status : fail(flight, status);
+  return good ? status : fail(flight, PPROF_STATUS_NO_MEMORY);
 }
 
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {

@@ -150,7 +150,8 @@ static pprof_status tell_windows(ppi_flight_dump *dump,
 }
 
 static pprof_status tell_definitions(ppi_flight_dump *dump,
-                                     const ppi_flight_past *past) {
+                                     const ppi_flight_past *past,
+                                     uint64_t first_block) {
   // A site comes after its category, a stream after its device.
   static const pprof_definition_kind order[] = {
       PPROF_DEFINITION_CATEGORY, PPROF_DEFINITION_SITE,
@@ -158,15 +159,19 @@ static pprof_status tell_definitions(ppi_flight_dump *dump,
       PPROF_DEFINITION_STREAM,   PPROF_DEFINITION_ATTRIBUTES};
   pprof_status status = PPROF_STATUS_OK;
   for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-    const ppi_flight_definitions *known = &past->kinds[order[k]];
-    for (size_t i = 0; i < known->num && status == PPROF_STATUS_OK; i++) {
-      const pprof_definition *definition = &known->items[i];
+    size_t num = past->kinds[order[k]].num;
+    const pprof_definition **known =
+        num ? ppi_flight_past_at(past, order[k], first_block) : NULL;
+    if (num && !known) status = PPROF_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+      const pprof_definition *definition = known[i];
       if (definition->kind != order[k]) continue;
       if (order[k] == PPROF_DEFINITION_SITE &&
           definition->parent == PPROF_CATEGORY_PROFILE_STEP)
         dump->step_site = definition->id;
       status = ppi_log_assembler_define(&dump->assembler, definition);
     }
+    ppi_free(known);
   }
   return status;
 }
@@ -185,13 +190,14 @@ static pprof_status tell_info(ppi_flight_dump *dump,
 }
 
 void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
-                           uint64_t position, uint64_t first_ns,
-                           const char *reason) {
+                           uint64_t position, uint64_t first_block,
+                           uint64_t first_ns, const char *reason) {
   dump->begun = true;
   dump->first_ns = PPI_MIN(first_ns, dump->span.from_ns);
   if (dump->status != PPROF_STATUS_OK) return;
   pprof_status status = tell_info(dump, past, reason);
-  if (status == PPROF_STATUS_OK) status = tell_definitions(dump, past);
+  if (status == PPROF_STATUS_OK)
+    status = tell_definitions(dump, past, first_block);
   if (status == PPROF_STATUS_OK) status = tell_windows(dump, past, position);
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_flush(&dump->assembler);

@@ -56,11 +56,12 @@ pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
 // otherwise from then on.
 bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
                            const ppi_log_header *header);
-// Tells the past as it is at the first block, which stands at `position`.
+// Tells the past as it is at the first block, which stands at `position` and
+// has the number `first_block`.
 // `first_ns`: nothing in the ring begins before. Does not touch the file.
 void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
-                           uint64_t position, uint64_t first_ns,
-                           const char *reason);
+                           uint64_t position, uint64_t first_block,
+                           uint64_t first_ns, const char *reason);
 // Takes one block, which it changes.
 void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes, uint32_t len);
 // Totals; then the file has its name. `counts`: what only the session knows,

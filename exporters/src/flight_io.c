@@ -95,8 +95,9 @@ static uint64_t first_start(const ppi_flight *flight, const ppi_flight_job *job,
   return first_ns;
 }
 
-static void begin_dump(ppi_flight *flight, ppi_flight_job *job, uint64_t at) {
-  ppi_flight_dump_begin(&job->dump, &flight->past, at,
+static void begin_dump(ppi_flight *flight, ppi_flight_job *job, uint64_t at,
+                       uint64_t first_block) {
+  ppi_flight_dump_begin(&job->dump, &flight->past, at, first_block,
                         first_start(flight, job, at), job->reason);
 }
 
@@ -114,7 +115,7 @@ static void count(const ppi_flight *flight, const ppi_flight_job *job,
 
 // With the mutex, which is given up meanwhile.
 static void finish_dump(ppi_flight *flight, ppi_flight_job *job) {
-  if (!job->dump.begun) begin_dump(flight, job, job->at);
+  if (!job->dump.begun) begin_dump(flight, job, job->at, UINT64_MAX);
   uint64_t counts[PPI_NUM_TOTALS];
   count(flight, job, counts);
   pthread_mutex_unlock(&flight->mutex);
@@ -145,7 +146,7 @@ static bool serve(ppi_flight *flight, ppi_flight_job *job) {
       continue;
     }
     if (!dump->begun && header.type == PPI_LOG_EVENTS)
-      begin_dump(flight, job, job->at);
+      begin_dump(flight, job, job->at, header.number);
     memcpy(flight->copy, bytes, len);
     job->at = at;
     pthread_mutex_unlock(&flight->mutex);

@@ -8,8 +8,9 @@
 #include "mem.h"
 
 enum {
-  MAX_IDS = 1 << 22,   // a damaged log may claim any number
-  MANY_WINDOWS = 64,   // from here on old ones are forgotten
+  MAX_IDS = 1 << 22,  // a damaged log may claim any number
+  MANY_WINDOWS = 64,  // from here on old ones are forgotten
+  MANY_REPLACED = 64,
   LATEST_WINDOWS = 16  // which may still get events, late device times say
 };
 
@@ -27,8 +28,49 @@ bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
   return true;
 }
 
+// What no block in the ring needs.
+static void forget_replaced(ppi_flight_past *past, uint64_t oldest) {
+  size_t gone = 0;
+  while (gone < past->num_replaced && past->replaced[gone].until <= oldest)
+    ppi_free((char *)past->replaced[gone++].was.name);
+  past->num_replaced -= gone;
+  memmove(past->replaced, past->replaced + gone,
+          past->num_replaced * sizeof *past->replaced);
+}
+
+static bool replace(ppi_flight_past *past, pprof_definition *known,
+                    uint64_t next, uint64_t oldest) {
+  if (!known->name) return true;
+  if (past->num_replaced >= MANY_REPLACED &&
+      past->num_replaced == past->replaced_capacity)
+    forget_replaced(past, oldest);
+  ppi_flight_replaced *grown =
+      ppi_grow(past->replaced, &past->replaced_capacity, past->num_replaced + 1,
+               sizeof *grown);
+  if (!grown) return false;
+  past->replaced = grown;
+  grown[past->num_replaced++] = (ppi_flight_replaced){*known, next};
+  known->name = NULL;
+  return true;
+}
+
+const pprof_definition **ppi_flight_past_at(const ppi_flight_past *past,
+                                            pprof_definition_kind kind,
+                                            uint64_t first) {
+  const ppi_flight_definitions *known = &past->kinds[kind];
+  const pprof_definition **out = ppi_alloc(known->num * sizeof *out);
+  for (size_t i = 0; out && i < known->num; i++) out[i] = &known->items[i];
+  for (size_t i = past->num_replaced; out && i-- > 0;) {
+    const ppi_flight_replaced *replaced = &past->replaced[i];
+    if (replaced->until <= first) break;
+    if (replaced->was.kind == kind) out[replaced->was.id] = &replaced->was;
+  }
+  return out;
+}
+
 bool ppi_flight_past_define(ppi_flight_past *past,
-                            const pprof_definition *definition) {
+                            const pprof_definition *definition, uint64_t next,
+                            uint64_t oldest) {
   uint32_t id = definition->id;
   if (definition->kind < PPROF_DEFINITION_SITE ||
       definition->kind > PPROF_DEFINITION_ATTRIBUTES || id >= MAX_IDS)
@@ -44,7 +86,10 @@ bool ppi_flight_past_define(ppi_flight_past *past,
   }
   char *name = ppi_strdup(definition->name ? definition->name : "");
   if (!name) return false;
-  ppi_free((char *)known->items[id].name);
+  if (!replace(past, &known->items[id], next, oldest)) {
+    ppi_free(name);
+    return false;
+  }
   known->items[id] = *definition;
   known->items[id].name = name;
   return true;
@@ -96,6 +141,9 @@ void ppi_flight_past_clear(ppi_flight_past *past) {
       ppi_free((char *)past->kinds[kind].items[i].name);
     ppi_free(past->kinds[kind].items);
   }
+  for (size_t i = 0; i < past->num_replaced; i++)
+    ppi_free((char *)past->replaced[i].was.name);
+  ppi_free(past->replaced);
   ppi_free(past->windows);
   *past = (ppi_flight_past){0};
 }

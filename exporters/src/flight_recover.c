@@ -19,12 +19,17 @@ enum { MAX_NAMES = 10000 };
 typedef struct recovery {
   pprof_sink past_sink;  // of the first walk through the spool
   pprof_sink tail_sink;  // of the second
+  pprof_sink row_sink;   // of blocks of definitions
   ppi_salvage *salvage;
   const ppi_staging *blocks;
   ppi_flight_past past;
   ppi_flight_dump dump;
   ppi_flight_span span;
   ppi_lane_ends ends;  // of all blocks, also of those left out
+  // Rows as blocks define them: those in front of the dump's first one, and
+  // whether later ones do. By lane, 1 + the number of its first record there.
+  ppi_flight_past rows;
+  ppi_lane_ends redefined, firsts;
   ppi_log_run *runs;
   uint8_t *copy;
   pprof_event *events;
@@ -53,7 +58,7 @@ static bool is_inside(const recovery *job, const pprof_event *event) {
 
 static pprof_status past_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
-  return ppi_flight_past_define(&((recovery *)sink)->past, definition)
+  return ppi_flight_past_define(&((recovery *)sink)->past, definition, 0, 0)
              ? PPROF_STATUS_OK
              : PPROF_STATUS_NO_MEMORY;
 }
@@ -90,11 +95,66 @@ static pprof_status read_past(recovery *job) {
 
 // ---- the ring's blocks ----
 
-// Definitions and windows the spool has better.
+// Windows the spool has better; of rows only what they are called now.
 static bool wants(const recovery *job, const ppi_log_block *block) {
   uint8_t type = block->header.type;
-  return (type == PPI_LOG_EVENTS || type == PPI_LOG_CHECKPOINT) && block->ok &&
-         ppi_flight_dump_wants(&job->dump, &block->header);
+  return (type == PPI_LOG_EVENTS || type == PPI_LOG_CHECKPOINT ||
+          type == PPI_LOG_DEFINITIONS) &&
+         block->ok && ppi_flight_dump_wants(&job->dump, &block->header);
+}
+
+static pprof_status define_row(pprof_sink *sink,
+                               const pprof_definition *definition) {
+  recovery *job =
+      (recovery *)(void *)((char *)sink - offsetof(recovery, row_sink));
+  if (definition->kind != PPROF_DEFINITION_LANE) return PPROF_STATUS_OK;
+  if (job->first_block)
+    return ppi_lane_ends_raise(&job->redefined, definition->id, 1);
+  return ppi_flight_past_define(&job->rows, definition, 0, 0)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status look_at_rows(recovery *job, const ppi_log_block *block) {
+  job->row_sink =
+      (pprof_sink){.size = sizeof(pprof_sink), .define = define_row};
+  pprof_status status = ppi_log_payload_open(&job->dump.payload, block);
+  return status == PPROF_STATUS_OK
+             ? ppi_log_payload_define(&job->dump.payload, block, &job->row_sink)
+             : status;
+}
+
+static pprof_status note_firsts(recovery *job, const ppi_log_block *block) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (uint32_t i = 0; i < block->header.num_runs; i++) {
+    const ppi_log_run *run = &block->runs[i];
+    if (status == PPROF_STATUS_OK && !ppi_lane_ends_of(&job->firsts, run->lane))
+      status = ppi_lane_ends_raise(&job->firsts, run->lane, run->first_seq + 1);
+  }
+  return status;
+}
+
+// What the spool calls a row may be what it is called since the dump's first
+// block, and the thread that it was before be gone.
+static pprof_status name_rows(recovery *job) {
+  const ppi_flight_definitions *known = &job->past.kinds[PPROF_DEFINITION_LANE];
+  const ppi_flight_definitions *rows = &job->rows.kinds[PPROF_DEFINITION_LANE];
+  size_t num = PPI_MAX(known->num, job->firsts.num);
+  bool done = true;
+  for (uint32_t id = 0; id < num && done; id++) {
+    uint64_t first = ppi_lane_ends_of(&job->firsts, id);
+    bool is_known = id < known->num && known->items[id].name;
+    bool is_other = ppi_lane_ends_of(&job->redefined, id) ||
+                    (first && (!is_known || first - 1 < ppi_salvage_first(
+                                                            job->salvage, id)));
+    const pprof_definition gone = {PPROF_DEFINITION_LANE,  id,           0, 0,
+                                   (uint64_t)1 << 63 | id, "left thread"};
+    if (id < rows->num && rows->items[id].name)
+      done = ppi_flight_past_define(&job->past, &rows->items[id], 0, 0);
+    else if (is_other && id)
+      done = ppi_flight_past_define(&job->past, &gone, 0, 0);
+  }
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status look_at_blocks(recovery *job) {
@@ -106,11 +166,14 @@ static pprof_status look_at_blocks(recovery *job) {
   while (status == PPROF_STATUS_OK &&
          ppi_staging_walk(job->blocks, &cursor, &bytes, &len, &number)) {
     ppi_log_block block;
-    if (!ppi_log_parse_staged(bytes, len, job->runs, &block) ||
-        block.header.type != PPI_LOG_EVENTS || !block.ok)
+    if (!ppi_log_parse_staged(bytes, len, job->runs, &block) || !block.ok)
       continue;
+    if (block.header.type == PPI_LOG_DEFINITIONS)
+      status = look_at_rows(job, &block);
+    if (block.header.type != PPI_LOG_EVENTS) continue;
     status = ppi_lane_ends_raise_block(&job->ends, bytes, &block.header);
-    if (!wants(job, &block)) continue;
+    if (status != PPROF_STATUS_OK || !wants(job, &block)) continue;
+    status = note_firsts(job, &block);
     job->first_ns = PPI_MIN(job->first_ns, block.header.min_start_ns);
     if (!job->first_block) job->first_block = cursor;
   }
@@ -173,9 +236,17 @@ static pprof_status tail_events(pprof_sink *sink, const pprof_batch *batch) {
              : status;
 }
 
+static pprof_status tail_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  return definition->kind == PPROF_DEFINITION_LANE
+             ? ppi_log_assembler_define(&of_tail(sink)->dump.assembler,
+                                        definition)
+             : PPROF_STATUS_OK;
+}
+
 static pprof_status add_tail(recovery *job) {
-  job->tail_sink =
-      (pprof_sink){.size = sizeof(pprof_sink), .events = tail_events};
+  job->tail_sink = (pprof_sink){
+      .size = sizeof(pprof_sink), .define = tail_define, .events = tail_events};
   pprof_status status = ppi_salvage_deliver(job->salvage, kept_in_ring, job,
                                             false, &job->tail_sink);
   return status == PPROF_STATUS_OK
@@ -198,8 +269,10 @@ static void count(const recovery *job, uint64_t counts[PPI_NUM_TOTALS]) {
 static pprof_status make_dump(recovery *job) {
   pprof_status status = look_at_blocks(job);
   if (status == PPROF_STATUS_OK) status = read_past(job);
+  if (status == PPROF_STATUS_OK) status = name_rows(job);
   if (status != PPROF_STATUS_OK) return status;
-  ppi_flight_dump_begin(&job->dump, &job->past, 1, job->first_ns, job->reason);
+  ppi_flight_dump_begin(&job->dump, &job->past, 1, UINT64_MAX, job->first_ns,
+                        job->reason);
   copy_blocks(job);
   job->dump.over = false;
   if (job->dump.status != PPROF_STATUS_OK) return job->dump.status;
@@ -275,6 +348,9 @@ static pprof_status recover_at(recovery *job, const char *path,
                                      : pprof_status_string(status));
   ppi_flight_dump_clear(&job->dump);
   ppi_flight_past_clear(&job->past);
+  ppi_flight_past_clear(&job->rows);
+  ppi_lane_ends_clear(&job->redefined);
+  ppi_lane_ends_clear(&job->firsts);
   ppi_lane_ends_clear(&job->ends);
   ppi_free(job->events);
   ppi_free(job->runs);

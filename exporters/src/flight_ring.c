@@ -89,6 +89,13 @@ static bool drop_oldest(ppi_flight_ring *ring, uint64_t pin) {
   return true;
 }
 
+uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none) {
+  const void *bytes;
+  uint32_t len;
+  uint64_t number;
+  return ppi_staging_peek(ring->blocks, &bytes, &len, &number) ? number : none;
+}
+
 static size_t split_group(const uint8_t *bytes, size_t len,
                           ppi_staging_block *out) {
   size_t num = 0;

@@ -41,6 +41,8 @@ void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin);
 // The backlog is as long as the ring at most, and what a call adds.
 bool ppi_flight_ring_has_room(const ppi_flight_ring *ring);
 
+// The number of the oldest block, `none` without one.
+uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none);
 // Positions grow from 0. The block at *at, or where it was overwritten the
 // oldest; *at is then behind it. False when there is none yet.
 bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,

@@ -43,8 +43,8 @@ ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
   uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
   if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
   ppi_cursor *cursor = &session->cursors[i];
-  if (cursor->lane_id != lane->id)
-    *cursor = (ppi_cursor){lane->id, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
+  if (cursor->serial != lane->serial)
+    *cursor = (ppi_cursor){lane->serial, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
   return lane;
 }
 
@@ -172,7 +172,8 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
   }
 }
 
-// What is kept, is free: with no sink that keeps, once it was delivered.
+// What is kept, is free: with no sink that keeps, once it was delivered. In
+// numbers, as sinks count.
 static uint64_t kept_of(pprof_session *session, uint32_t lane,
                         uint64_t delivered_end, uint64_t next) {
   uint64_t seq = 0;
@@ -227,7 +228,8 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
   sum[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
   sum[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
   __atomic_store_n(&header->retired_word,
-                   (uint64_t)lane->id << 1 | (1 - old_copy), __ATOMIC_RELEASE);
+                   (uint64_t)lane->serial << 1 | (1 - old_copy),
+                   __ATOMIC_RELEASE);
 }
 
 // A lane whose thread left and whose records are kept becomes a spare; its
@@ -246,29 +248,93 @@ static void retire(pprof_session *session, ppi_lane *lane) {
   __atomic_store_n(&lane->state, PPI_LANE_FREE, __ATOMIC_RELEASE);
 }
 
-static void free_kept(pprof_session *session) {
+// The slot below which the lane's records are kept.
+static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
+                          const ppi_cursor *cursor) {
+  uint64_t kept = kept_of(session, lane->id, cursor->delivered_end,
+                          ppi_lane_number(lane, cursor->next));
+  // What is said of a lane may be of the thread before.
+  kept = PPI_MAX(kept, lane->first_number);
+  return kept - lane->first_number + PPI_FIRST_SLOT;
+}
+
+static void free_lanes(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
-  session->num_left = 0;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     ppi_lane *lane = ppi_collector_lane(session, i);
     if (!lane) continue;
-    const ppi_cursor *cursor = &session->cursors[i];
-    uint64_t kept =
-        PPI_FIRST_SLOT + kept_of(session, lane->id, cursor->delivered_end,
-                                 cursor->next - PPI_FIRST_SLOT);
-    if (kept > lane->kept) {
-      count_excluded(session, lane, kept);
-      free_chunks(spool, lane, kept);
-    }
-    if (__atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
-      continue;
-    uint64_t word = ppi_lane_word(lane);
-    if (PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
-        cursor->next == lane->kept)
-      retire(session, lane);
-    else
-      session->num_left++;
+    uint64_t kept = kept_slot(session, lane, &session->cursors[i]);
+    if (kept <= lane->kept) continue;
+    count_excluded(session, lane, kept);
+    free_chunks(spool, lane, kept);
   }
+}
+
+// A lane by its place among the header's.
+typedef struct lane_set {
+  uint64_t bits[PPI_MAX_LANES / 64];
+} lane_set;
+
+static void add_lane(lane_set *set, uint32_t id) {
+  if (id && id <= PPI_MAX_LANES)
+    set->bits[(id - 1) / 64] |= 1ull << (id - 1) % 64;
+}
+
+static bool has_lane(const lane_set *set, uint32_t place) {
+  return set->bits[place / 64] >> place % 64 & 1;
+}
+
+static void add_table(const ppi_spool *spool, const ppi_table *table,
+                      lane_set *set) {
+  for (uint32_t i = 0; i < table->num_slots; i++)
+    if (PPI_STATE_OF(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)) !=
+        PPI_SLOT_FREE)
+      add_lane(set, ppi_table_slot(spool->base, table, i)->lane);
+}
+
+// Where ranges of tables and of graphs began that still come, or are kept by
+// the spool alone: such a lane is its thread's for as long.
+static void list_named(const ppi_spool *spool, lane_set *out) {
+  *out = (lane_set){{0}};
+  add_table(spool, ppi_recorder_in_force.ranges, out);
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session) continue;
+    add_table(spool, d->session->table, out);
+    for (uint32_t i = 0; i < d->session->num_graph_ranges; i++)
+      add_lane(out, d->session->graph_ranges[i].lane);
+  }
+}
+
+static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
+  uint64_t word = ppi_lane_word(lane);
+  return PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
+         cursor->next == lane->kept;
+}
+
+// Lanes whose threads have left.
+static void retire_lanes(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  static lane_set named;  // one collector per process
+  bool is_listed = false;
+  session->num_left = 0;
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
+    if (!lane ||
+        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
+      continue;
+    if (!is_all_kept(lane, &session->cursors[i])) {
+      session->num_left++;
+      continue;
+    }
+    if (!is_listed) list_named(spool, &named);
+    is_listed = true;
+    if (!has_lane(&named, i) && !ppi_thread_is_naming(lane))
+      retire(session, lane);
+  }
+}
+
+static void free_kept(pprof_session *session) {
+  free_lanes(session);
   ppi_table *table = ppi_recorder_in_force.ranges;
   uint64_t kept =
       kept_of(session, table->lane, table->next_seq, table->next_seq);
@@ -279,6 +345,7 @@ static void free_kept(pprof_session *session) {
     ppi_resolve_free(d->session,
                      kept_of(session, d->session->table->lane, end, end));
   }
+  retire_lanes(session);
 }
 
 static size_t poll_devices(pprof_session *session) {
@@ -481,10 +548,12 @@ static void note_rest(pprof_session *session) {
   if (session->stuck)
     ppi_texts_add(&session->notes, "stuck",
                   "a thread was still inside a marker at stop");
-  if (spool_of(session)->header->num_lanes >= PPI_MAX_LANE_IDS)
+  if (ppi_spool_num_lanes(spool_of(session)) >
+          PPI_MAX_LANES - PPI_LANES_PER_CHUNK &&
+      spool_of(session)->header->lost)
     ppi_texts_add(&session->notes, "threads",
-                  "more came than a session has rows for (100 000): what those"
-                  " after them marked is lost");
+                  "more were there at once than a session has rows for (4 096):"
+                  " what the others marked is lost");
   if (ppi_inject_note())
     ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
   if (ppi_inject_foreign_note())

@@ -37,7 +37,9 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
   drain->works = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->works);
   drain->cpus = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->cpus);
   drain->flows = ppi_alloc(PPI_DRAIN_FLOWS * sizeof *drain->flows);
-  if (drain->events && drain->works && drain->cpus && drain->flows)
+  drain->named = ppi_alloc(PPI_MAX_LANES * sizeof *drain->named);
+  if (drain->events && drain->works && drain->cpus && drain->flows &&
+      drain->named)
     return PPROF_STATUS_OK;
   ppi_drain_clear(drain);
   return PPROF_STATUS_NO_MEMORY;
@@ -49,13 +51,47 @@ void ppi_drain_clear(ppi_drain *drain) {
   ppi_free(drain->cpus);
   ppi_free(drain->flows);
   ppi_free(drain->windows);
+  ppi_free(drain->named);
   ppi_tally_clear(&drain->tally);
   *drain = (ppi_drain){0};
 }
 
+// One that is being named is told of later, before its next name counts.
+static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
+                                uint64_t *named) {
+  char name[PPI_LANE_NAME];
+  uint64_t naming = __atomic_load_n(&lane->naming, __ATOMIC_ACQUIRE);
+  if (naming == *named) return PPROF_STATUS_OK;
+  naming = ppi_lane_get_name(lane, name);
+  if (!naming) return PPROF_STATUS_OK;
+  *named = naming;
+  pprof_definition definition = {
+      PPROF_DEFINITION_LANE, lane->id, 0, 0, lane->tid, name};
+  return ppi_call_define(drain->sink, &definition);
+}
+
+// A lane's next thread names it before its first record, and after all records
+// of the thread before it were delivered.
+static pprof_status define_lanes(ppi_drain *drain) {
+  const ppi_spool_header *header = drain->spool->header;
+  uint64_t num = __atomic_load_n(&header->num_namings, __ATOMIC_ACQUIRE);
+  pprof_status status = PPROF_STATUS_OK;
+  if (num == drain->num_namings) return status;
+  uint32_t num_lanes = ppi_spool_num_lanes(drain->spool);
+  for (uint32_t i = 0; i < num_lanes && status == PPROF_STATUS_OK; i++) {
+    const ppi_lane *lane = ppi_spool_lane(drain->spool, i);
+    uint32_t state =
+        lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
+    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
+      status = define_lane(drain, lane, &drain->named[i]);
+  }
+  if (status == PPROF_STATUS_OK) drain->num_namings = num;
+  return status;
+}
+
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end) {
   const ppi_definition_record *record;
-  pprof_status status = PPROF_STATUS_OK;
+  pprof_status status = define_lanes(drain);
   while (status == PPROF_STATUS_OK &&
          (record = ppi_names_next(drain->spool, end, &drain->names_cursor))) {
     if (record->kind >= PPI_DEFINITION_INFO) continue;
@@ -348,7 +384,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
   found.num_flows = 0;
   found.has_work = found.has_cpu = false;
   pprof_status status = PPROF_STATUS_OK;
-  ppi_drain_begin(drain, lane->id, from - PPI_FIRST_SLOT);
+  ppi_drain_begin(drain, lane->id, ppi_lane_number(lane, from));
   for (uint64_t slot = from; slot < to; slot++, record++) {
     if (!record || slot % PPI_SLOTS_PER_CHUNK == 0)
       record = ppi_lane_slot(base, lane, slot);
@@ -360,7 +396,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
       add_plain(drain, lane_id, record);
     else
       add_record(drain, lane, record, &found);
-    drain->batch_end = slot + 1 - PPI_FIRST_SLOT;
+    drain->batch_end = ppi_lane_number(lane, slot + 1);
     found.num_flows = 0;
     found.has_work = found.has_cpu = false;
     if (!is_full(drain)) continue;

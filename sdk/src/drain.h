@@ -29,6 +29,8 @@ typedef struct ppi_drain {
   ppi_scale scale;
   ppi_tally tally;
   uint64_t names_cursor;
+  uint64_t num_namings;  // of lanes that sinks were told of
+  uint64_t *named;       // by place: the naming that they know
   uint64_t edges_seen;
   bool silent_windows;  // windows are tracked, not delivered
   ppi_window *windows;
@@ -49,7 +51,8 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
                             pprof_sink *sink);
 void ppi_drain_clear(ppi_drain *drain);
 
-// ppi_drain_definitions delivers what was published up to `end` bytes.
+// ppi_drain_definitions delivers what was published up to `end` bytes, and what
+// lanes are called.
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end);
 // ppi_drain_edges takes in new edges; windows that open or close are told.
 pprof_status ppi_drain_edges(ppi_drain *drain);

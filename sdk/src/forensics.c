@@ -41,6 +41,8 @@ typedef struct look {
   uint8_t *claimed;          // eighths of chunks that have served, by bits
   lane_copy *lane, *before;  // room for copies
   ppi_table *table;
+  uint8_t *rows;  // what lanes are called, as definitions
+  size_t rows_len, rows_capacity;
 } look;
 
 static bool read_at(const look *self, void *out, uint64_t size,
@@ -137,7 +139,7 @@ static copied copy_lane(look *self, uint64_t offset) {
                : COPY_FAILED;
   }
   uint64_t head = PPI_HEAD(lane->commit);
-  uint32_t open = self->before->lane.id == lane->id
+  uint32_t open = self->before->lane.serial == lane->serial
                       ? num_common(self->before, self->lane)
                       : 0;
   lane->commit = head << 16 | open;
@@ -204,6 +206,38 @@ static void list_lane(look *self, const lane_copy *copy, copied how) {
   add_item(self, &item);
 }
 
+// As a definition in the names area is. One that changes has none.
+static void name_lane(look *self, const ppi_lane *lane, uint64_t offset) {
+  char name[PPI_LANE_NAME];
+  uint64_t naming = ppi_lane_get_name(lane, name), after;
+  if (!naming ||
+      !read_at(self, &after, sizeof after,
+               offset + offsetof(ppi_lane, naming)) ||
+      after != naming)
+    return;
+  size_t len = strlen(name);
+  size_t size = (sizeof(ppi_definition_record) + len + 1 + 7) & ~(size_t)7;
+  // None crosses a chunk; a size of 0 ends one.
+  size_t left = -self->rows_len % PPI_CHUNK_SIZE, skip = left < size ? left : 0;
+  uint8_t *grown = ppi_grow(self->rows, &self->rows_capacity,
+                            self->rows_len + skip + size, sizeof *grown);
+  if (!grown) {
+    self->failed = true;
+    return;
+  }
+  self->rows = grown;
+  memset(grown + self->rows_len, 0, skip);
+  self->rows_len += skip;
+  ppi_definition_record *record = (void *)(grown + self->rows_len);
+  *record = (ppi_definition_record){.size = (uint32_t)size,
+                                    .kind = PPROF_DEFINITION_LANE,
+                                    .id = lane->id,
+                                    .number = lane->tid,
+                                    .name_len = (uint32_t)len};
+  memcpy(record->name, name, len + 1);
+  self->rows_len += size;
+}
+
 static void look_at_lanes(look *self) {
   uint32_t num = PPI_MIN(self->header->num_lane_slots, PPI_MAX_LANES);
   for (uint32_t i = 0; i < num; i++) {
@@ -224,6 +258,7 @@ static void look_at_lanes(look *self) {
       self->out->num_damaged += lane->state > PPI_LANE_INIT;
       continue;
     }
+    name_lane(self, lane, offset);
     note_last_record(self, lane);
     size_t before = self->out->num_items;
     list_lane(self, self->lane, how);
@@ -407,22 +442,37 @@ static pprof_status read_header(look *self, const char *path) {
   return PPROF_STATUS_OK;
 }
 
-// The copy's chunks of names lie behind its header.
-static bool copy_names(look *self, uint64_t end) {
+// The copy's chunks of names lie behind its header, from chunk `first` on.
+static bool copy_names(look *self, uint32_t first, uint64_t end) {
   ppi_spool *names = &self->out->names;
   uint32_t chunks[PPI_NAMES_CHUNKS];
   if (!read_at(self, chunks, sizeof chunks, offsetof(ppi_spool_header, names)))
     return false;
   for (uint32_t k = 0; (uint64_t)k * PPI_CHUNK_SIZE < end; k++) {
-    uint64_t at = (uint64_t)(k + 1) * PPI_CHUNK_SIZE;
-    if (!is_pool_chunk(self, chunks[k]) ||
+    uint64_t at = (uint64_t)(first + k + 1) * PPI_CHUNK_SIZE;
+    if (first + k >= PPI_NAMES_CHUNKS || !is_pool_chunk(self, chunks[k]) ||
         !ppi_read_sparse(self->fd, names->base + at, PPI_CHUNK_SIZE,
                          chunk_offset(chunks[k])))
       return false;
-    names->header->names[k] = k + 1;
-    names->header->names_end = PPI_MIN(end, at);
+    names->header->names[first + k] = first + k + 1;
+    names->header->names_end =
+        PPI_MIN((uint64_t)first * PPI_CHUNK_SIZE + end, at);
   }
   return true;
+}
+
+static uint64_t in_chunks(uint64_t bytes) {
+  return (bytes + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE;
+}
+
+// What lanes are called comes first.
+static void copy_rows(const look *self) {
+  ppi_spool *names = &self->out->names;
+  if (!self->rows_len) return;
+  memcpy(names->base + PPI_CHUNK_SIZE, self->rows, self->rows_len);
+  uint32_t num = (uint32_t)in_chunks(self->rows_len);
+  for (uint32_t k = 0; k < num; k++) names->header->names[k] = k + 1;
+  names->header->names_end = (uint64_t)num * PPI_CHUNK_SIZE;
 }
 
 // After everything else was seen, so that it has all names of it.
@@ -433,12 +483,14 @@ static pprof_status read_names(look *self) {
   end = PPI_MIN(end, (uint64_t)PPI_NAMES_CHUNKS * PPI_CHUNK_SIZE);
   end = PPI_MIN(end, self->size);
   ppi_spool *names = &self->out->names;
-  names->size = PPI_CHUNK_SIZE +
-                (end + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE * PPI_CHUNK_SIZE;
+  names->size =
+      (1 + in_chunks(self->rows_len) + in_chunks(end)) * PPI_CHUNK_SIZE;
   names->base = ppi_alloc(names->size);
   if (!names->base) return no_memory(self);
   names->header = (ppi_spool_header *)(void *)names->base;
-  self->out->num_torn += !copy_names(self, end);
+  copy_rows(self);
+  self->out->num_torn +=
+      !copy_names(self, (uint32_t)in_chunks(self->rows_len), end);
   return PPROF_STATUS_OK;
 }
 
@@ -499,6 +551,7 @@ pprof_status ppi_forensics_read(const char *path, ppi_forensics *out,
   ppi_free(self.before);
   ppi_free(self.table);
   ppi_free(self.claimed);
+  ppi_free(self.rows);
   return status;
 }
 

@@ -49,7 +49,7 @@ typedef struct ppi_forensics {
   size_t num_items, capacity;
   uint64_t num_torn;     // changed faster than it could be read
   uint64_t num_damaged;  // made no sense and were left out
-  ppi_spool names;       // a copy of the header and of the names area
+  ppi_spool names;       // definitions: of lanes, and a copy of the names area
 } ppi_forensics;
 
 // ppi_forensics_read looks at the spool at `path`; clear it in any case.

@@ -41,7 +41,7 @@ static ppi_lane *new_lane(ppi_spool *spool) {
   }
   ppi_lane *lanes = ppi_spool_chunk(spool, chunk);
   for (uint32_t i = 0; i < PPI_LANES_PER_CHUNK; i++) {
-    lanes[i].place = place + i;
+    lanes[i].id = place + i + 1;
     lanes[i].state = i == 0 ? PPI_LANE_INIT : PPI_LANE_FREE;
     __atomic_store_n(&header->lanes[place + i], chunk * PPI_LANES_PER_CHUNK + i,
                      __ATOMIC_RELEASE);
@@ -51,8 +51,10 @@ static ppi_lane *new_lane(ppi_spool *spool) {
 }
 
 static void lay_out(const ppi_spool *spool, ppi_lane *lane) {
+  uint64_t head = PPI_HEAD(lane->commit);
+  if (head) lane->first_number = ppi_lane_number(lane, head);
   memset(lane, 0, offsetof(ppi_lane, state));
-  memset(&lane->lost, 0, offsetof(ppi_lane, place) - offsetof(ppi_lane, lost));
+  memset(&lane->lost, 0, offsetof(ppi_lane, id) - offsetof(ppi_lane, lost));
   // Frames are written before they are read.
   memset(&lane->kept, 0,
          offsetof(ppi_lane, own_frames) - offsetof(ppi_lane, kept));
@@ -62,11 +64,11 @@ static void lay_out(const ppi_spool *spool, ppi_lane *lane) {
   lane->commit = (uint64_t)PPI_FIRST_SLOT << 16;
   lane->kept = PPI_FIRST_SLOT;
   lane->capacity = PPI_SLOTS_PER_CHUNK;
+  // Until its thread has named it.
+  __atomic_store_n(&lane->name[0], 0, __ATOMIC_RELAXED);
 }
 
 ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
-  uint32_t num = __atomic_load_n(&spool->header->num_lanes, __ATOMIC_RELAXED);
-  if (num >= PPI_MAX_LANE_IDS) return NULL;
   ppi_lane *lane = reuse_lane(spool);
   if (!lane) lane = new_lane(spool);
   if (!lane) return NULL;
@@ -74,10 +76,50 @@ ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
   lane->stack_epoch = epoch;
   lane->edge = epoch;
   lane->tid = tid;
-  lane->id = __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
+  lane->serial =
+      __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
   // Pairs with the acquire of whoever lists the lanes.
   __atomic_store_n(&lane->state, PPI_LANE_LIVE, __ATOMIC_RELEASE);
   return lane;
+}
+
+uint32_t ppi_lane_reserve(ppi_spool *spool) {
+  uint32_t *num = &spool->header->num_lane_slots;
+  uint32_t place = __atomic_fetch_add(num, 1, __ATOMIC_RELAXED);
+  if (place < PPI_MAX_LANES) return place + 1;
+  __atomic_fetch_sub(num, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+// Word by word, because others read meanwhile; `naming` tells them.
+void ppi_lane_set_name(ppi_spool *spool, ppi_lane *lane, const char *name) {
+  uint64_t words[PPI_LANE_NAME / sizeof(uint64_t)] = {0};
+  size_t len = strnlen(name, PPI_LANE_NAME - 1);
+  // No half of a UTF-8 character at the end.
+  if (name[len])
+    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
+  memcpy(words, name, len);
+  uint64_t naming = lane->naming | 1;
+  __atomic_store_n(&lane->naming, naming, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    __atomic_store_n(&lane->name[i], words[i], __ATOMIC_RELAXED);
+  __atomic_store_n(&lane->naming, naming + 1, __ATOMIC_RELEASE);
+  // Pairs with the acquire in ppi_drain_definitions.
+  __atomic_fetch_add(&spool->header->num_namings, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t ppi_lane_get_name(const ppi_lane *lane, char out[PPI_LANE_NAME]) {
+  uint64_t words[PPI_LANE_NAME / sizeof(uint64_t)];
+  uint64_t naming = __atomic_load_n(&lane->naming, __ATOMIC_ACQUIRE);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    words[i] = __atomic_load_n(&lane->name[i], __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  if (naming % 2 || __atomic_load_n(&lane->naming, __ATOMIC_RELAXED) != naming)
+    return 0;
+  memcpy(out, words, PPI_LANE_NAME);
+  out[PPI_LANE_NAME - 1] = 0;
+  return naming;
 }
 
 bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane) {

@@ -31,6 +31,13 @@ static inline uint32_t ppi_lane_depth(const ppi_lane *lane) {
 
 // ppi_lane_create takes a spare or a new lane; NULL when there is none left.
 ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid);
+// ppi_lane_reserve answers the id of a row that is no thread's; 0: none left.
+uint32_t ppi_lane_reserve(ppi_spool *spool);
+// ppi_lane_set_name names it, as far as there is room; one at a time.
+void ppi_lane_set_name(ppi_spool *spool, ppi_lane *lane, const char *name);
+// ppi_lane_get_name answers `naming` of the name it copied, 0 when it is being
+// written.
+uint64_t ppi_lane_get_name(const ppi_lane *lane, char out[PPI_LANE_NAME]);
 // ppi_lane_extend gives the lane one more chunk. Owner only.
 bool ppi_lane_extend(ppi_spool *spool, ppi_lane *lane);
 // ppi_lane_deepen makes room for PPI_MAX_FRAMES frames; false: there is no

@@ -215,11 +215,13 @@ static bool is_given(const pprof_definition *definition) {
   }
 }
 
-static const char *shown_name(const ppi_names *names,
-                              const pprof_definition *definition,
-                              char hash[PPI_NAME_HASH]) {
+const char *ppi_names_shown(const ppi_names *names,
+                            const pprof_definition *definition,
+                            char hash[PPI_NAME_HASH]) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
   if (!names->clear || !is_given(definition) ||
-      ppi_choice_shows(names->filter->choice, definition->name))
+      ppi_choice_shows(filter->choice, definition->name))
     return definition->name;
   ppi_name_hash(definition->name, hash);
   return hash;
@@ -257,7 +259,7 @@ static uint64_t append(ppi_names *names, const pprof_definition *definition,
                        const char *value) {
   ppi_spool *spool = names->spool;
   char hash[PPI_NAME_HASH];
-  const char *name = shown_name(names, definition, hash);
+  const char *name = ppi_names_shown(names, definition, hash);
   size_t name_len = ppi_names_kept(name);
   size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
   uint64_t offset;
@@ -453,19 +455,10 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   return id;
 }
 
-// Threads come for as long as a program runs; what they are called must not
-// take all the room that new sites need.
-static bool may_define(const ppi_names *names, pprof_definition_kind kind) {
-  const ppi_spool_header *header = names->spool->header;
-  return kind != PPROF_DEFINITION_LANE ||
-         header->names_end < header->names_size - header->names_size / 8;
-}
-
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
   sigset_t before;
   ppi_lock_masked(&names->mutex, &before);
-  bool done = may_define(names, definition->kind) &&
-              append(names, definition, NULL) != 0;
+  bool done = append(names, definition, NULL) != 0;
   ppi_unlock_masked(&names->mutex, &before);
   return done;
 }

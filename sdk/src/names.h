@@ -66,6 +66,11 @@ bool ppi_names_excludes(const ppi_names *names);
 uint32_t ppi_names_verdict(ppi_names *names, uint32_t site);
 // ppi_names_define appends any other definition; false when there is no room.
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition);
+// ppi_names_shown answers the name that may be stored of a definition: its own,
+// or the hash that is put into `hash`.
+const char *ppi_names_shown(const ppi_names *names,
+                            const pprof_definition *definition,
+                            char hash[PPI_NAME_HASH]);
 bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value);
 

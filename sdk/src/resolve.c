@@ -54,12 +54,11 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
   if (!session) return PPROF_STATUS_NO_MEMORY;
   session->device = device;
   session->graph_nodes = graph_nodes;
-  uint32_t lane =
-      __atomic_add_fetch(&spool->header->num_lanes, 1, __ATOMIC_RELAXED);
+  uint32_t lane = ppi_lane_reserve(spool);
   session->table_index = spool->header->num_tables;
   uint32_t chunks = table_chunks(spool);
   // Definitions first: a table, once there, stays until the spool goes.
-  if (define_device(device, lane))
+  if (lane && define_device(device, lane))
     session->table = ppi_table_create(spool, lane, device->id, chunks, chunks);
   if (!session->table) {
     ppi_free(session);
@@ -261,23 +260,14 @@ static void set_finished(ppi_finished *place, const ppi_slot *slot,
   __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
 }
 
-// NULL: its thread has gone. Where it was found last it is looked for first.
+// NULL: its thread has gone. The lane is no other's while a slot names it.
 static ppi_lane *find_lane(const ppi_spool *spool, uint32_t id) {
-  static uint16_t places[256];  // one collector per process
-  uint16_t *hint = &places[id % 256];
-  uint32_t num = ppi_spool_num_lanes(spool);
-  for (uint32_t i = 0; i < num; i++) {
-    uint32_t place = (*hint + i) % num;
-    ppi_lane *lane = ppi_spool_lane(spool, place);
-    // Only the collector makes a lane another's.
-    if (!lane ||
-        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LIVE ||
-        lane->id != id)
-      continue;
-    *hint = (uint16_t)place;
-    return lane;
-  }
-  return NULL;
+  ppi_lane *lane =
+      id && id <= PPI_MAX_LANES ? ppi_spool_lane(spool, id - 1) : NULL;
+  return lane && __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) ==
+                     PPI_LANE_LIVE
+             ? lane
+             : NULL;
 }
 
 static void note_finished(const ppi_spool *spool, const ppi_slot *slot,

@@ -331,6 +331,13 @@ uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane) {
   return 0;
 }
 
+uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane) {
+  const ppi_lane *found = lane && lane <= num_lanes(&salvage->spool)
+                              ? lane_at(&salvage->spool, lane - 1)
+                              : NULL;
+  return found ? found->first_number : 0;
+}
+
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage) {
   const ppi_spool_header *header = salvage->spool.header;
   ppi_scale scale =
@@ -453,8 +460,9 @@ static pprof_status deliver_records(ppi_salvage *salvage, ppi_drain *drain,
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
     if (!lane || status != PPROF_STATUS_OK) continue;
-    uint64_t from = PPI_FIRST_SLOT +
-                    first_wanted(query, lane->id, lane->kept - PPI_FIRST_SLOT);
+    uint64_t from =
+        PPI_FIRST_SLOT - lane->first_number +
+        first_wanted(query, lane->id, ppi_lane_number(lane, lane->kept));
     ppi_tally_add(
         &drain->tally, lane->id, PPI_TOTAL_EXCLUDED,
         ppi_drain_excluded(drain, lane, lane->kept,
@@ -490,8 +498,8 @@ static pprof_status count(ppi_salvage *salvage, const ppi_drain *drain) {
   for (uint32_t i = 0; i < num_lanes(spool); i++) {
     const ppi_lane *lane = lane_at(spool, i);
     // One that was just about to go is in the sum.
-    if (!lane ||
-        (header->retired_word != 0 && header->retired_word >> 1 == lane->id))
+    if (!lane || (header->retired_word != 0 &&
+                  header->retired_word >> 1 == lane->serial))
       continue;
     ppi_totals_add_lane(&tally, lane);
     ppi_tally_add(&tally, lane->id, PPI_TOTAL_EXCLUDED, ppi_lane_gone(lane));

@@ -63,6 +63,8 @@ const pprof_totals *ppi_salvage_totals(const ppi_salvage *salvage);
 // Records of `lane` below this went from the flight recorder's ring and are
 // counted in it.
 uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane);
+// Records of `lane` below this are of threads that had it before.
+uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane);
 uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
 
 #ifdef __cplusplus

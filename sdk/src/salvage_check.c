@@ -149,6 +149,7 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
     ppi_lane *lane = good ? ppi_spool_lane(spool, i) : NULL;
     good =
         lane && (lane->state == PPI_LANE_LIVE || lane->state == PPI_LANE_LEFT);
+    good = good && lane->id == i + 1 && lane->first_number <= UINT64_MAX >> 16;
     if (!good || !check_lane(spool, claimed, lane)) header->lanes[i] = 0;
   }
 }

@@ -26,7 +26,7 @@ typedef enum ppi_session_phase {
 
 // Where the collector stands in one lane.
 typedef struct ppi_cursor {
-  uint32_t lane_id;        // the lane the cursor belongs to
+  uint32_t serial;         // of the thread that has the lane
   uint64_t next;           // first slot not delivered
   uint64_t delivered_end;  // as sinks count, of the last record they got
   uint64_t snapshot;       // head to drain to in this cycle

@@ -98,8 +98,8 @@ typedef struct ppi_work {
 // What directories count in.
 #define PPI_UNIT 2048u
 #define PPI_UNITS_PER_CHUNK (PPI_CHUNK_SIZE / PPI_UNIT)
-// Lanes over the life of a session; threads beyond are counted lost.
-#define PPI_MAX_LANE_IDS 100000u
+// What a thread's row is called, with its zero.
+#define PPI_LANE_NAME 232u
 
 // FREE: spare. INIT: being laid out. LIVE: a thread has it. LEFT: its thread is
 // gone, what it holds is still to be drained.
@@ -121,12 +121,13 @@ typedef struct ppi_finished {
   uint32_t reserved;
 } ppi_finished;
 
-// One thread's row. `commit` is the one word that publishes: head << 16 |
-// depth, stored by the owner (release), read by the collector (acquire). Slot
-// s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) % PPI_LANE_CHUNKS], from
-// PPI_FIRST_SLOT on; what sinks know is how many slots lie before it there.
-// Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to the lane, 0
-// being its own records.
+// One thread's row; when that has left and all is kept, another thread's. The
+// records of all of them are numbered on. `commit` is the one word that
+// publishes: head << 16 | depth, stored by the owner (release), read by the
+// collector (acquire). Slot s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK)
+// % PPI_LANE_CHUNKS], from PPI_FIRST_SLOT on; what sinks know is how many slots
+// lie before it there. Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK)
+// belong to the lane, 0 being its own records.
 typedef struct ppi_lane {
   uint64_t commit;
   uint64_t capacity;     // owner: first slot beyond its chunks
@@ -139,9 +140,9 @@ typedef struct ppi_lane {
   uint32_t state;
   uint64_t lost, unmatched, begun_before, excluded, flows_lost, device_lost;
   uint64_t interrupted;  // markers lost because they interrupted one; atomic
-  uint32_t id;
   uint32_t tid;
-  uint32_t place;  // of the header's lanes; it stays
+  uint32_t serial;  // which of all threads that came has it
+  uint32_t id;      // its place among the header's lanes + 1; it stays
   uint64_t collector_line_[4];
   uint64_t kept;          // collector: records below survive elsewhere
   uint64_t freed_chunks;  // collector: chunks below went back to the pool
@@ -157,8 +158,13 @@ typedef struct ppi_lane {
   ppi_frame own_frames[PPI_LANE_FRAMES];
   ppi_work own_work[PPI_LANE_FRAMES];
   uint64_t flow_stack[PPI_MAX_FLOWS];
+  uint64_t first_number;  // of the record in slot PPI_FIRST_SLOT
+  // Odd while the name is being written; it never falls, so that a change tells
+  // whoever knows an earlier name, of this thread or of one before it.
+  uint64_t naming;
+  uint64_t reserved;
+  uint64_t name[PPI_LANE_NAME / sizeof(uint64_t)];  // words of atomic text
   uint32_t directory[PPI_LANE_CHUNKS];
-  uint64_t reserved[32];
   ppi_record own_records[PPI_LANE_RECORDS];
 } ppi_lane;
 PPI_STATIC_ASSERT(sizeof(ppi_lane) == PPI_LANE_SIZE, "found by its number");
@@ -279,17 +285,18 @@ typedef struct ppi_spool_header {
   uint64_t free_list;       // chunks: {gen:32, number:32}; 0 = none
   uint32_t untouched;       // chunks from here on were never handed out
   uint32_t num_lane_slots;  // of lanes[] used so far
-  uint32_t num_lanes;       // ids given out
+  uint32_t num_lanes;       // threads that had one, so far
   uint32_t num_tables;
-  uint32_t num_free;    // chunks on the free list; atomic
-  uint32_t lane_hint;   // atomic: a spare lane may lie from here on
-  uint32_t invalid;     // atomic: calls that made no sense
-  uint64_t num_edges;   // appended so far; edge n lies at n % PPI_MAX_EDGES
-  uint64_t edges_done;  // collector: edges below need no lane any more
+  uint32_t num_free;     // chunks on the free list; atomic
+  uint32_t lane_hint;    // atomic: a spare lane may lie from here on
+  uint32_t invalid;      // atomic: calls that made no sense
+  uint64_t num_edges;    // appended so far; edge n lies at n % PPI_MAX_EDGES
+  uint64_t edges_done;   // collector: edges below need no lane any more
+  uint64_t num_namings;  // atomic: how often a lane got a name
   uint64_t names_overflowed;  // atomic
   uint64_t lost;              // atomic: markers lost for want of a lane
-  // Collector: the counters of lanes gone, in two copies. The word {lane:63,
-  // copy:1} says which one counts and which lane it took in last.
+  // Collector: the counters of threads gone, in two copies. The word
+  // {serial:63, copy:1} says which one counts and whose lane it took in last.
   uint64_t retired[2][PPI_NUM_TOTALS];
   uint64_t retired_word;
   uint64_t clamped;         // collector
@@ -430,6 +437,10 @@ static inline ppi_record *ppi_lane_slot(const uint8_t *base,
   uint64_t in_chunk = slot * sizeof(ppi_record) % PPI_CHUNK_SIZE;
   PPI_COMPUTED(in_chunk);
   return (ppi_record *)(void *)(base + unit * PPI_UNIT + in_chunk);
+}
+// The number of the record in a slot, as sinks know it.
+static inline uint64_t ppi_lane_number(const ppi_lane *lane, uint64_t slot) {
+  return slot - PPI_FIRST_SLOT + lane->first_number;
 }
 // What the directory has for the lane's own records.
 static inline uint32_t ppi_lane_first_unit(const uint8_t *base,

@@ -425,7 +425,11 @@ static void name_self(ppi_thread *thread, const char *name) {
   bool is_known = strcmp(thread->name, wanted) == 0;
   if (!is_known) strcpy(thread->name, wanted);
   if (!lane) return;
-  if (!is_known) ppi_thread_define_lanes(thread, wanted);
+  if (!is_known) {
+    pthread_mutex_lock(&threads.mutex);
+    ppi_thread_define_lanes(thread, wanted);
+    pthread_mutex_unlock(&threads.mutex);
+  }
   ppi_leave(thread);
 }
 

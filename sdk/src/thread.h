@@ -390,6 +390,8 @@ void ppi_thread_barrier(void);
 ppi_thread *ppi_thread_list(void);
 // ppi_thread_owning answers the thread that has the lane, NULL when none does.
 ppi_thread *ppi_thread_owning(const ppi_lane *lane);
+// ppi_thread_is_naming: a lane that has left is still being named by another.
+bool ppi_thread_is_naming(const ppi_lane *lane);
 // ppi_thread_num_busy counts threads inside a marker now.
 size_t ppi_thread_num_busy(void);
 // ppi_thread_forget_lanes takes the last session's lanes from all threads, busy

@@ -13,6 +13,9 @@
 // itself.
 static ppi_thread *owners[PPI_MAX_LANES];
 
+// The lane to which another thread gives a name: it stays its thread's.
+static const ppi_lane *being_named;
+
 void ppi_thread_take_lanes(ppi_thread *thread) {
   __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
   for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
@@ -35,16 +38,15 @@ void ppi_thread_interrupted(ppi_thread *thread) {
 }
 
 // A row is named after its thread, and after its domain where it has one.
-static void define_lane(const ppi_thread *thread, const ppi_lane *lane,
-                        uint32_t domain, const char *name) {
-  char full[PPI_THREAD_NAME + 256];
-  snprintf(full, sizeof full, domain ? "%s [%.200s]" : "%s", name,
+static void define_lane(ppi_lane *lane, uint32_t domain, const char *name) {
+  char full[PPI_THREAD_NAME + 256], hash[PPI_NAME_HASH];
+  snprintf(full, sizeof full, domain ? "%s [%.160s]" : "%s", name,
            ppi_domain_name(domain));
-  pprof_definition definition = {PPROF_DEFINITION_LANE, lane->id, 0, 0,
-                                 thread->tid,           full};
-  if (!ppi_names_define(ppi_recorder_in_force.names, &definition))
-    __atomic_fetch_add(&ppi_recorder_in_force.spool.header->names_overflowed, 1,
-                       __ATOMIC_RELAXED);
+  pprof_definition definition = {
+      PPROF_DEFINITION_LANE, lane->id, 0, 0, lane->tid, full};
+  ppi_lane_set_name(
+      &ppi_recorder_in_force.spool, lane,
+      ppi_names_shown(ppi_recorder_in_force.names, &definition, hash));
 }
 
 // One of a thread's lanes: its own (domain 0), or that in a domain.
@@ -116,10 +118,10 @@ static ppi_lane *join_session(ppi_thread *thread, const place *at,
         !(began->flags & PPI_EDGE_START))
       lane->before_left = UINT32_MAX;
     ppi_thread_find_name(thread);
-    define_lane(thread, lane, at->domain, thread->name);
+    define_lane(lane, at->domain, thread->name);
     *at->serial = ppi_recorder_in_force.serial;
     if (at->domain == 0) thread->device_depth = 0;
-    __atomic_store_n(&owners[lane->place], thread, __ATOMIC_RELEASE);
+    __atomic_store_n(&owners[lane->id - 1], thread, __ATOMIC_RELEASE);
     __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
@@ -249,28 +251,43 @@ static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
 }
 
 ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
-  ppi_thread *thread =
-      __atomic_load_n(&owners[lane->place % PPI_MAX_LANES], __ATOMIC_ACQUIRE);
+  ppi_thread *thread = __atomic_load_n(&owners[(lane->id - 1) % PPI_MAX_LANES],
+                                       __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; thread && i < PPI_THREAD_LANES; i++)
     if (ppi_thread_lane(thread, i) == lane) return thread;
   return NULL;
 }
 
 void ppi_thread_forget_lanes(void) {
+  // In a child of fork it is another thread's of the parent.
+  being_named = NULL;
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     ppi_thread_take_lanes(thread);
 }
 
-void ppi_thread_define_lanes(const ppi_thread *thread, const char *name) {
+// The thread may leave the lane meanwhile, and the collector give it away: it
+// sees what is being named, or the thread's word that it is gone is seen here.
+static void define_lane_of(const ppi_thread *thread, uint32_t i,
+                           const char *name) {
   uint32_t serial = ppi_recorder_in_force.serial;
-  const ppi_lane *own = ppi_thread_lane(thread, 0);
-  if (own && thread->serial == serial) define_lane(thread, own, 0, name);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    const ppi_domain_lane *in = &thread->domains[i];
-    const ppi_lane *lane = ppi_thread_lane(thread, i + 1);
-    if (lane && in->serial == serial)
-      define_lane(thread, lane, in->domain, name);
-  }
+  ppi_lane *lane = ppi_thread_lane(thread, i);
+  if (!lane || (i ? thread->domains[i - 1].serial : thread->serial) != serial)
+    return;
+  __atomic_store_n(&being_named, lane, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(i ? &thread->domains[i - 1].lane : &thread->lane,
+                      __ATOMIC_SEQ_CST) == lane)
+    define_lane(lane, i ? thread->domains[i - 1].domain : 0, name);
+  __atomic_store_n(&being_named, NULL, __ATOMIC_RELEASE);
+}
+
+void ppi_thread_define_lanes(const ppi_thread *thread, const char *name) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    define_lane_of(thread, i, name);
+}
+
+bool ppi_thread_is_naming(const ppi_lane *lane) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return __atomic_load_n(&being_named, __ATOMIC_SEQ_CST) == lane;
 }
 
 bool ppi_thread_has_rows(const ppi_thread *thread) {
