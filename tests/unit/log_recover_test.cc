@@ -99,6 +99,9 @@ extern "C" const pprof_totals *ppi_salvage_totals(const ppi_salvage *) {
 extern "C" uint64_t ppi_salvage_dropped(const ppi_salvage *, uint32_t) {
   return 0;
 }
+extern "C" uint64_t ppi_salvage_first(const ppi_salvage *, uint32_t) {
+  return 0;
+}
 
 extern "C" uint64_t ppi_salvage_last_time_ns(const ppi_salvage *) {
   return 9000;
