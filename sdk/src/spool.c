@@ -306,7 +306,7 @@ static void look_up(ppi_spool *spool) {
   uint64_t room = limit.bytes > taken ? limit.bytes - taken : 0;
   spool->limit = limit.name;
   spool->limit_now = limit.bytes;
-  spool->is_tight = limit.shared / 16 < limit.own;
+  spool->is_tight = limit.shared / PPI_SPOOL_AMPLE < limit.own;
   spool->room = PPI_MIN((uint32_t)(room / PPI_CHUNK_SIZE), left);
   spool->seen_allocated = allocated;
   __atomic_store_n(&spool->most,

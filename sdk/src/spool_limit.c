@@ -3,12 +3,12 @@
 // Three limits, the smallest of which counts.
 #include "spool_limit.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "descriptor.h"
 #include "memory_limit.h"
 #include "spool_folders.h"
 
@@ -18,7 +18,7 @@
 // kept from anybody who may look into it.
 static uint64_t others_in(const char *folder, const ppi_fd_id *own) {
   uint64_t sum = 0;
-  DIR *dir = opendir(folder);
+  DIR *dir = ppi_fd_opendir(folder);
   struct dirent *entry;
   struct stat file;
   while (dir && (entry = readdir(dir))) {
@@ -42,15 +42,25 @@ static bool folder_of(const ppi_spool *spool, char *out, size_t size) {
   return true;
 }
 
-// Of a quarter of the folder, what is left; no less where nobody can say.
+// Of a quarter of what is free and the spools' own, what these have not yet.
+static uint64_t quarter_left(uint64_t free, uint64_t spools) {
+  uint64_t quarter = (free + spools) / 4;
+  return quarter > spools ? quarter - spools : 0;
+}
+
+// What is left of the folder's quarter; no less where nobody can say. Spools
+// are looked for only where all that is in the folder might matter if it were
+// theirs.
 static uint64_t shared_room(const char *folder, const ppi_fd_id *own,
-                            uint64_t taken) {
+                            uint64_t taken, uint64_t most) {
   struct statfs found;
   if (!folder || statfs(folder, &found) != 0) return NOBODY_KNOWS;
-  uint64_t all = others_in(folder, own) + taken;
-  uint64_t quarter =
-      ((uint64_t)found.f_bavail * (uint64_t)found.f_bsize + all) / 4;
-  return quarter > all ? quarter - all : 0;
+  uint64_t block = (uint64_t)found.f_bsize;
+  uint64_t free = found.f_bavail * block;
+  uint64_t used = (found.f_blocks - found.f_bfree) * block;
+  uint64_t least = quarter_left(free, PPI_MAX(used, taken));
+  if (least / PPI_SPOOL_AMPLE >= most) return least;
+  return quarter_left(free, others_in(folder, own) + taken);
 }
 
 static ppi_spool_limit least_of(uint64_t most, uint64_t taken,
@@ -70,7 +80,7 @@ static ppi_spool_limit least_of(uint64_t most, uint64_t taken,
 
 ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most) {
   const ppi_fd_id none = {0, 0};
-  return least_of(most, 0, shared_room(folder, &none, 0));
+  return least_of(most, 0, shared_room(folder, &none, 0, most));
 }
 
 ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
@@ -78,5 +88,5 @@ ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
   char folder[sizeof spool->path];
   bool found = folder_of(spool, folder, sizeof folder);
   return least_of(most, taken,
-                  shared_room(found ? folder : NULL, &spool->fd_id, taken));
+                  shared_room(found ? folder : NULL, &spool->fd_id, taken, most));
 }

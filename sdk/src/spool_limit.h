@@ -16,8 +16,12 @@ typedef struct ppi_spool_limit {
   uint64_t bytes;    // that it may have in all: the smallest of the three
   const char *name;  // of that one, in words
   uint64_t own;      // the smallest of the first two
-  uint64_t shared;   // of the folder's quarter, what no spool has yet
+  uint64_t shared;   // of the folder's quarter, what no spool has yet; may be
+                     // less than that where it is ample
 } ppi_spool_limit;
+
+// Where `shared` is so many times what a spool may have, nobody has to share.
+#define PPI_SPOOL_AMPLE 16
 
 // ppi_spool_limit_now looks them up for a spool that has `taken` bytes so far
 // and may be of `most`. Not for signal handlers.

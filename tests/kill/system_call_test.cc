@@ -258,7 +258,7 @@ TEST_F(SystemCallTest, NothingIsLostWhileTheSpoolGrows) {
   const Load load = {log_.c_str(), spools_.c_str(), 64u << 20, 100, 4, 12,
                      true,         false,           0};
   std::set<uint32_t> sizes;  // in chunks, of what was left
-  for (uint64_t n = 40, seen; n < 400 && num_failures_ < 3; n += 9) {
+  for (uint64_t n = 40, seen; n < 760 && num_failures_ < 3; n += 18) {
     ASSERT_TRUE(RunChild(load, n, &seen));
     const uint32_t size = NumAllocated();
     if (size) sizes.insert(size);

@@ -144,7 +144,8 @@ class Slot(threading.Thread):
         settings = [s for s in [self.layout, "memory_limit=8MiB"] if s]
         environment = dict(os.environ, PPROF_SET=";".join(settings),
                            PPROF_OUTPUT=os.path.join(self.folder, "s.pplog"))
-        environment.pop("PPROF_CONFIG", None)
+        for name in ["PPROF_CONFIG", "PPROF_RECLAIM"]:
+            environment.pop(name, None)
         return environment
 
     def enter(self):
