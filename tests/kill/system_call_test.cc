@@ -235,8 +235,8 @@ class SystemCallTest : public testing::Test {
 TEST_F(SystemCallTest, NothingIsLostOrDoubled) {
   const Load load = {log_.c_str(), spools_.c_str(), 8u << 20, 100, 12, 12,
                      true,         false,           0};
-  KillEverywhere(load, 180, true);
-  EXPECT_GT(num_torn_, 3);
+  KillEverywhere(load, 240, true);
+  EXPECT_GT(num_torn_, 0);
 }
 
 TEST_F(SystemCallTest, WhatDoesNotFitIsCounted) {
