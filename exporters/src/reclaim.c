@@ -102,7 +102,8 @@ static bool is_open_here(const char *path) {
   struct stat file, open_one;
   bool found = false;
   char name[64];
-  DIR *entries = stat(path, &file) == 0 ? ppi_fd_opendir("/proc/self/fd") : NULL;
+  DIR *entries =
+      stat(path, &file) == 0 ? ppi_fd_opendir("/proc/self/fd") : NULL;
   if (!entries) return true;
   for (const struct dirent *entry = readdir(entries); entry && !found;
        entry = readdir(entries)) {

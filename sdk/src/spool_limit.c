@@ -87,6 +87,7 @@ ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
                                     uint64_t most) {
   char folder[sizeof spool->path];
   bool found = folder_of(spool, folder, sizeof folder);
-  return least_of(most, taken,
-                  shared_room(found ? folder : NULL, &spool->fd_id, taken, most));
+  return least_of(
+      most, taken,
+      shared_room(found ? folder : NULL, &spool->fd_id, taken, most));
 }

@@ -40,9 +40,10 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   const counter *self = (const counter *)sink;
   static const char *const keys[] = {"recorded", "lost", "excluded",
                                      "names_overflowed"};
-  printf("{\"path\": \"%s\", \"uuid\": \"%s\", \"command\": \"%s\", "
-         "\"found\": %" PRIu64,
-         self->path, self->uuid, self->command, self->found);
+  printf(
+      "{\"path\": \"%s\", \"uuid\": \"%s\", \"command\": \"%s\", "
+      "\"found\": %" PRIu64,
+      self->path, self->uuid, self->command, self->found);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     printf(", \"%s\": %" PRIu64, keys[i],
            pprof_totals_value(totals, PPROF_ALL_LANES, keys[i]));
