@@ -57,7 +57,7 @@ def in_namespace():
     inside = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
     if subprocess.run(inside + ["true"], stderr=subprocess.DEVNULL).returncode:
         skip("no mount namespace may be made here")
-    os.execvpe(inside[0], inside + sys.argv, environment)
+    os.execvpe(inside[0], inside + [sys.executable] + sys.argv, environment)
 
 
 class Cgroups:
@@ -254,7 +254,7 @@ class Soak:
             for key in ["found", "lost", "excluded", "names_overflowed"]:
                 sums[key] = sums.get(key, 0) + log[key]
             # Of the first segment that is there.
-            sums.setdefault("removed", log.get("removed", 0))
+            sums.setdefault("removed", log["removed"])
         return found
 
     def check_run(self, run, told):

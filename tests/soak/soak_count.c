@@ -12,6 +12,7 @@ typedef struct counter {
   const char *path;
   uint64_t found;
   char uuid[64], command[512];
+  char removed[32];  // records of segments before the first that is there
 } counter;
 
 static void copy(char *to, size_t size, const char *text) {
@@ -27,6 +28,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   copy(self->uuid, sizeof self->uuid, pprof_run_info_text(info, "uuid"));
   copy(self->command, sizeof self->command,
        pprof_run_info_text(info, "command"));
+  copy(self->removed, sizeof self->removed,
+       pprof_run_info_text(info, "records_before"));
   return PPROF_STATUS_OK;
 }
 
@@ -40,10 +43,10 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   const counter *self = (const counter *)sink;
   static const char *const keys[] = {"recorded", "lost", "excluded",
                                      "names_overflowed"};
-  printf(
-      "{\"path\": \"%s\", \"uuid\": \"%s\", \"command\": \"%s\", "
-      "\"found\": %" PRIu64,
-      self->path, self->uuid, self->command, self->found);
+  printf("{\"path\": \"%s\", \"uuid\": \"%s\", \"command\": \"%s\"", self->path,
+         self->uuid, self->command);
+  printf(", \"removed\": %s, \"found\": %" PRIu64,
+         self->removed[0] ? self->removed : "0", self->found);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     printf(", \"%s\": %" PRIu64, keys[i],
            pprof_totals_value(totals, PPROF_ALL_LANES, keys[i]));
@@ -60,6 +63,7 @@ int main(int argc, char **argv) {
                      .finish = finish},
                     argv[i],
                     0,
+                    "",
                     "",
                     ""};
     pprof_error error = {{0}};
