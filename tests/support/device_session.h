@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -101,9 +102,10 @@ class DeviceSession {
     return false;
   }
 
-  // Device ranges in the order of their submits.
+  // Device ranges in the order of their submits, of those there are so far.
   std::vector<pprof_event> DeviceRanges() const {
     std::multimap<uint64_t, pprof_event> sorted;
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (const pprof_event &event : events)
       if (event.kind == PPROF_KIND_DEVICE_RANGE)
         sorted.emplace(event.start_ns, event);
@@ -121,6 +123,8 @@ class DeviceSession {
   pprof_stats stats = {};
 
  private:
+  mutable std::mutex mutex_;  // while the session runs, of `events`
+
   struct Sink {
     pprof_sink base = {};
     DeviceSession *owner = nullptr;
@@ -144,6 +148,7 @@ class DeviceSession {
 
   static pprof_status Events(pprof_sink *sink, const pprof_batch *batch) {
     DeviceSession *self = Owner(sink);
+    const std::lock_guard<std::mutex> lock(self->mutex_);
     for (size_t i = 0; i < batch->num_events; i++) {
       pprof_event event = *pprof_batch_at(batch, i);
       self->items.push_back(event.work ? event.work->items : 0);
