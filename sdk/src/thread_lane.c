@@ -13,6 +13,12 @@
 // itself.
 static ppi_thread *owners[PPI_MAX_LANES];
 
+// A marker that stands in here while its session ends may find the lane's id
+// gone with the rest of the spool.
+static ppi_thread **owner_of(const ppi_lane *lane) {
+  return &owners[(lane->id - 1) % PPI_MAX_LANES];
+}
+
 // The lane to which another thread gives a name: it stays its thread's.
 static const ppi_lane *being_named;
 
@@ -121,7 +127,7 @@ static ppi_lane *join_session(ppi_thread *thread, const place *at,
     define_lane(lane, at->domain, thread->name);
     *at->serial = ppi_recorder_in_force.serial;
     if (at->domain == 0) thread->device_depth = 0;
-    __atomic_store_n(&owners[lane->id - 1], thread, __ATOMIC_RELEASE);
+    __atomic_store_n(owner_of(lane), thread, __ATOMIC_RELEASE);
     __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
@@ -251,8 +257,7 @@ static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
 }
 
 ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
-  ppi_thread *thread = __atomic_load_n(&owners[(lane->id - 1) % PPI_MAX_LANES],
-                                       __ATOMIC_ACQUIRE);
+  ppi_thread *thread = __atomic_load_n(owner_of(lane), __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; thread && i < PPI_THREAD_LANES; i++)
     if (ppi_thread_lane(thread, i) == lane) return thread;
   return NULL;
