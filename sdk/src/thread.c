@@ -82,6 +82,7 @@ void ppi_thread_sleep(void (*wake)(void)) {
 }
 
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
+  uintptr_t stood = thread->busy;
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   // An end of what the parent began is no reason.
   if (!ppi_is_counted(intent) ||
@@ -95,7 +96,7 @@ uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
   replace_epoch(sleep_now.epoch, 0);
   wake();
   errno = error;
-  __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&thread->busy, stood, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   if (!epoch) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
