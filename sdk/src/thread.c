@@ -427,9 +427,10 @@ static void name_self(ppi_thread *thread, const char *name) {
   if (!is_known) strcpy(thread->name, wanted);
   if (!lane) return;
   if (!is_known) {
-    pthread_mutex_lock(&threads.mutex);
+    sigset_t before;
+    ppi_lock_masked(&threads.mutex, &before);
     ppi_thread_define_lanes(thread, wanted);
-    pthread_mutex_unlock(&threads.mutex);
+    ppi_unlock_masked(&threads.mutex, &before);
   }
   ppi_leave(thread);
 }

@@ -76,7 +76,7 @@ __attribute__((noinline)) void Mark() {
     PPROF_SCOPE("scope");
     shared->done++;
   }
-  pprof_thread_name("worker");
+  pprof_thread_name(names[shared->rounds % 2]);
   pprof_pop();
   pprof_step(1);
   Trap();
