@@ -195,11 +195,17 @@ class StandingTest : public ::testing::Test {
     }
     return !at_end_;
   }
-  // A trap raised by the instruction itself, not by the step.
+  // A trap raised by the instruction itself, not by the step. On x86 the step
+  // over a system call is a TRAP_BRKPT, too.
   bool IsAtEnd() {
+#if defined(__x86_64__)
+    const int of_the_instruction = SI_KERNEL;
+#else
+    const int of_the_instruction = TRAP_BRKPT;
+#endif
     siginfo_t info = {};
     ptrace(PTRACE_GETSIGINFO, shared->worker, nullptr, &info);
-    return info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT;
+    return info.si_code == of_the_instruction;
   }
   // To its last trap, and on.
   bool Finish() {
