@@ -72,7 +72,7 @@ void WorkOnce() {
   pprof_range_end(range);
   pprof_pop();
   Begin([] { pprof_count(&point_site, 1.5); });
-  pprof_thread_name("worker");
+  pprof_thread_name(names[shared->begun % 2]);
   pprof_pop();
   Trap();
 }
