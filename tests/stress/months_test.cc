@@ -193,9 +193,12 @@ class MonthsTest : public ::testing::Test {
   void Start() {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session_));
   }
+  // And destroys it, before a sink that lies on the test's stack goes.
   void Stop() {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_stop(session_, &error_))
         << error_.text;
+    pprof_session_destroy(session_);
+    session_ = nullptr;
   }
 
   std::string folder_, log_;
@@ -252,7 +255,6 @@ TEST_F(MonthsTest, ARowWaitsForTheRangesThatBeganOnIt) {
   live.ExpectAll(121);
 }
 
-// A sink that has no room gets what is held for it with the names of then.
 // Rows whose threads have left and that no other may have yet.
 int NumLeftRows() {
   const ppi_spool *spool = &ppi_recorder_in_force.spool;
@@ -265,6 +267,7 @@ int NumLeftRows() {
   return num;
 }
 
+// A sink that has no room gets what is held for it with the names of then.
 TEST_F(MonthsTest, HeldRecordsKeepTheirThreads) {
   static std::atomic<bool> has_room;
   has_room = true;
