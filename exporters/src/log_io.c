@@ -199,6 +199,8 @@ static int swap_files(ppi_log_io *io, const char *done, const char *next,
   int error = hold(io);
   if (!error) error = open_next(io, next, &fd);
   if (error) return error;
+  // What has its name is not touched any more.
+  cut_back(io);
   error = ppi_part_settle(io->part.part_path, true, done, aside);
   if (!error && rename(next, io->part.part_path) != 0) error = errno;
   if (error) {
@@ -206,7 +208,6 @@ static int swap_files(ppi_log_io *io, const char *done, const char *next,
     close(fd);
     return error;
   }
-  cut_back(io);
   error = ppi_fd_close(io->part.fd, &io->part.id);
   io->part.fd = fd;
   io->part.id = ppi_fd_id_of(fd);

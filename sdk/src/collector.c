@@ -286,7 +286,8 @@ static bool has_lane(const lane_set *set, uint32_t place) {
 
 static void add_table(const ppi_spool *spool, const ppi_table *table,
                       lane_set *set) {
-  for (uint32_t i = 0; i < table->num_slots; i++)
+  uint32_t num = ppi_table_num_slots(table);
+  for (uint32_t i = 0; i < num; i++)
     if (PPI_STATE_OF(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)) !=
         PPI_SLOT_FREE)
       add_lane(set, ppi_table_slot(spool->base, table, i)->lane);

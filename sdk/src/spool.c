@@ -109,9 +109,16 @@ static uint32_t staging_first(uint32_t num_chunks, uint64_t most) {
   return PPI_MIN(share, staging_all(num_chunks));
 }
 
+// A file that somebody has cut off stays so: made long again, all zeros, it
+// would be taken for a spool.
 static int allocate(const ppi_spool *spool, uint32_t from, uint32_t to) {
-  return posix_fallocate(spool->fd, (off_t)from * PPI_CHUNK_SIZE,
-                         (off_t)(to - from) * PPI_CHUNK_SIZE);
+  off_t at = (off_t)from * PPI_CHUNK_SIZE;
+  off_t size = (off_t)(to - from) * PPI_CHUNK_SIZE;
+  while (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, at, size) != 0) {
+    if (errno == EINTR) continue;
+    return errno == EOPNOTSUPP ? posix_fallocate(spool->fd, at, size) : errno;
+  }
+  return 0;
 }
 
 // Memory is allocated before the first write: on a sparse file a full tmpfs

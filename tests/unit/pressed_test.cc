@@ -134,9 +134,12 @@ bool RefusesMemory() {
 }  // namespace pprof_test
 
 extern "C" {
-int __real_posix_fallocate(int fd, off_t offset, off_t len);
-int __wrap_posix_fallocate(int fd, off_t offset, off_t len) {
-  if (offset > 0 && pprof_test::RefusesMemory()) return ENOSPC;
-  return __real_posix_fallocate(fd, offset, len);
+int __real_fallocate(int fd, int mode, off_t offset, off_t len);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t len) {
+  if (offset > 0 && pprof_test::RefusesMemory()) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return __real_fallocate(fd, mode, offset, len);
 }
 }
