@@ -52,7 +52,7 @@ ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
 // marker; where it is, it does so itself or we do in the next cycle. Only a
 // stack whose epoch ended among the first `num_edges` edges, which were counted
 // before the barrier: one that is newer is its owner's to write.
-static void cut_lane(const ppi_spool *spool, ppi_lane *lane,
+static void cut_lane(ppi_spool *spool, ppi_lane *lane,
                      uint64_t num_edges) {
   const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
   uint32_t epoch = last->new_epoch;
@@ -372,12 +372,12 @@ static bool is_pressed(pprof_session *session) {
       session->num_left > PPI_MAX_LANES / 4)
     return true;
   ppi_table *table = ppi_recorder_in_force.ranges;
-  if (table->next_seq - table->kept > table->num_slots / 4 &&
+  if (table->next_seq - table->kept > ppi_table_num_slots(table) / 4 &&
       !ppi_table_grow(spool, table))
     return true;
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session && d->session->table->next_seq - d->session->table->kept >
-                          d->session->table->num_slots / 4)
+                          ppi_table_num_slots(d->session->table) / 4)
       return true;
   return false;
 }

@@ -329,12 +329,11 @@ uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch) {
   return edge ? edge->ticks : 0;
 }
 
-void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
+void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
   const ppi_edge *ended = ppi_edge_after(spool->header, lane->stack_epoch);
   uint32_t depth = ppi_lane_depth(lane);
   uint64_t end = ended ? ended->ticks : spool->header->last_ticks;
-  ppi_spool own = *spool;
-  ppi_lane_make_room(&own, lane, 0);
+  ppi_lane_make_room(spool, lane, 0);
   ppi_lane_close(spool->base, lane, 0,
                  (ppi_closing){.end = end,
                                .flag = PPROF_FLAG_CLIPPED,

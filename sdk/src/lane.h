@@ -90,7 +90,7 @@ const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch);
 uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch);
 // ppi_lane_cut closes a stack of an older epoch at the edge that ended it.
 // The caller holds the lane's edge word, or owns a private copy.
-void ppi_lane_cut(const ppi_spool *spool, ppi_lane *lane, uint32_t epoch);
+void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch);
 
 #ifdef __cplusplus
 }

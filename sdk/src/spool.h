@@ -468,7 +468,9 @@ static inline uint32_t ppi_table_num_slots(const ppi_table *table) {
 }
 static inline ppi_slot *ppi_table_slot(const uint8_t *base,
                                        const ppi_table *table, uint32_t index) {
-  uint32_t chunk = table->chunks[index / PPI_SLOTS_PER_TABLE_CHUNK];
+  // Who loses the race to put it there writes, too, as the sanitizer sees it.
+  uint32_t chunk = __atomic_load_n(
+      &table->chunks[index / PPI_SLOTS_PER_TABLE_CHUNK], __ATOMIC_RELAXED);
   return (ppi_slot *)(void *)(base + (uint64_t)chunk * PPI_CHUNK_SIZE) +
          index % PPI_SLOTS_PER_TABLE_CHUNK;
 }
