@@ -52,8 +52,7 @@ ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
 // marker; where it is, it does so itself or we do in the next cycle. Only a
 // stack whose epoch ended among the first `num_edges` edges, which were counted
 // before the barrier: one that is newer is its owner's to write.
-static void cut_lane(ppi_spool *spool, ppi_lane *lane,
-                     uint64_t num_edges) {
+static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
   const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
   uint32_t epoch = last->new_epoch;
   uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
