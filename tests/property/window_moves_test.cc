@@ -103,8 +103,12 @@ TEST(WindowMovesTest, NothingIsLostUncounted) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; i++)
       threads.emplace_back([&] { Mark(1500, &begun); });
-    threads.emplace_back([] {
-      for (int i = 0; i < 300; i++) pprof_step(1);
+    // Steps take from the table of ranges, and are lost where it has none left.
+    threads.emplace_back([&] {
+      for (int i = 0; i < 300; i++) {
+        pprof_step(1);
+        if (i % 20 == 0) pprof_session_flush(live.session());
+      }
     });
     threads.emplace_back([&] { Move(live.session(), seed, 200); });
     for (std::thread &thread : threads) thread.join();
