@@ -182,7 +182,7 @@ uint32_t ppi_capture_begun(uint32_t site) {
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
   if (!name) return 0;
   uint32_t answer = 0;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&session->steps.mutex, &before);
   if (session->steps.is_live) answer = begun(session, name);
   ppi_unlock_masked(&session->steps.mutex, &before);
@@ -194,7 +194,7 @@ void ppi_capture_ended(uint32_t site) {
   const char *name =
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
   if (!name) return;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&session->steps.mutex, &before);
   if (session->steps.is_live) ended(session, name);
   ppi_unlock_masked(&session->steps.mutex, &before);

@@ -16,12 +16,12 @@
 
 typedef struct ppi_guard {
   uint32_t owner;   // an OS thread id, 0: nobody
-  sigset_t before;  // the owner's signals
+  ppi_calm before;  // the owner's signals
 } ppi_guard;
 
 static inline bool ppi_guard_take(ppi_guard *guard) {
   uint32_t self = (uint32_t)gettid();
-  sigset_t before;
+  ppi_calm before;
   ppi_mask_signals(&before);
   for (;;) {
     uint32_t nobody = 0;
@@ -37,7 +37,7 @@ static inline bool ppi_guard_take(ppi_guard *guard) {
   return false;
 }
 static inline void ppi_guard_give(ppi_guard *guard) {
-  sigset_t before = guard->before;
+  ppi_calm before = guard->before;
   __atomic_store_n(&guard->owner, 0, __ATOMIC_RELEASE);
   ppi_unmask_signals(&before);
 }

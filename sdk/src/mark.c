@@ -24,7 +24,7 @@ static __attribute__((noinline)) bool make_room(ppi_spool *spool,
 }
 
 static bool deepen(ppi_spool *spool, ppi_lane *lane) {
-  sigset_t before;
+  ppi_calm before;
   ppi_mask_signals(&before);
   bool is_deeper = ppi_lane_deepen(spool, lane);
   ppi_unmask_signals(&before);

@@ -1,30 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a signal handler must not interrupt: it may leave by a jump
-// (siglongjmp), and what was half done, or locked, would stay so for ever. On
-// slow paths only: two system calls.
+// Slow paths that a marker may take: two system calls. What a signal handler
+// must not interrupt lies between them: it may leave by a jump (siglongjmp),
+// and what was half done, or locked, would stay so for ever. And errno is
+// behind them what it was before: a marker may stand between a call and the
+// look at its error.
 #ifndef PPI_MASKED_H_
 #define PPI_MASKED_H_
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
-static inline void ppi_mask_signals(sigset_t *before) {
+typedef struct ppi_calm {
+  sigset_t signals;
+  int error;
+} ppi_calm;
+
+static inline void ppi_mask_signals(ppi_calm *before) {
   sigset_t all;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, before);
+  before->error = errno;
+  pthread_sigmask(SIG_SETMASK, &all, &before->signals);
 }
-static inline void ppi_unmask_signals(const sigset_t *before) {
-  pthread_sigmask(SIG_SETMASK, before, NULL);
+static inline void ppi_unmask_signals(const ppi_calm *before) {
+  errno = before->error;
+  pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
 }
 
 // The same around a mutex that a marker takes.
-static inline void ppi_lock_masked(pthread_mutex_t *mutex, sigset_t *before) {
+static inline void ppi_lock_masked(pthread_mutex_t *mutex, ppi_calm *before) {
   ppi_mask_signals(before);
   pthread_mutex_lock(mutex);
 }
 static inline void ppi_unlock_masked(pthread_mutex_t *mutex,
-                                     const sigset_t *before) {
+                                     const ppi_calm *before) {
   pthread_mutex_unlock(mutex);
   ppi_unmask_signals(before);
 }

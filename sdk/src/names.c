@@ -317,7 +317,7 @@ const ppi_definition_record *ppi_names_site_record(ppi_names *names,
                                                    uint32_t id) {
   const ppi_definition_record *record = record_of(names, id);
   if (PPI_LIKELY(record)) return record;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
   record = record_of(names, id);
   ppi_unlock_masked(&names->mutex, &before);
@@ -448,7 +448,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
   uint32_t id = find(names, name, name_len, category, hash, &at);
   if (id) return id;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
   id = intern_locked(names, name, category, color);
   ppi_unlock_masked(&names->mutex, &before);
@@ -456,7 +456,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 }
 
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
   bool done = append(names, definition, NULL) != 0;
   ppi_unlock_masked(&names->mutex, &before);

@@ -92,7 +92,7 @@ void pprof_step(uint64_t num_items) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE)) {
     session = pprof_session_current();
-    sigset_t before;
+    ppi_calm before;
     ppi_lock_masked(&session->steps.mutex, &before);
     if (session->steps.is_live) next_step(session, num_items);
     ppi_unlock_masked(&session->steps.mutex, &before);

@@ -217,7 +217,6 @@ static ppi_thread *new_block(void) {
 // marker. A few blocks in each call: with many threads all would take long.
 #define CHECKED_AT_ONCE 8
 static ppi_thread *find_gone(uint32_t self) {
-  int before = errno;
   ppi_thread *found = NULL;
   for (int i = 0; i < CHECKED_AT_ONCE && !found && threads.list; i++) {
     ppi_thread *next = threads.checked ? threads.checked->next : NULL;
@@ -230,7 +229,6 @@ static ppi_thread *find_gone(uint32_t self) {
   }
   if (found)
     __atomic_store_n(&found->in_use, PPI_THREAD_TAKEN, __ATOMIC_RELAXED);
-  errno = before;
   return found;
 }
 
@@ -267,11 +265,16 @@ static ppi_thread *take_block(void) {
 }
 
 ppi_thread *ppi_thread_attach(void) {
-  sigset_t before;
+  ppi_calm before;
   ppi_mask_signals(&before);
+  // A handler's marker may have attached the thread a moment ago.
+  ppi_thread *thread = ppi_thread_self;
+  if (thread) {
+    ppi_unmask_signals(&before);
+    return thread;
+  }
   ppi_thread_self = &attaching;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ppi_thread *thread = NULL;
   if (ppi_thread_init() == PPROF_STATUS_OK) thread = take_block();
   if (thread && pthread_setspecific(threads.key, thread) != 0) {
     __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
@@ -297,7 +300,13 @@ ppi_thread *ppi_thread_attach(void) {
 // stands there, for handlers only leave it by returning or by a jump. A stack
 // of the program's own making is none of these: what is below may be a handler,
 // and is taken for one.
+// The thread sanitizer calls handlers from inside its own functions, so that
+// nothing tells them from markers behind: there no marker was left.
 bool ppi_thread_was_left(ppi_thread *thread, uintptr_t here) {
+#ifdef __SANITIZE_THREAD__
+  (void)thread, (void)here;
+  return false;
+#endif
   uintptr_t stood = thread->busy;
   stack_t other;
   if (sigaltstack(NULL, &other) != 0) return false;
@@ -427,7 +436,7 @@ static void name_self(ppi_thread *thread, const char *name) {
   if (!is_known) strcpy(thread->name, wanted);
   if (!lane) return;
   if (!is_known) {
-    sigset_t before;
+    ppi_calm before;
     ppi_lock_masked(&threads.mutex, &before);
     ppi_thread_define_lanes(thread, wanted);
     ppi_unlock_masked(&threads.mutex, &before);
@@ -459,7 +468,7 @@ static bool remember_name(uint32_t tid, const char *name) {
 }
 
 static void name_other(uint32_t tid, const char *name, bool *out_kept) {
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&threads.mutex, &before);
   *out_kept = remember_name(tid, name);
   bool live = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) != 0;

@@ -112,7 +112,7 @@ static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
 static ppi_lane *join_session(ppi_thread *thread, const place *at,
                               uint32_t epoch) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
-  sigset_t before;
+  ppi_calm before;
   ppi_mask_signals(&before);
   // A checkpoint does not trust a look at this thread until its lane is here.
   __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
@@ -146,7 +146,7 @@ static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
 // The collector may be cutting this very stack; whoever swaps the edge word
 // does it, and to the end.
 static bool cut(ppi_lane *lane, uint32_t stack_epoch, uint32_t epoch) {
-  sigset_t before;
+  ppi_calm before;
   ppi_mask_signals(&before);
   bool is_mine =
       __atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,

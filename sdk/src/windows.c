@@ -273,7 +273,7 @@ void ppi_windows_begin(pprof_session *session) {
 // for the mutex that its own thread has.
 void ppi_windows_publish(pprof_session *session) {
   ppi_steps *steps = &session->steps;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&steps->mutex, &before);
   steps->is_live = steps->was_live = true;
   __atomic_store_n(ppi_epoch_page + 1, ppi_recorder_in_force.serial,
@@ -284,7 +284,7 @@ void ppi_windows_publish(pprof_session *session) {
 
 void ppi_windows_end(pprof_session *session) {
   ppi_steps *steps = &session->steps;
-  sigset_t before;
+  ppi_calm before;
   ppi_lock_masked(&steps->mutex, &before);
   session->stop_ticks = ppi_clock_ticks();
   steps->had_none = steps->next_window == 0;

@@ -66,6 +66,12 @@ void LiveBriefly(std::atomic<pid_t> *place) {
   pprof_pop();
   pprof_thread_name("brief");
   pprof_mark(&point_site);
+#ifdef __SANITIZE_THREAD__
+  // It has left a thread before the destructors that late signals cause.
+  sigset_t signals;
+  sigfillset(&signals);
+  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+#endif
 }
 
 // Brief threads, one after the other in each of a few places, and a thread that
