@@ -18,7 +18,6 @@
 #include "pprof/mark.h"
 #include "pprof/session.h"
 #include "rows.h"
-#include "thread.h"
 #include "timing.h"
 
 // A pipeline of 33 names, three deep: 4 stages of 7 leaves.
@@ -157,14 +156,14 @@ static pprof_stats stop(pprof_session *session) {
   return stats;
 }
 
-// A session goes on giving its buffer memory behind its start.
-static void wait_for_memory(void) {
-  const ppi_spool_header *header = ppi_recorder_in_force.spool.header;
-  const struct timespec pause = {.tv_nsec = 1000000};
-  uint32_t num;
-  while ((num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED)) &&
-         num < header->num_chunks && !ppi_spool_want())
-    nanosleep(&pause, NULL);
+static uint64_t run_burst(pprof_session *session, uint64_t *marked_ns) {
+  uint64_t from_ns = thread_ns();
+  marking = true;
+  for (int i = 0; i < CHUNK; i++) run_pipeline();
+  marking = false;
+  *marked_ns += thread_ns() - from_ns;
+  while (pprof_session_flush(session) == PPROF_STATUS_BUSY) continue;
+  return (uint64_t)CHUNK * NUM_NAMES;
 }
 
 typedef struct cost {
@@ -177,24 +176,18 @@ static bool run_session(const bench *self, ppi_codec_library library,
                         uint64_t num_ranges, cost *out) {
   pprof_session *session = start(self, library);
   uint64_t before_ns = process_ns(), own_ns = thread_ns(), marked_ns = 0;
-  uint64_t num = 0;
-  wait_for_memory();
-  while (num < num_ranges) {
-    uint64_t from_ns = thread_ns();
-    marking = true;
-    for (int i = 0; i < CHUNK; i++) run_pipeline();
-    marking = false;
-    marked_ns += thread_ns() - from_ns;
-    num += (uint64_t)CHUNK * NUM_NAMES;
-    while (pprof_session_flush(session) == PPROF_STATUS_BUSY) continue;
-  }
+  uint64_t num = 0, first_ns = 0;
+  // In which the session gives its buffer what memory such bursts need.
+  const uint64_t first = run_burst(session, &first_ns);
+  while (num < num_ranges) num += run_burst(session, &marked_ns);
   own_ns = thread_ns() - own_ns;
   pprof_stats stats = stop(session);
   uint64_t all_ns = process_ns() - before_ns;
   struct stat file;
-  if (stats.lost || stats.recorded != num || stat(self->path, &file) != 0) {
+  if (stats.lost || stats.recorded != first + num ||
+      stat(self->path, &file) != 0) {
     fprintf(stderr, "writer: %" PRIu64 " of %" PRIu64 " recorded\n",
-            stats.recorded, num);
+            stats.recorded, first + num);
     return false;
   }
   out->marking_ns = (double)marked_ns;
@@ -214,7 +207,7 @@ static bool measure_cost(const bench *self, ppi_codec_library library,
   double num = (double)((self->num_ranges + burst - 1) / burst * burst);
   out->marking_ns /= num;
   out->behind_ns = (out->behind_ns - none.behind_ns) / num;
-  out->bytes /= num;
+  out->bytes = (out->bytes - none.bytes) / num;
   *session_ns = none.behind_ns;
   return true;
 }
