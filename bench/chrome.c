@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "chrome.h"
+#include "chrome/chrome.h"
 #include "pprof/log.h"
 #include "report_log.h"
 #include "rows.h"

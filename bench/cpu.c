@@ -5,11 +5,11 @@
 // and the system calls alone, in turns on one thread.
 #include <string.h>
 
-#include "choice.h"
-#include "cpu_use.h"
+#include "names/choice.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"
 #include "rows.h"
+#include "spool/cpu_use.h"
 #include "timing.h"
 
 enum { PAIRS = 1000 };

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flight.h"
+#include "flight/flight.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"
 #include "rows.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
 
 enum { BURST = 10000, MILLION = 1000000, MIB = 1 << 20 };
 

@@ -36,7 +36,7 @@ def gcc(*arguments):
 
 def build(linkage, folder):
     """Answers a program of this linkage."""
-    sources = sorted(glob.glob("sdk/src/*.c"))
+    sources = sorted(glob.glob("sdk/src/**/*.c", recursive=True))
     program = os.path.join(folder, linkage)
     if linkage == "lto":
         gcc("-flto", "-w", "-o", program, PROGRAM, *sources)

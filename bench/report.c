@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "codec.h"
-#include "log_format.h"
+#include "log/format/codec.h"
+#include "log/format/log_format.h"
 #include "pprof/export.h"
 #include "pprof/log.h"
-#include "report.h"
+#include "report/report.h"
 #include "report_log.h"
 #include "rows.h"
 #include "timing.h"

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "event_impl.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "event/event_impl.h"
+#include "event/tally.h"
 #include "pprof/log.h"
-#include "tally.h"
 
 enum {
   BATCH = 1000,

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 
 // A burst takes 64 KiB of the session's 64 MiB, a quarter of its 3 960 open
 // ranges, and is drained untimed.

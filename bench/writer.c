@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "codec.h"
+#include "log/format/codec.h"
 #include "pprof/log.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"

@@ -29,6 +29,7 @@ _INTERNAL_INCLUDES = [
     "-iquotesdk/backends",
     "-iquoteexporters/src",
     "-iquoteconfig/src",
+    "-iquotetools",
     "-iquotetests/support",
 ]
 
@@ -39,11 +40,15 @@ _FEATURES = ["layering_check"]
 _LINKOPTS = ["-Wl,--as-needed"]
 
 def pprof_cc_library(name, copts = [], features = [], **kwargs):
-    """A library of ours: warnings are errors, symbols are hidden."""
+    """A library of ours: warnings are errors, symbols are hidden.
+
+    An archive alone: what is hidden is not seen from one shared part to another.
+    """
     cc_library(
         name = name,
         copts = _COPTS + _INTERNAL_INCLUDES + copts,
         features = _FEATURES + features,
+        linkstatic = True,
         **kwargs
     )
 

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "descriptor.h"
-#include "input.h"
-#include "joined.h"
-#include "options.h"
+#include "base/descriptor.h"
+#include "cli/options.h"
+#include "cli/unread.h"
+#include "input/input.h"
+#include "input/joined.h"
+#include "input/segments.h"
 #include "pprof/base.h"
-#include "segments.h"
-#include "unread.h"
-#include "verbs.h"
+#include "verb/verbs.h"
 
 static int run_help(const struct ppi_tool_options *options) {
   const struct ppi_tool_verb *verb = NULL;

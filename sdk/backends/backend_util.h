@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "base_impl.h"
+#include "base/base_impl.h"
 
 #ifdef __cplusplus
 extern "C" {

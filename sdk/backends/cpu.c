@@ -9,9 +9,9 @@
 #include <signal.h>
 
 #include "backend_util.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
 #include "pprof/device.h"
-#include "start_thread.h"
 
 #define CPU_POOL 0u  // all events are alike
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend_util.h"
-#include "device_open.h"
+#include "device/device_open.h"
 
 #define LOOK_EVERY_NS 1000000u
 #define KNOWN_DEVICES 64

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "backend_util.h"
-#include "mem.h"
+#include "base/mem.h"
 
 #define STREAM_NON_BLOCKING 1u
 #define CAPTURE_MODE_RELAXED 2

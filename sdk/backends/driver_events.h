@@ -7,7 +7,7 @@
 #define PPI_DRIVER_EVENTS_H_
 
 #include "backend_util.h"
-#include "base_impl.h"
+#include "base/base_impl.h"
 #include "pprof/device.h"
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 #include "backend_util.h"
-#include "mem.h"
+#include "base/mem.h"
 #include "opencl_api.h"
 
 #define OPENCL_POOL 0u  // absolute times: all events of a device compare

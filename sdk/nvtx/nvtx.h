@@ -7,8 +7,8 @@
 #define PPI_NVTX_H_
 
 #include "abi.h"
-#include "guard.h"
-#include "inject.h"
+#include "base/guard.h"
+#include "inject/inject.h"
 #include "payload.h"
 
 #define PPI_LIKELY(condition) __builtin_expect(!!(condition), 1)

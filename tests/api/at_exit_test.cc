@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "log/recover/log_recover.h"
 #include "log_fixture.h"
-#include "log_recover.h"
 #include "tests/support/scripted_backend.h"
 
 namespace {

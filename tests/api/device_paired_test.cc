@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device_fixture.h"
-#include "inject.h"
+#include "inject/inject.h"
 
 namespace pprof_test {
 namespace {

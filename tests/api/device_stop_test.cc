@@ -7,7 +7,7 @@
 #include <atomic>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/device.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"

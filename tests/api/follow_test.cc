@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"
 

@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

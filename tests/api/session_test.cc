@@ -10,7 +10,7 @@
 #include <cstring>
 #include <thread>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
 

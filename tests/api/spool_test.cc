@@ -2,7 +2,7 @@
 //
 // Where the spool lies, who may read it, and what happens where there is no
 // room for it.
-#include "spool.h"
+#include "spool/spool.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <thread>
 
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Threads come, leave and are interrupted: lanes, names, destructors, signals,
 // and a thread that never leaves its marker.
-#include "thread.h"
+#include "mark/thread.h"
 
 #include <errno.h>
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/mark.h"
-#include "spool_counts.h"
+#include "session/collect/spool_counts.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {

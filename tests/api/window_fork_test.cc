@@ -11,8 +11,8 @@
 #include "pprof/mark.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
+#include "window/window_sinks.h"
 #include "window_listener.h"
-#include "window_sinks.h"
 
 namespace pprof_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "clock.h"
-#include "mem.h"
+#include "base/clock.h"
+#include "base/mem.h"
 #include "pprof/device.h"
 #include "pprof/mark.h"
 #include "pprof/report.h"

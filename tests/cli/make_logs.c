@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec.h"
-#include "event_impl.h"
-#include "log_writer.h"
+#include "event/event_impl.h"
+#include "log/format/codec.h"
+#include "log/write/log_writer.h"
 #include "pprof/log.h"
 
 #define MS(n) ((uint64_t)(n)*1000000)

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 FILES = sys.argv[1:]
-MAKER = "sdk/src/descriptor.c"
+MAKER = "sdk/src/base/descriptor.c"
 CALLS = ("open open64 openat openat2 open_by_handle_at creat creat64 socket socketpair eventfd "
          "memfd_create memfd_secret pipe pipe2 dup dup2 dup3 accept accept4 epoll_create "
          "epoll_create1 timerfd_create signalfd inotify_init inotify_init1 fanotify_init "

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cuda_fixture.h"
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
 #include "pprof/log.h"
 #include "pprof/pprof.h"
 

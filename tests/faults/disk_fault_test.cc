@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "log_writer.h"
+#include "log/write/log_writer.h"
 #include "pprof/pprof.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <string>
 
-#include "log_recover.h"
-#include "log_writer.h"
+#include "log/recover/log_recover.h"
+#include "log/write/log_writer.h"
 #include "tests/faults/disk_shim.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"

@@ -11,14 +11,14 @@
 #include <atomic>
 #include <string>
 
-#include "chrome.h"
+#include "chrome/chrome.h"
 #include "pprof/log.h"
 #include "pprof/pprof.h"
-#include "session_state.h"
+#include "session/state/session_state.h"
 #include "tests/faults/disk_shim.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"
-#include "window_sinks.h"
+#include "window/window_sinks.h"
 
 namespace pprof_test {
 namespace {

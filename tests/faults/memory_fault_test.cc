@@ -13,17 +13,17 @@
 #include <string>
 #include <vector>
 
-#include "environment.h"
-#include "flight.h"
-#include "log_recover.h"
-#include "log_writer.h"
+#include "flight/flight.h"
+#include "log/recover/log_recover.h"
+#include "log/write/log_writer.h"
 #include "pprof/pprof.h"
-#include "report.h"
-#include "session_state.h"
+#include "print/view.h"
+#include "report/report.h"
+#include "session/state/session_state.h"
+#include "start/environment.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"
-#include "view.h"
 
 namespace pprof_test {
 namespace {

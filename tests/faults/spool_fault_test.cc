@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
 #include "pprof/pprof.h"
 #include "tests/support/log_fixture.h"
 

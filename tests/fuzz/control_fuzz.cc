@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "control.h"
+#include "control/control.h"
 #include "fuzz.h"
 
 namespace fuzz {

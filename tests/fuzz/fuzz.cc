@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "chrome.h"
-#include "utf8.h"
-#include "view.h"
+#include "chrome/chrome.h"
+#include "file/utf8.h"
+#include "print/view.h"
 
 namespace fuzz {
 

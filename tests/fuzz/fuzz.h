@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <string>
 
+#include "event/tee.h"
 #include "pprof/report.h"
-#include "tee.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 //
 // Any bytes as another profiler's trace. The first byte picks the outputs.
 #include "fuzz.h"
-#include "import.h"
+#include "import/import.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/import";

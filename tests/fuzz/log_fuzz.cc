@@ -8,10 +8,10 @@
 #include <cstring>
 #include <string>
 
+#include "base/mem.h"
 #include "fuzz.h"
-#include "log_format.h"
-#include "log_section.h"
-#include "mem.h"
+#include "log/format/log_format.h"
+#include "log/read/log_section.h"
 #include "pprof/log.h"
 
 namespace fuzz {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "flight/rule.h"
 #include "fuzz.h"
-#include "rule.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/rule";

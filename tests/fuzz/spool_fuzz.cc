@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
-#include "forensics.h"
 #include "fuzz.h"
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
-#include "salvage.h"
-#include "thread.h"
+#include "recover/forensics.h"
+#include "recover/salvage.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/spool";

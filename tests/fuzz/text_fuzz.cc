@@ -6,11 +6,11 @@
 #include <cstring>
 #include <string>
 
-#include "choice.h"
-#include "chrome_text.h"
+#include "base/mem.h"
+#include "chrome/chrome_text.h"
+#include "file/text.h"
 #include "fuzz.h"
-#include "mem.h"
-#include "text.h"
+#include "names/choice.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/text";

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fuzz.h"
-#include "schema.h"
+#include "schema/schema.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/yaml";

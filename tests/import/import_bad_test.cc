@@ -4,8 +4,8 @@
 // never a crash, a hang or unbounded memory.
 #include <random>
 
+#include "base/mem.h"
 #include "imported.h"
-#include "mem.h"
 
 namespace pprof_test {
 namespace {

@@ -7,9 +7,9 @@
 #include <random>
 
 extern "C" {
-#include "intern.h"
-#include "numbers.h"
-#include "sorter.h"
+#include "import/intern.h"
+#include "import/numbers.h"
+#include "import/sorter.h"
 }
 #include "imported.h"
 

@@ -19,9 +19,9 @@
 #include <vector>
 
 extern "C" {
-#include "import.h"
+#include "import/import.h"
 }
-#include "event_impl.h"
+#include "event/event_impl.h"
 
 namespace pprof_test {
 

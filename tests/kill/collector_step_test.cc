@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "choice.h"
-#include "salvage.h"
-#include "session_impl.h"
-#include "thread.h"
+#include "mark/thread.h"
+#include "names/choice.h"
+#include "recover/salvage.h"
+#include "session/state/session_impl.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
 #include "workload.h"
 
 namespace {

@@ -26,12 +26,12 @@
 #include <string>
 #include <vector>
 
+#include "base/mem.h"
+#include "log/recover/log_recover.h"
+#include "log/recover/reclaim.h"
 #include "log_fixture.h"
-#include "log_recover.h"
-#include "mem.h"
-#include "reclaim.h"
-#include "salvage.h"
-#include "spool.h"
+#include "recover/salvage.h"
+#include "spool/spool.h"
 #include "traced_child.h"
 
 namespace {

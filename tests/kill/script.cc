@@ -11,7 +11,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "inject.h"
+#include "inject/inject.h"
 
 namespace kill_test {
 

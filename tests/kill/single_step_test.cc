@@ -20,10 +20,10 @@
 #include <cstring>
 #include <map>
 
-#include "choice.h"
-#include "salvage.h"
+#include "mark/thread.h"
+#include "names/choice.h"
+#include "recover/salvage.h"
 #include "script.h"
-#include "thread.h"
 
 namespace {
 

@@ -18,9 +18,9 @@
 #include <set>
 #include <string>
 
-#include "log_recover.h"
-#include "salvage.h"
-#include "spool.h"
+#include "log/recover/log_recover.h"
+#include "recover/salvage.h"
+#include "spool/spool.h"
 #include "traced_child.h"
 #include "workload.h"
 

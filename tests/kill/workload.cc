@@ -23,10 +23,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "log_writer.h"
-#include "session_impl.h"
+#include "log/write/log_writer.h"
+#include "mark/thread.h"
+#include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
-#include "thread.h"
 
 namespace kill_test {
 

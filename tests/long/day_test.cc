@@ -8,7 +8,7 @@
 #include <atomic>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/device.h"
 #include "pprof/log.h"
 #include "pprof/mark.h"

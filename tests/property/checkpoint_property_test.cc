@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/device.h"
 #include "pprof/session.h"
 #include "report_text.h"

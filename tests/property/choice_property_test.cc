@@ -16,10 +16,10 @@
 #include <tuple>
 #include <vector>
 
-#include "choice.h"
-#include "salvage.h"
+#include "mark/thread.h"
+#include "names/choice.h"
+#include "recover/salvage.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "compare/compare_judge.h"
 #include "tests/support/durations.h"
 #include "tests/support/long_run.h"
-#include "tools/compare_judge.h"
 
 namespace {
 

@@ -20,14 +20,14 @@
 #include <thread>
 #include <vector>
 
-#include "choice.h"
+#include "names/choice.h"
 extern "C" {
-#include "import.h"
+#include "import/import.h"
 }
-#include "inject.h"
+#include "inject/inject.h"
 #include "report_text.h"
 #include "scripted_backend.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 
 namespace {

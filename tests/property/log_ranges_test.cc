@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many ranges at a time are encoded as they are one by one.
-#include "log_encode.h"
+#include "log/format/log_encode.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "log_merge.h"
+#include "log/read/log_merge.h"
 #include "tests/support/log_events.h"
 #include "tests/support/log_fixture.h"
 

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "log_merge.h"
-#include "log_reader.h"
-#include "log_writer.h"
-#include "rotate.h"
+#include "log/read/log_merge.h"
+#include "log/read/log_reader.h"
+#include "log/write/log_writer.h"
+#include "log/write/rotate.h"
 #include "tests/support/report_text.h"
 
 namespace {

@@ -15,7 +15,7 @@
 
 #include "event_feed.h"
 #include "report_text.h"
-#include "window_sinks.h"
+#include "window/window_sinks.h"
 
 namespace {
 

@@ -11,15 +11,15 @@
 
 #include <cstring>
 
-#include "import.h"
+#include "base/mem.h"
+#include "import/import.h"
+#include "log/format/log_format.h"
+#include "log/read/log_section.h"
 #include "log_fixture.h"
-#include "log_format.h"
-#include "log_section.h"
-#include "mem.h"
 #include "pprof/report.h"
-#include "salvage.h"
-#include "schema.h"
-#include "spool.h"
+#include "recover/salvage.h"
+#include "schema/schema.h"
+#include "spool/spool.h"
 
 namespace {
 

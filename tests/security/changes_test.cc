@@ -17,11 +17,11 @@
 #include <set>
 #include <string>
 
-#include "event_impl.h"
+#include "event/event_impl.h"
+#include "log/recover/log_recover.h"
 #include "log_fixture.h"
-#include "log_recover.h"
-#include "salvage.h"
-#include "thread.h"
+#include "mark/thread.h"
+#include "recover/salvage.h"
 
 namespace {
 

@@ -16,11 +16,11 @@
 #include <memory>
 #include <string>
 
-#include "compose.h"
-#include "control_socket.h"
-#include "environment.h"
+#include "control/control_socket.h"
 #include "log_fixture.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
+#include "start/compose.h"
+#include "start/environment.h"
 
 static bool is_secure;
 extern "C" {

@@ -17,13 +17,13 @@
 #include <filesystem>
 #include <set>
 
-#include "control_socket.h"
+#include "control/control_socket.h"
+#include "file/part.h"
+#include "log/read/log_merge.h"
+#include "log/recover/log_recover.h"
 #include "log_fixture.h"
-#include "log_merge.h"
-#include "log_recover.h"
-#include "part.h"
-#include "salvage.h"
-#include "thread.h"
+#include "mark/thread.h"
+#include "recover/salvage.h"
 
 // Another user than the one who made the files; see tests/BUILD.
 static bool is_another_user;

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "control_socket.h"
+#include "control/control_socket.h"
 #include "log_fixture.h"
 
 static std::atomic<int> num_local, num_other;

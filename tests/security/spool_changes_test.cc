@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "forensics.h"
-#include "lane.h"
+#include "log/recover/log_recover.h"
 #include "log_fixture.h"
-#include "log_recover.h"
-#include "salvage.h"
+#include "mark/thread.h"
+#include "recover/forensics.h"
+#include "recover/salvage.h"
+#include "spool/lane.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 // What a reader asks of the system is counted, and `at_call` is done before the
 // call of that number; see tests/BUILD.

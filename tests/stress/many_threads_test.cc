@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
 #include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

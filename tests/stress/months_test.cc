@@ -19,15 +19,15 @@
 #include <thread>
 #include <vector>
 
-#include "flight.h"
-#include "log_recover.h"
+#include "flight/flight.h"
+#include "log/recover/log_recover.h"
+#include "mark/thread.h"
 #include "pprof/log.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
 #include "pprof/session.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
 #include "tests/support/long_run.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "capture.h"
+#include "rules/capture.h"
 
 namespace pprof_test {
 

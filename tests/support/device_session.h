@@ -16,12 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include "clock.h"
-#include "event_impl.h"
+#include "base/clock.h"
+#include "event/event_impl.h"
+#include "mark/thread.h"
 #include "pprof/device.h"
 #include "pprof/session.h"
-#include "session_impl.h"
-#include "thread.h"
+#include "session/state/session_impl.h"
 
 namespace pprof_test {
 

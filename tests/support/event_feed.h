@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "event_impl.h"
-#include "mem.h"
-#include "tally.h"
+#include "base/mem.h"
+#include "event/event_impl.h"
+#include "event/tally.h"
 
 namespace pprof_test {
 

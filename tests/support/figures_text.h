@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "report.h"
+#include "report/report.h"
 
 namespace pprof_test {
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "event_impl.h"
+#include "event/event_impl.h"
 #include "pprof/session.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
 
 namespace pprof_test {
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/mark.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"

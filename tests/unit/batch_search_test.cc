@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which batches `search-batch` tries.
-#include "tools/batch_search.h"
+#include "batch/batch_search.h"
 
 #include <gtest/gtest.h>
 

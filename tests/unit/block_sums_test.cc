@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "log_format.h"
+#include "log/format/log_format.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
 

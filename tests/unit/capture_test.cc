@@ -2,7 +2,7 @@
 //
 // What capture rules want, as pure functions: Paddle's and torch's sequences of
 // steps, and windows by time.
-#include "capture.h"
+#include "rules/capture.h"
 
 #include <gtest/gtest.h>
 

@@ -11,13 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "choice.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "mark/thread.h"
+#include "names/choice.h"
 #include "pprof/pprof.h"
-#include "spool.h"
+#include "spool/spool.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

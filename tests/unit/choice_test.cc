@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Globs, hashes of names and which requests are kept.
-#include "choice.h"
+#include "names/choice.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "choice_state.h"
+#include "session/state/choice_state.h"
 
 namespace {
 

@@ -2,14 +2,14 @@
 //
 // The Chrome writer, fed by hand as the collector would feed it. Expected texts
 // are typed; tests/support/check_chrome.py says whether rows are sound.
-#include "chrome.h"
+#include "chrome/chrome.h"
 
 #include <cinttypes>
 #include <cmath>
 #include <cstring>
 #include <random>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "tests/unit/chrome_trace.h"
 
 namespace chrome_trace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "chrome.h"
+#include "chrome/chrome.h"
 
 namespace chrome_trace {
 

@@ -2,7 +2,7 @@
 //
 // Literals with codes of their own for each part: whatever reads the zlib
 // format reads them, and nothing is written beyond its room.
-#include "codec_literals.h"
+#include "log/format/codec_literals.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codec.h"
+#include "log/format/codec.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From samples to verdicts.
-#include "tools/compare_judge.h"
+#include "compare/compare_judge.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // How sure `compare` is of a figure and of a ratio, against what is known of
 // such series.
-#include "tools/compare_ratio.h"
+#include "compare/compare_ratio.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `compare` keeps of an input, and when two inputs were made differently.
-#include "tools/compare_samples.h"
+#include "compare/compare_samples.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "compare/compare_provenance.h"
 #include "event_feed.h"
-#include "tools/compare_provenance.h"
 
 namespace {
 

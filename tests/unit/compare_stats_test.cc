@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The statistics of `compare`, against values from tables and by hand.
-#include "tools/compare_stats.h"
+#include "compare/compare_stats.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // pprof_start and pprof_stop, with everything they call replaced: what is asked
 // for, in which order, and that each failure leaves nothing behind.
-#include "compose.h"
+#include "start/compose.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@
 #include <sstream>
 #include <string>
 
-#include "environment.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "start/environment.h"
 
 namespace {
 

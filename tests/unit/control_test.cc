@@ -2,7 +2,7 @@
 //
 // The control thread by itself: its socket and who may use it, requests and
 // what is wrong with them, touched and changed files, the signal, forks.
-#include "control.h"
+#include "control/control.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "control_socket.h"
+#include "control/control_socket.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backend_util.h"
-#include "mem.h"
+#include "base/mem.h"
 #include "pprof/device.h"
 
 namespace {

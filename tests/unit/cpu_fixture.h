@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "choice.h"
-#include "cpu_use.h"
+#include "names/choice.h"
 #include "pprof/pprof.h"
+#include "spool/cpu_use.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "cpu_fixture.h"
-#include "salvage.h"
-#include "thread.h"
+#include "mark/thread.h"
+#include "recover/salvage.h"
 
 namespace pprof_test {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the collector keeps of windows does not grow with their number.
-#include "drain.h"
+#include "deliver/drain.h"
 
 #include <gtest/gtest.h>
 
-#include "mem.h"
-#include "session_impl.h"
+#include "base/mem.h"
+#include "session/state/session_impl.h"
 
 namespace {
 

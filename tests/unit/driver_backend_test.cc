@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "backend_util.h"
+#include "base/mem.h"
 #include "driver_events.h"
 #include "hip_api.h"
-#include "mem.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
-#include "environment.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "start/environment.h"
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <atomic>
 #include <thread>
 
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 extern "C" {
 long __real_syscall(long number, ...);

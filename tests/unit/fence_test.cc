@@ -16,11 +16,11 @@
 #include <mutex>
 #include <thread>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/mem.h"
 #include "figures_text.h"
-#include "mem.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

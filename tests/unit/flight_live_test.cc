@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-#include "flight.h"
-#include "log_recover.h"
+#include "flight/flight.h"
+#include "log/recover/log_recover.h"
 #include "pprof/log.h"
 #include "recording_sink.h"
-#include "salvage.h"
-#include "spool.h"
+#include "recover/salvage.h"
+#include "spool/spool.h"
 #include "tests/support/log_fixture.h"
 
 namespace {

@@ -2,7 +2,7 @@
 //
 // The flight recorder, fed by hand: what a dump holds and what it leaves out,
 // what makes one, and how often. Times are the feed's own, in milliseconds.
-#include "flight.h"
+#include "flight/flight.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "choice.h"
-#include "disk.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "file/disk.h"
+#include "names/choice.h"
 #include "recording_sink.h"
 #include "tests/support/log_fixture.h"
 

@@ -2,7 +2,7 @@
 //
 // What is open, found in a copy of a living session's file: of a run with a
 // clock that stands still but for the test, so that every time is known.
-#include "forensics.h"
+#include "recover/forensics.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/mem.h"
 #include "device_session.h"
-#include "mem.h"
 #include "recording_sink.h"
 #include "scripted_backend.h"
 

@@ -2,7 +2,7 @@
 //
 // The accounting identity does not depend on the order in which device ranges
 // come.
-#include "identity.h"
+#include "report/run/identity.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // Stacks of NVTX domains beside a thread's own: levels, edges, exits, threads
 // that use too many; and what the configuration says about names and
 // categories.
-#include "inject.h"
+#include "inject/inject.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,13 +16,13 @@
 #include <thread>
 #include <utility>
 
-#include "clock.h"
-#include "names.h"
+#include "base/clock.h"
+#include "mark/thread.h"
+#include "names/names.h"
 #include "report_text.h"
-#include "session_impl.h"
+#include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

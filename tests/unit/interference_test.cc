@@ -2,7 +2,7 @@
 //
 // Which stages share a device: worked examples by hand, random ranges against
 // an oracle that looks at every nanosecond, and the view.
-#include "report_interference.h"
+#include "report/run/interference.h"
 
 #include <gtest/gtest.h>
 

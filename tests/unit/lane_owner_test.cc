@@ -12,11 +12,11 @@
 #include <mutex>
 #include <thread>
 
-#include "inject.h"
+#include "inject/inject.h"
+#include "mark/thread.h"
 #include "pprof/mark.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "buffer.h"
-#include "codec.h"
-#include "log_encode.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "file/buffer.h"
+#include "log/format/codec.h"
+#include "log/format/log_encode.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a long log says of itself at its end, and when that is believed.
-#include "log_contents.h"
+#include "log/format/log_contents.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 
-#include "buffer.h"
-#include "log_reader.h"
+#include "file/buffer.h"
+#include "log/read/log_reader.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

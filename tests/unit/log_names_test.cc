@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "log/recover/log_recover.h"
 #include "log_fixture.h"
-#include "log_recover.h"
 
 namespace {
 

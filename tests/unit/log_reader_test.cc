@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole, cut, damaged, foreign and newer logs.
-#include "log_format.h"
+#include "log/format/log_format.h"
 
 #include <zlib.h>
 
 #include <random>
 
-#include "log_block.h"
-#include "log_reader.h"
-#include "log_section.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "log/format/log_block.h"
+#include "log/read/log_reader.h"
+#include "log/read/log_section.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

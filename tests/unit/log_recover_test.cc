@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recover, with a spool made of plain arrays in place of sdk/src/salvage.c
+// Recover, with a spool made of plain arrays in place of sdk/src/recover/salvage.c
 // (this test defines its functions).
-#include "log_recover.h"
+#include "log/recover/log_recover.h"
 
 #include <fcntl.h>
 
@@ -10,11 +10,11 @@
 #include <fstream>
 #include <memory>
 
-#include "log_block.h"
-#include "log_reader.h"
-#include "log_writer.h"
-#include "rotate.h"
-#include "salvage.h"
+#include "log/format/log_block.h"
+#include "log/read/log_reader.h"
+#include "log/write/log_writer.h"
+#include "log/write/rotate.h"
+#include "recover/salvage.h"
 #include "tests/support/log_fixture.h"
 
 struct ppi_salvage {

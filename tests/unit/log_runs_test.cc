@@ -2,14 +2,14 @@
 //
 // Logs of several runs: written one behind the other, read one after the other,
 // and what damage around the second one's beginning costs.
-#include "log_format.h"
+#include "log/format/log_format.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 
-#include "log_section.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "log/read/log_section.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files, staging, what is kept when, and what a broken disk does.
-#include "log_writer.h"
+#include "log/write/log_writer.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "log_block.h"
-#include "mem.h"
-#include "staging.h"
+#include "base/mem.h"
+#include "log/format/log_block.h"
+#include "spool/staging.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

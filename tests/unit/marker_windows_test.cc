@@ -5,8 +5,8 @@
 #include <future>
 #include <thread>
 
+#include "mark/thread.h"
 #include "tests/support/window_session.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "report_memory.h"
-#include "report_run.h"
+#include "report/run/memory.h"
+#include "report/run/run.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Limits of cgroups, as made-up trees have them.
-#include "memory_limit.h"
+#include "base/memory_limit.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What merging logs keeps, drops and refuses.
-#include "log_merge.h"
+#include "log/read/log_merge.h"
 
 #include <dirent.h>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "report_messages.h"
+#include "report/figures/messages.h"
 #include "report_text.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backend_util.h"
-#include "mem.h"
+#include "base/mem.h"
 #include "opencl_api.h"
 #include "pprof/device.h"
 

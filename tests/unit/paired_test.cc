@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "mem.h"
-#include "report_run.h"
+#include "base/mem.h"
+#include "report/run/run.h"
 #include "report_text.h"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "report_perf.h"
+#include "report/run/perf.h"
 
 namespace {
 

@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "mark/thread.h"
 #include "pprof/mark.h"
-#include "spool.h"
+#include "spool/spool.h"
 #include "tests/support/recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When the progress line is shown, what it says, and that it goes away.
-#include "tools/progress.h"
+#include "cli/progress.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Who gets which slot of the process's table of ranges: a thread its own
 // neighbours, again and again, and in need whatever lies idle.
-#include "range_slots.h"
+#include "mark/range_slots.h"
 
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "thread.h"
+#include "mark/thread.h"
 
 namespace {
 

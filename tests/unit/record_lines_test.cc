@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "pending.h"
-#include "thread.h"
+#include "mark/pending.h"
+#include "mark/thread.h"
 
 #if defined(__x86_64__)
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Held ranges come back as they went in, and few bytes hold many of them.
-#include "report_hold.h"
+#include "report/run/hold.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "report_map.h"
-#include "report_merge.h"
+#include "base/map.h"
+#include "report/run/merge.h"
 
 namespace {
 

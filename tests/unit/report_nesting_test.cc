@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
-#include "mem.h"
-#include "report_run.h"
+#include "base/mem.h"
+#include "report/run/run.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "report_run.h"
+#include "report/run/run.h"
 
 namespace {
 

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "event_feed.h"
-#include "report.h"
-#include "report_requests.h"
-#include "view.h"
+#include "print/view.h"
+#include "report/report.h"
+#include "report/run/requests.h"
 
 namespace pprof_test {
 

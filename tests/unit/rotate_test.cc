@@ -2,18 +2,18 @@
 //
 // Logs in segments: what each holds alone, what all are together, how many
 // there are, and what a limit leaves.
-#include "rotate.h"
+#include "log/write/rotate.h"
 
 #include <fcntl.h>
 
 #include <random>
 
-#include "log_reader.h"
-#include "log_section.h"
-#include "log_writer.h"
-#include "mem.h"
-#include "part.h"
-#include "staging.h"
+#include "base/mem.h"
+#include "file/part.h"
+#include "log/read/log_reader.h"
+#include "log/read/log_section.h"
+#include "log/write/log_writer.h"
+#include "spool/staging.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules at work: the event that makes one true, and all those that do not.
-#include "rule_engine.h"
+#include "flight/rule_engine.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "choice.h"
+#include "names/choice.h"
 
 namespace {
 

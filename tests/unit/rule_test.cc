@@ -2,7 +2,7 @@
 //
 // The flight recorder's rules: what each form means, and each refusal with its
 // column and its exact words.
-#include "rule.h"
+#include "flight/rule.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Spools as recover finds them: whole, cut, and made by somebody who means
 // harm. What is tested is a copy of a living session's file.
-#include "salvage.h"
+#include "recover/salvage.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 #include <random>
 #include <string>
 
+#include "mark/thread.h"
 #include "recording_sink.h"
-#include "thread.h"
 
 namespace pprof_test {
 namespace {

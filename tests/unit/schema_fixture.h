@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string>
 
-#include "schema.h"
+#include "schema/schema.h"
 
 inline std::string Read(const std::string &path) {
   std::ifstream file(path, std::ios::binary);

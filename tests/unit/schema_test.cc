@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "view.h"
+#include "print/view.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Single values of a configuration: sizes, durations, times, nearest names.
-#include "schema.h"
+#include "schema/schema.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
+#include "log/read/log_reader.h"
+#include "log/write/rotate.h"
 #include "log_fixture.h"
-#include "log_reader.h"
-#include "rotate.h"
 
 namespace {
 

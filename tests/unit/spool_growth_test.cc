@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "spool.h"
-#include "spool_limit.h"
+#include "spool/spool.h"
+#include "spool/spool_limit.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "event_feed.h"
-#include "peak.h"
-#include "report_early.h"
+#include "report/figures/early.h"
+#include "view/peak.h"
 #include "view_figures.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "staging.h"
+#include "spool/staging.h"
 
 #include <gtest/gtest.h>
 

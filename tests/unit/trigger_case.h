@@ -15,7 +15,7 @@
 #include <fstream>
 #include <string>
 
-#include "control_socket.h"
+#include "control/control_socket.h"
 #include "pprof/pprof.h"
 
 class TriggerTest : public testing::Test {

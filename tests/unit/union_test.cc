@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "union.h"
+#include "report/run/union.h"
 
 #include <gtest/gtest.h>
 

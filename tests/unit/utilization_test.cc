@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "report_run.h"
+#include "report/run/run.h"
 #include "report_text.h"
 
 namespace {

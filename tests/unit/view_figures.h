@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "report.h"
+#include "print/view.h"
+#include "report/report.h"
 #include "report_text.h"
-#include "view.h"
 
 namespace pprof_test {
 

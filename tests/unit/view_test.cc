@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view.h"
+#include "print/view.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Window sinks told by hand: which window gets what, when it is complete, and
 // who waits for whom.
-#include "window_sinks.h"
+#include "window/window_sinks.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {

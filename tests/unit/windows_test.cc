@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include "notes.h"
-#include "session_state.h"
+#include "mark/thread.h"
+#include "session/capture/windows.h"
+#include "session/state/notes.h"
+#include "session/state/session_state.h"
 #include "tests/support/window_session.h"
-#include "thread.h"
-#include "windows.h"
 
 namespace pprof_test {
 namespace {

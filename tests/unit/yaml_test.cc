@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The strict subset of YAML: what is refused, where, and in which words.
-#include "yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "mem.h"
+#include "base/mem.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
+#include "import/fields.h"
 
 // A member that does not fit is left out whole, so that what is kept stays
 // JSON.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Category texts and names to categories. Called once for each pair of them.
-#include "classify.h"
+#include "import/classify.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "names.h"
-#include "numbers.h"
+#include "import/numbers.h"
+#include "names/names.h"
 
 const char *ppi_import_category_name(uint32_t category) {
   if (category == PPI_CATEGORY_GPU_ANNOTATION) return "GpuUserAnnotation";

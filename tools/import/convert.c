@@ -3,10 +3,10 @@
 // One event of a trace to records.
 #include <string.h>
 
-#include "base_impl.h"
-#include "hash.h"
-#include "importer.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/hash.h"
+#include "import/importer.h"
 
 typedef struct trace_event {
   const ppi_scalar *fields;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base_impl.h"
-#include "importer.h"
+#include "base/base_impl.h"
+#include "import/importer.h"
 
 // ---- device work ----
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base_impl.h"
-#include "importer.h"
+#include "base/base_impl.h"
+#include "import/importer.h"
 
 // Of several processes that show one device's work those that show it closest:
 // launches, all streams in one, streams.

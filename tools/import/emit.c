@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run as sinks want it.
-#include "emit.h"
+#include "import/emit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base_impl.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
 
 pprof_status ppi_tell_init(ppi_teller *emit, ppi_importer *importer) {
   *emit = (ppi_teller){.importer = importer, .sink = importer->sink};

@@ -5,9 +5,9 @@
 #ifndef PPI_IMPORT_EMIT_H_
 #define PPI_IMPORT_EMIT_H_
 
-#include "event_impl.h"
-#include "importer.h"
-#include "tally.h"
+#include "event/event_impl.h"
+#include "event/tally.h"
+#include "import/importer.h"
 
 #define PPI_EMIT_SLOTS 16
 #define PPI_EMIT_EVENTS 256

@@ -2,13 +2,13 @@
 //
 // An event's members: the short ones as they are, the name cut, args taken
 // apart.
-#include "fields.h"
+#include "import/fields.h"
 
 #include <string.h>
 
-#include "base_impl.h"
-#include "hash.h"
-#include "numbers.h"
+#include "base/base_impl.h"
+#include "import/hash.h"
+#include "import/numbers.h"
 
 static const struct key {
   const char *text;

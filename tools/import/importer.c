@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole of an import: reading, joining, sweeping.
-#include "importer.h"
+#include "import/importer.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base_impl.h"
-#include "mem.h"
-#include "source.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/source.h"
 
 // Bytes of records held at once.
 #define RECORD_MEMORY (32u << 20)

@@ -7,14 +7,14 @@
 #ifndef PPI_IMPORT_IMPORTER_H_
 #define PPI_IMPORT_IMPORTER_H_
 
-#include "classify.h"
-#include "fields.h"
-#include "import.h"
-#include "intern.h"
-#include "numbers.h"
-#include "own.h"
-#include "place.h"
-#include "sorter.h"
+#include "import/classify.h"
+#include "import/fields.h"
+#include "import/import.h"
+#include "import/intern.h"
+#include "import/numbers.h"
+#include "import/own.h"
+#include "import/place.h"
+#include "import/sorter.h"
 
 #define PPI_IMPORT_MAX_SITES 65536
 #define PPI_IMPORT_MAX_NAME_BYTES (32u << 20)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Open addressing over texts in chunks that never move.
-#include "intern.h"
+#include "import/intern.h"
 
 #include <string.h>
 
-#include "hash.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "import/hash.h"
 
 static bool grow_buckets(ppi_intern *intern) {
   if ((intern->num_items + 1) * 2 <= intern->num_buckets) return true;

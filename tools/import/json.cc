@@ -2,7 +2,7 @@
 //
 // Boost.JSON's incremental parser behind json.h. Its implementation is compiled
 // into this file alone.
-#include "json.h"
+#include "import/json.h"
 
 #include <cstdio>
 #include <cstring>

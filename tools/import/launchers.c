@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base_impl.h"
-#include "mem.h"
-#include "sweep.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/sweep.h"
 
 typedef struct launching {
   uint64_t num;

@@ -5,9 +5,9 @@
 // children (as PyTorch's profiler counts).
 #include <string.h>
 
-#include "base_impl.h"
-#include "mem.h"
-#include "sweep.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/sweep.h"
 
 static void fail(ppi_sweeper *sweeper, pprof_status status) {
   if (sweeper->emit.status == PPROF_STATUS_OK) sweeper->emit.status = status;

@@ -2,7 +2,7 @@
 //
 // Decimal arithmetic on digits: a double has no room for the nanoseconds of an
 // epoch.
-#include "numbers.h"
+#include "import/numbers.h"
 
 #include <string.h>
 

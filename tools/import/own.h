@@ -5,8 +5,8 @@
 #ifndef PPI_IMPORT_OWN_H_
 #define PPI_IMPORT_OWN_H_
 
-#include "event_impl.h"
-#include "json.h"
+#include "event/event_impl.h"
+#include "import/json.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,9 +4,9 @@
 // its lanes, devices and streams are.
 #include <string.h>
 
-#include "fields.h"
-#include "mem.h"
-#include "own.h"
+#include "base/mem.h"
+#include "import/fields.h"
+#include "import/own.h"
 
 static bool is(const char *text, const char *wanted) {
   return strcmp(text, wanted) == 0;

@@ -5,9 +5,9 @@
 // is the order they were told in first: what is inside others before them.
 #include <string.h>
 
-#include "base_impl.h"
-#include "mem.h"
-#include "sweep.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/sweep.h"
 
 typedef struct own_range {
   pprof_event event;

@@ -3,8 +3,8 @@
 // Events of our own traces to records: what the Chrome writer put into args.
 #include <string.h>
 
-#include "importer.h"
-#include "mem.h"
+#include "base/mem.h"
+#include "import/importer.h"
 
 typedef enum own_number {
   OWN_WINDOW,

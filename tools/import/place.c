@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finding places by their ids.
-#include "place.h"
+#include "import/place.h"
 
 #include <string.h>
 
-#include "hash.h"
-#include "mem.h"
-#include "numbers.h"
+#include "base/mem.h"
+#include "import/hash.h"
+#include "import/numbers.h"
 
 // Beyond any OS's thread ids.
 #define FIRST_OWN_NUMBER (UINT64_C(1) << 40)

@@ -5,8 +5,8 @@
 #ifndef PPI_IMPORT_PLACE_H_
 #define PPI_IMPORT_PLACE_H_
 
-#include "fields.h"
-#include "own.h"
+#include "import/fields.h"
+#include "import/own.h"
 #include "pprof/base.h"
 
 #define PPI_MAX_PROCESSES 256

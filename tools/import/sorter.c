@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sorted runs by a radix sort of keys, then a merge of all runs at once.
-#include "sorter.h"
+#include "import/sorter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base_impl.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
 
 // Of a merge's sources together.
 #define MERGE_MEMORY (16u << 20)

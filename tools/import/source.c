@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading and inflating, block by block.
-#include "source.h"
+#include "import/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base_impl.h"
-#include "hash.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/hash.h"
 
 static size_t read_block(ppi_source *source, void *into) {
   size_t len = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which processes a trace has, and each one's way to the sink.
-#include "sweep.h"
+#include "import/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base_impl.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
 
 static void clear_sweeper(ppi_sweeper *sweeper) {
   size_t num_rows = sweeper->importer->places.num_rows;

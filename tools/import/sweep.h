@@ -5,7 +5,7 @@
 #ifndef PPI_IMPORT_SWEEP_H_
 #define PPI_IMPORT_SWEEP_H_
 
-#include "emit.h"
+#include "import/emit.h"
 
 // Of all rows together, asynchronous ranges included: a checkpoint lists them.
 #define PPI_SWEEP_MAX_OPEN (1u << 18)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base_impl.h"
-#include "importer.h"
-#include "mem.h"
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "import/importer.h"
 
 typedef enum top_key {
   TOP_OTHER,

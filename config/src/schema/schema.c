@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk that applies a tree to a configuration: values and maps.
+#include "schema/schema.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "schema/schema_walk.h"
+
+#define MAX_PATH 64
+
+static const ppi_key *find_key(const char *prefix, const char *name) {
+  size_t len = strlen(prefix);
+  for (size_t i = 0; i < ppi_num_keys; i++)
+    if (strncmp(ppi_keys[i].path, prefix, len) == 0 &&
+        strcmp(ppi_keys[i].path + len, name) == 0 && !strpbrk(name, ".[]"))
+      return &ppi_keys[i];
+  return NULL;
+}
+
+static pprof_status fail_choice(const ppi_walk *at, const ppi_yaml_node *node,
+                                const ppi_key *key, const char *name) {
+  size_t num = 0;
+  char list[200] = "";
+  for (; key->choices[num]; num++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", num > 0 ? ", " : "",
+             key->choices[num]);
+  }
+  const char *near = ppi_nearest(PPI_SHOWN(node->text), key->choices, num);
+  return PPI_REFUSE(at, node, "'%s' must be one of %s, not '%s'%s%s%s", name,
+                    list, PPI_SHOWN(node->text), near ? " (did you mean '" : "",
+                    near ? near : "", near ? "'?)" : "");
+}
+
+static pprof_status fail_unknown(const ppi_walk *at, const ppi_yaml_node *node,
+                                 const char *prefix) {
+  const char *names[32];
+  size_t num = 0, len = strlen(prefix);
+  for (size_t i = 0; i < ppi_num_keys && num < 32; i++) {
+    const char *rest = ppi_keys[i].path + len;
+    if (strncmp(ppi_keys[i].path, prefix, len) == 0 && !strpbrk(rest, ".["))
+      names[num++] = rest;
+  }
+  const char *near = ppi_nearest(node->key, names, num);
+  ppi_yaml_mark mark = {node->key_line, node->key_column};
+  return ppi_yaml_fail(at->source, mark, at->error, "unknown key '%s'%s%s%s",
+                       PPI_SHOWN(node->key), near ? " (did you mean '" : "",
+                       near ? near : "", near ? "'?)" : "");
+}
+
+static bool is_null(const ppi_yaml_node *node) {
+  static const char *const words[] = {"", "~", "null", "Null", "NULL"};
+  if (node->kind != PPI_YAML_SCALAR || node->quoted) return false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(node->text, words[i]) == 0) return true;
+  return false;
+}
+
+static bool is_plain(const ppi_yaml_node *node) {
+  return node->kind == PPI_YAML_SCALAR && !node->quoted;
+}
+
+static const char *kind_words(const ppi_yaml_node *node) {
+  if (node->kind == PPI_YAML_MAP) return "a mapping";
+  if (node->kind == PPI_YAML_LIST) return "a list";
+  return PPI_SHOWN(node->text)[0] ? "text in quotes" : "empty text";
+}
+
+// "'active' must be <what>, not <what it is>"
+pprof_status ppi_walk_fail_type(const ppi_walk *at, const ppi_yaml_node *node,
+                                const char *name, const char *what) {
+  if (is_plain(node))
+    return PPI_REFUSE(at, node, "'%s' must be %s, not '%s'", name, what,
+                      PPI_SHOWN(node->text));
+  return PPI_REFUSE(at, node, "'%s' must be %s, not %s", name, what,
+                    kind_words(node));
+}
+
+// Both ends of the range as they would be written.
+static pprof_status fail_range(const ppi_walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key, const char *name) {
+  char text[64] = "";
+  FILE *out = fmemopen(text, sizeof text, "w");
+  if (!out) return PPI_REFUSE(at, node, "'%s' is out of range", name);
+  for (int i = 0; i < 2; i++) {
+    uint64_t value = i == 0 ? key->minimum : key->maximum;
+    if (key->type == PPI_KEY_SIZE)
+      ppi_write_size(value, out);
+    else if (key->type == PPI_KEY_DURATION)
+      ppi_write_duration(value, out);
+    else
+      fprintf(out, "%llu", (unsigned long long)value);
+    if (i == 0) fputs(" to ", out);
+  }
+  fclose(out);
+  return PPI_REFUSE(at, node, "'%s' must be %s, not %s", name, text,
+                    PPI_SHOWN(node->text));
+}
+
+static pprof_status read_number(const ppi_walk *at, const ppi_yaml_node *node,
+                                const ppi_key *key, const char *name,
+                                uint64_t *out) {
+  uint64_t value = 0;
+  bool good = false;
+  const char *what = "a whole number";
+  if (key->type == PPI_KEY_SIZE) {
+    what = "a size such as 64MiB";
+    bool may_be_none = key->fallback && strcmp(key->fallback, "none") == 0;
+    if (may_be_none && is_plain(node) && strcmp(node->text, "none") == 0) {
+      *out = 0;
+      return PPROF_STATUS_OK;
+    }
+    good = is_plain(node) && ppi_parse_size(node->text, &value);
+  } else if (key->type == PPI_KEY_DURATION) {
+    what = "a duration such as 500ms";
+    good = is_plain(node) && ppi_parse_duration(node->text, &value);
+  } else {
+    good = is_plain(node) && ppi_parse_count(node->text, &value);
+  }
+  if (!good) return ppi_walk_fail_type(at, node, name, what);
+  if (value < key->minimum || value > key->maximum)
+    return fail_range(at, node, key, name);
+  *out = value;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_time(const ppi_walk *at, const ppi_yaml_node *node,
+                              const char *name, uint64_t *out) {
+  if (node->kind == PPI_YAML_SCALAR && ppi_parse_time(node->text, out))
+    return PPROF_STATUS_OK;
+  return ppi_walk_fail_type(at, node, name,
+                            "a time in UTC such as 2026-11-22T10:00:00Z");
+}
+
+static pprof_status read_bool(const ppi_walk *at, const ppi_yaml_node *node,
+                              const char *name, uint64_t *out) {
+  if (is_plain(node) && strcmp(node->text, "true") == 0)
+    *out = 1;
+  else if (is_plain(node) && strcmp(node->text, "false") == 0)
+    *out = 0;
+  else
+    return ppi_walk_fail_type(at, node, name, "true or false");
+  return PPROF_STATUS_OK;
+}
+
+static bool find_choice(const ppi_key *key, const ppi_yaml_node *node,
+                        uint64_t *out) {
+  for (size_t i = 0; key->choices[i]; i++) {
+    if (strcmp(node->text, key->choices[i]) != 0) continue;
+    *out = i;
+    return true;
+  }
+  return false;
+}
+
+static pprof_status read_choice(const ppi_walk *at, const ppi_yaml_node *node,
+                                const ppi_key *key, const char *name,
+                                uint64_t *out) {
+  if (node->kind != PPI_YAML_SCALAR)
+    return ppi_walk_fail_type(at, node, name, "a word");
+  if (!find_choice(key, node, out)) return fail_choice(at, node, key, name);
+  return PPROF_STATUS_OK;
+}
+
+// A list of choices as bits.
+static pprof_status read_choices(const ppi_walk *at, const ppi_yaml_node *node,
+                                 const ppi_key *key, const char *name,
+                                 uint64_t *out) {
+  uint64_t bits = 0, choice = 0;
+  if (node->kind != PPI_YAML_LIST)
+    return ppi_walk_fail_type(at, node, name, "a list");
+  for (const ppi_yaml_node *item = node->children; item; item = item->next) {
+    pprof_status status = read_choice(at, item, key, name, &choice);
+    if (status != PPROF_STATUS_OK) return status;
+    if (bits >> choice & 1)
+      return PPI_REFUSE(at, item, "'%s' names %s twice", name, item->text);
+    bits |= 1ull << choice;
+  }
+  *out = bits;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_walk_where(const ppi_walk *at, const ppi_yaml_node *node,
+                    char out[PPI_CONFIG_MAX_WHERE]) {
+  pprof_error place;
+  ppi_yaml_fail(at->source, ppi_walk_mark(node), &place, "%s", "");
+  size_t len = strlen(place.text);
+  snprintf(out, PPI_CONFIG_MAX_WHERE, "%.*s", (int)(len > 2 ? len - 2 : 0),
+           place.text);
+}
+
+static bool looks_like_number_or_bool(const ppi_yaml_node *node) {
+  if (node->quoted) return false;
+  const char *digits = node->text + strspn(node->text, "+-");
+  return !*(digits + strspn(digits, "0123456789.")) ||
+         strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0;
+}
+
+static pprof_status read_text(const ppi_walk *at, const ppi_yaml_node *node,
+                              const ppi_key *key, const char *name,
+                              ppi_config_text *out) {
+  if (node->kind != PPI_YAML_SCALAR || looks_like_number_or_bool(node))
+    return ppi_walk_fail_type(at, node, name, "text");
+  if (strlen(node->text) >= sizeof out->text)
+    return PPI_REFUSE(at, node, "'%s' is longer than %zu bytes", name,
+                      sizeof out->text - 1);
+  bool may_be_empty = key->fallback && !*key->fallback;
+  if (node->text[0] == 0 && !may_be_empty)
+    return PPI_REFUSE(at, node, "'%s' is empty", name);
+  const char *wrong = NULL;
+  if (key->type == PPI_KEY_PATH && node->text[0])
+    wrong = ppi_check_template(node->text, key->maximum != 0);
+  if (wrong) return PPI_REFUSE(at, node, "'%s': %s", name, wrong);
+  strcpy(out->text, node->text);
+  ppi_walk_where(at, node, out->where);
+  return PPROF_STATUS_OK;
+}
+
+// A list of views becomes the comma-separated text that reports take.
+static pprof_status read_views(const ppi_walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key, const char *name,
+                               ppi_config_text *out) {
+  uint64_t bits = 0;
+  pprof_status status = read_choices(at, node, key, name, &bits);
+  if (status != PPROF_STATUS_OK) return status;
+  if (bits == 0) return PPI_REFUSE(at, node, "'%s' is empty", name);
+  out->text[0] = 0;
+  for (size_t i = 0; key->choices[i]; i++) {
+    if (!(bits >> i & 1)) continue;
+    if (out->text[0]) strcat(out->text, ",");
+    strcat(out->text, key->choices[i]);
+  }
+  ppi_walk_where(at, node, out->where);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_steps(const ppi_walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key, const char *name,
+                               uint64_t *out) {
+  if (node->kind != PPI_YAML_LIST || node->num_children != 2)
+    return ppi_walk_fail_type(at, node, name,
+                              "two step numbers such as [10, 20]");
+  const ppi_yaml_node *item = node->children;
+  for (size_t i = 0; i < 2; i++, item = item->next) {
+    pprof_status status = read_number(at, item, key, name, &out[i]);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  if (out[1] <= out[0])
+    return PPI_REFUSE(at, node, "'%s' must end after it begins", name);
+  out[2] = 1;
+  return PPROF_STATUS_OK;
+}
+
+ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
+  ppi_nvtx_options *nvtx = &config->nvtx;
+  if (key->offset == offsetof(ppi_config, nvtx.domains))
+    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains, key->choices};
+  if (key->offset == offsetof(ppi_config, nvtx.streams))
+    return (ppi_config_rules){&nvtx->num_streams, nvtx->streams, key->choices};
+  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories,
+                            key->choices};
+}
+
+static pprof_status read_rules(const ppi_walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key) {
+  ppi_config_rules rules = ppi_config_rules_of(at->config, key);
+  if (node->kind != PPI_YAML_MAP)
+    return ppi_walk_fail_type(at, node, node->key,
+                              key->choices
+                                  ? "a mapping of names to words"
+                                  : "a mapping of names to categories");
+  return ppi_config_read_rules(node, at->source, &rules, at->error);
+}
+
+static pprof_status read_nested(const ppi_walk *at, const ppi_yaml_node *node,
+                                const ppi_key *key, void *base) {
+  if (node->kind != PPI_YAML_MAP)
+    return ppi_walk_fail_type(at, node, key->path, "a mapping");
+  if (key->offset) *(uint64_t *)(void *)((char *)base + key->offset) = 1;
+  char prefix[MAX_PATH];
+  snprintf(prefix, sizeof prefix, "%s.", key->path);
+  return ppi_walk_map(at, node, prefix, base);
+}
+
+static pprof_status read_value(const ppi_walk *at, const ppi_yaml_node *node,
+                               const ppi_key *key, void *base) {
+  const char *name = node->key;
+  void *out = (char *)base + key->offset;
+  if (is_null(node)) return PPI_REFUSE(at, node, "'%s' needs a value", name);
+  switch (key->type) {
+    case PPI_KEY_COUNT:
+    case PPI_KEY_SIZE:
+    case PPI_KEY_DURATION:
+      return read_number(at, node, key, name, out);
+    case PPI_KEY_BOOL:
+      return read_bool(at, node, name, out);
+    case PPI_KEY_CHOICE:
+      return read_choice(at, node, key, name, out);
+    case PPI_KEY_CHOICES:
+      return read_choices(at, node, key, name, out);
+    case PPI_KEY_TEXT:
+    case PPI_KEY_PATH:
+      return read_text(at, node, key, name, out);
+    case PPI_KEY_VIEWS:
+      return read_views(at, node, key, name, out);
+    case PPI_KEY_STEPS:
+      return read_steps(at, node, key, name, out);
+    case PPI_KEY_MAP:
+      return read_nested(at, node, key, base);
+    case PPI_KEY_WINDOWS:
+      return ppi_walk_windows(at, node);
+    case PPI_KEY_EXPORTS:
+      return ppi_walk_exports(at, node);
+    case PPI_KEY_RULES:
+      return read_rules(at, node, key);
+    case PPI_KEY_TIME:
+      return read_time(at, node, name, out);
+    case PPI_KEY_GLOBS:
+      return ppi_walk_globs(at, node, out);
+    case PPI_KEY_CONDITIONS:
+      return ppi_walk_conditions(at, node);
+  }
+  return PPROF_STATUS_INVALID;
+}
+
+pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
+                          const char *prefix, void *base) {
+  for (const ppi_yaml_node *child = node->children; child;
+       child = child->next) {
+    const ppi_key *key = find_key(prefix, child->key);
+    if (!key) return fail_unknown(at, child, prefix);
+    pprof_status status = read_value(at, child, key, base);
+    if (status != PPROF_STATUS_OK) return status;
+    if (base == at->config)
+      ppi_walk_where(at, child, at->config->origins[key - ppi_keys]);
+  }
+  return PPROF_STATUS_OK;
+}
+
+// Defaults are read by the code that reads files, so the table cannot hold one
+// that would be refused there.
+pprof_status ppi_walk_fallbacks(const char *prefix, void *base) {
+  size_t len = strlen(prefix);
+  ppi_walk at = {base, "default", NULL};
+  for (size_t i = 0; i < ppi_num_keys; i++) {
+    const ppi_key *key = &ppi_keys[i];
+    if (strncmp(key->path, prefix, len) != 0 || !key->fallback ||
+        key->type >= PPI_KEY_VIEWS || key->type == PPI_KEY_CHOICES ||
+        (!*prefix && strchr(key->path, '[')))
+      continue;
+    ppi_yaml_node node = {.kind = PPI_YAML_SCALAR,
+                          .quoted = !*key->fallback,
+                          .key = (char *)key->path,
+                          .text = (char *)key->fallback};
+    pprof_status status = read_value(&at, &node, key, base);
+    if (status != PPROF_STATUS_OK) return status;
+    if (key->type == PPI_KEY_TEXT || key->type == PPI_KEY_PATH)
+      ((ppi_config_text *)(void *)((char *)base + key->offset))->where[0] = 0;
+  }
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_config_defaults(ppi_config *config) {
+  memset(config, 0, sizeof *config);
+  return ppi_walk_fallbacks("", config);
+}
+
+pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
+                              pprof_error *error) {
+  if (!yaml->root || is_null(yaml->root)) return PPROF_STATUS_OK;
+  ppi_walk at = {config, yaml->source, error};
+  if (yaml->root->kind != PPI_YAML_MAP)
+    return PPI_REFUSE(&at, yaml->root, "a configuration is a mapping of keys");
+  return ppi_walk_map(&at, yaml->root, "", config);
+}
+
+pprof_status ppi_config_read(ppi_config *config, const char *path,
+                             pprof_error *error) {
+  ppi_yaml yaml;
+  ppi_yaml_init(&yaml, path);
+  pprof_status status = ppi_yaml_read(&yaml, error);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_config_apply(config, &yaml, error);
+  ppi_yaml_clear(&yaml);
+  return status;
+}

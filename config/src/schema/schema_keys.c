@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of keys: the one place that knows their names, types, defaults,
+// bounds and help. Read by everything in schema.h.
+#include <stddef.h>
+
+#include "schema/schema.h"
+
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+#define TIB (1ull << 40)
+#define MOST_STEPS 1000000000ull         // sums of them stay far from overflow
+#define SECOND 1000000ull                // in microseconds
+#define MOST_WAIT (720 * 3600 * SECOND)  // 30 days
+#define HOUR (3600 * SECOND)
+
+static const char *const device_modes[] = {"events", "off", NULL};
+static const char *const backends[] = {"cpu", "opencl", "cuda", "hip", NULL};
+static const char *const graph_nodes[] = {"skip", "external", NULL};
+static const char *const payloads[] = {"counter", "flow",   "bytes",
+                                       "items",   "ignore", NULL};
+static const char *const nvtx_devices[] = {"off", "default", NULL};
+static const char *const domain_streams[] = {"own", "default", NULL};
+static const char *const forks[] = {"follow", "off", NULL};
+static const char *const modes[] = {"full", "timer_only", NULL};
+static const char *const ends[] = {"stop", "repeat", NULL};
+static const char *const name_modes[] = {"keep", "hash", NULL};
+static const char *const signals[] = {"none", "USR1", "USR2", NULL};
+static const char *const periods[] = {"run", "window", NULL};
+static const char *const formats[] = {"chrome", "table", "json", "csv", NULL};
+static const char *const views[] = {"device",
+                                    "overview",
+                                    "model",
+                                    "distributed",
+                                    "operator",
+                                    "kernel",
+                                    "memory_manipulation",
+                                    "userdefined",
+                                    "memory",
+                                    "perf",
+                                    "queue",
+                                    "messages",
+                                    "interference",
+                                    "cpu",
+                                    "stages",
+                                    "requests",
+                                    NULL};
+
+#define AT(field) offsetof(ppi_config, field)
+#define IN_WINDOW(field) offsetof(ppi_config_window, field)
+#define IN_FLIGHT(field) AT(flight.field)
+#define IN_EXPORT(field) offsetof(ppi_config_export, field)
+
+#define FIXED false
+#define RELOADS true
+
+// clang-format off
+const ppi_key ppi_keys[] = {
+    {"version", PPI_KEY_COUNT, "1", 1, 1, NULL, AT(version),
+     "Version of this format.", FIXED},
+    {"mode", PPI_KEY_CHOICE, "full", 0, 0, modes, AT(timer_only),
+     "timer_only: record nothing but steps and ranges of category DataLoader,"
+     " for the Perf Summary at the end. Goes with no `capture`, `include` or"
+     " `exclude`.", FIXED},
+    {"output", PPI_KEY_PATH, "pprof.%h.%p.pplog", 0, 0, NULL, AT(output),
+     "The log. While the program runs its name ends in .part. Where something"
+     " is called so already, it gets a number.", FIXED},
+    {"log", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(log),
+     "false: write no log, only what `exports` lists.", FIXED},
+    {"memory_limit", PPI_KEY_SIZE, "64MiB", MIB, TIB, NULL,
+     AT(memory_limit_bytes),
+     "The most memory that records may wait in; taken with need, and at most a"
+     " sixteenth of the cgroup's. What does not fit is counted as lost.", FIXED},
+    {"spool", PPI_KEY_TEXT, "memory", 0, 0, NULL, AT(spool),
+     "Folder where records survive a crash; `memory` takes one that lies in"
+     " memory. All spools in it take at most a quarter of its room. On a disk"
+     " markers can stall.", FIXED},
+    {"reclaim", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(reclaim),
+     "Whether a start recovers what processes of this user that died have left"
+     " in the folder of `spool`, and, of what it cannot recover and is more than"
+     " `memory_limit` or an eighth of that file system, gives up the oldest.",
+     FIXED},
+    {"drain_interval", PPI_KEY_DURATION, "5ms", 100, 1000000, NULL,
+     AT(drain_interval_us), "How often records are collected.", FIXED},
+    {"stop_wait", PPI_KEY_DURATION, "1s", 1000, 60000000, NULL,
+     AT(stop_wait_us),
+     "How long stopping waits for markers under way and for devices.", FIXED},
+    {"exit_wait", PPI_KEY_DURATION, "5s", 0, 60000000, NULL, AT(exit_wait_us),
+     "How long `exit`, and a return from `main`, wait until what runs still is"
+     " stopped and its files are finished; 0us: they leave it for `recover`.",
+     FIXED},
+    {"fork", PPI_KEY_CHOICE, "follow", 0, 0, forks, AT(fork),
+     "follow: a forked child goes on into files of its own, from its first"
+     " marker on, with its process id in their names. off: it records nothing,"
+     " and its `pprof_stop` says so. Of what NVTX injection starts see"
+     " `nvtx.fork`.", FIXED},
+    {"capture", PPI_KEY_WINDOWS, "everything", 0, 0, NULL, 0,
+     "When to record: one window, or a list of at most 16. A window is of the"
+     " one kind that its keys are of.", RELOADS},
+    {"capture[].skip_first", PPI_KEY_COUNT, "0", 0, MOST_STEPS, NULL,
+     IN_WINDOW(skip_first), "Cycles: steps before the first one.", FIXED},
+    {"capture[].skip_first_wait", PPI_KEY_COUNT, "0", 0, 1, NULL,
+     IN_WINDOW(skip_first_wait),
+     "Cycles: 1 leaves out the first one's `wait`.", FIXED},
+    {"capture[].wait", PPI_KEY_COUNT, "0", 0, MOST_STEPS, NULL,
+     IN_WINDOW(wait), "Cycles: steps in which nothing is recorded.", FIXED},
+    {"capture[].warmup", PPI_KEY_COUNT, "0", 0, MOST_STEPS, NULL,
+     IN_WINDOW(warmup), "Cycles: steps recorded and thrown away.", FIXED},
+    {"capture[].active", PPI_KEY_COUNT, NULL, 1, MOST_STEPS, NULL,
+     IN_WINDOW(active), "Cycles: steps that are kept. Makes a window of"
+     " cycles.", FIXED},
+    {"capture[].repeat", PPI_KEY_COUNT, "0", 0, MOST_STEPS, NULL,
+     IN_WINDOW(repeat),
+     "How many cycles, or windows in time; 0 goes on for ever.", FIXED},
+    {"capture[].steps", PPI_KEY_STEPS, NULL, 0, MOST_STEPS, NULL,
+     IN_WINDOW(steps),
+     "[a, b] keeps the steps a to b - 1, with one step of warm-up before"
+     " them. Stands alone.", FIXED},
+    {"capture[].delay", PPI_KEY_DURATION, "0us", 0, MOST_WAIT, NULL,
+     IN_WINDOW(delay_us),
+     "Time: from the start of the session, or from `at`, to the window.",
+     FIXED},
+    {"capture[].duration", PPI_KEY_DURATION, NULL, 1000, MOST_WAIT, NULL,
+     IN_WINDOW(duration_us),
+     "Time: how long the window is. Makes a window in time.", FIXED},
+    {"capture[].every", PPI_KEY_DURATION, NULL, 1000, MOST_WAIT, NULL,
+     IN_WINDOW(every_us),
+     "Time: from the begin of one window to the begin of the next. Without it"
+     " there is one.", FIXED},
+    {"capture[].at", PPI_KEY_TIME, NULL, 0, 0, NULL,
+     IN_WINDOW(at_realtime_ns),
+     "Time: a moment in UTC, `2026-11-22T10:00:00Z`, so that many processes"
+     " record at once.", FIXED},
+    {"capture[].marker", PPI_KEY_TEXT, NULL, 0, 0, NULL, IN_WINDOW(marker),
+     "Marker: the exact name of a range or mark. Makes a window by"
+     " occurrences.", FIXED},
+    {"capture[].from", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,
+     IN_WINDOW(from), "Marker: the occurrence whose begin opens the window,"
+     " counted from 1 in this process.", FIXED},
+    {"capture[].to", PPI_KEY_COUNT, NULL, 1, MOST_STEPS, NULL, IN_WINDOW(to),
+     "Marker: the occurrence whose end closes it. Without it that of `from`.",
+     FIXED},
+    {"capture[].then", PPI_KEY_CHOICE, "stop", 0, 0, ends,
+     IN_WINDOW(then_repeats),
+     "Marker: repeat counts from 1 again after each window.", FIXED},
+    {"capture[].on_demand", PPI_KEY_BOOL, NULL, 0, 0, NULL,
+     IN_WINDOW(on_demand),
+     "true: this window opens when `pprof-report trigger` asks. Stands"
+     " alone.", FIXED},
+    {"include", PPI_KEY_GLOBS, "all", 0, 0, NULL, AT(include),
+     "Names that are recorded, as a list in which `*` stands for anything and"
+     " `?` for one character. At most 64.", RELOADS},
+    {"exclude", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(exclude),
+     "Names that are not; goes before `include`. Steps are always recorded."
+     " At most 64.", RELOADS},
+    {"cpu", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(cpu),
+     "Names of ranges that also tell user and system time, context switches,"
+     " page faults and the time in the run queue. Costs eight system calls a"
+     " range. At most 64.", RELOADS},
+    {"requests", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "Which requests are kept, by the flow that `pprof_flow` gives.", FIXED},
+    {"requests.every", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,
+     AT(requests_every),
+     "About one request of so many is kept, whole, and everything that is of"
+     " no request. Makes the log smaller, not the markers cheaper.", FIXED},
+    {"privacy", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "What the names in files give away.", FIXED},
+    {"privacy.names", PPI_KEY_CHOICE, "keep", 0, 0, name_modes,
+     AT(hash_names),
+     "hash: a name becomes `#` and 12 hexadecimal digits.", FIXED},
+    {"privacy.allow", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(allow),
+     "Names that stay as they are with `names: hash`. At most 64.", FIXED},
+    {"rotate", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "The log as segments, `x.0001.pplog`, `x.0002.pplog`, ...", FIXED},
+    {"rotate.size", PPI_KEY_SIZE, "none", 64 * 1024, TIB, NULL,
+     AT(rotate_bytes),
+     "About how large a segment gets. One is larger where its beginning alone"
+     " is as long, or a few hundred records bring more names than that.",
+     FIXED},
+    {"rotate.keep", PPI_KEY_COUNT, "0", 0, 1000000, NULL, AT(rotate_keep),
+     "How many segments of the run are kept, the last ones; 0 is all.",
+     FIXED},
+    {"disk_limit", PPI_KEY_SIZE, "none", MIB, 1024 * TIB, NULL,
+     AT(disk_limit_bytes),
+     "The most that all files of the session may take together. A trace that is"
+     " being written goes first, then old segments, never the newest whole one;"
+     " what then has no room is counted as lost. With `rotate.size` at least"
+     " twice that and 512KiB.", FIXED},
+    {"flight_recorder", PPI_KEY_MAP, NULL, 0, 0, NULL, IN_FLIGHT(given),
+     "Holds the last records in memory and writes them out when a rule fires,"
+     " `pprof-report trigger` asks, or the program crashes. Without this key"
+     " there is none.", FIXED},
+    {"flight_recorder.memory", PPI_KEY_SIZE, "16MiB", MIB, TIB, NULL,
+     IN_FLIGHT(memory_bytes),
+     "How much it holds: at most half of `memory_limit`, and part of it.",
+     FIXED},
+    {"flight_recorder.before", PPI_KEY_DURATION, "10s", 0, HOUR, NULL,
+     IN_FLIGHT(before_us), "How far a dump reaches back.", FIXED},
+    {"flight_recorder.after", PPI_KEY_DURATION, "2s", 0, HOUR, NULL,
+     IN_FLIGHT(after_us), "How far it goes on.", FIXED},
+    {"flight_recorder.output", PPI_KEY_PATH, "pprof.%h.%p.flight.pplog", 0, 0,
+     NULL, IN_FLIGHT(output),
+     "The first dump; later ones have a number before `.pplog`.", FIXED},
+    {"flight_recorder.rules", PPI_KEY_CONDITIONS, "none", 0, 0, NULL, 0,
+     "What makes it write: a list of at most 16, see flight-recorder.md.",
+     RELOADS},
+    {"flight_recorder.every", PPI_KEY_DURATION, "60s", 0, MOST_WAIT, NULL,
+     IN_FLIGHT(every_us),
+     "The least time between two dumps that rules ask for; what comes"
+     " earlier is counted.", RELOADS},
+    {"flight_recorder.limit", PPI_KEY_COUNT, "10", 1, 1000000, NULL,
+     IN_FLIGHT(limit),
+     "The most dumps of a run; further ones are counted.", RELOADS},
+    {"control", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "How a running program is reached, see trigger.md.",
+     FIXED},
+    {"control.socket", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(control.socket),
+     "Whether `pprof-report trigger` can reach it.", FIXED},
+    {"control.file", PPI_KEY_PATH, "", 0, 0, NULL, AT(control.file),
+     "A file whose touch is a trigger.", FIXED},
+    {"control.signal", PPI_KEY_CHOICE, "none", 0, 0, signals,
+     AT(control.signal),
+     "A signal that is a trigger. The program's own handler is called, too.",
+     FIXED},
+    {"control.reload", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(control.reload),
+     "Whether a change of this file is taken over while the program runs.",
+     FIXED},
+    {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
+     FIXED},
+    {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,
+     AT(device_mode),
+     "events: time device ranges. off: record their host side only.", FIXED},
+    {"devices.backends", PPI_KEY_CHOICES, "none", 0, 0, backends, AT(backends),
+     "Backends whose first device is opened at start, so that one that is"
+     " missing is reported. Others open when the program uses them.", FIXED},
+    {"devices.graphs", PPI_KEY_CHOICE, "skip", 0, 0, graph_nodes,
+     AT(graph_nodes),
+     "Ranges submitted into a graph capture. skip: they are listed, not timed,"
+     " and the graph is what it would be. external: event nodes time them at"
+     " each launch; they change the graph's topology.", FIXED},
+    {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "What NVTX calls become where injection records them; with `emit` the"
+     " other way round.", FIXED},
+    {"nvtx.device", PPI_KEY_CHOICE, "off", 0, 0, nvtx_devices,
+     AT(nvtx.device),
+     "default: pushed ranges are also timed on the default stream of the"
+     " thread's CUDA context and on streams that the program named. off: host"
+     " times only.", FIXED},
+    {"nvtx.streams", PPI_KEY_RULES, "none", 0, 0, domain_streams,
+     AT(nvtx.streams),
+     "Where the work of a domain's ranges is, for `device`: `{my_comm: own}`."
+     " own: on streams of its own, so they have host times only, as NCCL,"
+     " NVSHMEM, UCX, UCC, MPI, HorovodOps and DALI have anyhow. default: on"
+     " those that are timed. At most 64.", FIXED},
+    {"nvtx.domains", PPI_KEY_RULES, "none", 0, 0, NULL, AT(nvtx.domains),
+     "Categories by the domain's name: `{NCCL: communication}`. At most 64.",
+     FIXED},
+    {"nvtx.categories", PPI_KEY_RULES, "none", 0, 0, NULL,
+     AT(nvtx.categories),
+     "Categories by the NVTX category's name; they go before `domains`. At"
+     " most 64.", FIXED},
+    {"nvtx.payload", PPI_KEY_CHOICE, "counter", 0, 0, payloads,
+     AT(nvtx.payload),
+     "What the number that an event carries is: a counter"
+     " `EVENT.payload`, the request that a range serves, bytes or items of its"
+     " work, or nothing.", FIXED},
+    {"nvtx.fields", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(nvtx.fields),
+     "Whether fields of payload schemas are recorded: sizes in bytes as work"
+     " of the range, other numbers as counters `EVENT.field`.", FIXED},
+    {"nvtx.cut_names", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(nvtx.cut_names),
+     "Whether names lose what makes each call's its own, such as PyTorch's"
+     " `, seq = 12`.", FIXED},
+    {"nvtx.fork", PPI_KEY_CHOICE, "follow", 0, 0, forks, AT(nvtx.fork),
+     "follow: a forked child records into a log of its own from its first"
+     " range on. off: it records nothing.", FIXED},
+    {"nvtx.emit", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(nvtx.emit),
+     "true: what the program marks is also told to the NVTX tool that"
+     " NVTX_INJECTION64_PATH names, such as Nsight Systems.", FIXED},
+    {"exports", PPI_KEY_EXPORTS, "none", 0, 0, NULL, 0,
+     "Further files, at most 16.", FIXED},
+    {"exports[].format", PPI_KEY_CHOICE, NULL, 0, 0, formats,
+     IN_EXPORT(format),
+     "chrome is written while the program runs, the others when it stops, or"
+     " when their window is complete.", FIXED},
+    {"exports[].path", PPI_KEY_PATH, NULL, 1, 1, NULL, IN_EXPORT(path),
+     "The file. It replaces what an earlier run has left. A Chrome trace is"
+     " compressed when its name ends in .gz.",
+     FIXED},
+    {"exports[].views", PPI_KEY_VIEWS, "all", 0, 0, views, IN_EXPORT(views),
+     "Which tables: a list. Not for chrome.", FIXED},
+    {"exports[].per", PPI_KEY_CHOICE, "run", 0, 0, periods,
+     IN_EXPORT(per_window),
+     "window: a file for each window; %w in its path is the window's"
+     " number.", FIXED},
+};
+// clang-format on
+const size_t ppi_num_keys = sizeof ppi_keys / sizeof *ppi_keys;
+_Static_assert(sizeof ppi_keys / sizeof *ppi_keys <= PPI_CONFIG_MAX_KEYS,
+               "each key needs room for its origin");

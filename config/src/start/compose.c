@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pprof_start and pprof_stop, and the same for a session that injection starts.
+// One lock covers all; what they hold between them is one `run`. In a forked
+// child there is no run: its threads are gone.
+#include "start/running.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "inject/inject.h"
+#include "mark/thread.h"
+#include "start/compose.h"
+#include "start/environment.h"
+
+// Not a plain one: a library that a start loads may call NVTX, and thereby
+// injection, on the same thread.
+static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static uint32_t lock_owner;  // OS thread id, 0: nobody; atomic
+static ppi_running *current;
+static bool started_by_program;  // ever, in this process
+static bool tried_to_attach;
+static bool forked;
+// In a forked child without a run of its own: the program's run that its parent
+// had, which it goes on with where it follows; NULL: there was none.
+static ppi_running *parents;
+static pprof_status missed;  // what the stop of such a child answers
+static pprof_error missed_why;
+static uint64_t exit_wait_us;  // of the run, until its end; atomic
+static pid_t exit_pid;         // whose it is: a child may share our memory
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void wake(void);
+static void yield_to_program(void);
+
+static bool took_lock(int error) {
+  if (error == 0)
+    __atomic_store_n(&lock_owner, (uint32_t)gettid(), __ATOMIC_RELAXED);
+  return error == 0;
+}
+
+static bool take_lock(void) {
+  return took_lock(pthread_mutex_lock(&lock));
+}
+
+static void give_lock(void) {
+  __atomic_store_n(&lock_owner, 0, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&lock);
+}
+
+// Injection may hold the loader's lock, for which a thread that has ours may be
+// waiting: it waits for a while only. What that thread does is enough then. (A
+// timed lock goes by a clock that can be set.)
+static bool take_lock_soon(void) {
+  for (int i = 0; !took_lock(pthread_mutex_trylock(&lock)); i++) {
+    if (i == 2000 ||
+        __atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == (uint32_t)gettid())
+      return false;
+    struct timespec pause = {0, 100000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  }
+  return true;
+}
+
+// Nobody's: a session that the program takes over itself.
+static void forget_parents(void) {
+  ppi_thread_sleep(NULL);
+  parents = NULL;
+  missed = PPROF_STATUS_OK;
+}
+
+// The child sleeps until its first marker: one that only runs another program
+// is not held up.
+static void remember_parents(ppi_running *run) {
+  forget_parents();
+  if (!run || (run->injected && !run->adopted) || run->alone) return;
+  parents = run;
+  if (run->config.fork == PPI_NVTX_FORK_FOLLOW)
+    ppi_thread_sleep(wake);
+  else
+    missed = ppi_fail(&missed_why, PPROF_STATUS_UNAVAILABLE,
+                      "nothing was recorded here: the process was forked from "
+                      "one that records, and 'fork' is off");
+}
+
+// The child has none of the parent's threads and must not touch its files; a
+// lock that another thread held at the fork would never be released.
+static void forget_in_child(void) {
+  static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+  lock = fresh;
+  if (current) ppi_running_in_forked_child(current);
+  lock_owner = 0;
+  remember_parents(current ? current : parents);
+  bool follows = current ? current->injected : !started_by_program;
+  tried_to_attach = !follows || (current && !ppi_nvtx_follows_forks());
+  started_by_program = false;
+  forked = true;
+  current = NULL;
+  exit_wait_us = 0;
+}
+
+static pprof_status stop_locked(pprof_error *error) {
+  ppi_running *run = current;
+  if (!run) return PPROF_STATUS_OK;
+  current = NULL;
+  pprof_status status = ppi_running_finish(run, error);
+  __atomic_store_n(&exit_wait_us, 0, __ATOMIC_RELAXED);
+  return status;
+}
+
+// What the files were called is asked before the run is gone.
+static pprof_status end_former(const ppi_running *next, pprof_error *error) {
+  ppi_running *names = ppi_alloc(sizeof *names);
+  if (!names) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  *names = *current;
+  pprof_error own = {""};
+  if (stop_locked(&own) != PPROF_STATUS_OK)
+    ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  ppi_running_keep_apart(names, next);
+  ppi_free(names);
+  return PPROF_STATUS_OK;
+}
+
+static void watch_forks(void) {
+  pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+// What injection started, or a forked child's first marker: the program may
+// start a session as if nothing ran.
+static bool gives_way(void) {
+  return current && (current->injected || current->follows) &&
+         !current->adopted;
+}
+
+// The program starts a session while such a one runs. What asks for the same is
+// the same session. Otherwise the one that runs ends here, with files of its
+// own, and the program's takes its place.
+static pprof_status take_over(ppi_running *run, bool *out_adopted,
+                              pprof_error *error) {
+  *out_adopted = ppi_running_is_same(run, current);
+  if (*out_adopted) {
+    current->adopted = true;
+    current->alone = run->alone;
+    return PPROF_STATUS_OK;
+  }
+  return end_former(run, error);
+}
+
+static pprof_status begin_run(ppi_running *run, const char *config_path,
+                              bool *out_adopted, pprof_error *error) {
+  pprof_status status = ppi_running_prepare(run, config_path, error);
+  if (status == PPROF_STATUS_OK && current)
+    status = take_over(run, out_adopted, error);
+  if (status == PPROF_STATUS_OK && !*out_adopted)
+    status = ppi_running_launch(run, error);
+  return status;
+}
+
+static void set_current(ppi_running *run) {
+  current = run;
+  exit_pid = getpid();
+  __atomic_store_n(&exit_wait_us, run->config.exit_wait_us, __ATOMIC_RELEASE);
+  if (run->config.log)
+    ppi_message(PPI_MESSAGE_INFO, "recording to %s", run->output);
+}
+
+static pprof_status follow_locked(pprof_error *error) {
+  if (current || !parents || ppi_running_calls->session_current())
+    return PPROF_STATUS_OK;
+  ppi_running *run = ppi_alloc(sizeof *run);
+  if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = ppi_running_prepare_child(run, parents, error);
+  if (status == PPROF_STATUS_OK) status = ppi_running_launch(run, error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_running_destroy(run);
+    return status;
+  }
+  parents = NULL;
+  started_by_program = true;
+  set_current(run);
+  ppi_session_set_yield(yield_to_program);
+  return PPROF_STATUS_OK;
+}
+
+// The first marker of a forked child: as the parent's pprof_start.
+static void wake(void) {
+  if (!take_lock_soon()) return;
+  missed = follow_locked(&missed_why);
+  if (missed != PPROF_STATUS_OK)
+    ppi_message(PPI_MESSAGE_ERROR, "%s", missed_why.text);
+  give_lock();
+}
+
+static pprof_status start_locked(const char *config_path, bool alone,
+                                 pprof_error *error) {
+  // Asked before any file is made: a second start must not touch the first
+  // one's outputs.
+  if (!gives_way() && (current || ppi_running_calls->session_current()))
+    return ppi_fail(error, PPROF_STATUS_BUSY, "a session is running already");
+  ppi_running *run = ppi_alloc(sizeof *run);
+  if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  run->forked = forked;
+  run->alone = alone;
+  bool adopted = false;
+  pprof_status status = begin_run(run, config_path, &adopted, error);
+  if (status != PPROF_STATUS_OK || adopted) {
+    ppi_running_destroy(run);
+    return status;
+  }
+  set_current(run);
+  return PPROF_STATUS_OK;
+}
+
+// PPROF_NVTX=1: the program's NVTX calls are recorded, too, as far as the units
+// they stand in have not looked for a tool yet. Whoever set the variable before
+// has it.
+static void point_nvtx_here(void) {
+  static const char name[] = "libpprof_nvtx.so";
+  const char *wanted = ppi_environment_nvtx();
+  Dl_info own;
+  char path[PATH_MAX];
+  if (!wanted || strcmp(wanted, "1") != 0 ||
+      secure_getenv("NVTX_INJECTION64_PATH") || !dladdr(&lock, &own) ||
+      !realpath(own.dli_fname, path))
+    return;
+  char *slash = strrchr(path, '/');
+  size_t room = sizeof path - (size_t)(slash + 1 - path);
+  if (room <= sizeof name) return;
+  memcpy(slash + 1, name, sizeof name);
+  if (access(path, R_OK) == 0) setenv("NVTX_INJECTION64_PATH", path, 0);
+}
+
+static pprof_status start(const char *config_path, bool alone,
+                          pprof_error *error) {
+  bool enabled = true;
+  ppi_message_level level;
+  pprof_error own = {""};
+  pthread_once(&fork_once, watch_forks);
+  pprof_status status = ppi_environment_enabled(&enabled, &own);
+  if (status == PPROF_STATUS_OK && !enabled) return PPROF_STATUS_OK;
+  if (ppi_window_completing())
+    return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
+  ppi_thread_look();
+  point_nvtx_here();
+  if (status == PPROF_STATUS_OK)
+    status = ppi_environment_log_level(&level, &own);
+  if (status == PPROF_STATUS_OK) {
+    if (!take_lock())
+      return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
+    started_by_program = true;
+    forget_parents();
+    status = start_locked(config_path, alone, &own);
+    give_lock();
+  }
+  if (status == PPROF_STATUS_OK) return status;
+  ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  if (error) *error = own;
+  return status;
+}
+
+pprof_status pprof_start(const char *config_path, pprof_error *error) {
+  return start(config_path, false, error);
+}
+
+pprof_status pprof_start_alone_(const char *config_path, pprof_error *error) {
+  return start(config_path, true, error);
+}
+
+// A forked child whose parent recorded has begun nothing: it has marked nothing
+// yet, or could not.
+static pprof_status stop_unbegun(pprof_error *error) {
+  pprof_status status = missed;
+  if (status != PPROF_STATUS_OK) *error = missed_why;
+  forget_parents();
+  return status;
+}
+
+// Of what injection started, the program stops only what it has adopted.
+static pprof_status stop_own(pprof_error *error) {
+  if (!current && parents) return stop_unbegun(error);
+  if (current && current->injected && !current->adopted) return PPROF_STATUS_OK;
+  return stop_locked(error);
+}
+
+pprof_status pprof_stop(pprof_error *error) {
+  pprof_error own = {""};
+  // A stop waits for the thread of these.
+  if (ppi_window_completing())
+    return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
+  ppi_thread_look();
+  if (!take_lock())
+    return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
+  pprof_status status = stop_own(&own);
+  give_lock();
+  if (status != PPROF_STATUS_OK) ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  if (error) *error = own;
+  return status;
+}
+
+// The program starts a session of its own making: the one that runs ends.
+static void yield_to_program(void) {
+  pprof_error own = {""};
+  if (!take_lock()) return;
+  bool ours = gives_way();
+  started_by_program = true;
+  if (ours && stop_locked(&own) != PPROF_STATUS_OK)
+    ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  give_lock();
+}
+
+static pprof_status attach_locked(pprof_error *error) {
+  if (tried_to_attach || current || started_by_program ||
+      ppi_running_calls->session_current() || ppi_session_was_started())
+    return PPROF_STATUS_OK;
+  tried_to_attach = true;
+  ppi_running *run = ppi_alloc(sizeof *run);
+  if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  run->injected = true;
+  run->forked = forked;
+  pprof_status status = ppi_running_prepare(run, NULL, error);
+  if (status == PPROF_STATUS_OK) status = ppi_running_launch(run, error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_running_destroy(run);
+    return status;
+  }
+  set_current(run);
+  ppi_session_set_yield(yield_to_program);
+  return PPROF_STATUS_OK;
+}
+
+bool pprof_inject_attach_(void) {
+  bool enabled = true;
+  pprof_error own = {""};
+  pprof_status status = ppi_environment_enabled(&enabled, &own);
+  if (status == PPROF_STATUS_OK && !enabled) return false;
+  pthread_once(&fork_once, watch_forks);
+  if (status == PPROF_STATUS_OK && take_lock_soon()) {
+    status = attach_locked(&own);
+    give_lock();
+  }
+  if (status != PPROF_STATUS_OK) ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+  return true;
+}
+
+void pprof_inject_flush_(void) {
+  if (!take_lock_soon()) return;
+  if (current && current->injected) pprof_session_flush(current->session);
+  give_lock();
+}
+
+// ---- the end of the process ----
+
+static sem_t finished;  // the finisher may outlast who waits
+
+static void *finish(void *unused) {
+  pprof_error own = {""};
+  // Where another thread stops the run already, its end.
+  if (take_lock()) {
+    tried_to_attach = true;
+    if (stop_locked(&own) != PPROF_STATUS_OK)
+      ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
+    give_lock();
+  }
+  sem_post(&finished);
+  return unused;
+}
+
+static struct timespec from_now(uint64_t us) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  uint64_t ns = (uint64_t)at.tv_nsec + us % 1000000 * 1000;
+  at.tv_sec += (time_t)(us / 1000000 + ns / 1000000000);
+  at.tv_nsec = (long)(ns % 1000000000);
+  return at;
+}
+
+static bool create_finisher(pthread_t *out) {
+  return sem_init(&finished, 0, 0) == 0 &&
+         ppi_start_thread(out, "pprof-exit", finish, NULL) == 0;
+}
+
+// Thread sanitizers do not know joins with a deadline, and call the thread a
+// leak: it is joined when it has nothing left to wait for.
+static bool join_until(pthread_t finisher, const struct timespec *until) {
+  int waited;
+  do waited = sem_clockwait(&finished, CLOCK_MONOTONIC, until);
+  while (waited != 0 && errno == EINTR);
+  return waited == 0 && pthread_join(finisher, NULL) == 0;
+}
+
+// By exit or a return from main; behind the program's atexit handlers and
+// destructors, which still mark, and may stop. The work is another thread's:
+// whoever exits may do so inside a marker, a callback or a thread of ours, or
+// on a disk that does not answer, and goes after a while in any case. What is
+// not finished then is left for `recover`.
+__attribute__((destructor(101))) static void finish_at_exit(void) {
+  uint64_t wait_us = __atomic_load_n(&exit_wait_us, __ATOMIC_ACQUIRE);
+  if (wait_us == 0 || exit_pid != getpid()) return;
+  // What this very thread is in the middle of cannot end.
+  uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
+  if (owner == (uint32_t)gettid() || ppi_window_completing()) return;
+  pthread_t finisher;
+  const struct timespec until = from_now(wait_us);
+  if (!create_finisher(&finisher)) return;
+  if (join_until(finisher, &until)) return;
+  pthread_detach(finisher);
+  ppi_message(PPI_MESSAGE_WARN, "exit did not wait longer: see 'recover'");
+}
+
+// A program that exports a copy of its own is found before this one, save by
+// what is loaded with RTLD_DEEPBIND. Nobody takes this function's address,
+// which would be another one in a program without -fPIC.
+__attribute__((constructor)) static void tell_second_copy(void) {
+  void *program = dlopen(NULL, RTLD_NOW);
+  void *first = program ? dlsym(program, "pprof_clock_inject_") : NULL;
+  Dl_info theirs, ours;
+  bool is_second = first && dladdr(first, &theirs) && dladdr(&lock, &ours) &&
+                   theirs.dli_fbase != ours.dli_fbase;
+  if (program) dlclose(program);
+  if (is_second)
+    ppi_message(PPI_MESSAGE_INFO,
+                "%s: is a second copy of pprof beside the program's; what was "
+                "loaded with RTLD_DEEPBIND marks through it, unrecorded",
+                ours.dli_fname);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the environment says (nothing in a program that has other rights than
+// its caller, such as a setuid one): PPROF_* variables, what %-expansions in
+// paths stand for, and messages on stderr for those who asked for them.
+#ifndef PPI_ENVIRONMENT_H_
+#define PPI_ENVIRONMENT_H_
+
+#include <limits.h>
+
+#include "schema/schema.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_environment_enabled answers what PPROF_ENABLE says; true without it.
+pprof_status ppi_environment_enabled(bool *out, pprof_error *error);
+// ppi_environment_reclaim answers what PPROF_RECLAIM says; true without it.
+pprof_status ppi_environment_reclaim(bool *out, pprof_error *error);
+// ppi_environment_apply sets what PPROF_OUTPUT and PPROF_SET give.
+pprof_status ppi_environment_apply(ppi_config *config, pprof_error *error);
+// ppi_environment_config_path answers PPROF_CONFIG, NULL when not set.
+const char *ppi_environment_config_path(void);
+// ppi_environment_nvtx answers PPROF_NVTX, NULL when not set.
+const char *ppi_environment_nvtx(void);
+
+// A copy of the environment, for a thread that reads it while the program may
+// change it. One thread at a time answers from one; NULL: none does. Clearing
+// it ends that, too.
+typedef struct ppi_environment_copy {
+  char *texts;  // "NAME=value" one after the other, each with its zero
+  size_t len;
+} ppi_environment_copy;
+// Answers false when there is no memory.
+bool ppi_environment_copy_take(ppi_environment_copy *out);
+void ppi_environment_copy_clear(ppi_environment_copy *copy);
+void ppi_environment_answer_from(const ppi_environment_copy *copy);
+
+// ppi_expand_path writes `path` with its %-expansions done, save %w: in its
+// place stands PPI_PATH_WINDOW, for which ppi_expand_window puts a number.
+#define PPI_PATH_WINDOW '\001'
+pprof_status ppi_expand_path(const ppi_config_text *path, char out[PATH_MAX],
+                             pprof_error *error);
+// Answers CONFIG when the path gets too long.
+pprof_status ppi_expand_window(const char *path, uint32_t window,
+                               char out[PATH_MAX]);
+
+typedef enum ppi_message_level {
+  PPI_MESSAGE_OFF = 0,
+  PPI_MESSAGE_ERROR,
+  PPI_MESSAGE_WARN,
+  PPI_MESSAGE_INFO,
+  PPI_MESSAGE_DEBUG
+} ppi_message_level;
+pprof_status ppi_environment_log_level(ppi_message_level *out,
+                                       pprof_error *error);
+// ppi_message prints a line on stderr when PPROF_LOG_LEVEL asks for `level`.
+void ppi_message(ppi_message_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_ENVIRONMENT_H_

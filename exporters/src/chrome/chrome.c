@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Chrome trace writer: a sink that streams events into a trace file. It
+// keeps names, the roots of its rows (chrome_track.h), the stages of flows
+// (chrome_flow.h) and at most MAX_HELD slices that wait for their turn.
+//
+// Ranges of a thread nest and end in order, so they are placed at once. Device
+// and wandering ranges of several threads arrive interleaved; they wait until a
+// checkpoint says that nothing ending earlier is missing, which makes rows
+// independent of how batches were cut and mixed.
+#include "chrome/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "base/memory_limit.h"
+#include "event/event_impl.h"
+
+// About 12 MiB. Beyond that slices are placed before their turn: still never
+// overlapping, perhaps on more rows.
+#define MAX_HELD 65536
+#define MAX_GROUP_ID (1u << 20)
+
+enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
+
+static ppi_chrome_group *find_group(ppi_chrome_writer *writer,
+                                    ppi_chrome_kind kind, uint32_t id) {
+  ppi_chrome_groups *groups = &writer->groups[kind];
+  if (id >= MAX_GROUP_ID) return NULL;
+  if (id >= groups->num_items) {
+    ppi_chrome_group **items = ppi_grow(groups->items, &groups->capacity,
+                                        (size_t)id + 1, sizeof *items);
+    if (!items) return NULL;
+    groups->items = items;
+    memset(items + groups->num_items, 0,
+           (id + 1 - groups->num_items) * sizeof *items);
+    groups->num_items = (size_t)id + 1;
+  }
+  if (!groups->items[id]) {
+    ppi_chrome_group *group = ppi_alloc(sizeof *group);
+    if (!group) return NULL;
+    group->kind = kind;
+    group->id = id;
+    groups->items[id] = group;
+  }
+  return groups->items[id];
+}
+
+// Whether no other row has it, which it has from here on. Without memory to
+// say so it is as if one had it.
+static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
+  size_t at = (size_t)(tid / 64), num = writer->num_tids;
+  if (at >= num) {
+    uint64_t *grown =
+        ppi_grow(writer->tids, &writer->tids_capacity, at + 1, sizeof *grown);
+    if (!grown) return false;
+    writer->tids = grown;
+    memset(grown + num, 0, (at + 1 - num) * sizeof *grown);
+    writer->num_tids = at + 1;
+  }
+  uint64_t bit = 1ull << tid % 64;
+  bool is_taken = writer->tids[at] & bit;
+  writer->tids[at] |= bit;
+  return !is_taken;
+}
+
+// A thread's first row bears the thread's own id, if no other lane does
+// already: two lanes may belong to one thread, or to two that had one id.
+static uint32_t choose_tid(ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group) {
+  if (group->kind == PPI_CHROME_THREAD && group->num_tracks == 1) {
+    const ppi_chrome_name *lane =
+        ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_LANE], group->id);
+    uint64_t number = lane ? lane->number : 0;
+    if (number > 0 && number < PPI_CHROME_FIRST_OWN_TID &&
+        take_tid(writer, number))
+      return (uint32_t)number;
+  }
+  return writer->next_tid++;
+}
+
+static uint32_t tid_of(ppi_chrome_writer *writer, ppi_chrome_group *group,
+                       ppi_chrome_track *track) {
+  if (track->tid == 0) track->tid = choose_tid(writer, group);
+  return track->tid;
+}
+
+static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
+                          const ppi_chrome_slice *slice) {
+  ppi_chrome_track *track = ppi_chrome_group_place(group, slice);
+  if (!track) return PPROF_STATUS_NO_MEMORY;
+  uint32_t tid = tid_of(writer, group, track);
+  uint32_t pid = ppi_chrome_pid_of(writer, group);
+  ppi_chrome_write_slice(writer, slice, pid, track);
+  if (slice->num_flows == 0) return PPROF_STATUS_OK;
+  ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
+                            slice->end_ns + writer->shift_ns, pid, tid};
+  for (size_t i = 0; i < slice->num_flows; i++) {
+    pprof_status status = ppi_chrome_flows_add(&writer->flows, &writer->out,
+                                               slice->flows[i], &stage);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status place_held(ppi_chrome_writer *writer,
+                               ppi_chrome_group *group) {
+  size_t ready = ppi_chrome_group_sort(group);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < ready && status == PPROF_STATUS_OK; i++)
+    status = place(writer, group, &group->held[i].slice);
+  ppi_chrome_group_drop(group, ready);
+  writer->num_held -= ready;
+  return status;
+}
+
+static pprof_status place_all(ppi_chrome_writer *writer) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (!group || group->num_held == 0) continue;
+      pprof_status status = place_held(writer, group);
+      if (status != PPROF_STATUS_OK) return status;
+    }
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void set_horizons(ppi_chrome_writer *writer, uint64_t time_ns) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++)
+      if (writer->groups[kind].items[i])
+        writer->groups[kind].items[i]->horizon_ns = time_ns;
+}
+
+static pprof_status hold(ppi_chrome_writer *writer, ppi_chrome_kind kind,
+                         uint32_t id, const ppi_chrome_slice *slice) {
+  ppi_chrome_group *group = find_group(writer, kind, id);
+  if (!group)
+    return id < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_INVALID;
+  pprof_status status =
+      ppi_chrome_group_hold(group, slice, writer->next_order++);
+  if (status != PPROF_STATUS_OK) return status;
+  if (++writer->num_held < MAX_HELD) return PPROF_STATUS_OK;
+  set_horizons(writer, UINT64_MAX);
+  return place_all(writer);
+}
+
+// Ranges that end before they start (a clock's step) are shown without length;
+// the totals count them.
+static uint64_t end_of(uint64_t start_ns, uint64_t end_ns) {
+  return end_ns > start_ns ? end_ns : start_ns;
+}
+
+static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
+                                  const pprof_event *event) {
+  const ppi_chrome_name *site =
+      ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_SITE], event->site);
+  ppi_chrome_slice slice = {
+      .start_ns = event->start_ns,
+      .end_ns = end_of(event->start_ns, event->end_ns),
+      .flows = event->flows,
+      .num_flows = event->num_flows,
+      .site = event->site,
+      .flags = event->flags,
+      .window = event->window,
+      .depth = event->depth,
+      .cpu = event->cpu,
+  };
+  if (event->work) slice.work = *event->work;
+  if (site && site->parent == PPROF_CATEGORY_PROFILE_STEP &&
+      event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
+      event->value < 0x1p63) {
+    slice.is_step = true;
+    slice.step = (uint64_t)event->value;
+  }
+  return slice;
+}
+
+static pprof_status add_device_range(ppi_chrome_writer *writer,
+                                     const pprof_event *event, uint64_t seq) {
+  ppi_chrome_slice slice = host_side(writer, event);
+  bool timed = !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) &&
+               (event->device_start_ns | event->device_end_ns) != 0;
+  slice.is_submission = true;
+  slice.stream = event->stream;
+  slice.seq = seq;
+  slice.is_timed = timed;
+  slice.device_start_ns = event->device_start_ns;
+  slice.device_end_ns = event->device_end_ns;
+  slice.device_error_ns = event->device_error_ns;
+  pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
+  if (status != PPROF_STATUS_OK || !timed) return status;
+  slice.is_submission = false;
+  slice.start_ns = event->device_start_ns;
+  slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);
+  slice.has_device_error = true;
+  slice.device_error_ns = event->device_error_ns;
+  if (event->device_start_ns >= event->start_ns) {
+    slice.has_queue = true;
+    slice.queue_ns = event->device_start_ns - event->start_ns;
+  }
+  return hold(writer, PPI_CHROME_STREAM, event->stream, &slice);
+}
+
+static pprof_status add_range(ppi_chrome_writer *writer,
+                              const pprof_event *event, uint32_t batch_lane) {
+  ppi_chrome_slice slice = host_side(writer, event);
+  slice.is_async = event->flags & PPROF_FLAG_ASYNC || event->lane != batch_lane;
+  if (slice.is_async)
+    return hold(writer, PPI_CHROME_ASYNC, event->lane, &slice);
+  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
+  if (!group)
+    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
+                                      : PPROF_STATUS_INVALID;
+  // An edge may have cut it after one inside it had ended behind the edge.
+  if (slice.end_ns < group->last_end_ns) slice.told_ns = group->last_end_ns;
+  group->last_end_ns = PPI_MAX(group->last_end_ns, slice.end_ns);
+  return place(writer, group, &slice);
+}
+
+static pprof_status add_point(ppi_chrome_writer *writer,
+                              const pprof_event *event) {
+  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
+  ppi_chrome_track *row = group ? ppi_chrome_group_row(group) : NULL;
+  if (!row)
+    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
+                                      : PPROF_STATUS_INVALID;
+  uint32_t tid = tid_of(writer, group, row);
+  if (event->kind == PPROF_KIND_MARK)
+    ppi_chrome_write_mark(writer, event, tid);
+  else if (event->value - event->value == 0)
+    ppi_chrome_write_counter(writer, event, tid);
+  else
+    writer->num_not_finite++;  // JSON has no word for them
+  return PPROF_STATUS_OK;
+}
+
+// A trace that misses something is not finished: a session calls finish after
+// a failure, too.
+static pprof_status keep_failure(ppi_chrome_writer *writer,
+                                 pprof_status status) {
+  if (writer->out.status == PPROF_STATUS_OK) writer->out.status = status;
+  return writer->out.status;
+}
+
+static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    pprof_status status = PPROF_STATUS_OK;
+    if (event->kind == PPROF_KIND_RANGE)
+      status = add_range(writer, event, batch->lane);
+    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+      status = add_device_range(writer, event, batch->first_seq + i);
+    else if (event->kind == PPROF_KIND_MARK ||
+             event->kind == PPROF_KIND_COUNTER)
+      status = add_point(writer, event);
+    if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
+  }
+  return writer->out.status;
+}
+
+static void lower_horizon(ppi_chrome_writer *writer, ppi_chrome_kind kind,
+                          uint32_t id, uint64_t time_ns) {
+  ppi_chrome_groups *groups = &writer->groups[kind];
+  ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
+  if (group && time_ns < group->horizon_ns) group->horizon_ns = time_ns;
+}
+
+static pprof_status chrome_checkpoint(pprof_sink *sink,
+                                      const pprof_checkpoint *checkpoint) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->told_until_ns = pprof_checkpoint_time_ns(checkpoint);
+  set_horizons(writer, writer->told_until_ns);
+  for (size_t i = 0; i < pprof_checkpoint_num_open(checkpoint); i++) {
+    pprof_event open;
+    pprof_checkpoint_open(checkpoint, i, &open);
+    if (open.kind == PPROF_KIND_DEVICE_RANGE) {
+      lower_horizon(writer, PPI_CHROME_SUBMIT, open.lane, open.start_ns);
+      lower_horizon(writer, PPI_CHROME_STREAM, open.stream, open.start_ns);
+    } else {
+      lower_horizon(writer, PPI_CHROME_ASYNC, open.lane, open.end_ns);
+    }
+  }
+  return keep_failure(writer, place_all(writer));
+}
+
+static pprof_status copy_texts(ppi_chrome_writer *writer,
+                               const pprof_run_info *info) {
+  writer->texts = ppi_alloc(info->num_texts * sizeof *writer->texts);
+  if (!writer->texts) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < info->num_texts; i++) {
+    char *key = ppi_strdup(info->texts[i].key);
+    char *value = ppi_strdup(info->texts[i].value);
+    writer->texts[writer->num_texts++] = (ppi_text){key, value};
+    if (!key || !value) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static uint32_t process_id(const pprof_run_info *info) {
+  const char *text = pprof_run_info_text(info, "pid");
+  unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
+  return pid > 0 && pid < PPI_CHROME_FIRST_DEVICE_PID ? (uint32_t)pid : 1;
+}
+
+// The run's own process id, unless an earlier run has it.
+static uint32_t free_pid(const ppi_chrome_writer *writer, uint32_t wanted) {
+  uint32_t spare = PPI_CHROME_FIRST_OWN_PID;
+  for (size_t i = 0; i < writer->num_begun; i++) {
+    if (writer->pids[i] >= spare) spare = writer->pids[i] + 1;
+    if (writer->pids[i] == wanted) wanted = 0;
+  }
+  return wanted ? wanted : spare;
+}
+
+// Forgets the run before, so that nothing of it is taken for the next one's.
+static void clear_run(ppi_chrome_writer *writer) {
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (group) ppi_chrome_group_clear(group);
+      ppi_free(group);
+    }
+    ppi_free(writer->groups[kind].items);
+    writer->groups[kind] = (ppi_chrome_groups){NULL, 0, 0};
+  }
+  for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
+    ppi_chrome_names_clear(&writer->names[i]);
+  for (size_t i = 0; i < writer->num_texts; i++) {
+    ppi_free((void *)writer->texts[i].key);
+    ppi_free((void *)writer->texts[i].value);
+  }
+  ppi_free(writer->texts);
+  ppi_free(writer->command);
+  ppi_free(writer->tids);
+  writer->tids = NULL;
+  writer->num_tids = writer->tids_capacity = 0;
+  writer->num_rows = writer->num_lanes_left = 0;
+  writer->texts = NULL;
+  writer->num_texts = 0;
+  writer->command = NULL;
+  writer->num_held = writer->num_not_finite = writer->told_until_ns = 0;
+  writer->has_windows = false;
+}
+
+static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
+  size_t run = writer->num_begun;
+  writer->pid = writer->own_pid = process_id(info);
+  if (writer->shifts_ns) {
+    writer->shift_ns = writer->shifts_ns[run];
+    writer->pid = writer->pids[run] = free_pid(writer, writer->pid);
+  }
+  writer->num_begun++;
+}
+
+// Its thread writes from now on; without a path, the caller's does.
+static pprof_status start_io(ppi_chrome_writer *writer) {
+  if (!writer->path) return PPROF_STATUS_OK;
+  return ppi_file_io_start(&writer->part, writer->gzip, writer->disk,
+                           writer->most_bytes, &writer->out.io);
+}
+
+static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  bool first = writer->num_begun == 0;
+  if (writer->num_begun > writer->num_finished ||
+      writer->num_begun == writer->num_runs)
+    return PPROF_STATUS_BUSY;
+  if (!first) clear_run(writer);
+  place_run(writer, info);
+  pprof_status status = copy_texts(writer, info);
+  const char *command = pprof_run_info_text(info, "command");
+  if (status == PPROF_STATUS_OK && command &&
+      !(writer->command = ppi_strdup(command)))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK && first) status = start_io(writer);
+  if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
+  if (first) ppi_chrome_write_head(writer);
+  return writer->out.status;
+}
+
+// The lane's thread has left, and another has it: what is held of it is all
+// there is, and its rows get their names while they are known.
+static pprof_status leave_rows(ppi_chrome_writer *writer, uint32_t id) {
+  static const ppi_chrome_kind kinds[] = {PPI_CHROME_THREAD, PPI_CHROME_SUBMIT,
+                                          PPI_CHROME_ASYNC};
+  uint32_t lane = PPI_CHROME_FIRST_LEFT_LANE + writer->num_lanes_left++;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    ppi_chrome_groups *groups = &writer->groups[kinds[i]];
+    ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
+    if (!group) continue;
+    group->horizon_ns = UINT64_MAX;
+    pprof_status status = place_held(writer, group);
+    if (status != PPROF_STATUS_OK) return status;
+    ppi_chrome_write_left(writer, group, lane);
+    ppi_chrome_group_clear(group);
+    ppi_free(group);
+    groups->items[id] = NULL;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static bool is_another_thread(const ppi_chrome_writer *writer,
+                              const pprof_definition *definition) {
+  if (definition->kind != PPROF_DEFINITION_LANE) return false;
+  const ppi_chrome_name *lane = ppi_chrome_names_get(
+      &writer->names[PPROF_DEFINITION_LANE], definition->id);
+  return lane && lane->number != definition->number;
+}
+
+static pprof_status chrome_define(pprof_sink *sink,
+                                  const pprof_definition *definition) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  pprof_definition_kind kind = pprof_definition_get_kind(definition);
+  if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
+    return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
+  pprof_status status = PPROF_STATUS_OK;
+  if (is_another_thread(writer, definition))
+    status = leave_rows(writer, pprof_definition_id(definition));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_chrome_names_set(&writer->names[kind], definition);
+  return keep_failure(writer, status);
+}
+
+static pprof_status chrome_window(pprof_sink *sink, uint32_t index, bool opens,
+                                  uint64_t time_ns) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->has_windows = true;
+  ppi_chrome_write_window(writer, index, opens, time_ns);
+  return writer->out.status;
+}
+
+// Whoever asks is not to wait in a call, as a session's collector; who does
+// not, as the reader of a log, waits for the disk.
+static bool chrome_ready(pprof_sink *sink) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->out.deadline_ns = PPI_FILE_NO_WAIT;
+  // Whoever has failed says so at the next callback.
+  return writer->out.status != PPROF_STATUS_OK || !writer->out.io ||
+         ppi_file_io_has_room(writer->out.io);
+}
+
+static uint64_t deadline_of(const ppi_chrome_writer *writer) {
+  return ppi_file_io_deadline(writer->out.io, writer->limit_ms);
+}
+
+static pprof_status end_file(ppi_chrome_writer *writer, bool whole) {
+  ppi_chrome_out *out = &writer->out;
+  int error = 0;
+  if (out->io)
+    error = ppi_file_io_finish(out->io, whole,
+                               whole ? out->deadline_ns : deadline_of(writer));
+  else if (whole)
+    error = ppi_file_pack_write(&out->pack, "", 0, true);
+  out->io = NULL;
+  ppi_chrome_out_fail(out, error);
+  return out->status;
+}
+
+static pprof_status chrome_finish(pprof_sink *sink,
+                                  const pprof_totals *totals) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (writer->num_begun == writer->num_finished) return PPROF_STATUS_INVALID;
+  if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
+  // What is left may wait for room.
+  if (writer->out.io && writer->out.deadline_ns != PPI_FILE_FOR_EVER)
+    writer->out.deadline_ns = deadline_of(writer);
+  set_horizons(writer, UINT64_MAX);
+  pprof_status status = place_all(writer);
+  if (status != PPROF_STATUS_OK) return status;
+  // Arrows continue the list of events; without an event there are none.
+  ppi_chrome_flows_write(&writer->flows, &writer->out);
+  ppi_chrome_write_names(writer);
+  if (writer->num_runs > 1) ppi_chrome_write_run(writer, totals);
+  writer->num_finished++;
+  if (writer->num_finished < writer->num_runs) return writer->out.status;
+  ppi_chrome_write_tail(writer, totals);
+  ppi_chrome_out_flush(&writer->out);
+  if (writer->out.status != PPROF_STATUS_OK) return writer->out.status;
+  writer->finished = true;
+  return end_file(writer, true);
+}
+
+// Of a writer that never began. One that has gone for others may be somebody
+// else's by now.
+static void drop_part(ppi_chrome_writer *writer) {
+  ppi_part *part = &writer->part;
+  bool is_there =
+      part->part_path && ppi_disk_knows(writer->disk, part->part_path);
+  if (is_there) ppi_disk_forget(writer->disk, part->part_path);
+  ppi_part_clear(part, is_there);
+}
+
+static void chrome_destroy(pprof_sink *sink) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (!writer) return;
+  // Half a trace is of no use to a viewer; the log is what survives.
+  if (!writer->finished) end_file(writer, false);
+  clear_run(writer);
+  ppi_chrome_flows_clear(&writer->flows);
+  drop_part(writer);
+  ppi_disk_destroy(writer->disk);
+  ppi_chrome_out_clear(&writer->out);
+  ppi_free(writer->shifts_ns);
+  ppi_free(writer->pids);
+  ppi_free(writer->path);
+  ppi_free(writer);
+}
+
+static ppi_chrome_writer *create_writer(void) {
+  ppi_chrome_writer *writer = ppi_alloc(sizeof *writer);
+  if (!writer) return NULL;
+  writer->base = (pprof_sink){
+      .size = sizeof(pprof_sink),
+      .begin = chrome_begin,
+      .define = chrome_define,
+      .events = chrome_events,
+      .checkpoint = chrome_checkpoint,
+      .window = chrome_window,
+      .finish = chrome_finish,
+      .destroy = chrome_destroy,
+      .ready = chrome_ready,
+  };
+  writer->part.fd = -1;
+  writer->num_runs = 1;
+  writer->next_tid = PPI_CHROME_FIRST_OWN_TID;
+  writer->device_pid = PPI_CHROME_FIRST_DEVICE_PID;
+  ppi_chrome_writer_set_bounds(&writer->base, LIMIT_MS,
+                               ppi_memory_share(MOST_BYTES));
+  pprof_status status = ppi_chrome_flows_init(&writer->flows);
+  if (status == PPROF_STATUS_OK) status = ppi_chrome_out_open(&writer->out);
+  if (status == PPROF_STATUS_OK) return writer;
+  chrome_destroy(&writer->base);
+  return NULL;
+}
+
+pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
+                                         pprof_error *error) {
+  ppi_chrome_writer *writer = create_writer();
+  bool has_pack = writer && ppi_file_pack_open(&writer->out.pack, gzip);
+  if (!has_pack) {
+    chrome_destroy(writer ? &writer->base : NULL);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  writer->part = (ppi_part){.fd = fd};
+  writer->out.pack.part = &writer->part;
+  writer->out.pack.own_table = true;  // the caller's to keep open
+  *out = &writer->base;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
+                                      const ppi_chrome_plan *plan) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  if (plan->num_runs < 2) return PPROF_STATUS_OK;
+  size_t size = plan->num_runs * sizeof *writer->shifts_ns;
+  writer->shifts_ns = ppi_alloc(size);
+  writer->pids = ppi_alloc(plan->num_runs * sizeof *writer->pids);
+  if (!writer->shifts_ns || !writer->pids) return PPROF_STATUS_NO_MEMORY;
+  memcpy(writer->shifts_ns, plan->shifts_ns, size);
+  writer->base_ns = plan->base_ns;
+  writer->num_runs = plan->num_runs;
+  // Two processes may use one number for two requests.
+  writer->flows.pushed_out = true;
+  return PPROF_STATUS_OK;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t len = strlen(text), end_len = strlen(end);
+  return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
+                              pprof_error *error) {
+  pprof_status status = ppi_part_open(path, NULL, &writer->part, error);
+  if (status != PPROF_STATUS_OK) return status;
+  writer->gzip = ends_with(path, ".gz");
+  writer->base.name = writer->path = ppi_strdup(writer->part.path);
+  return writer->path
+             ? status
+             : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
+                                        pprof_error *error) {
+  if (!path || !*path || !out)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "a trace needs a path");
+  ppi_chrome_writer *writer = create_writer();
+  if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = open_file(writer, path, error);
+  if (status != PPROF_STATUS_OK) {
+    chrome_destroy(&writer->base);
+    return status;
+  }
+  *out = &writer->base;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_chrome_writer_set_disk(pprof_sink *sink, ppi_disk *disk) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  // Without memory for it, it is the first to go.
+  if (writer->part.part_path)
+    ppi_disk_add_yielding(disk, writer->part.part_path);
+  writer->disk = ppi_disk_ref(disk);
+}
+
+void ppi_chrome_writer_set_bounds(pprof_sink *sink, uint64_t limit_ms,
+                                  uint64_t most_bytes) {
+  ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  writer->limit_ms = limit_ms;
+  writer->most_bytes = most_bytes;
+}
+
+const char *ppi_chrome_writer_path(const pprof_sink *sink) {
+  return ((const ppi_chrome_writer *)sink)->path;
+}
+
+int ppi_chrome_writer_error(const pprof_sink *sink) {
+  return ((const ppi_chrome_writer *)sink)->out.error_number;
+}

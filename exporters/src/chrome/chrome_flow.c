@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrows between the stages of a request, in bounded memory.
+#include "chrome/chrome_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+// Ids from here on are never flows' own; both fit a double exactly.
+#define FIRST_OWN_ID (1ull << 52)
+
+static size_t bucket_of(uint64_t flow) {
+  return (size_t)((flow * 0x9e3779b97f4a7c15ull) >> 50) %
+         PPI_CHROME_FLOW_BUCKETS;
+}
+
+pprof_status ppi_chrome_flows_init(ppi_chrome_flows *flows) {
+  memset(flows, 0, sizeof *flows);
+  flows->next_id = FIRST_OWN_ID;
+  flows->buckets = ppi_alloc(PPI_CHROME_FLOW_BUCKETS * sizeof *flows->buckets);
+  return flows->buckets ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static int by_start(const void *left, const void *right) {
+  const ppi_chrome_stage *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->pid != b->pid) return a->pid < b->pid ? -1 : 1;
+  return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static void write_arrow(ppi_chrome_out *out, const ppi_chrome_flow *flow,
+                        size_t at) {
+  const ppi_chrome_stage *stage = &flow->stages[at];
+  if (at == 0)
+    PPI_CHROME_PUT(out, ",\n{\"ph\":\"s\"");
+  else if (at + 1 < flow->num_stages)
+    PPI_CHROME_PUT(out, ",\n{\"ph\":\"t\",\"bp\":\"e\"");
+  else
+    PPI_CHROME_PUT(out, ",\n{\"ph\":\"f\",\"bp\":\"e\"");
+  PPI_CHROME_PUT(out, ",\"name\":\"request\",\"cat\":\"flow\",\"id\":");
+  ppi_chrome_put_u64(out, flow->id);
+  PPI_CHROME_PUT(out, ",\"ts\":");
+  ppi_chrome_put_us(out, stage->start_ns);
+  PPI_CHROME_PUT(out, ",\"pid\":");
+  ppi_chrome_put_u64(out, stage->pid);
+  PPI_CHROME_PUT(out, ",\"tid\":");
+  ppi_chrome_put_u64(out, stage->tid);
+  PPI_CHROME_PUT(out, ",\"args\":{\"flow\":");
+  ppi_chrome_put_id(out, flow->flow);
+  PPI_CHROME_PUT(out, "}}");
+}
+
+// An arrow needs two ends; a flow of one stage leaves no trace of its own.
+static void write_flow(ppi_chrome_out *out, ppi_chrome_flow *flow) {
+  if (flow->num_stages < 2) return;
+  qsort(flow->stages, flow->num_stages, sizeof *flow->stages, by_start);
+  for (size_t i = 0; i < flow->num_stages; i++) write_arrow(out, flow, i);
+}
+
+static void unlink_age(ppi_chrome_flows *flows, ppi_chrome_flow *flow) {
+  *(flow->newer ? &flow->newer->older : &flows->newest) = flow->older;
+  *(flow->older ? &flow->older->newer : &flows->oldest) = flow->newer;
+}
+
+static void link_newest(ppi_chrome_flows *flows, ppi_chrome_flow *flow) {
+  flow->newer = NULL;
+  flow->older = flows->newest;
+  *(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
+  flows->newest = flow;
+}
+
+static void remove_flow(ppi_chrome_flows *flows, ppi_chrome_flow *flow) {
+  ppi_chrome_flow **at = &flows->buckets[bucket_of(flow->flow)];
+  while (*at != flow) at = &(*at)->next;
+  *at = flow->next;
+  unlink_age(flows, flow);
+  flows->num_stages -= flow->num_stages;
+  ppi_free(flow->stages);
+  ppi_free(flow);
+}
+
+void ppi_chrome_flows_clear(ppi_chrome_flows *flows) {
+  while (flows->oldest) remove_flow(flows, flows->oldest);
+  ppi_free(flows->buckets);
+  memset(flows, 0, sizeof *flows);
+}
+
+static ppi_chrome_flow *find_flow(ppi_chrome_flows *flows, uint64_t flow) {
+  ppi_chrome_flow **bucket = &flows->buckets[bucket_of(flow)];
+  for (ppi_chrome_flow *at = *bucket; at; at = at->next)
+    if (at->flow == flow) return at;
+  ppi_chrome_flow *made = ppi_alloc(sizeof *made);
+  if (!made) return NULL;
+  made->flow = flow;
+  made->id =
+      flows->pushed_out || flow >= FIRST_OWN_ID ? flows->next_id++ : flow;
+  made->next = *bucket;
+  *bucket = made;
+  link_newest(flows, made);
+  return made;
+}
+
+// Writes what there is; its last stage begins the next piece, under a new id,
+// so that the row of arrows does not break.
+static void write_piece(ppi_chrome_flows *flows, ppi_chrome_out *out,
+                        ppi_chrome_flow *flow) {
+  write_flow(out, flow);
+  flow->stages[0] = flow->stages[flow->num_stages - 1];
+  flows->num_stages -= flow->num_stages - 1;
+  flow->num_stages = 1;
+  flow->id = flows->next_id++;
+}
+
+// How far back a range looks for those inside it; more stay stages.
+#define LOOK_BACK 64
+
+// Inner ranges came first. They have the flow from the outer one.
+static void drop_inner(ppi_chrome_flows *flows, ppi_chrome_flow *flow,
+                       const ppi_chrome_stage *outer) {
+  size_t from = flow->num_stages > LOOK_BACK ? flow->num_stages - LOOK_BACK : 0;
+  size_t kept = from;
+  for (size_t i = from; i < flow->num_stages; i++) {
+    const ppi_chrome_stage *stage = &flow->stages[i];
+    if (stage->pid == outer->pid && stage->tid == outer->tid &&
+        stage->start_ns >= outer->start_ns && stage->end_ns <= outer->end_ns)
+      continue;
+    flow->stages[kept++] = *stage;
+  }
+  flows->num_stages -= flow->num_stages - kept;
+  flow->num_stages = kept;
+}
+
+pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_chrome_out *out,
+                                  uint64_t flow,
+                                  const ppi_chrome_stage *stage) {
+  ppi_chrome_flow *at = find_flow(flows, flow);
+  if (!at) return PPROF_STATUS_NO_MEMORY;
+  unlink_age(flows, at);
+  link_newest(flows, at);
+  drop_inner(flows, at, stage);
+  if (at->num_stages == PPI_CHROME_MAX_FLOW_STAGES) write_piece(flows, out, at);
+  while (flows->num_stages >= PPI_CHROME_MAX_STAGES && flows->oldest != at) {
+    flows->pushed_out = true;
+    write_flow(out, flows->oldest);
+    remove_flow(flows, flows->oldest);
+  }
+  ppi_chrome_stage *stages =
+      ppi_grow(at->stages, &at->capacity, at->num_stages + 1, sizeof *stages);
+  if (!stages) return PPROF_STATUS_NO_MEMORY;
+  at->stages = stages;
+  at->stages[at->num_stages++] = *stage;
+  flows->num_stages++;
+  return PPROF_STATUS_OK;
+}
+
+static int by_id(const void *left, const void *right) {
+  const ppi_chrome_flow *a = *(ppi_chrome_flow *const *)left;
+  const ppi_chrome_flow *b = *(ppi_chrome_flow *const *)right;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+// In order of their ids; without memory for that, in order of age.
+void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_chrome_out *out) {
+  size_t num = 0;
+  for (ppi_chrome_flow *at = flows->oldest; at; at = at->newer) num++;
+  ppi_chrome_flow **sorted = num > 0 ? ppi_alloc(num * sizeof *sorted) : NULL;
+  size_t i = 0;
+  for (ppi_chrome_flow *at = flows->oldest; at; at = at->newer) {
+    if (sorted)
+      sorted[i++] = at;
+    else
+      write_flow(out, at);
+  }
+  if (sorted) qsort(sorted, num, sizeof *sorted, by_id);
+  for (i = 0; sorted && i < num; i++) write_flow(out, sorted[i]);
+  ppi_free(sorted);
+  while (flows->oldest) remove_flow(flows, flows->oldest);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What definitions told the Chrome writer, by id. Names of sites and categories
+// are escaped once, here, and not at each event.
+#include <string.h>
+
+#include "base/mem.h"
+#include "chrome/chrome.h"
+
+// Sessions stop at 65 536 names; an id far beyond comes from a broken sender
+// and must not cost memory in its place.
+#define MAX_ID (1u << 20)
+
+static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
+  if (id >= names->num_items) {
+    ppi_chrome_name *items =
+        ppi_grow(names->items, &names->capacity, (size_t)id + 1, sizeof *items);
+    if (!items) return NULL;
+    names->items = items;
+    memset(items + names->num_items, 0,
+           (id + 1 - names->num_items) * sizeof *items);
+    names->num_items = (size_t)id + 1;
+  }
+  return &names->items[id];
+}
+
+pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
+                                  const pprof_definition *definition) {
+  uint32_t id = pprof_definition_id(definition);
+  if (id >= MAX_ID) return PPROF_STATUS_INVALID;
+  const char *text = pprof_definition_name(definition);
+  if (!text) text = "";
+  ppi_chrome_name *name = slot(names, id);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  size_t escaped_len = 0;
+  pprof_definition_kind kind = pprof_definition_get_kind(definition);
+  bool often =
+      kind == PPROF_DEFINITION_SITE || kind == PPROF_DEFINITION_CATEGORY;
+  char *copy = often ? ppi_chrome_escape(text, &escaped_len) : ppi_strdup(text);
+  if (!copy) return PPROF_STATUS_NO_MEMORY;
+  ppi_free(name->text);
+  ppi_free(name->escaped);
+  ppi_free(name->head);
+  name->head = NULL;
+  names->version++;
+  name->known = true;
+  name->parent = pprof_definition_parent(definition);
+  name->number = pprof_definition_number(definition);
+  name->text = often ? NULL : copy;
+  name->escaped = often ? copy : NULL;
+  name->escaped_len = escaped_len;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_chrome_name *ppi_chrome_names_get(const ppi_chrome_names *names,
+                                            uint32_t id) {
+  if (id >= names->num_items || !names->items[id].known) return NULL;
+  return &names->items[id];
+}
+
+void ppi_chrome_names_clear(ppi_chrome_names *names) {
+  for (size_t i = 0; i < names->num_items; i++) {
+    ppi_free(names->items[i].text);
+    ppi_free(names->items[i].escaped);
+    ppi_free(names->items[i].head);
+  }
+  ppi_free(names->items);
+  memset(names, 0, sizeof *names);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of a Chrome trace: which slice goes where, and slices waiting until all
+// that end before them are known.
+#include "chrome/chrome_track.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+// The first root that ends after `at`: looked for from the last one, where a
+// range finds those inside it, in steps that double.
+static size_t root_after(const ppi_chrome_track *track, uint64_t at) {
+  size_t low = track->num_roots, high = low;
+  for (size_t step = 1; low > 0 && track->roots[low - 1].end_ns > at;
+       step *= 2) {
+    high = low - 1;
+    low = low > step ? low - step : 0;
+  }
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (track->roots[middle].end_ns > at)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// Siblings of one depth are runs of one scope: its next range begins after
+// them, their parent before them. With nothing between, one root will do.
+static void thin_out(ppi_chrome_track *track) {
+  size_t kept = 1;
+  for (size_t i = 1; i < track->num_roots; i++) {
+    ppi_chrome_root *last = &track->roots[kept - 1];
+    if (last->depth == track->roots[i].depth)
+      last->end_ns = track->roots[i].end_ns;
+    else
+      track->roots[kept++] = track->roots[i];
+  }
+  track->num_roots = kept;
+  if (kept <= PPI_CHROME_MAX_ROOTS / 2) return;
+  size_t gone = kept / 2;
+  track->floor_ns = track->roots[gone - 1].end_ns;
+  track->num_roots -= gone;
+  memmove(track->roots, track->roots + gone,
+          track->num_roots * sizeof *track->roots);
+}
+
+// Roots [first, last) lie inside the new one and give way to it.
+static bool replace(ppi_chrome_track *track, size_t first, size_t last,
+                    const ppi_chrome_root *root) {
+  if (first == last) {
+    ppi_chrome_root *roots = ppi_grow(track->roots, &track->capacity,
+                                      track->num_roots + 1, sizeof *roots);
+    if (!roots) return false;
+    track->roots = roots;
+  }
+  memmove(track->roots + first + 1, track->roots + last,
+          (track->num_roots - last) * sizeof *track->roots);
+  track->num_roots = track->num_roots - (last - first) + 1;
+  track->roots[first] = *root;
+  return true;
+}
+
+typedef enum fit { FITS, FITS_NOT, NO_ROOM } fit;
+
+static fit take(ppi_chrome_track *track, const ppi_chrome_root *root) {
+  if (root->start_ns < track->floor_ns) return FITS_NOT;
+  if (track->num_roots >= PPI_CHROME_MAX_ROOTS) {
+    thin_out(track);
+    if (root->start_ns < track->floor_ns) return FITS_NOT;
+  }
+  size_t first = root_after(track, root->start_ns), last = first;
+  while (last < track->num_roots && track->roots[last].start_ns < root->end_ns)
+    last++;
+  if (first < last && (track->roots[first].start_ns < root->start_ns ||
+                       track->roots[last - 1].end_ns > root->end_ns))
+    return FITS_NOT;
+  return replace(track, first, last, root) ? FITS : NO_ROOM;
+}
+
+static ppi_chrome_track *add_row(ppi_chrome_group *group) {
+  ppi_chrome_track *tracks = ppi_grow(group->tracks, &group->tracks_capacity,
+                                      group->num_tracks + 1, sizeof *tracks);
+  if (!tracks) return NULL;
+  group->tracks = tracks;
+  ppi_chrome_track *track = &tracks[group->num_tracks++];
+  memset(track, 0, sizeof *track);
+  return track;
+}
+
+ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group) {
+  return group->num_tracks > 0 ? &group->tracks[0] : add_row(group);
+}
+
+ppi_chrome_track *ppi_chrome_group_place(ppi_chrome_group *group,
+                                         const ppi_chrome_slice *slice) {
+  ppi_chrome_root root = {slice->start_ns, slice->end_ns, slice->depth};
+  for (size_t i = 0; i < group->num_tracks; i++) {
+    fit result = take(&group->tracks[i], &root);
+    if (result == FITS) return &group->tracks[i];
+    if (result == NO_ROOM) return NULL;
+  }
+  ppi_chrome_track *track = add_row(group);
+  return track && take(track, &root) == FITS ? track : NULL;
+}
+
+static bool copy(const void *from, size_t size, void **out) {
+  *out = NULL;
+  if (size == 0) return true;
+  *out = ppi_alloc(size);
+  if (*out) memcpy(*out, from, size);
+  return *out != NULL;
+}
+
+pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
+                                   const ppi_chrome_slice *slice,
+                                   uint64_t order) {
+  ppi_chrome_held *held = ppi_grow(group->held, &group->held_capacity,
+                                   group->num_held + 1, sizeof *held);
+  if (!held) return PPROF_STATUS_NO_MEMORY;
+  group->held = held;
+  void *flows, *cpu;
+  if (!copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!copy(slice->cpu, slice->cpu ? sizeof *slice->cpu : 0, &cpu)) {
+    ppi_free(flows);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  held += group->num_held++;
+  held->slice = *slice;
+  held->slice.flows = flows;
+  held->slice.cpu = cpu;
+  held->order = order;
+  return PPROF_STATUS_OK;
+}
+
+// By end, the inner one first; the site decides between equals, so that the
+// order in which lanes were delivered does not.
+static int by_end(const void *left, const void *right) {
+  const ppi_chrome_held *a = left, *b = right;
+  const ppi_chrome_slice *x = &a->slice, *y = &b->slice;
+  if (x->end_ns != y->end_ns) return x->end_ns < y->end_ns ? -1 : 1;
+  if (x->start_ns != y->start_ns) return x->start_ns > y->start_ns ? -1 : 1;
+  if (x->depth != y->depth) return x->depth > y->depth ? -1 : 1;
+  if (x->site != y->site) return x->site < y->site ? -1 : 1;
+  return a->order < b->order ? -1 : a->order > b->order;
+}
+
+size_t ppi_chrome_group_sort(ppi_chrome_group *group) {
+  size_t ready = 0;
+  for (size_t i = 0; i < group->num_held; i++) {
+    if (group->held[i].slice.end_ns > group->horizon_ns) continue;
+    ppi_chrome_held moved = group->held[i];
+    group->held[i] = group->held[ready];
+    group->held[ready++] = moved;
+  }
+  if (ready > 1) qsort(group->held, ready, sizeof *group->held, by_end);
+  return ready;
+}
+
+void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num) {
+  if (num == 0) return;
+  for (size_t i = 0; i < num; i++) {
+    ppi_free((void *)group->held[i].slice.flows);
+    ppi_free((void *)group->held[i].slice.cpu);
+  }
+  group->num_held -= num;
+  memmove(group->held, group->held + num,
+          group->num_held * sizeof *group->held);
+}
+
+void ppi_chrome_group_clear(ppi_chrome_group *group) {
+  ppi_chrome_group_drop(group, group->num_held);
+  for (size_t i = 0; i < group->num_tracks; i++)
+    ppi_free(group->tracks[i].roots);
+  ppi_free(group->tracks);
+  ppi_free(group->held);
+  memset(group, 0, sizeof *group);
+}

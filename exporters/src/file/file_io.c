@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces go from the caller's hand into a queue, from there to the thread, and
+// come back empty: memory is what waited at most.
+#include "file/file_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
+
+struct ppi_file_io {
+  pthread_mutex_t mutex;  // guards all but part and pack, the thread's
+  pthread_cond_t work, progress;
+  pthread_t thread;
+  ppi_part part;
+  ppi_file_pack pack;
+  ppi_file_piece *first, **end, *spare;
+  size_t num, most;  // pieces that wait
+  bool started, stop, whole, abandoned, ended;
+  int error;
+  uint64_t write_began_ns;  // of the write that lasts; 0: none does
+};
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void free_pieces(ppi_file_piece *piece) {
+  while (piece) {
+    ppi_file_piece *next = piece->next;
+    ppi_free(piece);
+    piece = next;
+  }
+}
+
+static void destroy(ppi_file_io *io) {
+  free_pieces(io->first);
+  free_pieces(io->spare);
+  ppi_file_pack_clear(&io->pack);
+  ppi_disk_destroy(io->pack.disk);
+  ppi_part_clear(&io->part, false);
+  pthread_cond_destroy(&io->work);
+  pthread_cond_destroy(&io->progress);
+  pthread_mutex_destroy(&io->mutex);
+  ppi_free(io);
+}
+
+// ---- the thread ----
+
+static void note_start(ppi_file_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  io->started = true;
+  pthread_cond_broadcast(&io->progress);
+  pthread_mutex_unlock(&io->mutex);
+}
+
+static void note_error(ppi_file_io *io, int error) {
+  pthread_mutex_lock(&io->mutex);
+  io->error = error;
+  pthread_cond_broadcast(&io->progress);
+  pthread_mutex_unlock(&io->mutex);
+}
+
+static ppi_file_piece *take(ppi_file_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  while (!io->first && !io->stop) pthread_cond_wait(&io->work, &io->mutex);
+  bool dropped = io->abandoned || (io->stop && !io->whole);
+  ppi_file_piece *piece = dropped ? NULL : io->first;
+  if (piece) {
+    io->first = piece->next;
+    if (!io->first) io->end = &io->first;
+    io->write_began_ns = now_ns();
+  }
+  pthread_mutex_unlock(&io->mutex);
+  return piece;
+}
+
+static void give_back(ppi_file_io *io, ppi_file_piece *piece) {
+  pthread_mutex_lock(&io->mutex);
+  piece->next = io->spare;
+  io->spare = piece;
+  io->num--;
+  io->write_began_ns = 0;
+  pthread_cond_broadcast(&io->progress);
+  pthread_mutex_unlock(&io->mutex);
+}
+
+static int write_pieces(ppi_file_io *io) {
+  bool is_pipe = !io->part.part_path && io->part.fd < 0;
+  int error =
+      is_pipe ? ppi_part_open_pipe(&io->part) : ppi_part_hold(&io->part);
+  ppi_file_piece *piece;
+  while (!error && (piece = take(io))) {
+    error = ppi_file_pack_write(&io->pack, piece->bytes, piece->len, false);
+    give_back(io, piece);
+  }
+  return error;
+}
+
+// Named before it is closed: after that its lock is gone.
+static int name_file(ppi_file_io *io) {
+  int error = ppi_file_pack_write(&io->pack, "", 0, true);
+  if (!error) error = ppi_part_commit(&io->part);
+  if (!error && io->part.part_path)
+    ppi_disk_settle(io->pack.disk, io->part.part_path, io->part.path);
+  return error;
+}
+
+// One that has gone for others may be somebody else's by now.
+static void remove_file(ppi_file_io *io) {
+  const char *path = io->part.part_path;
+  if (!path || !ppi_disk_knows(io->pack.disk, path)) return;
+  unlink(path);
+  ppi_disk_forget(io->pack.disk, path);
+}
+
+static int close_file(ppi_file_io *io) {
+  int error = ppi_fd_close(io->part.fd, &io->part.id);
+  io->part.fd = -1;
+  return error;
+}
+
+static void *run(void *argument) {
+  ppi_file_io *io = argument;
+  io->pack.own_table = ppi_part_own_table(&io->part);
+  note_start(io);
+  int error = write_pieces(io);
+  pthread_mutex_lock(&io->mutex);
+  bool whole = !error && io->whole && !io->abandoned;
+  pthread_mutex_unlock(&io->mutex);
+  if (whole) error = name_file(io);
+  if (!whole || error) remove_file(io);
+  int closed = close_file(io);
+  if (whole && !error) error = closed;
+  if (error) note_error(io, error);
+  pthread_mutex_lock(&io->mutex);
+  io->ended = true;
+  bool abandoned = io->abandoned;
+  pthread_cond_broadcast(&io->progress);
+  pthread_mutex_unlock(&io->mutex);
+  if (abandoned) destroy(io);
+  return NULL;
+}
+
+// ---- the caller ----
+
+static ppi_file_io *create(bool gzip, ppi_disk *disk, uint64_t most_bytes) {
+  ppi_file_io *io = ppi_alloc(sizeof *io);
+  if (!io) return NULL;
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&io->work, NULL);
+  pthread_cond_init(&io->progress, &attributes);
+  pthread_condattr_destroy(&attributes);
+  pthread_mutex_init(&io->mutex, NULL);
+  io->part.fd = -1;
+  io->end = &io->first;
+  io->most = (size_t)PPI_MAX(most_bytes / PPI_FILE_PIECE, (uint64_t)1);
+  io->pack.part = &io->part;
+  io->pack.disk = ppi_disk_ref(disk);
+  if (ppi_file_pack_open(&io->pack, gzip)) return io;
+  destroy(io);
+  return NULL;
+}
+
+pprof_status ppi_file_io_start(ppi_part *part, bool gzip, ppi_disk *disk,
+                               uint64_t most_bytes, ppi_file_io **out) {
+  ppi_file_io *io = create(gzip, disk, most_bytes);
+  if (!io) return PPROF_STATUS_NO_MEMORY;
+  io->part = *part;
+  if (ppi_start_thread(&io->thread, "pprof-file", run, io) != 0) {
+    io->part = (ppi_part){.fd = -1};
+    destroy(io);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  pthread_mutex_lock(&io->mutex);
+  while (!io->started) pthread_cond_wait(&io->progress, &io->mutex);
+  pthread_mutex_unlock(&io->mutex);
+  // The thread has a copy in its own table, and with it the lock.
+  if (io->pack.own_table) ppi_fd_close(part->fd, &part->id);
+  *part = (ppi_part){.fd = -1};
+  *out = io;
+  return PPROF_STATUS_OK;
+}
+
+bool ppi_file_io_has_room(ppi_file_io *io) {
+  pthread_mutex_lock(&io->mutex);
+  bool room = io->num < io->most || io->error;
+  pthread_mutex_unlock(&io->mutex);
+  return room;
+}
+
+uint64_t ppi_file_io_deadline(ppi_file_io *io, uint64_t limit_ms) {
+  pthread_mutex_lock(&io->mutex);
+  uint64_t from = io->write_began_ns ? io->write_began_ns : now_ns();
+  pthread_mutex_unlock(&io->mutex);
+  return from + limit_ms * 1000000;
+}
+
+// With the mutex; false: the deadline has come.
+static bool wait_for_progress(ppi_file_io *io, uint64_t deadline_ns) {
+  if (deadline_ns == PPI_FILE_FOR_EVER)
+    return pthread_cond_wait(&io->progress, &io->mutex) == 0;
+  struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
+                           .tv_nsec = (long)(deadline_ns % 1000000000u)};
+  return pthread_cond_timedwait(&io->progress, &io->mutex, &until) == 0;
+}
+
+int ppi_file_io_put(ppi_file_io *io, ppi_file_piece **piece,
+                    uint64_t deadline_ns) {
+  pthread_mutex_lock(&io->mutex);
+  bool in_time = true;
+  while (deadline_ns && io->num >= io->most && !io->error && in_time)
+    in_time = wait_for_progress(io, deadline_ns);
+  ppi_file_piece *empty = io->spare;
+  if (empty) io->spare = empty->next;
+  int error = io->error ? io->error : in_time ? 0 : ETIMEDOUT;
+  pthread_mutex_unlock(&io->mutex);
+  if (!empty) empty = ppi_alloc(sizeof *empty);
+  if (!error && !empty) error = ENOMEM;
+  if (error) {
+    ppi_free(empty);
+    return error;
+  }
+  (*piece)->next = NULL;
+  pthread_mutex_lock(&io->mutex);
+  *io->end = *piece;
+  io->end = &(*piece)->next;
+  io->num++;
+  pthread_cond_signal(&io->work);
+  pthread_mutex_unlock(&io->mutex);
+  *piece = empty;
+  return 0;
+}
+
+int ppi_file_io_finish(ppi_file_io *io, bool whole, uint64_t deadline_ns) {
+  pthread_mutex_lock(&io->mutex);
+  io->stop = true;
+  io->whole = whole;
+  pthread_cond_signal(&io->work);
+  bool in_time = true;
+  while (!io->ended && in_time) in_time = wait_for_progress(io, deadline_ns);
+  bool ended = io->ended;
+  int error = io->error;
+  if (!ended) {
+    io->abandoned = true;
+    pthread_detach(io->thread);
+  }
+  pthread_mutex_unlock(&io->mutex);
+  if (!ended) return error ? error : ETIMEDOUT;
+  pthread_join(io->thread, NULL);
+  destroy(io);
+  return error;
+}
+
+int ppi_file_io_write(ppi_part *part, const char *bytes, size_t len,
+                      uint64_t limit_ms) {
+  ppi_file_io *io = NULL;
+  ppi_file_piece *piece = ppi_alloc(sizeof *piece);
+  if (!piece || ppi_file_io_start(part, false, NULL, len, &io) != 0) {
+    ppi_free(piece);
+    return ENOMEM;
+  }
+  uint64_t deadline_ns = ppi_file_io_deadline(io, limit_ms);
+  int error = 0;
+  for (size_t left = len; left > 0 && !error;) {
+    piece->len = PPI_MIN(left, (size_t)PPI_FILE_PIECE);
+    memcpy(piece->bytes, bytes + len - left, piece->len);
+    left -= piece->len;
+    error = ppi_file_io_put(io, &piece, deadline_ns);
+  }
+  ppi_free(piece);
+  int ended = ppi_file_io_finish(io, !error, deadline_ns);
+  return error ? error : ended;
+}

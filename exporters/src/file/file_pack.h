@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of the way of what is written: packed where it is to be, counted, and
+// into the file. One thread.
+#ifndef PPI_FILE_PACK_H_
+#define PPI_FILE_PACK_H_
+
+#include <zlib.h>
+
+#include "file/disk.h"
+#include "file/part.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// In the place of an errno: the disk's limit, which is no error of the disk's.
+#define PPI_FILE_OVER_LIMIT (-1)
+
+typedef struct ppi_file_pack {
+  ppi_part *part;  // where to; borrowed
+  bool own_table;  // nobody else closes in this thread's table
+  bool gzip;
+  ppi_disk *disk;  // NULL: no limit. Pipes count for nothing
+  unsigned char *packed;
+  z_stream stream;
+} ppi_file_pack;
+
+// False when out of memory; to be cleared all the same.
+bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip);
+// Writes; `last`: and nothing comes after it. 0, errno or PPI_FILE_OVER_LIMIT.
+int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
+                        bool last);
+void ppi_file_pack_clear(ppi_file_pack *pack);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FILE_PACK_H_

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that several processes want. Called where files are opened and ended;
+// one thread for each part.
+#include "file/part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+
+enum { MAX_NAMES = 10000 };
+
+// Where the base name's ending begins; ".gz" goes with what it compresses.
+static size_t stem_len(const char *path) {
+  const char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  size_t len = strlen(path), end = len;
+  if (len > 3 && strcmp(path + len - 3, ".gz") == 0) end = len - 3;
+  for (size_t i = end; path + i > base + 1; i--)
+    if (path[i - 1] == '.') return i - 1;
+  return end;
+}
+
+char *ppi_part_sibling(const char *path, const char *infix) {
+  size_t stem = stem_len(path), size = strlen(path) + strlen(infix) + 2;
+  char *out = ppi_alloc(size);
+  if (out)
+    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
+  return out;
+}
+
+bool ppi_part_is_held(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
+         (errno == EAGAIN || errno == EACCES);
+}
+
+// A file system may give what we make to another user: only what was there
+// before is looked at.
+static bool is_own_file(int fd) {
+  struct stat stat;
+  return fstat(fd, &stat) == 0 &&
+         (S_ISREG(stat.st_mode) || S_ISFIFO(stat.st_mode)) &&
+         stat.st_uid == geteuid() && stat.st_nlink <= 1 &&
+         fchmod(fd, 0600) == 0;
+}
+
+int ppi_part_create(const char *path) {
+  static const int flags = O_RDWR | O_NOFOLLOW;
+  int fd = -1;
+  // Somebody may remove it between the two.
+  for (int i = 0; i < 10; i++) {
+    fd = ppi_fd_open(path, flags | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0 || errno != EEXIST) return fd;
+    fd = ppi_fd_open(path, flags, 0);
+    if (fd >= 0 || errno != ENOENT) break;
+  }
+  if (fd >= 0 && is_own_file(fd)) return fd;
+  if (fd >= 0) close(fd);
+  errno = EEXIST;
+  return -1;
+}
+
+bool ppi_part_is_foreign_link(const char *path) {
+  struct stat stat;
+  return lstat(path, &stat) == 0 && S_ISLNK(stat.st_mode) &&
+         stat.st_uid != geteuid() && stat.st_uid != 0;
+}
+
+bool ppi_part_is_there(const char *path) {
+  struct stat stat;
+  return lstat(path, &stat) == 0;
+}
+
+// -1 and EBUSY when another writes it, EEXIST when it holds something to spare
+// or is nothing of ours. Whoever removes an empty one does so under the lock,
+// so whoever has the lock sees that the name is gone.
+static int open_free(const char *path, bool spare) {
+  int fd = ppi_part_create(path);
+  if (fd < 0) return -1;
+  struct stat stat;
+  int error = 0;
+  if (ppi_part_is_held(fd))
+    error = EBUSY;
+  else if (fstat(fd, &stat) != 0)
+    error = errno;
+  else if (stat.st_nlink == 0 || (spare && stat.st_size > 0))
+    error = EEXIST;
+  else if (stat.st_size > 0 && ftruncate(fd, 0) != 0)
+    error = errno;
+  if (!error) return fd;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+// Both names stay where `keeps` and the file system can. What is called `to`
+// already is not replaced, but on a file system that can do none of this.
+static int give_name(const char *from, const char *to, bool keeps) {
+  if (!keeps) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+      return 0;
+    // Some file systems, and some sandboxes, do not know this call.
+    if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;
+  }
+  if (link(from, to) == 0) {
+    if (!keeps) unlink(from);
+    return 0;
+  }
+  if (errno == EEXIST || errno == ENOENT) return errno;
+  if (ppi_part_is_there(to)) return EEXIST;
+  return rename(from, to) == 0 ? 0 : errno;
+}
+
+static char *name_of(const char *path, int number) {
+  char infix[16];
+  snprintf(infix, sizeof infix, "%d", number);
+  return number ? ppi_part_sibling(path, infix) : ppi_strdup(path);
+}
+
+// The program may change its folder before the file gets its name.
+static char *absolute(const char *path) {
+  char folder[PATH_MAX];
+  if (path[0] == '/' || !getcwd(folder, sizeof folder)) return ppi_strdup(path);
+  size_t size = strlen(folder) + strlen(path) + 2;
+  char *out = ppi_alloc(size);
+  if (out) snprintf(out, size, "%s/%s", folder, path);
+  return out;
+}
+
+int ppi_part_settle(const char *from, bool keeps, const char *path,
+                    char **aside) {
+  *aside = NULL;
+  int error = give_name(from, path, keeps);
+  for (int n = 1; error == EEXIST && n < MAX_NAMES; n++) {
+    char *name = name_of(path, n);
+    if (!name) return ENOMEM;
+    error = give_name(from, name, keeps);
+    if (error)
+      ppi_free(name);
+    else
+      *aside = name;
+  }
+  return error;
+}
+
+static char *part_of(const char *path) {
+  size_t size = strlen(path) + sizeof ".part";
+  char *out = path[0] ? ppi_alloc(size) : NULL;
+  if (out) snprintf(out, size, "%s.part", path);
+  return out;
+}
+
+static pprof_status fail(ppi_part *part, const char *path, int error,
+                         pprof_error *out) {
+  pprof_status status = ppi_fail(out, PPROF_STATUS_IO, "cannot write %s: %s",
+                                 path, strerror(error));
+  ppi_part_clear(part, false);
+  return status;
+}
+
+static pprof_status no_memory(ppi_part *part, pprof_error *error) {
+  ppi_part_clear(part, false);
+  return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+// Renaming a file over a pipe or a device would replace it.
+static pprof_status open_in_place(const char *path, bool is_pipe,
+                                  ppi_part *part, pprof_error *error) {
+  part->path = ppi_strdup(path);
+  if (!part->path) return no_memory(part, error);
+  if (is_pipe)
+    return access(path, W_OK) == 0 ? PPROF_STATUS_OK
+                                   : fail(part, path, errno, error);
+  int failed = ppi_part_open_pipe(part);
+  return failed ? fail(part, path, failed, error) : PPROF_STATUS_OK;
+}
+
+int ppi_part_open_pipe(ppi_part *part) {
+  part->fd = ppi_fd_open(part->path, O_WRONLY, 0);
+  part->id = ppi_fd_id_of(part->fd);
+  return part->fd < 0 ? errno : 0;
+}
+
+bool ppi_part_own_table(ppi_part *part) {
+  bool own = ppi_fd_own_table(part->fd);
+  // What is another's by now has been copied: its end is to be seen.
+  if (own && part->fd >= 0 && !ppi_fd_is(part->fd, &part->id)) {
+    close(part->fd);
+    part->fd = -1;
+  }
+  return own;
+}
+
+int ppi_part_hold(ppi_part *part) {
+  if (ppi_fd_is(part->fd, &part->id)) return 0;
+  part->fd = -1;
+  if (!part->part_path) return EBADF;
+  int fd = ppi_fd_open(part->part_path, O_RDWR | O_NOFOLLOW, 0);
+  if (fd < 0) return errno;
+  if (!ppi_fd_is(fd, &part->id) || ppi_part_is_held(fd) ||
+      lseek(fd, 0, SEEK_END) < 0) {
+    close(fd);
+    return EBADF;
+  }
+  part->fd = fd;
+  return 0;
+}
+
+static bool is_foreign(const struct stat *stat) {
+  return stat->st_uid != geteuid() && stat->st_uid != 0;
+}
+
+bool ppi_part_goes_in_place(const char *path) {
+  struct stat found;
+  if (stat(path, &found) != 0 || ppi_part_is_foreign_link(path)) return false;
+  return S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode) ||
+         (!S_ISREG(found.st_mode) && !is_foreign(&found));
+}
+
+// What a rename must not, or cannot, replace.
+static bool is_no_file(const char *path) {
+  struct stat found;
+  return ppi_part_is_foreign_link(path) ||
+         (lstat(path, &found) == 0 && !S_ISREG(found.st_mode) &&
+          !S_ISLNK(found.st_mode));
+}
+
+// -1 and errno; EBUSY, EEXIST: another name, please. Whoever has the .part has
+// its name: a file that came before that is seen.
+static int open_name(const ppi_part *part, ppi_part_taken taken) {
+  ppi_part_taken is_used = taken ? taken : is_no_file;
+  int fd = -1;
+  if (!is_used(part->path)) {
+    fd = open_free(part->part_path, taken != NULL);
+    if (fd < 0 || !is_used(part->path)) return fd;
+    unlink(part->part_path);
+    close(fd);
+  }
+  errno = EBUSY;
+  return -1;
+}
+
+// Tries the names one after the other. `*meets`: an earlier one is somebody
+// else's, not its .part alone.
+static bool open_first_free(const char *path, ppi_part_taken taken,
+                            ppi_part *out, bool *meets) {
+  for (int n = 0; n < MAX_NAMES; n++) {
+    ppi_part_clear(out, false);
+    out->path = name_of(path, n);
+    out->part_path = out->path ? part_of(out->path) : NULL;
+    if (!out->part_path) {
+      errno = ENOMEM;
+      return false;
+    }
+    out->fd = open_name(out, taken);
+    out->id = ppi_fd_id_of(out->fd);
+    if (out->fd >= 0) return true;
+    *meets = *meets || errno == EBUSY;
+    if (errno != EBUSY && errno != EEXIST) break;
+  }
+  return false;
+}
+
+static pprof_status open_beside(const char *path, ppi_part_taken taken,
+                                ppi_part *out, pprof_error *error) {
+  bool meets = false;
+  char *wanted = absolute(path);
+  if (!wanted) return no_memory(out, error);
+  bool opened = open_first_free(wanted, taken, out, &meets);
+  int reason = errno;
+  out->replaces = !taken;
+  if (opened && !meets && !taken) {
+    // What stood in the way of its .part alone.
+    ppi_free(out->path);
+    out->path = wanted;
+    return PPROF_STATUS_OK;
+  }
+  ppi_free(wanted);
+  if (opened) return PPROF_STATUS_OK;
+  if (reason == ENOMEM) return no_memory(out, error);
+  ppi_part_clear(out, false);
+  return ppi_fail(error, PPROF_STATUS_IO, "cannot write %s.part: %s", path,
+                  strerror(reason));
+}
+
+pprof_status ppi_part_open(const char *path, ppi_part_taken taken,
+                           ppi_part *out, pprof_error *error) {
+  struct stat existing;
+  *out = (ppi_part){.fd = -1};
+  bool in_place = !taken && ppi_part_goes_in_place(path);
+  if (in_place && stat(path, &existing) == 0 && S_ISDIR(existing.st_mode))
+    return fail(out, path, EISDIR, error);
+  return in_place ? open_in_place(path, S_ISFIFO(existing.st_mode), out, error)
+                  : open_beside(path, taken, out, error);
+}
+
+int ppi_part_commit(ppi_part *part) {
+  if (!part->part_path) return 0;
+  if (part->replaces)
+    return rename(part->part_path, part->path) == 0 ? 0 : errno;
+  char *aside;
+  int error = ppi_part_settle(part->part_path, false, part->path, &aside);
+  if (!aside) return error;
+  ppi_free(part->path);
+  part->path = aside;
+  return 0;
+}
+
+void ppi_part_clear(ppi_part *part, bool remove) {
+  // Under the lock: nobody else has begun it yet.
+  if (remove && part->part_path) unlink(part->part_path);
+  ppi_fd_close(part->fd, &part->id);
+  ppi_free(part->path);
+  ppi_free(part->part_path);
+  *part = (ppi_part){.fd = -1};
+}

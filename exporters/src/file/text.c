@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text page of the table, CSV, JSON and Markdown writers.
+#include "file/text.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "file/utf8.h"
+
+static bool make_room(ppi_page *page, size_t more) {
+  if (page->failed) return false;
+  char *grown = ppi_grow(page->bytes, &page->capacity, page->len + more + 1, 1);
+  if (!grown) {
+    page->failed = true;
+    return false;
+  }
+  page->bytes = grown;
+  return true;
+}
+
+void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len) {
+  if (len == 0 || !make_room(page, len)) return;
+  memcpy(page->bytes + page->len, bytes, len);
+  page->len += len;
+  page->bytes[page->len] = '\0';
+}
+
+void ppi_page_text(ppi_page *page, const char *text) {
+  ppi_page_bytes(page, text, strlen(text));
+}
+
+void ppi_page_repeat(ppi_page *page, char c, size_t n) {
+  if (n == 0 || !make_room(page, n)) return;
+  memset(page->bytes + page->len, c, n);
+  page->len += n;
+  page->bytes[page->len] = '\0';
+}
+
+void ppi_page_format(ppi_page *page, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  if (len > 0 && make_room(page, (size_t)len)) {
+    vsnprintf(page->bytes + page->len, (size_t)len + 1, format, again);
+    page->len += (size_t)len;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+// The locale's decimal point may be any text: what stands between the digits
+// before and the known number of digits behind it.
+void ppi_page_fixed(ppi_page *page, double value, int decimals) {
+  char text[400];
+  int len = snprintf(text, sizeof text, "%.*f", decimals, value);
+  int whole = text[0] == '-';
+  while (text[whole] >= '0' && text[whole] <= '9') whole++;
+  ppi_page_bytes(page, text, (size_t)whole);
+  if (decimals == 0) return;
+  ppi_page_text(page, ".");
+  ppi_page_bytes(page, text + len - decimals, (size_t)decimals);
+}
+
+void ppi_page_short(ppi_page *page, double value) {
+  size_t before = page->len;
+  ppi_page_fixed(page, value, 6);
+  if (page->failed) return;
+  while (page->len > before + 3 && page->bytes[page->len - 1] == '0' &&
+         page->bytes[page->len - 2] != '.')
+    page->len--;
+  page->bytes[page->len] = '\0';
+}
+
+// Answers the length of the character at `text`, or 0 at a stray byte.
+static size_t decode(const char *text, uint32_t *out) {
+  const unsigned char *s = (const unsigned char *)text;
+  size_t len = ppi_utf8_length(s, s + strnlen(text, 4));
+  *out = ppi_utf8_code(s, len);
+  return len;
+}
+
+static void put_visible(ppi_page *page, const char *name, const char *escaped) {
+  while (*name) {
+    uint32_t code = 0;
+    size_t len = decode(name, &code);
+    if (len == 0 || code < 0x20 || code == 0x7f) {
+      ppi_page_format(page, "\\x%02X", (unsigned char)*name);
+      len = 1;
+    } else if (ppi_utf8_is_invisible(code)) {
+      ppi_page_format(page, "\\u{%X}", code);
+    } else {
+      if (len == 1 && strchr(escaped, *name)) ppi_page_text(page, "\\");
+      ppi_page_bytes(page, name, len);
+    }
+    name += len;
+  }
+}
+
+void ppi_page_visible(ppi_page *page, const char *name) {
+  put_visible(page, name, "");
+}
+
+void ppi_page_markdown(ppi_page *page, const char *name) {
+  put_visible(page, name, "\\|*_`<>[]~&#");
+}
+
+// In a page that holds the text.
+static bool ends_script(const char *text) {
+  return text[0] == '<' && (text[1] == '/' || text[1] == '!');
+}
+
+// JSON has no more than 16 bits in one \u.
+static void put_spelt(ppi_page *page, uint32_t code) {
+  if (code >= 0x10000)
+    ppi_page_format(page, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10),
+                    0xdc00 + (code & 0x3ff));
+  else
+    ppi_page_format(page, "\\u%04x", code);
+}
+
+void ppi_page_json(ppi_page *page, const char *name) {
+  ppi_page_text(page, "\"");
+  while (*name) {
+    uint32_t code = 0;
+    size_t len = decode(name, &code);
+    if (len == 0) {
+      ppi_page_text(page, "\\ufffd");
+      len = 1;
+    } else if (code == '"' || code == '\\') {
+      ppi_page_format(page, "\\%c", *name);
+    } else if (ppi_utf8_is_invisible(code) || ends_script(name)) {
+      put_spelt(page, code);
+    } else {
+      ppi_page_bytes(page, name, len);
+    }
+    name += len;
+  }
+  ppi_page_text(page, "\"");
+}
+
+// Also in the width of East Asian characters. Tabs and line ends become
+// visible, so no text begins with one.
+static bool is_formula(const char *name) {
+  static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b",
+                                     "\xef\xbc\x8d", "\xef\xbc\xa0"};
+  if (*name && strchr("=+-@", *name)) return true;
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+    if (strncmp(name, wide[i], 3) == 0) return true;
+  return false;
+}
+
+void ppi_page_csv(ppi_page *page, const char *name) {
+  size_t len = strlen(name);
+  bool guarded = !page->is_raw && is_formula(name);
+  bool quoted = guarded || strpbrk(name, ",;\"") != NULL ||
+                (len && (name[0] == ' ' || name[len - 1] == ' '));
+  if (!quoted) {
+    ppi_page_visible(page, name);
+    return;
+  }
+  ppi_page visible = {0};
+  ppi_page_visible(&visible, name);
+  page->failed |= visible.failed;
+  ppi_page_text(page, guarded ? "\"'" : "\"");
+  for (size_t i = 0; i < visible.len; i++) {
+    if (visible.bytes[i] == '"') ppi_page_text(page, "\"");
+    ppi_page_bytes(page, &visible.bytes[i], 1);
+  }
+  ppi_page_text(page, "\"");
+  ppi_page_clear(&visible);
+}
+
+size_t ppi_page_width(const char *text, size_t len) {
+  size_t width = 0;
+  for (size_t i = 0; i < len; i++)
+    width += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return width;
+}
+
+pprof_status ppi_page_write(ppi_page *page, FILE *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (page->failed)
+    status = PPROF_STATUS_NO_MEMORY;
+  else if (fwrite(page->bytes ? page->bytes : "", 1, page->len, out) !=
+               page->len ||
+           fflush(out) != 0 || ferror(out))
+    status = PPROF_STATUS_IO;
+  ppi_page_clear(page);
+  return status;
+}
+
+void ppi_page_clear(ppi_page *page) {
+  ppi_free(page->bytes);
+  *page = (ppi_page){0};
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A dump as it is written. Blocks are copied as they were stored, with numbers
+// of their own; what they hold is decoded once, to count it.
+#include "flight/flight_dump.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "file/disk.h"
+#include "log/recover/log_rescue.h"
+#include "log/write/log_io.h"
+
+static void fail(ppi_flight_dump *dump, pprof_status status, const char *why) {
+  if (dump->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
+    dump->status = ppi_fail(&dump->error, status, "%s: %s", dump->part.path,
+                            why ? why : pprof_status_string(status));
+  if (status != PPROF_STATUS_OK) dump->over = true;
+}
+
+static pprof_status gather(void *user, const uint8_t *blocks, size_t len) {
+  ppi_flight_dump *dump = user;
+  ppi_buffer_bytes(&dump->out, blocks, len);
+  return dump->out.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+static void write_out(ppi_flight_dump *dump) {
+  size_t len = dump->out.len;
+  if (len == 0 || dump->status != PPROF_STATUS_OK) return;
+  dump->out.len = 0;
+  if (!ppi_disk_room(dump->disk, len)) {
+    fail(dump, PPROF_STATUS_IO, "the disk limit leaves no room");
+    return;
+  }
+  ppi_disk_add(dump->disk, dump->part.path, len, false);
+  int error = ppi_part_hold(&dump->part);
+  if (!error) error = ppi_write_all(dump->part.fd, dump->out.data, len);
+  if (error) fail(dump, PPROF_STATUS_IO, strerror(error));
+}
+
+static pprof_status count_batch(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_flight_dump *dump = (ppi_flight_dump *)sink;
+  for (size_t i = 0; dump->step_site && i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (event->site == dump->step_site && event->value >= 0)
+      dump->last_step = PPI_MAX(dump->last_step, (uint64_t)event->value + 1);
+  }
+  return ppi_tally_batch(&dump->tally, batch);
+}
+
+pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
+                                  const ppi_flight_span *span, ppi_part *part,
+                                  ppi_disk *disk) {
+  memset(dump, 0, sizeof *dump);
+  dump->tally_sink =
+      (pprof_sink){.size = sizeof(pprof_sink), .events = count_batch};
+  dump->span = *span;
+  dump->part = *part;
+  *part = (ppi_part){.fd = -1};
+  dump->disk = disk;
+  dump->runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *dump->runs);
+  pprof_status status = dump->runs ? ppi_log_payload_init(&dump->payload)
+                                   : PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_assembler_init(&dump->assembler, gather, dump, 0, 0);
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
+  ppi_log_file_header_store(header, uuid);
+  ppi_buffer_bytes(&dump->out, header, sizeof header);
+  if (dump->out.failed) status = PPROF_STATUS_NO_MEMORY;
+  fail(dump, status, NULL);
+  return dump->status;
+}
+
+void ppi_flight_dump_clear(ppi_flight_dump *dump) {
+  if (dump->assembler.codec) ppi_log_assembler_clear(&dump->assembler);
+  if (dump->payload.raw) ppi_log_payload_clear(&dump->payload);
+  ppi_buffer_clear(&dump->out);
+  ppi_tally_clear(&dump->tally);
+  ppi_lane_ends_clear(&dump->ends);
+  ppi_free(dump->runs);
+  ppi_free(dump->windows);
+  ppi_part_clear(&dump->part, dump->status != PPROF_STATUS_OK);
+  *dump = (ppi_flight_dump){.part.fd = -1};
+}
+
+bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
+                           const ppi_log_header *header) {
+  const ppi_flight_span *span = &dump->span;
+  if (dump->over) return false;
+  switch (header->type) {
+    case PPI_LOG_EVENTS:
+      return header->min_start_ns <= span->to_ns &&
+             (dump->begun ||
+              (header->num_events > 0 && header->max_end_ns >= span->from_ns));
+    case PPI_LOG_WINDOW:
+      return dump->begun && header->min_start_ns <= span->to_ns;
+    case PPI_LOG_CHECKPOINT:  // the one behind the span ends it
+      return dump->begun || header->min_start_ns >= span->to_ns;
+    default:
+      return dump->begun;
+  }
+}
+
+// ---- what stands before the first block ----
+
+static bool note_window(ppi_flight_dump *dump, uint32_t index, bool opens) {
+  size_t at = 0;
+  while (at < dump->num_windows && dump->windows[at] != index) at++;
+  if (!opens) {
+    if (at < dump->num_windows)
+      dump->windows[at] = dump->windows[--dump->num_windows];
+    return true;
+  }
+  if (at < dump->num_windows) return true;
+  uint32_t *grown = ppi_grow(dump->windows, &dump->windows_capacity,
+                             dump->num_windows + 1, sizeof *grown);
+  if (!grown) return false;
+  dump->windows = grown;
+  grown[dump->num_windows++] = index;
+  return true;
+}
+
+static pprof_status tell_window(ppi_flight_dump *dump, uint32_t index,
+                                bool opens, uint64_t time_ns) {
+  return note_window(dump, index, opens)
+             ? ppi_log_assembler_window(&dump->assembler, index, opens, time_ns)
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+// Those of which blocks in front of `position` told; a window begins with the
+// dump where it began before.
+static pprof_status tell_windows(ppi_flight_dump *dump,
+                                 const ppi_flight_past *past,
+                                 uint64_t position) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < past->num_windows && status == PPROF_STATUS_OK; i++) {
+    const ppi_flight_window *window = &past->windows[i];
+    bool closed = window->closed && window->closed_at < position;
+    if (window->opened_at >= position ||
+        (closed && window->close_ns <= dump->first_ns))
+      continue;
+    uint64_t open_ns = PPI_MAX(window->open_ns, dump->first_ns);
+    status = tell_window(dump, window->index, true, open_ns);
+    if (closed && status == PPROF_STATUS_OK)
+      status = tell_window(dump, window->index, false, window->close_ns);
+  }
+  return status;
+}
+
+static pprof_status tell_definitions(ppi_flight_dump *dump,
+                                     const ppi_flight_past *past,
+                                     uint64_t first_block) {
+  // A site comes after its category, a stream after its device.
+  static const pprof_definition_kind order[] = {
+      PPROF_DEFINITION_CATEGORY, PPROF_DEFINITION_SITE,
+      PPROF_DEFINITION_LANE,     PPROF_DEFINITION_DEVICE,
+      PPROF_DEFINITION_STREAM,   PPROF_DEFINITION_ATTRIBUTES};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+    size_t num = past->kinds[order[k]].num;
+    const pprof_definition **known =
+        num ? ppi_flight_past_at(past, order[k], first_block) : NULL;
+    if (num && !known) status = PPROF_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+      const pprof_definition *definition = known[i];
+      if (definition->kind != order[k]) continue;
+      if (order[k] == PPROF_DEFINITION_SITE &&
+          definition->parent == PPROF_CATEGORY_PROFILE_STEP)
+        dump->step_site = definition->id;
+      status = ppi_log_assembler_define(&dump->assembler, definition);
+    }
+    ppi_free(known);
+  }
+  return status;
+}
+
+static pprof_status tell_info(ppi_flight_dump *dump,
+                              const ppi_flight_past *past, const char *reason) {
+  ppi_text *texts = ppi_alloc((past->num_texts + 1) * sizeof *texts);
+  if (!texts) return PPROF_STATUS_NO_MEMORY;
+  if (past->num_texts > 0)
+    memcpy(texts, past->texts, past->num_texts * sizeof *texts);
+  texts[past->num_texts] = (ppi_text){"flight", reason};
+  pprof_run_info info = {.texts = texts, .num_texts = past->num_texts + 1};
+  pprof_status status = ppi_log_assembler_info(&dump->assembler, &info);
+  ppi_free(texts);
+  return status;
+}
+
+void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
+                           uint64_t position, uint64_t first_block,
+                           uint64_t first_ns, const char *reason) {
+  dump->begun = true;
+  dump->first_ns = PPI_MIN(first_ns, dump->span.from_ns);
+  if (dump->status != PPROF_STATUS_OK) return;
+  pprof_status status = tell_info(dump, past, reason);
+  if (status == PPROF_STATUS_OK)
+    status = tell_definitions(dump, past, first_block);
+  if (status == PPROF_STATUS_OK) status = tell_windows(dump, past, position);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_assembler_flush(&dump->assembler);
+  fail(dump, status, NULL);
+}
+
+// ---- blocks ----
+
+// The step that is open has the number behind the latest one; where none was
+// seen, it is not known.
+static bool clip(const ppi_flight_dump *dump, const pprof_event *open,
+                 uint64_t time_ns, pprof_event *out) {
+  *out = *open;
+  if (open->start_ns > dump->span.to_ns || open->end_ns < dump->span.from_ns)
+    return false;
+  if (dump->step_site && open->site == dump->step_site) {
+    if (dump->last_step == 0) return false;
+    out->value = (double)dump->last_step;
+  }
+  out->start_ns = PPI_MAX(open->start_ns, dump->first_ns);
+  if (open->kind == PPROF_KIND_DEVICE_RANGE)
+    out->flags |= PPROF_FLAG_NO_DEVICE_TIME;
+  if (open->kind != PPROF_KIND_DEVICE_RANGE || open->end_ns >= time_ns)
+    out->flags |= PPROF_FLAG_CLIPPED;
+  return true;
+}
+
+// What is open becomes events that end here, inner ones first.
+static pprof_status tell_open(ppi_flight_dump *dump, uint64_t time_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = dump->payload.num_open; i-- > 0;) {
+    pprof_event event;
+    if (!clip(dump, &dump->payload.open[i], time_ns, &event)) continue;
+    uint64_t seq = ppi_lane_ends_of(&dump->ends, event.lane);
+    pprof_batch batch = {.size = sizeof batch,
+                         .stride = sizeof event,
+                         .events = &event,
+                         .num_events = 1,
+                         .first_seq = seq,
+                         .end_seq = seq + 1,
+                         .lane = event.lane};
+    status = ppi_lane_ends_raise(&dump->ends, event.lane, seq + 1);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_tally_batch(&dump->tally, &batch);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_log_assembler_events(&dump->assembler, &batch);
+    if (status != PPROF_STATUS_OK) return status;
+    dump->last_ns = PPI_MAX(dump->last_ns, event.end_ns);
+  }
+  return status;
+}
+
+static pprof_status end_at(ppi_flight_dump *dump, const ppi_log_block *block) {
+  bool whole = false;
+  pprof_status status = ppi_log_payload_open(&dump->payload, block);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_payload_piece(&dump->payload, block, &whole);
+  if (status != PPROF_STATUS_OK || !whole) return status;
+  dump->over = true;
+  return dump->begun ? tell_open(dump, block->header.min_start_ns) : status;
+}
+
+static pprof_status read_block(ppi_flight_dump *dump,
+                               const ppi_log_block *block) {
+  uint8_t type = block->header.type;
+  if (type != PPI_LOG_EVENTS && type != PPI_LOG_WINDOW) return PPROF_STATUS_OK;
+  pprof_status status = ppi_log_payload_open(&dump->payload, block);
+  if (status != PPROF_STATUS_OK) return status;
+  if (type == PPI_LOG_WINDOW) {
+    uint32_t index;
+    bool opens;
+    uint64_t time_ns;
+    status =
+        ppi_log_payload_window(&dump->payload, block, &index, &opens, &time_ns);
+    if (status != PPROF_STATUS_OK) return status;
+    return note_window(dump, index, opens) ? status : PPROF_STATUS_NO_MEMORY;
+  }
+  dump->last_ns = PPI_MAX(dump->last_ns, block->header.max_end_ns);
+  status = ppi_log_payload_events(&dump->payload, block, &dump->tally_sink);
+  return status == PPROF_STATUS_OK
+             ? ppi_lane_ends_raise_block(&dump->ends, block->bytes,
+                                         &block->header)
+             : status;
+}
+
+static bool is_end(const ppi_flight_dump *dump, const ppi_log_block *block) {
+  return block->header.type == PPI_LOG_CHECKPOINT &&
+         block->header.min_start_ns >= dump->span.to_ns;
+}
+
+static pprof_status copy_block(ppi_flight_dump *dump, ppi_log_block *block,
+                               uint8_t *bytes, uint32_t len) {
+  pprof_status status = read_block(dump, block);
+  if (status != PPROF_STATUS_OK) return status;
+  block->header.number = dump->assembler.next_number++;
+  ppi_log_header_store(bytes, &block->header, dump->runs);
+  return gather(dump, bytes, len);
+}
+
+void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes,
+                           uint32_t len) {
+  ppi_log_block block;
+  pprof_status status = PPROF_STATUS_CORRUPT;
+  if (dump->over) return;
+  if (ppi_log_parse_staged(bytes, len, dump->runs, &block))
+    status = is_end(dump, &block) ? end_at(dump, &block)
+                                  : copy_block(dump, &block, bytes, len);
+  fail(dump, status, NULL);
+  write_out(dump);
+}
+
+// ---- the end ----
+
+static pprof_status close_windows(ppi_flight_dump *dump) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (dump->num_windows > 0 && status == PPROF_STATUS_OK)
+    status = tell_window(dump, dump->windows[0], false, dump->last_ns);
+  return status;
+}
+
+// What the dump's own events cost the program, as a run's totals say it.
+static void add_cost(const ppi_flight_dump *dump, uint64_t *counts) {
+  uint64_t num = 0;
+  for (size_t lane = 0; lane < dump->tally.num_lanes; lane++)
+    num += dump->tally.lanes[lane][PPI_TOTAL_RECORDED];
+  // Two markers make a range.
+  counts[PPI_TOTAL_OWN_COST_TOTAL_NS] =
+      num * 2 * counts[PPI_TOTAL_OWN_COST] / 1000;
+}
+
+static pprof_status tell_totals(ppi_flight_dump *dump, const uint64_t *counts,
+                                const char *reason) {
+  ppi_text note = {"flight recorder", reason};
+  pprof_totals totals = {.notes = &note, .num_notes = 1};
+  ppi_total *items = NULL;
+  uint64_t sums[PPI_NUM_TOTALS];
+  memcpy(sums, counts, sizeof sums);
+  add_cost(dump, sums);
+  pprof_status status =
+      ppi_tally_items_beside(&dump->tally, sums, &items, &totals.num_items);
+  totals.items = items;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_assembler_totals(&dump->assembler, &totals);
+  ppi_free(items);
+  return status;
+}
+
+pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
+                                    const uint64_t counts[PPI_NUM_TOTALS],
+                                    const char *reason) {
+  dump->last_ns = PPI_MAX(dump->last_ns, dump->span.moment_ns);
+  if (dump->status == PPROF_STATUS_OK) {
+    pprof_status status = close_windows(dump);
+    if (status == PPROF_STATUS_OK) status = tell_totals(dump, counts, reason);
+    fail(dump, status, NULL);
+  }
+  write_out(dump);
+  int error =
+      dump->status == PPROF_STATUS_OK ? ppi_part_commit(&dump->part) : 0;
+  if (error) fail(dump, PPROF_STATUS_IO, strerror(error));
+  if (dump->status != PPROF_STATUS_OK)
+    ppi_disk_forget(dump->disk, dump->part.path);
+  dump->over = true;
+  return dump->status;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One dump: the file header, run info, definitions and windows, then the ring's
+// blocks as they come, renumbered, from the first that reaches its span to the
+// first checkpoint behind it; what is open there is clipped. Whoever owns it
+// serializes the calls.
+#ifndef PPI_FLIGHT_DUMP_H_
+#define PPI_FLIGHT_DUMP_H_
+
+#include "event/tally.h"
+#include "file/part.h"
+#include "flight/flight_past.h"
+#include "log/format/lane_ends.h"
+#include "log/format/log_block.h"
+#include "log/format/log_payload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_disk ppi_disk;
+
+typedef struct ppi_flight_span {
+  uint64_t moment_ns, from_ns, to_ns;
+} ppi_flight_span;
+
+typedef struct ppi_flight_dump {
+  pprof_sink tally_sink;  // of blocks that are copied
+  ppi_flight_span span;
+  ppi_part part;   // open
+  ppi_disk *disk;  // borrowed; may be NULL
+  bool begun;      // info, definitions and windows are written
+  bool over;       // behind its span, or it failed
+  pprof_status status;
+  pprof_error error;
+  ppi_log_assembler assembler;
+  ppi_log_payload payload;
+  ppi_buffer out;  // closed, not yet in the file
+  ppi_tally tally;
+  ppi_lane_ends ends;
+  ppi_log_run *runs;  // PPI_LOG_MAX_RUNS
+  uint32_t *windows;  // open ones
+  size_t num_windows, windows_capacity;
+  uint64_t first_ns;  // nothing told of it begins before, save what its blocks
+                      // say
+  uint64_t last_ns;
+  uint64_t last_step;  // number of the latest step + 1; 0: none was seen
+  uint32_t step_site;
+} ppi_flight_dump;
+
+// Takes `part` in any case.
+pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
+                                  const ppi_flight_span *span, ppi_part *part,
+                                  ppi_disk *disk);
+// Whether a block, not yet copied, belongs to the dump; `begun` ones decide
+// otherwise from then on.
+bool ppi_flight_dump_wants(const ppi_flight_dump *dump,
+                           const ppi_log_header *header);
+// Tells the past as it is at the first block, which stands at `position` and
+// has the number `first_block`.
+// `first_ns`: nothing in the ring begins before. Does not touch the file.
+void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
+                           uint64_t position, uint64_t first_block,
+                           uint64_t first_ns, const char *reason);
+// Takes one block, which it changes.
+void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes, uint32_t len);
+// Totals; then the file has its name. `counts`: what only the session knows,
+// by PPI_TOTAL_ key. The answer is dump->status.
+pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
+                                    const uint64_t counts[PPI_NUM_TOTALS],
+                                    const char *reason);
+void ppi_flight_dump_clear(ppi_flight_dump *dump);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FLIGHT_DUMP_H_

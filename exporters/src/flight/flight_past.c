@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies, each replaced by its successor.
+#include "flight/flight_past.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+  MAX_IDS = 1 << 22,  // a damaged log may claim any number
+  MANY_WINDOWS = 64,  // from here on old ones are forgotten
+  MANY_REPLACED = 64,
+  LATEST_WINDOWS = 16  // which may still get events, late device times say
+};
+
+bool ppi_flight_past_info(ppi_flight_past *past, const pprof_run_info *info) {
+  for (size_t i = 0; i < info->num_texts; i++) {
+    ppi_text *grown = ppi_grow(past->texts, &past->texts_capacity,
+                               past->num_texts + 1, sizeof *grown);
+    if (!grown) return false;
+    past->texts = grown;
+    ppi_text copy = {ppi_strdup(info->texts[i].key),
+                     ppi_strdup(info->texts[i].value)};
+    grown[past->num_texts++] = copy;
+    if (!copy.key || !copy.value) return false;
+  }
+  return true;
+}
+
+// What no block in the ring needs.
+static void forget_replaced(ppi_flight_past *past, uint64_t oldest) {
+  size_t gone = 0;
+  while (gone < past->num_replaced && past->replaced[gone].until <= oldest)
+    ppi_free((char *)past->replaced[gone++].was.name);
+  past->num_replaced -= gone;
+  memmove(past->replaced, past->replaced + gone,
+          past->num_replaced * sizeof *past->replaced);
+}
+
+static bool replace(ppi_flight_past *past, pprof_definition *known,
+                    uint64_t next, uint64_t oldest) {
+  if (!known->name) return true;
+  if (past->num_replaced >= MANY_REPLACED &&
+      past->num_replaced == past->replaced_capacity)
+    forget_replaced(past, oldest);
+  ppi_flight_replaced *grown =
+      ppi_grow(past->replaced, &past->replaced_capacity, past->num_replaced + 1,
+               sizeof *grown);
+  if (!grown) return false;
+  past->replaced = grown;
+  grown[past->num_replaced++] = (ppi_flight_replaced){*known, next};
+  known->name = NULL;
+  return true;
+}
+
+const pprof_definition **ppi_flight_past_at(const ppi_flight_past *past,
+                                            pprof_definition_kind kind,
+                                            uint64_t first) {
+  const ppi_flight_definitions *known = &past->kinds[kind];
+  const pprof_definition **out = ppi_alloc(known->num * sizeof *out);
+  for (size_t i = 0; out && i < known->num; i++) out[i] = &known->items[i];
+  for (size_t i = past->num_replaced; out && i-- > 0;) {
+    const ppi_flight_replaced *replaced = &past->replaced[i];
+    if (replaced->until <= first) break;
+    if (replaced->was.kind == kind) out[replaced->was.id] = &replaced->was;
+  }
+  return out;
+}
+
+bool ppi_flight_past_define(ppi_flight_past *past,
+                            const pprof_definition *definition, uint64_t next,
+                            uint64_t oldest) {
+  uint32_t id = definition->id;
+  if (definition->kind < PPROF_DEFINITION_SITE ||
+      definition->kind > PPROF_DEFINITION_ATTRIBUTES || id >= MAX_IDS)
+    return true;
+  ppi_flight_definitions *known = &past->kinds[definition->kind];
+  if (id >= known->num) {
+    pprof_definition *grown =
+        ppi_grow(known->items, &known->capacity, (size_t)id + 1, sizeof *grown);
+    if (!grown) return false;
+    known->items = grown;
+    memset(grown + known->num, 0, (id + 1 - known->num) * sizeof *grown);
+    known->num = (size_t)id + 1;
+  }
+  char *name = ppi_strdup(definition->name ? definition->name : "");
+  if (!name) return false;
+  if (!replace(past, &known->items[id], next, oldest)) {
+    ppi_free(name);
+    return false;
+  }
+  known->items[id] = *definition;
+  known->items[id].name = name;
+  return true;
+}
+
+// What closed before the oldest block, save the latest ones.
+static void forget_windows(ppi_flight_past *past, uint64_t tail) {
+  size_t kept = 0;
+  for (size_t i = 0; i < past->num_windows; i++) {
+    const ppi_flight_window *window = &past->windows[i];
+    if (window->closed && window->closed_at < tail &&
+        past->num_windows - i > LATEST_WINDOWS)
+      continue;
+    past->windows[kept++] = *window;
+  }
+  past->num_windows = kept;
+}
+
+bool ppi_flight_past_window(ppi_flight_past *past, uint32_t index, bool opens,
+                            uint64_t time_ns, uint64_t position,
+                            uint64_t tail) {
+  if (!opens) {
+    for (size_t i = past->num_windows; i-- > 0;)
+      if (past->windows[i].index == index && !past->windows[i].closed) {
+        past->windows[i].closed = true;
+        past->windows[i].close_ns = time_ns;
+        past->windows[i].closed_at = position;
+      }
+    return true;
+  }
+  if (past->num_windows >= MANY_WINDOWS) forget_windows(past, tail);
+  ppi_flight_window *grown = ppi_grow(past->windows, &past->windows_capacity,
+                                      past->num_windows + 1, sizeof *grown);
+  if (!grown) return false;
+  past->windows = grown;
+  grown[past->num_windows++] = (ppi_flight_window){
+      .index = index, .open_ns = time_ns, .opened_at = position};
+  return true;
+}
+
+void ppi_flight_past_clear(ppi_flight_past *past) {
+  for (size_t i = 0; i < past->num_texts; i++) {
+    ppi_free((char *)past->texts[i].key);
+    ppi_free((char *)past->texts[i].value);
+  }
+  ppi_free(past->texts);
+  for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++) {
+    for (size_t i = 0; i < past->kinds[kind].num; i++)
+      ppi_free((char *)past->kinds[kind].items[i].name);
+    ppi_free(past->kinds[kind].items);
+  }
+  for (size_t i = 0; i < past->num_replaced; i++)
+    ppi_free((char *)past->replaced[i].was.name);
+  ppi_free(past->replaced);
+  ppi_free(past->windows);
+  *past = (ppi_flight_past){0};
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A staging ring whose producer is its consumer, too. A kill at any moment
+// leaves whole blocks between tail and head: the tail moves before what it
+// freed is written over.
+#include "flight/flight_ring.h"
+
+#include <sys/mman.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "base/memory_limit.h"
+#include "log/format/log_block.h"
+#include "session/collect/spool_counts.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { MIN_BYTES = 256 * 1024, DEFAULT_BYTES = 16 * 1024 * 1024 };
+
+static bool take_spool_ring(ppi_flight_ring *ring, const ppi_staging *staging,
+                            const char *path) {
+  ppi_ring *found = staging ? ppi_staging_ring(staging) : NULL;
+  if (!found || !ppi_staging_claim(ppi_ring_blocks(found), path)) return false;
+  ring->ring = found;
+  // What a process has resident is then the same from its start on. Where the
+  // kernel is too old for this, pages come as they are used.
+  madvise(found, sizeof *found + ppi_ring_blocks(found)->size,
+          MADV_POPULATE_WRITE);
+  return true;
+}
+
+pprof_status ppi_flight_ring_open(ppi_flight_ring *ring,
+                                  const ppi_staging *staging, uint64_t bytes,
+                                  const char *path) {
+  if (!take_spool_ring(ring, staging, path)) {
+    if (bytes == 0) bytes = DEFAULT_BYTES;
+    bytes = PPI_MAX(ppi_memory_share(bytes), (uint64_t)MIN_BYTES);
+    ring->heap = ppi_alloc(bytes);
+    if (!ring->heap) return PPROF_STATUS_NO_MEMORY;
+    ring->ring = ring->heap;
+    ppi_staging_init(ring->ring + 1, bytes - sizeof *ring->ring);
+  }
+  ring->blocks = ppi_ring_blocks(ring->ring);
+  return PPROF_STATUS_OK;
+}
+
+void ppi_flight_ring_clear(ppi_flight_ring *ring) {
+  ppi_buffer_clear(&ring->backlog);
+  ppi_lane_ends_clear(&ring->kept);
+  ppi_lane_ends_clear(&ring->dropped);
+  ppi_free(ring->heap);
+  *ring = (ppi_flight_ring){0};
+}
+
+// Before the tail moves to `tail`: a kill finds the count of either tail.
+static void count_for(ppi_ring *ring, uint64_t tail, uint64_t num) {
+  bool newer = ring->counted[1].tail == ppi_ring_blocks(ring)->tail;
+  ring->counted[!newer].num_overwritten = num;
+  __atomic_store_n(&ring->counted[!newer].tail, tail, __ATOMIC_RELEASE);
+}
+
+// Lanes may still hold the block's records: they are to be found once, in the
+// count. Out of memory: twice.
+static void note_dropped(ppi_flight_ring *ring, const uint8_t *bytes,
+                         const ppi_log_header *header) {
+  if (ring->heap || ppi_lane_ends_raise_block(&ring->dropped, bytes, header) !=
+                        PPROF_STATUS_OK)
+    return;
+  ppi_spool_note_dropped(ring->dropped.items, ring->dropped.num);
+}
+
+static bool drop_oldest(ppi_flight_ring *ring, uint64_t pin) {
+  const void *bytes;
+  uint32_t len;
+  uint64_t number;
+  ppi_log_header header;
+  if (ring->blocks->tail >= pin ||
+      !ppi_staging_peek(ring->blocks, &bytes, &len, &number))
+    return false;
+  uint64_t num = ppi_ring_overwritten(ring->ring);
+  if (ppi_log_header_load(bytes, &header) && header.type == PPI_LOG_EVENTS) {
+    num += header.num_events;
+    note_dropped(ring, bytes, &header);
+  }
+  count_for(ring->ring, ppi_staging_after(ring->blocks), num);
+  ppi_staging_release(ring->blocks);
+  return true;
+}
+
+uint64_t ppi_flight_ring_oldest(const ppi_flight_ring *ring, uint64_t none) {
+  const void *bytes;
+  uint32_t len;
+  uint64_t number;
+  return ppi_staging_peek(ring->blocks, &bytes, &len, &number) ? number : none;
+}
+
+static size_t split_group(const uint8_t *bytes, size_t len,
+                          ppi_staging_block *out) {
+  size_t num = 0;
+  while (len > 0 && num < PPI_LOG_MAX_GROUP) {
+    ppi_log_header header;
+    ppi_log_header_load(bytes, &header);
+    size_t size = ppi_log_block_size(&header);
+    out[num++] = (ppi_staging_block){bytes, (uint32_t)size, header.number};
+    bytes += size;
+    len -= size;
+  }
+  return num;
+}
+
+static bool stage(ppi_flight_ring *ring, const uint8_t *blocks, size_t len,
+                  uint64_t pin) {
+  ppi_staging_block group[PPI_LOG_MAX_GROUP];
+  size_t num = split_group(blocks, len, group);
+  while (!ppi_staging_put(ring->blocks, group, num))
+    if (!drop_oldest(ring, pin)) return false;
+  for (size_t i = 0; i < num; i++) {
+    ppi_log_header header;
+    if (!ppi_log_header_load(group[i].bytes, &header) ||
+        header.type != PPI_LOG_EVENTS)
+      continue;
+    // Out of memory: more than need be counts as not kept.
+    ppi_lane_ends_raise_block(&ring->kept, group[i].bytes, &header);
+  }
+  return true;
+}
+
+pprof_status ppi_flight_ring_put(ppi_flight_ring *ring, const uint8_t *blocks,
+                                 size_t len, uint64_t pin) {
+  if (ring->backlog.len == 0 && stage(ring, blocks, len, pin))
+    return PPROF_STATUS_OK;
+  uint8_t prefix[4];
+  ppi_store32(prefix, (uint32_t)len);
+  ppi_buffer_bytes(&ring->backlog, prefix, sizeof prefix);
+  ppi_buffer_bytes(&ring->backlog, blocks, len);
+  return ring->backlog.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+void ppi_flight_ring_settle(ppi_flight_ring *ring, uint64_t pin) {
+  ppi_buffer *backlog = &ring->backlog;
+  while (ring->drained < backlog->len) {
+    const uint8_t *group = backlog->data + ring->drained;
+    size_t len = ppi_load32(group);
+    if (!stage(ring, group + 4, len, pin)) break;
+    ring->drained += 4 + len;
+  }
+  // Each byte is moved about once.
+  if (ring->drained == 0 || ring->drained < backlog->len - ring->drained)
+    return;
+  backlog->len -= ring->drained;
+  memmove(backlog->data, backlog->data + ring->drained, backlog->len);
+  ring->drained = 0;
+}
+
+bool ppi_flight_ring_has_room(const ppi_flight_ring *ring) {
+  return ring->backlog.len < ring->blocks->size;
+}
+
+bool ppi_flight_ring_next(const ppi_flight_ring *ring, uint64_t *at,
+                          const uint8_t **out_bytes, uint32_t *out_len) {
+  uint64_t tail = ring->blocks->tail;
+  uint64_t cursor = *at > tail ? *at - tail : 0;
+  const void *bytes;
+  uint64_t number;
+  if (!ppi_staging_walk(ring->blocks, &cursor, &bytes, out_len, &number))
+    return false;
+  *at = tail + cursor;
+  *out_bytes = bytes;
+  return true;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules at work: which events make one true. Fed by the flight recorder on the
+// collector's thread; what it keeps is bounded by the rules, not by the run.
+#ifndef PPI_RULE_ENGINE_H_
+#define PPI_RULE_ENGINE_H_
+
+#include "flight/rule.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_rule_engine ppi_rule_engine;
+
+// Copies the rules. NULL when out of memory.
+ppi_rule_engine *ppi_rule_engine_create(const ppi_rule *rules, size_t num);
+void ppi_rule_engine_destroy(ppi_rule_engine *engine);
+const ppi_rule *ppi_rule_engine_rule(const ppi_rule_engine *engine, size_t i);
+// Whether rule `i` met its name only as privacy makes it: its text should then
+// stay in the process.
+bool ppi_rule_engine_is_hashed(const ppi_rule_engine *engine, size_t i);
+
+// A site has a name, perhaps another than before. False when out of memory.
+bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
+                            const char *name);
+// The rules that `event` makes true, as bits.
+uint32_t ppi_rule_engine_event(ppi_rule_engine *engine,
+                               const pprof_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RULE_ENGINE_H_

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faster makers and readers of the zlib format than zlib: ISA-L's igzip and
+// libdeflate. They are looked for where the program runs, once, so that nothing
+// has to be there to build the SDK or to use it.
+#ifndef PPI_CODEC_FAST_H_
+#define PPI_CODEC_FAST_H_
+
+#include "log/format/codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The fastest of what this machine has and `limit` allows, for either way.
+ppi_codec_library ppi_fast_deflating(ppi_codec_library limit);
+ppi_codec_library ppi_fast_inflating(ppi_codec_library limit);
+
+// State of the library, which must not be zlib; NULL: no memory.
+void *ppi_fast_deflater_create(ppi_codec_library library, int level);
+void ppi_fast_deflater_destroy(ppi_codec_library library, void *deflater);
+// Answers the length, or 0 when it is more than `room`.
+size_t ppi_fast_deflate(ppi_codec_library library, void *deflater,
+                        const void *bytes, size_t len, void *out, size_t room);
+
+// Those of libdeflate.
+void *ppi_fast_inflater_create(void);
+void ppi_fast_inflater_destroy(void *inflater);
+// True when the `len` bytes are one whole stream of exactly `raw_len`.
+bool ppi_fast_inflate(void *inflater, const void *bytes, size_t len, void *out,
+                      size_t raw_len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CODEC_FAST_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a sink is told, gathered into closed blocks. The log writer hands them
+// to its staging ring, recover writes them to a file: both get the same bytes.
+#ifndef PPI_LOG_BLOCK_H_
+#define PPI_LOG_BLOCK_H_
+
+#include "base/base_impl.h"
+#include "event/event_impl.h"
+#include "log/format/codec.h"
+#include "log/format/log_encode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  PPI_LOG_MAX_EVENTS = 8192,  // gathered before a block is closed
+  PPI_LOG_MAX_GROUP = 8       // blocks put together, of three times the longest
+                              // block's bytes in all
+};
+
+// Takes one or more whole blocks. Where several come in one call, the sequence
+// numbers of their runs are true only when all of them are kept.
+typedef pprof_status (*ppi_log_put)(void *user, const uint8_t *blocks,
+                                    size_t len);
+
+typedef struct ppi_log_assembler {
+  ppi_log_put put;
+  void *user;
+  size_t raw_limit, max_runs;
+  uint64_t next_number;
+  ppi_codec *codec;
+  ppi_buffer out;  // closed blocks not yet put
+  size_t num_out;
+  bool hold;               // collect in `out`
+  bool join;               // the same, until ppi_log_assembler_release
+  ppi_buffer definitions;  // of the next definitions block
+  uint32_t most_id[PPROF_DEFINITION_ATTRIBUTES + 1];  // by kind, + 1
+  ppi_buffer payload;
+  ppi_run_encoder **runs;  // the first num_runs are of the open block
+  size_t num_runs, num_encoders, runs_capacity;
+  ppi_log_run *table;
+  size_t table_capacity;
+  size_t raw;  // what the open block's payload takes at most
+  uint32_t num_events;
+  uint64_t min_start_ns, max_end_ns;
+} ppi_log_assembler;
+
+// `block_limit`: no block gets longer than this; at least 16 KiB, 0 for the
+// format's own limit.
+pprof_status ppi_log_assembler_init(ppi_log_assembler *assembler,
+                                    ppi_log_put put, void *user,
+                                    size_t block_limit, uint64_t first_number);
+void ppi_log_assembler_clear(ppi_log_assembler *assembler);
+size_t ppi_log_assembler_max_block(const ppi_log_assembler *assembler);
+
+// The sink's callbacks. Each but define and events closes what is gathered.
+pprof_status ppi_log_assembler_info(ppi_log_assembler *assembler,
+                                    const pprof_run_info *info);
+pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
+                                      const pprof_definition *definition);
+pprof_status ppi_log_assembler_events(ppi_log_assembler *assembler,
+                                      const pprof_batch *batch);
+pprof_status ppi_log_assembler_checkpoint(ppi_log_assembler *assembler,
+                                          const pprof_checkpoint *checkpoint);
+pprof_status ppi_log_assembler_window(ppi_log_assembler *assembler,
+                                      uint32_t index, bool opens,
+                                      uint64_t time_ns);
+pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
+                                      const pprof_totals *totals);
+// The payload of a block of contents; see log_contents.h.
+pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
+                                        const ppi_buffer *payload);
+pprof_status ppi_log_assembler_flush(ppi_log_assembler *assembler);
+// Blocks closed between the two are put together, as far as a group goes.
+void ppi_log_assembler_join(ppi_log_assembler *assembler);
+pprof_status ppi_log_assembler_release(ppi_log_assembler *assembler);
+
+// Tags of a totals payload; see docs/log-format.md.
+enum { PPI_TOTALS_KEY = 1, PPI_TOTALS_ITEM = 2, PPI_TOTALS_NOTE = 3 };
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_BLOCK_H_

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a run that encoder and decoder keep alike.
+#include "log/format/log_model.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void ppi_log_model_reset(ppi_log_model *model) {
+  ppi_log_model kept = *model;
+  memset(model, 0, sizeof *model);
+  model->shapes = kept.shapes;
+  model->shapes_capacity = kept.shapes_capacity;
+  model->levels = kept.levels;
+  model->levels_capacity = kept.levels_capacity;
+}
+
+void ppi_log_model_clear(ppi_log_model *model) {
+  ppi_free(model->shapes);
+  ppi_free(model->levels);
+  memset(model, 0, sizeof *model);
+}
+
+uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape) {
+  void *grown = ppi_grow(model->shapes, &model->shapes_capacity,
+                         model->num_shapes + 1, sizeof *model->shapes);
+  if (!grown) return UINT32_MAX;
+  model->shapes = grown;
+  model->shapes[model->num_shapes] = *shape;
+  return (uint32_t)model->num_shapes++;
+}
+
+bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth) {
+  void *grown = ppi_grow(model->levels, &model->levels_capacity,
+                         (size_t)depth + 1, sizeof *model->levels);
+  if (!grown) return false;
+  model->levels = grown;
+  while (model->num_levels <= depth)
+    model->levels[model->num_levels++].used = false;
+  return true;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What encoder and decoder of a run both know after the records so far: the
+// shapes seen, the guess which comes next, the open nesting and the values that
+// differences refer to. One object per run.
+#ifndef PPI_LOG_MODEL_H_
+#define PPI_LOG_MODEL_H_
+
+#include "log/format/log_format.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A run's payload: a varint mask of the columns that are not empty, the varint
+// length of each of those, their bytes.
+typedef enum ppi_log_column {
+  PPI_COLUMN_TOKENS,        // hits of the guess, then the shape that missed
+  PPI_COLUMN_SHAPES,        // shapes as they first appear
+  PPI_COLUMN_GAP,           // nested leaf: from the end before it to its start
+  PPI_COLUMN_DURATION,      // nested leaf
+  PPI_COLUMN_LEAD,          // nested parent: from its start to its first child
+  PPI_COLUMN_TRAIL,         // nested parent: from its last child to its end
+  PPI_COLUMN_START,         // plain: zigzag from where it follows
+  PPI_COLUMN_SPAN,          // plain: zigzag from its start to its end
+  PPI_COLUMN_DEVICE_START,  // zigzag from the device end that it follows
+  PPI_COLUMN_DEVICE_SPAN,   // zigzag
+  PPI_COLUMN_DEVICE_ERROR,  // zigzag from the one before it
+  PPI_COLUMN_FLOWS,         // number, then zigzags from the flow before it
+  PPI_COLUMN_WORK,          // four amounts
+  PPI_COLUMN_VALUE,
+  PPI_COLUMN_ATTRIBUTES,  // zigzag from the id before it
+  PPI_COLUMN_CPU,         // what is known, then as much of it
+  PPI_NUM_COLUMNS
+} ppi_log_column;
+
+enum {
+  PPI_FORM_NESTED = 1,
+  PPI_FORM_DEVICE = 2,
+  PPI_FORM_SAME_FLOWS = 4,
+  PPI_FORM_NEW_FLOWS = 8,
+  PPI_FORM_WORK = 16,
+  PPI_FORM_VALUE = 32,
+  PPI_FORM_ATTRIBUTES = 64,
+  PPI_FORM_CPU = 128,
+  PPI_FORM_STREAM = 256,  // times follow those of the stream; without: of the
+                          // record before. No part in nesting
+  PPI_FORM_ALL = 511
+};
+
+// All of a record that takes few values. Equal shapes share one token.
+typedef struct ppi_shape {
+  uint32_t form, kind, flags, site, depth, lane, stream, window;
+} ppi_shape;
+
+// What is known of CPU use is nothing, the times, or all.
+#define PPI_LOG_KNOWN_CPU(known)                                               \
+  ((known)&PPROF_CPU_TIMES ? (known) & (PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE) \
+                           : 0u)
+
+// Deeper ranges are coded plainly. The record path keeps 512.
+#define PPI_LOG_MAX_DEPTH 1024u
+#define PPI_LOG_GUESSES 1024u
+// Streams share what follows, some of many.
+#define PPI_LOG_STREAMS 64u
+
+typedef struct ppi_level {
+  uint64_t first_start, last_end;
+  bool used;
+} ppi_level;
+
+typedef struct ppi_log_model {
+  ppi_shape *shapes;
+  size_t num_shapes, shapes_capacity;
+  uint16_t guesses[PPI_LOG_GUESSES];  // token + 1, by the two before
+  // levels[d]: the finished ranges of depth d that wait for their parent.
+  ppi_level *levels;
+  size_t num_levels, levels_capacity;
+  uint64_t end;    // of the last nested range
+  uint64_t start;  // of the last record
+  uint64_t device_end, device_error, flow, value, work[4], attributes;
+  // Of the last records in PPI_FORM_STREAM, by stream.
+  uint64_t stream_ends[PPI_LOG_STREAMS], stream_device_ends[PPI_LOG_STREAMS];
+} ppi_log_model;
+
+void ppi_log_model_reset(ppi_log_model *model);  // keeps its memory
+void ppi_log_model_clear(ppi_log_model *model);  // frees it
+
+// The place of the guess for the next record, by the two tokens before it, each
+// plus one.
+static inline uint16_t *ppi_log_model_guess(ppi_log_model *model,
+                                            uint32_t before_last,
+                                            uint32_t last) {
+  return &model->guesses[(before_last * 37u + last) % PPI_LOG_GUESSES];
+}
+// Answers the token, or UINT32_MAX when out of memory.
+uint32_t ppi_log_model_add_shape(ppi_log_model *model, const ppi_shape *shape);
+
+// The children of a range of `depth` ending next, or NULL: it is a leaf.
+static inline const ppi_level *ppi_log_model_children(
+    const ppi_log_model *model, uint32_t depth) {
+  size_t below = (size_t)depth + 1;
+  return below < model->num_levels && model->levels[below].used
+             ? &model->levels[below]
+             : NULL;
+}
+// Adds unused levels up to `depth`. False when out of memory.
+bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth);
+// A nested range has ended. False when out of memory.
+static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
+                                      uint64_t start, uint64_t end) {
+  if (depth >= model->num_levels && !ppi_log_model_deepen(model, depth))
+    return false;
+  // Whatever lies deeper has found its parent, or lost it.
+  model->num_levels = (size_t)depth + 1;
+  ppi_level *level = &model->levels[depth];
+  if (!level->used) {
+    level->first_start = start;
+    level->used = true;
+  }
+  level->last_end = end;
+  model->end = end;
+  return true;
+}
+
+// Where the times of a plain record follow. What no stream is told of stands
+// behind the nested ranges, too.
+static inline uint64_t ppi_log_model_follows(const ppi_log_model *model,
+                                             const ppi_shape *shape) {
+  if (!(shape->form & PPI_FORM_STREAM)) return model->start;
+  uint64_t end = model->stream_ends[shape->stream % PPI_LOG_STREAMS];
+  if (shape->stream == 0 && model->end > end) end = model->end;
+  return end ? end : model->start;
+}
+static inline uint64_t ppi_log_model_device_follows(const ppi_log_model *model,
+                                                    const ppi_shape *shape) {
+  uint64_t end =
+      shape->form & PPI_FORM_STREAM
+          ? model->stream_device_ends[shape->stream % PPI_LOG_STREAMS]
+          : 0;
+  return end ? end : model->device_end;
+}
+
+// What is noted of a plain record, and of one with device times.
+static inline void ppi_log_model_note(ppi_log_model *model,
+                                      const ppi_shape *shape,
+                                      const pprof_event *event) {
+  if (shape->form & PPI_FORM_STREAM)
+    model->stream_ends[shape->stream % PPI_LOG_STREAMS] = event->end_ns;
+}
+static inline void ppi_log_model_note_device(ppi_log_model *model,
+                                             const ppi_shape *shape,
+                                             const pprof_event *event) {
+  model->device_end = event->device_end_ns;
+  model->device_error = event->device_error_ns;
+  if (shape->form & PPI_FORM_STREAM)
+    model->stream_device_ends[shape->stream % PPI_LOG_STREAMS] =
+        event->device_end_ns;
+}
+
+// Doubles are coded by their bits: XOR with the one before, the bytes reversed
+// so that the many zeroes of a round number come first.
+static inline uint64_t ppi_double_bits(double value) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+static inline double ppi_bits_double(uint64_t bits) {
+  double value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_MODEL_H_

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Payloads to sink calls. Nothing in them is trusted: the checksum speaks of
+// accidents, not of who wrote the file.
+#include "log/format/log_payload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "log/format/log_block.h"
+
+// A hostile file must not make us hold more.
+enum { MAX_PIECES = 1024, MAX_OPEN = 1 << 20 };
+
+pprof_status ppi_log_payload_init(ppi_log_payload *payload) {
+  memset(payload, 0, sizeof *payload);
+  payload->raw = ppi_alloc(PPI_LOG_MAX_RAW);
+  return payload->raw ? ppi_codec_create(1, &payload->codec)
+                      : PPROF_STATUS_NO_MEMORY;
+}
+
+static void clear_info(ppi_log_payload *payload) {
+  for (size_t i = 0; i < payload->num_texts; i++) {
+    ppi_free((void *)(uintptr_t)payload->texts[i].key);
+    ppi_free((void *)(uintptr_t)payload->texts[i].value);
+  }
+  payload->num_texts = 0;
+}
+
+static void clear_totals(ppi_log_payload *payload) {
+  for (size_t i = 0; i < payload->num_notes; i++) {
+    ppi_free((void *)(uintptr_t)payload->notes[i].key);
+    ppi_free((void *)(uintptr_t)payload->notes[i].value);
+  }
+  payload->num_notes = payload->num_items = payload->num_keys = 0;
+}
+
+static void clear_open(ppi_log_payload *payload) {
+  for (size_t i = 0; i < payload->num_copies; i++) ppi_free(payload->copies[i]);
+  payload->num_open = payload->num_copies = 0;
+}
+
+void ppi_log_payload_reset(ppi_log_payload *payload) {
+  clear_info(payload);
+  clear_totals(payload);
+  clear_open(payload);
+  payload->open_type = 0;
+}
+
+void ppi_log_payload_clear(ppi_log_payload *payload) {
+  ppi_log_payload_reset(payload);
+  ppi_codec_destroy(payload->codec);
+  ppi_run_decoder_clear(&payload->decoder);
+  ppi_free(payload->raw);
+  ppi_free(payload->name);
+  ppi_free(payload->texts);
+  ppi_free(payload->items);
+  ppi_free(payload->notes);
+  ppi_free(payload->keys);
+  ppi_free(payload->open);
+  ppi_free(payload->copies);
+  memset(payload, 0, sizeof *payload);
+}
+
+static bool runs_add_up(const ppi_log_block *block) {
+  uint64_t len = 0, num_events = 0;
+  for (uint32_t i = 0; i < block->header.num_runs; i++) {
+    const ppi_log_run *run = &block->runs[i];
+    len += run->payload_len;
+    num_events += run->num_events;
+    if (run->first_seq > run->end_seq) return false;
+  }
+  return len == block->header.raw_len && num_events == block->header.num_events;
+}
+
+pprof_status ppi_log_payload_open(ppi_log_payload *payload,
+                                  const ppi_log_block *block) {
+  const ppi_log_header *header = &block->header;
+  if (!block->ok) return PPROF_STATUS_CORRUPT;
+  bool has_runs =
+      header->type == PPI_LOG_EVENTS || header->type == PPI_LOG_CHECKPOINT;
+  if (has_runs && !runs_add_up(block)) return PPROF_STATUS_CORRUPT;
+  return ppi_codec_inflate(payload->codec, header->codec, block->stored,
+                           header->stored_len, payload->raw, header->raw_len);
+}
+
+pprof_status ppi_log_payload_define(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    pprof_sink *sink) {
+  ppi_cursor cursor = ppi_cursor_of(payload->raw, block->header.raw_len);
+  while (ppi_cursor_left(&cursor) > 0) {
+    pprof_definition definition = {0};
+    size_t len;
+    definition.kind = (pprof_definition_kind)ppi_cursor_u32(&cursor);
+    definition.id = ppi_cursor_u32(&cursor);
+    definition.parent = ppi_cursor_u32(&cursor);
+    definition.color = ppi_cursor_u32(&cursor);
+    definition.number = ppi_cursor_varint(&cursor);
+    const char *name = ppi_cursor_text(&cursor, &len);
+    if (cursor.failed) return PPROF_STATUS_CORRUPT;
+    void *grown = ppi_grow(payload->name, &payload->name_capacity, len + 1, 1);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    payload->name = grown;
+    memcpy(payload->name, name, len);
+    payload->name[len] = '\0';
+    definition.name = payload->name;
+    pprof_status status = PPI_SINK_CALL(sink, define, &definition);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_log_payload_events(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    pprof_sink *sink) {
+  const uint8_t *at = payload->raw;
+  for (uint32_t i = 0; i < block->header.num_runs; i++) {
+    const ppi_log_run *run = &block->runs[i];
+    pprof_status status = ppi_run_decode(&payload->decoder, run, at);
+    if (status != PPROF_STATUS_OK) return status;
+    at += run->payload_len;
+    pprof_batch batch = {.size = sizeof batch,
+                         .stride = sizeof(pprof_event),
+                         .events = payload->decoder.events,
+                         .num_events = run->num_events,
+                         .first_seq = run->first_seq,
+                         .end_seq = run->end_seq,
+                         .lane = run->lane};
+    status = PPI_SINK_CALL(sink, events, &batch);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_log_payload_window(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    uint32_t *out_index, bool *out_opens,
+                                    uint64_t *out_time_ns) {
+  ppi_cursor cursor = ppi_cursor_of(payload->raw, block->header.raw_len);
+  *out_index = ppi_cursor_u32(&cursor);
+  uint32_t opens = ppi_cursor_u32(&cursor);
+  *out_opens = opens != 0;
+  *out_time_ns = ppi_cursor_varint(&cursor);
+  return cursor.failed || opens > 1 || ppi_cursor_left(&cursor) > 0
+             ? PPROF_STATUS_CORRUPT
+             : PPROF_STATUS_OK;
+}
+
+static char *copy_text(const char *text, size_t len) {
+  char *copy = ppi_alloc(len + 1);
+  if (copy && len > 0) memcpy(copy, text, len);
+  return copy;
+}
+
+static pprof_status add_text(ppi_text **texts, size_t *num, size_t *capacity,
+                             ppi_cursor *cursor) {
+  size_t key_len, value_len;
+  const char *key = ppi_cursor_text(cursor, &key_len);
+  const char *value = ppi_cursor_text(cursor, &value_len);
+  if (cursor->failed) return PPROF_STATUS_CORRUPT;
+  void *grown = ppi_grow(*texts, capacity, *num + 1, sizeof **texts);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  *texts = grown;
+  ppi_text text = {copy_text(key, key_len), copy_text(value, value_len)};
+  if (!text.key || !text.value) {
+    ppi_free((void *)(uintptr_t)text.key);
+    ppi_free((void *)(uintptr_t)text.value);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  (*texts)[(*num)++] = text;
+  return PPROF_STATUS_OK;
+}
+
+// The same key again goes on with the value.
+static pprof_status join_last_text(ppi_log_payload *payload) {
+  size_t num = payload->num_texts;
+  if (num < 2) return PPROF_STATUS_OK;
+  ppi_text *before = &payload->texts[num - 2], *last = before + 1;
+  if (strcmp(before->key, last->key) != 0) return PPROF_STATUS_OK;
+  size_t len = strlen(before->value), more = strlen(last->value);
+  char *joined = ppi_realloc((void *)(uintptr_t)before->value, len + more + 1);
+  if (!joined) return PPROF_STATUS_NO_MEMORY;
+  memcpy(joined + len, last->value, more + 1);
+  before->value = joined;
+  ppi_free((void *)(uintptr_t)last->key);
+  ppi_free((void *)(uintptr_t)last->value);
+  payload->num_texts--;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_info(ppi_log_payload *payload, ppi_cursor cursor) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (status == PPROF_STATUS_OK && ppi_cursor_left(&cursor) > 0) {
+    status = add_text(&payload->texts, &payload->num_texts,
+                      &payload->texts_capacity, &cursor);
+    if (status == PPROF_STATUS_OK) status = join_last_text(payload);
+  }
+  return status;
+}
+
+static uint32_t find_key(const char *name, size_t len) {
+  uint32_t key = 0;
+  for (; key < PPI_NUM_TOTALS; key++) {
+    const char *known = ppi_total_name((ppi_total_key)key);
+    if (strlen(known) == len && memcmp(known, name, len) == 0) break;
+  }
+  return key;
+}
+
+static pprof_status read_key(ppi_log_payload *payload, ppi_cursor *cursor) {
+  size_t len;
+  const char *name = ppi_cursor_text(cursor, &len);
+  if (cursor->failed) return PPROF_STATUS_CORRUPT;
+  void *grown = ppi_grow(payload->keys, &payload->keys_capacity,
+                         payload->num_keys + 1, sizeof *payload->keys);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  payload->keys = grown;
+  payload->keys[payload->num_keys++] = find_key(name, len);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_item(ppi_log_payload *payload, ppi_cursor *cursor) {
+  uint32_t lane = ppi_cursor_u32(cursor) - 1;
+  uint32_t key = ppi_cursor_u32(cursor);
+  uint64_t value = ppi_cursor_varint(cursor);
+  if (cursor->failed || key >= payload->num_keys) return PPROF_STATUS_CORRUPT;
+  if (payload->keys[key] == PPI_NUM_TOTALS) return PPROF_STATUS_OK;
+  void *grown = ppi_grow(payload->items, &payload->items_capacity,
+                         payload->num_items + 1, sizeof *payload->items);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  payload->items = grown;
+  payload->items[payload->num_items++] =
+      (ppi_total){lane, payload->keys[key], value};
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status read_totals(ppi_log_payload *payload, ppi_cursor cursor) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (status == PPROF_STATUS_OK && ppi_cursor_left(&cursor) > 0) {
+    switch (ppi_cursor_varint(&cursor)) {
+      case PPI_TOTALS_KEY:
+        status = read_key(payload, &cursor);
+        break;
+      case PPI_TOTALS_ITEM:
+        status = read_item(payload, &cursor);
+        break;
+      case PPI_TOTALS_NOTE:
+        status = add_text(&payload->notes, &payload->num_notes,
+                          &payload->notes_capacity, &cursor);
+        break;
+      default:
+        return PPROF_STATUS_CORRUPT;
+    }
+  }
+  return status;
+}
+
+// The decoder's arrays become ours: the next block would overwrite them.
+static bool keep_copy(ppi_log_payload *payload, void **array,
+                      size_t *capacity) {
+  if (!*array) return true;
+  void *grown = ppi_grow(payload->copies, &payload->copies_capacity,
+                         payload->num_copies + 1, sizeof *payload->copies);
+  if (!grown) return false;
+  payload->copies = grown;
+  payload->copies[payload->num_copies++] = *array;
+  *array = NULL;
+  *capacity = 0;
+  return true;
+}
+
+static pprof_status read_open(ppi_log_payload *payload,
+                              const ppi_log_block *block) {
+  const uint8_t *at = payload->raw;
+  ppi_run_decoder *decoder = &payload->decoder;
+  for (uint32_t i = 0; i < block->header.num_runs; i++) {
+    const ppi_log_run *run = &block->runs[i];
+    pprof_status status = ppi_run_decode(decoder, run, at);
+    if (status != PPROF_STATUS_OK) return status;
+    at += run->payload_len;
+    size_t num = payload->num_open + run->num_events;
+    if (num > MAX_OPEN) return PPROF_STATUS_CORRUPT;
+    void *grown = ppi_grow(payload->open, &payload->open_capacity, num,
+                           sizeof *payload->open);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    payload->open = grown;
+    memcpy(payload->open + payload->num_open, decoder->events,
+           run->num_events * sizeof *payload->open);
+    payload->num_open = num;
+    if (!keep_copy(payload, (void **)&decoder->flows,
+                   &decoder->flows_capacity) ||
+        !keep_copy(payload, (void **)&decoder->work, &decoder->work_capacity) ||
+        !keep_copy(payload, (void **)&decoder->cpu, &decoder->cpu_capacity))
+      return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void begin_pieces(ppi_log_payload *payload, uint8_t type) {
+  payload->num_pieces = 0;
+  if (type == PPI_LOG_INFO) clear_info(payload);
+  if (type == PPI_LOG_TOTALS) clear_totals(payload);
+  if (type == PPI_LOG_CHECKPOINT) clear_open(payload);
+}
+
+static int compare_items(const void *a, const void *b) {
+  const ppi_total *left = a, *right = b;
+  if (left->lane != right->lane) return left->lane < right->lane ? -1 : 1;
+  if (left->key != right->key) return left->key < right->key ? -1 : 1;
+  return 0;
+}
+
+static pprof_status read_piece(ppi_log_payload *payload,
+                               const ppi_log_block *block) {
+  ppi_cursor cursor = ppi_cursor_of(payload->raw, block->header.raw_len);
+  if (block->header.type == PPI_LOG_INFO) return read_info(payload, cursor);
+  if (block->header.type == PPI_LOG_TOTALS) return read_totals(payload, cursor);
+  return read_open(payload, block);
+}
+
+pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
+                                   const ppi_log_block *block,
+                                   bool *out_whole) {
+  const ppi_log_header *header = &block->header;
+  *out_whole = false;
+  bool goes_on = payload->open_type == header->type &&
+                 payload->next_number == header->number &&
+                 payload->num_pieces < MAX_PIECES;
+  payload->open_type = 0;
+  if (!(header->flags & PPI_LOG_CONTINUES))
+    begin_pieces(payload, header->type);
+  else if (!goes_on)
+    return PPROF_STATUS_OK;  // its beginning is lost
+  pprof_status status = read_piece(payload, block);
+  if (status != PPROF_STATUS_OK) return status;
+  payload->num_pieces++;
+  if (header->flags & PPI_LOG_MORE) {
+    payload->open_type = header->type;
+    payload->next_number = header->number + 1;
+    return PPROF_STATUS_OK;
+  }
+  if (header->type == PPI_LOG_TOTALS && payload->num_items > 1)
+    qsort(payload->items, payload->num_items, sizeof *payload->items,
+          compare_items);
+  *out_whole = true;
+  return PPROF_STATUS_OK;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Block payloads back to what a sink is told: shared by reader and recover.
+#ifndef PPI_LOG_PAYLOAD_H_
+#define PPI_LOG_PAYLOAD_H_
+
+#include "event/event_impl.h"
+#include "log/format/codec.h"
+#include "log/format/log_encode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Collects run info, totals and checkpoints, which may span blocks, and
+// decodes the rest block by block.
+// Callbacks beyond the sink's size count as NULL.
+#define PPI_SINK_HAS(sink, callback)                                  \
+  ((sink)->size >= offsetof(pprof_sink, callback) + sizeof(void *) && \
+   (sink)->callback)
+#define PPI_SINK_CALL(sink, callback, ...)                              \
+  (PPI_SINK_HAS(sink, callback) ? (sink)->callback((sink), __VA_ARGS__) \
+                                : PPROF_STATUS_OK)
+
+typedef struct ppi_log_payload {
+  ppi_codec *codec;
+  uint8_t *raw;  // PPI_LOG_MAX_RAW
+  ppi_run_decoder decoder;
+  char *name;  // of a definition
+  size_t name_capacity;
+  // Run info.
+  ppi_text *texts;
+  size_t num_texts, texts_capacity;
+  // Totals; `keys` maps the log's numbers to ours, PPI_NUM_TOTALS: unknown.
+  ppi_total *items;
+  size_t num_items, items_capacity;
+  ppi_text *notes;
+  size_t num_notes, notes_capacity;
+  uint32_t *keys;
+  size_t num_keys, keys_capacity;
+  // A checkpoint's open ranges; flows and work are copies.
+  pprof_event *open;
+  size_t num_open, open_capacity;
+  void **copies;
+  size_t num_copies, copies_capacity;
+  // Pieces: what the next block must be to go on.
+  uint8_t open_type;
+  uint64_t next_number;
+  size_t num_pieces;
+} ppi_log_payload;
+
+pprof_status ppi_log_payload_init(ppi_log_payload *payload);
+void ppi_log_payload_reset(ppi_log_payload *payload);  // for another run
+void ppi_log_payload_clear(ppi_log_payload *payload);
+
+// Inflates and checks a block. All of these answer CORRUPT when the bytes are
+// not what the type says, UNSUPPORTED for a codec we do not know, NO_MEMORY.
+pprof_status ppi_log_payload_open(ppi_log_payload *payload,
+                                  const ppi_log_block *block);
+// Then, by type. `sink` gets the calls; its status is answered.
+pprof_status ppi_log_payload_define(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    pprof_sink *sink);
+// Delivers a batch per run.
+pprof_status ppi_log_payload_events(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    pprof_sink *sink);
+pprof_status ppi_log_payload_window(ppi_log_payload *payload,
+                                    const ppi_log_block *block,
+                                    uint32_t *out_index, bool *out_opens,
+                                    uint64_t *out_time_ns);
+// A piece of run info, totals or a checkpoint; *out_whole: it was the last, and
+// all before it were there.
+pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
+                                   const ppi_log_block *block, bool *out_whole);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_PAYLOAD_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dump of a process that died: what its flight recorder's ring held, and
+// the records that no block has. Called by recover.
+#ifndef PPI_FLIGHT_RECOVER_H_
+#define PPI_FLIGHT_RECOVER_H_
+
+#include "log/recover/log_recover.h"
+#include "recover/salvage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a dump that recover makes says of itself begins with this.
+#define PPI_FLIGHT_DEATH "a part of the run, before its process died at "
+
+typedef struct ppi_flight_recovery {
+  uint64_t num_blocks, num_records;
+  bool already_whole;  // an earlier recover had made it
+  char path[PPI_RECOVER_PATH_MAX];
+} ppi_flight_recovery;
+
+// Makes the dump at `path`, or beside what has that name. The spool must have a
+// ring (ppi_salvage_ring).
+//
+// Errors: IO, NO_MEMORY.
+pprof_status ppi_flight_recover(ppi_salvage *salvage, const char *path,
+                                ppi_flight_recovery *out, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FLIGHT_RECOVER_H_

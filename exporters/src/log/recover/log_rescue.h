@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The content of a recovered log: copies whole blocks, salvages records above
+// them, adds totals. log_recover decides about files and names.
+#ifndef PPI_LOG_RESCUE_H_
+#define PPI_LOG_RESCUE_H_
+
+#include "event/tally.h"
+#include "log/format/lane_ends.h"
+#include "log/format/log_block.h"
+#include "log/format/log_payload.h"
+#include "log/recover/log_recover.h"
+#include "recover/salvage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_rescue_window {
+  uint32_t index;
+  bool opened, closed;
+} ppi_rescue_window;
+
+typedef struct ppi_rescue {
+  pprof_sink tally_sink;    // of blocks that are copied
+  pprof_sink salvage_sink;  // of records that are not in them
+  int fd;                   // written from its start
+  int io_error;
+  ppi_log_payload payload;
+  ppi_log_assembler assembler;
+  bool assembling;
+  ppi_tally tally;
+  ppi_lane_ends ends;  // below it, records are in copied blocks
+  ppi_rescue_window *windows;
+  size_t num_windows, windows_capacity;
+  uint64_t next_number, last_time_ns;
+  bool has_info, complete;
+  uint32_t segment;  // of the run, from its info; 0: all of it
+  ppi_recover_result *result;
+} ppi_rescue;
+
+// The bytes of a staging ring's entry as a block, when they are one. `runs` has
+// room for PPI_LOG_MAX_RUNS and is the block's.
+bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
+                          ppi_log_block *out);
+
+pprof_status ppi_rescue_begin(ppi_rescue *rescue, int fd, const char *uuid,
+                              ppi_recover_result *result);
+pprof_status ppi_rescue_copy_file(ppi_rescue *rescue, const char *path,
+                                  pprof_error *error);
+// From *cursor on, 0 at first, up to a block that begins another segment:
+// *out_next is then its number, else 0.
+pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
+                                    const ppi_staging *staging,
+                                    uint64_t *cursor, uint32_t *out_next);
+// A further segment of the run, into another file or behind the first.
+pprof_status ppi_rescue_begin_segment(ppi_rescue *rescue, int fd,
+                                      const char *uuid);
+// Records and totals; nothing when the copied blocks end in totals. `salvage`
+// may be NULL, `info` is written when no block had it.
+pprof_status ppi_rescue_finish(ppi_rescue *rescue, ppi_salvage *salvage,
+                               const pprof_run_info *info);
+void ppi_rescue_clear(ppi_rescue *rescue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_RESCUE_H_

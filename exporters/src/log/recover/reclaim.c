@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread, which may be killed at any time: what it does to a spool recover
+// does, or it is one unlink. Two processes' threads meet at recover's claim.
+#include "log/recover/reclaim.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/descriptor.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "log/recover/log_recover.h"
+#include "log/recover/log_rescue.h"
+#include "log/write/log_io.h"
+#include "recover/salvage.h"
+#include "spool/spool.h"
+#include "spool/spool_folders.h"
+
+enum {
+  MOST_SPOOLS = 4096,  // of a folder; the others' turn is at another start
+  CALM_WAIT_MS = 100,
+  UNUSED_S = 60,  // a file that is being made is not taken for a leftover
+  NICE = 10       // low; but who waits for what it holds is not to wait long
+};
+
+typedef struct leftover {
+  char *path;
+  struct timespec changed;
+  uint64_t bytes;
+} leftover;
+
+typedef struct reclaim_counts {
+  uint64_t num_recovered, num_removed, num_given_up, num_left;
+  uint64_t bytes, records, num_unread;  // of those given up
+} reclaim_counts;
+
+struct ppi_reclaim {
+  pthread_mutex_t mutex;  // guards the next two lines
+  pthread_cond_t progress;
+  bool stop, calm, ended, abandoned, is_news;
+  char text[256];
+  // The thread's own from its start on.
+  pthread_t thread;
+  bool own_table;
+  ppi_reclaim_options options;
+  char folders[2][PATH_MAX];
+  size_t num_folders;
+  leftover *spools;
+  size_t num, capacity;
+  uint64_t bytes, bound;  // what the folder's spools take, and may
+  reclaim_counts counts;
+};
+
+// ---- which there are ----
+
+// Calls `look` until it answers false.
+static void look_into(const char *folder,
+                      bool (*look)(const char *path, void *), void *user) {
+  char path[PATH_MAX];
+  DIR *entries = ppi_fd_opendir(folder);
+  const struct dirent *entry = NULL;
+  bool more = entries != NULL;
+  while (more && (entry = readdir(entries))) {
+    if (!ppi_spool_is_name(entry->d_name)) continue;
+    int len = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    if (len > 0 && (size_t)len < sizeof path) more = look(path, user);
+  }
+  if (entries) closedir(entries);
+}
+
+// By the name alone. Another copy of the library may have a session in this
+// process: to open its spool here, and close it, would end its lock.
+static bool is_not_another(const char *path, void *user) {
+  bool *found = user;
+  *found = !ppi_salvage_is_in_use(path);
+  return !*found;
+}
+
+static bool is_any_there(const ppi_reclaim *self) {
+  bool found = false;
+  for (size_t i = 0; i < self->num_folders && !found; i++)
+    look_into(self->folders[i], is_not_another, &found);
+  return found;
+}
+
+// Without a table of descriptors of one's own: whether the process has the file
+// open.
+static bool is_open_here(const char *path) {
+  struct stat file, open_one;
+  bool found = false;
+  char name[64];
+  DIR *entries =
+      stat(path, &file) == 0 ? ppi_fd_opendir("/proc/self/fd") : NULL;
+  if (!entries) return true;
+  for (const struct dirent *entry = readdir(entries); entry && !found;
+       entry = readdir(entries)) {
+    snprintf(name, sizeof name, "/proc/self/fd/%.16s", entry->d_name);
+    found = stat(name, &open_one) == 0 && open_one.st_dev == file.st_dev &&
+            open_one.st_ino == file.st_ino;
+  }
+  closedir(entries);
+  return found;
+}
+
+static bool is_stopped(ppi_reclaim *self) {
+  pthread_mutex_lock(&self->mutex);
+  bool stop = self->stop;
+  pthread_mutex_unlock(&self->mutex);
+  return stop;
+}
+
+static void remove_unused(ppi_reclaim *self, const char *path) {
+  struct stat stat;
+  if (lstat(path, &stat) == 0 && stat.st_mtime + UNUSED_S < time(NULL) &&
+      unlink(path) == 0)
+    self->counts.num_removed++;
+}
+
+static bool add(const char *path, void *user) {
+  ppi_reclaim *self = user;
+  struct stat stat;
+  uint64_t most = PPI_MAX(self->options.limit_bytes,
+                          PPI_SPOOL_MIN_CHUNKS * (uint64_t)PPI_CHUNK_SIZE);
+  if (!self->own_table && is_open_here(path)) return !is_stopped(self);
+  if (ppi_salvage_is_unused(path)) {
+    remove_unused(self, path);
+  } else if (ppi_salvage_is_left(path, &stat) &&
+             (uint64_t)stat.st_blocks * 512 <= most) {
+    leftover *grown = ppi_grow(self->spools, &self->capacity, self->num + 1,
+                               sizeof *self->spools);
+    if (grown) self->spools = grown;
+    char *copy = grown ? ppi_strdup(path) : NULL;
+    if (!copy) return false;
+    uint64_t bytes = (uint64_t)stat.st_blocks * 512;
+    self->spools[self->num++] = (leftover){copy, stat.st_mtim, bytes};
+    self->bytes += bytes;
+  }
+  return self->num < MOST_SPOOLS && !is_stopped(self);
+}
+
+static int by_age(const void *left, const void *right) {
+  const struct timespec *a = &((const leftover *)left)->changed;
+  const struct timespec *b = &((const leftover *)right)->changed;
+  if (a->tv_sec != b->tv_sec) return a->tv_sec < b->tv_sec ? -1 : 1;
+  return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static void clear_list(ppi_reclaim *self) {
+  for (size_t i = 0; i < self->num; i++) ppi_free(self->spools[i].path);
+  ppi_free(self->spools);
+  self->spools = NULL;
+  self->num = self->capacity = 0;
+  self->bytes = 0;
+}
+
+// ---- what becomes of one ----
+
+static uint64_t num_recorded(const ppi_tally *tally) {
+  uint64_t num = 0;
+  for (size_t i = 0; i < tally->num_lanes; i++)
+    num += tally->lanes[i][PPI_TOTAL_RECORDED];
+  return num;
+}
+
+// Recovers into nowhere. Without a log, what a flight recorder's ring has.
+static pprof_status count_into(int fd, ppi_salvage *salvage, uint64_t *out) {
+  ppi_rescue rescue;
+  ppi_recover_result ignored;
+  uint64_t cursor = 0;
+  uint32_t next = 0;
+  memset(&ignored, 0, sizeof ignored);
+  const ppi_ring *ring = ppi_salvage_ring(salvage);
+  const ppi_staging *staging = ppi_salvage_staging(salvage);
+  if (!staging && ring) staging = ppi_ring_blocks(ring);
+  pprof_status status = ppi_rescue_begin(&rescue, fd, "", &ignored);
+  do {
+    next = 0;
+    if (status == PPROF_STATUS_OK && staging)
+      status = ppi_rescue_copy_staged(&rescue, staging, &cursor, &next);
+    if (status == PPROF_STATUS_OK && !next)
+      status =
+          ppi_rescue_finish(&rescue, salvage, ppi_salvage_run_info(salvage));
+    *out += num_recorded(&rescue.tally);
+    if (status == PPROF_STATUS_OK && next)
+      status = ppi_rescue_begin_segment(&rescue, fd, "");
+  } while (status == PPROF_STATUS_OK && next);
+  ppi_rescue_clear(&rescue);
+  return status;
+}
+
+static bool count_records(ppi_salvage *salvage, uint64_t *out) {
+  int fd = ppi_fd_open("/dev/null", O_WRONLY, 0);
+  if (fd < 0) return false;
+  pprof_status status = count_into(fd, salvage, out);
+  close(fd);
+  return status == PPROF_STATUS_OK;
+}
+
+// One that another build wrote, or that is damaged, is not read.
+static bool give_up(ppi_reclaim *self, const leftover *left) {
+  ppi_salvage *salvage = NULL;
+  struct stat stat;
+  uint64_t records = 0;
+  bool claimed = true, counted = false;
+  pprof_status status = ppi_salvage_open(left->path, &salvage, NULL);
+  if (status == PPROF_STATUS_OK) {
+    claimed = ppi_salvage_claim(salvage);
+    counted = claimed && count_records(salvage, &records);
+  } else {
+    claimed = ppi_salvage_is_left(left->path, &stat);
+  }
+  bool gone = claimed && unlink(left->path) == 0;
+  ppi_salvage_close(salvage);
+  if (!gone) return false;
+  self->counts.num_given_up++;
+  self->counts.bytes += left->bytes;
+  self->counts.records += records;
+  self->counts.num_unread += !counted;
+  return true;
+}
+
+// Whether it takes no memory any more, or is not for us to judge.
+static bool is_settled(ppi_reclaim *self, const leftover *left) {
+  ppi_recover_result result;
+  pprof_status status = ppi_recover_in_place(left->path, &result, NULL);
+  if (status == PPROF_STATUS_BUSY) return true;
+  if (status == PPROF_STATUS_OK && access(left->path, F_OK) != 0) {
+    if (result.already_whole)
+      self->counts.num_removed++;
+    else
+      self->counts.num_recovered++;
+    return true;
+  }
+  if (self->bytes > self->bound && give_up(self, left)) return true;
+  self->counts.num_left++;
+  return false;
+}
+
+// ---- the thread ----
+
+static void become_calm(ppi_reclaim *self) {
+  pthread_mutex_lock(&self->mutex);
+  bool first = !self->calm;
+  self->calm = true;
+  pthread_cond_broadcast(&self->progress);
+  pthread_mutex_unlock(&self->mutex);
+  if (first) setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+}
+
+static void visit_folder(ppi_reclaim *self, const char *folder, bool last) {
+  struct statvfs file_system;
+  self->bound = self->options.limit_bytes;
+  // Of none is known that has no limit.
+  if (statvfs(folder, &file_system) == 0 && file_system.f_blocks)
+    self->bound = PPI_MIN(
+        self->bound, (uint64_t)file_system.f_blocks * file_system.f_frsize / 8);
+  look_into(folder, add, self);
+  if (self->num) qsort(self->spools, self->num, sizeof *self->spools, by_age);
+  for (size_t i = 0; i < self->num && !is_stopped(self); i++) {
+    if (last && self->bytes <= self->bound) become_calm(self);
+    const leftover *left = &self->spools[i];
+    if (is_settled(self, left)) self->bytes -= left->bytes;
+  }
+  clear_list(self);
+}
+
+static void write_text(char *out, size_t size, const reclaim_counts *counts) {
+  char given_up[160] = "";
+  char unread[48] = "";
+  if (counts->num_unread)
+    snprintf(unread, sizeof unread, ", those of %" PRIu64 " unknown",
+             counts->num_unread);
+  if (counts->num_given_up)
+    snprintf(given_up, sizeof given_up,
+             ", %" PRIu64 " given up (%" PRIu64 " KiB, %" PRIu64 " records%s)",
+             counts->num_given_up, counts->bytes >> 10, counts->records,
+             unread);
+  snprintf(out, size,
+           "spools of dead processes: %" PRIu64 " recovered, %" PRIu64
+           " removed%s, %" PRIu64 " left",
+           counts->num_recovered, counts->num_removed, given_up,
+           counts->num_left);
+}
+
+static void destroy(ppi_reclaim *self) {
+  pthread_cond_destroy(&self->progress);
+  pthread_mutex_destroy(&self->mutex);
+  ppi_free(self);
+}
+
+static void *run(void *argument) {
+  ppi_reclaim *self = argument;
+  // Neither does the program close what is opened here, nor do its children get
+  // it.
+  self->own_table = ppi_fd_own_table(-1);
+  for (size_t i = 0; i < self->num_folders; i++)
+    visit_folder(self, self->folders[i], i + 1 == self->num_folders);
+  const reclaim_counts *counts = &self->counts;
+  pthread_mutex_lock(&self->mutex);
+  self->is_news =
+      counts->num_recovered || counts->num_removed || counts->num_given_up;
+  write_text(self->text, sizeof self->text, counts);
+  bool abandoned = self->abandoned;
+  if (self->is_news && !abandoned)
+    self->options.told(self->options.user, self->text);
+  self->calm = self->ended = true;
+  pthread_cond_broadcast(&self->progress);
+  pthread_mutex_unlock(&self->mutex);
+  if (abandoned) destroy(self);
+  return NULL;
+}
+
+// ---- the owner ----
+
+// The program may change its folder, and its environment, at any time.
+static void find_folders(ppi_reclaim *self, const char *folder) {
+  const char *by_default[2];
+  size_t num = folder ? 1 : ppi_spool_folders(by_default);
+  for (size_t i = 0; i < num; i++)
+    if (realpath(folder ? folder : by_default[i],
+                 self->folders[self->num_folders]))
+      self->num_folders++;
+}
+
+static ppi_reclaim *create(const ppi_reclaim_options *options) {
+  ppi_reclaim *self = ppi_alloc(sizeof *self);
+  if (!self) return NULL;
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&self->progress, &attributes);
+  pthread_condattr_destroy(&attributes);
+  pthread_mutex_init(&self->mutex, NULL);
+  self->options = *options;
+  find_folders(self, options->folder);
+  return self;
+}
+
+// For `*what`, under the mutex.
+static void wait_for(ppi_reclaim *self, const bool *what, uint64_t wait_ms) {
+  uint64_t end_ns = ppi_monotonic_ns() + wait_ms * 1000000;
+  const struct timespec end = {(time_t)(end_ns / 1000000000),
+                               (long)(end_ns % 1000000000)};
+  while (!*what &&
+         pthread_cond_timedwait(&self->progress, &self->mutex, &end) == 0) {
+  }
+}
+
+ppi_reclaim *ppi_reclaim_start(const ppi_reclaim_options *options) {
+  ppi_reclaim *self = create(options);
+  if (!self) return NULL;
+  if (!is_any_there(self) ||
+      ppi_start_thread(&self->thread, "pprof-reclaim", run, self) != 0) {
+    destroy(self);
+    return NULL;
+  }
+  pthread_mutex_lock(&self->mutex);
+  wait_for(self, &self->calm, CALM_WAIT_MS);
+  pthread_mutex_unlock(&self->mutex);
+  return self;
+}
+
+bool ppi_reclaim_news(ppi_reclaim *self, char *out, size_t size) {
+  if (!self) return false;
+  pthread_mutex_lock(&self->mutex);
+  bool is_news = self->ended && self->is_news;
+  if (is_news) snprintf(out, size, "%s", self->text);
+  self->is_news = self->is_news && !is_news;
+  pthread_mutex_unlock(&self->mutex);
+  return is_news;
+}
+
+void ppi_reclaim_finish(ppi_reclaim *self, uint64_t wait_ms) {
+  if (!self) return;
+  pthread_mutex_lock(&self->mutex);
+  self->stop = true;
+  wait_for(self, &self->ended, wait_ms);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+void ppi_reclaim_destroy(ppi_reclaim *self) {
+  if (!self) return;
+  pthread_mutex_lock(&self->mutex);
+  self->stop = self->abandoned = true;
+  bool ended = self->ended;
+  pthread_t thread = self->thread;
+  pthread_mutex_unlock(&self->mutex);
+  if (!ended) {
+    pthread_detach(thread);
+    return;
+  }
+  pthread_join(thread, NULL);
+  destroy(self);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spool of a .part that does not name it: its process died before its first
+// block was in the file.
+#ifndef PPI_RECOVER_FIND_H_
+#define PPI_RECOVER_FIND_H_
+
+#include "recover/salvage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_recover_find looks through this user's spools, in the folders where a
+// session puts them by itself, for that of a dead process which stages the
+// blocks of just this file and has its uuid. `uuid` is that of the file's
+// header, "" where it has none yet. *out is the path, the caller's to ppi_free;
+// NULL: there is none. NO_MEMORY alone is an error.
+pprof_status ppi_recover_find(const char *part, const char *uuid, char **out);
+
+// The log whose blocks the spool stages, "" when there is none.
+const char *ppi_recover_staged_log(const ppi_salvage *salvage);
+bool ppi_recover_same_file(const char *a, const char *b);
+// Whether a log writer, or a child that it forked, has it open.
+bool ppi_recover_is_written(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RECOVER_FIND_H_

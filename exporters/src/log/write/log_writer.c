@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log writer: a sink on the collector's thread that closes blocks into a
+// staging ring and does not wait for the disk, but in finish and, for its first
+// blocks, in begin.
+#include "log/write/log_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/descriptor.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "file/part.h"
+#include "log/format/codec.h"
+#include "log/format/log_block.h"
+#include "log/format/log_contents.h"
+#include "log/write/log_budget.h"
+#include "log/write/log_io.h"
+#include "log/write/log_loss.h"
+#include "log/write/log_ring.h"
+#include "log/write/rotate.h"
+
+enum {
+  // A group of blocks takes at most three of the longest, and the end of the
+  // ring may waste one more.
+  BLOCKS_PER_RING = 6,
+  DEFAULT_LIMIT_MS = 10000,
+  FIRST_BLOCKS_MS = 200,
+  // Of a segment: a fourth of the shortest that may be asked for.
+  SHORT_BEGINNING = 16 * 1024
+};
+
+typedef struct log_writer {
+  pprof_sink base;
+  ppi_part part;       // its fd until the I/O thread takes it
+  char *wanted;        // the name it was asked for
+  char note[256];      // that it is called otherwise; ""
+  struct stat done;    // the file of the runs that are finished
+  char *segment_path;  // the file that is being written, in the end
+  ppi_rotate rotate;   // only of a log with segments or a limit
+  uint64_t segment_bytes, segment_len, begin_len;
+  bool has_more;  // the segment, than its beginning
+  uint32_t keep;
+  ppi_disk *disk;
+  ppi_log_budget budget;
+  ppi_log_io *io;
+  ppi_log_ring ring;
+  ppi_log_assembler assembler;
+  bool assembling, finished;
+  uint32_t num_runs;    // finished
+  uint64_t num_blocks;  // of earlier segments
+  ppi_log_loss loss;
+  ppi_log_contents contents;
+  ppi_log_writer_stats stats;
+  uint64_t limit_ms;
+  pprof_status status;  // the first failure
+  pprof_error error;
+  // Who the program was when the log was begun, and where its root is.
+  uid_t user;
+  ppi_fd_id root;
+  char why[160];  // what has changed since
+} log_writer;
+
+static log_writer *writer_of(pprof_sink *sink) {
+  return (log_writer *)sink;
+}
+
+static ppi_fd_id find_root(void) {
+  struct stat root;
+  if (stat("/", &root) != 0) return (ppi_fd_id){0};
+  return (ppi_fd_id){root.st_dev, root.st_ino};
+}
+
+static bool has_other_root(const log_writer *writer) {
+  ppi_fd_id now = find_root();
+  return now.device != writer->root.device || now.inode != writer->root.inode;
+}
+
+// A program that has become another user, or has another root, cannot come to
+// its files any more; they are there.
+static const char *reason(log_writer *writer, int error) {
+  if (error == ENOENT && has_other_root(writer))
+    return "the program has another root (chroot); 'pprof-report recover' "
+           "finds it";
+  if ((error != EACCES && error != EPERM) || geteuid() == writer->user)
+    return ppi_log_loss_reason(error);
+  snprintf(writer->why, sizeof writer->why,
+           "%s as user %u; as user %u 'pprof-report recover' makes the log",
+           strerror(error), (unsigned)geteuid(), (unsigned)writer->user);
+  return writer->why;
+}
+
+static pprof_status fail_io(log_writer *writer, int error) {
+  if (writer->status == PPROF_STATUS_OK)
+    writer->status = ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
+                              writer->part.part_path, reason(writer, error));
+  return writer->status;
+}
+
+static pprof_status fail(log_writer *writer, pprof_status status) {
+  char why[160];
+  if (writer->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
+    writer->status =
+        ppi_fail(&writer->error, status, "%s: %s", writer->part.part_path,
+                 status == PPROF_STATUS_NO_MEMORY
+                     ? ppi_describe_no_memory(why, sizeof why)
+                     : pprof_status_string(status));
+  return writer->status;
+}
+
+// ---- the way into the ring ----
+
+static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
+  log_writer *writer = writer_of(sink);
+  ppi_rotate_see(&writer->rotate, lane);
+  if (writer->budget.full) {
+    // What is not in the log is counted, and that is all there will be of it.
+    *out_seq = ppi_rotate_lane_end(&writer->rotate, lane);
+    return true;
+  }
+  *out_seq = ppi_log_ring_kept(&writer->ring, writer->io, lane);
+  return true;
+}
+
+// The numbers go to the blocks that come instead.
+static pprof_status refuse(log_writer *writer, const uint8_t *blocks,
+                           size_t len) {
+  uint64_t num_blocks;
+  pprof_status status =
+      ppi_log_budget_refuse(&writer->budget, blocks, len, &num_blocks);
+  writer->assembler.next_number -= num_blocks;
+  return status;
+}
+
+static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
+  log_writer *writer = user;
+  pprof_status status;
+  if (ppi_log_loss_takes(&writer->loss, &writer->budget, blocks, len, &status))
+    return status;
+  if (!ppi_log_budget_take(&writer->budget, writer->segment_path, len))
+    return refuse(writer, blocks, len);
+  writer->segment_len += len;
+  ppi_log_contents_note(&writer->contents, blocks, len);
+  return ppi_log_ring_put(&writer->ring, writer->io, blocks, len);
+}
+
+// What each callback begins with.
+static pprof_status check(log_writer *writer) {
+  if (writer->status != PPROF_STATUS_OK) return writer->status;
+  if (!writer->io || writer->finished) return PPROF_STATUS_INVALID;
+  int error = ppi_log_io_look(writer->io).error;
+  if (error) return fail_io(writer, error);
+  return fail(writer, ppi_log_ring_drain(&writer->ring, writer->io));
+}
+
+static bool ready(pprof_sink *sink) {
+  log_writer *writer = writer_of(sink);
+  // Whoever has failed says so at the next callback.
+  if (check(writer) != PPROF_STATUS_OK) return true;
+  return ppi_log_ring_has_room(&writer->ring);
+}
+
+// ---- callbacks ----
+
+// A process may end at once: from the beginning the file leads to the spool,
+// which has the rest. A disk that takes longer than this is not waited for.
+static void wait_for_first_blocks(log_writer *writer) {
+  uint64_t deadline_ns = ppi_monotonic_ns() + FIRST_BLOCKS_MS * 1000000ull;
+  while (check(writer) == PPROF_STATUS_OK) {
+    uint64_t num_written = ppi_log_io_look(writer->io).num_written;
+    if (num_written >= writer->ring.num_staged ||
+        !ppi_log_io_wait(writer->io, num_written, deadline_ns))
+      return;
+  }
+}
+
+// A further run goes behind those in the file, which until its end is the
+// unfinished one again.
+static pprof_status reopen(log_writer *writer) {
+  ppi_part *part = &writer->part;
+  const char *path = writer->segment_path;
+  struct stat found;
+  // Another run's, by now, is left alone.
+  if (stat(path, &found) != 0 || found.st_dev != writer->done.st_dev ||
+      found.st_ino != writer->done.st_ino)
+    return fail_io(writer, ENOENT);
+  // A rename would replace the .part that another has begun since.
+  if (link(path, part->part_path) != 0) return fail_io(writer, errno);
+  unlink(path);
+  part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
+  part->id = ppi_fd_id_of(part->fd);
+  if (part->fd < 0 || ppi_part_is_held(part->fd) ||
+      lseek(part->fd, 0, SEEK_END) < 0)
+    return fail_io(writer, errno);
+  ppi_log_assembler_clear(&writer->assembler);
+  writer->assembling = writer->finished = false;
+  ppi_log_ring_restart(&writer->ring);
+  writer->contents = (ppi_log_contents){0};
+  ppi_tally_clear(&writer->loss.given);
+  writer->loss.num_ended = 0;
+  return PPROF_STATUS_OK;
+}
+
+static bool counts(const log_writer *writer) {
+  return writer->segment_bytes > 0 || writer->disk;
+}
+
+static pprof_status name_segment(log_writer *writer) {
+  ppi_free(writer->segment_path);
+  writer->segment_path =
+      writer->segment_bytes
+          ? ppi_segment_path(writer->part.path, writer->rotate.segment)
+          : ppi_strdup(writer->part.path);
+  return writer->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static const char *name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// The run's info, and what name was taken.
+static pprof_status add_name(const log_writer *writer,
+                             const pprof_run_info *info, pprof_run_info *out) {
+  const char *wanted = name_in(writer->wanted);
+  *out = *info;
+  if (strcmp(wanted, name_in(writer->part.path)) == 0) return PPROF_STATUS_OK;
+  ppi_text *texts = ppi_alloc((info->num_texts + 1) * sizeof *texts);
+  if (!texts) return PPROF_STATUS_NO_MEMORY;
+  if (info->num_texts)
+    memcpy(texts, info->texts, info->num_texts * sizeof *texts);
+  texts[out->num_texts++] = (ppi_text){"name_taken", wanted};
+  out->texts = texts;
+  return PPROF_STATUS_OK;
+}
+
+// What the file begins with.
+static pprof_status tell_info(log_writer *writer, const pprof_run_info *told) {
+  pprof_run_info info;
+  pprof_status status = add_name(writer, told, &info);
+  if (counts(writer)) {
+    ppi_log_budget_begin_essential(&writer->budget);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_rotate_begin(&writer->rotate, &info);
+  }
+  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  if (status == PPROF_STATUS_OK)
+    status = writer->segment_bytes
+                 ? ppi_rotate_info(&writer->rotate, &writer->assembler)
+                 : ppi_log_assembler_info(&writer->assembler, &info);
+  if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
+  if (info.texts != told->texts) ppi_free((ppi_text *)info.texts);
+  return status;
+}
+
+static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
+  const char *uuid = pprof_run_info_text(info, "uuid");
+  ppi_log_io_files files = {.keep = writer->keep, .disk = writer->disk};
+  uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
+  ppi_log_file_header_store(header, uuid ? uuid : "");
+  ppi_disk_set_run(writer->disk, ppi_log_remove_own, uuid ? uuid : "");
+  return ppi_log_io_start(&writer->part, &files, writer->ring.staging, header,
+                          &writer->io);
+}
+
+static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
+  log_writer *writer = writer_of(sink);
+  if (writer->io) return PPROF_STATUS_INVALID;
+  if (writer->status != PPROF_STATUS_OK) return writer->status;
+  if (writer->finished && counts(writer)) return PPROF_STATUS_UNSUPPORTED;
+  if (writer->finished && reopen(writer) != PPROF_STATUS_OK)
+    return writer->status;
+  if (!ppi_log_ring_open(&writer->ring, info->staging, writer->part.part_path))
+    return fail(writer, PPROF_STATUS_NO_MEMORY);
+  pprof_status status = ppi_log_assembler_init(
+      &writer->assembler, put_blocks, writer,
+      (size_t)(writer->ring.staging->size / BLOCKS_PER_RING), 0);
+  if (status != PPROF_STATUS_OK) return fail(writer, status);
+  writer->assembling = true;
+  status = start_io(writer, info);
+  if (status != PPROF_STATUS_OK) return fail(writer, status);
+  fail(writer, tell_info(writer, info));
+  writer->begin_len = writer->segment_len;
+  wait_for_first_blocks(writer);
+  return writer->status;
+}
+
+// By its bytes; but one whose beginning is long is at least as long again, so
+// that not most of what is written is beginnings.
+static bool is_full(const log_writer *writer) {
+  uint64_t most = ppi_log_assembler_max_block(&writer->assembler);
+  uint64_t limit = writer->segment_bytes, begin_len = writer->begin_len;
+  if (limit > 2 * most) limit -= most;
+  if (begin_len > SHORT_BEGINNING) limit = PPI_MAX(limit, 2 * begin_len);
+  return writer->segment_bytes > 0 && !writer->budget.full &&
+         writer->has_more && writer->segment_len >= limit;
+}
+
+// The newest whole segment is not among what goes for newer ones.
+static pprof_status let_go(const log_writer *writer) {
+  uint32_t segment = writer->rotate.segment;
+  if (!writer->disk || segment < 2) return PPROF_STATUS_OK;
+  char *path = ppi_segment_path(writer->part.path, segment - 1);
+  bool added = path && ppi_disk_add_segment(writer->disk, path);
+  ppi_free(path);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// The segment's totals, and what the next one has to have before its events.
+static pprof_status turn(log_writer *writer) {
+  pprof_status status = ppi_rotate_end(&writer->rotate, &writer->assembler);
+  if (status == PPROF_STATUS_OK &&
+      !ppi_log_loss_turn(&writer->loss, writer->rotate.num_earlier))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) status = name_segment(writer);
+  writer->num_blocks += writer->assembler.next_number;
+  writer->segment_len = 0;
+  return status == PPROF_STATUS_OK
+             ? ppi_rotate_start(&writer->rotate, &writer->assembler)
+             : status;
+}
+
+static pprof_status turn_if_full(log_writer *writer) {
+  if (!is_full(writer)) return PPROF_STATUS_OK;
+  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  status = let_go(writer);
+  ppi_log_budget_begin_essential(&writer->budget);
+  if (status == PPROF_STATUS_OK) status = turn(writer);
+  ppi_log_budget_end_essential(&writer->budget);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rotate_tell(&writer->rotate, &writer->assembler);
+  writer->begin_len = writer->segment_len;
+  writer->has_more = false;
+  return status;
+}
+
+static pprof_status define(pprof_sink *sink,
+                           const pprof_definition *definition) {
+  log_writer *writer = writer_of(sink);
+  pprof_status status = check(writer);
+  bool now = true;
+  if (status == PPROF_STATUS_OK && writer->segment_bytes)
+    status = fail(writer, ppi_rotate_define(&writer->rotate, definition, &now));
+  if (status != PPROF_STATUS_OK || writer->budget.full || !now) return status;
+  return fail(writer, ppi_log_assembler_define(&writer->assembler, definition));
+}
+
+// Turns before the batch, not within it.
+static pprof_status count_batch(log_writer *writer, const pprof_batch *batch) {
+  ppi_rotate *rotate = &writer->rotate;
+  pprof_status status = turn_if_full(writer);
+  if (status == PPROF_STATUS_OK) status = ppi_rotate_deliver(rotate, batch);
+  bool tells = writer->segment_bytes && !writer->budget.full;
+  if (status == PPROF_STATUS_OK && tells)
+    status = ppi_rotate_tell_events(rotate, batch, &writer->assembler);
+  if (status != PPROF_STATUS_OK) return status;
+  if (writer->budget.full) return ppi_log_budget_drop(&writer->budget, batch);
+  writer->has_more = true;
+  return writer->segment_bytes ? ppi_rotate_count(rotate, batch) : status;
+}
+
+static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
+  log_writer *writer = writer_of(sink);
+  pprof_status status = check(writer);
+  if (!status && !ppi_log_loss_note(&writer->loss, batch))
+    status = fail(writer, PPROF_STATUS_NO_MEMORY);
+  if (status == PPROF_STATUS_OK && counts(writer))
+    status = fail(writer, count_batch(writer, batch));
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  return fail(writer, ppi_log_assembler_events(&writer->assembler, batch));
+}
+
+static pprof_status checkpoint(pprof_sink *sink,
+                               const pprof_checkpoint *checkpoint) {
+  log_writer *writer = writer_of(sink);
+  pprof_status status = check(writer);
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  // Where memory is short they come thick, and the next one says more.
+  if (ppi_log_ring_is_behind(&writer->ring)) return status;
+  if (writer->segment_bytes) {
+    status = turn_if_full(writer);
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_rotate_tell_open(&writer->rotate, checkpoint, &writer->assembler);
+    if (status != PPROF_STATUS_OK || writer->budget.full)
+      return fail(writer, status);
+    writer->has_more = true;
+  }
+  return fail(writer,
+              ppi_log_assembler_checkpoint(&writer->assembler, checkpoint));
+}
+
+static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
+                           uint64_t time_ns) {
+  log_writer *writer = writer_of(sink);
+  pprof_status status = check(writer);
+  if (status == PPROF_STATUS_OK && writer->segment_bytes)
+    status = fail(
+        writer, ppi_rotate_window_edge(&writer->rotate, index, opens, time_ns));
+  if (status != PPROF_STATUS_OK || writer->budget.full) return status;
+  return fail(writer, ppi_log_assembler_window(&writer->assembler, index, opens,
+                                               time_ns));
+}
+
+// Moves the backlog into the ring as room comes, until all is in the file.
+static pprof_status push_backlog(log_writer *writer, uint64_t deadline_ns) {
+  for (;;) {
+    uint64_t num_written = ppi_log_io_look(writer->io).num_written;
+    pprof_status status = check(writer);
+    bool is_done = !ppi_log_ring_is_behind(&writer->ring) &&
+                   num_written >= writer->ring.num_staged;
+    if (status != PPROF_STATUS_OK || is_done) return status;
+    if (!ppi_log_io_wait(writer->io, num_written, deadline_ns))
+      return fail_io(writer, ETIMEDOUT);
+  }
+}
+
+static void close_io(log_writer *writer, uint64_t deadline_ns) {
+  if (!writer->io) return;
+  ppi_log_io_state state;
+  int error = ppi_log_io_finish(writer->io, deadline_ns, &state);
+  writer->io = NULL;
+  if (state.num_aside)
+    snprintf(writer->note, sizeof writer->note,
+             "%.100s: %u segments have a number behind theirs, as their names "
+             "were there already",
+             name_in(writer->part.path), state.num_aside);
+  writer->stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
+  writer->stats.num_blocks_lost = writer->stats.num_blocks - state.num_written;
+  writer->stats.num_bytes = state.num_bytes;
+  if (error) fail_io(writer, error);
+}
+
+static pprof_status tell_totals(log_writer *writer,
+                                const pprof_totals *totals) {
+  if (!counts(writer)) {
+    pprof_status put =
+        ppi_log_contents_put(&writer->contents, &writer->assembler);
+    return put ? put : ppi_log_assembler_totals(&writer->assembler, totals);
+  }
+  // What is left may be turned away; then the totals say so.
+  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_log_budget_begin_essential(&writer->budget);
+  return ppi_log_budget_totals(&writer->budget, &writer->rotate, totals,
+                               &writer->assembler);
+}
+
+static void name_loss(log_writer *writer, int error, uint64_t num) {
+  writer->status = ppi_fail(
+      &writer->error, PPROF_STATUS_IO, "%s: %s; %llu records are not in it",
+      writer->part.part_path, reason(writer, error), (unsigned long long)num);
+}
+
+// The disk has ended the log: the file says so where it can still be written,
+// the error in any case.
+static void tell_loss(log_writer *writer, const pprof_totals *totals) {
+  ppi_log_budget *budget = &writer->budget;
+  ppi_log_io_state state = ppi_log_io_look(writer->io);
+  ppi_log_loss_rest rest = {&writer->assembler, writer->ring.staging,
+                            ppi_log_ring_backlog(&writer->ring),
+                            state.num_written - writer->num_blocks,
+                            &writer->rotate.earlier};
+  budget->error = state.error ? state.error : ETIMEDOUT;
+  if (ppi_log_loss_settle(&writer->loss, budget, &rest, totals)) return;
+  name_loss(writer, budget->error,
+            ppi_log_loss_missing(&writer->loss, budget, totals, state.segment));
+  // A segment that is full has its totals in the ring.
+  bool is_behind =
+      writer->segment_bytes && state.segment != writer->rotate.segment;
+  if (!state.error || is_behind) return;
+  if (!ppi_log_loss_speak(&writer->loss, budget, &writer->rotate, &rest,
+                          totals))
+    ppi_log_io_last_words(writer->io, &writer->loss.words);
+}
+
+static void note_name(log_writer *writer, const char *wanted,
+                      const char *path) {
+  if (strcmp(name_in(wanted), name_in(path)) != 0)
+    snprintf(writer->note, sizeof writer->note,
+             "%.100s was there already: the log is %.100s", name_in(wanted),
+             name_in(path));
+}
+
+// Under the name that is in force, or beside what has come there since.
+static int settle(log_writer *writer) {
+  char *aside;
+  int error = ppi_part_settle(writer->part.part_path, false,
+                              writer->segment_path, &aside);
+  if (aside) {
+    note_name(writer, writer->segment_path, aside);
+    ppi_free(writer->segment_path);
+    writer->segment_path = aside;
+  }
+  stat(writer->segment_path, &writer->done);
+  return error;
+}
+
+static void give_name(log_writer *writer) {
+  int error = settle(writer);
+  if (error == ENOENT && !has_other_root(writer))
+    name_loss(writer, error,
+              ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
+  else if (error)
+    fail_io(writer, error);
+  uint64_t dropped = ppi_log_budget_num_dropped(&writer->budget);
+  if (dropped && writer->status == PPROF_STATUS_OK)
+    writer->status =
+        ppi_fail(&writer->error, PPROF_STATUS_IO,
+                 "%s: the disk limit left no room for %llu records",
+                 writer->segment_path, (unsigned long long)dropped);
+}
+
+static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
+  log_writer *writer = writer_of(sink);
+  uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
+  pprof_status status = check(writer);
+  if (writer->finished || !writer->io) return status;
+  if (status == PPROF_STATUS_OK)
+    status = fail(writer, tell_totals(writer, totals));
+  if (status == PPROF_STATUS_OK) push_backlog(writer, deadline_ns);
+  if (writer->status == PPROF_STATUS_IO) tell_loss(writer, totals);
+  close_io(writer, deadline_ns);
+  writer->finished = true;
+  writer->num_runs++;
+  if (writer->status == PPROF_STATUS_OK) give_name(writer);
+  return writer->status;
+}
+
+static void destroy(pprof_sink *sink) {
+  log_writer *writer = writer_of(sink);
+  bool begun = writer->io || writer->finished;
+  uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
+  if (writer->io && !writer->status) {
+    // Stopped without finish: what was gathered still goes to the file.
+    fail(writer, ppi_log_assembler_flush(&writer->assembler));
+    push_backlog(writer, deadline_ns);
+  }
+  // A disk that did not answer is not waited for again.
+  bool answers =
+      !writer->status || (writer->io && ppi_log_io_look(writer->io).error);
+  close_io(writer, answers ? deadline_ns : 0);
+  ppi_log_budget_close(&writer->budget);  // it borrows the part's path
+  ppi_part_clear(&writer->part, !begun && !writer->num_runs);
+  if (writer->assembling) ppi_log_assembler_clear(&writer->assembler);
+  ppi_log_ring_clear(&writer->ring);
+  ppi_log_loss_clear(&writer->loss);
+  ppi_free(writer->segment_path);
+  ppi_free(writer->wanted);
+  ppi_rotate_clear(&writer->rotate);
+  ppi_disk_destroy(writer->disk);
+  ppi_free(writer);
+}
+
+// ---- creation ----
+
+static pprof_status open_writer(log_writer *writer, const char *path,
+                                pprof_error *error) {
+  struct stat existing;
+  size_t len = strlen(path);
+  bool exists =
+      len > 0 && !ppi_part_is_foreign_link(path) && stat(path, &existing) == 0;
+  mode_t mode = exists ? existing.st_mode : 0;
+  // Folders and devices are where a setting is wrong. What others may put under
+  // a log's name is passed over, as logs and pipes are.
+  if (len == 0 || path[len - 1] == '/' ||
+      (S_ISDIR(mode) && existing.st_uid == geteuid()))
+    return ppi_fail(error, PPROF_STATUS_IO,
+                    "cannot write '%s': it names a folder, not a file", path);
+  if (S_ISCHR(mode) || S_ISBLK(mode))
+    return ppi_fail(error, PPROF_STATUS_IO, "cannot write '%s': it is a device",
+                    path);
+  pprof_status status = ppi_part_open(
+      path, writer->segment_bytes ? ppi_segments_are_there : ppi_part_is_there,
+      &writer->part, error);
+  if (status == PPROF_STATUS_OK) note_name(writer, path, writer->part.path);
+  return status;
+}
+
+pprof_status ppi_log_writer_create(const char *path,
+                                   const ppi_log_rotation *rotation,
+                                   pprof_sink **out, pprof_error *error) {
+  (void)ppi_codec_writer();  // loaded by who starts, not by the collector
+  log_writer *writer = ppi_alloc(sizeof *writer);
+  if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  writer->base = (pprof_sink){.size = sizeof(pprof_sink),
+                              .begin = begin,
+                              .define = define,
+                              .events = events,
+                              .checkpoint = checkpoint,
+                              .window = window,
+                              .finish = finish,
+                              .kept = kept,
+                              .destroy = destroy,
+                              .ready = ready};
+  writer->limit_ms = DEFAULT_LIMIT_MS;
+  writer->segment_bytes = rotation ? rotation->segment_bytes : 0;
+  writer->wanted = ppi_strdup(path);
+  writer->user = geteuid();
+  writer->root = find_root();
+  pprof_status status =
+      writer->wanted ? open_writer(writer, path, error)
+                     : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  if (status != PPROF_STATUS_OK) {
+    ppi_free(writer->wanted);
+    ppi_free(writer);
+    return status;
+  }
+  writer->base.name = writer->part.path;
+  if (rotation) {
+    writer->keep = rotation->keep;
+    writer->disk = ppi_disk_ref(rotation->disk);
+    ppi_log_budget_open(&writer->budget, writer->disk, writer->part.part_path);
+  }
+  *out = &writer->base;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status pprof_log_writer_create(const char *path, pprof_sink **out,
+                                     pprof_error *error) {
+  return ppi_log_writer_create(path, NULL, out, error);
+}
+
+void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms) {
+  writer_of(sink)->limit_ms = limit_ms;
+}
+
+ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink) {
+  log_writer *writer = writer_of(sink);
+  ppi_log_writer_stats stats = writer->stats;
+  if (!writer->io) return stats;
+  stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
+  stats.num_bytes = ppi_log_io_look(writer->io).num_bytes;
+  return stats;
+}
+
+const char *ppi_log_writer_error(const pprof_sink *sink) {
+  return ((const log_writer *)sink)->error.text;
+}
+
+const char *ppi_log_writer_note(const pprof_sink *sink) {
+  return ((const log_writer *)sink)->note;
+}
+
+const char *ppi_log_writer_part_path(const pprof_sink *sink) {
+  return ((const log_writer *)sink)->part.part_path;
+}
+
+const char *ppi_log_writer_path(const pprof_sink *sink) {
+  const log_writer *writer = (const log_writer *)sink;
+  return writer->segment_path && writer->finished ? writer->segment_path
+                                                  : writer->part.path;
+}

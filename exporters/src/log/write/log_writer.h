@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What our own code may ask of a log writer beyond the public calls.
+#ifndef PPI_LOG_WRITER_H_
+#define PPI_LOG_WRITER_H_
+
+#include "file/disk.h"
+#include "pprof/log.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_log_writer_stats {  // of the latest run
+  uint64_t num_blocks;                 // closed so far
+  uint64_t num_blocks_lost;  // closed, and after finish not in the file
+  uint64_t num_bytes;        // of blocks in the file
+} ppi_log_writer_stats;
+
+typedef struct ppi_log_rotation {
+  uint64_t segment_bytes;  // when a segment is full; 0: the log is one file
+  uint32_t keep;           // segments there are at most; 0: all
+  ppi_disk *disk;          // NULL: no limit. The writer takes a reference
+} ppi_log_rotation;
+
+// What a limit of the disk has to leave to a log in segments: the newest whole
+// one, the one that is being written, and blocks that end behind its length.
+static inline uint64_t ppi_log_rotation_least_disk(uint64_t segment_bytes) {
+  return 2 * segment_bytes + 512 * 1024;
+}
+
+// pprof_log_writer_create, for "runs/x.pplog" as segments "runs/x.0001.pplog"
+// and so on, each of them a log. The one that is being written is
+// "runs/x.pplog.part". Where the disk's limit leaves no room, the log ends
+// there: what comes later is counted lost in it, and finish answers IO.
+// `rotation` may be NULL.
+pprof_status ppi_log_writer_create(const char *path,
+                                   const ppi_log_rotation *rotation,
+                                   pprof_sink **out, pprof_error *error);
+
+// `sink` must be a log writer. How long finish waits for the disk, 10 s.
+void ppi_log_writer_set_limit_ms(pprof_sink *sink, uint64_t limit_ms);
+ppi_log_writer_stats ppi_log_writer_look(pprof_sink *sink);
+// The first failure in words, "" when there was none.
+const char *ppi_log_writer_error(const pprof_sink *sink);
+// That the log has another name than it was asked for, in words; "" for none.
+const char *ppi_log_writer_note(const pprof_sink *sink);
+// Where it writes until finish, and then.
+const char *ppi_log_writer_part_path(const pprof_sink *sink);
+const char *ppi_log_writer_path(const pprof_sink *sink);
+
+// "runs/x.pplog" and "1" give "runs/x.1.pplog". The caller frees it; NULL when
+// out of memory.
+char *ppi_log_sibling_path(const char *path, const char *infix);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_WRITER_H_

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a segment takes over from those before it, and the names of segments.
+#include "log/write/rotate.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "file/part.h"
+#include "log/format/log_totals.h"
+#include "log/write/log_writer.h"
+
+// ---- what is known ----
+
+pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
+  rotate->segment = 1;
+  rotate->crash_safe = info->staging != NULL;
+  rotate->texts = ppi_alloc((info->num_texts + 2) * sizeof *rotate->texts);
+  if (!rotate->texts) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < info->num_texts; i++) {
+    const ppi_text *text = &info->texts[i];
+    char *key = ppi_strdup(text->key);
+    char *value = ppi_strdup(text->value ? text->value : "");
+    rotate->texts[rotate->num_texts++] = (ppi_text){key, value};
+    if (!key || !value) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static bool is_known_kind(pprof_definition_kind kind) {
+  return kind >= PPROF_DEFINITION_SITE && kind <= PPROF_DEFINITION_ATTRIBUTES;
+}
+
+// Items up to `id`; the new ones are all zero. NULL: no memory.
+static void *grow_to(void *items, size_t *num, uint32_t id, size_t size) {
+  size_t capacity = *num;
+  char *grown = ppi_grow(items, &capacity, (size_t)id + 1, size);
+  if (!grown) return NULL;
+  memset(grown + *num * size, 0, (capacity - *num) * size);
+  *num = capacity;
+  return grown;
+}
+
+static ppi_rotate_name *name_at(ppi_rotate *rotate, pprof_definition_kind kind,
+                                uint32_t id) {
+  if (id >= rotate->num_names[kind]) {
+    void *grown = grow_to(rotate->names[kind], &rotate->num_names[kind], id,
+                          sizeof *rotate->names[kind]);
+    if (!grown) return NULL;
+    rotate->names[kind] = grown;
+  }
+  return &rotate->names[kind][id];
+}
+
+pprof_status ppi_rotate_define(ppi_rotate *rotate,
+                               const pprof_definition *definition, bool *now) {
+  *now = true;
+  if (!is_known_kind(definition->kind)) return PPROF_STATUS_OK;
+  char *copy = ppi_strdup(definition->name ? definition->name : "");
+  ppi_rotate_name *name =
+      copy ? name_at(rotate, definition->kind, definition->id) : NULL;
+  if (!name) {
+    ppi_free(copy);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  ppi_free((char *)name->definition.name);
+  name->definition = *definition;
+  name->definition.name = copy;
+  if (definition->kind == PPROF_DEFINITION_DEVICE) name->told = rotate->segment;
+  *now = name->told == rotate->segment;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
+                         uint32_t id, ppi_log_assembler *assembler) {
+  if (id >= rotate->num_names[kind]) return PPROF_STATUS_OK;
+  ppi_rotate_name *name = &rotate->names[kind][id];
+  if (PPI_LIKELY(name->told == rotate->segment) || !name->definition.name)
+    return PPROF_STATUS_OK;
+  name->told = rotate->segment;
+  pprof_status status = PPROF_STATUS_OK;
+  if (kind == PPROF_DEFINITION_SITE)
+    status = tell(rotate, PPROF_DEFINITION_CATEGORY, name->definition.parent,
+                  assembler);
+  return status == PPROF_STATUS_OK
+             ? ppi_log_assembler_define(assembler, &name->definition)
+             : status;
+}
+
+static pprof_status tell_event(ppi_rotate *rotate, const pprof_event *event,
+                               ppi_log_assembler *assembler) {
+  pprof_status status =
+      tell(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
+  if (status == PPROF_STATUS_OK)
+    status = tell(rotate, PPROF_DEFINITION_SITE, event->site, assembler);
+  if (status == PPROF_STATUS_OK && event->stream)
+    status = tell(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);
+  if (status == PPROF_STATUS_OK && event->attributes)
+    status =
+        tell(rotate, PPROF_DEFINITION_ATTRIBUTES, event->attributes, assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_events(ppi_rotate *rotate,
+                                    const pprof_batch *batch,
+                                    ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (batch->num_events > 0)
+    status = tell(rotate, PPROF_DEFINITION_LANE, batch->lane, assembler);
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = tell_event(rotate, pprof_batch_at(batch, i), assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_open(ppi_rotate *rotate,
+                                  const pprof_checkpoint *checkpoint,
+                                  ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK; i++)
+    status = tell_event(rotate, &checkpoint->open[i], assembler);
+  return status;
+}
+
+pprof_status ppi_rotate_tell_lanes(ppi_rotate *rotate,
+                                   const pprof_totals *totals,
+                                   ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
+    if (totals->items[i].value && totals->items[i].lane != PPROF_ALL_LANES)
+      status =
+          tell(rotate, PPROF_DEFINITION_LANE, totals->items[i].lane, assembler);
+  return status;
+}
+
+// ---- where lanes stand ----
+
+static ppi_rotate_lane *lane_at(ppi_rotate *rotate, uint32_t lane) {
+  if (lane >= rotate->num_lanes) {
+    void *grown =
+        grow_to(rotate->lanes, &rotate->num_lanes, lane, sizeof *rotate->lanes);
+    if (!grown) return NULL;
+    rotate->lanes = grown;
+  }
+  return &rotate->lanes[lane];
+}
+
+static bool list_lane(ppi_rotate_list *list, uint32_t lane) {
+  void *grown = ppi_grow(list->lanes, &list->capacity, list->num + 1,
+                         sizeof *list->lanes);
+  if (!grown) return false;
+  list->lanes = grown;
+  list->lanes[list->num++] = lane;
+  return true;
+}
+
+pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch) {
+  ppi_rotate_lane *lane = lane_at(rotate, batch->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (!lane->is_live && !list_lane(&rotate->live, batch->lane))
+    return PPROF_STATUS_NO_MEMORY;
+  lane->is_live = true;
+  lane->end = PPI_MAX(lane->end, batch->end_seq);
+  lane->seen = rotate->looks;
+  rotate->is_looking = false;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_rotate_see(ppi_rotate *rotate, uint32_t lane) {
+  if (!rotate->is_looking) rotate->looks++;
+  rotate->is_looking = true;
+  if (lane < rotate->num_lanes) rotate->lanes[lane].seen = rotate->looks;
+}
+
+uint64_t ppi_rotate_lane_end(const ppi_rotate *rotate, uint32_t lane) {
+  return lane < rotate->num_lanes ? rotate->lanes[lane].end : 0;
+}
+
+// A lane that is gone by the last look had no records left in the spool.
+static void forget_gone(ppi_rotate *rotate) {
+  ppi_rotate_list *live = &rotate->live;
+  size_t num = 0;
+  for (size_t i = 0; i < live->num; i++) {
+    ppi_rotate_lane *lane = &rotate->lanes[live->lanes[i]];
+    lane->is_live = lane->seen == rotate->looks;
+    if (lane->is_live) live->lanes[num++] = live->lanes[i];
+  }
+  live->num = num;
+}
+
+// ---- what a segment holds ----
+
+// Of each event's own lane: a batch of the process's has many.
+static pprof_status list_counted(ppi_rotate *rotate, uint32_t id) {
+  ppi_rotate_lane *lane = lane_at(rotate, id);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (lane->counted == rotate->segment) return PPROF_STATUS_OK;
+  lane->counted = rotate->segment;
+  return list_lane(&rotate->counted, id) ? PPROF_STATUS_OK
+                                         : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_rotate_count(ppi_rotate *rotate, const pprof_batch *batch) {
+  pprof_status status = ppi_tally_batch(&rotate->tally, batch);
+  uint32_t before = PPROF_ALL_LANES;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+    uint32_t lane = pprof_batch_at(batch, i)->lane;
+    if (lane != before) status = list_counted(rotate, lane);
+    before = lane;
+  }
+  return status;
+}
+
+pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
+                                    bool opens, uint64_t time_ns) {
+  if (!opens) {
+    for (size_t i = 0; i < rotate->num_windows; i++)
+      if (rotate->windows[i].index == index)
+        rotate->windows[i] = rotate->windows[--rotate->num_windows];
+    return PPROF_STATUS_OK;
+  }
+  void *grown = ppi_grow(rotate->windows, &rotate->windows_capacity,
+                         rotate->num_windows + 1, sizeof *rotate->windows);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  rotate->windows = grown;
+  rotate->windows[rotate->num_windows++] = (ppi_rotate_window){index, time_ns};
+  return PPROF_STATUS_OK;
+}
+
+void ppi_rotate_clear(ppi_rotate *rotate) {
+  for (size_t i = 0; i < rotate->num_texts; i++) {
+    ppi_free((char *)rotate->texts[i].key);
+    ppi_free((char *)rotate->texts[i].value);
+  }
+  for (int kind = 0; kind <= PPROF_DEFINITION_ATTRIBUTES; kind++) {
+    for (size_t id = 0; id < rotate->num_names[kind]; id++)
+      ppi_free((char *)rotate->names[kind][id].definition.name);
+    ppi_free(rotate->names[kind]);
+  }
+  ppi_free(rotate->texts);
+  ppi_free(rotate->windows);
+  ppi_free(rotate->lanes);
+  ppi_free(rotate->live.lanes);
+  ppi_free(rotate->counted.lanes);
+  ppi_tally_clear(&rotate->tally);
+  ppi_tally_clear(&rotate->earlier);
+  memset(rotate, 0, sizeof *rotate);
+}
+
+// ---- an end ----
+
+// What the run counted and other segments have.
+static uint64_t held_elsewhere(const ppi_tally *earlier, uint32_t lane,
+                               uint32_t key) {
+  if (lane != PPROF_ALL_LANES)
+    return lane < earlier->num_lanes ? earlier->lanes[lane][key] : 0;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < earlier->num_lanes; i++) sum += earlier->lanes[i][key];
+  return sum;
+}
+
+// What is lost by the limit, as totals.
+static pprof_status add_lost(ppi_tally *tally, const ppi_tally *dropped) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t lane = 0; lane < dropped->num_lanes; lane++)
+    if (status == PPROF_STATUS_OK)
+      status = ppi_tally_add(tally, (uint32_t)lane, PPI_TOTAL_LOST,
+                             dropped->lanes[lane][PPI_TOTAL_RECORDED]);
+  return status;
+}
+
+pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
+                               const ppi_tally *dropped,
+                               const pprof_totals *totals, ppi_total **out,
+                               size_t *out_num) {
+  ppi_total *items = ppi_alloc((totals->num_items + 1) * sizeof *items);
+  if (!items) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < totals->num_items; i++) {
+    ppi_total *item = &items[i];
+    *item = totals->items[i];
+    uint64_t elsewhere =
+        held_elsewhere(&rotate->earlier, item->lane, item->key) +
+        held_elsewhere(dropped, item->lane, item->key);
+    item->value -= PPI_MIN(item->value, elsewhere);
+  }
+  pprof_totals mine = {items, totals->num_items, NULL, 0};
+  ppi_tally sum = {0};
+  pprof_status status = add_lost(&sum, dropped);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_totals_join(
+        &sum, &mine,
+        ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE), out,
+        out_num);
+  ppi_tally_clear(&sum);
+  ppi_free(items);
+  return status;
+}
+
+static int compare_lanes(const void *a, const void *b) {
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
+}
+
+static size_t append(ppi_total *items, size_t num, uint32_t lane,
+                     const uint64_t *row) {
+  for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
+    if (row[key]) items[num++] = (ppi_total){lane, key, row[key]};
+  return num;
+}
+
+// Moves what is counted of the segment to what is of earlier ones, and lists
+// it. No lane is looked at but its own.
+static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
+                                 size_t *num) {
+  const ppi_rotate_list *counted = &rotate->counted;
+  uint64_t sums[PPI_NUM_TOTALS] = {0};
+  if (counted->num > 1)
+    qsort(counted->lanes, counted->num, sizeof *counted->lanes, compare_lanes);
+  for (size_t i = 0; i < counted->num; i++) {
+    uint32_t lane = counted->lanes[i];
+    uint64_t *row = rotate->tally.lanes[lane];
+    *num = append(items, *num, lane, row);
+    for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
+      pprof_status status =
+          ppi_tally_add(&rotate->earlier, lane, (ppi_total_key)key, row[key]);
+      if (status != PPROF_STATUS_OK) return status;
+      sums[key] += row[key];
+      row[key] = 0;
+    }
+  }
+  rotate->counted.num = 0;
+  rotate->num_earlier += sums[PPI_TOTAL_RECORDED];
+  sums[PPI_TOTAL_CRASH_SAFE] = rotate->crash_safe;
+  *num = append(items, *num, PPROF_ALL_LANES, sums);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status end_segment(ppi_rotate *rotate,
+                                ppi_log_assembler *assembler) {
+  static const ppi_text note = {PPI_SEGMENT_KEY, "another one follows"};
+  pprof_totals totals = {NULL, 0, &note, 1};
+  ppi_total *items =
+      ppi_alloc((rotate->counted.num + 1) * PPI_NUM_TOTALS * sizeof *items);
+  if (!items) return PPROF_STATUS_NO_MEMORY;
+  totals.items = items;
+  pprof_status status = take_counted(rotate, items, &totals.num_items);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_log_assembler_totals(assembler, &totals);
+  ppi_free(items);
+  return status;
+}
+
+// ---- a beginning ----
+
+pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
+  char number[16], before[24];
+  // ppi_rotate_begin left room for two more; the number is the last.
+  size_t num = rotate->num_texts;
+  snprintf(number, sizeof number, "%u", rotate->segment);
+  snprintf(before, sizeof before, "%llu",
+           (unsigned long long)rotate->num_earlier);
+  if (rotate->segment > 1)
+    rotate->texts[num++] = (ppi_text){PPI_RECORDS_BEFORE_KEY, before};
+  rotate->texts[num++] = (ppi_text){PPI_SEGMENT_KEY, number};
+  pprof_run_info info = {.texts = rotate->texts, .num_texts = num};
+  return ppi_log_assembler_info(assembler, &info);
+}
+
+// Records below these are in earlier segments: recover must not take them from
+// the spool again.
+static pprof_status tell_ends(ppi_rotate *rotate,
+                              ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  forget_gone(rotate);
+  for (size_t i = 0; i < rotate->live.num; i++) {
+    uint32_t lane = rotate->live.lanes[i];
+    pprof_batch batch = {.size = sizeof batch,
+                         .stride = sizeof(pprof_event),
+                         .end_seq = rotate->lanes[lane].end,
+                         .lane = lane};
+    if (status == PPROF_STATUS_OK)
+      status = ppi_log_assembler_events(assembler, &batch);
+  }
+  return status == PPROF_STATUS_OK ? ppi_log_assembler_flush(assembler)
+                                   : status;
+}
+
+pprof_status ppi_rotate_tell(ppi_rotate *rotate, ppi_log_assembler *assembler) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t num_devices = rotate->num_names[PPROF_DEFINITION_DEVICE];
+  for (uint32_t id = 0; id < num_devices && status == PPROF_STATUS_OK; id++)
+    status = tell(rotate, PPROF_DEFINITION_DEVICE, id, assembler);
+  for (size_t i = 0; i < rotate->num_windows; i++) {
+    if (status != PPROF_STATUS_OK) return status;
+    status = ppi_log_assembler_window(assembler, rotate->windows[i].index, true,
+                                      rotate->windows[i].time_ns);
+  }
+  return status;
+}
+
+pprof_status ppi_rotate_end(ppi_rotate *rotate, ppi_log_assembler *assembler) {
+  ppi_log_assembler_join(assembler);
+  pprof_status status = end_segment(rotate, assembler);
+  rotate->segment++;
+  return status;
+}
+
+pprof_status ppi_rotate_start(ppi_rotate *rotate,
+                              ppi_log_assembler *assembler) {
+  assembler->next_number = 0;
+  pprof_status status = ppi_rotate_info(rotate, assembler);
+  if (status == PPROF_STATUS_OK) status = tell_ends(rotate, assembler);
+  pprof_status released = ppi_log_assembler_release(assembler);
+  return status == PPROF_STATUS_OK ? released : status;
+}
+
+// ---- names ----
+
+char *ppi_log_sibling_path(const char *path, const char *infix) {
+  static const char suffix[] = ".pplog";
+  size_t len = strlen(path), stem = len;
+  if (len > sizeof suffix - 1 &&
+      strcmp(path + len - (sizeof suffix - 1), suffix) == 0)
+    stem = len - (sizeof suffix - 1);
+  size_t size = len + strlen(infix) + 2;
+  char *out = ppi_alloc(size);
+  if (out)
+    snprintf(out, size, "%.*s.%s%s", (int)stem, path, infix, path + stem);
+  return out;
+}
+
+char *ppi_segment_path(const char *path, uint32_t segment) {
+  char infix[16];
+  snprintf(infix, sizeof infix, "%04u", segment);
+  return ppi_log_sibling_path(path, infix);
+}
+
+// Whether `name` is a segment's of the log with the name `stem`.`rest`.
+static bool is_segment(const char *name, const char *stem, size_t stem_len) {
+  if (strncmp(name, stem, stem_len) != 0 || name[stem_len] != '.') return false;
+  const char *digits = name + stem_len + 1;
+  size_t num = strspn(digits, "0123456789");
+  return num >= 4 && strcmp(digits + num, stem + stem_len) == 0;
+}
+
+void ppi_segments_each(const char *path, ppi_segment_visit visit, void *user) {
+  const char *slash = strrchr(path, '/');
+  const char *base = slash ? slash + 1 : path;
+  size_t folder_len = (size_t)(base - path);
+  size_t len = strlen(base), stem_len = len;
+  if (len > 6 && strcmp(base + len - 6, ".pplog") == 0) stem_len = len - 6;
+  char *folder = ppi_strdup(folder_len ? path : ".");
+  if (!folder) return;
+  if (folder_len) folder[folder_len] = '\0';
+  DIR *dir = ppi_fd_opendir(folder);
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    if (!is_segment(entry->d_name, base, stem_len)) continue;
+    size_t size = folder_len + strlen(entry->d_name) + 1;
+    char *found = ppi_alloc(size);
+    if (!found) break;
+    snprintf(found, size, "%.*s%s", (int)folder_len, path, entry->d_name);
+    visit(user, found,
+          (uint32_t)strtoul(entry->d_name + stem_len + 1, NULL, 10));
+    ppi_free(found);
+  }
+  if (dir) closedir(dir);
+  ppi_free(folder);
+}
+
+// Whether the open file is a log of this run.
+static bool is_of_run(int fd, const char *uuid) {
+  char header[PPI_LOG_FILE_HEADER_SIZE] = {0};
+  return pread(fd, header, sizeof header, 0) == sizeof header &&
+         memcmp(header, PPI_LOG_MAGIC, strlen(PPI_LOG_MAGIC)) == 0 &&
+         strncmp(header + 16, uuid, PPI_LOG_UUID_LEN) == 0;
+}
+
+void ppi_log_remove_own(const char *path, const char *uuid) {
+  int fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  // What cannot be looked at may be anybody's.
+  if (fd < 0) return;
+  if (is_of_run(fd, uuid)) unlink(path);
+  close(fd);
+}
+
+static void note_any(void *user, const char *path, uint32_t segment) {
+  (void)path, (void)segment;
+  *(bool *)user = true;
+}
+
+bool ppi_segments_are_there(const char *path) {
+  // Where there are any, nearly always the first one is.
+  char *first = ppi_segment_path(path, 1);
+  bool found = ppi_part_is_there(path) || (first && ppi_part_is_there(first));
+  ppi_free(first);
+  if (!found) ppi_segments_each(path, note_any, &found);
+  return found;
+}
+
+typedef struct last_segment {
+  const char *uuid;
+  uint32_t segment;
+} last_segment;
+
+static void note_last(void *user, const char *path, uint32_t segment) {
+  last_segment *last = user;
+  int fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (fd < 0) return;
+  if (is_of_run(fd, last->uuid) && segment > last->segment)
+    last->segment = segment;
+  close(fd);
+}
+
+uint32_t ppi_segments_last(const char *path, const char *uuid) {
+  last_segment last = {uuid, 0};
+  ppi_segments_each(path, note_last, &last);
+  return last.segment;
+}
+
+static uint64_t number_of(const pprof_run_info *info, const char *key) {
+  const char *text = pprof_run_info_text(info, key);
+  if (!text || !isdigit((unsigned char)text[0])) return 0;
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, 10);
+  return errno || *end ? 0 : number;
+}
+
+uint32_t ppi_segment_of(const pprof_run_info *info) {
+  uint64_t number = number_of(info, PPI_SEGMENT_KEY);
+  return number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+uint64_t ppi_segment_records_before(const pprof_run_info *info) {
+  return number_of(info, PPI_RECORDS_BEFORE_KEY);
+}
+
+bool ppi_segment_goes_on(const ppi_text *notes, size_t num_notes) {
+  for (size_t i = 0; i < num_notes; i++)
+    if (strcmp(notes[i].key, PPI_SEGMENT_KEY) == 0) return true;
+  return false;
+}

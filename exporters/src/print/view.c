@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of views, and the way from a report and a list of names to a stream.
+#include "print/view.h"
+
+#include <string.h>
+
+#include "pprof/export.h"
+
+extern const ppi_view_kind ppi_view_device, ppi_view_overview, ppi_view_model,
+    ppi_view_distributed, ppi_view_operator, ppi_view_kernel,
+    ppi_view_memory_manipulation, ppi_view_userdefined, ppi_view_memory,
+    ppi_view_perf, ppi_view_queue, ppi_view_messages, ppi_view_interference,
+    ppi_view_cpu, ppi_view_stages, ppi_view_requests, ppi_view_torch,
+    ppi_view_nsys;
+
+static const ppi_view_kind *const view_kinds[] = {&ppi_view_device,
+                                                  &ppi_view_overview,
+                                                  &ppi_view_model,
+                                                  &ppi_view_distributed,
+                                                  &ppi_view_operator,
+                                                  &ppi_view_kernel,
+                                                  &ppi_view_memory_manipulation,
+                                                  &ppi_view_userdefined,
+                                                  &ppi_view_memory,
+                                                  &ppi_view_perf,
+                                                  &ppi_view_queue,
+                                                  &ppi_view_messages,
+                                                  &ppi_view_interference,
+                                                  &ppi_view_cpu,
+                                                  &ppi_view_stages,
+                                                  &ppi_view_requests,
+                                                  NULL};
+static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
+static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys, NULL};
+static const ppi_view_kind *const *const kinds_of_style[] = {
+    [PPI_STYLE_PADDLE] = view_kinds,
+    [PPI_STYLE_TORCH] = torch_kinds,
+    [PPI_STYLE_NSYS] = nsys_kinds};
+
+enum { NUM_VIEWS = sizeof view_kinds / sizeof *view_kinds - 1 };
+
+const ppi_view_kind *const *ppi_view_kinds(void) {
+  return view_kinds;
+}
+
+static bool is_named(const char *names, const char *name) {
+  size_t len = strlen(name);
+  for (const char *at = names; at; at = strchr(at, ',')) {
+    if (*at == ',') at++;
+    if (strncmp(at, name, len) == 0 && (at[len] == ',' || at[len] == '\0'))
+      return true;
+  }
+  return false;
+}
+
+void ppi_views_need(const char *views, ppi_report_details *details) {
+  details->stages |= is_named(views, ppi_view_stages.name);
+  details->requests |= is_named(views, ppi_view_requests.name);
+}
+
+static bool all_are_known(const char *names) {
+  for (const char *at = names;; at++) {
+    size_t len = strcspn(at, ",");
+    bool known = false;
+    for (size_t i = 0; i < NUM_VIEWS; i++)
+      known |= strlen(view_kinds[i]->name) == len &&
+               strncmp(view_kinds[i]->name, at, len) == 0;
+    if (!known) return false;
+    at += len;
+    if (*at == '\0') return true;
+  }
+}
+
+static bool are_valid(const ppi_report_options *options) {
+  if (options->views &&
+      (options->style != PPI_STYLE_PADDLE || !all_are_known(options->views)))
+    return false;
+  return !options->sort || ppi_sort_is_known(options->style, options->sort);
+}
+
+static pprof_status build_views(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *views, size_t *out_num) {
+  const char *names = options->views;
+  for (const ppi_view_kind *const *kind = kinds_of_style[options->style]; *kind;
+       kind++) {
+    if (names ? !is_named(names, (*kind)->name) : (*kind)->named_only) continue;
+    ppi_view *view = &views[*out_num];
+    *view = (ppi_view){.kind = *kind};
+    ++*out_num;
+    pprof_status status = (*kind)->build(figures, options, view);
+    if (status != PPROF_STATUS_OK) return status;
+    if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void put_reason(ppi_page *page, const ppi_view *view,
+                       ppi_report_format format) {
+  bool is_markdown = format == PPI_FORMAT_MARKDOWN;
+  ppi_page_format(page, is_markdown ? "## %s\n\n%s\n" : "%s: %s\n",
+                  view->kind->title, view->reason);
+}
+
+static void put_view(ppi_page *page, const ppi_view *view,
+                     const ppi_report_options *options,
+                     ppi_report_format format) {
+  ppi_time_unit unit =
+      options->style == PPI_STYLE_NSYS ? PPI_TIME_NS : options->time_unit;
+  if (format == PPI_FORMAT_MARKDOWN)
+    ppi_markdown_put(page, view, unit);
+  else if (view->kind->put_text)
+    view->kind->put_text(page, view, options);
+  else
+    ppi_table_put(page, view, unit);
+}
+
+// Reasons of text tables stand line by line; all else has a blank line behind.
+static void put_for_people(ppi_page *page, const ppi_figures *figures,
+                           const ppi_view *views, size_t num_views,
+                           const ppi_report_options *options,
+                           ppi_report_format format) {
+  bool is_open = false;
+  for (size_t i = 0; i < num_views; i++) {
+    const ppi_view *view = &views[i];
+    bool is_unasked = view->only_when_named && !options->views;
+    bool has_reason = view->reason && (is_unasked || !view->num_rows);
+    if (is_unasked && !has_reason) continue;
+    if (is_open && (!has_reason || format == PPI_FORMAT_MARKDOWN))
+      ppi_page_text(page, "\n");
+    if (has_reason)
+      put_reason(page, view, format);
+    else
+      put_view(page, view, options, format);
+    if (!has_reason) ppi_page_text(page, "\n");
+    is_open = has_reason;
+  }
+  if (is_open) ppi_page_text(page, "\n");
+  ppi_identity_put(page, figures, options->time_unit);
+  ppi_trust_put(page, figures, options->time_unit);
+}
+
+static void put_csv(ppi_page *page, const ppi_view *views, size_t num_views) {
+  for (size_t i = 0; i < num_views; i++) {
+    if (i) ppi_page_text(page, "\n");
+    ppi_csv_put(page, &views[i], num_views > 1);
+  }
+}
+
+pprof_status ppi_figures_write(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_report_format format, FILE *out) {
+  if (!are_valid(options)) return PPROF_STATUS_INVALID;
+  ppi_view views[NUM_VIEWS];
+  ppi_page page = {.is_raw = options->is_raw};
+  size_t num = 0;
+  pprof_status status = build_views(figures, options, views, &num);
+  if (status == PPROF_STATUS_OK) {
+    if (format == PPI_FORMAT_JSON)
+      ppi_json_put(&page, figures, views, num);
+    else if (format == PPI_FORMAT_CSV)
+      put_csv(&page, views, num);
+    else
+      put_for_people(&page, figures, views, num, options, format);
+    status = ppi_page_write(&page, out);
+  }
+  for (size_t i = 0; i < num; i++) ppi_view_clear(&views[i]);
+  return status;
+}
+
+pprof_status ppi_report_write(const pprof_report *report,
+                              const ppi_report_options *options,
+                              ppi_report_format format, FILE *out) {
+  if (!report || !out) return PPROF_STATUS_INVALID;
+  const ppi_figures *figures = ppi_report_figures(report);
+  if (!figures) return PPROF_STATUS_BUSY;
+  return ppi_figures_write(figures, options, format, out);
+}
+
+pprof_status pprof_report_write_table(const pprof_report *report,
+                                      const char *views, FILE *out) {
+  ppi_report_options options = {.views = views};
+  return ppi_report_write(report, &options, PPI_FORMAT_TABLE, out);
+}
+
+pprof_status pprof_report_write_json(const pprof_report *report,
+                                     const char *views, FILE *out) {
+  ppi_report_options options = {.views = views};
+  return ppi_report_write(report, &options, PPI_FORMAT_JSON, out);
+}
+
+pprof_status pprof_report_write_csv(const pprof_report *report,
+                                    const char *views, FILE *out) {
+  ppi_report_options options = {.views = views};
+  return ppi_report_write(report, &options, PPI_FORMAT_CSV, out);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A view is a table of typed cells made from a report's figures. Each lives in
+// one file that ends in its ppi_view_kind; the writers know no view by name.
+#ifndef PPI_VIEW_H_
+#define PPI_VIEW_H_
+
+#include "file/text.h"
+#include "report/report.h"
+#include "view/peak.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_cell_kind {
+  PPI_CELL_NONE = 0,    // does not apply: `-` in tables, null in JSON
+  PPI_CELL_UNRESOLVED,  // below the clock error: `n/r`, null in JSON
+  PPI_CELL_TEXT,
+  PPI_CELL_COUNT,
+  PPI_CELL_TIME,    // value / divisor nanoseconds
+  PPI_CELL_RATIO,   // 100 * value / divisor percent
+  PPI_CELL_RATE,    // value / divisor GB/s
+  PPI_CELL_WHOLE,   // number, without decimals
+  PPI_CELL_DECIMAL  // number
+} ppi_cell_kind;
+
+typedef struct ppi_cell {
+  ppi_cell_kind kind;
+  const char *text;  // the report's, the view's, or static
+  union {
+    int64_t value;
+    double number;
+  };
+  uint64_t divisor;
+  bool at_max;  // a percentile of so few calls that it is the greatest of them
+} ppi_cell;
+
+ppi_cell ppi_cell_text(const char *text);
+ppi_cell ppi_cell_count(uint64_t count);
+ppi_cell ppi_cell_signed(int64_t count);
+ppi_cell ppi_cell_time(uint64_t ns);
+ppi_cell ppi_cell_unresolved(void);
+ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n);
+// ppi_cell_average, ppi_cell_most and ppi_cell_least are of what was not cut.
+ppi_cell ppi_cell_average(const ppi_spread *spread);
+ppi_cell ppi_cell_most(const ppi_spread *spread);
+ppi_cell ppi_cell_least(const ppi_spread *spread);
+// ppi_cell_deviation is that of a sample, to the nearest ns; none below two.
+ppi_cell ppi_cell_deviation(const ppi_spread *spread);
+// ppi_cell_quantile is that of nearest rank; none for no values.
+ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent);
+// ppi_cell_rank is where it lies among `n` values in order, from 1 on.
+uint64_t ppi_cell_rank(uint64_t n, unsigned percent);
+ppi_cell ppi_cell_whole(double number);
+ppi_cell ppi_cell_decimal(double number);
+ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns);  // none for no time
+// ppi_cell_ratio: 0 of 0 is 0; anything else of 0 is none.
+ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole);
+// ppi_cell_is_ratio also answers the value.
+bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent);
+
+typedef struct ppi_column {
+  const char *name;  // snake_case
+  const char *unit;  // "ns", "%"; NULL: none
+} ppi_column;
+
+// How Paddle lays the view out: a table column shows one cell, or several
+// joined by ` / `; it is as wide as its widest text, but no less than `width`.
+typedef struct ppi_table_column {
+  size_t width;
+  size_t first_cell, num_cells;
+} ppi_table_column;
+
+// Rows come in sections, each under headings of its own: one per table column.
+typedef const char *const *ppi_headings;
+
+typedef enum ppi_table_end {
+  PPI_TABLE_END_NONE = 0,
+  PPI_TABLE_END_RULE,
+  PPI_TABLE_END_NOTE  // rule, note, line of dashes
+} ppi_table_end;
+
+typedef enum ppi_time_unit {
+  PPI_TIME_MS = 0,
+  PPI_TIME_NS,
+  PPI_TIME_US,
+  PPI_TIME_S
+} ppi_time_unit;
+
+typedef enum ppi_report_format {
+  PPI_FORMAT_TABLE = 0,
+  PPI_FORMAT_CSV,
+  PPI_FORMAT_JSON,
+  PPI_FORMAT_MARKDOWN
+} ppi_report_format;
+
+typedef enum ppi_report_style {
+  PPI_STYLE_PADDLE = 0,
+  PPI_STYLE_TORCH,  // the table of torch.profiler
+  PPI_STYLE_NSYS    // nvtx_sum of nsys stats
+} ppi_report_style;
+
+typedef struct ppi_report_options {
+  const char *views;        // "overview,model"; NULL: all
+  ppi_time_unit time_unit;  // of tables and Markdown
+  bool has_time_unit;       // false: the style's own choice
+  ppi_report_style style;
+  const char *sort;  // a key of ppi_sort_is_known; NULL: the view's own order
+  long top;          // rows of each named kind; 0, -1: all, LONG_MIN: the
+                     // style's own choice
+  const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
+  bool is_raw;             // CSV without the guard against formulas
+} ppi_report_options;
+
+// ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists
+// them for messages, "cpu-total|cpu-avg|...".
+bool ppi_sort_is_known(ppi_report_style style, const char *key);
+const char *ppi_sort_keys(ppi_report_style style);
+
+typedef struct ppi_view ppi_view;
+typedef struct ppi_view_kind {
+  const char *name, *title;
+  const ppi_column *columns;
+  size_t num_columns;
+  const ppi_table_column *table_columns;
+  size_t num_table_columns;
+  const ppi_headings *sections;
+  size_t num_sections;
+  bool has_time_unit;
+  bool has_quantiles;  // JSON and CSV say which are at_max
+  // Needs details that a report collects only when asked before its first run:
+  // no part of a print of all views.
+  bool named_only;
+  ppi_table_end end;
+  pprof_status (*build)(const ppi_figures *figures,
+                        const ppi_report_options *options, ppi_view *out);
+  // The view as a text of its own form; NULL: as a table of the layout above.
+  void (*put_text)(ppi_page *page, const ppi_view *view,
+                   const ppi_report_options *options);
+} ppi_view_kind;
+
+// What else tables show of a row; all NULL for most. Texts are the report's,
+// the view's, or static.
+typedef struct ppi_view_row {
+  size_t section, indent;
+  const char *title;  // the row begins a table of its own
+  const char
+      *banner;        // stands above the row, in the middle of a line of dashes
+  const char *line;   // stands above the headings, in place of the row
+  const char *label;  // stands in place of the first cell
+} ppi_view_row;
+
+struct ppi_view {
+  const ppi_view_kind *kind;
+  ppi_view_row *rows;
+  ppi_cell *cells;  // kind->num_columns a row
+  size_t num_rows, rows_capacity, cells_capacity;
+  ppi_page note;
+  char **texts;  // what ppi_view_text made
+  size_t num_texts, texts_capacity;
+  const char *reason;    // why there is nothing to show; NULL: there is
+  bool only_when_named;  // has too little to show in a table of all views
+  const char *more;      // heading of a further table column; NULL: none
+  size_t more_cell;
+};
+
+// The headings and the columns of what ppi_view_put_spread fills.
+#define PPI_HOST_HEADING "CPU Total / Avg / Max / Min / Ratio(%)"
+#define PPI_DEVICE_HEADING "GPU Total / Avg / Max / Min / Ratio(%)"
+// clang-format off
+#define PPI_HOST_COLUMNS                                            \
+  {"cpu_total", "ns"}, {"cpu_avg", "ns"}, {"cpu_max", "ns"},        \
+  {"cpu_min", "ns"}, {"cpu_ratio", "%"}
+#define PPI_DEVICE_COLUMNS                                          \
+  {"device_total", "ns"}, {"device_avg", "ns"}, {"device_max", "ns"}, \
+  {"device_min", "ns"}, {"device_ratio", "%"}
+// clang-format on
+enum { PPI_SPREAD_CELLS = 5 };
+
+// ppi_view_add_row answers the new row's cells, all none, until the next call;
+// NULL when out of memory.
+ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent);
+// ppi_view_last_row is the row that was added last.
+ppi_view_row *ppi_view_last_row(ppi_view *view);
+// ppi_view_put_spread fills total, mean, max, min and ratio.
+void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
+                         uint64_t base_ns);
+// ppi_view_text makes a text that lives as long as the view; NULL when out of
+// memory.
+const char *ppi_view_text(ppi_view *view, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// ppi_view_shorten makes one of the first `len` bytes of `name`; of more than
+// `width` code points it keeps the first `kept` and ends them in "...".
+const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
+                             size_t width, size_t kept);
+// ppi_view_put_at_max names the columns of the row that are at_max, with blanks
+// between; false: there are none.
+bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out);
+// The name of that column, and what `*` stands for in tables.
+#define PPI_AT_MAX "at_max"
+#define PPI_AT_MAX_NOTE                                                   \
+  "*: the greatest of all: a P50 differs from it from 2 calls on, a P90 " \
+  "from 10, a P99 from 100.\n"
+// ppi_view_note_base says what ratios are of.
+void ppi_view_note_base(ppi_view *view, const ppi_figures *figures);
+void ppi_view_clear(ppi_view *view);
+
+// ppi_report_write writes a finished report; pprof_report_write_* call it.
+// Errors: BUSY before finish; INVALID for a view that is not there; IO.
+pprof_status ppi_report_write(const pprof_report *report,
+                              const ppi_report_options *options,
+                              ppi_report_format format, FILE *out);
+// ppi_figures_write does it for figures.
+pprof_status ppi_figures_write(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_report_format format, FILE *out);
+
+// ppi_views_need adds the details that a report must collect for `views`.
+void ppi_views_need(const char *views, ppi_report_details *details);
+
+// ppi_view_kinds lists all views in the order they are printed; NULL ends it.
+// The views that are styles are not among them.
+const ppi_view_kind *const *ppi_view_kinds(void);
+
+// The writers; each appends to `page`.
+void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
+void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
+void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
+void ppi_json_put(ppi_page *page, const ppi_figures *figures,
+                  const ppi_view *views, size_t num_views);
+void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
+                   ppi_time_unit unit);
+void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures);
+void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
+                      ppi_time_unit unit);
+void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);
+
+// A cell as CSV and JSON have it: numbers alike, `none` where there is none.
+void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
+                   void (*put_text)(ppi_page *, const char *),
+                   const char *none);
+// The same as tables and Markdown have it.
+void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
+                         void (*put_text)(ppi_page *, const char *),
+                         ppi_time_unit unit);
+// ppi_page_integer rounds a count or a mean time to the nearest integer.
+void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
+void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit);
+const char *ppi_time_unit_name(ppi_time_unit unit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_VIEW_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables of the styles: columns two blanks apart, numbers on the right.
+#ifndef PPI_VIEW_ALIGNED_H_
+#define PPI_VIEW_ALIGNED_H_
+
+#include "print/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_aligned ppi_aligned;
+typedef struct ppi_aligned_column {
+  const char *heading;
+  size_t cell, width;  // the least width
+  bool is_left;
+  void (*put)(ppi_page *page, const ppi_cell *cell, const ppi_aligned *table);
+} ppi_aligned_column;
+
+struct ppi_aligned {
+  const ppi_view *view;
+  const ppi_report_options *options;
+  const ppi_aligned_column *columns;
+  size_t num_columns, indent;
+  bool is_framed;  // rules above the headings and below the rows
+  double scale;    // for `put`
+};
+
+#define PPI_ALIGNED_MOST 16  // columns
+void ppi_aligned_put(ppi_page *page, const ppi_aligned *table);
+
+// ppi_aligned_put_name, ppi_aligned_put_count: what most columns have.
+void ppi_aligned_put_name(ppi_page *page, const ppi_cell *cell,
+                          const ppi_aligned *table);
+void ppi_aligned_put_count(ppi_page *page, const ppi_cell *cell,
+                           const ppi_aligned *table);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_VIEW_ALIGNED_H_

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cells and rows: how views are filled, and how a cell reads in each format.
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "print/view.h"
+
+static int64_t to_signed(uint64_t value) {
+  return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static ppi_cell integer(ppi_cell_kind kind, int64_t value, uint64_t divisor) {
+  return (ppi_cell){.kind = kind, .value = value, .divisor = divisor};
+}
+
+ppi_cell ppi_cell_text(const char *text) {
+  return (ppi_cell){.kind = PPI_CELL_TEXT, .text = text};
+}
+
+ppi_cell ppi_cell_count(uint64_t count) {
+  return integer(PPI_CELL_COUNT, to_signed(count), 1);
+}
+
+ppi_cell ppi_cell_signed(int64_t count) {
+  return integer(PPI_CELL_COUNT, count, 1);
+}
+
+ppi_cell ppi_cell_time(uint64_t ns) {
+  return integer(PPI_CELL_TIME, to_signed(ns), 1);
+}
+
+ppi_cell ppi_cell_unresolved(void) {
+  return (ppi_cell){.kind = PPI_CELL_UNRESOLVED};
+}
+
+ppi_cell ppi_cell_mean(uint64_t sum_ns, uint64_t n) {
+  if (n == 0) return (ppi_cell){0};
+  return integer(PPI_CELL_TIME, to_signed(sum_ns), n);
+}
+
+ppi_cell ppi_cell_rate(uint64_t bytes, uint64_t ns) {
+  if (ns == 0) return (ppi_cell){0};
+  return integer(PPI_CELL_RATE, to_signed(bytes), ns);
+}
+
+ppi_cell ppi_cell_whole(double number) {
+  return (ppi_cell){.kind = PPI_CELL_WHOLE, .number = number};
+}
+
+ppi_cell ppi_cell_decimal(double number) {
+  return (ppi_cell){.kind = PPI_CELL_DECIMAL, .number = number};
+}
+
+ppi_cell ppi_cell_ratio(int64_t part, uint64_t whole) {
+  if (whole == 0 && part != 0) return (ppi_cell){0};
+  return integer(PPI_CELL_RATIO, part, whole ? whole : 1);
+}
+
+bool ppi_cell_is_ratio(const ppi_cell *cell, double *out_percent) {
+  if (cell->kind != PPI_CELL_RATIO) return false;
+  *out_percent = (double)cell->value / (double)cell->divisor * 100.0;
+  return true;
+}
+
+// The greatest integer whose square is not above `square`, bit by bit.
+static uint64_t root(unsigned __int128 square) {
+  uint64_t found = 0;
+  for (int bit = 63; bit >= 0; bit--) {
+    unsigned __int128 next = found | (uint64_t)1 << bit;
+    if (next * next <= square) found = (uint64_t)next;
+  }
+  return found;
+}
+
+ppi_cell ppi_cell_average(const ppi_spread *spread) {
+  const ppi_spread whole = ppi_spread_whole(spread);
+  return ppi_cell_mean(whole.sum, whole.n);
+}
+
+static bool is_all_cut(const ppi_spread *spread) {
+  return spread->n && spread->n == spread->num_cut;
+}
+
+ppi_cell ppi_cell_most(const ppi_spread *spread) {
+  return is_all_cut(spread) ? (ppi_cell){0} : ppi_cell_time(spread->max);
+}
+
+ppi_cell ppi_cell_least(const ppi_spread *spread) {
+  return is_all_cut(spread) ? (ppi_cell){0} : ppi_cell_time(spread->min);
+}
+
+// The variance is (n * sum of squares - sum^2) / (n * (n - 1)). Its root is r
+// to the nearest when (2r - 1)^2 <= 4 * variance < (2r + 1)^2, so integers give
+// it exactly, as long as they hold the product.
+ppi_cell ppi_cell_deviation(const ppi_spread *spread) {
+  typedef unsigned __int128 wide;
+  const ppi_spread whole = ppi_spread_whole(spread);
+  if (whole.n < 2) return (ppi_cell){0};
+  wide n = whole.n, sum = whole.sum, squares, fourfold;
+  if (!__builtin_mul_overflow(n, spread->sum_squares, &squares) &&
+      !__builtin_mul_overflow(squares - sum * sum, (wide)4, &fourfold))
+    return ppi_cell_time(root(fourfold / (n * (n - 1))) / 2 +
+                         root(fourfold / (n * (n - 1))) % 2);
+  long double mean = (long double)sum / (long double)n;
+  long double variance =
+      ((long double)spread->sum_squares - mean * (long double)sum) /
+      (long double)(n - 1);
+  return ppi_cell_time(variance > 0 ? (uint64_t)(sqrtl(variance) + 0.5L) : 0);
+}
+
+uint64_t ppi_cell_rank(uint64_t n, unsigned percent) {
+  return n / 100 * percent + (n % 100 * percent + 99) / 100;
+}
+
+ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent) {
+  if (!histogram || !histogram->n) return (ppi_cell){0};
+  ppi_cell cell =
+      ppi_cell_time(ppi_histogram_quantile(histogram, percent / 100.0));
+  cell.at_max = ppi_cell_rank(histogram->n, percent) == histogram->n;
+  return cell;
+}
+
+bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out) {
+  const ppi_view_kind *kind = view->kind;
+  bool any = false;
+  for (size_t i = 0; i < kind->num_columns; i++) {
+    if (!view->cells[row * kind->num_columns + i].at_max) continue;
+    ppi_page_format(out, any ? " %s" : "%s", kind->columns[i].name);
+    any = true;
+  }
+  return any;
+}
+
+ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
+  size_t num = view->kind->num_columns;
+  ppi_view_row *rows = ppi_grow(view->rows, &view->rows_capacity,
+                                view->num_rows + 1, sizeof *rows);
+  if (!rows) return NULL;
+  view->rows = rows;
+  ppi_cell *cells = ppi_grow(view->cells, &view->cells_capacity,
+                             (view->num_rows + 1) * num, sizeof *cells);
+  if (!cells) return NULL;
+  view->cells = cells;
+  cells += view->num_rows * num;
+  memset(cells, 0, num * sizeof *cells);
+  rows[view->num_rows++] = (ppi_view_row){.section = section, .indent = indent};
+  return cells;
+}
+
+ppi_view_row *ppi_view_last_row(ppi_view *view) {
+  return &view->rows[view->num_rows - 1];
+}
+
+void ppi_view_put_spread(ppi_cell *cells, const ppi_spread *spread,
+                         uint64_t base_ns) {
+  cells[0] = ppi_cell_time(spread->sum);
+  cells[1] = ppi_cell_average(spread);
+  cells[2] = ppi_cell_most(spread);
+  cells[3] = ppi_cell_least(spread);
+  cells[4] = ppi_cell_ratio(to_signed(spread->sum), base_ns);
+}
+
+const char *ppi_view_text(ppi_view *view, const char *format, ...) {
+  char **texts = ppi_grow(view->texts, &view->texts_capacity,
+                          view->num_texts + 1, sizeof *texts);
+  if (!texts) return NULL;
+  view->texts = texts;
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  char *text = len < 0 ? NULL : ppi_alloc((size_t)len + 1);
+  if (text) vsnprintf(text, (size_t)len + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  if (text) texts[view->num_texts++] = text;
+  return text;
+}
+
+const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
+                             size_t width, size_t kept) {
+  if (ppi_page_width(name, len) <= width)
+    return ppi_view_text(view, "%.*s", (int)len, name);
+  while (ppi_page_width(name, len) > kept) len--;
+  return ppi_view_text(view, "%.*s...", (int)len, name);
+}
+
+void ppi_view_note_base(ppi_view *view, const ppi_figures *figures) {
+  const char *base = !figures->runs_without_steps ? "the union of ProfileStep"
+                     : !figures->runs_with_steps
+                         ? "the length of the recorded windows (no ProfileStep)"
+                         : "the union of ProfileStep, and the length of the "
+                           "windows where there is none";
+  ppi_page_format(&view->note, "Ratio base: %s, ", base);
+  ppi_page_fixed(&view->note, (double)figures->base_ns / 1e6, 2);
+  ppi_page_text(&view->note, " ms.\n");
+  if (figures->num_inputs > 1)
+    ppi_page_format(&view->note,
+                    "Times are united within each process and then summed "
+                    "over %zu processes.\n",
+                    figures->num_inputs);
+}
+
+void ppi_view_clear(ppi_view *view) {
+  for (size_t i = 0; i < view->num_texts; i++) ppi_free(view->texts[i]);
+  ppi_free(view->texts);
+  ppi_free(view->rows);
+  ppi_free(view->cells);
+  ppi_page_clear(&view->note);
+  *view = (ppi_view){0};
+}
+
+// The nearest integer, for the mean of integers.
+void ppi_page_integer(ppi_page *page, const ppi_cell *cell) {
+  int64_t value = cell->value, divisor = (int64_t)cell->divisor;
+  int64_t whole = value / divisor, rest = value % divisor;
+  if (rest > 0 && rest >= divisor - rest) whole++;
+  if (rest < 0 && -rest >= divisor + rest) whole--;
+  ppi_page_format(page, "%lld", (long long)whole);
+}
+
+void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
+                   void (*put_text)(ppi_page *, const char *),
+                   const char *none) {
+  double percent;
+  switch (cell->kind) {
+    case PPI_CELL_NONE:
+    case PPI_CELL_UNRESOLVED:
+      ppi_page_text(page, none);
+      break;
+    case PPI_CELL_TEXT:
+      put_text(page, cell->text);
+      break;
+    case PPI_CELL_COUNT:
+    case PPI_CELL_TIME:
+      ppi_page_integer(page, cell);
+      break;
+    case PPI_CELL_RATIO:
+      if (ppi_cell_is_ratio(cell, &percent)) ppi_page_short(page, percent);
+      break;
+    case PPI_CELL_RATE:
+      ppi_page_short(page, (double)cell->value / (double)cell->divisor);
+      break;
+    case PPI_CELL_WHOLE:
+      ppi_page_fixed(page, cell->number, 0);
+      break;
+    case PPI_CELL_DECIMAL:
+      ppi_page_short(page, cell->number);
+      break;
+  }
+}
+
+void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
+                         void (*put_text)(ppi_page *, const char *),
+                         ppi_time_unit unit) {
+  double percent;
+  switch (cell->kind) {
+    case PPI_CELL_UNRESOLVED:
+      ppi_page_text(page, "n/r");
+      break;
+    case PPI_CELL_TIME:
+      ppi_page_time(page, (double)cell->value / (double)cell->divisor, unit);
+      break;
+    case PPI_CELL_RATIO:
+      if (ppi_cell_is_ratio(cell, &percent)) ppi_page_fixed(page, percent, 2);
+      break;
+    case PPI_CELL_RATE:
+      ppi_page_fixed(page, (double)cell->value / (double)cell->divisor, 2);
+      break;
+    case PPI_CELL_DECIMAL:
+      ppi_page_fixed(page, cell->number, 2);
+      break;
+    default:
+      ppi_page_cell(page, cell, put_text, "-");
+  }
+}

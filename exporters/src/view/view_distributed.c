@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Distribution view: how much of the communication computation hides.
+#include "print/view.h"
+
+enum { NAME, PART, CALLS, TIME, RATIO, NUM_COLUMNS };
+enum { INDENT = 2 };
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},   [PART] = {"part", NULL},
+    [CALLS] = {"calls", NULL}, [TIME] = {"time", "ns"},
+    [RATIO] = {"ratio", "%"},
+};
+static const ppi_table_column table_columns[] = {
+    {25, NAME, 1}, {25, TIME, 1}, {25, RATIO, 1}};
+static const char *const headings[] = {"Name", "Total Time", "Ratio (%)"};
+static const ppi_headings sections[] = {headings};
+
+// Overlaps are no calls of anything.
+enum { NO_CALLS = -1 };
+typedef struct line {
+  const char *name;
+  int64_t calls;
+  uint64_t time_ns;
+} line;
+
+static pprof_status add_lines(ppi_view *view, const ppi_figures *figures,
+                              const char *part, const line *lines, size_t num) {
+  for (size_t i = 0; i < num; i++) {
+    ppi_cell *cells = ppi_view_add_row(view, 0, INDENT);
+    if (!cells) return PPROF_STATUS_NO_MEMORY;
+    cells[NAME] = ppi_cell_text(lines[i].name);
+    cells[PART] = ppi_cell_text(part);
+    if (lines[i].calls != NO_CALLS)
+      cells[CALLS] = ppi_cell_signed(lines[i].calls);
+    cells[TIME] = ppi_cell_time(lines[i].time_ns);
+    cells[RATIO] = ppi_cell_ratio((int64_t)lines[i].time_ns, figures->base_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_all(ppi_view *view, const ppi_figures *figures) {
+  const ppi_report_distribution *from = &figures->distribution;
+  uint64_t steps =
+      ppi_spread_calls(&figures->phases[PPI_PHASE_PROFILE_STEP].host);
+  uint64_t calls = from->host_calls + from->device_calls;
+  bool has_steps = figures->runs_with_steps > 0;
+  const line lines[] = {
+      {has_steps ? "ProfileStep" : "Window",
+       has_steps ? (int64_t)steps : NO_CALLS, figures->base_ns},
+      {"Communication", (int64_t)calls, from->communication_ns},
+      {"Computation", (int64_t)from->computation_calls, from->computation_ns},
+      {"Overlap", NO_CALLS, from->overlap_ns},
+      {"Exposed", NO_CALLS, from->communication_ns - from->overlap_ns}};
+  pprof_status status =
+      add_lines(view, figures, "all", lines, sizeof lines / sizeof *lines);
+  if (status == PPROF_STATUS_OK) view->rows[0].indent = 0;
+  return status;
+}
+
+static pprof_status add_device(ppi_view *view, const ppi_figures *figures) {
+  const ppi_report_distribution *from = &figures->distribution;
+  const line lines[] = {
+      {"Communication", (int64_t)from->device_calls,
+       from->device_communication_ns},
+      {"Overlap", NO_CALLS, from->device_overlap_ns},
+      {"Exposed", NO_CALLS,
+       from->device_communication_ns - from->device_overlap_ns}};
+  size_t first = view->num_rows;
+  pprof_status status =
+      add_lines(view, figures, "device", lines, sizeof lines / sizeof *lines);
+  if (status == PPROF_STATUS_OK) view->rows[first].banner = "Device alone";
+  return status;
+}
+
+static void put_note(ppi_view *view, const ppi_figures *figures) {
+  if (figures->details.paddle_distribution)
+    ppi_page_text(&view->note,
+                  "As Paddle tells them by name. Communication: operators "
+                  "named allreduce, broadcast or\n"
+                  "rpc, ranges of category Communication, kernels under both, "
+                  "and kernels named nccl or\n"
+                  "xccl. Computation: the other kernels.\n");
+  else
+    ppi_page_text(&view->note,
+                  "Communication: host and device ranges of category "
+                  "Communication or marked so.\n"
+                  "Computation: kernels, or without kernel records device "
+                  "ranges, that are neither\n"
+                  "communication nor copies.\n");
+  ppi_page_text(&view->note,
+                "Overlap: time that both cover. Exposed: communication "
+                "without it. A host range covers\n"
+                "the time its thread spends in the call.\n");
+  if (!figures->details.paddle_distribution)
+    ppi_page_text(&view->note,
+                  "Device alone: without the time of host ranges.\n");
+  ppi_view_note_base(view, figures);
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
+  const ppi_report_distribution *from = &figures->distribution;
+  bool is_paddle = figures->details.paddle_distribution;
+  if (!from->communication_ns && !from->host_calls && !from->device_calls) {
+    out->reason = is_paddle
+                      ? "no communication: nothing named allreduce, broadcast, "
+                        "rpc, nccl or xccl, nothing of category Communication"
+                      : "no communication: no ranges of category "
+                        "Communication or marked so";
+    return PPROF_STATUS_OK;
+  }
+  pprof_status status = add_all(out, figures);
+  if (status == PPROF_STATUS_OK && !is_paddle)
+    status = add_device(out, figures);
+  put_note(out, figures);
+  return status;
+}
+
+const ppi_view_kind ppi_view_distributed = {
+    .name = "distributed",
+    .title = "Distribution Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = 3,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

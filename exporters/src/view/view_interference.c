@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Interference view: which stages ran on a device at the same time, for how
+// long, and by how much that slowed each of them down.
+#include <string.h>
+
+#include "print/view.h"
+
+enum {
+  NAME,
+  OTHER,
+  DEVICE,
+  CALLS,
+  OVERLAP,
+  OVERLAP_RATIO,
+  CALLS_ALONE,
+  ALONE_MEAN,
+  CALLS_BESIDE,
+  BESIDE_MEAN,
+  SLOWDOWN,
+  NUM_COLUMNS
+};
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},
+    [OTHER] = {"other", NULL},
+    [DEVICE] = {"device", NULL},
+    [CALLS] = {"calls", NULL},
+    [OVERLAP] = {"overlap", "ns"},
+    [OVERLAP_RATIO] = {"overlap_ratio", "%"},
+    [CALLS_ALONE] = {"calls_alone", NULL},
+    [ALONE_MEAN] = {"alone_avg", "ns"},
+    [CALLS_BESIDE] = {"calls_beside", NULL},
+    [BESIDE_MEAN] = {"beside_avg", "ns"},
+    [SLOWDOWN] = {"slowdown", NULL},
+};
+static const ppi_table_column table_columns[] = {
+    {15, NAME, 1},         {15, OTHER, 1},   {10, DEVICE, 1},
+    {6, CALLS, 1},         {20, OVERLAP, 2}, {19, CALLS_ALONE, 2},
+    {19, CALLS_BESIDE, 2}, {8, SLOWDOWN, 1}};
+static const char *const headings[] = {"Name",
+                                       "Beside",
+                                       "Device",
+                                       "Calls",
+                                       "Overlap / Ratio(%)",
+                                       "Alone Calls / Avg",
+                                       "Beside Calls / Avg",
+                                       "Slowdown"};
+static const ppi_headings sections[] = {headings};
+
+static ppi_cell slowdown(const ppi_report_interference *alone,
+                         const ppi_report_interference *pair) {
+  enum { FEW = 3 };
+  if (alone->num_measured < FEW || pair->num_measured < FEW ||
+      alone->measured_ns == 0)
+    return ppi_cell_unresolved();
+  return ppi_cell_decimal(
+      (double)pair->measured_ns / (double)pair->num_measured /
+      ((double)alone->measured_ns / (double)alone->num_measured));
+}
+
+static bool add_pair(ppi_view *view, const ppi_report_interference *alone,
+                     const ppi_report_interference *pair) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(pair->name);
+  cells[OTHER] = ppi_cell_text(pair->other);
+  cells[DEVICE] = ppi_cell_text(pair->device);
+  cells[CALLS] = ppi_cell_count(alone->num_calls);
+  cells[OVERLAP] = ppi_cell_time(pair->shared_ns);
+  cells[OVERLAP_RATIO] =
+      ppi_cell_ratio((int64_t)pair->shared_ns, alone->shared_ns);
+  cells[CALLS_ALONE] = ppi_cell_count(alone->num_measured);
+  if (alone->num_measured)
+    cells[ALONE_MEAN] = ppi_cell_mean(alone->measured_ns, alone->num_measured);
+  cells[CALLS_BESIDE] = ppi_cell_count(pair->num_measured);
+  if (pair->num_measured)
+    cells[BESIDE_MEAN] = ppi_cell_mean(pair->measured_ns, pair->num_measured);
+  cells[SLOWDOWN] = slowdown(alone, pair);
+  return true;
+}
+
+static void put_note(ppi_view *view) {
+  ppi_page_text(
+      &view->note,
+      "Overlap: the time in which ranges of both ran on the device, on "
+      "different streams; its ratio is of the time in\n"
+      "which the first one ran. Alone: calls that no range of another stream "
+      "met. Beside: calls that met the other, for\n"
+      "half of their time or more, and no third. Neither holds cold calls. "
+      "Slowdown: the average beside over the average\n"
+      "alone; n/r, not resolvable, with less than three calls of either. "
+      "Kernels and copies of a trace are no stages.\n");
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  const ppi_report_interference *alone = NULL;
+  bool added = true;
+  for (size_t i = 0; i < figures->num_interference && added; i++) {
+    const ppi_report_interference *row = &figures->interference[i];
+    if (row->other[0])
+      added = add_pair(out, alone, row);
+    else
+      alone = row;
+  }
+  put_note(out);
+  out->only_when_named = out->num_rows == 0;
+  if (out->num_rows == 0 && options->views)
+    out->reason = figures->num_interference
+                      ? "no two stages ran on a device at the same time"
+                      : "no device ranges with times";
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+const ppi_view_kind ppi_view_interference = {
+    .name = "interference",
+    .title = "Interference Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Memory view: for each place what was allocated and freed under which
+// name, and how much was in use at most.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "print/view.h"
+
+enum {
+  NAME,
+  PLACE,
+  TYPE,
+  ALLOCATION_COUNT,
+  FREE_COUNT,
+  ALLOCATION_SIZE,
+  FREE_SIZE,
+  INCREASED_SIZE,
+  PEAK,
+  NUM_COLUMNS
+};
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},
+    [PLACE] = {"place", NULL},
+    [TYPE] = {"type", NULL},
+    [ALLOCATION_COUNT] = {"allocation_count", NULL},
+    [FREE_COUNT] = {"free_count", NULL},
+    [ALLOCATION_SIZE] = {"allocation_size", "B"},
+    [FREE_SIZE] = {"free_size", "B"},
+    [INCREASED_SIZE] = {"increased_size", "B"},
+    [PEAK] = {"peak", "B"},
+};
+static const ppi_table_column table_columns[] = {{50, NAME, 1},
+                                                 {12, TYPE, 1},
+                                                 {15, ALLOCATION_COUNT, 1},
+                                                 {15, FREE_COUNT, 1},
+                                                 {15, ALLOCATION_SIZE, 1},
+                                                 {15, FREE_SIZE, 1},
+                                                 {15, INCREASED_SIZE, 1}};
+static const char *const headings[] = {"Name",
+                                       "Type",
+                                       "Allocation Count",
+                                       "Free Count",
+                                       "Allocation Size",
+                                       "Free Size",
+                                       "Increased Size"};
+static const ppi_headings sections[] = {headings};
+static const char *const type_names[] = {"Allocated", "Reserved"};
+
+// Sizes wrap as unsigned, so that no garbage overflows.
+static int64_t increased(const ppi_report_memory *memory) {
+  return (int64_t)(memory->allocated_bytes - memory->freed_bytes);
+}
+
+static bool add_row(ppi_view *view, const ppi_report_memory *from,
+                    const char *name) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  if (name) cells[NAME] = ppi_cell_text(name);
+  cells[PLACE] = ppi_cell_text(from->place);
+  cells[TYPE] = ppi_cell_text(type_names[from->is_reserved]);
+  cells[ALLOCATION_COUNT] = ppi_cell_count(from->allocations);
+  cells[FREE_COUNT] = ppi_cell_count(from->frees);
+  cells[ALLOCATION_SIZE] = ppi_cell_count(from->allocated_bytes);
+  cells[FREE_SIZE] = ppi_cell_count(from->freed_bytes);
+  cells[INCREASED_SIZE] = ppi_cell_signed(increased(from));
+  return true;
+}
+
+static int compare_memory(const void *left, const void *right) {
+  const ppi_report_memory *a = *(const ppi_report_memory *const *)left;
+  const ppi_report_memory *b = *(const ppi_report_memory *const *)right;
+  int64_t a_bytes = increased(a), b_bytes = increased(b);
+  if (a_bytes != b_bytes) return a_bytes > b_bytes ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+// The totals of a place, which its table has above the headings.
+static bool add_totals(ppi_view *view, const ppi_report_place *place,
+                       const ppi_report_memory *totals) {
+  if (!add_row(view, totals, NULL)) return false;
+  ppi_cell *cells =
+      view->cells + (view->num_rows - 1) * view->kind->num_columns;
+  uint64_t peak = place->peak_bytes[totals->is_reserved];
+  cells[PEAK] = ppi_cell_count(peak);
+  const char *line =
+      ppi_view_text(view, "Peak %s Memory: %llu",
+                    type_names[totals->is_reserved], (unsigned long long)peak);
+  ppi_view_last_row(view)->line = line;
+  return line != NULL;
+}
+
+// What all places have in common; `rows` has room for all memory.
+typedef struct memory_build {
+  ppi_view *view;
+  const ppi_figures *figures;
+  long top;
+  const ppi_report_memory **rows;
+} memory_build;
+
+static bool add_type(const memory_build *build, const ppi_report_place *place,
+                     bool is_reserved) {
+  const ppi_figures *figures = build->figures;
+  const ppi_report_memory **rows = build->rows;
+  ppi_report_memory totals = {.place = place->name, .is_reserved = is_reserved};
+  size_t num = 0;
+  for (size_t i = 0; i < figures->num_memory; i++) {
+    const ppi_report_memory *from = &figures->memory[i];
+    if (from->is_reserved != is_reserved ||
+        strcmp(from->place, place->name) != 0)
+      continue;
+    rows[num++] = from;
+    totals.allocations += from->allocations;
+    totals.frees += from->frees;
+    totals.allocated_bytes += from->allocated_bytes;
+    totals.freed_bytes += from->freed_bytes;
+  }
+  if (num == 0 && !place->is_known[is_reserved]) return true;
+  if (num > 1) qsort(rows, num, sizeof *rows, compare_memory);
+  if (build->top > 0 && (size_t)build->top < num) num = (size_t)build->top;
+  bool added = add_totals(build->view, place, &totals);
+  for (size_t i = 0; i < num && added; i++)
+    added = add_row(build->view, rows[i],
+                    rows[i]->name[0] ? rows[i]->name : "<none>");
+  return added;
+}
+
+static bool add_place(const memory_build *build,
+                      const ppi_report_place *place) {
+  ppi_view *view = build->view;
+  size_t first = view->num_rows;
+  const char *title =
+      ppi_view_text(view, "Memory Summary - Place(%s)", place->name);
+  bool added =
+      title && add_type(build, place, false) && add_type(build, place, true);
+  if (added && view->num_rows > first) view->rows[first].title = title;
+  return added;
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  const ppi_report_memory **rows =
+      ppi_alloc((figures->num_memory + 1) * sizeof *rows);
+  if (!rows) return PPROF_STATUS_NO_MEMORY;
+  const memory_build all = {out, figures, options->top, rows};
+  bool added = true;
+  for (size_t i = 0; i < figures->num_places && added; i++)
+    added = add_place(&all, &figures->places[i]);
+  ppi_free(rows);
+  if (!out->num_rows)
+    out->reason = "no memory events: no counters of category Memory";
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+const ppi_view_kind ppi_view_memory = {
+    .name = "memory",
+    .title = "Memory Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = 7,
+    .sections = sections,
+    .num_sections = 1,
+    .end = PPI_TABLE_END_NONE,
+    .build = build,
+};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Model view: the phases of a step, and the device time submitted in them.
+#include "print/view.h"
+
+enum {
+  NAME,
+  CALLS,
+  HOST_TOTAL,
+  HOST_RATIO = HOST_TOTAL + 4,
+  DEVICE_TOTAL,
+  DEVICE_RATIO = DEVICE_TOTAL + 4,
+  NUM_COLUMNS
+};
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    {"name", NULL},
+    {"calls", NULL},
+    PPI_HOST_COLUMNS,
+    PPI_DEVICE_COLUMNS,
+};
+static const ppi_table_column table_columns[] = {
+    {15, NAME, 1}, {6, CALLS, 1}, {40, HOST_TOTAL, 5}, {40, DEVICE_TOTAL, 5}};
+static const char *const headings[] = {"Name", "Calls", PPI_HOST_HEADING,
+                                       PPI_DEVICE_HEADING};
+static const ppi_headings sections[] = {headings};
+
+static const char *const phase_names[PPI_NUM_PHASES] = {
+    "ProfileStep", "Dataloader", "Forward",     "Backward", "Optimization",
+    "Preprocess",  "Inference",  "Postprocess", "CpuTask"};
+
+static bool add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
+  const ppi_report_phase *from = &figures->phases[phase];
+  size_t indent = phase == PPI_PHASE_PROFILE_STEP ? 0 : 2;
+  ppi_cell *cells = ppi_view_add_row(view, 0, indent);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(phase_names[phase]);
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&from->host));
+  ppi_view_put_spread(cells + HOST_TOTAL, &from->host, figures->base_ns);
+  ppi_view_put_spread(cells + DEVICE_TOTAL, &from->device,
+                      figures->model_device_ns);
+  return true;
+}
+
+static ppi_cell signed_time(int64_t ns) {
+  return (ppi_cell){.kind = PPI_CELL_TIME, .value = ns, .divisor = 1};
+}
+
+// What the phases leave of the base. Threads in parallel can use more than
+// there is: then it is below zero, and the note says why. Unsigned sums wrap,
+// so that no garbage overflows.
+static bool add_others(ppi_view *view, const ppi_figures *figures) {
+  uint64_t host_ns = figures->base_ns, device_ns = figures->model_device_ns;
+  for (int i = PPI_PHASE_PROFILE_STEP + 1; i < PPI_NUM_PHASES; i++) {
+    host_ns -= figures->phases[i].host.sum;
+    device_ns -= figures->phases[i].device.sum;
+  }
+  ppi_cell *cells = ppi_view_add_row(view, 0, 2);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text("Others");
+  cells[HOST_TOTAL] = signed_time((int64_t)host_ns);
+  cells[HOST_RATIO] = ppi_cell_ratio((int64_t)host_ns, figures->base_ns);
+  cells[DEVICE_TOTAL] = signed_time((int64_t)device_ns);
+  cells[DEVICE_RATIO] =
+      ppi_cell_ratio((int64_t)device_ns, figures->model_device_ns);
+  if ((int64_t)host_ns < 0 || (int64_t)device_ns < 0)
+    ppi_page_text(&view->note,
+                  "Others is below zero: phases overlap, on several threads or "
+                  "as async ranges, and each\n"
+                  "counts in full.\n");
+  return true;
+}
+
+static void put_note(ppi_view *view, const ppi_figures *figures) {
+  ppi_page_text(&view->note,
+                "CPU: the sum over the outermost ranges of the phase on each "
+                "thread; threads are not merged.\n"
+                "It is wall time: a thread may have waited in it.\n"
+                "GPU: the plain sum of the device ranges submitted in the "
+                "phase, streams not merged.\n");
+  ppi_page_text(
+      &view->note,
+      figures->runs_with_kernels
+          ? "Where kernel records exist these are kernels alone.\n"
+          : "A device range's time is that between two events on its stream: "
+            "it includes gaps between launches.\n");
+  ppi_page_text(&view->note,
+                "GPU ratio base: the device time of ProfileStep, or all of it "
+                "without steps. Others can be negative.\n");
+  ppi_view_note_base(view, figures);
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
+  size_t present = 0;
+  for (int i = 0; i < PPI_NUM_PHASES; i++) {
+    if (!figures->phases[i].host.n) continue;
+    present++;
+    if (!add_phase(out, figures, i)) return PPROF_STATUS_NO_MEMORY;
+  }
+  put_note(out, figures);
+  if (!add_others(out, figures)) return PPROF_STATUS_NO_MEMORY;
+  out->only_when_named = present < 2;
+  if (present < 2)
+    out->reason = "fewer than two kinds of phase (ProfileStep, Forward, ...)";
+  return PPROF_STATUS_OK;
+}
+
+const ppi_view_kind ppi_view_model = {
+    .name = "model",
+    .title = "Model Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = 4,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of named things: one block of all threads or one for each, ordered by a
+// key, cut to the number that the caller wants.
+#include "view/view_named.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const ppi_table_column ppi_named_table_columns[] = {
+    {0, PPI_NAMED_NAME, 1},
+    {6, PPI_NAMED_CALLS, 1},
+    {40, PPI_NAMED_HOST, PPI_SPREAD_CELLS},
+    {40, PPI_NAMED_DEVICE, PPI_SPREAD_CELLS}};
+static const char *const table_headings[] = {"Name", "Calls", PPI_HOST_HEADING,
+                                             PPI_DEVICE_HEADING};
+const ppi_headings ppi_named_sections[] = {table_headings};
+
+bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
+  ppi_named *items =
+      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *items);
+  if (!items) return false;
+  list->items = items;
+  items[list->num++] = *named;
+  return true;
+}
+
+void ppi_named_clear(ppi_named_list *list) {
+  ppi_free(list->items);
+  *list = (ppi_named_list){0};
+}
+
+ppi_named ppi_named_ranges(const ppi_report_name *from) {
+  return (ppi_named){.name = from->name,
+                     .category_name = from->category_name,
+                     .category = from->category,
+                     .calls = ppi_spread_calls(&from->host),
+                     .host = from->host,
+                     .device = from->inside,
+                     .timed = &from->host,
+                     .times = &from->host_times,
+                     .self_ns = from->self_ns,
+                     .own_device_ns = from->own_device_ns,
+                     .from = from};
+}
+
+ppi_named ppi_named_host(const ppi_report_name *from) {
+  ppi_named named = ppi_named_ranges(from);
+  ppi_spread_merge(&named.host, &from->submit);
+  named.calls = ppi_spread_calls(&named.host);
+  return named;
+}
+
+ppi_named ppi_named_device(const ppi_report_name *from) {
+  return (ppi_named){.name = from->name,
+                     .category_name = from->category_name,
+                     .category = from->category,
+                     .calls = from->device.n,
+                     .device = from->device,
+                     .timed = &from->device,
+                     .times = &from->device_times,
+                     .own_device_ns = from->device.sum,
+                     .from = from};
+}
+
+static ppi_named of_thread(const ppi_report_thread_name *from) {
+  ppi_named named = {.name = from->name,
+                     .category_name = from->category_name,
+                     .category = from->category,
+                     .host = from->host,
+                     .device = from->inside,
+                     .timed = &from->host,
+                     .times = &from->host_times,
+                     .self_ns = from->self_ns};
+  ppi_spread_merge(&named.host, &from->submit);
+  named.calls = ppi_spread_calls(&named.host);
+  return named;
+}
+
+static ppi_cell spread_key(const ppi_spread *spread, int figure) {
+  if (figure == 0) return ppi_cell_time(spread->sum);
+  if (figure == 1) return ppi_cell_average(spread);
+  return figure == 2 ? ppi_cell_most(spread) : ppi_cell_least(spread);
+}
+
+ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
+  switch (key) {
+    case PPI_SORT_NONE:
+      break;
+    case PPI_SORT_HOST_TOTAL:
+    case PPI_SORT_HOST_MEAN:
+    case PPI_SORT_HOST_MAX:
+    case PPI_SORT_HOST_MIN:
+      return spread_key(&named->host, (int)(key - PPI_SORT_HOST_TOTAL));
+    case PPI_SORT_DEVICE_TOTAL:
+    case PPI_SORT_DEVICE_MEAN:
+    case PPI_SORT_DEVICE_MAX:
+    case PPI_SORT_DEVICE_MIN:
+      return spread_key(&named->device, (int)(key - PPI_SORT_DEVICE_TOTAL));
+    case PPI_SORT_SELF:
+      return ppi_cell_time(named->self_ns);
+    case PPI_SORT_P50:
+      return ppi_cell_quantile(named->times, 50);
+    case PPI_SORT_P90:
+      return ppi_cell_quantile(named->times, 90);
+    case PPI_SORT_P99:
+      return ppi_cell_quantile(named->times, 99);
+    case PPI_SORT_STD:
+      return ppi_cell_deviation(named->timed);
+    case PPI_SORT_CALLS:
+      return ppi_cell_count(named->calls);
+    case PPI_SORT_SELF_DEVICE:
+      return ppi_cell_time(named->own_device_ns);
+  }
+  return (ppi_cell){0};
+}
+
+static int compare_work(const ppi_report_work *work, const ppi_named *named) {
+  int order = strcmp(work->category_name, named->category_name);
+  return order ? order : strcmp(work->name, named->name);
+}
+
+ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named) {
+  size_t low = 0, high = figures->num_work;
+  if (!named->from) return (ppi_cell){0};
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_work(&figures->work[middle], named) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  double flops = 0;
+  for (; low < figures->num_work; low++) {
+    if (compare_work(&figures->work[low], named) != 0) break;
+    flops += figures->work[low].flops;
+  }
+  return flops > 0 ? ppi_cell_whole(flops) : (ppi_cell){0};
+}
+
+static int compare(ppi_sort_key key, const ppi_named *a, const ppi_named *b) {
+  int order = ppi_sort_compare(key, &a->key, &b->key);
+  if (order == 0) order = strcmp(a->name, b->name);
+  return order ? order : strcmp(a->category_name, b->category_name);
+}
+
+static int compare_most_first(const void *left, const void *right) {
+  return compare(PPI_SORT_NONE, left, right);
+}
+
+static int compare_least_first(const void *left, const void *right) {
+  return compare(PPI_SORT_HOST_MIN, left, right);
+}
+
+size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top) {
+  bool least = key == PPI_SORT_HOST_MIN || key == PPI_SORT_DEVICE_MIN;
+  for (size_t i = 0; i < list->num; i++)
+    list->items[i].key = ppi_named_key(&list->items[i], key);
+  if (list->num > 1)
+    qsort(list->items, list->num, sizeof *list->items,
+          least ? compare_least_first : compare_most_first);
+  return top > 0 && (size_t)top < list->num ? (size_t)top : list->num;
+}
+
+// The asked key if the block has cells of it, else the block's own.
+static ppi_sort_key key_for(const ppi_named_block *block) {
+  ppi_sort_key asked = ppi_sort_key_of(block->options);
+  const ppi_named_layout *layout = block->layout;
+  bool has = asked != PPI_SORT_NONE;
+  if (asked >= PPI_SORT_HOST_TOTAL && asked <= PPI_SORT_HOST_MIN)
+    has = layout->host != 0;
+  if (asked == PPI_SORT_SELF) has = layout->self != 0;
+  if (asked >= PPI_SORT_P50 && asked <= PPI_SORT_STD) has = layout->p50 != 0;
+  return has ? asked : block->order;
+}
+
+// A key that the table would not show becomes a column of it.
+static void show_key(ppi_view *view, const ppi_named_layout *layout,
+                     ppi_sort_key key) {
+  static const char *const headings[][5] = {
+      {"GPU Self", "GPU P50", "GPU P90", "GPU P99", "GPU Std"},
+      {"CPU Self", "CPU P50", "CPU P90", "CPU P99", "CPU Std"}};
+  if (key < PPI_SORT_SELF || key > PPI_SORT_STD) return;
+  view->more = headings[layout->host != 0][key - PPI_SORT_SELF];
+  view->more_cell =
+      key == PPI_SORT_SELF ? layout->self : layout->p50 + (key - PPI_SORT_P50);
+}
+
+static bool put_row(ppi_view *view, const ppi_named_block *block,
+                    const ppi_named *named) {
+  const ppi_named_layout *layout = block->layout;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[0] = ppi_cell_text(named->name);
+  if (layout->category)
+    cells[layout->category] = ppi_cell_text(named->category_name);
+  if (layout->thread && block->thread)
+    cells[layout->thread] = ppi_cell_text(block->thread);
+  cells[layout->calls] = ppi_cell_count(named->calls);
+  if (layout->host)
+    ppi_view_put_spread(cells + layout->host, &named->host, block->host_base);
+  ppi_view_put_spread(cells + layout->device, &named->device,
+                      block->device_base);
+  if (layout->self) cells[layout->self] = ppi_cell_time(named->self_ns);
+  for (size_t i = 0; i < PPI_TIMES_CELLS && layout->p50; i++)
+    cells[layout->p50 + i] =
+        ppi_named_key(named, (ppi_sort_key)(PPI_SORT_P50 + i));
+  return !block->finish_row || block->finish_row(view, block, named, cells);
+}
+
+pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block) {
+  ppi_sort_key key = key_for(block);
+  size_t first = view->num_rows;
+  size_t num = ppi_named_order(&block->list, key, block->options->top);
+  show_key(view, block->layout, key);
+  for (size_t i = 0; i < num; i++)
+    if (!put_row(view, block, &block->list.items[i]))
+      return PPROF_STATUS_NO_MEMORY;
+  if (num) view->rows[first].banner = block->banner;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status put_merged(ppi_view *view, const ppi_named_block *like,
+                               ppi_named_takes *takes,
+                               void (*start)(ppi_named_block *block)) {
+  ppi_named_block block = *like;
+  const ppi_figures *figures = block.figures;
+  bool added = true;
+  block.banner = "Thread: All threads merged";
+  for (size_t i = 0; i < figures->num_names && added; i++) {
+    const ppi_report_name *name = &figures->names[i];
+    if (!takes(name->category, name->name)) continue;
+    ppi_named named = ppi_named_host(name);
+    added = ppi_named_add(&block.list, &named);
+  }
+  if (start) start(&block);
+  pprof_status status =
+      added ? ppi_named_put(view, &block) : PPROF_STATUS_NO_MEMORY;
+  ppi_named_clear(&block.list);
+  return status;
+}
+
+static bool name_thread(ppi_view *view, ppi_named_block *block) {
+  const ppi_figures *figures = block->figures;
+  const char *last = figures->threads[figures->num_threads - 1].process;
+  const char *process = block->process;
+  unsigned long long number = block->thread_number;
+  while (*process == ' ') process++;  // of a host without a name
+  const char *name = number == PPI_REPORT_LEFT_THREADS
+                         ? "<left threads>"
+                         : ppi_view_text(view, "%llu", number);
+  if (!name) return false;
+  block->thread = ppi_view_text(view, "%s: %s", process, name);
+  if (strcmp(figures->threads[0].process, last) == 0)
+    block->banner = ppi_view_text(view, "Thread: %s", name);
+  else if (block->thread)
+    block->banner = ppi_view_text(view, "Thread: %s", block->thread);
+  return block->thread && block->banner;
+}
+
+// Puts the thread that figures->threads[*at] belongs to, and moves on.
+static pprof_status put_thread(ppi_view *view, const ppi_named_block *like,
+                               ppi_named_takes *takes,
+                               void (*start)(ppi_named_block *block),
+                               size_t *at) {
+  const ppi_figures *figures = like->figures;
+  const ppi_report_thread_name *first = &figures->threads[*at];
+  ppi_named_block block = *like;
+  bool added = true;
+  block.process = first->process;
+  block.thread_number = first->thread;
+  for (; *at < figures->num_threads && added; ++*at) {
+    const ppi_report_thread_name *next = &figures->threads[*at];
+    if (next->thread != first->thread ||
+        strcmp(next->process, first->process) != 0)
+      break;
+    if (!takes(next->category, next->name)) continue;
+    ppi_named named = of_thread(next);
+    added = ppi_named_add(&block.list, &named);
+  }
+  if (start) start(&block);
+  pprof_status status = PPROF_STATUS_OK;
+  if (!added || (block.list.num && !name_thread(view, &block)))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) status = ppi_named_put(view, &block);
+  ppi_named_clear(&block.list);
+  return status;
+}
+
+pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
+                                  ppi_named_takes *takes,
+                                  void (*start)(ppi_named_block *block)) {
+  if (!like->figures->details.by_thread)
+    return put_merged(view, like, takes, start);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0;
+       i < like->figures->num_threads && status == PPROF_STATUS_OK;)
+    status = put_thread(view, like, takes, start, &i);
+  return status;
+}
+
+bool ppi_named_is_user_defined(uint32_t category) {
+  return category == PPROF_CATEGORY_USER_DEFINED ||
+         category == PPROF_CATEGORY_PYTHON_USER_DEFINED;
+}
+
+bool ppi_named_is_copy(uint32_t category, const char *name) {
+  return ppi_named_is_user_defined(category) &&
+         (strcasestr(name, "memcpy") || strcasestr(name, "memorycopy") ||
+          strcasestr(name, "memset"));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of named things, which Operator, Kernel, Memory Manipulation,
+// UserDefined and the styles have in common: gathering, ordering, cutting.
+#ifndef PPI_VIEW_NAMED_H_
+#define PPI_VIEW_NAMED_H_
+
+#include "view/view_sort.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What one row is made of.
+typedef struct ppi_named {
+  const char *name, *category_name;
+  uint32_t category;
+  uint64_t calls;
+  ppi_spread host, device;
+  const ppi_spread *timed;     // what the deviation is of
+  const ppi_histogram *times;  // what percentiles are of
+  uint64_t self_ns, own_device_ns;
+  const ppi_report_name *from;  // NULL: of one thread
+  ppi_cell key;
+} ppi_named;
+
+typedef struct ppi_named_list {
+  ppi_named *items;
+  size_t num, capacity;
+} ppi_named_list;
+
+// ppi_named_add answers false when out of memory.
+bool ppi_named_add(ppi_named_list *list, const ppi_named *named);
+// The host ranges of a name, and the device time in them.
+ppi_named ppi_named_ranges(const ppi_report_name *from);
+// The same with the submitting sides of its device ranges.
+ppi_named ppi_named_host(const ppi_report_name *from);
+// The device side of a name; percentiles are of it too.
+ppi_named ppi_named_device(const ppi_report_name *from);
+// ppi_named_key is the value of `named` that `key` orders by.
+ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key);
+// ppi_named_flops is what its ranges stated in all; none when they did not, or
+// when only those of one thread count.
+ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named);
+// ppi_named_order sorts by the key, then name and category, and answers how
+// many of the rows to show.
+size_t ppi_named_order(ppi_named_list *list, ppi_sort_key key, long top);
+void ppi_named_clear(ppi_named_list *list);
+
+// Where a view has its cells; the name is the first one. 0: nowhere.
+typedef struct ppi_named_layout {
+  size_t category, thread, calls, host, device, self, p50;
+} ppi_named_layout;
+
+// The columns behind `self` (of `side`, "cpu" or "device"), from p50 on.
+// clang-format off
+#define PPI_TIMES_COLUMNS(side)                     \
+  {side "_p50", "ns"}, {side "_p90", "ns"},         \
+  {side "_p99", "ns"}, {side "_std", "ns"}
+// clang-format on
+enum { PPI_TIMES_CELLS = 4 };
+
+// The first cells of UserDefined and Memory Manipulation, and their table.
+// clang-format off
+#define PPI_NAMED_COLUMNS                                   \
+  {"name", NULL}, {"category", NULL}, {"calls", NULL},      \
+  PPI_HOST_COLUMNS, PPI_DEVICE_COLUMNS
+// clang-format on
+enum {
+  PPI_NAMED_NAME,
+  PPI_NAMED_CATEGORY,
+  PPI_NAMED_CALLS,
+  PPI_NAMED_HOST,
+  PPI_NAMED_DEVICE = PPI_NAMED_HOST + PPI_SPREAD_CELLS,
+  PPI_NAMED_CELLS = PPI_NAMED_DEVICE + PPI_SPREAD_CELLS,
+  PPI_NAMED_TABLE_COLUMNS = 4
+};
+extern const ppi_table_column ppi_named_table_columns[PPI_NAMED_TABLE_COLUMNS];
+extern const ppi_headings ppi_named_sections[1];
+
+// One block of rows, under one banner.
+typedef struct ppi_named_block {
+  const ppi_figures *figures;
+  const ppi_report_options *options;
+  const ppi_named_layout *layout;
+  ppi_named_list list;
+  ppi_sort_key order;  // where the caller asks for none that is a cell here
+  uint64_t host_base, device_base;
+  const char *banner;            // NULL: none
+  const char *process, *thread;  // NULL: all threads merged
+  uint64_t thread_number;
+  // Called after each row, with its cells; NULL: nothing to do. False: out of
+  // memory.
+  bool (*finish_row)(ppi_view *view, const struct ppi_named_block *block,
+                     const ppi_named *named, ppi_cell *cells);
+} ppi_named_block;
+
+// ppi_named_put orders the block and adds its rows.
+pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block);
+
+// ppi_named_put_blocks puts all names that `takes`: in one block, or in one for
+// each thread that has any. `start` (or NULL) sets the bases of a block.
+typedef bool ppi_named_takes(uint32_t category, const char *name);
+pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
+                                  ppi_named_takes *takes,
+                                  void (*start)(ppi_named_block *block));
+
+// ppi_named_is_copy tells the names of the Memory Manipulation view.
+bool ppi_named_is_copy(uint32_t category, const char *name);
+bool ppi_named_is_user_defined(uint32_t category);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_VIEW_NAMED_H_

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Perf view: what a step costs, what reading its data costs, and how fast
+// that is, over whole steps after the warm-up.
+#include <string.h>
+
+#include "print/view.h"
+
+enum { NAME, UNIT, CALLS, MEAN, MAX, MIN, NUM_COLUMNS };
+enum { LINE_WIDTH = 100, CELL_WIDTH = 15 };
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL}, [UNIT] = {"unit", NULL}, [CALLS] = {"calls", NULL},
+    [MEAN] = {"avg", NULL},  [MAX] = {"max", NULL},   [MIN] = {"min", NULL},
+};
+enum { READER, BATCH, SPEED, RATIO, NUM_ROWS };
+
+// The unit stands in the row, so that no format may scale it.
+static ppi_cell as_number(ppi_cell time) {
+  if (time.kind == PPI_CELL_TIME) time.kind = PPI_CELL_COUNT;
+  return time;
+}
+
+static bool add_cost(ppi_view *view, const char *name,
+                     const ppi_spread *spread) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(name);
+  cells[UNIT] = ppi_cell_text("ns");
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(spread));
+  if (!spread->n) return true;
+  cells[MEAN] = as_number(ppi_cell_average(spread));
+  cells[MAX] = as_number(ppi_cell_most(spread));
+  cells[MIN] = as_number(ppi_cell_least(spread));
+  return true;
+}
+
+static ppi_cell a_second(double items, uint64_t ns) {
+  return ns ? ppi_cell_decimal(items * 1e9 / (double)ns) : (ppi_cell){0};
+}
+
+// Items a second where every step states its items, else steps a second.
+static bool add_speed(ppi_view *view, const ppi_report_perf *perf) {
+  bool has_items = perf->num_stated == perf->batch.n;
+  double items = (double)perf->items / PPI_PERF_ITEM;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text("ips");
+  cells[UNIT] = ppi_cell_text(has_items ? "samples/s" : "steps/s");
+  cells[CALLS] = ppi_cell_count(perf->batch.n);
+  cells[MEAN] =
+      a_second(has_items ? items : (double)perf->batch.n, perf->batch.sum);
+  cells[MAX] = has_items ? ppi_cell_decimal(perf->speed_max)
+                         : a_second(1, perf->batch.min);
+  cells[MIN] = has_items ? ppi_cell_decimal(perf->speed_min)
+                         : a_second(1, perf->batch.max);
+  return true;
+}
+
+static bool add_ratio(ppi_view *view, const ppi_report_perf *perf) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text("reader_ratio");
+  cells[UNIT] = ppi_cell_text("%");
+  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&perf->reader));
+  if (perf->reader.n)
+    cells[MEAN] = ppi_cell_ratio((int64_t)perf->reader.sum, perf->batch.sum);
+  return true;
+}
+
+// The steps and the windows are not the same time.
+static void put_note(ppi_view *view, const ppi_figures *figures,
+                     const ppi_report_options *options) {
+  const ppi_report_perf *perf = &figures->perf;
+  if (options->views && !strchr(options->views, ',')) return;
+  ppi_page_format(&view->note,
+                  "Note: %llu of %llu whole steps from start to stop, without "
+                  "the first %d of a run. The other tables\n"
+                  "cover the recorded windows, ",
+                  (unsigned long long)perf->batch.n,
+                  (unsigned long long)perf->num_steps, PPI_PERF_WARM_UP);
+  ppi_page_time(&view->note, (double)figures->wall_ns, options->time_unit);
+  ppi_page_format(&view->note, " %s: do not mix their figures.\n",
+                  ppi_time_unit_name(options->time_unit));
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  const ppi_report_perf *perf = &figures->perf;
+  if (!perf->batch.n) {
+    out->reason = "no whole steps: the program marked none";
+    if (perf->num_steps)
+      out->reason = ppi_view_text(
+          out, "%llu whole steps: the first %d of a run are its warm-up",
+          (unsigned long long)perf->num_steps, PPI_PERF_WARM_UP);
+    return out->reason ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  }
+  bool added = add_cost(out, "reader_cost", &perf->reader) &&
+               add_cost(out, "batch_cost", &perf->batch) &&
+               add_speed(out, perf) && add_ratio(out, perf);
+  put_note(out, figures, options);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// Centred as Paddle has it: an odd blank goes to the left.
+static void put_centred(ppi_page *page, const ppi_page *text) {
+  size_t blanks = text->len < CELL_WIDTH ? CELL_WIDTH - text->len : 0;
+  ppi_page_repeat(page, ' ', blanks - blanks / 2);
+  ppi_page_bytes(page, text->bytes, text->len);
+  ppi_page_repeat(page, ' ', blanks / 2);
+}
+
+static void put_number(ppi_page *page, const ppi_cell *cell) {
+  if (cell->kind == PPI_CELL_TEXT)
+    ppi_page_text(page, cell->text);
+  else if (cell->kind == PPI_CELL_COUNT)
+    ppi_page_fixed(page, (double)cell->value / (double)cell->divisor / 1e9, 5);
+  else if (cell->kind == PPI_CELL_DECIMAL)
+    ppi_page_fixed(page, cell->number, 5);
+  else
+    ppi_page_text(page, "-");
+}
+
+static void put_line(ppi_page *page, const ppi_cell *cells) {
+  static const size_t shown[] = {NAME, MEAN, MAX, MIN};
+  ppi_page scratch = {0};
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    scratch.len = 0;
+    put_number(&scratch, &cells[shown[i]]);
+    ppi_page_text(page, "| ");
+    put_centred(page, &scratch);
+    ppi_page_text(page, " ");
+  }
+  ppi_page_text(page, "|\n");
+  page->failed |= scratch.failed;
+  ppi_page_clear(&scratch);
+}
+
+static void put_text(ppi_page *page, const ppi_view *view,
+                     const ppi_report_options *options) {
+  (void)options;
+  const char *title = view->kind->title;
+  size_t dashes = LINE_WIDTH - strlen(title);
+  const ppi_cell *rows[NUM_ROWS];
+  for (size_t i = 0; i < NUM_ROWS; i++) rows[i] = view->cells + i * NUM_COLUMNS;
+  double percent = 0;
+  ppi_page_repeat(page, '=', dashes / 2);
+  ppi_page_text(page, title);
+  ppi_page_repeat(page, '=', dashes - dashes / 2);
+  ppi_page_text(page, "\n");
+  if (ppi_cell_is_ratio(&rows[RATIO][MEAN], &percent) && percent > 0) {
+    ppi_page_text(page, "Reader Ratio: ");
+    ppi_page_fixed(page, percent, 3);
+    ppi_page_text(page, "%\n");
+  }
+  ppi_page_format(page, "Time Unit: s, IPS Unit: %s\n", rows[SPEED][UNIT].text);
+  const ppi_cell names[NUM_COLUMNS] = {[NAME] = ppi_cell_text(""),
+                                       [MEAN] = ppi_cell_text("avg"),
+                                       [MAX] = ppi_cell_text("max"),
+                                       [MIN] = ppi_cell_text("min")};
+  put_line(page, names);
+  for (size_t i = READER; i <= SPEED; i++)
+    if (rows[i][MEAN].kind != PPI_CELL_NONE) put_line(page, rows[i]);
+  ppi_page_bytes(page, view->note.bytes, view->note.len);
+}
+
+const ppi_view_kind ppi_view_perf = {
+    .name = "perf",
+    .title = "Perf Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .build = build,
+    .put_text = put_text,
+};

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Requests view: how long requests take from end to end, what each stage
+// has of it, and what makes the slowest ones slow.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "print/view.h"
+
+enum {
+  NAME,
+  CATEGORY,
+  TIMED,
+  REQUESTS,
+  CALLS,
+  MEAN,
+  P50,
+  P90,
+  P99,
+  MAX,
+  WAIT_MEAN,
+  HOP_MEAN,
+  CRITICAL_MEAN,
+  CRITICAL_RATIO,
+  TAIL,
+  TAIL_RATIO,
+  LITTLE,
+  FLAG,
+  NUM_COLUMNS
+};
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},
+    [CATEGORY] = {"category", NULL},
+    [TIMED] = {"timed", NULL},
+    [REQUESTS] = {"requests", NULL},
+    [CALLS] = {"calls", NULL},
+    [MEAN] = {"avg", "ns"},
+    [P50] = {"p50", "ns"},
+    [P90] = {"p90", "ns"},
+    [P99] = {"p99", "ns"},
+    [MAX] = {"max", "ns"},
+    [WAIT_MEAN] = {"queue_avg", "ns"},
+    [HOP_MEAN] = {"hop_avg", "ns"},
+    [CRITICAL_MEAN] = {"critical_avg", "ns"},
+    [CRITICAL_RATIO] = {"critical_ratio", "%"},
+    [TAIL] = {"tail", "ns"},
+    [TAIL_RATIO] = {"tail_ratio", "%"},
+    [LITTLE] = {"little", "%"},
+    [FLAG] = {"flag", NULL},
+};
+static const ppi_table_column table_columns[] = {
+    {15, NAME, 1},     {6, TIMED, 1},
+    {8, REQUESTS, 1},  {5, CALLS, 1},
+    {36, MEAN, 5},     {17, WAIT_MEAN, 1},
+    {15, HOP_MEAN, 1}, {23, CRITICAL_MEAN, 2},
+    {20, TAIL, 2},     {10, LITTLE, 1},
+    {4, FLAG, 1}};
+static const char *const headings[] = {"Name",
+                                       "Timed",
+                                       "Requests",
+                                       "Calls",
+                                       "Avg / P50 / P90 / P99 / Max",
+                                       "Queue Avg",
+                                       "Hop Avg",
+                                       "Critical Avg / Ratio(%)",
+                                       "Tail / Ratio(%)",
+                                       "L / rate x W (%)",
+                                       "Flag"};
+static const ppi_headings sections[] = {headings};
+
+// One line of the view: the requests as a whole, a stage of all runs, or what
+// is no stage's.
+typedef struct line {
+  const char *name, *category_name;
+  bool on_device, is_whole;
+  uint64_t calls;
+  uint64_t wait_ns, hop_ns, critical_ns;
+  uint64_t *times_ns;  // by request that has it
+  size_t num_times, capacity;
+  double slow_ns, usual_ns;          // its share in the groups compared
+  double slow_hop_ns, usual_hop_ns;  // the same of what was before it
+} line;
+
+typedef struct lines {
+  line all, queue, contended, rest;  // rest: gaps before no stage
+  line *stages;                      // by category, then name
+  size_t num_stages, stages_capacity;
+  const ppi_figures *figures;
+  size_t num_rows, num_cold;
+  size_t slow_from, usual_from, usual_to;  // of requests by length
+} lines;
+
+typedef struct request {
+  const ppi_request_run *run;
+  const ppi_request_row *row;
+} request;
+
+static bool add_time(line *to, uint64_t time_ns) {
+  uint64_t *grown =
+      ppi_grow(to->times_ns, &to->capacity, to->num_times + 1, sizeof *grown);
+  if (!grown) return false;
+  to->times_ns = grown;
+  grown[to->num_times++] = time_ns;
+  return true;
+}
+
+static int compare_line(const line *a, const ppi_request_stage *b) {
+  int order = strcmp(a->category_name, b->category_name);
+  return order ? order : strcmp(a->name, b->name);
+}
+
+static line *line_of(lines *all, const ppi_request_stage *stage) {
+  size_t low = 0, high = all->num_stages;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = compare_line(&all->stages[middle], stage);
+    if (order == 0) return &all->stages[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  line *grown = ppi_grow(all->stages, &all->stages_capacity,
+                         all->num_stages + 1, sizeof *grown);
+  if (!grown) return NULL;
+  all->stages = grown;
+  memmove(grown + low + 1, grown + low,
+          (all->num_stages++ - low) * sizeof *grown);
+  grown[low] =
+      (line){.name = stage->name, .category_name = stage->category_name};
+  return &grown[low];
+}
+
+// ---- the slow ones against the usual ones ----
+
+static int compare_requests(const void *left, const void *right) {
+  const request *a = left, *b = right;
+  uint64_t x = a->row->length_ns, y = b->row->length_ns;
+  if (x != y) return x < y ? -1 : 1;
+  if (a->run != b->run) return strcmp(a->run->uuid, b->run->uuid);
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+// The slowest hundredth, and the tenth around the median; one at least.
+static void choose_groups(lines *all) {
+  size_t num = all->num_rows;
+  all->slow_from = num - PPI_MAX(num / 100, 1u);
+  size_t half = PPI_MAX(num / 20, 1u) / 2;
+  all->usual_from = num / 2 - PPI_MIN(half, num / 2);
+  all->usual_to = PPI_MIN(num / 2 + half + 1, num);
+}
+
+// The part of `time_ns` that counts for the mean of the slow ones, and of the
+// usual ones.
+static void share(const lines *all, size_t at, uint64_t time_ns,
+                  double to_ns[2]) {
+  double part_ns = (double)time_ns;
+  to_ns[0] = to_ns[1] = 0;
+  if (at >= all->slow_from)
+    to_ns[0] = part_ns / (double)(all->num_rows - all->slow_from);
+  if (at >= all->usual_from && at < all->usual_to)
+    to_ns[1] = part_ns / (double)(all->usual_to - all->usual_from);
+}
+
+static void add_share(const lines *all, size_t at, line *to, uint64_t time_ns) {
+  double more_ns[2];
+  share(all, at, time_ns, more_ns);
+  to->slow_ns += more_ns[0];
+  to->usual_ns += more_ns[1];
+}
+
+static void add_hop_share(const lines *all, size_t at, line *to,
+                          uint64_t time_ns) {
+  double more_ns[2];
+  share(all, at, time_ns, more_ns);
+  to->slow_hop_ns += more_ns[0];
+  to->usual_hop_ns += more_ns[1];
+}
+
+static bool take_cell(lines *all, size_t at, const request *from,
+                      const ppi_request_cell *cell) {
+  const ppi_request_stage *stage = &from->run->stages[cell->stage];
+  line *to = line_of(all, stage);
+  if (!to || !add_time(to, cell->time_ns)) return false;
+  to->on_device |= stage->on_device;
+  to->is_whole |= stage->is_whole;
+  to->calls += cell->calls;
+  to->wait_ns += cell->wait_ns;
+  to->hop_ns += cell->hop_ns;
+  to->critical_ns += cell->critical_ns;
+  all->all.calls += cell->calls;
+  all->all.critical_ns += cell->critical_ns;
+  add_share(all, at, to, cell->own_ns);
+  add_hop_share(all, at, to, cell->hop_ns);
+  add_share(all, at, &all->contended, cell->contended_ns);
+  return true;
+}
+
+static bool take_request(lines *all, size_t at, const request *from) {
+  const ppi_request_row *row = from->row;
+  if (!add_time(&all->all, row->length_ns)) return false;
+  all->all.hop_ns += row->hop_ns;
+  all->all.wait_ns += row->queue_ns;  // of stages it may overlap
+  add_share(all, at, &all->all, row->length_ns);
+  add_share(all, at, &all->queue, row->queue_ns);
+  uint64_t rest_ns = row->hop_ns;
+  for (size_t i = 0; i < row->num_cells; i++) {
+    const ppi_request_cell *cell = &from->run->cells[row->first_cell + i];
+    rest_ns -= cell->hop_ns;
+    if (!take_cell(all, at, from, cell)) return false;
+  }
+  add_share(all, at, &all->rest, rest_ns);
+  return true;
+}
+
+static int compare_starts(const void *left, const void *right) {
+  const request *a = left, *b = right;
+  uint64_t x = a->row->start_ns, y = b->row->start_ns;
+  if (x != y) return x < y ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+// How many of a run's requests, in the order of their starts, are cold.
+static size_t num_cold(const request *list, size_t num, long warmup) {
+  ppi_early_call calls[PPI_EARLY_CALLS];
+  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
+  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
+    calls[i] = (ppi_early_call){.start_ns = list[i].row->start_ns,
+                                .length_ns = list[i].row->length_ns};
+  return ppi_early_num_cold(calls, num, warmup);
+}
+
+// The requests of a run without its cold ones; answers how many.
+static size_t list_run(lines *all, const ppi_request_run *run, request *list) {
+  for (size_t i = 0; i < run->num_rows; i++)
+    list[i] = (request){run, &run->rows[i]};
+  if (run->num_rows > 1)
+    qsort(list, run->num_rows, sizeof *list, compare_starts);
+  size_t cold = num_cold(list, run->num_rows, all->figures->details.warmup);
+  memmove(list, list + cold, (run->num_rows - cold) * sizeof *list);
+  all->num_cold += cold;
+  return run->num_rows - cold;
+}
+
+static request *list_requests(lines *all) {
+  const ppi_figures *figures = all->figures;
+  size_t num = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++)
+    num += figures->request_runs[i]->num_rows;
+  request *list = ppi_alloc((num + 1) * sizeof *list);
+  for (size_t i = num = 0; list && i < figures->num_request_runs; i++)
+    num += list_run(all, figures->request_runs[i], list + num);
+  all->num_rows = num;
+  if (list && num > 1) qsort(list, num, sizeof *list, compare_requests);
+  return list;
+}
+
+static pprof_status gather(lines *all) {
+  request *list = list_requests(all);
+  bool done = list != NULL;
+  if (done && all->num_rows) choose_groups(all);
+  for (size_t i = 0; i < all->num_rows && done; i++)
+    done = take_request(all, i, &list[i]);
+  ppi_free(list);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- rows ----
+
+static int compare_times(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static uint64_t total(const line *from) {
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < from->num_times; i++) sum_ns += from->times_ns[i];
+  return sum_ns;
+}
+
+// Of nearest rank.
+static ppi_cell quantile(const line *from, unsigned percent) {
+  uint64_t rank = ppi_cell_rank(from->num_times, percent);
+  ppi_cell cell = ppi_cell_time(from->times_ns[rank - 1]);
+  cell.at_max = rank == from->num_times;
+  return cell;
+}
+
+static void put_times(line *from, ppi_cell *cells) {
+  uint64_t sum_ns = 0;
+  if (from->num_times == 0) return;
+  qsort(from->times_ns, from->num_times, sizeof *from->times_ns, compare_times);
+  for (size_t i = 0; i < from->num_times; i++) sum_ns += from->times_ns[i];
+  cells[MEAN] = ppi_cell_mean(sum_ns, from->num_times);
+  cells[P50] = quantile(from, 50);
+  cells[P90] = quantile(from, 90);
+  cells[P99] = quantile(from, 99);
+  cells[MAX] = ppi_cell_time(from->times_ns[from->num_times - 1]);
+}
+
+static ppi_cell nanoseconds(double ns) {
+  return (ppi_cell){.kind = PPI_CELL_TIME,
+                    .value = (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5),
+                    .divisor = 1};
+}
+
+// What a line adds to the slow requests, of what makes them slow.
+static void put_tail(const lines *all, double more_ns, ppi_cell *cells) {
+  double whole_ns = all->all.slow_ns - all->all.usual_ns;
+  cells[TAIL] = nanoseconds(more_ns);
+  if (whole_ns >= 1)
+    cells[TAIL_RATIO] = ppi_cell_ratio((int64_t)more_ns, (uint64_t)whole_ns);
+}
+
+// Little's law for one stage: what is in it on average, L, is what the rate of
+// requests and the time in it make. With its markers missing from some requests
+// L falls short of it by as much.
+static void put_little(const lines *all, const line *from, ppi_cell *cells) {
+  cells[LITTLE] = ppi_cell_ratio((int64_t)from->num_times, all->num_rows);
+  if (from->is_whole)
+    cells[FLAG] = ppi_cell_text("the request itself");
+  else if (from->num_times < all->num_rows)
+    cells[FLAG] = ppi_cell_text(2 * from->num_times >= all->num_rows
+                                    ? "missing markers?"
+                                    : "in some requests");
+}
+
+static bool add_stage(ppi_view *view, const lines *all, line *from) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(from->name);
+  cells[CATEGORY] = ppi_cell_text(from->category_name);
+  cells[TIMED] = ppi_cell_text(from->on_device ? "device" : "host");
+  cells[REQUESTS] = ppi_cell_count(from->num_times);
+  cells[CALLS] = ppi_cell_count(from->calls);
+  put_times(from, cells);
+  if (from->on_device)
+    cells[WAIT_MEAN] = ppi_cell_mean(from->wait_ns, from->num_times);
+  cells[HOP_MEAN] = ppi_cell_mean(from->hop_ns, from->num_times);
+  cells[CRITICAL_MEAN] = ppi_cell_mean(from->critical_ns, all->num_rows);
+  cells[CRITICAL_RATIO] =
+      ppi_cell_ratio((int64_t)from->critical_ns, total(&all->all));
+  put_tail(all, from->slow_ns - from->usual_ns, cells);
+  put_little(all, from, cells);
+  return true;
+}
+
+static bool add_whole(ppi_view *view, lines *all) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text("(request)");
+  cells[REQUESTS] = ppi_cell_count(all->num_rows);
+  cells[CALLS] = ppi_cell_count(all->all.calls);
+  put_times(&all->all, cells);
+  cells[WAIT_MEAN] = ppi_cell_mean(all->all.wait_ns, all->num_rows);
+  cells[HOP_MEAN] = ppi_cell_mean(all->all.hop_ns, all->num_rows);
+  cells[CRITICAL_MEAN] = ppi_cell_mean(all->all.critical_ns, all->num_rows);
+  put_tail(all, all->all.slow_ns - all->all.usual_ns, cells);
+  return true;
+}
+
+static bool add_rest(ppi_view *view, const lines *all, const char *name,
+                     double more_ns) {
+  ppi_cell *cells = name ? ppi_view_add_row(view, 0, 0) : NULL;
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(name);
+  put_tail(all, more_ns, cells);
+  return true;
+}
+
+// Gaps of less than a thousandth are one.
+static bool add_hops(ppi_view *view, lines *all) {
+  uint64_t least_ns = total(&all->all) / 1000;
+  bool added = true;
+  for (size_t i = 0; i < all->num_stages && added; i++) {
+    const line *stage = &all->stages[i];
+    double more_ns = stage->slow_hop_ns - stage->usual_hop_ns;
+    if (stage->hop_ns > least_ns)
+      added = add_rest(
+          view, all, ppi_view_text(view, "(before %s)", stage->name), more_ns);
+    else
+      all->rest.slow_ns += more_ns;
+  }
+  return added;
+}
+
+static int compare_totals(const void *left, const void *right) {
+  const line *a = left, *b = right;
+  uint64_t x = total(a), y = total(b);
+  if (x != y) return x > y ? -1 : 1;
+  int order = strcmp(a->name, b->name);
+  return order ? order : strcmp(a->category_name, b->category_name);
+}
+
+static bool add_rows(ppi_view *view, lines *all,
+                     const ppi_report_options *options) {
+  if (all->num_stages > 1)
+    qsort(all->stages, all->num_stages, sizeof *all->stages, compare_totals);
+  bool added = add_whole(view, all);
+  size_t num = all->num_stages;
+  if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
+  for (size_t i = 0; i < num && added; i++)
+    added = add_stage(view, all, &all->stages[i]);
+  const line *contended = &all->contended, *queue = &all->queue;
+  const line *rest = &all->rest;
+  return added && add_hops(view, all) &&
+         add_rest(view, all, "(contention)",
+                  contended->slow_ns - contended->usual_ns) &&
+         add_rest(view, all, "(queue)", queue->slow_ns - queue->usual_ns) &&
+         add_rest(view, all, "(in no stage)", rest->slow_ns - rest->usual_ns);
+}
+
+// ---- notes ----
+
+static void note_left_out(ppi_view *view, const lines *all) {
+  const ppi_figures *figures = all->figures;
+  uint64_t cut = 0, crossing = 0, many = 0, reused = 0, others = 0;
+  unsigned thinning = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    cut += run->num_cut;
+    crossing += run->num_crossing;
+    many += run->num_long;
+    reused += run->num_reused;
+    others += run->others_unknown;
+    thinning = PPI_MAX(thinning, run->thinning);
+  }
+  ppi_page_format(&view->note,
+                  "Left out: %llu requests cut or never ended, %llu in several "
+                  "windows, %llu of too many ranges. Numbers used\n"
+                  "again: %llu, told apart.",
+                  (unsigned long long)cut, (unsigned long long)crossing,
+                  (unsigned long long)many, (unsigned long long)reused);
+  if (figures->details.warmup > 0)
+    ppi_page_format(&view->note,
+                    " The first %ld of each run are left out, too.",
+                    figures->details.warmup);
+  else if (all->num_cold)
+    ppi_page_format(&view->note, " Cold, as found, and left out: %zu.",
+                    all->num_cold);
+  if (thinning)
+    ppi_page_format(&view->note, " Looked at: one request in %llu.",
+                    1ull << thinning);
+  if (others)
+    ppi_page_text(&view->note,
+                  " Contention with device ranges of no request is not known.");
+  ppi_page_text(&view->note, "\n");
+}
+
+static void put_note(ppi_view *view, const lines *all) {
+  ppi_page_text(
+      &view->note,
+      "A request is all ranges of one flow, from the first begin to the last "
+      "end. Times are a stage's in one request.\n"
+      "Queue: from a device range's submission to its start. Hop: nothing went "
+      "on before the stage began. Critical:\n"
+      "on the longest chain of ranges that follow each other.\n");
+  ppi_page_format(
+      &view->note,
+      "Tail: what the stage adds to the slowest requests (%llu, from the "
+      "99th percentile on), compared with those\n"
+      "around the median (%llu). Every moment of a request counts once: a "
+      "device's work, else waiting for a device,\n"
+      "else what began last on the host, else it is before the next stage. "
+      "Contention: the device served others, too.\n"
+      "A range that is the request itself is none of these.\n"
+      "L / rate x W: Little's law, what is in a stage is the rate of requests "
+      "times its time; below 100 %% "
+      "some requests have no marker of the stage.\n",
+      (unsigned long long)(all->num_rows - all->slow_from),
+      (unsigned long long)(all->usual_to - all->usual_from));
+  note_left_out(view, all);
+}
+
+static void clear_lines(lines *all) {
+  for (size_t i = 0; i < all->num_stages; i++)
+    ppi_free(all->stages[i].times_ns);
+  ppi_free(all->stages);
+  ppi_free(all->all.times_ns);
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  if (!figures->details.requests) {
+    out->reason = "the report was not asked to collect it before its run";
+    return PPROF_STATUS_OK;
+  }
+  lines all = {.figures = figures};
+  pprof_status status = gather(&all);
+  if (status == PPROF_STATUS_OK && all.num_rows &&
+      !add_rows(out, &all, options))
+    status = PPROF_STATUS_NO_MEMORY;
+  if (all.num_rows)
+    put_note(out, &all);
+  else
+    note_left_out(out, &all);
+  if (!all.num_rows)
+    out->reason = all.num_cold ? "no whole request, or none after the warm-up"
+                               : "no whole request: see pprof_flow";
+  clear_lines(&all);
+  return status;
+}
+
+const ppi_view_kind ppi_view_requests = {
+    .name = "requests",
+    .title = "Requests Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .has_quantiles = true,
+    .named_only = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys by which rows of named things are ordered, and their names in each
+// style.
+#ifndef PPI_VIEW_SORT_H_
+#define PPI_VIEW_SORT_H_
+
+#include "print/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_sort_key {
+  PPI_SORT_NONE = 0,
+  PPI_SORT_HOST_TOTAL,
+  PPI_SORT_HOST_MEAN,
+  PPI_SORT_HOST_MAX,
+  PPI_SORT_HOST_MIN,
+  PPI_SORT_DEVICE_TOTAL,
+  PPI_SORT_DEVICE_MEAN,
+  PPI_SORT_DEVICE_MAX,
+  PPI_SORT_DEVICE_MIN,
+  PPI_SORT_SELF,
+  PPI_SORT_P50,
+  PPI_SORT_P90,
+  PPI_SORT_P99,
+  PPI_SORT_STD,
+  PPI_SORT_CALLS,
+  PPI_SORT_SELF_DEVICE
+} ppi_sort_key;
+
+// ppi_sort_key_of is what the caller asked for, PPI_SORT_NONE for nothing.
+ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);
+// ppi_sort_compare puts the greater value first, the lesser one for a key that
+// is a minimum; a cell that is none comes last.
+int ppi_sort_compare(ppi_sort_key key, const ppi_cell *left,
+                     const ppi_cell *right);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_VIEW_SORT_H_

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Stages view: what each stage gets through and how long it takes, its cold
+// beginning apart from its steady rest, and how much of the device's peak it
+// uses.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "print/view.h"
+
+enum {
+  NAME,
+  CATEGORY,
+  TIMED,
+  CALLS,
+  ITEMS,
+  RATE_WALL,
+  RATE_OWN,
+  FIRST,
+  COLD_CALLS,
+  COLD_MEAN,
+  STEADY_CALLS,
+  MEAN,
+  STD,
+  CV,
+  P50,
+  P90,
+  P99,
+  MAX,
+  FLOP_RATE,
+  MAC_RATE,
+  BYTE_RATE,
+  PARAMS,
+  PEAK,
+  PEAK_TYPE,
+  MFU,
+  FLAG,
+  NUM_COLUMNS
+};
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},
+    [CATEGORY] = {"category", NULL},
+    [TIMED] = {"timed", NULL},
+    [CALLS] = {"calls", NULL},
+    [ITEMS] = {"items", NULL},
+    [RATE_WALL] = {"rate_wall", "1/s"},
+    [RATE_OWN] = {"rate_own", "1/s"},
+    [FIRST] = {"first", "ns"},
+    [COLD_CALLS] = {"cold_calls", NULL},
+    [COLD_MEAN] = {"cold_avg", "ns"},
+    [STEADY_CALLS] = {"steady_calls", NULL},
+    [MEAN] = {"avg", "ns"},
+    [STD] = {"std", "ns"},
+    [CV] = {"cv", "%"},
+    [P50] = {"p50", "ns"},
+    [P90] = {"p90", "ns"},
+    [P99] = {"p99", "ns"},
+    [MAX] = {"max", "ns"},
+    [FLOP_RATE] = {"flop_rate", "GFLOP/s"},
+    [MAC_RATE] = {"mac_rate", "GMAC/s"},
+    [BYTE_RATE] = {"byte_rate", "GB/s"},
+    [PARAMS] = {"params", "MB"},
+    [PEAK] = {"peak", "GFLOP/s"},
+    [PEAK_TYPE] = {"peak_type", NULL},
+    [MFU] = {"mfu", "%"},
+    [FLAG] = {"flag", NULL},
+};
+static const ppi_table_column table_columns[] = {
+    {15, NAME, 1},      {6, TIMED, 1},      {5, CALLS, 1},        {8, ITEMS, 1},
+    {24, RATE_WALL, 2}, {26, FIRST, 3},     {6, STEADY_CALLS, 1}, {26, MEAN, 3},
+    {30, P50, 4},       {24, FLOP_RATE, 3}, {11, PARAMS, 1},      {20, PEAK, 3},
+    {4, FLAG, 1}};
+static const char *const headings[] = {"Name",
+                                       "Timed",
+                                       "Calls",
+                                       "Items",
+                                       "Per s Wall / Own Time",
+                                       "First / Cold Calls / Avg",
+                                       "Steady",
+                                       "Avg / Std / CV(%)",
+                                       "P50 / P90 / P99 / Max",
+                                       "GFLOP/s / GMAC/s / GB/s",
+                                       "Params (MB)",
+                                       "Peak / Type / MFU(%)",
+                                       "Flag"};
+static const ppi_headings sections[] = {headings};
+
+typedef struct stage {
+  const ppi_report_name *name;
+  const ppi_phases *phases;
+  bool on_device;
+  uint64_t calls, own_ns;
+  ppi_amounts all, cold;  // stated by all calls, and by cold ones
+} stage;
+
+// What an operator or a runtime call does is part of a stage, not one.
+static bool is_stage(const ppi_report_name *name) {
+  switch (name->category) {
+    case PPROF_CATEGORY_KERNEL:
+    case PPROF_CATEGORY_MEMCPY:
+    case PPROF_CATEGORY_MEMSET:
+    case PPROF_CATEGORY_RUNTIME:
+    case PPROF_CATEGORY_OPERATOR_INNER:
+      return false;
+    default:
+      return name->host.n || name->device.n || name->submit.n;
+  }
+}
+
+// The device side where there is one: that is how long the work takes.
+static stage stage_of(const ppi_report_name *name) {
+  bool on_device = name->device.n > 0;
+  const ppi_spread *spread = on_device ? &name->device : &name->host;
+  return (stage){
+      .name = name,
+      .on_device = on_device,
+      .phases = on_device ? &name->device_phases : &name->host_phases,
+      .calls =
+          PPI_MAX(ppi_spread_calls(spread), ppi_spread_calls(&name->submit)),
+      .own_ns = spread->sum};
+}
+
+static int compare_keys(const ppi_report_work *work,
+                        const ppi_report_name *name) {
+  int order = strcmp(work->category_name, name->category_name);
+  return order ? order : strcmp(work->name, name->name);
+}
+
+// Both tables are in the order of category and name.
+static void add_work(const ppi_figures *figures, size_t *at, stage *to) {
+  while (*at < figures->num_work &&
+         compare_keys(&figures->work[*at], to->name) < 0)
+    ++*at;
+  for (; *at < figures->num_work; ++*at) {
+    const ppi_report_work *work = &figures->work[*at];
+    const ppi_amounts amounts = {work->items, work->bytes, work->flops,
+                                 work->params};
+    if (compare_keys(work, to->name) != 0) return;
+    ppi_amounts_add(&to->all, &amounts);
+    ppi_amounts_add(&to->cold, &work->cold);
+  }
+}
+
+// Times of day and of work both begin with the greatest.
+static int compare_stages(const void *left, const void *right) {
+  const stage *a = left, *b = right;
+  if (a->own_ns != b->own_ns) return a->own_ns > b->own_ns ? -1 : 1;
+  int order = strcmp(a->name->name, b->name->name);
+  return order ? order : strcmp(a->name->category_name, b->name->category_name);
+}
+
+static ppi_cell per_second(double amount, uint64_t ns, double unit) {
+  double rate = amount / ((double)ns / 1e9) / unit;
+  bool known = ns > 0 && amount > 0 && isfinite(rate);
+  return known ? ppi_cell_decimal(rate) : (ppi_cell){0};
+}
+
+// Rates are what the stage does once it is warm.
+static void put_rates(const ppi_figures *figures, const stage *from,
+                      ppi_cell *cells) {
+  uint64_t cold_calls = from->phases->cold.n;
+  uint64_t wall_ns = figures->wall_ns - from->phases->cold_wall_ns;
+  uint64_t own_ns = from->own_ns - from->phases->cold.sum;
+  double amount = from->all.items > 0 ? from->all.items - from->cold.items
+                                      : (double)(from->calls - cold_calls);
+  double flops = from->all.flops - from->cold.flops;
+  if (from->calls == cold_calls) return;
+  cells[RATE_WALL] = per_second(amount, wall_ns, 1);
+  cells[RATE_OWN] = per_second(amount, own_ns, 1);
+  cells[FLOP_RATE] = per_second(flops, own_ns, 1e9);
+  cells[MAC_RATE] = per_second(flops / 2, own_ns, 1e9);
+  cells[BYTE_RATE] =
+      per_second(from->all.bytes - from->cold.bytes, own_ns, 1e9);
+}
+
+static ppi_cell stated(double amount) {
+  return amount > 0 && isfinite(amount) ? ppi_cell_decimal(amount)
+                                        : (ppi_cell){0};
+}
+
+static void put_times(const ppi_phases *phases, ppi_cell *cells) {
+  const ppi_spread *steady = &phases->steady;
+  cells[FIRST] = ppi_cell_mean(phases->first.sum, phases->first.n);
+  cells[COLD_CALLS] = ppi_cell_count(phases->cold.n);
+  cells[COLD_MEAN] = ppi_cell_mean(phases->cold.sum, phases->cold.n);
+  cells[STEADY_CALLS] = ppi_cell_count(steady->n);
+  cells[MEAN] = ppi_cell_mean(steady->sum, steady->n);
+  cells[STD] = ppi_cell_deviation(steady);
+  if (cells[STD].kind != PPI_CELL_NONE && steady->sum)
+    cells[CV] = ppi_cell_decimal(100.0 * (double)cells[STD].value /
+                                 ((double)steady->sum / (double)steady->n));
+  cells[P50] = ppi_cell_quantile(&phases->steady_times, 50);
+  cells[P90] = ppi_cell_quantile(&phases->steady_times, 90);
+  cells[P99] = ppi_cell_quantile(&phases->steady_times, 99);
+  if (steady->n) cells[MAX] = ppi_cell_time(steady->max);
+}
+
+static void put_peak(const stage *from, const ppi_peaks *peaks,
+                     ppi_cell *cells) {
+  const ppi_peak *peak = ppi_peaks_find(peaks, from->name->name);
+  if (from->all.params > 0 && from->calls)
+    cells[PARAMS] = stated(from->all.params / (double)from->calls *
+                           ppi_peak_bytes(peak) / 1e6);
+  if (!peak || from->all.flops <= 0) return;
+  cells[PEAK] = ppi_cell_decimal(peak->flops / 1e9);
+  cells[PEAK_TYPE] = ppi_cell_text(peak->type);
+  if (cells[FLOP_RATE].kind != PPI_CELL_DECIMAL) return;
+  cells[MFU] =
+      ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak->flops);
+  if (cells[MFU].number > 100) cells[FLAG] = ppi_cell_text("over peak");
+}
+
+// Device ranges none of which has a time have none on the host either: there
+// they were only submitted.
+static bool has_time(const stage *from) {
+  return from->on_device || from->name->host.n > 0;
+}
+
+// Amounts that nothing can have done are shown as such, and so are those that
+// no time was measured for.
+static const char *flag_of(const stage *from) {
+  const double amounts[] = {from->all.items, from->all.bytes, from->all.flops,
+                            from->all.params};
+  bool any = false;
+  for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+    if (!isfinite(amounts[i]) || amounts[i] < 0) return "absurd work";
+    any |= amounts[i] > 0;
+  }
+  if (!has_time(from)) return "no device time";
+  return any && from->own_ns == 0 ? "work in no time" : NULL;
+}
+
+static bool add_stage(ppi_view *view, const ppi_figures *figures,
+                      const ppi_report_options *options, const stage *from) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(from->name->name);
+  cells[CATEGORY] = ppi_cell_text(from->name->category_name);
+  if (has_time(from))
+    cells[TIMED] = ppi_cell_text(from->on_device ? "device" : "host");
+  cells[CALLS] = ppi_cell_count(from->calls);
+  cells[ITEMS] = stated(from->all.items);
+  put_rates(figures, from, cells);
+  put_times(from->phases, cells);
+  put_peak(from, options->peaks, cells);
+  const char *flag = flag_of(from);
+  if (flag) cells[FLAG] = ppi_cell_text(flag);
+  return true;
+}
+
+static void put_note(ppi_view *view, const ppi_figures *figures) {
+  ppi_page_text(
+      &view->note,
+      "Timed: the stage's own time is its device ranges', or, without any, its "
+      "host ranges'. Per s: items, or calls\n"
+      "where none are stated, by the time of the windows from the first steady "
+      "call on and by the sum of its own time.\n");
+  if (figures->details.warmup >= 0)
+    ppi_page_format(&view->note,
+                    "Cold: the first %ld calls of each run, as asked. ",
+                    figures->details.warmup);
+  else
+    ppi_page_text(&view->note,
+                  "Cold: the calls of each run before the first that is usual "
+                  "(within three standard deviations of the\n"
+                  "median, robustly, or a tenth) and followed by another such "
+                  "one. ");
+  ppi_page_text(&view->note,
+                "All rates, and Avg to Max, are of the others; Std has n - 1.\n"
+                "MAC: two FLOP. Params: of one call. MFU: stated FLOP / (own "
+                "time x peak).\n");
+}
+
+static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               stage *stages) {
+  size_t num = 0, at = 0;
+  for (size_t i = 0; i < figures->num_names; i++) {
+    if (!is_stage(&figures->names[i])) continue;
+    stages[num] = stage_of(&figures->names[i]);
+    add_work(figures, &at, &stages[num++]);
+  }
+  if (num > 1) qsort(stages, num, sizeof *stages, compare_stages);
+  if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
+  for (size_t i = 0; i < num; i++)
+    if (!add_stage(view, figures, options, &stages[i]))
+      return PPROF_STATUS_NO_MEMORY;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  if (!figures->details.stages) {
+    out->reason = "the report was not asked to collect it before its run";
+    return PPROF_STATUS_OK;
+  }
+  stage *stages = ppi_alloc((figures->num_names + 1) * sizeof *stages);
+  if (!stages) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = put_stages(out, figures, options, stages);
+  ppi_free(stages);
+  put_note(out, figures);
+  if (!out->num_rows) out->reason = "no ranges";
+  return status;
+}
+
+const ppi_view_kind ppi_view_stages = {
+    .name = "stages",
+    .title = "Stages Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .has_quantiles = true,
+    .named_only = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

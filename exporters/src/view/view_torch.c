@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The style torch: the table of torch.profiler's key_averages, of host ranges
+// and of what devices ran.
+#include <limits.h>
+#include <string.h>
+
+#include "view/view_aligned.h"
+#include "view/view_named.h"
+
+enum {
+  NAME,
+  KIND,
+  CALLS,
+  SELF_HOST,
+  SELF_HOST_RATIO,
+  HOST_TOTAL,
+  HOST_TOTAL_RATIO,
+  HOST_MEAN,
+  SELF_DEVICE,
+  SELF_DEVICE_RATIO,
+  DEVICE_TOTAL,
+  DEVICE_MEAN,
+  FLOPS,
+  NUM_COLUMNS
+};
+enum { ROWS = 100, CELL_WIDTH = 12, NAME_WIDTH = 55 };
+
+static const ppi_column columns[NUM_COLUMNS] = {
+    [NAME] = {"name", NULL},
+    [KIND] = {"kind", NULL},
+    [CALLS] = {"calls", NULL},
+    [SELF_HOST] = {"self_cpu", "ns"},
+    [SELF_HOST_RATIO] = {"self_cpu_ratio", "%"},
+    [HOST_TOTAL] = {"cpu_total", "ns"},
+    [HOST_TOTAL_RATIO] = {"cpu_total_ratio", "%"},
+    [HOST_MEAN] = {"cpu_avg", "ns"},
+    [SELF_DEVICE] = {"self_device", "ns"},
+    [SELF_DEVICE_RATIO] = {"self_device_ratio", "%"},
+    [DEVICE_TOTAL] = {"device_total", "ns"},
+    [DEVICE_MEAN] = {"device_avg", "ns"},
+    [FLOPS] = {"flops", NULL},
+};
+
+typedef struct totals {
+  uint64_t host_ns, device_ns;  // of self times
+} totals;
+
+static bool is_device(const ppi_named *named) {
+  return named->timed == &named->from->device;
+}
+
+static bool counts_for_device(const ppi_figures *figures, uint32_t category) {
+  return !figures->runs_with_kernels || category == PPROF_CATEGORY_KERNEL ||
+         category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
+}
+
+static bool gather(const ppi_figures *figures, ppi_named_list *list,
+                   totals *sums) {
+  bool added = true;
+  for (size_t i = 0; i < figures->num_names && added; i++) {
+    const ppi_report_name *name = &figures->names[i];
+    ppi_named host = ppi_named_ranges(name), device = ppi_named_device(name);
+    if (host.host.n && name->category != PPROF_CATEGORY_PYTHON_OP) {
+      sums->host_ns += host.self_ns;
+      added = ppi_named_add(list, &host);
+    }
+    if (!device.calls || !added) continue;
+    if (counts_for_device(figures, name->category))
+      sums->device_ns += device.device.sum;
+    added = ppi_named_add(list, &device);
+  }
+  return added;
+}
+
+// torch cuts at 52 what does not fit in 55 with some room to spare.
+static bool add_row(ppi_view *view, const ppi_figures *figures,
+                    const ppi_named *named, const totals *sums) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(named->name);
+  cells[KIND] = ppi_cell_text(is_device(named) ? "device" : "host");
+  cells[CALLS] = ppi_cell_count(named->calls);
+  if (!is_device(named)) {
+    cells[SELF_HOST] = ppi_cell_time(named->self_ns);
+    cells[SELF_HOST_RATIO] =
+        ppi_cell_ratio((int64_t)named->self_ns, sums->host_ns);
+    cells[HOST_TOTAL] = ppi_cell_time(named->host.sum);
+    cells[HOST_TOTAL_RATIO] =
+        ppi_cell_ratio((int64_t)named->host.sum, sums->host_ns);
+    cells[HOST_MEAN] = ppi_cell_average(&named->host);
+  }
+  if (!is_device(named) || !named->from->host.n)
+    cells[FLOPS] = ppi_named_flops(figures, named);
+  cells[SELF_DEVICE] = ppi_cell_time(named->own_device_ns);
+  cells[SELF_DEVICE_RATIO] =
+      ppi_cell_ratio((int64_t)named->own_device_ns, sums->device_ns);
+  cells[DEVICE_TOTAL] = ppi_cell_time(named->device.sum);
+  cells[DEVICE_MEAN] =
+      ppi_cell_mean(ppi_spread_whole(&named->device).sum, named->calls);
+  const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
+                                       NAME_WIDTH - 4, NAME_WIDTH - 3);
+  ppi_view_last_row(view)->label = label;
+  return label != NULL;
+}
+
+// As torch chooses them: s from a second on, ms from a millisecond on, else us.
+static void put_ns(ppi_page *page, double ns,
+                   const ppi_report_options *options) {
+  static const double scales[] = {1e6, 1, 1e3, 1e9};
+  ppi_time_unit unit = options->time_unit;
+  if (!options->has_time_unit)
+    unit = ns >= 1e9 ? PPI_TIME_S : ns >= 1e6 ? PPI_TIME_MS : PPI_TIME_US;
+  ppi_page_fixed(page, ns / scales[unit], 3);
+  ppi_page_text(page, ppi_time_unit_name(unit));
+}
+
+static void put_totals(ppi_page *page, const totals *sums,
+                       const ppi_report_options *options) {
+  ppi_page_text(page, "Self CPU time total: ");
+  put_ns(page, (double)sums->host_ns, options);
+  ppi_page_text(page, "\n");
+  if (!sums->device_ns) return;
+  ppi_page_text(page, "Self CUDA time total: ");
+  put_ns(page, (double)sums->device_ns, options);
+  ppi_page_text(page, "\n");
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  ppi_named_list list = {0};
+  totals sums = {0};
+  ppi_sort_key key = ppi_sort_key_of(options);
+  bool added = gather(figures, &list, &sums);
+  size_t num =
+      ppi_named_order(&list, key == PPI_SORT_NONE ? PPI_SORT_SELF : key,
+                      options->top == LONG_MIN ? ROWS : options->top);
+  for (size_t i = 0; i < num && added; i++)
+    added = add_row(out, figures, &list.items[i], &sums);
+  ppi_named_clear(&list);
+  put_totals(&out->note, &sums, options);
+  if (!out->num_rows) out->reason = "no ranges";
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// What a row has none of is zero, as torch has it.
+static void put_time(ppi_page *page, const ppi_cell *cell,
+                     const ppi_aligned *table) {
+  bool is_time = cell->kind == PPI_CELL_TIME;
+  put_ns(page, is_time ? (double)cell->value / (double)cell->divisor : 0,
+         table->options);
+}
+
+static void put_percent(ppi_page *page, const ppi_cell *cell,
+                        const ppi_aligned *table) {
+  double percent = 0;
+  (void)table;
+  ppi_cell_is_ratio(cell, &percent);
+  ppi_page_fixed(page, percent, 2);
+  ppi_page_text(page, "%");
+}
+
+static const ppi_aligned_column host_columns[] = {
+    {"Name", NAME, 0, false, ppi_aligned_put_name},
+    {"Self CPU %", SELF_HOST_RATIO, CELL_WIDTH, false, put_percent},
+    {"Self CPU", SELF_HOST, CELL_WIDTH, false, put_time},
+    {"CPU total %", HOST_TOTAL_RATIO, CELL_WIDTH, false, put_percent},
+    {"CPU total", HOST_TOTAL, CELL_WIDTH, false, put_time},
+    {"CPU time avg", HOST_MEAN, CELL_WIDTH, false, put_time}};
+static const ppi_aligned_column device_columns[] = {
+    {"Self CUDA", SELF_DEVICE, CELL_WIDTH, false, put_time},
+    {"Self CUDA %", SELF_DEVICE_RATIO, CELL_WIDTH, false, put_percent},
+    {"CUDA total", DEVICE_TOTAL, CELL_WIDTH, false, put_time},
+    {"CUDA time avg", DEVICE_MEAN, CELL_WIDTH, false, put_time}};
+static const ppi_aligned_column calls_column = {"# of Calls", CALLS, CELL_WIDTH,
+                                                false, ppi_aligned_put_count};
+
+static void put_flops(ppi_page *page, const ppi_cell *cell,
+                      const ppi_aligned *table) {
+  if (cell->kind == PPI_CELL_WHOLE)
+    ppi_page_fixed(page, cell->number / table->scale, 3);
+  else
+    ppi_page_text(page, "--");
+}
+
+// torch scales all FLOPs by the thousands that the least of them has.
+static ppi_aligned_column flops_column(const ppi_view *view, double *scale) {
+  static const char *const headings[] = {"Total FLOPs",  "Total KFLOPs",
+                                         "Total MFLOPs", "Total GFLOPs",
+                                         "Total TFLOPs", "Total PFLOPs"};
+  enum { NUM_HEADINGS = sizeof headings / sizeof *headings };
+  double least = 0;
+  size_t thousands = 0;
+  for (size_t row = 0; row < view->num_rows; row++) {
+    const ppi_cell *cell = &view->cells[row * NUM_COLUMNS + FLOPS];
+    if (cell->kind == PPI_CELL_WHOLE && (!least || cell->number < least))
+      least = cell->number;
+  }
+  for (*scale = 1; least >= *scale * 1e3 && thousands + 1 < NUM_HEADINGS;
+       thousands++)
+    *scale *= 1e3;
+  return (ppi_aligned_column){.heading = least ? headings[thousands] : NULL,
+                              .cell = FLOPS,
+                              .width = CELL_WIDTH,
+                              .put = put_flops};
+}
+
+enum {
+  NUM_HOST = sizeof host_columns / sizeof *host_columns,
+  NUM_DEVICE = sizeof device_columns / sizeof *device_columns
+};
+
+static bool has_device_time(const ppi_view *view) {
+  for (size_t row = 0; row < view->num_rows; row++)
+    if (view->cells[row * NUM_COLUMNS + DEVICE_TOTAL].value) return true;
+  return false;
+}
+
+static size_t name_width(const ppi_view *view) {
+  size_t width = 0;
+  for (size_t row = 0; row < view->num_rows; row++) {
+    const char *name = view->rows[row].label;
+    size_t its = ppi_page_width(name, strlen(name)) + 4;
+    if (its > width) width = its;
+  }
+  return width < NAME_WIDTH ? width : NAME_WIDTH;
+}
+
+static void put_text(ppi_page *page, const ppi_view *view,
+                     const ppi_report_options *options) {
+  ppi_aligned_column shown[NUM_HOST + NUM_DEVICE + 2];
+  ppi_aligned table = {.view = view,
+                       .options = options,
+                       .columns = shown,
+                       .num_columns = NUM_HOST,
+                       .is_framed = true};
+  memcpy(shown, host_columns, sizeof host_columns);
+  shown[0].width = name_width(view);
+  if (has_device_time(view)) {
+    memcpy(shown + NUM_HOST, device_columns, sizeof device_columns);
+    table.num_columns += NUM_DEVICE;
+  }
+  shown[table.num_columns++] = calls_column;
+  shown[table.num_columns] = flops_column(view, &table.scale);
+  if (shown[table.num_columns].heading) table.num_columns++;
+  ppi_aligned_put(page, &table);
+  ppi_page_bytes(page, view->note.bytes, view->note.len);
+}
+
+const ppi_view_kind ppi_view_torch = {
+    .name = "torch",
+    .title = "Torch Summary",
+    .columns = columns,
+    .num_columns = NUM_COLUMNS,
+    .build = build,
+    .put_text = put_text,
+};

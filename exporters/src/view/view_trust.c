@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands under every report: the accounting identity of each device, and
+// what was lost, what recording cost and how sure the times are.
+#include <string.h>
+
+#include "print/view.h"
+
+static const char *const idle_names[PPI_NUM_IDLE] = {
+    "not submitted", "queued", "no more work", "unresolved"};
+static const char *const idle_keys[PPI_NUM_IDLE] = {
+    "not_submitted_ns", "queued_ns", "no_more_work_ns", "unresolved_ns"};
+
+const char *ppi_time_unit_name(ppi_time_unit unit) {
+  static const char *const names[] = {"ms", "ns", "us", "s"};
+  return names[unit];
+}
+
+void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit) {
+  static const double scales[] = {1e6, 1, 1e3, 1e9};
+  ppi_page_fixed(page, ns / scales[unit], 2);
+}
+
+void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
+                      ppi_time_unit unit) {
+  for (size_t i = 0; i < figures->num_devices; i++) {
+    const ppi_report_device *device = &figures->devices[i];
+    ppi_page_text(page, "Identity: ");
+    ppi_page_visible(page, device->name);
+    ppi_page_text(page, ": wall ");
+    ppi_page_time(page, (double)device->wall_ns, unit);
+    ppi_page_text(page, " = busy ");
+    ppi_page_time(page, (double)device->busy_ns, unit);
+    for (int k = 0; k < PPI_NUM_IDLE; k++) {
+      ppi_page_format(page, " + %s ", idle_names[k]);
+      ppi_page_time(page, (double)device->idle_ns[k], unit);
+    }
+    ppi_page_format(page, " %s; %llu steps checked, %llu failed: %s%s\n",
+                    ppi_time_unit_name(unit),
+                    (unsigned long long)device->steps_checked,
+                    (unsigned long long)device->steps_failed,
+                    device->failed ? "FAILED" : "ok",
+                    device->incomplete ? ", incomplete" : "");
+  }
+}
+
+void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures) {
+  bool ok = true, incomplete = false;
+  ppi_page_text(page, "\"identity\":{\"devices\":[");
+  for (size_t i = 0; i < figures->num_devices; i++) {
+    const ppi_report_device *device = &figures->devices[i];
+    ppi_page_text(page, i ? ",\n{\"device\":" : "\n{\"device\":");
+    ppi_page_json(page, device->name);
+    ppi_page_format(page, ",\"wall_ns\":%llu,\"busy_ns\":%llu",
+                    (unsigned long long)device->wall_ns,
+                    (unsigned long long)device->busy_ns);
+    for (int k = 0; k < PPI_NUM_IDLE; k++)
+      ppi_page_format(page, ",\"%s\":%llu", idle_keys[k],
+                      (unsigned long long)device->idle_ns[k]);
+    ppi_page_format(page,
+                    ",\"steps_checked\":%llu,\"steps_failed\":%llu,"
+                    "\"ok\":%s,\"incomplete\":%s}",
+                    (unsigned long long)device->steps_checked,
+                    (unsigned long long)device->steps_failed,
+                    device->failed ? "false" : "true",
+                    device->incomplete ? "true" : "false");
+    ok &= !device->failed;
+    incomplete |= device->incomplete;
+  }
+  ppi_page_format(page, "],\"ok\":%s,\"incomplete\":%s}", ok ? "true" : "false",
+                  incomplete ? "true" : "false");
+}
+
+static void put_counts(ppi_page *page, const ppi_figures *figures) {
+  static const ppi_total_key counts[] = {
+      PPI_TOTAL_RECORDED,         PPI_TOTAL_LOST,
+      PPI_TOTAL_EXCLUDED,         PPI_TOTAL_UNMATCHED,
+      PPI_TOTAL_ABANDONED,        PPI_TOTAL_LATE,
+      PPI_TOTAL_INVALID,          PPI_TOTAL_CLIPPED,
+      PPI_TOTAL_BEGUN_BEFORE,     PPI_TOTAL_DEVICE_LOST,
+      PPI_TOTAL_FLOWS_LOST,       PPI_TOTAL_NO_DEVICE_TIME,
+      PPI_TOTAL_NAMES_OVERFLOWED, PPI_TOTAL_CLAMPED};
+  static const char *const words[] = {
+      "recorded",         "lost",
+      "excluded",         "unmatched",
+      "abandoned",        "late",
+      "invalid",          "clipped",
+      "begun before",     "lost on devices",
+      "flows lost",       "without device time",
+      "names overflowed", "device times clamped"};
+  enum { ALWAYS = 7 };  // the others are named when they are not zero
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    uint64_t value = figures->totals[counts[i]];
+    if (i >= ALWAYS && value == 0) continue;
+    ppi_page_format(page, "%s%s %llu", i ? ", " : "", words[i],
+                    (unsigned long long)value);
+  }
+  if (figures->num_disbelieved)
+    ppi_page_format(page, ", disbelieved %llu",
+                    (unsigned long long)figures->num_disbelieved);
+}
+
+static void put_crash_safe(ppi_page *page, const ppi_figures *figures) {
+  const char *before = ": ";
+  if (figures->totals[PPI_TOTAL_CRASH_SAFE]) {
+    ppi_page_text(page, "crash-safe");
+  } else {
+    ppi_page_text(page, "not crash-safe");
+    for (size_t i = 0; i < figures->num_notes; i++) {
+      if (strcmp(figures->notes[i].key, "not_crash_safe") != 0) continue;
+      ppi_page_text(page, before);
+      ppi_page_visible(page, figures->notes[i].text);
+      before = "; ";
+    }
+  }
+  if (figures->totals[PPI_TOTAL_INCOMPLETE])
+    ppi_page_text(page, "; the run ended without a stop");
+}
+
+// An imported trace does not say what recording it cost.
+static void put_own_cost(ppi_page *page, const ppi_figures *figures,
+                         ppi_time_unit unit) {
+  uint64_t marker_cost = figures->totals[PPI_TOTAL_OWN_COST];
+  uint64_t cost_ns = figures->totals[PPI_TOTAL_OWN_COST_TOTAL_NS];
+  double percent =
+      figures->wall_ns ? (double)cost_ns / (double)figures->wall_ns * 100 : 0;
+  if (marker_cost == 0 && cost_ns == 0) {
+    ppi_page_text(page, "own cost unknown");
+    return;
+  }
+  ppi_page_text(page, "own cost ");
+  ppi_page_fixed(page, (double)marker_cost / 1000, 1);
+  ppi_page_text(page, " ns per marker, ");
+  ppi_page_time(page, (double)cost_ns, unit);
+  ppi_page_format(page, " %s in total (", ppi_time_unit_name(unit));
+  ppi_page_fixed(page, percent, 2);
+  ppi_page_text(page, " %)");
+}
+
+void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
+                   ppi_time_unit unit) {
+  const uint64_t *totals = figures->totals;
+  ppi_page_text(page, "Trust: ");
+  put_counts(page, figures);
+  ppi_page_format(page, "; clock error ±%llu ns; ",
+                  (unsigned long long)totals[PPI_TOTAL_CLOCK_ERROR_NS]);
+  put_own_cost(page, figures, unit);
+  ppi_page_text(page, "; ");
+  put_crash_safe(page, figures);
+  ppi_page_text(page, "\n");
+  for (size_t i = 0; i < figures->num_notes; i++) {
+    if (strcmp(figures->notes[i].key, "not_crash_safe") == 0) continue;
+    ppi_page_text(page, "Trust: ");
+    ppi_page_visible(page, figures->notes[i].key);
+    ppi_page_text(page, ": ");
+    ppi_page_visible(page, figures->notes[i].text);
+    ppi_page_text(page, "\n");
+  }
+}
+
+static void put_note_json(ppi_page *page, const ppi_report_note *note,
+                          bool first) {
+  ppi_page_text(page, first ? "{\"key\":" : ",{\"key\":");
+  ppi_page_json(page, note->key);
+  ppi_page_text(page, ",\"text\":");
+  ppi_page_json(page, note->text);
+  ppi_page_text(page, "}");
+}
+
+void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures) {
+  const char *reason = NULL;
+  ppi_page_text(page, "\"trust\":{");
+  for (int key = 0; key < PPI_NUM_TOTALS; key++) {
+    uint64_t value = figures->totals[key];
+    bool is_flag = key == PPI_TOTAL_CRASH_SAFE || key == PPI_TOTAL_INCOMPLETE;
+    ppi_page_format(page, "%s\"%s\":", key ? "," : "",
+                    ppi_total_name((ppi_total_key)key));
+    if (is_flag)
+      ppi_page_text(page, value ? "true" : "false");
+    else
+      ppi_page_format(page, "%llu", (unsigned long long)value);
+  }
+  for (size_t i = 0; i < figures->num_notes && !reason; i++)
+    if (strcmp(figures->notes[i].key, "not_crash_safe") == 0)
+      reason = figures->notes[i].text;
+  ppi_page_format(page, ",\"disbelieved\":%llu",
+                  (unsigned long long)figures->num_disbelieved);
+  ppi_page_text(page, ",\"not_crash_safe\":");
+  if (reason)
+    ppi_page_json(page, reason);
+  else
+    ppi_page_text(page, "null");
+  ppi_page_text(page, ",\"notes\":[");
+  for (size_t i = 0; i < figures->num_notes; i++)
+    put_note_json(page, &figures->notes[i], i == 0);
+  ppi_page_text(page, "]}");
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host time. Markers read raw ticks; the collector turns them into integer ns
+// of the run once. The tick domain never changes while the process lives: when
+// the TSC cannot be trusted any more, the slow path continues the same count
+// from CLOCK_MONOTONIC.
+#ifndef PPI_CLOCK_H_
+#define PPI_CLOCK_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_clock_mode {
+  PPI_CLOCK_UNSET = 0,
+  PPI_CLOCK_TICKS = 1,      // TSC or the virtual counter
+  PPI_CLOCK_MONOTONIC = 2,  // clock_gettime, one tick = 1 ns
+  PPI_CLOCK_CONTINUED = 3,  // was TICKS until a jump; clock_gettime since
+  PPI_CLOCK_INJECTED = 4    // a test's function
+} ppi_clock_mode;
+
+typedef struct ppi_clock {
+  uint32_t mode;
+  uint32_t reserved;
+  uint64_t ticks_per_second;
+  uint64_t (*other)(void);  // serves where the counter does not
+  uint64_t anchor_ticks;    // pair for CONTINUED
+  uint64_t anchor_monotonic_ns;
+} ppi_clock;
+extern PPI_HIDDEN ppi_clock ppi_clock_state;
+
+uint64_t ppi_clock_ticks_slow(void);  // but of an injected clock
+
+static inline uint64_t ppi_clock_counter(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return 0;
+#endif
+}
+
+// Whether ppi_clock_counter is the clock.
+static inline bool ppi_clock_is_counter(void) {
+  return ppi_clock_state.mode == PPI_CLOCK_TICKS;
+}
+// Where it is not.
+static inline uint64_t ppi_clock_other(void) {
+  return ppi_clock_state.other();
+}
+static inline uint64_t ppi_clock_ticks(void) {
+  if (PPI_LIKELY(ppi_clock_is_counter())) return ppi_clock_counter();
+  return ppi_clock_other();
+}
+
+// ppi_clock_init finds the clock and its rate; once per process, any thread.
+void ppi_clock_init(void);
+// What ppi_clock_init found, in words: where the rate comes from, or why there
+// is no TSC.
+const char *ppi_clock_note(void);
+const char *ppi_clock_name(void);
+uint64_t ppi_clock_monotonic_ns(void);
+uint64_t ppi_clock_realtime_ns(void);
+
+// Tests: `now` counts ticks from now on; NULL goes back to the real clock.
+void ppi_clock_inject(uint64_t (*now)(void), uint64_t ticks_per_second);
+// The same, exported only for benches and tests of libpprof.so.
+PPROF_API void pprof_clock_inject_(uint64_t (*now)(void),
+                                   uint64_t ticks_per_second);
+
+// A scale turns tick differences into ns without ever rounding twice:
+// ns = ticks * mult >> 56, in 128 bits.
+typedef struct ppi_scale {
+  uint64_t base_ticks;
+  uint64_t mult;
+} ppi_scale;
+ppi_scale ppi_scale_make(uint64_t base_ticks, uint64_t ticks_per_second);
+// Ticks before the base become 0.
+static inline uint64_t ppi_scale_ns(const ppi_scale *scale, uint64_t ticks) {
+  if (ticks <= scale->base_ticks) return 0;
+  unsigned __int128 product =
+      (unsigned __int128)(ticks - scale->base_ticks) * scale->mult;
+  return (uint64_t)(product >> 56);
+}
+
+// One reading of all clocks. `width_ticks` is how long the reading took.
+typedef struct ppi_clock_sample {
+  uint64_t ticks, width_ticks, monotonic_ns, realtime_ns;
+} ppi_clock_sample;
+ppi_clock_sample ppi_clock_take_sample(void);
+
+// ppi_clock_check compares two samples; when the tick count and
+// CLOCK_MONOTONIC differ by more than 1 000 ppm and 1 ms, the TSC has jumped:
+// it ends TSC use and answers false.
+bool ppi_clock_check(const ppi_clock_sample *before,
+                     const ppi_clock_sample *now);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CLOCK_H_

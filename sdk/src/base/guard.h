@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lock for slow paths that a signal handler may enter, too: who holds it
+// already on the same thread is refused instead of waiting for itself. Taking
+// it and saying who did are one step. Whoever holds it takes no signals, lest a
+// handler's jump leave it taken.
+#ifndef PPI_GUARD_H_
+#define PPI_GUARD_H_
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "base/masked.h"
+
+typedef struct ppi_guard {
+  uint32_t owner;   // an OS thread id, 0: nobody
+  ppi_calm before;  // the owner's signals
+} ppi_guard;
+
+static inline bool ppi_guard_take(ppi_guard *guard) {
+  uint32_t self = (uint32_t)gettid();
+  ppi_calm before;
+  ppi_mask_signals(&before);
+  for (;;) {
+    uint32_t nobody = 0;
+    if (__atomic_compare_exchange_n(&guard->owner, &nobody, self, false,
+                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+      guard->before = before;
+      return true;
+    }
+    if (nobody == self) break;
+    sched_yield();  // held for a few hundred instructions at most
+  }
+  ppi_unmask_signals(&before);
+  return false;
+}
+static inline void ppi_guard_give(ppi_guard *guard) {
+  ppi_calm before = guard->before;
+  __atomic_store_n(&guard->owner, 0, __ATOMIC_RELEASE);
+  ppi_unmask_signals(&before);
+}
+
+#endif  // PPI_GUARD_H_

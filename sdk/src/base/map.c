@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Open addressing, at most half full.
+#include "base/map.h"
+
+#include "base/mem.h"
+
+static size_t slot_of(const ppi_map *map, ppi_map_key key) {
+  uint64_t hash = (key.high ^ (key.low << 32 | key.low >> 32)) + key.low;
+  hash ^= hash >> 29;
+  hash *= 0xbf58476d1ce4e5b9u;
+  size_t slot = (size_t)(hash ^ hash >> 32);
+  for (;; slot++) {
+    slot &= map->num_slots - 1;
+    if (!map->slots[slot]) return slot;
+    const ppi_map_key *other = &map->keys[map->slots[slot] - 1];
+    if (other->high == key.high && other->low == key.low) return slot;
+  }
+}
+
+static bool make_room(ppi_map *map) {
+  if (map->num >= UINT32_MAX / 4) return false;
+  ppi_map_key *keys =
+      ppi_grow(map->keys, &map->capacity, map->num + 1, sizeof *keys);
+  if (!keys) return false;
+  map->keys = keys;
+  if (2 * (map->num + 1) <= map->num_slots) return true;
+  size_t num_slots = map->num_slots ? 2 * map->num_slots : 16;
+  uint32_t *slots = ppi_alloc(num_slots * sizeof *slots);
+  if (!slots) return false;
+  ppi_free(map->slots);
+  map->slots = slots;
+  map->num_slots = num_slots;
+  for (size_t i = 0; i < map->num; i++)
+    slots[slot_of(map, keys[i])] = (uint32_t)i + 1;
+  return true;
+}
+
+size_t ppi_map_number(ppi_map *map, ppi_map_key key) {
+  if (map->num_slots) {
+    uint32_t found = map->slots[slot_of(map, key)];
+    if (found) return found - 1;
+  }
+  if (!make_room(map)) return SIZE_MAX;
+  map->keys[map->num] = key;
+  map->slots[slot_of(map, key)] = (uint32_t)map->num + 1;
+  return map->num++;
+}
+
+void ppi_map_clear(ppi_map *map) {
+  ppi_free(map->keys);
+  ppi_free(map->slots);
+  *map = (ppi_map){0};
+}

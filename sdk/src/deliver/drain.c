@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records and slots become events. Ticks are turned into ns here, once.
+#include "deliver/drain.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "names/choice.h"
+
+#define HAS(sink, callback)                                         \
+  ((sink)->size >=                                                  \
+       offsetof(pprof_sink, callback) + sizeof((sink)->callback) && \
+   (sink)->callback)
+
+pprof_status ppi_call_define(pprof_sink *sink,
+                             const pprof_definition *definition) {
+  return HAS(sink, define) ? sink->define(sink, definition) : PPROF_STATUS_OK;
+}
+
+pprof_status ppi_call_window(pprof_sink *sink, uint32_t index, bool opens,
+                             uint64_t time_ns) {
+  return HAS(sink, window) ? sink->window(sink, index, opens, time_ns)
+                           : PPROF_STATUS_OK;
+}
+
+pprof_status ppi_call_events(pprof_sink *sink, const pprof_batch *batch) {
+  return HAS(sink, events) ? sink->events(sink, batch) : PPROF_STATUS_OK;
+}
+
+pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
+                            pprof_sink *sink) {
+  *drain = (ppi_drain){.spool = spool, .sink = sink};
+  drain->scale = ppi_scale_make(spool->header->start_ticks,
+                                spool->header->ticks_per_second);
+  drain->events = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->events);
+  drain->works = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->works);
+  drain->cpus = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->cpus);
+  drain->flows = ppi_alloc(PPI_DRAIN_FLOWS * sizeof *drain->flows);
+  drain->named = ppi_alloc(PPI_MAX_LANES * sizeof *drain->named);
+  if (drain->events && drain->works && drain->cpus && drain->flows &&
+      drain->named)
+    return PPROF_STATUS_OK;
+  ppi_drain_clear(drain);
+  return PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_drain_clear(ppi_drain *drain) {
+  ppi_free(drain->events);
+  ppi_free(drain->works);
+  ppi_free(drain->cpus);
+  ppi_free(drain->flows);
+  ppi_free(drain->windows);
+  ppi_free(drain->named);
+  ppi_tally_clear(&drain->tally);
+  *drain = (ppi_drain){0};
+}
+
+// One that is being named is told of later, before its next name counts.
+static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
+                                uint64_t *named) {
+  char name[PPI_LANE_NAME];
+  uint64_t naming = __atomic_load_n(&lane->naming, __ATOMIC_ACQUIRE);
+  if (naming == *named) return PPROF_STATUS_OK;
+  naming = ppi_lane_get_name(lane, name);
+  if (!naming) return PPROF_STATUS_OK;
+  *named = naming;
+  pprof_definition definition = {
+      PPROF_DEFINITION_LANE, lane->id, 0, 0, lane->tid, name};
+  return ppi_call_define(drain->sink, &definition);
+}
+
+// A lane's next thread names it before its first record, and after all records
+// of the thread before it were delivered.
+static pprof_status define_lanes(ppi_drain *drain) {
+  const ppi_spool_header *header = drain->spool->header;
+  uint64_t num = __atomic_load_n(&header->num_namings, __ATOMIC_ACQUIRE);
+  pprof_status status = PPROF_STATUS_OK;
+  if (num == drain->num_namings) return status;
+  uint32_t num_lanes = ppi_spool_num_lanes(drain->spool);
+  for (uint32_t i = 0; i < num_lanes && status == PPROF_STATUS_OK; i++) {
+    const ppi_lane *lane = ppi_spool_lane(drain->spool, i);
+    uint32_t state =
+        lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
+    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
+      status = define_lane(drain, lane, &drain->named[i]);
+  }
+  if (status == PPROF_STATUS_OK) drain->num_namings = num;
+  return status;
+}
+
+pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end) {
+  const ppi_definition_record *record;
+  pprof_status status = define_lanes(drain);
+  while (status == PPROF_STATUS_OK &&
+         (record = ppi_names_next(drain->spool, end, &drain->names_cursor))) {
+    if (record->kind >= PPI_DEFINITION_INFO) continue;
+    pprof_definition definition = {(pprof_definition_kind)record->kind,
+                                   record->id,
+                                   record->parent,
+                                   record->color,
+                                   record->number,
+                                   record->name};
+    status = ppi_call_define(drain->sink, &definition);
+  }
+  return status;
+}
+
+static pprof_status close_window(ppi_drain *drain, const ppi_edge *edge) {
+  if (drain->num_windows == 0) return PPROF_STATUS_OK;
+  ppi_window *window = &drain->windows[drain->num_windows - 1];
+  window->close_ticks = edge->ticks;
+  if (drain->silent_windows) return PPROF_STATUS_OK;
+  return ppi_call_window(drain->sink, window->index, false,
+                         ppi_drain_ns(drain, edge->ticks));
+}
+
+// A closing edge cuts what is open on the host, so that only a device can be
+// late; what comes later than so many windows is counted excluded.
+static void forget_old_windows(ppi_drain *drain) {
+  if (drain->num_windows < PPI_DRAIN_WINDOWS) return;
+  size_t gone = PPI_DRAIN_WINDOWS / 2;
+  drain->num_windows -= gone;
+  memmove(drain->windows, drain->windows + gone,
+          drain->num_windows * sizeof *drain->windows);
+}
+
+static pprof_status open_window(ppi_drain *drain, const ppi_edge *edge) {
+  forget_old_windows(drain);
+  ppi_window *grown = ppi_grow(drain->windows, &drain->windows_capacity,
+                               drain->num_windows + 1, sizeof *drain->windows);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  drain->windows = grown;
+  grown[drain->num_windows++] =
+      (ppi_window){edge->ticks, UINT64_MAX, edge->window};
+  if (drain->silent_windows) return PPROF_STATUS_OK;
+  return ppi_call_window(drain->sink, edge->window, true,
+                         ppi_drain_ns(drain, edge->ticks));
+}
+
+pprof_status ppi_drain_edges(ppi_drain *drain) {
+  const ppi_spool_header *header = drain->spool->header;
+  uint64_t num = __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE);
+  pprof_status status = PPROF_STATUS_OK;
+  if (num - drain->edges_seen > PPI_MAX_EDGES)
+    drain->edges_seen = num - PPI_MAX_EDGES;
+  for (; drain->edges_seen < num && status == PPROF_STATUS_OK;
+       drain->edges_seen++) {
+    const ppi_edge *edge = &header->edges[drain->edges_seen % PPI_MAX_EDGES];
+    if (edge->flags & PPI_EDGE_CLOSES) status = close_window(drain, edge);
+    if (status == PPROF_STATUS_OK && (edge->flags & PPI_EDGE_OPENS))
+      status = open_window(drain, edge);
+  }
+  return status;
+}
+
+const ppi_window *ppi_drain_window_at(const ppi_drain *drain, uint64_t ticks) {
+  for (size_t i = drain->num_windows; i-- > 0;) {
+    const ppi_window *window = &drain->windows[i];
+    if (ticks < window->open_ticks) continue;
+    return ticks < window->close_ticks ? window : NULL;
+  }
+  return NULL;
+}
+
+void ppi_drain_begin(ppi_drain *drain, uint32_t lane, uint64_t first_seq) {
+  drain->batch_lane = lane;
+  drain->batch_first = first_seq;
+  drain->batch_end = first_seq;
+  drain->num_events = drain->num_works = drain->num_flows = 0;
+  drain->num_cpus = 0;
+  drain->is_plain = true;
+}
+
+// Events point into arrays that do not move while a batch is filled.
+pprof_status ppi_drain_flush(ppi_drain *drain) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (drain->num_events > 0) {
+    pprof_batch batch = {.size = sizeof batch,
+                         .stride = sizeof *drain->events,
+                         .events = drain->events,
+                         .num_events = drain->num_events,
+                         .first_seq = drain->batch_first,
+                         .end_seq = drain->batch_end,
+                         .lane = drain->batch_lane};
+    status = drain->is_plain
+                 ? ppi_tally_add(&drain->tally, drain->batch_lane,
+                                 PPI_TOTAL_RECORDED, drain->num_events)
+                 : ppi_tally_batch(&drain->tally, &batch);
+    pprof_status delivered = ppi_call_events(drain->sink, &batch);
+    if (status == PPROF_STATUS_OK) status = delivered;
+    drain->delivered_end = drain->batch_end;
+  }
+  ppi_drain_begin(drain, drain->batch_lane, drain->batch_end);
+  return status;
+}
+
+static bool is_full(const ppi_drain *drain) {
+  return drain->num_events == PPI_DRAIN_EVENTS ||
+         drain->num_flows + PPI_MAX_FLOWS + 1 > PPI_DRAIN_FLOWS;
+}
+
+static void set_work(ppi_drain *drain, pprof_event *event,
+                     const ppi_work *work) {
+  pprof_work_amount *amount = &drain->works[drain->num_works++];
+  *amount = (pprof_work_amount){sizeof *amount, work->items, work->bytes,
+                                work->flops, work->params};
+  event->work = amount;
+}
+
+static void set_cpu(ppi_drain *drain, pprof_event *event,
+                    const ppi_cpu_use *use) {
+  pprof_cpu_use *cpu = &drain->cpus[drain->num_cpus++];
+  ppi_cpu_use_export(use, cpu);
+  // Where an edge cut it, not at the time at which its thread was asked.
+  if (event->flags & PPROF_FLAG_CLIPPED)
+    *cpu = (pprof_cpu_use){.size = sizeof *cpu};
+  event->cpu = cpu;
+}
+
+// Host times, window and clipping; false when the start lies in no window.
+static inline bool place(ppi_drain *drain, pprof_event *event, uint64_t start,
+                         uint64_t end) {
+  const ppi_window *window = ppi_drain_window_at(drain, start);
+  if (!window) return false;
+  event->window = window->index;
+  event->start_ns = ppi_drain_ns(drain, start);
+  event->end_ns = ppi_drain_ns(drain, end);
+  if (end > window->close_ticks) {
+    event->end_ns = ppi_drain_ns(drain, window->close_ticks);
+    event->flags |= PPROF_FLAG_CLIPPED;
+  }
+  return true;
+}
+
+static double value_of(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// What extension records in front of a record say about it.
+typedef struct extensions {
+  uint64_t flows[PPI_MAX_FLOWS + 1];  // [0] is left for the record's own
+  size_t num_flows;
+  ppi_work work;
+  ppi_cpu_use cpu;
+  bool has_work, has_cpu;
+} extensions;
+
+static void take_extension(extensions *found, const ppi_record *record) {
+  if (record->kind == PPI_RECORD_EXT_FLOWS) {
+    const uint64_t three[3] = {record->start, record->end, record->flow};
+    for (uint32_t i = 0; i < record->depth && i < 3; i++)
+      if (found->num_flows < PPI_MAX_FLOWS)
+        found->flows[1 + found->num_flows++] = three[i];
+    return;
+  }
+  if (record->kind >= PPI_RECORD_EXT_CPU) {
+    if (!found->has_cpu) found->cpu = (ppi_cpu_use){0};
+    found->has_cpu = true;
+    ppi_cpu_unpack(record, &found->cpu);
+    return;
+  }
+  if (!found->has_work) found->work = (ppi_work){0};
+  found->has_work = true;
+  if (record->kind == PPI_RECORD_EXT_PARAMS) {
+    found->work.params = value_of(record->start);
+    return;
+  }
+  found->work.items = value_of(record->start);
+  found->work.bytes = value_of(record->end);
+  found->work.flops = value_of(record->flow);
+}
+
+// Requests that are kept; the others leave no trace, also in a batch. False: it
+// serves others only.
+static bool set_flows(ppi_drain *drain, pprof_event *event,
+                      const uint64_t *flows, size_t num) {
+  uint64_t every = drain->spool->header->requests_every;
+  uint64_t *copy = drain->flows + drain->num_flows;
+  size_t given = 0, kept = 0;
+  for (size_t i = 0; i < num; i++) {
+    copy[kept] = __atomic_load_n(&flows[i], __ATOMIC_RELAXED);
+    if (copy[kept] == 0) continue;
+    given++;
+    kept += ppi_request_is_kept(copy[kept], every);
+  }
+  drain->num_flows += kept;
+  event->flows = kept ? copy : NULL;
+  event->num_flows = kept;
+  return kept || !given;
+}
+
+// A checkpoint that has told a range to be open promised that it comes: it
+// does, without its request. So it stays when it is looked at again.
+static bool was_told_open(const ppi_drain *drain, uint64_t start,
+                          uint64_t end) {
+  uint64_t told = drain->spool->header->checked_ticks;
+  return start <= told && told <= end;
+}
+
+static bool is_kind_wanted(const ppi_drain *drain, uint8_t kind) {
+  return !drain->spool->header->timer_only || kind == PPROF_KIND_RANGE ||
+         kind == PPROF_KIND_DEVICE_RANGE;
+}
+
+static bool keeps_request(ppi_drain *drain, pprof_event *event,
+                          ppi_record *record, extensions *found) {
+  if (!record->flow) return true;
+  found->flows[0] = record->flow;
+  if (set_flows(drain, event, found->flows, 1 + found->num_flows)) return true;
+  if (event->kind != PPROF_KIND_RANGE ||
+      !was_told_open(drain, record->start, record->end))
+    return false;
+  __atomic_store_n(&record->flow, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+static void add_record(ppi_drain *drain, const ppi_lane *lane,
+                       ppi_record *record, extensions *found) {
+  pprof_event *event = &drain->events[drain->num_events];
+  drain->is_plain = false;
+  *event = (pprof_event){.site = record->site,
+                         .lane = lane->id,
+                         .depth = record->depth,
+                         .kind = record->kind,
+                         .flags = record->flags};
+  uint64_t end = record->end;
+  if (record->kind == PPROF_KIND_COUNTER) {
+    event->value = value_of(record->end);
+    end = record->start;
+  }
+  if (!is_kind_wanted(drain, record->kind) ||
+      !place(drain, event, record->start, end) ||
+      !keeps_request(drain, event, record, found)) {
+    ppi_tally_add(&drain->tally, lane->id, PPI_TOTAL_EXCLUDED, 1);
+    return;
+  }
+  if (found->has_work) set_work(drain, event, &found->work);
+  if (found->has_cpu) set_cpu(drain, event, &found->cpu);
+  drain->num_events++;
+}
+
+// What most records are: a range with its times alone.
+static bool is_plain(const ppi_record *record, const extensions *found) {
+  return record->kind == PPROF_KIND_RANGE && !record->flow &&
+         !found->has_work && !found->has_cpu;
+}
+
+// Field by field: to clear the whole takes the compiler an instruction that
+// starts slowly, longer than all else here.
+static inline void add_plain(ppi_drain *drain, uint32_t lane,
+                             const ppi_record *record) {
+  pprof_event *event = &drain->events[drain->num_events];
+  PPI_STATIC_ASSERT(sizeof *event == 112, "each field is set");
+  event->device_start_ns = event->device_end_ns = event->device_error_ns = 0;
+  event->flows = NULL;
+  event->num_flows = 0;
+  event->work = NULL;
+  event->value = 0;
+  event->site = record->site;
+  event->lane = lane;
+  event->stream = 0;
+  event->depth = record->depth;
+  event->kind = PPROF_KIND_RANGE;
+  event->flags = record->flags;
+  event->attributes = 0;
+  event->cpu = NULL;
+  if (!place(drain, event, record->start, record->end)) {
+    ppi_tally_add(&drain->tally, lane, PPI_TOTAL_EXCLUDED, 1);
+    return;
+  }
+  if (event->flags || event->end_ns < event->start_ns) drain->is_plain = false;
+  drain->num_events++;
+}
+
+pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
+                            uint64_t from, uint64_t to) {
+  const uint8_t *base = drain->spool->base;
+  const uint32_t lane_id = lane->id;
+  ppi_record *record = NULL;
+  extensions found;
+  found.num_flows = 0;
+  found.has_work = found.has_cpu = false;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_drain_begin(drain, lane->id, ppi_lane_number(lane, from));
+  for (uint64_t slot = from; slot < to; slot++, record++) {
+    if (!record || slot % PPI_SLOTS_PER_CHUNK == 0)
+      record = ppi_lane_slot(base, lane, slot);
+    if (record->kind >= PPI_RECORD_EXT_FLOWS) {
+      take_extension(&found, record);
+      continue;
+    }
+    if (PPI_LIKELY(is_plain(record, &found)))
+      add_plain(drain, lane_id, record);
+    else
+      add_record(drain, lane, record, &found);
+    drain->batch_end = ppi_lane_number(lane, slot + 1);
+    found.num_flows = 0;
+    found.has_work = found.has_cpu = false;
+    if (!is_full(drain)) continue;
+    // Out of memory for counting is no reason to lose what was recorded.
+    pprof_status flushed = ppi_drain_flush(drain);
+    if (status == PPROF_STATUS_OK) status = flushed;
+  }
+  pprof_status flushed = ppi_drain_flush(drain);
+  return status == PPROF_STATUS_OK ? flushed : status;
+}
+
+static bool has_kept_request(const ppi_record *extension, uint64_t every) {
+  extensions found = {.num_flows = 0};
+  if (extension->kind != PPI_RECORD_EXT_FLOWS) return false;
+  take_extension(&found, extension);
+  for (size_t i = 1; i <= found.num_flows; i++)
+    if (found.flows[i] && ppi_request_is_kept(found.flows[i], every))
+      return true;
+  return false;
+}
+
+uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
+                            uint64_t from, uint64_t to) {
+  uint64_t every = drain->spool->header->requests_every;
+  uint64_t num = 0;
+  bool further_kept = false;
+  for (uint64_t slot = from; slot < to; slot++) {
+    const ppi_record *record = ppi_lane_slot(drain->spool->base, lane, slot);
+    if (record->kind >= PPI_RECORD_EXT_FLOWS) {
+      further_kept = further_kept || has_kept_request(record, every);
+      continue;
+    }
+    num += !is_kind_wanted(drain, record->kind) ||
+           !ppi_drain_window_at(drain, record->start) ||
+           (record->flow && !further_kept &&
+            !ppi_request_is_kept(record->flow, every));
+    further_kept = false;
+  }
+  return num;
+}
+
+// Somebody may add to a range that an edge has just cut.
+static ppi_work work_of(const ppi_slot *slot) {
+  ppi_work work;
+  __atomic_load(&slot->work.items, &work.items, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.bytes, &work.bytes, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.flops, &work.flops, __ATOMIC_RELAXED);
+  __atomic_load(&slot->work.params, &work.params, __ATOMIC_RELAXED);
+  return work;
+}
+
+static bool keeps_slot_requests(ppi_drain *drain, pprof_event *event,
+                                ppi_slot *slot) {
+  uint32_t num = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
+  num = PPI_MIN(num, PPI_MAX_FLOWS);
+  if (!num || set_flows(drain, event, slot->flows, num)) return true;
+  if (!was_told_open(drain, slot->start, UINT64_MAX)) return false;
+  __atomic_store_n(&slot->num_flows, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
+bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
+  if (is_full(drain)) *status = ppi_drain_flush(drain);
+  pprof_event *event = &drain->events[drain->num_events];
+  drain->is_plain = false;
+  *event = (pprof_event){.site = slot->site,
+                         .lane = slot->lane,
+                         .stream = slot->stream,
+                         .depth = slot->depth,
+                         .kind = slot->kind,
+                         .flags = slot->flags,
+                         .value = slot->value};
+  if (!place(drain, event, slot->start, slot->end) ||
+      !keeps_slot_requests(drain, event, slot)) {
+    ppi_tally_add(&drain->tally, slot->lane, PPI_TOTAL_EXCLUDED, 1);
+    return false;
+  }
+  if (slot->kind == PPROF_KIND_DEVICE_RANGE &&
+      !(slot->flags & PPROF_FLAG_NO_DEVICE_TIME)) {
+    event->device_start_ns = slot->device_start_ns;
+    event->device_end_ns = slot->device_end_ns;
+    event->device_error_ns = slot->device_error_ns;
+  }
+  if (__atomic_load_n(&slot->has_work, __ATOMIC_ACQUIRE)) {
+    ppi_work work = work_of(slot);
+    set_work(drain, event, &work);
+  }
+  if (slot->cpu_state != PPI_CPU_SLOT_NONE) {
+    static const ppi_cpu_use unknown;
+    bool is_known = slot->cpu_state == PPI_CPU_SLOT_KNOWN;
+    set_cpu(drain, event, is_known ? &slot->cpu : &unknown);
+  }
+  drain->num_events++;
+  drain->batch_end++;
+  return true;
+}

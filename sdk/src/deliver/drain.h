@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what lies in the spool to what sinks see: definitions, windows, events.
+// The collector and recover use the same code; it reads a spool and keeps its
+// own cursors. One thread.
+#ifndef PPI_DRAIN_H_
+#define PPI_DRAIN_H_
+
+#include "event/tally.h"
+#include "names/names.h"
+#include "spool/lane.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_window {
+  uint64_t open_ticks, close_ticks;  // close: UINT64_MAX while open
+  uint32_t index;
+} ppi_window;
+
+#define PPI_DRAIN_EVENTS 256u
+#define PPI_DRAIN_FLOWS 8192u
+#define PPI_DRAIN_WINDOWS 65536u
+
+typedef struct ppi_drain {
+  const ppi_spool *spool;
+  pprof_sink *sink;
+  ppi_scale scale;
+  ppi_tally tally;
+  uint64_t names_cursor;
+  uint64_t num_namings;  // of lanes that sinks were told of
+  uint64_t *named;       // by place: the naming that they know
+  uint64_t edges_seen;
+  bool silent_windows;  // windows are tracked, not delivered
+  ppi_window *windows;
+  size_t num_windows, windows_capacity;
+  // The batch being filled; lies in one allocation.
+  pprof_event *events;
+  pprof_work_amount *works;
+  pprof_cpu_use *cpus;
+  uint64_t *flows;
+  size_t num_events, num_works, num_cpus, num_flows;
+  bool is_plain;  // all of them are the lane's, and none counts but as recorded
+  uint64_t delivered_end;  // of the last batch that sinks got
+  uint32_t batch_lane;
+  uint64_t batch_first, batch_end;
+} ppi_drain;
+
+pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
+                            pprof_sink *sink);
+void ppi_drain_clear(ppi_drain *drain);
+
+// ppi_drain_definitions delivers what was published up to `end` bytes, and what
+// lanes are called.
+pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end);
+// ppi_drain_edges takes in new edges; windows that open or close are told.
+pprof_status ppi_drain_edges(ppi_drain *drain);
+// ppi_drain_lane delivers the records in slots [from, to) of `lane`.
+pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
+                            uint64_t from, uint64_t to);
+
+// ppi_drain_excluded counts the records in slots [from, to) of `lane` that
+// belong to no window, or are not wanted.
+uint64_t ppi_drain_excluded(const ppi_drain *drain, const ppi_lane *lane,
+                            uint64_t from, uint64_t to);
+
+// Slots of tables: begin a batch at `first_seq` of the table's lane, add each
+// (false: it belongs to no window, or is of requests that are not kept; it was
+// counted excluded and takes no seq),
+// then flush. `status` is what delivering a full batch answered.
+void ppi_drain_begin(ppi_drain *drain, uint32_t lane, uint64_t first_seq);
+bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status);
+pprof_status ppi_drain_flush(ppi_drain *drain);
+
+// ppi_drain_window_at answers the window a time lies in, NULL outside.
+const ppi_window *ppi_drain_window_at(const ppi_drain *drain, uint64_t ticks);
+static inline uint64_t ppi_drain_ns(const ppi_drain *drain, uint64_t ticks) {
+  return ppi_scale_ns(&drain->scale, ticks);
+}
+
+// ppi_call_* call a sink's callback where it has one.
+pprof_status ppi_call_define(pprof_sink *sink,
+                             const pprof_definition *definition);
+pprof_status ppi_call_window(pprof_sink *sink, uint32_t index, bool opens,
+                             uint64_t time_ns);
+pprof_status ppi_call_events(pprof_sink *sink, const pprof_batch *batch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_DRAIN_H_

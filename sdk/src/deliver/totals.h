@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last thing a sink sees: what was recorded and what was not, from the
+// tally of events and the counters in the spool. Live and recovered alike.
+#ifndef PPI_TOTALS_H_
+#define PPI_TOTALS_H_
+
+#include "event/tally.h"
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_totals_add_lane puts a lane's counters into the tally.
+pprof_status ppi_totals_add_lane(ppi_tally *tally, const ppi_lane *lane);
+// ppi_totals_unmatched is what the tables of ranges count.
+uint64_t ppi_totals_unmatched(const ppi_spool *spool);
+// ppi_totals_build adds the spool's own counters to the tally (so: once) and
+// lists everything; `items` is the caller's to free.
+pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
+                              ppi_total **out, size_t *out_num);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TOTALS_H_

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which device a thread's open ranges are on, for backends whose programs say
+// the stream only; and device ranges of the injection.
+#ifndef PPI_DEVICE_OPEN_H_
+#define PPI_DEVICE_OPEN_H_
+
+#include "base/base_impl.h"
+#include "pprof/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_device_range_begin is pprof_device_range_begin for a range that has these
+// PPROF_FLAG_... values from the start.
+pprof_range ppi_device_range_begin(pprof_device *device, void *stream,
+                                   pprof_site *site, uint8_t flags);
+
+// ppi_device_find_open finds the device of the innermost open range of the
+// calling thread on `stream`; NULL is a device, too. False: none is open.
+bool ppi_device_find_open(const void *stream, pprof_device **out_device);
+
+// ppi_device_has_open tells whether the calling thread has a range open on
+// `stream` of `device`.
+bool ppi_device_has_open(const pprof_device *device, const void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_DEVICE_OPEN_H_

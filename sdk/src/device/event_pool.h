@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slots with an event pair each, on their way between the collector, which
+// makes the events and gives the slots out in chains, and the marking threads,
+// which take them. No marker waits here or creates an event.
+#ifndef PPI_EVENT_POOL_H_
+#define PPI_EVENT_POOL_H_
+
+#include "device/device_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0 when
+// there is none. Who asks says its thread's number; the collector has 0.
+uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
+                       uint32_t number);
+// ppi_pool_next guesses which slot a thread whose stock is empty will get.
+uint32_t ppi_pool_next(const ppi_device_session *session, uint32_t pool);
+
+// The rest is the collector's. ppi_pools_fill makes events where slots run low,
+// and sees which pools are gone.
+void ppi_pools_fill(ppi_device_session *session);
+// ppi_pool_give puts a slot back whose events are at rest; those given are
+// there for the markers after ppi_pools_flush.
+void ppi_pool_give(ppi_device_session *session, uint32_t index);
+void ppi_pools_flush(ppi_device_session *session);
+// ppi_pools_release destroys all events.
+void ppi_pools_release(ppi_device_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EVENT_POOL_H_

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Polling, and handing resolved ranges to the drain.
+#include "device/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/device_clock.h"
+#include "device/device_stream.h"
+#include "device/event_pool.h"
+#include "device/graph.h"
+
+static ppi_spool *spool_in_force(void) {
+  return &ppi_recorder_in_force.spool;
+}
+
+static bool define_device(const pprof_device *device, uint32_t lane) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  pprof_definition own = {PPROF_DEFINITION_DEVICE, device->id,  0, 0,
+                          (uint64_t)device->index, device->name};
+  pprof_definition row = {PPROF_DEFINITION_LANE, lane, device->id, 0, 0,
+                          device->name};
+  return ppi_names_define(names, &own) && ppi_names_define(names, &row);
+}
+
+// A sixteenth of the spool each, as long as all get no more than a third.
+static uint32_t table_chunks(const ppi_spool *spool) {
+  uint32_t num_devices = 0;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    num_devices += d->available;
+  uint32_t all = spool->header->num_chunks;
+  return PPI_MAX(PPI_MIN(all / 16, all / 3 / PPI_MAX(num_devices, 1u)), 1u);
+}
+
+// Those seen before; where none was, pool 0, which is all that most backends
+// have.
+static void add_pools(ppi_device_session *session) {
+  uint64_t seen[PPI_EVENT_POOLS];
+  uint32_t num = ppi_device_pools(session->device, seen);
+  session->num_pools = 1;
+  session->pools[0].wanted = num == 0;
+  for (uint32_t i = 0; i < num && session->num_pools < PPI_EVENT_POOLS; i++) {
+    ppi_event_pool *pool = &session->pools[seen[i] ? session->num_pools++ : 0];
+    pool->id = seen[i];
+    pool->wanted = 1;
+  }
+}
+
+pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
+  ppi_spool *spool = spool_in_force();
+  ppi_device_session *session = ppi_alloc_lines(sizeof *session);
+  if (!session) return PPROF_STATUS_NO_MEMORY;
+  session->device = device;
+  session->graph_nodes = graph_nodes;
+  uint32_t lane = ppi_lane_reserve(spool);
+  session->table_index = spool->header->num_tables;
+  uint32_t chunks = table_chunks(spool);
+  // Definitions first: a table, once there, stays until the spool goes.
+  if (lane && define_device(device, lane))
+    session->table = ppi_table_create(spool, lane, device->id, chunks, chunks);
+  if (!session->table) {
+    ppi_free(session);
+    return PPROF_STATUS_UNAVAILABLE;
+  }
+  const pprof_backend *backend = device->backend;
+  if (PPI_BACKEND_HAS(backend, collector_enter) &&
+      backend->collector_enter(device->context) != PPROF_STATUS_OK)
+    session->failed = 1;
+  add_pools(session);
+  ppi_pools_fill(session);
+  __atomic_store_n(&ppi_device_sessions[session->table_index], session,
+                   __ATOMIC_RELEASE);
+  __atomic_store_n(&device->session, session, __ATOMIC_RELEASE);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status ask(ppi_device_session *session, uint32_t pool,
+                        void *event) {
+  pprof_device *device = session->device;
+  if (ppi_device_has_failed(session)) return PPROF_STATUS_DEVICE;
+  if (ppi_pool_is_gone(session, pool)) return PPROF_STATUS_UNAVAILABLE;
+  pprof_status status = device->backend->event_query(device->context, event);
+  ppi_pool_heed(session, pool, status);
+  return status;
+}
+
+// An event must not be recorded again while it is still in a stream.
+static bool is_at_rest(ppi_device_session *session, const ppi_pair *pair) {
+  if (pair->passed) return true;
+  if (pair->has_begin &&
+      ask(session, pair->pool, pair->begin) == PPROF_STATUS_BUSY)
+    return false;
+  return !pair->has_end ||
+         ask(session, pair->pool, pair->end) != PPROF_STATUS_BUSY;
+}
+
+static void free_slot(ppi_device_session *session, uint32_t index) {
+  ppi_table *table = session->table;
+  uint32_t gen = PPI_STATE_GEN(table->states[index]);
+  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
+                   __ATOMIC_RELEASE);
+  if (is_at_rest(session, &session->pairs[index]))
+    ppi_pool_give(session, index);
+  else
+    session->resting[session->num_resting++] = index;
+}
+
+static void give_rested(ppi_device_session *session) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < session->num_resting; i++) {
+    uint32_t index = session->resting[i];
+    if (is_at_rest(session, &session->pairs[index]))
+      ppi_pool_give(session, index);
+    else
+      session->resting[left++] = index;
+  }
+  session->num_resting = left;
+}
+
+void ppi_resolve_free(ppi_device_session *session, uint64_t kept) {
+  ppi_table *table = session->table;
+  kept = PPI_MIN(kept, table->next_seq);
+  for (; table->kept < kept; table->kept++)
+    free_slot(session, session->resolved[table->kept % PPI_TABLE_SLOTS]);
+  ppi_pools_flush(session);
+}
+
+// A `next` chain is resolved in its order: this range's begin event is another
+// one's end, which is to be read first.
+static bool is_awaited(const ppi_device_session *session, uint32_t index) {
+  uint32_t before = session->pairs[index].feeds;
+  return before && !session->gives_up &&
+         __atomic_load_n(&session->pairs[before - 1].shared_end,
+                         __ATOMIC_RELAXED) == index + 1;
+}
+
+// OK: times are in the slot, or it has none. BUSY: not yet.
+static pprof_status resolve_slot(ppi_device_session *session, uint32_t index,
+                                 ppi_slot *slot, ppi_resolve_stats *stats) {
+  ppi_pair *pair = &session->pairs[index];
+  if (is_awaited(session, index)) return PPROF_STATUS_BUSY;
+  if (slot->flags & PPROF_FLAG_NO_DEVICE_TIME) return PPROF_STATUS_OK;
+  void *end =
+      pair->shared_end ? session->pairs[pair->shared_end - 1].begin : pair->end;
+  pprof_status status = ask(session, pair->pool, end);
+  // What a stream passed later says enough, where it is the same stream.
+  if (status == PPROF_STATUS_OK && slot->flags & PPROF_FLAG_ASYNC)
+    status = ask(session, pair->pool, pair->begin);
+  if (status == PPROF_STATUS_OK) {
+    pair->passed = true;
+    status = ppi_device_clock_place(session, index, slot, stats);
+  }
+  ppi_event_heed(session, pair->pool, status);
+  if (status == PPROF_STATUS_BUSY) return status;
+  if (status != PPROF_STATUS_OK) slot->flags |= PPROF_FLAG_NO_DEVICE_TIME;
+  return PPROF_STATUS_OK;
+}
+
+typedef struct ended_range {
+  uint64_t end;
+  uint32_t index;
+} ended_range;
+
+static int compare_ended(const void *a, const void *b) {
+  const ended_range *x = a;
+  const ended_range *y = b;
+  if (x->end != y->end) return x->end < y->end ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+// What has ended since the last look, in order. The words of the states are all
+// that is read of the others.
+static size_t list_ended(const ppi_device_session *session, ended_range *list,
+                         bool *out_has_open) {
+  const ppi_table *table = session->table;
+  size_t num = 0;
+  for (uint32_t i = 0; i < session->next_unused; i++) {
+    uint64_t state = __atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE);
+    if (PPI_STATE_OF(state) == PPI_SLOT_OPEN) *out_has_open = true;
+    if (PPI_STATE_OF(state) != PPI_SLOT_ENDED || session->pairs[i].queued)
+      continue;
+    list[num++] = (ended_range){ppi_device_slot(session, i)->end, i};
+  }
+  qsort(list, num, sizeof *list, compare_ended);
+  return num;
+}
+
+// Most come in order; threads that share a stream may be a little late.
+static void queue_range(ppi_device_session *session, uint32_t place,
+                        const ended_range *range) {
+  ppi_waiting_queue *queue = &session->queues[place];
+  uint32_t *link = &queue->first;
+  if (!queue->first)
+    session->active[session->num_active++] = (uint16_t)place;
+  else if (ppi_device_slot(session, queue->last - 1)->end <= range->end)
+    link = &session->next_waiting[queue->last - 1];
+  while (*link && ppi_device_slot(session, *link - 1)->end <= range->end)
+    link = &session->next_waiting[*link - 1];
+  session->next_waiting[range->index] = *link;
+  if (!*link) queue->last = range->index + 1;
+  *link = range->index + 1;
+  session->pairs[range->index].queued = true;
+  session->num_waiting++;
+}
+
+static void queue_ended(ppi_device_session *session, const ended_range *list,
+                        size_t num) {
+  for (size_t i = 0; i < num; i++)
+    queue_range(session, session->pairs[list[i].index].end_at, &list[i]);
+}
+
+static uint32_t unlink_range(ppi_device_session *session,
+                             ppi_waiting_queue *queue, uint32_t *link) {
+  uint32_t index = *link - 1;
+  *link = session->next_waiting[index];
+  if (!*link)
+    queue->last = link == &queue->first
+                      ? 0
+                      : (uint32_t)(link - session->next_waiting) + 1;
+  session->num_waiting--;
+  return index;
+}
+
+// Takes what is ready out of one queue. Streams whose oldest ended range is not
+// ready need no further question: what was put into them later is not ready
+// either. One that waits for another stream, too, holds nobody up.
+static size_t take_ready(ppi_device_session *session, uint32_t place,
+                         ended_range *list, ppi_resolve_stats *stats) {
+  ppi_waiting_queue *queue = &session->queues[place];
+  uint32_t *link = &queue->first;
+  size_t num = 0;
+  while (*link) {
+    uint32_t index = *link - 1;
+    ppi_slot *slot = ppi_device_slot(session, index);
+    bool in_order = place && !(slot->flags & PPROF_FLAG_ASYNC);
+    if (resolve_slot(session, index, slot, stats) == PPROF_STATUS_BUSY) {
+      if (in_order && !is_awaited(session, index)) break;
+      link = &session->next_waiting[index];
+    } else {
+      session->pairs[index].shared_end = 0;
+      list[num++] = (ended_range){slot->end, index};
+      unlink_range(session, queue, link);
+    }
+  }
+  return num;
+}
+
+static void set_finished(ppi_finished *place, const ppi_slot *slot,
+                         uint32_t device) {
+  uint64_t version = place->version;
+  __atomic_store_n(&place->version, version + 1, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  place->start_ns = slot->device_start_ns;
+  place->end_ns = slot->device_end_ns;
+  place->stream = slot->stream;
+  place->device = device;
+  place->site = slot->site;
+  __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
+}
+
+// NULL: its thread has gone. The lane is no other's while a slot names it.
+static ppi_lane *find_lane(const ppi_spool *spool, uint32_t id) {
+  ppi_lane *lane =
+      id && id <= PPI_MAX_LANES ? ppi_spool_lane(spool, id - 1) : NULL;
+  return lane && __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) ==
+                     PPI_LANE_LIVE
+             ? lane
+             : NULL;
+}
+
+static void note_finished(const ppi_spool *spool, const ppi_slot *slot,
+                          uint32_t device) {
+  if (slot->flags & PPROF_FLAG_NO_DEVICE_TIME) return;
+  ppi_finished *place =
+      &spool->header->finished[slot->stream % PPI_FINISHED_STREAMS];
+  if (place->stream != slot->stream || place->end_ns <= slot->device_end_ns)
+    set_finished(place, slot, device);
+  ppi_lane *lane = find_lane(spool, slot->lane);
+  if (lane && lane->finished.end_ns <= slot->device_end_ns)
+    set_finished(&lane->finished, slot, device);
+}
+
+static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
+                         uint32_t index) {
+  ppi_table *table = session->table;
+  pprof_status status = PPROF_STATUS_OK;
+  session->pairs[index].queued = false;
+  if (session->pairs[index].in_graph) ppi_graph_pin(session, index);
+  note_finished(drain->spool, ppi_device_slot(session, index), table->device);
+  if (!ppi_drain_slot(drain, ppi_device_slot(session, index), &status)) {
+    ppi_slot_exclude(table, index);
+    free_slot(session, index);
+    return;
+  }
+  uint64_t seq = table->next_seq;
+  uint32_t gen = PPI_STATE_GEN(table->states[index]);
+  session->resolved[seq % PPI_TABLE_SLOTS] = index;
+  // Times and seq become one with this store; recover reads both or neither.
+  __atomic_store_n(&table->states[index],
+                   PPI_STATE(seq, gen, PPI_SLOT_RESOLVED), __ATOMIC_RELEASE);
+  table->next_seq = seq + 1;
+}
+
+// Resolves what is ready and delivers it, over all streams in the order of the
+// ends.
+static void deliver_ready(ppi_device_session *session, ppi_drain *drain,
+                          ended_range *list, ppi_resolve_stats *stats) {
+  size_t num = 0, sources = 0;
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < session->num_active; i++) {
+    uint16_t place = session->active[i];
+    size_t ready = take_ready(session, place, list + num, stats);
+    num += ready;
+    sources += ready != 0;
+    if (session->queues[place].first) session->active[left++] = place;
+  }
+  session->num_active = left;
+  if (sources > 1) qsort(list, num, sizeof *list, compare_ended);
+  for (size_t i = 0; i < num; i++) deliver_slot(session, drain, list[i].index);
+}
+
+static void deliver_launches(ppi_device_session *session, ppi_drain *drain,
+                             ppi_resolve_stats *stats) {
+  ppi_graph_prepare(session);
+  for (uint32_t i = 0; i < session->num_graph_ranges; i++) {
+    uint32_t seen = ppi_graph_see(session, i, stats);
+    if (seen) deliver_slot(session, drain, seen - 1);
+  }
+}
+
+size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
+                        ppi_resolve_stats *stats) {
+  static ended_range list[PPI_TABLE_SLOTS];  // one collector per process
+  bool has_open = false;
+  give_rested(session);
+  ppi_pools_fill(session);
+  size_t num = list_ended(session, list, &has_open);
+  queue_ended(session, list, num);
+  ppi_streams_look(session);
+  bool in_use = session->num_waiting || has_open || session->num_graph_ranges;
+  ppi_device_clock_renew(session, in_use);
+  // After the states, so that every window, site and stream of the slots is
+  // known.
+  ppi_drain_edges(drain);
+  if (num)
+    ppi_drain_definitions(
+        drain,
+        __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
+  ppi_drain_begin(drain, session->table->lane, session->table->next_seq);
+  deliver_ready(session, drain, list, stats);
+  deliver_launches(session, drain, stats);
+  ppi_drain_flush(drain);
+  ppi_pools_flush(session);
+  return session->num_waiting;
+}
+
+static void end_open_slot(ppi_device_session *session, uint32_t index,
+                          uint64_t now) {
+  ppi_table *table = session->table;
+  uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_ACQUIRE);
+  uint32_t kind = PPI_STATE_OF(state);
+  if (kind != PPI_SLOT_OPEN && kind != PPI_SLOT_ENDING) return;
+  ppi_slot *slot = ppi_device_slot(session, index);
+  slot->end = now;
+  slot->flags |= PPROF_FLAG_CLIPPED | PPROF_FLAG_NO_DEVICE_TIME;
+  __atomic_store_n(&table->states[index],
+                   PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDED),
+                   __ATOMIC_RELEASE);
+}
+
+void ppi_resolve_rest(ppi_device_session *session, ppi_drain *drain,
+                      ppi_resolve_stats *stats, uint64_t now) {
+  session->last_chance = true;
+  ppi_resolve_poll(session, drain, stats);
+  ppi_table *table = session->table;
+  for (uint32_t i = 0; i < session->next_unused; i++)
+    end_open_slot(session, i, now);
+  for (uint32_t i = 0; i < session->next_unused; i++) {
+    if (PPI_STATE_OF(table->states[i]) != PPI_SLOT_ENDED) continue;
+    ppi_slot *slot = ppi_device_slot(session, i);
+    if (!(slot->flags & PPROF_FLAG_NO_DEVICE_TIME))
+      slot->flags |= PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
+  }
+  // Nothing is recorded any more: no chain needs its order.
+  session->gives_up = true;
+  ppi_resolve_poll(session, drain, stats);
+}
+
+void ppi_resolve_release(ppi_device_session *session) {
+  ppi_graph_clear(session);
+  ppi_pools_release(session);
+  ppi_device_clock_clear(session);
+}
+
+void ppi_resolve_detach(ppi_device_session *session, bool leak) {
+  __atomic_store_n(&session->device->session, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(&ppi_device_sessions[session->table_index], NULL,
+                   __ATOMIC_RELEASE);
+  if (!leak) ppi_free(session);
+}

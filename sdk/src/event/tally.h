@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What events say about themselves, counted per lane (event.lane): recorded,
+// clipped, abandoned, late, invalid, without device time. The collector and
+// recover count with the same code, so their totals agree.
+#ifndef PPI_TALLY_H_
+#define PPI_TALLY_H_
+
+#include "event/event_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_tally {
+  uint64_t (*lanes)[PPI_NUM_TOTALS];  // indexed by lane
+  size_t num_lanes, capacity;
+} ppi_tally;
+
+pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch);
+pprof_status ppi_tally_add(ppi_tally *tally, uint32_t lane, ppi_total_key key,
+                           uint64_t value);
+// ppi_tally_items lists the non-zero values, sums under PPROF_ALL_LANES
+// included, sorted as pprof_totals wants them. The array is the caller's to
+// free (ppi_free).
+pprof_status ppi_tally_items(const ppi_tally *tally, ppi_total **out,
+                             size_t *out_num);
+// The same with `beside` (by key; NULL: nothing) added to the sums.
+pprof_status ppi_tally_items_beside(const ppi_tally *tally,
+                                    const uint64_t *beside, ppi_total **out,
+                                    size_t *out_num);
+// The run's totals of who was not given what `missed` counts: that is lost.
+pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
+                            ppi_total **out, size_t *out_num);
+void ppi_tally_clear(ppi_tally *tally);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TALLY_H_

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every callback goes to every attached sink, in the order they were added.
+#include "event/tee.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "base/memory_limit.h"
+
+// For each sink that has no room: about 100 000 events; less in a small cgroup.
+enum { MOST_HELD = 16 << 20 };
+
+#define HAS(sink, callback)                                         \
+  ((sink)->size >=                                                  \
+       offsetof(pprof_sink, callback) + sizeof((sink)->callback) && \
+   (sink)->callback)
+
+#define FOR_ATTACHED(tee, sink, callback, ...)              \
+  do {                                                      \
+    for (size_t i_ = 0; i_ < (tee)->num_sinks; i_++) {      \
+      pprof_sink *sink = (tee)->sinks[i_];                  \
+      if (!(tee)->detached[i_] && HAS(sink, callback))      \
+        settle(tee, i_, sink->callback(sink, __VA_ARGS__)); \
+    }                                                       \
+    return PPROF_STATUS_OK;                                 \
+  } while (0)
+
+static void settle(ppi_tee *tee, size_t i, pprof_status status) {
+  if (status == PPROF_STATUS_OK) return;
+  tee->detached[i] = true;
+  if (tee->errors[i] == PPROF_STATUS_OK) tee->errors[i] = status;
+  if (tee->first_error == PPROF_STATUS_OK)
+    __atomic_store_n(&tee->first_error, status, __ATOMIC_RELEASE);
+}
+
+static pprof_status tee_begin(pprof_sink *base, const pprof_run_info *info) {
+  FOR_ATTACHED((ppi_tee *)base, sink, begin, info);
+}
+
+// ---- sinks that have no room ----
+
+static pprof_status note_lane(ppi_missed *missed, const pprof_batch *batch,
+                              bool is_missed) {
+  size_t num = (size_t)batch->lane + 1;
+  void *grown =
+      ppi_grow(missed->lanes, &missed->capacity, num, sizeof *missed->lanes);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  missed->lanes = grown;
+  for (; missed->num_lanes < num; missed->num_lanes++)
+    memset(&missed->lanes[missed->num_lanes], 0, sizeof *missed->lanes);
+  if (is_missed)
+    missed->lanes[batch->lane].end = batch->end_seq;
+  else
+    missed->lanes[batch->lane].given = batch->end_seq;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
+  pprof_sink *sink = tee->sinks[i];
+  ppi_missed *missed = &tee->missed[i];
+  bool misses =
+      missed->waits && !ppi_held_put(&missed->held, batch, tee->most_held);
+  pprof_status status = PPROF_STATUS_OK;
+  if (HAS(sink, kept) && HAS(sink, ready))
+    status = note_lane(missed, batch, misses);
+  if (status != PPROF_STATUS_OK) return status;
+  if (misses) return ppi_tally_batch(&missed->tally, batch);
+  return missed->waits ? PPROF_STATUS_OK : sink->events(sink, batch);
+}
+
+// Behind the events that are held: an id may mean something else from here on.
+static pprof_status tee_define(pprof_sink *base,
+                               const pprof_definition *definition) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    pprof_sink *sink = tee->sinks[i];
+    ppi_held *held = &tee->missed[i].held;
+    if (tee->detached[i] || !HAS(sink, define)) continue;
+    if (!held->first)
+      settle(tee, i, sink->define(sink, definition));
+    else if (!ppi_held_define(held, definition))
+      settle(tee, i, PPROF_STATUS_NO_MEMORY);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status give_one(pprof_sink *sink, const ppi_held_view *held) {
+  return held->batch ? sink->events(sink, held->batch)
+                     : sink->define(sink, held->definition);
+}
+
+static bool has_held(const ppi_missed *missed, ppi_held_view *out) {
+  *out = ppi_held_first(&missed->held);
+  return out->batch || out->definition;
+}
+
+// Gives what was held as far as there is room.
+static void give_held(ppi_tee *tee, size_t i) {
+  pprof_sink *sink = tee->sinks[i];
+  ppi_missed *missed = &tee->missed[i];
+  bool room = HAS(sink, ready) ? sink->ready(sink) : true;
+  ppi_held_view held;
+  while (room && has_held(missed, &held)) {
+    settle(tee, i, give_one(sink, &held));
+    ppi_held_drop(&missed->held);
+    if (tee->detached[i]) ppi_held_clear(&missed->held);
+    room = tee->detached[i] || sink->ready(sink);
+  }
+  missed->waits = !room;
+}
+
+void ppi_tee_settle(ppi_tee *tee) {
+  tee->base.ready(&tee->base);
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    ppi_missed *missed = &tee->missed[i];
+    for (ppi_held_view held; has_held(missed, &held);
+         ppi_held_drop(&missed->held))
+      settle(tee, i,
+             held.batch ? ppi_tally_batch(&missed->tally, held.batch)
+                        : give_one(tee->sinks[i], &held));
+  }
+}
+
+static pprof_status tee_events(pprof_sink *base, const pprof_batch *batch) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++)
+    if (!tee->detached[i] && HAS(tee->sinks[i], events))
+      settle(tee, i, give(tee, i, batch));
+  return PPROF_STATUS_OK;
+}
+
+static uint64_t num_missed(const ppi_tee *tee, size_t i) {
+  const ppi_tally *tally = &tee->missed[i].tally;
+  uint64_t sum = 0;
+  for (size_t lane = 0; lane < tally->num_lanes; lane++)
+    sum += tally->lanes[lane][PPI_TOTAL_RECORDED];
+  return sum;
+}
+
+uint64_t ppi_tee_num_missed(const ppi_tee *tee) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < tee->num_sinks; i++) sum += num_missed(tee, i);
+  return sum;
+}
+
+bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
+                             size_t size) {
+  uint64_t num = num_missed(tee, i);
+  const pprof_sink *sink = tee->sinks[i];
+  char number[32];
+  snprintf(number, sizeof number, "sink %zu", i + 1);
+  snprintf(text, size, "%s: had no room for %llu records",
+           HAS(sink, name) ? sink->name : number, (unsigned long long)num);
+  return num > 0;
+}
+
+// A promise of a checkpoint holds for who was given all before it.
+static pprof_status tee_checkpoint(pprof_sink *base,
+                                   const pprof_checkpoint *checkpoint) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    pprof_sink *sink = tee->sinks[i];
+    if (!tee->detached[i] && !tee->missed[i].waits && HAS(sink, checkpoint))
+      settle(tee, i, sink->checkpoint(sink, checkpoint));
+  }
+  return PPROF_STATUS_OK;
+}
+
+// ---- and the others ----
+
+static pprof_status tee_window(pprof_sink *base, uint32_t index, bool opens,
+                               uint64_t time_ns) {
+  FOR_ATTACHED((ppi_tee *)base, sink, window, index, opens, time_ns);
+}
+
+// The totals of who has missed something: of what it was given.
+static pprof_status finish_missed(ppi_tee *tee, size_t i,
+                                  const pprof_totals *totals) {
+  pprof_totals own = *totals;
+  ppi_total *items = NULL;
+  pprof_sink *sink = tee->sinks[i];
+  pprof_status status =
+      ppi_tally_less(totals, &tee->missed[i].tally, &items, &own.num_items);
+  own.items = items;
+  pprof_status finished =
+      sink->finish(sink, status == PPROF_STATUS_OK ? &own : totals);
+  ppi_free(items);
+  if (finished != PPROF_STATUS_OK) return finished;
+  return status == PPROF_STATUS_OK ? PPROF_STATUS_IO : status;
+}
+
+static void finish_sink(ppi_tee *tee, size_t i, const pprof_totals *totals) {
+  pprof_sink *sink = tee->sinks[i];
+  if (!HAS(sink, finish)) return;
+  settle(tee, i,
+         num_missed(tee, i) ? finish_missed(tee, i, totals)
+                            : sink->finish(sink, totals));
+}
+
+// Detached sinks are finished too: a log that failed half-way still wants its
+// file closed. Their second error is not news.
+static pprof_status tee_finish(pprof_sink *base, const pprof_totals *totals) {
+  ppi_tee *tee = (ppi_tee *)base;
+  for (size_t i = 0; i < tee->num_sinks; i++)
+    if (i + 1 != tee->finishes_last) finish_sink(tee, i, totals);
+  if (tee->finishes_last) finish_sink(tee, tee->finishes_last - 1, totals);
+  return tee->first_error;
+}
+
+static bool tee_kept(pprof_sink *base, uint32_t lane, uint64_t *out_seq) {
+  const ppi_tee *tee = (const ppi_tee *)base;
+  bool any = false;
+  uint64_t least = UINT64_MAX;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    pprof_sink *sink = tee->sinks[i];
+    if (tee->detached[i] || !HAS(sink, kept)) continue;
+    uint64_t seq = 0;
+    if (!sink->kept(sink, lane, &seq)) seq = 0;
+    const ppi_missed *missed = &tee->missed[i];
+    if (lane < missed->num_lanes && seq >= missed->lanes[lane].given)
+      seq = PPI_MAX(seq, missed->lanes[lane].end);
+    if (seq < least) least = seq;
+    any = true;
+  }
+  if (any) *out_seq = least;
+  return any;
+}
+
+static bool tee_ready(pprof_sink *base) {
+  ppi_tee *tee = (ppi_tee *)base;
+  bool all = true;
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    if (!tee->detached[i]) give_held(tee, i);
+    all = all && (tee->detached[i] || !tee->missed[i].waits);
+  }
+  return all;
+}
+
+void ppi_tee_init(ppi_tee *tee) {
+  memset(tee, 0, sizeof *tee);
+  tee->most_held = (size_t)ppi_memory_share(MOST_HELD);
+  tee->base = (pprof_sink){.size = sizeof(pprof_sink),
+                           .begin = tee_begin,
+                           .define = tee_define,
+                           .events = tee_events,
+                           .checkpoint = tee_checkpoint,
+                           .window = tee_window,
+                           .finish = tee_finish,
+                           .kept = tee_kept,
+                           .ready = tee_ready};
+}
+
+pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink) {
+  if (sink->size < sizeof(size_t)) return PPROF_STATUS_INVALID;
+  if (tee->num_sinks == PPI_MAX_SINKS) return PPROF_STATUS_BUSY;
+  tee->sinks[tee->num_sinks++] = sink;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_tee_forget_sinks(ppi_tee *tee) {
+  for (size_t i = 0; i < tee->num_sinks; i++) {
+    ppi_held_clear(&tee->missed[i].held);
+    ppi_tally_clear(&tee->missed[i].tally);
+    ppi_free(tee->missed[i].lanes);
+    tee->missed[i] = (ppi_missed){0};
+  }
+  tee->num_sinks = 0;
+}
+
+void ppi_tee_destroy_sinks(ppi_tee *tee) {
+  for (size_t i = 0; i < tee->num_sinks; i++)
+    if (HAS(tee->sinks[i], destroy)) tee->sinks[i]->destroy(tee->sinks[i]);
+  ppi_tee_forget_sinks(tee);
+}

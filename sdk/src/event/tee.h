@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several sinks behind one. A sink that fails is detached, for one that has no
+// room batches are held, and what is too much for that it misses; the others go
+// on.
+#ifndef PPI_TEE_H_
+#define PPI_TEE_H_
+
+#include "event/tally.h"
+#include "window/held.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_MAX_SINKS 16u
+
+// What a sink is not given while it has no room: is to get later, and has
+// missed. A sink that keeps has all of a lane it ever gets when it has kept up
+// to `given`; what it missed goes up to `end`.
+typedef struct ppi_missed {
+  bool waits;  // had no room when it was asked last, or has more to get
+  ppi_held held;
+  ppi_tally tally;
+  struct {
+    uint64_t given, end;
+  } * lanes;
+  size_t num_lanes, capacity;
+} ppi_missed;
+
+typedef struct ppi_tee {
+  pprof_sink base;
+  pprof_sink *sinks[PPI_MAX_SINKS];
+  bool detached[PPI_MAX_SINKS];
+  ppi_missed missed[PPI_MAX_SINKS];
+  pprof_status errors[PPI_MAX_SINKS];  // the first of each
+  size_t num_sinks;
+  size_t most_held;      // bytes, for each sink
+  size_t finishes_last;  // that sink + 1, for one whose finish waits long
+  pprof_status first_error;
+} ppi_tee;
+
+// `base.ready` asks every sink, gives what was held to those that have room
+// again, and answers whether nothing is held.
+void ppi_tee_init(ppi_tee *tee);
+// BUSY when there is no room, INVALID when the sink's size says nothing.
+pprof_status ppi_tee_add(ppi_tee *tee, pprof_sink *sink);
+void ppi_tee_destroy_sinks(ppi_tee *tee);
+void ppi_tee_forget_sinks(ppi_tee *tee);  // they are others' now
+// The run is over: what is still held and has no room now is missed.
+void ppi_tee_settle(ppi_tee *tee);
+// How many records the sinks have missed together.
+uint64_t ppi_tee_num_missed(const ppi_tee *tee);
+// Says of the `i`th sink what it has missed; false: nothing.
+bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
+                             size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_TEE_H_

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CPU use of a thread between the begins and ends of its ranges. On the
+// marking thread, between enter and leave; only for sites with PPI_SITE_CPU.
+#ifndef PPI_CPU_MARK_H_
+#define PPI_CPU_MARK_H_
+
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Measured frames that a thread may have open at once; what is beyond is not
+// measured.
+#define PPI_CPU_PLACES 64u
+
+// Private memory: a frame that its own thread does not end has no use.
+typedef struct ppi_cpu_thread {
+  ppi_cpu_file file;
+  uint64_t taken;  // a bit for each place
+  uint32_t epoch;  // of the frames that have places; others were cut
+  uint32_t reserved;
+  ppi_cpu_use uses[PPI_CPU_PLACES];
+} ppi_cpu_thread;
+
+// ppi_cpu_frame_begin reads the use that frame `depth` begins with, before the
+// frame reads its clock. Answers PPI_FRAME_CPU.
+uint8_t ppi_cpu_frame_begin(ppi_cpu_thread *cpu, ppi_lane *lane,
+                            uint32_t depth);
+
+// ppi_cpu_frames_end finds what the measured frames from `depth` on have used,
+// after their clock was read. Answers ppi_closing.cpu, valid until the next
+// marker; NULL: none of them is measured.
+const ppi_cpu_use *ppi_cpu_frames_end(ppi_cpu_thread *cpu, const ppi_lane *lane,
+                                      uint32_t depth);
+
+// The same for a wandering range, in its slot. It must not be open yet, or not
+// any more; another thread's is left as it is.
+void ppi_cpu_slot_begin(ppi_cpu_thread *cpu, ppi_slot *slot);
+void ppi_cpu_slot_end(ppi_cpu_thread *cpu, ppi_slot *slot);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CPU_MARK_H_

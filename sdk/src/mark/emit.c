@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells an NVTX tool of ranges, marks and counters as they happen, in the
+// domain "pprof". Runs on the marking threads; the collector ends the wandering
+// ranges that an edge cuts.
+#include "mark/emit.h"
+
+#include <sys/mman.h>
+
+#include "mark/nvtx_tool.h"
+
+#define NUM_RANGES ((size_t)PPI_MAX_TABLES * PPI_TABLE_SLOTS)
+#define NUM_STRINGS ((size_t)PPI_MAX_SITES + 2)
+#define NUM_CATEGORIES (PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
+
+// Both in one mapping, whose pages come into being as they are used.
+typedef struct emitted {
+  void *strings[NUM_STRINGS];  // by site: the tool's, NO_STRING, NULL: not yet
+  uint64_t ranges[NUM_RANGES];
+} emitted;
+
+static struct {
+  const ppi_nvtx_tool *tool;
+  void *domain;
+  emitted *session;
+  bool wanted;
+  uint64_t step;  // the tool's number of the open one
+  uint64_t categories[NUM_CATEGORIES / 64];
+} emit;
+
+#define NO_STRING ((void *)&emit)
+
+void ppi_emit_want(bool wanted) {
+  emit.wanted = wanted;
+  if (!wanted || emit.tool) return;
+  emit.tool = ppi_nvtx_tool_find();
+  if (emit.tool && emit.tool->domain_create)
+    emit.domain = emit.tool->domain_create("pprof");
+}
+
+// Private and anonymous: dropped pages are zeroes again.
+static bool make_room(void) {
+  if (emit.session)
+    return madvise(emit.session, sizeof *emit.session, MADV_DONTNEED) == 0;
+  void *memory = mmap(NULL, sizeof *emit.session, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  emit.session = memory;
+  return true;
+}
+
+// A session that nobody configured after this one emits nothing.
+uint32_t ppi_emit_begin(void) {
+  bool emits = emit.wanted && emit.tool && make_room();
+  emit.wanted = false;
+  emit.step = 0;
+  return emits ? PPI_SITE_EMITS : 0;
+}
+
+void ppi_emit_finish(void) {
+  if (!ppi_recorder_in_force.emits) return;
+  for (uint32_t i = 0; i < NUM_RANGES; i++)
+    if (emit.session->ranges[i])
+      ppi_emit_end(i / PPI_TABLE_SLOTS, i % PPI_TABLE_SLOTS);
+  if (ppi_thread_self) ppi_emit_leave(ppi_thread_self);
+}
+
+// The parent's open ranges are its own to end.
+void ppi_emit_in_forked_child(void) {
+  emit.wanted = false;
+  ppi_recorder_in_force.emits = 0;
+}
+
+static void name_category(uint32_t category) {
+  uint64_t bit = 1ull << category % 64;
+  if (!emit.tool->name_category || category >= NUM_CATEGORIES ||
+      __atomic_fetch_or(&emit.categories[category / 64], bit,
+                        __ATOMIC_RELAXED) &
+          bit)
+    return;
+  emit.tool->name_category(emit.domain, category + 1,
+                           ppi_category_name(category));
+}
+
+// Two threads may both be the first: the tool has the text twice then.
+static void *first_use(const ppi_definition_record *record, uint32_t site) {
+  void *string = NULL;
+  name_category(record->parent);
+  if (emit.tool->register_string)
+    string = emit.tool->register_string(emit.domain, record->name);
+  if (!string) string = NO_STRING;
+  __atomic_store_n(&emit.session->strings[site], string, __ATOMIC_RELEASE);
+  return string;
+}
+
+static nvtx_attributes describe(uint32_t site) {
+  const ppi_definition_record *record =
+      ppi_names_site_record(ppi_recorder_in_force.names, site);
+  void *string =
+      __atomic_load_n(&emit.session->strings[site], __ATOMIC_ACQUIRE);
+  if (!string) string = first_use(record, site);
+  nvtx_attributes attributes = {.version = 3,
+                                .size = sizeof attributes,
+                                // 0 is no category.
+                                .category = record->parent + 1,
+                                .message_type = NVTX_MESSAGE_REGISTERED,
+                                .message.registered = string};
+  if (string == NO_STRING) {
+    attributes.message_type = NVTX_MESSAGE_ASCII;
+    attributes.message.ascii = record->name;
+  }
+  if (record->color) {
+    attributes.color_type = NVTX_COLOR_ARGB;
+    attributes.color = 0xff000000u | record->color;
+  }
+  return attributes;
+}
+
+// `number` 0: no payload.
+static nvtx_attributes describe_with(uint32_t site, uint64_t number) {
+  nvtx_attributes attributes = describe(site);
+  if (number) {
+    attributes.payload_type = NVTX_PAYLOAD_U64;
+    attributes.payload.u64 = number;
+  }
+  return attributes;
+}
+
+uint8_t ppi_emit_push(const ppi_lane *lane, uint32_t site, uint64_t flow) {
+  ppi_thread *thread = ppi_thread_self;
+  if (!emit.tool->push) return 0;
+  ppi_emit_settle(lane->stack_epoch);
+  nvtx_attributes attributes = describe_with(site, flow);
+  emit.tool->push(emit.domain, &attributes);
+  thread->num_emitted++;
+  thread->emitted_epoch = lane->stack_epoch;
+  return PPI_FRAME_EMITTED;
+}
+
+static void pop(ppi_thread *thread, uint32_t num) {
+  for (; num && thread->num_emitted; num--) {
+    thread->num_emitted--;
+    emit.tool->pop(emit.domain);
+  }
+}
+
+void ppi_emit_pop(uint32_t num) {
+  pop(ppi_thread_self, num);
+}
+
+void ppi_emit_settle(uint32_t epoch) {
+  ppi_thread *thread = ppi_thread_self;
+  if (thread->num_emitted && thread->emitted_epoch != epoch)
+    ppi_emit_leave(thread);
+}
+
+void ppi_emit_leave(ppi_thread *thread) {
+  pop(thread, thread->num_emitted);
+}
+
+void ppi_emit_point(uint32_t site, uint64_t flow, const double *value) {
+  if (!emit.tool->mark) return;
+  nvtx_attributes attributes = describe_with(site, flow);
+  if (value) {
+    attributes.payload_type = NVTX_PAYLOAD_DOUBLE;
+    attributes.payload.f64 = *value;
+  }
+  emit.tool->mark(emit.domain, &attributes);
+}
+
+uint64_t ppi_emit_start(uint32_t site, uint64_t flow) {
+  if (!emit.tool->start) return 0;
+  nvtx_attributes attributes = describe_with(site, flow);
+  return emit.tool->start(emit.domain, &attributes);
+}
+
+static void end(uint64_t range) {
+  if (range) emit.tool->end(emit.domain, range);
+}
+
+static uint64_t put(uint32_t table, uint32_t index, uint64_t range) {
+  size_t at = (size_t)table * PPI_TABLE_SLOTS + index;
+  return __atomic_exchange_n(&emit.session->ranges[at], range,
+                             __ATOMIC_ACQ_REL);
+}
+
+// The slot's last range may have been cut before it was kept.
+void ppi_emit_keep(uint32_t table, uint32_t index, uint64_t range) {
+  end(put(table, index, range));
+}
+
+void ppi_emit_end(uint32_t table, uint32_t index) {
+  end(put(table, index, 0));
+}
+
+void ppi_emit_step(uint32_t site, uint64_t number, bool opens) {
+  end(emit.step);
+  emit.step = 0;
+  if (!opens || !emit.tool->start) return;
+  nvtx_attributes attributes = describe_with(site, number);
+  emit.step = emit.tool->start(emit.domain, &attributes);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVTX out: what this process records is also told to an NVTX tool, as it
+// happens. Called by markers whose site says so (PPI_SITE_EMITS in its id) or
+// whose range was told before; between enter and leave, on the marking threads.
+#ifndef PPI_EMIT_H_
+#define PPI_EMIT_H_
+
+#include "mark/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_emit_want says whether the next session emits, and looks for a tool.
+// Whoever calls it holds no lock that a tool's first call could need.
+void ppi_emit_want(bool wanted);
+// ppi_emit_begin answers what is added to the ids of sites in the session that
+// starts: PPI_SITE_EMITS, or 0. ppi_emit_finish tells the ends of what is open
+// when it stops; of stacks, that of the calling thread.
+uint32_t ppi_emit_begin(void);
+void ppi_emit_finish(void);
+void ppi_emit_in_forked_child(void);
+
+// ppi_emit_push answers the frame's flag: PPI_FRAME_EMITTED, or 0.
+uint8_t ppi_emit_push(const ppi_lane *lane, uint32_t site, uint64_t flow);
+// ppi_emit_pop tells the end of the calling thread's innermost `num` ranges.
+void ppi_emit_pop(uint32_t num);
+// ppi_emit_settle ends what an edge has cut from the calling thread's stack,
+// which is of `epoch` now; ppi_emit_leave all that is on the thread's.
+void ppi_emit_settle(uint32_t epoch);
+void ppi_emit_leave(ppi_thread *thread);
+
+// ppi_emit_point tells a mark, or with a `value` the counter's.
+void ppi_emit_point(uint32_t site, uint64_t flow, const double *value);
+
+// Wandering and device ranges, by table and slot, once they have one.
+// ppi_emit_start answers the tool's number of the range, 0: none; ppi_emit_keep
+// holds it until ppi_emit_end, which may come from any thread, and more than
+// once.
+uint64_t ppi_emit_start(uint32_t site, uint64_t flow);
+void ppi_emit_keep(uint32_t table, uint32_t index, uint64_t range);
+void ppi_emit_end(uint32_t table, uint32_t index);
+
+// ppi_emit_step ends the step that is open; `opens`: step `number` begins.
+// Under the steps' lock.
+void ppi_emit_step(uint32_t site, uint64_t number, bool opens);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EMIT_H_

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inline parts of the stack markers, for the files that make markers of
+// them (mark.c, mark_cost.c, inject.c). Between enter and leave.
+#ifndef PPI_MARK_FRAME_H_
+#define PPI_MARK_FRAME_H_
+
+#include <string.h>
+
+#include "mark/mark.h"
+
+// mark.c: what happens rarely.
+// ppi_mark_push_apart pushes what ppi_frame_push left; it answers the frame's
+// depth, PPI_NO_FRAME: there is none.
+#define PPI_NO_FRAME UINT32_MAX
+uint32_t ppi_mark_push_apart(ppi_spool *spool, ppi_lane *lane, uint32_t site);
+// ppi_mark_pop_apart pops what ppi_frame_pop left, if anything.
+void ppi_mark_pop_apart(const uint8_t *base, ppi_lane *lane);
+// mark_name.c.
+// How the site of a name is looked up: `shorten` (NULL: none) says how much is
+// kept of a name that is not known yet, 0 for all.
+typedef size_t (*ppi_shorten)(const char *name);
+uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
+                          uint64_t style, ppi_shorten shorten);
+
+// While nothing but watched names matters, nothing was wanted.
+static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
+  return lane->stack_epoch ==
+         __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
+}
+
+// What is stored as one word and read as one, so that a read soon after the
+// write need not wait for it to reach the cache.
+PPI_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words' order");
+PPI_STATIC_ASSERT(offsetof(ppi_frame, num_flows) ==
+                          offsetof(ppi_frame, site) + 4 &&
+                      offsetof(ppi_frame, flags) ==
+                          offsetof(ppi_frame, site) + 6,
+                  "one word");
+PPI_STATIC_ASSERT(offsetof(ppi_record, kind) == offsetof(ppi_record, depth) + 2,
+                  "one word");
+static inline void ppi_frame_set(ppi_frame *frame, uint32_t site,
+                                 uint16_t num_flows, uint8_t flags) {
+  uint64_t word = site | (uint64_t)num_flows << 32 | (uint64_t)flags << 48;
+  memcpy((char *)frame + offsetof(ppi_frame, site), &word, sizeof word);
+}
+// The flows, and the flags above them: a usual frame has one at most and none.
+static inline uint32_t ppi_frame_extras(const ppi_frame *frame) {
+  uint32_t word;
+  memcpy(&word, (const char *)frame + offsetof(ppi_frame, num_flows),
+         sizeof word);
+  return word;
+}
+static inline void ppi_record_set(ppi_record *record, uint32_t depth,
+                                  uint32_t kind) {
+  uint32_t word = depth | kind << 16;
+  memcpy((char *)record + offsetof(ppi_record, depth), &word, sizeof word);
+}
+
+// A marker has three parts, with the clock second to last: what is needed after
+// it is as little as can be, for it may be a call.
+//
+// ppi_frame_fits: a push is accepted only if a slot is free beyond one per open
+// frame, so that every open range can always end as a record. False:
+// ppi_mark_push_apart.
+static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
+  uint64_t depth = word & 0xffffu;
+  return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
+         PPI_LIKELY(depth < lane->num_frames);
+}
+// Frame `depth`.
+static inline ppi_frame *ppi_frame_at(ppi_lane *lane, uint64_t depth) {
+  uint64_t offset = depth * sizeof(ppi_frame);
+  PPI_COMPUTED(offset);
+  offset += (uint64_t)lane->frames_at;
+  PPI_COMPUTED(offset);
+  return (ppi_frame *)(void *)((char *)lane + offset);
+}
+static inline ppi_frame *ppi_frame_fill(ppi_lane *lane, uint64_t word,
+                                        uint32_t site, uint8_t flags) {
+  uint64_t depth = word & 0xffffu;
+  ppi_frame *frame;
+  if (depth == 0) {
+    frame = ppi_lane_frames(lane);
+    frame->flow = 0;
+    ppi_frame_set(frame, site, 0, flags);
+  } else {
+    frame = ppi_frame_at(lane, depth);
+    uint64_t flow = frame[-1].flow;
+    PPI_COMPUTED(flow);  // or gcc makes one vector of the two stores
+    frame->flow = flow;
+    ppi_frame_set(frame, site, frame[-1].num_flows, flags);
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return frame;
+}
+static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
+                                   ppi_frame *frame, uint64_t now) {
+  frame->start = now;
+  // Depth + 1 in the low bits of the same word.
+  __atomic_store_n(&lane->commit, word + 1, __ATOMIC_RELEASE);
+}
+
+// ppi_frame_record fills in the record of the innermost frame, but for its end;
+// NULL: ppi_mark_pop_apart. Whether there is more to do is asked before the
+// clock, which what is not recorded has no use for.
+static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
+                                           uint64_t word) {
+  uint64_t depth = (uint64_t)PPI_DEPTH(word) - 1;
+  if (PPI_UNLIKELY(depth >= lane->num_frames)) return NULL;
+  const ppi_frame *frame = ppi_frame_at(lane, depth);
+  if (PPI_UNLIKELY(ppi_frame_extras(frame) > 1)) return NULL;
+  ppi_record *record = ppi_lane_slot(base, lane, PPI_HEAD(word));
+  PPI_COMPUTED(record);
+  record->start = frame->start;
+  record->flow = frame->flow;
+  uint32_t site = frame->site;
+  PPI_COMPUTED(site);  // or gcc makes one vector of the next two
+  record->site = site;
+  ppi_record_set(record, (uint32_t)depth, PPROF_KIND_RANGE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return record;
+}
+static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
+                                 ppi_record *record, uint64_t now) {
+  record->end = now;
+  // Head + 1, depth - 1.
+  __atomic_store_n(&lane->commit, word + 0xffff, __ATOMIC_RELEASE);
+}
+
+// All of it. False: ppi_mark_push_apart, ppi_mark_pop_apart.
+static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
+  uint64_t word = lane->commit;
+  if (PPI_UNLIKELY(!ppi_frame_fits(lane, word)) ||
+      PPI_UNLIKELY(!ppi_site_is_plain(site)))
+    return false;
+  ppi_frame *frame = ppi_frame_fill(lane, word, site, 0);
+  uint64_t now = ppi_clock_ticks();
+  ppi_frame_begin(lane, lane->commit, frame, now);
+  return true;
+}
+static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
+  ppi_record *record = ppi_frame_record(base, lane, lane->commit);
+  if (PPI_UNLIKELY(!record)) return false;
+  uint64_t now = ppi_clock_ticks();
+  ppi_frame_end(lane, lane->commit, record, now);
+  return true;
+}
+
+// Each key has two places in a thread's cache, so that programs which use a
+// quarter of it have room for nearly all of theirs.
+static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
+                                              uintptr_t key, uint32_t category,
+                                              unsigned which) {
+  uint64_t bits = (key ^ (uint64_t)category << 40) * 0x9e3779b97f4a7c15u;
+  return &cache[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
+}
+
+// ppi_mark_name answers the site with this name in the lane's epoch. The
+// address of a name is only a hint (its text may have changed, its library may
+// be gone): the content decides. `style` is color << 32 | category.
+static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
+                                     const char *name, uint64_t style,
+                                     ppi_shorten shorten) {
+  uintptr_t key = (uintptr_t)name;
+  const ppi_cached_name *cached =
+      ppi_name_place(thread->names_by_address, key, (uint32_t)style, 0);
+  if (cached->key != key)
+    cached = ppi_name_place(thread->names_by_address, key, (uint32_t)style, 1);
+  if (PPI_LIKELY(cached->key == key && cached->epoch == lane->stack_epoch &&
+                 cached->category == (uint32_t)style &&
+                 cached->changes < PPI_NAME_CHANGES &&
+                 strcmp(cached->text, name) == 0))
+    return cached->id;
+  return ppi_mark_look_up(lane, name, style, shorten);
+}
+
+#endif  // PPI_MARK_FRAME_H_

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The record path: stack ranges, marks, counters. Runs on the marking threads;
+// no lock, no system call, no allocation once a thread and a name are known.
+#include "mark/mark.h"
+
+#include <string.h>
+
+#include "base/masked.h"
+#include "mark/emit.h"
+#include "mark/frame.h"
+#include "rules/capture.h"
+
+static inline ppi_spool *spool_in_force(void) {
+  return &ppi_recorder_in_force.spool;
+}
+
+static __attribute__((noinline)) bool make_room(ppi_spool *spool,
+                                                ppi_lane *lane,
+                                                uint64_t slots) {
+  while (PPI_HEAD(lane->commit) + slots > lane->capacity)
+    if (!ppi_lane_extend(spool, lane)) return false;
+  return true;
+}
+
+static bool deepen(ppi_spool *spool, ppi_lane *lane) {
+  ppi_calm before;
+  ppi_mask_signals(&before);
+  bool is_deeper = ppi_lane_deepen(spool, lane);
+  ppi_unmask_signals(&before);
+  return is_deeper;
+}
+
+// Beyond what a frame is there for, only counts keep the balance.
+static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
+  uint64_t word = lane->commit;
+  uint32_t depth = PPI_DEPTH(word);
+  bool has_frame = depth < lane->num_frames;
+  if (has_frame)
+    ppi_lane_put_balance(lane, depth, flags)->site = site & PPI_SITE_NUMBER;
+  // Counted before it is balanced: a kill between the two is the one marker in
+  // flight.
+  if (flags & PPI_FRAME_EXCLUDED)
+    ppi_mark_exclude(lane);
+  else
+    ppi_count(&lane->lost, 1);
+  if (depth < PPI_MAX_DEPTH)
+    ppi_lane_commit(lane, PPI_HEAD(word), depth + 1);
+  else
+    lane->too_deep++;
+  // Too deep to be told when it ends.
+  if (!has_frame && flags & PPI_FRAME_LAST)
+    ppi_capture_ended(site & PPI_SITE_NUMBER);
+}
+
+static void pop_balance(ppi_lane *lane) {
+  uint64_t word = lane->commit;
+  if (lane->too_deep)
+    lane->too_deep--;
+  else
+    ppi_lane_commit(lane, PPI_HEAD(word), PPI_DEPTH(word) - 1);
+}
+
+void ppi_mark_exclude(ppi_lane *lane) {
+  if (!ppi_mark_is_watching(lane)) ppi_count(&lane->excluded, 1);
+}
+
+bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
+  uint32_t number = *site & PPI_SITE_NUMBER;
+  uint32_t answer = ppi_capture_begun(number);
+  *out_last = (answer & PPI_CAPTURE_LAST) != 0;
+  // Another thread may have moved it just before.
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (epoch == lane->stack_epoch) return true;
+  if (epoch == 0 || !ppi_thread_follow(lane, epoch)) return false;
+  // What is not told to an NVTX tool, stays so.
+  *site = ppi_site_decide(number, epoch) & (*site | ~PPI_SITE_EMITS);
+  return true;
+}
+
+__attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
+                                                       ppi_lane *lane,
+                                                       uint32_t site) {
+  bool last = false;
+  if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
+    return PPI_NO_FRAME;
+  uint64_t word = lane->commit;
+  uint32_t depth = ppi_lane_depth(lane);
+  uint8_t flags = last ? PPI_FRAME_LAST : 0;
+  bool has_frame = depth < lane->num_frames || deepen(spool, lane);
+  if (site & PPI_SITE_EXCLUDED) {
+    push_balance(lane, site, flags | PPI_FRAME_EXCLUDED);
+  } else if (site == 0 || !has_frame || depth >= PPI_MAX_FRAMES ||
+             !make_room(spool, lane, depth + 1u)) {
+    push_balance(lane, site, flags | PPI_FRAME_LOST);
+  } else {
+    uint64_t flow = depth ? ppi_lane_frames(lane)[depth - 1].flow : 0;
+    if (site & PPI_SITE_EMITS)
+      flags |= ppi_emit_push(lane, site & PPI_SITE_NUMBER, flow);
+    if (site & PPI_SITE_CPU)
+      flags |= ppi_cpu_frame_begin(&ppi_thread_self->cpu, lane, depth);
+    ppi_frame *frame =
+        ppi_frame_fill(lane, word, site & PPI_SITE_NUMBER, flags);
+    ppi_frame_begin(lane, word, frame, ppi_clock_ticks());
+  }
+  return depth;
+}
+
+// How many of the frames above `depth` an NVTX tool was told of.
+static uint32_t num_emitted(const ppi_lane *lane, uint32_t depth) {
+  uint32_t num = 0;
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
+  for (uint32_t i = depth; i < open; i++)
+    num += (ppi_lane_frames(lane)[i].flags & PPI_FRAME_EMITTED) != 0;
+  return num;
+}
+
+static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
+  uint64_t word = lane->commit;
+  uint32_t depth = PPI_DEPTH(word);
+  ppi_recorder *recorder = &ppi_recorder_in_force;
+  // A stop that did not wait for this thread has put zeroes in place of all.
+  if (depth == 0) return;
+  // Room for all extensions that one frame can have; without it they are
+  // dropped and counted, never the record.
+  const ppi_cpu_use *cpu = NULL;
+  uint8_t flags = ppi_lane_frames(lane)[depth - 1].flags;
+  if (flags & PPI_FRAME_CPU)
+    cpu = ppi_cpu_frames_end(&ppi_thread_self->cpu, lane, depth - 1);
+  if (!(flags & PPI_FRAME_UNRECORDED))
+    make_room(&recorder->spool, lane, PPI_MAX_FLOWS / 3 + 6u + depth);
+  uint32_t num = num_emitted(lane, depth - 1);
+  ppi_lane_close(base, lane, depth - 1, (ppi_closing){end, 0, 0, cpu});
+  ppi_emit_pop(num);
+  ppi_thread_tell_last(lane, depth - 1, depth);
+}
+
+static void pop_nothing(ppi_lane *lane) {
+  ppi_emit_settle(lane->stack_epoch);
+  if (lane->before_left == 0) {
+    ppi_count(&lane->unmatched, 1);
+    return;
+  }
+  if (lane->before_left != UINT32_MAX) lane->before_left--;
+  ppi_count(&lane->begun_before, 1);
+}
+
+// Only what is recorded has a use for the clock.
+__attribute__((noinline)) void ppi_mark_pop_apart(const uint8_t *base,
+                                                  ppi_lane *lane) {
+  uint64_t word = lane->commit;
+  uint32_t depth = PPI_DEPTH(word);
+  if (depth == 0)
+    pop_nothing(lane);
+  else if (depth > lane->num_frames)
+    pop_balance(lane);
+  else if (ppi_lane_frames(lane)[depth - 1].flags & PPI_FRAME_UNRECORDED)
+    pop_with_extras(base, lane, 0);
+  else
+    pop_with_extras(base, lane, ppi_clock_ticks());
+}
+
+// Each marker goes its usual way as far as that leads. What leaves it does so
+// by a call that is the last thing, so that the usual way saves no registers.
+static __attribute__((noinline)) void push_rest(ppi_thread *thread,
+                                                ppi_lane *lane, uint32_t site) {
+  ppi_mark_push_apart(spool_in_force(), lane, site);
+  ppi_leave(thread);
+}
+
+static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
+  if (PPI_LIKELY(ppi_frame_push(lane, site)))
+    ppi_leave(thread);
+  else
+    push_rest(thread, lane, site);
+}
+
+static __attribute__((noinline)) void push_apart(ppi_thread *thread,
+                                                 ppi_lane *lane,
+                                                 pprof_site *site) {
+  push(thread, lane, ppi_site_id(site, lane->stack_epoch));
+}
+
+static __attribute__((noinline)) void push_anew(pprof_site *site) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
+  if (lane) push_apart(thread, lane, site);
+}
+
+// With another clock than the processor's counter: what is needed behind that
+// call is found anew, which takes less than to keep it. Answers the word
+// before.
+static inline uint64_t begin_timed(ppi_lane *lane) {
+  uint64_t now = ppi_clock_other();
+  uint64_t word = lane->commit;
+  ppi_frame_begin(lane, word, ppi_frame_at(lane, word & 0xffffu), now);
+  ppi_leave(ppi_thread_self);
+  return word;
+}
+
+static __attribute__((noinline)) void push_timed(ppi_lane *lane) {
+  begin_timed(lane);
+}
+
+void pprof_push(pprof_site *site) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    push_anew(site);
+    return;
+  }
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id))) {
+    push_apart(at.thread, at.lane, site);
+    return;
+  }
+  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    push_timed(at.lane);
+    return;
+  }
+  ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
+  ppi_leave(at.thread);
+}
+
+static __attribute__((noinline)) void pop_apart(ppi_thread *thread,
+                                                ppi_lane *lane) {
+  ppi_mark_pop_apart(spool_in_force()->base, lane);
+  ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void pop_anew(void) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_POPS);
+  if (!lane) return;
+  if (PPI_LIKELY(ppi_frame_pop(spool_in_force()->base, lane)))
+    ppi_leave(thread);
+  else
+    pop_apart(thread, lane);
+}
+
+// No lane: a signal handler has forked meanwhile, and this is the child.
+static __attribute__((noinline)) void pop_timed(ppi_record *record) {
+  uint64_t now = ppi_clock_other();
+  ppi_thread *thread = ppi_thread_self;
+  ppi_lane *lane = thread->lane;
+  if (PPI_LIKELY(lane)) ppi_frame_end(lane, lane->commit, record, now);
+  ppi_leave(thread);
+}
+
+// Of the frame that `word` has innermost.
+static inline void pop(const ppi_entry *at, uint64_t word) {
+  ppi_record *record = ppi_frame_record(spool_in_force()->base, at->lane, word);
+  if (PPI_UNLIKELY(!record)) {
+    pop_apart(at->thread, at->lane);
+    return;
+  }
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    pop_timed(record);
+    return;
+  }
+  ppi_frame_end(at->lane, word, record, ppi_clock_counter());
+  ppi_leave(at->thread);
+}
+
+void pprof_pop(void) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_LIKELY(ppi_enter_usual(&at)))
+    pop(&at, at.lane->commit);
+  else
+    pop_anew();
+}
+
+void pprof_push_name(const char *name, uint32_t category) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
+  if (!lane) return;
+  push(thread, lane,
+       ppi_mark_name(thread, lane, name ? name : "<null>", category, NULL));
+}
+
+// The stack's epoch may change in it.
+static __attribute__((noinline)) pprof_scope_token push_scope_apart(
+    ppi_thread *thread, ppi_lane *lane, pprof_site *site) {
+  pprof_scope_token token = {lane, lane->stack_epoch, ppi_lane_depth(lane)};
+  uint32_t id = ppi_site_id(site, token.epoch);
+  if (PPI_UNLIKELY(!ppi_frame_push(lane, id))) {
+    token.depth = ppi_mark_push_apart(spool_in_force(), lane, id);
+    token.epoch = lane->stack_epoch;
+    if (token.depth == PPI_NO_FRAME) token = (pprof_scope_token){NULL, 0, 0};
+  }
+  ppi_leave(thread);
+  return token;
+}
+
+static __attribute__((noinline)) pprof_scope_token push_scope_anew(
+    pprof_site *site) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
+  if (!lane) return (pprof_scope_token){NULL, 0, 0};
+  return push_scope_apart(thread, lane, site);
+}
+
+static __attribute__((noinline)) pprof_scope_token push_scope_timed(
+    ppi_lane *lane) {
+  uint32_t epoch = lane->stack_epoch;  // the collector's, once it has left
+  return (pprof_scope_token){lane, epoch, PPI_DEPTH(begin_timed(lane))};
+}
+
+pprof_scope_token pprof_scope_push_(pprof_site *site) {
+  ppi_entry at;
+  if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    return push_scope_anew(site);
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)))
+    return push_scope_apart(at.thread, at.lane, site);
+  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) return push_scope_timed(at.lane);
+  ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
+  ppi_leave(at.thread);
+  return (pprof_scope_token){at.lane, at.epoch, PPI_DEPTH(word)};
+}
+
+static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
+                             const pprof_scope_token *token) {
+  uint32_t depth = ppi_lane_depth(lane);
+  if (depth <= token->depth) {
+    pop_nothing(lane);  // somebody popped it already
+    return;
+  }
+  if (token->depth >= PPI_MAX_DEPTH) {
+    lane->too_deep = token->depth - PPI_MAX_DEPTH;
+    return;
+  }
+  // What was left open inside it is abandoned, in the same commit.
+  ppi_closing closing = {ppi_clock_ticks(), PPROF_FLAG_ABANDONED, 0, NULL};
+  closing.cpu = ppi_cpu_frames_end(&ppi_thread_self->cpu, lane, token->depth);
+  ppi_lane_make_room(spool_in_force(), lane, token->depth);
+  uint32_t num = num_emitted(lane, token->depth);
+  ppi_lane_close(base, lane, token->depth, closing);
+  ppi_emit_pop(num);
+  ppi_thread_tell_last(lane, token->depth, depth);
+}
+
+// A scope of an older epoch was cut at its edge. No raw pop will come for it:
+// the next surplus one is nobody's.
+static void scope_was_cut(ppi_lane *lane, const pprof_scope_token *token) {
+  const ppi_spool_header *header = spool_in_force()->header;
+  ppi_emit_settle(lane->stack_epoch);
+  if (token->lane != lane || !ppi_edge_after(header, token->epoch)) return;
+  if (lane->before_left != 0 && lane->before_left != UINT32_MAX)
+    lane->before_left--;
+}
+
+// A scope that ends while nothing records. In a signal handler the tool itself
+// may have been interrupted.
+static __attribute__((noinline)) void scope_pop_while_off(void) {
+  const ppi_thread *thread = ppi_thread_self;
+  if (thread && !thread->busy) ppi_emit_settle(0);
+}
+
+static __attribute__((noinline)) void scope_pop_apart(
+    ppi_thread *thread, ppi_lane *lane, const pprof_scope_token *token) {
+  const uint8_t *base = spool_in_force()->base;
+  if (token->epoch != lane->stack_epoch)
+    scope_was_cut(lane, token);
+  else if (token->lane != lane)
+    ppi_count(&lane->unmatched, 1);
+  else if (ppi_lane_depth(lane) != token->depth + 1)
+    scope_pop_uneven(base, lane, token);
+  else if (!ppi_frame_pop(base, lane))
+    ppi_mark_pop_apart(base, lane);
+  ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void scope_pop_anew(
+    const pprof_scope_token *token) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (lane)
+    scope_pop_apart(thread, lane, token);
+  else
+    scope_pop_while_off();
+}
+
+void pprof_scope_pop_(const pprof_scope_token *token) {
+  ppi_entry at;
+  if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    scope_pop_anew(token);
+    return;
+  }
+  uint64_t word = at.lane->commit;
+  if (PPI_LIKELY(token->epoch == at.epoch) &&
+      PPI_LIKELY(token->lane == at.lane) &&
+      PPI_LIKELY(PPI_DEPTH(word) == token->depth + 1))
+    pop(&at, word);
+  else
+    scope_pop_apart(at.thread, at.lane, token);
+}
+
+static bool put_apart(ppi_lane *lane, uint32_t site, uint8_t kind,
+                      double value);
+
+// Marks and counters take a slot beyond the one that each open frame needs.
+// False: it is lost, and counted.
+static bool put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
+                       double value) {
+  // Read before the clock: a thread held there beyond its session's end goes
+  // on in that session's memory, not in the next one's.
+  const uint8_t *base = spool_in_force()->base;
+  ppi_inherited inherited = ppi_lane_inherited(lane);
+  uint64_t depth = PPI_DEPTH(lane->commit);
+  uint64_t more = inherited.num_more ? (inherited.num_more + 2) / 3 : 0;
+  if (!ppi_site_is_plain(site) ||
+      !make_room(spool_in_force(), lane, 1 + more + depth))
+    return put_apart(lane, site, kind, value);
+  uint64_t now = ppi_clock_ticks();
+  ppi_record record = {now,  now, inherited.flow, site, inherited.depth,
+                       kind, 0};
+  if (kind == PPROF_KIND_COUNTER)
+    memcpy(&record.end, &value, sizeof record.end);
+  ppi_extras extras = {inherited.more_flows, inherited.num_more, NULL, NULL};
+  uint64_t head = PPI_HEAD(lane->commit);
+  ppi_lane_put(base, lane, &head, &record, &extras, depth);
+  ppi_lane_commit(lane, head, (uint32_t)depth);
+  return true;
+}
+
+// Counters are no occurrences of a name.
+static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
+                                                uint8_t kind, double value) {
+  bool last = false, put = false;
+  if (!(site & PPI_SITE_APART)) {
+    ppi_count(&lane->lost, 1);
+    return false;
+  }
+  if (kind == PPROF_KIND_MARK && ppi_site_is_watched(site) &&
+      !ppi_mark_begin_watched(lane, &site, &last))
+    return false;
+  uint32_t number = site & PPI_SITE_NUMBER;
+  if (site & PPI_SITE_EXCLUDED)
+    ppi_mark_exclude(lane);
+  else
+    put = put_single(lane, number, kind, value);
+  if (put && site & PPI_SITE_EMITS)
+    ppi_emit_point(number, ppi_lane_inherited(lane).flow,
+                   kind == PPROF_KIND_COUNTER ? &value : NULL);
+  if (last) ppi_capture_ended(number);
+  return put;
+}
+
+static __attribute__((noinline)) void single_apart(ppi_thread *thread,
+                                                   ppi_lane *lane,
+                                                   pprof_site *site,
+                                                   uint8_t kind, double value) {
+  put_single(lane, ppi_site_id(site, lane->stack_epoch), kind, value);
+  ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void single_anew(pprof_site *site,
+                                                  uint8_t kind, double value) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
+  if (lane) single_apart(thread, lane, site, kind, value);
+}
+
+// As pop_timed. A counter's end is its value.
+static __attribute__((noinline)) void single_timed(ppi_record *record) {
+  uint64_t now = ppi_clock_other();
+  ppi_thread *thread = ppi_thread_self;
+  ppi_lane *lane = thread->lane;
+  if (PPI_LIKELY(lane)) {
+    record->start = now;
+    if (record->kind != PPROF_KIND_COUNTER) record->end = now;
+    __atomic_store_n(&lane->commit, lane->commit + 0x10000, __ATOMIC_RELEASE);
+  }
+  ppi_leave(thread);
+}
+
+// What a record next on the stack inherits; false: more than one flow.
+static inline bool inherit_one(ppi_lane *lane, uint64_t word, uint64_t *flow) {
+  uint64_t depth = word & 0xffffu;
+  *flow = 0;
+  if (depth) {
+    const ppi_frame *around = ppi_frame_at(lane, depth) - 1;
+    if (PPI_UNLIKELY(around->num_flows > 1)) return false;
+    *flow = around->flow;
+  }
+  return true;
+}
+
+// put_single of a site that is plain, with one flow at most.
+static inline __attribute__((always_inline)) void single(pprof_site *site,
+                                                         uint8_t kind,
+                                                         double value) {
+  ppi_entry at;
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
+    single_anew(site, kind, value);
+    return;
+  }
+  const uint8_t *base = spool_in_force()->base;
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint64_t word = at.lane->commit, flow;
+  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
+      !inherit_one(at.lane, word, &flow)) {
+    single_apart(at.thread, at.lane, site, kind, value);
+    return;
+  }
+  ppi_record *record = ppi_lane_slot(base, at.lane, PPI_HEAD(word));
+  PPI_COMPUTED(record);
+  record->flow = flow;
+  record->site = (uint32_t)id;
+  ppi_record_set(record, PPI_DEPTH(word), kind);
+  if (kind == PPROF_KIND_COUNTER)
+    memcpy(&record->end, &value, sizeof record->end);
+  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
+    single_timed(record);
+    return;
+  }
+  record->start = ppi_clock_counter();
+  if (kind != PPROF_KIND_COUNTER) record->end = record->start;
+  // Head + 1.
+  __atomic_store_n(&at.lane->commit, word + 0x10000, __ATOMIC_RELEASE);
+  ppi_leave(at.thread);
+}
+
+void pprof_mark(pprof_site *site) {
+  single(site, PPROF_KIND_MARK, 0);
+}
+
+void pprof_count(pprof_site *site, double value) {
+  single(site, PPROF_KIND_COUNTER, value);
+}
+
+void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind,
+                     double value) {
+  put_single(lane, site, kind, value);
+}

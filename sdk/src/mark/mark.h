@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stack markers' inner parts, for device ranges and the calibration.
+#ifndef PPI_MARK_H_
+#define PPI_MARK_H_
+
+#include "mark/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a range that is no stack frame takes over from the innermost frame.
+typedef struct ppi_inherited {
+  uint64_t flow;
+  const uint64_t *more_flows;
+  uint32_t num_more;
+  uint16_t depth;
+} ppi_inherited;
+static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  ppi_inherited inherited = {0, NULL, 0, (uint16_t)depth};
+  if (depth == 0 || depth > lane->num_frames) return inherited;
+  const ppi_frame *frame = ppi_lane_frames(lane) + depth - 1;
+  inherited.flow = frame->flow;
+  inherited.more_flows = lane->flow_stack;
+  inherited.num_more = frame->num_flows > 1 ? frame->num_flows - 1u : 0;
+  return inherited;
+}
+
+// ppi_work_read copies a caller's size-first amount; zeroes when it is NULL.
+ppi_work ppi_work_read(const pprof_work_amount *amount);
+
+// Of markers whose site is known; between enter and leave. `site` 0 is counted
+// lost.
+void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
+void ppi_mark_flow(ppi_lane *lane, uint64_t flow);
+void ppi_mark_work(ppi_lane *lane, ppi_work amount);
+// ppi_mark_begin_watched tells the rules that an occurrence of a watched name
+// begins. That may move the epoch: then the lane follows, and *site is decided
+// anew. False: nothing is recorded any more, or the marker is lost. *out_last:
+// its end is to be told.
+bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
+// ppi_mark_exclude counts a marker that is not wanted.
+void ppi_mark_exclude(ppi_lane *lane);
+// ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers
+// the median cost of one marker in ns x 1000. Records nothing.
+uint64_t ppi_mark_cost_x1000(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_MARK_H_

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sites of names that are known at run time only, beyond what is inline: a
+// thread finds a text that it has met by its content, wherever it lies now, and
+// any other among the session's names. On the marking threads.
+#include <string.h>
+
+#include "mark/frame.h"
+#include "names/name_hash.h"
+
+// What is left of a longer name; the rest is not kept.
+static uint32_t shortened_site(const char *name, size_t len, uint64_t style) {
+  char text[PPI_MAX_NAME + 1];
+  len = PPI_MIN(len, PPI_MAX_NAME);
+  memcpy(text, name, len);
+  text[len] = 0;
+  return ppi_names_site(ppi_recorder_in_force.names, text, (uint32_t)style,
+                        (uint32_t)(style >> 32));
+}
+
+static uint32_t decide(const ppi_lane *lane, uint32_t number) {
+  return number ? ppi_site_decide(number, lane->stack_epoch) : 0;
+}
+
+// What a cache holds of one key in one epoch.
+typedef struct wanted {
+  ppi_cached_name *cache;
+  uintptr_t key;
+  uint32_t category, epoch;
+} wanted;
+
+static inline ppi_cached_name *find_place(ppi_cached_name *cache, uintptr_t key,
+                                          uint32_t category, uint32_t epoch) {
+  for (unsigned i = 0; i < 2; i++) {
+    ppi_cached_name *place = ppi_name_place(cache, key, category, i);
+    if (place->key == key && place->category == category &&
+        place->epoch == epoch)
+      return place;
+  }
+  return NULL;
+}
+
+// A key's other place serves, too, and so does the other one of the key that is
+// in its way.
+static ppi_cached_name *make_place(const wanted *want) {
+  ppi_cached_name *places[2];
+  for (unsigned i = 0; i < 2; i++) {
+    places[i] = ppi_name_place(want->cache, want->key, want->category, i);
+    if (places[i]->epoch != want->epoch) return places[i];
+  }
+  for (unsigned i = 0; i < 4; i++) {
+    ppi_cached_name *place = places[i / 2];
+    ppi_cached_name *other =
+        ppi_name_place(want->cache, place->key, place->category, i % 2);
+    if (other->epoch == want->epoch) continue;
+    *other = *place;
+    return place;
+  }
+  return places[0];
+}
+
+static void keep(const wanted *want, const char *text, uint32_t id) {
+  ppi_cached_name *place =
+      find_place(want->cache, want->key, want->category, want->epoch);
+  if (!place) place = make_place(want);
+  *place =
+      (ppi_cached_name){want->key, text, want->epoch, want->category, id, 0};
+}
+
+// The text itself where there is no room for a copy.
+static const char *copy_name(ppi_thread *thread, const char *text,
+                             uint32_t epoch) {
+  if (thread->copies_epoch != epoch) {
+    thread->copies_epoch = epoch;
+    thread->copies_used = 0;
+  }
+  size_t size = strlen(text) + 1;
+  if (size > PPI_NAME_COPIES - thread->copies_used) return text;
+  char *copy = thread->name_copies + thread->copies_used;
+  thread->copies_used += (uint32_t)size;
+  return memcpy(copy, text, size);
+}
+
+// What a name is compared with the next time that it comes, from this address
+// or from another. Text of an earlier epoch is not even looked at: it may be
+// another session's.
+static uint32_t remember_name(const wanted *by_address, const wanted *by_text,
+                              const ppi_lane *lane, uint32_t number) {
+  const char *text = ppi_names_text_of(ppi_recorder_in_force.names, number);
+  uint32_t id = decide(lane, number);
+  if (!text) return id;
+  text = copy_name(ppi_thread_self, text, lane->stack_epoch);
+  keep(by_address, text, id);
+  keep(by_text, text, id);
+  return id;
+}
+
+// The text is known, but it is not what was last seen at this address. One that
+// never holds a text for long is not compared with its last one any more.
+static inline void note_change(ppi_cached_name *place,
+                               const ppi_cached_name *known) {
+  if (place->id == known->id) {
+    place->changes -= place->changes != 0;
+    return;
+  }
+  place->text = known->text;
+  place->id = known->id;
+  place->changes += place->changes != PPI_NAME_CHANGES;
+}
+
+// Of one that the session has not met; `out_whole` false: a part of it only.
+static uint32_t add_name(const char *name, uint64_t style, ppi_shorten shorten,
+                         bool *out_whole) {
+  size_t kept = shorten ? shorten(name) : 0;
+  *out_whole = !kept || !name[kept];
+  if (!*out_whole) return shortened_site(name, kept, style);
+  return ppi_names_site(ppi_recorder_in_force.names, name, (uint32_t)style,
+                        (uint32_t)(style >> 32));
+}
+
+// Of one that the thread has not met, or that is too long to be kept.
+static __attribute__((noinline)) uint32_t look_up_among_all(
+    const ppi_lane *lane, const char *name, uint64_t style,
+    ppi_shorten shorten) {
+  ppi_thread *thread = ppi_thread_self;
+  uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
+  size_t len = strnlen(name, PPI_MAX_NAME + 1);
+  uint64_t hash = ppi_names_hash(name, len, category);
+  bool whole = true;
+  uint32_t number = 0;
+  if (len <= PPI_MAX_NAME)
+    number =
+        ppi_names_find(ppi_recorder_in_force.names, name, len, category, hash);
+  if (!number) number = add_name(name, style, shorten, &whole);
+  if (!whole) return decide(lane, number);
+  const wanted by_address = {thread->names_by_address, (uintptr_t)name,
+                             category, epoch};
+  const wanted by_text = {thread->names_by_text, (uintptr_t)hash, category,
+                          epoch};
+  return remember_name(&by_address, &by_text, lane, number);
+}
+
+__attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
+                                                    const char *name,
+                                                    uint64_t style,
+                                                    ppi_shorten shorten) {
+  ppi_thread *thread = ppi_thread_self;
+  uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
+  size_t len = strlen(name);
+  uint64_t hash =
+      ppi_names_hash(name, PPI_MIN(len, PPI_MAX_NAME + 1), category);
+  const ppi_cached_name *known =
+      find_place(thread->names_by_text, (uintptr_t)hash, category, epoch);
+  if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0))
+    return look_up_among_all(lane, name, style, shorten);
+  ppi_cached_name *place =
+      find_place(thread->names_by_address, (uintptr_t)name, category, epoch);
+  if (place) note_change(place, known);
+  return known->id;
+}

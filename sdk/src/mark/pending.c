@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wandering ranges and the slots under them. Runs on the marking threads; any
+// thread may end what another began.
+#include "mark/pending.h"
+
+#include <string.h>
+
+#include "mark/emit.h"
+#include "mark/range_slots.h"
+#include "rules/capture.h"
+
+// The chunk may have served before: ends of earlier ranges look into slots.
+static bool use_chunk(const ppi_spool *spool, ppi_table *table, uint32_t num,
+                      uint32_t chunk) {
+  uint32_t none = 0;
+  memset(ppi_spool_chunk(spool, chunk), 0, PPI_CHUNK_SIZE);
+  return __atomic_compare_exchange_n(&table->chunks[num], &none, chunk, false,
+                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+// Whoever comes second finds the chunk there, and makes it count if the first
+// has not.
+bool ppi_table_grow(ppi_spool *spool, ppi_table *table) {
+  uint32_t slots = ppi_table_num_slots(table);
+  uint32_t num = slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  if (slots >= table->max_slots) return false;
+  if (__atomic_load_n(&table->chunks[num], __ATOMIC_ACQUIRE) == 0) {
+    uint32_t chunk = ppi_chunk_take(spool);
+    if (!chunk) return false;
+    if (!use_chunk(spool, table, num, chunk)) ppi_chunk_give(spool, chunk);
+  }
+  __atomic_compare_exchange_n(&table->num_slots, &slots,
+                              slots + (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK,
+                              false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  return true;
+}
+
+ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
+                            uint32_t num_chunks, uint32_t max_chunks) {
+  ppi_spool_header *header = spool->header;
+  max_chunks = PPI_MIN(PPI_MAX(max_chunks, 1u), PPI_TABLE_CHUNKS);
+  if (header->num_tables >= PPI_MAX_TABLES) return NULL;
+  num_chunks = PPI_MIN(num_chunks, max_chunks);
+  ppi_spool_allocate_for(spool, 1 + num_chunks);
+  uint32_t chunk = ppi_chunk_take(spool);
+  if (!chunk) return NULL;
+  ppi_table *table = ppi_spool_chunk(spool, chunk);
+  memset(table, 0, sizeof *table);
+  table->lane = lane;
+  table->device = device;
+  table->max_slots = max_chunks * (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  for (uint32_t i = 0; i < num_chunks && ppi_table_grow(spool, table); i++) {
+  }
+  if (table->num_slots == 0) {
+    ppi_chunk_give(spool, chunk);
+    return NULL;
+  }
+  header->tables[header->num_tables] = chunk;
+  __atomic_store_n(&header->num_tables, header->num_tables + 1,
+                   __ATOMIC_RELEASE);
+  return table;
+}
+
+uint32_t ppi_slots_take(ppi_table *table, uint64_t *list) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != 0) {
+    uint32_t next = __atomic_load_n(&table->next_free[(uint32_t)head - 1],
+                                    __ATOMIC_RELAXED);
+    uint64_t wanted = ppi_list_word(head, next);
+    if (__atomic_compare_exchange_n(list, &head, wanted, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return (uint32_t)head;
+  }
+  return 0;
+}
+
+void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
+  uint64_t wanted;
+  do {
+    __atomic_store_n(&table->next_free[index], (uint16_t)head,
+                     __ATOMIC_RELAXED);
+    wanted = ppi_list_word(head, index + 1);
+  } while (!__atomic_compare_exchange_n(list, &head, wanted, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+void ppi_slot_exclude(ppi_table *table, uint32_t index) {
+  uint64_t num = PPI_TABLE_GONE(table) + 1;
+  uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
+  uint32_t gen = PPI_STATE_GEN(state);
+  __atomic_store_n(&table->excluded, num << 16 | (index + 1), __ATOMIC_RELEASE);
+  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
+                   __ATOMIC_RELEASE);
+  __atomic_store_n(&table->excluded, num << 16, __ATOMIC_RELEASE);
+}
+
+bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  uint32_t table = id >> 16 & PPI_NO_TABLE;
+  uint32_t index = (uint32_t)(id & 0xffff);
+  if (index == 0 || id >> 48 != (recorder->serial & 0xffff)) return false;
+  const ppi_spool_header *header = recorder->spool.header;
+  if (table >= __atomic_load_n(&header->num_tables, __ATOMIC_ACQUIRE))
+    return false;
+  out->table = ppi_spool_chunk(&recorder->spool, header->tables[table]);
+  out->index = index - 1;
+  out->number = table;
+  if (out->index >= ppi_table_num_slots(out->table)) return false;
+  out->slot = ppi_table_slot(recorder->spool.base, out->table, out->index);
+  out->state = &out->table->states[out->index];
+  out->gen = id >> 24 & 0xffffff;
+  return true;
+}
+
+static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
+                              uint32_t site, uint8_t kind) {
+  ppi_inherited inherited = {0};
+  if (lane) inherited = ppi_lane_inherited(lane);
+  // `cut` outlives the slot's use: the end of an earlier range that an edge
+  // has cut may come late. It may be looking at the kind, too.
+  memset(slot, 0, offsetof(ppi_slot, kind));
+  __atomic_store_n(&slot->kind, kind, __ATOMIC_RELAXED);
+  memset(&slot->flags, 0, offsetof(ppi_slot, cut) - offsetof(ppi_slot, flags));
+  slot->site = site;
+  slot->lane = lane ? lane->id : 0;
+  slot->depth = inherited.depth;
+  if (inherited.flow) {
+    slot->flows[0] = inherited.flow;
+    uint32_t more = PPI_MIN(inherited.num_more, PPI_MAX_FLOWS - 1);
+    if (more)
+      memcpy(slot->flows + 1, inherited.more_flows, more * sizeof(uint64_t));
+    slot->num_flows = 1 + more;
+  }
+  if (slot->num_flows < PPI_MAX_FLOWS) slot->flows[slot->num_flows] = 0;
+}
+
+void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
+                    uint8_t kind) {
+  slot_begin(slot, lane, site, kind);
+}
+
+static inline uint32_t slot_open(ppi_table *table, uint32_t index) {
+  // Nobody changes it now, but a late end may be trying to.
+  uint64_t state = __atomic_load_n(&table->states[index], __ATOMIC_RELAXED);
+  uint32_t gen = PPI_STATE_GEN(state) + 1;
+  // Accepted from here on; pairs with the acquire of collector and ender.
+  __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_OPEN),
+                   __ATOMIC_RELEASE);
+  return gen & 0xffffff;
+}
+
+uint32_t ppi_slot_open(ppi_table *table, uint32_t index) {
+  return slot_open(table, index);
+}
+
+static inline bool try_end(const ppi_slot_ref *ref) {
+  uint64_t open = PPI_STATE(0, ref->gen, PPI_SLOT_OPEN);
+  uint64_t ending = PPI_STATE(0, ref->gen, PPI_SLOT_ENDING);
+  return __atomic_compare_exchange_n(ref->state, &open, ending, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+bool ppi_slot_end(const ppi_slot_ref *ref) {
+  if (try_end(ref)) return true;
+  __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);
+  return false;
+}
+
+// Told before the slot can be another range's, and after it is recorded.
+__attribute__((noinline)) void ppi_slot_ended_apart(const ppi_slot_ref *ref,
+                                                    uint64_t id) {
+  uint32_t site = ref->slot->site;
+  if (id & PPI_RANGE_CPU) ppi_cpu_slot_end(&ppi_thread_self->cpu, ref->slot);
+  if (id & PPI_RANGE_EMITTED) ppi_emit_end(ref->number, ref->index);
+  ppi_slot_ended(ref);
+  if (id & PPI_RANGE_LAST) ppi_capture_ended(site);
+}
+
+uint64_t ppi_range_unrecorded(uint32_t site) {
+  return ppi_range_id(PPI_NO_TABLE, site, 0) | PPI_RANGE_LAST;
+}
+
+bool ppi_range_end_unrecorded(uint64_t id) {
+  if ((id >> 16 & PPI_NO_TABLE) != PPI_NO_TABLE ||
+      id >> 48 != (ppi_recorder_in_force.serial & 0xffff))
+    return false;
+  ppi_capture_ended((uint32_t)(id >> 24 & 0xffffff));
+  return true;
+}
+
+static void add_atomically(double *sum, double amount) {
+  if (amount == 0) return;
+  double before;
+  __atomic_load(sum, &before, __ATOMIC_RELAXED);
+  double after;
+  do {
+    after = before + amount;
+  } while (!__atomic_compare_exchange(sum, &before, &after, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount) {
+  add_atomically(&slot->work.items, amount->items);
+  add_atomically(&slot->work.bytes, amount->bytes);
+  add_atomically(&slot->work.flops, amount->flops);
+  add_atomically(&slot->work.params, amount->params);
+  __atomic_store_n(&slot->has_work, 1, __ATOMIC_RELEASE);
+}
+
+// Tells an NVTX tool of a range that nobody can end yet. Answers what is added
+// to its id: PPI_RANGE_EMITTED, or 0.
+static uint64_t tell(const ppi_slot *slot, uint32_t index) {
+  uint64_t emitted = ppi_emit_start(slot->site, slot->flows[0]);
+  if (!emitted) return 0;
+  ppi_emit_keep(0, index, emitted);
+  return PPI_RANGE_EMITTED;
+}
+
+// Asking takes longer than the clock does: the range begins after it.
+static uint64_t measure(ppi_slot *slot) {
+  ppi_cpu_slot_begin(&ppi_thread_self->cpu, slot);
+  slot->start = ppi_clock_ticks();
+  return PPI_RANGE_CPU;
+}
+
+// The collector had the next one last: it comes over while this one is used.
+// Always inline: gcc takes a call of a function that only fetches for none.
+static inline __attribute__((always_inline)) void fetch_next(
+    const ppi_table *table, uint32_t next) {
+  const ppi_slot *slot =
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, next - 1);
+  __builtin_prefetch(slot, 1);
+  __builtin_prefetch(&slot->work, 1);
+  __builtin_prefetch(slot->flows, 1);
+  __builtin_prefetch(&table->states[next - 1], 1);
+}
+
+static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
+                                  const ppi_lane *lane, uint32_t lane_id,
+                                  uint32_t site) {
+  ppi_slot *slot =
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, index);
+  slot_begin(slot, lane, site, PPROF_KIND_RANGE);
+  slot->lane = lane_id;
+  slot->flags = PPROF_FLAG_ASYNC;
+  return slot;
+}
+
+// `apart`: the bits of the site's id that say what else there is to do.
+static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
+                          uint64_t start, uint32_t apart) {
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  // A step may begin where no marker runs.
+  uint32_t taken = PPI_LIKELY(lane != NULL)
+                       ? ppi_range_slot_take(table, ppi_thread_self)
+                       : ppi_range_slot_refill(table, NULL);
+  if (!taken) return 0;
+  uint32_t index = taken - 1;
+  ppi_slot *slot = fill_slot(table, index, lane, lane_id, site);
+  slot->start = start;
+  uint64_t flag = apart & PPI_SITE_EMITS ? tell(slot, index) : 0;
+  if (apart & PPI_SITE_CPU) flag |= measure(slot);
+  return ppi_range_id(0, slot_open(table, index), index) | flag;
+}
+
+uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
+                        uint64_t start) {
+  return open_slot(lane, lane_id, site, start, 0);
+}
+
+// Of a site that is lost, or one with more to do.
+static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
+                                                      uint32_t site) {
+  bool last = false;
+  if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
+    return 0;
+  uint32_t number = site & PPI_SITE_NUMBER;
+  if (site & PPI_SITE_EXCLUDED) {
+    ppi_mark_exclude(lane);
+    return last ? ppi_range_unrecorded(number) : 0;
+  }
+  uint64_t id =
+      site ? open_slot(lane, lane->id, number, ppi_clock_ticks(), site) : 0;
+  if (id) return last ? id | PPI_RANGE_LAST : id;
+  ppi_count(&lane->lost, 1);
+  if (last) ppi_capture_ended(number);
+  return 0;
+}
+
+uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
+  if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_apart(lane, site);
+  uint64_t id = ppi_range_open(lane, lane->id, site, ppi_clock_ticks());
+  if (!id) ppi_count(&lane->lost, 1);
+  return id;
+}
+
+// A thread held in a marker beyond its session's end is no part of the next.
+static inline bool is_of_session(const ppi_thread *thread) {
+  return thread->serial == ppi_recorder_in_force.serial;
+}
+
+static __attribute__((noinline)) uint64_t range_begin_apart(ppi_thread *thread,
+                                                            ppi_lane *lane,
+                                                            pprof_site *site) {
+  uint64_t id = 0;
+  uint32_t number = ppi_site_id(site, lane->stack_epoch);
+  if (is_of_session(thread) || !ppi_site_is_plain(number))
+    id = ppi_range_begin(lane, number);
+  else
+    ppi_count(&lane->lost, 1);
+  ppi_leave(thread);
+  return id;
+}
+
+static __attribute__((noinline)) uint64_t range_begin_anew(pprof_site *site) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
+  return lane ? range_begin_apart(thread, lane, site) : 0;
+}
+
+// Its thread has a slot for it.
+static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  uint32_t index = at->thread->range_slot - 1;
+  uint32_t next = __atomic_load_n(&table->next_free[index], __ATOMIC_RELAXED);
+  at->thread->range_slot = next;
+  ppi_slot *slot = fill_slot(table, index, at->lane, at->lane->id, site);
+  if (PPI_LIKELY(next)) fetch_next(table, next);
+  slot->start = ppi_clock_counter();
+  return ppi_range_id(0, slot_open(table, index), index);
+}
+
+pprof_range pprof_range_begin(pprof_site *site) {
+  ppi_entry at;
+  if (ppi_is_off()) return (pprof_range){0};
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    return (pprof_range){range_begin_anew(site)};
+  uint64_t id = ppi_site_usual(site, at.epoch);
+  uint32_t serial = ppi_recorder_in_force.serial;
+  if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
+      PPI_UNLIKELY(at.thread->serial != serial) ||
+      PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
+      PPI_UNLIKELY(at.thread->range_slot == 0) ||
+      PPI_UNLIKELY(!ppi_clock_is_counter()))
+    return (pprof_range){range_begin_apart(at.thread, at.lane, site)};
+  pprof_range range = {begin_usual(&at, (uint32_t)id)};
+  ppi_leave(at.thread);
+  return range;
+}
+
+// Whether `start` lies before the edge that began the lane's epoch.
+static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
+  return start <
+         ppi_edge_ticks(ppi_recorder_in_force.spool.header, lane->stack_epoch);
+}
+
+// A range that does not end here any more: the collector cut it at an edge, the
+// slot may be another's by now, or it was ended before.
+static void end_nothing(ppi_lane *lane, const ppi_slot_ref *ref) {
+  uint32_t cut = __atomic_load_n(&ref->slot->cut, __ATOMIC_RELAXED);
+  while (cut &&
+         !__atomic_compare_exchange_n(&ref->slot->cut, &cut, cut - 1, false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+  if (cut)
+    ppi_count(&lane->begun_before, 1);
+  else
+    __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);
+}
+
+bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref) {
+  if (!try_end(ref)) {
+    end_nothing(lane, ref);
+    return false;
+  }
+  // Counts as it would, had the collector been here first.
+  if (is_before_edge(lane, ref->slot->start)) ppi_count(&lane->begun_before, 1);
+  return true;
+}
+
+static __attribute__((noinline)) void end_unknown(ppi_lane *lane, uint64_t id) {
+  if (!ppi_range_end_unrecorded(id)) ppi_count(&lane->unmatched, 1);
+}
+
+// A processor reads its counter ahead of what is before it, and so ahead of the
+// range that it was just handed.
+static inline void set_end(ppi_slot *slot, const ppi_lane *lane, uint64_t now) {
+  slot->end = PPI_MAX(now, slot->start);
+  slot->end_lane = lane->id;
+}
+
+static __attribute__((noinline)) void range_end_apart(ppi_thread *thread,
+                                                      ppi_lane *lane,
+                                                      uint64_t id) {
+  ppi_slot_ref ref;
+  uint64_t now = ppi_clock_ticks();
+  if (PPI_UNLIKELY(!ppi_range_find(id, &ref) ||
+                   !ppi_slot_is_of(&ref, PPROF_KIND_RANGE))) {
+    end_unknown(lane, id);
+  } else if (ppi_slot_end_or_count(lane, &ref)) {
+    set_end(ref.slot, lane, now);
+    if (id & PPI_RANGE_APART)
+      ppi_slot_ended_apart(&ref, id);
+    else
+      ppi_slot_ended(&ref);
+  }
+  ppi_leave(thread);
+}
+
+static __attribute__((noinline)) void range_end_anew(uint64_t id) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (lane) range_end_apart(thread, lane, id);
+}
+
+// Of the process's table, with nothing else to do; false: it has not ended.
+static inline bool end_usual(const ppi_entry *at, uint64_t id) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  ppi_table *table = recorder->ranges;
+  uint32_t index = (uint32_t)(id & 0xffff) - 1;
+  if (PPI_UNLIKELY(id & (PPI_RANGE_APART | PPI_NO_TABLE << 16)) ||
+      PPI_UNLIKELY(id >> 48 != (recorder->serial & 0xffff)) ||
+      PPI_UNLIKELY(index >= ppi_table_num_slots(table)) ||
+      PPI_UNLIKELY(!ppi_clock_is_counter()))
+    return false;
+  const ppi_slot_ref ref = {table,
+                            ppi_table_slot(recorder->spool.base, table, index),
+                            &table->states[index],
+                            id >> 24 & 0xffffff,
+                            index,
+                            0};
+  uint64_t now = ppi_clock_counter();
+  if (PPI_UNLIKELY(!ppi_slot_is_of(&ref, PPROF_KIND_RANGE)) ||
+      PPI_UNLIKELY(!try_end(&ref)))
+    return false;
+  if (PPI_UNLIKELY(ref.slot->start < at->thread->epoch_ticks))
+    ppi_count(&at->lane->begun_before, 1);
+  set_end(ref.slot, at->lane, now);
+  ppi_slot_ended(&ref);
+  return true;
+}
+
+void pprof_range_end(pprof_range range) {
+  ppi_entry at;
+  if (range.id == 0) return;  // begun while off, or counted lost
+  if (ppi_is_off()) return;
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
+    range_end_anew(range.id);
+  else if (PPI_LIKELY(end_usual(&at, range.id)))
+    ppi_leave(at.thread);
+  else
+    range_end_apart(at.thread, at.lane, range.id);
+}
+
+bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out) {
+  return ppi_range_find(id, out) &&
+         __atomic_load_n(out->state, __ATOMIC_ACQUIRE) ==
+             PPI_STATE(0, out->gen, PPI_SLOT_OPEN);
+}
+
+// Several threads may add. A place is claimed by the count, then filled; until
+// then it holds 0, which readers leave out, because whoever claims a place
+// clears the next one first.
+static void add_slot_flow(ppi_lane *lane, ppi_slot *slot, uint64_t flow) {
+  uint32_t at = __atomic_load_n(&slot->num_flows, __ATOMIC_ACQUIRE);
+  do {
+    if (at >= PPI_MAX_FLOWS) {
+      ppi_count(&lane->flows_lost, 1);
+      return;
+    }
+    if (at + 1 < PPI_MAX_FLOWS)
+      __atomic_store_n(&slot->flows[at + 1], 0, __ATOMIC_RELAXED);
+  } while (!__atomic_compare_exchange_n(&slot->num_flows, &at, at + 1, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  __atomic_store_n(&slot->flows[at], flow, __ATOMIC_RELEASE);
+}
+
+// What is said of a range that is not recorded is not lost, nor of one that an
+// edge has cut.
+static void lose_addition(ppi_lane *lane, uint64_t id) {
+  ppi_slot_ref ref;
+  if ((id >> 16 & PPI_NO_TABLE) == PPI_NO_TABLE) return;
+  if (ppi_range_find(id, &ref) &&
+      __atomic_load_n(&ref.slot->cut, __ATOMIC_RELAXED) != 0)
+    return;
+  ppi_count(&lane->flows_lost, 1);
+}
+
+void pprof_range_flow(pprof_range range, uint64_t flow) {
+  ppi_thread *thread;
+  if (range.id == 0) return;
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (!lane) return;
+  ppi_slot_ref ref;
+  if (flow == 0) {
+    ppi_count(&lane->flows_lost, 1);
+  } else if (!ppi_range_is_open(range.id, &ref)) {
+    lose_addition(lane, range.id);
+  } else {
+    add_slot_flow(lane, ref.slot, flow);
+  }
+  ppi_leave(thread);
+}
+
+void pprof_range_work(pprof_range range, const pprof_work_amount *work) {
+  ppi_thread *thread;
+  if (range.id == 0) return;
+  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (!lane) return;
+  ppi_slot_ref ref;
+  ppi_work amount = ppi_work_read(work);
+  if (ppi_range_is_open(range.id, &ref))
+    ppi_slot_add_work(ref.slot, &amount);
+  else
+    lose_addition(lane, range.id);
+  ppi_leave(thread);
+}

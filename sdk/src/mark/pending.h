@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables of ranges that are no stack frames: the process's wandering ranges and
+// each device's ranges. A slot is begun, ended and published by one state
+// word; the collector gives it its seq and frees it once it is kept.
+#ifndef PPI_PENDING_H_
+#define PPI_PENDING_H_
+
+#include "mark/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_table_create lays a table out whose slots take `num_chunks` pool chunks,
+// or fewer where the pool has no more, and at most `max_chunks`; NULL when it
+// has not even two.
+ppi_table *ppi_table_create(ppi_spool *spool, uint32_t lane, uint32_t device,
+                            uint32_t num_chunks, uint32_t max_chunks);
+// ppi_table_grow adds a chunk of slots; false where there is none. Lock-free.
+bool ppi_table_grow(ppi_spool *spool, ppi_table *table);
+
+// A free list over a table's slots: {gen:32, index + 1:32}, lock-free.
+static inline uint64_t ppi_list_word(uint64_t old, uint32_t first) {
+  return ((old >> 32) + 1) << 32 | first;
+}
+uint32_t ppi_slots_take(ppi_table *table, uint64_t *list);  // index + 1, or 0
+void ppi_slots_give(ppi_table *table, uint64_t *list, uint32_t index);
+// ppi_slot_exclude counts a slot whose range goes nowhere and makes it FREE,
+// before it is given: a kill at any moment finds it counted once. Collector.
+void ppi_slot_exclude(ppi_table *table, uint32_t index);
+
+// The free slots of a few threads; most often of one.
+#define PPI_STOCKS 64u
+typedef struct ppi_stock {
+  uint64_t list;  // as ppi_slots_take has it
+} __attribute__((aligned(64))) ppi_stock;
+
+// pprof_range.id = {serial:16, gen:24, emitted:1, last:1, cpu:1, table:5, index
+// + 1:16}. LAST: a rule waits for its end (capture.h). CPU: its thread's CPU
+// use is measured (cpu_mark.h). A range that is not recorded has an id only
+// where LAST is set: {serial, site:24, 0, 1, PPI_NO_TABLE, 1}.
+#define PPI_RANGE_EMITTED (1ull << 23)
+#define PPI_RANGE_LAST (1ull << 22)
+#define PPI_RANGE_CPU (1ull << 21)
+#define PPI_RANGE_APART (PPI_RANGE_EMITTED | PPI_RANGE_LAST | PPI_RANGE_CPU)
+#define PPI_NO_TABLE 31u
+PPI_STATIC_ASSERT(PPI_MAX_TABLES <= PPI_NO_TABLE, "a number fits");
+typedef struct ppi_slot_ref {
+  ppi_table *table;
+  ppi_slot *slot;
+  uint64_t *state;
+  uint32_t gen;
+  uint32_t index;
+  uint32_t number;  // of the table
+} ppi_slot_ref;
+// Whether the slot's range is of this kind; of one that has ended, whether the
+// range that has the slot now is.
+static inline bool ppi_slot_is_of(const ppi_slot_ref *ref, uint8_t kind) {
+  return __atomic_load_n(&ref->slot->kind, __ATOMIC_RELAXED) == kind;
+}
+static inline uint64_t ppi_range_id(uint32_t table, uint32_t gen,
+                                    uint32_t index) {
+  uint64_t serial = ppi_recorder_in_force.serial & 0xffff;
+  return serial << 48 | (uint64_t)(gen & 0xffffff) << 24 |
+         (uint64_t)table << 16 | (index + 1);
+}
+// False for 0, another session's, or an unknown table.
+bool ppi_range_find(uint64_t id, ppi_slot_ref *out);
+uint64_t ppi_range_unrecorded(uint32_t site);
+// ppi_range_end_unrecorded ends one of those; false: it is none.
+bool ppi_range_end_unrecorded(uint64_t id);
+
+// ppi_slot_begin fills in what every such range has; the caller adds its own
+// and publishes with ppi_slot_open, which answers the generation.
+void ppi_slot_begin(ppi_slot *slot, const ppi_lane *lane, uint32_t site,
+                    uint8_t kind);
+uint32_t ppi_slot_open(ppi_table *table, uint32_t index);
+// ppi_slot_end makes an open slot the caller's to finish (false: not open any
+// more); ppi_slot_ended publishes it.
+bool ppi_slot_end(const ppi_slot_ref *ref);
+// ppi_slot_end_or_count does so for a marker of `lane`: a range that an edge
+// has cut counts as begun before, any other that is not open as unmatched.
+bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref);
+bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out);
+static inline void ppi_slot_ended(const ppi_slot_ref *ref) {
+  __atomic_store_n(ref->state, PPI_STATE(0, ref->gen, PPI_SLOT_ENDED),
+                   __ATOMIC_RELEASE);
+}
+// ppi_slot_ended_apart does so for an id with EMITTED, LAST or CPU.
+void ppi_slot_ended_apart(const ppi_slot_ref *ref, uint64_t id);
+void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount);
+
+// ppi_range_begin begins one of this site now, or counts it lost or excluded.
+uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site);
+// ppi_range_open begins a wandering range of lane `lane_id` at `start` ticks;
+// 0 when there is no slot.
+uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
+                        uint64_t start);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PENDING_H_

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A group of slots is some thread's from its first use on. Free ones of it lie
+// in that thread's stock, where others look only when everything else is used
+// up; the thread takes a few at a time out of it into its block, which needs no
+// atomic operation for one.
+#include "mark/range_slots.h"
+
+// A line of links to the next free one, four lines of states.
+#define GROUP 32u
+#define NUM_GROUPS (PPI_TABLE_SLOTS / GROUP + 1)
+#define MOST_AT_ONCE 16u
+
+// One session at a time. Two threads share a stock where there are more than
+// PPI_STOCKS of them.
+static struct {
+  ppi_stock stocks[PPI_STOCKS];
+  uint32_t next_unused __attribute__((aligned(64)));  // atomic
+  bool is_whole;              // atomic: the table does not grow
+  uint8_t homes[NUM_GROUPS];  // a stock; atomic, written before the first use
+} slots;
+
+void ppi_range_slots_begin(void) {
+  for (uint32_t i = 0; i < PPI_STOCKS; i++) slots.stocks[i].list = 0;
+  slots.next_unused = 0;
+  slots.is_whole = false;
+}
+
+// What a thread keeps in its block no other can use: little, where little is
+// there.
+// All of them together keep a part of the table only, however many they are.
+static uint32_t most_at_once(const ppi_table *table, uint32_t number) {
+  uint32_t all = __atomic_load_n(&slots.is_whole, __ATOMIC_RELAXED)
+                     ? ppi_table_num_slots(table)
+                     : table->max_slots;
+  uint32_t most = PPI_MIN(MOST_AT_ONCE, 1 + all / 256);
+  return PPI_MIN(most, 1 + all / 8 / (number + 1));
+}
+
+static uint32_t link_of(const ppi_table *table, uint32_t slot) {
+  return __atomic_load_n(&table->next_free[slot - 1], __ATOMIC_RELAXED);
+}
+
+// The first `most` of a list, linked. Links that others change meanwhile change
+// the head's generation, too.
+static uint32_t take_chain(ppi_table *table, uint64_t *list, uint32_t most) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head != 0) {
+    uint32_t last = (uint32_t)head;
+    uint32_t next = link_of(table, last);
+    for (uint32_t i = 1; i < most && next; i++) {
+      last = next;
+      next = link_of(table, last);
+    }
+    uint64_t wanted = ppi_list_word(head, next);
+    if (!__atomic_compare_exchange_n(list, &head, wanted, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    __atomic_store_n(&table->next_free[last - 1], 0, __ATOMIC_RELAXED);
+    return (uint32_t)head;
+  }
+  return 0;
+}
+
+// Makes slots that nobody had the stock's.
+static bool take_group(ppi_table *table, uint32_t stock) {
+  uint32_t from = __atomic_load_n(&slots.next_unused, __ATOMIC_RELAXED);
+  uint32_t end;
+  do {
+    uint32_t num = ppi_table_num_slots(table);
+    end = PPI_MIN(from / GROUP * GROUP + GROUP, num);
+    if (from >= num) return false;
+  } while (!__atomic_compare_exchange_n(&slots.next_unused, &from, end, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  // A part of a group that came first, where the table has grown since, may be
+  // another's: it goes with the rest from now on.
+  __atomic_store_n(&slots.homes[from / GROUP], (uint8_t)stock,
+                   __ATOMIC_RELAXED);
+  for (uint32_t i = end; i-- > from;)
+    ppi_slots_give(table, &slots.stocks[stock].list, i);
+  return true;
+}
+
+static bool grow(ppi_table *table) {
+  bool grown = ppi_table_grow(&ppi_recorder_in_force.spool, table);
+  __atomic_store_n(&slots.is_whole, !grown, __ATOMIC_RELAXED);
+  return grown;
+}
+
+// What idle threads hold is nobody's loss.
+static uint32_t take_from_any(ppi_table *table) {
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < PPI_STOCKS && !taken; i++)
+    taken = ppi_slots_take(table, &slots.stocks[i].list);
+  return taken;
+}
+
+__attribute__((noinline)) uint32_t ppi_range_slot_refill(ppi_table *table,
+                                                         ppi_thread *thread) {
+  uint32_t stock = thread ? thread->number % PPI_STOCKS : 0;
+  uint32_t most = thread ? most_at_once(table, thread->number) : 1;
+  uint32_t first = 0;
+  do {
+    first = take_chain(table, &slots.stocks[stock].list, most);
+  } while (!first && (take_group(table, stock) || grow(table)));
+  if (!thread) return first ? first : take_from_any(table);
+  thread->ranges_serial = ppi_recorder_in_force.serial;
+  thread->range_slot = first ? link_of(table, first) : 0;
+  return first ? first : take_from_any(table);
+}
+
+void ppi_range_slot_give(ppi_table *table, uint32_t index) {
+  uint8_t home = __atomic_load_n(&slots.homes[index / GROUP], __ATOMIC_RELAXED);
+  ppi_slots_give(table, &slots.stocks[home].list, index);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which thread uses which slots of the process's table of ranges. A thread that
+// begins ranges gets groups of neighbours, and what it used comes back to it,
+// so that two threads do not write the same cache lines in turns.
+#ifndef PPI_RANGE_SLOTS_H_
+#define PPI_RANGE_SLOTS_H_
+
+#include "mark/pending.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_range_slots_begin makes all slots free; before there is an epoch.
+void ppi_range_slots_begin(void);
+// ppi_range_slot_give: the collector.
+void ppi_range_slot_give(ppi_table *table, uint32_t index);
+// ppi_range_slot_refill finds a slot where the thread has none, and further
+// ones for it; `thread` NULL: one that any thread may need.
+uint32_t ppi_range_slot_refill(ppi_table *table, ppi_thread *thread);
+
+// ppi_range_slot_take answers index + 1, 0: there is none left. By a thread
+// that is busy, and alone changes what its block says.
+static inline uint32_t ppi_range_slot_take(ppi_table *table,
+                                           ppi_thread *thread) {
+  uint32_t taken = thread->range_slot;
+  if (PPI_UNLIKELY(taken == 0 ||
+                   thread->ranges_serial != ppi_recorder_in_force.serial))
+    return ppi_range_slot_refill(table, thread);
+  thread->range_slot =
+      __atomic_load_n(&table->next_free[taken - 1], __ATOMIC_RELAXED);
+  return taken;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RANGE_SLOTS_H_

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which lanes a thread has: joining a session, catching up with edges, leaving,
+// and what is kept in balance while there is no lane.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/masked.h"
+#include "mark/thread_impl.h"
+#include "rules/capture.h"
+
+// Who took the lane in each place last; whether it still has it, it says
+// itself.
+static ppi_thread *owners[PPI_MAX_LANES];
+
+// A marker that stands in here while its session ends may find the lane's id
+// gone with the rest of the spool.
+static ppi_thread **owner_of(const ppi_lane *lane) {
+  return &owners[(lane->id - 1) % PPI_MAX_LANES];
+}
+
+// The lane to which another thread gives a name: it stays its thread's.
+static const ppi_lane *being_named;
+
+void ppi_thread_take_lanes(ppi_thread *thread) {
+  __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
+    __atomic_store_n(&thread->domains[i].lane, NULL, __ATOMIC_RELEASE);
+}
+
+static void count_lost_for_want_of_lane(void) {
+  __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
+                     __ATOMIC_RELAXED);
+}
+
+void ppi_thread_interrupted(ppi_thread *thread) {
+  if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
+  ppi_lane *lane = ppi_thread_lane(thread, 0);
+  // What was stuck in a marker may go on in its own session's memory.
+  if (lane && thread->serial == ppi_recorder_in_force.serial)
+    __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
+  else
+    count_lost_for_want_of_lane();
+}
+
+// A row is named after its thread, and after its domain where it has one.
+static void define_lane(ppi_lane *lane, uint32_t domain, const char *name) {
+  char full[PPI_THREAD_NAME + 256], hash[PPI_NAME_HASH];
+  snprintf(full, sizeof full, domain ? "%s [%.160s]" : "%s", name,
+           ppi_domain_name(domain));
+  pprof_definition definition = {
+      PPROF_DEFINITION_LANE, lane->id, 0, 0, lane->tid, full};
+  ppi_lane_set_name(
+      &ppi_recorder_in_force.spool, lane,
+      ppi_names_shown(ppi_recorder_in_force.names, &definition, hash));
+}
+
+// One of a thread's lanes: its own (domain 0), or that in a domain.
+typedef struct place {
+  ppi_lane **lane;
+  uint32_t *serial;
+  ppi_unkept *unkept;
+  uint32_t domain;
+} place;
+
+// Pushes of an older epoch: an edge has cut what they would have been.
+static void follow_unkept(ppi_unkept *unkept, uint32_t epoch) {
+  uint32_t serial = ppi_recorder_in_force.serial;
+  if (unkept->serial != serial) *unkept = (ppi_unkept){serial, epoch, 0, 0, 0};
+  if (unkept->epoch == epoch) return;
+  unkept->before += unkept->open;
+  unkept->open = 0;
+  unkept->epoch = epoch;
+}
+
+// A marker that found no lane.
+static void leave_unkept(ppi_unkept *unkept, uint32_t epoch,
+                         ppi_intent intent) {
+  follow_unkept(unkept, epoch);
+  if (intent == PPI_PUSHES)
+    unkept->open++;
+  else if (intent == PPI_PUSHES_DEVICE)
+    unkept->devices++;
+  else if (intent == PPI_POPS && unkept->open)
+    unkept->open--;
+  else if (intent == PPI_POPS && unkept->before)
+    unkept->before--;
+  if (ppi_is_counted(intent)) count_lost_for_want_of_lane();
+}
+
+bool ppi_thread_pop_unkept(ppi_thread *thread) {
+  ppi_unkept *unkept = &thread->unkept;
+  if (unkept->serial != ppi_recorder_in_force.serial || !unkept->devices)
+    return false;
+  unkept->devices--;
+  return true;
+}
+
+// The lane that there is at last begins with what was pushed without it.
+static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
+                             uint32_t epoch) {
+  follow_unkept(unkept, epoch);
+  uint32_t depth = PPI_MIN(unkept->open, PPI_MAX_DEPTH);
+  for (uint32_t i = 0; i < PPI_MIN(depth, lane->num_frames); i++)
+    ppi_lane_put_balance(lane, i, PPI_FRAME_LOST);
+  lane->too_deep = unkept->open - depth;
+  lane->before_left = unkept->before;
+  ppi_lane_commit(lane, PPI_HEAD(lane->commit), depth);
+  unkept->open = unkept->before = 0;
+}
+
+static ppi_lane *join_session(ppi_thread *thread, const place *at,
+                              uint32_t epoch) {
+  ppi_spool *spool = &ppi_recorder_in_force.spool;
+  ppi_calm before;
+  ppi_mask_signals(&before);
+  // A checkpoint does not trust a look at this thread until its lane is here.
+  __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
+  ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
+  if (lane) {
+    take_over_unkept(lane, at->unkept, epoch);
+    const ppi_edge *began = ppi_edge_into(spool->header, epoch);
+    if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
+        !(began->flags & PPI_EDGE_START))
+      lane->before_left = UINT32_MAX;
+    ppi_thread_find_name(thread);
+    define_lane(lane, at->domain, thread->name);
+    *at->serial = ppi_recorder_in_force.serial;
+    if (at->domain == 0) thread->device_depth = 0;
+    __atomic_store_n(owner_of(lane), thread, __ATOMIC_RELEASE);
+    __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
+  ppi_unmask_signals(&before);
+  return lane;
+}
+
+static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
+  if (ppi_is_counted(intent)) ppi_count(&lane->lost, 1);
+  // Its pop will find nothing: that one was begun before.
+  if (intent == PPI_PUSHES && lane->before_left != UINT32_MAX)
+    __atomic_fetch_add(&lane->before_left, 1, __ATOMIC_RELAXED);
+  return NULL;
+}
+
+// The collector may be cutting this very stack; whoever swaps the edge word
+// does it, and to the end.
+static bool cut(ppi_lane *lane, uint32_t stack_epoch, uint32_t epoch) {
+  ppi_calm before;
+  ppi_mask_signals(&before);
+  bool is_mine =
+      __atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  if (is_mine) ppi_lane_cut(&ppi_recorder_in_force.spool, lane, epoch);
+  ppi_unmask_signals(&before);
+  return is_mine;
+}
+
+static ppi_lane *follow(ppi_lane *lane, uint32_t epoch, ppi_intent intent) {
+  uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
+  if (stack_epoch == epoch || cut(lane, stack_epoch, epoch)) return lane;
+  return lose(lane, intent);
+}
+
+bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {
+  return follow(lane, epoch, PPI_PUSHES) != NULL;
+}
+
+static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
+                          ppi_intent intent) {
+  if (epoch == 0) return NULL;
+  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
+  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
+    lane = join_session(thread, at, epoch);
+    if (!lane) leave_unkept(at->unkept, epoch, intent);
+    return lane;
+  }
+  return follow(lane, epoch, intent);
+}
+
+// Where markers fence themselves, each comes by here.
+ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, ppi_intent intent) {
+  const place own = {&thread->lane, &thread->serial, &thread->unkept, 0};
+  if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  // Off since the first look, or a raw clone's child, where the lane is not
+  // even mapped. (A lane that the collector cut is of epoch 0, too.)
+  if (!epoch) epoch = ppi_thread_wake(thread, intent);
+  if (!epoch) return NULL;
+  ppi_lane *lane = catch_up(thread, &own, epoch, intent);
+  if (!lane) {
+    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+  } else if (!thread->fence) {
+    thread->lane_epoch = epoch;
+    thread->epoch_ticks =
+        ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
+  }
+  return lane;
+}
+
+// The domain's place, which is its first free one from its number on; NULL:
+// there are too many.
+static ppi_domain_lane *find_place(ppi_thread *thread, uint32_t domain) {
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+    ppi_domain_lane *at = &thread->domains[(domain + i) % PPI_DOMAIN_LANES];
+    if (at->domain == 0) at->domain = domain;
+    if (at->domain == domain) return at;
+  }
+  return NULL;
+}
+
+ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
+                                 uint32_t epoch, ppi_intent intent) {
+  ppi_domain_lane *found = find_place(thread, domain);
+  if (!found) {
+    if (ppi_is_counted(intent)) count_lost_for_want_of_lane();
+    return NULL;
+  }
+  const place at = {&found->lane, &found->serial, &found->unkept, domain};
+  return catch_up(thread, &at, epoch, intent);
+}
+
+// Frames that were closed a moment ago are still there to be read.
+void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
+  const ppi_frame *frames = ppi_lane_frames(lane);
+  for (uint32_t i = (uint32_t)PPI_MIN(to, lane->num_frames); i-- > from;)
+    if (frames[i].flags & PPI_FRAME_LAST) ppi_capture_ended(frames[i].site);
+}
+
+static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
+  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
+  bool is_live = false;
+  // A raw clone's child, whose page was wiped, has no lane mapped.
+  // A session that has stopped, or stops now, has no use for the lane: its
+  // serial left the page before the stop looked for busy threads.
+  uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
+  if (lane && serial && serial == *at->serial) {
+    // While nothing is recorded the collector cuts the stack at its edge.
+    if (epoch && catch_up(thread, at, epoch, PPI_ADDS)) {
+      uint32_t open = PPI_DEPTH(lane->commit);
+      // What a thread that is gone took of its CPU nobody can ask any more.
+      bool is_self = thread == ppi_thread_self;
+      ppi_lane_make_room(&ppi_recorder_in_force.spool, lane, 0);
+      ppi_lane_close(
+          ppi_recorder_in_force.spool.base, lane, 0,
+          (ppi_closing){
+              ppi_clock_ticks(), PPROF_FLAG_ABANDONED, PPROF_FLAG_ABANDONED,
+              is_self ? ppi_cpu_frames_end(&thread->cpu, lane, 0) : NULL});
+      ppi_thread_tell_last(lane, 0, open);
+    }
+    is_live = true;
+  }
+  // First: a signal handler's marker that comes in between must not count what
+  // it loses on a lane that the collector has taken the counts of.
+  __atomic_store_n(at->lane, NULL, __ATOMIC_RELEASE);
+  if (is_live) __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
+}
+
+ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
+  ppi_thread *thread = __atomic_load_n(owner_of(lane), __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; thread && i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i) == lane) return thread;
+  return NULL;
+}
+
+void ppi_thread_forget_lanes(void) {
+  // In a child of fork it is another thread's of the parent.
+  being_named = NULL;
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    ppi_thread_take_lanes(thread);
+}
+
+// The thread may leave the lane meanwhile, and the collector give it away: it
+// sees what is being named, or the thread's word that it is gone is seen here.
+static void define_lane_of(const ppi_thread *thread, uint32_t i,
+                           const char *name) {
+  uint32_t serial = ppi_recorder_in_force.serial;
+  ppi_lane *lane = ppi_thread_lane(thread, i);
+  if (!lane || (i ? thread->domains[i - 1].serial : thread->serial) != serial)
+    return;
+  __atomic_store_n(&being_named, lane, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(i ? &thread->domains[i - 1].lane : &thread->lane,
+                      __ATOMIC_SEQ_CST) == lane)
+    define_lane(lane, i ? thread->domains[i - 1].domain : 0, name);
+  __atomic_store_n(&being_named, NULL, __ATOMIC_RELEASE);
+}
+
+void ppi_thread_define_lanes(const ppi_thread *thread, const char *name) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    define_lane_of(thread, i, name);
+}
+
+bool ppi_thread_is_naming(const ppi_lane *lane) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return __atomic_load_n(&being_named, __ATOMIC_SEQ_CST) == lane;
+}
+
+bool ppi_thread_has_rows(const ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i)) return true;
+  return false;
+}
+
+void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch) {
+  leave_lane(thread,
+             &(place){&thread->lane, &thread->serial, &thread->unkept, 0},
+             epoch);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
+    ppi_domain_lane *in = &thread->domains[i];
+    leave_lane(thread,
+               &(place){&in->lane, &in->serial, &in->unkept, in->domain},
+               epoch);
+  }
+}

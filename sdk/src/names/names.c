@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Interning names. Readers of the hash table see an entry only after its
+// definition was published in the spool.
+#include "names/names.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/guard.h"
+#include "names/name_hash.h"
+
+#define TABLE_SIZE (2 * PPI_MAX_SITES)
+#define OTHER_NAME "<other>"
+
+struct ppi_names {
+  ppi_spool *spool;
+  pthread_mutex_t mutex;
+  uint32_t num_sites;
+  uint32_t other;  // id of `<other>`, 0 until needed
+  uint64_t categories_defined[PPI_MAX_CATEGORIES / 64 + 2];
+  uint64_t table[TABLE_SIZE];  // {hash:32, id:32}, 0 = empty
+  // By id: the offset of the site's record in the spool, 0: not published.
+  uint64_t offsets[PPI_MAX_SITES + 2];
+  ppi_site_filter *filter;               // the newest; NULL: none
+  uint64_t verdicts[PPI_MAX_SITES + 2];  // {filter's version:32, verdict:32}
+  // Where names are stored as hashes, the sites' own, and by id where each is.
+  char *clear;
+  uint64_t clear_size, clear_used;
+  uint64_t clear_at[PPI_MAX_SITES + 2];
+};
+
+// Names of the whole process, numbered in their order. They come from memory of
+// their own: a signal handler may have interrupted the heap.
+typedef struct name_list {
+  ppi_guard guard;
+  uint32_t num, max;
+  size_t used;
+  const char **names;
+  char text[65536];
+} name_list;
+
+static const char *category_names[PPI_MAX_CATEGORIES];
+static name_list registered = {.max = PPI_MAX_CATEGORIES,
+                               .names = category_names};
+static const char *domain_names[PPI_MAX_DOMAINS];
+static name_list domains = {.max = PPI_MAX_DOMAINS, .names = domain_names};
+
+static const char *name_at(const name_list *list, uint32_t index) {
+  return index < __atomic_load_n(&list->num, __ATOMIC_ACQUIRE)
+             ? list->names[index]
+             : NULL;
+}
+
+// The number of the name, from 1; 0 when it is new and there is no room.
+static uint32_t number_locked(name_list *list, const char *name) {
+  for (uint32_t i = 0; i < list->num; i++)
+    if (strcmp(list->names[i], name) == 0) return i + 1;
+  size_t size = strlen(name) + 1;
+  if (list->num == list->max || size > sizeof list->text - list->used) return 0;
+  char *copy = list->text + list->used;
+  memcpy(copy, name, size);
+  list->used += size;
+  list->names[list->num] = copy;
+  // Pairs with the acquire in name_at.
+  __atomic_store_n(&list->num, list->num + 1, __ATOMIC_RELEASE);
+  return list->num;
+}
+
+static uint32_t number_of(name_list *list, const char *name) {
+  if (!ppi_guard_take(&list->guard)) return 0;
+  uint32_t number = number_locked(list, name);
+  ppi_guard_give(&list->guard);
+  return number;
+}
+
+static const char *const builtin_categories[] = {
+    "UserDefined",   "ProfileStep",  "Dataloader",    "Forward",
+    "Backward",      "Optimization", "Communication", "Operator",
+    "OperatorInner", "CudaRuntime",  "PythonOp",      "PythonUserDefined",
+    "Preprocess",    "Inference",    "Postprocess",   "CpuTask",
+    "Memory",        "Kernel",       "Memcpy",        "Memset",
+};
+#define NUM_BUILTIN (sizeof builtin_categories / sizeof *builtin_categories)
+
+const char *ppi_category_name(uint32_t category) {
+  if (category < NUM_BUILTIN) return builtin_categories[category];
+  const char *name =
+      category >= PPROF_CATEGORY_FIRST_REGISTERED
+          ? name_at(&registered, category - PPROF_CATEGORY_FIRST_REGISTERED)
+          : NULL;
+  return name ? name : "UserDefined";
+}
+
+uint32_t pprof_category_register(const char *name) {
+  if (!name) return PPROF_CATEGORY_USER_DEFINED;
+  for (uint32_t i = 0; i < NUM_BUILTIN; i++)
+    if (strcmp(builtin_categories[i], name) == 0) return i;
+  uint32_t number = number_of(&registered, name);
+  return number ? PPROF_CATEGORY_FIRST_REGISTERED + number - 1
+                : PPROF_CATEGORY_USER_DEFINED;
+}
+
+uint32_t ppi_category_find(const char *name) {
+  for (uint32_t i = 0; i < NUM_BUILTIN; i++)
+    if (ppi_same_words(builtin_categories[i], name)) return i;
+  return pprof_category_register(name);
+}
+
+static char next_letter(const char **at) {
+  while (**at == '_' || **at == '-' || **at == ' ') (*at)++;
+  char letter = **at;
+  if (letter) (*at)++;
+  return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+}
+
+bool ppi_same_words(const char *a, const char *b) {
+  for (;;) {
+    char x = next_letter(&a);
+    if (x != next_letter(&b)) return false;
+    if (!x) return true;
+  }
+}
+
+uint32_t ppi_domain_number(const char *name) {
+  return number_of(&domains, name);
+}
+
+const char *ppi_domain_name(uint32_t number) {
+  const char *name = number ? name_at(&domains, number - 1) : NULL;
+  return name ? name : "";
+}
+
+void ppi_names_in_forked_child(void) {
+  ppi_guard_give(&registered.guard);
+  ppi_guard_give(&domains.guard);
+}
+
+// Leak checkers do not look into mappings for what a process holds when it ends
+// without a stop.
+static ppi_site_filter *volatile filter_in_use __attribute__((used));
+
+pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
+  // Pages of the tables come into being as names do.
+  void *memory = mmap(NULL, sizeof(ppi_names), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return PPROF_STATUS_NO_MEMORY;
+  ppi_names *names = memory;
+  names->spool = spool;
+  pthread_mutex_init(&names->mutex, NULL);
+  *out = names;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_names_destroy(ppi_names *names) {
+  if (!names) return;
+  if (filter_in_use == names->filter) filter_in_use = NULL;
+  ppi_site_filter_clear(&names->filter);
+  if (names->clear) munmap(names->clear, names->clear_size);
+  munmap(names, sizeof *names);
+}
+
+// As much room as the spool has: a definition takes more of that than its name.
+static bool keep_clear(ppi_names *names) {
+  uint64_t size = names->spool->header->names_size;
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  names->clear = memory;
+  names->clear_size = size;
+  return true;
+}
+
+pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice) {
+  pthread_mutex_lock(&names->mutex);
+  bool done = (!choice->hash_names || names->clear || keep_clear(names)) &&
+              ppi_site_filter_choose(&names->filter, choice);
+  filter_in_use = names->filter;
+  pthread_mutex_unlock(&names->mutex);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_names_watch(ppi_names *names, const char *name) {
+  pthread_mutex_lock(&names->mutex);
+  ppi_site_filter_watch(&names->filter, name);
+  filter_in_use = names->filter;
+  pthread_mutex_unlock(&names->mutex);
+}
+
+// Of a name that is too long, as much as fits without half a UTF-8 character.
+size_t ppi_names_kept(const char *name) {
+  size_t len = strnlen(name, PPI_MAX_NAME + 1);
+  if (len <= PPI_MAX_NAME) return len;
+  for (len = PPI_MAX_NAME; len > PPI_MAX_NAME - 3; len--)
+    if (((unsigned char)name[len] & 0xc0u) != 0x80u) break;
+  return len;
+}
+
+// Names that people gave; those of ours and of hardware tell nothing of the
+// program.
+static bool is_given(const pprof_definition *definition) {
+  switch ((uint32_t)definition->kind) {
+    case PPROF_DEFINITION_SITE:
+      return strcmp(definition->name, "ProfileStep") != 0 &&
+             strcmp(definition->name, OTHER_NAME) != 0;
+    case PPROF_DEFINITION_CATEGORY:
+      return definition->id >= PPROF_CATEGORY_FIRST_REGISTERED;
+    case PPROF_DEFINITION_LANE:
+      return definition->id != 0 && definition->parent == 0;
+    case PPROF_DEFINITION_STREAM:
+      return definition->name[0] != 0;
+    default:
+      return false;
+  }
+}
+
+const char *ppi_names_shown(const ppi_names *names,
+                            const pprof_definition *definition,
+                            char hash[PPI_NAME_HASH]) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  if (!names->clear || !is_given(definition) ||
+      ppi_choice_shows(filter->choice, definition->name))
+    return definition->name;
+  ppi_name_hash(definition->name, hash);
+  return hash;
+}
+
+// Takes chunk `k` of the names, where there is none yet.
+static bool take_chunk(ppi_spool *spool, uint64_t k) {
+  ppi_spool_header *header = spool->header;
+  if (k >= header->names_size / PPI_CHUNK_SIZE) return false;
+  if (header->names[k] == 0) header->names[k] = ppi_chunk_take(spool);
+  return header->names[k] != 0;
+}
+
+static ppi_definition_record *record_at(const ppi_spool *spool,
+                                        uint64_t offset) {
+  uint8_t *chunk =
+      ppi_spool_chunk(spool, spool->header->names[offset / PPI_CHUNK_SIZE]);
+  return (void *)(chunk + offset % PPI_CHUNK_SIZE);
+}
+
+// Where the next record of `size` bytes goes. It lies in one chunk: what that
+// leaves of the chunk before is marked by a size of 0, or too short for any.
+static bool place(ppi_spool *spool, uint64_t size, uint64_t *out) {
+  uint64_t end = spool->header->names_end;
+  uint64_t left = -end % PPI_CHUNK_SIZE;
+  *out = left < size ? end + left : end;
+  if (!take_chunk(spool, *out / PPI_CHUNK_SIZE)) return false;
+  if (*out != end) record_at(spool, end)->size = 0;
+  return true;
+}
+
+// Appends one record under the mutex and publishes it by the one release
+// store. Answers its offset in the spool, or 0 when there is no room.
+static uint64_t append(ppi_names *names, const pprof_definition *definition,
+                       const char *value) {
+  ppi_spool *spool = names->spool;
+  char hash[PPI_NAME_HASH];
+  const char *name = ppi_names_shown(names, definition, hash);
+  size_t name_len = ppi_names_kept(name);
+  size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
+  uint64_t offset;
+  uint64_t size = sizeof(ppi_definition_record) + name_len + 1 +
+                  (value ? value_len + 1 : 0);
+  size = (size + 7) & ~7ull;
+  if (!place(spool, size, &offset)) return 0;
+  ppi_definition_record *record = record_at(spool, offset);
+  record->size = (uint32_t)size;
+  record->kind = (uint32_t)definition->kind;
+  record->id = definition->id;
+  record->parent = definition->parent;
+  record->number = definition->number;
+  record->color = definition->color;
+  record->name_len = (uint32_t)name_len;
+  memcpy(record->name, name, name_len);
+  record->name[name_len] = 0;
+  if (value) {
+    memcpy(record->name + name_len + 1, value, value_len);
+    record->name[name_len + 1 + value_len] = 0;
+  }
+  // Pairs with the acquire of whoever walks the names.
+  __atomic_store_n(&spool->header->names_end, offset + size, __ATOMIC_RELEASE);
+  // Records must not take the last chunk from names that are still to come.
+  if ((offset + size) % PPI_CHUNK_SIZE >= PPI_CHUNK_SIZE / 2)
+    take_chunk(spool, offset / PPI_CHUNK_SIZE + 1);
+  return (uint64_t)((uint8_t *)record - spool->base);
+}
+
+static const ppi_definition_record *record_of(const ppi_names *names,
+                                              uint32_t id) {
+  // Pairs with the release in add_site.
+  uint64_t offset = __atomic_load_n(&names->offsets[id], __ATOMIC_ACQUIRE);
+  return offset ? (const void *)(names->spool->base + offset) : NULL;
+}
+
+// The name as the program gave it.
+static const char *text_at(const ppi_names *names, uint32_t id) {
+  return names->clear ? names->clear + names->clear_at[id]
+                      : record_of(names, id)->name;
+}
+
+static bool is_named(const ppi_names *names, uint32_t id, const char *name,
+                     size_t name_len, uint32_t category) {
+  const ppi_definition_record *record = record_of(names, id);
+  if (record->parent != category) return false;
+  const char *text = text_at(names, id);
+  if (!names->clear && record->name_len != name_len) return false;
+  return strncmp(text, name, name_len) == 0 && text[name_len] == 0;
+}
+
+// An id that was read without an acquire may be ahead of its record. It was
+// stored after the mutex was given back, so whoever takes that sees the record.
+const ppi_definition_record *ppi_names_site_record(ppi_names *names,
+                                                   uint32_t id) {
+  const ppi_definition_record *record = record_of(names, id);
+  if (PPI_LIKELY(record)) return record;
+  ppi_calm before;
+  ppi_lock_masked(&names->mutex, &before);
+  record = record_of(names, id);
+  ppi_unlock_masked(&names->mutex, &before);
+  return record;
+}
+
+const char *ppi_names_text_of(const ppi_names *names, uint32_t id) {
+  return id && id <= PPI_MAX_SITES ? text_at(names, id) : NULL;
+}
+
+const char *ppi_names_watched(ppi_names *names, uint32_t site) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  if (!filter || !site || !ppi_names_site_record(names, site)) return NULL;
+  return ppi_site_filter_watched(filter, text_at(names, site));
+}
+
+bool ppi_names_excludes(const ppi_names *names) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  const ppi_choice *choice = filter ? filter->choice : NULL;
+  return choice &&
+         (choice->num_include || choice->num_exclude || choice->timer_only);
+}
+
+// Decided once for each version.
+uint32_t ppi_names_verdict(ppi_names *names, uint32_t site) {
+  const ppi_site_filter *filter =
+      __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+  if (!filter) return 0;
+  uint64_t known = __atomic_load_n(&names->verdicts[site], __ATOMIC_RELAXED);
+  if (known >> 32 == filter->version) return (uint32_t)known;
+  const ppi_definition_record *record = ppi_names_site_record(names, site);
+  uint32_t verdict =
+      ppi_site_filter_verdict(filter, text_at(names, site), record->parent);
+  __atomic_store_n(&names->verdicts[site],
+                   (uint64_t)filter->version << 32 | verdict, __ATOMIC_RELAXED);
+  return verdict;
+}
+
+// The slot of the name, or the empty one where it belongs.
+static uint32_t find(const ppi_names *names, const char *name, size_t name_len,
+                     uint32_t category, uint32_t hash, uint32_t *out_at) {
+  uint32_t at = hash % TABLE_SIZE;
+  for (;; at = (at + 1) % TABLE_SIZE) {
+    uint64_t entry = __atomic_load_n(&names->table[at], __ATOMIC_ACQUIRE);
+    *out_at = at;
+    if (entry == 0) return 0;
+    if ((uint32_t)(entry >> 32) != hash) continue;
+    uint32_t id = (uint32_t)entry;
+    if (is_named(names, id, name, name_len, category)) return id;
+  }
+}
+
+static void define_category(ppi_names *names, uint32_t category) {
+  uint64_t *word = &names->categories_defined[category / 64];
+  if (*word & 1ull << category % 64) return;
+  pprof_definition definition = {PPROF_DEFINITION_CATEGORY,  category, 0, 0, 0,
+                                 ppi_category_name(category)};
+  if (append(names, &definition, NULL)) *word |= 1ull << category % 64;
+}
+
+static bool copy_clear(ppi_names *names, const pprof_definition *definition) {
+  size_t len = ppi_names_kept(definition->name);
+  if (len + 1 > names->clear_size - names->clear_used) return false;
+  char *copy = names->clear + names->clear_used;
+  memcpy(copy, definition->name, len);
+  copy[len] = 0;
+  names->clear_at[definition->id] = names->clear_used;
+  names->clear_used += len + 1;
+  return true;
+}
+
+static uint32_t add_site(ppi_names *names, const pprof_definition *wanted) {
+  define_category(names, wanted->parent);
+  pprof_definition definition = *wanted;
+  definition.id = names->num_sites + 1;
+  if (names->clear && !copy_clear(names, &definition)) return 0;
+  uint64_t offset = append(names, &definition, NULL);
+  if (!offset) return 0;
+  names->num_sites++;
+  // Pairs with the acquire in record_of.
+  __atomic_store_n(&names->offsets[definition.id], offset, __ATOMIC_RELEASE);
+  return definition.id;
+}
+
+static uint32_t other_site(ppi_names *names) {
+  __atomic_fetch_add(&names->spool->header->names_overflowed, 1,
+                     __ATOMIC_RELAXED);
+  return names->other;
+}
+
+static uint32_t intern_locked(ppi_names *names, const char *name,
+                              uint32_t category, uint32_t color) {
+  size_t name_len = ppi_names_kept(name);
+  uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
+  uint32_t at;
+  uint32_t id = find(names, name, name_len, category, hash, &at);
+  if (id) return id;
+  if (!names->other) {
+    pprof_definition other = {PPROF_DEFINITION_SITE, 0, 0, 0, 0, OTHER_NAME};
+    names->other = add_site(names, &other);
+  }
+  if (names->num_sites >= PPI_MAX_SITES) return other_site(names);
+  pprof_definition wanted = {
+      PPROF_DEFINITION_SITE, 0, category, color, 0, name};
+  id = add_site(names, &wanted);
+  if (!id) return other_site(names);
+  uint64_t entry = (uint64_t)hash << 32 | id;
+  __atomic_store_n(&names->table[at], entry, __ATOMIC_RELEASE);
+  return id;
+}
+
+uint32_t ppi_names_find(const ppi_names *names, const char *name,
+                        size_t name_len, uint32_t category, uint64_t hash) {
+  uint32_t at;
+  return find(names, name, name_len, category, (uint32_t)hash, &at);
+}
+
+uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
+                        uint32_t color) {
+  uint32_t at;
+  if (!name) name = "<null>";
+  // No category at all.
+  if (category >= PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
+    category = PPROF_CATEGORY_USER_DEFINED;
+  size_t name_len = ppi_names_kept(name);
+  uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
+  uint32_t id = find(names, name, name_len, category, hash, &at);
+  if (id) return id;
+  ppi_calm before;
+  ppi_lock_masked(&names->mutex, &before);
+  id = intern_locked(names, name, category, color);
+  ppi_unlock_masked(&names->mutex, &before);
+  return id;
+}
+
+bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
+  ppi_calm before;
+  ppi_lock_masked(&names->mutex, &before);
+  bool done = append(names, definition, NULL) != 0;
+  ppi_unlock_masked(&names->mutex, &before);
+  return done;
+}
+
+bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
+                    const char *value) {
+  pprof_definition definition = {(pprof_definition_kind)kind, 0, 0, 0, 0, key};
+  pthread_mutex_lock(&names->mutex);
+  bool done = append(names, &definition, value) != 0;
+  pthread_mutex_unlock(&names->mutex);
+  return done;
+}
+
+// What is left of the chunk from `cursor` on holds no record.
+static bool is_rest(const ppi_spool *spool, uint64_t cursor) {
+  return -cursor % PPI_CHUNK_SIZE < sizeof(ppi_definition_record)
+             ? cursor % PPI_CHUNK_SIZE != 0
+             : record_at(spool, cursor)->size == 0;
+}
+
+static bool has_chunk(const ppi_spool *spool, uint64_t cursor) {
+  uint64_t k = cursor / PPI_CHUNK_SIZE;
+  uint32_t chunk = k < PPI_NAMES_CHUNKS ? spool->header->names[k] : 0;
+  return chunk != 0 && chunk < spool->size / PPI_CHUNK_SIZE;
+}
+
+const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
+                                            uint64_t end, uint64_t *cursor) {
+  uint64_t at = *cursor;
+  if (at >= end || at % 8 || !has_chunk(spool, at)) return NULL;
+  if (is_rest(spool, at)) at += -at % PPI_CHUNK_SIZE;
+  if (at >= end || !has_chunk(spool, at)) return NULL;
+  const ppi_definition_record *record = record_at(spool, at);
+  uint64_t room = PPI_MIN(end - at, PPI_CHUNK_SIZE - at % PPI_CHUNK_SIZE);
+  if (room < sizeof *record || record->size > room || record->size % 8 ||
+      record->size <= sizeof *record + (uint64_t)record->name_len ||
+      record->name[record->name_len] != 0)
+    return NULL;
+  *cursor = at + record->size;
+  return record;
+}

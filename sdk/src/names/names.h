@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names: process-wide categories, and per session the definitions (sites,
+// categories, lanes, devices, streams, texts) in the spool's append-only area.
+// Looking a name up is lock-free; adding one takes a mutex, once per name.
+#ifndef PPI_NAMES_H_
+#define PPI_NAMES_H_
+
+#include "names/site_filter.h"
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_MAX_SITES 65536u
+#define PPI_MAX_CATEGORIES 1024u
+#define PPI_MAX_NAME ((size_t)4096)  // bytes of a name that are kept
+
+// A definition as it lies in the names area, 8-aligned, NUL-terminated.
+// Kinds are pprof_definition_kind and the two below, whose name is the key and
+// whose second string the value.
+enum { PPI_DEFINITION_INFO = 100, PPI_DEFINITION_NOTE = 101 };
+typedef struct ppi_definition_record {
+  uint32_t size;  // of the whole record
+  uint32_t kind;
+  uint32_t id, parent;
+  uint64_t number;
+  uint32_t color;
+  uint32_t name_len;
+  char name[];  // name NUL [value NUL]
+} ppi_definition_record;
+
+typedef struct ppi_names ppi_names;
+
+pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out);
+void ppi_names_destroy(ppi_names *names);
+
+// ppi_names_site answers the id of the site with this content; the id of
+// `<other>` (counted) when there are too many, 0 when not even that has room.
+uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
+                        uint32_t color);
+// ppi_names_find answers 0 where that one would add the name. `hash` is
+// ppi_names_hash of it (name_hash.h).
+uint32_t ppi_names_find(const ppi_names *names, const char *name,
+                        size_t name_len, uint32_t category, uint64_t hash);
+// ppi_names_text_of answers the name of a site as the program gave it.
+const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
+// ppi_names_site_record answers all that is known of a site, whichever thread
+// added it and however its id came here. Its name may be a hash.
+const ppi_definition_record *ppi_names_site_record(ppi_names *names,
+                                                   uint32_t id);
+// ppi_names_choose puts a choice in force: which sites are wanted, and, where
+// it comes before the first name, which names are stored as hashes.
+pprof_status ppi_names_choose(ppi_names *names, const ppi_choice *choice);
+// ppi_names_watch adds a name whose sites are watched (capture.h), 16 of them
+// (PPI_SCHEDULE_MAX_RULES); NULL forgets all. Both, too, hold once a site is
+// decided anew.
+void ppi_names_watch(ppi_names *names, const char *name);
+// ppi_names_watched answers the watched name that a site has, as the program
+// gave it; NULL: none. It lives as long as `names`.
+const char *ppi_names_watched(ppi_names *names, uint32_t site);
+// ppi_names_excludes: is there a choice that leaves sites out?
+bool ppi_names_excludes(const ppi_names *names);
+// ppi_names_verdict answers PPI_SITE_IS_... bits.
+uint32_t ppi_names_verdict(ppi_names *names, uint32_t site);
+// ppi_names_define appends any other definition; false when there is no room.
+bool ppi_names_define(ppi_names *names, const pprof_definition *definition);
+// ppi_names_shown answers the name that may be stored of a definition: its own,
+// or the hash that is put into `hash`.
+const char *ppi_names_shown(const ppi_names *names,
+                            const pprof_definition *definition,
+                            char hash[PPI_NAME_HASH]);
+bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
+                    const char *value);
+
+// ppi_names_watch makes markers of this name tell (capture.h); NULL: of none
+// any more. In force from the next epoch on. ppi_names_watched answers the name
+// that is watched at this site, as it was given; NULL: it is not.
+void ppi_names_watch(ppi_names *names, const char *name);
+const char *ppi_names_watched(ppi_names *names, uint32_t site);
+
+// ppi_names_next walks the published records: *cursor starts at 0; NULL at
+// `end` bytes, or where a record does not fit.
+const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
+                                            uint64_t end, uint64_t *cursor);
+
+// ppi_names_kept answers how many bytes of a name are kept.
+size_t ppi_names_kept(const char *name);
+const char *ppi_category_name(uint32_t category);
+// ppi_category_find is pprof_category_register for a name that people wrote:
+// "user_defined" is UserDefined. ppi_same_words compares so.
+uint32_t ppi_category_find(const char *name);
+bool ppi_same_words(const char *a, const char *b);
+
+// NVTX domains are process-wide, as categories are. ppi_domain_number answers
+// the one number, never 0, of the domain with this name; 0: there are too many.
+#define PPI_MAX_DOMAINS 1024u
+uint32_t ppi_domain_number(const char *name);
+const char *ppi_domain_name(uint32_t number);
+
+// A thread that is not in the child may have held the categories' lock.
+void ppi_names_in_forked_child(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_NAMES_H_

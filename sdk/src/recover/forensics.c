@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every word may be somebody's malice or about to change: each part is copied
+// out of the file (a mapping of a file that shrinks would fault), believed only
+// if its publishing word stayed what it was, and its indices are checked.
+#include "recover/forensics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/descriptor.h"
+#include "base/mem.h"
+#include "mark/thread.h"
+#include "recover/salvage_check.h"
+#include "spool/lane.h"
+#include "spool/spool_read.h"
+
+#define LOOK_TRIES 200
+#define LOOK_MAX_ITEMS 1000000u
+
+// What is looked at of a lane: all in front of its directory, and its open
+// frames.
+typedef struct lane_copy {
+  ppi_lane lane;
+  ppi_frame frames[PPI_MAX_FRAMES];
+} lane_copy;
+
+typedef struct look {
+  int fd;
+  uint64_t size;
+  ppi_spool_header *header;  // a copy
+  ppi_scale scale;
+  uint64_t last_ticks;
+  ppi_forensics *out;
+  pprof_error *error;
+  bool failed;               // out of memory
+  uint8_t *claimed;          // eighths of chunks that have served, by bits
+  lane_copy *lane, *before;  // room for copies
+  ppi_table *table;
+  uint8_t *rows;  // what lanes are called, as definitions
+  size_t rows_len, rows_capacity;
+} look;
+
+static bool read_at(const look *self, void *out, uint64_t size,
+                    uint64_t offset) {
+  return ppi_read_at(self->fd, out, size, offset);
+}
+
+static uint64_t chunk_offset(uint32_t chunk) {
+  return (uint64_t)chunk * PPI_CHUNK_SIZE;
+}
+
+static bool is_pool_chunk(const look *self, uint32_t chunk) {
+  return chunk >= self->header->pool_first && chunk < self->header->num_chunks;
+}
+
+static bool claim_part(const look *self, uint32_t chunk, uint8_t part) {
+  if (!is_pool_chunk(self, chunk) || self->claimed[chunk] & part) return false;
+  self->claimed[chunk] |= part;
+  return true;
+}
+
+static bool claim_chunk(const look *self, uint32_t chunk) {
+  return claim_part(self, chunk, 0xff);
+}
+
+static bool claim_lane(const look *self, uint32_t number) {
+  return claim_part(self, number / PPI_LANES_PER_CHUNK,
+                    (uint8_t)(1u << number % PPI_LANES_PER_CHUNK));
+}
+
+static void add_item(look *self, const ppi_open_item *item) {
+  ppi_forensics *out = self->out;
+  if (out->num_items == LOOK_MAX_ITEMS) {
+    out->num_damaged++;
+    return;
+  }
+  ppi_open_item *grown =
+      ppi_grow(out->items, &out->capacity, out->num_items + 1, sizeof *grown);
+  if (!grown) {
+    self->failed = true;
+    return;
+  }
+  out->items = grown;
+  grown[out->num_items++] = *item;
+}
+
+static void lived_at(look *self, uint64_t ticks) {
+  self->last_ticks = PPI_MAX(self->last_ticks, ticks);
+}
+
+// ---- lanes ----
+
+// Frames lie in the lane or in a chunk; anywhere else is none of the file.
+static bool copy_lane_once(look *self, uint64_t offset, lane_copy *out) {
+  ppi_lane *lane = &out->lane;
+  if (!read_at(self, lane, offsetof(ppi_lane, directory), offset)) return false;
+  uint64_t at = offset + (uint64_t)lane->frames_at;
+  lane->num_frames = PPI_MIN(lane->num_frames, PPI_MAX_FRAMES);
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
+  return at <= self->size &&
+         read_at(self, out->frames, open * sizeof(ppi_frame), at);
+}
+
+// The frames that two copies agree in were open all the time in between: a new
+// one has another start.
+static uint32_t num_common(const lane_copy *before, const lane_copy *lane) {
+  uint32_t depth = ppi_lane_num_open(&before->lane, before->lane.commit);
+  uint32_t num = 0;
+  depth = PPI_MIN(depth, ppi_lane_num_open(&lane->lane, lane->lane.commit));
+  while (num < depth && before->frames[num].start == lane->frames[num].start &&
+         before->frames[num].site == lane->frames[num].site)
+    num++;
+  return num;
+}
+
+typedef enum copied { COPY_FAILED, COPY_WHOLE, COPY_PART } copied;
+
+// The owner goes on meanwhile; the commit word, unchanged, tells that the
+// stack is of one moment. Of a thread that is too fast, what stays open.
+static copied copy_lane(look *self, uint64_t offset) {
+  ppi_lane *lane = &self->lane->lane;
+  uint64_t after;
+  for (int i = 0; i < LOOK_TRIES; i++) {
+    *self->before = *self->lane;
+    if (!copy_lane_once(self, offset, self->lane) ||
+        !read_at(self, &after, sizeof after, offset))
+      return COPY_FAILED;
+    if (lane->commit != after) continue;
+    // Only recover's own look needs it, of a process that is dead.
+    return self->out->alive ||
+                   read_at(self, lane->directory, sizeof lane->directory,
+                           offset + offsetof(ppi_lane, directory))
+               ? COPY_WHOLE
+               : COPY_FAILED;
+  }
+  uint64_t head = PPI_HEAD(lane->commit);
+  uint32_t open = self->before->lane.serial == lane->serial
+                      ? num_common(self->before, self->lane)
+                      : 0;
+  lane->commit = head << 16 | open;
+  return COPY_PART;
+}
+
+// When the lane's last record was made; one that is kept elsewhere may have
+// been written over.
+static void note_last_record(look *self, const ppi_lane *lane) {
+  uint64_t head = PPI_HEAD(lane->commit);
+  if (self->out->alive || head == 0 || head <= lane->kept) return;
+  uint64_t slot = head - 1;
+  uint64_t unit = lane->directory[slot / PPI_SLOTS_PER_CHUNK % PPI_LANE_CHUNKS];
+  uint64_t at =
+      unit * PPI_UNIT + slot % PPI_SLOTS_PER_CHUNK * sizeof(ppi_record);
+  ppi_record record;
+  if (!is_pool_chunk(self, (uint32_t)(at / PPI_CHUNK_SIZE)) ||
+      !read_at(self, &record, sizeof record, at))
+    return;
+  if (record.kind == PPROF_KIND_COUNTER)
+    lived_at(self, record.start);
+  else if (record.kind < PPI_RECORD_EXT_FLOWS)
+    lived_at(self, record.end);
+}
+
+// Adds what is finished at `offset` as `item`.
+static void list_finished(look *self, ppi_open_item *item, uint64_t offset) {
+  ppi_finished copy = {0}, again;
+  bool whole = false;
+  for (int n = 0; n < LOOK_TRIES && !whole; n++)
+    whole = read_at(self, &copy, sizeof copy, offset) &&
+            read_at(self, &again, sizeof again, offset) &&
+            copy.version % 2 == 0 && copy.version == again.version;
+  self->out->num_torn += !whole;
+  if (!whole || copy.version == 0) return;
+  item->site = copy.site;
+  item->stream = copy.stream;
+  item->device = copy.device;
+  item->start_ns = copy.start_ns;
+  item->end_ns = copy.end_ns;
+  add_item(self, item);
+}
+
+static void list_lane(look *self, const lane_copy *copy, copied how) {
+  const ppi_lane *lane = &copy->lane;
+  uint32_t open = ppi_lane_num_open(lane, lane->commit);
+  ppi_open_item item = {.lane = lane->id, .tid = lane->tid};
+  bool any = false;
+  for (uint32_t i = 0; i < open; i++) {
+    const ppi_frame *frame = &copy->frames[i];
+    if (frame->flags & PPI_FRAME_UNRECORDED) continue;
+    lived_at(self, frame->start);
+    item.kind = PPI_OPEN_RANGE;
+    item.site = frame->site;
+    item.depth = i;
+    item.flow = frame->num_flows ? frame->flow : 0;
+    item.start_ns = ppi_scale_ns(&self->scale, frame->start);
+    add_item(self, &item);
+    any = true;
+  }
+  if (how == COPY_WHOLE && (any || lane->state != PPI_LANE_LIVE)) return;
+  item = (ppi_open_item){.lane = lane->id, .tid = lane->tid};
+  item.kind = how == COPY_WHOLE ? PPI_OPEN_NOTHING : PPI_OPEN_CHANGING;
+  add_item(self, &item);
+}
+
+// As a definition in the names area is. One that changes has none.
+static void name_lane(look *self, const ppi_lane *lane, uint64_t offset) {
+  char name[PPI_LANE_NAME];
+  uint64_t naming = ppi_lane_get_name(lane, name), after;
+  if (!naming ||
+      !read_at(self, &after, sizeof after,
+               offset + offsetof(ppi_lane, naming)) ||
+      after != naming)
+    return;
+  size_t len = strlen(name);
+  size_t size = (sizeof(ppi_definition_record) + len + 1 + 7) & ~(size_t)7;
+  // None crosses a chunk; a size of 0 ends one.
+  size_t left = -self->rows_len % PPI_CHUNK_SIZE, skip = left < size ? left : 0;
+  uint8_t *grown = ppi_grow(self->rows, &self->rows_capacity,
+                            self->rows_len + skip + size, sizeof *grown);
+  if (!grown) {
+    self->failed = true;
+    return;
+  }
+  self->rows = grown;
+  memset(grown + self->rows_len, 0, skip);
+  self->rows_len += skip;
+  ppi_definition_record *record = (void *)(grown + self->rows_len);
+  *record = (ppi_definition_record){.size = (uint32_t)size,
+                                    .kind = PPROF_DEFINITION_LANE,
+                                    .id = lane->id,
+                                    .number = lane->tid,
+                                    .name_len = (uint32_t)len};
+  memcpy(record->name, name, len + 1);
+  self->rows_len += size;
+}
+
+static void look_at_lanes(look *self) {
+  uint32_t num = PPI_MIN(self->header->num_lane_slots, PPI_MAX_LANES);
+  for (uint32_t i = 0; i < num; i++) {
+    uint32_t number = self->header->lanes[i];
+    if (number == 0) continue;  // being made
+    if (!claim_lane(self, number)) {
+      self->out->num_damaged++;
+      continue;
+    }
+    const uint64_t offset = (uint64_t)number * PPI_LANE_SIZE;
+    copied how = copy_lane(self, offset);
+    if (how == COPY_FAILED) {
+      self->out->num_torn++;
+      continue;
+    }
+    const ppi_lane *lane = &self->lane->lane;
+    if (lane->state != PPI_LANE_LIVE && lane->state != PPI_LANE_LEFT) {
+      self->out->num_damaged += lane->state > PPI_LANE_INIT;
+      continue;
+    }
+    name_lane(self, lane, offset);
+    note_last_record(self, lane);
+    size_t before = self->out->num_items;
+    list_lane(self, self->lane, how);
+    if (self->out->num_items == before) continue;
+    ppi_open_item last = {
+        .kind = PPI_OPEN_LANE_LAST, .lane = lane->id, .tid = lane->tid};
+    list_finished(self, &last, offset + offsetof(ppi_lane, finished));
+  }
+}
+
+// ---- tables ----
+
+typedef struct slot_head {
+  // The flows but for the first are not looked at.
+  uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t) + 1];
+} slot_head;
+
+static bool is_pending(uint64_t word) {
+  uint32_t state = PPI_STATE_OF(word);
+  return state == PPI_SLOT_OPEN || state == PPI_SLOT_ENDING ||
+         state == PPI_SLOT_ENDED;
+}
+
+// False: torn. A slot whose range has gone meanwhile has a state that is not
+// pending.
+static bool copy_slot(look *self, uint32_t table_chunk, uint32_t index,
+                      uint64_t *out_state, slot_head *out) {
+  const ppi_table *table = self->table;
+  uint64_t state_offset = chunk_offset(table_chunk) +
+                          offsetof(ppi_table, states) +
+                          index * sizeof(uint64_t);
+  uint64_t slot_offset =
+      chunk_offset(table->chunks[index / PPI_SLOTS_PER_TABLE_CHUNK]) +
+      index % PPI_SLOTS_PER_TABLE_CHUNK * sizeof(ppi_slot);
+  uint64_t after;
+  for (int i = 0; i < LOOK_TRIES; i++) {
+    if (!read_at(self, out_state, sizeof *out_state, state_offset))
+      return false;
+    if (!is_pending(*out_state)) return true;
+    if (!read_at(self, out, sizeof *out, slot_offset) ||
+        !read_at(self, &after, sizeof after, state_offset))
+      return false;
+    if (after == *out_state) return true;
+  }
+  return false;
+}
+
+static void list_slot(look *self, const ppi_slot *slot, uint32_t state) {
+  bool on_device = slot->kind == PPROF_KIND_DEVICE_RANGE;
+  lived_at(self, slot->start);
+  if (state == PPI_SLOT_ENDED) lived_at(self, slot->end);
+  // Its end is yet to be collected, and that is all.
+  if (!on_device && state != PPI_SLOT_OPEN) return;
+  if (slot->provisional) return;
+  ppi_open_item item = {
+      .kind = on_device ? PPI_OPEN_DEVICE : PPI_OPEN_WANDERING,
+      .submitted = state == PPI_SLOT_ENDED,
+      .lane = slot->lane,
+      .site = slot->site,
+      .stream = on_device ? slot->stream : 0,
+      .device = on_device ? self->table->device : 0,
+      .depth = slot->depth,
+      .flow = slot->num_flows ? slot->flows[0] : 0,
+      .start_ns = ppi_scale_ns(&self->scale, slot->start)};
+  add_item(self, &item);
+}
+
+static bool is_table_sane(const look *self) {
+  const ppi_table *table = self->table;
+  uint32_t num = table->num_slots / (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK;
+  if (num > PPI_TABLE_CHUNKS ||
+      table->num_slots % (uint32_t)PPI_SLOTS_PER_TABLE_CHUNK)
+    return false;
+  for (uint32_t k = 0; k < num; k++)
+    if (!claim_chunk(self, table->chunks[k])) return false;
+  return true;
+}
+
+static void look_at_table(look *self, uint32_t chunk) {
+  const ppi_table *table = self->table;
+  union {
+    slot_head head;
+    ppi_slot slot;
+  } copy;
+  for (uint32_t i = 0; i < table->num_slots; i++) {
+    uint64_t state = table->states[i];
+    if (!is_pending(state)) continue;
+    if (!copy_slot(self, chunk, i, &state, &copy.head))
+      self->out->num_torn++;
+    else if (is_pending(state))
+      list_slot(self, &copy.slot, PPI_STATE_OF(state));
+  }
+}
+
+static void look_at_tables(look *self) {
+  uint32_t num = PPI_MIN(self->header->num_tables, PPI_MAX_TABLES);
+  for (uint32_t t = 0; t < num; t++) {
+    uint32_t chunk = self->header->tables[t];
+    if (!claim_chunk(self, chunk) ||
+        !read_at(self, self->table, sizeof *self->table, chunk_offset(chunk)) ||
+        !is_table_sane(self))
+      self->out->num_damaged++;
+    else
+      look_at_table(self, chunk);
+  }
+}
+
+// ---- what streams finished last ----
+
+static void look_at_finished(look *self) {
+  for (uint32_t i = 0; i < PPI_FINISHED_STREAMS; i++) {
+    ppi_open_item item = {.kind = PPI_OPEN_FINISHED};
+    list_finished(
+        self, &item,
+        offsetof(ppi_spool_header, finished) + i * sizeof(ppi_finished));
+  }
+}
+
+// ---- the file ----
+
+static bool is_own(const look *self) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  struct stat own, other;
+  int fd = recorder->serial ? recorder->spool.fd : -1;
+  return fd >= 0 && fstat(fd, &own) == 0 && fstat(self->fd, &other) == 0 &&
+         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+// Closing a file drops this process's locks on it, so that its own spool is not
+// even opened: O_PATH takes part in no locks.
+static bool is_own_spool(const char *path) {
+  look self = {.fd = ppi_fd_open(path, O_PATH | O_NOFOLLOW, 0)};
+  bool own = self.fd >= 0 && is_own(&self);
+  if (self.fd >= 0) close(self.fd);
+  return own;
+}
+
+static uint32_t lock_holder(int fd, uint32_t otherwise) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+  // 0 or less: of another PID namespace, or not a process's.
+  return lock.l_pid > 0 ? (uint32_t)lock.l_pid : otherwise;
+}
+
+static pprof_status open_file(look *self, const char *path) {
+  self->fd = -1;
+  if (is_own_spool(path))
+    return ppi_fail(self->error, PPROF_STATUS_BUSY,
+                    "%.140s: this process is writing to it", path);
+  self->fd = ppi_fd_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+  struct stat stat;
+  if (self->fd < 0 || fstat(self->fd, &stat) != 0)
+    return ppi_fail(self->error, PPROF_STATUS_IO, "%.160s: %s", path,
+                    strerror(errno));
+  self->size = (uint64_t)stat.st_size;
+  if (!S_ISREG(stat.st_mode) || self->size < PPI_CHUNK_SIZE)
+    return ppi_fail(self->error, PPROF_STATUS_INVALID, "%.180s: not a spool",
+                    path);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status no_memory(look *self) {
+  return ppi_fail(self->error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+static pprof_status read_header(look *self, const char *path) {
+  if (!read_at(self, self->header, sizeof *self->header, 0))
+    return ppi_fail(self->error, PPROF_STATUS_IO, "%.160s: cannot be read",
+                    path);
+  ppi_spool spool = {.size = self->size, .header = self->header};
+  pprof_status status = ppi_salvage_check_header(&spool, path, self->error);
+  if (status != PPROF_STATUS_OK) return status;
+  const ppi_spool_header *header = self->header;
+  self->scale = ppi_scale_make(header->start_ticks, header->ticks_per_second);
+  lived_at(self, header->start_ticks);
+  lived_at(self, header->last_ticks);
+  self->out->pid = lock_holder(self->fd, header->pid);
+  self->out->alive = self->out->pid != 0;
+  if (!self->out->alive) self->out->pid = header->pid;
+  self->out->start_realtime_ns = header->start_realtime_ns;
+  return PPROF_STATUS_OK;
+}
+
+// The copy's chunks of names lie behind its header, from chunk `first` on.
+static bool copy_names(look *self, uint32_t first, uint64_t end) {
+  ppi_spool *names = &self->out->names;
+  uint32_t chunks[PPI_NAMES_CHUNKS];
+  if (!read_at(self, chunks, sizeof chunks, offsetof(ppi_spool_header, names)))
+    return false;
+  for (uint32_t k = 0; (uint64_t)k * PPI_CHUNK_SIZE < end; k++) {
+    uint64_t at = (uint64_t)(first + k + 1) * PPI_CHUNK_SIZE;
+    if (first + k >= PPI_NAMES_CHUNKS || !is_pool_chunk(self, chunks[k]) ||
+        !ppi_read_sparse(self->fd, names->base + at, PPI_CHUNK_SIZE,
+                         chunk_offset(chunks[k])))
+      return false;
+    names->header->names[first + k] = first + k + 1;
+    names->header->names_end =
+        PPI_MIN((uint64_t)first * PPI_CHUNK_SIZE + end, at);
+  }
+  return true;
+}
+
+static uint64_t in_chunks(uint64_t bytes) {
+  return (bytes + PPI_CHUNK_SIZE - 1) / PPI_CHUNK_SIZE;
+}
+
+// What lanes are called comes first.
+static void copy_rows(const look *self) {
+  ppi_spool *names = &self->out->names;
+  if (!self->rows_len) return;
+  memcpy(names->base + PPI_CHUNK_SIZE, self->rows, self->rows_len);
+  uint32_t num = (uint32_t)in_chunks(self->rows_len);
+  for (uint32_t k = 0; k < num; k++) names->header->names[k] = k + 1;
+  names->header->names_end = (uint64_t)num * PPI_CHUNK_SIZE;
+}
+
+// After everything else was seen, so that it has all names of it.
+static pprof_status read_names(look *self) {
+  uint64_t end;
+  if (!read_at(self, &end, sizeof end, offsetof(ppi_spool_header, names_end)))
+    end = self->header->names_end;
+  end = PPI_MIN(end, (uint64_t)PPI_NAMES_CHUNKS * PPI_CHUNK_SIZE);
+  end = PPI_MIN(end, self->size);
+  ppi_spool *names = &self->out->names;
+  names->size =
+      (1 + in_chunks(self->rows_len) + in_chunks(end)) * PPI_CHUNK_SIZE;
+  names->base = ppi_alloc(names->size);
+  if (!names->base) return no_memory(self);
+  names->header = (ppi_spool_header *)(void *)names->base;
+  copy_rows(self);
+  self->out->num_torn +=
+      !copy_names(self, (uint32_t)in_chunks(self->rows_len), end);
+  return PPROF_STATUS_OK;
+}
+
+// Ranges without a lane's order: by kind, stream and time.
+static int compare_items(const void *a, const void *b) {
+  const ppi_open_item *x = a;
+  const ppi_open_item *y = b;
+  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+  if (x->device != y->device) return x->device < y->device ? -1 : 1;
+  if (x->stream != y->stream) return x->stream < y->stream ? -1 : 1;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  return 0;
+}
+
+static void tell_until(look *self) {
+  const ppi_spool_header *header = self->header;
+  uint64_t now = self->last_ticks;
+  if (self->out->alive && header->clock_mode == PPI_CLOCK_TICKS)
+    now = ppi_clock_counter();
+  else if (self->out->alive && header->clock_mode == PPI_CLOCK_MONOTONIC)
+    now = ppi_clock_monotonic_ns();
+  lived_at(self, now);
+  self->out->until_ns = ppi_scale_ns(&self->scale, self->last_ticks);
+}
+
+static pprof_status look_at_all(look *self, const char *path) {
+  pprof_status status = open_file(self, path);
+  if (status != PPROF_STATUS_OK) return status;
+  self->header = ppi_alloc(sizeof *self->header);
+  self->lane = ppi_alloc(sizeof *self->lane);
+  self->table = ppi_alloc(sizeof *self->table);
+  self->before = ppi_alloc(sizeof *self->before);
+  if (!self->header || !self->lane || !self->table || !self->before)
+    return no_memory(self);
+  status = read_header(self, path);
+  if (status != PPROF_STATUS_OK) return status;
+  self->claimed = ppi_alloc(self->header->num_chunks);
+  if (!self->claimed) return no_memory(self);
+  look_at_lanes(self);
+  size_t first = self->out->num_items;
+  look_at_tables(self);
+  look_at_finished(self);
+  if (self->out->num_items > first)
+    qsort(self->out->items + first, self->out->num_items - first,
+          sizeof *self->out->items, compare_items);
+  tell_until(self);
+  return self->failed ? no_memory(self) : read_names(self);
+}
+
+pprof_status ppi_forensics_read(const char *path, ppi_forensics *out,
+                                pprof_error *error) {
+  *out = (ppi_forensics){0};
+  look self = {.out = out, .error = error};
+  pprof_status status = look_at_all(&self, path);
+  if (self.fd >= 0) close(self.fd);
+  ppi_free(self.header);
+  ppi_free(self.lane);
+  ppi_free(self.before);
+  ppi_free(self.table);
+  ppi_free(self.claimed);
+  ppi_free(self.rows);
+  return status;
+}
+
+void ppi_forensics_clear(ppi_forensics *forensics) {
+  ppi_free(forensics->items);
+  ppi_free(forensics->names.base);
+  *forensics = (ppi_forensics){0};
+}
+
+uint32_t ppi_forensics_owner(const char *path) {
+  look self = {0};
+  uint32_t pid = 0;
+  struct {
+    char magic[8];
+    uint32_t version, pid;
+  } start;
+  if (open_file(&self, path) == PPROF_STATUS_OK &&
+      read_at(&self, &start, sizeof start, 0) &&
+      memcmp(start.magic, PPI_SPOOL_MAGIC, sizeof start.magic) == 0)
+    pid = lock_holder(self.fd, start.pid);
+  if (self.fd >= 0) close(self.fd);
+  return pid;
+}
+
+// ---- names ----
+
+const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
+                                                uint32_t kind, uint32_t id) {
+  const ppi_definition_record *record, *found = NULL;
+  uint64_t cursor = 0;
+  if (!forensics->names.header) return NULL;
+  while ((record = ppi_names_next(&forensics->names,
+                                  forensics->names.header->names_end, &cursor)))
+    if (record->kind == kind && record->id == id) found = record;
+  return found;
+}
+
+const char *ppi_forensics_text(const ppi_forensics *forensics,
+                               const char *key) {
+  const ppi_definition_record *record;
+  uint64_t cursor = 0;
+  if (!forensics->names.header) return NULL;
+  while (
+      (record = ppi_names_next(&forensics->names,
+                               forensics->names.header->names_end, &cursor))) {
+    if (record->kind != PPI_DEFINITION_INFO || strcmp(record->name, key) != 0)
+      continue;
+    const char *value = record->name + record->name_len + 1;
+    size_t room = record->size - sizeof *record - record->name_len - 1;
+    if (memchr(value, 0, room)) return value;
+  }
+  return NULL;
+}

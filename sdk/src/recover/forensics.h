@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is open in a spool, of a dead process or of one that is running: per
+// lane the stack, wandering ranges, device ranges that nobody has seen finish,
+// and what each stream finished last. Reads the file, maps and changes nothing.
+#ifndef PPI_FORENSICS_H_
+#define PPI_FORENSICS_H_
+
+#include "names/names.h"
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// In the order of the items: lanes first, each with its ranges from the outside
+// in.
+typedef enum ppi_open_kind {
+  PPI_OPEN_RANGE,      // on its thread's stack
+  PPI_OPEN_NOTHING,    // a thread with no open range
+  PPI_OPEN_CHANGING,   // the thread's inner ranges change too fast to be read
+  PPI_OPEN_LANE_LAST,  // the last device range that the thread began and that
+                       // was seen finished
+  PPI_OPEN_WANDERING,  // may end on any thread
+  PPI_OPEN_DEVICE,     // begun, or submitted and not seen finished
+  PPI_OPEN_FINISHED    // the last one of its stream that was seen finished
+} ppi_open_kind;
+
+typedef struct ppi_open_item {
+  ppi_open_kind kind;
+  bool submitted;  // of DEVICE: its host side is whole
+  uint32_t lane;   // where it began; 0: unknown
+  uint32_t tid;
+  uint32_t site;            // 0: none
+  uint32_t stream, device;  // ids of definitions; 0: none
+  uint32_t depth;
+  uint64_t flow;  // the first one; 0: none
+  // Of the run. FINISHED and LANE_LAST have the device's own times, the others
+  // only a start.
+  uint64_t start_ns, end_ns;
+} ppi_open_item;
+
+typedef struct ppi_forensics {
+  uint32_t pid;
+  bool alive;
+  uint64_t start_realtime_ns;  // wall clock at 0 ns of the run
+  uint64_t until_ns;           // now, or when the process last showed life
+  ppi_open_item *items;
+  size_t num_items, capacity;
+  uint64_t num_torn;     // changed faster than it could be read
+  uint64_t num_damaged;  // made no sense and were left out
+  ppi_spool names;       // definitions: of lanes, and a copy of the names area
+} ppi_forensics;
+
+// ppi_forensics_read looks at the spool at `path`; clear it in any case.
+// Errors: IO, INVALID (not a spool), VERSION, CORRUPT, BUSY (this process's
+// own), NO_MEMORY.
+pprof_status ppi_forensics_read(const char *path, ppi_forensics *out,
+                                pprof_error *error);
+void ppi_forensics_clear(ppi_forensics *forensics);
+// ppi_forensics_owner answers which process writes to the spool, 0: none, or it
+// is no spool. Cheap.
+uint32_t ppi_forensics_owner(const char *path);
+// The latest definition of this id; NULL: there is none.
+const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
+                                                uint32_t kind, uint32_t id);
+// What the run says of itself, such as "command"; NULL: nothing.
+const char *ppi_forensics_text(const ppi_forensics *forensics, const char *key);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FORENSICS_H_

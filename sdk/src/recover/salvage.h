@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A spool whose process is gone (or, for a look, still there): opened, read
+// through the collector's own conversion, delivered to a sink.
+#ifndef PPI_SALVAGE_H_
+#define PPI_SALVAGE_H_
+
+#include <sys/stat.h>
+
+#include "event/event_impl.h"
+#include "spool/staging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_salvage ppi_salvage;
+
+// ppi_salvage_open reads the spool at `path` into memory of its own: header,
+// names, and what is in lanes, tables and rings that was not yet freed, as far
+// as it was ever written to. That is less than the file takes itself.
+// Errors: IO (missing, unreadable), INVALID (not a spool), VERSION, CORRUPT,
+// BUSY (its process is alive), NO_MEMORY.
+pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
+                              pprof_error *error);
+// ppi_salvage_open_live does not mind a living process: what it sees is a
+// moment, of which parts may be older than others.
+pprof_status ppi_salvage_open_live(const char *path, ppi_salvage **out,
+                                   pprof_error *error);
+void ppi_salvage_close(ppi_salvage *salvage);
+// Whether the file is this user's own: what another's names is theirs to say.
+bool ppi_salvage_is_own(const ppi_salvage *salvage);
+// ppi_salvage_is_unused: a file that a process began to make its spool of and
+// died; nothing is in it.
+bool ppi_salvage_is_unused(const char *path);
+// ppi_salvage_is_in_use: the spool of this process's session. Nothing is
+// opened: closing a file drops the process's locks on it.
+bool ppi_salvage_is_in_use(const char *path);
+// ppi_salvage_is_left: a spool of this user's, of whatever version, whose
+// process is gone; `out` is its file.
+bool ppi_salvage_is_left(const char *path, struct stat *out);
+// ppi_salvage_claim: until it is closed nobody else claims this spool. False:
+// somebody has, or has taken it away.
+bool ppi_salvage_claim(const ppi_salvage *salvage);
+const pprof_run_info *ppi_salvage_run_info(const ppi_salvage *salvage);
+// NULL when no log writer had claimed it.
+const ppi_staging *ppi_salvage_staging(const ppi_salvage *salvage);
+// The flight recorder's ring; NULL when there was none.
+const ppi_ring *ppi_salvage_ring(const ppi_salvage *salvage);
+
+// ppi_salvage_deliver calls sink->define, window and events (not begin, not
+// finish) for what the log does not hold: for each lane the records with a seq
+// of kept(user, lane) or more (kept NULL: all). Ranges open at death end as
+// CLIPPED at the last known time; device ranges without times are delivered
+// with NO_DEVICE_TIME. Definitions are delivered all, windows only when
+// `windows` says so, those still open being closed at the last known time.
+pprof_status ppi_salvage_deliver(ppi_salvage *salvage,
+                                 uint64_t (*kept)(void *user, uint32_t lane),
+                                 void *user, bool windows, pprof_sink *sink);
+// Counters only the spool knows (lost, unmatched, begun_before, ...) and notes.
+// Borrowed until close.
+const pprof_totals *ppi_salvage_totals(const ppi_salvage *salvage);
+// Records of `lane` below this went from the flight recorder's ring and are
+// counted in it.
+uint64_t ppi_salvage_dropped(const ppi_salvage *salvage, uint32_t lane);
+// Records of `lane` below this are of threads that had it before.
+uint64_t ppi_salvage_first(const ppi_salvage *salvage, uint32_t lane);
+uint64_t ppi_salvage_last_time_ns(const ppi_salvage *salvage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SALVAGE_H_

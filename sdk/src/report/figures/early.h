@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first calls of a stage, in the order of time, apart from the rest, so
+// that its beginning can be told from how it goes on. Which calls are cold is
+// said here, for all views; docs/tables.md has the words. One thread at a time.
+#ifndef PPI_REPORT_EARLY_H_
+#define PPI_REPORT_EARLY_H_
+
+#include "report/figures/histogram.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// So many are looked at to find the cold ones.
+#define PPI_EARLY_CALLS 128
+
+// What the ranges of some calls state that they did.
+typedef struct ppi_amounts {
+  double items, bytes, flops, params;
+} ppi_amounts;
+
+static inline void ppi_amounts_add(ppi_amounts *into, const ppi_amounts *from) {
+  into->items += from->items;
+  into->bytes += from->bytes;
+  into->flops += from->flops;
+  into->params += from->params;
+}
+
+typedef struct ppi_early_call {
+  uint64_t start_ns, length_ns;
+  ppi_amounts work;
+} ppi_early_call;
+
+// ppi_early_most is how many first calls `warmup` (negative: as found) needs:
+// the first steady one is among them.
+size_t ppi_early_most(long warmup);
+// ppi_early_compare orders calls by time.
+int ppi_early_compare(const void *left, const void *right);
+// ppi_early_num_cold answers how many of the first calls of a run, in order,
+// are cold: `warmup` or, where it is negative, those before the first one that
+// is usual and has another usual one among the next two.
+size_t ppi_early_num_cold(const ppi_early_call *calls, size_t num, long warmup);
+
+// All zero is the empty one. Which calls are `calls` does not depend on the
+// order in which they come.
+typedef struct ppi_early {
+  ppi_early_call *calls;  // a heap, the latest first; in order once split
+  size_t num, capacity;
+  size_t num_cold;  // of calls, once split
+  ppi_spread rest;
+  ppi_histogram rest_times;
+} ppi_early;
+
+// How a stage began and went on. The first call of each run is a cold one, too,
+// when there are any.
+typedef struct ppi_phases {
+  ppi_spread first;         // of each run
+  ppi_spread cold, steady;  // all calls are one or the other
+  ppi_histogram steady_times;
+  uint64_t cold_wall_ns;  // of the windows, before the first steady call
+} ppi_phases;
+
+// ppi_early_add keeps `call` if it is one of the `most` first.
+pprof_status ppi_early_add(ppi_early *early, const ppi_early_call *call,
+                           size_t most);
+// ppi_early_join adds the calls of another site.
+pprof_status ppi_early_join(ppi_early *early, const ppi_early *from,
+                            size_t most);
+// ppi_early_split tells the calls of one run apart and adds them to `into`;
+// NULL: nowhere.
+pprof_status ppi_early_split(ppi_early *early, long warmup, ppi_phases *into);
+// ppi_early_is_cold says it of any call, once the run's calls are split.
+bool ppi_early_is_cold(const ppi_early *early, const ppi_early_call *call);
+// ppi_early_steady_ns is when the first steady call began, after calls that
+// were cold; 0: there were none; UINT64_MAX: no steady ones.
+uint64_t ppi_early_steady_ns(const ppi_early *early);
+void ppi_early_clear(ppi_early *early);
+
+pprof_status ppi_phases_merge(ppi_phases *into, const ppi_phases *from);
+void ppi_phases_clear(ppi_phases *phases);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_EARLY_H_

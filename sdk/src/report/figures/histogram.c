@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spreads and histograms of durations. One thread at a time per object.
+#include "report/figures/histogram.h"
+
+#include "base/mem.h"
+
+enum { NUM_OCTAVES = 58, NUM_LINEAR = 128, NUM_STEPS = 64 };
+
+void ppi_spread_merge(ppi_spread *into, const ppi_spread *from) {
+  bool is_first = ppi_spread_calls(into) == 0;
+  if (ppi_spread_calls(from) && (is_first || from->min < into->min))
+    into->min = from->min;
+  if (from->max > into->max) into->max = from->max;
+  into->n += from->n;
+  into->sum += from->sum;
+  into->num_cut += from->num_cut;
+  into->cut_sum += from->cut_sum;
+  into->sum_squares += from->sum_squares;
+}
+
+static int octave_of(uint64_t value) {
+  return value < NUM_LINEAR ? 0 : 57 - __builtin_clzll(value);
+}
+
+static int step_of(uint64_t value, int octave) {
+  return octave == 0 ? (int)value : (int)((value >> octave) & (NUM_STEPS - 1));
+}
+
+static uint64_t middle_of(int octave, int step) {
+  if (octave == 0) return (uint64_t)step;
+  return ((uint64_t)(NUM_STEPS + step) << octave) +
+         ((uint64_t)1 << (octave - 1));
+}
+
+static int octave_size(int octave) {
+  return octave == 0 ? NUM_LINEAR : NUM_STEPS;
+}
+
+static pprof_status count(ppi_histogram *histogram, int octave, int step,
+                          uint64_t n) {
+  uint64_t **slot = &histogram->octaves[octave];
+  if (!*slot) *slot = ppi_alloc((size_t)octave_size(octave) * sizeof **slot);
+  if (!*slot) return PPROF_STATUS_NO_MEMORY;
+  (*slot)[step] += n;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status count_value(ppi_histogram *histogram, uint64_t value) {
+  int octave = octave_of(value);
+  return count(histogram, octave, step_of(value, octave), 1);
+}
+
+static pprof_status use_buckets(ppi_histogram *histogram) {
+  if (histogram->octaves) return PPROF_STATUS_OK;
+  histogram->octaves = ppi_alloc(NUM_OCTAVES * sizeof *histogram->octaves);
+  if (!histogram->octaves) return PPROF_STATUS_NO_MEMORY;
+  for (uint64_t i = 0; i < histogram->n; i++) {
+    pprof_status status = count_value(histogram, histogram->exact[i]);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  ppi_free(histogram->exact);
+  histogram->exact = NULL;
+  histogram->capacity = 0;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (histogram->n < PPI_HISTOGRAM_EXACT) {
+    uint64_t *grown =
+        ppi_grow(histogram->exact, &histogram->capacity,
+                 (size_t)histogram->n + 1, sizeof *histogram->exact);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    histogram->exact = grown;
+    histogram->exact[histogram->n++] = value;
+    return PPROF_STATUS_OK;
+  }
+  status = use_buckets(histogram);
+  if (status == PPROF_STATUS_OK) status = count_value(histogram, value);
+  if (status == PPROF_STATUS_OK) histogram->n++;
+  return status;
+}
+
+static pprof_status merge_buckets(ppi_histogram *into,
+                                  const ppi_histogram *from) {
+  for (int octave = 0; octave < NUM_OCTAVES; octave++) {
+    if (!from->octaves[octave]) continue;
+    for (int step = 0; step < octave_size(octave); step++) {
+      uint64_t n = from->octaves[octave][step];
+      pprof_status status = n ? count(into, octave, step, n) : PPROF_STATUS_OK;
+      if (status != PPROF_STATUS_OK) return status;
+    }
+  }
+  into->n += from->n;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_histogram_merge(ppi_histogram *into,
+                                 const ppi_histogram *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (from->octaves) {
+    status = use_buckets(into);
+    return status == PPROF_STATUS_OK ? merge_buckets(into, from) : status;
+  }
+  for (uint64_t i = 0; i < from->n && status == PPROF_STATUS_OK; i++)
+    status = ppi_histogram_add(into, from->exact[i]);
+  return status;
+}
+
+static uint64_t exact_at(const ppi_histogram *histogram, uint64_t rank) {
+  for (uint64_t i = 0; i < histogram->n; i++) {
+    uint64_t below = 0, equal = 0;
+    for (uint64_t k = 0; k < histogram->n; k++) {
+      below += histogram->exact[k] < histogram->exact[i];
+      equal += histogram->exact[k] == histogram->exact[i];
+    }
+    if (below < rank && rank <= below + equal) return histogram->exact[i];
+  }
+  return 0;
+}
+
+uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q) {
+  if (histogram->n == 0) return 0;
+  double exact_rank = q * (double)histogram->n;
+  uint64_t rank = exact_rank <= 0 ? 0 : (uint64_t)exact_rank;
+  if ((double)rank < exact_rank) rank++;
+  if (rank < 1) rank = 1;
+  if (rank > histogram->n) rank = histogram->n;
+  if (!histogram->octaves) return exact_at(histogram, rank);
+  for (int octave = 0; octave < NUM_OCTAVES; octave++) {
+    if (!histogram->octaves[octave]) continue;
+    for (int step = 0; step < octave_size(octave); step++) {
+      uint64_t n = histogram->octaves[octave][step];
+      if (rank <= n) return middle_of(octave, step);
+      rank -= n;
+    }
+  }
+  return 0;
+}
+
+void ppi_histogram_clear(ppi_histogram *histogram) {
+  for (int octave = 0; histogram->octaves && octave < NUM_OCTAVES; octave++)
+    ppi_free(histogram->octaves[octave]);
+  ppi_free(histogram->octaves);
+  ppi_free(histogram->exact);
+  *histogram = (ppi_histogram){0};
+}

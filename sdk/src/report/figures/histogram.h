@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Durations as integers: count, sums and extremes (a spread), and log-linear
+// buckets (a histogram). Adding and merging in any order gives equal results.
+#ifndef PPI_HISTOGRAM_H_
+#define PPI_HISTOGRAM_H_
+
+#include "base/base_impl.h"
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What was cut has a part of its time here and is no call: it counts in `n` and
+// `sum`, which are of all, and in none of the others.
+typedef struct ppi_spread {
+  uint64_t n, sum, num_cut, cut_sum;
+  uint64_t min, max;  // 0 while all are cut
+  unsigned __int128 sum_squares;
+} ppi_spread;
+
+static inline uint64_t ppi_spread_calls(const ppi_spread *spread) {
+  return spread->n - spread->num_cut;
+}
+
+static inline void ppi_spread_add(ppi_spread *spread, uint64_t value) {
+  if (spread->n == spread->num_cut || value < spread->min) spread->min = value;
+  if (value > spread->max) spread->max = value;
+  spread->n++;
+  spread->sum += value;
+  spread->sum_squares += (unsigned __int128)value * value;
+}
+
+static inline void ppi_spread_add_cut(ppi_spread *spread, uint64_t value) {
+  spread->n++;
+  spread->sum += value;
+  spread->num_cut++;
+  spread->cut_sum += value;
+}
+
+static inline void ppi_spread_add_either(ppi_spread *spread, uint64_t value,
+                                         bool is_cut) {
+  if (PPI_UNLIKELY(is_cut))
+    ppi_spread_add_cut(spread, value);
+  else
+    ppi_spread_add(spread, value);
+}
+
+// ppi_spread_whole is `spread` without what was cut.
+static inline ppi_spread ppi_spread_whole(const ppi_spread *spread) {
+  ppi_spread whole = *spread;
+  whole.n -= spread->num_cut;
+  whole.sum -= spread->cut_sum;
+  whole.num_cut = whole.cut_sum = 0;
+  return whole;
+}
+
+void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
+
+// Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,
+// and decided by it alone, buckets replace them: each value below 128 has its
+// own, each power of two above has 64, so a bucket's middle is within 1/128 of
+// its values. All zero is the empty histogram.
+#define PPI_HISTOGRAM_EXACT 256
+typedef struct ppi_histogram {
+  uint64_t n;
+  uint64_t *exact;
+  size_t capacity;
+  uint64_t **octaves;
+} ppi_histogram;
+
+pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
+
+// Octave 0 holds the values below 128 one by one; octave k >= 1 holds
+// [2^(k+6), 2^(k+7)) in 64 equal steps.
+static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
+                                             uint64_t value) {
+  int octave = value < 128 ? 0 : 57 - __builtin_clzll(value);
+  uint64_t *counts = histogram->octaves ? histogram->octaves[octave] : NULL;
+  if (!counts) return ppi_histogram_add_slow(histogram, value);
+  counts[octave ? (value >> octave) & 63 : value]++;
+  histogram->n++;
+  return PPROF_STATUS_OK;
+}
+pprof_status ppi_histogram_merge(ppi_histogram *into,
+                                 const ppi_histogram *from);
+// ppi_histogram_quantile answers the value of nearest rank (0 when empty).
+uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
+void ppi_histogram_clear(ppi_histogram *histogram);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_HISTOGRAM_H_

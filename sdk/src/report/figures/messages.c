@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows by size: exact ones, until there are too many.
+#include "report/figures/messages.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static uint64_t power_of(uint64_t bytes) {
+  return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
+}
+
+static ppi_message_row *find_or_add(ppi_messages *messages, uint64_t key) {
+  size_t low = 0, high = messages->num;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (messages->rows[middle].key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < messages->num && messages->rows[low].key == key)
+    return &messages->rows[low];
+  ppi_message_row *rows = ppi_grow(messages->rows, &messages->capacity,
+                                   messages->num + 1, sizeof *rows);
+  if (!rows) return NULL;
+  messages->rows = rows;
+  memmove(rows + low + 1, rows + low, (messages->num - low) * sizeof *rows);
+  messages->num++;
+  rows[low] = (ppi_message_row){.key = key};
+  return &rows[low];
+}
+
+static void add_row(ppi_message_row *into, const ppi_message_row *from) {
+  ppi_spread_merge(&into->bytes, &from->bytes);
+  ppi_spread_merge(&into->host, &from->host);
+  ppi_spread_merge(&into->host_bytes, &from->host_bytes);
+  ppi_spread_merge(&into->device, &from->device);
+  ppi_spread_merge(&into->device_bytes, &from->device_bytes);
+}
+
+// Rows of powers replace the exact ones. In place: the keys of sorted sizes are
+// sorted too, and no power comes before the sizes that it holds.
+static void go_by_power(ppi_messages *messages) {
+  size_t kept = 0;
+  messages->by_power = true;
+  for (size_t i = 0; i < messages->num; i++) {
+    ppi_message_row row = messages->rows[i];
+    row.key = power_of(row.key);
+    if (kept > 0 && messages->rows[kept - 1].key == row.key)
+      add_row(&messages->rows[kept - 1], &row);
+    else
+      messages->rows[kept++] = row;
+  }
+  messages->num = kept;
+}
+
+static pprof_status add_to(ppi_messages *messages, const ppi_message_row *from,
+                           uint64_t key) {
+  ppi_message_row *row = find_or_add(messages, key);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  add_row(row, from);
+  if (!messages->by_power && messages->num > PPI_MESSAGES_EXACT)
+    go_by_power(messages);
+  return PPROF_STATUS_OK;
+}
+
+static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
+  return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+pprof_status ppi_messages_add(ppi_messages *messages,
+                              const pprof_event *event) {
+  const double most = 0x1p62;
+  if (!event->work || !(event->work->bytes >= 1)) return PPROF_STATUS_OK;
+  double stated = event->work->bytes < most ? event->work->bytes : most;
+  uint64_t bytes = (uint64_t)(stated + 0.5);
+  ppi_message_row row = {.key = bytes};
+  ppi_spread_add(&row.bytes, bytes);
+  if (event->kind == PPROF_KIND_RANGE) {
+    bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+    ppi_spread_add_either(&row.host, length(event->start_ns, event->end_ns),
+                          is_cut);
+    ppi_spread_add_either(&row.host_bytes, bytes, is_cut);
+  } else if (event->kind != PPROF_KIND_DEVICE_RANGE) {
+    return PPROF_STATUS_OK;
+  } else if (event->device_start_ns || event->device_end_ns) {
+    ppi_spread_add(&row.device,
+                   length(event->device_start_ns, event->device_end_ns));
+    ppi_spread_add(&row.device_bytes, bytes);
+  }
+  return add_to(messages, &row, messages->by_power ? power_of(bytes) : row.key);
+}
+
+pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (from->by_power && !into->by_power) go_by_power(into);
+  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+    uint64_t key = from->rows[i].key;
+    bool convert = into->by_power && !from->by_power;
+    status = add_to(into, &from->rows[i], convert ? power_of(key) : key);
+  }
+  return status;
+}
+
+void ppi_messages_clear(ppi_messages *messages) {
+  ppi_free(messages->rows);
+  *messages = (ppi_messages){0};
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times of one name's ranges by the amount of data each moved. Integers only,
+// so adding and merging in any order gives equal results.
+#ifndef PPI_REPORT_MESSAGES_H_
+#define PPI_REPORT_MESSAGES_H_
+
+#include "pprof/event.h"
+#include "report/figures/histogram.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Up to so many different sizes have a row each. Above that number, and
+// decided by it alone, the powers of two have: a row for 2^k to 2^(k+1) - 1.
+#define PPI_MESSAGES_EXACT 64
+
+typedef struct ppi_message_row {
+  uint64_t key;                     // the size, or k + 1
+  ppi_spread bytes;                 // of all calls in the row
+  ppi_spread host, host_bytes;      // of host ranges
+  ppi_spread device, device_bytes;  // of device ranges with a time
+} ppi_message_row;
+
+// All zero is the empty one.
+typedef struct ppi_messages {
+  ppi_message_row *rows;  // by key
+  size_t num, capacity;
+  bool by_power;
+} ppi_messages;
+
+// ppi_messages_add takes a range of whatever category that states bytes; any
+// other event adds nothing.
+pprof_status ppi_messages_add(ppi_messages *messages, const pprof_event *event);
+pprof_status ppi_messages_merge(ppi_messages *into, const ppi_messages *from);
+void ppi_messages_clear(ppi_messages *messages);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_MESSAGES_H_

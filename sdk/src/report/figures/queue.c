@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Queue delays of the device ranges of one name on one device.
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/run.h"
+
+pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
+  uint64_t start_ns = event->device_start_ns, end_ns = event->device_end_ns;
+  uint64_t delay_ns =
+      start_ns > event->start_ns ? start_ns - event->start_ns : 0;
+  if (end_ns > start_ns) queue->device_ns += end_ns - start_ns;
+  queue->error_ns += event->device_error_ns;
+  queue->num_unresolved += delay_ns < event->device_error_ns;
+  ppi_spread_add(&queue->delay, delay_ns);
+  return ppi_histogram_add(&queue->delays, delay_ns);
+}
+
+pprof_status ppi_queue_merge(ppi_queue *into, const ppi_queue *from) {
+  into->calls += from->calls;
+  into->device_ns += from->device_ns;
+  into->error_ns += from->error_ns;
+  into->num_unresolved += from->num_unresolved;
+  ppi_spread_merge(&into->delay, &from->delay);
+  return ppi_histogram_merge(&into->delays, &from->delays);
+}
+
+void ppi_queue_clear(ppi_queue *queue) {
+  ppi_histogram_clear(&queue->delays);
+  *queue = (ppi_queue){0};
+}
+
+bool ppi_queue_knows_mean(const ppi_queue *queue) {
+  return queue->delay.n && queue->delay.sum >= queue->error_ns;
+}
+
+// Each delay less its error is a bound from below. Those of the unresolved are
+// zero and come first in order: the quantile of the bounds is above zero if
+// its rank is beyond them.
+bool ppi_queue_knows_quantile(const ppi_queue *queue, uint64_t percent) {
+  uint64_t n = queue->delay.n;
+  uint64_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
+  return n && rank > queue->num_unresolved;
+}
+
+ppi_queue *ppi_run_queue_of(ppi_run *run, const pprof_event *event) {
+  uint32_t device = ppi_run_device_id(run, event->stream);
+  size_t low = 0, high = run->num_queues;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const ppi_run_queue *queue = &run->queues[middle];
+    if (queue->site < event->site ||
+        (queue->site == event->site && queue->device < device))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  ppi_run_queue *found = run->queues + low;
+  if (low < run->num_queues && found->site == event->site &&
+      found->device == device)
+    return &found->sums;
+  ppi_run_queue *grown = ppi_grow(run->queues, &run->queues_capacity,
+                                  run->num_queues + 1, sizeof *grown);
+  if (!grown) return NULL;
+  run->queues = grown;
+  memmove(grown + low + 1, grown + low,
+          (run->num_queues - low) * sizeof *grown);
+  run->num_queues++;
+  grown[low] = (ppi_run_queue){.site = event->site, .device = device};
+  return &grown[low].sums;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pprof_report: a run while it is delivered, figures once it has finished. Runs
+// that follow add to them. Owner's thread; as a sink, the thread of whoever
+// delivers.
+#include "report/report.h"
+
+#include "base/mem.h"
+#include "report/run/run.h"
+
+struct pprof_report {
+  pprof_sink sink;
+  ppi_report_details details;
+  ppi_run *run;         // from begin to finish
+  ppi_figures figures;  // of the runs that have finished
+  bool finished;        // any run
+};
+
+static ppi_run *run_of(pprof_sink *sink) {
+  return ((pprof_report *)(void *)sink)->run;
+}
+
+static void drop_run(pprof_report *report) {
+  if (!report->run) return;
+  ppi_run_clear(report->run);
+  ppi_free(report->run);
+  report->run = NULL;
+}
+
+static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (report->run) return PPROF_STATUS_BUSY;
+  report->run = ppi_alloc(sizeof *report->run);
+  if (!report->run) return PPROF_STATUS_NO_MEMORY;
+  report->run->details = report->details;
+  report->run->interference.most_early = ppi_early_most(report->details.warmup);
+  pprof_status status = ppi_run_begin(report->run, info);
+  // A session finishes it all the same.
+  if (status != PPROF_STATUS_OK) drop_run(report);
+  return status;
+}
+
+// What a callback left half done is no run any more: a session calls finish
+// after a failure, too.
+static pprof_status settle(pprof_sink *sink, pprof_status status) {
+  if (status != PPROF_STATUS_OK) drop_run((pprof_report *)(void *)sink);
+  return status;
+}
+
+static pprof_status define(pprof_sink *sink,
+                           const pprof_definition *definition) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_define(run, definition));
+}
+
+static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_events(run, batch));
+}
+
+static pprof_status take_checkpoint(pprof_sink *sink,
+                                    const pprof_checkpoint *checkpoint) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_checkpoint(run, checkpoint));
+}
+
+static pprof_status window(pprof_sink *sink, uint32_t index, bool opens,
+                           uint64_t time_ns) {
+  ppi_run *run = run_of(sink);
+  if (!run) return PPROF_STATUS_BUSY;
+  return settle(sink, ppi_run_window(run, index, opens, time_ns));
+}
+
+static void drop_figures(pprof_report *report) {
+  ppi_figures_clear(&report->figures);
+  report->finished = false;
+}
+
+// Takes what `run` holds. Where adding it fails the figures are neither those
+// before nor those after.
+static pprof_status add_run(pprof_report *report, ppi_figures *run) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (report->finished) {
+    status = ppi_figures_add(&report->figures, run);
+    ppi_figures_clear(run);
+  } else {
+    report->figures = *run;
+  }
+  report->finished = true;
+  if (status != PPROF_STATUS_OK) drop_figures(report);
+  return status;
+}
+
+static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
+  pprof_report *report = (pprof_report *)(void *)sink;
+  if (!report->run) return PPROF_STATUS_BUSY;
+  ppi_figures figures = {.details = report->details};
+  pprof_status status = ppi_run_finish(report->run, totals, &figures);
+  drop_run(report);
+  if (status == PPROF_STATUS_OK) return add_run(report, &figures);
+  ppi_figures_clear(&figures);
+  return status;
+}
+
+// The report belongs to its owner, whoever delivers to it.
+static void keep(pprof_sink *sink) {
+  (void)sink;
+}
+
+pprof_status pprof_report_create(pprof_report **out) {
+  pprof_report *report = ppi_alloc(sizeof *report);
+  if (!report) return PPROF_STATUS_NO_MEMORY;
+  report->sink = (pprof_sink){.size = sizeof report->sink,
+                              .begin = begin,
+                              .define = define,
+                              .events = events,
+                              .checkpoint = take_checkpoint,
+                              .window = window,
+                              .finish = finish,
+                              .destroy = keep};
+  report->details.warmup = -1;
+  *out = report;
+  return PPROF_STATUS_OK;
+}
+
+pprof_sink *pprof_report_sink(pprof_report *report) {
+  return report ? &report->sink : NULL;
+}
+
+static bool is_ready(const pprof_report *report) {
+  return report->finished && !report->run;
+}
+
+static bool are_alike(const ppi_report_details *a,
+                      const ppi_report_details *b) {
+  return a->by_thread == b->by_thread &&
+         a->operator_parts == b->operator_parts &&
+         a->paddle_distribution == b->paddle_distribution &&
+         a->stages == b->stages && a->requests == b->requests &&
+         a->warmup == b->warmup;
+}
+
+// Built aside, so that a failure leaves `into` as it was.
+pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
+  if (!into || !from || into == from) return PPROF_STATUS_INVALID;
+  if (!is_ready(into) || !is_ready(from)) return PPROF_STATUS_BUSY;
+  if (!are_alike(&into->details, &from->details)) return PPROF_STATUS_INVALID;
+  ppi_figures sum = {.details = into->details};
+  pprof_status status = ppi_figures_add(&sum, &into->figures);
+  if (status == PPROF_STATUS_OK) status = ppi_figures_add(&sum, &from->figures);
+  if (status != PPROF_STATUS_OK) {
+    ppi_figures_clear(&sum);
+    return status;
+  }
+  ppi_figures_clear(&into->figures);
+  into->figures = sum;
+  return PPROF_STATUS_OK;
+}
+
+void pprof_report_destroy(pprof_report *report) {
+  if (!report) return;
+  drop_run(report);
+  ppi_figures_clear(&report->figures);
+  ppi_free(report);
+}
+
+const ppi_figures *ppi_report_figures(const pprof_report *report) {
+  return is_ready(report) ? &report->figures : NULL;
+}
+
+void ppi_report_set_details(pprof_report *report,
+                            const ppi_report_details *details) {
+  report->details = *details;
+}
+
+bool ppi_report_identity_ok(const pprof_report *report) {
+  for (size_t i = 0; i < report->figures.num_devices; i++)
+    if (report->figures.devices[i].failed) return false;
+  return true;
+}
+
+uint64_t ppi_report_total(const pprof_report *report, ppi_total_key key) {
+  return report->figures.totals[key];
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoints of a run: what their horizon allows to settle and to forget.
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/run.h"
+
+typedef struct run_horizon {
+  uint64_t time_ns;
+  uint64_t device_ns;    // no device range submitted before it comes later
+  uint64_t sweep_ns;     // nor does a range that ends before it
+  uint64_t identity_ns;  // nor is a step before it undecided
+  ppi_run_open *open;
+  size_t num_open;
+} run_horizon;
+
+static pprof_status tell_open(ppi_run *run, const pprof_event *event,
+                              const ppi_run_site *site) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (site->traits & PPI_TRAIT_STEP) status = ppi_run_open_step(run, event);
+  if (status == PPROF_STATUS_OK &&
+      site->traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
+    status = ppi_perf_open(&run->perf, event, site->category);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!run->details.paddle_distribution)
+    return ppi_distribution_open(&run->distribution, event, site->category);
+  if (site->traits & PPI_TRAIT_PADDLE_COMMUNICATION)
+    return ppi_paddle_host(&run->distribution, event, true);
+  return PPROF_STATUS_OK;
+}
+
+// A range whose end is behind the checkpoint was cut there, and is still to
+// come.
+static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
+                                    run_horizon *out) {
+  ppi_run_site *site = ppi_run_site_at(run, event->site);
+  ppi_run_lane *lane = ppi_run_lane_at(run, event->lane);
+  if (!site || !lane) return PPROF_STATUS_NO_MEMORY;
+  uint64_t end_ns = PPI_MAX(event->start_ns, event->end_ns);
+  out->sweep_ns = PPI_MIN(out->sweep_ns, end_ns);
+  ppi_run_open *open = &out->open[out->num_open++];
+  *open = (ppi_run_open){{.start_ns = event->start_ns,
+                          .end_ns = UINT64_MAX,
+                          .site = event->site,
+                          .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                          .flags = PPI_HELD_OPEN},
+                         lane};
+  if (event->flags & PPROF_FLAG_ASYNC) open->held.flags |= PPI_HELD_LOOSE;
+  if (event->flags & PPROF_FLAG_COMMUNICATION &&
+      !(site->traits & PPI_TRAIT_COMMUNICATION))
+    open->held.flags |= PPI_HELD_COMMUNICATION;
+  if (site->traits & PPI_TRAIT_STEP)
+    out->identity_ns = PPI_MIN(out->identity_ns, event->end_ns);
+  return tell_open(run, event, site);
+}
+
+// A device range that has come already holds the horizon up, no more.
+static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
+                              const bool *stale, run_horizon *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
+       i++) {
+    const pprof_event *event = &checkpoint->open[i];
+    if (event->kind == PPROF_KIND_DEVICE_RANGE)
+      out->device_ns = PPI_MIN(out->device_ns, event->start_ns);
+    else if (event->kind == PPROF_KIND_RANGE && !stale[i])
+      status = take_open_range(run, event, out);
+  }
+  out->identity_ns = PPI_MIN(out->identity_ns, out->device_ns);
+  out->sweep_ns = PPI_MIN(out->sweep_ns, out->device_ns);
+  return status;
+}
+
+static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < steps->num_steps; i++)
+    if (steps->steps[i].end_ns > horizon_ns)
+      steps->steps[kept++] = steps->steps[i];
+  steps->num_steps = kept;
+}
+
+pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
+  ppi_run_category *steps =
+      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+  if (!steps) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_union_compact(&steps->host);
+  for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_device *device = run->devices.items[i];
+    if (device)
+      status = ppi_identity_settle(&device->identity, &run->windows,
+                                   &steps->host, horizon_ns);
+  }
+  ppi_union_settle(&steps->host, horizon_ns);
+  forget_steps(&run->steps, horizon_ns);
+  return status;
+}
+
+// Identities follow one checkpoint behind: an edge of a window may be told a
+// little after the checkpoint that passed it.
+static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->windows.num) status = ppi_run_settle_devices(run, run->identity_ns);
+  run->identity_ns = horizon->identity_ns;
+  return status;
+}
+
+static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
+                           const run_horizon *at) {
+  for (size_t i = 0; i < run->categories.num; i++) {
+    ppi_run_category *category = run->categories.items[i];
+    if (category) ppi_union_settle(&category->device, at->device_ns);
+  }
+  pprof_status status =
+      ppi_run_sweep(run, at->sweep_ns, at->open, at->num_open);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_perf_settle(&run->perf, at->time_ns);
+  ppi_distribution_settle(&run->distribution, at->sweep_ns);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_interference_settle(&run->interference, at->device_ns);
+  if (status == PPROF_STATUS_OK) status = ppi_run_settle_pairs(run, checkpoint);
+  return status == PPROF_STATUS_OK ? settle_behind(run, at) : status;
+}
+
+static bool has_good_ids(const pprof_checkpoint *checkpoint) {
+  for (size_t i = 0; i < checkpoint->num_open; i++)
+    if (checkpoint->open[i].site >= PPI_RUN_MAX_ID ||
+        checkpoint->open[i].lane >= PPI_RUN_MAX_ID)
+      return false;
+  return true;
+}
+
+pprof_status ppi_run_checkpoint(ppi_run *run,
+                                const pprof_checkpoint *checkpoint) {
+  // One that does not advance may be incomplete, and promises nothing new.
+  if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
+  if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
+  uint64_t time_ns = checkpoint->time_ns;
+  run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL, 0};
+  run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
+  at.open = ppi_alloc((checkpoint->num_open + 1) * sizeof *at.open);
+  bool *stale = ppi_alloc((checkpoint->num_open + 1) * sizeof *stale);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (at.open && stale) status = ppi_run_doubt_open(run, checkpoint, stale);
+  run->checkpoint_ns = checkpoint->time_ns;
+  if (status == PPROF_STATUS_OK)
+    status = take_open(run, checkpoint, stale, &at);
+  if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
+  ppi_free(at.open);
+  ppi_free(stale);
+  return status;
+}

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events of a run: what each one adds, and what is held of it.
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/run.h"
+
+static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
+  return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static bool is_timed(const pprof_event *event) {
+  if (event->flags & PPROF_FLAG_NO_DEVICE_TIME) return false;
+  return event->device_start_ns || event->device_end_ns;
+}
+
+static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
+  if (event->flags & PPROF_FLAG_PAIRED) return PPI_DEVICE_PAIRED;
+  if (category == PPROF_CATEGORY_KERNEL) return PPI_DEVICE_KERNEL;
+  if (category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET)
+    return PPI_DEVICE_COPY;
+  return PPI_DEVICE_OTHER;
+}
+
+static ppi_run_site *site_of(ppi_run *run, uint32_t id) {
+  ppi_run_site *site = id < run->sites.num ? run->sites.items[id] : NULL;
+  return PPI_LIKELY(site && site->place) ? site : ppi_run_site_at(run, id);
+}
+
+static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
+  ppi_run_lane *lane = id < run->lanes.num ? run->lanes.items[id] : NULL;
+  return PPI_LIKELY(lane && lane->thread) ? lane : ppi_run_lane_at(run, id);
+}
+
+// ---- host ranges ----
+
+static pprof_status tell_step(ppi_run *run, const pprof_event *event,
+                              uint64_t end_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->devices.num; i++) {
+    ppi_run_device *device = run->devices.items[i];
+    if (device && status == PPROF_STATUS_OK)
+      status = ppi_identity_step_at(&device->identity, event->lane,
+                                    event->start_ns, end_ns);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_identity_step_at(&run->steps, event->lane, event->start_ns,
+                              end_ns);
+}
+
+pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
+  ppi_run_category *steps =
+      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+  if (!steps) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status =
+      ppi_union_add(&steps->host, event->start_ns, event->end_ns);
+  return status == PPROF_STATUS_OK ? tell_step(run, event, UINT64_MAX) : status;
+}
+
+static pprof_status take_step(ppi_run *run, const pprof_event *event,
+                              const ppi_run_site *site, uint64_t end_ns) {
+  ppi_held_list *list = &run->held_steps;
+  ppi_held *grown =
+      ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  list->items = grown;
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  grown[list->num++] = (ppi_held){.start_ns = event->start_ns,
+                                  .end_ns = end_ns,
+                                  .site = event->site,
+                                  .flags = is_cut ? PPI_HELD_CUT : 0};
+  run->num_steps++;
+  ppi_spread_add_either(&run->phase_times[PPI_PHASE_PROFILE_STEP],
+                        end_ns - event->start_ns, is_cut);
+  pprof_status status =
+      ppi_union_add(&site->place->host, event->start_ns, end_ns);
+  return status == PPROF_STATUS_OK ? tell_step(run, event, end_ns) : status;
+}
+
+// What was cut is no call: its time is in the sum alone.
+static inline pprof_status count_length(ppi_run_row *row,
+                                        const pprof_event *event) {
+  uint64_t length_ns = length(event->start_ns, event->end_ns);
+  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_CLIPPED)) {
+    ppi_spread_add_cut(&row->host, length_ns);
+    return PPROF_STATUS_OK;
+  }
+  ppi_spread_add(&row->host, length_ns);
+  return ppi_histogram_add(&row->host_times, length_ns);
+}
+
+static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
+                                    uint64_t self_ns) {
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_row *row =
+      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  row->self_ns += self_ns;
+  return count_length(row, event);
+}
+
+// What few ranges need.
+static pprof_status take_more(ppi_run *run, const pprof_event *event,
+                              ppi_run_site *site, uint64_t end_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  uint32_t traits = site->traits, category = site->category;
+  if (traits & PPI_TRAIT_STEP) status = take_step(run, event, site, end_ns);
+  if (status == PPROF_STATUS_OK &&
+      traits & (PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER))
+    status = ppi_perf_take(&run->perf, event, category);
+  bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
+  if (is_flagged && !(traits & PPI_TRAIT_COMMUNICATION)) {
+    ppi_run_category *communication = ppi_run_communication(run);
+    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    communication->host_calls++;
+    communication->host_cut += (event->flags & PPROF_FLAG_CLIPPED) != 0;
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  if (run->details.paddle_distribution)
+    return traits & PPI_TRAIT_PADDLE_COMMUNICATION
+               ? ppi_paddle_host(&run->distribution, event, false)
+               : PPROF_STATUS_OK;
+  if (is_flagged || traits & PPI_TRAIT_COMMUNICATION)
+    return ppi_distribution_take(&run->distribution, event, category);
+  return PPROF_STATUS_OK;
+}
+
+static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
+  const uint32_t few = PPROF_FLAG_COMMUNICATION | PPROF_FLAG_CLIPPED;
+  if (PPI_LIKELY(!(event->flags & few))) return 0;
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  bool counts_elsewhere = event->flags & PPROF_FLAG_COMMUNICATION &&
+                          !(site->traits & PPI_TRAIT_COMMUNICATION);
+  return (uint16_t)((is_cut ? PPI_HELD_CUT : 0) |
+                    (counts_elsewhere ? PPI_HELD_COMMUNICATION : 0));
+}
+
+static pprof_status take_loose(ppi_run *run, const pprof_event *event,
+                               ppi_run_site *site, uint64_t end_ns) {
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  ppi_held held = {.start_ns = event->start_ns,
+                   .end_ns = end_ns,
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = PPI_HELD_LOOSE | held_flags(event, site)};
+  site->num_async++;
+  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
+}
+
+static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
+                                const pprof_event *event, ppi_run_site *site,
+                                uint64_t *out_self_ns) {
+  uint64_t start_ns = event->start_ns, inner_ns;
+  uint64_t end_ns = PPI_MAX(start_ns, event->end_ns);
+  pprof_status status =
+      ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
+  *out_self_ns = end_ns - start_ns - inner_ns;
+  site->row.self_ns += *out_self_ns;
+  if (status != PPROF_STATUS_OK) return status;
+  uint16_t flags = held_flags(event, site);
+  if (PPI_LIKELY(!flags))
+    return ppi_hold_add(&lane->nested, &run->pool, start_ns, end_ns,
+                        event->site, event->depth);
+  ppi_held held = {.start_ns = start_ns,
+                   .end_ns = end_ns,
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = flags};
+  return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
+}
+
+static pprof_status take_early(const ppi_run *run, ppi_early *early,
+                               const pprof_event *event, uint64_t start_ns,
+                               uint64_t end_ns) {
+  ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
+  if (event->work)
+    call.work = (ppi_amounts){event->work->items, event->work->bytes,
+                              event->work->flops, event->work->params};
+  return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
+}
+
+// What is told at once of a range whose length count_range has counted; the
+// rest when a horizon has passed it.
+static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
+                                      ppi_run_lane *lane) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  uint64_t length_ns = length(event->start_ns, event->end_ns), self_ns = 0;
+  uint64_t end_ns = event->start_ns + length_ns;
+  bool is_nested =
+      event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
+  pprof_status status = PPI_LIKELY(is_nested)
+                            ? take_nested(run, lane, event, site, &self_ns)
+                            : take_loose(run, event, site, end_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  if (PPI_UNLIKELY(event->cpu != NULL))
+    ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
+  if (run->details.stages && !(event->flags & PPROF_FLAG_CLIPPED))
+    status = take_early(run, &site->host_early, event, event->start_ns,
+                        event->start_ns + length_ns);
+  const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
+                        PPI_TRAIT_COMMUNICATION |
+                        PPI_TRAIT_PADDLE_COMMUNICATION;
+  bool is_plain =
+      !(site->traits & more || event->flags & PPROF_FLAG_COMMUNICATION ||
+        run->details.by_thread);
+  if (PPI_LIKELY(is_plain) || status != PPROF_STATUS_OK) return status;
+  if (run->details.by_thread) status = take_thread_row(run, event, self_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_more(run, event, site, end_ns);
+}
+
+// ---- device ranges ----
+
+static pprof_status take_submit(ppi_run *run, const pprof_event *event,
+                                ppi_device_class class, uint64_t length_ns) {
+  ppi_point point = {.time_ns = event->start_ns,
+                     .value = length_ns,
+                     .device_start_ns = event->device_start_ns,
+                     .site = event->site,
+                     .kind = PPI_POINT_SUBMIT,
+                     .device_class = (uint8_t) class};
+  run->device_sums.ns[class] += length_ns;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  return ppi_scopes_add(&lane->thread->scopes, &point);
+}
+
+static pprof_status take_device_union(ppi_run *run, const pprof_event *event,
+                                      const ppi_run_site *site,
+                                      uint64_t end_ns) {
+  pprof_status status =
+      ppi_union_add(&site->place->device, event->device_start_ns, end_ns);
+  site->place->device_calls++;
+  bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
+  if (is_flagged && !(site->traits & PPI_TRAIT_COMMUNICATION)) {
+    ppi_run_category *communication = ppi_run_communication(run);
+    if (!communication) return PPROF_STATUS_NO_MEMORY;
+    communication->device_calls++;
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_union_add(&communication->device, event->device_start_ns, end_ns);
+  }
+  if (run->details.paddle_distribution || status != PPROF_STATUS_OK)
+    return status;
+  return ppi_distribution_take(&run->distribution, event, site->category);
+}
+
+static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
+                                     ppi_run_site *site,
+                                     ppi_run_device *device) {
+  uint64_t start_ns = event->device_start_ns;
+  uint64_t end_ns = start_ns + length(start_ns, event->device_end_ns);
+  device->ranges++;
+  pprof_status status = take_device_union(run, event, site, end_ns);
+  ppi_device_class class = class_of(event, site->category);
+  bool is_kernel = class == PPI_DEVICE_KERNEL;
+  device->has_kernels |= is_kernel;
+  run->has_kernels |= is_kernel;
+  ppi_device_side side = {.start_ns = start_ns,
+                          .end_ns = end_ns,
+                          .submit_ns = event->start_ns,
+                          .error_ns = event->device_error_ns,
+                          .is_kernel = is_kernel};
+  if (status == PPROF_STATUS_OK)
+    status = ppi_identity_add(&device->identity, &side);
+  bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
+  if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
+    status = take_early(run, &site->device_early, event, start_ns, end_ns);
+  if (status == PPROF_STATUS_OK && is_stage)
+    status = ppi_interference_take(&run->interference, event,
+                                   ppi_run_device_id(run, event->stream));
+  uint64_t length_ns = end_ns - start_ns;
+  if (status == PPROF_STATUS_OK && class == PPI_DEVICE_PAIRED)
+    status = ppi_run_pair_time(run, event, &length_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_submit(run, event, class, length_ns);
+}
+
+// Kernel, Memcpy and Memset records are no ranges of the program's; of a
+// graph's launch nobody knows when it was submitted.
+static pprof_status take_queue(ppi_run *run, const pprof_event *event,
+                               const ppi_run_site *site) {
+  ppi_device_class class = class_of(event, site->category);
+  if (class == PPI_DEVICE_KERNEL || class == PPI_DEVICE_COPY)
+    return PPROF_STATUS_OK;
+  if (event->flags & PPROF_FLAG_IN_GRAPH && is_timed(event))
+    return PPROF_STATUS_OK;
+  ppi_queue *queue = ppi_run_queue_of(run, event);
+  if (!queue) return PPROF_STATUS_NO_MEMORY;
+  queue->calls++;
+  return is_timed(event) ? ppi_queue_add(queue, event) : PPROF_STATUS_OK;
+}
+
+static void take_device_row(ppi_run_row *row, const pprof_event *event,
+                            uint64_t length_ns) {
+  bool is_pair = event->flags & PPROF_FLAG_PAIRED;
+  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  if (!is_pair)
+    ppi_spread_add_either(&row->submit, length(event->start_ns, event->end_ns),
+                          is_cut);
+  if (is_pair && !is_timed(event)) return;
+  ppi_spread_add_either(&row->own, length_ns, is_cut);
+  row->has_pairs |= is_pair;
+}
+
+static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
+                                     ppi_run_site *site, uint64_t length_ns) {
+  take_device_row(&site->row, event, length_ns);
+  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_row *row =
+      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  take_device_row(row, event, length_ns);
+  return PPROF_STATUS_OK;
+}
+
+// Its submission lies among the phases of its thread. A paired one's host range
+// is there already.
+static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
+                               const ppi_run_site *site) {
+  bool is_phase = site->traits & PPI_TRAIT_PHASE;
+  if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  uint32_t flags = PPI_HELD_DEVICE;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_HELD_LOOSE;
+  ppi_held held = {.start_ns = event->start_ns,
+                   .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                   .site = event->site,
+                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = (uint16_t)flags};
+  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
+}
+
+// It frames other ranges of the device, and is no work of its own.
+static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site || !ppi_run_device_of(run, event->stream))
+    return PPROF_STATUS_NO_MEMORY;
+  if (!is_timed(event)) return PPROF_STATUS_OK;
+  uint64_t length_ns = length(event->device_start_ns, event->device_end_ns);
+  ppi_spread_add(&site->device, length_ns);
+  pprof_status status = ppi_histogram_add(&site->device_times, length_ns);
+  if (status != PPROF_STATUS_OK) return status;
+  return take_device_union(run, event, site,
+                           event->device_start_ns + length_ns);
+}
+
+static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
+  if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
+  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_device *device = ppi_run_device_of(run, event->stream);
+  if (!site || !device) return PPROF_STATUS_NO_MEMORY;
+  uint64_t length_ns = 0;
+  pprof_status status = take_queue(run, event, site);
+  if (status == PPROF_STATUS_OK) status = hold_phase(run, event, site);
+  if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
+  if (is_timed(event)) {
+    length_ns = length(event->device_start_ns, event->device_end_ns);
+    ppi_spread_add(&site->device, length_ns);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_histogram_add(&site->device_times, length_ns);
+    if (status == PPROF_STATUS_OK)
+      status = take_device_side(run, event, site, device);
+  } else {
+    device->untimed++;
+    device->incomplete = true;
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  return take_device_rows(run, event, site, length_ns);
+}
+
+// ---- amounts ----
+
+static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
+  size_t low = 0, high = run->num_work;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const ppi_run_work *work = &run->work[middle];
+    if (work->site < site || (work->site == site && work->lane < lane))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  ppi_run_work *found = run->work + low;
+  if (low < run->num_work && found->site == site && found->lane == lane)
+    return found;
+  ppi_run_work *grown = ppi_grow(run->work, &run->work_capacity,
+                                 run->num_work + 1, sizeof *grown);
+  if (!grown) return NULL;
+  run->work = grown;
+  memmove(grown + low + 1, grown + low, (run->num_work - low) * sizeof *grown);
+  run->num_work++;
+  grown[low] = (ppi_run_work){.site = site, .lane = lane};
+  return &grown[low];
+}
+
+static pprof_status take_memory(ppi_run *run, const pprof_event *event,
+                                const ppi_run_site *site) {
+  ppi_memory_change change = {0};
+  pprof_status status =
+      ppi_memory_level(&run->memory, site->name, event, &change);
+  if (status != PPROF_STATUS_OK || change.bytes == 0) return status;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  ppi_point point = {.time_ns = event->start_ns,
+                     .value = (uint64_t)change.bytes,
+                     .site = event->site,
+                     .kind = PPI_POINT_MEMORY,
+                     .is_reserved = change.is_reserved};
+  return ppi_scopes_add(&lane->thread->scopes, &point);
+}
+
+static pprof_status take_work(ppi_run *run, const pprof_event *event,
+                              uint32_t lane) {
+  bool is_counter = event->kind == PPROF_KIND_COUNTER;
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (is_counter && site->category == PPROF_CATEGORY_MEMORY) {
+    pprof_status status = take_memory(run, event, site);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  if (site->category == PPROF_CATEGORY_COMMUNICATION &&
+      ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_run_work *work = work_at(run, event->site, lane);
+  if (!work) return PPROF_STATUS_NO_MEMORY;
+  if (event->work) {
+    work->items += event->work->items;
+    work->bytes += event->work->bytes;
+    work->flops += event->work->flops;
+    work->params += event->work->params;
+  }
+  if (is_counter) {
+    work->num_values++;
+    work->value += event->value;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
+      site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED)
+    return PPROF_STATUS_OK;
+  uint32_t device = is_device ? ppi_run_device_id(run, event->stream) : 0;
+  return ppi_requests_take(&run->requests, event, device);
+}
+
+static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
+                                      ppi_run_lane *lane) {
+  run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
+  pprof_status status = PPROF_STATUS_OK;
+  if (PPI_LIKELY(event->kind == PPROF_KIND_RANGE))
+    status = take_range(run, event, lane);
+  else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+    status = take_device_range(run, event);
+  if (run->details.requests && status == PPROF_STATUS_OK)
+    status = take_request_part(run, event);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
+  return take_work(run, event, lane->id);
+}
+
+// Whatever else is done with a range, its length is counted.
+static inline pprof_status count_range(ppi_run *run, const pprof_event *event) {
+  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
+  ppi_run_site *site = site_of(run, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  return count_length(&site->row, event);
+}
+
+// So many at a time are counted before the rest is done with them: a histogram
+// is far in memory, how a range lies in others hard to foresee, and a wrong
+// guess would wait for the one before going on with the other.
+enum { CHUNK = 64 };
+
+static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
+                               size_t from, ppi_run_lane *lane) {
+  size_t end = PPI_MIN(batch->num_events, from + CHUNK);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
+    status = count_range(run, pprof_batch_at(batch, i));
+  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
+    status = take_event(run, pprof_batch_at(batch, i), lane);
+  return status;
+}
+
+pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
+  if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  ppi_run_lane *lane = lane_of(run, batch->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && !status; i += CHUNK)
+    status = take_chunk(run, batch, i, lane);
+  return status;
+}

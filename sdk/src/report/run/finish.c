@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of a run: what was held is decided, and ids become names.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/run.h"
+
+static pprof_status close_windows(ppi_run *run) {
+  if (run->windows.num == 0) {
+    pprof_status status = ppi_run_window(run, 0, true, 0);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  for (size_t i = 0; i < run->windows.num; i++) {
+    ppi_span *window = &run->windows.items[i];
+    if (window->end_ns == UINT64_MAX)
+      window->end_ns = PPI_MAX(window->start_ns, run->last_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status settle_all(ppi_run *run) {
+  pprof_status status = close_windows(run);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_run_sweep(run, UINT64_MAX, NULL, 0);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_interference_settle(&run->interference, UINT64_MAX);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_run_settle_devices(run, UINT64_MAX);
+}
+
+static const ppi_spread *for_model(const ppi_run *run,
+                                   const ppi_device_spreads *spreads) {
+  return run->has_kernels ? &spreads->kernels : &spreads->all;
+}
+
+// A paired range has its time under its own name only.
+const ppi_spread *ppi_run_for_names(const ppi_run *run,
+                                    const ppi_device_spreads *spreads) {
+  return run->has_kernels ? &spreads->general : &spreads->unpaired;
+}
+
+uint32_t ppi_portable_category(uint32_t category) {
+  return category < PPROF_CATEGORY_FIRST_REGISTERED ? category
+                                                    : PPI_CATEGORY_REGISTERED;
+}
+
+static void fill_bases(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->windows.num; i++)
+    out->wall_ns +=
+        run->windows.items[i].end_ns - run->windows.items[i].start_ns;
+  ppi_device_spreads sums = {0};
+  if (run->num_steps) {
+    ppi_run_category *steps =
+        ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+    out->base_ns = ppi_union_measure(&steps->host);
+    out->runs_with_steps = 1;
+    sums = run->phase_devices[PPI_PHASE_PROFILE_STEP];
+  } else {
+    out->base_ns = out->wall_ns;
+    out->runs_without_steps = 1;
+    ppi_device_spreads_add(&sums, &run->device_sums, false);
+  }
+  out->runs_with_kernels = run->has_kernels;
+  out->model_device_ns = for_model(run, &sums)->sum;
+  out->general_device_ns = run->has_kernels ? sums.general.sum : sums.all.sum;
+  for (int i = 0; i < PPI_NUM_PHASES; i++) {
+    ppi_device_spreads *devices = &run->phase_devices[i];
+    ppi_device_spreads_complete(devices, &run->phase_times[i]);
+    out->phases[i].host = run->phase_times[i];
+    out->phases[i].device = *for_model(run, devices);
+  }
+}
+
+// Of the categories that sites have now.
+static pprof_status count_calls(ppi_run *run) {
+  for (uint32_t id = 0; id < run->sites.num; id++) {
+    ppi_run_site *site = run->sites.items[id];
+    if (!site || !site->row.host.n) continue;
+    if (!ppi_run_site_at(run, id)) return PPROF_STATUS_NO_MEMORY;
+    site->place->host_calls += site->row.host.n;
+    site->place->host_cut += site->row.host.num_cut;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static uint64_t host_time(uint32_t id, ppi_run_category *category) {
+  return id == PPROF_CATEGORY_PROFILE_STEP ? ppi_union_measure(&category->host)
+                                           : category->host_ns;
+}
+
+static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
+  if (count_calls(run) != PPROF_STATUS_OK) return PPROF_STATUS_NO_MEMORY;
+  for (uint32_t id = 0; id < run->categories.num; id++) {
+    ppi_run_category *from = run->categories.items[id];
+    if (!from || (!from->host_calls && !from->device_calls)) continue;
+    ppi_report_category *category =
+        ppi_figures_category(out, ppi_portable_category(id), from->name);
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    category->host_calls += from->host_calls;
+    category->host_cut += from->host_cut;
+    category->host_ns += host_time(id, from);
+    category->device_calls += from->device_calls;
+    category->device_ns += ppi_union_measure(&from->device);
+  }
+  return PPROF_STATUS_OK;
+}
+
+typedef struct named_site {
+  char *category_name;
+  ppi_run_site *site;
+} named_site;
+
+static int compare_sites(const void *left, const void *right) {
+  const named_site *a = left, *b = right;
+  int order = strcmp(a->category_name, b->category_name);
+  return order ? order : strcmp(a->site->name, b->site->name);
+}
+
+// A paired range's time is its own host range's; see ppi_device_spreads_add.
+static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
+  const uint64_t *ns = site->innermost.ns;
+  uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
+  if (run->has_kernels) return sum_ns;
+  sum_ns += ns[PPI_DEVICE_OTHER];
+  bool counts = site->row.has_pairs && ns[PPI_DEVICE_PAIRED] <= INT64_MAX;
+  return counts ? sum_ns + ns[PPI_DEVICE_PAIRED] : sum_ns;
+}
+
+// The work of cold calls. It may be stated for the host side of those on a
+// device.
+static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
+                                   const named_site *of) {
+  const ppi_early *host = &of->site->host_early;
+  const ppi_early *device = &of->site->device_early;
+  ppi_amounts sum = {0};
+  size_t num = device->num ? device->num_cold : host->num_cold;
+  for (size_t i = 0; i < PPI_MIN(num, host->num); i++)
+    ppi_amounts_add(&sum, &host->calls[i].work);
+  for (size_t i = 0; i < PPI_MIN(num, device->num); i++)
+    ppi_amounts_add(&sum, &device->calls[i].work);
+  if (sum.items == 0 && sum.bytes == 0 && sum.flops == 0 && sum.params == 0)
+    return PPROF_STATUS_OK;
+  ppi_report_work key = {.run = run->input.uuid,
+                         .name = of->site->name,
+                         .category_name = of->category_name};
+  ppi_report_work *work = ppi_figures_work(out, &key);
+  if (!work) return PPROF_STATUS_NO_MEMORY;
+  ppi_amounts_add(&work->cold, &sum);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status split_calls(const ppi_run *run, ppi_early *early,
+                                ppi_phases *into) {
+  pprof_status status = ppi_early_split(early, run->details.warmup, into);
+  if (into)
+    into->cold_wall_ns +=
+        ppi_windows_overlap(&run->windows, 0, ppi_early_steady_ns(early));
+  return status;
+}
+
+// Sites of one name are one stage: which of its calls are cold is found once.
+static pprof_status fill_phases(ppi_run *run, ppi_figures *out,
+                                const named_site *sites, size_t num) {
+  ppi_run_site *all = sites[0].site;
+  size_t most = ppi_early_most(run->details.warmup);
+  pprof_status status = PPROF_STATUS_OK;
+  all->cold = &all->device_early;
+  for (size_t i = 1; i < num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_site *site = sites[i].site;
+    site->cold = all->cold;
+    status = ppi_early_join(&all->host_early, &site->host_early, most);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_early_join(&all->device_early, &site->device_early, most);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  if (!run->details.stages) return split_calls(run, &all->device_early, NULL);
+  ppi_report_name *name =
+      ppi_figures_name(out, ppi_portable_category(all->category),
+                       sites[0].category_name, all->name);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  status = split_calls(run, &all->host_early, &name->host_phases);
+  if (status == PPROF_STATUS_OK)
+    status = split_calls(run, &all->device_early, &name->device_phases);
+  if (status != PPROF_STATUS_OK) return status;
+  return fill_cold_work(run, out, &sites[0]);
+}
+
+static pprof_status fill_name(ppi_run *run, ppi_figures *out,
+                              const named_site *from) {
+  ppi_run_site *site = from->site;
+  ppi_report_name *name =
+      ppi_figures_name(out, ppi_portable_category(site->category),
+                       from->category_name, site->name);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  ppi_run_row *row = &site->row;
+  ppi_device_spreads_complete(&row->inside, &row->host);
+  ppi_spread_merge(&name->host, &row->host);
+  ppi_spread_merge(&name->submit, &row->submit);
+  ppi_spread_merge(&name->device, &site->device);
+  ppi_spread_merge(&name->inside, &row->own);
+  if (!row->has_pairs)
+    ppi_spread_merge(&name->inside, ppi_run_for_names(run, &row->inside));
+  name->self_ns += row->self_ns;
+  name->num_async += site->num_async;
+  name->own_device_ns += innermost_time(run, site);
+  pprof_status status =
+      ppi_histogram_merge(&name->host_times, &row->host_times);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_messages_merge(&name->messages, &site->messages);
+  ppi_cpu_sums_merge(&name->cpu, &site->cpu);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_histogram_merge(&name->device_times, &site->device_times);
+}
+
+// Sorted first, so that each name is appended to the sorted table.
+static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
+  named_site *sites = ppi_alloc((run->sites.num + 1) * sizeof *sites);
+  if (!sites) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  size_t num = 0;
+  for (size_t i = 0; i < run->sites.num; i++) {
+    ppi_run_site *site = run->sites.items[i];
+    if (!site || (!site->row.host.n && !site->row.submit.n && !site->device.n))
+      continue;
+    ppi_run_category *category = ppi_run_category_at(run, site->category);
+    if (!category) status = PPROF_STATUS_NO_MEMORY;
+    if (status != PPROF_STATUS_OK) break;
+    sites[num++] = (named_site){category->name, site};
+  }
+  if (num > 1) qsort(sites, num, sizeof *sites, compare_sites);
+  for (size_t i = 0, from = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    status = fill_name(run, out, &sites[i]);
+    bool is_last = i + 1 == num || compare_sites(&sites[i], &sites[i + 1]) != 0;
+    if (!is_last || status != PPROF_STATUS_OK) continue;
+    status = fill_phases(run, out, &sites[from], i + 1 - from);
+    from = i + 1;
+  }
+  ppi_free(sites);
+  return status;
+}
+
+static void fill_identity(ppi_run *run, ppi_report_device *device,
+                          ppi_identity *identity) {
+  uint64_t wall_ns = ppi_windows_overlap(&run->windows, 0, UINT64_MAX);
+  uint64_t busy_ns = ppi_union_measure(&identity->busy);
+  uint64_t sum_ns = busy_ns;
+  for (int i = 0; i < PPI_NUM_IDLE; i++) {
+    device->idle_ns[i] += identity->idle_ns[i];
+    sum_ns += identity->idle_ns[i];
+  }
+  device->wall_ns += wall_ns;
+  device->busy_ns += busy_ns;
+  device->steps_checked += run->num_steps - identity->steps_unchecked;
+  device->steps_failed += identity->steps_failed;
+  device->failed |= sum_ns != wall_ns || identity->steps_failed;
+}
+
+// Of the time that the ratio base measures, as fill_bases chooses it.
+static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
+  ppi_identity *identity = &device->identity;
+  if (run->num_steps)
+    return ppi_union_measure(device->has_kernels ? &identity->kernels_in_steps
+                                                 : &identity->busy_in_steps);
+  return ppi_union_measure(device->has_kernels ? &identity->kernels
+                                               : &identity->busy);
+}
+
+static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->devices.num; i++) {
+    ppi_run_device *from = run->devices.items[i];
+    // Device 0 stands for ranges on no device at all: there is nothing to
+    // check.
+    if (!from || (i == 0 && from->ranges == 0)) continue;
+    size_t num_known = out->num_devices;
+    ppi_report_device *device = ppi_figures_device(out, from->name);
+    if (!device) return PPROF_STATUS_NO_MEMORY;
+    if (out->num_devices == num_known) device->more_base_ns += out->base_ns;
+    device->ranges += from->ranges;
+    device->untimed += from->untimed;
+    device->runs_with_kernels += from->has_kernels;
+    device->used_ns += used_time(run, from);
+    device->incomplete |= from->incomplete || run->lost_device;
+    fill_identity(run, device, &from->identity);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_queues(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->num_queues; i++) {
+    const ppi_run_queue *from = &run->queues[i];
+    ppi_run_site *site = ppi_run_site_at(run, from->site);
+    ppi_run_device *device = ppi_run_device_at(run, from->device);
+    ppi_run_category *category =
+        site ? ppi_run_category_at(run, site->category) : NULL;
+    if (!category || !device) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_queue key = {.name = site->name,
+                            .category_name = category->name,
+                            .device = device->name};
+    ppi_report_queue *queue = ppi_figures_queue(out, &key);
+    if (!queue) return PPROF_STATUS_NO_MEMORY;
+    pprof_status status = ppi_queue_merge(&queue->sums, &from->sums);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
+  for (size_t i = 0; i < run->num_work; i++) {
+    const ppi_run_work *from = &run->work[i];
+    ppi_run_site *site = ppi_run_site_at(run, from->site);
+    ppi_run_category *category =
+        site ? ppi_run_category_at(run, site->category) : NULL;
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_work key = {.run = run->input.uuid,
+                           .name = site->name,
+                           .category_name = category->name,
+                           .lane = from->lane};
+    ppi_report_work *work = ppi_figures_work(out, &key);
+    if (!work) return PPROF_STATUS_NO_MEMORY;
+    work->num_values += from->num_values;
+    work->items += from->items;
+    work->bytes += from->bytes;
+    work->flops += from->flops;
+    work->params += from->params;
+    work->value += from->value;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
+                                ppi_figures *out) {
+  for (int key = 0; key < PPI_NUM_TOTALS; key++)
+    out->totals[key] =
+        ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
+  run->lost_device = out->totals[PPI_TOTAL_DEVICE_LOST] > 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
+    status =
+        ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value);
+  return status;
+}
+
+pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
+                            ppi_figures *out) {
+  pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
+  if (status != PPROF_STATUS_OK) return status;
+  out->num_disbelieved = run->num_disbelieved;
+  fill_bases(run, out);
+  status = fill_categories(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_names(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
+  if (status == PPROF_STATUS_OK) status = fill_queues(run, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_interference_fill(&run->interference, run, out);
+  if (status == PPROF_STATUS_OK && run->details.requests)
+    status = ppi_requests_fill(&run->requests, run, out);
+  if (status == PPROF_STATUS_OK) status = fill_work(run, out);
+  if (status == PPROF_STATUS_OK) status = ppi_run_fill_details(run, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_memory_fill(&run->memory, run, out);
+  if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);
+  ppi_distribution_fill(&run->distribution, &out->distribution);
+  if (status == PPROF_STATUS_OK) status = ppi_figures_input(out, &run->input);
+  return status;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finished ranges of one lane, in the order in which they came, in a few bytes
+// each, until a horizon has passed them. One thread at a time.
+#ifndef PPI_REPORT_HOLD_H_
+#define PPI_REPORT_HOLD_H_
+
+#include "base/base_impl.h"
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  PPI_HELD_LOOSE = 1,          // takes no part in its lane's nesting
+  PPI_HELD_COMMUNICATION = 2,  // by flag
+  PPI_HELD_OPEN = 4,           // listed by a checkpoint, not held
+  PPI_HELD_CUT = 8,            // at an edge: no call
+  PPI_HELD_DEVICE = 16         // the host side of a device range: of a phase
+};
+
+typedef struct ppi_held {
+  uint64_t start_ns, end_ns;
+  uint32_t site;
+  uint16_t depth, flags;
+} ppi_held;
+
+// A range is one word: site 16 bits, length 21, depth 8, and by how much it
+// ends later than the one before it, 18. What does not fit has three words: the
+// end of the one before it, start, a mark. So pages are read from their end.
+#define PPI_HOLD_WORDS 512
+#define PPI_HOLD_WIDE ((uint64_t)1 << 63)
+
+typedef struct ppi_hold_page {
+  uint64_t last_end_ns, min_start_ns, max_end_ns;
+  uint32_t num_words, capacity;
+  uint64_t words[];
+} ppi_hold_page;
+
+// Whole pages to be used again. All zero is the empty one.
+typedef struct ppi_hold_pool {
+  ppi_hold_page **pages;
+  size_t num, capacity;
+} ppi_hold_pool;
+
+// All zero is the empty one.
+typedef struct ppi_hold {
+  ppi_hold_page **pages;
+  size_t num_pages, pages_capacity;
+  ppi_hold_page *last;     // of `pages`
+  uint64_t last_start_ns;  // of the last range
+  bool unsorted;           // not in the order of ppi_held_order
+} ppi_hold;
+
+// Inner ranges before those around them, by end.
+int ppi_held_order(const ppi_held *a, const ppi_held *b);
+
+pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
+                               const ppi_held *range);
+
+// ppi_hold_add wants an end that is not before the start. Ranges that end
+// together are for the slow way to order.
+static inline pprof_status ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
+                                        uint64_t start_ns, uint64_t end_ns,
+                                        uint32_t site, uint32_t depth) {
+  ppi_hold_page *page = hold->last;
+  if (page && page->num_words < page->capacity) {
+    uint64_t later_ns = end_ns - page->last_end_ns;
+    uint64_t length_ns = end_ns - start_ns;
+    uint64_t too_much =
+        later_ns >> 18 | length_ns >> 21 | site >> 16 | depth >> 8;
+    if (end_ns > page->last_end_ns && !too_much) {
+      page->words[page->num_words++] = (uint64_t)site << 47 | length_ns << 26 |
+                                       (uint64_t)depth << 18 | later_ns;
+      page->last_end_ns = end_ns;
+      if (start_ns < page->min_start_ns) page->min_start_ns = start_ns;
+      hold->last_start_ns = start_ns;
+      return PPROF_STATUS_OK;
+    }
+  }
+  ppi_held range = {start_ns, end_ns, site,
+                    (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX), 0};
+  return ppi_hold_add_slow(hold, pool, &range);
+}
+
+// ppi_held_is_passed tells whether nothing of it is still to come; an empty
+// range at the horizon is.
+static inline bool ppi_held_is_passed(const ppi_held *range,
+                                      uint64_t horizon_ns) {
+  if (horizon_ns == UINT64_MAX) return true;
+  return range->end_ns <= horizon_ns && range->start_ns < horizon_ns;
+}
+
+#define PPI_HOLD_AHEAD 32
+
+// What comes before a range, going back through a page.
+typedef struct ppi_hold_place {
+  const uint64_t *words;
+  uint64_t end_ns;  // of the range whose words are the last ones
+  uint32_t num_words;
+} ppi_hold_place;
+
+static inline ppi_hold_place ppi_hold_last(const ppi_hold_page *page) {
+  ppi_hold_place last = {page->words, page->last_end_ns, page->num_words};
+  return last;
+}
+
+// ppi_hold_back takes the last range; there is one.
+static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
+  uint64_t word = at->words[--at->num_words];
+  // With many lanes in turns no processor foresees it.
+  if (at->num_words >= PPI_HOLD_AHEAD)
+    __builtin_prefetch(&at->words[at->num_words - PPI_HOLD_AHEAD]);
+  out->end_ns = at->end_ns;
+  out->site = (uint32_t)word;
+  if (PPI_UNLIKELY(word & PPI_HOLD_WIDE)) {
+    out->depth = (uint16_t)(word >> 32);
+    out->flags = (uint16_t)(word >> 48 & 0x7fff);
+    out->start_ns = at->words[--at->num_words];
+    at->end_ns = at->words[--at->num_words];
+    return;
+  }
+  out->site = (uint32_t)(word >> 47);
+  out->start_ns = at->end_ns - (word >> 26 & 0x1fffff);
+  out->depth = (uint16_t)(word >> 18 & 0xff);
+  out->flags = 0;
+  at->end_ns -= word & 0x3ffff;
+}
+
+// ppi_hold_read writes the ranges of a page to `out`, which has room for
+// PPI_HOLD_WORDS, and answers how many there are.
+size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out);
+
+// ppi_hold_drop forgets the ranges that end by `horizon_ns`; the hold is
+// sorted.
+pprof_status ppi_hold_drop(ppi_hold *hold, ppi_hold_pool *pool,
+                           uint64_t horizon_ns);
+void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool);
+void ppi_hold_pool_clear(ppi_hold_pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_HOLD_H_

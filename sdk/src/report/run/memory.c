@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory by place. Which places are told apart follows from their names alone,
+// so that neither the order of events nor that of merges shows.
+#include "report/run/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/run.h"
+
+// Sums stop at the greatest number: in any order the same.
+static uint64_t sum_of(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+// Rounded; what is no number of bytes is none, what is more than any machine
+// has is a lot.
+static uint64_t bytes_of(double value) {
+  const double most = 0x1p62;
+  if (!(value > 0) || isinf(value)) return 0;
+  return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
+}
+
+static pprof_status owner_at(ppi_memory_place *place, uint32_t site,
+                             bool is_reserved, ppi_memory_owner **out) {
+  size_t low = 0, high = place->num_owners;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const ppi_memory_owner *owner = &place->owners[middle];
+    if (owner->site < site ||
+        (owner->site == site && owner->is_reserved < is_reserved))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *out = place->owners + low;
+  if (low < place->num_owners && (*out)->site == site &&
+      (*out)->is_reserved == is_reserved)
+    return PPROF_STATUS_OK;
+  ppi_memory_owner *grown = ppi_grow(place->owners, &place->owners_capacity,
+                                     place->num_owners + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  place->owners = grown;
+  memmove(grown + low + 1, grown + low,
+          (place->num_owners - low) * sizeof *grown);
+  place->num_owners++;
+  grown[low] = (ppi_memory_owner){.site = site, .is_reserved = is_reserved};
+  *out = &grown[low];
+  return PPROF_STATUS_OK;
+}
+
+static void add_peak(ppi_memory_place *place, bool is_reserved,
+                     uint64_t bytes) {
+  place->is_known[is_reserved] = true;
+  place->peak_bytes[is_reserved] =
+      PPI_MAX(place->peak_bytes[is_reserved], bytes);
+}
+
+static void clear_place(ppi_memory_place *place) {
+  ppi_free(place->name);
+  ppi_free(place->owners);
+  *place = (ppi_memory_place){0};
+}
+
+// The last place makes room and is one of the others from now on.
+static pprof_status fold_last(ppi_memory *memory) {
+  ppi_memory_place *last = &memory->places[memory->num_places - 1];
+  for (int kind = 0; kind < 2; kind++)
+    if (last->is_known[kind])
+      add_peak(&memory->others, kind, last->peak_bytes[kind]);
+  for (size_t i = 0; i < last->num_owners; i++) {
+    const ppi_memory_owner *from = &last->owners[i];
+    ppi_memory_owner *owner;
+    pprof_status status =
+        owner_at(&memory->others, from->site, from->is_reserved, &owner);
+    if (status != PPROF_STATUS_OK) return status;
+    owner->allocations += from->allocations;
+    owner->frees += from->frees;
+    owner->allocated_bytes =
+        sum_of(owner->allocated_bytes, from->allocated_bytes);
+    owner->freed_bytes = sum_of(owner->freed_bytes, from->freed_bytes);
+  }
+  clear_place(last);
+  memory->num_places--;
+  return PPROF_STATUS_OK;
+}
+
+static ppi_memory_place *insert_place(ppi_memory *memory, size_t at,
+                                      const char *name) {
+  ppi_memory_place *grown = ppi_grow(memory->places, &memory->places_capacity,
+                                     memory->num_places + 1, sizeof *grown);
+  if (!grown) return NULL;
+  memory->places = grown;
+  char *copy = ppi_strdup(name);
+  if (!copy) return NULL;
+  memmove(grown + at + 1, grown + at,
+          (memory->num_places - at) * sizeof *grown);
+  memory->num_places++;
+  grown[at] = (ppi_memory_place){.name = copy};
+  return &grown[at];
+}
+
+// NULL when out of memory.
+static ppi_memory_place *place_at(ppi_memory *memory, const char *name) {
+  if (strcmp(name, PPI_OTHER_PLACES) == 0) return &memory->others;
+  size_t low = 0, high = memory->num_places;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = strcmp(memory->places[middle].name, name);
+    if (order == 0) return &memory->places[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == PPI_REPORT_PLACES) return &memory->others;
+  if (memory->num_places == PPI_REPORT_PLACES &&
+      fold_last(memory) != PPROF_STATUS_OK)
+    return NULL;
+  return insert_place(memory, low, name);
+}
+
+pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
+                              const pprof_event *event,
+                              ppi_memory_change *out) {
+  bool is_reserved = event->flags & PPROF_FLAG_RESERVED;
+  double change = event->work ? event->work->bytes : 0;
+  *out = (ppi_memory_change){.is_reserved = is_reserved};
+  out->bytes =
+      change < 0 ? -(int64_t)bytes_of(-change) : (int64_t)bytes_of(change);
+  if (!isfinite(event->value) && out->bytes == 0) return PPROF_STATUS_OK;
+  ppi_memory_place *at = place_at(memory, place);
+  if (!at) return PPROF_STATUS_NO_MEMORY;
+  add_peak(at, is_reserved, bytes_of(event->value));
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
+                            uint32_t owner, const ppi_memory_change *change) {
+  if (change->bytes == 0) return PPROF_STATUS_OK;
+  ppi_memory_place *at = place_at(memory, place);
+  if (!at) return PPROF_STATUS_NO_MEMORY;
+  ppi_memory_owner *sums;
+  pprof_status status = owner_at(at, owner, change->is_reserved, &sums);
+  if (status != PPROF_STATUS_OK) return status;
+  if (change->bytes > 0) {
+    sums->allocations++;
+    sums->allocated_bytes =
+        sum_of(sums->allocated_bytes, (uint64_t)change->bytes);
+  } else {
+    sums->frees++;
+    sums->freed_bytes = sum_of(sums->freed_bytes, (uint64_t)-change->bytes);
+  }
+  return PPROF_STATUS_OK;
+}
+
+bool ppi_memory_can_own(uint32_t category) {
+  return category != PPROF_CATEGORY_OPERATOR_INNER &&
+         category != PPROF_CATEGORY_RUNTIME &&
+         category != PPROF_CATEGORY_PYTHON_OP;
+}
+
+static pprof_status add_report_place(ppi_figures *into, const char *name,
+                                     const ppi_report_place *from) {
+  ppi_report_place *place = ppi_figures_place(into, name);
+  if (!place) return PPROF_STATUS_NO_MEMORY;
+  for (int kind = 0; kind < 2; kind++) {
+    place->is_known[kind] |= from->is_known[kind];
+    place->peak_bytes[kind] =
+        PPI_MAX(place->peak_bytes[kind], from->peak_bytes[kind]);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_report_memory(ppi_figures *into, const char *place,
+                                      const ppi_report_memory *from) {
+  ppi_report_memory key = *from;
+  key.place = (char *)place;
+  ppi_report_memory *row = ppi_figures_memory(into, &key);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  row->allocations += from->allocations;
+  row->frees += from->frees;
+  row->allocated_bytes = sum_of(row->allocated_bytes, from->allocated_bytes);
+  row->freed_bytes = sum_of(row->freed_bytes, from->freed_bytes);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_place(const ppi_memory_place *place, const char *name,
+                               ppi_run *run, ppi_figures *out) {
+  if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
+  ppi_report_place levels = {
+      .is_known = {place->is_known[0], place->is_known[1]},
+      .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]}};
+  pprof_status status = add_report_place(out, name, &levels);
+  for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
+    const ppi_memory_owner *owner = &place->owners[i];
+    const ppi_run_site *site =
+        owner->site ? ppi_run_site_at(run, owner->site) : NULL;
+    if (owner->site && !site) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_memory sums = {.name = site ? site->name : (char *)"",
+                              .is_reserved = owner->is_reserved,
+                              .allocations = owner->allocations,
+                              .frees = owner->frees,
+                              .allocated_bytes = owner->allocated_bytes,
+                              .freed_bytes = owner->freed_bytes};
+    status = add_report_memory(out, name, &sums);
+  }
+  return status;
+}
+
+pprof_status ppi_memory_fill(const ppi_memory *memory, struct ppi_run *run,
+                             ppi_figures *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < memory->num_places && status == PPROF_STATUS_OK; i++)
+    status = fill_place(&memory->places[i], memory->places[i].name, run, out);
+  if (status != PPROF_STATUS_OK) return status;
+  return fill_place(&memory->others, PPI_OTHER_PLACES, run, out);
+}
+
+void ppi_memory_clear(ppi_memory *memory) {
+  for (size_t i = 0; i < memory->num_places; i++)
+    clear_place(&memory->places[i]);
+  ppi_free(memory->places);
+  clear_place(&memory->others);
+  *memory = (ppi_memory){0};
+}
+
+// The last of those places that are told apart; NULL: all are.
+static const char *last_apart(const ppi_figures *figures) {
+  size_t left = PPI_REPORT_PLACES;
+  const char *last = NULL;
+  for (size_t i = 0; i < figures->num_places; i++) {
+    const char *name = figures->places[i].name;
+    if (strcmp(name, PPI_OTHER_PLACES) == 0) continue;
+    if (left == 0) return last;
+    left--;
+    last = name;
+  }
+  return NULL;
+}
+
+static pprof_status add_all(ppi_figures *into, const ppi_figures *from,
+                            const char *last) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < from->num_places && status == PPROF_STATUS_OK; i++) {
+    const char *name = from->places[i].name;
+    bool is_apart = !last || strcmp(name, last) <= 0;
+    status = add_report_place(into, is_apart ? name : PPI_OTHER_PLACES,
+                              &from->places[i]);
+  }
+  for (size_t i = 0; i < from->num_memory && status == PPROF_STATUS_OK; i++) {
+    const char *name = from->memory[i].place;
+    bool is_apart = !last || strcmp(name, last) <= 0;
+    status = add_report_memory(into, is_apart ? name : PPI_OTHER_PLACES,
+                               &from->memory[i]);
+  }
+  return status;
+}
+
+void ppi_figures_clear_memory(ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_memory; i++) {
+    ppi_free(figures->memory[i].place);
+    ppi_free(figures->memory[i].name);
+  }
+  for (size_t i = 0; i < figures->num_places; i++)
+    ppi_free(figures->places[i].name);
+  ppi_free(figures->memory);
+  ppi_free(figures->places);
+  figures->memory = NULL;
+  figures->places = NULL;
+  figures->num_memory = figures->memory_capacity = 0;
+  figures->num_places = figures->places_capacity = 0;
+}
+
+pprof_status ppi_figures_add_memory(ppi_figures *into,
+                                    const ppi_figures *from) {
+  pprof_status status = add_all(into, from, NULL);
+  const char *last = status == PPROF_STATUS_OK ? last_apart(into) : NULL;
+  if (!last) return status;
+  ppi_figures few = {0};
+  status = add_all(&few, into, last);
+  if (status != PPROF_STATUS_OK) {
+    ppi_figures_clear_memory(&few);
+    return status;
+  }
+  ppi_figures_clear_memory(into);
+  into->memory = few.memory;
+  into->num_memory = few.num_memory;
+  into->memory_capacity = few.memory_capacity;
+  into->places = few.places;
+  into->num_places = few.num_places;
+  into->places_capacity = few.places_capacity;
+  return PPROF_STATUS_OK;
+}

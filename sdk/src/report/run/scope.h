@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Points of one OS thread's time, and how much device time was submitted
+// between two of them. Points come in any order; what ranges that are still to
+// come may contain is held, in few sums. One thread at a time.
+#ifndef PPI_SCOPE_H_
+#define PPI_SCOPE_H_
+
+#include "report/figures/histogram.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_device_class {
+  PPI_DEVICE_OTHER = 0,
+  PPI_DEVICE_KERNEL,
+  PPI_DEVICE_COPY,    // Memcpy and Memset
+  PPI_DEVICE_PAIRED,  // without the paired ones inside it; modulo 2^64
+  PPI_NUM_DEVICE_CLASSES
+} ppi_device_class;
+
+typedef struct ppi_device_sums {
+  uint64_t ns[PPI_NUM_DEVICE_CLASSES];
+} ppi_device_sums;
+
+// Which device ranges count depends on whether the run has kernels, which is
+// known at its end only: so each choice has a spread of its own.
+typedef struct ppi_device_spreads {
+  ppi_spread all, unpaired;
+  ppi_spread kernels, general;  // general: kernels and copies
+} ppi_device_spreads;
+
+void ppi_device_sums_add(ppi_device_sums *into, const ppi_device_sums *from);
+// `is_cut`: what was submitted in a range that was.
+void ppi_device_spreads_add(ppi_device_spreads *spreads,
+                            const ppi_device_sums *sums, bool is_cut);
+// ppi_device_spreads_complete adds zeros, up to as many values as `host` has.
+void ppi_device_spreads_complete(ppi_device_spreads *spreads,
+                                 const ppi_spread *host);
+
+typedef enum ppi_point_kind {
+  PPI_POINT_SUBMIT = 0,  // of a device range that has a time
+  PPI_POINT_MEMORY       // a change of the memory in use
+} ppi_point_kind;
+
+typedef struct ppi_point {
+  uint64_t time_ns;
+  uint64_t value;            // device time; bytes, as int64_t
+  uint64_t device_start_ns;  // of a submit
+  uint32_t site;
+  uint8_t kind, device_class;  // a ppi_point_kind; a ppi_device_class
+  bool is_reserved;            // memory
+} ppi_point;
+
+typedef struct ppi_submit {
+  uint64_t time_ns;
+  ppi_device_sums sums;
+} ppi_submit;
+
+// Where ranges begin that the horizon does not end.
+typedef struct ppi_borders {
+  uint64_t *times_ns;
+  size_t num, capacity;
+} ppi_borders;
+
+pprof_status ppi_borders_add(ppi_borders *borders, uint64_t time_ns);
+void ppi_borders_sort(ppi_borders *borders);
+
+// All zero is the empty one.
+typedef struct ppi_scopes {
+  ppi_point *points;
+  size_t num_points, points_capacity;
+  ppi_submit *carried;  // of earlier horizons, by time
+  size_t num_carried, carried_capacity;
+  // From prepare to carry:
+  size_t num_settled;       // of points, by time
+  uint64_t *times_ns;       // of submits, in order
+  ppi_device_sums *before;  // sums of what was submitted before each, and all
+  size_t num_before;
+  size_t last;  // where the latest end was looked up
+  ppi_borders borders;
+} ppi_scopes;
+
+pprof_status ppi_scopes_add(ppi_scopes *scopes, const ppi_point *point);
+
+// ppi_scopes_prepare promises that all points before `horizon_ns` are known,
+// for the calls up to ppi_scopes_carry.
+pprof_status ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns);
+
+// ppi_scopes_inside adds to `out` what was submitted in [start, end), for an
+// end that is not beyond the horizon; false: nothing. It is fast when ends
+// fall.
+bool ppi_scopes_inside(ppi_scopes *scopes, uint64_t start_ns, uint64_t end_ns,
+                       ppi_device_sums *out);
+
+// ppi_scopes_border tells of the start of a range that is asked for later.
+pprof_status ppi_scopes_border(ppi_scopes *scopes, uint64_t time_ns);
+
+// ppi_scopes_carry forgets the points before the horizon but for sums between
+// borders: its own and those that all threads share, which are sorted.
+pprof_status ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared);
+void ppi_scopes_clear(ppi_scopes *scopes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SCOPE_H_

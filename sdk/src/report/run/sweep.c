@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a horizon settles, in one walk over the ranges that it has passed: from
+// the last end backwards, so that each comes after the ranges around it. A
+// union is a sum then, the outermost phase the first one met, and what is
+// around a point the stack of the ranges met.
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "report/run/merge.h"
+
+// A frame below so many that overlap its range partly is not kept.
+enum { MAX_OVERLAPS = 1024 };
+
+typedef struct sweep {
+  ppi_run *run;
+  uint64_t from_ns, horizon_ns;
+  ppi_run_category *communication;
+  ppi_merge merge;
+} sweep;
+
+// ---- one range ----
+
+// The part that is settled now. Ends come in falling order, so that from the
+// start of a range on, even an empty one, all is counted or never will be.
+// Whether threads overlap is not to be foreseen: no branch depends on it.
+static inline void add_span(const sweep *at, ppi_run_category *category,
+                            const ppi_held *range) {
+  uint64_t start_ns = PPI_MAX(range->start_ns, at->from_ns);
+  uint64_t end_ns = PPI_MIN(range->end_ns, at->horizon_ns);
+  end_ns = PPI_MIN(end_ns, category->low_ns);
+  category->host_ns += end_ns - PPI_MIN(start_ns, end_ns);
+  category->low_ns = PPI_MIN(start_ns, category->low_ns);
+}
+
+// Those that lie within another phase of the thread come after it. An empty one
+// does not lie in a phase that ends where it is. What takes no part in nesting
+// neither lies within another nor has others within.
+static bool is_outermost(ppi_run_thread *thread, const ppi_held *range) {
+  if (range->flags & PPI_HELD_LOOSE) return true;
+  if (range->end_ns < thread->level_ns) {
+    thread->later_cover_ns = thread->cover_ns;
+    thread->level_ns = range->end_ns;
+  }
+  bool is_empty = range->start_ns == range->end_ns;
+  uint64_t cover_ns = is_empty ? thread->later_cover_ns : thread->cover_ns;
+  thread->cover_ns = PPI_MIN(thread->cover_ns, range->start_ns);
+  return cover_ns > range->start_ns;
+}
+
+// The process has what all threads submit.
+static bool inside(const ppi_run *run, ppi_run_thread *thread,
+                   const ppi_held *range, ppi_device_sums *out) {
+  *out = (ppi_device_sums){{0}};
+  if (thread->number)
+    return ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns,
+                             out);
+  bool any = false;
+  for (thread = run->first_submitter; thread; thread = thread->next_submitter)
+    any |=
+        ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns, out);
+  return any;
+}
+
+// Those of the process are kept once, not with every thread.
+static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
+                               const ppi_held *range) {
+  if (thread->number)
+    return ppi_scopes_border(&thread->scopes, range->start_ns);
+  if (!run->first_submitter) return PPROF_STATUS_OK;
+  return ppi_borders_add(&run->borders, range->start_ns);
+}
+
+static void take_phase(ppi_run *run, ppi_run_thread *thread,
+                       const ppi_run_site *site, const ppi_held *range) {
+  int phase = ppi_phase_of(site->category);
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_spread_add_either(&run->phase_times[phase],
+                        range->end_ns - range->start_ns, is_cut);
+  ppi_device_sums sums;
+  ppi_held all = *range;
+  // It is submitted where it begins, and may take no time there.
+  if (range->flags & PPI_HELD_DEVICE)
+    all.end_ns = PPI_MAX(all.end_ns, all.start_ns + 1);
+  if (inside(run, thread, &all, &sums))
+    ppi_device_spreads_add(&run->phase_devices[phase], &sums, is_cut);
+}
+
+// ---- what is around a point ----
+
+static void find_around(const ppi_run_lane *lane, const ppi_point *point,
+                        ppi_around *around) {
+  if (!lane->num_frames) return;
+  const ppi_frame_around *frame = &lane->frames[lane->num_frames - 1];
+  uint32_t owner = point->kind == PPI_POINT_MEMORY ? frame->owner : frame->real;
+  around->any_communicates |= frame->communicates;
+  if (owner == PPI_NO_FRAME) return;
+  frame = &lane->frames[owner];
+  if (around->is_known && around->start_ns >= frame->start_ns) return;
+  around->is_known = true;
+  around->start_ns = frame->start_ns;
+  around->site = frame->site;
+}
+
+static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
+                               const ppi_run_part *key,
+                               const ppi_point *point) {
+  if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
+  ppi_run_part *part = ppi_run_part_of(run, thread, key);
+  if (!part) return PPROF_STATUS_NO_MEMORY;
+  ppi_device_sums sums = {{0}};
+  sums.ns[point->device_class] = point->value;
+  ppi_device_spreads_add(&part->device, &sums, false);
+  return PPROF_STATUS_OK;
+}
+
+static bool is_operator(const ppi_run *run, uint32_t site) {
+  const ppi_run_site *item = run->sites.items[site];
+  return item->traits & PPI_TRAIT_OPERATOR;
+}
+
+static pprof_status own_submit(ppi_run *run, const ppi_run_lane *lane,
+                               const ppi_point *point) {
+  if (!lane->num_frames) return PPROF_STATUS_OK;
+  uint32_t real = lane->frames[lane->num_frames - 1].real;
+  if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
+  const ppi_frame_around *frame = &lane->frames[real];
+  ppi_run_site *site = run->sites.items[frame->site];
+  site->innermost.ns[point->device_class] += point->value;
+  if (!run->details.operator_parts) return PPROF_STATUS_OK;
+  ppi_run_part key = {.op = frame->site, .launch = point->site};
+  if (!(site->traits & PPI_TRAIT_OPERATOR)) {
+    if (frame->real_around == PPI_NO_FRAME) return PPROF_STATUS_OK;
+    key.op = lane->frames[frame->real_around].site;
+    key.child = frame->site;
+    if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
+  }
+  return add_launch(run, lane->thread, &key, point);
+}
+
+// The points at or after `until_ns` that the lane has not met.
+static pprof_status meet_points(ppi_run *run, ppi_run_lane *lane,
+                                uint64_t until_ns) {
+  ppi_run_thread *thread = lane->thread;
+  pprof_status status = PPROF_STATUS_OK;
+  while (lane->num_points && status == PPROF_STATUS_OK) {
+    const ppi_point *point = &thread->scopes.points[lane->num_points - 1];
+    if (point->time_ns < until_ns) break;
+    lane->num_points--;
+    while (lane->num_frames &&
+           lane->frames[lane->num_frames - 1].start_ns > point->time_ns)
+      lane->num_frames--;
+    if (point->kind == PPI_POINT_SUBMIT) status = own_submit(run, lane, point);
+    if (thread->around)
+      find_around(lane, point, &thread->around[lane->num_points]);
+  }
+  return status;
+}
+
+// Frames are in the order of their starts. Those that begin later than the
+// range and overlap it partly stay above it: what lies in both is theirs.
+static size_t place_of(ppi_run_lane *lane, const ppi_held *range) {
+  size_t at = lane->num_frames;
+  while (at && lane->frames[at - 1].start_ns >= range->end_ns &&
+         lane->frames[at - 1].start_ns > range->start_ns)
+    at--;
+  lane->num_frames = at;
+  while (at && lane->frames[at - 1].start_ns > range->start_ns) at--;
+  return at;
+}
+
+static void shift_frame(ppi_frame_around *frame, uint32_t from) {
+  uint32_t *numbers[] = {&frame->real, &frame->real_around, &frame->owner};
+  for (int i = 0; i < 3; i++)
+    if (*numbers[i] != PPI_NO_FRAME && *numbers[i] >= from) ++*numbers[i];
+}
+
+static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
+                               const ppi_held *range) {
+  const ppi_run_site *site = run->sites.items[range->site];
+  uint32_t self = (uint32_t)place;
+  if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
+  ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
+                                     lane->num_frames + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  lane->frames = grown;
+  for (size_t i = lane->num_frames++; i > place; i--) {
+    grown[i] = grown[i - 1];
+    shift_frame(&grown[i], self);
+  }
+  const ppi_frame_around none = {
+      0, 0, PPI_NO_FRAME, PPI_NO_FRAME, PPI_NO_FRAME, false};
+  const ppi_frame_around *around = place ? &grown[place - 1] : &none;
+  bool is_runtime = site->traits & PPI_TRAIT_RUNTIME;
+  bool owns = site->traits & PPI_TRAIT_OWNS_MEMORY;
+  bool tells = site->traits & PPI_TRAIT_PADDLE_COMMUNICATION;
+  grown[place] =
+      (ppi_frame_around){.start_ns = range->start_ns,
+                         .site = range->site,
+                         .real = is_runtime ? around->real : self,
+                         .real_around = around->real,
+                         .owner = owns ? self : around->owner,
+                         .communicates = tells || around->communicates};
+  return PPROF_STATUS_OK;
+}
+
+// A range directly inside an operator; its frame is not pushed yet.
+static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
+                              size_t place, const ppi_held *range,
+                              const ppi_device_sums *sums) {
+  const ppi_run_site *site = run->sites.items[range->site];
+  if (!place) return PPROF_STATUS_OK;
+  if (site->traits & (PPI_TRAIT_OPERATOR | PPI_TRAIT_RUNTIME))
+    return PPROF_STATUS_OK;
+  uint32_t real = lane->frames[place - 1].real;
+  if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
+  ppi_run_part key = {.op = lane->frames[real].site, .child = range->site};
+  if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
+  ppi_run_part *part = ppi_run_part_of(run, lane->thread, &key);
+  if (!part) return PPROF_STATUS_NO_MEMORY;
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
+  ppi_device_spreads_add(&part->device, sums, is_cut);
+  return PPROF_STATUS_OK;
+}
+
+static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
+  return thread->scopes.num_before || thread->scopes.num_settled ||
+         run->details.operator_parts || (!thread->number && run->any_points);
+}
+
+// ---- the walk ----
+
+static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
+                                ppi_run_site *site, const ppi_held *range,
+                                const ppi_device_sums *sums) {
+  if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP))
+    return PPROF_STATUS_OK;
+  bool is_cut = range->flags & PPI_HELD_CUT;
+  ppi_device_spreads_add(&site->row.inside, sums, is_cut);
+  if (!run->details.by_thread) return PPROF_STATUS_OK;
+  ppi_run_row *row = ppi_run_thread_row_of(run, lane->thread, range->site);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  ppi_device_spreads_add(&row->inside, sums, is_cut);
+  return PPROF_STATUS_OK;
+}
+
+// Where points are, or parts are asked for.
+static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
+                               ppi_run_site *site, const ppi_held *range,
+                               bool is_released) {
+  ppi_run *run = at->run;
+  pprof_status status = PPROF_STATUS_OK;
+  bool is_nested = !(range->flags & PPI_HELD_LOOSE);
+  size_t place = 0;
+  if (is_nested) {
+    status = meet_points(run, lane, range->end_ns);
+    place = place_of(lane, range);
+  }
+  ppi_device_sums sums = {{0}};
+  if (!is_released && status == PPROF_STATUS_OK)
+    status = add_border(run, lane->thread, range);
+  if (is_released && status == PPROF_STATUS_OK &&
+      inside(run, lane->thread, range, &sums))
+    status = take_inside(run, lane, site, range, &sums);
+  if (!is_nested || status != PPROF_STATUS_OK) return status;
+  if (is_released && run->details.operator_parts)
+    status = add_child(run, lane, place, range, &sums);
+  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
+    return status;
+  return push_frame(run, lane, place, range);
+}
+
+static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
+  ppi_run *run = at->run;
+  if (range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX)
+    return PPROF_STATUS_OK;
+  ppi_run_site *site = run->sites.items[range->site];
+  bool is_on_device = range->flags & PPI_HELD_DEVICE;
+  if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
+    add_span(at, site->place, range);
+  if (range->flags & PPI_HELD_COMMUNICATION)
+    add_span(at, at->communication, range);
+  bool is_released = !(range->flags & PPI_HELD_OPEN) &&
+                     ppi_held_is_passed(range, at->horizon_ns);
+  if (site->traits & PPI_TRAIT_PHASE && is_outermost(lane->thread, range) &&
+      is_released)
+    take_phase(run, lane->thread, site, range);
+  if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
+  if (is_on_device)
+    return is_released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
+  return nest_range(at, lane, site, range, is_released);
+}
+
+static pprof_status walk(sweep *at) {
+  const ppi_run_mark *marks = at->run->marks;
+  const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
+  pprof_status status = PPROF_STATUS_OK;
+  for (;;) {
+    const ppi_merge_cursor *top = ppi_merge_top(&at->merge);
+    if (!top || status != PPROF_STATUS_OK) return status;
+    const ppi_held *range = &top->range;
+    const ppi_run_mark *mark = &marks[range->site];
+    if (PPI_LIKELY(!(mark->traits & special || range->flags || top->is_needed)))
+      add_span(at, mark->place, range);
+    else
+      status = meet(at, top->lane, range);
+    ppi_merge_step(&at->merge);
+  }
+}
+
+// ---- steps: their device time is that of all threads ----
+
+static pprof_status take_step(ppi_run *run, const ppi_held *step,
+                              uint64_t horizon_ns) {
+  ppi_run_thread *process = ppi_run_process(run);
+  if (!process) return PPROF_STATUS_NO_MEMORY;
+  if (!ppi_held_is_passed(step, horizon_ns) || step->flags & PPI_HELD_OPEN)
+    return add_border(run, process, step);
+  ppi_device_sums sums;
+  if (!inside(run, process, step, &sums)) return PPROF_STATUS_OK;
+  ppi_run_site *site = run->sites.items[step->site];
+  bool is_cut = step->flags & PPI_HELD_CUT;
+  ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
+  ppi_device_spreads_add(&run->phase_devices[PPI_PHASE_PROFILE_STEP], &sums,
+                         is_cut);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status sweep_steps(sweep *at, const ppi_run_open *open,
+                                size_t num_open) {
+  ppi_run *run = at->run;
+  pprof_status status = PPROF_STATUS_OK;
+  size_t kept = 0;
+  for (size_t i = 0; i < run->held_steps.num; i++) {
+    ppi_held step = run->held_steps.items[i];
+    if (status == PPROF_STATUS_OK)
+      status = take_step(run, &step, at->horizon_ns);
+    if (!ppi_held_is_passed(&step, at->horizon_ns))
+      run->held_steps.items[kept++] = step;
+  }
+  run->held_steps.num = kept;
+  for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_site *site = run->sites.items[open[i].held.site];
+    if (site->traits & PPI_TRAIT_STEP)
+      status = take_step(run, &open[i].held, at->horizon_ns);
+  }
+  return status;
+}
+
+// ---- before and after ----
+
+static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
+                                   uint64_t horizon_ns) {
+  thread->cover_ns = thread->later_cover_ns = thread->level_ns = UINT64_MAX;
+  ppi_scopes *scopes = &thread->scopes;
+  run->any_points |= scopes->num_points || scopes->num_carried;
+  if (!scopes->num_points && !scopes->num_carried) return PPROF_STATUS_OK;
+  pprof_status status = ppi_scopes_prepare(scopes, horizon_ns);
+  if (scopes->num_before) {
+    thread->next_submitter = run->first_submitter;
+    run->first_submitter = thread;
+  }
+  bool asks = run->details.paddle_distribution;
+  for (size_t i = 0; i < scopes->num_settled && !asks; i++)
+    asks = scopes->points[i].kind == PPI_POINT_MEMORY;
+  if (!asks || !scopes->num_settled || status != PPROF_STATUS_OK) return status;
+  thread->around = ppi_alloc(scopes->num_settled * sizeof *thread->around);
+  return thread->around ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
+  lane->num_frames = 0;
+  lane->num_points = lane->thread->scopes.num_settled;
+  bool is_needed = needs_nesting(at->run, lane->thread);
+  pprof_status status =
+      ppi_merge_hold(&at->merge, lane, &lane->nested, is_needed);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_merge_hold(&at->merge, lane, &lane->loose, is_needed);
+}
+
+static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
+  ppi_run *run = at->run;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->categories.num; i++)
+    if (run->categories.items[i])
+      ((ppi_run_category *)run->categories.items[i])->low_ns = UINT64_MAX;
+  run->any_points = false;
+  run->first_submitter = NULL;
+  run->borders.num = 0;
+  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
+       i++)
+    status = prepare_thread(run, ppi_run_any_thread(run, i), at->horizon_ns);
+  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(run, i);
+    if (lane && lane->thread) status = prepare_lane(at, lane);
+  }
+  if (status == PPROF_STATUS_OK)
+    status = ppi_merge_open(&at->merge, open, num_open);
+  return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
+}
+
+// The points that came before all ranges of their lane's settled part.
+static pprof_status finish_lanes(sweep *at) {
+  ppi_run *run = at->run;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(run, i);
+    if (!lane || !lane->thread) continue;
+    if (lane->num_frames) status = meet_points(run, lane, 0);
+    if (status == PPROF_STATUS_OK && lane->nested.num_pages)
+      status = ppi_hold_drop(&lane->nested, &run->pool, at->horizon_ns);
+    if (status == PPROF_STATUS_OK && lane->loose.num_pages)
+      status = ppi_hold_drop(&lane->loose, &run->pool, at->horizon_ns);
+  }
+  return status;
+}
+
+static pprof_status tell_memory(ppi_run *run, const ppi_point *point,
+                                const ppi_around *around) {
+  const ppi_run_site *place = run->sites.items[point->site];
+  ppi_memory_change change = {(int64_t)point->value, point->is_reserved};
+  return ppi_memory_own(&run->memory, place->name,
+                        around->is_known ? around->site : 0, &change);
+}
+
+static pprof_status tell_kernel(ppi_run *run, const ppi_point *point,
+                                const ppi_around *around) {
+  const ppi_run_site *site = run->sites.items[point->site];
+  // Paddle walks the host ranges: what none of them launched it never meets.
+  if (!around->is_known) return PPROF_STATUS_OK;
+  const ppi_run_site *owner = run->sites.items[around->site];
+  ppi_paddle_kernel kernel = {
+      .start_ns = point->device_start_ns,
+      .end_ns = point->device_start_ns + point->value,
+      .is_collective = ppi_paddle_is_collective(site->name),
+      .any_communicates = around->any_communicates,
+      .innermost_communicates = owner->traits & PPI_TRAIT_PADDLE_COMMUNICATION};
+  return ppi_paddle_take(&run->distribution, &kernel);
+}
+
+static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
+  const ppi_scopes *scopes = &thread->scopes;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; thread->around && i < scopes->num_settled; i++) {
+    const ppi_point *point = &scopes->points[i];
+    if (status != PPROF_STATUS_OK) break;
+    if (point->kind == PPI_POINT_MEMORY)
+      status = tell_memory(run, point, &thread->around[i]);
+    else if (run->details.paddle_distribution &&
+             point->kind == PPI_POINT_SUBMIT &&
+             point->device_class == PPI_DEVICE_KERNEL)
+      status = tell_kernel(run, point, &thread->around[i]);
+  }
+  ppi_free(thread->around);
+  thread->around = NULL;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_scopes_carry(&thread->scopes, &run->borders);
+  return status;
+}
+
+pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
+                           ppi_run_open *open, size_t num_open) {
+  if (horizon_ns <= run->swept_ns) return PPROF_STATUS_OK;
+  sweep at = {.run = run,
+              .from_ns = run->swept_ns,
+              .horizon_ns = horizon_ns,
+              .merge = {.horizon_ns = horizon_ns, .pool = &run->pool},
+              .communication = ppi_run_communication(run)};
+  if (!at.communication) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = prepare(&at, open, num_open);
+  if (status == PPROF_STATUS_OK) status = walk(&at);
+  if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
+  if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
+  ppi_borders_sort(&run->borders);
+  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
+       i++)
+    status = finish_thread(run, ppi_run_any_thread(run, i));
+  ppi_merge_clear(&at.merge);
+  if (status == PPROF_STATUS_OK) status = ppi_run_forget_swept(run);
+  run->swept_ns = horizon_ns;
+  return status;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What moves a session's windows from outside: new rules, demands, a new
+// choice of sites, watched markers. On whichever thread does so.
+#include <string.h>
+
+#include "base/masked.h"
+#include "session/capture/windows.h"
+
+// A rule that was there already goes on where it is.
+static void carry_over(const ppi_steps *steps, const ppi_capture_rule *rule,
+                       ppi_rule_state *out) {
+  for (size_t i = 0; i < steps->capture.num_rules; i++)
+    if (ppi_capture_same_state(&steps->capture.rules[i], rule))
+      *out = steps->rules[i];
+}
+
+static bool has_marker(const ppi_capture *capture, const char *name) {
+  for (size_t i = 0; i < capture->num_rules; i++)
+    if (capture->rules[i].kind == PPI_CAPTURE_MARKER &&
+        strcmp(capture->rules[i].marker.name, name) == 0)
+      return true;
+  return false;
+}
+
+static bool has_new_marker(const ppi_capture *now, const ppi_capture *before) {
+  for (size_t i = 0; i < now->num_rules; i++)
+    if (now->rules[i].kind == PPI_CAPTURE_MARKER &&
+        !has_marker(before, now->rules[i].marker.name))
+      return true;
+  return false;
+}
+
+// Answers whether sites must be decided anew. Names that no rule has any more
+// stay watched until then, which is harmless; a name that was forgotten for a
+// moment would leave sites decided in it unwatched.
+static bool watch_names(const ppi_capture *now, const ppi_capture *before) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  if (!has_new_marker(now, before)) return false;
+  ppi_names_watch(names, NULL);
+  for (size_t i = 0; i < now->num_rules; i++)
+    if (now->rules[i].kind == PPI_CAPTURE_MARKER)
+      ppi_names_watch(names, now->rules[i].marker.name);
+  return true;
+}
+
+static void change_rules(pprof_session *session, const ppi_capture *capture) {
+  ppi_steps *steps = &session->steps;
+  ppi_rule_state rules[PPI_SCHEDULE_MAX_RULES];
+  memset(rules, 0, sizeof rules);
+  for (size_t i = 0; i < capture->num_rules; i++)
+    carry_over(steps, &capture->rules[i], &rules[i]);
+  bool renew = watch_names(capture, &steps->capture);
+  steps->capture = *capture;
+  memcpy(steps->rules, rules, sizeof rules);
+  ppi_clock_sample sample = session->first_sample;
+  if (ppi_clock_state.mode != PPI_CLOCK_INJECTED)
+    sample = ppi_clock_take_sample();
+  for (size_t i = 0; i < capture->num_rules; i++)
+    ppi_windows_set_from(session, i, &sample);
+  ppi_windows_replace(session, ppi_clock_ticks(), renew);
+}
+
+pprof_status ppi_session_set_capture(pprof_session *session,
+                                     const ppi_capture *capture) {
+  pprof_status status = ppi_capture_check(capture, NULL);
+  if (status != PPROF_STATUS_OK) return status;
+  pthread_mutex_lock(&session->steps.mutex);
+  if (session->steps.is_live)
+    change_rules(session, capture);
+  else if (!session->steps.was_live)
+    session->steps.capture = *capture;
+  else
+    status = PPROF_STATUS_BUSY;
+  pthread_mutex_unlock(&session->steps.mutex);
+  if (status == PPROF_STATUS_OK) ppi_collector_wake(session);
+  return status;
+}
+
+static pprof_status demand_now(pprof_session *session, const ppi_demand *demand,
+                               uint32_t *out_window) {
+  ppi_steps *steps = &session->steps;
+  if (!steps->is_live) return PPROF_STATUS_INVALID;
+  if (steps->phase.phase == PPI_PHASE_RECORD ||
+      steps->demand.state != PPI_DEMAND_NONE)
+    return PPROF_STATUS_BUSY;
+  uint64_t now = ppi_clock_ticks();
+  uint64_t now_ns = ppi_drain_ns(&session->drain, now);
+  uint64_t ns = PPI_MIN(demand->ns, INT64_MAX - PPI_MIN(now_ns, INT64_MAX));
+  steps->demand =
+      (ppi_demanded){.state = ns ? PPI_DEMAND_OPEN : PPI_DEMAND_WAITS,
+                     .steps = demand->steps,
+                     .end_ns = (int64_t)(now_ns + ns),
+                     .number = steps->demand.number + 1};
+  *out_window = steps->next_window;
+  if (ns) ppi_windows_move(session, now, false);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_session_demand(pprof_session *session,
+                                const ppi_demand *demand,
+                                uint32_t *out_window) {
+  if ((demand->steps != 0) == (demand->ns != 0)) return PPROF_STATUS_INVALID;
+  if (demand->steps > INT64_MAX) return PPROF_STATUS_INVALID;
+  pthread_mutex_lock(&session->steps.mutex);
+  pprof_status status = demand_now(session, demand, out_window);
+  pthread_mutex_unlock(&session->steps.mutex);
+  if (status == PPROF_STATUS_OK) ppi_collector_wake(session);
+  return status;
+}
+
+bool ppi_session_withdraw(pprof_session *session) {
+  ppi_demanded *demand = &session->steps.demand;
+  pthread_mutex_lock(&session->steps.mutex);
+  bool waits = demand->state == PPI_DEMAND_WAITS;
+  if (waits) demand->state = PPI_DEMAND_NONE;
+  pthread_mutex_unlock(&session->steps.mutex);
+  return waits;
+}
+
+pprof_status ppi_session_new_epoch(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  pthread_mutex_lock(&steps->mutex);
+  if (steps->is_live) ppi_windows_move(session, ppi_clock_ticks(), true);
+  pthread_mutex_unlock(&steps->mutex);
+  return PPROF_STATUS_OK;
+}
+
+// The rule's state where it counts this marker, NULL where it does not.
+static ppi_rule_state *counting(ppi_steps *steps, size_t i, const char *name) {
+  const ppi_capture_rule *rule = &steps->capture.rules[i];
+  if (rule->kind != PPI_CAPTURE_MARKER || steps->rules[i].is_over ||
+      strcmp(rule->marker.name, name) != 0)
+    return NULL;
+  return &steps->rules[i];
+}
+
+static uint32_t begun(pprof_session *session, const char *name) {
+  ppi_steps *steps = &session->steps;
+  uint32_t answer = 0;
+  for (size_t i = 0; i < steps->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(steps, i, name);
+    if (!state) continue;
+    state->seen++;
+    state->is_open = state->seen >= steps->capture.rules[i].marker.from;
+  }
+  if (ppi_windows_move(session, ppi_clock_ticks(), false))
+    answer |= PPI_CAPTURE_MOVED;
+  for (size_t i = 0; i < steps->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(steps, i, name);
+    // What begins beside the last one may end before it.
+    if (!state || !state->is_open || state->has_last ||
+        state->seen < steps->capture.rules[i].marker.to)
+      continue;
+    state->has_last = true;
+    answer |= PPI_CAPTURE_LAST;
+  }
+  return answer;
+}
+
+static void ended(pprof_session *session, const char *name) {
+  ppi_steps *steps = &session->steps;
+  for (size_t i = 0; i < steps->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(steps, i, name);
+    if (state && state->has_last)
+      ppi_windows_close_marker(&steps->capture.rules[i].marker, state);
+  }
+  ppi_windows_move(session, ppi_clock_ticks(), false);
+}
+
+// The session whose rules count markers; NULL when there is none.
+static pprof_session *watching_session(void) {
+  pprof_session *session = pprof_session_current();
+  return session && __atomic_load_n(&session->steps.watches, __ATOMIC_RELAXED)
+             ? session
+             : NULL;
+}
+
+uint32_t ppi_capture_begun(uint32_t site) {
+  pprof_session *session = watching_session();
+  const char *name =
+      session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
+  if (!name) return 0;
+  uint32_t answer = 0;
+  ppi_calm before;
+  ppi_lock_masked(&session->steps.mutex, &before);
+  if (session->steps.is_live) answer = begun(session, name);
+  ppi_unlock_masked(&session->steps.mutex, &before);
+  return answer;
+}
+
+void ppi_capture_ended(uint32_t site) {
+  pprof_session *session = watching_session();
+  const char *name =
+      session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
+  if (!name) return;
+  ppi_calm before;
+  ppi_lock_masked(&session->steps.mutex, &before);
+  if (session->steps.is_live) ended(session, name);
+  ppi_unlock_masked(&session->steps.mutex, &before);
+}

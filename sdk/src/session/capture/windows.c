@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rules want becomes edges. An edge that finds the collector far
+// behind waits: what the rules want then holds from the next look on.
+#include "session/capture/windows.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/masked.h"
+#include "session/state/notes.h"
+
+#define MILLISECOND_NS 1000000
+
+static int64_t ns_at(const pprof_session *session, uint64_t ticks) {
+  return (int64_t)ppi_drain_ns(&session->drain, ticks);
+}
+
+static bool watches(const ppi_steps *steps) {
+  for (size_t i = 0; i < steps->capture.num_rules; i++)
+    if (steps->capture.rules[i].kind == PPI_CAPTURE_MARKER &&
+        !steps->rules[i].is_over)
+      return true;
+  return false;
+}
+
+static ppi_step_phase wanted_by_time(ppi_steps *steps, size_t i,
+                                     int64_t now_ns) {
+  const ppi_capture_time *rule = &steps->capture.rules[i].time;
+  ppi_rule_state *state = &steps->rules[i];
+  int64_t next_ns;
+  ppi_step_phase at =
+      ppi_capture_at_time(rule, state->from_ns, now_ns, &next_ns);
+  // A wall clock that is set neither tears a window nor opens one twice.
+  if (at.phase == PPI_PHASE_RECORD && at.cycle < state->windows)
+    at.phase = PPI_PHASE_CLOSED;
+  if (at.phase == PPI_PHASE_RECORD)
+    state->windows = at.cycle;
+  else if (state->is_fixed)
+    state->windows++;
+  state->is_fixed = at.phase == PPI_PHASE_RECORD;
+  if (next_ns < steps->next_ns) steps->next_ns = next_ns;
+  return at;
+}
+
+static ppi_step_phase wanted_by(ppi_steps *steps, size_t i, int64_t now_ns) {
+  const ppi_capture_rule *rule = &steps->capture.rules[i];
+  const ppi_rule_state *state = &steps->rules[i];
+  if (rule->kind == PPI_CAPTURE_STEPS)
+    return ppi_schedule_rule_at(&rule->steps, steps->number);
+  if (rule->kind == PPI_CAPTURE_TIME) return wanted_by_time(steps, i, now_ns);
+  if (state->is_open) return (ppi_step_phase){PPI_PHASE_RECORD, state->windows};
+  return (ppi_step_phase){PPI_PHASE_CLOSED, 0};
+}
+
+static bool is_demand_over(const ppi_demanded *demand, uint64_t step,
+                           int64_t now_ns) {
+  return demand->steps ? step >= demand->end_step : now_ns >= demand->end_ns;
+}
+
+// A demand comes before all rules: its window is whole.
+static ppi_step_phase wanted(ppi_steps *steps, int64_t now_ns) {
+  ppi_step_phase best = {PPI_PHASE_CLOSED, 0};
+  ppi_demanded *demand = &steps->demand;
+  steps->next_ns = INT64_MAX;
+  if (demand->state == PPI_DEMAND_OPEN &&
+      is_demand_over(demand, steps->number, now_ns))
+    demand->state = PPI_DEMAND_NONE;
+  if (demand->state == PPI_DEMAND_OPEN) {
+    ppi_phase_prefer(&best, (ppi_step_phase){PPI_PHASE_RECORD, demand->number},
+                     PPI_SCHEDULE_MAX_RULES);
+    if (!demand->steps) steps->next_ns = demand->end_ns;
+  }
+  if (steps->capture.num_rules == 0)
+    ppi_phase_prefer(&best, (ppi_step_phase){PPI_PHASE_RECORD, 0}, 0);
+  for (size_t i = 0; i < steps->capture.num_rules; i++)
+    ppi_phase_prefer(&best, wanted_by(steps, i, now_ns), i);
+  return best;
+}
+
+void ppi_windows_close_marker(const ppi_capture_marker *rule,
+                              ppi_rule_state *state) {
+  state->is_open = state->has_last = false;
+  state->is_over = !rule->again;
+  state->windows++;
+  state->seen = 0;
+}
+
+// An edge cuts every range, so it is the end of last occurrences, too.
+static bool close_cut_markers(ppi_steps *steps) {
+  bool any = false;
+  for (size_t i = 0; i < steps->capture.num_rules; i++) {
+    if (!steps->rules[i].has_last) continue;
+    ppi_windows_close_marker(&steps->capture.rules[i].marker, &steps->rules[i]);
+    any = true;
+  }
+  return any;
+}
+
+static bool is_same(ppi_step_phase a, ppi_step_phase b) {
+  return a.phase == b.phase && a.cycle == b.cycle;
+}
+
+// Without a window there is an epoch only for watched markers and warm-up.
+static bool needs_epoch(const ppi_steps *steps, ppi_step_phase want) {
+  return want.phase != PPI_PHASE_CLOSED || watches(steps);
+}
+
+static bool needs_edge(const ppi_steps *steps, ppi_step_phase want,
+                       bool renew) {
+  bool has_epoch = needs_epoch(steps, want);
+  if (has_epoch != (steps->epoch != 0)) return true;
+  return has_epoch && (renew || !is_same(want, steps->phase));
+}
+
+static void append_edge(pprof_session *session, ppi_step_phase want,
+                        uint64_t now) {
+  ppi_steps *steps = &session->steps;
+  bool was_window = steps->phase.phase == PPI_PHASE_RECORD;
+  bool is_window = want.phase == PPI_PHASE_RECORD;
+  bool goes_on = was_window && is_same(want, steps->phase);
+  ppi_edge edge = {.ticks = now, .old_epoch = steps->epoch};
+  if (was_window) edge.window = steps->next_window - 1;
+  if (was_window && !goes_on) {
+    ppi_step_cut(session, now);
+    edge.flags |= PPI_EDGE_CLOSES;
+    edge.closes = edge.window;
+  }
+  if (is_window && !goes_on) {
+    edge.flags |= PPI_EDGE_OPENS;
+    edge.window = steps->next_window++;
+  }
+  if (!steps->is_live)
+    edge.flags |= PPI_EDGE_START;
+  else if (steps->epoch == 0)
+    edge.flags |= PPI_EDGE_AFTER_OFF;
+  steps->epoch = needs_epoch(steps, want) ? ppi_epoch_next() : 0;
+  steps->phase = want;
+  edge.new_epoch = steps->epoch;
+  if (want.phase == PPI_PHASE_CLOSED)
+    __atomic_store_n(&ppi_recorder_in_force.watch_epoch, steps->epoch,
+                     __ATOMIC_RELEASE);
+  ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
+  if (steps->is_live) ppi_epoch_publish(steps->epoch);
+  if (is_window && !goes_on) ppi_step_open(session, now);
+}
+
+static bool has_room_for_edge(void) {
+  const ppi_spool_header *header = ppi_recorder_in_force.spool.header;
+  uint64_t done = __atomic_load_n(&header->edges_done, __ATOMIC_ACQUIRE);
+  return header->num_edges - done < PPI_MAX_EDGES - 16;
+}
+
+// Whoever waits for a time looks at it without the mutex.
+static void tell_next(ppi_steps *steps) {
+  __atomic_store_n(&steps->due_ns, steps->next_ns, __ATOMIC_RELEASE);
+  __atomic_store_n(&steps->watches, watches(steps), __ATOMIC_RELAXED);
+}
+
+static bool move(pprof_session *session, uint64_t now, bool renew) {
+  ppi_steps *steps = &session->steps;
+  int64_t now_ns = ns_at(session, now);
+  ppi_step_phase want = wanted(steps, now_ns);
+  if (want.phase == PPI_PHASE_RECORD &&
+      steps->demand.state == PPI_DEMAND_WAITS) {
+    // Somebody else opens a window first: it is the one that was demanded.
+    steps->demand.state = PPI_DEMAND_OPEN;
+    steps->demand.end_step = steps->number + 1 + steps->demand.steps;
+    want = wanted(steps, now_ns);
+  }
+  renew |= steps->wants_renewal;
+  steps->wants_renewal = false;
+  if (!needs_edge(steps, want, renew)) return false;
+  if (!has_room_for_edge()) {
+    steps->wants_renewal = renew;
+    steps->next_ns = PPI_MIN(steps->next_ns, now_ns + MILLISECOND_NS);
+    return false;
+  }
+  if (close_cut_markers(steps)) want = wanted(steps, now_ns);
+  if (!needs_edge(steps, want, renew)) return false;
+  append_edge(session, want, now);
+  return true;
+}
+
+bool ppi_windows_move(pprof_session *session, uint64_t now, bool renew) {
+  bool was_closed = session->steps.phase.phase == PPI_PHASE_CLOSED;
+  bool moved = move(session, now, renew);
+  tell_next(&session->steps);
+  // The collector may be asleep for long while nothing is recorded.
+  if (moved && was_closed) ppi_collector_wake(session);
+  return moved;
+}
+
+void ppi_windows_replace(pprof_session *session, uint64_t now, bool renew) {
+  ppi_steps *steps = &session->steps;
+  ppi_step_phase want = wanted(steps, ns_at(session, now));
+  if (want.phase == steps->phase.phase) steps->phase = want;
+  ppi_windows_move(session, now, renew);
+}
+
+void ppi_windows_step(pprof_session *session) {
+  ppi_demanded *demand = &session->steps.demand;
+  if (demand->state != PPI_DEMAND_WAITS) return;
+  demand->state = PPI_DEMAND_OPEN;
+  demand->end_step = session->steps.number + demand->steps;
+}
+
+// Where a rule by the wall clock counts from: that clock runs by itself, so a
+// newer look at it says it better.
+void ppi_windows_set_from(pprof_session *session, size_t i,
+                          const ppi_clock_sample *sample) {
+  const ppi_capture_rule *rule = &session->steps.capture.rules[i];
+  ppi_rule_state *state = &session->steps.rules[i];
+  if (rule->kind != PPI_CAPTURE_TIME || !rule->time.at_realtime_ns ||
+      state->is_fixed)
+    return;
+  state->from_ns = (int64_t)rule->time.at_realtime_ns -
+                   (int64_t)sample->realtime_ns + ns_at(session, sample->ticks);
+}
+
+void ppi_windows_sample(pprof_session *session,
+                        const ppi_clock_sample *sample) {
+  if (ppi_clock_state.mode == PPI_CLOCK_INJECTED) return;
+  ppi_steps *steps = &session->steps;
+  pthread_mutex_lock(&steps->mutex);
+  for (size_t i = 0; i < steps->capture.num_rules; i++)
+    ppi_windows_set_from(session, i, sample);
+  if (steps->is_live) ppi_windows_move(session, ppi_clock_ticks(), false);
+  pthread_mutex_unlock(&steps->mutex);
+}
+
+uint64_t ppi_windows_due(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  uint64_t now = ppi_clock_ticks();
+  int64_t now_ns = ns_at(session, now);
+  if (now_ns >= __atomic_load_n(&steps->due_ns, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&steps->mutex);
+    // Read again: another edge may have come while this waited.
+    if (steps->is_live) ppi_windows_move(session, ppi_clock_ticks(), false);
+    pthread_mutex_unlock(&steps->mutex);
+  }
+  int64_t due_ns = __atomic_load_n(&steps->due_ns, __ATOMIC_ACQUIRE);
+  // How a test's clock will go on, nobody knows.
+  if (due_ns == INT64_MAX || ppi_clock_state.mode == PPI_CLOCK_INJECTED)
+    return UINT64_MAX;
+  return due_ns > now_ns ? (uint64_t)(due_ns - now_ns) : 0;
+}
+
+static void begin_rules(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  ppi_names *names = ppi_recorder_in_force.names;
+  memset(steps->rules, 0, sizeof steps->rules);
+  for (size_t i = 0; i < steps->capture.num_rules; i++) {
+    const ppi_capture_rule *rule = &steps->capture.rules[i];
+    ppi_windows_set_from(session, i, &session->first_sample);
+    if (rule->kind == PPI_CAPTURE_MARKER)
+      ppi_names_watch(names, rule->marker.name);
+  }
+}
+
+void ppi_windows_begin(pprof_session *session) {
+  const ppi_recorder *recorder = &ppi_recorder_in_force;
+  ppi_steps *steps = &session->steps;
+  steps->start_ticks = recorder->spool.header->start_ticks;
+  steps->site = ppi_names_site(recorder->names, "ProfileStep",
+                               PPROF_CATEGORY_PROFILE_STEP, 0);
+  begin_rules(session);
+  append_edge(session, wanted(steps, 0), steps->start_ticks);
+  tell_next(steps);
+}
+
+// The program's thread is in no marker here: a handler that steps would wait
+// for the mutex that its own thread has.
+void ppi_windows_publish(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  ppi_calm before;
+  ppi_lock_masked(&steps->mutex, &before);
+  steps->is_live = steps->was_live = true;
+  __atomic_store_n(ppi_epoch_page + 1, ppi_recorder_in_force.serial,
+                   __ATOMIC_RELEASE);
+  ppi_epoch_publish(steps->epoch);
+  ppi_unlock_masked(&steps->mutex, &before);
+}
+
+void ppi_windows_end(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  ppi_calm before;
+  ppi_lock_masked(&steps->mutex, &before);
+  session->stop_ticks = ppi_clock_ticks();
+  steps->had_none = steps->next_window == 0;
+  ppi_edge edge = {.ticks = session->stop_ticks,
+                   .old_epoch = steps->epoch,
+                   .flags = PPI_EDGE_STOP};
+  if (steps->phase.phase == PPI_PHASE_RECORD) {
+    edge.flags |= PPI_EDGE_CLOSES;
+    edge.window = edge.closes = steps->next_window - 1;
+  }
+  ppi_step_cut(session, session->stop_ticks);
+  ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
+  ppi_windows_forget(session);
+  ppi_epoch_publish(0);
+  __atomic_store_n(ppi_epoch_page + 1, 0, __ATOMIC_RELEASE);
+  ppi_unlock_masked(&steps->mutex, &before);
+}
+
+void ppi_windows_forget(pprof_session *session) {
+  ppi_steps *steps = &session->steps;
+  steps->is_live = false;
+  steps->number = steps->range = 0;
+  steps->epoch = steps->next_window = 0;
+  steps->phase = (ppi_step_phase){PPI_PHASE_CLOSED, 0};
+  steps->demand = (ppi_demanded){0};
+  steps->wants_renewal = false;
+  steps->next_ns = INT64_MAX;
+  tell_next(steps);
+}
+
+void ppi_windows_in_forked_child(pprof_session *session) {
+  pthread_mutex_init(&session->steps.mutex, NULL);
+  pthread_mutex_init(&session->notes_mutex, NULL);
+  session->notes_state = PPI_NOTES_CLOSED;
+  session->steps.is_live = false;
+}

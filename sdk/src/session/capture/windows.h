@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows of the session that runs: what the capture rules want now, and the
+// edges between. Moved by pprof_step, by watched markers, by the collector when
+// a time has come, and by whoever demands; all under the steps' mutex.
+#ifndef PPI_WINDOWS_H_
+#define PPI_WINDOWS_H_
+
+#include "base/clock.h"
+#include "session/state/session_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Owner, in this order: before the collector; when markers may come; at stop.
+void ppi_windows_begin(pprof_session *session);
+void ppi_windows_publish(pprof_session *session);
+void ppi_windows_end(pprof_session *session);
+// With the mutex: after a start that failed.
+void ppi_windows_forget(pprof_session *session);
+// The child has neither the windows nor who may hold the mutex.
+void ppi_windows_in_forked_child(pprof_session *session);
+
+// With the mutex: takes the windows to where the rules want them at `now`
+// ticks; with `renew`, to a new epoch in any case. True: the epoch changed.
+bool ppi_windows_move(pprof_session *session, uint64_t now, bool renew);
+// With the mutex, after the rules have changed: a window that is open and still
+// wanted stays the same one.
+void ppi_windows_replace(pprof_session *session, uint64_t now, bool renew);
+// With the mutex: a step has begun (steps.number).
+void ppi_windows_step(pprof_session *session);
+
+// The collector's: moves the windows when their time has come, answers in how
+// many ns to look again, UINT64_MAX: no time is known.
+uint64_t ppi_windows_due(pprof_session *session);
+// The collector's: what the wall clock says has changed.
+void ppi_windows_sample(pprof_session *session, const ppi_clock_sample *sample);
+
+// With the mutex. The occurrences that a rule by markers wanted are over.
+void ppi_windows_close_marker(const ppi_capture_marker *rule,
+                              ppi_rule_state *state);
+// With the mutex, or before the start: rule `i` by the wall clock is told what
+// that clock says.
+void ppi_windows_set_from(pprof_session *session, size_t i,
+                          const ppi_clock_sample *sample);
+
+// steps.c, with the mutex. The range of the step that is open begins, as far as
+// it lies after `now`; or ends, cut there.
+void ppi_step_open(pprof_session *session, uint64_t now);
+void ppi_step_cut(pprof_session *session, uint64_t now);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WINDOWS_H_

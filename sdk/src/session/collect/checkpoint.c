@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking a consistent look at stacks that their owners go on changing.
+#include "session/collect/checkpoint.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define TRIES 2000
+
+typedef struct stack_copy {
+  uint64_t word;
+  uint32_t epoch;
+  uint32_t num_frames;
+  ppi_frame frames[PPI_MAX_FRAMES];
+} stack_copy;
+
+// A marker that was under way when the checkpoint's time was read may still
+// publish an earlier start; it is over once the thread was seen outside a
+// marker or the commit word has moved.
+static bool is_settled(const ppi_thread *owner, const ppi_lane *lane,
+                       uint64_t first_word) {
+  return !owner || !__atomic_load_n(&owner->busy, __ATOMIC_ACQUIRE) ||
+         ppi_lane_word(lane) != first_word;
+}
+
+// The owner may move them meanwhile.
+static const ppi_frame *frames_of(const ppi_lane *lane) {
+  int64_t at = __atomic_load_n(&lane->frames_at, __ATOMIC_ACQUIRE);
+  return (const ppi_frame *)(const void *)((const char *)lane + at);
+}
+
+// The owner may write while we copy; the unchanged commit word tells that it
+// did not. The race is by design, so the thread sanitizer is kept off.
+__attribute__((no_sanitize("thread"))) static bool copy_stack(
+    const ppi_lane *lane, const ppi_thread *owner, stack_copy *out) {
+  uint64_t first_word = ppi_lane_word(lane);
+  bool settled = false;
+  for (int i = 0; i < TRIES; i++) {
+    settled = settled || is_settled(owner, lane, first_word);
+    out->word = ppi_lane_word(lane);
+    out->epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
+    uint64_t room = __atomic_load_n(&lane->num_frames, __ATOMIC_ACQUIRE);
+    out->num_frames = (uint32_t)PPI_MIN(PPI_DEPTH(out->word), room);
+    const ppi_frame *frames = frames_of(lane);
+    for (uint32_t f = 0; f < out->num_frames; f++) out->frames[f] = frames[f];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (settled && ppi_lane_word(lane) == out->word) return true;
+  }
+  return false;
+}
+
+static void list_open(pprof_session *session, const pprof_event *event) {
+  ppi_open_list *list = &session->open;
+  pprof_event *grown =
+      ppi_grow(list->events, &list->capacity, list->num + 1, sizeof *grown);
+  if (!grown) {
+    list->failed = true;
+    return;
+  }
+  list->events = grown;
+  grown[list->num++] = *event;
+}
+
+static void list_frames(pprof_session *session, const ppi_lane *lane,
+                        const stack_copy *stack, uint64_t now) {
+  const ppi_drain *drain = &session->drain;
+  for (uint32_t i = 0; i < stack->num_frames; i++) {
+    const ppi_frame *frame = &stack->frames[i];
+    if (frame->flags & PPI_FRAME_UNRECORDED || frame->start > now) continue;
+    const ppi_window *window = ppi_drain_window_at(drain, frame->start);
+    if (!window) continue;
+    pprof_event event = {.start_ns = ppi_drain_ns(drain, frame->start),
+                         .end_ns = ppi_drain_ns(drain, now),
+                         .site = frame->site,
+                         .lane = lane->id,
+                         .depth = i,
+                         .kind = PPROF_KIND_RANGE,
+                         .window = window->index};
+    list_open(session, &event);
+  }
+}
+
+static bool take_lane(pprof_session *session, ppi_cursor *cursor,
+                      const ppi_lane *lane, uint64_t now) {
+  static stack_copy stack;  // one collector per process
+  cursor->snapshot = PPI_HEAD(ppi_lane_word(lane));
+  if (!copy_stack(lane, ppi_thread_owning(lane), &stack)) return false;
+  cursor->snapshot = PPI_HEAD(stack.word);
+  // A stack of an older epoch is about to be cut at its edge.
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (stack.num_frames && stack.epoch != epoch) return false;
+  list_frames(session, lane, &stack, now);
+  return true;
+}
+
+static bool is_pending(uint64_t state) {
+  uint32_t kind = PPI_STATE_OF(state);
+  return kind == PPI_SLOT_OPEN || kind == PPI_SLOT_ENDING ||
+         kind == PPI_SLOT_ENDED;
+}
+
+// The part of a slot in front of its flows, as it is while its state stays; the
+// owner may write it meanwhile, as with a stack.
+typedef struct slot_copy {
+  uint64_t words[offsetof(ppi_slot, flows) / sizeof(uint64_t)];
+} slot_copy;
+
+__attribute__((no_sanitize("thread"))) static bool copy_slot(
+    const uint64_t *state, const ppi_slot *slot, uint64_t *out_state,
+    slot_copy *out) {
+  const uint64_t *words = (const uint64_t *)(const void *)slot;
+  for (int i = 0; i < TRIES; i++) {
+    *out_state = __atomic_load_n(state, __ATOMIC_ACQUIRE);
+    if (!is_pending(*out_state)) return true;
+    for (size_t w = 0; w < sizeof out->words / sizeof *out->words; w++)
+      out->words[w] = words[w];
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(state, __ATOMIC_ACQUIRE) == *out_state) return true;
+  }
+  return false;
+}
+
+static void list_slot(pprof_session *session, const ppi_slot *slot,
+                      uint32_t kind, uint64_t now) {
+  const ppi_drain *drain = &session->drain;
+  const ppi_window *window = ppi_drain_window_at(drain, slot->start);
+  if (!window || slot->start > now) return;
+  if (slot->provisional && kind == PPI_SLOT_ENDED) return;
+  uint64_t until = kind == PPI_SLOT_ENDED ? slot->end : now;
+  until = PPI_MIN(PPI_MIN(until, window->close_ticks), now);
+  pprof_event event = {.start_ns = ppi_drain_ns(drain, slot->start),
+                       .end_ns = ppi_drain_ns(drain, until),
+                       .site = slot->site,
+                       .lane = slot->lane,
+                       .stream = slot->stream,
+                       .depth = slot->depth,
+                       .kind = slot->kind,
+                       .flags = slot->flags,
+                       .window = window->index};
+  list_open(session, &event);
+}
+
+static bool take_slot(pprof_session *session, const ppi_table *table,
+                      uint32_t index, uint64_t now) {
+  uint64_t state = 0;
+  union {
+    slot_copy words;
+    ppi_slot slot;
+  } copy;
+  const ppi_slot *slot =
+      ppi_table_slot(session->drain.spool->base, table, index);
+  if (!copy_slot(&table->states[index], slot, &state, &copy.words))
+    return false;
+  if (is_pending(state))
+    list_slot(session, &copy.slot, PPI_STATE_OF(state), now);
+  return true;
+}
+
+static bool take_tables(pprof_session *session, uint64_t now) {
+  const ppi_spool *spool = session->drain.spool;
+  bool whole = true;
+  uint32_t num = __atomic_load_n(&spool->header->num_tables, __ATOMIC_ACQUIRE);
+  for (uint32_t t = 0; t < num; t++) {
+    const ppi_table *table = ppi_spool_chunk(spool, spool->header->tables[t]);
+    uint32_t num_slots = ppi_table_num_slots(table);
+    for (uint32_t i = 0; i < num_slots; i++)
+      if (is_pending(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)))
+        whole &= take_slot(session, table, i, now);
+  }
+  return whole;
+}
+
+static bool has_lane(const ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i)) return true;
+  return false;
+}
+
+// A thread that is joining has no lane to look at yet, or one less than it is
+// about to have.
+static bool someone_is_joining(void) {
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
+    if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) &&
+        (__atomic_load_n(&thread->joining, __ATOMIC_ACQUIRE) ||
+         !has_lane(thread)))
+      return true;
+  return false;
+}
+
+static bool take_lanes(pprof_session *session, uint64_t now) {
+  const ppi_spool *spool = session->drain.spool;
+  bool whole = true;
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
+    if (lane) whole &= take_lane(session, &session->cursors[i], lane, now);
+  }
+  return whole;
+}
+
+void ppi_checkpoint_take(pprof_session *session) {
+  uint64_t now = ppi_clock_ticks();
+  ppi_thread_barrier();
+  session->open.num = 0;
+  session->open.failed = false;
+  bool whole = !someone_is_joining();
+  whole &= take_lanes(session, now);
+  ppi_spool_header *header = ppi_recorder_in_force.spool.header;
+  // An edge that came meanwhile: the windows of what was seen are not known.
+  whole &= __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE) ==
+           session->drain.edges_seen;
+  session->is_whole = whole && !session->open.failed;
+  if (!session->is_whole) return;
+  session->checkpoint_ticks = now;
+  header->checked_ticks = now;
+  // What was told to be open until now must not be found shorter by recover.
+  header->last_ticks = now;
+}
+
+// Slots are looked at after all that had ended was delivered: one that is
+// pending still is delivered later, by the collector, who is here. All that
+// began before the checkpoint's time is in them: those markers were over when
+// the lanes had been taken.
+pprof_status ppi_checkpoint_tell(pprof_session *session) {
+  bool whole =
+      session->is_whole && take_tables(session, session->checkpoint_ticks);
+  pprof_checkpoint checkpoint = {0};
+  if (whole && !session->open.failed)
+    checkpoint = (pprof_checkpoint){
+        ppi_drain_ns(&session->drain, session->checkpoint_ticks),
+        session->open.events, session->open.num};
+  pprof_sink *sink = &session->tee.base;
+  return sink->checkpoint(sink, &checkpoint);
+}

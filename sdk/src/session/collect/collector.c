@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one thread between lanes and sinks. Each cycle: edges, definitions,
+// records, wandering ranges, devices, then what is kept is freed.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "deliver/totals.h"
+#include "inject/inject.h"
+#include "session/capture/windows.h"
+#include "session/collect/checkpoint.h"
+#include "session/collect/wandering.h"
+#include "session/state/notes.h"
+#include "window/window_sinks.h"
+
+#define SECOND_NS 1000000000ull
+// While nothing is recorded, and for a time that is only just not there yet.
+#define IDLE_NS 50000000ull
+#define SHORTEST_WAIT_NS 20000ull
+
+static uint64_t edges_followed;  // one collector per process
+
+static ppi_spool *spool_of(pprof_session *session) {
+  (void)session;
+  return &ppi_recorder_in_force.spool;
+}
+
+// Sinks' errors stay in the tee; what comes up here is memory that ran out.
+// The figures are not whole then, and stop says so.
+void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
+  if (session->result == PPROF_STATUS_OK) session->result = status;
+}
+
+// The lane in slot `i` with its cursor set to it; NULL when there is none that
+// holds anything.
+ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
+  ppi_lane *lane = ppi_spool_lane(spool_of(session), i);
+  if (!lane) return NULL;
+  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
+  if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
+  ppi_cursor *cursor = &session->cursors[i];
+  if (cursor->serial != lane->serial)
+    *cursor = (ppi_cursor){lane->serial, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
+  return lane;
+}
+
+// Edges: stacks of an older epoch are cut where their thread is not inside a
+// marker; where it is, it does so itself or we do in the next cycle. Only a
+// stack whose epoch ended among the first `num_edges` edges, which were counted
+// before the barrier: one that is newer is its owner's to write.
+static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
+  const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
+  uint32_t epoch = last->new_epoch;
+  uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
+  if (stack_epoch == epoch ||
+      !ppi_edge_ended(spool->header, stack_epoch, num_edges))
+    return;
+  if (__atomic_compare_exchange_n(&lane->edge, &stack_epoch, epoch, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    ppi_lane_cut(spool, lane, epoch);
+}
+
+// Once the serial is gone from the page, a thread that leaves cannot say so:
+// its memory may be another session's. With the epoch gone nobody takes a lane,
+// and with nobody busy nobody is about to have one.
+static bool nobody_joins(void) {
+  return __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) == 0 &&
+         ppi_thread_num_busy() == 0;
+}
+
+static bool has_left(const ppi_lane *lane, bool no_joining) {
+  return __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) == PPI_LANE_LEFT ||
+         (no_joining && !ppi_thread_owning(lane));
+}
+
+static void cut_lanes(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  uint64_t num_edges =
+      __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE);
+  ppi_thread_barrier();
+  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
+    if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
+    for (uint32_t i = 0; i < PPI_THREAD_LANES; i++) {
+      ppi_lane *lane = ppi_thread_lane(thread, i);
+      if (lane) cut_lane(spool, lane, num_edges);
+    }
+  }
+  bool no_joining = nobody_joins();
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
+    if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
+  }
+}
+
+// A session whose stop found a thread stuck in a marker leaves that lane.
+static bool needs_cut(pprof_session *session) {
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_of(session)); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
+    if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
+      return true;
+  }
+  return false;
+}
+
+static void account_cpu(pprof_session *session, bool opens) {
+  uint64_t now[4];
+  if (opens == session->cpu_is_open) return;
+  ppi_cpu_times(now);
+  session->cpu_is_open = opens;
+  ppi_spool_header *header = spool_of(session)->header;
+  for (int i = 0; i < 4; i++) {
+    if (opens)
+      session->cpu_open[i] = now[i];
+    else
+      header->cpu[i] += now[i] - session->cpu_open[i];
+  }
+}
+
+// Whoever reads records calls this after it has read how many there are: a
+// record was published after the edge before it, so that its window is known.
+void ppi_collector_see_edges(pprof_session *session) {
+  ppi_drain *drain = &session->drain;
+  const ppi_spool_header *header = spool_of(session)->header;
+  ppi_collector_keep_error(session, ppi_drain_edges(drain));
+  for (; edges_followed < drain->edges_seen; edges_followed++) {
+    const ppi_edge *edge = &header->edges[edges_followed % PPI_MAX_EDGES];
+    session->cut_before = edge->ticks;
+    if (edge->flags & PPI_EDGE_CLOSES) account_cpu(session, false);
+    if (edge->flags & PPI_EDGE_OPENS) account_cpu(session, true);
+  }
+}
+
+static void follow_edges(pprof_session *session) {
+  ppi_collector_see_edges(session);
+  uint64_t seen = edges_followed;
+  if (needs_cut(session)) cut_lanes(session);
+  // Room in the ring for the next edges, once no stack needs these.
+  if (!needs_cut(session))
+    __atomic_store_n(&spool_of(session)->header->edges_done, seen,
+                     __ATOMIC_RELEASE);
+}
+
+static void drain_lanes(pprof_session *session, bool to_snapshot) {
+  ppi_spool *spool = spool_of(session);
+  ppi_drain *drain = &session->drain;
+  uint32_t num = ppi_spool_num_lanes(spool);
+  if (!to_snapshot)
+    for (uint32_t i = 0; i < num; i++) {
+      const ppi_lane *lane = ppi_collector_lane(session, i);
+      if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
+    }
+  ppi_collector_see_edges(session);
+  // After the heads, so that every name in the records is defined.
+  uint64_t names_end =
+      __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
+  ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
+  for (uint32_t i = 0; i < num; i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
+    ppi_cursor *cursor = &session->cursors[i];
+    if (!lane || cursor->snapshot <= cursor->next) continue;
+    drain->delivered_end = 0;
+    ppi_collector_keep_error(
+        session, ppi_drain_lane(drain, lane, cursor->next, cursor->snapshot));
+    cursor->next = cursor->snapshot;
+    if (drain->delivered_end) cursor->delivered_end = drain->delivered_end;
+  }
+}
+
+// What is kept, is free: with no sink that keeps, once it was delivered. In
+// numbers, as sinks count.
+static uint64_t kept_of(pprof_session *session, uint32_t lane,
+                        uint64_t delivered_end, uint64_t next) {
+  uint64_t seq = 0;
+  pprof_sink *sink = &session->tee.base;
+  if (!sink->kept(sink, lane, &seq) || seq >= delivered_end) return next;
+  return seq;
+}
+
+// What no window wanted is in no log; once its memory is free, only this says
+// that it was there. Before `kept` is stored, which makes it count: a kill on
+// either side of that store finds each record once.
+static void count_excluded(pprof_session *session, ppi_lane *lane,
+                           uint64_t kept) {
+  const ppi_drain *drain = &session->drain;
+  uint64_t num = ppi_lane_gone(lane);
+  bool newer = lane->gone[1].kept == lane->kept;
+  if (lane->id < drain->tally.num_lanes &&
+      drain->tally.lanes[lane->id][PPI_TOTAL_EXCLUDED] > 0)
+    num += ppi_drain_excluded(drain, lane, lane->kept, kept);
+  lane->gone[!newer].excluded = num;
+  __atomic_store_n(&lane->gone[!newer].kept, kept, __ATOMIC_RELEASE);
+}
+
+// The first of its chunks is the lane itself.
+static void give_chunk(ppi_spool *spool, const ppi_lane *lane, uint64_t k) {
+  if (k > 0)
+    ppi_chunk_give(spool,
+                   lane->directory[k % PPI_LANE_CHUNKS] / PPI_UNITS_PER_CHUNK);
+}
+
+static void free_chunks(ppi_spool *spool, ppi_lane *lane, uint64_t kept) {
+  __atomic_store_n(&lane->kept, kept, __ATOMIC_RELEASE);
+  uint64_t freed = lane->freed_chunks;
+  while ((freed + 1) * PPI_SLOTS_PER_CHUNK <= kept) {
+    give_chunk(spool, lane, freed);
+    freed++;
+    // Pairs with the acquire in ppi_lane_extend.
+    __atomic_store_n(&lane->freed_chunks, freed, __ATOMIC_RELEASE);
+  }
+}
+
+// One store makes the sum count and the lane's own counters not: a kill on
+// either side of it finds each of them once.
+static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
+  uint64_t old_copy = header->retired_word & 1;
+  uint64_t *sum = header->retired[1 - old_copy];
+  memcpy(sum, header->retired[old_copy], sizeof header->retired[0]);
+  sum[PPI_TOTAL_LOST] += lane->lost + lane->interrupted;
+  sum[PPI_TOTAL_EXCLUDED] += lane->excluded + ppi_lane_gone(lane);
+  sum[PPI_TOTAL_UNMATCHED] += lane->unmatched;
+  sum[PPI_TOTAL_BEGUN_BEFORE] += lane->begun_before;
+  sum[PPI_TOTAL_DEVICE_LOST] += lane->device_lost;
+  sum[PPI_TOTAL_FLOWS_LOST] += lane->flows_lost;
+  __atomic_store_n(&header->retired_word,
+                   (uint64_t)lane->serial << 1 | (1 - old_copy),
+                   __ATOMIC_RELEASE);
+}
+
+// A lane whose thread left and whose records are kept becomes a spare; its
+// counters move to the totals.
+static void retire(pprof_session *session, ppi_lane *lane) {
+  ppi_spool *spool = spool_of(session);
+  ppi_spool_header *header = spool->header;
+  ppi_collector_keep_error(session,
+                           ppi_totals_add_lane(&session->drain.tally, lane));
+  take_counters(header, lane);
+  uint64_t end = lane->capacity / PPI_SLOTS_PER_CHUNK;
+  for (uint64_t k = lane->freed_chunks; k < end; k++)
+    give_chunk(spool, lane, k);
+  uint32_t deep = ppi_lane_deep_chunk(spool, lane);
+  if (deep) ppi_chunk_give(spool, deep);
+  __atomic_store_n(&lane->state, PPI_LANE_FREE, __ATOMIC_RELEASE);
+}
+
+// The slot below which the lane's records are kept.
+static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
+                          const ppi_cursor *cursor) {
+  uint64_t kept = kept_of(session, lane->id, cursor->delivered_end,
+                          ppi_lane_number(lane, cursor->next));
+  // What is said of a lane may be of the thread before.
+  kept = PPI_MAX(kept, lane->first_number);
+  return kept - lane->first_number + PPI_FIRST_SLOT;
+}
+
+static void free_lanes(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
+    if (!lane) continue;
+    uint64_t kept = kept_slot(session, lane, &session->cursors[i]);
+    if (kept <= lane->kept) continue;
+    count_excluded(session, lane, kept);
+    free_chunks(spool, lane, kept);
+  }
+}
+
+// A lane by its place among the header's.
+typedef struct lane_set {
+  uint64_t bits[PPI_MAX_LANES / 64];
+} lane_set;
+
+static void add_lane(lane_set *set, uint32_t id) {
+  if (id && id <= PPI_MAX_LANES)
+    set->bits[(id - 1) / 64] |= 1ull << (id - 1) % 64;
+}
+
+static bool has_lane(const lane_set *set, uint32_t place) {
+  return set->bits[place / 64] >> place % 64 & 1;
+}
+
+static void add_table(const ppi_spool *spool, const ppi_table *table,
+                      lane_set *set) {
+  uint32_t num = ppi_table_num_slots(table);
+  for (uint32_t i = 0; i < num; i++)
+    if (PPI_STATE_OF(__atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE)) !=
+        PPI_SLOT_FREE)
+      add_lane(set, ppi_table_slot(spool->base, table, i)->lane);
+}
+
+// Where ranges of tables and of graphs began that still come, or are kept by
+// the spool alone: such a lane is its thread's for as long.
+static void list_named(const ppi_spool *spool, lane_set *out) {
+  *out = (lane_set){{0}};
+  add_table(spool, ppi_recorder_in_force.ranges, out);
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session) continue;
+    add_table(spool, d->session->table, out);
+    for (uint32_t i = 0; i < d->session->num_graph_ranges; i++)
+      add_lane(out, d->session->graph_ranges[i].lane);
+  }
+}
+
+static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
+  uint64_t word = ppi_lane_word(lane);
+  return PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
+         cursor->next == lane->kept;
+}
+
+// Lanes whose threads have left.
+static void retire_lanes(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  static lane_set named;  // one collector per process
+  bool is_listed = false;
+  session->num_left = 0;
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    ppi_lane *lane = ppi_collector_lane(session, i);
+    if (!lane ||
+        __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
+      continue;
+    if (!is_all_kept(lane, &session->cursors[i])) {
+      session->num_left++;
+      continue;
+    }
+    if (!is_listed) list_named(spool, &named);
+    is_listed = true;
+    if (!has_lane(&named, i) && !ppi_thread_is_naming(lane))
+      retire(session, lane);
+  }
+}
+
+static void free_kept(pprof_session *session) {
+  free_lanes(session);
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  uint64_t kept =
+      kept_of(session, table->lane, table->next_seq, table->next_seq);
+  ppi_wandering_free(session, kept);
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session) continue;
+    uint64_t end = d->session->table->next_seq;
+    ppi_resolve_free(d->session,
+                     kept_of(session, d->session->table->lane, end, end));
+  }
+  retire_lanes(session);
+}
+
+static size_t poll_devices(pprof_session *session) {
+  size_t waiting = 0;
+  if (session->device_mode == PPI_DEVICE_MODE_OFF) return 0;
+  for (pprof_device *d = ppi_device_list(); d; d = d->next) {
+    if (!d->session && d->available &&
+        d->refused_serial != ppi_recorder_in_force.serial &&
+        ppi_resolve_attach(d, session->graph_nodes) != PPROF_STATUS_OK)
+      d->refused_serial = ppi_recorder_in_force.serial;
+    if (d->session)
+      waiting += ppi_resolve_poll(d->session, &session->drain,
+                                  &session->resolve_stats);
+  }
+  return waiting;
+}
+
+// Little room left: a checkpoint makes log writers close their blocks, which
+// keeps records and so frees slots.
+static bool is_pressed(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  if (ppi_spool_chunks_free(spool) < ppi_spool_chunks_all(spool) / 4 ||
+      session->num_left > PPI_MAX_LANES / 4)
+    return true;
+  ppi_table *table = ppi_recorder_in_force.ranges;
+  if (table->next_seq - table->kept > ppi_table_num_slots(table) / 4 &&
+      !ppi_table_grow(spool, table))
+    return true;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session && d->session->table->next_seq - d->session->table->kept >
+                          ppi_table_num_slots(d->session->table) / 4)
+      return true;
+  return false;
+}
+
+static void once_a_second(pprof_session *session) {
+  ppi_clock_sample now = ppi_clock_take_sample();
+  if (!ppi_clock_check(&session->first_sample, &now))
+    session->clock_jumped = true;
+  ppi_windows_sample(session, &now);
+  ppi_spool_hold(spool_of(session));
+  ppi_spool_look_again(spool_of(session));
+  ppi_spool_header *header = spool_of(session)->header;
+  header->clamped = session->resolve_stats.clamped;
+  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+}
+
+// In an epoch that only watches, lanes get nothing but frames.
+static bool is_recording(void) {
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  return epoch && epoch != __atomic_load_n(&ppi_recorder_in_force.watch_epoch,
+                                           __ATOMIC_ACQUIRE);
+}
+
+// One cycle; false where a sink had no room for what it delivered.
+static bool cycle(pprof_session *session, bool wants_checkpoint) {
+  ppi_spool *spool = spool_of(session);
+  uint64_t now = ppi_clock_ticks();
+  spool->header->last_ticks = now;
+  ppi_spool_grow(spool);
+  ppi_spool_touch_ahead(spool, 16);
+  bool all_have_room = ppi_session_have_room(session);
+  uint64_t second = spool->header->ticks_per_second;
+  bool checkpoint = wants_checkpoint || is_pressed(session);
+  if (now - session->last_second_ticks >= second) {
+    session->last_second_ticks = now;
+    once_a_second(session);
+    checkpoint = true;
+  }
+  follow_edges(session);
+  checkpoint |= ppi_session_awaits_window(session);
+  if (checkpoint) ppi_checkpoint_take(session);
+  drain_lanes(session, checkpoint);
+  ppi_wandering_drain(session);
+  session->is_idle =
+      poll_devices(session) == 0 && !checkpoint && !is_recording();
+  if (checkpoint) ppi_checkpoint_tell(session);
+  free_kept(session);
+  if (checkpoint) ppi_stats_publish(session);
+  return all_have_room;
+}
+
+static void deadline_after(struct timespec *out, uint64_t ns) {
+  clock_gettime(CLOCK_MONOTONIC, out);
+  ns += (uint64_t)out->tv_nsec;
+  out->tv_sec += (time_t)(ns / SECOND_NS);
+  out->tv_nsec = (long)(ns % SECOND_NS);
+}
+
+// Waits for the interval to pass, for a time when windows move, or for somebody
+// to ask.
+static void wait_for_work(pprof_session *session, uint64_t answered,
+                          uint64_t due_ns) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  struct timespec deadline;
+  uint64_t interval_ns = session->options.drain_interval_us * 1000ull;
+  if (session->is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
+  deadline_after(&deadline,
+                 PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
+  pthread_mutex_lock(&wakeup->mutex);
+  while (!wakeup->stop && wakeup->asked == answered &&
+         !__atomic_load_n(&wakeup->is_woken, __ATOMIC_RELAXED))
+    if (pthread_cond_timedwait(&wakeup->to_collector, &wakeup->mutex,
+                               &deadline) != 0)
+      break;
+  __atomic_store_n(&wakeup->is_woken, false, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+// Not waiting for the mutex: a marker in a signal handler may have interrupted
+// whoever has it. The collector then looks a wait later, which is short.
+void ppi_collector_wake(pprof_session *session) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  __atomic_store_n(&wakeup->is_woken, true, __ATOMIC_RELAXED);
+  if (pthread_mutex_trylock(&wakeup->mutex) != 0) return;
+  pthread_cond_signal(&wakeup->to_collector);
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+static void answer(ppi_wakeup *wakeup, uint64_t asked) {
+  pthread_mutex_lock(&wakeup->mutex);
+  wakeup->done = asked;
+  pthread_cond_broadcast(&wakeup->from_collector);
+  pthread_mutex_unlock(&wakeup->mutex);
+}
+
+static void wait_a_little(void) {
+  struct timespec pause = {0, 200000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+// After the epoch ended: everything that was accepted becomes an event, device
+// ranges get their time to finish, then what is left is late.
+static void deliver_rest(pprof_session *session) {
+  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
+  cycle(session, false);
+  // A thread seen inside a marker by chance (pprof_step, say) is looked at
+  // again; one that is stuck there keeps its stack.
+  for (;;) {
+    follow_edges(session);
+    if (session->stuck || !needs_cut(session) ||
+        ppi_clock_monotonic_ns() >= end)
+      break;
+    wait_a_little();
+  }
+  session->cut_before = UINT64_MAX;  // whatever is open still
+  while (poll_devices(session) > 0 && ppi_clock_monotonic_ns() < end) {
+    free_kept(session);
+    wait_a_little();
+  }
+  for (pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session)
+      ppi_resolve_rest(d->session, &session->drain, &session->resolve_stats,
+                       session->stop_ticks);
+  drain_lanes(session, false);
+  ppi_wandering_drain(session);
+}
+
+// What is held for sinks that have no room; devices have had their time.
+static void wait_for_sinks(pprof_session *session) {
+  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
+  while (!ppi_session_have_room(session) && ppi_clock_monotonic_ns() < end)
+    wait_a_little();
+}
+
+// Events are destroyed on the thread that made them.
+static void release_devices(const pprof_session *session) {
+  if (session->stuck) return;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session) ppi_resolve_release(d->session);
+}
+
+// Where it is less than what was asked for.
+static void note_memory(pprof_session *session) {
+  const ppi_spool *spool = spool_of(session);
+  char text[160];
+  ppi_spool_memory(spool, text, sizeof text);
+  if (ppi_spool_want())
+    ppi_texts_add(&session->notes, "memory", ppi_spool_want());
+  else if (!ppi_spool_has_its_limit(spool))
+    ppi_texts_add(&session->notes, "memory", text);
+}
+
+static void note_rest(pprof_session *session) {
+  ppi_notes_close(session);
+  ppi_session_note_missed(session);
+  ppi_device_notes(&session->notes,
+                   session->device_mode == PPI_DEVICE_MODE_OFF);
+  note_memory(session);
+  if (session->clock_jumped)
+    ppi_texts_add(&session->notes, "clock", ppi_clock_note());
+  if (session->steps.had_none)
+    ppi_texts_add(&session->notes, "capture",
+                  "no window has opened, so nothing was recorded");
+  if (!ppi_thread_has_membarrier())
+    ppi_texts_add(&session->notes, "membarrier",
+                  "missing: each marker executes a full fence");
+  if (session->stuck)
+    ppi_texts_add(&session->notes, "stuck",
+                  "a thread was still inside a marker at stop");
+  if (ppi_spool_num_lanes(spool_of(session)) >
+          PPI_MAX_LANES - PPI_LANES_PER_CHUNK &&
+      spool_of(session)->header->lost)
+    ppi_texts_add(&session->notes, "threads",
+                  "more were there at once than a session has rows for (4 096):"
+                  " what the others marked is lost");
+  if (ppi_inject_note())
+    ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
+  if (ppi_inject_foreign_note())
+    ppi_texts_add(&session->notes, "nvtx deferred", ppi_inject_foreign_note());
+  const char *streams = ppi_inject_streams_note();
+  if (streams) ppi_texts_add(&session->notes, "nvtx streams", streams);
+}
+
+static void finish(pprof_session *session) {
+  ppi_spool *spool = spool_of(session);
+  ppi_spool_header *header = spool->header;
+  header->clamped = session->resolve_stats.clamped;
+  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+  ppi_tee_settle(&session->tee);
+  ppi_stats_publish(session);
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
+    const ppi_lane *lane = ppi_collector_lane(session, i);
+    if (lane)
+      ppi_collector_keep_error(
+          session, ppi_totals_add_lane(&session->drain.tally, lane));
+  }
+  note_rest(session);
+  pprof_totals totals = {.notes = session->notes.items,
+                         .num_notes = session->notes.num};
+  ppi_total *items = NULL;
+  ppi_collector_keep_error(
+      session, ppi_totals_build(&session->drain.tally, spool, &items,
+                                &totals.num_items));
+  totals.items = items;
+  ppi_collector_keep_error(
+      session, session->tee.base.finish(&session->tee.base, &totals));
+  ppi_free(items);
+}
+
+static void *collector_main(void *argument) {
+  pprof_session *session = argument;
+  ppi_wakeup *wakeup = &session->wakeup;
+  pprof_run_info info = {session->info.items, session->info.num,
+                         ppi_spool_staging(spool_of(session))};
+  edges_followed = 0;
+  session->tee.base.begin(&session->tee.base, &info);
+  uint64_t answered = 0;
+  for (;;) {
+    pthread_mutex_lock(&wakeup->mutex);
+    uint64_t asked = wakeup->asked;
+    bool stop = wakeup->stop;
+    pthread_mutex_unlock(&wakeup->mutex);
+    if (stop) break;
+    uint64_t due_ns = ppi_windows_due(session);
+    bool delivered = cycle(session, asked != answered);
+    if (delivered && asked != answered) {
+      answered = asked;
+      answer(wakeup, asked);
+    }
+    // While a sink has no room, who asks waits for the next interval, too.
+    wait_for_work(session, delivered ? answered : asked, due_ns);
+  }
+  deliver_rest(session);
+  wait_for_sinks(session);
+  finish(session);
+  release_devices(session);
+  return NULL;
+}
+
+static int create_thread(pprof_session *session) {
+  return ppi_start_thread(&session->collector, "pprof-collector",
+                          collector_main, session);
+}
+
+pprof_status ppi_collector_start(pprof_session *session) {
+  if (create_thread(session) != 0) return PPROF_STATUS_NO_MEMORY;
+  ppi_collector_ask(session, 1000);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_collector_ask(pprof_session *session, uint32_t wait_ms) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  struct timespec deadline;
+  deadline_after(&deadline, wait_ms * 1000000ull);
+  pthread_mutex_lock(&wakeup->mutex);
+  uint64_t ticket = ++wakeup->asked;
+  pthread_cond_signal(&wakeup->to_collector);
+  pprof_status status = PPROF_STATUS_OK;
+  while (wakeup->done < ticket && status == PPROF_STATUS_OK)
+    if (pthread_cond_timedwait(&wakeup->from_collector, &wakeup->mutex,
+                               &deadline) != 0)
+      status = PPROF_STATUS_BUSY;
+  pthread_mutex_unlock(&wakeup->mutex);
+  return status;
+}
+
+void ppi_collector_stop(pprof_session *session) {
+  ppi_wakeup *wakeup = &session->wakeup;
+  pthread_mutex_lock(&wakeup->mutex);
+  wakeup->stop = true;
+  pthread_cond_signal(&wakeup->to_collector);
+  pthread_mutex_unlock(&wakeup->mutex);
+  pthread_join(session->collector, NULL);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The owner's side of a session: create, start, flush, stop.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "deliver/totals.h"
+#include "inject/inject.h"
+#include "mark/emit.h"
+#include "mark/mark.h"
+#include "mark/range_slots.h"
+#include "session/capture/windows.h"
+#include "session/state/choice_state.h"
+#include "session/state/notes.h"
+#include "session/state/session_state.h"
+#include "window/window_sinks.h"
+
+#define DEFAULT_MEMORY (64u << 20)
+#define DEFAULT_DRAIN_US 5000u
+#define DEFAULT_STOP_WAIT_MS 1000u
+
+// The one session of the process, from start to stop.
+static struct {
+  pthread_mutex_t mutex;
+  pprof_session *running;
+  uint32_t last_serial;
+  bool was_started;     // ever, in this process
+  void (*yield)(void);  // ends what runs for a session that wants to start
+} current = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, false, NULL};
+
+pprof_session *pprof_session_current(void) {
+  return __atomic_load_n(&current.running, __ATOMIC_ACQUIRE);
+}
+
+// The child has neither the collector nor the spool. It may start its own
+// session; the parent's object is dead weight there.
+static void in_forked_child(void) {
+  pthread_mutex_init(&current.mutex, NULL);
+  pprof_session *session = current.running;
+  current.was_started = false;
+  current.yield = NULL;
+  __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
+  ppi_device_in_forked_child();
+  ppi_spool_in_forked_child();
+  ppi_inject_in_forked_child();
+  ppi_emit_in_forked_child();
+  ppi_device_set_attach_hook(NULL);
+  if (session) {
+    ppi_spool_forget(&ppi_recorder_in_force.spool);
+    ppi_windows_in_forked_child(session);
+  }
+  // A signal handler that forks inside a marker returns to it.
+  bool in_marker = ppi_thread_self && ppi_thread_self->busy;
+  for (pprof_device *device = ppi_device_list(); device; device = device->next)
+    if (device->session) ppi_resolve_detach(device->session, in_marker);
+}
+
+pprof_status pprof_session_create(const pprof_options *options,
+                                  pprof_session **out, pprof_error *error) {
+  if (!out) return ppi_fail(error, PPROF_STATUS_INVALID, "out is NULL");
+  pprof_options known = {.size = sizeof known};
+  if (options && !ppi_copy_options(&known, sizeof known, options))
+    return ppi_fail(error, PPROF_STATUS_INVALID,
+                    "pprof_options.size is %zu: set it to "
+                    "sizeof(pprof_options), and bytes this version does not "
+                    "know to zero",
+                    options->size);
+  pprof_session *session = ppi_alloc(sizeof *session);
+  if (!session) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  if (known.memory_limit_bytes == 0) known.memory_limit_bytes = DEFAULT_MEMORY;
+  if (known.drain_interval_us == 0) known.drain_interval_us = DEFAULT_DRAIN_US;
+  if (known.stop_wait_ms == 0) known.stop_wait_ms = DEFAULT_STOP_WAIT_MS;
+  if (known.spool_dir && !(known.spool_dir = ppi_strdup(known.spool_dir))) {
+    ppi_free(session);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  session->options = known;
+  ppi_tee_init(&session->tee);
+  pthread_mutex_init(&session->steps.mutex, NULL);
+  pthread_mutex_init(&session->notes_mutex, NULL);
+  pthread_mutex_init(&session->wakeup.mutex, NULL);
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&session->wakeup.to_collector, &attributes);
+  pthread_cond_init(&session->wakeup.from_collector, &attributes);
+  pthread_condattr_destroy(&attributes);
+  *out = session;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
+  if (!session || !sink) return PPROF_STATUS_INVALID;
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  return ppi_tee_add(&session->tee, sink);
+}
+
+bool ppi_session_was_started(void) {
+  return __atomic_load_n(&current.was_started, __ATOMIC_RELAXED);
+}
+
+void ppi_session_set_yield(void (*yield)(void)) {
+  __atomic_store_n(&current.yield, yield, __ATOMIC_RELEASE);
+}
+
+pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  session->ring_bytes = bytes;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_session_set_device_mode(pprof_session *session,
+                                         ppi_device_mode mode) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  session->device_mode = mode;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_session_set_graph_nodes(pprof_session *session,
+                                         bool external) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  session->graph_nodes = external;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_session_set_info(pprof_session *session, const char *key,
+                                  const char *value) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  return ppi_texts_add(&session->extra_info, key, value)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+static void fill_header(pprof_session *session) {
+  ppi_spool_header *header = ppi_recorder_in_force.spool.header;
+  if (getrandom(header->uuid, sizeof header->uuid, GRND_NONBLOCK) < 0)
+    memcpy(header->uuid, &(uint64_t){ppi_clock_realtime_ns()}, 8);
+  header->clock_mode = ppi_clock_state.mode;
+  header->ticks_per_second = ppi_clock_state.ticks_per_second;
+  session->first_sample = ppi_clock_take_sample();
+  header->start_ticks = session->first_sample.ticks;
+  header->last_ticks = header->start_ticks;
+  header->start_realtime_ns = session->first_sample.realtime_ns;
+  header->own_cost_ns_x1000 = ppi_mark_cost_x1000();
+}
+
+static bool publish_info(pprof_session *session) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  if (!ppi_run_info_collect(&session->info, &ppi_recorder_in_force.spool))
+    return false;
+  for (size_t i = 0; i < session->extra_info.num; i++)
+    if (!ppi_texts_add(&session->info, session->extra_info.items[i].key,
+                       session->extra_info.items[i].value))
+      return false;
+  for (size_t i = 0; i < session->info.num; i++)
+    ppi_names_text(names, PPI_DEFINITION_INFO, session->info.items[i].key,
+                   session->info.items[i].value);
+  if (!ppi_notes_open(session)) return false;
+  pprof_definition process = {PPROF_DEFINITION_LANE, 0, 0, 0, 0, "process"};
+  return ppi_names_define(names, &process);
+}
+
+// Everything that markers will need, before there is an epoch.
+static pprof_status prepare(pprof_session *session) {
+  ppi_recorder *recorder = &ppi_recorder_in_force;
+  pprof_status status =
+      ppi_spool_create(&recorder->spool, session->options.memory_limit_bytes,
+                       session->options.spool_dir);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!ppi_spool_add_ring(&recorder->spool, session->ring_bytes) &&
+      session->ring_bytes)
+    ppi_texts_add(&session->notes, "flight",
+                  "no room for its ring in the spool: a kill loses it");
+  ppi_spool_touch_ahead(&recorder->spool, 64);
+  // Left by a session that was stuck; its markers are over by now.
+  ppi_names_destroy(recorder->names);
+  recorder->names = NULL;
+  status = ppi_names_create(&recorder->spool, &recorder->names);
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_choice_begin(session->choice, recorder->names,
+                            recorder->spool.header);
+  if (status != PPROF_STATUS_OK) return status;
+  uint32_t chunks = recorder->spool.header->num_chunks;
+  recorder->ranges = ppi_table_create(&recorder->spool, 0, 0, 1, chunks / 16);
+  if (!recorder->ranges) return PPROF_STATUS_NO_MEMORY;
+  ppi_range_slots_begin();
+  fill_header(session);
+  ppi_spool_publish(&recorder->spool);
+  if (!publish_info(session)) return PPROF_STATUS_NO_MEMORY;
+  status =
+      ppi_drain_init(&session->drain, &recorder->spool, &session->tee.base);
+  if (status != PPROF_STATUS_OK) return status;
+  session->cursors = ppi_alloc(PPI_MAX_LANES * sizeof *session->cursors);
+  session->range_seqs =
+      ppi_alloc(PPI_TABLE_SLOTS * sizeof *session->range_seqs);
+  return session->cursors && session->range_seqs ? PPROF_STATUS_OK
+                                                 : PPROF_STATUS_NO_MEMORY;
+}
+
+static void release(pprof_session *session) {
+  ppi_recorder *recorder = &ppi_recorder_in_force;
+  recorder->serial = 0;
+  recorder->emits = 0;
+  // A marker that never left may go on using these; start waits for it.
+  if (!session->stuck) {
+    ppi_names_destroy(recorder->names);
+    recorder->names = NULL;
+    recorder->ranges = NULL;
+  }
+  ppi_spool_destroy(&recorder->spool, session->stuck);
+  ppi_drain_clear(&session->drain);
+  ppi_free(session->cursors);
+  ppi_free(session->range_seqs);
+  ppi_free(session->open.events);
+  session->cursors = NULL;
+  session->range_seqs = NULL;
+  session->open = (ppi_open_list){0};
+}
+
+// A thread that is inside a marker when the epoch ends is waited for, but not
+// for ever: it may have been stopped there.
+static bool wait_until_quiet(uint32_t wait_ms) {
+  ppi_thread_barrier();
+  uint64_t end = ppi_clock_monotonic_ns() + wait_ms * 1000000ull;
+  for (int i = 0; ppi_thread_num_busy() != 0; i++) {
+    if (i > 100 && ppi_clock_monotonic_ns() > end) return false;
+    struct timespec pause = {0, 50000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  }
+  return true;
+}
+
+// As in a marker: busy while it uses the session, so that a stop waits for it.
+static void attach_devices_now(void) {
+  ppi_thread *thread = ppi_thread_self;
+  if (!thread) thread = ppi_thread_attach();
+  if (!thread || ppi_is_inside(thread)) return;
+  ppi_stand(thread);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
+    ppi_collector_ask(pprof_session_current(), 200);
+  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+}
+
+// A start that failed may be tried again.
+static void forget_start(pprof_session *session) {
+  ppi_notes_forget(session);
+  ppi_texts_clear(&session->info);
+  pthread_mutex_lock(&session->steps.mutex);
+  ppi_windows_forget(session);
+  pthread_mutex_unlock(&session->steps.mutex);
+}
+
+static pprof_status start_locked(pprof_session *session) {
+  if (current.running || session->phase != PPI_SESSION_CREATED)
+    return PPROF_STATUS_BUSY;
+  ppi_clock_init();
+  pprof_status status = ppi_thread_init();
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_thread_set_fork_handler(in_forked_child);
+  ppi_thread_sleep(NULL);
+  // A marker that outlasted the last stop still uses that session's memory.
+  if (!wait_until_quiet(session->options.stop_wait_ms))
+    return PPROF_STATUS_BUSY;
+  ppi_epoch_publish(0);  // who was waited for needs no waking any more
+  ppi_thread_forget_lanes();
+  session->pid = (uint32_t)getpid();
+  status = prepare(session);
+  if (status == PPROF_STATUS_OK) {
+    if (++current.last_serial % 65536 == 0) current.last_serial++;
+    ppi_recorder_in_force.serial = current.last_serial;
+    ppi_recorder_in_force.emits = ppi_emit_begin();
+    ppi_windows_begin(session);
+    status = ppi_collector_start(session);
+  }
+  if (status != PPROF_STATUS_OK) {
+    release(session);
+    forget_start(session);
+    return status;
+  }
+  session->phase = PPI_SESSION_RUNNING;
+  __atomic_store_n(&current.was_started, true, __ATOMIC_RELAXED);
+  __atomic_store_n(&current.running, session, __ATOMIC_RELEASE);
+  ppi_windows_publish(session);
+  ppi_device_set_attach_hook(attach_devices_now);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status pprof_session_start(pprof_session *session) {
+  if (!session) return PPROF_STATUS_INVALID;
+  if (ppi_window_completing()) return PPROF_STATUS_BUSY;
+  ppi_thread_look();
+  void (*yield)(void) = __atomic_load_n(&current.yield, __ATOMIC_ACQUIRE);
+  pprof_session *running = pprof_session_current();
+  if (yield && running && running != session) yield();
+  pthread_mutex_lock(&current.mutex);
+  pprof_status status = start_locked(session);
+  pthread_mutex_unlock(&current.mutex);
+  return status;
+}
+
+static void tell_failure(const pprof_session *session, pprof_error *error) {
+  char text[sizeof error->text];
+  for (size_t i = 0; i < session->tee.num_sinks; i++) {
+    if (!ppi_tee_describe_missed(&session->tee, i, text, sizeof text)) continue;
+    ppi_fail(error, session->result, "%s", text);
+    return;
+  }
+  if (session->result == PPROF_STATUS_NO_MEMORY)
+    ppi_fail(error, session->result, "%s",
+             ppi_describe_no_memory(text, sizeof text));
+  else
+    ppi_fail(error, session->result, "a sink failed: %s",
+             pprof_status_string(session->result));
+}
+
+static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
+  if (session->phase != PPI_SESSION_RUNNING) return PPROF_STATUS_OK;
+  if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_OK;
+  ppi_device_set_attach_hook(NULL);
+  ppi_windows_end(session);
+  session->stuck = !wait_until_quiet(session->options.stop_wait_ms);
+  ppi_collector_stop(session);
+  ppi_emit_finish();
+  ppi_thread_close_files();
+  for (pprof_device *device = ppi_device_list(); device; device = device->next)
+    if (device->session) ppi_resolve_detach(device->session, session->stuck);
+  release(session);
+  session->phase = PPI_SESSION_STOPPED;
+  __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
+  // Should the marker have been left by a jump, its thread's next one finds it.
+  if (session->stuck) ppi_epoch_wake();
+  if (session->result != PPROF_STATUS_OK) tell_failure(session, error);
+  return session->result;
+}
+
+pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
+  if (!session) return PPROF_STATUS_INVALID;
+  if (ppi_window_completing()) return PPROF_STATUS_BUSY;
+  ppi_thread_look();
+  pthread_mutex_lock(&current.mutex);
+  pprof_status status = stop_locked(session, error);
+  pthread_mutex_unlock(&current.mutex);
+  return status;
+}
+
+void pprof_session_destroy(pprof_session *session) {
+  if (!session) return;
+  // From inside a window's callback: whoever called it goes on using it.
+  if (session->phase == PPI_SESSION_RUNNING && ppi_window_completing()) return;
+  pprof_session_stop(session, NULL);
+  // In a forked child the sinks' files and threads are the parent's.
+  bool ours = session->pid == 0 || session->pid == (uint32_t)getpid();
+  if (ours) ppi_tee_destroy_sinks(&session->tee);
+  ppi_texts_clear(&session->info);
+  ppi_texts_clear(&session->extra_info);
+  ppi_texts_clear(&session->extra_notes);
+  ppi_texts_clear(&session->notes);
+  if (ours) {
+    pthread_mutex_destroy(&session->steps.mutex);
+    pthread_mutex_destroy(&session->notes_mutex);
+    pthread_mutex_destroy(&session->wakeup.mutex);
+    pthread_cond_destroy(&session->wakeup.to_collector);
+    pthread_cond_destroy(&session->wakeup.from_collector);
+  }
+  ppi_choice_destroy(session->choice);
+  ppi_free((char *)session->options.spool_dir);
+  ppi_free(session);
+}
+
+pprof_status pprof_session_flush(pprof_session *session) {
+  if (!session || session->phase == PPI_SESSION_CREATED)
+    return PPROF_STATUS_INVALID;
+  if (session->phase == PPI_SESSION_STOPPED) return session->result;
+  if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_INVALID;
+  pprof_status status =
+      ppi_collector_ask(session, session->options.stop_wait_ms);
+  return status == PPROF_STATUS_OK
+             ? __atomic_load_n(&session->tee.first_error, __ATOMIC_ACQUIRE)
+             : status;
+}

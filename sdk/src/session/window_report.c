@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pprof_session_on_window: a report of each window, one for all who listen.
+#include "base/mem.h"
+#include "pprof/report.h"
+#include "window/window_sinks.h"
+
+typedef struct listener {
+  pprof_window_fn fn;
+  void *user;
+} listener;
+
+typedef struct listeners {
+  ppi_window_sinks *windows;
+  listener *items;
+  size_t num, capacity;
+} listeners;
+
+static pprof_sink *open_report(void *user, uint32_t window) {
+  const listeners *all = user;
+  pprof_report *report = NULL;
+  pprof_status status = pprof_report_create(&report);
+  (void)window;
+  if (status != PPROF_STATUS_OK) ppi_window_sinks_fail(all->windows, status);
+  return pprof_report_sink(report);
+}
+
+// A report begins with its sink.
+static void tell_listeners(void *user, uint32_t window, pprof_sink *sink,
+                           pprof_status status) {
+  const listeners *all = user;
+  pprof_report *report = (pprof_report *)(void *)sink;
+  bool is_whole = report && status == PPROF_STATUS_OK;
+  for (size_t i = 0; i < all->num && ppi_window_completing(); i++)
+    all->items[i].fn(all->items[i].user, window, is_whole ? report : NULL);
+  pprof_report_destroy(report);
+}
+
+static void destroy_listeners(void *user) {
+  listeners *all = user;
+  ppi_free(all->items);
+  ppi_free(all);
+}
+
+static pprof_status make_listeners(ppi_window_sinks *windows, listeners **out) {
+  listeners *all = ppi_alloc(sizeof *all);
+  if (!all) return PPROF_STATUS_NO_MEMORY;
+  all->windows = windows;
+  ppi_window_maker maker = {open_report, tell_listeners, destroy_listeners, all,
+                            NULL};
+  pprof_status status = ppi_window_sinks_add(windows, &maker);
+  if (status == PPROF_STATUS_OK)
+    *out = all;
+  else
+    ppi_free(all);
+  return status;
+}
+
+pprof_status pprof_session_on_window(pprof_session *session, pprof_window_fn fn,
+                                     void *user) {
+  if (!session || !fn) return PPROF_STATUS_INVALID;
+  ppi_window_sinks *windows;
+  pprof_status status = ppi_session_windows(session, &windows);
+  if (status != PPROF_STATUS_OK) return status;
+  listeners *all = ppi_window_sinks_user(windows, tell_listeners);
+  if (!all) status = make_listeners(windows, &all);
+  if (status != PPROF_STATUS_OK) return status;
+  listener *grown =
+      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  all->items = grown;
+  grown[all->num++] = (listener){fn, user};
+  return PPROF_STATUS_OK;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory a spool may have: what was configured, a sixteenth of the
+// cgroup's memory, and with all other spools of its folder together a quarter
+// of that folder's room, so that three quarters are left to others.
+#ifndef PPI_SPOOL_LIMIT_H_
+#define PPI_SPOOL_LIMIT_H_
+
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_spool_limit {
+  uint64_t bytes;    // that it may have in all: the smallest of the three
+  const char *name;  // of that one, in words
+  uint64_t own;      // the smallest of the first two
+  uint64_t shared;   // of the folder's quarter, what no spool has yet; may be
+                     // less than that where it is ample
+} ppi_spool_limit;
+
+// Where `shared` is so many times what a spool may have, nobody has to share.
+#define PPI_SPOOL_AMPLE 16
+
+// ppi_spool_limit_now looks them up for a spool that has `taken` bytes so far
+// and may be of `most`. Not for signal handlers.
+ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
+                                    uint64_t most);
+
+// The same for one that is about to be made there.
+ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SPOOL_LIMIT_H_

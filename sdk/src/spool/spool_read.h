@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A spool's bytes in the reader's own memory. Its file is never mapped by who
+// only reads it: whoever may write to it could cut it under the mapping, or
+// change what was checked before it is used.
+#ifndef PPI_SPOOL_READ_H_
+#define PPI_SPOOL_READ_H_
+
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_read_at fills `out`; false: the file ends before, or cannot be read.
+bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset);
+// The same into memory that is zero and stays untouched where the file has
+// holes, as a spool has wherever nobody wrote.
+bool ppi_read_sparse(int fd, void *out, uint64_t size, uint64_t offset);
+
+// ppi_spool_fill does so with a part of spool->base, from spool->fd. Each part
+// is to be filled once, before anything in it is looked at.
+bool ppi_spool_fill(const ppi_spool *spool, uint64_t offset, uint64_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SPOOL_READ_H_

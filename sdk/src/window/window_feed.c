@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One window's totals: counted from its events where events tell, otherwise the
+// difference between what was counted when it opened and when it closed, so
+// that windows that touch add up.
+#include "base/mem.h"
+#include "window/window_types.h"
+
+static const ppi_total_key growing[] = {
+    PPI_TOTAL_NAMES_OVERFLOWED, PPI_TOTAL_CPU_PROCESS_NS,
+    PPI_TOTAL_CPU_ELAPSED_NS, PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS,
+    PPI_TOTAL_CPU_SYSTEM_IDLE_TICKS};
+
+void ppi_counts_clear(ppi_counts *counts) {
+  ppi_tally_clear(&counts->lanes);
+  *counts = (ppi_counts){0};
+}
+
+void ppi_window_feed_destroy(ppi_window_feed *feed) {
+  ppi_tee_destroy_sinks(&feed->tee);
+  ppi_tally_clear(&feed->tally);
+  ppi_counts_clear(&feed->before);
+  ppi_texts_clear(&feed->notes);
+  ppi_free(feed->given);
+  ppi_free(feed->items);
+  ppi_free(feed);
+}
+
+static uint64_t grown_by(uint64_t before, uint64_t after) {
+  return after > before ? after - before : 0;
+}
+
+static pprof_status add_lane(ppi_window_feed *feed, uint32_t lane,
+                             const uint64_t *after) {
+  const ppi_tally *before = &feed->before.lanes;
+  pprof_status status = PPROF_STATUS_OK;
+  for (int key = 0; key < PPI_NUM_TOTALS && status == PPROF_STATUS_OK; key++) {
+    uint64_t old = lane < before->num_lanes ? before->lanes[lane][key] : 0;
+    status = ppi_tally_add(&feed->tally, lane, (ppi_total_key)key,
+                           grown_by(old, after[key]));
+  }
+  return status;
+}
+
+pprof_status ppi_window_feed_count(ppi_window_feed *feed,
+                                   const ppi_counts *after) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < after->lanes.num_lanes && status == PPROF_STATUS_OK;
+       i++)
+    status = add_lane(feed, (uint32_t)i, after->lanes.lanes[i]);
+  for (size_t i = 0; i < sizeof growing / sizeof *growing; i++)
+    feed->run[growing[i]] =
+        grown_by(feed->before.run[growing[i]], after->run[growing[i]]);
+  feed->clamped_before = feed->before.run[PPI_TOTAL_CLAMPED];
+  ppi_counts_clear(&feed->before);
+  return status;
+}
+
+static uint64_t recorded(const ppi_window_feed *feed) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < feed->num_items; i++)
+    if (feed->items[i].lane == PPROF_ALL_LANES &&
+        feed->items[i].key == PPI_TOTAL_RECORDED)
+      sum += feed->items[i].value;
+  return sum;
+}
+
+// In the order that pprof_totals wants: these keys come last, and so do all
+// lanes.
+static void append_run(ppi_window_feed *feed) {
+  for (int key = 0; key < PPI_NUM_TOTALS; key++)
+    if (feed->run[key] && !ppi_total_is_per_lane((ppi_total_key)key))
+      feed->items[feed->num_items++] =
+          (ppi_total){PPROF_ALL_LANES, (uint32_t)key, feed->run[key]};
+}
+
+pprof_status ppi_window_feed_total(ppi_window_feed *feed,
+                                   const ppi_counts *now) {
+  pprof_status status =
+      ppi_tally_items(&feed->tally, &feed->items, &feed->num_items);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_total *grown = ppi_realloc(
+      feed->items, (feed->num_items + PPI_NUM_TOTALS) * sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  feed->items = grown;
+  // Device times are placed after the window has closed, too.
+  feed->run[PPI_TOTAL_CLAMPED] =
+      grown_by(feed->clamped_before, now->run[PPI_TOTAL_CLAMPED]);
+  feed->run[PPI_TOTAL_CLOCK_ERROR_NS] = feed->clock_error_ns;
+  feed->run[PPI_TOTAL_OWN_COST] = now->run[PPI_TOTAL_OWN_COST];
+  feed->run[PPI_TOTAL_CRASH_SAFE] = now->run[PPI_TOTAL_CRASH_SAFE];
+  // Two markers make a range.
+  feed->run[PPI_TOTAL_OWN_COST_TOTAL_NS] =
+      recorded(feed) * 2 * feed->run[PPI_TOTAL_OWN_COST] / 1000;
+  append_run(feed);
+  return PPROF_STATUS_OK;
+}

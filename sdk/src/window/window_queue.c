@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The completion thread: finishes the sinks of one window after the other and
+// tells their makers. It holds no lock while they work, so that a slow one
+// delays nobody but its successors.
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "window/window_types.h"
+
+// The OS thread that completes windows, 0: none; atomic. A child forked by a
+// maker's code completes none: its thread has a number of its own.
+static pid_t completing_thread;
+
+bool ppi_window_completing(void) {
+  pid_t thread = __atomic_load_n(&completing_thread, __ATOMIC_ACQUIRE);
+  return thread && thread == gettid();
+}
+
+void ppi_window_queue_init(ppi_window_queue *queue) {
+  *queue = (ppi_window_queue){.end = NULL};
+  queue->end = &queue->first;
+  pthread_mutex_init(&queue->mutex, NULL);
+  pthread_cond_init(&queue->changed, NULL);
+}
+
+void ppi_window_queue_destroy(ppi_window_queue *queue) {
+  pthread_mutex_destroy(&queue->mutex);
+  pthread_cond_destroy(&queue->changed);
+}
+
+void ppi_window_queue_fail(ppi_window_queue *queue, pprof_status status) {
+  pthread_mutex_lock(&queue->mutex);
+  if (queue->error == PPROF_STATUS_OK) queue->error = status;
+  pthread_mutex_unlock(&queue->mutex);
+}
+
+size_t ppi_window_queue_len(ppi_window_queue *queue) {
+  pthread_mutex_lock(&queue->mutex);
+  size_t num = queue->num;
+  pthread_mutex_unlock(&queue->mutex);
+  return num;
+}
+
+static pprof_status finish_sinks(ppi_window_feed *feed) {
+  pprof_totals totals = {feed->items, feed->num_items, feed->notes.items,
+                         feed->notes.num};
+  feed->tee.base.finish(&feed->tee.base, &totals);
+  return feed->status == PPROF_STATUS_OK ? feed->tee.first_error : feed->status;
+}
+
+static void tell(ppi_window_queue *queue, ppi_window_feed *feed) {
+  ppi_window_queue_fail(queue, finish_sinks(feed));
+  for (size_t i = 0; i < queue->num_makers && ppi_window_completing(); i++) {
+    const ppi_window_maker *maker = &queue->makers[i];
+    pprof_sink *sink = NULL;
+    pprof_status status = feed->status;
+    if (feed->places[i]) {
+      sink = feed->tee.sinks[feed->places[i] - 1];
+      pprof_status own = feed->tee.errors[feed->places[i] - 1];
+      if (own != PPROF_STATUS_OK) status = own;
+    }
+    maker->complete(maker->user, feed->index, sink, status);
+  }
+  ppi_tee_forget_sinks(&feed->tee);
+}
+
+static ppi_window_feed *take_first(ppi_window_queue *queue) {
+  pthread_mutex_lock(&queue->mutex);
+  while (!queue->first && !queue->is_ending)
+    pthread_cond_wait(&queue->changed, &queue->mutex);
+  ppi_window_feed *feed = queue->first;
+  if (feed) {
+    queue->first = feed->next;
+    if (!queue->first) queue->end = &queue->first;
+  }
+  pthread_mutex_unlock(&queue->mutex);
+  return feed;
+}
+
+static void *complete_all(void *argument) {
+  ppi_window_queue *queue = argument;
+  __atomic_store_n(&completing_thread, gettid(), __ATOMIC_RELEASE);
+  ppi_window_feed *feed;
+  while ((feed = take_first(queue))) {
+    tell(queue, feed);
+    if (!ppi_window_completing()) return NULL;
+    ppi_window_feed_destroy(feed);
+    pthread_mutex_lock(&queue->mutex);
+    queue->num--;
+    pthread_mutex_unlock(&queue->mutex);
+  }
+  __atomic_store_n(&completing_thread, 0, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+// The application's signals are not ours to take.
+pprof_status ppi_window_queue_start(ppi_window_queue *queue,
+                                    const ppi_window_maker *makers,
+                                    size_t num_makers) {
+  queue->makers = makers;
+  queue->num_makers = num_makers;
+  if (ppi_start_thread(&queue->thread, "pprof-windows", complete_all, queue))
+    return PPROF_STATUS_NO_MEMORY;
+  queue->is_running = true;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_window_queue_put(ppi_window_queue *queue, ppi_window_feed *feed) {
+  feed->next = NULL;
+  pthread_mutex_lock(&queue->mutex);
+  *queue->end = feed;
+  queue->end = &feed->next;
+  queue->num++;
+  pthread_cond_signal(&queue->changed);
+  pthread_mutex_unlock(&queue->mutex);
+}
+
+pprof_status ppi_window_queue_end(ppi_window_queue *queue) {
+  if (!queue->is_running) return queue->error;
+  pthread_mutex_lock(&queue->mutex);
+  queue->is_ending = true;
+  pthread_cond_signal(&queue->changed);
+  pthread_mutex_unlock(&queue->mutex);
+  pthread_join(queue->thread, NULL);
+  queue->is_running = false;
+  return queue->error;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sink that gives each capture window sinks of its own: its events, its
+// checkpoints, its totals. They are fed by the collector; once the window is
+// complete, one thread of ours finishes them and tells whoever made them, in
+// the order of the windows.
+#ifndef PPI_WINDOW_SINKS_H_
+#define PPI_WINDOW_SINKS_H_
+
+#include "deliver/run_info.h"
+#include "event/tally.h"
+#include "pprof/event.h"
+#include "pprof/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Whoever wants a sink for each window. `complete` is called for every window
+// that `open` was called for, also where `open` gave none (`sink` is NULL).
+typedef struct ppi_window_maker {
+  // Collector's thread. NULL: no sink of this maker's for that window.
+  pprof_sink *(*open)(void *user, uint32_t window);
+  // Completion thread, after the sink's finish; takes `sink`. `status` is the
+  // sink's first error.
+  void (*complete)(void *user, uint32_t window, pprof_sink *sink,
+                   pprof_status status);
+  void (*destroy)(void *user);  // with the session; may be NULL
+  void *user;
+  // Collector's thread; instead of both, for a window that is skipped. May be
+  // NULL.
+  void (*skipped)(void *user, uint32_t window);
+} ppi_window_maker;
+
+#define PPI_MAX_WINDOW_MAKERS 8u
+// Windows that are not complete, or whose makers were not told yet. Beyond
+// them a window is skipped: nobody is asked for a sink or told of it.
+#define PPI_MAX_WINDOWS_WAITING 256u
+
+// What was counted until now that no event tells of.
+typedef struct ppi_counts {
+  ppi_tally lanes;
+  uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
+} ppi_counts;
+
+// What a window's events do not tell; each may be NULL. Collector's thread.
+typedef struct ppi_window_source {
+  pprof_status (*count)(void *user, ppi_counts *out);  // into an empty one
+  // Adds the notes that a window's totals have; false: out of memory.
+  bool (*note)(void *user, ppi_texts *out);
+  // For the first time there is no room for a window.
+  void (*skipped)(void *user);
+  void *user;
+} ppi_window_source;
+
+typedef struct ppi_window_sinks ppi_window_sinks;
+
+// `source` may be NULL. The sink is destroyed as sinks are.
+pprof_status ppi_window_sinks_create(const ppi_window_source *source,
+                                     ppi_window_sinks **out);
+pprof_sink *ppi_window_sinks_sink(ppi_window_sinks *windows);
+// NULL: `sink` is another kind of sink.
+ppi_window_sinks *ppi_window_sinks_of(pprof_sink *sink);
+// Before begin. BUSY: no room; the maker stays the caller's.
+pprof_status ppi_window_sinks_add(ppi_window_sinks *windows,
+                                  const ppi_window_maker *maker);
+// The `user` of the maker with this `complete`, NULL when there is none.
+void *ppi_window_sinks_user(const ppi_window_sinks *windows,
+                            void (*complete)(void *, uint32_t, pprof_sink *,
+                                             pprof_status));
+// Told at finish, unless there was an earlier error. Any thread.
+void ppi_window_sinks_fail(ppi_window_sinks *windows, pprof_status status);
+// A window has closed and no checkpoint was told since: one told soon is likely
+// to complete it. Collector's thread.
+bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
+// When they were asked last, and how many records they have missed. Collector's
+// thread.
+bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
+uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
+
+// The session's; ppi_session_windows makes them when there are none yet. BUSY
+// after the start.
+pprof_status ppi_session_windows(pprof_session *session,
+                                 ppi_window_sinks **out);
+pprof_status ppi_session_add_window_maker(pprof_session *session,
+                                          const ppi_window_maker *maker);
+// ppi_window_sinks_awaits of a session; false where there are none.
+bool ppi_session_awaits_window(const pprof_session *session);
+// Asks all sinks, those of windows too, whether they have room.
+bool ppi_session_have_room(pprof_session *session);
+// What all sinks have missed.
+uint64_t ppi_session_num_missed(const pprof_session *session);
+// Says it of each.
+void ppi_session_note_missed(pprof_session *session);
+// Is this thread inside a `complete`? Whoever would wait for that thread then
+// waits for itself.
+bool ppi_window_completing(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WINDOW_SINKS_H_

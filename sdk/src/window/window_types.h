@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The insides of window sinks: one window, and the thread that completes them.
+#ifndef PPI_WINDOW_IMPL_H_
+#define PPI_WINDOW_IMPL_H_
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "deliver/run_info.h"
+#include "event/tee.h"
+#include "window/window_sinks.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One window, from its opening until its makers were told. The collector's,
+// then, once it is in the queue, the completion thread's.
+typedef struct ppi_window_feed {
+  struct ppi_window_feed *next;
+  uint32_t index;
+  uint64_t close_ns;
+  bool is_closed, is_done;  // done: nothing of it is to come
+  ppi_tee tee;
+  size_t places[PPI_MAX_WINDOW_MAKERS];  // in the tee, + 1; 0: no sink
+  pprof_status status;                   // what kept it from being whole
+  ppi_tally tally;
+  ppi_counts before;  // as it opened
+  uint64_t run[PPI_NUM_TOTALS];
+  uint64_t clamped_before, clock_error_ns;
+  // Of each lane the end of what the sinks that keep were given.
+  uint64_t *given;
+  size_t num_given, given_capacity;
+  ppi_total *items;
+  size_t num_items;
+  ppi_texts notes;
+} ppi_window_feed;
+
+// Makers are told here, in the order in which windows were put in.
+typedef struct ppi_window_queue {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  pthread_t thread;
+  bool is_running, is_ending;
+  ppi_window_feed *first, **end;
+  size_t num;  // with the one whose makers are being told
+  const ppi_window_maker *makers;
+  size_t num_makers;
+  pprof_status error;  // the first
+} ppi_window_queue;
+
+void ppi_window_queue_init(ppi_window_queue *queue);
+pprof_status ppi_window_queue_start(ppi_window_queue *queue,
+                                    const ppi_window_maker *makers,
+                                    size_t num_makers);
+// Takes `feed`.
+void ppi_window_queue_put(ppi_window_queue *queue, ppi_window_feed *feed);
+size_t ppi_window_queue_len(ppi_window_queue *queue);
+void ppi_window_queue_fail(ppi_window_queue *queue, pprof_status status);
+// Waits until all makers were told; answers the first error.
+pprof_status ppi_window_queue_end(ppi_window_queue *queue);
+void ppi_window_queue_destroy(ppi_window_queue *queue);
+
+void ppi_window_feed_destroy(ppi_window_feed *feed);
+// The feed's totals: of its events, and by how much the counts have grown.
+pprof_status ppi_window_feed_count(ppi_window_feed *feed,
+                                   const ppi_counts *after);
+pprof_status ppi_window_feed_total(ppi_window_feed *feed,
+                                   const ppi_counts *now);
+void ppi_counts_clear(ppi_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WINDOW_IMPL_H_

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The option table, and the parser and help that read it.
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/suggest.h"
+#include "print/view.h"
+#include "verb/verbs.h"
+
+enum option_type {
+  OPTION_FLAG,
+  OPTION_TEXT,
+  OPTION_CHOICE,
+  OPTION_VIEWS,
+  OPTION_NUMBER
+};
+
+// A name may have several rows, each for other verbs. `values` names the
+// argument, and for a choice lists what it may be; views are listed by the
+// library.
+struct option_row {
+  const char *name;
+  char letter;
+  enum option_type type;
+  size_t offset;  // of the field in struct ppi_tool_options
+  unsigned verbs;
+  const char *values;
+  const char *fallback;
+  const char *help;
+};
+#define FIELD(name) offsetof(struct ppi_tool_options, name)
+
+static const struct option_row option_table[] = {
+    {"format", 'f', OPTION_CHOICE, FIELD(format),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "table|csv|json|markdown", "table",
+     "how to print the report"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_INFO, "table|json",
+     "table", "how to print it"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_RECOVER,
+     "table|json", "table", "how to print what is open"},
+    {"live", 0, OPTION_FLAG, FIELD(live), PPI_VERB_INFO, NULL, NULL,
+     "what is open in running processes, named by PID, spool or LOG.part"},
+    {"open", 0, OPTION_FLAG, FIELD(open), PPI_VERB_RECOVER, NULL, NULL,
+     "what was open when the process died; nothing is recovered or removed"},
+    {"output", 'o', OPTION_TEXT, FIELD(output),
+     PPI_VERB_SUMMARY | PPI_VERB_INFO | PPI_VERB_CHECK, "FILE", "-",
+     "where to write; - is stdout"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
+     "where to write; - is stdout, a name in .gz is compressed"
+     " [LOG with .trace.json for .pplog]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_IMPORT, "FILE", NULL,
+     "the log to write [TRACE with .pplog for .json]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_MERGE, "FILE", NULL,
+     "the log to write; needed"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RECOVER, "FILE", NULL,
+     "the log to write [the name that the run would have used]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_RUN, "FILE", NULL,
+     "where to write the tables; - is stdout [stderr]"},
+    {"force", 0, OPTION_FLAG, FIELD(force), PPI_VERB_ALL, NULL, NULL,
+     "overwrite FILE; with run also variables that are set"},
+    {"config", 'c', OPTION_TEXT, FIELD(config), PPI_VERB_RUN, "FILE", NULL,
+     "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
+    {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_RUN, "FOLDER", NULL,
+     "new or empty folder for the logs [pprof.CMD.PID]"},
+    {"library", 0, OPTION_TEXT, FIELD(library),
+     PPI_VERB_RUN | PPI_VERB_SEARCH_BATCH, "FILE", NULL,
+     "libpprof_nvtx.so [the one installed with this tool]"},
+    {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "VIEW,...", NULL, "the tables to print"},
+    {"style", 0, OPTION_CHOICE, FIELD(style), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "paddle|torch|nsys", "paddle",
+     "the tables of Paddle's profiler, the one of torch.profiler, or nvtx_sum"
+     " of nsys stats"},
+    {"sort", 0, OPTION_TEXT, FIELD(sort), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "KEY", NULL,
+     "what orders named rows: cpu-total, cpu-avg, cpu-max, cpu-min, the same"
+     " with gpu-, self, p50, p90, p99, std, calls; the other styles have their"
+     " own [cpu-total]"},
+    {"top", 0, OPTION_NUMBER, FIELD(top), PPI_VERB_SUMMARY | PPI_VERB_RUN, "N",
+     NULL, "rows of each table of names; 0 is all [0; torch 100]"},
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "N", NULL,
+     "stages, interference, requests: how many calls, or requests, of each run"
+     " are cold and have no part in rates and tails [as found]"},
+    {"peak", 0, OPTION_TEXT, FIELD(peak), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "TYPE=FLOPS[@STAGES],...", NULL,
+     "stages: the device's peak by data type, such as "
+     "bf16=989T@model*,f32=67T"},
+    {"thread-sep", 0, OPTION_FLAG, FIELD(thread_sep),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "Operator and UserDefined apart by thread"},
+    {"op-detail", 0, OPTION_FLAG, FIELD(op_detail),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "under each operator what it consists of"},
+    {"distributed", 0, OPTION_CHOICE, FIELD(distribution),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "explicit|paddle", "explicit",
+     "what counts as communication: what says so, or what Paddle guesses"},
+    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ns|us|ms|s", NULL,
+     "the unit of times in tables; csv and json keep ns [ms; torch as it"
+     " fits]"},
+    {"device-process", 0, OPTION_TEXT, FIELD(device_process),
+     PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_IMPORT | PPI_VERB_MERGE |
+         PPI_VERB_COMPARE,
+     "PATTERN", NULL,
+     "traces: processes called so are devices; * and ? fit anything"},
+    {"raw", 0, OPTION_FLAG, FIELD(raw),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN | PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH,
+     NULL, NULL,
+     "csv: names as they are; else those a spreadsheet would run get a '"},
+    {"strict", 0, OPTION_FLAG, FIELD(strict),
+     PPI_VERB_SUMMARY | PPI_VERB_CHECK | PPI_VERB_RUN, NULL, NULL,
+     "exit 1 when anything was lost"},
+    {"keep", 0, OPTION_FLAG, FIELD(keep), PPI_VERB_RECOVER, NULL, NULL,
+     "leave the spool where it is"},
+    {"origin", 0, OPTION_FLAG, FIELD(origin), PPI_VERB_CONFIG, NULL, NULL,
+     "show: where each value comes from"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRIGGER, "FILE", NULL,
+     "a log for this window or dump alone [where the process records]"},
+    {"pid", 0, OPTION_TEXT, FIELD(pid), PPI_VERB_TRIGGER, "P", NULL,
+     "the process to ask; needed"},
+    {"steps", 0, OPTION_TEXT, FIELD(steps), PPI_VERB_TRIGGER, "N", NULL,
+     "record so many steps, from the next one on"},
+    {"seconds", 0, OPTION_TEXT, FIELD(seconds), PPI_VERB_TRIGGER, "S", NULL,
+     "record so long, from now on [10]"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "table|csv|json|markdown",
+     "table", "how to print it"},
+    {"output", 'o', OPTION_TEXT, FIELD(output),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "FILE", "-",
+     "where to write; - is stdout"},
+    {"time-unit", 0, OPTION_CHOICE, FIELD(time_unit),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "ns|us|ms|s", "ms",
+     "the unit of times in tables; csv and json keep ns"},
+    {"metric", 0, OPTION_CHOICE, FIELD(metric), PPI_VERB_COMPARE,
+     "mean|p50|p90|p99", "p50", "what of each stage is compared"},
+    {"threshold", 0, OPTION_TEXT, FIELD(threshold), PPI_VERB_COMPARE,
+     "[[STAGE.]METRIC=]P%,...", NULL,
+     "changes up to it do not matter, such as 2%,decode.p99=5% [1%]"},
+    {"fail-on", 0, OPTION_TEXT, FIELD(fail_on), PPI_VERB_COMPARE, "VERDICT,...",
+     NULL, "exit 1 on faster, slower, same, ambiguous, or none [slower]"},
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_COMPARE, "N", NULL,
+     "first calls of each stage and run that are not compared [1]"},
+    {"stage", 0, OPTION_TEXT, FIELD(stage),
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "NAME,...", NULL,
+     "compare: only these; search-batch: what one batch is; * and ? stand for "
+     "anything [all; the steps]"},
+    {"from", 0, OPTION_TEXT, FIELD(from), PPI_VERB_SEARCH_BATCH, "N", "1",
+     "the first batch to try"},
+    {"to", 0, OPTION_TEXT, FIELD(to), PPI_VERB_SEARCH_BATCH, "N", "65536",
+     "the last batch to try"},
+    {"sequential", 0, OPTION_FLAG, FIELD(sequential), PPI_VERB_SEARCH_BATCH,
+     NULL, NULL, "try each batch in turn instead of doubling and halving"},
+    {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_SEARCH_BATCH, "FOLDER", NULL,
+     "new or empty folder that keeps the logs [they are removed]"},
+    {"help", 'h', OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
+     "print help and exit"},
+    {"version", 'V', OPTION_FLAG, FIELD(version), PPI_VERB_ALL, NULL, NULL,
+     "print the version and exit"},
+};
+enum { NUM_ROWS = sizeof(option_table) / sizeof(option_table[0]) };
+
+void ppi_tool_show(FILE *out, const char *path) {
+  ppi_page line = {0};
+  ppi_page_visible(&line, path);
+  ppi_page_text(&line, "\n");
+  ppi_page_write(&line, out);
+}
+
+// Names and texts in messages come from files, and may be made to be seen on a
+// terminal.
+void ppi_tool_say(const char *format, ...) {
+  char *text = NULL;
+  ppi_page line = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  if (vasprintf(&text, format, arguments) >= 0) {
+    ppi_page_text(&line, "pprof-report: ");
+    ppi_page_visible(&line, text);
+    ppi_page_text(&line, "\n");
+    free(text);
+  } else {
+    line.failed = true;
+  }
+  va_end(arguments);
+  if (ppi_page_write(&line, stderr) == PPROF_STATUS_NO_MEMORY)
+    fputs("pprof-report: out of memory\n", stderr);
+}
+
+const struct ppi_tool_verb *ppi_tool_find_verb(const char *name) {
+  const struct ppi_tool_verb *verb = ppi_tool_verbs;
+  while (verb->name && strcmp(verb->name, name) != 0) verb++;
+  return verb->name ? verb : NULL;
+}
+
+// One item of the command line: an option with its value, or an operand.
+struct item {
+  const struct option_row *row;  // NULL: an operand
+  const char *value;
+};
+struct cursor {
+  int argc, at;
+  char **argv;
+  bool only_operands;
+  int num_operands;
+  bool before_command;  // the next operand is a command
+};
+
+static const struct option_row *find_row(const char *name, size_t len,
+                                         unsigned verbs) {
+  for (size_t i = 0; i < NUM_ROWS; i++) {
+    const struct option_row *row = &option_table[i];
+    bool same = strlen(row->name) == len && memcmp(row->name, name, len) == 0;
+    if (same && (row->verbs & verbs)) return row;
+  }
+  return NULL;
+}
+
+static int refuse_option(const char *name, size_t len) {
+  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  for (size_t i = 0; i < NUM_ROWS; i++)
+    ppi_tool_guess_offer(&guess, option_table[i].name,
+                         strlen(option_table[i].name));
+  if (guess.best)
+    ppi_tool_say("unknown option '--%.*s' (did you mean '--%.*s'?)", (int)len,
+                 name, (int)guess.best_len, guess.best);
+  else
+    ppi_tool_say("unknown option '--%.*s'; see pprof-report --help", (int)len,
+                 name);
+  return PPI_EXIT_USAGE;
+}
+
+// Takes the value of `item->row`: `attached`, or the next argument.
+static int take_value(struct cursor *cursor, const char *attached,
+                      struct item *item) {
+  const struct option_row *row = item->row;
+  item->value = attached;
+  if (row->type == OPTION_FLAG && attached) {
+    ppi_tool_say("option '--%s' takes no value", row->name);
+    return PPI_EXIT_USAGE;
+  }
+  if (row->type == OPTION_FLAG || attached) return PPI_EXIT_DONE;
+  if (cursor->at == cursor->argc) {
+    ppi_tool_say("option '--%s' needs a value: %s", row->name, row->values);
+    return PPI_EXIT_USAGE;
+  }
+  item->value = cursor->argv[cursor->at++];
+  return PPI_EXIT_DONE;
+}
+
+static int take_long(struct cursor *cursor, const char *text,
+                     struct item *item) {
+  const char *equals = strchr(text, '=');
+  size_t len = equals ? (size_t)(equals - text) : strlen(text);
+  item->row = find_row(text, len, ~0u);
+  if (!item->row) return refuse_option(text, len);
+  return take_value(cursor, equals ? equals + 1 : NULL, item);
+}
+
+static int take_short(struct cursor *cursor, const char *text,
+                      struct item *item) {
+  for (size_t i = 0; i < NUM_ROWS && !item->row; i++)
+    if (option_table[i].letter == text[0]) item->row = &option_table[i];
+  if (!item->row) {
+    ppi_tool_say("unknown option '-%c'; see pprof-report --help", text[0]);
+    return PPI_EXIT_USAGE;
+  }
+  return take_value(cursor, text[1] ? text + 1 : NULL, item);
+}
+
+// What follows a command is the command's, whatever it looks like.
+static void take_operand(struct cursor *cursor, const char *text) {
+  const struct ppi_tool_verb *verb =
+      cursor->num_operands++ == 0 ? ppi_tool_find_verb(text) : NULL;
+  if (cursor->before_command) cursor->only_operands = true;
+  cursor->before_command = verb && verb->takes_command;
+}
+
+static int next_item(struct cursor *cursor, struct item *item) {
+  const char *text = cursor->argv[cursor->at++];
+  *item = (struct item){NULL, text};
+  if (cursor->only_operands || text[0] != '-' || text[1] == '\0') {
+    take_operand(cursor, text);
+    return PPI_EXIT_DONE;
+  }
+  if (text[1] == '-' && text[2] == '\0') {
+    cursor->only_operands = true;
+    item->value = NULL;
+    return PPI_EXIT_DONE;
+  }
+  return text[1] == '-' ? take_long(cursor, text + 2, item)
+                        : take_short(cursor, text + 1, item);
+}
+
+// A first operand that is no verb is a log, unless it looks like a word and
+// is no file.
+static int find_verb(struct ppi_tool_options *out) {
+  out->verb = ppi_tool_verbs;
+  if (out->num_inputs == 0) return PPI_EXIT_DONE;
+  const char *first = out->inputs[0];
+  const struct ppi_tool_verb *verb = ppi_tool_find_verb(first);
+  if (verb) {
+    out->verb = verb;
+    out->verb_given = true;
+    out->num_inputs--;
+    memmove(out->inputs, out->inputs + 1,
+            sizeof(*out->inputs) * (size_t)(out->num_inputs + 1));
+    return PPI_EXIT_DONE;
+  }
+  if (strpbrk(first, "./") || access(first, F_OK) == 0) return PPI_EXIT_DONE;
+  struct ppi_tool_guess guess = {.wrong = first, .wrong_len = strlen(first)};
+  for (verb = ppi_tool_verbs; verb->name; verb++)
+    ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));
+  if (guess.best)
+    ppi_tool_say("'%s' is neither a verb nor a file (did you mean '%s'?)",
+                 first, guess.best);
+  else
+    ppi_tool_say("'%s' is neither a verb nor a file; see pprof-report --help",
+                 first);
+  return PPI_EXIT_USAGE;
+}
+
+static int set_choice(const struct option_row *row, const char *value,
+                      const char **field) {
+  struct ppi_tool_guess guess = {.wrong = value, .wrong_len = strlen(value)};
+  for (const char *at = row->values; at;) {
+    const char *bar = strchr(at, '|');
+    size_t len = bar ? (size_t)(bar - at) : strlen(at);
+    if (len == guess.wrong_len && memcmp(at, value, len) == 0) {
+      *field = value;
+      return PPI_EXIT_DONE;
+    }
+    ppi_tool_guess_offer(&guess, at, len);
+    at = bar ? bar + 1 : NULL;
+  }
+  if (guess.best)
+    ppi_tool_say("'--%s %s' is not one of %s (did you mean '%.*s'?)", row->name,
+                 value, row->values, (int)guess.best_len, guess.best);
+  else
+    ppi_tool_say("'--%s %s' is not one of %s", row->name, value, row->values);
+  return PPI_EXIT_USAGE;
+}
+
+static int refuse_view(const char *name, size_t len) {
+  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = len};
+  const ppi_view_kind *const *view = ppi_view_kinds();
+  for (; *view; view++)
+    ppi_tool_guess_offer(&guess, (*view)->name, strlen((*view)->name));
+  if (guess.best)
+    ppi_tool_say("there is no view '%.*s' (did you mean '%s'?)", (int)len, name,
+                 guess.best);
+  else
+    ppi_tool_say("there is no view '%.*s'; see pprof-report help summary",
+                 (int)len, name);
+  return PPI_EXIT_USAGE;
+}
+
+static int set_views(const char *value, const char **field) {
+  for (const char *at = value;; at++) {
+    size_t len = strcspn(at, ",");
+    const ppi_view_kind *const *view = ppi_view_kinds();
+    while (*view && (strlen((*view)->name) != len ||
+                     memcmp((*view)->name, at, len) != 0))
+      view++;
+    if (!*view) return refuse_view(at, len);
+    at += len;
+    if (*at == '\0') break;
+  }
+  *field = value;
+  return PPI_EXIT_DONE;
+}
+
+static int set_number(const struct option_row *row, const char *value,
+                      long *field) {
+  char *end;
+  errno = 0;
+  long number = strtol(value, &end, 10);
+  if (!errno && end != value && !*end && number >= -1) {
+    *field = number;
+    return PPI_EXIT_DONE;
+  }
+  ppi_tool_say("'--%s %s' is no whole number", row->name, value);
+  return PPI_EXIT_USAGE;
+}
+
+static int set_option(const struct item *item, struct ppi_tool_options *out) {
+  const char *name = item->row->name;
+  const struct option_row *row = find_row(name, strlen(name), out->verb->bit);
+  if (!row) {
+    ppi_tool_say("'%s' has no option '--%s'; see pprof-report help %s",
+                 out->verb->name, name, out->verb->name);
+    return PPI_EXIT_USAGE;
+  }
+  void *field = (char *)out + row->offset;
+  if (row->type == OPTION_FLAG) {
+    *(bool *)field = true;
+  } else if (row->type == OPTION_TEXT) {
+    *(const char **)field = item->value;
+  } else if (row->type == OPTION_NUMBER) {
+    return set_number(row, item->value, field);
+  } else {
+    return row->type == OPTION_VIEWS ? set_views(item->value, field)
+                                     : set_choice(row, item->value, field);
+  }
+  return PPI_EXIT_DONE;
+}
+
+static void set_defaults(struct ppi_tool_options *out) {
+  for (size_t i = 0; i < NUM_ROWS; i++) {
+    const struct option_row *row = &option_table[i];
+    if (row->fallback && (row->verbs & out->verb->bit))
+      *(const char **)((char *)out + row->offset) = row->fallback;
+  }
+}
+
+static int collect_operands(struct cursor cursor,
+                            struct ppi_tool_options *out) {
+  while (cursor.at < cursor.argc) {
+    struct item item;
+    int code = next_item(&cursor, &item);
+    if (code != PPI_EXIT_DONE) return code;
+    if (!item.row && item.value) out->inputs[out->num_inputs++] = item.value;
+  }
+  return find_verb(out);
+}
+
+int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out) {
+  struct cursor cursor = {.argc = argc, .at = 1, .argv = argv};
+  *out = (struct ppi_tool_options){
+      .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
+      .top = LONG_MIN,
+      .warmup = LONG_MIN};
+  if (!out->inputs) return PPI_EXIT_USAGE;
+  // Which rows apply depends on the verb, which may come after options.
+  int code = collect_operands(cursor, out);
+  if (code != PPI_EXIT_DONE) return code;
+  set_defaults(out);
+  while (cursor.at < argc && code == PPI_EXIT_DONE) {
+    struct item item;
+    code = next_item(&cursor, &item);
+    if (code == PPI_EXIT_DONE && item.row) code = set_option(&item, out);
+  }
+  if (code != PPI_EXIT_DONE || out->help || out->version) return code;
+  if (out->verb->needs_input && out->num_inputs == 0) {
+    ppi_tool_say("'%s' needs %s; see pprof-report --help", out->verb->name,
+                 out->verb->operands);
+    return PPI_EXIT_USAGE;
+  }
+  return PPI_EXIT_DONE;
+}
+
+// Prints `text` from column 26 on, broken at blanks.
+static void print_wrapped(const char *text, int column, FILE *out) {
+  while (*text) {
+    size_t len = strlen(text), room = 78 - 26;
+    if (len > room) {
+      len = room;
+      while (len > 0 && text[len] != ' ') len--;
+      if (len == 0) len = room;
+    }
+    fprintf(out, "%*s%.*s\n", 26 - column, "", (int)len, text);
+    text += len;
+    while (*text == ' ') text++;
+    column = 0;
+  }
+}
+
+static void print_row(const struct option_row *row, bool name_verbs,
+                      FILE *out) {
+  char text[512];
+  int column = fprintf(out, "  ");
+  if (row->letter) column += fprintf(out, "-%c, ", row->letter);
+  column += fprintf(out, "--%s", row->name);
+  if (row->values && row->type != OPTION_CHOICE)
+    column += fprintf(out, " %s", row->values);
+  if (column > 24) {
+    fputc('\n', out);
+    column = 0;
+  }
+  int used = 0;
+  for (const struct ppi_tool_verb *verb = ppi_tool_verbs;
+       name_verbs && row->verbs != PPI_VERB_ALL && verb->name; verb++)
+    if (verb->bit & row->verbs)
+      used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
+                       used ? ", " : "", verb->name);
+  if (used) used += snprintf(text + used, sizeof(text) - (size_t)used, ": ");
+  used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", row->help);
+  if (row->type == OPTION_CHOICE)
+    used +=
+        snprintf(text + used, sizeof(text) - (size_t)used, ": %s", row->values);
+  const ppi_view_kind *const *view = ppi_view_kinds();
+  for (; row->type == OPTION_VIEWS && *view; view++)
+    used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
+                     view == ppi_view_kinds() ? ": " : ", ", (*view)->name);
+  if (row->type == OPTION_VIEWS)
+    snprintf(text + used, sizeof(text) - (size_t)used, " [all]");
+  if (row->fallback)
+    snprintf(text + used, sizeof(text) - (size_t)used, " [%s]", row->fallback);
+  print_wrapped(text, column, out);
+}
+
+static void print_exit_codes(FILE *out) {
+  fputs("\nExit status, the highest that applies:\n", out);
+#define PRINT_(name, value, text) fprintf(out, "  %d  %s\n", value, text);
+  PPI_EXIT_LIST(PRINT_)
+#undef PRINT_
+}
+
+void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out) {
+  if (verb) {
+    fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n%s\nOptions:\n",
+            verb->name, verb->operands, verb->summary, verb->details);
+  } else {
+    fputs(
+        "usage: pprof-report [VERB] [OPTIONS] LOG...\n\n"
+        "Turns logs of pprof, the pipeline profiler, into tables and traces."
+        "\n\nVerbs (none means summary):\n",
+        out);
+    for (verb = ppi_tool_verbs; verb->name; verb++)
+      fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
+    fputs("\nOptions:\n", out);
+    verb = NULL;
+  }
+  for (size_t i = 0; i < NUM_ROWS; i++)
+    if (!verb || (option_table[i].verbs & verb->bit))
+      print_row(&option_table[i], !verb, out);
+  print_exit_codes(out);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens and closes what --output names.
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/part.h"
+
+static bool is_stdout(const char *path) {
+  return !path || strcmp(path, "-") == 0;
+}
+
+int ppi_tool_output_check(const struct ppi_tool_options *options,
+                          const char *path) {
+  struct stat existing, input;
+  if (is_stdout(path) || stat(path, &existing) != 0) return PPI_EXIT_DONE;
+  for (int i = 0; i < options->num_inputs; i++) {
+    if (stat(options->inputs[i], &input) != 0) continue;
+    if (input.st_dev != existing.st_dev || input.st_ino != existing.st_ino)
+      continue;
+    ppi_tool_say("%s: is an input, it will not be overwritten", path);
+    return PPI_EXIT_USAGE;
+  }
+  if (options->force || !S_ISREG(existing.st_mode)) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: exists; --force overwrites it", path);
+  return PPI_EXIT_USAGE;
+}
+
+int ppi_tool_output_check_log(const struct ppi_tool_options *options,
+                              const char *path) {
+  struct stat existing;
+  if (is_stdout(path) || stat(path, &existing) != 0 ||
+      S_ISREG(existing.st_mode))
+    return ppi_tool_output_check(options, path);
+  ppi_tool_say("%s: is no regular file; a log would replace it", path);
+  return PPI_EXIT_USAGE;
+}
+
+// A link is followed only where this user, or root, has put it.
+static int open_output(const char *path) {
+  struct stat existing;
+  int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  bool is_link = lstat(path, &existing) == 0 && S_ISLNK(existing.st_mode);
+  if (!is_link || ppi_part_is_foreign_link(path)) flags |= O_NOFOLLOW;
+  return open(path, flags, 0600);
+}
+
+int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out) {
+  const char *path = options->output;
+  *out = !path && options->to_stderr ? stderr : stdout;
+  if (is_stdout(path)) return PPI_EXIT_DONE;
+  int code = ppi_tool_output_check(options, path);
+  if (code != PPI_EXIT_DONE) return code;
+  int fd = open_output(path);
+  *out = fd < 0 ? NULL : fdopen(fd, "w");
+  if (*out) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot write: %s", path, strerror(errno));
+  if (fd >= 0) close(fd);
+  return PPI_EXIT_USAGE;
+}
+
+int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
+                          int reason, int code) {
+  bool standard = is_stdout(options->output);
+  const char *path = !standard        ? options->output
+                     : file == stderr ? "stderr"
+                                      : "stdout";
+  bool failed = ferror(file) != 0;
+  if (!failed && fflush(file) != 0) {
+    failed = true;
+    reason = errno;
+  }
+  if (!standard && fclose(file) != 0 && !failed) {
+    failed = true;
+    reason = errno;
+  }
+  if (!failed || (standard && reason == EPIPE)) return code;
+  ppi_tool_say("%s: cannot write: %s", path, strerror(reason));
+  return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+}
+
+int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,
+                         int code) {
+  FILE *file;
+  int opened = ppi_tool_output_open(options, &file);
+  if (opened != PPI_EXIT_DONE) {
+    ppi_page_clear(page);
+    return opened;
+  }
+  errno = 0;
+  pprof_status status = ppi_page_write(page, file);
+  int reason = errno;
+  if (status == PPROF_STATUS_NO_MEMORY) {
+    ppi_tool_say("out of memory");
+    code = PPI_EXIT_INPUT;
+  }
+  return ppi_tool_output_close(options, file, reason, code);
+}

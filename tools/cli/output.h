@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a verb's result goes: stdout, or a new file.
+#ifndef PPI_TOOL_OUTPUT_H_
+#define PPI_TOOL_OUTPUT_H_
+
+#include "cli/options.h"
+#include "file/text.h"
+
+// ppi_tool_output_check refuses, before anything is read, a `path` that exists
+// without --force, or that is one of the inputs. "-" is always accepted.
+int ppi_tool_output_check(const struct ppi_tool_options *options,
+                          const char *path);
+// The same for a log, which replaces what has its name: a regular file only.
+int ppi_tool_output_check_log(const struct ppi_tool_options *options,
+                              const char *path);
+// Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
+int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
+// Closes, and answers `code`, or PPI_EXIT_USAGE when what was written did not
+// arrive; `reason` is errno after the writing, cleared before it. A reader of
+// stdout that went away is no error.
+int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
+                          int reason, int code);
+
+// Opens, writes `page` (which it frees) and closes.
+int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,
+                         int code);
+
+#endif  // PPI_TOOL_OUTPUT_H_

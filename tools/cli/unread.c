@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Unfinished logs that nobody asked for.
+#include "cli/unread.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/text.h"
+#include "log/read/log_section.h"
+
+enum { MAX_SHOWN = 3 };
+
+static const char ending[] = ".pplog.part";
+
+// When the process of a log ran, in real time; what a file says of itself, and
+// when it was last written.
+struct lifetime {
+  uint64_t first_ns, last_ns;
+  dev_t device;
+  ino_t inode;
+};
+
+static bool look_at(const char *path, struct lifetime *out) {
+  ppi_log_section section;
+  struct stat stat_;
+  if (stat(path, &stat_) != 0 || !S_ISREG(stat_.st_mode)) return false;
+  uint64_t last = (uint64_t)stat_.st_mtim.tv_sec * 1000000000 +
+                  (uint64_t)stat_.st_mtim.tv_nsec;
+  bool told = ppi_log_peek(path, 0, &section) == PPROF_STATUS_OK &&
+              section.base_ns != 0;
+  *out = (struct lifetime){told ? section.base_ns : last, last, stat_.st_dev,
+                           stat_.st_ino};
+  return true;
+}
+
+static bool is_written(const char *path) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  bool held =
+      fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (fd >= 0) close(fd);
+  return held;
+}
+
+static size_t folder_len(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool same_folder(const char *path, const char *other) {
+  size_t len = folder_len(path);
+  return folder_len(other) == len && memcmp(path, other, len) == 0;
+}
+
+static bool ends_in_part(const char *path) {
+  size_t len = strlen(path), end = sizeof ending - 1;
+  return len > end && strcmp(path + len - end, ending) == 0;
+}
+
+// Whether an input of the same folder is of that time, and none is the file.
+static bool is_missed(const struct ppi_tool_options *options,
+                      const char *path) {
+  struct lifetime own, other;
+  bool same_time = false;
+  if (!look_at(path, &own) || is_written(path)) return false;
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *input = options->inputs[i];
+    size_t len = strlen(input);
+    if (!look_at(input, &other)) {
+      // The log that it is the rest of is named as one.
+      if (strncmp(path, input, len) == 0 && strcmp(path + len, ".part") == 0)
+        return false;
+      continue;
+    }
+    if (other.device == own.device && other.inode == own.inode) return false;
+    same_time |= same_folder(path, input) && !ends_in_part(input) &&
+                 own.first_ns <= other.last_ns && other.first_ns <= own.last_ns;
+  }
+  return same_time;
+}
+
+static int is_part(const struct dirent *entry) {
+  return ends_in_part(entry->d_name);
+}
+
+// The line for the folder of `input`.
+static void tell(const struct ppi_tool_options *options, const char *input) {
+  struct dirent **entries;
+  int len = (int)folder_len(input), num, num_missed = 0;
+  char folder[4096], path[4096 + 256];
+  ppi_page line = {0};
+  snprintf(folder, sizeof folder, "%.*s", len, input);
+  num = scandir(len ? folder : ".", &entries, is_part, alphasort);
+  for (int i = 0; i < num; i++) {
+    snprintf(path, sizeof path, "%s%s", folder, entries[i]->d_name);
+    free(entries[i]);
+    if (!is_missed(options, path) || num_missed++ >= MAX_SHOWN) continue;
+    if (num_missed > 1) ppi_page_text(&line, ", ");
+    ppi_page_visible(&line, path);
+  }
+  if (num >= 0) free(entries);
+  if (num_missed > MAX_SHOWN)
+    ppi_page_format(&line, " and %d more", num_missed - MAX_SHOWN);
+  if (line.bytes && !line.failed)
+    ppi_tool_say(
+        "not read: %s, left unfinished at the same time; "
+        "`pprof-report recover %s*%s` makes a log of each",
+        line.bytes, folder, ending);
+  ppi_page_clear(&line);
+}
+
+void ppi_tool_tell_unread(const struct ppi_tool_options *options) {
+  for (int i = 0; i < options->num_inputs; i++) {
+    bool told = false;
+    for (int k = 0; k < i && !told; k++)
+      told = same_folder(options->inputs[k], options->inputs[i]);
+    if (!told) tell(options, options->inputs[i]);
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies beside the logs that are read and is likely to be missed.
+#ifndef PPI_TOOL_UNREAD_H_
+#define PPI_TOOL_UNREAD_H_
+
+#include "cli/options.h"
+
+// ppi_tool_tell_unread names on stderr, in one line for each folder, unfinished
+// logs beside the inputs whose processes ran at the same time and are dead:
+// workers of a pool that were killed, say.
+void ppi_tool_tell_unread(const struct ppi_tool_options *options);
+
+#endif  // PPI_TOOL_UNREAD_H_

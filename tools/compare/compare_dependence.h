@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How sure a mean is of values that depend on those before them. How long the
+// dependence lasts cannot be known from a short series, so nothing here
+// believes in one length: each of a set of models says how far the mean may
+// lie off, and each counts as much as it fits the series' slow changes.
+#ifndef PPI_COMPARE_DEPENDENCE_H_
+#define PPI_COMPARE_DEPENDENCE_H_
+
+#include "compare/compare_stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A model is independent noise, and for all but the first a second part that
+// forgets slowly: how slowly, and how much of it there is.
+enum { PPI_MAX_MODELS = 200 };
+
+// What a series says under each model. `fits` is its log likelihood; the other
+// figures are of the mean of all its values.
+typedef struct ppi_dependence {
+  double fits[PPI_MAX_MODELS];
+  double variances[PPI_MAX_MODELS], degrees[PPI_MAX_MODELS];
+  double between;                // the variance of the runs' means
+  double times[PPI_MAX_MODELS];  // n over the independent values worth as much
+} ppi_dependence;
+
+// ppi_num_models is how many models there are for runs of up to `longest`
+// values.
+size_t ppi_num_models(size_t longest);
+// `each` is the variance of the values, were they independent; the mean is
+// never taken for surer than that, nor than runs differ.
+void ppi_dependence_of(const ppi_runs *series, size_t num_models, double each,
+                       ppi_dependence *out);
+// ppi_variance_within is the variance of values about the mean of their run.
+double ppi_variance_within(const ppi_runs *series);
+
+// The error of the difference of two means, under each model.
+typedef struct ppi_mixture {
+  size_t num;
+  double weights[PPI_MAX_MODELS];  // 1 together
+  double fits[PPI_MAX_MODELS];     // likelihoods, the best one's being 1
+  double errors[PPI_MAX_MODELS], degrees[PPI_MAX_MODELS];
+} ppi_mixture;
+
+// All models, each by its weight; or, where that is more, the worst one, by how
+// well it fits beside the best: what drifts by less than the noise may fit no
+// better than no drift at all, and is what false alarms are made of.
+typedef enum ppi_mixture_kind {
+  PPI_MIXTURE_USUAL,
+  PPI_MIXTURE_WORST
+} ppi_mixture_kind;
+
+// Both sides have one dependence, as nothing else is known under "nothing
+// changed". `out_times` gets the dependence of each, over all models.
+void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
+                    ppi_mixture *out, double out_times[2]);
+// ppi_mixture_tail is P(error > distance); ppi_mixture_reach the distance whose
+// tail is `p`.
+double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                        double distance);
+double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                         double p);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_DEPENDENCE_H_

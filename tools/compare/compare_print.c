@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tables of `compare` have in common, and the page around them.
+#include "compare/compare_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/rows.h"
+
+enum { NAME_WIDTH = 40 };
+
+const ppi_compare_stage *ppi_compare_stage_of(
+    const ppi_comparison *comparison) {
+  return comparison->stages[comparison->stages[0] ? 0 : 1];
+}
+
+ppi_cell ppi_compare_text(const char *text) {
+  return text && text[0] ? ppi_cell_text(text) : (ppi_cell){0};
+}
+
+ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage) {
+  return ppi_compare_text(ppi_view_shorten(
+      view, stage->name, strlen(stage->name), NAME_WIDTH, NAME_WIDTH - 3));
+}
+
+const char *ppi_compare_side(const ppi_compare_stage *stage) {
+  return stage->on_device ? "device" : "host";
+}
+
+ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side) {
+  const ppi_estimate *estimate = &comparison->estimates[side];
+  if (!comparison->stages[side] || estimate->n == 0) return (ppi_cell){0};
+  return ppi_cell_time((uint64_t)llround(estimate->value));
+}
+
+ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison) {
+  if (comparison->p < 0.0005)
+    return ppi_compare_text(ppi_view_text(view, "<0.001"));
+  return ppi_compare_text(ppi_view_text(view, "%.3f", comparison->p));
+}
+
+ppi_cell ppi_compare_first(const ppi_compare_stage *stage) {
+  return stage && stage->calls ? ppi_cell_time(stage->first_ns) : (ppi_cell){0};
+}
+
+static void put_inputs(ppi_page *page, const ppi_compare_result *result) {
+  static const char *const keys[] = {"uuid", "host", "pid"};
+  ppi_page_text(page, "\"inputs\":[");
+  for (size_t i = 0; i < result->num_inputs; i++) {
+    const ppi_samples *input = &result->inputs[i];
+    const char *const texts[] = {input->uuid, input->host, input->pid};
+    ppi_page_text(page, i ? ",\n{\"name\":" : "\n{\"name\":");
+    ppi_page_json(page, result->names[i]);
+    for (size_t k = 0; k < 3; k++) {
+      ppi_page_format(page, ",\"%s\":", keys[k]);
+      ppi_page_json(page, texts[k] ? texts[k] : "");
+    }
+    ppi_page_format(page, ",\"runs\":%zu}", input->num_runs);
+  }
+  ppi_page_text(page, "],\n");
+}
+
+static void put_page(ppi_page *page, const ppi_compare_result *result,
+                     const ppi_view *view, ppi_report_format format,
+                     ppi_time_unit unit) {
+  bool is_json = format == PPI_FORMAT_JSON;
+  if (is_json) {
+    ppi_page_text(page, "{\"schema\":\"pprof.compare/1\",\n");
+    put_inputs(page, result);
+  }
+  ppi_tool_rows_put(page, view, format, unit);
+  if (!is_json) return;
+  ppi_tool_rows_lines(page, "notes", result->notes);
+  ppi_page_text(page, "}\n");
+}
+
+int ppi_compare_print(const struct ppi_tool_options *options,
+                      const ppi_compare_result *result, int code) {
+  ppi_report_format format = ppi_tool_format(options);
+  bool as_table = format == PPI_FORMAT_TABLE;
+  ppi_page page = {.is_raw = options->raw};
+  ppi_view view;
+  bool ok = result->num_inputs == 2
+                ? ppi_compare_pairs(result, as_table, &view)
+                : ppi_compare_ranking(result, as_table, &view);
+  if (ok) put_page(&page, result, &view, format, ppi_tool_time_unit(options));
+  page.failed |= !ok || view.note.failed || result->notes->failed;
+  ppi_view_clear(&view);
+  return ppi_tool_output_page(options, &page, code);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// More than two inputs: for each stage the inputs, best first, each against the
+// best one.
+#include "compare/compare_print.h"
+
+enum {
+  CELL_NAME = 0,
+  CELL_CATEGORY,
+  CELL_SIDE,
+  CELL_METRIC,
+  CELL_RANK,
+  CELL_INPUT,
+  CELL_CALLS,
+  CELL_SAMPLES,
+  CELL_TIME,
+  CELL_SHARE,
+  CELL_FIRST,
+  CELL_P,
+  CELL_VERDICT,
+  CELL_REASON,
+  NUM_CELLS
+};
+
+static const ppi_column columns[NUM_CELLS] = {
+    {"name", NULL},    {"category", NULL}, {"side", NULL},  {"metric", NULL},
+    {"rank", NULL},    {"input", NULL},    {"calls", NULL}, {"samples", NULL},
+    {"time", "ns"},    {"best", "%"},      {"first", "ns"}, {"p", NULL},
+    {"verdict", NULL}, {"reason", NULL}};
+
+static const ppi_table_column table_columns[] = {
+    {10, CELL_NAME, 1}, {6, CELL_SIDE, 1},    {6, CELL_METRIC, 1},
+    {4, CELL_RANK, 1},  {10, CELL_INPUT, 1},  {5, CELL_CALLS, 1},
+    {8, CELL_TIME, 1},  {9, CELL_SHARE, 1},   {10, CELL_FIRST, 1},
+    {6, CELL_P, 1},     {9, CELL_VERDICT, 1}, {3, CELL_REASON, 1}};
+static const char *const headings[] = {
+    "Name", "Side",    "Metric",     "Rank", "Input",   "Calls",
+    "Time", "Best(%)", "First call", "p",    "Verdict", "Why"};
+static const ppi_headings sections[] = {headings};
+
+static const ppi_view_kind kind = {
+    .name = "ranking",
+    .title = "Ranking",
+    .columns = columns,
+    .num_columns = NUM_CELLS,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE};
+
+// The row of side `side` of a comparison.
+static bool add_row(ppi_view *view, const ppi_compare_result *result,
+                    const ppi_comparison *comparison, int side, bool as_table) {
+  const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
+  const ppi_compare_stage *own = comparison->stages[side];
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[CELL_NAME] =
+      as_table ? ppi_compare_name(view, stage) : ppi_cell_text(stage->name);
+  cells[CELL_CATEGORY] = ppi_cell_text(stage->category);
+  cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(stage));
+  cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
+  cells[CELL_INPUT] = ppi_cell_text(result->names[comparison->inputs[side]]);
+  cells[CELL_CALLS] = ppi_cell_count(own ? own->calls : 0);
+  cells[CELL_SAMPLES] = ppi_cell_count(own ? own->num_values : 0);
+  cells[CELL_TIME] = ppi_compare_time(comparison, side);
+  cells[CELL_FIRST] = ppi_compare_first(own);
+  return true;
+}
+
+static void fill_best(ppi_view *view, const ppi_comparison *comparison) {
+  ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
+  cells[CELL_VERDICT] = ppi_cell_text("best");
+  if (comparison->estimates[0].n == 0) return;
+  cells[CELL_RANK] = ppi_cell_count(1);
+  cells[CELL_SHARE] = ppi_cell_decimal(100);
+}
+
+static void fill_other(ppi_view *view, const ppi_comparison *comparison,
+                       size_t rank, bool as_table) {
+  ppi_cell *cells = view->cells + (view->num_rows - 1) * NUM_CELLS;
+  const ppi_estimate *best = &comparison->estimates[0];
+  const ppi_estimate *own = &comparison->estimates[1];
+  cells[CELL_VERDICT] = ppi_cell_text(ppi_verdict_name(comparison->verdict));
+  cells[CELL_REASON] = comparison->stages[1]
+                           ? ppi_compare_text(comparison->reason)
+                           : ppi_cell_text("not in this input");
+  if (comparison->is_tested)
+    cells[CELL_P] = as_table ? ppi_compare_p(view, comparison)
+                             : ppi_cell_decimal(comparison->p);
+  if (own->n == 0) return;
+  cells[CELL_RANK] = ppi_cell_count(rank);
+  if (own->value > 0)
+    cells[CELL_SHARE] = ppi_cell_decimal(100 * best->value / own->value);
+}
+
+static bool begins_group(const ppi_compare_result *result, size_t i) {
+  if (i == 0) return true;
+  const ppi_comparison *before = &result->comparisons[i - 1];
+  const ppi_comparison *comparison = &result->comparisons[i];
+  return comparison->stages[0] != before->stages[0] ||
+         comparison->metric != before->metric;
+}
+
+bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
+                         ppi_view *out) {
+  size_t rank = 1;
+  *out = (ppi_view){.kind = &kind};
+  for (size_t i = 0; i < result->num_comparisons; i++) {
+    const ppi_comparison *comparison = &result->comparisons[i];
+    if (begins_group(result, i)) {
+      rank = 1;
+      if (!add_row(out, result, comparison, 0, as_table)) return false;
+      fill_best(out, comparison);
+    }
+    if (!add_row(out, result, comparison, 1, as_table)) return false;
+    fill_other(out, comparison, ++rank, as_table);
+  }
+  ppi_page_bytes(&out->note, result->notes->bytes, result->notes->len);
+  if (as_table)
+    ppi_page_text(&out->note,
+                  "Best(%): the best one's time / this one's. In Why, A is the "
+                  "best one and B this one.\n");
+  return true;
+}

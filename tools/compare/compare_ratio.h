@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a figure of B relates to that of A, and how sure that is. Differences
+// are distances: of a mean in its logarithm; of a percentile in ranks, that is
+// in the share of calls below a level, so that neither a gap nor a tie where
+// the percentile lies needs a density.
+#ifndef PPI_COMPARE_RATIO_H_
+#define PPI_COMPARE_RATIO_H_
+
+#include "compare/compare_dependence.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_ratio_side {
+  ppi_runs runs;
+  size_t n;
+  double *sorted, *series;
+  double value;
+  double each;         // the variance of one independent call
+  double independent;  // samples that would tell as much
+  double part;         // of a distance, that this side accounts for
+} ppi_ratio_side;
+
+typedef struct ppi_ratio {
+  ppi_ratio_side sides[2];
+  ppi_metric metric;
+  size_t num_models;
+  // Seen from the two figures, and from where both sides would agree.
+  ppi_mixture mixtures[2];
+  size_t num_mixtures;
+} ppi_ratio;
+
+// ppi_ratio_open wants samples, and figures above 0, on both sides. False when
+// out of memory; ppi_ratio_close frees either way.
+bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
+                    ppi_metric metric);
+void ppi_ratio_close(ppi_ratio *ratio);
+// ppi_ratio_p is how likely so great a change is at the worst, to either side,
+// where the real one is within the margin. It adds what is seen from where the
+// sides would agree; all calls after it know that too.
+double ppi_ratio_p(ppi_ratio *ratio, double margin);
+// ppi_ratio_reach is the distance beyond which an error lies with a chance of
+// `p` on each side; ppi_ratio_at is the ratio at a distance from the one seen.
+double ppi_ratio_reach(const ppi_ratio *ratio, ppi_mixture_kind kind, double p);
+double ppi_ratio_at(const ppi_ratio *ratio, double distance);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_RATIO_H_

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sink of `compare`.
+#include "compare/compare_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage) {
+  return (ppi_runs){stage->values, stage->ends, stage->num_runs};
+}
+
+static const char *const place_keys[PPI_NUM_PROVENANCE] = {
+    [PPI_PROVENANCE_HOST] = "host",
+    [PPI_PROVENANCE_CPU] = "cpu",
+    [PPI_PROVENANCE_NUM_CPUS] = "num_cpus",
+    [PPI_PROVENANCE_KERNEL] = "kernel",
+    [PPI_PROVENANCE_CONTAINER] = "container",
+    [PPI_PROVENANCE_CLOCK] = "clock",
+    [PPI_PROVENANCE_DEVICES] = "devices",
+    [PPI_PROVENANCE_CONFIG] = "config",
+    [PPI_PROVENANCE_VERSION] = "version"};
+
+const char *ppi_provenance_name(ppi_provenance_key key) {
+  return place_keys[key];
+}
+
+static ppi_samples *samples_of(pprof_sink *sink) {
+  return (ppi_samples *)sink;
+}
+
+static bool set_text(char **field, const char *text) {
+  char *copy = ppi_strdup(text);
+  if (!copy) return false;
+  ppi_free(*field);
+  *field = copy;
+  return true;
+}
+
+// Whether `value` is one of the lines of `list`.
+static bool is_listed(const char *list, const char *value) {
+  size_t len = strlen(value);
+  for (const char *at = list; at; at = strchr(at, '\n')) {
+    at += *at == '\n';
+    if (strncmp(at, value, len) == 0 && (at[len] == '\n' || !at[len]))
+      return true;
+  }
+  return false;
+}
+
+static bool add_place(ppi_samples *samples, ppi_provenance_key key,
+                      const char *value) {
+  char **list = &samples->places[key];
+  if (!*list) return set_text(list, value);
+  bool is_there = key == PPI_PROVENANCE_CONFIG ? strcmp(*list, value) == 0
+                                               : is_listed(*list, value);
+  if (is_there) return true;
+  size_t len = strlen(*list), more = strlen(value);
+  char *grown = ppi_realloc(*list, len + more + 2);
+  if (!grown) return false;
+  grown[len] = '\n';
+  memcpy(grown + len + 1, value, more + 1);
+  *list = grown;
+  return true;
+}
+
+static bool names_a_file(const char *line, size_t len) {
+  while (len && (*line == ' ' || *line == '-')) line++, len--;
+  return (len >= 7 && memcmp(line, "output:", 7) == 0) ||
+         (len >= 5 && memcmp(line, "path:", 5) == 0);
+}
+
+// The lines of `text` but for those that name files.
+static char *without_files(const char *text) {
+  char *out = ppi_alloc(strlen(text) + 1), *end = out;
+  while (out && *text) {
+    size_t len = strcspn(text, "\n"), whole = len + (text[len] == '\n');
+    if (!names_a_file(text, len)) {
+      memcpy(end, text, whole);
+      end += whole;
+    }
+    text += whole;
+  }
+  return out;
+}
+
+static bool add_config(ppi_samples *samples, const char *text) {
+  char *config = without_files(text);
+  bool ok = config && add_place(samples, PPI_PROVENANCE_CONFIG, config);
+  ppi_free(config);
+  return ok;
+}
+
+static void forget_run(ppi_samples *samples) {
+  for (size_t i = 0; i < samples->num_sites; i++)
+    ppi_free(samples->sites[i].name);
+  for (size_t i = 0; i < samples->num_categories; i++)
+    ppi_free(samples->categories[i]);
+  samples->num_sites = samples->num_categories = 0;
+}
+
+static pprof_status samples_begin(pprof_sink *sink,
+                                  const pprof_run_info *info) {
+  ppi_samples *samples = samples_of(sink);
+  const char *const keys[] = {"uuid", "host", "pid"};
+  char **const fields[] = {&samples->uuid, &samples->host, &samples->pid};
+  bool ok = true;
+  forget_run(samples);
+  for (size_t i = 0; i < 3 && samples->num_runs == 0; i++) {
+    const char *text = pprof_run_info_text(info, keys[i]);
+    ok &= !text || set_text(fields[i], text);
+  }
+  for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++) {
+    const char *text = pprof_run_info_text(info, place_keys[i]);
+    if (!text || !text[0]) continue;
+    ok &= i == PPI_PROVENANCE_CONFIG
+              ? add_config(samples, text)
+              : add_place(samples, (ppi_provenance_key)i, text);
+  }
+  samples->num_runs++;
+  return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// Room up to `id`, all new items zero.
+static bool reach(void **items, size_t *num, size_t *capacity, size_t size,
+                  uint32_t id) {
+  if (id < *num) return true;
+  char *grown = ppi_grow(*items, capacity, (size_t)id + 1, size);
+  if (!grown) return false;
+  memset(grown + *num * size, 0, ((size_t)id + 1 - *num) * size);
+  *items = grown;
+  *num = (size_t)id + 1;
+  return true;
+}
+
+static bool define_site(ppi_samples *samples, const pprof_definition *site) {
+  if (!reach((void **)&samples->sites, &samples->num_sites,
+             &samples->sites_capacity, sizeof *samples->sites, site->id))
+    return false;
+  struct ppi_site_stages *own = &samples->sites[site->id];
+  own->category = site->parent;
+  own->host = own->device = 0;
+  return set_text(&own->name, site->name);
+}
+
+static pprof_status samples_define(pprof_sink *sink,
+                                   const pprof_definition *definition) {
+  ppi_samples *samples = samples_of(sink);
+  bool ok = true;
+  if (definition->kind == PPROF_DEFINITION_SITE)
+    ok = define_site(samples, definition);
+  else if (definition->kind == PPROF_DEFINITION_CATEGORY)
+    ok = reach((void **)&samples->categories, &samples->num_categories,
+               &samples->categories_capacity, sizeof *samples->categories,
+               definition->id) &&
+         set_text(&samples->categories[definition->id], definition->name);
+  else if (definition->kind == PPROF_DEFINITION_DEVICE)
+    ok = add_place(samples, PPI_PROVENANCE_DEVICES, definition->name);
+  return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
+                                          const ppi_compare_stage *like) {
+  for (size_t i = 0; i < samples->num_stages; i++) {
+    const ppi_compare_stage *stage = &samples->stages[i];
+    if (stage->on_device == like->on_device &&
+        strcmp(stage->name, like->name) == 0 &&
+        strcmp(stage->category, like->category) == 0)
+      return stage;
+  }
+  return NULL;
+}
+
+// Its place in `stages` plus 1; 0: out of memory.
+static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
+  const ppi_compare_stage *found = ppi_samples_find(samples, like);
+  if (found) return (size_t)(found - samples->stages) + 1;
+  ppi_compare_stage *grown =
+      ppi_grow(samples->stages, &samples->stages_capacity,
+               samples->num_stages + 1, sizeof *samples->stages);
+  if (!grown) return 0;
+  samples->stages = grown;
+  ppi_compare_stage *stage = &grown[samples->num_stages];
+  *stage = (ppi_compare_stage){.name = ppi_strdup(like->name),
+                               .category = ppi_strdup(like->category),
+                               .on_device = like->on_device,
+                               .is_step = like->is_step};
+  samples->num_stages++;
+  return stage->name && stage->category ? samples->num_stages : 0;
+}
+
+static bool is_known(const ppi_samples *samples, uint32_t site) {
+  return site < samples->num_sites && samples->sites[site].name;
+}
+
+// Each step of an imported trace has a name of its own. NULL: out of memory.
+static ppi_compare_stage *stage_of(ppi_samples *samples, uint32_t site,
+                                   bool on_device) {
+  struct ppi_site_stages *own = &samples->sites[site];
+  size_t *place = on_device ? &own->device : &own->host;
+  if (*place == 0) {
+    bool is_step = own->category == PPROF_CATEGORY_PROFILE_STEP;
+    const char *category = own->category < samples->num_categories
+                               ? samples->categories[own->category]
+                               : NULL;
+    const ppi_compare_stage like = {
+        .name = is_step ? (char *)"ProfileStep" : own->name,
+        .category = category ? (char *)category : (char *)"",
+        .on_device = on_device,
+        .is_step = is_step};
+    *place = find_or_add(samples, &like);
+  }
+  return *place ? &samples->stages[*place - 1] : NULL;
+}
+
+static bool add_call(ppi_samples *samples, const pprof_event *event) {
+  bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  uint64_t start = on_device ? event->device_start_ns : event->start_ns;
+  uint64_t end = on_device ? event->device_end_ns : event->end_ns;
+  ppi_compare_stage *stage = stage_of(samples, event->site, on_device);
+  if (!stage) return false;
+  if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED)) {
+    stage->num_cut++;
+    return true;
+  }
+  struct ppi_timed_call *grown =
+      ppi_grow(stage->pending, &stage->pending_capacity, stage->num_pending + 1,
+               sizeof *stage->pending);
+  if (!grown) return false;
+  stage->pending = grown;
+  grown[stage->num_pending++] =
+      (struct ppi_timed_call){start, end > start ? end - start : 0};
+  return true;
+}
+
+static bool is_timed(const pprof_event *event) {
+  if (event->kind == PPROF_KIND_RANGE) return true;
+  return event->kind == PPROF_KIND_DEVICE_RANGE &&
+         !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) && event->device_end_ns;
+}
+
+static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (is_timed(event) && is_known(samples_of(sink), event->site) &&
+        !add_call(samples_of(sink), event))
+      return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static int by_start(const void *a, const void *b) {
+  const struct ppi_timed_call *x = a, *y = b;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  return x->duration_ns < y->duration_ns ? -1 : x->duration_ns > y->duration_ns;
+}
+
+// The calls of one run become samples, in the order they began.
+static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
+  size_t num = stage->num_pending;
+  if (num == 0) return true;
+  qsort(stage->pending, num, sizeof *stage->pending, by_start);
+  if (stage->calls == 0) stage->first_ns = stage->pending[0].duration_ns;
+  stage->calls += num;
+  double *values = ppi_grow(stage->values, &stage->values_capacity,
+                            stage->num_values + num, sizeof *values);
+  if (!values) return false;
+  stage->values = values;
+  for (size_t i = 0; i < num; i++) {
+    double value = (double)stage->pending[i].duration_ns;
+    stage->total_ns += value;
+    if (i >= num_warm) values[stage->num_values++] = value;
+  }
+  stage->num_pending = 0;
+  if (num <= num_warm) return true;
+  size_t *ends = ppi_grow(stage->ends, &stage->ends_capacity,
+                          stage->num_runs + 1, sizeof *ends);
+  if (!ends) return false;
+  stage->ends = ends;
+  ends[stage->num_runs++] = stage->num_values;
+  return true;
+}
+
+static pprof_status samples_finish(pprof_sink *sink,
+                                   const pprof_totals *totals) {
+  ppi_samples *samples = samples_of(sink);
+  (void)totals;
+  for (size_t i = 0; i < samples->num_stages; i++)
+    if (!close_run(&samples->stages[i], samples->num_warm))
+      return PPROF_STATUS_NO_MEMORY;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
+  *samples = (ppi_samples){.base = {.size = sizeof(pprof_sink),
+                                    .begin = samples_begin,
+                                    .define = samples_define,
+                                    .events = samples_events,
+                                    .finish = samples_finish},
+                           .num_warm = num_warm};
+}
+
+void ppi_samples_clear(ppi_samples *samples) {
+  forget_run(samples);
+  for (size_t i = 0; i < samples->num_stages; i++) {
+    ppi_compare_stage *stage = &samples->stages[i];
+    ppi_free(stage->name);
+    ppi_free(stage->category);
+    ppi_free(stage->values);
+    ppi_free(stage->ends);
+    ppi_free(stage->pending);
+  }
+  for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++)
+    ppi_free(samples->places[i]);
+  ppi_free(samples->stages);
+  ppi_free(samples->sites);
+  ppi_free(samples->categories);
+  ppi_free(samples->uuid);
+  ppi_free(samples->host);
+  ppi_free(samples->pid);
+  *samples = (ppi_samples){.num_warm = 0};
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one input of `compare` holds: for each stage the durations of its calls
+// in the order of time, run by run, and where the runs were made. A sink of its
+// own: reports keep no order, and autocorrelation is in the order. One thread.
+#ifndef PPI_COMPARE_SAMPLES_H_
+#define PPI_COMPARE_SAMPLES_H_
+
+#include "compare/compare_stats.h"
+#include "event/event_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ppi_timed_call {
+  uint64_t start_ns, duration_ns;
+};
+
+// The same name of the same category, on the host or on devices.
+typedef struct ppi_compare_stage {
+  char *name, *category;
+  bool on_device, is_step;
+  uint64_t calls;     // in all runs, cold ones too
+  uint64_t num_cut;   // of ranges that a window's edge or the end cut: those
+                      // are no samples
+  uint64_t first_ns;  // of the first call in the first run that has one
+  double total_ns;    // of all calls
+  double *values;     // samples
+  size_t *ends;       // of each run in `values`
+  size_t num_values, values_capacity, num_runs, ends_capacity;
+  struct ppi_timed_call *pending;  // of the run being read
+  size_t num_pending, pending_capacity;
+} ppi_compare_stage;
+ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage);
+
+// Where and how the runs of an input were made.
+typedef enum ppi_provenance_key {
+  PPI_PROVENANCE_HOST = 0,
+  PPI_PROVENANCE_CPU,
+  PPI_PROVENANCE_NUM_CPUS,
+  PPI_PROVENANCE_KERNEL,
+  PPI_PROVENANCE_CONTAINER,
+  PPI_PROVENANCE_CLOCK,
+  PPI_PROVENANCE_DEVICES,
+  PPI_PROVENANCE_CONFIG,
+  PPI_PROVENANCE_VERSION,
+  PPI_NUM_PROVENANCE
+} ppi_provenance_key;
+// Two values of CONFIG differ when anything but the names of files does.
+const char *ppi_provenance_name(ppi_provenance_key key);
+
+struct ppi_site_stages {
+  char *name;
+  uint32_t category;
+  size_t host, device;  // in `stages`, plus 1
+};
+
+typedef struct ppi_samples {
+  pprof_sink base;
+  size_t num_warm;  // calls of each stage that are left out of each run
+  ppi_compare_stage *stages;
+  size_t num_stages, stages_capacity;
+  // The values of each key in the order they came, joined; NULL: unknown.
+  char *places[PPI_NUM_PROVENANCE];
+  char *uuid, *host, *pid;  // of the first run
+  size_t num_runs;
+  // Of the run being read.
+  struct ppi_site_stages *sites;  // by id
+  size_t num_sites, sites_capacity;
+  char **categories;  // by id
+  size_t num_categories, categories_capacity;
+} ppi_samples;
+
+// The sink is `base`; its `destroy` is NULL, ppi_samples_clear frees.
+void ppi_samples_init(ppi_samples *samples, size_t num_warm);
+void ppi_samples_clear(ppi_samples *samples);
+// NULL when it is not there.
+const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
+                                          const ppi_compare_stage *like);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_SAMPLES_H_

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Logs, spools and traces as the source of a sink.
+#include "input/input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "cli/progress.h"
+#include "event/event_impl.h"
+#include "import/hash.h"
+#include "import/import.h"
+#include "input/joined.h"
+#include "input/segments.h"
+#include "log/read/log_reader.h"
+#include "log/write/log_writer.h"
+#include "log/write/rotate.h"
+#include "pprof/log.h"
+
+// One for all inputs: the second until it shows counts from the first one on.
+static struct ppi_tool_progress progress;
+
+static struct ppi_tool_watch *watch_of(pprof_sink *sink) {
+  return (struct ppi_tool_watch *)sink;
+}
+
+// A sink's own failure is told apart from the reader's by where it arose.
+static pprof_status note(struct ppi_tool_watch *watch, pprof_status status) {
+  if (status != PPROF_STATUS_OK) {
+    watch->sink_failed = true;
+    watch->sink_status = status;
+  }
+  return status;
+}
+
+#define FORWARD(sink, callback, ...)                  \
+  struct ppi_tool_watch *watch = watch_of(sink);      \
+  if (watch->repeated) return PPROF_STATUS_OK;        \
+  if (!watch->next->callback) return PPROF_STATUS_OK; \
+  return note(watch, watch->next->callback(watch->next, __VA_ARGS__))
+
+static bool is_repeated(const struct ppi_tool_watch *watch,
+                        const pprof_run_info *info) {
+  const char *uuid = pprof_run_info_text(info, "uuid"), *before;
+  bool repeated =
+      watch->runs && ppi_tool_run_meet(watch->runs, uuid, ppi_segment_of(info),
+                                       watch->path, &before);
+  if (repeated)
+    ppi_tool_say("%s: run %s is in %s, too, and counts once", watch->path, uuid,
+                 before);
+  else if (watch->runs && before)
+    ppi_tool_say(
+        "%s: other segments of run %s are in %s; `pprof-report merge` "
+        "puts each in once",
+        watch->path, uuid, before);
+  return repeated;
+}
+
+static pprof_status watch_begin(pprof_sink *sink, const pprof_run_info *info) {
+  watch_of(sink)->repeated = is_repeated(watch_of(sink), info);
+  watch_of(sink)->num_repeated += watch_of(sink)->repeated;
+  watch_of(sink)->begun |= !watch_of(sink)->repeated;
+  FORWARD(sink, begin, info);
+}
+
+static pprof_status watch_define(pprof_sink *sink,
+                                 const pprof_definition *definition) {
+  FORWARD(sink, define, definition);
+}
+
+static pprof_status watch_events(pprof_sink *sink, const pprof_batch *batch) {
+  ppi_tool_progress_events(&progress, batch->num_events);
+  FORWARD(sink, events, batch);
+}
+
+static pprof_status watch_checkpoint(pprof_sink *sink,
+                                     const pprof_checkpoint *checkpoint) {
+  FORWARD(sink, checkpoint, checkpoint);
+}
+
+static pprof_status watch_window(pprof_sink *sink, uint32_t index, bool opens,
+                                 uint64_t time_ns) {
+  FORWARD(sink, window, index, opens, time_ns);
+}
+
+static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
+  watch_of(sink)->finished = true;
+  if (watch_of(sink)->repeated) return PPROF_STATUS_OK;
+  static const ppi_total_key losses[] = {PPI_TOTAL_LOST, PPI_TOTAL_FLOWS_LOST,
+                                         PPI_TOTAL_NAMES_OVERFLOWED};
+  for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+    watch_of(sink)->num_lost +=
+        ppi_totals_get(totals, PPROF_ALL_LANES, losses[i]);
+  for (size_t i = 0; i < totals->num_notes; i++)
+    if (strcmp(totals->notes[i].key, "segments") == 0)
+      ppi_tool_say("%s: segments %s", watch_of(sink)->path,
+                   totals->notes[i].value);
+  FORWARD(sink, finish, totals);
+}
+
+static void watch_init(struct ppi_tool_watch *watch, const char *path,
+                       pprof_sink *next, struct ppi_tool_runs *runs) {
+  *watch = (struct ppi_tool_watch){.base = {.size = sizeof(pprof_sink),
+                                            .begin = watch_begin,
+                                            .define = watch_define,
+                                            .events = watch_events,
+                                            .checkpoint = watch_checkpoint,
+                                            .window = watch_window,
+                                            .finish = watch_finish},
+                                   .next = next,
+                                   .path = path,
+                                   .runs = runs};
+  // A reader need not decode events that nobody wants.
+  if (!next->events) watch->base.events = NULL;
+}
+
+static void tell_bytes(void *context, uint64_t done, uint64_t total) {
+  (void)context;
+  ppi_tool_progress_bytes(&progress, done, total);
+}
+
+static const char *device_process;
+
+void ppi_tool_set_device_process(const char *pattern) {
+  device_process = pattern;
+}
+
+// Some verbs read an input twice.
+static void say_once(void *context, const char *text) {
+  enum { MOST = 256 };
+  static uint64_t said[MOST];
+  static size_t num_said;
+  const char *path = context;
+  uint64_t hash = ppi_hash_bytes(1, path, strlen(path));
+  hash = ppi_hash_bytes(hash, text, strlen(text));
+  for (size_t i = 0; i < num_said; i++)
+    if (said[i] == hash) return;
+  if (num_said < MOST) said[num_said++] = hash;
+  ppi_tool_progress_clear(&progress);
+  ppi_tool_say("%s: %s", path, text);
+}
+
+static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
+                              pprof_sink *sink, pprof_error *error) {
+  const char **whole = calloc(num, sizeof(*whole));
+  pprof_status status = whole ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    status = ppi_tool_join(paths[i], &whole[i], error);
+  if (status == PPROF_STATUS_OK)
+    status = skims ? ppi_log_skim_all(whole, num, sink, error)
+                   : ppi_log_read_all(whole, num, sink, error);
+  free(whole);
+  return status;
+}
+
+static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
+                             pprof_error *error) {
+  const ppi_import_options how = {tell_bytes, say_once, (void *)path,
+                                  device_process};
+  struct ppi_tool_segments segments;
+  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
+    return PPROF_STATUS_NO_MEMORY;
+  pprof_status status =
+      segments.paths == &path && ppi_import_is_trace(path)
+          ? ppi_import_read(path, sink, &how, error)
+          : read_logs(segments.paths, segments.num, skims, sink, error);
+  ppi_tool_segments_clear(&segments);
+  return status;
+}
+
+static int deliver(const char *path, bool skims, struct ppi_tool_watch *watch) {
+  pprof_error error = {""};
+  if (!progress.now_ns) ppi_tool_progress_open(&progress);
+  ppi_tool_progress_begin(&progress, path);
+  pprof_status status = read_any(path, skims, &watch->base, &error);
+  ppi_tool_progress_clear(&progress);
+  if (status == PPROF_STATUS_OK || watch->sink_failed) return PPI_EXIT_DONE;
+  ppi_tool_say("%s", error.text[0] ? error.text : pprof_status_string(status));
+  // The reader finishes the sink when it could deliver anything at all.
+  return status == PPROF_STATUS_CORRUPT && watch->finished ? PPI_EXIT_DAMAGED
+                                                           : PPI_EXIT_INPUT;
+}
+
+int ppi_tool_read(const char *path, pprof_sink *sink,
+                  struct ppi_tool_watch *watch) {
+  return ppi_tool_read_once(path, path, sink, watch, NULL);
+}
+
+int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
+                       struct ppi_tool_watch *watch,
+                       struct ppi_tool_runs *runs) {
+  watch_init(watch, name, sink, runs);
+  return deliver(path, false, watch);
+}
+
+int ppi_tool_skim(const char *path, pprof_sink *sink,
+                  struct ppi_tool_watch *watch) {
+  watch_init(watch, path, sink, NULL);
+  return deliver(path, true, watch);
+}
+
+// A writer stands aside of a file that is there; whether this one may be
+// replaced has been asked.
+static int put_in_place(const pprof_sink *writer, const char *path) {
+  if (!ppi_log_writer_note(writer)[0]) return PPI_EXIT_DONE;
+  const char *made = ppi_log_writer_path(writer);
+  if (rename(made, path) == 0) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot replace it: %s; the log is %s", path,
+               strerror(errno), made);
+  return PPI_EXIT_USAGE;
+}
+
+int ppi_tool_write_log(const char *input, const char *path) {
+  struct ppi_tool_watch watch;
+  pprof_sink *writer;
+  pprof_error error = {""};
+  if (pprof_log_writer_create(path, &writer, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  int code = ppi_tool_read(input, writer, &watch);
+  if (watch.sink_failed) {
+    const char *reason = ppi_log_writer_error(writer);
+    ppi_tool_say("%s",
+                 reason[0] ? reason : pprof_status_string(watch.sink_status));
+    code = PPI_EXIT_USAGE;
+  } else if (watch.finished) {
+    int placed = put_in_place(writer, path);
+    if (placed != PPI_EXIT_DONE) code = placed;
+  }
+  writer->destroy(writer);
+  return code;
+}
+
+// Segments are joined by who reads them.
+static bool stands_alone(const char *path) {
+  struct ppi_tool_segments segments;
+  if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE) return true;
+  bool alone = segments.num == 1;
+  ppi_tool_segments_clear(&segments);
+  return alone;
+}
+
+int ppi_tool_log_open(const char *path, struct ppi_tool_log *out) {
+  pprof_error error = {""};
+  *out = (struct ppi_tool_log){.path = path, .name = path};
+  bool is_trace = ppi_import_is_trace(path);
+  if (!is_trace && (!stands_alone(path) ||
+                    ppi_tool_join(path, &out->path, &error) == PPROF_STATUS_OK))
+    return PPI_EXIT_DONE;
+  out->made = is_trace ? ppi_tool_private_log(path, &error) : NULL;
+  if (!out->made) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_INPUT;
+  }
+  out->path = out->made;
+  return ppi_tool_write_log(path, out->made);
+}
+
+void ppi_tool_log_close(struct ppi_tool_log *log) {
+  ppi_tool_private_log_remove(log->made);
+  log->made = NULL;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recover, without its consequences.
+#include "input/joined.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "cli/options.h"
+#include "log/read/log_glance.h"
+#include "log/recover/log_recover.h"
+#include "log/recover/recover_path.h"
+
+// Each path that was asked for once; `made` is NULL where it stands alone.
+struct joined {
+  char *path, *made;
+};
+
+static struct joined *all;
+static size_t num_all, all_capacity;
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t len = strlen(path), end = strlen(ending);
+  return len > end && strcmp(path + len - end, ending) == 0;
+}
+
+bool ppi_tool_is_spool(const char *path) {
+  return ends_in(path, ".spool");
+}
+
+char *ppi_tool_private_log(const char *path, pprof_error *error) {
+  const char *parent = secure_getenv("TMPDIR");
+  char folder[PATH_MAX];
+  char *made = NULL;
+  int len = snprintf(folder, sizeof(folder), "%s/pprof-report.XXXXXX",
+                     parent && parent[0] ? parent : "/tmp");
+  if (len < 0 || (size_t)len >= sizeof(folder) || !mkdtemp(folder)) {
+    ppi_fail(error, PPROF_STATUS_IO, "%s: no room for a log of it: %s", path,
+             strerror(errno));
+  } else if (asprintf(&made, "%s/made.pplog", folder) < 0) {
+    rmdir(folder);
+    ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+    return NULL;
+  }
+  return made;
+}
+
+void ppi_tool_private_log_remove(char *made) {
+  if (!made) return;
+  unlink(made);
+  *strrchr(made, '/') = '\0';
+  rmdir(made);
+  free(made);
+}
+
+// Not of a dump, nor of a log whose spool is gone.
+static bool may_have_spool(const char *path) {
+  ppi_log_glance found;
+  if (!ends_in(path, ".part")) return false;
+  if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
+    return ppi_recover_is_empty_part(path);
+  bool may =
+      !found.dump && (!found.spool_path || access(found.spool_path, F_OK) == 0);
+  ppi_free(found.spool_path);
+  return may;
+}
+
+static pprof_status make(struct joined *item, ppi_recover_result *out,
+                         pprof_error *error) {
+  item->made = ppi_tool_private_log(item->path, error);
+  const ppi_recover_options how = {
+      .output = item->made, .keep = true, .log_only = true};
+  return item->made ? ppi_recover(item->path, &how, out, error)
+                    : PPROF_STATUS_IO;
+}
+
+static pprof_status join(struct joined *item, pprof_error *error) {
+  ppi_recover_result result = {.path = ""};
+  bool is_spool = ppi_tool_is_spool(item->path);
+  if (!is_spool && !may_have_spool(item->path)) return PPROF_STATUS_OK;
+  pprof_status status = make(item, &result, error);
+  if (status != PPROF_STATUS_OK || !result.spool_path[0]) {
+    ppi_tool_private_log_remove(item->made);
+    item->made = NULL;
+  } else if (!is_spool) {
+    ppi_tool_say("%s: unfinished, read together with its spool %s", item->path,
+                 result.spool_path);
+  }
+  // What is in a .part by itself is read in any case.
+  return is_spool ? status : PPROF_STATUS_OK;
+}
+
+static struct joined *find(const char *path) {
+  for (size_t i = 0; i < num_all; i++)
+    if (strcmp(all[i].path, path) == 0) return &all[i];
+  return NULL;
+}
+
+pprof_status ppi_tool_join(const char *path, const char **out,
+                           pprof_error *error) {
+  struct joined *item = find(path);
+  pprof_status status = PPROF_STATUS_OK;
+  if (!item) {
+    struct joined *grown =
+        ppi_grow(all, &all_capacity, num_all + 1, sizeof *all);
+    if (grown) all = grown;
+    struct joined fresh = {ppi_strdup(path), NULL};
+    if (!grown || !fresh.path) {
+      ppi_free(fresh.path);
+      return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+    }
+    status = join(&fresh, error);
+    if (status != PPROF_STATUS_OK) {
+      ppi_free(fresh.path);
+      return status;
+    }
+    item = &all[num_all++];
+    *item = fresh;
+  }
+  *out = item->made ? item->made : path;
+  return status;
+}
+
+bool ppi_tool_is_joined(const char *path) {
+  const struct joined *item = find(path);
+  return item && item->made;
+}
+
+void ppi_tool_join_clear(void) {
+  for (size_t i = 0; i < num_all; i++) {
+    ppi_free(all[i].path);
+    ppi_tool_private_log_remove(all[i].made);
+  }
+  ppi_free(all);
+  all = NULL;
+  num_all = all_capacity = 0;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From operands to spools, and from what is open in them to rows.
+#include "input/open_ranges.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/rows.h"
+#include "input/input.h"
+#include "pprof/log.h"
+#include "recover/forensics.h"
+#include "spool/spool_folders.h"
+
+// ---- rows ----
+
+enum {
+  CELL_WHERE,
+  CELL_TID,
+  CELL_STATE,
+  CELL_DEPTH,
+  CELL_NAME,
+  CELL_FOR,
+  CELL_SINCE,
+  CELL_FLOW,
+  CELL_DEVICE,
+  CELL_STREAM,
+  NUM_CELLS
+};
+
+static const ppi_column columns[NUM_CELLS] = {
+    {"thread", NULL}, {"tid", NULL},   {"state", NULL}, {"depth", NULL},
+    {"name", NULL},   {"open", "ns"},  {"since", NULL}, {"flow", NULL},
+    {"device", NULL}, {"stream", NULL}};
+static const ppi_table_column table_columns[] = {
+    {10, CELL_WHERE, 1}, {5, CELL_TID, 1},   {7, CELL_STATE, 1},
+    {5, CELL_DEPTH, 1},  {10, CELL_NAME, 1}, {8, CELL_FOR, 1},
+    {24, CELL_SINCE, 1}, {4, CELL_FLOW, 1},  {6, CELL_DEVICE, 1},
+    {6, CELL_STREAM, 1}};
+static const char *const headings[] = {"Thread", "Tid",      "State", "Depth",
+                                       "Name",   "Open for", "Since", "Flow",
+                                       "Device", "Stream"};
+static const ppi_headings sections[] = {headings};
+static const ppi_view_kind view_kind = {
+    .name = "open",
+    .title = "Open Ranges",
+    .columns = columns,
+    .num_columns = NUM_CELLS,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    .sections = sections,
+    .num_sections = 1,
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_RULE};
+
+static bool is_finished(const ppi_open_item *item) {
+  return item->kind == PPI_OPEN_FINISHED || item->kind == PPI_OPEN_LANE_LAST;
+}
+
+static const char *state_of(const ppi_open_item *item) {
+  switch (item->kind) {
+    case PPI_OPEN_RANGE:
+      return "open";
+    case PPI_OPEN_NOTHING:
+      return "nothing open";
+    case PPI_OPEN_CHANGING:
+      return "changing";
+    case PPI_OPEN_LANE_LAST:
+      return "last on device";
+    case PPI_OPEN_WANDERING:
+      return "wandering";
+    case PPI_OPEN_DEVICE:
+      return item->submitted ? "submitted" : "being submitted";
+    case PPI_OPEN_FINISHED:
+      return "last finished";
+  }
+  return "";
+}
+
+static ppi_cell name_cell(const ppi_forensics *found, ppi_view *view,
+                          uint32_t kind, uint32_t id) {
+  if (id == 0) return (ppi_cell){.kind = PPI_CELL_NONE};
+  const ppi_definition_record *record = ppi_forensics_find(found, kind, id);
+  if (record && record->name[0]) return ppi_cell_text(record->name);
+  const char *text = ppi_view_text(view, "#%" PRIu32, id);
+  return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
+}
+
+// "2026-11-21T07:30:00.123456Z".
+static void format_wall(uint64_t ns, char out[48]) {
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  out[0] = '\0';
+  if (!gmtime_r(&seconds, &parts)) return;
+  size_t len = strftime(out, 40, "%Y-%m-%dT%H:%M:%S", &parts);
+  if (len)
+    snprintf(out + len, 48 - len, ".%06uZ", (unsigned)(ns / 1000 % 1000000));
+}
+
+static ppi_cell wall_cell(const ppi_forensics *found, ppi_view *view,
+                          uint64_t ns) {
+  char text[48];
+  format_wall(found->start_realtime_ns + ns, text);
+  const char *kept = ppi_view_text(view, "%s", text);
+  return kept ? ppi_cell_text(kept) : (ppi_cell){.kind = PPI_CELL_NONE};
+}
+
+static void put_place(const ppi_forensics *found, const ppi_open_item *item,
+                      ppi_cell *cells, ppi_view *view) {
+  cells[CELL_WHERE] = name_cell(found, view, PPROF_DEFINITION_LANE, item->lane);
+  const ppi_definition_record *lane =
+      ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
+  uint64_t tid = item->tid ? item->tid : lane ? lane->number : 0;
+  if (tid) cells[CELL_TID] = ppi_cell_count(tid);
+  cells[CELL_DEVICE] =
+      name_cell(found, view, PPROF_DEFINITION_DEVICE, item->device);
+  cells[CELL_STREAM] =
+      name_cell(found, view, PPROF_DEFINITION_STREAM, item->stream);
+}
+
+// Of what is open: how long until now. Of what was finished: how long ago.
+static bool add_item_row(const ppi_forensics *found, const ppi_open_item *item,
+                         ppi_view *view) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  put_place(found, item, cells, view);
+  cells[CELL_STATE] = ppi_cell_text(state_of(item));
+  if (item->kind == PPI_OPEN_NOTHING || item->kind == PPI_OPEN_CHANGING)
+    return true;
+  bool finished = is_finished(item);
+  uint64_t since = finished ? item->end_ns : item->start_ns;
+  if (item->kind == PPI_OPEN_RANGE)
+    cells[CELL_DEPTH] = ppi_cell_count(item->depth);
+  cells[CELL_NAME] = name_cell(found, view, PPROF_DEFINITION_SITE, item->site);
+  cells[CELL_FOR] =
+      ppi_cell_time(found->until_ns > since ? found->until_ns - since : 0);
+  cells[CELL_SINCE] = wall_cell(found, view, since);
+  if (item->flow) {
+    const char *flow = ppi_view_text(view, "%" PRIu64, item->flow);
+    if (flow) cells[CELL_FLOW] = ppi_cell_text(flow);
+  }
+  return true;
+}
+
+static bool make_view(const ppi_forensics *found, ppi_view *view) {
+  *view = (ppi_view){.kind = &view_kind};
+  for (size_t i = 0; i < found->num_items; i++)
+    if (!add_item_row(found, &found->items[i], view)) return false;
+  return true;
+}
+
+static bool has_kind(const ppi_forensics *found, ppi_open_kind kind) {
+  for (size_t i = 0; i < found->num_items; i++)
+    if (found->items[i].kind == kind) return true;
+  return false;
+}
+
+static void put_notes(const ppi_forensics *found, ppi_page *page) {
+  if (has_kind(found, PPI_OPEN_FINISHED))
+    ppi_page_text(page,
+                  "last finished, last on device: how long ago the range "
+                  "ended, and when\n");
+  if (has_kind(found, PPI_OPEN_CHANGING))
+    ppi_page_text(page,
+                  "changing: inside of what stays open, ranges come and go "
+                  "faster than they can be read\n");
+}
+
+// ---- a spool ----
+
+struct listing {
+  const struct ppi_tool_options *options;
+  ppi_page *page;
+  bool live, json;
+  size_t num_shown;
+  int code;
+};
+
+static void put_counts(const ppi_forensics *found, ppi_page *page) {
+  if (found->num_torn)
+    ppi_page_format(page,
+                    "  %" PRIu64
+                    " places changed while they were read and are "
+                    "left out\n",
+                    found->num_torn);
+  if (found->num_damaged)
+    ppi_page_format(page,
+                    "  %" PRIu64 " places make no sense and are left out\n",
+                    found->num_damaged);
+}
+
+static void put_table(const char *path, const ppi_forensics *found,
+                      const ppi_view *view, ppi_page *page) {
+  const char *host = ppi_forensics_text(found, "host");
+  const char *command = ppi_forensics_text(found, "command");
+  char until[48];
+  format_wall(found->start_realtime_ns + found->until_ns, until);
+  if (page->len) ppi_page_text(page, "\n");
+  ppi_page_visible(page, path);
+  ppi_page_format(page, "\n  process %" PRIu32 " on ", found->pid);
+  ppi_page_visible(page, host ? host : "unknown");
+  ppi_page_text(page, ": ");
+  ppi_page_visible(page, command ? command : "unknown");
+  ppi_page_format(page, "\n  %s %s\n",
+                  found->alive ? "running, seen at" : "dead, last known alive",
+                  until);
+  put_counts(found, page);
+  if (view->num_rows == 0) {
+    ppi_page_text(page, "  nothing is open, and no thread is there\n");
+    return;
+  }
+  ppi_page_text(page, "\n");
+  ppi_tool_rows_put(page, view, PPI_FORMAT_TABLE, PPI_TIME_MS);
+  put_notes(found, page);
+}
+
+static void put_json(const char *path, const ppi_forensics *found,
+                     const ppi_view *view, ppi_page *page) {
+  static const char *const keys[] = {"host", "command", "uuid"};
+  ppi_page_text(page, "{\"path\":");
+  ppi_page_json(page, path);
+  ppi_page_format(page, ",\"pid\":%" PRIu32 ",\"alive\":%s", found->pid,
+                  found->alive ? "true" : "false");
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const char *text = ppi_forensics_text(found, keys[i]);
+    ppi_page_format(page, ",\"%s\":", keys[i]);
+    text ? ppi_page_json(page, text) : ppi_page_text(page, "null");
+  }
+  ppi_page_format(page,
+                  ",\"start_realtime_ns\":%" PRIu64 ",\"until_ns\":%" PRIu64
+                  ",\"torn\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\n",
+                  found->start_realtime_ns, found->until_ns, found->num_torn,
+                  found->num_damaged);
+  ppi_tool_rows_put(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
+  ppi_page_text(page, "}");
+}
+
+static void raise_code(struct listing *listing, int code) {
+  if (code > listing->code) listing->code = code;
+}
+
+static void put_spool(struct listing *listing, const char *path,
+                      const ppi_forensics *found) {
+  ppi_view view;
+  if (!make_view(found, &view)) listing->page->failed = true;
+  if (listing->json && listing->num_shown) ppi_page_text(listing->page, ",\n");
+  (listing->json ? put_json : put_table)(path, found, &view, listing->page);
+  ppi_view_clear(&view);
+  listing->num_shown++;
+  if (found->num_damaged) raise_code(listing, PPI_EXIT_DAMAGED);
+}
+
+static void refuse_state(struct listing *listing, const char *path,
+                         const ppi_forensics *found) {
+  if (found->alive)
+    ppi_tool_say("%s: process %" PRIu32
+                 " is running; see pprof-report info --live",
+                 path, found->pid);
+  else
+    ppi_tool_say("%s: process %" PRIu32
+                 " is dead; see pprof-report recover --open",
+                 path, found->pid);
+  raise_code(listing, PPI_EXIT_INPUT);
+}
+
+static void show_spool(struct listing *listing, const char *path,
+                       const char *named) {
+  ppi_forensics found;
+  pprof_error error = {""};
+  pprof_status status = ppi_forensics_read(path, &found, &error);
+  if (status != PPROF_STATUS_OK) {
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+    raise_code(listing, PPI_EXIT_INPUT);
+  } else if (found.alive != listing->live) {
+    refuse_state(listing, named, &found);
+  } else {
+    put_spool(listing, path, &found);
+  }
+  ppi_forensics_clear(&found);
+}
+
+// ---- a log's spool ----
+
+struct spool_finder {
+  pprof_sink base;
+  char path[PATH_MAX];
+  bool begun;
+};
+
+// Nothing but the run's own words is wanted.
+static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
+  struct spool_finder *finder = (struct spool_finder *)sink;
+  const char *path = pprof_run_info_text(info, "spool");
+  finder->begun = true;
+  if (path) snprintf(finder->path, sizeof finder->path, "%s", path);
+  return PPROF_STATUS_UNAVAILABLE;
+}
+
+static void show_log(struct listing *listing, const char *path) {
+  struct spool_finder finder = {
+      .base = {.size = sizeof finder.base, .begin = find_begin}};
+  pprof_error error = {""};
+  pprof_status status = pprof_log_read(path, &finder.base, &error);
+  if (finder.path[0] && access(finder.path, F_OK) == 0) {
+    show_spool(listing, finder.path, path);
+    return;
+  }
+  if (finder.path[0])
+    ppi_tool_say(
+        "%s: its spool %s is gone: the run has ended, or was "
+        "recovered",
+        path, finder.path);
+  else if (finder.begun)
+    ppi_tool_say("%s: the run had no spool; what is open is not known", path);
+  else
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+  raise_code(listing, PPI_EXIT_INPUT);
+}
+
+static void show_file(struct listing *listing, const char *path) {
+  static const char ending[] = ".part";
+  size_t len = strlen(path);
+  bool is_part = len > sizeof ending - 1 &&
+                 strcmp(path + len - (sizeof ending - 1), ending) == 0;
+  is_part ? show_log(listing, path) : show_spool(listing, path, path);
+}
+
+// ---- a process's spool ----
+
+struct search {
+  uint32_t pid;
+  struct listing *listing;
+  size_t num_found;
+};
+
+static void show_if_owned(const char *path, void *user) {
+  struct search *search = user;
+  if (ppi_forensics_owner(path) != search->pid) return;
+  search->num_found++;
+  show_spool(search->listing, path, path);
+}
+
+// A spool of another user may claim to be this process's.
+static uid_t owner_of(pid_t pid) {
+  char path[32];
+  struct stat stat_;
+  snprintf(path, sizeof path, "/proc/%ld", (long)pid);
+  return stat(path, &stat_) == 0 ? stat_.st_uid : geteuid();
+}
+
+static void show_process(struct listing *listing, const char *operand) {
+  char *end;
+  errno = 0;
+  long pid = strtol(operand, &end, 10);
+  if (errno || *end || pid <= 0 || pid > INT_MAX) {
+    ppi_tool_say("'%s' is not the number of a process", operand);
+    raise_code(listing, PPI_EXIT_INPUT);
+    return;
+  }
+  struct search search = {(uint32_t)pid, listing, 0};
+  ppi_spool_visit(owner_of((pid_t)pid), show_if_owned, &search);
+  if (search.num_found) return;
+  if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+    ppi_tool_say("process %ld is not running", pid);
+  else if (errno == EPERM && kill((pid_t)pid, 0) != 0)
+    ppi_tool_say("process %ld is another user's", pid);
+  else
+    ppi_tool_say(
+        "process %ld has no spool in /dev/shm or XDG_RUNTIME_DIR: it "
+        "does not record, or keeps it elsewhere; then name its log",
+        pid);
+  raise_code(listing, PPI_EXIT_INPUT);
+}
+
+static bool is_number(const char *text) {
+  return text[0] && strspn(text, "0123456789") == strlen(text);
+}
+
+// ---- the verbs ----
+
+// `options` are the caller's copy: recover has no output of its own.
+static int begin(struct ppi_tool_options *options, ppi_page *page, bool live,
+                 struct listing *out) {
+  if (!options->output) options->output = "-";
+  *out = (struct listing){.options = options,
+                          .page = page,
+                          .live = live,
+                          .json = strcmp(options->format, "json") == 0};
+  out->code = ppi_tool_output_check(options, options->output);
+  if (out->json)
+    ppi_page_text(page, "{\"schema\":\"pprof.open/1\",\"processes\":[\n");
+  return out->code;
+}
+
+static int end(struct listing *listing, const char *nothing) {
+  if (listing->json)
+    ppi_page_text(listing->page, "]}\n");
+  else if (!listing->num_shown && nothing)
+    ppi_page_text(listing->page, nothing);
+  if (listing->page->len)
+    return ppi_tool_output_page(listing->options, listing->page, listing->code);
+  ppi_page_clear(listing->page);
+  return listing->code;
+}
+
+static void show_if_dead(const char *path, void *user) {
+  struct listing *listing = user;
+  int code = listing->code;
+  if (ppi_forensics_owner(path) != 0) return;
+  show_spool(listing, path, path);
+  // Nobody has asked for this one.
+  if (listing->code == PPI_EXIT_INPUT) listing->code = code;
+}
+
+int ppi_tool_open_dead(const struct ppi_tool_options *options) {
+  ppi_page page = {0};
+  struct listing listing;
+  struct ppi_tool_options own = *options;
+  if (begin(&own, &page, false, &listing) != PPI_EXIT_DONE) {
+    ppi_page_clear(&page);
+    return listing.code;
+  }
+  for (int i = 0; i < options->num_inputs; i++)
+    show_file(&listing, options->inputs[i]);
+  if (options->num_inputs > 0) return end(&listing, NULL);
+  ppi_spool_visit(geteuid(), show_if_dead, &listing);
+  return end(&listing, "no spool of a dead process\n");
+}
+
+int ppi_tool_open_live(const struct ppi_tool_options *options) {
+  ppi_page page = {0};
+  struct listing listing;
+  struct ppi_tool_options own = *options;
+  if (begin(&own, &page, true, &listing) != PPI_EXIT_DONE) {
+    ppi_page_clear(&page);
+    return listing.code;
+  }
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *input = options->inputs[i];
+    if (is_number(input) && access(input, F_OK) != 0)
+      show_process(&listing, input);
+    else
+      show_file(&listing, input);
+  }
+  return end(&listing, NULL);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts a command and waits for it. A signal from the terminal reaches it as a
+// member of our process group; one sent to us alone is passed on.
+#include "launch/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+
+extern char **environ;
+
+static const int signals[] = {SIGINT, SIGQUIT, SIGTERM,
+                              SIGHUP, SIGUSR1, SIGUSR2};
+enum { NUM_SIGNALS = sizeof signals / sizeof *signals };
+
+static struct sigaction before[NUM_SIGNALS];
+static volatile pid_t child;
+static volatile sig_atomic_t signalled;  // the command, while it ran
+
+// Behind the end of a command that was signalled, one more signal of whoever is
+// impatient is spared: what is left to do takes a moment.
+static void end_late(int number) {
+  static const char text[] =
+      "pprof-report: the command has ended, its tables follow; once more to "
+      "leave without them\n";
+  ppi_tool_child_release_signals();
+  if (!signalled)
+    raise(number);
+  else if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    return;
+}
+
+// From the terminal the command has it already.
+static void pass_on(int number, siginfo_t *info, void *context) {
+  (void)context;
+  int error = errno;
+  bool is_sent = info->si_code <= 0;
+  if (child <= 0 || (is_sent && kill(child, number) != 0))
+    end_late(number);
+  else
+    signalled = 1;
+  errno = error;
+}
+
+// We outlive what ends the command, to report on it. What was ignored when we
+// were started (nohup) stays ignored, for the command too.
+static void take_signals(void) {
+  struct sigaction ours = {.sa_sigaction = pass_on,
+                           .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigemptyset(&ours.sa_mask);
+  for (size_t i = 0; i < NUM_SIGNALS; i++) {
+    sigaction(signals[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
+  }
+}
+
+void ppi_tool_child_release_signals(void) {
+  for (size_t i = 0; i < NUM_SIGNALS; i++)
+    sigaction(signals[i], &before[i], NULL);
+}
+
+// Handlers become defaults by exec itself; SIGPIPE we had set to ignored.
+static int spawn(char *const *argv, bool keeps_sigpipe, const sigset_t *mask,
+                 pid_t *out) {
+  posix_spawnattr_t how;
+  sigset_t defaults;
+  int error = posix_spawnattr_init(&how);
+  if (error) return error;
+  sigemptyset(&defaults);
+  if (!keeps_sigpipe) sigaddset(&defaults, SIGPIPE);
+  posix_spawnattr_setflags(&how,
+                           POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigdefault(&how, &defaults);
+  posix_spawnattr_setsigmask(&how, mask);
+  error = posix_spawnp(out, argv[0], NULL, &how, argv, environ);
+  posix_spawnattr_destroy(&how);
+  return error;
+}
+
+// Whatever else is ours is waited for, too: as process number 1 we inherit all
+// that is left without a parent.
+static int wait_for(pid_t pid) {
+  int status;
+  for (;;) {
+    pid_t ended = waitpid(-1, &status, 0);
+    if (ended == pid) break;
+    if (ended < 0 && errno != EINTR) return 1;
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
+                       bool *out_started) {
+  sigset_t ours, mask;
+  pid_t pid = 0;
+  // A signal that comes before we know whom to pass it to waits.
+  sigemptyset(&ours);
+  for (size_t i = 0; i < NUM_SIGNALS; i++) sigaddset(&ours, signals[i]);
+  sigprocmask(SIG_BLOCK, &ours, &mask);
+  signalled = 0;
+  take_signals();
+  int error = spawn(argv, keeps_sigpipe, &mask, &pid);
+  child = pid;
+  sigprocmask(SIG_SETMASK, &mask, NULL);
+  *out_started = error == 0;
+  int code = error == ENOENT ? 127 : 126;
+  if (error)
+    ppi_tool_say("%s: cannot be run: %s", argv[0], strerror(error));
+  else
+    code = wait_for(pid);
+  child = 0;
+  if (error) ppi_tool_child_release_signals();
+  return code;
+}

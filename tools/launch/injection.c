@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where libpprof_nvtx.so is, and how the loader of a command finds libpprof.so.
+#include "launch/injection.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+
+static bool join(char out[PATH_MAX], const char *folder, const char *name) {
+  int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);
+  return len > 0 && len < PATH_MAX;
+}
+
+// Beside this tool when installed (bin and lib), or in the tree it was built
+// in.
+bool ppi_tool_find_injection(const char *given, bool is_optional,
+                             char out[PATH_MAX]) {
+  static const char *const places[] = {
+      "../lib/libpprof_nvtx.so", "libpprof_nvtx.so", "../libpprof_nvtx.so",
+      "../sdk/nvtx/libpprof_nvtx.so"};
+  char own[PATH_MAX], path[PATH_MAX];
+  if (given) {
+    if (realpath(given, out)) return true;
+    ppi_tool_say("%s: %s", given, strerror(errno));
+    return false;
+  }
+  ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+  own[len > 0 ? len : 0] = 0;
+  const char *folder = dirname(own);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (join(path, folder, places[i]) && realpath(path, out)) return true;
+  if (!is_optional)
+    ppi_tool_say(
+        "libpprof_nvtx.so is not installed with this tool (looked around %s);"
+        " name it with --library FILE",
+        folder);
+  return false;
+}
+
+// libpprof_nvtx.so finds libpprof.so beside itself. In a tree where it lies
+// elsewhere the loader is told.
+static bool lead_to_libpprof(const char *library) {
+  static const char *const places[] = {"", "..", "../..", "../lib"};
+  const char *before = secure_getenv("LD_LIBRARY_PATH");
+  char folder[PATH_MAX], place[PATH_MAX], path[PATH_MAX];
+  strcpy(folder, library);
+  char *library_folder = dirname(folder);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    if (!join(path, library_folder, places[i]) || !realpath(path, place) ||
+        !join(path, place, "libpprof.so.0") || access(path, R_OK) != 0)
+      continue;
+    if (i == 0) return true;
+    char *both = NULL;
+    bool more = before && before[0];
+    if (asprintf(&both, "%s%s%s", place, more ? ":" : "", more ? before : "") <
+        0)
+      return false;
+    bool done = setenv("LD_LIBRARY_PATH", both, 1) == 0;
+    free(both);
+    return done;
+  }
+  return true;  // where the loader looks by itself
+}
+
+bool ppi_tool_set_injection(const char *library) {
+  return setenv(PPI_INJECTION, library, 1) == 0 && lead_to_libpprof(library);
+}

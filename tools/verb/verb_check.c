@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `check`: every block's checksum and number, everything in it decoded and
+// looked at, a line for each thing that must hold, and what the run says about
+// its own losses.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/base_impl.h"
+#include "base/mem.h"
+#include "cli/output.h"
+#include "event/event_impl.h"
+#include "event/tally.h"
+#include "file/text.h"
+#include "input/input.h"
+#include "input/log_info.h"
+#include "input/segments.h"
+#include "log/format/log_format.h"
+#include "report/report.h"
+#include "verb/verbs.h"
+
+struct lane_state {
+  uint64_t next_seq;
+};
+
+// Which ids of a kind were defined.
+struct known_ids {
+  uint8_t *is_known;
+  size_t capacity;
+};
+
+enum { NUM_KINDS = PPROF_DEFINITION_ATTRIBUTES + 1 };
+
+struct check_sink {
+  pprof_sink base;
+  const char *path;
+  ppi_page *out;
+  struct known_ids known[NUM_KINDS];
+  struct lane_state *lanes;
+  size_t num_lanes, lanes_capacity;
+  // Of the run that is being read; the report is for the identity.
+  uint64_t run_events;
+  ppi_tally tally;
+  pprof_report *report;
+  // Of all runs. Not here: of those that a run says it recorded.
+  uint32_t num_runs, num_unfinished;
+  bool is_open;  // the walk over blocks has seen no totals of the run yet
+  uint64_t num_blocks, num_bad_blocks, num_events, num_not_here;
+  uint64_t num_out_of_order, num_undefined, num_backward;
+  uint64_t num_identity_failed, num_wrong_sums, num_disbelieved;
+  uint64_t totals[PPI_NUM_TOTALS];
+};
+
+enum { MAX_ID = 1 << 20 };
+
+static void clear_run(struct check_sink *self) {
+  for (size_t kind = 0; kind < NUM_KINDS; kind++)
+    if (self->known[kind].is_known)
+      memset(self->known[kind].is_known, 0, self->known[kind].capacity);
+  if (self->lanes)
+    memset(self->lanes, 0, self->lanes_capacity * sizeof(*self->lanes));
+  ppi_tally_clear(&self->tally);
+  pprof_report_destroy(self->report);
+  self->report = NULL;
+  self->run_events = 0;
+}
+
+static pprof_status check_begin(pprof_sink *sink, const pprof_run_info *info) {
+  struct check_sink *self = (struct check_sink *)sink;
+  clear_run(self);
+  pprof_status status = pprof_report_create(&self->report);
+  if (status != PPROF_STATUS_OK) return status;
+  pprof_sink *next = pprof_report_sink(self->report);
+  return next->begin(next, info);
+}
+
+static pprof_status note_known(struct known_ids *known, uint32_t id) {
+  size_t before = known->capacity;
+  uint8_t *grown = ppi_grow(known->is_known, &known->capacity, (size_t)id + 1,
+                            sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  memset(grown + before, 0, known->capacity - before);
+  known->is_known = grown;
+  grown[id] = 1;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status check_define(pprof_sink *sink,
+                                 const pprof_definition *definition) {
+  struct check_sink *self = (struct check_sink *)sink;
+  uint32_t id = pprof_definition_id(definition);
+  pprof_definition_kind kind = pprof_definition_get_kind(definition);
+  pprof_status status = PPROF_STATUS_OK;
+  if ((unsigned)kind < NUM_KINDS && id < MAX_ID)
+    status = note_known(&self->known[kind], id);
+  if (status != PPROF_STATUS_OK) return status;
+  pprof_sink *next = pprof_report_sink(self->report);
+  return next->define(next, definition);
+}
+
+static bool is_known(const struct check_sink *self, pprof_definition_kind kind,
+                     uint32_t id) {
+  const struct known_ids *known = &self->known[kind];
+  return id < known->capacity && known->is_known[id];
+}
+
+static bool is_defined(const struct check_sink *self,
+                       const pprof_event *event) {
+  return is_known(self, PPROF_DEFINITION_SITE, event->site) &&
+         is_known(self, PPROF_DEFINITION_LANE, event->lane) &&
+         (event->kind != PPROF_KIND_DEVICE_RANGE || !event->stream ||
+          is_known(self, PPROF_DEFINITION_STREAM, event->stream)) &&
+         (!event->attributes ||
+          is_known(self, PPROF_DEFINITION_ATTRIBUTES, event->attributes));
+}
+
+static struct lane_state *lane_of(struct check_sink *self, uint32_t lane) {
+  if (lane >= MAX_ID) return NULL;
+  size_t before = self->lanes_capacity;
+  struct lane_state *lanes = ppi_grow(self->lanes, &self->lanes_capacity,
+                                      (size_t)lane + 1, sizeof(*lanes));
+  if (!lanes) return NULL;
+  memset(lanes + before, 0, (self->lanes_capacity - before) * sizeof(*lanes));
+  self->lanes = lanes;
+  return &lanes[lane];
+}
+
+static pprof_status check_events(pprof_sink *sink, const pprof_batch *batch) {
+  struct check_sink *self = (struct check_sink *)sink;
+  struct lane_state *lane = lane_of(self, batch->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  if (batch->first_seq < lane->next_seq || batch->end_seq < batch->first_seq)
+    self->num_out_of_order++;
+  lane->next_seq = batch->end_seq;
+  self->run_events += batch->num_events;
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (!is_defined(self, event)) self->num_undefined++;
+    if (event->end_ns < event->start_ns) self->num_backward++;
+  }
+  pprof_status status = ppi_tally_batch(&self->tally, batch);
+  if (status == PPROF_STATUS_NO_MEMORY) return status;
+  pprof_sink *next = pprof_report_sink(self->report);
+  return next->events(next, batch);
+}
+
+static pprof_status check_checkpoint(pprof_sink *sink,
+                                     const pprof_checkpoint *checkpoint) {
+  struct check_sink *self = (struct check_sink *)sink;
+  pprof_sink *next = pprof_report_sink(self->report);
+  return next->checkpoint(next, checkpoint);
+}
+
+static pprof_status check_window(pprof_sink *sink, uint32_t index, bool opens,
+                                 uint64_t time_ns) {
+  struct check_sink *self = (struct check_sink *)sink;
+  pprof_sink *next = pprof_report_sink(self->report);
+  return next->window(next, index, opens, time_ns);
+}
+
+// What events say of themselves must be what the totals say, lane by lane and
+// in all. Records that are not here are another line's.
+static void check_sums(struct check_sink *self, const pprof_totals *totals) {
+  static const ppi_total_key keys[] = {PPI_TOTAL_RECORDED, PPI_TOTAL_CLIPPED,
+                                       PPI_TOTAL_ABANDONED, PPI_TOTAL_LATE,
+                                       PPI_TOTAL_NO_DEVICE_TIME};
+  bool is_all = ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_RECORDED) <=
+                self->run_events;
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    uint64_t said = 0, sum = 0;
+    for (uint32_t lane = 0; lane < self->tally.num_lanes; lane++)
+      sum += self->tally.lanes[lane][keys[k]];
+    for (size_t i = 0; i < totals->num_items; i++) {
+      const ppi_total *item = &totals->items[i];
+      if (item->key != keys[k] || item->lane == PPROF_ALL_LANES) continue;
+      uint64_t here = item->lane < self->tally.num_lanes
+                          ? self->tally.lanes[item->lane][keys[k]]
+                          : 0;
+      said += item->value;
+      if (is_all && item->value != here) self->num_wrong_sums++;
+    }
+    uint64_t all = ppi_totals_get(totals, PPROF_ALL_LANES, keys[k]);
+    if (all != said || (is_all && all != sum)) self->num_wrong_sums++;
+  }
+}
+
+static pprof_status check_identity(struct check_sink *self,
+                                   const pprof_totals *totals) {
+  pprof_sink *next = pprof_report_sink(self->report);
+  pprof_status status = next->finish(next, totals);
+  if (status != PPROF_STATUS_OK) return status;
+  const ppi_figures *figures = ppi_report_figures(self->report);
+  for (size_t i = 0; figures && i < figures->num_devices; i++)
+    self->num_identity_failed +=
+        figures->devices[i].failed || figures->devices[i].steps_failed;
+  if (figures) self->num_disbelieved += figures->num_disbelieved;
+  return status;
+}
+
+// Counts add up over runs; an error bound or a cost is the worst one's, and
+// crash-safe are they all or none.
+static void add_total(uint64_t *sum, ppi_total_key key, uint64_t value,
+                      bool first) {
+  switch (key) {
+    case PPI_TOTAL_CLOCK_ERROR_NS:
+    case PPI_TOTAL_OWN_COST:
+      *sum = PPI_MAX(*sum, value);
+      break;
+    case PPI_TOTAL_CRASH_SAFE:
+      *sum = first ? value : PPI_MIN(*sum, value);
+      break;
+    default:
+      *sum += value;
+  }
+}
+
+static pprof_status check_finish(pprof_sink *sink, const pprof_totals *totals) {
+  struct check_sink *self = (struct check_sink *)sink;
+  uint64_t recorded =
+      ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
+  if (recorded > self->run_events)
+    self->num_not_here += recorded - self->run_events;
+  self->num_events += self->run_events;
+  check_sums(self, totals);
+  for (unsigned i = 0; i < PPI_NUM_TOTALS; i++) {
+    ppi_total_key key = (ppi_total_key)i;
+    add_total(&self->totals[key], key,
+              ppi_totals_get(totals, PPROF_ALL_LANES, key),
+              self->num_runs == 0);
+  }
+  self->num_runs++;
+  return check_identity(self, totals);
+}
+
+static pprof_status check_block(void *user, const ppi_log_block *block) {
+  struct check_sink *self = user;
+  if (!block->ok)
+    ppi_page_format(self->out,
+                    "%s: %s block %" PRIu64 " at byte %" PRIu64 ", %" PRIu64
+                    " bytes: checksum differs\n",
+                    self->path, ppi_tool_block_name(block->header.type),
+                    block->header.number, block->offset, block->size);
+  self->num_bad_blocks += !block->ok;
+  // Runs follow one another, and a run without totals did not come to its end.
+  self->num_unfinished += block->header.number == 0 && self->is_open;
+  self->is_open = block->header.type != PPI_LOG_TOTALS ||
+                  (block->header.flags & PPI_LOG_MORE);
+  self->num_blocks++;
+  return PPROF_STATUS_OK;
+}
+
+// "PATH: WHAT: good", or how much of it is wrong.
+static void print_line(const struct check_sink *self, const char *what,
+                       uint64_t num_wrong, const char *wrong) {
+  if (num_wrong)
+    ppi_page_format(self->out, "%s: %s: %" PRIu64 " %s\n", self->path, what,
+                    num_wrong, wrong);
+  else
+    ppi_page_format(self->out, "%s: %s: good\n", self->path, what);
+}
+
+static void print_checksums(const struct check_sink *self,
+                            const ppi_log_damage *damage) {
+  if (!damage->num_bytes) {
+    print_line(self, "checksums", self->num_bad_blocks, "blocks differ");
+    return;
+  }
+  ppi_page_format(self->out,
+                  "%s: checksums: %" PRIu64
+                  " bytes unreadable, the first at byte %" PRIu64 "%s\n",
+                  self->path, damage->num_bytes, damage->first_offset,
+                  damage->cut ? ", up to the end" : "");
+}
+
+static void print_order(const struct check_sink *self,
+                        const ppi_log_damage *damage) {
+  if (damage->num_missing)
+    print_line(self, "order", damage->num_missing, "blocks missing");
+  if (self->num_out_of_order || !damage->num_missing)
+    print_line(self, "order", self->num_out_of_order,
+               "stretches of records out of order");
+  // The run counts these as invalid: they are what it saw.
+  if (self->num_backward)
+    ppi_page_format(self->out,
+                    "%s: %" PRIu64 " events that end before they start\n",
+                    self->path, self->num_backward);
+}
+
+static void print_checks(const struct check_sink *self,
+                         const ppi_log_damage *damage) {
+  ppi_page_format(self->out, "%s: ", self->path);
+  if (self->num_runs > 1)
+    ppi_page_format(self->out, "%" PRIu32 " runs, ", self->num_runs);
+  ppi_page_format(self->out, "%" PRIu64 " blocks, %" PRIu64 " events\n",
+                  self->num_blocks, self->num_events);
+  print_checksums(self, damage);
+  print_order(self, damage);
+  print_line(self, "definitions", self->num_undefined,
+             "events of what is not defined");
+  print_line(self, "identity", self->num_identity_failed,
+             "devices whose times do not add up");
+  print_line(self, "sums", self->num_wrong_sums,
+             "counts that differ from the events");
+  if (self->num_disbelieved)
+    print_line(self, "checkpoints", self->num_disbelieved,
+               "ranges listed as open after their events");
+  if (self->num_not_here)
+    ppi_page_format(self->out,
+                    "%s: %" PRIu64 " of the run's records are not in the log\n",
+                    self->path, self->num_not_here);
+}
+
+static void print_totals(const struct check_sink *self) {
+  // What an unfinished run lost nobody has written down.
+  bool knows_lost = self->num_unfinished == 0;
+  for (unsigned key = 0; key < PPI_NUM_TOTALS; key++)
+    if (self->totals[key] || key == PPI_TOTAL_RECORDED ||
+        (key == PPI_TOTAL_LOST && knows_lost))
+      ppi_page_format(self->out, "%s: %s %" PRIu64 "\n", self->path,
+                      ppi_total_name((ppi_total_key)key), self->totals[key]);
+}
+
+// Reads the log `path`, then looks at each of its blocks.
+static int look_at(const char *path, struct check_sink *sink,
+                   ppi_log_damage *damage, struct ppi_tool_watch *watch) {
+  int code = ppi_tool_read(path, &sink->base, watch);
+  if (watch->sink_failed) {
+    ppi_tool_say("%s: out of memory", sink->path);
+    code = PPI_EXIT_INPUT;
+  }
+  if (code != PPI_EXIT_INPUT) {
+    if (ppi_log_scan(path, check_block, sink, damage, NULL) != PPROF_STATUS_OK)
+      code = PPI_EXIT_DAMAGED;
+    sink->num_unfinished += sink->is_open || sink->num_blocks == 0;
+  }
+  if (sink->num_out_of_order || sink->num_undefined ||
+      sink->num_identity_failed || sink->num_wrong_sums ||
+      sink->num_disbelieved)
+    code = PPI_EXIT_DAMAGED;
+  return code;
+}
+
+static const char *verdict_of(const struct check_sink *sink, bool lost) {
+  if (sink->num_unfinished)
+    return "unfinished: what was recorded after its last block is not here, "
+           "and not counted";
+  return lost ? "whole, but records were lost" : "good";
+}
+
+static int judge(const struct check_sink *sink, bool lost, bool strict,
+                 int code) {
+  print_totals(sink);
+  if (code == PPI_EXIT_DONE && strict && (lost || sink->num_unfinished))
+    code = PPI_EXIT_CHECK;
+  ppi_page_format(
+      sink->out, "%s: %s\n", sink->path,
+      code == PPI_EXIT_DAMAGED ? "damaged" : verdict_of(sink, lost));
+  return code;
+}
+
+static int check_log(const char *path, bool strict, ppi_page *out) {
+  struct check_sink sink = {.base = {.size = sizeof(pprof_sink),
+                                     .begin = check_begin,
+                                     .define = check_define,
+                                     .events = check_events,
+                                     .checkpoint = check_checkpoint,
+                                     .window = check_window,
+                                     .finish = check_finish},
+                            .path = path,
+                            .out = out};
+  struct ppi_tool_watch watch;
+  struct ppi_tool_log log;
+  ppi_log_damage damage = {0, 0, 0, false};
+  ppi_page shown = {0};
+  ppi_page_visible(&shown, path);
+  if (shown.bytes) sink.path = shown.bytes;
+  int code = ppi_tool_log_open(path, &log);
+  if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED) {
+    int looked = look_at(log.path, &sink, &damage, &watch);
+    if (looked > code) code = looked;
+    if (looked != PPI_EXIT_INPUT) {
+      print_checks(&sink, &damage);
+      code = judge(&sink, watch.num_lost || sink.num_not_here, strict, code);
+    }
+  }
+  ppi_tool_log_close(&log);
+  clear_run(&sink);
+  for (size_t kind = 0; kind < NUM_KINDS; kind++)
+    ppi_free(sink.known[kind].is_known);
+  ppi_free(sink.lanes);
+  ppi_page_clear(&shown);
+  return code;
+}
+
+int ppi_tool_check(const struct ppi_tool_options *options) {
+  ppi_page page = {0};
+  int code = ppi_tool_output_check(options, options->output);
+  if (code != PPI_EXIT_DONE) return code;
+  for (int i = 0; i < options->num_inputs; i++) {
+    struct ppi_tool_segments segments;
+    int answer = ppi_tool_segments_of(&options->inputs[i], &segments);
+    if (answer > code) code = answer;
+    for (size_t j = 0; j < segments.num; j++) {
+      answer = check_log(segments.paths[j], options->strict, &page);
+      if (answer > code) code = answer;
+    }
+    ppi_tool_segments_clear(&segments);
+  }
+  if (page.len) return ppi_tool_output_page(options, &page, code);
+  return code;
+}

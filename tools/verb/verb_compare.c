@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `compare`: whether a change helped, stage by stage, and how sure that is.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+#include "compare/compare_print.h"
+#include "compare/compare_provenance.h"
+#include "compare/compare_wanted.h"
+#include "input/input.h"
+#include "verb/verbs.h"
+
+struct compare {
+  const struct ppi_tool_options *options;
+  ppi_wanted wanted;
+  ppi_samples *inputs;
+  size_t num_inputs;
+  const ppi_compare_stage *
+      *stages;  // each once, of the first input that has it
+  size_t num_stages, stages_capacity;
+  ppi_comparison *comparisons;
+  size_t num_comparisons, comparisons_capacity;
+  struct ppi_tool_runs met;  // each run is in one input
+  ppi_page notes;
+};
+
+static int out_of_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
+
+// What notes and messages call input `i`.
+static const char *short_name(const struct compare *compare, size_t i) {
+  if (compare->num_inputs == 2) return i == 0 ? "A" : "B";
+  return compare->options->inputs[i];
+}
+
+static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
+  const ppi_samples *input = &compare->inputs[i];
+  const char *name = short_name(compare, i);
+  uint64_t num_cut = 0;
+  for (size_t k = 0; k < input->num_stages; k++)
+    num_cut += input->stages[k].num_cut;
+  if (compare->num_inputs == 2) {
+    ppi_page_format(&compare->notes, "%s: ", name);
+    ppi_page_visible(&compare->notes, compare->options->inputs[i]);
+    ppi_page_format(&compare->notes, ", %zu run%s\n", input->num_runs,
+                    input->num_runs == 1 ? "" : "s");
+  }
+  if (num_lost)
+    ppi_page_format(&compare->notes, "%s lost %llu records\n", name,
+                    (unsigned long long)num_lost);
+  if (num_cut)
+    ppi_page_format(&compare->notes,
+                    "%s: cut or abandoned ranges, which are no samples: "
+                    "%llu\n",
+                    name, (unsigned long long)num_cut);
+}
+
+// *out_repeated: each of its runs is in an input before it. One that is to be
+// compared with itself all the same is forced to.
+static int read_input(struct compare *compare, size_t i, bool *out_repeated) {
+  const char *path = compare->options->inputs[i];
+  ppi_samples *input = &compare->inputs[i];
+  struct ppi_tool_watch watch;
+  ppi_samples_init(input, compare->wanted.num_warm);
+  int code = ppi_tool_read_once(path, path, &input->base, &watch,
+                                compare->options->force ? NULL : &compare->met);
+  *out_repeated = watch.num_repeated > 0 && !watch.begun;
+  if (watch.sink_failed) return out_of_memory();
+  if (*out_repeated) return code;
+  note_input(compare, i, watch.num_lost);
+  return code;
+}
+
+static int read_inputs(struct compare *compare) {
+  bool one_run = true, repeated;
+  int code = PPI_EXIT_DONE;
+  size_t num = compare->num_inputs, kept = 0;
+  for (size_t i = 0; i < num; i++) {
+    compare->options->inputs[kept] = compare->options->inputs[i];
+    int answer = read_input(compare, kept, &repeated);
+    if (answer == PPI_EXIT_INPUT) return answer;
+    if (answer > code) code = answer;
+    if (repeated) {
+      ppi_samples_clear(&compare->inputs[kept]);
+      continue;
+    }
+    one_run &= compare->inputs[kept++].num_runs < 2;
+  }
+  compare->num_inputs = kept;
+  if (kept < 2) {
+    ppi_tool_say(
+        "nothing can be compared: the inputs are the same runs; "
+        "--force compares them anyway");
+    return PPI_EXIT_INCOMPARABLE;
+  }
+  size_t num_warm = compare->wanted.num_warm;
+  if (num_warm == 1)
+    ppi_page_text(&compare->notes,
+                  "The first call of each stage and run is no sample\n");
+  else if (num_warm > 1)
+    ppi_page_format(&compare->notes,
+                    "The first %zu calls of each stage and run are no "
+                    "samples\n",
+                    num_warm);
+  if (one_run)
+    ppi_page_text(&compare->notes,
+                  "One run each: how much runs differ anyway is in no "
+                  "interval; `merge` several\n");
+  return code;
+}
+
+static int guard(struct compare *compare) {
+  const struct ppi_tool_options *options = compare->options;
+  ppi_page differences = {0};
+  bool differ = false;
+  for (size_t i = 0; i < compare->num_inputs; i++)
+    if (!ppi_provenance_known(&compare->inputs[i]))
+      ppi_page_format(&compare->notes,
+                      "%s does not say on which machine it was made\n",
+                      short_name(compare, i));
+  for (size_t i = 1; i < compare->num_inputs; i++)
+    differ |= ppi_provenance_differs(
+        &compare->inputs[0], short_name(compare, 0), &compare->inputs[i],
+        short_name(compare, i), &differences, &compare->notes);
+  for (const char *at = differences.bytes; differ && at && *at;) {
+    size_t len = strcspn(at, "\n");
+    ppi_tool_say("%s%.*s", options->force ? "warning: " : "", (int)len, at);
+    at += len + (at[len] == '\n');
+  }
+  if (differ && options->force)
+    ppi_page_bytes(&compare->notes, differences.bytes, differences.len);
+  ppi_page_clear(&differences);
+  if (!differ || options->force) return PPI_EXIT_DONE;
+  ppi_tool_say("these are not comparable; --force compares them anyway");
+  return PPI_EXIT_INCOMPARABLE;
+}
+
+static bool is_new(const struct compare *compare, size_t input,
+                   const ppi_compare_stage *stage) {
+  for (size_t i = 0; i < input; i++)
+    if (ppi_samples_find(&compare->inputs[i], stage)) return false;
+  return true;
+}
+
+// Steps first, then what takes most time.
+static int by_weight(const void *a, const void *b) {
+  const ppi_compare_stage *x = *(const ppi_compare_stage *const *)a;
+  const ppi_compare_stage *y = *(const ppi_compare_stage *const *)b;
+  if (x->is_step != y->is_step) return x->is_step ? -1 : 1;
+  if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
+  int order = strcmp(x->name, y->name);
+  if (order == 0) order = strcmp(x->category, y->category);
+  return order ? order : (int)x->on_device - (int)y->on_device;
+}
+
+static bool find_stages(struct compare *compare) {
+  for (size_t i = 0; i < compare->num_inputs; i++) {
+    for (size_t k = 0; k < compare->inputs[i].num_stages; k++) {
+      const ppi_compare_stage *stage = &compare->inputs[i].stages[k];
+      if (!ppi_wanted_has(&compare->wanted, stage) ||
+          !is_new(compare, i, stage))
+        continue;
+      const ppi_compare_stage **grown =
+          ppi_grow(compare->stages, &compare->stages_capacity,
+                   compare->num_stages + 1, sizeof *grown);
+      if (!grown) return false;
+      compare->stages = grown;
+      grown[compare->num_stages++] = stage;
+    }
+  }
+  if (compare->num_stages)
+    qsort(compare->stages, compare->num_stages, sizeof *compare->stages,
+          by_weight);
+  return true;
+}
+
+static bool add(struct compare *compare, const ppi_comparison *comparison) {
+  ppi_comparison *grown =
+      ppi_grow(compare->comparisons, &compare->comparisons_capacity,
+               compare->num_comparisons + 1, sizeof *grown);
+  if (!grown) return false;
+  compare->comparisons = grown;
+  grown[compare->num_comparisons++] = *comparison;
+  return true;
+}
+
+// An input's place among the others.
+struct candidate {
+  size_t input;
+  const ppi_compare_stage *stage;
+  double value;  // negative: has none
+};
+
+static int by_value(const void *a, const void *b) {
+  const struct candidate *x = a, *y = b;
+  if ((x->value < 0) != (y->value < 0)) return x->value < 0 ? 1 : -1;
+  if (x->value != y->value) return x->value < y->value ? -1 : 1;
+  return x->input < y->input ? -1 : x->input > y->input;
+}
+
+static bool rank(const struct compare *compare, const ppi_compare_stage *like,
+                 ppi_metric metric, struct candidate *out) {
+  for (size_t i = 0; i < compare->num_inputs; i++) {
+    ppi_estimate estimate;
+    out[i] =
+        (struct candidate){i, ppi_samples_find(&compare->inputs[i], like), -1};
+    if (!out[i].stage) continue;
+    const ppi_runs runs = ppi_compare_stage_runs(out[i].stage);
+    if (!ppi_estimate_of(&runs, metric, &estimate)) return false;
+    if (estimate.n) out[i].value = estimate.value;
+  }
+  if (compare->num_inputs > 2)
+    qsort(out, compare->num_inputs, sizeof *out, by_value);
+  return true;
+}
+
+// The first of two inputs is the base; of more it is the best.
+static bool add_figure(struct compare *compare, const ppi_compare_stage *like,
+                       ppi_metric metric, double margin) {
+  struct candidate *order = ppi_alloc(compare->num_inputs * sizeof *order);
+  bool ok = order && rank(compare, like, metric, order);
+  for (size_t i = 1; ok && i < compare->num_inputs; i++) {
+    const ppi_comparison comparison = {
+        .inputs = {order[0].input, order[i].input},
+        .stages = {order[0].stage, order[i].stage},
+        .metric = metric,
+        .margin = margin};
+    ok = add(compare, &comparison);
+  }
+  ppi_free(order);
+  return ok;
+}
+
+static int refuse_threshold(const struct compare *compare,
+                            const ppi_threshold *threshold) {
+  struct ppi_tool_guess guess = {.wrong = threshold->pattern,
+                                 .wrong_len = strlen(threshold->pattern)};
+  for (size_t i = 0; i < compare->num_stages; i++)
+    ppi_tool_guess_offer(&guess, compare->stages[i]->name,
+                         strlen(compare->stages[i]->name));
+  if (guess.best)
+    ppi_tool_say("--threshold: there is no stage '%s' (did you mean '%.*s'?)",
+                 threshold->pattern, (int)guess.best_len, guess.best);
+  else
+    ppi_tool_say("--threshold: there is no stage '%s'", threshold->pattern);
+  return PPI_EXIT_USAGE;
+}
+
+static int build(struct compare *compare) {
+  if (!find_stages(compare)) return out_of_memory();
+  for (size_t i = 0; i < compare->num_stages; i++) {
+    for (unsigned m = 0; m < PPI_NUM_METRICS; m++) {
+      ppi_metric metric = (ppi_metric)m;
+      double margin =
+          ppi_wanted_margin(&compare->wanted, compare->stages[i], metric);
+      if (margin >= 0 &&
+          !add_figure(compare, compare->stages[i], metric, margin))
+        return out_of_memory();
+    }
+  }
+  for (size_t i = 0; i < compare->wanted.num_thresholds; i++)
+    if (!compare->wanted.thresholds[i].is_used && compare->num_stages)
+      return refuse_threshold(compare, &compare->wanted.thresholds[i]);
+  return PPI_EXIT_DONE;
+}
+
+// What the verdicts say about the exit status.
+static int conclude(const struct compare *compare) {
+  size_t num_common = 0, num_tested = 0;
+  bool fails = false;
+  for (size_t i = 0; i < compare->num_comparisons; i++) {
+    const ppi_comparison *comparison = &compare->comparisons[i];
+    num_common += comparison->stages[0] && comparison->stages[1];
+    num_tested += comparison->is_tested;
+    fails |= compare->wanted.fails[comparison->verdict];
+  }
+  if (num_tested == 0) {
+    ppi_tool_say(num_common ? "nothing can be compared: too few calls of every "
+                              "stage"
+                            : "nothing can be compared: no stage is in more "
+                              "than one input");
+    return PPI_EXIT_INCOMPARABLE;
+  }
+  return fails && compare->num_inputs == 2 ? PPI_EXIT_CHECK : PPI_EXIT_DONE;
+}
+
+static int compare_all(struct compare *compare) {
+  int code = read_inputs(compare), answer = PPI_EXIT_DONE;
+  if (code == PPI_EXIT_INPUT || compare->num_inputs < 2) return code;
+  answer = guard(compare);
+  if (answer == PPI_EXIT_DONE) answer = build(compare);
+  if (answer != PPI_EXIT_DONE) return answer;
+  if (!ppi_judge(compare->comparisons, compare->num_comparisons))
+    return out_of_memory();
+  answer = conclude(compare);
+  if (answer > code) code = answer;
+  const ppi_compare_result result = {
+      .inputs = compare->inputs,
+      .names = compare->options->inputs,
+      .num_inputs = compare->num_inputs,
+      .comparisons = compare->comparisons,
+      .num_comparisons = compare->num_comparisons,
+      .notes = &compare->notes};
+  return ppi_compare_print(compare->options, &result, code);
+}
+
+static int check(struct compare *compare) {
+  const struct ppi_tool_options *options = compare->options;
+  if (options->num_inputs < 2) {
+    ppi_tool_say("'compare' needs two inputs or more, the base first");
+    return PPI_EXIT_USAGE;
+  }
+  if (options->num_inputs > 2 && options->fail_on) {
+    ppi_tool_say("--fail-on needs two inputs: more are ranked");
+    return PPI_EXIT_USAGE;
+  }
+  int code = ppi_wanted_parse(options, &compare->wanted);
+  return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, options->output)
+                               : code;
+}
+
+int ppi_tool_compare(const struct ppi_tool_options *options) {
+  struct compare *compare = ppi_alloc(sizeof *compare);
+  if (!compare) return out_of_memory();
+  compare->options = options;
+  int code = check(compare);
+  if (code == PPI_EXIT_DONE) {
+    compare->num_inputs = (size_t)options->num_inputs;
+    compare->inputs = ppi_alloc(compare->num_inputs * sizeof *compare->inputs);
+    code = compare->inputs ? compare_all(compare) : out_of_memory();
+  }
+  for (size_t i = 0; compare->inputs && i < compare->num_inputs; i++)
+    ppi_samples_clear(&compare->inputs[i]);
+  ppi_tool_runs_clear(&compare->met);
+  ppi_page_clear(&compare->notes);
+  ppi_free(compare->inputs);
+  ppi_free(compare->stages);
+  ppi_free(compare->comparisons);
+  ppi_free(compare);
+  return code;
+}

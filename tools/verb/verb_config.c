@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `config`: says whether a configuration is valid, what would be in force and
+// why, and what keys there are, all from the table that pprof_start reads by.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "start/compose.h"
+#include "verb/verbs.h"
+
+static int code_of(pprof_status status) {
+  if (status == PPROF_STATUS_OK) return PPI_EXIT_DONE;
+  return status == PPROF_STATUS_CONFIG ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
+}
+
+static void put_valid(const char *path, FILE *out) {
+  ppi_page line = {0};
+  ppi_page_visible(&line, path);
+  ppi_page_text(&line, ": valid\n");
+  ppi_page_write(&line, out);
+}
+
+// The file alone, whatever the environment says.
+static int validate_file(const char *path, ppi_config *config, FILE *out) {
+  pprof_error error = {""};
+  pprof_status status = ppi_config_defaults(config);
+  if (status == PPROF_STATUS_OK) status = ppi_config_read(config, path, &error);
+  if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
+  if (status == PPROF_STATUS_OK)
+    put_valid(path, out);
+  else
+    ppi_tool_say("%s", error.text);
+  return code_of(status);
+}
+
+static int validate(const struct ppi_tool_options *options, ppi_config *config,
+                    FILE *out) {
+  int code = PPI_EXIT_DONE;
+  if (options->num_inputs < 2) {
+    ppi_tool_say("'config validate' needs FILE...");
+    return PPI_EXIT_USAGE;
+  }
+  for (int i = 1; i < options->num_inputs; i++) {
+    int answer = validate_file(options->inputs[i], config, out);
+    if (answer > code) code = answer;
+  }
+  return code;
+}
+
+static int show(const struct ppi_tool_options *options, ppi_config *config,
+                FILE *out) {
+  pprof_error error = {""};
+  if (options->num_inputs > 2) {
+    ppi_tool_say("'config show' takes one FILE");
+    return PPI_EXIT_USAGE;
+  }
+  const char *path = options->num_inputs == 2 ? options->inputs[1] : NULL;
+  pprof_status status = ppi_compose_load(path, config, &error);
+  if (status != PPROF_STATUS_OK)
+    ppi_tool_say("%s", error.text);
+  else if (options->origin)
+    ppi_config_write_origins(config, out);
+  else
+    ppi_config_write(config, out);
+  return code_of(status);
+}
+
+static int schema(const struct ppi_tool_options *options, ppi_config *config,
+                  FILE *out) {
+  (void)config;
+  if (options->num_inputs > 1) {
+    ppi_tool_say("'config schema' takes no operand");
+    return PPI_EXIT_USAGE;
+  }
+  ppi_config_json_schema(out);
+  return PPI_EXIT_DONE;
+}
+
+static const struct {
+  const char *name;
+  int (*run)(const struct ppi_tool_options *options, ppi_config *config,
+             FILE *out);
+} actions[] = {{"validate", validate}, {"show", show}, {"schema", schema}};
+enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
+
+int ppi_tool_config(const struct ppi_tool_options *options) {
+  const char *name = options->inputs[0];
+  size_t action = 0;
+  while (action < NUM_ACTIONS && strcmp(actions[action].name, name) != 0)
+    action++;
+  if (action == NUM_ACTIONS) {
+    ppi_tool_say("'config' has no '%s'; it has validate, show and schema",
+                 name);
+    return PPI_EXIT_USAGE;
+  }
+  ppi_config *config = calloc(1, sizeof *config);
+  if (!config) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  FILE *out;
+  int code = ppi_tool_output_open(options, &out);
+  if (code == PPI_EXIT_DONE) {
+    errno = 0;
+    code = actions[action].run(options, config, out);
+    code = ppi_tool_output_close(options, out, errno, code);
+  }
+  free(config);
+  return code;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `info`: what a log is, without its events: the run, sizes, blocks, windows,
+// threads, devices.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/output.h"
+#include "file/text.h"
+#include "input/input.h"
+#include "input/joined.h"
+#include "input/log_info.h"
+#include "input/open_ranges.h"
+#include "input/segments.h"
+#include "verb/verbs.h"
+
+static const char *state_of(const struct ppi_tool_log_info *log,
+                            const struct ppi_tool_run_info *info) {
+  if (log->joined)
+    return ppi_tool_is_spool(log->path)
+               ? "spool of a dead process"
+               : "unfinished, read together with its spool";
+  if (info->complete)
+    return info->totals[PPI_TOTAL_INCOMPLETE] ? "complete, ended without stop"
+                                              : "complete";
+  if (info->damage.num_bytes &&
+      (!info->damage.cut || info->blocks[PPI_LOG_TOTALS].num_blocks))
+    return "damaged";
+  return "unfinished or cut";
+}
+
+// Realtime ns of the run's base as "2026-11-21T07:30:00.123Z"; "" unknown.
+static void format_start(const struct ppi_tool_run_info *info, char out[40]) {
+  const char *text = ppi_tool_run_info_text(info, "time_base_realtime_ns");
+  uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
+  time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  out[0] = '\0';
+  if (!ns || !gmtime_r(&seconds, &parts)) return;
+  size_t len = strftime(out, 30, "%Y-%m-%dT%H:%M:%S", &parts);
+  snprintf(out + len, 40 - len, ".%03uZ", (unsigned)(ns / 1000000 % 1000));
+}
+
+static double seconds(uint64_t ns) {
+  return (double)ns / 1e9;
+}
+
+// Open ranges in checkpoints are no events of their own.
+static uint64_t num_events_of(const struct ppi_tool_run_info *info) {
+  return info->blocks[PPI_LOG_EVENTS].num_events;
+}
+
+static void sum_blocks(const struct ppi_tool_run_info *info,
+                       struct ppi_tool_blocks *out) {
+  *out = (struct ppi_tool_blocks){0, 0, 0, 0};
+  for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
+    out->num_blocks += info->blocks[i].num_blocks;
+    out->num_events += info->blocks[i].num_events;
+    out->raw_bytes += info->blocks[i].raw_bytes;
+    out->stored_bytes += info->blocks[i].stored_bytes;
+  }
+}
+
+static const char *codecs_of(const struct ppi_tool_run_info *info) {
+  static const char *const names[4] = {"none", "raw", "zlib", "raw, zlib"};
+  return info->codecs > 3 ? "of a newer version" : names[info->codecs];
+}
+
+static void put_block_rows(const struct ppi_tool_run_info *info,
+                           ppi_page *out) {
+  struct ppi_tool_blocks all;
+  sum_blocks(info, &all);
+  if (all.num_blocks == 0) return;
+  ppi_page_format(out, "\n  %-12s %10s %12s %14s %14s\n", "blocks", "number",
+                  "events", "raw bytes", "stored bytes");
+  for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
+    const struct ppi_tool_blocks *blocks = &info->blocks[i];
+    if (blocks->num_blocks)
+      ppi_page_format(
+          out,
+          "  %-12s %10" PRIu64 " %12" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
+          ppi_tool_block_name(i), blocks->num_blocks, blocks->num_events,
+          blocks->raw_bytes, blocks->stored_bytes);
+  }
+}
+
+static void put_definition_row(const struct ppi_tool_definition *item,
+                               ppi_page *out) {
+  if (item->kind == PPROF_DEFINITION_LANE) {
+    ppi_page_format(out, "  lane %-7" PRIu32 " ", item->id);
+    if (item->number)
+      ppi_page_format(out, "thread %" PRIu64 "  ", item->number);
+  } else if (item->kind == PPROF_DEFINITION_DEVICE) {
+    ppi_page_format(out, "  device %-5" PRIu32 " ", item->id);
+  } else if (item->kind == PPROF_DEFINITION_STREAM) {
+    ppi_page_format(
+        out, "  stream %-5" PRIu32 " of device %" PRIu32 ", id %" PRIu64 "  ",
+        item->id, item->parent, item->number);
+  }
+  ppi_page_visible(out, item->name);
+  ppi_page_text(out, "\n");
+}
+
+static void put_definition_rows(const struct ppi_tool_run_info *info,
+                                ppi_page *out) {
+  static const char *const names[PPI_TOOL_NUM_KINDS] = {
+      NULL, "sites", "categories", "lanes", "devices", "streams", "attributes"};
+  ppi_page_format(out, "\n  %-22s ", "definitions");
+  for (unsigned k = PPROF_DEFINITION_SITE; k < PPI_TOOL_NUM_KINDS; k++)
+    if (k != PPROF_DEFINITION_ATTRIBUTES || info->num_of_kind[k])
+      ppi_page_format(out, "%s%" PRIu64 " %s", k > 1 ? ", " : "",
+                      info->num_of_kind[k], names[k]);
+  ppi_page_text(out, "\n");
+  for (unsigned k = PPROF_DEFINITION_LANE; k <= PPROF_DEFINITION_STREAM; k++) {
+    for (size_t id = 0; id < info->places_capacity[k]; id++) {
+      uint32_t place = info->places[k][id];
+      if (place) put_definition_row(&info->definitions[place - 1], out);
+    }
+  }
+}
+
+static void put_window_rows(const struct ppi_tool_run_info *info,
+                            ppi_page *out) {
+  for (size_t i = 0; i < info->num_windows; i++) {
+    const struct ppi_tool_window *window = &info->windows[i];
+    ppi_page_format(out, "  window %-5" PRIu32 " %.9f s to ", window->index,
+                    seconds(window->opens_ns));
+    if (window->closed)
+      ppi_page_format(out, "%.9f s\n", seconds(window->closes_ns));
+    else
+      ppi_page_text(out, "the end of the log\n");
+  }
+}
+
+// A value may have several lines, such as the configuration.
+static void put_text(const char *key, const char *value, ppi_page *out) {
+  do {
+    char line[256];
+    size_t len = strcspn(value, "\n");
+    size_t shown = len < sizeof(line) ? len : sizeof(line) - 1;
+    memcpy(line, value, shown);
+    line[shown] = '\0';
+    ppi_page_format(out, "  %-22s ", key);
+    ppi_page_visible(out, line);
+    ppi_page_text(out, shown < len ? "...\n" : "\n");
+    value += len + (value[len] == '\n');
+    key = "";
+  } while (*value);
+}
+
+static void put_table(const struct ppi_tool_log_info *log, size_t at,
+                      ppi_page *out) {
+  const struct ppi_tool_run_info *info = &log->runs[at];
+  struct ppi_tool_blocks all;
+  char start[40];
+  sum_blocks(info, &all);
+  format_start(info, start);
+  ppi_page_visible(out, log->path);
+  if (log->num_runs > 1)
+    ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
+  ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log, info));
+  if (start[0]) ppi_page_format(out, "  %-22s %s\n", "started", start);
+  ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
+  if (log->skimmed)
+    put_text("looked at", "all but the events; `check` reads them, too", out);
+  if (log->trace_bytes)
+    ppi_page_format(out, "  %-22s %" PRIu64 " bytes\n", "trace",
+                    log->trace_bytes);
+  ppi_page_format(out, "  %-22s %" PRIu64 " bytes",
+                  log->trace_bytes ? "size as a log" : "size", info->num_bytes);
+  if (all.raw_bytes)
+    ppi_page_format(out, ", %.1f %% of %" PRIu64 " raw, codec %s",
+                    100.0 * (double)all.stored_bytes / (double)all.raw_bytes,
+                    all.raw_bytes, codecs_of(info));
+  ppi_page_text(out, "\n");
+  if (info->compressor[0]) put_text("compressor", info->compressor, out);
+  if (num_events_of(info))
+    ppi_page_format(out, "  %-22s %" PRIu64 ", %.2f bytes each\n", "events",
+                    num_events_of(info),
+                    (double)info->blocks[PPI_LOG_EVENTS].stored_bytes /
+                        (double)num_events_of(info));
+  if (info->damage.num_bytes || info->damage.num_missing)
+    ppi_page_format(out,
+                    "  %-22s %" PRIu64 " bytes from byte %" PRIu64
+                    " on, %" PRIu64 " blocks missing\n",
+                    "damage", info->damage.num_bytes, info->damage.first_offset,
+                    info->damage.num_missing);
+  for (size_t i = 0; i < info->num_texts; i++)
+    put_text(info->texts[i].key, info->texts[i].value, out);
+  for (size_t i = 0; i < info->num_notes; i++) {
+    char key[64];
+    snprintf(key, sizeof(key), "note %.40s", info->notes[i].key);
+    put_text(key, info->notes[i].value, out);
+  }
+  put_block_rows(info, out);
+  put_definition_rows(info, out);
+  put_window_rows(info, out);
+}
+
+static void put_key(const char *key, ppi_page *out) {
+  ppi_page_json(out, key);
+  ppi_page_text(out, ":");
+}
+
+static void put_number(const char *key, uint64_t value, ppi_page *out) {
+  ppi_page_format(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+static void put_blocks(const struct ppi_tool_run_info *info, ppi_page *out) {
+  const char *comma = "";
+  ppi_page_text(out, ",\"blocks\":{");
+  for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
+    const struct ppi_tool_blocks *blocks = &info->blocks[i];
+    if (!blocks->num_blocks) continue;
+    ppi_page_format(out, "%s\"%s\":{\"number\":%" PRIu64, comma,
+                    ppi_tool_block_name(i), blocks->num_blocks);
+    put_number("events", blocks->num_events, out);
+    put_number("raw_bytes", blocks->raw_bytes, out);
+    put_number("stored_bytes", blocks->stored_bytes, out);
+    ppi_page_text(out, "}");
+    comma = ",";
+  }
+  ppi_page_text(out, "}");
+}
+
+static void put_definitions(const struct ppi_tool_run_info *info,
+                            pprof_definition_kind kind, const char *key,
+                            ppi_page *out) {
+  const char *comma = "";
+  ppi_page_format(out, ",\"%s\":[", key);
+  for (size_t id = 0; id < info->places_capacity[kind]; id++) {
+    uint32_t place = info->places[kind][id];
+    if (!place) continue;
+    const struct ppi_tool_definition *item = &info->definitions[place - 1];
+    ppi_page_format(out, "%s{\"id\":%" PRIu32 ",\"name\":", comma, item->id);
+    ppi_page_json(out, item->name);
+    put_number("parent", item->parent, out);
+    put_number("number", item->number, out);
+    ppi_page_text(out, "}");
+    comma = ",";
+  }
+  ppi_page_text(out, "]");
+}
+
+static void put_windows(const struct ppi_tool_run_info *info, ppi_page *out) {
+  ppi_page_text(out, ",\"windows\":[");
+  for (size_t i = 0; i < info->num_windows; i++) {
+    const struct ppi_tool_window *window = &info->windows[i];
+    ppi_page_format(out, "%s{\"index\":%" PRIu32, i ? "," : "", window->index);
+    put_number("opens_ns", window->opens_ns, out);
+    if (window->closed) put_number("closes_ns", window->closes_ns, out);
+    ppi_page_text(out, "}");
+  }
+  ppi_page_text(out, "]");
+}
+
+static void put_notes(const struct ppi_tool_run_info *info, ppi_page *out) {
+  ppi_page_text(out, ",\"notes\":[");
+  for (size_t i = 0; i < info->num_notes; i++) {
+    ppi_page_text(out, i ? ",{\"key\":" : "{\"key\":");
+    ppi_page_json(out, info->notes[i].key);
+    ppi_page_text(out, ",\"text\":");
+    ppi_page_json(out, info->notes[i].value);
+    ppi_page_text(out, "}");
+  }
+  ppi_page_text(out, "]");
+}
+
+static void put_json(const struct ppi_tool_log_info *log, size_t at,
+                     ppi_page *out) {
+  const struct ppi_tool_run_info *info = &log->runs[at];
+  ppi_page_text(out, "{\"path\":");
+  ppi_page_json(out, log->path);
+  if (log->num_runs > 1) {
+    put_number("run_number", at + 1, out);
+    put_number("num_runs", log->num_runs, out);
+  }
+  ppi_page_format(out, ",\"complete\":%s",
+                  info->complete && !log->joined ? "true" : "false");
+  ppi_page_text(out, ",\"state\":");
+  ppi_page_json(out, state_of(log, info));
+  if (log->skimmed) ppi_page_text(out, ",\"events_read\":false");
+  if (log->trace_bytes) put_number("trace_bytes", log->trace_bytes, out);
+  put_number(log->trace_bytes ? "log_bytes" : "file_bytes", info->num_bytes,
+             out);
+  put_number("duration_ns", info->last_ns, out);
+  put_number("events", num_events_of(info), out);
+  ppi_page_text(out, ",\"codec\":");
+  ppi_page_json(out, codecs_of(info));
+  if (info->compressor[0]) {
+    ppi_page_text(out, ",\"compressor\":");
+    ppi_page_json(out, info->compressor);
+  }
+  ppi_page_text(out, ",\"damage\":{\"first_offset\":");
+  ppi_page_format(out, "%" PRIu64, info->damage.first_offset);
+  put_number("bytes", info->damage.num_bytes, out);
+  put_number("blocks_missing", info->damage.num_missing, out);
+  ppi_page_text(out, "},\"run\":{");
+  for (size_t i = 0; i < info->num_texts; i++) {
+    if (i) ppi_page_text(out, ",");
+    put_key(info->texts[i].key, out);
+    ppi_page_json(out, info->texts[i].value);
+  }
+  ppi_page_text(out, "}");
+  if (info->num_notes) put_notes(info, out);
+  put_blocks(info, out);
+  put_number("sites", info->num_of_kind[PPROF_DEFINITION_SITE], out);
+  put_number("categories", info->num_of_kind[PPROF_DEFINITION_CATEGORY], out);
+  if (info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES])
+    put_number("attributes", info->num_of_kind[PPROF_DEFINITION_ATTRIBUTES],
+               out);
+  put_definitions(info, PPROF_DEFINITION_LANE, "lanes", out);
+  put_definitions(info, PPROF_DEFINITION_DEVICE, "devices", out);
+  put_definitions(info, PPROF_DEFINITION_STREAM, "streams", out);
+  put_windows(info, out);
+  ppi_page_text(out, "}");
+}
+
+// Appends what is known of each run of a log, and answers its exit status.
+static int put_log(const char *path, bool json, bool first, ppi_page *out) {
+  struct ppi_tool_log_info info;
+  int code = ppi_tool_log_info_read(path, &info);
+  for (size_t i = 0; code != PPI_EXIT_INPUT && i < info.num_runs; i++) {
+    if (!first || i > 0) ppi_page_text(out, json ? "," : "\n");
+    json ? put_json(&info, i, out) : put_table(&info, i, out);
+  }
+  ppi_tool_log_info_clear(&info);
+  return code;
+}
+
+int ppi_tool_info(const struct ppi_tool_options *options) {
+  if (options->live) return ppi_tool_open_live(options);
+  bool json = strcmp(options->format, "json") == 0;
+  ppi_page page = {0};
+  int code = ppi_tool_output_check(options, options->output);
+  if (code != PPI_EXIT_DONE) return code;
+  if (json) ppi_page_text(&page, "{\"schema\":\"pprof.info/1\",\"logs\":[");
+  size_t empty = page.len;
+  for (int i = 0; i < options->num_inputs; i++) {
+    struct ppi_tool_segments segments;
+    int answer = ppi_tool_segments_of(&options->inputs[i], &segments);
+    if (answer > code) code = answer;
+    for (size_t j = 0; j < segments.num; j++) {
+      answer = put_log(segments.paths[j], json, page.len == empty, &page);
+      if (answer > code) code = answer;
+    }
+    ppi_tool_segments_clear(&segments);
+  }
+  bool any = page.len > empty;
+  if (json) ppi_page_text(&page, "]}\n");
+  if (any) return ppi_tool_output_page(options, &page, code);
+  ppi_page_clear(&page);
+  return code;
+}

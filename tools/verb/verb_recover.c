@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `recover`: what a killed run left behind becomes a whole log. Without an
+// operand: which spools there are, and what to type.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "control/control_socket.h"
+#include "file/text.h"
+#include "input/open_ranges.h"
+#include "log/format/log_format.h"
+#include "log/recover/log_recover.h"
+#include "recover/salvage.h"
+#include "spool/spool_folders.h"
+#include "verb/verbs.h"
+
+static const char *text_of(const ppi_salvage *salvage, const char *key) {
+  const char *text = pprof_run_info_text(ppi_salvage_run_info(salvage), key);
+  return text ? text : "unknown";
+}
+
+// Where the flight recorder's dump goes; NULL: there was none.
+static const char *dump_of(const ppi_salvage *salvage) {
+  const ppi_ring *ring = ppi_salvage_ring(salvage);
+  return ring ? ppi_ring_blocks(ring)->log_path : NULL;
+}
+
+// Texts come from the spool, and paths from whoever made it.
+static void put_text(ppi_page *page, const char *before, const char *text) {
+  ppi_page_text(page, before);
+  ppi_page_visible(page, text);
+}
+
+static void print_spool(const char *path, const ppi_salvage *salvage) {
+  const ppi_staging *staging = ppi_salvage_staging(salvage);
+  const char *dump = dump_of(salvage);
+  bool has_log = staging && staging->log_path[0];
+  ppi_page page = {0};
+  put_text(&page, "", path);
+  put_text(&page, "\n  process ", text_of(salvage, "pid"));
+  put_text(&page, " on ", text_of(salvage, "host"));
+  put_text(&page, ": ", text_of(salvage, "command"));
+  if (dump) put_text(&page, "\n  its flight recorder's dump ", dump);
+  if (has_log) put_text(&page, "\n  its log ", staging->log_path);
+  if (!has_log && !dump) ppi_page_text(&page, "\n  it wrote no log");
+  ppi_page_text(&page, "\n  pprof-report recover ");
+  put_text(&page, has_log || dump ? "" : "-o FILE ", path);
+  ppi_page_text(&page, "\n");
+  ppi_page_write(&page, stdout);
+}
+
+struct listing {
+  unsigned num_dead, num_alive;
+};
+
+static bool is_unused(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return ppi_spool_is_name(slash ? slash + 1 : path) &&
+         ppi_salvage_is_unused(path);
+}
+
+static void print_unused(const char *path) {
+  ppi_page page = {0};
+  ppi_page_visible(&page, path);
+  ppi_page_text(&page,
+                "\n  its process died while it made it\n"
+                "  pprof-report recover ");
+  ppi_page_visible(&page, path);
+  ppi_page_text(&page, "\n");
+  ppi_page_write(&page, stdout);
+}
+
+static void list_spool(const char *path, void *user) {
+  struct listing *listing = user;
+  ppi_salvage *salvage;
+  pprof_error error = {""};
+  pprof_status status = ppi_salvage_open(path, &salvage, &error);
+  if (status == PPROF_STATUS_BUSY) {
+    listing->num_alive++;
+  } else if (status != PPROF_STATUS_OK && is_unused(path)) {
+    print_unused(path);
+    listing->num_dead++;
+  } else if (status != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+  } else {
+    print_spool(path, salvage);
+    ppi_salvage_close(salvage);
+    listing->num_dead++;
+  }
+}
+
+static bool is_inside(const char *path, const char *folder) {
+  size_t len = strlen(folder);
+  return path && strncmp(path, folder, len) == 0 && path[len] == '/' &&
+         !strchr(path + len + 1, '/');
+}
+
+static void recover_if_inside(const char *path, void *user) {
+  const char *folder = user;
+  ppi_salvage *salvage;
+  ppi_recover_result result;
+  pprof_error error = {""};
+  if (ppi_salvage_open(path, &salvage, NULL) != PPROF_STATUS_OK) return;
+  const ppi_staging *staging = ppi_salvage_staging(salvage);
+  bool inside = ppi_salvage_is_own(salvage) &&
+                (is_inside(staging ? staging->log_path : NULL, folder) ||
+                 is_inside(dump_of(salvage), folder));
+  ppi_salvage_close(salvage);
+  const ppi_recover_options how = {.folder = folder};
+  if (inside && ppi_recover(path, &how, &result, &error) != PPROF_STATUS_OK)
+    ppi_tool_say("%s", error.text);
+}
+
+void ppi_tool_recover_logs_in(const char *folder) {
+  ppi_spool_visit(geteuid(), recover_if_inside, (void *)folder);
+}
+
+static int list_spools(void) {
+  struct listing listing = {0, 0};
+  const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
+  unsigned num_others = ppi_spool_visit(geteuid(), list_spool, &listing);
+  if (!listing.num_dead)
+    printf("no spool of a dead process in /dev/shm%s%s\n",
+           runtime_folder && runtime_folder[0] ? " or " : "",
+           runtime_folder ? runtime_folder : "");
+  if (listing.num_alive) printf("%u of running processes\n", listing.num_alive);
+  if (num_others) printf("%u of other users, not looked at\n", num_others);
+  return PPI_EXIT_DONE;
+}
+
+// The end of a .part that a kill tore lies whole in the staging ring, so
+// unreadable bytes there mean no loss.
+static int judge(const char *path, const ppi_recover_result *result) {
+  ppi_log_damage damage = {0, 0, 0, false};
+  pprof_error error = {""};
+  pprof_status status = ppi_log_scan(result->path, NULL, NULL, &damage, &error);
+  bool torn = result->bytes_unreadable && !result->blocks_staged;
+  if (torn)
+    ppi_tool_say("%s: %" PRIu64 " bytes were unreadable", path,
+                 result->bytes_unreadable);
+  if (damage.num_missing)
+    ppi_tool_say("%s: %" PRIu64 " blocks are missing", path,
+                 damage.num_missing);
+  if (status != PPROF_STATUS_OK && status != PPROF_STATUS_CORRUPT) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_INPUT;
+  }
+  return torn || damage.num_missing ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
+}
+
+// Answers whether there was nothing to do.
+static bool print_result(const ppi_recover_result *result) {
+  ppi_page page = {0};
+  if (result->dump_path[0] && strcmp(result->dump_path, result->path) != 0) {
+    ppi_page_visible(&page, result->dump_path);
+    ppi_page_text(&page, ": the flight recorder's dump\n");
+  }
+  ppi_page_visible(&page, result->path);
+  if (result->already_whole)
+    ppi_page_text(&page, ": is whole, nothing to recover\n");
+  else
+    ppi_page_format(&page,
+                    ": %" PRIu64 " blocks of the log, %" PRIu64
+                    " staged, %" PRIu64 " records from the spool\n",
+                    result->blocks_copied, result->blocks_staged,
+                    result->records_recovered);
+  ppi_page_write(&page, stdout);
+  return result->already_whole;
+}
+
+// Who made the spool may have put any path in it.
+static void say_elsewhere(const char *path, const ppi_recover_result *result) {
+  ppi_tool_say(
+      "%s: names %s, where its run has left nothing: written here, or "
+      "to --output",
+      path, result->told_path);
+}
+
+static int recover_one(const char *path,
+                       const struct ppi_tool_options *options) {
+  const ppi_recover_options how = {.output = options->output,
+                                   .overwrite = options->force,
+                                   .keep = options->keep};
+  ppi_recover_result result;
+  pprof_error error = {""};
+  pprof_status status = ppi_recover(path, &how, &result, &error);
+  if (status == PPROF_STATUS_INVALID && is_unused(path)) {
+    ppi_page page = {0};
+    if (!options->keep) unlink(path);
+    ppi_page_visible(&page, path);
+    ppi_page_text(&page, ": was never in use, nothing to recover\n");
+    ppi_page_write(&page, stdout);
+    return PPI_EXIT_DONE;
+  }
+  if (status != PPROF_STATUS_OK) {
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+    return PPI_EXIT_INPUT;
+  }
+  if (result.told_path[0] && !options->output) say_elsewhere(path, &result);
+  bool whole = print_result(&result);
+  return whole ? PPI_EXIT_DONE : judge(path, &result);
+}
+
+int ppi_tool_recover(const struct ppi_tool_options *options) {
+  if (options->open) return ppi_tool_open_dead(options);
+  if (options->num_inputs == 0) return list_spools();
+  if (options->output && strcmp(options->output, "-") == 0) {
+    ppi_tool_say("a log cannot be recovered to stdout");
+    return PPI_EXIT_USAGE;
+  }
+  if (options->output && options->num_inputs > 1) {
+    ppi_tool_say("'--output' is for one log, not %d", options->num_inputs);
+    return PPI_EXIT_USAGE;
+  }
+  int code = ppi_tool_output_check_log(options, options->output);
+  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_USAGE; i++) {
+    int answer = recover_one(options->inputs[i], options);
+    if (answer > code) code = answer;
+  }
+  if (!options->keep) ppi_control_sweep();
+  return code;
+}

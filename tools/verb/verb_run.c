@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `run`: a command with the variables that make it and its children record,
+// then the tables of all the logs they left.
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "launch/child.h"
+#include "launch/injection.h"
+#include "log/recover/log_recover.h"
+#include "start/compose.h"
+#include "start/environment.h"
+#include "verb/verbs.h"
+
+struct run {
+  const struct ppi_tool_options *options;
+  char library[PATH_MAX], folder[PATH_MAX], config[PATH_MAX];
+  bool folder_is_new;
+  const char **logs;
+  int num_logs;
+};
+
+static bool join(char out[PATH_MAX], const char *folder, const char *name) {
+  int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);
+  return len > 0 && len < PATH_MAX;
+}
+
+// False after a message: another tool's variable is not ours to take.
+static bool may_set(const struct run *run, const char *name, const char *value,
+                    const char *advice) {
+  const char *set = secure_getenv(name);
+  if (!set || !set[0] || strcmp(set, value) == 0 || run->options->force)
+    return true;
+  ppi_tool_say("%s is set already, to %s; %s, or replace it with --force", name,
+               set, advice);
+  return false;
+}
+
+// The configuration is read here too: better an error now than a program that
+// records nothing.
+static int check_config(struct run *run) {
+  const char *path = run->options->config;
+  pprof_error error = {""};
+  bool enabled = true;
+  ppi_config *config = calloc(1, sizeof *config);
+  if (!config) return PPI_EXIT_USAGE;
+  pprof_status status = ppi_environment_enabled(&enabled, &error);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_compose_load(path, config, &error);
+  bool log = config->log;
+  free(config);
+  if (status != PPROF_STATUS_OK)
+    ppi_tool_say("%s", error.text);
+  else if (!enabled)
+    ppi_tool_say("PPROF_ENABLE is 0: nothing would be recorded");
+  else if (!log)
+    ppi_tool_say("the configuration writes no log ('log' is false)");
+  if (status != PPROF_STATUS_OK || !enabled || !log) return PPI_EXIT_USAGE;
+  if (!path || realpath(path, run->config)) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: %s", path, strerror(errno));
+  return PPI_EXIT_USAGE;
+}
+
+static bool is_log(const char *name) {
+  static const char *const endings[] = {".pplog", ".pplog.part"};
+  size_t len = strlen(name);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    size_t ending = strlen(endings[i]);
+    if (len > ending && strcmp(name + len - ending, endings[i]) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int wanted(const struct dirent *entry) {
+  return is_log(entry->d_name);
+}
+
+static bool is_empty_folder(const char *path) {
+  struct dirent **entries;
+  int num = scandir(path, &entries, NULL, NULL);
+  for (int i = 0; i < num; i++) free(entries[i]);
+  if (num >= 0) free(entries);
+  return num == 2;  // . and ..
+}
+
+static int use_folder(struct run *run, const char *path) {
+  run->folder_is_new = mkdir(path, 0700) == 0;
+  if (!run->folder_is_new && errno != EEXIST) {
+    ppi_tool_say("%s: cannot be made: %s", path, strerror(errno));
+    return PPI_EXIT_USAGE;
+  }
+  if (!run->folder_is_new && !is_empty_folder(path)) {
+    ppi_tool_say("%s: is not an empty folder", path);
+    return PPI_EXIT_USAGE;
+  }
+  if (realpath(path, run->folder)) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: %s", path, strerror(errno));
+  return PPI_EXIT_USAGE;
+}
+
+// pprof.CMD.PID here, or where temporary files go when this folder is not
+// writable.
+static int make_folder(struct run *run) {
+  const char *temporary = secure_getenv("TMPDIR");
+  if (run->options->logs) return use_folder(run, run->options->logs);
+  char command[NAME_MAX + 1], path[PATH_MAX];
+  const char *slash = strrchr(run->options->inputs[0], '/');
+  snprintf(command, sizeof command, "%.100s",
+           slash ? slash + 1 : run->options->inputs[0]);
+  const char *folders[] = {".", temporary && temporary[0] ? temporary : "/tmp"};
+  for (size_t i = 0; i < 2; i++) {
+    for (unsigned n = 0; n < 100; n++) {
+      char number[16] = "";
+      if (n) snprintf(number, sizeof number, ".%u", n + 1);
+      int len = snprintf(path, sizeof path, "%s/pprof.%s.%ld%s", folders[i],
+                         command, (long)getpid(), number);
+      if (len > 0 && len < PATH_MAX && mkdir(path, 0700) == 0) {
+        run->folder_is_new = true;
+        return realpath(path, run->folder) ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
+      }
+      if (errno != EEXIST) break;
+    }
+  }
+  ppi_tool_say("no folder for the logs can be made here or in %s: %s",
+               folders[1], strerror(errno));
+  return PPI_EXIT_USAGE;
+}
+
+// A log of its own for each process, whatever it is: also after an exec, which
+// keeps the number.
+static bool set_output(const struct run *run) {
+  static const char name[] = "/%h.%p.%t.pplog";
+  char path[2 * PATH_MAX + sizeof name];
+  size_t len = 0;
+  for (const char *at = run->folder; *at; at++) {
+    path[len++] = *at;
+    if (*at == '%') path[len++] = '%';
+  }
+  strcpy(path + len, name);
+  return setenv("PPROF_OUTPUT", path, 1) == 0;
+}
+
+static int set_variables(const struct run *run) {
+  if (!may_set(run, PPI_INJECTION, run->library,
+               "to record beside that tool unset it and set"
+               " PPROF_NVTX_CHAIN to that path") ||
+      !may_set(run, "PPROF_OUTPUT", "",
+               "unset it; --logs names the folder of the logs"))
+    return PPI_EXIT_USAGE;
+  bool done = set_output(run) &&
+              (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
+  if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_USAGE;
+}
+
+// A log whose process was killed is made whole; one whose process still runs is
+// read as far as it goes. Answers the path to read.
+static char *settle_log(const char *path) {
+  ppi_recover_result result;
+  pprof_error error = {""};
+  size_t len = strlen(path);
+  if (len < 5 || strcmp(path + len - 5, ".part") != 0) return strdup(path);
+  pprof_status status = ppi_recover(path, NULL, &result, &error);
+  if (status == PPROF_STATUS_OK) return strdup(result.path);
+  if (status == PPROF_STATUS_BUSY)
+    ppi_tool_say("%s: its process still runs; as far as it goes", path);
+  else
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+  return strdup(path);
+}
+
+static int find_logs(struct run *run) {
+  struct dirent **entries;
+  // By their spools first: a process that was killed early may have written
+  // nothing to its log yet that leads to its spool.
+  ppi_tool_recover_logs_in(run->folder);
+  int num = scandir(run->folder, &entries, wanted, alphasort);
+  if (num < 0) num = 0, entries = NULL;
+  run->logs = calloc((size_t)num + 1, sizeof *run->logs);
+  for (int i = 0; i < num; i++) {
+    char path[PATH_MAX];
+    if (run->logs && join(path, run->folder, entries[i]->d_name)) {
+      run->logs[run->num_logs] = settle_log(path);
+      if (run->logs[run->num_logs]) run->num_logs++;
+    }
+    free(entries[i]);
+  }
+  free(entries);
+  return run->num_logs;
+}
+
+static void say_nothing_recorded(const struct run *run) {
+  ppi_tool_say(
+      "%s: nothing was recorded: neither it nor a child %s. Mark its stages"
+      " with NVTX (nvtxRangePush, torch.cuda.nvtx.range) or with pprof's own"
+      " markers; PPROF_LOG_LEVEL=info tells what each process did",
+      run->options->inputs[0],
+      run->num_logs ? "marked anything while it was recorded"
+                    : "called NVTX or pprof_start");
+}
+
+static int report(struct run *run) {
+  struct ppi_tool_options options = *run->options;
+  bool any = false;
+  int code = PPI_EXIT_DONE;
+  if (find_logs(run)) {
+    options.inputs = run->logs;
+    options.num_inputs = run->num_logs;
+    options.to_stderr = options.skip_useless = true;
+    code = ppi_tool_summary_of(&options, &any);
+  }
+  if (!any) say_nothing_recorded(run);
+  if (run->num_logs)
+    ppi_tool_say("%d log%s in %s", run->num_logs, run->num_logs == 1 ? "" : "s",
+                 run->folder);
+  else if (run->folder_is_new)
+    rmdir(run->folder);
+  for (int i = 0; i < run->num_logs; i++) free((char *)run->logs[i]);
+  free(run->logs);
+  return code;
+}
+
+static int run_command(struct run *run) {
+  bool started;
+  int code = make_folder(run);
+  if (code == PPI_EXIT_DONE) code = set_variables(run);
+  if (code != PPI_EXIT_DONE) {
+    if (run->folder_is_new) rmdir(run->folder);
+    return code;
+  }
+  code = ppi_tool_child_run((char *const *)run->options->inputs,
+                            run->options->keeps_sigpipe, &started);
+  if (!started) {
+    if (run->folder_is_new) rmdir(run->folder);
+    return code;
+  }
+  int reported = report(run);
+  return code ? code : reported;
+}
+
+int ppi_tool_run(const struct ppi_tool_options *options) {
+  struct run *run = calloc(1, sizeof *run);
+  if (!run) return PPI_EXIT_USAGE;
+  run->options = options;
+  int code = ppi_tool_summary_check(options);
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_output_check(options, options->output);
+  if (code == PPI_EXIT_DONE &&
+      !ppi_tool_find_injection(options->library, false, run->library))
+    code = PPI_EXIT_USAGE;
+  if (code == PPI_EXIT_DONE) code = check_config(run);
+  if (code == PPI_EXIT_DONE) code = run_command(run);
+  free(run);
+  return code;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `trace`: the runs of one or several logs become a Chrome trace.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "chrome/chrome.h"
+#include "cli/output.h"
+#include "input/input.h"
+#include "input/segments.h"
+#include "log/read/log_section.h"
+#include "verb/verbs.h"
+
+static int no_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
+
+// LOG.pplog becomes LOG.trace.json, any other name gets that ending.
+static char *default_path(const char *input) {
+  static const char *const endings[] = {".pplog.part", ".pplog", ".part",
+                                        ".spool"};
+  size_t len = strlen(input);
+  for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    size_t ending_len = strlen(endings[i]);
+    if (len > ending_len && strcmp(input + len - ending_len, endings[i]) == 0) {
+      len -= ending_len;
+      break;
+    }
+  }
+  char *path = malloc(len + sizeof(".trace.json"));
+  if (!path) return NULL;
+  memcpy(path, input, len);
+  strcpy(path + len, ".trace.json");
+  return path;
+}
+
+static pprof_status open_writer(const char *path, bool to_stdout,
+                                pprof_sink **out, pprof_error *error) {
+  return to_stdout
+             ? ppi_chrome_writer_create_fd(STDOUT_FILENO, false, out, error)
+             : pprof_chrome_writer_create(path, out, error);
+}
+
+// The runs of all inputs, in order, and where each begins in real time.
+struct axis {
+  struct axis_run {
+    uint64_t base_ns;  // 0: unknown
+    bool is_empty;     // nothing of it is readable
+  } * runs;
+  size_t num_runs, capacity;
+  struct ppi_tool_runs met;  // each run once
+};
+
+static bool add_run(struct axis *axis, const ppi_log_section *section) {
+  const char *before;
+  if (ppi_tool_run_meet(&axis->met, section->uuid, section->segment, "",
+                        &before))
+    return true;
+  struct axis_run *runs =
+      ppi_grow(axis->runs, &axis->capacity, axis->num_runs + 1, sizeof(*runs));
+  if (!runs) return false;
+  axis->runs = runs;
+  runs[axis->num_runs++] =
+      (struct axis_run){section->base_ns, section->len == 0};
+  return true;
+}
+
+// Segments of a run that follow each other are read as one run.
+static int list_sections(const char *path, bool first_only, struct axis *axis) {
+  ppi_log_section *sections;
+  size_t num;
+  pprof_error error = {""};
+  if (ppi_log_sections(path, &sections, &num, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_INPUT;
+  }
+  bool room = true;
+  for (size_t i = 0; i < num && room; i++)
+    if (i == 0 || (!first_only &&
+                   !ppi_log_section_goes_on(&sections[i - 1], &sections[i])))
+      room = add_run(axis, &sections[i]);
+  ppi_free(sections);
+  return room ? PPI_EXIT_DONE : no_memory();
+}
+
+static int list_runs(const char *path, struct axis *axis) {
+  struct ppi_tool_segments segments;
+  int code = ppi_tool_segments_of(&path, &segments);
+  if (code != PPI_EXIT_DONE) return code;
+  code = list_sections(segments.paths[0], segments.paths != &path, axis);
+  ppi_tool_segments_clear(&segments);
+  return code;
+}
+
+// One axis for all when each says when it began, else each from zero.
+static pprof_status plan_runs(const struct axis *axis, pprof_sink *sink) {
+  if (axis->num_runs < 2) return PPROF_STATUS_OK;
+  uint64_t *shifts = ppi_alloc(axis->num_runs * sizeof(*shifts));
+  if (!shifts) return PPROF_STATUS_NO_MEMORY;
+  uint64_t first = UINT64_MAX;
+  bool known = true;
+  for (size_t i = 0; i < axis->num_runs; i++) {
+    const struct axis_run *run = &axis->runs[i];
+    known = known && (run->base_ns || run->is_empty);
+    if (run->base_ns && run->base_ns < first) first = run->base_ns;
+  }
+  known = known && first != UINT64_MAX;
+  for (size_t i = 0; known && i < axis->num_runs; i++)
+    if (axis->runs[i].base_ns) shifts[i] = axis->runs[i].base_ns - first;
+  if (!known)
+    ppi_tool_say(
+        "not all of the %zu runs say when they began: each starts at "
+        "0",
+        axis->num_runs);
+  const ppi_chrome_plan plan = {axis->num_runs, shifts, known ? first : 0};
+  pprof_status status = ppi_chrome_writer_expect(sink, &plan);
+  ppi_free(shifts);
+  return status;
+}
+
+static int fail_write(const pprof_sink *sink, pprof_status status,
+                      const char *path) {
+  bool to_stdout = strcmp(path, "-") == 0;
+  int reason = ((const ppi_chrome_writer *)sink)->out.error_number;
+  if (to_stdout && reason == EPIPE) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot write: %s", to_stdout ? "stdout" : path,
+               reason ? strerror(reason) : pprof_status_string(status));
+  return PPI_EXIT_USAGE;
+}
+
+static int read_runs(const struct ppi_tool_log *logs, int num,
+                     struct ppi_tool_runs *met, pprof_sink *sink,
+                     const char *path) {
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < num; i++) {
+    struct ppi_tool_watch watch;
+    int answer =
+        ppi_tool_read_once(logs[i].path, logs[i].name, sink, &watch, met);
+    if (watch.sink_failed) answer = fail_write(sink, watch.sink_status, path);
+    if (answer > code) code = answer;
+    if (watch.sink_failed || !watch.finished) return code;
+  }
+  // Standard error: with `-o -` the trace itself goes to standard output.
+  if (((const ppi_chrome_writer *)sink)->finished) {
+    if (strcmp(path, "-") != 0) ppi_tool_show(stderr, path);
+    return code;
+  }
+  ppi_tool_say("an input has changed while it was read");
+  return PPI_EXIT_INPUT;
+}
+
+static int write_runs(const struct ppi_tool_log *logs, int num,
+                      pprof_sink *sink, const char *path) {
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = read_runs(logs, num, &met, sink, path);
+  ppi_tool_runs_clear(&met);
+  return code;
+}
+
+static int write_trace(const struct ppi_tool_log *logs, int num,
+                       const struct axis *axis, const char *path) {
+  bool to_stdout = strcmp(path, "-") == 0;
+  pprof_sink *sink;
+  pprof_error error = {""};
+  if (open_writer(path, to_stdout, &sink, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  int code = plan_runs(axis, sink) == PPROF_STATUS_OK
+                 ? write_runs(logs, num, sink, path)
+                 : no_memory();
+  sink->destroy(sink);
+  return code;
+}
+
+// What is no log becomes one first: its runs have to be known before the first
+// is written.
+static int trace_all(const struct ppi_tool_options *options,
+                     struct ppi_tool_log *logs, struct axis *axis,
+                     const char *path) {
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < options->num_inputs; i++) {
+    int opened = ppi_tool_log_open(options->inputs[i], &logs[i]);
+    if (opened > code) code = opened;
+    if (opened != PPI_EXIT_DONE && opened != PPI_EXIT_DAMAGED) return code;
+    int listed = list_runs(logs[i].path, axis);
+    if (listed != PPI_EXIT_DONE) return listed;
+  }
+  int written = write_trace(logs, options->num_inputs, axis, path);
+  return written > code ? written : code;
+}
+
+static int trace_to(const struct ppi_tool_options *options, const char *path) {
+  int code = ppi_tool_output_check(options, path);
+  if (code != PPI_EXIT_DONE) return code;
+  struct axis axis = {.runs = NULL};
+  struct ppi_tool_log *logs =
+      calloc((size_t)options->num_inputs, sizeof(*logs));
+  code = logs ? trace_all(options, logs, &axis, path) : no_memory();
+  for (int i = 0; logs && i < options->num_inputs; i++)
+    ppi_tool_log_close(&logs[i]);
+  ppi_tool_runs_clear(&axis.met);
+  ppi_free(axis.runs);
+  free(logs);
+  return code;
+}
+
+int ppi_tool_trace(const struct ppi_tool_options *options) {
+  if (options->num_inputs > 1 && !options->output) {
+    ppi_tool_say("'trace' of several logs needs a name: --output FILE");
+    return PPI_EXIT_USAGE;
+  }
+  char *made = options->output ? NULL : default_path(options->inputs[0]);
+  const char *path = options->output ? options->output : made;
+  int code = path ? trace_to(options, path) : no_memory();
+  free(made);
+  return code;
+}

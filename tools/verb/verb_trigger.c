@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `trigger`: asks a running process for a window, or for a dump of its flight
+// recorder, and waits until the file is there.
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "control/control.h"
+#include "control/control_socket.h"
+#include "verb/verbs.h"
+
+enum { FIRST_LINE_MS = 10000 };
+
+struct trigger {
+  const struct ppi_tool_options *options;
+  long pid;
+  ppi_trigger asked;
+  int fd;
+  size_t len;  // of what was received and not read
+  char text[2 * PPI_CONTROL_LINE_MAX];
+};
+
+static int refuse(const char *option, const char *value, const char *expected) {
+  ppi_tool_say("'--%s %s' is not %s", option, value, expected);
+  return PPI_EXIT_USAGE;
+}
+
+static bool read_number(const char *text, long limit, long *out) {
+  char *end;
+  errno = 0;
+  *out = strtol(text, &end, 10);
+  return !errno && end != text && !*end && *out > 0 && *out <= limit;
+}
+
+static int read_amounts(struct trigger *self) {
+  const struct ppi_tool_options *options = self->options;
+  long steps = 0;
+  if (options->num_inputs > 0) {
+    ppi_tool_say("'trigger' takes no '%s'; see pprof-report help trigger",
+                 options->inputs[0]);
+    return PPI_EXIT_USAGE;
+  }
+  if (!options->pid) {
+    ppi_tool_say("'trigger' needs the process to ask: --pid P");
+    return PPI_EXIT_USAGE;
+  }
+  if (!read_number(options->pid, INT_MAX, &self->pid))
+    return refuse("pid", options->pid, "the number of a process");
+  if (options->steps && options->seconds) {
+    ppi_tool_say("either --steps or --seconds can be given");
+    return PPI_EXIT_USAGE;
+  }
+  if (options->steps && !read_number(options->steps, 1000000000000, &steps))
+    return refuse("steps", options->steps, "a number of steps");
+  self->asked.steps = (uint64_t)steps;
+  if (options->seconds &&
+      !ppi_trigger_seconds(options->seconds, &self->asked.ns))
+    return refuse("seconds", options->seconds,
+                  "a number of seconds such as 10 or 0.5");
+  return PPI_EXIT_DONE;
+}
+
+// The process may be in another folder.
+static int read_output(struct trigger *self) {
+  const char *path = self->options->output;
+  char folder[PATH_MAX];
+  if (!path) return PPI_EXIT_DONE;
+  if (strcmp(path, "-") == 0 || strchr(path, '\n')) {
+    ppi_tool_say("'%s': the process writes a log, into a file", path);
+    return PPI_EXIT_USAGE;
+  }
+  int code = ppi_tool_output_check_log(self->options, path);
+  if (code != PPI_EXIT_DONE) return code;
+  int len = -1;
+  if (path[0] == '/')
+    len = snprintf(self->asked.output, PATH_MAX, "%s", path);
+  else if (getcwd(folder, sizeof folder))
+    len = snprintf(self->asked.output, PATH_MAX, "%s/%s", folder, path);
+  if (len > 0 && len < PATH_MAX) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: the path is too long", path);
+  return PPI_EXIT_USAGE;
+}
+
+static bool send_request(struct trigger *self) {
+  char line[PPI_CONTROL_LINE_MAX];
+  ppi_trigger_print(&self->asked, line);
+  size_t len = strlen(line);
+  return send(self->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+// The next line, without its end; false when none comes in time (-1: any).
+static bool receive(struct trigger *self, int timeout_ms,
+                    char out[PPI_CONTROL_LINE_MAX]) {
+  for (;;) {
+    char *end = memchr(self->text, '\n', self->len);
+    size_t len = end ? (size_t)(end - self->text) : 0;
+    if (end && len < PPI_CONTROL_LINE_MAX) {
+      memcpy(out, self->text, len);
+      out[len] = 0;
+      self->len -= len + 1;
+      memmove(self->text, end + 1, self->len);
+      return true;
+    }
+    struct pollfd ready = {self->fd, POLLIN, 0};
+    if (self->len == sizeof self->text || poll(&ready, 1, timeout_ms) <= 0)
+      return false;
+    ssize_t got = recv(self->fd, self->text + self->len,
+                       sizeof self->text - self->len, 0);
+    if (got <= 0) return false;
+    self->len += (size_t)got;
+  }
+}
+
+// What follows "KEY=" in an answer up to its end; "" when there is none.
+static const char *rest_after(const char *line, const char *key) {
+  const char *found = strstr(line, key);
+  return found ? found + strlen(key) : "";
+}
+
+static void say_begun(const struct trigger *self, const char *line) {
+  if (strncmp(line, "begun dump", 10) == 0) return;
+  unsigned long window = strtoul(rest_after(line, "window="), NULL, 10);
+  bool by_steps = strncmp(rest_after(line, "opens="), "step", 4) == 0;
+  const char *path = rest_after(line, "file=");
+  if (self->options->output || !path[0])
+    ppi_tool_say("window %lu opens %s", window,
+                 by_steps ? "at the next step" : "now");
+  else
+    ppi_tool_say("window %lu of %s opens %s", window, path,
+                 by_steps ? "at the next step" : "now");
+}
+
+static int say_failed(const char *line) {
+  const char *word = line + strlen("failed ");
+  size_t len = strcspn(word, " ");
+  const char *why = word[len] ? word + len + 1 : word;
+  ppi_tool_say("%s", why);
+  return len == strlen("invalid") && strncmp(word, "invalid", len) == 0
+             ? PPI_EXIT_USAGE
+             : PPI_EXIT_CHECK;
+}
+
+static int say_done(const char *line) {
+  const char *path = rest_after(line, "file=");
+  if (path[0])
+    ppi_tool_show(stdout, path);
+  else
+    ppi_tool_say("the window is complete; its process writes no log");
+  return fflush(stdout) == 0 ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
+}
+
+static int converse(struct trigger *self) {
+  char line[PPI_CONTROL_LINE_MAX];
+  if (!send_request(self) || !receive(self, FIRST_LINE_MS, line)) {
+    ppi_tool_say("process %ld does not answer", self->pid);
+    return PPI_EXIT_CHECK;
+  }
+  if (strncmp(line, "begun ", 6) == 0) {
+    say_begun(self, line);
+    if (!receive(self, -1, line)) {
+      ppi_tool_say("process %ld ended before it was done", self->pid);
+      return PPI_EXIT_CHECK;
+    }
+  }
+  if (strncmp(line, "failed ", 7) == 0) return say_failed(line);
+  if (strncmp(line, "done ", 5) == 0) return say_done(line);
+  ppi_tool_say("process %ld: an answer that this version does not know: %.100s",
+               self->pid, line);
+  return PPI_EXIT_CHECK;
+}
+
+int ppi_tool_trigger(const struct ppi_tool_options *options) {
+  pprof_error error = {""};
+  struct trigger *self = calloc(1, sizeof *self);
+  if (!self) return PPI_EXIT_USAGE;
+  self->options = options;
+  int code = read_amounts(self);
+  if (code == PPI_EXIT_DONE) code = read_output(self);
+  if (code == PPI_EXIT_DONE) {
+    self->fd = ppi_control_connect((pid_t)self->pid, &error);
+    if (self->fd < 0) {
+      ppi_tool_say("%s", error.text);
+      code = PPI_EXIT_USAGE;
+    } else {
+      code = converse(self);
+      close(self->fd);
+    }
+  }
+  free(self);
+  return code;
+}

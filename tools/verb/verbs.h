@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs, one file each. They print results on stdout or into --output,
+// messages on stderr, and return an exit status.
+#ifndef PPI_TOOL_VERBS_H_
+#define PPI_TOOL_VERBS_H_
+
+#include "cli/options.h"
+
+enum {
+  PPI_VERB_SUMMARY = 1,
+  PPI_VERB_TRACE = 2,
+  PPI_VERB_INFO = 4,
+  PPI_VERB_CHECK = 8,
+  PPI_VERB_RECOVER = 16,
+  PPI_VERB_HELP = 32,
+  PPI_VERB_RUN = 64,
+  PPI_VERB_IMPORT = 128,
+  PPI_VERB_MERGE = 256,
+  PPI_VERB_CONFIG = 512,
+  PPI_VERB_TRIGGER = 1024,
+  PPI_VERB_COMPARE = 2048,
+  PPI_VERB_SEARCH_BATCH = 4096,
+  PPI_VERB_ALL = 8191
+};
+
+int ppi_tool_summary(const struct ppi_tool_options *options);
+// What it needs to know of its options before anything is read.
+int ppi_tool_summary_check(const struct ppi_tool_options *options);
+// The same, with inputs that another verb found. *out_any: there is a report.
+int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any);
+int ppi_tool_trace(const struct ppi_tool_options *options);
+int ppi_tool_info(const struct ppi_tool_options *options);
+int ppi_tool_check(const struct ppi_tool_options *options);
+int ppi_tool_recover(const struct ppi_tool_options *options);
+// Recovers what dead processes left whose logs are in `folder`, an absolute
+// path.
+void ppi_tool_recover_logs_in(const char *folder);
+int ppi_tool_import(const struct ppi_tool_options *options);
+int ppi_tool_merge(const struct ppi_tool_options *options);
+int ppi_tool_config(const struct ppi_tool_options *options);
+int ppi_tool_trigger(const struct ppi_tool_options *options);
+int ppi_tool_compare(const struct ppi_tool_options *options);
+int ppi_tool_search_batch(const struct ppi_tool_options *options);
+int ppi_tool_run(const struct ppi_tool_options *options);
+
+#endif  // PPI_TOOL_VERBS_H_
