@@ -588,5 +588,27 @@ TEST(ChromeTest, RunsOutOfMemoryCleanly) {
   rmdir(path.substr(0, path.rfind('/')).c_str());
 }
 
+// An id may be another name's while slices of the former one wait.
+TEST(ChromeTest, SlicesKeepTheNamesTheyCameUnder) {
+  Trace trace;
+  trace.Begin();
+  for (uint64_t i = 0; i < 100; i++) {
+    trace.Define(PPROF_DEFINITION_SITE, 2,
+                 ("request " + std::to_string(i)).c_str(), 13);
+    // Told once more, it is the same.
+    trace.Define(PPROF_DEFINITION_SITE, 2,
+                 ("request " + std::to_string(i)).c_str(), 13);
+    trace.Add(Device(i * 100, i * 100 + 10, i * 100 + 20, i * 100 + 90));
+    trace.Add(Async(i * 100, i * 100 + 150));
+    if (i % 7 == 6) trace.Checkpoint(i * 100 + 100);
+  }
+  trace.Finish();
+  const std::string text = Read(trace.path());
+  for (uint64_t i = 0; i < 100; i++)
+    EXPECT_EQ(2, Count(text, "\"request " + std::to_string(i) + "\"")) << i;
+  EXPECT_EQ(100, Count(text, "\"decode\""));
+  EXPECT_NE(std::string::npos, trace.Check().find("X=300"));
+}
+
 }  // namespace
 }  // namespace chrome_trace

@@ -141,7 +141,9 @@ TEST(ReportTest, ACategoryBeyondAllBoundsIsCorrupt) {
   EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_CORRUPT);
 }
 
-TEST(ReportTest, LatestNameOfASiteCounts) {
+// What came before any definition is the first name's, what came behind the
+// second one is that one's.
+TEST(ReportTest, ASiteOfAnotherNameIsAnotherOne) {
   EventFeed feed;
   feed.Range(0, "x", PPROF_CATEGORY_USER_DEFINED, 0, 1);
   Report report;
@@ -153,14 +155,16 @@ TEST(ReportTest, LatestNameOfASiteCounts) {
   event.site = 1;
   event.end_ns = 1;
   pprof_batch batch = {sizeof batch, sizeof event, &event, 1, 0, 1, 0, 0};
-  for (const char *name : {"old", "new"}) {
+  ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
+  for (const char *name : {"old", "new", "old"}) {
     pprof_definition site = {PPROF_DEFINITION_SITE, 1, 0, 0, 0, name};
     ASSERT_EQ(sink->define(sink, &site), PPROF_STATUS_OK);
     ASSERT_EQ(sink->events(sink, &batch), PPROF_STATUS_OK);
   }
   pprof_totals totals = {};
   ASSERT_EQ(sink->finish(sink, &totals), PPROF_STATUS_OK);
-  EXPECT_TRUE(Contains(report.Json(), "[\"new\",\"<category 0>\",2,"));
+  EXPECT_TRUE(Contains(report.Json(), "[\"old\",\"<category 0>\",3,"));
+  EXPECT_TRUE(Contains(report.Json(), "[\"new\",\"<category 0>\",1,"));
 }
 
 // Two sites of one name and category, and threads of two lanes.

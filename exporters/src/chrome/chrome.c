@@ -405,6 +405,39 @@ static pprof_status leave_rows(ppi_chrome_writer *writer, uint32_t id) {
   return PPROF_STATUS_OK;
 }
 
+static bool is_same_name(const ppi_chrome_name *known,
+                         const pprof_definition *definition) {
+  size_t len = 0;
+  char *escaped =
+      ppi_chrome_escape(definition->name ? definition->name : "", &len);
+  bool is_same = escaped && known->parent == definition->parent &&
+                 len == known->escaped_len &&
+                 memcmp(escaped, known->escaped, len) == 0;
+  ppi_free(escaped);
+  return is_same;
+}
+
+// The id is another name's from here on: what is held under it gets its own
+// while that is known.
+static pprof_status leave_site(ppi_chrome_writer *writer,
+                               const pprof_definition *definition) {
+  const ppi_chrome_name *known = ppi_chrome_names_get(
+      &writer->names[PPROF_DEFINITION_SITE], definition->id);
+  if (!known || !writer->num_held || is_same_name(known, definition))
+    return PPROF_STATUS_OK;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
+    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
+      ppi_chrome_group *group = writer->groups[kind].items[i];
+      if (!group || !ppi_chrome_group_holds(group, definition->id)) continue;
+      uint64_t horizon_ns = group->horizon_ns;
+      group->horizon_ns = UINT64_MAX;
+      if (status == PPROF_STATUS_OK) status = place_held(writer, group);
+      group->horizon_ns = horizon_ns;
+    }
+  return status;
+}
+
 static bool is_another_thread(const ppi_chrome_writer *writer,
                               const pprof_definition *definition) {
   if (definition->kind != PPROF_DEFINITION_LANE) return false;
@@ -422,6 +455,8 @@ static pprof_status chrome_define(pprof_sink *sink,
   pprof_status status = PPROF_STATUS_OK;
   if (is_another_thread(writer, definition))
     status = leave_rows(writer, pprof_definition_id(definition));
+  else if (kind == PPROF_DEFINITION_SITE)
+    status = leave_site(writer, definition);
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_names_set(&writer->names[kind], definition);
   return keep_failure(writer, status);

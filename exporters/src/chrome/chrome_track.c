@@ -149,6 +149,12 @@ static int by_end(const void *left, const void *right) {
   return a->order < b->order ? -1 : a->order > b->order;
 }
 
+bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site) {
+  for (size_t i = 0; i < group->num_held; i++)
+    if (group->held[i].slice.site == site) return true;
+  return false;
+}
+
 size_t ppi_chrome_group_sort(ppi_chrome_group *group) {
   size_t ready = 0;
   for (size_t i = 0; i < group->num_held; i++) {

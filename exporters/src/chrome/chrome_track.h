@@ -95,6 +95,8 @@ ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group);
 pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    const ppi_chrome_slice *slice,
                                    uint64_t order);
+// ppi_chrome_group_holds: is a slice of this site held?
+bool ppi_chrome_group_holds(const ppi_chrome_group *group, uint32_t site);
 // ppi_chrome_group_sort brings the held slices that end by the horizon to the
 // front, in the order they are placed in, and answers how many they are.
 size_t ppi_chrome_group_sort(ppi_chrome_group *group);

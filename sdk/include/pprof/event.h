@@ -136,7 +136,8 @@ PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
 // Definitions give ids a meaning. Each kind counts on its own. An id may be
 // defined again with another name (a thread was renamed): the latest counts. A
 // lane with another number from there on is another thread's, and the events
-// before it were those of the thread that has left.
+// before it were those of the thread that has left. A site with another name or
+// category is another one from there on: those before it were of the former.
 typedef enum pprof_definition_kind {
   PPROF_DEFINITION_SITE = 1,
   PPROF_DEFINITION_CATEGORY,

@@ -36,11 +36,14 @@ static bool make_room(ppi_map *map) {
   return true;
 }
 
+size_t ppi_map_find(const ppi_map *map, ppi_map_key key) {
+  uint32_t found = map->num_slots ? map->slots[slot_of(map, key)] : 0;
+  return found ? found - 1 : SIZE_MAX;
+}
+
 size_t ppi_map_number(ppi_map *map, ppi_map_key key) {
-  if (map->num_slots) {
-    uint32_t found = map->slots[slot_of(map, key)];
-    if (found) return found - 1;
-  }
+  size_t found = ppi_map_find(map, key);
+  if (found != SIZE_MAX) return found;
   if (!make_room(map)) return SIZE_MAX;
   map->keys[map->num] = key;
   map->slots[slot_of(map, key)] = (uint32_t)map->num + 1;

@@ -26,6 +26,8 @@ typedef struct ppi_map {
 // ppi_map_number answers the number of `key`, map->num before the call if it is
 // new; SIZE_MAX when out of memory.
 size_t ppi_map_number(ppi_map *map, ppi_map_key key);
+// ppi_map_find answers SIZE_MAX where that one would add the key.
+size_t ppi_map_find(const ppi_map *map, ppi_map_key key);
 void ppi_map_clear(ppi_map *map);
 
 #ifdef __cplusplus

@@ -130,11 +130,8 @@ static bool has_good_ids(const pprof_checkpoint *checkpoint) {
   return true;
 }
 
-pprof_status ppi_run_checkpoint(ppi_run *run,
-                                const pprof_checkpoint *checkpoint) {
-  // One that does not advance may be incomplete, and promises nothing new.
-  if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
-  if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
+static pprof_status take_checkpoint(ppi_run *run,
+                                    const pprof_checkpoint *checkpoint) {
   uint64_t time_ns = checkpoint->time_ns;
   run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL, 0};
   run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
@@ -148,5 +145,19 @@ pprof_status ppi_run_checkpoint(ppi_run *run,
   if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
   ppi_free(at.open);
   ppi_free(stale);
+  return status;
+}
+
+pprof_status ppi_run_checkpoint(ppi_run *run,
+                                const pprof_checkpoint *checkpoint) {
+  // One that does not advance may be incomplete, and promises nothing new.
+  if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
+  if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
+  if (!run->labels.is_used) return take_checkpoint(run, checkpoint);
+  pprof_event *open;
+  pprof_checkpoint numbered = *checkpoint;
+  pprof_status status = ppi_run_number_open(run, &numbered, &open);
+  if (status == PPROF_STATUS_OK) status = take_checkpoint(run, &numbered);
+  ppi_free(open);
   return status;
 }

@@ -496,12 +496,30 @@ static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
   return status;
 }
 
+// With the sites' own numbers.
+static __attribute__((noinline)) pprof_status take_numbered(
+    ppi_run *run, const pprof_batch *batch, size_t from, ppi_run_lane *lane) {
+  pprof_event events[CHUNK];
+  size_t num = PPI_MIN(batch->num_events - from, CHUNK);
+  pprof_batch numbered = *batch;
+  numbered.stride = sizeof *events;
+  numbered.events = events;
+  numbered.num_events = num;
+  for (size_t i = 0; i < num; i++) {
+    events[i] = *pprof_batch_at(batch, from + i);
+    pprof_status status = ppi_run_number_event(run, &events[i]);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  return take_chunk(run, &numbered, 0, lane);
+}
+
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = lane_of(run, batch->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < batch->num_events && !status; i += CHUNK)
-    status = take_chunk(run, batch, i, lane);
+    status = run->labels.is_used ? take_numbered(run, batch, i, lane)
+                                 : take_chunk(run, batch, i, lane);
   return status;
 }

@@ -340,7 +340,7 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
   for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
     status =
         ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value);
-  return status;
+  return status == PPROF_STATUS_OK ? ppi_run_note_others(run, out) : status;
 }
 
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,

@@ -43,9 +43,8 @@ static uint32_t traits_of(uint32_t category, const char *name) {
   return traits;
 }
 
-static void *item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
+static void *item_in(ppi_run_table *table, uint32_t id, size_t item_size) {
   if (id < table->num && table->items[id]) return table->items[id];
-  if (id >= PPI_RUN_MAX_ID) return NULL;
   if (id >= table->num) {
     void **grown =
         ppi_grow(table->items, &table->capacity, (size_t)id + 1, sizeof *grown);
@@ -55,6 +54,10 @@ static void *item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
     table->num = (size_t)id + 1;
   }
   return table->items[id] = ppi_alloc(item_size);
+}
+
+static void *item_at(ppi_run_table *table, uint32_t id, size_t item_size) {
+  return id < PPI_RUN_MAX_ID ? item_in(table, id, item_size) : NULL;
 }
 
 static bool set_name(char **name, const char *text) {
@@ -92,7 +95,8 @@ ppi_run_category *ppi_run_communication(ppi_run *run) {
 }
 
 ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id) {
-  ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
+  ppi_run_site *site = id < run->sites.num ? run->sites.items[id] : NULL;
+  if (!site) site = item_at(&run->sites, id, sizeof *site);
   if (!site || site->place) return site;
   if (!name_unknown(&site->name, "site", id)) return NULL;
   site->traits = traits_of(site->category, site->name);
@@ -104,6 +108,15 @@ ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id) {
   marks[id] = (ppi_run_mark){place, site->traits};
   site->place = place;
   return site;
+}
+
+ppi_run_site *ppi_run_new_site(ppi_run *run, uint32_t number, uint32_t category,
+                               const char *name) {
+  ppi_run_site *site = item_in(&run->sites, number, sizeof *site);
+  if (!site || !set_name(&site->name, name)) return NULL;
+  site->category = category;
+  site->is_defined = true;
+  return ppi_run_site_at(run, number);
 }
 
 static pprof_status copy_steps(ppi_run *run, ppi_run_device *device) {
@@ -157,23 +170,30 @@ static pprof_status define_named(char **name, const char *text) {
   return set_name(name, text) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+static pprof_status define_site(ppi_run *run,
+                                const pprof_definition *definition) {
+  uint32_t id = definition->id;
+  ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  bool is_used = site->place;
+  site->category = definition->parent;
+  site->place = NULL;
+  site->is_defined = true;
+  pprof_status status = define_named(&site->name, definition->name);
+  // Ranges that wait for their checkpoint go by its place.
+  if (status != PPROF_STATUS_OK || !is_used) return status;
+  return ppi_run_site_at(run, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
 pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
   uint32_t id = definition->id;
   if (id >= PPI_RUN_MAX_ID || definition->parent >= PPI_RUN_MAX_ID)
     return PPROF_STATUS_CORRUPT;
   switch (definition->kind) {
-    case PPROF_DEFINITION_SITE: {
-      ppi_run_site *site = item_at(&run->sites, id, sizeof *site);
-      if (!site) return PPROF_STATUS_NO_MEMORY;
-      bool is_used = site->place;
-      site->category = definition->parent;
-      site->place = NULL;
-      pprof_status status = define_named(&site->name, definition->name);
-      // Ranges that wait for their checkpoint go by its place.
-      if (status != PPROF_STATUS_OK || !is_used) return status;
-      return ppi_run_site_at(run, id) ? PPROF_STATUS_OK
-                                      : PPROF_STATUS_NO_MEMORY;
-    }
+    case PPROF_DEFINITION_SITE:
+      return ppi_run_site_is_another(run, definition)
+                 ? ppi_run_label_site(run, definition)
+                 : define_site(run, definition);
     case PPROF_DEFINITION_CATEGORY: {
       ppi_run_category *category =
           item_at(&run->categories, id, sizeof *category);
@@ -286,6 +306,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_run_clear_threads(run);
   clear_table(&run->categories);
   clear_table(&run->sites);
+  ppi_run_clear_labels(run);
   ppi_free(run->marks);
   clear_table(&run->lanes);
   clear_table(&run->devices);

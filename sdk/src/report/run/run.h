@@ -14,6 +14,7 @@
 #include "report/run/nest.h"
 #include "report/run/perf.h"
 #include "report/run/requests.h"
+#include "report/run/sites.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,6 +76,7 @@ typedef struct ppi_run_site {
   uint64_t num_async;
   ppi_device_sums innermost;  // submitted in no range nested in these
   char *name;
+  bool is_defined;
   ppi_spread device;
   ppi_histogram device_times;
   ppi_messages messages;  // of Communication
@@ -197,6 +199,7 @@ typedef struct ppi_run {
   ppi_run_table categories, sites, lanes, devices, streams;
   ppi_run_mark *marks;  // of sites, by id
   size_t marks_capacity;
+  ppi_run_labels labels;
   ppi_hold_pool pool;  // of all lanes
   ppi_map thread_numbers;
   ppi_run_thread **threads;
@@ -290,6 +293,9 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
 // for an id beyond the bound.
 ppi_run_category *ppi_run_category_at(ppi_run *run, uint32_t id);
 ppi_run_site *ppi_run_site_at(ppi_run *run, uint32_t id);
+// ppi_run_new_site adds one behind all that there are.
+ppi_run_site *ppi_run_new_site(ppi_run *run, uint32_t number, uint32_t category,
+                               const char *name);
 ppi_run_device *ppi_run_device_at(ppi_run *run, uint32_t id);
 uint32_t ppi_run_device_id(const ppi_run *run, uint32_t stream);  // 0: none
 ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream);
