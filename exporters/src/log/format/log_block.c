@@ -280,8 +280,7 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
 // ---- definitions ----
 
 // Of a kind whose ids come in their order, or nearly: whether this one may have
-// meant something else until now. Definitions stand in front of the events that
-// are gathered, whose ids have that meaning still.
+// meant something else until now.
 static bool is_again(ppi_log_assembler *assembler,
                      const pprof_definition *definition) {
   if ((uint32_t)definition->kind > PPROF_DEFINITION_ATTRIBUTES) return true;
@@ -291,10 +290,23 @@ static bool is_again(ppi_log_assembler *assembler,
   return false;
 }
 
+// Whether events that are gathered may name it. Definitions stand in front of
+// them, and to them the id means what it meant.
+static bool is_in_use(const ppi_log_assembler *assembler,
+                      const pprof_definition *definition) {
+  if (definition->kind != PPROF_DEFINITION_SITE) return true;
+  for (size_t i = 0; i < assembler->num_runs; i++) {
+    const ppi_log_model *model = &assembler->runs[i]->model;
+    for (size_t k = 0; k < model->num_shapes; k++)
+      if (model->shapes[k].site == definition->id) return true;
+  }
+  return false;
+}
+
 pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
                                       const pprof_definition *definition) {
   ppi_buffer *out = &assembler->definitions;
-  if (is_again(assembler, definition)) {
+  if (is_again(assembler, definition) && is_in_use(assembler, definition)) {
     pprof_status status = close_events(assembler);
     if (status != PPROF_STATUS_OK) return status;
   }
