@@ -6,6 +6,7 @@
 // names came.
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <map>
 #include <string>
@@ -139,16 +140,26 @@ class SiteIdsTest : public ::testing::Test {
     // One place for all that is allocated, so that it can be counted.
     mallopt(M_ARENA_MAX, 1);
   }
+  // Once nothing waits for a disk any more: it has stayed so for a while.
+  static uint64_t SettledHeap() {
+    uint64_t heap = mallinfo2().uordblks;
+    for (int same = 0; same < 20; same++) {
+      usleep(10000);
+      const uint64_t now = mallinfo2().uordblks;
+      if (now != heap) same = 0;
+      heap = now;
+    }
+    return heap;
+  }
   // As many again as came before leave what is held as it is.
   static void FeedTwice(Feed *feed, uint64_t num) {
     feed->Begin();
     feed->Names(num / 2);
-    const uint64_t warm = mallinfo2().uordblks;
+    const uint64_t warm = SettledHeap();
     feed->Names(num / 2);
-    const uint64_t after = mallinfo2().uordblks;
     // No name takes as little as this.
     if (!kIsSanitized) {
-      EXPECT_GE(warm + num / 2 * 2, after);
+      EXPECT_GE(warm + num / 2 * 16, SettledHeap());
     }
   }
   static void ReadInto(const std::string &path, Judge *out) {
@@ -178,7 +189,7 @@ TEST_F(SiteIdsTest, ALogHasThem) {
 }
 
 TEST_F(SiteIdsTest, EachSegmentHasThem) {
-  ppi_log_rotation rotation = {256 << 10, 0, nullptr};
+  ppi_log_rotation rotation = {64 << 10, 0, nullptr};
   pprof_sink *log = nullptr;
   ASSERT_EQ(PPROF_STATUS_OK,
             ppi_log_writer_create(path_.c_str(), &rotation, &log, nullptr));
@@ -197,7 +208,7 @@ TEST_F(SiteIdsTest, EachSegmentHasThem) {
     num += read.num;
   }
   EXPECT_EQ(feed.num_counters(), num);
-  EXPECT_LT(5u, segment);
+  EXPECT_LT(3u, segment);
 }
 
 TEST_F(SiteIdsTest, ATraceHasThem) {
