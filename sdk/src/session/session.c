@@ -83,13 +83,7 @@ pprof_status pprof_session_create(const pprof_options *options,
   ppi_tee_init(&session->tee);
   pthread_mutex_init(&session->steps.mutex, NULL);
   pthread_mutex_init(&session->notes_mutex, NULL);
-  pthread_mutex_init(&session->wakeup.mutex, NULL);
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&session->wakeup.to_collector, &attributes);
-  pthread_cond_init(&session->wakeup.from_collector, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wakeup_init(&session->wakeup);
   *out = session;
   return PPROF_STATUS_OK;
 }
@@ -243,7 +237,7 @@ static void attach_devices_now(void) {
   ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
-    ppi_collector_ask(pprof_session_current(), 200);
+    ppi_wakeup_ask(&pprof_session_current()->wakeup, 200);
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -364,9 +358,7 @@ void pprof_session_destroy(pprof_session *session) {
   if (ours) {
     pthread_mutex_destroy(&session->steps.mutex);
     pthread_mutex_destroy(&session->notes_mutex);
-    pthread_mutex_destroy(&session->wakeup.mutex);
-    pthread_cond_destroy(&session->wakeup.to_collector);
-    pthread_cond_destroy(&session->wakeup.from_collector);
+    ppi_wakeup_destroy(&session->wakeup);
   }
   ppi_choice_destroy(session->choice);
   ppi_free((char *)session->options.spool_dir);
@@ -379,7 +371,7 @@ pprof_status pprof_session_flush(pprof_session *session) {
   if (session->phase == PPI_SESSION_STOPPED) return session->result;
   if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_INVALID;
   pprof_status status =
-      ppi_collector_ask(session, session->options.stop_wait_ms);
+      ppi_wakeup_ask(&session->wakeup, session->options.stop_wait_ms);
   return status == PPROF_STATUS_OK
              ? __atomic_load_n(&session->tee.first_error, __ATOMIC_ACQUIRE)
              : status;

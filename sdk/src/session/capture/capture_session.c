@@ -73,7 +73,7 @@ pprof_status ppi_session_set_capture(pprof_session *session,
   else
     status = PPROF_STATUS_BUSY;
   pthread_mutex_unlock(&session->steps.mutex);
-  if (status == PPROF_STATUS_OK) ppi_collector_wake(session);
+  if (status == PPROF_STATUS_OK) ppi_wakeup_wake(&session->wakeup);
   return status;
 }
 
@@ -105,7 +105,7 @@ pprof_status ppi_session_demand(pprof_session *session,
   pthread_mutex_lock(&session->steps.mutex);
   pprof_status status = demand_now(session, demand, out_window);
   pthread_mutex_unlock(&session->steps.mutex);
-  if (status == PPROF_STATUS_OK) ppi_collector_wake(session);
+  if (status == PPROF_STATUS_OK) ppi_wakeup_wake(&session->wakeup);
   return status;
 }
 

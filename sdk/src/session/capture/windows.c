@@ -187,7 +187,7 @@ bool ppi_windows_move(pprof_session *session, uint64_t now, bool renew) {
   bool moved = move(session, now, renew);
   tell_next(&session->steps);
   // The collector may be asleep for long while nothing is recorded.
-  if (moved && was_closed) ppi_collector_wake(session);
+  if (moved && was_closed) ppi_wakeup_wake(&session->wakeup);
   return moved;
 }
 

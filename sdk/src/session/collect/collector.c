@@ -17,7 +17,6 @@
 #include "session/state/notes.h"
 #include "window/window_sinks.h"
 
-#define SECOND_NS 1000000000ull
 // While nothing is recorded, and for a time that is only just not there yet.
 #define IDLE_NS 50000000ull
 #define SHORTEST_WAIT_NS 20000ull
@@ -428,48 +427,14 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   return all_have_room;
 }
 
-static void deadline_after(struct timespec *out, uint64_t ns) {
-  clock_gettime(CLOCK_MONOTONIC, out);
-  ns += (uint64_t)out->tv_nsec;
-  out->tv_sec += (time_t)(ns / SECOND_NS);
-  out->tv_nsec = (long)(ns % SECOND_NS);
-}
-
 // Waits for the interval to pass, for a time when windows move, or for somebody
 // to ask.
 static void wait_for_work(pprof_session *session, uint64_t answered,
                           uint64_t due_ns) {
-  ppi_wakeup *wakeup = &session->wakeup;
-  struct timespec deadline;
   uint64_t interval_ns = session->options.drain_interval_us * 1000ull;
   if (session->is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
-  deadline_after(&deadline,
-                 PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
-  pthread_mutex_lock(&wakeup->mutex);
-  while (!wakeup->stop && wakeup->asked == answered &&
-         !__atomic_load_n(&wakeup->is_woken, __ATOMIC_RELAXED))
-    if (pthread_cond_timedwait(&wakeup->to_collector, &wakeup->mutex,
-                               &deadline) != 0)
-      break;
-  __atomic_store_n(&wakeup->is_woken, false, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&wakeup->mutex);
-}
-
-// Not waiting for the mutex: a marker in a signal handler may have interrupted
-// whoever has it. The collector then looks a wait later, which is short.
-void ppi_collector_wake(pprof_session *session) {
-  ppi_wakeup *wakeup = &session->wakeup;
-  __atomic_store_n(&wakeup->is_woken, true, __ATOMIC_RELAXED);
-  if (pthread_mutex_trylock(&wakeup->mutex) != 0) return;
-  pthread_cond_signal(&wakeup->to_collector);
-  pthread_mutex_unlock(&wakeup->mutex);
-}
-
-static void answer(ppi_wakeup *wakeup, uint64_t asked) {
-  pthread_mutex_lock(&wakeup->mutex);
-  wakeup->done = asked;
-  pthread_cond_broadcast(&wakeup->from_collector);
-  pthread_mutex_unlock(&wakeup->mutex);
+  ppi_wakeup_wait(&session->wakeup, answered,
+                  PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
 }
 
 static void wait_a_little(void) {
@@ -595,18 +560,13 @@ static void *collector_main(void *argument) {
                          ppi_spool_staging(spool_of(session))};
   edges_followed = 0;
   session->tee.base.begin(&session->tee.base, &info);
-  uint64_t answered = 0;
-  for (;;) {
-    pthread_mutex_lock(&wakeup->mutex);
-    uint64_t asked = wakeup->asked;
-    bool stop = wakeup->stop;
-    pthread_mutex_unlock(&wakeup->mutex);
-    if (stop) break;
+  uint64_t asked, answered = 0;
+  while (!ppi_wakeup_look(wakeup, &asked)) {
     uint64_t due_ns = ppi_windows_due(session);
     bool delivered = cycle(session, asked != answered);
     if (delivered && asked != answered) {
       answered = asked;
-      answer(wakeup, asked);
+      ppi_wakeup_answer(wakeup, asked);
     }
     // While a sink has no room, who asks waits for the next interval, too.
     wait_for_work(session, delivered ? answered : asked, due_ns);
@@ -625,31 +585,11 @@ static int create_thread(pprof_session *session) {
 
 pprof_status ppi_collector_start(pprof_session *session) {
   if (create_thread(session) != 0) return PPROF_STATUS_NO_MEMORY;
-  ppi_collector_ask(session, 1000);
+  ppi_wakeup_ask(&session->wakeup, 1000);
   return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_collector_ask(pprof_session *session, uint32_t wait_ms) {
-  ppi_wakeup *wakeup = &session->wakeup;
-  struct timespec deadline;
-  deadline_after(&deadline, wait_ms * 1000000ull);
-  pthread_mutex_lock(&wakeup->mutex);
-  uint64_t ticket = ++wakeup->asked;
-  pthread_cond_signal(&wakeup->to_collector);
-  pprof_status status = PPROF_STATUS_OK;
-  while (wakeup->done < ticket && status == PPROF_STATUS_OK)
-    if (pthread_cond_timedwait(&wakeup->from_collector, &wakeup->mutex,
-                               &deadline) != 0)
-      status = PPROF_STATUS_BUSY;
-  pthread_mutex_unlock(&wakeup->mutex);
-  return status;
-}
-
 void ppi_collector_stop(pprof_session *session) {
-  ppi_wakeup *wakeup = &session->wakeup;
-  pthread_mutex_lock(&wakeup->mutex);
-  wakeup->stop = true;
-  pthread_cond_signal(&wakeup->to_collector);
-  pthread_mutex_unlock(&wakeup->mutex);
+  ppi_wakeup_stop(&session->wakeup);
   pthread_join(session->collector, NULL);
 }

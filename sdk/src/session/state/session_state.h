@@ -13,6 +13,7 @@
 #include "event/tee.h"
 #include "mark/thread.h"
 #include "session/state/session_impl.h"
+#include "session/state/wakeup.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,15 +93,6 @@ typedef struct ppi_steps {
   bool watches;        // atomic: markers are counted
 } ppi_steps;
 
-// Filled by whoever wakes the collector, under `mutex`.
-typedef struct ppi_wakeup {
-  pthread_mutex_t mutex;
-  pthread_cond_t to_collector, from_collector;
-  uint64_t asked, done;  // full cycles (drain, checkpoint)
-  bool stop;
-  bool is_woken;  // atomic; there is something to do, nobody waits for it
-} ppi_wakeup;
-
 struct pprof_session {
   pprof_options options;
   ppi_device_mode device_mode;
@@ -152,11 +144,6 @@ void ppi_stats_publish(pprof_session *session);
 pprof_status ppi_collector_start(pprof_session *session);
 // ppi_collector_stop makes it deliver the rest, then joins it.
 void ppi_collector_stop(pprof_session *session);
-// ppi_collector_wake ends its wait, if it waits. Any thread.
-void ppi_collector_wake(pprof_session *session);
-// ppi_collector_ask wants a whole cycle with a checkpoint and waits for it;
-// BUSY when the sinks do not take it within `wait_ms`.
-pprof_status ppi_collector_ask(pprof_session *session, uint32_t wait_ms);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the collector is woken, asked and stopped, and how it waits for that.
+#ifndef PPI_WAKEUP_H_
+#define PPI_WAKEUP_H_
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Filled by whoever wakes the collector, under `mutex`.
+typedef struct ppi_wakeup {
+  pthread_mutex_t mutex;
+  pthread_cond_t to_collector, from_collector;
+  uint64_t asked, done;  // full cycles (drain, checkpoint)
+  bool stop;
+  bool is_woken;  // atomic; there is something to do, nobody waits for it
+} ppi_wakeup;
+
+void ppi_wakeup_init(ppi_wakeup *wakeup);
+void ppi_wakeup_destroy(ppi_wakeup *wakeup);
+// ppi_wakeup_wake ends the collector's wait, if it waits. Any thread.
+void ppi_wakeup_wake(ppi_wakeup *wakeup);
+// ppi_wakeup_ask wants a whole cycle with a checkpoint and waits for it; BUSY
+// when the sinks do not take it within `wait_ms`.
+pprof_status ppi_wakeup_ask(ppi_wakeup *wakeup, uint32_t wait_ms);
+// ppi_wakeup_stop makes the collector deliver the rest and end.
+void ppi_wakeup_stop(ppi_wakeup *wakeup);
+
+// The collector's: whether it is to stop, and how many cycles were asked for.
+bool ppi_wakeup_look(ppi_wakeup *wakeup, uint64_t *out_asked);
+void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked);
+// Waits for `ns`, or until somebody wakes it, or asks for more than `answered`.
+void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WAKEUP_H_
