@@ -3,6 +3,8 @@
 // Taking a consistent look at stacks that their owners go on changing.
 #include "session/collect/checkpoint.h"
 
+#include "session/state/cursor.h"
+
 #include <string.h>
 
 #include "base/mem.h"
@@ -193,7 +195,7 @@ static bool take_lanes(pprof_session *session, uint64_t now) {
   const ppi_spool *spool = session->drain.spool;
   bool whole = true;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane) whole &= take_lane(session, &session->cursors[i], lane, now);
   }
   return whole;

@@ -14,6 +14,7 @@
 #include "session/capture/windows.h"
 #include "session/collect/checkpoint.h"
 #include "session/collect/wandering.h"
+#include "session/state/cursor.h"
 #include "session/state/notes.h"
 #include "window/window_sinks.h"
 
@@ -32,19 +33,6 @@ static ppi_spool *spool_of(pprof_session *session) {
 // The figures are not whole then, and stop says so.
 void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
   if (session->result == PPROF_STATUS_OK) session->result = status;
-}
-
-// The lane in slot `i` with its cursor set to it; NULL when there is none that
-// holds anything.
-ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i) {
-  ppi_lane *lane = ppi_spool_lane(spool_of(session), i);
-  if (!lane) return NULL;
-  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
-  if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
-  ppi_cursor *cursor = &session->cursors[i];
-  if (cursor->serial != lane->serial)
-    *cursor = (ppi_cursor){lane->serial, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
-  return lane;
 }
 
 // Edges: stacks of an older epoch are cut where their thread is not inside a
@@ -90,7 +78,7 @@ static void cut_lanes(pprof_session *session) {
   }
   bool no_joining = nobody_joins();
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_collector_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
   }
 }
@@ -99,7 +87,7 @@ static void cut_lanes(pprof_session *session) {
 static bool needs_cut(pprof_session *session) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_of(session)); i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
       return true;
   }
@@ -150,7 +138,7 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
   uint32_t num = ppi_spool_num_lanes(spool);
   if (!to_snapshot)
     for (uint32_t i = 0; i < num; i++) {
-      const ppi_lane *lane = ppi_collector_lane(session, i);
+      const ppi_lane *lane = ppi_cursor_lane(session, i);
       if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
     }
   ppi_collector_see_edges(session);
@@ -159,7 +147,7 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
       __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
   ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
   for (uint32_t i = 0; i < num; i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     ppi_cursor *cursor = &session->cursors[i];
     if (!lane || cursor->snapshot <= cursor->next) continue;
     drain->delivered_end = 0;
@@ -259,7 +247,7 @@ static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
 static void free_lanes(pprof_session *session) {
   ppi_spool *spool = spool_of(session);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_collector_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session, i);
     if (!lane) continue;
     uint64_t kept = kept_slot(session, lane, &session->cursors[i]);
     if (kept <= lane->kept) continue;
@@ -317,7 +305,7 @@ static void retire_lanes(pprof_session *session) {
   bool is_listed = false;
   session->num_left = 0;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_collector_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session, i);
     if (!lane ||
         __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
       continue;
@@ -535,7 +523,7 @@ static void finish(pprof_session *session) {
   ppi_tee_settle(&session->tee);
   ppi_stats_publish(session);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane)
       ppi_collector_keep_error(
           session, ppi_totals_add_lane(&session->drain.tally, lane));

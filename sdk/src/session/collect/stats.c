@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "deliver/totals.h"
+#include "session/state/cursor.h"
 #include "session/state/session_state.h"
 #include "window/window_sinks.h"
 
@@ -16,7 +17,7 @@ static void add_up(pprof_session *session, const ppi_spool *spool,
     for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
       v[key] += tally->lanes[lane][key];
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (!lane) continue;
     v[PPI_TOTAL_LOST] +=
         ppi_counted(&lane->lost) + ppi_counted(&lane->interrupted);

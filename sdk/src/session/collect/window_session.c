@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "deliver/totals.h"
+#include "session/state/cursor.h"
 #include "session/state/notes.h"
 #include "session/state/session_state.h"
 #include "window/window_sinks.h"
@@ -28,7 +29,7 @@ static pprof_status count_lanes(pprof_session *session, ppi_tally *out) {
   uint32_t num = ppi_spool_num_lanes(session->drain.spool);
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    const ppi_lane *lane = ppi_collector_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane) status = ppi_totals_add_lane(out, lane);
   }
   return status;

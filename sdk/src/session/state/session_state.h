@@ -135,9 +135,6 @@ void ppi_collector_keep_error(pprof_session *session, pprof_status status);
 // ppi_collector_see_edges takes in new edges; whoever reads records calls it
 // after it has read how many there are.
 void ppi_collector_see_edges(pprof_session *session);
-// The collector's. ppi_collector_lane answers the lane in slot `i` with its
-// cursor set to it; NULL when there is none that holds anything.
-ppi_lane *ppi_collector_lane(pprof_session *session, uint32_t i);
 // ppi_stats_publish makes pprof_session_stats answer what is true now.
 void ppi_stats_publish(pprof_session *session);
 // ppi_collector_start makes the thread and waits for its first cycle.

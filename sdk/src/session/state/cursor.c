@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lane's slot may have come to another thread: its cursor begins anew then.
+#include "session/state/cursor.h"
+
+ppi_lane *ppi_cursor_lane(pprof_session *session, uint32_t i) {
+  ppi_lane *lane = ppi_spool_lane(&ppi_recorder_in_force.spool, i);
+  if (!lane) return NULL;
+  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
+  if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
+  ppi_cursor *cursor = &session->cursors[i];
+  if (cursor->serial != lane->serial)
+    *cursor = (ppi_cursor){lane->serial, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
+  return lane;
+}
