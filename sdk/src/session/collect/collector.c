@@ -15,6 +15,7 @@
 #include "session/collect/checkpoint.h"
 #include "session/collect/wandering.h"
 #include "session/state/cursor.h"
+#include "session/state/edges.h"
 #include "session/state/notes.h"
 #include "window/window_sinks.h"
 
@@ -22,17 +23,9 @@
 #define IDLE_NS 50000000ull
 #define SHORTEST_WAIT_NS 20000ull
 
-static uint64_t edges_followed;  // one collector per process
-
 static ppi_spool *spool_of(pprof_session *session) {
   (void)session;
   return &ppi_recorder_in_force.spool;
-}
-
-// Sinks' errors stay in the tee; what comes up here is memory that ran out.
-// The figures are not whole then, and stop says so.
-void ppi_collector_keep_error(pprof_session *session, pprof_status status) {
-  if (session->result == PPROF_STATUS_OK) session->result = status;
 }
 
 // Edges: stacks of an older epoch are cut where their thread is not inside a
@@ -94,37 +87,9 @@ static bool needs_cut(pprof_session *session) {
   return false;
 }
 
-static void account_cpu(pprof_session *session, bool opens) {
-  uint64_t now[4];
-  if (opens == session->cpu_is_open) return;
-  ppi_cpu_times(now);
-  session->cpu_is_open = opens;
-  ppi_spool_header *header = spool_of(session)->header;
-  for (int i = 0; i < 4; i++) {
-    if (opens)
-      session->cpu_open[i] = now[i];
-    else
-      header->cpu[i] += now[i] - session->cpu_open[i];
-  }
-}
-
-// Whoever reads records calls this after it has read how many there are: a
-// record was published after the edge before it, so that its window is known.
-void ppi_collector_see_edges(pprof_session *session) {
-  ppi_drain *drain = &session->drain;
-  const ppi_spool_header *header = spool_of(session)->header;
-  ppi_collector_keep_error(session, ppi_drain_edges(drain));
-  for (; edges_followed < drain->edges_seen; edges_followed++) {
-    const ppi_edge *edge = &header->edges[edges_followed % PPI_MAX_EDGES];
-    session->cut_before = edge->ticks;
-    if (edge->flags & PPI_EDGE_CLOSES) account_cpu(session, false);
-    if (edge->flags & PPI_EDGE_OPENS) account_cpu(session, true);
-  }
-}
-
 static void follow_edges(pprof_session *session) {
-  ppi_collector_see_edges(session);
-  uint64_t seen = edges_followed;
+  ppi_edges_see(session);
+  uint64_t seen = session->edges_followed;
   if (needs_cut(session)) cut_lanes(session);
   // Room in the ring for the next edges, once no stack needs these.
   if (!needs_cut(session))
@@ -141,17 +106,17 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
       const ppi_lane *lane = ppi_cursor_lane(session, i);
       if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
     }
-  ppi_collector_see_edges(session);
+  ppi_edges_see(session);
   // After the heads, so that every name in the records is defined.
   uint64_t names_end =
       __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
-  ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
+  ppi_session_keep_error(session, ppi_drain_definitions(drain, names_end));
   for (uint32_t i = 0; i < num; i++) {
     const ppi_lane *lane = ppi_cursor_lane(session, i);
     ppi_cursor *cursor = &session->cursors[i];
     if (!lane || cursor->snapshot <= cursor->next) continue;
     drain->delivered_end = 0;
-    ppi_collector_keep_error(
+    ppi_session_keep_error(
         session, ppi_drain_lane(drain, lane, cursor->next, cursor->snapshot));
     cursor->next = cursor->snapshot;
     if (drain->delivered_end) cursor->delivered_end = drain->delivered_end;
@@ -223,8 +188,8 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
 static void retire(pprof_session *session, ppi_lane *lane) {
   ppi_spool *spool = spool_of(session);
   ppi_spool_header *header = spool->header;
-  ppi_collector_keep_error(session,
-                           ppi_totals_add_lane(&session->drain.tally, lane));
+  ppi_session_keep_error(session,
+                         ppi_totals_add_lane(&session->drain.tally, lane));
   take_counters(header, lane);
   uint64_t end = lane->capacity / PPI_SLOTS_PER_CHUNK;
   for (uint64_t k = lane->freed_chunks; k < end; k++)
@@ -525,19 +490,18 @@ static void finish(pprof_session *session) {
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_cursor_lane(session, i);
     if (lane)
-      ppi_collector_keep_error(
-          session, ppi_totals_add_lane(&session->drain.tally, lane));
+      ppi_session_keep_error(session,
+                             ppi_totals_add_lane(&session->drain.tally, lane));
   }
   note_rest(session);
   pprof_totals totals = {.notes = session->notes.items,
                          .num_notes = session->notes.num};
   ppi_total *items = NULL;
-  ppi_collector_keep_error(
-      session, ppi_totals_build(&session->drain.tally, spool, &items,
-                                &totals.num_items));
+  ppi_session_keep_error(session, ppi_totals_build(&session->drain.tally, spool,
+                                                   &items, &totals.num_items));
   totals.items = items;
-  ppi_collector_keep_error(
-      session, session->tee.base.finish(&session->tee.base, &totals));
+  ppi_session_keep_error(session,
+                         session->tee.base.finish(&session->tee.base, &totals));
   ppi_free(items);
 }
 
@@ -546,7 +510,7 @@ static void *collector_main(void *argument) {
   ppi_wakeup *wakeup = &session->wakeup;
   pprof_run_info info = {session->info.items, session->info.num,
                          ppi_spool_staging(spool_of(session))};
-  edges_followed = 0;
+  session->edges_followed = 0;
   session->tee.base.begin(&session->tee.base, &info);
   uint64_t asked, answered = 0;
   while (!ppi_wakeup_look(wakeup, &asked)) {

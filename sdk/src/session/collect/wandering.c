@@ -8,6 +8,7 @@
 
 #include "mark/emit.h"
 #include "mark/range_slots.h"
+#include "session/state/edges.h"
 
 static uint64_t last_edge(const pprof_session *session) {
   return session->cut_before == UINT64_MAX ? session->stop_ticks
@@ -83,18 +84,18 @@ void ppi_wandering_drain(pprof_session *session) {
   ppi_drain *drain = &session->drain;
   size_t num = list_ended(session, list);
   if (num == 0) return;
-  ppi_collector_see_edges(session);
+  ppi_edges_see(session);
   // After the states, so that every site in the slots is defined.
   uint64_t names_end =
       __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE);
-  ppi_collector_keep_error(session, ppi_drain_definitions(drain, names_end));
+  ppi_session_keep_error(session, ppi_drain_definitions(drain, names_end));
   ppi_drain_begin(drain, table->lane, table->next_seq);
   for (size_t i = 0; i < num; i++) {
     uint32_t index = list[i].index;
     ppi_slot *slot = ppi_table_slot(drain->spool->base, table, index);
     pprof_status status = PPROF_STATUS_OK;
     bool delivered = ppi_drain_slot(drain, slot, &status);
-    ppi_collector_keep_error(session, status);
+    ppi_session_keep_error(session, status);
     if (!delivered) {
       ppi_slot_exclude(table, index);
       free_range(table, index);
@@ -107,7 +108,7 @@ void ppi_wandering_drain(pprof_session *session) {
                      __ATOMIC_RELEASE);
     table->next_seq++;
   }
-  ppi_collector_keep_error(session, ppi_drain_flush(drain));
+  ppi_session_keep_error(session, ppi_drain_flush(drain));
 }
 
 void ppi_wandering_free(pprof_session *session, uint64_t kept) {

@@ -93,7 +93,7 @@ pprof_status ppi_session_windows(pprof_session *session,
   pprof_status status = ppi_window_sinks_create(&source, &made);
   if (status != PPROF_STATUS_OK) return status;
   pprof_sink *sink = ppi_window_sinks_sink(made);
-  status = pprof_session_add_sink(session, sink);
+  status = ppi_tee_add(&session->tee, sink);
   if (status != PPROF_STATUS_OK) {
     sink->destroy(sink);
     return status;

@@ -117,7 +117,8 @@ struct pprof_session {
   ppi_clock_sample first_sample;
   uint64_t checkpoint_ticks;  // of the last such look that was whole
   uint64_t last_second_ticks;
-  uint32_t num_left;    // lanes whose thread is gone, and not their records
+  uint32_t num_left;  // lanes whose thread is gone, and not their records
+  uint64_t edges_followed;
   uint64_t cut_before;  // wandering ranges begun before this are cut
   uint64_t stop_ticks;
   ppi_resolve_stats resolve_stats;
@@ -130,11 +131,6 @@ struct pprof_session {
   pprof_stats stats;
 };
 
-// ppi_collector_keep_error remembers the first error that is no sink's.
-void ppi_collector_keep_error(pprof_session *session, pprof_status status);
-// ppi_collector_see_edges takes in new edges; whoever reads records calls it
-// after it has read how many there are.
-void ppi_collector_see_edges(pprof_session *session);
 // ppi_stats_publish makes pprof_session_stats answer what is true now.
 void ppi_stats_publish(pprof_session *session);
 // ppi_collector_start makes the thread and waits for its first cycle.
