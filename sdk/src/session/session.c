@@ -15,7 +15,9 @@
 #include "mark/mark.h"
 #include "mark/range_slots.h"
 #include "session/capture/windows.h"
+#include "session/collect/collector.h"
 #include "session/state/choice_state.h"
+#include "session/state/current.h"
 #include "session/state/notes.h"
 #include "session/state/session_state.h"
 #include "window/window_sinks.h"
@@ -24,27 +26,20 @@
 #define DEFAULT_DRAIN_US 5000u
 #define DEFAULT_STOP_WAIT_MS 1000u
 
-// The one session of the process, from start to stop.
+// Starts and stops come one after the other.
 static struct {
   pthread_mutex_t mutex;
-  pprof_session *running;
   uint32_t last_serial;
-  bool was_started;     // ever, in this process
   void (*yield)(void);  // ends what runs for a session that wants to start
-} current = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, false, NULL};
-
-pprof_session *pprof_session_current(void) {
-  return __atomic_load_n(&current.running, __ATOMIC_ACQUIRE);
-}
+} owner = {PTHREAD_MUTEX_INITIALIZER, 0, NULL};
 
 // The child has neither the collector nor the spool. It may start its own
 // session; the parent's object is dead weight there.
 static void in_forked_child(void) {
-  pthread_mutex_init(&current.mutex, NULL);
-  pprof_session *session = current.running;
-  current.was_started = false;
-  current.yield = NULL;
-  __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
+  pthread_mutex_init(&owner.mutex, NULL);
+  pprof_session *session = pprof_session_current();
+  owner.yield = NULL;
+  ppi_current_in_forked_child();
   ppi_device_in_forked_child();
   ppi_spool_in_forked_child();
   ppi_inject_in_forked_child();
@@ -94,12 +89,8 @@ pprof_status pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
   return ppi_tee_add(&session->tee, sink);
 }
 
-bool ppi_session_was_started(void) {
-  return __atomic_load_n(&current.was_started, __ATOMIC_RELAXED);
-}
-
 void ppi_session_set_yield(void (*yield)(void)) {
-  __atomic_store_n(&current.yield, yield, __ATOMIC_RELEASE);
+  __atomic_store_n(&owner.yield, yield, __ATOMIC_RELEASE);
 }
 
 pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes) {
@@ -251,7 +242,7 @@ static void forget_start(pprof_session *session) {
 }
 
 static pprof_status start_locked(pprof_session *session) {
-  if (current.running || session->phase != PPI_SESSION_CREATED)
+  if (pprof_session_current() || session->phase != PPI_SESSION_CREATED)
     return PPROF_STATUS_BUSY;
   ppi_clock_init();
   pprof_status status = ppi_thread_init();
@@ -266,8 +257,8 @@ static pprof_status start_locked(pprof_session *session) {
   session->pid = (uint32_t)getpid();
   status = prepare(session);
   if (status == PPROF_STATUS_OK) {
-    if (++current.last_serial % 65536 == 0) current.last_serial++;
-    ppi_recorder_in_force.serial = current.last_serial;
+    if (++owner.last_serial % 65536 == 0) owner.last_serial++;
+    ppi_recorder_in_force.serial = owner.last_serial;
     ppi_recorder_in_force.emits = ppi_emit_begin();
     ppi_windows_begin(session);
     status = ppi_collector_start(session);
@@ -278,8 +269,7 @@ static pprof_status start_locked(pprof_session *session) {
     return status;
   }
   session->phase = PPI_SESSION_RUNNING;
-  __atomic_store_n(&current.was_started, true, __ATOMIC_RELAXED);
-  __atomic_store_n(&current.running, session, __ATOMIC_RELEASE);
+  ppi_current_set(session);
   ppi_windows_publish(session);
   ppi_device_set_attach_hook(attach_devices_now);
   return PPROF_STATUS_OK;
@@ -289,12 +279,12 @@ pprof_status pprof_session_start(pprof_session *session) {
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   ppi_thread_look();
-  void (*yield)(void) = __atomic_load_n(&current.yield, __ATOMIC_ACQUIRE);
+  void (*yield)(void) = __atomic_load_n(&owner.yield, __ATOMIC_ACQUIRE);
   pprof_session *running = pprof_session_current();
   if (yield && running && running != session) yield();
-  pthread_mutex_lock(&current.mutex);
+  pthread_mutex_lock(&owner.mutex);
   pprof_status status = start_locked(session);
-  pthread_mutex_unlock(&current.mutex);
+  pthread_mutex_unlock(&owner.mutex);
   return status;
 }
 
@@ -326,7 +316,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
     if (device->session) ppi_resolve_detach(device->session, session->stuck);
   release(session);
   session->phase = PPI_SESSION_STOPPED;
-  __atomic_store_n(&current.running, NULL, __ATOMIC_RELEASE);
+  ppi_current_set(NULL);
   // Should the marker have been left by a jump, its thread's next one finds it.
   if (session->stuck) ppi_epoch_wake();
   if (session->result != PPROF_STATUS_OK) tell_failure(session, error);
@@ -337,9 +327,9 @@ pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   ppi_thread_look();
-  pthread_mutex_lock(&current.mutex);
+  pthread_mutex_lock(&owner.mutex);
   pprof_status status = stop_locked(session, error);
-  pthread_mutex_unlock(&current.mutex);
+  pthread_mutex_unlock(&owner.mutex);
   return status;
 }
 

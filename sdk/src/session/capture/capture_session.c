@@ -6,6 +6,7 @@
 
 #include "base/masked.h"
 #include "session/capture/windows.h"
+#include "session/state/current.h"
 
 // A rule that was there already goes on where it is.
 static void carry_over(const ppi_steps *steps, const ppi_capture_rule *rule,

@@ -6,6 +6,7 @@
 #include "mark/emit.h"
 #include "mark/pending.h"
 #include "session/capture/windows.h"
+#include "session/state/current.h"
 
 static void count_lost(void) {
   __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,

@@ -2,6 +2,8 @@
 //
 // The one thread between lanes and sinks. Each cycle: edges, definitions,
 // records, wandering ranges, devices, then what is kept is freed.
+#include "session/collect/collector.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include "inject/inject.h"
 #include "session/capture/windows.h"
 #include "session/collect/checkpoint.h"
+#include "session/collect/stats.h"
 #include "session/collect/wandering.h"
 #include "session/state/cursor.h"
 #include "session/state/edges.h"

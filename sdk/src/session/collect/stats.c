@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The session's statistics: the collector publishes them, any thread reads.
+#include "session/collect/stats.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "deliver/totals.h"
 #include "session/state/cursor.h"
-#include "session/state/session_state.h"
 #include "window/window_sinks.h"
 
 // Without memory of its own: figures that are published are whole.

@@ -62,8 +62,6 @@ void ppi_session_note(pprof_session *session, const char *key,
 // A session of injection's makes room for one that the program starts: `yield`
 // is called, without locks, when one wants to start while another runs.
 void ppi_session_set_yield(void (*yield)(void));
-// Has any session been started in this process?
-bool ppi_session_was_started(void);
 
 #ifdef __cplusplus
 }

@@ -131,13 +131,6 @@ struct pprof_session {
   pprof_stats stats;
 };
 
-// ppi_stats_publish makes pprof_session_stats answer what is true now.
-void ppi_stats_publish(pprof_session *session);
-// ppi_collector_start makes the thread and waits for its first cycle.
-pprof_status ppi_collector_start(pprof_session *session);
-// ppi_collector_stop makes it deliver the rest, then joins it.
-void ppi_collector_stop(pprof_session *session);
-
 #ifdef __cplusplus
 }
 #endif
