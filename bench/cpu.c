@@ -5,10 +5,10 @@
 // and the system calls alone, in turns on one thread.
 #include <string.h>
 
-#include "names/choice.h"
 #include "pprof/mark.h"
 #include "pprof/session.h"
 #include "rows.h"
+#include "session/choice_session.h"
 #include "spool/cpu_use.h"
 #include "timing.h"
 

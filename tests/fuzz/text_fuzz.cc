@@ -11,6 +11,7 @@
 #include "file/text.h"
 #include "fuzz.h"
 #include "names/choice.h"
+#include "names/glob.h"
 
 namespace fuzz {
 const char kCorpus[] = "tests/fuzz/corpus/text";

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "mark/thread.h"
-#include "names/choice.h"
 #include "recover/salvage.h"
+#include "session/choice_session.h"
 #include "session/state/session_impl.h"
 
 namespace {

@@ -21,9 +21,9 @@
 #include <map>
 
 #include "mark/thread.h"
-#include "names/choice.h"
 #include "recover/salvage.h"
 #include "script.h"
+#include "session/choice_session.h"
 
 namespace {
 

@@ -17,8 +17,9 @@
 #include <vector>
 
 #include "mark/thread.h"
-#include "names/choice.h"
+#include "names/glob.h"
 #include "recover/salvage.h"
+#include "session/choice_session.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "names/choice.h"
+#include "session/choice_session.h"
 extern "C" {
 #include "import/import.h"
 }

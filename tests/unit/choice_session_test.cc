@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "mark/thread.h"
-#include "names/choice.h"
 #include "pprof/pprof.h"
+#include "session/choice_session.h"
 #include "spool/spool.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "session/state/choice_state.h"
+#include "names/glob.h"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "names/choice.h"
 #include "pprof/pprof.h"
+#include "session/choice_session.h"
 #include "spool/cpu_use.h"
 #include "tests/support/recording_sink.h"
 

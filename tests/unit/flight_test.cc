@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "file/disk.h"
-#include "names/choice.h"
+#include "names/glob.h"
 #include "recording_sink.h"
 #include "tests/support/log_fixture.h"
 

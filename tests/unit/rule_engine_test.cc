@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "names/choice.h"
+#include "names/glob.h"
 
 namespace {
 

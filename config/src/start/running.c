@@ -13,6 +13,7 @@
 #include "base/start_thread.h"
 #include "inject/inject.h"
 #include "log/write/log_writer.h"
+#include "session/choice_session.h"
 #include "start/environment.h"
 
 static void open_backends(uint64_t backends) {

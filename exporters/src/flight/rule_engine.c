@@ -9,7 +9,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "names/choice.h"
+#include "names/glob.h"
 
 enum {
   // Of the time a quantile looks back over; the oldest part goes as a whole.

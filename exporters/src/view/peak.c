@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base_impl.h"
-#include "names/choice.h"
+#include "names/glob.h"
 
 static bool take_number(const char *text, size_t len, double *out) {
   static const char suffixes[] = "kMGTP";

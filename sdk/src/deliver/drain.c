@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "names/choice.h"
+#include "names/glob.h"
 
 #define HAS(sink, callback)                                         \
   ((sink)->size >=                                                  \

@@ -28,23 +28,16 @@ typedef struct ppi_choice {
   uint64_t requests_every;  // keep requests of one hash in so many; 0, 1: all
 } ppi_choice;
 
-// ppi_session_set_choice copies `choice`. In a session that runs, only
-// include, exclude and cpu may differ from what is in force (INVALID); they
-// hold from a new epoch on. Ranges of the category ProfileStep are never
-// excluded.
-pprof_status ppi_session_set_choice(pprof_session *session,
-                                    const ppi_choice *choice);
+// ppi_choice_copy answers one piece of memory, texts included.
+ppi_choice *ppi_choice_copy(const ppi_choice *choice);
 
-bool ppi_glob_match(const char *glob, const char *text);
-
-// ppi_name_hash writes "#" and the first 12 hexadecimal digits of the name's
-// SHA-256.
-#define PPI_NAME_HASH ((size_t)14)
-void ppi_name_hash(const char *name, char out[PPI_NAME_HASH]);
-
-// ppi_request_is_kept: of all requests, one in `every` (0, 1: all), the same
-// ones in every process.
-bool ppi_request_is_kept(uint64_t flow, uint64_t every);
+// ppi_choice_wants: by name and category; `name` is the one in the program.
+bool ppi_choice_wants(const ppi_choice *choice, const char *name,
+                      uint32_t category);
+// ppi_choice_measures: its ranges' CPU use.
+bool ppi_choice_measures(const ppi_choice *choice, const char *name);
+// ppi_choice_shows: or else as its hash.
+bool ppi_choice_shows(const ppi_choice *choice, const char *name);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,10 @@
 #ifndef PPI_NAMES_H_
 #define PPI_NAMES_H_
 
+#include "names/glob.h"
 #include "names/site_filter.h"
 #include "pprof/mark.h"
+#include "spool/spool.h"
 
 #ifdef __cplusplus
 extern "C" {

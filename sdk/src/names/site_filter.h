@@ -6,8 +6,8 @@
 #ifndef PPI_SITE_FILTER_H_
 #define PPI_SITE_FILTER_H_
 
+#include "names/choice.h"
 #include "rules/schedule.h"
-#include "session/state/choice_state.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The choice that a session was given: kept, put in force, changed.
+#ifndef PPI_CHOICE_SESSION_H_
+#define PPI_CHOICE_SESSION_H_
+
+#include "names/choice.h"
+#include "names/names.h"
+#include "pprof/session.h"
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_session_set_choice copies `choice`. In a session that runs, only
+// include, exclude and cpu may differ from what is in force (INVALID); they
+// hold from a new epoch on. Ranges of the category ProfileStep are never
+// excluded.
+pprof_status ppi_session_set_choice(pprof_session *session,
+                                    const ppi_choice *choice);
+
+// What a session was given last; NULL: everything is wanted.
+typedef struct ppi_choice_state ppi_choice_state;
+// ppi_choice_begin puts it in force; before the first name.
+pprof_status ppi_choice_begin(const ppi_choice_state *state, ppi_names *names,
+                              ppi_spool_header *header);
+void ppi_choice_destroy(ppi_choice_state *state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHOICE_SESSION_H_
