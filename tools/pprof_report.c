@@ -17,17 +17,17 @@
 static int run_help(const struct ppi_tool_options *options) {
   const struct ppi_tool_verb *verb = NULL;
   if (options->num_inputs > 0) {
-    verb = ppi_tool_find_verb(options->inputs[0]);
+    verb = ppi_tool_find_verb(options->verbs, options->inputs[0]);
     if (!verb) {
       ppi_tool_say("no verb '%s'; see pprof-report --help", options->inputs[0]);
       return PPI_EXIT_USAGE;
     }
   }
-  ppi_tool_help(verb, stdout);
+  ppi_tool_help(options->verbs, verb, stdout);
   return PPI_EXIT_DONE;
 }
 
-const struct ppi_tool_verb ppi_tool_verbs[] = {
+static const struct ppi_tool_verb verbs[] = {
     {"summary", "LOG...", "print the tables of one or several logs",
      "Several logs (one per process or rank) make one report.\n"
      "An unfinished log (LOG.part) is read with the spool that its process "
@@ -117,14 +117,14 @@ int main(int argc, char **argv) {
   // answers EPIPE instead.
   bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   if (argc < 2) {
-    ppi_tool_help(NULL, stderr);
+    ppi_tool_help(verbs, NULL, stderr);
     return PPI_EXIT_USAGE;
   }
-  int code = ppi_tool_parse(argc, argv, &options);
+  int code = ppi_tool_parse(verbs, argc, argv, &options);
   options.keeps_sigpipe = keeps_sigpipe;
   if (code == PPI_EXIT_DONE) {
     if (options.help)
-      ppi_tool_help(options.verb_given ? options.verb : NULL, stdout);
+      ppi_tool_help(verbs, options.verb_given ? options.verb : NULL, stdout);
     else if (options.version)
       printf("pprof-report %s\n", pprof_version());
     else

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #include "cli/suggest.h"
 #include "print/view.h"
-#include "verb/verbs.h"
 
 enum option_type {
   OPTION_FLAG,
@@ -169,37 +167,10 @@ static const struct option_row option_table[] = {
 };
 enum { NUM_ROWS = sizeof(option_table) / sizeof(option_table[0]) };
 
-void ppi_tool_show(FILE *out, const char *path) {
-  ppi_page line = {0};
-  ppi_page_visible(&line, path);
-  ppi_page_text(&line, "\n");
-  ppi_page_write(&line, out);
-}
-
-// Names and texts in messages come from files, and may be made to be seen on a
-// terminal.
-void ppi_tool_say(const char *format, ...) {
-  char *text = NULL;
-  ppi_page line = {0};
-  va_list arguments;
-  va_start(arguments, format);
-  if (vasprintf(&text, format, arguments) >= 0) {
-    ppi_page_text(&line, "pprof-report: ");
-    ppi_page_visible(&line, text);
-    ppi_page_text(&line, "\n");
-    free(text);
-  } else {
-    line.failed = true;
-  }
-  va_end(arguments);
-  if (ppi_page_write(&line, stderr) == PPROF_STATUS_NO_MEMORY)
-    fputs("pprof-report: out of memory\n", stderr);
-}
-
-const struct ppi_tool_verb *ppi_tool_find_verb(const char *name) {
-  const struct ppi_tool_verb *verb = ppi_tool_verbs;
-  while (verb->name && strcmp(verb->name, name) != 0) verb++;
-  return verb->name ? verb : NULL;
+const struct ppi_tool_verb *ppi_tool_find_verb(
+    const struct ppi_tool_verb *verbs, const char *name) {
+  while (verbs->name && strcmp(verbs->name, name) != 0) verbs++;
+  return verbs->name ? verbs : NULL;
 }
 
 // One item of the command line: an option with its value, or an operand.
@@ -208,6 +179,7 @@ struct item {
   const char *value;
 };
 struct cursor {
+  const struct ppi_tool_verb *verbs;
   int argc, at;
   char **argv;
   bool only_operands;
@@ -280,7 +252,8 @@ static int take_short(struct cursor *cursor, const char *text,
 // What follows a command is the command's, whatever it looks like.
 static void take_operand(struct cursor *cursor, const char *text) {
   const struct ppi_tool_verb *verb =
-      cursor->num_operands++ == 0 ? ppi_tool_find_verb(text) : NULL;
+      cursor->num_operands++ == 0 ? ppi_tool_find_verb(cursor->verbs, text)
+                                  : NULL;
   if (cursor->before_command) cursor->only_operands = true;
   cursor->before_command = verb && verb->takes_command;
 }
@@ -304,10 +277,10 @@ static int next_item(struct cursor *cursor, struct item *item) {
 // A first operand that is no verb is a log, unless it looks like a word and
 // is no file.
 static int find_verb(struct ppi_tool_options *out) {
-  out->verb = ppi_tool_verbs;
+  out->verb = out->verbs;
   if (out->num_inputs == 0) return PPI_EXIT_DONE;
   const char *first = out->inputs[0];
-  const struct ppi_tool_verb *verb = ppi_tool_find_verb(first);
+  const struct ppi_tool_verb *verb = ppi_tool_find_verb(out->verbs, first);
   if (verb) {
     out->verb = verb;
     out->verb_given = true;
@@ -318,7 +291,7 @@ static int find_verb(struct ppi_tool_options *out) {
   }
   if (strpbrk(first, "./") || access(first, F_OK) == 0) return PPI_EXIT_DONE;
   struct ppi_tool_guess guess = {.wrong = first, .wrong_len = strlen(first)};
-  for (verb = ppi_tool_verbs; verb->name; verb++)
+  for (verb = out->verbs; verb->name; verb++)
     ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));
   if (guess.best)
     ppi_tool_say("'%s' is neither a verb nor a file (did you mean '%s'?)",
@@ -433,9 +406,11 @@ static int collect_operands(struct cursor cursor,
   return find_verb(out);
 }
 
-int ppi_tool_parse(int argc, char **argv, struct ppi_tool_options *out) {
-  struct cursor cursor = {.argc = argc, .at = 1, .argv = argv};
+int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
+                   struct ppi_tool_options *out) {
+  struct cursor cursor = {.verbs = verbs, .argc = argc, .at = 1, .argv = argv};
   *out = (struct ppi_tool_options){
+      .verbs = verbs,
       .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
       .top = LONG_MIN,
       .warmup = LONG_MIN};
@@ -474,8 +449,9 @@ static void print_wrapped(const char *text, int column, FILE *out) {
   }
 }
 
-static void print_row(const struct option_row *row, bool name_verbs,
-                      FILE *out) {
+// `verbs`: those to name, where not all have it; NULL: none.
+static void print_row(const struct option_row *row,
+                      const struct ppi_tool_verb *verbs, FILE *out) {
   char text[512];
   int column = fprintf(out, "  ");
   if (row->letter) column += fprintf(out, "-%c, ", row->letter);
@@ -487,8 +463,8 @@ static void print_row(const struct option_row *row, bool name_verbs,
     column = 0;
   }
   int used = 0;
-  for (const struct ppi_tool_verb *verb = ppi_tool_verbs;
-       name_verbs && row->verbs != PPI_VERB_ALL && verb->name; verb++)
+  for (const struct ppi_tool_verb *verb = verbs;
+       verb && row->verbs != PPI_VERB_ALL && verb->name; verb++)
     if (verb->bit & row->verbs)
       used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
                        used ? ", " : "", verb->name);
@@ -515,7 +491,8 @@ static void print_exit_codes(FILE *out) {
 #undef PRINT_
 }
 
-void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out) {
+void ppi_tool_help(const struct ppi_tool_verb *verbs,
+                   const struct ppi_tool_verb *verb, FILE *out) {
   if (verb) {
     fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n%s\nOptions:\n",
             verb->name, verb->operands, verb->summary, verb->details);
@@ -525,13 +502,13 @@ void ppi_tool_help(const struct ppi_tool_verb *verb, FILE *out) {
         "Turns logs of pprof, the pipeline profiler, into tables and traces."
         "\n\nVerbs (none means summary):\n",
         out);
-    for (verb = ppi_tool_verbs; verb->name; verb++)
+    for (verb = verbs; verb->name; verb++)
       fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
     fputs("\nOptions:\n", out);
     verb = NULL;
   }
   for (size_t i = 0; i < NUM_ROWS; i++)
     if (!verb || (option_table[i].verbs & verb->bit))
-      print_row(&option_table[i], !verb, out);
+      print_row(&option_table[i], verb ? NULL : verbs, out);
   print_exit_codes(out);
 }

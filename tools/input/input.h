@@ -5,7 +5,7 @@
 #ifndef PPI_TOOL_INPUT_H_
 #define PPI_TOOL_INPUT_H_
 
-#include "cli/options.h"
+#include "cli/say.h"
 #include "input/repeated.h"
 #include "pprof/event.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "cli/options.h"
+#include "cli/say.h"
 #include "log/read/log_glance.h"
 #include "log/recover/log_recover.h"
 #include "log/recover/recover_path.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cli/options.h"
+#include "cli/say.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "log/format/log_contents.h"

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/options.h"
+#include "cli/say.h"
 
 extern char **environ;
 

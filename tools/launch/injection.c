@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options.h"
+#include "cli/say.h"
 
 static bool join(char out[PATH_MAX], const char *folder, const char *name) {
   int len = snprintf(out, PATH_MAX, "%s/%s", folder, name);

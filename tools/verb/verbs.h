@@ -7,23 +7,6 @@
 
 #include "cli/options.h"
 
-enum {
-  PPI_VERB_SUMMARY = 1,
-  PPI_VERB_TRACE = 2,
-  PPI_VERB_INFO = 4,
-  PPI_VERB_CHECK = 8,
-  PPI_VERB_RECOVER = 16,
-  PPI_VERB_HELP = 32,
-  PPI_VERB_RUN = 64,
-  PPI_VERB_IMPORT = 128,
-  PPI_VERB_MERGE = 256,
-  PPI_VERB_CONFIG = 512,
-  PPI_VERB_TRIGGER = 1024,
-  PPI_VERB_COMPARE = 2048,
-  PPI_VERB_SEARCH_BATCH = 4096,
-  PPI_VERB_ALL = 8191
-};
-
 int ppi_tool_summary(const struct ppi_tool_options *options);
 // What it needs to know of its options before anything is read.
 int ppi_tool_summary_check(const struct ppi_tool_options *options);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tool says on the terminal, and what it exits with.
+#ifndef PPI_TOOL_SAY_H_
+#define PPI_TOOL_SAY_H_
+
+#include <stdio.h>
+
+// What the process exits with; the highest that applies.
+#define PPI_EXIT_LIST(X)                                                 \
+  X(DONE, 0, "done")                                                     \
+  X(CHECK, 1, "a check failed: the identity, --strict or --fail-on")     \
+  X(USAGE, 2, "wrong usage or configuration, or an output not writable") \
+  X(INPUT, 3, "an input cannot be read or is not ours")                  \
+  X(DAMAGED, 4, "an input is damaged; what could be read is reported")   \
+  X(INCOMPARABLE, 5, "the inputs cannot be compared or merged")
+enum ppi_tool_exit {
+#define PPI_EXIT_ENUM_(name, value, text) PPI_EXIT_##name = value,
+  PPI_EXIT_LIST(PPI_EXIT_ENUM_)
+#undef PPI_EXIT_ENUM_
+};
+
+// ppi_tool_show prints a line: a path, as it may be seen on a terminal.
+void ppi_tool_show(FILE *out, const char *path);
+// ppi_tool_say prints "pprof-report: ..." on stderr, too.
+void ppi_tool_say(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif  // PPI_TOOL_SAY_H_
