@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How many batches a command finished, and in what time, from its logs.
+#include "batch/batch_measure.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "batch/batch_run.h"
 #include "compare/compare_wanted.h"
 #include "event/event_impl.h"
 #include "input/input.h"

@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "batch/batch_run.h"
+#include "batch/batch_measure.h"
 #include "batch/batch_search.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_wanted.h"
+#include "inject/inject.h"
 #include "launch/injection.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
