@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables that make a command record its NVTX calls. Main thread only.
-#ifndef PPI_TOOL_INJECT_H_
-#define PPI_TOOL_INJECT_H_
+#ifndef PPI_TOOL_INJECTION_H_
+#define PPI_TOOL_INJECTION_H_
 
 #include <limits.h>
 #include <stdbool.h>
@@ -19,4 +19,4 @@ bool ppi_tool_find_injection(const char *given, bool is_optional,
 // out of memory.
 bool ppi_tool_set_injection(const char *library);
 
-#endif  // PPI_TOOL_INJECT_H_
+#endif  // PPI_TOOL_INJECTION_H_
