@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two inputs side by side: as data, and as a table with bars.
+#include "compare/compare_pairs.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/base_impl.h"
-#include "compare/compare_print.h"
 
 enum {
   DATA_NAME = 0,

@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tables of `compare` have in common, and the page around them.
+// The page around a table of `compare`.
 #include "compare/compare_print.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "cli/rows.h"
-
-enum { NAME_WIDTH = 40 };
-
-const ppi_compare_stage *ppi_compare_stage_of(
-    const ppi_comparison *comparison) {
-  return comparison->stages[comparison->stages[0] ? 0 : 1];
-}
-
-ppi_cell ppi_compare_text(const char *text) {
-  return text && text[0] ? ppi_cell_text(text) : (ppi_cell){0};
-}
-
-ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage) {
-  return ppi_compare_text(ppi_view_shorten(
-      view, stage->name, strlen(stage->name), NAME_WIDTH, NAME_WIDTH - 3));
-}
-
-const char *ppi_compare_side(const ppi_compare_stage *stage) {
-  return stage->on_device ? "device" : "host";
-}
-
-ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side) {
-  const ppi_estimate *estimate = &comparison->estimates[side];
-  if (!comparison->stages[side] || estimate->n == 0) return (ppi_cell){0};
-  return ppi_cell_time((uint64_t)llround(estimate->value));
-}
-
-ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison) {
-  if (comparison->p < 0.0005)
-    return ppi_compare_text(ppi_view_text(view, "<0.001"));
-  return ppi_compare_text(ppi_view_text(view, "%.3f", comparison->p));
-}
-
-ppi_cell ppi_compare_first(const ppi_compare_stage *stage) {
-  return stage && stage->calls ? ppi_cell_time(stage->first_ns) : (ppi_cell){0};
-}
+#include "compare/compare_pairs.h"
+#include "compare/compare_ranking.h"
 
 static void put_inputs(ppi_page *page, const ppi_compare_result *result) {
   static const char *const keys[] = {"uuid", "host", "pid"};

@@ -6,40 +6,10 @@
 #define PPI_COMPARE_PRINT_H_
 
 #include "cli/options.h"
-#include "compare/compare_judge.h"
-#include "print/view.h"
-
-// All of it is borrowed.
-typedef struct ppi_compare_result {
-  const ppi_samples *inputs;
-  const char *const *names;  // of the inputs, as they were given
-  size_t num_inputs;
-  // Of two inputs: A is the first one. Of more, those of one stage and metric
-  // follow each other; A is the best of them, B each of the others, best first.
-  const ppi_comparison *comparisons;
-  size_t num_comparisons;
-  const ppi_page *notes;  // a line each
-} ppi_compare_result;
+#include "compare/compare_text.h"
 
 // Answers `code`, or what is worse.
 int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code);
-
-// The rows, for a table or as data; false when out of memory. The view is the
-// caller's to clear in any case.
-bool ppi_compare_pairs(const ppi_compare_result *result, bool as_table,
-                       ppi_view *out);
-bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
-                         ppi_view *out);
-
-// Cells that both have.
-ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
-const char *ppi_compare_side(const ppi_compare_stage *stage);
-ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);
-ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison);
-// The first call of the first run, where it is no sample.
-ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
-ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""
-const ppi_compare_stage *ppi_compare_stage_of(const ppi_comparison *comparison);
 
 #endif  // PPI_COMPARE_PRINT_H_

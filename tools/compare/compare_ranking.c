@@ -2,7 +2,7 @@
 //
 // More than two inputs: for each stage the inputs, best first, each against the
 // best one.
-#include "compare/compare_print.h"
+#include "compare/compare_ranking.h"
 
 enum {
   CELL_NAME = 0,

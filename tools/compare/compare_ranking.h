@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// More than two inputs, ranked: as data, and as a table.
+#ifndef PPI_COMPARE_RANKING_H_
+#define PPI_COMPARE_RANKING_H_
+
+#include "compare/compare_text.h"
+
+// The rows, for a table or as data; false when out of memory. The view is the
+// caller's to clear in any case.
+bool ppi_compare_ranking(const ppi_compare_result *result, bool as_table,
+                         ppi_view *out);
+
+#endif  // PPI_COMPARE_RANKING_H_

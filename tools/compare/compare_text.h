@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `compare` found, and the cells that both of its tables have.
+#ifndef PPI_COMPARE_TEXT_H_
+#define PPI_COMPARE_TEXT_H_
+
+#include "compare/compare_judge.h"
+#include "print/view.h"
+
+// All of it is borrowed.
+typedef struct ppi_compare_result {
+  const ppi_samples *inputs;
+  const char *const *names;  // of the inputs, as they were given
+  size_t num_inputs;
+  // Of two inputs: A is the first one. Of more, those of one stage and metric
+  // follow each other; A is the best of them, B each of the others, best first.
+  const ppi_comparison *comparisons;
+  size_t num_comparisons;
+  const ppi_page *notes;  // a line each
+} ppi_compare_result;
+
+// Cells that both have.
+ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
+const char *ppi_compare_side(const ppi_compare_stage *stage);
+ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);
+ppi_cell ppi_compare_p(ppi_view *view, const ppi_comparison *comparison);
+// The first call of the first run, where it is no sample.
+ppi_cell ppi_compare_first(const ppi_compare_stage *stage);
+ppi_cell ppi_compare_text(const char *text);  // none when NULL or ""
+const ppi_compare_stage *ppi_compare_stage_of(const ppi_comparison *comparison);
+
+#endif  // PPI_COMPARE_TEXT_H_
