@@ -8,6 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include "compare/compare_ratio.h"
+
 namespace {
 
 using Samples = std::vector<std::vector<double>>;

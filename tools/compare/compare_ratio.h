@@ -13,6 +13,10 @@
 extern "C" {
 #endif
 
+// ppi_estimate_of fills in the number and the value. False when out of memory.
+bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
+                     ppi_estimate *out);
+
 typedef struct ppi_ratio_side {
   ppi_runs runs;
   size_t n;

@@ -49,9 +49,6 @@ typedef struct ppi_estimate {
   double independent;  // samples that would tell as much; 0: not asked yet
   double value;        // ns; percentiles are those of nearest rank
 } ppi_estimate;
-// ppi_estimate_of fills in the number and the value. False when out of memory.
-bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
-                     ppi_estimate *out);
 
 // ppi_holm corrects p-values of `n` tests in place: with a threshold of alpha
 // on the results, any false alarm at all has a chance of at most alpha.

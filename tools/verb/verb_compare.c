@@ -9,6 +9,7 @@
 #include "cli/suggest.h"
 #include "compare/compare_print.h"
 #include "compare/compare_provenance.h"
+#include "compare/compare_ratio.h"
 #include "compare/compare_wanted.h"
 #include "input/input.h"
 #include "verb/verbs.h"
