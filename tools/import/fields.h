@@ -162,7 +162,4 @@ size_t ppi_utf8_cut(const char *text, size_t len);
 void ppi_attributes_add(ppi_fields *fields, const char *key, const char *text,
                         size_t len);
 
-// Within fields.c and attributes.c.
-void ppi_attributes_take(ppi_fields *fields, const ppi_json_token *token);
-
 #endif  // PPI_IMPORT_FIELDS_H_
