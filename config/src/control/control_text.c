@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The request's line: "trigger steps=3 output=/path", for both ends.
+#include "control/control_text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_impl.h"
-#include "control/control.h"
 #include "yaml/yaml_tree.h"
 
 #define MAX_STEPS 1000000000000ull

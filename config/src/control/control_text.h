@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The line by which a trigger is asked for, for both ends.
+#ifndef PPI_CONTROL_TEXT_H_
+#define PPI_CONTROL_TEXT_H_
+
+#include <limits.h>
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A line of the protocol with its end.
+#define PPI_CONTROL_LINE_MAX (PATH_MAX + 512)
+
+// What a trigger asks for.
+typedef struct ppi_trigger {
+  uint64_t steps, ns;     // both 0: not said
+  char output[PATH_MAX];  // "": not said
+} ppi_trigger;
+
+// ppi_trigger_parse reads a request's line; false and a reason when it is none.
+bool ppi_trigger_parse(const char *line, ppi_trigger *out, pprof_error *error);
+// ppi_trigger_print writes the line, with its end.
+void ppi_trigger_print(const ppi_trigger *trigger,
+                       char out[PPI_CONTROL_LINE_MAX]);
+// A decimal number of seconds, more than none and at most 10 000 000.
+bool ppi_trigger_seconds(const char *text, uint64_t *out_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CONTROL_TEXT_H_
