@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk that applies a tree to a configuration: values and maps.
+// Applies a tree to a configuration: single values, and the way to each.
 #include "schema/schema.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#include "schema/schema_walk.h"
+#include "schema/schema_capture.h"
+#include "schema/schema_lists.h"
 
 #define MAX_PATH 64
-
-static const ppi_key *find_key(const char *prefix, const char *name) {
-  size_t len = strlen(prefix);
-  for (size_t i = 0; i < ppi_num_keys; i++)
-    if (strncmp(ppi_keys[i].path, prefix, len) == 0 &&
-        strcmp(ppi_keys[i].path + len, name) == 0 && !strpbrk(name, ".[]"))
-      return &ppi_keys[i];
-  return NULL;
-}
 
 static pprof_status fail_choice(const ppi_walk *at, const ppi_yaml_node *node,
                                 const ppi_key *key, const char *name) {
@@ -34,48 +25,12 @@ static pprof_status fail_choice(const ppi_walk *at, const ppi_yaml_node *node,
                     near ? near : "", near ? "'?)" : "");
 }
 
-static pprof_status fail_unknown(const ppi_walk *at, const ppi_yaml_node *node,
-                                 const char *prefix) {
-  const char *names[32];
-  size_t num = 0, len = strlen(prefix);
-  for (size_t i = 0; i < ppi_num_keys && num < 32; i++) {
-    const char *rest = ppi_keys[i].path + len;
-    if (strncmp(ppi_keys[i].path, prefix, len) == 0 && !strpbrk(rest, ".["))
-      names[num++] = rest;
-  }
-  const char *near = ppi_nearest(node->key, names, num);
-  ppi_yaml_mark mark = {node->key_line, node->key_column};
-  return ppi_yaml_fail(at->source, mark, at->error, "unknown key '%s'%s%s%s",
-                       PPI_SHOWN(node->key), near ? " (did you mean '" : "",
-                       near ? near : "", near ? "'?)" : "");
-}
-
 static bool is_null(const ppi_yaml_node *node) {
   static const char *const words[] = {"", "~", "null", "Null", "NULL"};
   if (node->kind != PPI_YAML_SCALAR || node->quoted) return false;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(node->text, words[i]) == 0) return true;
   return false;
-}
-
-static bool is_plain(const ppi_yaml_node *node) {
-  return node->kind == PPI_YAML_SCALAR && !node->quoted;
-}
-
-static const char *kind_words(const ppi_yaml_node *node) {
-  if (node->kind == PPI_YAML_MAP) return "a mapping";
-  if (node->kind == PPI_YAML_LIST) return "a list";
-  return PPI_SHOWN(node->text)[0] ? "text in quotes" : "empty text";
-}
-
-// "'active' must be <what>, not <what it is>"
-pprof_status ppi_walk_fail_type(const ppi_walk *at, const ppi_yaml_node *node,
-                                const char *name, const char *what) {
-  if (is_plain(node))
-    return PPI_REFUSE(at, node, "'%s' must be %s, not '%s'", name, what,
-                      PPI_SHOWN(node->text));
-  return PPI_REFUSE(at, node, "'%s' must be %s, not %s", name, what,
-                    kind_words(node));
 }
 
 // Both ends of the range as they would be written.
@@ -108,16 +63,17 @@ static pprof_status read_number(const ppi_walk *at, const ppi_yaml_node *node,
   if (key->type == PPI_KEY_SIZE) {
     what = "a size such as 64MiB";
     bool may_be_none = key->fallback && strcmp(key->fallback, "none") == 0;
-    if (may_be_none && is_plain(node) && strcmp(node->text, "none") == 0) {
+    if (may_be_none && ppi_walk_is_plain(node) &&
+        strcmp(node->text, "none") == 0) {
       *out = 0;
       return PPROF_STATUS_OK;
     }
-    good = is_plain(node) && ppi_parse_size(node->text, &value);
+    good = ppi_walk_is_plain(node) && ppi_parse_size(node->text, &value);
   } else if (key->type == PPI_KEY_DURATION) {
     what = "a duration such as 500ms";
-    good = is_plain(node) && ppi_parse_duration(node->text, &value);
+    good = ppi_walk_is_plain(node) && ppi_parse_duration(node->text, &value);
   } else {
-    good = is_plain(node) && ppi_parse_count(node->text, &value);
+    good = ppi_walk_is_plain(node) && ppi_parse_count(node->text, &value);
   }
   if (!good) return ppi_walk_fail_type(at, node, name, what);
   if (value < key->minimum || value > key->maximum)
@@ -136,9 +92,9 @@ static pprof_status read_time(const ppi_walk *at, const ppi_yaml_node *node,
 
 static pprof_status read_bool(const ppi_walk *at, const ppi_yaml_node *node,
                               const char *name, uint64_t *out) {
-  if (is_plain(node) && strcmp(node->text, "true") == 0)
+  if (ppi_walk_is_plain(node) && strcmp(node->text, "true") == 0)
     *out = 1;
-  else if (is_plain(node) && strcmp(node->text, "false") == 0)
+  else if (ppi_walk_is_plain(node) && strcmp(node->text, "false") == 0)
     *out = 0;
   else
     return ppi_walk_fail_type(at, node, name, "true or false");
@@ -180,15 +136,6 @@ static pprof_status read_choices(const ppi_walk *at, const ppi_yaml_node *node,
   }
   *out = bits;
   return PPROF_STATUS_OK;
-}
-
-void ppi_walk_where(const ppi_walk *at, const ppi_yaml_node *node,
-                    char out[PPI_CONFIG_MAX_WHERE]) {
-  pprof_error place;
-  ppi_yaml_fail(at->source, ppi_walk_mark(node), &place, "%s", "");
-  size_t len = strlen(place.text);
-  snprintf(out, PPI_CONFIG_MAX_WHERE, "%.*s", (int)(len > 2 ? len - 2 : 0),
-           place.text);
 }
 
 static bool looks_like_number_or_bool(const ppi_yaml_node *node) {
@@ -253,16 +200,6 @@ static pprof_status read_steps(const ppi_walk *at, const ppi_yaml_node *node,
   return PPROF_STATUS_OK;
 }
 
-ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
-  ppi_nvtx_options *nvtx = &config->nvtx;
-  if (key->offset == offsetof(ppi_config, nvtx.domains))
-    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains, key->choices};
-  if (key->offset == offsetof(ppi_config, nvtx.streams))
-    return (ppi_config_rules){&nvtx->num_streams, nvtx->streams, key->choices};
-  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories,
-                            key->choices};
-}
-
 static pprof_status read_rules(const ppi_walk *at, const ppi_yaml_node *node,
                                const ppi_key *key) {
   ppi_config_rules rules = ppi_config_rules_of(at->config, key);
@@ -325,52 +262,16 @@ static pprof_status read_value(const ppi_walk *at, const ppi_yaml_node *node,
   return PPROF_STATUS_INVALID;
 }
 
-pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
-                          const char *prefix, void *base) {
-  for (const ppi_yaml_node *child = node->children; child;
-       child = child->next) {
-    const ppi_key *key = find_key(prefix, child->key);
-    if (!key) return fail_unknown(at, child, prefix);
-    pprof_status status = read_value(at, child, key, base);
-    if (status != PPROF_STATUS_OK) return status;
-    if (base == at->config)
-      ppi_walk_where(at, child, at->config->origins[key - ppi_keys]);
-  }
-  return PPROF_STATUS_OK;
-}
-
-// Defaults are read by the code that reads files, so the table cannot hold one
-// that would be refused there.
-pprof_status ppi_walk_fallbacks(const char *prefix, void *base) {
-  size_t len = strlen(prefix);
-  ppi_walk at = {base, "default", NULL};
-  for (size_t i = 0; i < ppi_num_keys; i++) {
-    const ppi_key *key = &ppi_keys[i];
-    if (strncmp(key->path, prefix, len) != 0 || !key->fallback ||
-        key->type >= PPI_KEY_VIEWS || key->type == PPI_KEY_CHOICES ||
-        (!*prefix && strchr(key->path, '[')))
-      continue;
-    ppi_yaml_node node = {.kind = PPI_YAML_SCALAR,
-                          .quoted = !*key->fallback,
-                          .key = (char *)key->path,
-                          .text = (char *)key->fallback};
-    pprof_status status = read_value(&at, &node, key, base);
-    if (status != PPROF_STATUS_OK) return status;
-    if (key->type == PPI_KEY_TEXT || key->type == PPI_KEY_PATH)
-      ((ppi_config_text *)(void *)((char *)base + key->offset))->where[0] = 0;
-  }
-  return PPROF_STATUS_OK;
-}
-
 pprof_status ppi_config_defaults(ppi_config *config) {
   memset(config, 0, sizeof *config);
-  return ppi_walk_fallbacks("", config);
+  ppi_walk at = {config, "default", NULL, read_value};
+  return ppi_walk_fallbacks(&at, "", config);
 }
 
 pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
                               pprof_error *error) {
   if (!yaml->root || is_null(yaml->root)) return PPROF_STATUS_OK;
-  ppi_walk at = {config, yaml->source, error};
+  ppi_walk at = {config, yaml->source, error, read_value};
   if (yaml->root->kind != PPI_YAML_MAP)
     return PPI_REFUSE(&at, yaml->root, "a configuration is a mapping of keys");
   return ppi_walk_map(&at, yaml->root, "", config);

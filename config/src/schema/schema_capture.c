@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The key `capture`: windows of five kinds, each known by the keys it has.
+#include "schema/schema_capture.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #include "base/base_impl.h"
-#include "schema/schema_walk.h"
+#include "schema/schema.h"
 
 #define BIT(kind) (1u << PPI_WINDOW_##kind)
 
@@ -145,7 +147,7 @@ static pprof_status read_window(const ppi_walk *at, const ppi_yaml_node *node) {
     return PPI_REFUSE(at, node, "more than %d windows", PPI_SCHEDULE_MAX_RULES);
   ppi_config_window *window = &config->windows[config->num_windows];
   memset(window, 0, sizeof *window);
-  pprof_status status = ppi_walk_fallbacks("capture[].", window);
+  pprof_status status = ppi_walk_fallbacks(at, "capture[].", window);
   if (status == PPROF_STATUS_OK)
     status = ppi_walk_map(at, node, "capture[].", window);
   if (status == PPROF_STATUS_OK) status = check_window(at, node, window);

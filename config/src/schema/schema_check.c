@@ -8,7 +8,7 @@
 
 #include "base/base_impl.h"
 #include "log/write/log_writer.h"
-#include "schema/schema_walk.h"
+#include "schema/schema.h"
 
 static const ppi_key *key_of(const char *path) {
   for (size_t i = 0; i < ppi_num_keys; i++)

@@ -4,7 +4,8 @@
 // check a configuration while it is written.
 #include <string.h>
 
-#include "schema/schema_walk.h"
+#include "schema/schema.h"
+#include "schema/schema_capture.h"
 
 typedef struct json {
   FILE *out;

@@ -2,9 +2,9 @@
 //
 // The table of keys: the one place that knows their names, types, defaults,
 // bounds and help. Read by everything in schema.h.
-#include <stddef.h>
+#include "schema/schema_keys.h"
 
-#include "schema/schema.h"
+#include <stddef.h>
 
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)

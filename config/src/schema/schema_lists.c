@@ -2,9 +2,11 @@
 //
 // Lists of a configuration other than windows: exports, globs, and the flight
 // recorder's rules.
+#include "schema/schema_lists.h"
+
 #include <string.h>
 
-#include "schema/schema_walk.h"
+#include "schema/schema.h"
 
 // Which %-expansions its path may have depends on `per`.
 static pprof_status check_window_path(const ppi_walk *at,

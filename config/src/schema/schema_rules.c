@@ -2,6 +2,7 @@
 //
 // Rules of a configuration: names given by the program, each with a category.
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,4 +114,14 @@ pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
     ++*rules->num;
   }
   return PPROF_STATUS_OK;
+}
+
+ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
+  ppi_nvtx_options *nvtx = &config->nvtx;
+  if (key->offset == offsetof(ppi_config, nvtx.domains))
+    return (ppi_config_rules){&nvtx->num_domains, nvtx->domains, key->choices};
+  if (key->offset == offsetof(ppi_config, nvtx.streams))
+    return (ppi_config_rules){&nvtx->num_streams, nvtx->streams, key->choices};
+  return (ppi_config_rules){&nvtx->num_categories, nvtx->categories,
+                            key->choices};
 }

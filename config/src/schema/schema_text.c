@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "file/utf8.h"
-#include "schema/schema_walk.h"
+#include "schema/schema.h"
+#include "schema/schema_capture.h"
 
 typedef struct writer {
   const ppi_config *config;
