@@ -10,7 +10,7 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "file/disk.h"
-#include "log/recover/log_rescue.h"
+#include "log/format/staged.h"
 #include "log/write/log_io.h"
 
 static void fail(ppi_flight_dump *dump, pprof_status status, const char *why) {

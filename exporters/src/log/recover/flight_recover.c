@@ -11,6 +11,7 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "flight/flight_impl.h"
+#include "log/format/staged.h"
 #include "log/recover/log_rescue.h"
 #include "log/write/log_writer.h"
 

@@ -14,6 +14,7 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "file/part.h"
+#include "log/format/staged.h"
 #include "log/read/log_glance.h"
 #include "log/recover/flight_recover.h"
 #include "log/recover/log_rescue.h"

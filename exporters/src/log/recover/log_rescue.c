@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/mem.h"
 #include "log/format/log_totals.h"
+#include "log/format/staged.h"
 #include "log/write/log_io.h"
 #include "log/write/rotate.h"
 
@@ -196,26 +196,6 @@ pprof_status ppi_rescue_copy_file(ppi_rescue *rescue, const char *path,
       rescue->result->bytes_unreadable, ppi_log_file_damage(file)->num_bytes);
   ppi_log_file_close(file);
   return status;
-}
-
-bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
-                          ppi_log_block *out) {
-  memset(out, 0, sizeof *out);
-  if (len < PPI_LOG_HEADER_SIZE || !ppi_log_header_load(bytes, &out->header) ||
-      len != ppi_log_block_size(&out->header))
-    return false;
-  size_t runs_end = ppi_log_runs_end(&out->header);
-  if (!ppi_log_header_is_whole(bytes, runs_end)) return false;
-  for (uint32_t i = 0; i < out->header.num_runs; i++)
-    ppi_log_run_load(bytes + PPI_LOG_HEADER_SIZE + i * PPI_LOG_RUN_SIZE,
-                     &runs[i]);
-  out->size = len;
-  out->runs = runs;
-  out->bytes = bytes;
-  out->stored = bytes + runs_end;
-  out->ok = (uint32_t)crc32(0, out->stored, out->header.stored_len) ==
-            out->header.payload_crc;
-  return true;
 }
 
 // Which segment a block begins; 0: none, or one that has begun already.

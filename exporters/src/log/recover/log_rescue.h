@@ -11,6 +11,7 @@
 #include "log/format/log_payload.h"
 #include "log/recover/log_recover.h"
 #include "recover/salvage.h"
+#include "spool/staging.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,11 +39,6 @@ typedef struct ppi_rescue {
   uint32_t segment;  // of the run, from its info; 0: all of it
   ppi_recover_result *result;
 } ppi_rescue;
-
-// The bytes of a staging ring's entry as a block, when they are one. `runs` has
-// room for PPI_LOG_MAX_RUNS and is the block's.
-bool ppi_log_parse_staged(const uint8_t *bytes, uint32_t len, ppi_log_run *runs,
-                          ppi_log_block *out);
 
 pprof_status ppi_rescue_begin(ppi_rescue *rescue, int fd, const char *uuid,
                               ppi_recover_result *result);

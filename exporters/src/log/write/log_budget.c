@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "log/format/log_payload.h"
+#include "log/format/staged.h"
 
 enum { MAX_RESERVE = 64 * 1024, MIN_RESERVE = 4 * 1024 };
 

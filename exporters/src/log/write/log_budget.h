@@ -7,7 +7,7 @@
 #define PPI_LOG_BUDGET_H_
 
 #include "file/disk.h"
-#include "log/recover/log_rescue.h"
+#include "log/format/log_format.h"
 #include "log/write/rotate.h"
 
 #ifdef __cplusplus
