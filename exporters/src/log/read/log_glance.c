@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "log/recover/flight_recover.h"
 #include "log/write/rotate.h"
 
 // Damage says nothing; memory that is missing must not pass for it: where the

@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+// What a dump that recover makes says of itself begins with this.
+#define PPI_FLIGHT_DEATH "a part of the run, before its process died at "
+
 typedef struct ppi_log_glance {
   char uuid[PPI_LOG_UUID_LEN + 1];
   char *spool_path;  // NULL: it names none

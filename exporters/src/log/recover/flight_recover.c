@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "flight/flight_impl.h"
 #include "log/format/staged.h"
+#include "log/read/log_glance.h"
 #include "log/recover/log_rescue.h"
 #include "log/write/log_writer.h"
 

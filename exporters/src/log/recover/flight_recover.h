@@ -5,15 +5,12 @@
 #ifndef PPI_FLIGHT_RECOVER_H_
 #define PPI_FLIGHT_RECOVER_H_
 
-#include "log/recover/log_recover.h"
+#include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// What a dump that recover makes says of itself begins with this.
-#define PPI_FLIGHT_DEATH "a part of the run, before its process died at "
 
 typedef struct ppi_flight_recovery {
   uint64_t num_blocks, num_records;

@@ -5,13 +5,11 @@
 #ifndef PPI_LOG_RECOVER_H_
 #define PPI_LOG_RECOVER_H_
 
-#include "pprof/base.h"
+#include "log/recover/recover_result.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { PPI_RECOVER_PATH_MAX = 4096 };
 
 typedef struct ppi_recover_options {
   const char *output;  // NULL: the .part's path without .part
@@ -20,21 +18,6 @@ typedef struct ppi_recover_options {
   bool log_only;       // of a log and a dump make the log alone
   const char *folder;  // where paths of a spool are believed; NULL: nowhere
 } ppi_recover_options;
-
-typedef struct ppi_recover_result {
-  uint64_t blocks_copied;      // from the .part
-  uint64_t blocks_staged;      // from the spool's staging ring
-  uint64_t records_recovered;  // from the spool's lanes
-  uint64_t bytes_unreadable;   // of the .part
-  bool already_whole;          // nothing was to be done
-  char path[PPI_RECOVER_PATH_MAX];
-  char spool_path[PPI_RECOVER_PATH_MAX];  // "": there was none of this run
-  // The flight recorder's dump, "" when there was none to make; where the run
-  // wrote no log, it is `path`, too.
-  char dump_path[PPI_RECOVER_PATH_MAX];
-  // The first path of the spool's that recover did not follow; else "".
-  char told_path[PPI_RECOVER_PATH_MAX];
-} ppi_recover_result;
 
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a

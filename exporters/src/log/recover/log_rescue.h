@@ -9,7 +9,7 @@
 #include "log/format/lane_ends.h"
 #include "log/format/log_block.h"
 #include "log/format/log_payload.h"
-#include "log/recover/log_recover.h"
+#include "log/recover/recover_result.h"
 #include "recover/salvage.h"
 #include "spool/staging.h"
 
