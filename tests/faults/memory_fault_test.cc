@@ -17,13 +17,14 @@
 #include "log/recover/log_recover.h"
 #include "log/write/log_writer.h"
 #include "pprof/pprof.h"
-#include "print/view.h"
+#include "print/report_print.h"
 #include "report/report.h"
 #include "session/state/session_state.h"
 #include "start/environment.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/log_fixture.h"
 #include "tests/support/recording_sink.h"
+#include "view/view.h"
 
 namespace pprof_test {
 namespace {

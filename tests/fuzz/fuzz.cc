@@ -13,7 +13,7 @@
 
 #include "chrome/chrome.h"
 #include "file/utf8.h"
-#include "print/view.h"
+#include "print/report_print.h"
 
 namespace fuzz {
 

@@ -13,7 +13,7 @@
 #include "event_feed.h"
 #include "pprof/export.h"
 #include "pprof/report.h"
-#include "print/view.h"
+#include "print/report_print.h"
 
 namespace pprof_test {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "event_feed.h"
-#include "print/view.h"
+#include "print/report_print.h"
 #include "report/report.h"
 #include "report/run/requests.h"
 

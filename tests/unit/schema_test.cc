@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "print/view.h"
+#include "print/report_print.h"
 
 namespace {
 

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "print/view.h"
+#include "print/report_print.h"
 #include "report/report.h"
 #include "report_text.h"
+#include "view/view.h"
 
 namespace pprof_test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "print/view.h"
+#include "print/report_print.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "cli/suggest.h"
-#include "print/view.h"
+#include "print/report_print.h"
+#include "verb/verbs.h"
 
 enum option_type {
   OPTION_FLAG,

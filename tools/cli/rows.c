@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "print/printers.h"
+
 static const char *const formats[] = {[PPI_FORMAT_TABLE] = "table",
                                       [PPI_FORMAT_CSV] = "csv",
                                       [PPI_FORMAT_JSON] = "json",

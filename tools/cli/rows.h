@@ -5,7 +5,7 @@
 #define PPI_TOOL_ROWS_H_
 
 #include "cli/options.h"
-#include "print/view.h"
+#include "print/report_print.h"
 
 // What --format and --time-unit name; the option table let only these pass.
 ppi_report_format ppi_tool_format(const struct ppi_tool_options *options);

@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "compare/compare_text.h"
+#include "print/report_print.h"
 
 // Answers `code`, or what is worse.
 int ppi_compare_print(const struct ppi_tool_options *options,

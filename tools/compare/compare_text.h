@@ -4,8 +4,9 @@
 #ifndef PPI_COMPARE_TEXT_H_
 #define PPI_COMPARE_TEXT_H_
 
+#include "cli/options.h"
 #include "compare/compare_judge.h"
-#include "print/view.h"
+#include "print/report_print.h"
 
 // All of it is borrowed.
 typedef struct ppi_compare_result {

@@ -9,9 +9,10 @@
 #include "event/event_impl.h"
 #include "input/input.h"
 #include "input/joined.h"
-#include "print/view.h"
+#include "print/report_print.h"
 #include "report/report.h"
 #include "verb/verbs.h"
+#include "view/view_sort.h"
 
 static const char *const format_names[] = {[PPI_FORMAT_TABLE] = "table",
                                            [PPI_FORMAT_CSV] = "csv",

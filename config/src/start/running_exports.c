@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "file/file_io.h"
 #include "log/write/log_loss.h"
-#include "print/view.h"
+#include "print/report_print.h"
 #include "report/report.h"
 #include "start/running.h"
 

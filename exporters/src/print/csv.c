@@ -2,7 +2,7 @@
 //
 // Views as CSV (RFC 4180 quoting, lines end in LF): integer nanoseconds, the
 // unit appended to a column's name, nothing where a cell does not apply.
-#include "print/view.h"
+#include "print/printers.h"
 
 void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name) {
   const ppi_view_kind *kind = view->kind;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A report as JSON: one shape for every view, then identity, trust, inputs.
-#include "print/view.h"
+#include "print/printers.h"
+#include "view/view_trust.h"
 
 static void put_at_max(ppi_page *page, const ppi_view *view, size_t row) {
   ppi_page names = {0};

@@ -4,7 +4,7 @@
 // for that of the marks.
 #include <string.h>
 
-#include "print/view.h"
+#include "print/printers.h"
 
 // A column of texts is aligned left; its first cell may be missing.
 static bool is_text(const ppi_view *view, size_t column) {

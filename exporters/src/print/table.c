@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "print/view.h"
+#include "print/printers.h"
 
 enum { MAX_COLUMNS = 16, MORE_WIDTH = 10 };
 

@@ -4,7 +4,7 @@
 #ifndef PPI_VIEW_ALIGNED_H_
 #define PPI_VIEW_ALIGNED_H_
 
-#include "print/view.h"
+#include "view/view.h"
 
 #ifdef __cplusplus
 extern "C" {

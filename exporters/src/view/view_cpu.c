@@ -7,7 +7,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "print/view.h"
+#include "view/view.h"
 
 enum {
   NAME,

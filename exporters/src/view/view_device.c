@@ -3,7 +3,7 @@
 // The Device view: how busy the processors and the devices were.
 #include <string.h>
 
-#include "print/view.h"
+#include "view/view.h"
 
 enum { DEVICE, CALLS, BUSY, UTILIZATION, NUM_COLUMNS };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Distribution view: how much of the communication computation hides.
-#include "print/view.h"
+#include "view/view.h"
 
 enum { NAME, PART, CALLS, TIME, RATIO, NUM_COLUMNS };
 enum { INDENT = 2 };

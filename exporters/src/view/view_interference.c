@@ -4,7 +4,7 @@
 // long, and by how much that slowed each of them down.
 #include <string.h>
 
-#include "print/view.h"
+#include "view/view.h"
 
 enum {
   NAME,

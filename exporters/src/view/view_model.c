@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The Model view: the phases of a step, and the device time submitted in them.
-#include "print/view.h"
+#include "view/view.h"
 
 enum {
   NAME,

@@ -4,7 +4,7 @@
 // that is, over whole steps after the warm-up.
 #include <string.h>
 
-#include "print/view.h"
+#include "view/view.h"
 
 enum { NAME, UNIT, CALLS, MEAN, MAX, MIN, NUM_COLUMNS };
 enum { LINE_WIDTH = 100, CELL_WIDTH = 15 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "print/view.h"
+#include "view/view.h"
 
 enum {
   NAME,

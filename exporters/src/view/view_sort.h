@@ -5,7 +5,7 @@
 #ifndef PPI_VIEW_SORT_H_
 #define PPI_VIEW_SORT_H_
 
-#include "print/view.h"
+#include "view/view.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,11 @@ typedef enum ppi_sort_key {
   PPI_SORT_CALLS,
   PPI_SORT_SELF_DEVICE
 } ppi_sort_key;
+
+// ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists
+// them for messages, "cpu-total|cpu-avg|...".
+bool ppi_sort_is_known(ppi_report_style style, const char *key);
+const char *ppi_sort_keys(ppi_report_style style);
 
 // ppi_sort_key_of is what the caller asked for, PPI_SORT_NONE for nothing.
 ppi_sort_key ppi_sort_key_of(const ppi_report_options *options);

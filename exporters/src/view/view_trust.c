@@ -2,24 +2,14 @@
 //
 // What stands under every report: the accounting identity of each device, and
 // what was lost, what recording cost and how sure the times are.
-#include <string.h>
+#include "view/view_trust.h"
 
-#include "print/view.h"
+#include <string.h>
 
 static const char *const idle_names[PPI_NUM_IDLE] = {
     "not submitted", "queued", "no more work", "unresolved"};
 static const char *const idle_keys[PPI_NUM_IDLE] = {
     "not_submitted_ns", "queued_ns", "no_more_work_ns", "unresolved_ns"};
-
-const char *ppi_time_unit_name(ppi_time_unit unit) {
-  static const char *const names[] = {"ms", "ns", "us", "s"};
-  return names[unit];
-}
-
-void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit) {
-  static const double scales[] = {1e6, 1, 1e3, 1e9};
-  ppi_page_fixed(page, ns / scales[unit], 2);
-}
 
 void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit) {

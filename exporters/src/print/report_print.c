@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The list of views, and the way from a report and a list of names to a stream.
-#include "print/view.h"
+#include "print/report_print.h"
 
 #include <string.h>
 
 #include "pprof/export.h"
+#include "print/printers.h"
+#include "view/view_sort.h"
+#include "view/view_trust.h"
 
 extern const ppi_view_kind ppi_view_device, ppi_view_overview, ppi_view_model,
     ppi_view_distributed, ppi_view_operator, ppi_view_kernel,

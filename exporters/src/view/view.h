@@ -7,7 +7,8 @@
 
 #include "file/text.h"
 #include "report/report.h"
-#include "view/peak.h"
+#include "view/report_options.h"
+#include "view/time_unit.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,43 +81,6 @@ typedef enum ppi_table_end {
   PPI_TABLE_END_RULE,
   PPI_TABLE_END_NOTE  // rule, note, line of dashes
 } ppi_table_end;
-
-typedef enum ppi_time_unit {
-  PPI_TIME_MS = 0,
-  PPI_TIME_NS,
-  PPI_TIME_US,
-  PPI_TIME_S
-} ppi_time_unit;
-
-typedef enum ppi_report_format {
-  PPI_FORMAT_TABLE = 0,
-  PPI_FORMAT_CSV,
-  PPI_FORMAT_JSON,
-  PPI_FORMAT_MARKDOWN
-} ppi_report_format;
-
-typedef enum ppi_report_style {
-  PPI_STYLE_PADDLE = 0,
-  PPI_STYLE_TORCH,  // the table of torch.profiler
-  PPI_STYLE_NSYS    // nvtx_sum of nsys stats
-} ppi_report_style;
-
-typedef struct ppi_report_options {
-  const char *views;        // "overview,model"; NULL: all
-  ppi_time_unit time_unit;  // of tables and Markdown
-  bool has_time_unit;       // false: the style's own choice
-  ppi_report_style style;
-  const char *sort;  // a key of ppi_sort_is_known; NULL: the view's own order
-  long top;          // rows of each named kind; 0, -1: all, LONG_MIN: the
-                     // style's own choice
-  const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
-  bool is_raw;             // CSV without the guard against formulas
-} ppi_report_options;
-
-// ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists
-// them for messages, "cpu-total|cpu-avg|...".
-bool ppi_sort_is_known(ppi_report_style style, const char *key);
-const char *ppi_sort_keys(ppi_report_style style);
 
 typedef struct ppi_view ppi_view;
 typedef struct ppi_view_kind {
@@ -206,36 +170,6 @@ bool ppi_view_put_at_max(const ppi_view *view, size_t row, ppi_page *out);
 void ppi_view_note_base(ppi_view *view, const ppi_figures *figures);
 void ppi_view_clear(ppi_view *view);
 
-// ppi_report_write writes a finished report; pprof_report_write_* call it.
-// Errors: BUSY before finish; INVALID for a view that is not there; IO.
-pprof_status ppi_report_write(const pprof_report *report,
-                              const ppi_report_options *options,
-                              ppi_report_format format, FILE *out);
-// ppi_figures_write does it for figures.
-pprof_status ppi_figures_write(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               ppi_report_format format, FILE *out);
-
-// ppi_views_need adds the details that a report must collect for `views`.
-void ppi_views_need(const char *views, ppi_report_details *details);
-
-// ppi_view_kinds lists all views in the order they are printed; NULL ends it.
-// The views that are styles are not among them.
-const ppi_view_kind *const *ppi_view_kinds(void);
-
-// The writers; each appends to `page`.
-void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
-void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
-void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
-void ppi_json_put(ppi_page *page, const ppi_figures *figures,
-                  const ppi_view *views, size_t num_views);
-void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
-                   ppi_time_unit unit);
-void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures);
-void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
-                      ppi_time_unit unit);
-void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);
-
 // A cell as CSV and JSON have it: numbers alike, `none` where there is none.
 void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
                    void (*put_text)(ppi_page *, const char *),
@@ -246,8 +180,6 @@ void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
                          ppi_time_unit unit);
 // ppi_page_integer rounds a count or a mean time to the nearest integer.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
-void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit);
-const char *ppi_time_unit_name(ppi_time_unit unit);
 
 #ifdef __cplusplus
 }

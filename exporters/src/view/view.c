@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cells and rows: how views are filled, and how a cell reads in each format.
+#include "view/view.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "print/view.h"
 
 static int64_t to_signed(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : (int64_t)value;

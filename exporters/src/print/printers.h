@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The forms in which views are printed; each appends to `page`.
+#ifndef PPI_PRINTERS_H_
+#define PPI_PRINTERS_H_
+
+#include "view/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
+void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
+void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
+void ppi_json_put(ppi_page *page, const ppi_figures *figures,
+                  const ppi_view *views, size_t num_views);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PRINTERS_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of views, and the way from a report and a list of names to a stream.
+#ifndef PPI_REPORT_PRINT_H_
+#define PPI_REPORT_PRINT_H_
+
+#include <stdio.h>
+
+#include "view/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_report_format {
+  PPI_FORMAT_TABLE = 0,
+  PPI_FORMAT_CSV,
+  PPI_FORMAT_JSON,
+  PPI_FORMAT_MARKDOWN
+} ppi_report_format;
+
+// ppi_report_write writes a finished report; pprof_report_write_* call it.
+// Errors: BUSY before finish; INVALID for a view that is not there; IO.
+pprof_status ppi_report_write(const pprof_report *report,
+                              const ppi_report_options *options,
+                              ppi_report_format format, FILE *out);
+// ppi_figures_write does it for figures.
+pprof_status ppi_figures_write(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_report_format format, FILE *out);
+
+// ppi_views_need adds the details that a report must collect for `views`.
+void ppi_views_need(const char *views, ppi_report_details *details);
+
+// ppi_view_kinds lists all views in the order they are printed; NULL ends it.
+// The views that are styles are not among them.
+const ppi_view_kind *const *ppi_view_kinds(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_PRINT_H_
