@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "file/buffer.h"
 #include "log/format/codec.h"
+#include "log/format/log_decode.h"
 #include "log/format/log_encode.h"
 #include "tests/support/log_fixture.h"
 

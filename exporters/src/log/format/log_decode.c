@@ -2,10 +2,13 @@
 //
 // Columns back to records. The bytes may be anything: each length is checked,
 // and nothing is reserved beyond what the bytes can fill.
+#include "log/format/log_decode.h"
+
 #include <string.h>
 
+#include "base/base_impl.h"
 #include "base/mem.h"
-#include "log/format/log_encode.h"
+#include "file/buffer.h"
 
 // The four amounts of work take a byte each at least.
 enum { MIN_WORK = 4 };

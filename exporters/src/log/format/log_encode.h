@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of records to columns, and back. The encoder takes one record at a
+// A run of records to columns. The encoder takes one record at a
 // time, so that the block's size is known at every moment.
 #ifndef PPI_LOG_ENCODE_H_
 #define PPI_LOG_ENCODE_H_
@@ -81,24 +81,6 @@ typedef struct ppi_log_parts {
 // Adds the parts of a run that was appended to a payload.
 void ppi_run_encoder_parts(const ppi_run_encoder *encoder,
                            ppi_log_parts *parts);
-
-typedef struct ppi_run_decoder {
-  ppi_log_model model;
-  pprof_event *events;
-  size_t events_capacity;
-  uint64_t *flows;  // of the run; lists are contiguous
-  size_t num_flows, flows_capacity;
-  pprof_work_amount *work;
-  size_t num_work, work_capacity;
-  pprof_cpu_use *cpu;
-  size_t num_cpu, cpu_capacity;
-} ppi_run_decoder;
-
-// Decodes a run into decoder->events, run->num_events of them, valid until the
-// next call. CORRUPT when the bytes are not such a run; NO_MEMORY.
-pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
-                            const uint8_t *payload);
-void ppi_run_decoder_clear(ppi_run_decoder *decoder);
 
 #ifdef __cplusplus
 }

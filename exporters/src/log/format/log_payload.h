@@ -6,7 +6,7 @@
 
 #include "event/event_impl.h"
 #include "log/format/codec.h"
-#include "log/format/log_encode.h"
+#include "log/format/log_decode.h"
 
 #ifdef __cplusplus
 extern "C" {

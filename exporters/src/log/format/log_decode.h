@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run of columns back to records.
+#ifndef PPI_LOG_DECODE_H_
+#define PPI_LOG_DECODE_H_
+
+#include "log/format/log_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_run_decoder {
+  ppi_log_model model;
+  pprof_event *events;
+  size_t events_capacity;
+  uint64_t *flows;  // of the run; lists are contiguous
+  size_t num_flows, flows_capacity;
+  pprof_work_amount *work;
+  size_t num_work, work_capacity;
+  pprof_cpu_use *cpu;
+  size_t num_cpu, cpu_capacity;
+} ppi_run_decoder;
+
+// Decodes a run into decoder->events, run->num_events of them, valid until the
+// next call. CORRUPT when the bytes are not such a run; NO_MEMORY.
+pprof_status ppi_run_decode(ppi_run_decoder *decoder, const ppi_log_run *run,
+                            const uint8_t *payload);
+void ppi_run_decoder_clear(ppi_run_decoder *decoder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_DECODE_H_
