@@ -12,6 +12,8 @@
 
 #include "base/mem.h"
 #include "figures_text.h"
+#include "report/figures/rows.h"
+#include "report/figures/sum.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "report/figures/memory_rows.h"
+#include "report/figures/sum.h"
 #include "report/run/memory.h"
 #include "report/run/run.h"
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/figures/sum.h"
 #include "report/run/perf.h"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/mem.h"
+#include "report/figures/sum.h"
 #include "report/run/run.h"
 #include "report_text.h"
 #include "scenario_s.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/figures/sum.h"
 #include "report/run/run.h"
 
 namespace {

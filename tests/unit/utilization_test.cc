@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "report/figures/sum.h"
 #include "report/run/run.h"
 #include "report_text.h"
 

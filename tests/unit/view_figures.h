@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "print/report_print.h"
+#include "report/figures/rows.h"
+#include "report/figures/sum.h"
 #include "report/report.h"
 #include "report_text.h"
 #include "view/view.h"

@@ -6,6 +6,7 @@
 #include "report/report.h"
 
 #include "base/mem.h"
+#include "report/figures/sum.h"
 #include "report/run/run.h"
 
 struct pprof_report {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Queue delays of the device ranges of one name on one device.
-#include <string.h>
-
-#include "base/base_impl.h"
-#include "base/mem.h"
-#include "report/run/run.h"
+#include "report/figures/queue.h"
 
 pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
   uint64_t start_ns = event->device_start_ns, end_ns = event->device_end_ns;
@@ -43,31 +39,4 @@ bool ppi_queue_knows_quantile(const ppi_queue *queue, uint64_t percent) {
   uint64_t n = queue->delay.n;
   uint64_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
   return n && rank > queue->num_unresolved;
-}
-
-ppi_queue *ppi_run_queue_of(ppi_run *run, const pprof_event *event) {
-  uint32_t device = ppi_run_device_id(run, event->stream);
-  size_t low = 0, high = run->num_queues;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_run_queue *queue = &run->queues[middle];
-    if (queue->site < event->site ||
-        (queue->site == event->site && queue->device < device))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  ppi_run_queue *found = run->queues + low;
-  if (low < run->num_queues && found->site == event->site &&
-      found->device == device)
-    return &found->sums;
-  ppi_run_queue *grown = ppi_grow(run->queues, &run->queues_capacity,
-                                  run->num_queues + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->queues = grown;
-  memmove(grown + low + 1, grown + low,
-          (run->num_queues - low) * sizeof *grown);
-  run->num_queues++;
-  grown[low] = (ppi_run_queue){.site = event->site, .device = device};
-  return &grown[low].sums;
 }

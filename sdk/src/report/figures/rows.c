@@ -2,10 +2,11 @@
 //
 // The rows of a report's tables: each table is sorted by its key, and a lookup
 // adds the row that is missing.
+#include "report/figures/rows.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/report.h"
 
 typedef struct row_kind {
   size_t size;

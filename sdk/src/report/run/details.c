@@ -7,6 +7,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
+#include "report/figures/rows.h"
 #include "report/run/run.h"
 
 ppi_run_row *ppi_run_thread_row_of(ppi_run *run, ppi_run_thread *thread,

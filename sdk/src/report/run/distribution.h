@@ -5,7 +5,8 @@
 #ifndef PPI_REPORT_DISTRIBUTION_H_
 #define PPI_REPORT_DISTRIBUTION_H_
 
-#include "report/report.h"
+#include "report/figures/figures.h"
+#include "report/run/union.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,6 +6,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
+#include "report/figures/rows.h"
 #include "report/run/run.h"
 
 static pprof_status close_windows(ppi_run *run) {

@@ -6,19 +6,12 @@
 #ifndef PPI_IDENTITY_H_
 #define PPI_IDENTITY_H_
 
+#include "report/figures/figures.h"
 #include "report/run/union.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum ppi_idle {
-  PPI_IDLE_NOT_SUBMITTED = 0,  // the next range was submitted in the gap
-  PPI_IDLE_QUEUED,             // the next range was submitted before the gap
-  PPI_IDLE_NO_MORE_WORK,       // no next range in the window
-  PPI_IDLE_UNRESOLVED,         // shorter than the errors of its two borders
-  PPI_NUM_IDLE
-} ppi_idle;
 
 // The windows seen so far, in order; end_ns is UINT64_MAX while one is open.
 typedef struct ppi_windows {

@@ -8,6 +8,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
+#include "report/figures/rows.h"
 #include "report/run/run.h"
 
 static const uint32_t met_several = UINT32_MAX;

@@ -6,7 +6,7 @@
 #define PPI_REPORT_INTERFERENCE_H_
 
 #include "base/map.h"
-#include "report/report.h"
+#include "report/figures/figures.h"
 
 #ifdef __cplusplus
 extern "C" {

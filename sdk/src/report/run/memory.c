@@ -9,12 +9,8 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
+#include "report/figures/memory_rows.h"
 #include "report/run/run.h"
-
-// Sums stop at the greatest number: in any order the same.
-static uint64_t sum_of(uint64_t a, uint64_t b) {
-  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 // Rounded; what is no number of bytes is none, what is more than any machine
 // has is a lot.
@@ -80,8 +76,8 @@ static pprof_status fold_last(ppi_memory *memory) {
     owner->allocations += from->allocations;
     owner->frees += from->frees;
     owner->allocated_bytes =
-        sum_of(owner->allocated_bytes, from->allocated_bytes);
-    owner->freed_bytes = sum_of(owner->freed_bytes, from->freed_bytes);
+        ppi_bytes_sum(owner->allocated_bytes, from->allocated_bytes);
+    owner->freed_bytes = ppi_bytes_sum(owner->freed_bytes, from->freed_bytes);
   }
   clear_place(last);
   memory->num_places--;
@@ -149,10 +145,11 @@ pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
   if (change->bytes > 0) {
     sums->allocations++;
     sums->allocated_bytes =
-        sum_of(sums->allocated_bytes, (uint64_t)change->bytes);
+        ppi_bytes_sum(sums->allocated_bytes, (uint64_t)change->bytes);
   } else {
     sums->frees++;
-    sums->freed_bytes = sum_of(sums->freed_bytes, (uint64_t)-change->bytes);
+    sums->freed_bytes =
+        ppi_bytes_sum(sums->freed_bytes, (uint64_t)-change->bytes);
   }
   return PPROF_STATUS_OK;
 }
@@ -163,38 +160,13 @@ bool ppi_memory_can_own(uint32_t category) {
          category != PPROF_CATEGORY_PYTHON_OP;
 }
 
-static pprof_status add_report_place(ppi_figures *into, const char *name,
-                                     const ppi_report_place *from) {
-  ppi_report_place *place = ppi_figures_place(into, name);
-  if (!place) return PPROF_STATUS_NO_MEMORY;
-  for (int kind = 0; kind < 2; kind++) {
-    place->is_known[kind] |= from->is_known[kind];
-    place->peak_bytes[kind] =
-        PPI_MAX(place->peak_bytes[kind], from->peak_bytes[kind]);
-  }
-  return PPROF_STATUS_OK;
-}
-
-static pprof_status add_report_memory(ppi_figures *into, const char *place,
-                                      const ppi_report_memory *from) {
-  ppi_report_memory key = *from;
-  key.place = (char *)place;
-  ppi_report_memory *row = ppi_figures_memory(into, &key);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
-  row->allocations += from->allocations;
-  row->frees += from->frees;
-  row->allocated_bytes = sum_of(row->allocated_bytes, from->allocated_bytes);
-  row->freed_bytes = sum_of(row->freed_bytes, from->freed_bytes);
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status fill_place(const ppi_memory_place *place, const char *name,
                                ppi_run *run, ppi_figures *out) {
   if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
   ppi_report_place levels = {
       .is_known = {place->is_known[0], place->is_known[1]},
       .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]}};
-  pprof_status status = add_report_place(out, name, &levels);
+  pprof_status status = ppi_figures_add_place(out, name, &levels);
   for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
     const ppi_memory_owner *owner = &place->owners[i];
     const ppi_run_site *site =
@@ -206,7 +178,7 @@ static pprof_status fill_place(const ppi_memory_place *place, const char *name,
                               .frees = owner->frees,
                               .allocated_bytes = owner->allocated_bytes,
                               .freed_bytes = owner->freed_bytes};
-    status = add_report_memory(out, name, &sums);
+    status = ppi_figures_add_owned(out, name, &sums);
   }
   return status;
 }
@@ -226,72 +198,4 @@ void ppi_memory_clear(ppi_memory *memory) {
   ppi_free(memory->places);
   clear_place(&memory->others);
   *memory = (ppi_memory){0};
-}
-
-// The last of those places that are told apart; NULL: all are.
-static const char *last_apart(const ppi_figures *figures) {
-  size_t left = PPI_REPORT_PLACES;
-  const char *last = NULL;
-  for (size_t i = 0; i < figures->num_places; i++) {
-    const char *name = figures->places[i].name;
-    if (strcmp(name, PPI_OTHER_PLACES) == 0) continue;
-    if (left == 0) return last;
-    left--;
-    last = name;
-  }
-  return NULL;
-}
-
-static pprof_status add_all(ppi_figures *into, const ppi_figures *from,
-                            const char *last) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < from->num_places && status == PPROF_STATUS_OK; i++) {
-    const char *name = from->places[i].name;
-    bool is_apart = !last || strcmp(name, last) <= 0;
-    status = add_report_place(into, is_apart ? name : PPI_OTHER_PLACES,
-                              &from->places[i]);
-  }
-  for (size_t i = 0; i < from->num_memory && status == PPROF_STATUS_OK; i++) {
-    const char *name = from->memory[i].place;
-    bool is_apart = !last || strcmp(name, last) <= 0;
-    status = add_report_memory(into, is_apart ? name : PPI_OTHER_PLACES,
-                               &from->memory[i]);
-  }
-  return status;
-}
-
-void ppi_figures_clear_memory(ppi_figures *figures) {
-  for (size_t i = 0; i < figures->num_memory; i++) {
-    ppi_free(figures->memory[i].place);
-    ppi_free(figures->memory[i].name);
-  }
-  for (size_t i = 0; i < figures->num_places; i++)
-    ppi_free(figures->places[i].name);
-  ppi_free(figures->memory);
-  ppi_free(figures->places);
-  figures->memory = NULL;
-  figures->places = NULL;
-  figures->num_memory = figures->memory_capacity = 0;
-  figures->num_places = figures->places_capacity = 0;
-}
-
-pprof_status ppi_figures_add_memory(ppi_figures *into,
-                                    const ppi_figures *from) {
-  pprof_status status = add_all(into, from, NULL);
-  const char *last = status == PPROF_STATUS_OK ? last_apart(into) : NULL;
-  if (!last) return status;
-  ppi_figures few = {0};
-  status = add_all(&few, into, last);
-  if (status != PPROF_STATUS_OK) {
-    ppi_figures_clear_memory(&few);
-    return status;
-  }
-  ppi_figures_clear_memory(into);
-  into->memory = few.memory;
-  into->num_memory = few.num_memory;
-  into->memory_capacity = few.memory_capacity;
-  into->places = few.places;
-  into->num_places = few.num_places;
-  into->places_capacity = few.places_capacity;
-  return PPROF_STATUS_OK;
 }

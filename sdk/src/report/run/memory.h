@@ -5,7 +5,7 @@
 #ifndef PPI_REPORT_MEMORY_H_
 #define PPI_REPORT_MEMORY_H_
 
-#include "report/report.h"
+#include "report/figures/figures.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,10 +54,6 @@ bool ppi_memory_can_own(uint32_t category);
 pprof_status ppi_memory_fill(const ppi_memory *memory, struct ppi_run *run,
                              ppi_figures *out);
 void ppi_memory_clear(ppi_memory *memory);
-
-// ppi_figures_add_memory adds the places of `from`, and what they hold.
-pprof_status ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from);
-void ppi_figures_clear_memory(ppi_figures *figures);
 
 #ifdef __cplusplus
 }

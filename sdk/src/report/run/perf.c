@@ -195,15 +195,3 @@ void ppi_perf_clear(ppi_perf *perf) {
   ppi_free(perf->open_readers.items);
   *perf = (ppi_perf){0};
 }
-
-void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from) {
-  bool is_first = into->num_stated == 0;
-  into->num_steps += from->num_steps;
-  ppi_spread_merge(&into->batch, &from->batch);
-  ppi_spread_merge(&into->reader, &from->reader);
-  into->num_stated += from->num_stated;
-  into->items += from->items;
-  into->speed_max = PPI_MAX(into->speed_max, from->speed_max);
-  if (from->num_stated && (is_first || from->speed_min < into->speed_min))
-    into->speed_min = from->speed_min;
-}

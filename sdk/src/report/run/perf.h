@@ -5,7 +5,8 @@
 #ifndef PPI_REPORT_PERF_H_
 #define PPI_REPORT_PERF_H_
 
-#include "report/report.h"
+#include "report/figures/figures.h"
+#include "report/run/union.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,8 +55,6 @@ pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
 // ppi_perf_fill is called once, when nothing comes later.
 pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);
 void ppi_perf_clear(ppi_perf *perf);
-
-void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from);
 
 #ifdef __cplusplus
 }

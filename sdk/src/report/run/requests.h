@@ -5,7 +5,8 @@
 #ifndef PPI_REPORT_REQUESTS_H_
 #define PPI_REPORT_REQUESTS_H_
 
-#include "report/report.h"
+#include "report/figures/figures.h"
+#include "report/run/union.h"
 
 #ifdef __cplusplus
 extern "C" {

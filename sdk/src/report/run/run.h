@@ -6,14 +6,16 @@
 #define PPI_REPORT_RUN_H_
 
 #include "base/map.h"
-#include "report/report.h"
+#include "report/figures/figures.h"
 #include "report/run/distribution.h"
 #include "report/run/hold.h"
+#include "report/run/identity.h"
 #include "report/run/interference.h"
 #include "report/run/memory.h"
 #include "report/run/nest.h"
 #include "report/run/perf.h"
 #include "report/run/requests.h"
+#include "report/run/scope.h"
 #include "report/run/sites.h"
 
 #ifdef __cplusplus
@@ -300,9 +302,6 @@ ppi_run_device *ppi_run_device_at(ppi_run *run, uint32_t id);
 uint32_t ppi_run_device_id(const ppi_run *run, uint32_t stream);  // 0: none
 ppi_run_device *ppi_run_device_of(ppi_run *run, uint32_t stream);
 ppi_run_category *ppi_run_communication(ppi_run *run);
-// ppi_run_queue_of finds the queue of a device range; valid until the next
-// call.
-ppi_queue *ppi_run_queue_of(ppi_run *run, const pprof_event *event);
 // A lane has its thread.
 ppi_run_lane *ppi_run_lane_at(ppi_run *run, uint32_t id);
 ppi_run_lane *ppi_run_lane_slot(ppi_run *run, uint32_t id);  // may have none

@@ -2,10 +2,13 @@
 //
 // The finished figures of a report: sorted tables that add up. Every sum is of
 // integers and every table is ordered by name, so no order of merging shows.
+#include "report/figures/sum.h"
+
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/memory.h"
-#include "report/run/perf.h"
+#include "report/figures/memory_rows.h"
+#include "report/figures/request_rows.h"
+#include "report/figures/rows.h"
 
 // A registered category may be called like one of ours; the least number of a
 // row's is the same in any order.
@@ -161,6 +164,18 @@ static void add_totals(ppi_figures *into, const ppi_figures *from) {
         *mine += other;
     }
   }
+}
+
+void ppi_report_perf_merge(ppi_report_perf *into, const ppi_report_perf *from) {
+  bool is_first = into->num_stated == 0;
+  into->num_steps += from->num_steps;
+  ppi_spread_merge(&into->batch, &from->batch);
+  ppi_spread_merge(&into->reader, &from->reader);
+  into->num_stated += from->num_stated;
+  into->items += from->items;
+  into->speed_max = PPI_MAX(into->speed_max, from->speed_max);
+  if (from->num_stated && (is_first || from->speed_min < into->speed_min))
+    into->speed_min = from->speed_min;
 }
 
 static void add_scalars(ppi_figures *into, const ppi_figures *from) {

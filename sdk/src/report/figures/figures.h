@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a finished report holds: names and integers, free of ids and paths, so
+// that reports of several processes add up.
+#ifndef PPI_FIGURES_H_
+#define PPI_FIGURES_H_
+
+#include "event/event_impl.h"
+#include "report/figures/cpu.h"
+#include "report/figures/early.h"
+#include "report/figures/messages.h"
+#include "report/figures/queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A registered category's number means nothing outside its process: its name
+// alone identifies it.
+#define PPI_CATEGORY_REGISTERED UINT32_MAX
+
+// One named thing: all sites of one name and category.
+typedef struct ppi_report_name {
+  char *name, *category_name;
+  uint32_t category;
+  ppi_spread host;    // host ranges
+  ppi_spread submit;  // host sides of device ranges
+  ppi_spread device;  // device sides
+  ppi_histogram host_times, device_times;
+  ppi_spread inside;       // device time per range: submitted in it, or its own
+  ppi_messages messages;   // of Communication
+  uint64_t self_ns;        // host time, less that of ranges nested in them
+  uint64_t own_device_ns;  // device time submitted in no range nested in them
+  uint64_t num_async;      // host ranges that took no part in nesting
+  ppi_phases host_phases, device_phases;  // with details.stages
+  ppi_cpu_sums cpu;                       // of host ranges
+} ppi_report_name;
+
+// What a caller may ask for beyond the usual, before the first run; each costs
+// memory and time for every event.
+typedef struct ppi_report_details {
+  bool by_thread;            // names apart by thread
+  bool operator_parts;       // what operators consist of
+  bool paddle_distribution;  // communication as Paddle's profiler tells it
+  bool stages;               // how each name began and went on
+  bool requests;             // what each request did when
+  long warmup;  // how many calls and requests of a run are cold; < 0: as found
+} ppi_report_details;
+
+// As a thread: those that have left and are told of together.
+#define PPI_REPORT_LEFT_THREADS ((uint64_t)1 << 62)
+
+// One named thing on one thread.
+typedef struct ppi_report_thread_name {
+  char *process;  // "HOST PID"
+  uint64_t thread;
+  char *name, *category_name;
+  uint32_t category;
+  ppi_spread host, submit, inside;
+  ppi_histogram host_times;
+  uint64_t self_ns;
+} ppi_report_thread_name;
+
+// A part of the operators of one name: a range directly inside them that is no
+// operator (`child`), or a device range that one of the two submitted itself
+// (`launch`).
+typedef struct ppi_report_part {
+  char *process;    // "" unless by thread
+  uint64_t thread;  // 0 unless by thread
+  char *op;
+  char *child;        // "": the operator itself
+  char *launch;       // "": the child itself
+  ppi_spread host;    // of children
+  ppi_spread device;  // per child: submitted in it; per launch: its own
+} ppi_report_part;
+
+// Communication is host and device ranges, computation device ranges.
+typedef struct ppi_report_distribution {
+  uint64_t host_calls, device_calls, computation_calls;
+  uint64_t communication_ns, computation_ns, overlap_ns;
+  uint64_t device_communication_ns, device_overlap_ns;  // device ranges alone
+} ppi_report_distribution;
+
+// Of all places those PPI_REPORT_PLACES whose names come first are told apart;
+// the others are one, PPI_OTHER_PLACES.
+#define PPI_REPORT_PLACES 64
+#define PPI_OTHER_PLACES "<other>"
+
+// Memory events of one place by the range around them ("": none).
+typedef struct ppi_report_memory {
+  char *place, *name;
+  bool is_reserved;
+  uint64_t allocations, frees, allocated_bytes, freed_bytes;
+} ppi_report_memory;
+
+typedef struct ppi_report_place {
+  char *name;
+  bool is_known[2];  // [1]: reserved memory
+  uint64_t peak_bytes[2];
+} ppi_report_place;
+
+// Whole steps after the first PPI_PERF_WARM_UP of each run.
+#define PPI_PERF_WARM_UP 10
+#define PPI_PERF_ITEM (1 << 20)  // the unit of `items`
+typedef struct ppi_report_perf {
+  uint64_t num_steps;  // whole ones, warm-up included
+  ppi_spread batch;
+  ppi_spread reader;    // Dataloader ranges that began in those steps
+  uint64_t num_stated;  // of the batches: that state items
+  unsigned __int128 items;
+  double speed_max, speed_min;  // items a second of one batch
+} ppi_report_perf;
+
+typedef struct ppi_report_category {
+  char *name;
+  uint32_t category;
+  uint64_t host_calls, host_ns;      // ranges, and their union
+  uint64_t host_cut;                 // of the ranges: cut at an edge
+  uint64_t device_calls, device_ns;  // timed device ranges, and their union
+} ppi_report_category;
+
+// The types of the Model table, in the order of its rows.
+typedef enum ppi_phase_kind {
+  PPI_PHASE_PROFILE_STEP = 0,
+  PPI_PHASE_DATALOADER,
+  PPI_PHASE_FORWARD,
+  PPI_PHASE_BACKWARD,
+  PPI_PHASE_OPTIMIZATION,
+  PPI_PHASE_PREPROCESS,
+  PPI_PHASE_INFERENCE,
+  PPI_PHASE_POSTPROCESS,
+  PPI_PHASE_CPU_TASK,
+  PPI_NUM_PHASES
+} ppi_phase_kind;
+
+typedef struct ppi_report_phase {
+  ppi_spread host;    // outermost ranges
+  ppi_spread device;  // device time submitted in each
+} ppi_report_phase;
+
+// Why a device was idle.
+typedef enum ppi_idle {
+  PPI_IDLE_NOT_SUBMITTED = 0,  // the next range was submitted in the gap
+  PPI_IDLE_QUEUED,             // the next range was submitted before the gap
+  PPI_IDLE_NO_MORE_WORK,       // no next range in the window
+  PPI_IDLE_UNRESOLVED,         // shorter than the errors of its two borders
+  PPI_NUM_IDLE
+} ppi_idle;
+
+typedef struct ppi_report_device {
+  char *name;
+  uint64_t ranges, untimed;  // timed device ranges; those without a time
+  uint64_t used_ns;          // what the Device table shows, of the base's time
+  uint64_t more_base_ns;     // of further devices of this name in one run
+  uint64_t runs_with_kernels;
+  uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
+  uint64_t steps_checked, steps_failed;
+  bool failed, incomplete;
+} ppi_report_device;
+
+// The device ranges of one name and category on one device.
+typedef struct ppi_report_queue {
+  char *name, *category_name, *device;
+  ppi_queue sums;
+} ppi_report_queue;
+
+// A stage's device ranges on one device. With another stage in `other` those
+// that met it on another stream; "": all of them.
+typedef struct ppi_report_interference {
+  char *device, *name, *other;
+  uint64_t num_calls;  // all; of "" only
+  uint64_t shared_ns;  // while both ran; of "" the union of the stage's own
+  // Steady calls that met the other for half of their time, and no third; of ""
+  // none at all. And their time.
+  uint64_t num_measured, measured_ns;
+} ppi_report_interference;
+
+// Sums of a lane's work amounts and counter values, added in the lane's order.
+// They stay apart so that adding them up has one order.
+typedef struct ppi_report_work {
+  char *run, *name, *category_name;
+  uint32_t lane;
+  uint64_t num_values;
+  double items, bytes, flops, params, value;
+  ppi_amounts cold;  // of cold calls on all lanes; with lane 0
+} ppi_report_work;
+
+typedef struct ppi_report_note {
+  char *key, *text;
+} ppi_report_note;
+
+typedef struct ppi_report_input {
+  char *uuid, *host, *pid;
+} ppi_report_input;
+
+// What one stage did for one request.
+typedef struct ppi_request_cell {
+  uint32_t stage, calls;
+  uint64_t time_ns;       // of its ranges
+  uint64_t wait_ns;       // from their submission to their start on the device
+  uint64_t own_ns;        // the request did this and nothing that goes before
+  uint64_t contended_ns;  // the same, while the device served others, too
+  uint64_t hop_ns;        // nothing went on before it began
+  uint64_t critical_ns;   // on the longest path
+} ppi_request_cell;
+
+// The time of a request is the sum of own and contended times of its cells,
+// and of the time in which it waited for a device or nothing went on.
+typedef struct ppi_request_row {
+  uint64_t start_ns, length_ns, queue_ns, hop_ns;
+  size_t first_cell, num_cells;
+} ppi_request_row;
+
+typedef struct ppi_request_stage {
+  char *name, *category_name;
+  bool on_device, is_whole;  // whole: the request itself
+} ppi_request_stage;
+
+// The requests of one run, in the order of their flows.
+typedef struct ppi_request_run {
+  char *uuid, *host, *pid;
+  ppi_request_stage *stages;
+  size_t num_stages;
+  ppi_request_row *rows;
+  size_t num_rows;
+  ppi_request_cell *cells;
+  size_t num_cells;
+  // Not among the rows: cut, in several windows, of too many parts. Reused:
+  // numbers that came again, told apart.
+  uint64_t num_cut, num_crossing, num_long, num_reused;
+  unsigned thinning;    // one request in 2^thinning was looked at
+  bool others_unknown;  // too many device ranges of no request
+} ppi_request_run;
+
+typedef struct ppi_figures {
+  ppi_report_name *names;  // by category name, then name
+  size_t num_names, names_capacity;
+  ppi_report_category *categories;  // by name
+  size_t num_categories, categories_capacity;
+  ppi_report_device *devices;  // by name
+  size_t num_devices, devices_capacity;
+  ppi_report_queue *queues;  // by category name, name, device
+  size_t num_queues, queues_capacity;
+  ppi_report_interference *interference;  // by device, name, other
+  size_t num_interference, interference_capacity;
+  ppi_report_work *work;  // by category name, name, run, lane
+  size_t num_work, work_capacity;
+  ppi_report_note *notes;  // by key, then text; no two alike
+  size_t num_notes, notes_capacity;
+  ppi_report_input *inputs;  // by uuid, host, pid
+  size_t num_inputs, inputs_capacity;
+  ppi_report_thread_name *threads;  // by process, thread, category name, name
+  size_t num_threads, threads_capacity;
+  ppi_report_part *parts;  // by process, thread, op, child, launch
+  size_t num_parts, parts_capacity;
+  ppi_report_memory *memory;  // by place, is_reserved, name
+  size_t num_memory, memory_capacity;
+  ppi_report_place *places;  // by name
+  size_t num_places, places_capacity;
+  ppi_request_run **request_runs;  // by uuid, host, pid; two may be alike
+  size_t num_request_runs, request_runs_capacity;
+  ppi_report_distribution distribution;
+  ppi_report_perf perf;
+  ppi_report_details details;
+  ppi_report_phase phases[PPI_NUM_PHASES];
+  uint64_t base_ns;  // of ratios: union of steps, or else the windows
+  uint64_t wall_ns;  // the windows
+  uint64_t runs_with_steps, runs_without_steps, runs_with_kernels;
+  // Bases of device ratios: device time in steps, or else all of it.
+  uint64_t model_device_ns, general_device_ns;
+  uint64_t totals[PPI_NUM_TOTALS];
+  uint64_t num_disbelieved;  // ranges that checkpoints listed as open too late
+} ppi_figures;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FIGURES_H_
