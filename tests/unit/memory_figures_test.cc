@@ -63,7 +63,7 @@ class MemoryFiguresTest : public testing::Test {
   }
   const ppi_figures &Fill() {
     ppi_figures_clear(&figures_);
-    EXPECT_EQ(ppi_memory_fill(&memory_, &run_, &figures_), PPROF_STATUS_OK);
+    EXPECT_EQ(ppi_memory_fill(&memory_, &run_.ids, &figures_), PPROF_STATUS_OK);
     return figures_;
   }
   // "place name kind allocations frees allocated freed" of every row, and
@@ -233,7 +233,8 @@ TEST_F(MemoryFiguresTest, MergedPlacesAreBoundedInAnyOrder) {
       for (size_t place = 0; place < 40; place++)
         Tell(&memory, {PlaceName(i * 7 + place * 3), 1.0 * (i + place), 4,
                        place % 3 ? kMatmul : kStep, place % 2 == 0});
-      ASSERT_EQ(ppi_memory_fill(&memory, &run_, &parts[i]), PPROF_STATUS_OK);
+      ASSERT_EQ(ppi_memory_fill(&memory, &run_.ids, &parts[i]),
+                PPROF_STATUS_OK);
       ppi_memory_clear(&memory);
     }
     while (parts.size() > 1) {

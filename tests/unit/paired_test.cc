@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/mem.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
 #include "report/run/run.h"
 #include "report_text.h"
 
@@ -385,21 +387,21 @@ TEST_F(PairedTest, CheckpointsBoundMemory) {
     epoch.end_ns = (round + 1) * 1000;
     pprof_checkpoint checkpoint = {epoch.end_ns, &epoch, 1};
     ASSERT_EQ(PPROF_STATUS_OK, ppi_run_checkpoint(&run, &checkpoint));
-    ASSERT_EQ(1u, run.num_pairs);
-    EXPECT_EQ(1u, run.pairs[0].num);
+    ASSERT_EQ(1u, run.pairs.num);
+    EXPECT_EQ(1u, run.pairs.items[0].num);
   }
   epoch.device_start_ns = 1;
   epoch.device_end_ns = 50001;
   deliver(epoch);
-  EXPECT_EQ(0u, run.pairs[0].num);
+  EXPECT_EQ(0u, run.pairs.items[0].num);
   EXPECT_EQ(50000u, run.device_sums.ns[PPI_DEVICE_PAIRED]);
   // An inner one whose outer one was lost, or begun before the session.
   op.start_ns = 50500;
   deliver(op);
-  EXPECT_EQ(1u, run.pairs[0].num);
+  EXPECT_EQ(1u, run.pairs.items[0].num);
   pprof_checkpoint checkpoint = {51000, nullptr, 0};
   ASSERT_EQ(PPROF_STATUS_OK, ppi_run_checkpoint(&run, &checkpoint));
-  EXPECT_EQ(0u, run.num_pairs);
+  EXPECT_EQ(0u, run.pairs.num);
   ppi_run_clear(&run);
 }
 

@@ -13,6 +13,10 @@
 #include <vector>
 
 #include "pprof/log.h"
+#include "report/figures/sum.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
+#include "report/run/finish.h"
 #include "report/run/run.h"
 #include "tests/support/long_run.h"
 
@@ -353,7 +357,7 @@ TEST(ReportSitesTest, NamesWithoutEndAreOthersAndNothingGrows) {
                  0});
     if (i % 1000 == 999) teller.Tell({Told::kCheckpoint, {}, 2 * i + 1});
   }
-  EXPECT_GE(PPI_RUN_MAX_NAMES + 2, run.run.sites.num);
+  EXPECT_GE(PPI_RUN_MAX_NAMES + 2, run.run.ids.sites.num);
   EXPECT_GE(PPI_RUN_MAX_NAMES + 1, run.run.labels.texts.num);
   EXPECT_GE(501u, run.run.labels.num);
   teller.Finish();

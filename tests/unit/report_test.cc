@@ -6,6 +6,9 @@
 
 #include "base/mem.h"
 #include "report/figures/sum.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
+#include "report/run/finish.h"
 #include "report/run/run.h"
 #include "report_text.h"
 #include "scenario_s.h"
@@ -426,18 +429,18 @@ TEST(ReportTest, CheckpointsBoundMemory) {
     open[0].end_ns = open[1].end_ns = (round + 1) * 1000;
     pprof_checkpoint checkpoint = {open[0].end_ns, open, 2};
     ASSERT_EQ(ppi_run_checkpoint(&run, &checkpoint), PPROF_STATUS_OK);
-    for (size_t i = 0; i < run.num_threads; i++) {
-      const ppi_scopes &scopes = run.threads[i]->scopes;
+    for (size_t i = 0; i < run.ids.num_threads; i++) {
+      const ppi_scopes &scopes = run.ids.threads[i]->scopes;
       EXPECT_LE(scopes.num_carried, 2u);
       EXPECT_EQ(scopes.num_points, 0u);
     }
-    ppi_run_device *device = ppi_run_device_at(&run, 1);
+    ppi_run_device *device = ppi_run_device_at(&run.ids, 1);
     EXPECT_LE(device->identity.num_sides, 50u);
     EXPECT_LE(device->identity.busy.num, 50u);
     EXPECT_LE(device->identity.busy_in_steps.num, 50u);
     EXPECT_LE(device->identity.kernels_in_steps.num, 50u);
     EXPECT_EQ(device->identity.num_steps, 1u);
-    EXPECT_EQ(ppi_run_category_at(&run, 0)->host.num, 0u);
+    EXPECT_EQ(ppi_run_category_at(&run.ids, 0)->host.num, 0u);
   }
   deliver(open[0]);
   deliver(open[1]);

@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "report/figures/sum.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
+#include "report/run/finish.h"
 #include "report/run/run.h"
+#include "report/run/threads.h"
 
 namespace {
 
@@ -126,7 +130,7 @@ TEST_F(ReportThreadsTest, ThreadsThatLeftBecomeOneAndNothingIsMissing) {
     inside_ns += i % 3 == 0 ? 1 + i % 5 : 0;
     now += 20;
     if (i % 100 == 99) Checkpoint(now);
-    most = std::max(most, ppi_run_num_threads(&run_));
+    most = std::max(most, ppi_run_num_threads(&run_.ids));
   }
   EXPECT_GE(2 * PPI_RUN_MAX_THREADS + 200, most);
   Finish();

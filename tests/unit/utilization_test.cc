@@ -7,6 +7,9 @@
 #include <string>
 
 #include "report/figures/sum.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
+#include "report/run/finish.h"
 #include "report/run/run.h"
 #include "report_text.h"
 
@@ -211,8 +214,9 @@ TEST_F(SettledUtilizationTest, CheckpointsForgetSteps) {
     Deliver(&run_, Step(i * 100, i * 100 + 60));
     OnDevice(i * 100 + 50, i * 100 + 80);
     Checkpoint(i * 100 + 90, nullptr);
-    EXPECT_LE(ppi_run_category_at(&run_, PPROF_CATEGORY_PROFILE_STEP)->host.num,
-              1u);
+    EXPECT_LE(
+        ppi_run_category_at(&run_.ids, PPROF_CATEGORY_PROFILE_STEP)->host.num,
+        1u);
   }
   Finish();
   EXPECT_EQ(figures_.base_ns, 6000u);

@@ -7,7 +7,9 @@
 
 #include "base/mem.h"
 #include "report/figures/sum.h"
-#include "report/run/run.h"
+#include "report/run/checkpoint.h"
+#include "report/run/events.h"
+#include "report/run/finish.h"
 
 struct pprof_report {
   pprof_sink sink;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checkpoints of a run: what their horizon allows to settle and to forget.
+#include "report/run/checkpoint.h"
+
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/run.h"
+#include "report/run/events.h"
+#include "report/run/sweep.h"
+#include "report/run/threads.h"
 
 typedef struct run_horizon {
   uint64_t time_ns;
@@ -33,8 +37,8 @@ static pprof_status tell_open(ppi_run *run, const pprof_event *event,
 // come.
 static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
                                     run_horizon *out) {
-  ppi_run_site *site = ppi_run_site_at(run, event->site);
-  ppi_run_lane *lane = ppi_run_lane_at(run, event->lane);
+  ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
+  ppi_run_lane *lane = ppi_run_lane_at(&run->ids, event->lane);
   if (!site || !lane) return PPROF_STATUS_NO_MEMORY;
   uint64_t end_ns = PPI_MAX(event->start_ns, event->end_ns);
   out->sweep_ns = PPI_MIN(out->sweep_ns, end_ns);
@@ -81,18 +85,19 @@ static void forget_steps(ppi_identity *steps, uint64_t horizon_ns) {
 
 pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns) {
   ppi_run_category *steps =
-      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+      ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
   if (!steps) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   ppi_union_compact(&steps->host);
-  for (size_t i = 0; i < run->devices.num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_device *device = run->devices.items[i];
+  for (size_t i = 0; i < run->ids.devices.num && status == PPROF_STATUS_OK;
+       i++) {
+    ppi_run_device *device = run->ids.devices.items[i];
     if (device)
       status = ppi_identity_settle(&device->identity, &run->windows,
                                    &steps->host, horizon_ns);
   }
   ppi_union_settle(&steps->host, horizon_ns);
-  forget_steps(&run->steps, horizon_ns);
+  forget_steps(&run->ids.steps, horizon_ns);
   return status;
 }
 
@@ -107,8 +112,8 @@ static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
 
 static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
                            const run_horizon *at) {
-  for (size_t i = 0; i < run->categories.num; i++) {
-    ppi_run_category *category = run->categories.items[i];
+  for (size_t i = 0; i < run->ids.categories.num; i++) {
+    ppi_run_category *category = run->ids.categories.items[i];
     if (category) ppi_union_settle(&category->device, at->device_ns);
   }
   pprof_status status =
@@ -118,7 +123,8 @@ static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
   ppi_distribution_settle(&run->distribution, at->sweep_ns);
   if (status == PPROF_STATUS_OK)
     status = ppi_interference_settle(&run->interference, at->device_ns);
-  if (status == PPROF_STATUS_OK) status = ppi_run_settle_pairs(run, checkpoint);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_run_settle_pairs(&run->pairs, checkpoint);
   return status == PPROF_STATUS_OK ? settle_behind(run, at) : status;
 }
 
@@ -138,8 +144,9 @@ static pprof_status take_checkpoint(ppi_run *run,
   at.open = ppi_alloc((checkpoint->num_open + 1) * sizeof *at.open);
   bool *stale = ppi_alloc((checkpoint->num_open + 1) * sizeof *stale);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (at.open && stale) status = ppi_run_doubt_open(run, checkpoint, stale);
-  run->checkpoint_ns = checkpoint->time_ns;
+  if (at.open && stale)
+    status = ppi_run_doubt_open(&run->listed, &run->ids, checkpoint, stale);
+  run->listed.checkpoint_ns = checkpoint->time_ns;
   if (status == PPROF_STATUS_OK)
     status = take_open(run, checkpoint, stale, &at);
   if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
@@ -151,12 +158,13 @@ static pprof_status take_checkpoint(ppi_run *run,
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint) {
   // One that does not advance may be incomplete, and promises nothing new.
-  if (checkpoint->time_ns <= run->checkpoint_ns) return PPROF_STATUS_OK;
+  if (checkpoint->time_ns <= run->listed.checkpoint_ns) return PPROF_STATUS_OK;
   if (!has_good_ids(checkpoint)) return PPROF_STATUS_CORRUPT;
   if (!run->labels.is_used) return take_checkpoint(run, checkpoint);
   pprof_event *open;
   pprof_checkpoint numbered = *checkpoint;
-  pprof_status status = ppi_run_number_open(run, &numbered, &open);
+  pprof_status status =
+      ppi_run_number_open(&run->labels, &run->ids, &numbered, &open);
   if (status == PPROF_STATUS_OK) status = take_checkpoint(run, &numbered);
   ppi_free(open);
   return status;

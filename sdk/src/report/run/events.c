@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events of a run: what each one adds, and what is held of it.
+#include "report/run/events.h"
+
 #include <string.h>
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/run.h"
+#include "report/run/threads.h"
 
 static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
   return end_ns > start_ns ? end_ns - start_ns : 0;
@@ -25,13 +27,17 @@ static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
 }
 
 static ppi_run_site *site_of(ppi_run *run, uint32_t id) {
-  ppi_run_site *site = id < run->sites.num ? run->sites.items[id] : NULL;
-  return PPI_LIKELY(site && site->place) ? site : ppi_run_site_at(run, id);
+  ppi_run_site *site =
+      id < run->ids.sites.num ? run->ids.sites.items[id] : NULL;
+  return PPI_LIKELY(site && site->place) ? site
+                                         : ppi_run_site_at(&run->ids, id);
 }
 
 static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
-  ppi_run_lane *lane = id < run->lanes.num ? run->lanes.items[id] : NULL;
-  return PPI_LIKELY(lane && lane->thread) ? lane : ppi_run_lane_at(run, id);
+  ppi_run_lane *lane =
+      id < run->ids.lanes.num ? run->ids.lanes.items[id] : NULL;
+  return PPI_LIKELY(lane && lane->thread) ? lane
+                                          : ppi_run_lane_at(&run->ids, id);
 }
 
 // ---- host ranges ----
@@ -39,20 +45,20 @@ static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
 static pprof_status tell_step(ppi_run *run, const pprof_event *event,
                               uint64_t end_ns) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < run->devices.num; i++) {
-    ppi_run_device *device = run->devices.items[i];
+  for (size_t i = 0; i < run->ids.devices.num; i++) {
+    ppi_run_device *device = run->ids.devices.items[i];
     if (device && status == PPROF_STATUS_OK)
       status = ppi_identity_step_at(&device->identity, event->lane,
                                     event->start_ns, end_ns);
   }
   if (status != PPROF_STATUS_OK) return status;
-  return ppi_identity_step_at(&run->steps, event->lane, event->start_ns,
+  return ppi_identity_step_at(&run->ids.steps, event->lane, event->start_ns,
                               end_ns);
 }
 
 pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
   ppi_run_category *steps =
-      ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+      ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
   if (!steps) return PPROF_STATUS_NO_MEMORY;
   pprof_status status =
       ppi_union_add(&steps->host, event->start_ns, event->end_ns);
@@ -95,7 +101,8 @@ static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
                                     uint64_t self_ns) {
   ppi_run_lane *lane = lane_of(run, event->lane);
   ppi_run_row *row =
-      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+      lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
+           : NULL;
   if (!row) return PPROF_STATUS_NO_MEMORY;
   row->self_ns += self_ns;
   return count_length(row, event);
@@ -112,7 +119,7 @@ static pprof_status take_more(ppi_run *run, const pprof_event *event,
     status = ppi_perf_take(&run->perf, event, category);
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
   if (is_flagged && !(traits & PPI_TRAIT_COMMUNICATION)) {
-    ppi_run_category *communication = ppi_run_communication(run);
+    ppi_run_category *communication = ppi_run_communication(&run->ids);
     if (!communication) return PPROF_STATUS_NO_MEMORY;
     communication->host_calls++;
     communication->host_cut += (event->flags & PPROF_FLAG_CLIPPED) != 0;
@@ -147,7 +154,7 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
                    .flags = PPI_HELD_LOOSE | held_flags(event, site)};
   site->num_async++;
-  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
+  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &held);
 }
 
 static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
@@ -162,14 +169,14 @@ static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   if (status != PPROF_STATUS_OK) return status;
   uint16_t flags = held_flags(event, site);
   if (PPI_LIKELY(!flags))
-    return ppi_hold_add(&lane->nested, &run->pool, start_ns, end_ns,
+    return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
                         event->site, event->depth);
   ppi_held held = {.start_ns = start_ns,
                    .end_ns = end_ns,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
                    .flags = flags};
-  return ppi_hold_add_slow(&lane->nested, &run->pool, &held);
+  return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &held);
 }
 
 static pprof_status take_early(const ppi_run *run, ppi_early *early,
@@ -237,7 +244,7 @@ static pprof_status take_device_union(ppi_run *run, const pprof_event *event,
   site->place->device_calls++;
   bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
   if (is_flagged && !(site->traits & PPI_TRAIT_COMMUNICATION)) {
-    ppi_run_category *communication = ppi_run_communication(run);
+    ppi_run_category *communication = ppi_run_communication(&run->ids);
     if (!communication) return PPROF_STATUS_NO_MEMORY;
     communication->device_calls++;
     if (status == PPROF_STATUS_OK)
@@ -259,7 +266,7 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   ppi_device_class class = class_of(event, site->category);
   bool is_kernel = class == PPI_DEVICE_KERNEL;
   device->has_kernels |= is_kernel;
-  run->has_kernels |= is_kernel;
+  run->ids.has_kernels |= is_kernel;
   ppi_device_side side = {.start_ns = start_ns,
                           .end_ns = end_ns,
                           .submit_ns = event->start_ns,
@@ -272,16 +279,16 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
     status = take_early(run, &site->device_early, event, start_ns, end_ns);
   if (status == PPROF_STATUS_OK && is_stage)
     status = ppi_interference_take(&run->interference, event,
-                                   ppi_run_device_id(run, event->stream));
+                                   ppi_run_device_id(&run->ids, event->stream));
   uint64_t length_ns = end_ns - start_ns;
   if (status == PPROF_STATUS_OK && class == PPI_DEVICE_PAIRED)
-    status = ppi_run_pair_time(run, event, &length_ns);
+    status = ppi_run_pair_time(&run->pairs, event, &length_ns);
   if (status != PPROF_STATUS_OK) return status;
   return take_submit(run, event, class, length_ns);
 }
 
 static ppi_queue *queue_of(ppi_run *run, const pprof_event *event) {
-  uint32_t device = ppi_run_device_id(run, event->stream);
+  uint32_t device = ppi_run_device_id(&run->ids, event->stream);
   size_t low = 0, high = run->num_queues;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -340,7 +347,8 @@ static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
   if (!run->details.by_thread) return PPROF_STATUS_OK;
   ppi_run_lane *lane = lane_of(run, event->lane);
   ppi_run_row *row =
-      lane ? ppi_run_thread_row_of(run, lane->thread, event->site) : NULL;
+      lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
+           : NULL;
   if (!row) return PPROF_STATUS_NO_MEMORY;
   take_device_row(row, event, length_ns);
   return PPROF_STATUS_OK;
@@ -362,13 +370,13 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
                    .flags = (uint16_t)flags};
-  return ppi_hold_add_slow(&lane->loose, &run->pool, &held);
+  return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &held);
 }
 
 // It frames other ranges of the device, and is no work of its own.
 static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
   ppi_run_site *site = site_of(run, event->site);
-  if (!site || !ppi_run_device_of(run, event->stream))
+  if (!site || !ppi_run_device_of(&run->ids, event->stream))
     return PPROF_STATUS_NO_MEMORY;
   if (!is_timed(event)) return PPROF_STATUS_OK;
   uint64_t length_ns = length(event->device_start_ns, event->device_end_ns);
@@ -382,7 +390,7 @@ static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
 static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
   ppi_run_site *site = site_of(run, event->site);
-  ppi_run_device *device = ppi_run_device_of(run, event->stream);
+  ppi_run_device *device = ppi_run_device_of(&run->ids, event->stream);
   if (!site || !device) return PPROF_STATUS_NO_MEMORY;
   uint64_t length_ns = 0;
   pprof_status status = take_queue(run, event, site);
@@ -478,7 +486,7 @@ static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
   if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
       site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED)
     return PPROF_STATUS_OK;
-  uint32_t device = is_device ? ppi_run_device_id(run, event->stream) : 0;
+  uint32_t device = is_device ? ppi_run_device_id(&run->ids, event->stream) : 0;
   return ppi_requests_take(&run->requests, event, device);
 }
 
@@ -534,7 +542,8 @@ static __attribute__((noinline)) pprof_status take_numbered(
   numbered.num_events = num;
   for (size_t i = 0; i < num; i++) {
     events[i] = *pprof_batch_at(batch, from + i);
-    pprof_status status = ppi_run_number_event(run, &events[i]);
+    pprof_status status =
+        ppi_run_number_event(&run->labels, &run->ids, &events[i]);
     if (status != PPROF_STATUS_OK) return status;
   }
   return take_chunk(run, &numbered, 0, lane);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The end of a run: what was held is decided, and ids become names.
+#include "report/run/finish.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
-#include "report/run/run.h"
+#include "report/run/checkpoint.h"
+#include "report/run/sweep.h"
 
 static pprof_status close_windows(ppi_run *run) {
   if (run->windows.num == 0) {
@@ -34,18 +37,7 @@ static pprof_status settle_all(ppi_run *run) {
 
 static const ppi_spread *for_model(const ppi_run *run,
                                    const ppi_device_spreads *spreads) {
-  return run->has_kernels ? &spreads->kernels : &spreads->all;
-}
-
-// A paired range has its time under its own name only.
-const ppi_spread *ppi_run_for_names(const ppi_run *run,
-                                    const ppi_device_spreads *spreads) {
-  return run->has_kernels ? &spreads->general : &spreads->unpaired;
-}
-
-uint32_t ppi_portable_category(uint32_t category) {
-  return category < PPROF_CATEGORY_FIRST_REGISTERED ? category
-                                                    : PPI_CATEGORY_REGISTERED;
+  return run->ids.has_kernels ? &spreads->kernels : &spreads->all;
 }
 
 static void fill_bases(ppi_run *run, ppi_figures *out) {
@@ -55,7 +47,7 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   ppi_device_spreads sums = {0};
   if (run->num_steps) {
     ppi_run_category *steps =
-        ppi_run_category_at(run, PPROF_CATEGORY_PROFILE_STEP);
+        ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
     out->base_ns = ppi_union_measure(&steps->host);
     out->runs_with_steps = 1;
     sums = run->phase_devices[PPI_PHASE_PROFILE_STEP];
@@ -64,9 +56,10 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
     out->runs_without_steps = 1;
     ppi_device_spreads_add(&sums, &run->device_sums, false);
   }
-  out->runs_with_kernels = run->has_kernels;
+  out->runs_with_kernels = run->ids.has_kernels;
   out->model_device_ns = for_model(run, &sums)->sum;
-  out->general_device_ns = run->has_kernels ? sums.general.sum : sums.all.sum;
+  out->general_device_ns =
+      run->ids.has_kernels ? sums.general.sum : sums.all.sum;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
     ppi_device_spreads *devices = &run->phase_devices[i];
     ppi_device_spreads_complete(devices, &run->phase_times[i]);
@@ -77,10 +70,10 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
 
 // Of the categories that sites have now.
 static pprof_status count_calls(ppi_run *run) {
-  for (uint32_t id = 0; id < run->sites.num; id++) {
-    ppi_run_site *site = run->sites.items[id];
+  for (uint32_t id = 0; id < run->ids.sites.num; id++) {
+    ppi_run_site *site = run->ids.sites.items[id];
     if (!site || !site->row.host.n) continue;
-    if (!ppi_run_site_at(run, id)) return PPROF_STATUS_NO_MEMORY;
+    if (!ppi_run_site_at(&run->ids, id)) return PPROF_STATUS_NO_MEMORY;
     site->place->host_calls += site->row.host.n;
     site->place->host_cut += site->row.host.num_cut;
   }
@@ -94,8 +87,8 @@ static uint64_t host_time(uint32_t id, ppi_run_category *category) {
 
 static pprof_status fill_categories(ppi_run *run, ppi_figures *out) {
   if (count_calls(run) != PPROF_STATUS_OK) return PPROF_STATUS_NO_MEMORY;
-  for (uint32_t id = 0; id < run->categories.num; id++) {
-    ppi_run_category *from = run->categories.items[id];
+  for (uint32_t id = 0; id < run->ids.categories.num; id++) {
+    ppi_run_category *from = run->ids.categories.items[id];
     if (!from || (!from->host_calls && !from->device_calls)) continue;
     ppi_report_category *category =
         ppi_figures_category(out, ppi_portable_category(id), from->name);
@@ -124,7 +117,7 @@ static int compare_sites(const void *left, const void *right) {
 static uint64_t innermost_time(const ppi_run *run, const ppi_run_site *site) {
   const uint64_t *ns = site->innermost.ns;
   uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
-  if (run->has_kernels) return sum_ns;
+  if (run->ids.has_kernels) return sum_ns;
   sum_ns += ns[PPI_DEVICE_OTHER];
   bool counts = site->row.has_pairs && ns[PPI_DEVICE_PAIRED] <= INT64_MAX;
   return counts ? sum_ns + ns[PPI_DEVICE_PAIRED] : sum_ns;
@@ -144,7 +137,7 @@ static pprof_status fill_cold_work(const ppi_run *run, ppi_figures *out,
     ppi_amounts_add(&sum, &device->calls[i].work);
   if (sum.items == 0 && sum.bytes == 0 && sum.flops == 0 && sum.params == 0)
     return PPROF_STATUS_OK;
-  ppi_report_work key = {.run = run->input.uuid,
+  ppi_report_work key = {.run = run->ids.input.uuid,
                          .name = of->site->name,
                          .category_name = of->category_name};
   ppi_report_work *work = ppi_figures_work(out, &key);
@@ -203,7 +196,7 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   ppi_spread_merge(&name->device, &site->device);
   ppi_spread_merge(&name->inside, &row->own);
   if (!row->has_pairs)
-    ppi_spread_merge(&name->inside, ppi_run_for_names(run, &row->inside));
+    ppi_spread_merge(&name->inside, ppi_run_for_names(&run->ids, &row->inside));
   name->self_ns += row->self_ns;
   name->num_async += site->num_async;
   name->own_device_ns += innermost_time(run, site);
@@ -218,15 +211,15 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
 
 // Sorted first, so that each name is appended to the sorted table.
 static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
-  named_site *sites = ppi_alloc((run->sites.num + 1) * sizeof *sites);
+  named_site *sites = ppi_alloc((run->ids.sites.num + 1) * sizeof *sites);
   if (!sites) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   size_t num = 0;
-  for (size_t i = 0; i < run->sites.num; i++) {
-    ppi_run_site *site = run->sites.items[i];
+  for (size_t i = 0; i < run->ids.sites.num; i++) {
+    ppi_run_site *site = run->ids.sites.items[i];
     if (!site || (!site->row.host.n && !site->row.submit.n && !site->device.n))
       continue;
-    ppi_run_category *category = ppi_run_category_at(run, site->category);
+    ppi_run_category *category = ppi_run_category_at(&run->ids, site->category);
     if (!category) status = PPROF_STATUS_NO_MEMORY;
     if (status != PPROF_STATUS_OK) break;
     sites[num++] = (named_site){category->name, site};
@@ -270,8 +263,8 @@ static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
 }
 
 static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
-  for (size_t i = 0; i < run->devices.num; i++) {
-    ppi_run_device *from = run->devices.items[i];
+  for (size_t i = 0; i < run->ids.devices.num; i++) {
+    ppi_run_device *from = run->ids.devices.items[i];
     // Device 0 stands for ranges on no device at all: there is nothing to
     // check.
     if (!from || (i == 0 && from->ranges == 0)) continue;
@@ -292,10 +285,10 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
 static pprof_status fill_queues(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->num_queues; i++) {
     const ppi_run_queue *from = &run->queues[i];
-    ppi_run_site *site = ppi_run_site_at(run, from->site);
-    ppi_run_device *device = ppi_run_device_at(run, from->device);
+    ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
+    ppi_run_device *device = ppi_run_device_at(&run->ids, from->device);
     ppi_run_category *category =
-        site ? ppi_run_category_at(run, site->category) : NULL;
+        site ? ppi_run_category_at(&run->ids, site->category) : NULL;
     if (!category || !device) return PPROF_STATUS_NO_MEMORY;
     ppi_report_queue key = {.name = site->name,
                             .category_name = category->name,
@@ -311,11 +304,11 @@ static pprof_status fill_queues(ppi_run *run, ppi_figures *out) {
 static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->num_work; i++) {
     const ppi_run_work *from = &run->work[i];
-    ppi_run_site *site = ppi_run_site_at(run, from->site);
+    ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
     ppi_run_category *category =
-        site ? ppi_run_category_at(run, site->category) : NULL;
+        site ? ppi_run_category_at(&run->ids, site->category) : NULL;
     if (!category) return PPROF_STATUS_NO_MEMORY;
-    ppi_report_work key = {.run = run->input.uuid,
+    ppi_report_work key = {.run = run->ids.input.uuid,
                            .name = site->name,
                            .category_name = category->name,
                            .lane = from->lane};
@@ -341,7 +334,8 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
   for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
     status =
         ppi_figures_note(out, totals->notes[i].key, totals->notes[i].value);
-  return status == PPROF_STATUS_OK ? ppi_run_note_others(run, out) : status;
+  return status == PPROF_STATUS_OK ? ppi_run_note_others(&run->labels, out)
+                                   : status;
 }
 
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
@@ -349,22 +343,24 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   pprof_status status = settle_all(run);
   if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
   if (status != PPROF_STATUS_OK) return status;
-  out->num_disbelieved = run->num_disbelieved;
+  out->num_disbelieved = run->listed.num_disbelieved;
   fill_bases(run, out);
   status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
   if (status == PPROF_STATUS_OK) status = fill_queues(run, out);
   if (status == PPROF_STATUS_OK)
-    status = ppi_interference_fill(&run->interference, run, out);
+    status = ppi_interference_fill(&run->interference, &run->ids, out);
   if (status == PPROF_STATUS_OK && run->details.requests)
-    status = ppi_requests_fill(&run->requests, run, out);
+    status = ppi_requests_fill(&run->requests, &run->ids, out);
   if (status == PPROF_STATUS_OK) status = fill_work(run, out);
-  if (status == PPROF_STATUS_OK) status = ppi_run_fill_details(run, out);
   if (status == PPROF_STATUS_OK)
-    status = ppi_memory_fill(&run->memory, run, out);
+    status = ppi_run_fill_details(&run->rows, &run->ids, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_memory_fill(&run->memory, &run->ids, out);
   if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);
   ppi_distribution_fill(&run->distribution, &out->distribution);
-  if (status == PPROF_STATUS_OK) status = ppi_figures_input(out, &run->input);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_figures_input(out, &run->ids.input);
   return status;
 }

@@ -9,7 +9,6 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
-#include "report/run/run.h"
 
 static const uint32_t met_several = UINT32_MAX;
 
@@ -218,12 +217,12 @@ pprof_status ppi_interference_settle(ppi_interference *all,
 }
 
 static ppi_report_interference *row_of(const ppi_interference *all,
-                                       ppi_run *run, uint32_t of,
+                                       ppi_run_ids *ids, uint32_t of,
                                        const ppi_run_site *by,
                                        ppi_figures *out) {
   const ppi_interference_stage *stage = &all->stages[of];
-  const ppi_run_site *site = ppi_run_site_at(run, stage->site);
-  const ppi_run_device *device = ppi_run_device_at(run, stage->device);
+  const ppi_run_site *site = ppi_run_site_at(ids, stage->site);
+  const ppi_run_device *device = ppi_run_device_at(ids, stage->device);
   if (!site || !device) return NULL;
   ppi_report_interference key = {
       .device = device->name, .name = site->name, .other = by ? by->name : ""};
@@ -231,11 +230,11 @@ static ppi_report_interference *row_of(const ppi_interference *all,
 }
 
 // By now it is known which calls are cold.
-static pprof_status count_early(ppi_interference *all, ppi_run *run) {
+static pprof_status count_early(ppi_interference *all, ppi_run_ids *ids) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < all->num_early && status == PPROF_STATUS_OK; i++) {
     const ppi_interference_call *early = &all->early[i];
-    ppi_run_site *site = ppi_run_site_at(run, all->stages[early->stage].site);
+    ppi_run_site *site = ppi_run_site_at(ids, all->stages[early->stage].site);
     if (!site) return PPROF_STATUS_NO_MEMORY;
     if (site->cold && ppi_early_is_cold(site->cold, &early->call)) continue;
     status = count_call(all, early->stage, early->met, early->call.length_ns);
@@ -244,13 +243,13 @@ static pprof_status count_early(ppi_interference *all, ppi_run *run) {
   return status;
 }
 
-pprof_status ppi_interference_fill(ppi_interference *all, ppi_run *run,
+pprof_status ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
                                    ppi_figures *out) {
-  pprof_status status = count_early(all, run);
+  pprof_status status = count_early(all, ids);
   if (status != PPROF_STATUS_OK) return status;
   for (size_t i = 0; i < all->num_stages; i++) {
     const ppi_interference_stage *from = &all->stages[i];
-    ppi_report_interference *row = row_of(all, run, (uint32_t)i, NULL, out);
+    ppi_report_interference *row = row_of(all, ids, (uint32_t)i, NULL, out);
     if (!row) return PPROF_STATUS_NO_MEMORY;
     row->num_calls += from->num_calls;
     row->num_measured += from->num_alone;
@@ -259,9 +258,9 @@ pprof_status ppi_interference_fill(ppi_interference *all, ppi_run *run,
   }
   for (size_t i = 0; i < all->num_pairs; i++) {
     const ppi_interference_pair *from = &all->pairs[i];
-    const ppi_run_site *by = ppi_run_site_at(run, all->stages[from->by].site);
+    const ppi_run_site *by = ppi_run_site_at(ids, all->stages[from->by].site);
     ppi_report_interference *row =
-        by ? row_of(all, run, from->of, by, out) : NULL;
+        by ? row_of(all, ids, from->of, by, out) : NULL;
     if (!row) return PPROF_STATUS_NO_MEMORY;
     row->num_measured += from->num_calls;
     row->measured_ns += from->beside_ns;

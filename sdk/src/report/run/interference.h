@@ -6,13 +6,11 @@
 #define PPI_REPORT_INTERFERENCE_H_
 
 #include "base/map.h"
-#include "report/figures/figures.h"
+#include "report/run/ids.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct ppi_run;
 
 // A device that runs more at once is not told apart further.
 enum { PPI_INTERFERENCE_MAX_ACTIVE = 256 };
@@ -77,7 +75,7 @@ pprof_status ppi_interference_settle(ppi_interference *interference,
                                      uint64_t horizon_ns);
 // ppi_interference_fill comes once the calls of all sites are split.
 pprof_status ppi_interference_fill(ppi_interference *interference,
-                                   struct ppi_run *run, ppi_figures *out);
+                                   ppi_run_ids *ids, ppi_figures *out);
 void ppi_interference_clear(ppi_interference *interference);
 
 #ifdef __cplusplus

@@ -10,7 +10,6 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "report/figures/memory_rows.h"
-#include "report/run/run.h"
 
 // Rounded; what is no number of bytes is none, what is more than any machine
 // has is a lot.
@@ -154,14 +153,8 @@ pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
   return PPROF_STATUS_OK;
 }
 
-bool ppi_memory_can_own(uint32_t category) {
-  return category != PPROF_CATEGORY_OPERATOR_INNER &&
-         category != PPROF_CATEGORY_RUNTIME &&
-         category != PPROF_CATEGORY_PYTHON_OP;
-}
-
 static pprof_status fill_place(const ppi_memory_place *place, const char *name,
-                               ppi_run *run, ppi_figures *out) {
+                               ppi_run_ids *ids, ppi_figures *out) {
   if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
   ppi_report_place levels = {
       .is_known = {place->is_known[0], place->is_known[1]},
@@ -170,7 +163,7 @@ static pprof_status fill_place(const ppi_memory_place *place, const char *name,
   for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
     const ppi_memory_owner *owner = &place->owners[i];
     const ppi_run_site *site =
-        owner->site ? ppi_run_site_at(run, owner->site) : NULL;
+        owner->site ? ppi_run_site_at(ids, owner->site) : NULL;
     if (owner->site && !site) return PPROF_STATUS_NO_MEMORY;
     ppi_report_memory sums = {.name = site ? site->name : (char *)"",
                               .is_reserved = owner->is_reserved,
@@ -183,13 +176,13 @@ static pprof_status fill_place(const ppi_memory_place *place, const char *name,
   return status;
 }
 
-pprof_status ppi_memory_fill(const ppi_memory *memory, struct ppi_run *run,
+pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
                              ppi_figures *out) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < memory->num_places && status == PPROF_STATUS_OK; i++)
-    status = fill_place(&memory->places[i], memory->places[i].name, run, out);
+    status = fill_place(&memory->places[i], memory->places[i].name, ids, out);
   if (status != PPROF_STATUS_OK) return status;
-  return fill_place(&memory->others, PPI_OTHER_PLACES, run, out);
+  return fill_place(&memory->others, PPI_OTHER_PLACES, ids, out);
 }
 
 void ppi_memory_clear(ppi_memory *memory) {

@@ -5,13 +5,11 @@
 #ifndef PPI_REPORT_MEMORY_H_
 #define PPI_REPORT_MEMORY_H_
 
-#include "report/figures/figures.h"
+#include "report/run/ids.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct ppi_run;
 
 typedef struct ppi_memory_owner {
   uint32_t site;  // 0: none
@@ -49,9 +47,8 @@ pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
 // the site of the innermost range around it that ppi_memory_can_own; 0: none.
 pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
                             uint32_t owner, const ppi_memory_change *change);
-bool ppi_memory_can_own(uint32_t category);
-// ppi_memory_fill looks up the names of owners in `run`.
-pprof_status ppi_memory_fill(const ppi_memory *memory, struct ppi_run *run,
+// ppi_memory_fill looks up the names of owners in `ids`.
+pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
                              ppi_figures *out);
 void ppi_memory_clear(ppi_memory *memory);
 

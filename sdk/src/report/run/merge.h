@@ -6,11 +6,17 @@
 #define PPI_REPORT_MERGE_H_
 
 #include "base/base_impl.h"
-#include "report/run/run.h"
+#include "report/run/ids.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// A range that is open at a checkpoint, for the sweep without an end.
+typedef struct ppi_run_open {
+  ppi_held held;
+  ppi_run_lane *lane;
+} ppi_run_open;
 
 // The ranges of a hold, or the open ones, from the last.
 typedef struct ppi_merge_cursor {

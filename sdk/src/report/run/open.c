@@ -3,11 +3,13 @@
 // What a checkpoint lists as open though its event has come: taken for open,
 // it would lie around all that follows. Who wrote such a log was wrong; a
 // report goes by the events.
+#include "report/run/open.h"
+
 #include <stdlib.h>
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/run.h"
+#include "report/run/threads.h"
 
 static int compare_ids(uint64_t a, uint64_t b) {
   return (a > b) - (a < b);
@@ -66,23 +68,24 @@ static void doubt_hold(const ppi_hold *hold, ppi_run_listed *listed, size_t num,
   }
 }
 
-static bool was_listed(const ppi_run *run, const ppi_run_listed *listed) {
-  return run->num_listed && bsearch(listed, run->listed, run->num_listed,
-                                    sizeof *listed, compare_listed);
+static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
+  return all->num &&
+         bsearch(listed, all->items, all->num, sizeof *listed, compare_listed);
 }
 
-static pprof_status doubt(ppi_run *run, ppi_run_listed *listed, size_t num,
+static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
+                          ppi_run_listed *listed, size_t num,
                           uint64_t time_ns) {
   for (size_t i = 0, end; i < num; i = end) {
     for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
-    const ppi_run_lane *lane = ppi_run_lane_at(run, listed[i].lane);
+    const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
     if (!lane) return PPROF_STATUS_NO_MEMORY;
     doubt_hold(&lane->nested, &listed[i], end - i, time_ns);
     doubt_hold(&lane->loose, &listed[i], end - i, time_ns);
   }
   // The last checkpoint told all that had begun: what is not in it had come.
   for (size_t i = 0; i < num; i++)
-    if (listed[i].start_ns < run->checkpoint_ns && !was_listed(run, &listed[i]))
+    if (listed[i].start_ns < all->checkpoint_ns && !was_listed(all, &listed[i]))
       listed[i].is_stale = true;
   return PPROF_STATUS_OK;
 }
@@ -104,21 +107,21 @@ static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
   return num;
 }
 
-pprof_status ppi_run_doubt_open(ppi_run *run,
+pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
                                 const pprof_checkpoint *checkpoint,
                                 bool *out_stale) {
   ppi_run_listed *listed =
       ppi_alloc((checkpoint->num_open + 1) * sizeof *listed);
   if (!listed) return PPROF_STATUS_NO_MEMORY;
   size_t num = list(checkpoint, listed), kept = 0;
-  pprof_status status = doubt(run, listed, num, checkpoint->time_ns);
+  pprof_status status = doubt(all, ids, listed, num, checkpoint->time_ns);
   for (size_t i = 0; i < num; i++) {
     out_stale[listed[i].index] = listed[i].is_stale;
-    run->num_disbelieved += listed[i].is_stale;
+    all->num_disbelieved += listed[i].is_stale;
     if (!listed[i].is_stale) listed[kept++] = listed[i];
   }
-  ppi_free(run->listed);
-  run->listed = listed;
-  run->num_listed = kept;
+  ppi_free(all->items);
+  all->items = listed;
+  all->num = kept;
   return status;
 }

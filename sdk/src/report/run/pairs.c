@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nested paired device ranges: the time of each without those inside it.
+#include "report/run/pairs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/run.h"
 
 static int compare_place(uint32_t lane, uint32_t stream, uint32_t other_lane,
                          uint32_t other_stream) {
@@ -14,11 +15,11 @@ static int compare_place(uint32_t lane, uint32_t stream, uint32_t other_lane,
   return (stream > other_stream) - (stream < other_stream);
 }
 
-static ppi_run_pairs *pairs_of(ppi_run *run, const pprof_event *event) {
-  size_t low = 0, high = run->num_pairs;
+static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
+  size_t low = 0, high = all->num;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    ppi_run_pairs *pairs = &run->pairs[middle];
+    ppi_run_pairs *pairs = &all->items[middle];
     int order =
         compare_place(pairs->lane, pairs->stream, event->lane, event->stream);
     if (order == 0) return pairs;
@@ -27,20 +28,20 @@ static ppi_run_pairs *pairs_of(ppi_run *run, const pprof_event *event) {
     else
       high = middle;
   }
-  ppi_run_pairs *grown = ppi_grow(run->pairs, &run->pairs_capacity,
-                                  run->num_pairs + 1, sizeof *grown);
+  ppi_run_pairs *grown =
+      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
   if (!grown) return NULL;
-  run->pairs = grown;
-  memmove(grown + low + 1, grown + low, (run->num_pairs - low) * sizeof *grown);
-  run->num_pairs++;
+  all->items = grown;
+  memmove(grown + low + 1, grown + low, (all->num - low) * sizeof *grown);
+  all->num++;
   grown[low] = (ppi_run_pairs){.lane = event->lane, .stream = event->stream};
   return &grown[low];
 }
 
 // An inner one takes out all that began after it, so that starts ascend.
-pprof_status ppi_run_pair_time(ppi_run *run, const pprof_event *event,
+pprof_status ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
                                uint64_t *length_ns) {
-  ppi_run_pairs *pairs = pairs_of(run, event);
+  ppi_run_pairs *pairs = pairs_of(all, event);
   if (!pairs) return PPROF_STATUS_NO_MEMORY;
   uint64_t whole_ns = *length_ns;
   for (; pairs->num; pairs->num--) {
@@ -82,9 +83,9 @@ static void settle(ppi_run_pairs *pairs, const pprof_event *open, size_t num,
   pairs->num = kept;
 }
 
-pprof_status ppi_run_settle_pairs(ppi_run *run,
+pprof_status ppi_run_settle_pairs(ppi_pairs *all,
                                   const pprof_checkpoint *checkpoint) {
-  if (run->num_pairs == 0) return PPROF_STATUS_OK;
+  if (all->num == 0) return PPROF_STATUS_OK;
   size_t num = 0, from = 0;
   pprof_event *open = ppi_alloc((checkpoint->num_open + 1) * sizeof *open);
   if (!open) return PPROF_STATUS_NO_MEMORY;
@@ -93,8 +94,8 @@ pprof_status ppi_run_settle_pairs(ppi_run *run,
       open[num++] = checkpoint->open[i];
   if (num > 1) qsort(open, num, sizeof *open, compare_open);
   size_t kept = 0;
-  for (size_t i = 0; i < run->num_pairs; i++) {
-    ppi_run_pairs *pairs = &run->pairs[i];
+  for (size_t i = 0; i < all->num; i++) {
+    ppi_run_pairs *pairs = &all->items[i];
     while (from < num && compare_place(open[from].lane, open[from].stream,
                                        pairs->lane, pairs->stream) < 0)
       from++;
@@ -105,16 +106,16 @@ pprof_status ppi_run_settle_pairs(ppi_run *run,
     settle(pairs, open + from, end - from, checkpoint->time_ns);
     from = end;
     if (pairs->num)
-      run->pairs[kept++] = *pairs;
+      all->items[kept++] = *pairs;
     else
       ppi_free(pairs->items);
   }
-  run->num_pairs = kept;
+  all->num = kept;
   ppi_free(open);
   return PPROF_STATUS_OK;
 }
 
-void ppi_run_clear_pairs(ppi_run *run) {
-  for (size_t i = 0; i < run->num_pairs; i++) ppi_free(run->pairs[i].items);
-  ppi_free(run->pairs);
+void ppi_run_clear_pairs(ppi_pairs *all) {
+  for (size_t i = 0; i < all->num; i++) ppi_free(all->items[i].items);
+  ppi_free(all->items);
 }

@@ -10,7 +10,6 @@
 #include "base/base_impl.h"
 #include "base/mem.h"
 #include "report/figures/request_rows.h"
-#include "report/run/run.h"
 
 // A request of more parts is not looked at: that takes time in the square.
 enum { MOST_PARTS = 4096 };
@@ -225,7 +224,7 @@ typedef struct site_votes {
 } site_votes;
 
 typedef struct filling {
-  ppi_run *run;
+  ppi_run_ids *ids;
   ppi_request_run *out;
   site_votes *votes;  // by site
   size_t rows_capacity, cells_capacity;
@@ -388,13 +387,13 @@ static pprof_status take_request(filling *to, const ppi_request_part *parts,
 
 static pprof_status name_stages(filling *to, const ppi_requests *requests) {
   ppi_request_run *out = to->out;
-  size_t num_sites = to->run->sites.num;
+  size_t num_sites = to->ids->sites.num;
   for (size_t i = 0; i < requests->num; i++) {
     uint32_t id = requests->parts[i].site;
     if (to->stage_of[id]) continue;
-    const ppi_run_site *site = ppi_run_site_at(to->run, id);
+    const ppi_run_site *site = ppi_run_site_at(to->ids, id);
     const ppi_run_category *category =
-        site ? ppi_run_category_at(to->run, site->category) : NULL;
+        site ? ppi_run_category_at(to->ids, site->category) : NULL;
     if (!category) return PPROF_STATUS_NO_MEMORY;
     if (!out->stages) out->stages = ppi_alloc(num_sites * sizeof *out->stages);
     if (!out->stages) return PPROF_STATUS_NO_MEMORY;
@@ -435,11 +434,11 @@ static pprof_status take_all(filling *to, ppi_requests *requests) {
   return status;
 }
 
-static bool start_run(const ppi_requests *requests, const ppi_run *run,
+static bool start_run(const ppi_requests *requests, const ppi_run_ids *ids,
                       ppi_request_run *out) {
-  out->uuid = ppi_strdup(run->input.uuid);
-  out->host = ppi_strdup(run->input.host);
-  out->pid = ppi_strdup(run->input.pid);
+  out->uuid = ppi_strdup(ids->input.uuid);
+  out->host = ppi_strdup(ids->input.host);
+  out->pid = ppi_strdup(ids->input.pid);
   out->thinning = requests->thinning;
   out->others_unknown = requests->others_dropped;
   return out->uuid && out->host && out->pid;
@@ -454,17 +453,17 @@ static void clear_filling(filling *to) {
   ppi_free(to->times);
 }
 
-pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run *run,
+pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
                                ppi_figures *out) {
-  filling to = {.run = run, .num_devices = run->devices.num + 1};
+  filling to = {.ids = ids, .num_devices = ids->devices.num + 1};
   to.out = ppi_alloc(sizeof *to.out);
   to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
-  to.stage_of = ppi_alloc((run->sites.num + 1) * sizeof *to.stage_of);
-  to.votes = ppi_alloc((run->sites.num + 1) * sizeof *to.votes);
+  to.stage_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.stage_of);
+  to.votes = ppi_alloc((ids->sites.num + 1) * sizeof *to.votes);
   to.times = ppi_alloc(MOST_PARTS * sizeof *to.times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
   if (to.out && to.contended && to.stage_of && to.votes && to.times &&
-      start_run(requests, run, to.out))
+      start_run(requests, ids, to.out))
     status = take_all(&to, requests);
   if (status == PPROF_STATUS_OK) status = ppi_figures_request_run(out, to.out);
   if (status != PPROF_STATUS_OK) ppi_request_run_destroy(to.out);

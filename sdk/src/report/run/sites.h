@@ -5,8 +5,7 @@
 #ifndef PPI_REPORT_SITES_H_
 #define PPI_REPORT_SITES_H_
 
-#include "base/map.h"
-#include "event/event_impl.h"
+#include "report/run/ids.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,25 +32,24 @@ typedef struct ppi_run_labels {
   uint64_t num_others;  // events that made a name one of `<other>`
 } ppi_run_labels;
 
-struct ppi_run;
-struct ppi_figures;
-
 // ppi_run_site_is_another: the definition gives the id of a site that has
 // events to another name, or one before it did. Then ppi_run_label_site takes
 // it, and what comes is numbered first.
-bool ppi_run_site_is_another(const struct ppi_run *run,
+bool ppi_run_site_is_another(const ppi_run_labels *labels,
+                             const ppi_run_ids *ids,
                              const pprof_definition *definition);
-pprof_status ppi_run_label_site(struct ppi_run *run,
+pprof_status ppi_run_label_site(ppi_run_labels *labels, const ppi_run_ids *ids,
                                 const pprof_definition *definition);
-pprof_status ppi_run_number_event(struct ppi_run *run, pprof_event *event);
+pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
+                                  pprof_event *event);
 // ppi_run_number_open gives the checkpoint open ranges of its own; *out is the
 // caller's to free, whatever the answer.
-pprof_status ppi_run_number_open(struct ppi_run *run,
+pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
                                  pprof_checkpoint *checkpoint,
                                  pprof_event **out);
-pprof_status ppi_run_note_others(const struct ppi_run *run,
-                                 struct ppi_figures *out);
-void ppi_run_clear_labels(struct ppi_run *run);
+pprof_status ppi_run_note_others(const ppi_run_labels *labels,
+                                 ppi_figures *out);
+void ppi_run_clear_labels(ppi_run_labels *labels);
 
 #ifdef __cplusplus
 }

@@ -4,9 +4,11 @@
 // the last end backwards, so that each comes after the ranges around it. A
 // union is a sum then, the outermost phase the first one met, and what is
 // around a point the stack of the ranges met.
+#include "report/run/sweep.h"
+
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/merge.h"
+#include "report/run/threads.h"
 
 // A frame below so many that overlap its range partly is not kept.
 enum { MAX_OVERLAPS = 1024 };
@@ -105,7 +107,7 @@ static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
                                const ppi_run_part *key,
                                const ppi_point *point) {
   if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
-  ppi_run_part *part = ppi_run_part_of(run, thread, key);
+  ppi_run_part *part = ppi_run_part_of(&run->rows, thread, key);
   if (!part) return PPROF_STATUS_NO_MEMORY;
   ppi_device_sums sums = {{0}};
   sums.ns[point->device_class] = point->value;
@@ -114,7 +116,7 @@ static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
 }
 
 static bool is_operator(const ppi_run *run, uint32_t site) {
-  const ppi_run_site *item = run->sites.items[site];
+  const ppi_run_site *item = run->ids.sites.items[site];
   return item->traits & PPI_TRAIT_OPERATOR;
 }
 
@@ -124,7 +126,7 @@ static pprof_status own_submit(ppi_run *run, const ppi_run_lane *lane,
   uint32_t real = lane->frames[lane->num_frames - 1].real;
   if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
   const ppi_frame_around *frame = &lane->frames[real];
-  ppi_run_site *site = run->sites.items[frame->site];
+  ppi_run_site *site = run->ids.sites.items[frame->site];
   site->innermost.ns[point->device_class] += point->value;
   if (!run->details.operator_parts) return PPROF_STATUS_OK;
   ppi_run_part key = {.op = frame->site, .launch = point->site};
@@ -176,7 +178,7 @@ static void shift_frame(ppi_frame_around *frame, uint32_t from) {
 
 static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
                                const ppi_held *range) {
-  const ppi_run_site *site = run->sites.items[range->site];
+  const ppi_run_site *site = run->ids.sites.items[range->site];
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
   ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
@@ -207,7 +209,7 @@ static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
 static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
                               size_t place, const ppi_held *range,
                               const ppi_device_sums *sums) {
-  const ppi_run_site *site = run->sites.items[range->site];
+  const ppi_run_site *site = run->ids.sites.items[range->site];
   if (!place) return PPROF_STATUS_OK;
   if (site->traits & (PPI_TRAIT_OPERATOR | PPI_TRAIT_RUNTIME))
     return PPROF_STATUS_OK;
@@ -215,7 +217,7 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
   ppi_run_part key = {.op = lane->frames[real].site, .child = range->site};
   if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
-  ppi_run_part *part = ppi_run_part_of(run, lane->thread, &key);
+  ppi_run_part *part = ppi_run_part_of(&run->rows, lane->thread, &key);
   if (!part) return PPROF_STATUS_NO_MEMORY;
   bool is_cut = range->flags & PPI_HELD_CUT;
   ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
@@ -238,7 +240,8 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
   bool is_cut = range->flags & PPI_HELD_CUT;
   ppi_device_spreads_add(&site->row.inside, sums, is_cut);
   if (!run->details.by_thread) return PPROF_STATUS_OK;
-  ppi_run_row *row = ppi_run_thread_row_of(run, lane->thread, range->site);
+  ppi_run_row *row =
+      ppi_run_thread_row_of(&run->rows, lane->thread, range->site);
   if (!row) return PPROF_STATUS_NO_MEMORY;
   ppi_device_spreads_add(&row->inside, sums, is_cut);
   return PPROF_STATUS_OK;
@@ -274,7 +277,7 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   ppi_run *run = at->run;
   if (range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX)
     return PPROF_STATUS_OK;
-  ppi_run_site *site = run->sites.items[range->site];
+  ppi_run_site *site = run->ids.sites.items[range->site];
   bool is_on_device = range->flags & PPI_HELD_DEVICE;
   if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
     add_span(at, site->place, range);
@@ -292,7 +295,7 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
 }
 
 static pprof_status walk(sweep *at) {
-  const ppi_run_mark *marks = at->run->marks;
+  const ppi_run_mark *marks = at->run->ids.marks;
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
   pprof_status status = PPROF_STATUS_OK;
   for (;;) {
@@ -312,13 +315,13 @@ static pprof_status walk(sweep *at) {
 
 static pprof_status take_step(ppi_run *run, const ppi_held *step,
                               uint64_t horizon_ns) {
-  ppi_run_thread *process = ppi_run_process(run);
+  ppi_run_thread *process = ppi_run_process(&run->ids);
   if (!process) return PPROF_STATUS_NO_MEMORY;
   if (!ppi_held_is_passed(step, horizon_ns) || step->flags & PPI_HELD_OPEN)
     return add_border(run, process, step);
   ppi_device_sums sums;
   if (!inside(run, process, step, &sums)) return PPROF_STATUS_OK;
-  ppi_run_site *site = run->sites.items[step->site];
+  ppi_run_site *site = run->ids.sites.items[step->site];
   bool is_cut = step->flags & PPI_HELD_CUT;
   ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
   ppi_device_spreads_add(&run->phase_devices[PPI_PHASE_PROFILE_STEP], &sums,
@@ -340,7 +343,7 @@ static pprof_status sweep_steps(sweep *at, const ppi_run_open *open,
   }
   run->held_steps.num = kept;
   for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
-    const ppi_run_site *site = run->sites.items[open[i].held.site];
+    const ppi_run_site *site = run->ids.sites.items[open[i].held.site];
     if (site->traits & PPI_TRAIT_STEP)
       status = take_step(run, &open[i].held, at->horizon_ns);
   }
@@ -381,18 +384,19 @@ static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
 static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < run->categories.num; i++)
-    if (run->categories.items[i])
-      ((ppi_run_category *)run->categories.items[i])->low_ns = UINT64_MAX;
+  for (size_t i = 0; i < run->ids.categories.num; i++)
+    if (run->ids.categories.items[i])
+      ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
   run->any_points = false;
   run->first_submitter = NULL;
   run->borders.num = 0;
-  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
-       i++)
-    status = prepare_thread(run, ppi_run_any_thread(run, i), at->horizon_ns);
-  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
-       i++) {
-    ppi_run_lane *lane = ppi_run_any_lane(run, i);
+  for (size_t i = 0;
+       i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
+    status =
+        prepare_thread(run, ppi_run_any_thread(&run->ids, i), at->horizon_ns);
+  for (size_t i = 0;
+       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (lane && lane->thread) status = prepare_lane(at, lane);
   }
   if (status == PPROF_STATUS_OK)
@@ -404,22 +408,22 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
 static pprof_status finish_lanes(sweep *at) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < ppi_run_num_lanes(run) && status == PPROF_STATUS_OK;
-       i++) {
-    ppi_run_lane *lane = ppi_run_any_lane(run, i);
+  for (size_t i = 0;
+       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (!lane || !lane->thread) continue;
     if (lane->num_frames) status = meet_points(run, lane, 0);
     if (status == PPROF_STATUS_OK && lane->nested.num_pages)
-      status = ppi_hold_drop(&lane->nested, &run->pool, at->horizon_ns);
+      status = ppi_hold_drop(&lane->nested, &run->ids.pool, at->horizon_ns);
     if (status == PPROF_STATUS_OK && lane->loose.num_pages)
-      status = ppi_hold_drop(&lane->loose, &run->pool, at->horizon_ns);
+      status = ppi_hold_drop(&lane->loose, &run->ids.pool, at->horizon_ns);
   }
   return status;
 }
 
 static pprof_status tell_memory(ppi_run *run, const ppi_point *point,
                                 const ppi_around *around) {
-  const ppi_run_site *place = run->sites.items[point->site];
+  const ppi_run_site *place = run->ids.sites.items[point->site];
   ppi_memory_change change = {(int64_t)point->value, point->is_reserved};
   return ppi_memory_own(&run->memory, place->name,
                         around->is_known ? around->site : 0, &change);
@@ -427,10 +431,10 @@ static pprof_status tell_memory(ppi_run *run, const ppi_point *point,
 
 static pprof_status tell_kernel(ppi_run *run, const ppi_point *point,
                                 const ppi_around *around) {
-  const ppi_run_site *site = run->sites.items[point->site];
+  const ppi_run_site *site = run->ids.sites.items[point->site];
   // Paddle walks the host ranges: what none of them launched it never meets.
   if (!around->is_known) return PPROF_STATUS_OK;
-  const ppi_run_site *owner = run->sites.items[around->site];
+  const ppi_run_site *owner = run->ids.sites.items[around->site];
   ppi_paddle_kernel kernel = {
       .start_ns = point->device_start_ns,
       .end_ns = point->device_start_ns + point->value,
@@ -460,25 +464,33 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
   return status;
 }
 
+// What they counted with details goes to the row of those that left.
+static pprof_status forget_swept(ppi_run *run) {
+  if (!ppi_run_find_swept(&run->ids)) return PPROF_STATUS_OK;
+  pprof_status status = ppi_run_sum_details(&run->rows, run->ids.left_threads);
+  if (status == PPROF_STATUS_OK) ppi_run_forget_swept(&run->ids);
+  return status;
+}
+
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open) {
   if (horizon_ns <= run->swept_ns) return PPROF_STATUS_OK;
   sweep at = {.run = run,
               .from_ns = run->swept_ns,
               .horizon_ns = horizon_ns,
-              .merge = {.horizon_ns = horizon_ns, .pool = &run->pool},
-              .communication = ppi_run_communication(run)};
+              .merge = {.horizon_ns = horizon_ns, .pool = &run->ids.pool},
+              .communication = ppi_run_communication(&run->ids)};
   if (!at.communication) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = prepare(&at, open, num_open);
   if (status == PPROF_STATUS_OK) status = walk(&at);
   if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
   if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
   ppi_borders_sort(&run->borders);
-  for (size_t i = 0; i < ppi_run_num_threads(run) && status == PPROF_STATUS_OK;
-       i++)
-    status = finish_thread(run, ppi_run_any_thread(run, i));
+  for (size_t i = 0;
+       i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
+    status = finish_thread(run, ppi_run_any_thread(&run->ids, i));
   ppi_merge_clear(&at.merge);
-  if (status == PPROF_STATUS_OK) status = ppi_run_forget_swept(run);
+  if (status == PPROF_STATUS_OK) status = forget_swept(run);
   run->swept_ns = horizon_ns;
   return status;
 }

@@ -2,9 +2,10 @@
 //
 // Threads of a run that come and go: a lane that another one gets, and those
 // that left, so that what is known of them does not grow with how many came.
+#include "report/run/threads.h"
+
 #include "base/base_impl.h"
 #include "base/mem.h"
-#include "report/run/run.h"
 
 static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
   void **grown = ppi_grow(*items, capacity, *num + 1, sizeof *grown);
@@ -14,72 +15,93 @@ static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
   return true;
 }
 
-static bool add_summed(ppi_run *run, ppi_run_thread *thread) {
-  return append((void ***)(void *)&run->summed, &run->num_summed,
-                &run->summed_capacity, thread);
+static bool add_summed(ppi_run_ids *ids, ppi_run_thread *thread) {
+  return append((void ***)(void *)&ids->summed, &ids->num_summed,
+                &ids->summed_capacity, thread);
 }
 
-static ppi_run_thread *add_thread(ppi_run *run, uint64_t number, size_t at) {
-  if (at != run->num_threads) return NULL;
+static ppi_run_thread *add_thread(ppi_run_ids *ids, uint64_t number,
+                                  size_t at) {
+  if (at != ids->num_threads) return NULL;
   ppi_run_thread *thread = ppi_alloc(sizeof *thread);
   if (!thread) return NULL;
   thread->number = number;
-  thread->index = run->num_indexes++;
-  if (append((void ***)(void *)&run->threads, &run->num_threads,
-             &run->threads_capacity, thread))
+  thread->index = ids->num_indexes++;
+  if (append((void ***)(void *)&ids->threads, &ids->num_threads,
+             &ids->threads_capacity, thread))
     return thread;
   ppi_free(thread);
   return NULL;
 }
 
-static size_t place_of(ppi_run *run, uint64_t number) {
-  return ppi_map_number(&run->thread_numbers, (ppi_map_key){number, 0});
+static size_t place_of(ppi_run_ids *ids, uint64_t number) {
+  return ppi_map_number(&ids->thread_numbers, (ppi_map_key){number, 0});
 }
 
 // Those that have left are found by their numbers no more: the next thread of
 // such a number is another one.
-static bool sum_up(ppi_run *run) {
-  size_t num = run->num_threads;
+static bool sum_up(ppi_run_ids *ids) {
+  size_t num = ids->num_threads;
   bool done = true;
-  ppi_map_clear(&run->thread_numbers);
-  run->num_threads = 0;
+  ppi_map_clear(&ids->thread_numbers);
+  ids->num_threads = 0;
   for (size_t i = 0; i < num; i++) {
-    ppi_run_thread *thread = run->threads[i];
-    if (!thread->num_lanes && thread->number && add_summed(run, thread)) {
+    ppi_run_thread *thread = ids->threads[i];
+    if (!thread->num_lanes && thread->number && add_summed(ids, thread)) {
       thread->is_summed = true;
-      run->num_summed_threads++;
+      ids->num_summed_threads++;
       continue;
     }
-    done &= place_of(run, thread->number) == run->num_threads;
-    run->threads[run->num_threads++] = thread;
+    done &= place_of(ids, thread->number) == ids->num_threads;
+    ids->threads[ids->num_threads++] = thread;
   }
-  run->sum_up_at = 2 * PPI_MAX(run->num_threads, PPI_RUN_MAX_THREADS);
+  ids->sum_up_at = 2 * PPI_MAX(ids->num_threads, PPI_RUN_MAX_THREADS);
   return done;
 }
 
 // The one that they are together; it never leaves.
-static bool add_left(ppi_run *run) {
-  if (run->num_summed_threads == 0 || run->left_threads) return true;
-  run->left_threads = add_thread(run, PPI_REPORT_LEFT_THREADS,
-                                 place_of(run, PPI_REPORT_LEFT_THREADS));
-  if (run->left_threads) run->left_threads->num_lanes = 1;
-  return run->left_threads;
+static bool add_left(ppi_run_ids *ids) {
+  if (ids->num_summed_threads == 0 || ids->left_threads) return true;
+  ids->left_threads = add_thread(ids, PPI_REPORT_LEFT_THREADS,
+                                 place_of(ids, PPI_REPORT_LEFT_THREADS));
+  if (ids->left_threads) ids->left_threads->num_lanes = 1;
+  return ids->left_threads;
 }
 
-ppi_run_thread *ppi_run_thread_at(ppi_run *run, uint64_t number) {
-  size_t at = place_of(run, number);
+ppi_run_thread *ppi_run_thread_at(ppi_run_ids *ids, uint64_t number) {
+  size_t at = place_of(ids, number);
   if (at == SIZE_MAX) return NULL;
-  if (at < run->num_threads) return run->threads[at];
-  if (at >= PPI_MAX(run->sum_up_at, 2 * PPI_RUN_MAX_THREADS)) {
-    if (!sum_up(run) || !add_left(run)) return NULL;
-    at = place_of(run, number);
+  if (at < ids->num_threads) return ids->threads[at];
+  if (at >= PPI_MAX(ids->sum_up_at, 2 * PPI_RUN_MAX_THREADS)) {
+    if (!sum_up(ids) || !add_left(ids)) return NULL;
+    at = place_of(ids, number);
   }
-  return add_thread(run, number, at);
+  return add_thread(ids, number, at);
 }
 
-static void free_lane(ppi_run *run, ppi_run_lane *lane) {
-  ppi_hold_clear(&lane->nested, &run->pool);
-  ppi_hold_clear(&lane->loose, &run->pool);
+ppi_run_thread *ppi_run_process(ppi_run_ids *ids) {
+  return ppi_run_thread_at(ids, 0);
+}
+
+static ppi_run_lane *lane_slot(ppi_run_ids *ids, uint32_t id) {
+  return ppi_run_item_at(&ids->lanes, id, sizeof(ppi_run_lane));
+}
+
+// A lane without a definition counts as a thread of its own.
+ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id) {
+  ppi_run_lane *lane = lane_slot(ids, id);
+  if (!lane || lane->thread) return lane;
+  lane->id = id;
+  if (!lane->is_defined) lane->number = id ? (uint64_t)1 << 63 | id : 0;
+  lane->thread = ppi_run_thread_at(ids, lane->number);
+  if (!lane->thread) return NULL;
+  lane->thread->num_lanes++;
+  return lane;
+}
+
+static void free_lane(ppi_run_ids *ids, ppi_run_lane *lane) {
+  ppi_hold_clear(&lane->nested, &ids->pool);
+  ppi_hold_clear(&lane->loose, &ids->pool);
   ppi_nest_clear(&lane->nest);
   ppi_free(lane->frames);
 }
@@ -88,41 +110,42 @@ static bool is_swept(const ppi_run_lane *lane) {
   return !lane->nested.num_pages && !lane->loose.num_pages;
 }
 
-pprof_status ppi_run_lane_defined(ppi_run *run, uint32_t id, uint64_t number) {
-  ppi_run_lane *lane = id < run->lanes.num ? run->lanes.items[id] : NULL;
+pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
+                                  uint64_t number) {
+  ppi_run_lane *lane = id < ids->lanes.num ? ids->lanes.items[id] : NULL;
   bool has_moved = lane && lane->thread && lane->number != number;
   if (has_moved) lane->thread->num_lanes--;
   // What came before the first definition is the thread's that it names.
   if (has_moved && lane->is_defined) {
-    if (!append((void ***)(void *)&run->left, &run->num_left,
-                &run->left_capacity, lane))
+    if (!append((void ***)(void *)&ids->left, &ids->num_left,
+                &ids->left_capacity, lane))
       return PPROF_STATUS_NO_MEMORY;
     lane->thread->num_left++;
-    run->lanes.items[id] = NULL;
+    ids->lanes.items[id] = NULL;
   } else if (has_moved) {
     lane->thread = NULL;
   }
-  lane = ppi_run_lane_slot(run, id);
+  lane = lane_slot(ids, id);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   lane->number = number;
   lane->is_defined = true;
   if (!has_moved) return PPROF_STATUS_OK;
-  return ppi_run_lane_at(run, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return ppi_run_lane_at(ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-static void forget_lanes(ppi_run *run) {
+static void forget_lanes(ppi_run_ids *ids) {
   size_t kept = 0;
-  for (size_t i = 0; i < run->num_left; i++) {
-    ppi_run_lane *lane = run->left[i];
+  for (size_t i = 0; i < ids->num_left; i++) {
+    ppi_run_lane *lane = ids->left[i];
     if (!is_swept(lane)) {
-      run->left[kept++] = lane;
+      ids->left[kept++] = lane;
       continue;
     }
     lane->thread->num_left--;
-    free_lane(run, lane);
+    free_lane(ids, lane);
     ppi_free(lane);
   }
-  run->num_left = kept;
+  ids->num_left = kept;
 }
 
 static bool has_more(const ppi_run_thread *thread) {
@@ -137,39 +160,39 @@ static void free_thread(ppi_run_thread *thread) {
   ppi_free(thread);
 }
 
-pprof_status ppi_run_forget_swept(ppi_run *run) {
-  forget_lanes(run);
+bool ppi_run_find_swept(ppi_run_ids *ids) {
+  forget_lanes(ids);
   bool any = false;
-  for (size_t i = 0; i < run->num_summed; i++) {
-    run->summed[i]->is_swept = !has_more(run->summed[i]);
-    any |= run->summed[i]->is_swept;
+  for (size_t i = 0; i < ids->num_summed; i++) {
+    ids->summed[i]->is_swept = !has_more(ids->summed[i]);
+    any |= ids->summed[i]->is_swept;
   }
-  if (!any) return PPROF_STATUS_OK;
-  pprof_status status = ppi_run_sum_details(run);
-  if (status != PPROF_STATUS_OK) return status;
-  size_t kept = 0;
-  for (size_t i = 0; i < run->num_summed; i++) {
-    if (run->summed[i]->is_swept)
-      free_thread(run->summed[i]);
-    else
-      run->summed[kept++] = run->summed[i];
-  }
-  run->num_summed = kept;
-  return PPROF_STATUS_OK;
+  return any;
 }
 
-void ppi_run_clear_threads(ppi_run *run) {
-  for (size_t i = 0; i < run->lanes.num; i++)
-    if (run->lanes.items[i]) free_lane(run, run->lanes.items[i]);
-  for (size_t i = 0; i < run->num_left; i++) {
-    free_lane(run, run->left[i]);
-    ppi_free(run->left[i]);
+void ppi_run_forget_swept(ppi_run_ids *ids) {
+  size_t kept = 0;
+  for (size_t i = 0; i < ids->num_summed; i++) {
+    if (ids->summed[i]->is_swept)
+      free_thread(ids->summed[i]);
+    else
+      ids->summed[kept++] = ids->summed[i];
   }
-  for (size_t i = 0; i < ppi_run_num_threads(run); i++)
-    free_thread(ppi_run_any_thread(run, i));
-  ppi_map_clear(&run->thread_numbers);
-  ppi_free(run->threads);
-  ppi_free(run->summed);
-  ppi_free(run->left);
-  ppi_hold_pool_clear(&run->pool);
+  ids->num_summed = kept;
+}
+
+void ppi_run_clear_threads(ppi_run_ids *ids) {
+  for (size_t i = 0; i < ids->lanes.num; i++)
+    if (ids->lanes.items[i]) free_lane(ids, ids->lanes.items[i]);
+  for (size_t i = 0; i < ids->num_left; i++) {
+    free_lane(ids, ids->left[i]);
+    ppi_free(ids->left[i]);
+  }
+  for (size_t i = 0; i < ppi_run_num_threads(ids); i++)
+    free_thread(ppi_run_any_thread(ids, i));
+  ppi_map_clear(&ids->thread_numbers);
+  ppi_free(ids->threads);
+  ppi_free(ids->summed);
+  ppi_free(ids->left);
+  ppi_hold_pool_clear(&ids->pool);
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoints of a run: what their horizon allows to settle and to forget.
+#ifndef PPI_REPORT_CHECKPOINT_H_
+#define PPI_REPORT_CHECKPOINT_H_
+
+#include "report/run/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+pprof_status ppi_run_checkpoint(ppi_run *run,
+                                const pprof_checkpoint *checkpoint);
+
+// ppi_run_settle_devices settles the devices and the steps' time before
+// `horizon_ns`, together, as ppi_identity_settle says.
+pprof_status ppi_run_settle_devices(ppi_run *run, uint64_t horizon_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_CHECKPOINT_H_

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a horizon settles, in one walk over the ranges that it has passed.
+#ifndef PPI_REPORT_SWEEP_H_
+#define PPI_REPORT_SWEEP_H_
+
+#include "report/run/merge.h"
+#include "report/run/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_run_sweep settles what lies before `horizon_ns`: all that ends by it has
+// come, all else that begins before it has, too, or is in `open`, and so has
+// all that was submitted before it. The order of `open` is changed.
+pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
+                           ppi_run_open *open, size_t num_open);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_SWEEP_H_
