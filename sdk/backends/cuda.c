@@ -11,12 +11,7 @@
 // Stream NULL is the legacy default stream of the current context. A program
 // built with per-thread default streams passes (void *)2,
 // cudaStreamPerThread, instead.
-#include <pthread.h>
-
-#include "backend_util.h"
-#include "driver_events.h"
-
-static ppi_driver_api api;
+#include "cuda_symbols.h"
 
 // The names without _ptsz: there NULL is the legacy stream, whatever the
 // program was built with. A newer name (third place) is preferred where it
@@ -63,43 +58,24 @@ pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
   return status;
 }
 
-static pprof_status load_once(pprof_error *error) {
+static pprof_status load(ppi_driver_api *out, pprof_error *error) {
   static const char *const sonames[] = {"libcuda.so.1", NULL};
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static bool loaded;
-  pthread_mutex_lock(&lock);
-  pprof_status status =
-      loaded ? PPROF_STATUS_OK : ppi_cuda_load(sonames, &api, error);
-  loaded = status == PPROF_STATUS_OK;
-  pthread_mutex_unlock(&lock);
-  return status;
+  return ppi_cuda_load(sonames, out, error);
 }
 
 static pprof_status cuda_open(int index, void **out_context,
                               pprof_error *error) {
-  pprof_status status = load_once(error);
-  return status ? status
-                : ppi_driver_open(&api, "cuda", index, out_context, error);
+  static ppi_driver_source driver = {
+      .name = "cuda", .load = load, .lock = PTHREAD_MUTEX_INITIALIZER};
+  return ppi_driver_open_source(&driver, index, out_context, error);
 }
 
 const pprof_backend *pprof_backend_cuda(void) {
   static const pprof_backend backend = {
-      .size = sizeof(pprof_backend),
+      PPI_DRIVER_ENTRIES,
       .name = "cuda",
-      .caps = PPROF_BACKEND_CAPTURE,
       .open = cuda_open,
-      .close = ppi_driver_close,
-      .collector_enter = ppi_driver_collector_enter,
-      .stream_info = ppi_driver_stream_info,
-      .event_create = ppi_driver_event_create,
-      .event_destroy = ppi_driver_event_destroy,
-      .event_record = ppi_driver_event_record,
-      .event_query = ppi_driver_event_query,
-      .event_elapsed = ppi_driver_event_elapsed,
-      .anchor = ppi_driver_anchor,
-      .pool_check = ppi_driver_pool_check,
       .event_record_in_graph = ppi_driver_event_record_in_graph,
-      .error_text = ppi_driver_error_text,
   };
   return &backend;
 }

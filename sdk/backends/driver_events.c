@@ -90,6 +90,17 @@ pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
   return PPROF_STATUS_OK;
 }
 
+pprof_status ppi_driver_open_source(ppi_driver_source *source, int index,
+                                    void **out_context, pprof_error *error) {
+  pthread_mutex_lock(&source->lock);
+  pprof_status status =
+      source->loaded ? PPROF_STATUS_OK : source->load(&source->api, error);
+  source->loaded = status == PPROF_STATUS_OK;
+  pthread_mutex_unlock(&source->lock);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_driver_open(&source->api, source->name, index, out_context, error);
+}
+
 // False after a sticky error, and in a forked child, which must not call in.
 static bool is_usable(const driver_context *context) {
   return context->generation == ppi_backend_generation &&

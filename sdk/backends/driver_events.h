@@ -6,6 +6,8 @@
 #ifndef PPI_DRIVER_EVENTS_H_
 #define PPI_DRIVER_EVENTS_H_
 
+#include <pthread.h>
+
 #include "backend_util.h"
 #include "base/base_impl.h"
 #include "pprof/device.h"
@@ -46,16 +48,20 @@ typedef struct ppi_driver_api {
                       void *graph, void *dependencies, size_t *num);
 } ppi_driver_api;
 
+// A driver that is looked for when a device of it is opened first.
+typedef struct ppi_driver_source {
+  const char *name;  // begins error texts
+  pprof_status (*load)(ppi_driver_api *out, pprof_error *error);
+  pthread_mutex_t lock;
+  bool loaded;
+  ppi_driver_api api;
+} ppi_driver_source;
+pprof_status ppi_driver_open_source(ppi_driver_source *source, int index,
+                                    void **out_context, pprof_error *error);
+
 // `api` is borrowed for the life of the context; `name` begins error texts.
 pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
                              int index, void **out_context, pprof_error *error);
-
-// ppi_cuda_symbols lists what is asked of libcuda, by name.
-const ppi_symbol *ppi_cuda_symbols(size_t *out_num);
-
-// The functions of libcuda, from the first of `sonames` that can be loaded.
-pprof_status ppi_cuda_load(const char *const *sonames, ppi_driver_api *out,
-                           pprof_error *error);
 
 // The remaining entries of a pprof_backend. A pool is the context's address
 // and, above it, part of the context's number: after a device reset the primary
@@ -79,6 +85,18 @@ pprof_status ppi_driver_event_record_in_graph(void *context, void *event,
                                               void *stream,
                                               uint64_t *out_capture);
 const char *ppi_driver_error_text(void *context);
+
+// The entries that every driver's backend has alike.
+#define PPI_DRIVER_ENTRIES                                                  \
+  .size = sizeof(pprof_backend), .caps = PPROF_BACKEND_CAPTURE,             \
+  .close = ppi_driver_close, .collector_enter = ppi_driver_collector_enter, \
+  .stream_info = ppi_driver_stream_info,                                    \
+  .event_create = ppi_driver_event_create,                                  \
+  .event_destroy = ppi_driver_event_destroy,                                \
+  .event_record = ppi_driver_event_record,                                  \
+  .event_query = ppi_driver_event_query,                                    \
+  .event_elapsed = ppi_driver_event_elapsed, .anchor = ppi_driver_anchor,   \
+  .pool_check = ppi_driver_pool_check, .error_text = ppi_driver_error_text
 
 #ifdef __cplusplus
 }

@@ -7,10 +7,9 @@
 // ordinal + 1). Our calls share the thread's last error with the program's: one
 // that fails here shows up in hipGetLastError, and before HIP 7 one that does
 // not fail clears it.
-#include <pthread.h>
+#include "hip.h"
 
 #include "backend_util.h"
-#include "hip_api.h"
 
 static ppi_hip_api hip;
 
@@ -83,46 +82,27 @@ void ppi_hip_use(const ppi_hip_api *functions, ppi_driver_api *out) {
   };
 }
 
-static pprof_status load_once(ppi_driver_api *api, pprof_error *error) {
+static pprof_status load(ppi_driver_api *out, pprof_error *error) {
   static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
                                         "libamdhip64.so.5", NULL};
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static bool loaded;
   ppi_hip_api functions;
-  pthread_mutex_lock(&lock);
-  pprof_status status =
-      loaded ? PPROF_STATUS_OK : ppi_hip_load(sonames, &functions, error);
-  if (!status && !loaded) ppi_hip_use(&functions, api);
-  loaded = status == PPROF_STATUS_OK;
-  pthread_mutex_unlock(&lock);
+  pprof_status status = ppi_hip_load(sonames, &functions, error);
+  if (status == PPROF_STATUS_OK) ppi_hip_use(&functions, out);
   return status;
 }
 
 static pprof_status hip_open(int index, void **out_context,
                              pprof_error *error) {
-  static ppi_driver_api api;
-  pprof_status status = load_once(&api, error);
-  return status ? status
-                : ppi_driver_open(&api, "hip", index, out_context, error);
+  static ppi_driver_source driver = {
+      .name = "hip", .load = load, .lock = PTHREAD_MUTEX_INITIALIZER};
+  return ppi_driver_open_source(&driver, index, out_context, error);
 }
 
 const pprof_backend *pprof_backend_hip(void) {
   static const pprof_backend backend = {
-      .size = sizeof(pprof_backend),
+      PPI_DRIVER_ENTRIES,
       .name = "hip",
-      .caps = PPROF_BACKEND_CAPTURE,
       .open = hip_open,
-      .close = ppi_driver_close,
-      .collector_enter = ppi_driver_collector_enter,
-      .stream_info = ppi_driver_stream_info,
-      .event_create = ppi_driver_event_create,
-      .event_destroy = ppi_driver_event_destroy,
-      .event_record = ppi_driver_event_record,
-      .event_query = ppi_driver_event_query,
-      .event_elapsed = ppi_driver_event_elapsed,
-      .anchor = ppi_driver_anchor,
-      .pool_check = ppi_driver_pool_check,
-      .error_text = ppi_driver_error_text,
       .caveat = "not run on hardware",
   };
   return &backend;

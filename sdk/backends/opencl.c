@@ -10,13 +10,13 @@
 // application decides when a batch is full. So that a marker which nobody ever
 // flushes still ends, the collector flushes the queue of one that it has seen
 // CL_QUEUED for FLUSH_AFTER_NS; the holder keeps the queue retained until then.
-#include "pprof/device.h"
+#include "opencl.h"
 
 #include <pthread.h>
 
 #include "backend_util.h"
 #include "base/mem.h"
-#include "opencl_api.h"
+#include "pprof/device.h"
 
 #define OPENCL_POOL 0u  // absolute times: all events of a device compare
 #define FLUSH_AFTER_NS 5000000u

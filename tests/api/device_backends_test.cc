@@ -8,7 +8,7 @@
 
 #include "backend_util.h"
 #include "device_session.h"
-#include "opencl_api.h"
+#include "opencl.h"
 #include "pprof/device.h"
 
 namespace {

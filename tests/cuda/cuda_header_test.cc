@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "cuda_symbols.h"
 #include "driver_events.h"
 #include "tests/support/abi_match.h"
 

@@ -4,7 +4,7 @@
 // has them (5.2): what the backend declares is what HIP has. No GPU is needed;
 // that the calls do what they should was not tried on one.
 #define __HIP_PLATFORM_AMD__ 1
-#include "hip_api.h"
+#include "hip.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

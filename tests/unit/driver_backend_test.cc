@@ -14,7 +14,7 @@
 #include "backend_util.h"
 #include "base/mem.h"
 #include "driver_events.h"
-#include "hip_api.h"
+#include "hip.h"
 
 namespace {
 

@@ -6,9 +6,10 @@
 
 #include <string>
 
+#include "cuda_symbols.h"
 #include "driver_events.h"
-#include "hip_api.h"
-#include "opencl_api.h"
+#include "hip.h"
+#include "opencl.h"
 
 namespace {
 

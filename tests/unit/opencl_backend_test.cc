@@ -14,7 +14,7 @@
 
 #include "backend_util.h"
 #include "base/mem.h"
-#include "opencl_api.h"
+#include "opencl.h"
 #include "pprof/device.h"
 
 namespace {

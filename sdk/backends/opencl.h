@@ -2,8 +2,8 @@
 //
 // The OpenCL functions that the backend calls, found at run time. The headers
 // are needed to build, the library only where the backend is opened.
-#ifndef PPI_OPENCL_API_H_
-#define PPI_OPENCL_API_H_
+#ifndef PPI_OPENCL_H_
+#define PPI_OPENCL_H_
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -46,4 +46,4 @@ void ppi_opencl_use(const ppi_opencl_api *functions);
 }
 #endif
 
-#endif  // PPI_OPENCL_API_H_
+#endif  // PPI_OPENCL_H_

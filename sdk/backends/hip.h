@@ -2,8 +2,8 @@
 //
 // The HIP functions that the hip backend calls, declared here so that no ROCm
 // header is needed to build it. Result and enum types are int in HIP's ABI.
-#ifndef PPI_HIP_API_H_
-#define PPI_HIP_API_H_
+#ifndef PPI_HIP_H_
+#define PPI_HIP_H_
 
 #include "driver_events.h"
 
@@ -46,4 +46,4 @@ void ppi_hip_use(const ppi_hip_api *functions, ppi_driver_api *out);
 }
 #endif
 
-#endif  // PPI_HIP_API_H_
+#endif  // PPI_HIP_H_
