@@ -287,33 +287,6 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   return take_submit(run, event, class, length_ns);
 }
 
-static ppi_queue *queue_of(ppi_run *run, const pprof_event *event) {
-  uint32_t device = ppi_run_device_id(&run->ids, event->stream);
-  size_t low = 0, high = run->num_queues;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_run_queue *queue = &run->queues[middle];
-    if (queue->site < event->site ||
-        (queue->site == event->site && queue->device < device))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  ppi_run_queue *found = run->queues + low;
-  if (low < run->num_queues && found->site == event->site &&
-      found->device == device)
-    return &found->sums;
-  ppi_run_queue *grown = ppi_grow(run->queues, &run->queues_capacity,
-                                  run->num_queues + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->queues = grown;
-  memmove(grown + low + 1, grown + low,
-          (run->num_queues - low) * sizeof *grown);
-  run->num_queues++;
-  grown[low] = (ppi_run_queue){.site = event->site, .device = device};
-  return &grown[low].sums;
-}
-
 // Kernel, Memcpy and Memset records are no ranges of the program's; of a
 // graph's launch nobody knows when it was submitted.
 static pprof_status take_queue(ppi_run *run, const pprof_event *event,
@@ -323,7 +296,8 @@ static pprof_status take_queue(ppi_run *run, const pprof_event *event,
     return PPROF_STATUS_OK;
   if (event->flags & PPROF_FLAG_IN_GRAPH && is_timed(event))
     return PPROF_STATUS_OK;
-  ppi_queue *queue = queue_of(run, event);
+  uint32_t device = ppi_run_device_id(&run->ids, event->stream);
+  ppi_queue *queue = ppi_queues_at(&run->queues, event->site, device);
   if (!queue) return PPROF_STATUS_NO_MEMORY;
   queue->calls++;
   return is_timed(event) ? ppi_queue_add(queue, event) : PPROF_STATUS_OK;

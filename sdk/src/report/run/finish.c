@@ -282,25 +282,6 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status fill_queues(ppi_run *run, ppi_figures *out) {
-  for (size_t i = 0; i < run->num_queues; i++) {
-    const ppi_run_queue *from = &run->queues[i];
-    ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
-    ppi_run_device *device = ppi_run_device_at(&run->ids, from->device);
-    ppi_run_category *category =
-        site ? ppi_run_category_at(&run->ids, site->category) : NULL;
-    if (!category || !device) return PPROF_STATUS_NO_MEMORY;
-    ppi_report_queue key = {.name = site->name,
-                            .category_name = category->name,
-                            .device = device->name};
-    ppi_report_queue *queue = ppi_figures_queue(out, &key);
-    if (!queue) return PPROF_STATUS_NO_MEMORY;
-    pprof_status status = ppi_queue_merge(&queue->sums, &from->sums);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
   for (size_t i = 0; i < run->num_work; i++) {
     const ppi_run_work *from = &run->work[i];
@@ -348,7 +329,8 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
-  if (status == PPROF_STATUS_OK) status = fill_queues(run, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_queues_fill(&run->queues, &run->ids, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_interference_fill(&run->interference, &run->ids, out);
   if (status == PPROF_STATUS_OK && run->details.requests)

@@ -121,8 +121,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_run_clear_threads(&run->ids);
   ppi_run_clear_ids(&run->ids);
   ppi_run_clear_labels(&run->labels);
-  for (size_t i = 0; i < run->num_queues; i++)
-    ppi_queue_clear(&run->queues[i].sums);
+  ppi_queues_clear(&run->queues);
   ppi_run_clear_pairs(&run->pairs);
   ppi_run_clear_details(&run->rows);
   ppi_distribution_clear(&run->distribution);
@@ -132,7 +131,6 @@ void ppi_run_clear(ppi_run *run) {
   ppi_perf_clear(&run->perf);
   ppi_free(run->held_steps.items);
   ppi_free(run->borders.times_ns);
-  ppi_free(run->queues);
   ppi_free(run->work);
   ppi_free(run->listed.items);
   ppi_free(run->windows.items);

@@ -14,6 +14,7 @@
 #include "report/run/open.h"
 #include "report/run/pairs.h"
 #include "report/run/perf.h"
+#include "report/run/queues.h"
 #include "report/run/requests.h"
 #include "report/run/sites.h"
 
@@ -28,11 +29,6 @@ typedef struct ppi_run_work {
   double items, bytes, flops, params, value;
 } ppi_run_work;
 
-typedef struct ppi_run_queue {
-  uint32_t site, device;
-  ppi_queue sums;
-} ppi_run_queue;
-
 typedef struct ppi_held_list {
   ppi_held *items;
   size_t num, capacity;
@@ -44,8 +40,7 @@ typedef struct ppi_run {
   ppi_run_labels labels;
   ppi_run_work *work;  // sorted by site, then lane
   size_t num_work, work_capacity;
-  ppi_run_queue *queues;  // sorted by site, then device
-  size_t num_queues, queues_capacity;
+  ppi_queues queues;
   ppi_pairs pairs;
   ppi_details rows;
   ppi_distribution distribution;
