@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "payload_types.h"
-
 enum { MAX_STEPS = 4096, MAX_DEPTH = 8, MAX_FOLLOWED = 1024 };
 #define NOWHERE UINT64_MAX
 #define NO_INDEX UINT64_MAX

@@ -2,11 +2,11 @@
 //
 // The registry of payload schemas: a table of published types, and memory that
 // is only ever taken from. Any thread; no lock.
+#include "payload_schema.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
-
-#include "payload_types.h"
 
 enum { MAX_TEXT = 127, MAX_SEMANTICS = 8 };
 

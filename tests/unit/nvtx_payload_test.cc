@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "payload_types.h"
+#include "payload_schema.h"
 
 #if __has_include(<nvtx3/nvToolsExtPayload.h>)
 #include <nvtx3/nvToolsExtSemanticsCounters.h>

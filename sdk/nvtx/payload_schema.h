@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layouts of payloads, as programs register them: lock-free, on any thread
+// at any time. What a program passes is taken for hostile. The layouts are
+// those of NVTX 3 on 64-bit Linux.
+#ifndef PPI_PAYLOAD_SCHEMA_H_
+#define PPI_PAYLOAD_SCHEMA_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A semantic extension begins with this; they form a list.
+typedef struct ppi_payload_semantics {
+  uint32_t struct_size;
+  uint16_t id, version;
+  const struct ppi_payload_semantics *next;
+} ppi_payload_semantics;
+
+#define PPI_PAYLOAD_SEMANTICS_COUNTER 5
+typedef struct ppi_payload_counter_semantics {
+  ppi_payload_semantics header;
+  uint64_t flags;
+  const char *unit;
+  uint64_t scale_numerator, scale_denominator;
+  int64_t limit_type;
+  uint64_t minimum, maximum;  // each an integer or a double
+} ppi_payload_counter_semantics;
+
+typedef struct ppi_payload_schema_entry {
+  uint64_t flags;
+  uint64_t type;  // predefined, or the id of a schema or an enumeration
+  const char *name, *description;
+  uint64_t detail;  // an array's length, or the entry that holds a length or
+                    // selects a member
+  uint64_t offset;  // 0 in all but the first: after the one before
+  const ppi_payload_semantics *semantics;
+  const void *reserved;
+} ppi_payload_schema_entry;
+
+typedef struct ppi_payload_schema_attributes {
+  uint64_t fields;  // which of the following are set
+  const char *name;
+  uint64_t type, flags;
+  const ppi_payload_schema_entry *entries;
+  uint64_t num_entries;
+  uint64_t static_size, pack_align;
+  uint64_t id;
+  void *extension;
+} ppi_payload_schema_attributes;
+
+typedef struct ppi_payload_enumerator {
+  const char *name;
+  uint64_t value;
+  int8_t is_flag;
+} ppi_payload_enumerator;
+
+typedef struct ppi_payload_enum_attributes {
+  uint64_t fields;
+  const char *name;
+  const ppi_payload_enumerator *entries;
+  uint64_t num_entries;
+  uint64_t size;
+  uint64_t id;
+  void *extension;
+} ppi_payload_enum_attributes;
+
+enum {
+  PPI_PAYLOAD_SCHEMA_FIELD_NAME = 1 << 1,
+  PPI_PAYLOAD_SCHEMA_FIELD_TYPE = 1 << 2,
+  PPI_PAYLOAD_SCHEMA_FIELD_FLAGS = 1 << 3,
+  PPI_PAYLOAD_SCHEMA_FIELD_ENTRIES = 1 << 4,
+  PPI_PAYLOAD_SCHEMA_FIELD_NUM_ENTRIES = 1 << 5,
+  PPI_PAYLOAD_SCHEMA_FIELD_STATIC_SIZE = 1 << 6,
+  PPI_PAYLOAD_SCHEMA_FIELD_PACK_ALIGN = 1 << 7,
+  PPI_PAYLOAD_SCHEMA_FIELD_ID = 1 << 8
+};
+
+enum {
+  PPI_PAYLOAD_ENUM_FIELD_NAME = 1 << 1,
+  PPI_PAYLOAD_ENUM_FIELD_ENTRIES = 1 << 2,
+  PPI_PAYLOAD_ENUM_FIELD_NUM_ENTRIES = 1 << 3,
+  PPI_PAYLOAD_ENUM_FIELD_SIZE = 1 << 4,
+  PPI_PAYLOAD_ENUM_FIELD_ID = 1 << 5
+};
+
+enum {
+  PPI_PAYLOAD_SCHEMA_STATIC = 1,
+  PPI_PAYLOAD_SCHEMA_DYNAMIC = 2,
+  PPI_PAYLOAD_SCHEMA_UNION = 3,  // another entry selects the member
+  PPI_PAYLOAD_SCHEMA_UNION_SELF = 4
+};
+
+enum {
+  PPI_PAYLOAD_ENTRY_POINTER = 1 << 1,
+  PPI_PAYLOAD_ENTRY_OFFSET_FROM_BASE = 1 << 2,
+  PPI_PAYLOAD_ENTRY_OFFSET_FROM_HERE = 1 << 3,
+  PPI_PAYLOAD_ENTRY_ARRAY_FIXED = 1 << 4,
+  PPI_PAYLOAD_ENTRY_ARRAY_ZERO_TERMINATED = 2 << 4,
+  PPI_PAYLOAD_ENTRY_ARRAY_LENGTH_INDEX = 3 << 4,
+  PPI_PAYLOAD_ENTRY_ARRAY_LENGTH_PAYLOAD = 4 << 4,
+  PPI_PAYLOAD_ENTRY_ARRAY_MASK = 7 << 4,
+  PPI_PAYLOAD_ENTRY_DEEP_COPY = 1 << 8,
+  PPI_PAYLOAD_ENTRY_HIDDEN = 1 << 9,
+  PPI_PAYLOAD_ENTRY_MESSAGE = 1 << 10
+};
+
+// The predefined types that decoding tells apart; the rest by their size.
+enum {
+  PPI_PAYLOAD_TYPE_CHAR = 1,
+  PPI_PAYLOAD_TYPE_UCHAR,
+  PPI_PAYLOAD_TYPE_SHORT,
+  PPI_PAYLOAD_TYPE_USHORT,
+  PPI_PAYLOAD_TYPE_INT,
+  PPI_PAYLOAD_TYPE_UINT,
+  PPI_PAYLOAD_TYPE_LONG,
+  PPI_PAYLOAD_TYPE_ULONG,
+  PPI_PAYLOAD_TYPE_LONGLONG,
+  PPI_PAYLOAD_TYPE_ULONGLONG,
+  PPI_PAYLOAD_TYPE_INT8,
+  PPI_PAYLOAD_TYPE_UINT8,
+  PPI_PAYLOAD_TYPE_INT16,
+  PPI_PAYLOAD_TYPE_UINT16,
+  PPI_PAYLOAD_TYPE_INT32,
+  PPI_PAYLOAD_TYPE_UINT32,
+  PPI_PAYLOAD_TYPE_INT64,
+  PPI_PAYLOAD_TYPE_UINT64,
+  PPI_PAYLOAD_TYPE_FLOAT,
+  PPI_PAYLOAD_TYPE_DOUBLE,
+  PPI_PAYLOAD_TYPE_LONGDOUBLE,
+  PPI_PAYLOAD_TYPE_SIZE,
+  PPI_PAYLOAD_TYPE_ADDRESS,
+  PPI_PAYLOAD_TYPE_WCHAR,
+  PPI_PAYLOAD_TYPE_CHAR8,
+  PPI_PAYLOAD_TYPE_CHAR16,
+  PPI_PAYLOAD_TYPE_CHAR32,
+  PPI_PAYLOAD_TYPE_BYTE = 32,
+  PPI_PAYLOAD_TYPE_INT128,
+  PPI_PAYLOAD_TYPE_UINT128,
+  PPI_PAYLOAD_TYPE_FLOAT16 = 42,
+  PPI_PAYLOAD_TYPE_FLOAT32,
+  PPI_PAYLOAD_TYPE_FLOAT64,
+  PPI_PAYLOAD_TYPE_FLOAT128,
+  PPI_PAYLOAD_TYPE_BF16 = 50,
+  PPI_PAYLOAD_TYPE_TF32 = 52,
+  PPI_PAYLOAD_TYPE_CATEGORY = 68,
+  PPI_PAYLOAD_TYPE_COLOR,
+  PPI_PAYLOAD_TYPE_SCOPE,
+  PPI_PAYLOAD_TYPE_PID32,
+  PPI_PAYLOAD_TYPE_PID64,
+  PPI_PAYLOAD_TYPE_TID32,
+  PPI_PAYLOAD_TYPE_TID64,
+  PPI_PAYLOAD_TYPE_CSTRING,
+  PPI_PAYLOAD_TYPE_UTF8,
+  PPI_PAYLOAD_TYPE_UTF16,
+  PPI_PAYLOAD_TYPE_UTF32,
+  PPI_PAYLOAD_TYPE_REGISTERED = 80,
+  PPI_PAYLOAD_TYPE_SELECTOR = 100,
+  PPI_PAYLOAD_TYPE_REFERENCED = 1022,
+  PPI_PAYLOAD_TYPE_RAW = 1023
+};
+#define PPI_PAYLOAD_STATIC_ID_FIRST (UINT64_C(1) << 24)
+#define PPI_PAYLOAD_DYNAMIC_ID_FIRST (UINT64_C(1) << 32)
+
+// What a program registered. All zero is an empty one; it takes no other
+// memory and is never cleared, so that a reader needs no lock.
+enum { PPI_PAYLOAD_NUM_SCHEMAS = 2048, PPI_PAYLOAD_SCHEMA_BYTES = 1 << 20 };
+typedef struct ppi_payload_schemas {
+  uint64_t used_bytes, num_dynamic;
+  uint64_t num_refused;  // registrations that were wrong or found no room
+  const struct ppi_payload_type *slots[PPI_PAYLOAD_NUM_SCHEMAS];
+  unsigned char memory[PPI_PAYLOAD_SCHEMA_BYTES] __attribute__((aligned(16)));
+} ppi_payload_schemas;
+
+// ppi_payload_schema_register and _enum_register answer the id that payloads
+// name: the program's own, which holds in `domain`, or a new one. Registering
+// an id again replaces it. 0: refused, and counted.
+uint64_t ppi_payload_schema_register(
+    ppi_payload_schemas *schemas, uint32_t domain,
+    const ppi_payload_schema_attributes *attributes);
+uint64_t ppi_payload_enum_register(
+    ppi_payload_schemas *schemas, uint32_t domain,
+    const ppi_payload_enum_attributes *attributes);
+
+typedef enum ppi_payload_value_kind {
+  PPI_PAYLOAD_VALUE_SIGNED = 0,
+  PPI_PAYLOAD_VALUE_UNSIGNED,
+  PPI_PAYLOAD_VALUE_REAL,
+  PPI_PAYLOAD_VALUE_TEXT,
+  PPI_PAYLOAD_VALUE_HANDLE,  // a registered string, as `number.u64`
+  PPI_PAYLOAD_VALUE_OPAQUE   // a type without a C equivalent
+} ppi_payload_value_kind;
+
+// ---- what is kept of a registration, for payload.c to decode by ----
+
+// Written once, before it is published; never changed or freed.
+typedef enum ppi_payload_type_kind {
+  PPI_PAYLOAD_KIND_STRUCT = 0,
+  PPI_PAYLOAD_KIND_ENUM
+} ppi_payload_type_kind;
+
+typedef struct ppi_payload_field {
+  uint64_t flags, type, detail, offset;
+  const char *name;  // never NULL
+  const char *unit;  // NULL: not stated
+  double scale;
+  bool is_bytes;
+} ppi_payload_field;
+
+typedef struct ppi_payload_label {
+  const char *name;
+  uint64_t value;
+} ppi_payload_label;
+
+typedef struct ppi_payload_type {
+  uint32_t domain;  // 0 for dynamic ids, which are the process's
+  uint64_t id;
+  ppi_payload_type_kind kind;
+  uint64_t layout;       // PPI_PAYLOAD_SCHEMA_STATIC, ...
+  uint64_t static_size;  // bytes; 0: depends on the data
+  uint64_t pack_align;   // 0: natural alignment
+  uint64_t align;
+  // The first amount of data, where a compiler would put it and nothing can
+  // stand before it. bytes_type 0: found by decoding only.
+  uint64_t bytes_at, bytes_type;
+  double bytes_scale;
+  uint32_t num_items;
+  union {
+    const ppi_payload_field *fields;
+    const ppi_payload_label *labels;
+  } items;
+} ppi_payload_type;
+
+// A field's position is kept for each while a structure is decoded, on the
+// stack.
+enum { PPI_PAYLOAD_MAX_FIELDS = 128, PPI_PAYLOAD_MAX_LABELS = 1024 };
+
+// Size and alignment of a predefined type; 0 when it has none. Of texts those
+// of a character.
+uint64_t ppi_payload_predefined_size(uint64_t type);
+uint64_t ppi_payload_predefined_align(uint64_t type);
+bool ppi_payload_is_text(uint64_t type);
+ppi_payload_value_kind ppi_payload_kind_of(uint64_t type);
+const ppi_payload_type *ppi_payload_find_type(
+    const ppi_payload_schemas *schemas, uint32_t domain, uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PAYLOAD_SCHEMA_H_
