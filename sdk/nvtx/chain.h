@@ -6,6 +6,24 @@
 #define PPI_NVTX_CHAIN_H_
 
 #include "nvtx.h"
+#include "payload.h"
+#include "settings.h"
+
+// The next tool's functions stand in shadow slots.
+extern nvtx_function ppi_nvtx_shadow[NVTX_NUM_MODULES][NVTX_MAX_CALLS];
+static inline bool ppi_nvtx_is_chained(void) {
+  return PPI_UNLIKELY(__atomic_load_n(&ppi_nvtx_extras, __ATOMIC_RELAXED) &
+                      PPI_NVTX_CHAINED);
+}
+void ppi_nvtx_chain_load(void);
+// ppi_nvtx_chain_unit attaches a unit to the next tool alone; 0: there is none.
+int ppi_nvtx_chain_unit(nvtx_get_export_table get);
+int ppi_nvtx_chain_extension(nvtx_extension *extension);
+nvtx_function ppi_nvtx_next_extension(uint32_t module, uint32_t call);
+static inline nvtx_function ppi_nvtx_next(uint32_t module, uint32_t call) {
+  if (!ppi_nvtx_is_chained()) return NULL;
+  return __atomic_load_n(&ppi_nvtx_shadow[module][call], __ATOMIC_ACQUIRE);
+}
 
 // ppi_nvtx_next_domain answers the next tool's handle; NULL of the default
 // domain.

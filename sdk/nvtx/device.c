@@ -3,10 +3,13 @@
 // Device time beside a range's host time: on the default stream of the current
 // CUDA context and on the streams that the program gave a name. And those
 // names, which may come before the program's driver is there.
+#include "device.h"
+
 #include <string.h>
 
 #include "nvtx.h"
 #include "pprof/cuda.h"
+#include "settings.h"
 
 #define LEGACY_STREAM ((void *)1)  // another word for the default stream, NULL
 #define NUM_STREAMS 64u

@@ -4,6 +4,9 @@
 // time.
 #include "event.h"
 
+#include "device.h"
+#include "file/text.h"
+#include "process.h"
 #include "values.h"
 
 // There is no stack that the handle could mean.

@@ -5,7 +5,8 @@
 #ifndef PPI_NVTX_EVENT_H_
 #define PPI_NVTX_EVENT_H_
 
-#include "nvtx.h"
+#include "objects.h"
+#include "settings.h"
 
 // What a call says that names nothing.
 #define PPI_NVTX_NO_NAME "<unnamed>"
@@ -15,14 +16,6 @@
    offsetof(nvtx_attributes, field) + sizeof((attributes)->field))
 
 #define PPI_NVTX_INLINE static inline __attribute__((always_inline))
-
-// What begins something. A call is passed on as kind, domain (NULL: the handle
-// is none of ours) and attributes (NULL: the call has none).
-typedef enum ppi_nvtx_kind {
-  PPI_NVTX_PUSH,
-  PPI_NVTX_MARK,
-  PPI_NVTX_START
-} ppi_nvtx_kind;
 
 // event.c: what happens rarely. Results as those of a push, a mark or a start.
 int64_t ppi_nvtx_bad_domain(ppi_nvtx_kind kind);

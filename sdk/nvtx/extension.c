@@ -2,9 +2,13 @@
 //
 // Handlers of the extensions: events with payloads, schemas, counters. The
 // memory extension, and whatever comes later, is accepted and not recorded.
+#include "extension.h"
+
 #include <string.h>
 
 #include "chain.h"
+#include "event.h"
+#include "file/text.h"
 #include "values.h"
 
 #define PAYLOAD(call) next_call(NVTX_EXTENSION_PAYLOAD, NVTX_PAYLOAD_##call)

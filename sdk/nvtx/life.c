@@ -9,7 +9,11 @@
 #include <sys/auxv.h>
 
 #include "chain.h"
-#include "nvtx.h"
+#include "device.h"
+#include "extension.h"
+#include "objects.h"
+#include "process.h"
+#include "values.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -36,16 +40,10 @@ typedef struct entry_points {
 static const entry_points own = {InitializeInjectionNvtx2,
                                  InitializeInjectionNvtxExtension};
 
-static const pprof_inject_settings_ no_settings;
-const pprof_inject_settings_ *ppi_nvtx_settings = &no_settings;
-uint32_t ppi_nvtx_extras;
-
 static struct {
   uint32_t prepared;  // the handlers below are registered
   uint32_t attached;  // somebody has asked for a session, and has an answer
   uint32_t refused;   // PPROF_ENABLE=0
-  uint32_t closed;    // our destructor has run
-  uint32_t orphaned;  // a forked child that has not recorded yet
 } life;
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -65,7 +63,8 @@ static bool is_own_unit(nvtx_get_export_table get) {
 
 // atexit handlers registered before ours still mark: recording goes on.
 static void at_exit(void) {
-  if (!__atomic_load_n(&life.closed, __ATOMIC_ACQUIRE)) pprof_inject_flush_();
+  if (!__atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE))
+    pprof_inject_flush_();
 }
 
 static void in_forked_child(void) {
@@ -73,20 +72,11 @@ static void in_forked_child(void) {
   ppi_nvtx_device_in_forked_child();
   ppi_nvtx_values_in_forked_child();
   if (__atomic_load_n(&life.attached, __ATOMIC_RELAXED))
-    __atomic_store_n(&life.orphaned, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&ppi_nvtx_process.orphaned, 1, __ATOMIC_RELEASE);
 }
 
 __attribute__((destructor)) static void close_library(void) {
-  __atomic_store_n(&life.closed, 1, __ATOMIC_RELEASE);
-}
-
-bool ppi_nvtx_revive(void) {
-  if (PPI_LIKELY(!__atomic_load_n(&life.orphaned, __ATOMIC_RELAXED)) ||
-      !__atomic_exchange_n(&life.orphaned, 0, __ATOMIC_ACQ_REL) ||
-      __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE))
-    return false;
-  pprof_inject_attach_();
-  return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) != 0;
+  __atomic_store_n(&ppi_nvtx_process.closed, 1, __ATOMIC_RELEASE);
 }
 
 static bool attach(void) {
@@ -179,7 +169,7 @@ static int pass_on(nvtx_get_export_table get) {
 
 int InitializeInjectionNvtx2(nvtx_get_export_table get) {
   if (!get || is_static_program() ||
-      __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE))
+      __atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE))
     return 0;
   bool emission = is_emission(get);
   if (!emission && is_own_unit(get)) return 0;
@@ -201,7 +191,8 @@ int InitializeInjectionNvtx2(nvtx_get_export_table get) {
 int InitializeInjectionNvtxExtension(nvtx_extension *extension) {
   const entry_points *owner = pprof_inject_owner_(&own);
   if (owner != &own) return owner->initialize_extension(extension);
-  if (!extension || __atomic_load_n(&life.closed, __ATOMIC_ACQUIRE)) return 1;
+  if (!extension || __atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE))
+    return 1;
   ppi_nvtx_fill_extension(extension);
   ppi_nvtx_chain_extension(extension);
   return 1;

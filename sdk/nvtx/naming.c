@@ -3,7 +3,9 @@
 // Handlers that name things: threads, CUDA streams, resources. Objects of user
 // synchronisation are taken and not recorded.
 #include "chain.h"
-#include "nvtx.h"
+#include "device.h"
+#include "file/text.h"
+#include "objects.h"
 
 #define CALL(module, call) \
   ppi_nvtx_next(NVTX_MODULE_##module, NVTX_##module##_##call)

@@ -3,11 +3,13 @@
 // Domains, registered strings, named categories. A name has one object, however
 // many units of the program ask for it. Looking up takes no lock, adding one
 // that a signal handler cannot wait for.
+#include "objects.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "nvtx.h"
+#include "settings.h"
 
 #define NUM_STRINGS PPI_NVTX_NUM_STRINGS
 #define NUM_STRING_SLOTS (2 * NUM_STRINGS)

@@ -2,7 +2,9 @@
 //
 // Wide strings. The C library's conversions depend on the program's locale and
 // refuse everything but ASCII in the one that programs start with.
-#include "nvtx.h"
+#include "file/text.h"
+
+#include <stdint.h>
 
 _Static_assert(sizeof(wchar_t) == 4, "wide strings are UTF-32");
 

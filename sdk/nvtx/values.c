@@ -2,11 +2,14 @@
 //
 // Numbers that events bring, and counters. A number that says how much data a
 // range moved is its work; other numbers are counters, named after the event.
+#include "values.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "values.h"
+#include "objects.h"
+#include "settings.h"
 
 #define NUM_COUNTERS 1024u
 #define SHOWN ((size_t)700)  // of an event's name in a counter's

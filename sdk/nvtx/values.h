@@ -4,7 +4,11 @@
 #ifndef PPI_NVTX_VALUES_H_
 #define PPI_NVTX_VALUES_H_
 
-#include "event.h"
+#include "nvtx.h"
+#include "payload.h"
+
+extern ppi_payload_schemas ppi_nvtx_known_schemas;
+void ppi_nvtx_values_in_forked_child(void);
 
 #define PPI_NVTX_MAX_PAYLOADS 1024u  // of one event; more make no sense
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has become of the process since this library was loaded.
+#ifndef PPI_NVTX_PROCESS_H_
+#define PPI_NVTX_PROCESS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Atomic, each by itself.
+typedef struct ppi_nvtx_process_state {
+  uint32_t closed;    // our destructor has run
+  uint32_t orphaned;  // a forked child that has not recorded yet
+} ppi_nvtx_process_state;
+extern ppi_nvtx_process_state ppi_nvtx_process;
+
+// ppi_nvtx_revive starts a session in a forked child, once; false: there is
+// nothing to revive.
+bool ppi_nvtx_revive(void);
+
+#endif  // PPI_NVTX_PROCESS_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the configuration asks of the handlers.
+#ifndef PPI_NVTX_SETTINGS_H_
+#define PPI_NVTX_SETTINGS_H_
+
+#include "inject/inject.h"
+
+extern const pprof_inject_settings_ *ppi_nvtx_settings;  // atomic
+#define PPI_NVTX_SETTING(name)                                      \
+  __atomic_load_n(                                                  \
+      &__atomic_load_n(&ppi_nvtx_settings, __ATOMIC_ACQUIRE)->name, \
+      __ATOMIC_RELAXED)
+// What a handler has to do beside recording; looked at each time, so it is one
+// word. Atomic.
+enum { PPI_NVTX_CHAINED = 1, PPI_NVTX_TIMED = 2 };
+extern uint32_t ppi_nvtx_extras;
+
+#endif  // PPI_NVTX_SETTINGS_H_
