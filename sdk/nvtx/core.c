@@ -5,7 +5,7 @@
 // InitializeInjectionNvtx2 has returned and after the process's destructors.
 #include "chain.h"
 #include "event.h"
-#include "file/text.h"
+#include "text.h"
 
 #define CORE(call) ppi_nvtx_next(NVTX_MODULE_CORE, NVTX_CORE_##call)
 #define CORE2(call) ppi_nvtx_next(NVTX_MODULE_CORE2, NVTX_CORE2_##call)

@@ -5,8 +5,8 @@
 #include "event.h"
 
 #include "device.h"
-#include "file/text.h"
 #include "process.h"
+#include "text.h"
 #include "values.h"
 
 // There is no stack that the handle could mean.

@@ -8,7 +8,7 @@
 
 #include "chain.h"
 #include "event.h"
-#include "file/text.h"
+#include "text.h"
 #include "values.h"
 
 #define PAYLOAD(call) next_call(NVTX_EXTENSION_PAYLOAD, NVTX_PAYLOAD_##call)

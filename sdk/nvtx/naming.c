@@ -4,8 +4,8 @@
 // synchronisation are taken and not recorded.
 #include "chain.h"
 #include "device.h"
-#include "file/text.h"
 #include "objects.h"
+#include "text.h"
 
 #define CALL(module, call) \
   ppi_nvtx_next(NVTX_MODULE_##module, NVTX_##module##_##call)

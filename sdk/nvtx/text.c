@@ -2,7 +2,7 @@
 //
 // Wide strings. The C library's conversions depend on the program's locale and
 // refuse everything but ASCII in the one that programs start with.
-#include "file/text.h"
+#include "text.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recover, with a spool made of plain arrays in place of sdk/src/recover/salvage.c
-// (this test defines its functions).
+// Recover, with a spool made of plain arrays in place of
+// sdk/src/recover/salvage.c (this test defines its functions).
 #include "log/recover/log_recover.h"
 
 #include <fcntl.h>

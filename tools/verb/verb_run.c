@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "launch/child.h"
-#include "start/compose.h"
-#include "start/environment.h"
 #include "launch/injection.h"
 #include "log/recover/log_recover.h"
-#include "cli/output.h"
+#include "start/compose.h"
+#include "start/environment.h"
 #include "verb/verbs.h"
 
 struct run {

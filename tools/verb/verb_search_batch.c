@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "batch/batch_measure.h"
 #include "batch/batch_search.h"
-#include "compare/compare_wanted.h"
-#include "start/environment.h"
-#include "launch/injection.h"
-#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/rows.h"
+#include "compare/compare_wanted.h"
+#include "launch/injection.h"
+#include "start/environment.h"
 #include "verb/verbs.h"
 
 #define PLACE "{batch}"
