@@ -230,7 +230,8 @@ TEST_F(MonthsTest, EachRecordIsItsThreadsAndNothingGrows) {
   // As many again came: what more there is, is not theirs.
   EXPECT_GT(PPI_MAX_LANES, after.lanes);
   EXPECT_GE(warm.blocks + 1, after.blocks);
-  EXPECT_GE(warm.chunks + 32, after.chunks);
+  // Of a chunk a row takes an eighth; how many lie ready is the machine's load.
+  EXPECT_GE(warm.chunks + num / 2 / 64, after.chunks);
   // No structure of a thread's takes as little as this.
   if (!kIsSanitized) {
     EXPECT_GE(warm.heap + num / 2 * 16, after.heap);
