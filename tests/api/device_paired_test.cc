@@ -76,6 +76,34 @@ TEST_F(DevicePairedTest, WhenTimedInnerOnesComeFirst) {
   }
 }
 
+// The collector looks while ranges end: an inner one may end behind its look,
+// and the one around it before it.
+TEST_F(DevicePairedTest, InnerOnesComeFirstWhileTheCollectorLooks) {
+  session.Start();
+  // Places near the end and the beginning are free, in turns.
+  std::vector<pprof_range> open;
+  for (int i = 0; i < 3000; i++)
+    open.push_back(pprof_device_range_begin(device, stream, &other_site));
+  for (int i = 0; i < 100; i++) {
+    pprof_device_range_end(open[i], stream);
+    pprof_device_range_end(open[open.size() - 1 - i], stream);
+  }
+  session.Flush();
+  for (int i = 0; i < 20000; i++) {
+    const int deep = 2 + i % 7;
+    for (int k = 0; k < deep; k++) PushBoth("nested", stream);
+    for (int k = 0; k < deep; k++) PopBoth();
+    if (i % 100 == 0) session.Flush();
+  }
+  for (size_t i = 100; i < open.size() - 100; i++)
+    pprof_device_range_end(open[i], stream);
+  Finish();
+  const auto ranges = Delivered();
+  EXPECT_GT(ranges.size(), 50000u);
+  for (size_t i = 1; i < ranges.size(); i++)
+    ASSERT_LT(ranges[i - 1].end_ns, ranges[i].end_ns) << i;
+}
+
 TEST_F(DevicePairedTest, WhenCapturedAndLaunched) {
   ASSERT_EQ(ppi_session_set_graph_nodes(session.get(), true), PPROF_STATUS_OK);
   session.Start();

@@ -170,19 +170,32 @@ static int compare_ended(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-// What has ended since the last look, in order. The words of the states are all
-// that is read of the others.
-static size_t list_ended(const ppi_device_session *session, ended_range *list,
-                         bool *out_has_open) {
+// What has ended since the last look, and by `last`, behind the `num` there.
+// The words of the states are all that is read of the others.
+static size_t see_ended(ppi_device_session *session, ended_range *list,
+                        size_t num, uint64_t last, bool *out_has_open) {
   const ppi_table *table = session->table;
-  size_t num = 0;
   for (uint32_t i = 0; i < session->next_unused; i++) {
     uint64_t state = __atomic_load_n(&table->states[i], __ATOMIC_ACQUIRE);
     if (PPI_STATE_OF(state) == PPI_SLOT_OPEN) *out_has_open = true;
     if (PPI_STATE_OF(state) != PPI_SLOT_ENDED || session->pairs[i].queued)
       continue;
-    list[num++] = (ended_range){ppi_device_slot(session, i)->end, i};
+    uint64_t end = ppi_device_slot(session, i)->end;
+    if (end > last) continue;
+    session->pairs[i].queued = true;
+    list[num++] = (ended_range){end, i};
   }
+  return num;
+}
+
+// In order. An inner range may end behind the first look, and the one around it
+// before that: what ended before it is there for the second.
+static size_t list_ended(ppi_device_session *session, ended_range *list,
+                         bool *out_has_open) {
+  size_t num = see_ended(session, list, 0, UINT64_MAX, out_has_open);
+  uint64_t last = 0;
+  for (size_t i = 0; i < num; i++) last = PPI_MAX(last, list[i].end);
+  if (num > 0) num = see_ended(session, list, num, last, out_has_open);
   qsort(list, num, sizeof *list, compare_ended);
   return num;
 }
@@ -201,7 +214,6 @@ static void queue_range(ppi_device_session *session, uint32_t place,
   session->next_waiting[range->index] = *link;
   if (!*link) queue->last = range->index + 1;
   *link = range->index + 1;
-  session->pairs[range->index].queued = true;
   session->num_waiting++;
 }
 
