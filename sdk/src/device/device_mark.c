@@ -7,6 +7,8 @@
 #include "device/device_stream.h"
 #include "device/event_pool.h"
 #include "mark/emit.h"
+#include "mark/mark.h"
+#include "mark/mark_add.h"
 #include "mark/range_slots.h"
 #include "rules/capture.h"
 

@@ -12,6 +12,9 @@
 #include "device/device_open.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
+#include "mark/mark.h"
+#include "mark/mark_add.h"
+#include "mark/mark_name.h"
 #include "mark/pending.h"
 
 // Handlers read the settings while the next session sets them: each is atomic.

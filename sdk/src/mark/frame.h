@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The inline parts of the stack markers, for the files that make markers of
-// them (mark.c, mark_cost.c, inject.c). Between enter and leave.
+// them (mark.c, mark_cost.c, inject.c): all that is usual; what they answer
+// false or NULL to is mark.h's. Between enter and leave.
 #ifndef PPI_MARK_FRAME_H_
 #define PPI_MARK_FRAME_H_
 
 #include <string.h>
 
-#include "mark/mark.h"
-
-// mark.c: what happens rarely.
-// ppi_mark_push_apart pushes what ppi_frame_push left; it answers the frame's
-// depth, PPI_NO_FRAME: there is none.
-#define PPI_NO_FRAME UINT32_MAX
-uint32_t ppi_mark_push_apart(ppi_spool *spool, ppi_lane *lane, uint32_t site);
-// ppi_mark_pop_apart pops what ppi_frame_pop left, if anything.
-void ppi_mark_pop_apart(const uint8_t *base, ppi_lane *lane);
-// mark_name.c.
-// How the site of a name is looked up: `shorten` (NULL: none) says how much is
-// kept of a name that is not known yet, 0 for all.
-typedef size_t (*ppi_shorten)(const char *name);
-uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
-                          uint64_t style, ppi_shorten shorten);
+#include "mark/thread.h"
 
 // While nothing but watched names matters, nothing was wanted.
 static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
@@ -145,34 +132,6 @@ static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
   uint64_t now = ppi_clock_ticks();
   ppi_frame_end(lane, lane->commit, record, now);
   return true;
-}
-
-// Each key has two places in a thread's cache, so that programs which use a
-// quarter of it have room for nearly all of theirs.
-static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
-                                              uintptr_t key, uint32_t category,
-                                              unsigned which) {
-  uint64_t bits = (key ^ (uint64_t)category << 40) * 0x9e3779b97f4a7c15u;
-  return &cache[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
-}
-
-// ppi_mark_name answers the site with this name in the lane's epoch. The
-// address of a name is only a hint (its text may have changed, its library may
-// be gone): the content decides. `style` is color << 32 | category.
-static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
-                                     const char *name, uint64_t style,
-                                     ppi_shorten shorten) {
-  uintptr_t key = (uintptr_t)name;
-  const ppi_cached_name *cached =
-      ppi_name_place(thread->names_by_address, key, (uint32_t)style, 0);
-  if (cached->key != key)
-    cached = ppi_name_place(thread->names_by_address, key, (uint32_t)style, 1);
-  if (PPI_LIKELY(cached->key == key && cached->epoch == lane->stack_epoch &&
-                 cached->category == (uint32_t)style &&
-                 cached->changes < PPI_NAME_CHANGES &&
-                 strcmp(cached->text, name) == 0))
-    return cached->id;
-  return ppi_mark_look_up(lane, name, style, shorten);
 }
 
 #endif  // PPI_MARK_FRAME_H_

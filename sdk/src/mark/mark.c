@@ -9,6 +9,7 @@
 #include "base/masked.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
+#include "mark/mark_name.h"
 #include "rules/capture.h"
 
 static inline ppi_spool *spool_in_force(void) {

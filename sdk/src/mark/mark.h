@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack markers' inner parts, for device ranges and the calibration.
+// The stack markers' inner parts, for device ranges and NVTX.
 #ifndef PPI_MARK_H_
 #define PPI_MARK_H_
 
@@ -28,14 +28,9 @@ static inline ppi_inherited ppi_lane_inherited(const ppi_lane *lane) {
   return inherited;
 }
 
-// ppi_work_read copies a caller's size-first amount; zeroes when it is NULL.
-ppi_work ppi_work_read(const pprof_work_amount *amount);
-
 // Of markers whose site is known; between enter and leave. `site` 0 is counted
 // lost.
 void ppi_mark_single(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
-void ppi_mark_flow(ppi_lane *lane, uint64_t flow);
-void ppi_mark_work(ppi_lane *lane, ppi_work amount);
 // ppi_mark_begin_watched tells the rules that an occurrence of a watched name
 // begins. That may move the epoch: then the lane follows, and *site is decided
 // anew. False: nothing is recorded any more, or the marker is lost. *out_last:
@@ -43,9 +38,12 @@ void ppi_mark_work(ppi_lane *lane, ppi_work amount);
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last);
 // ppi_mark_exclude counts a marker that is not wanted.
 void ppi_mark_exclude(ppi_lane *lane);
-// ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers
-// the median cost of one marker in ns x 1000. Records nothing.
-uint64_t ppi_mark_cost_x1000(void);
+// What happens rarely. ppi_mark_push_apart pushes what ppi_frame_push left; it
+// answers the frame's depth, PPI_NO_FRAME: there is none. ppi_mark_pop_apart
+// pops what ppi_frame_pop left, if anything.
+#define PPI_NO_FRAME UINT32_MAX
+uint32_t ppi_mark_push_apart(ppi_spool *spool, ppi_lane *lane, uint32_t site);
+void ppi_mark_pop_apart(const uint8_t *base, ppi_lane *lane);
 
 #ifdef __cplusplus
 }

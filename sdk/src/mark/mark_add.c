@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said of the innermost range: flows and work. On the marking threads.
+#include "mark/mark_add.h"
+
 #include <string.h>
 
 #include "mark/frame.h"

@@ -2,6 +2,8 @@
 //
 // What a marker costs in this process: the stack markers, run on a lane of
 // their own when a session starts.
+#include "mark/mark_cost.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -3,9 +3,8 @@
 // The sites of names that are known at run time only, beyond what is inline: a
 // thread finds a text that it has met by its content, wherever it lies now, and
 // any other among the session's names. On the marking threads.
-#include <string.h>
+#include "mark/mark_name.h"
 
-#include "mark/frame.h"
 #include "names/name_hash.h"
 
 // What is left of a longer name; the rest is not kept.

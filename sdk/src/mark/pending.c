@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mark/emit.h"
+#include "mark/mark_add.h"
 #include "mark/range_slots.h"
 #include "rules/capture.h"
 

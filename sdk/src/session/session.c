@@ -9,10 +9,11 @@
 
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "choice_state.h"
 #include "deliver/totals.h"
 #include "inject/inject.h"
 #include "mark/emit.h"
-#include "mark/mark.h"
+#include "mark/mark_cost.h"
 #include "mark/range_slots.h"
 #include "session/capture/windows.h"
 #include "session/choice_session.h"

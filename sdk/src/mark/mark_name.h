@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sites of names that are known at run time only. On the marking threads,
+// between enter and leave.
+#ifndef PPI_MARK_NAME_H_
+#define PPI_MARK_NAME_H_
+
+#include <string.h>
+
+#include "mark/thread.h"
+
+// How the site of a name is looked up: `shorten` (NULL: none) says how much is
+// kept of a name that is not known yet, 0 for all.
+typedef size_t (*ppi_shorten)(const char *name);
+uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
+                          uint64_t style, ppi_shorten shorten);
+
+// Each key has two places in a thread's cache, so that programs which use a
+// quarter of it have room for nearly all of theirs.
+static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
+                                              uintptr_t key, uint32_t category,
+                                              unsigned which) {
+  uint64_t bits = (key ^ (uint64_t)category << 40) * 0x9e3779b97f4a7c15u;
+  return &cache[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
+}
+
+// ppi_mark_name answers the site with this name in the lane's epoch. The
+// address of a name is only a hint (its text may have changed, its library may
+// be gone): the content decides. `style` is color << 32 | category.
+static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
+                                     const char *name, uint64_t style,
+                                     ppi_shorten shorten) {
+  uintptr_t key = (uintptr_t)name;
+  const ppi_cached_name *cached =
+      ppi_name_place(thread->names_by_address, key, (uint32_t)style, 0);
+  if (cached->key != key)
+    cached = ppi_name_place(thread->names_by_address, key, (uint32_t)style, 1);
+  if (PPI_LIKELY(cached->key == key && cached->epoch == lane->stack_epoch &&
+                 cached->category == (uint32_t)style &&
+                 cached->changes < PPI_NAME_CHANGES &&
+                 strcmp(cached->text, name) == 0))
+    return cached->id;
+  return ppi_mark_look_up(lane, name, style, shorten);
+}
+
+#endif  // PPI_MARK_NAME_H_
