@@ -6,7 +6,8 @@
 #ifndef PPI_RANGE_SLOTS_H_
 #define PPI_RANGE_SLOTS_H_
 
-#include "mark/pending.h"
+#include "mark/slots.h"
+#include "mark/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
