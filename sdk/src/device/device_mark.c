@@ -10,7 +10,6 @@
 #include "mark/mark.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
-#include "rules/capture.h"
 
 // What of a backend's event is fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u
@@ -224,7 +223,7 @@ static __attribute__((noinline)) uint64_t open_apart(ppi_thread *thread,
   }
   uint64_t id = open_range(thread, lane, device, stream, kind);
   if (site & PPI_SITE_EMITS) id = tell(lane, id, kind.site);
-  if (last && !id) ppi_capture_ended(kind.site);
+  if (last && !id) ppi_recorder_in_force.watched_ended(kind.site);
   return last && id ? id | PPI_RANGE_LAST : id;
 }
 

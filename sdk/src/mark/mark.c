@@ -51,7 +51,7 @@ static void push_balance(ppi_lane *lane, uint32_t site, uint8_t flags) {
     lane->too_deep++;
   // Too deep to be told when it ends.
   if (!has_frame && flags & PPI_FRAME_LAST)
-    ppi_capture_ended(site & PPI_SITE_NUMBER);
+    ppi_recorder_in_force.watched_ended(site & PPI_SITE_NUMBER);
 }
 
 static void pop_balance(ppi_lane *lane) {
@@ -68,7 +68,7 @@ void ppi_mark_exclude(ppi_lane *lane) {
 
 bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
   uint32_t number = *site & PPI_SITE_NUMBER;
-  uint32_t answer = ppi_capture_begun(number);
+  uint32_t answer = ppi_recorder_in_force.watched_begun(number);
   *out_last = (answer & PPI_CAPTURE_LAST) != 0;
   // Another thread may have moved it just before.
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
@@ -449,7 +449,7 @@ static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
   if (put && site & PPI_SITE_EMITS)
     ppi_emit_point(number, ppi_lane_inherited(lane).flow,
                    kind == PPROF_KIND_COUNTER ? &value : NULL);
-  if (last) ppi_capture_ended(number);
+  if (last) ppi_recorder_in_force.watched_ended(number);
   return put;
 }
 

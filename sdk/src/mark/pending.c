@@ -9,7 +9,6 @@
 #include "mark/emit.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
-#include "rules/capture.h"
 
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
@@ -90,7 +89,7 @@ __attribute__((noinline)) void ppi_slot_ended_apart(const ppi_slot_ref *ref,
   if (id & PPI_RANGE_CPU) ppi_cpu_slot_end(&ppi_thread_self->cpu, ref->slot);
   if (id & PPI_RANGE_EMITTED) ppi_emit_end(ref->number, ref->index);
   ppi_slot_ended(ref);
-  if (id & PPI_RANGE_LAST) ppi_capture_ended(site);
+  if (id & PPI_RANGE_LAST) ppi_recorder_in_force.watched_ended(site);
 }
 
 uint64_t ppi_range_unrecorded(uint32_t site) {
@@ -101,7 +100,7 @@ bool ppi_range_end_unrecorded(uint64_t id) {
   if ((id >> 16 & PPI_NO_TABLE) != PPI_NO_TABLE ||
       id >> 48 != (ppi_recorder_in_force.serial & 0xffff))
     return false;
-  ppi_capture_ended((uint32_t)(id >> 24 & 0xffffff));
+  ppi_recorder_in_force.watched_ended((uint32_t)(id >> 24 & 0xffffff));
   return true;
 }
 
@@ -200,7 +199,7 @@ static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
       site ? open_slot(lane, lane->id, number, ppi_clock_ticks(), site) : 0;
   if (id) return last ? id | PPI_RANGE_LAST : id;
   ppi_count(&lane->lost, 1);
-  if (last) ppi_capture_ended(number);
+  if (last) ppi_recorder_in_force.watched_ended(number);
   return 0;
 }
 

@@ -132,6 +132,14 @@ typedef struct ppi_recorder {
   // Atomic: an epoch in which nothing is recorded and only watched sites matter
   // (rules by markers), 0: none yet. Set before that epoch is published.
   uint32_t watch_epoch;
+  // Markers of a watched name (ppi_names_watch) call the first before they
+  // record the begin of a range, or a mark; while the thread is busy and
+  // outside of any commit. It answers PPI_CAPTURE_... (capture.h). With LAST,
+  // the second is told of the end of this very occurrence, whichever thread
+  // ends it (a mark: right after it); not where an edge has cut it, which ends
+  // it as far as the rules are concerned.
+  uint32_t (*watched_begun)(uint32_t site);
+  void (*watched_ended)(uint32_t site);
 } ppi_recorder;
 extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
 

@@ -7,7 +7,6 @@
 
 #include "base/masked.h"
 #include "mark/thread_impl.h"
-#include "rules/capture.h"
 
 // Who took the lane in each place last; whether it still has it, it says
 // itself.
@@ -224,7 +223,8 @@ ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
 void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
   const ppi_frame *frames = ppi_lane_frames(lane);
   for (uint32_t i = (uint32_t)PPI_MIN(to, lane->num_frames); i-- > from;)
-    if (frames[i].flags & PPI_FRAME_LAST) ppi_capture_ended(frames[i].site);
+    if (frames[i].flags & PPI_FRAME_LAST)
+      ppi_recorder_in_force.watched_ended(frames[i].site);
 }
 
 static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {

@@ -68,17 +68,11 @@ ppi_step_phase ppi_capture_at_time(const ppi_capture_time *rule,
 bool ppi_capture_same_state(const ppi_capture_rule *a,
                             const ppi_capture_rule *b);
 
-// Markers of a watched name (ppi_names_watch) call this before they record the
-// begin of a range, or a mark; while the thread is busy and outside of any
-// commit. LAST: the end of this very occurrence is to be told with
-// ppi_capture_ended, whichever thread ends it (a mark: right after it); not
-// where an edge has cut it, which ends it as far as the rules are concerned.
+// What a watched marker is answered (ppi_recorder.watched_begun).
 enum {
   PPI_CAPTURE_MOVED = 1,  // the epoch changed: catch up with the lane again
-  PPI_CAPTURE_LAST = 2
+  PPI_CAPTURE_LAST = 2    // the end of this occurrence is to be told
 };
-uint32_t ppi_capture_begun(uint32_t site);
-void ppi_capture_ended(uint32_t site);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "mark/emit.h"
 #include "mark/mark_cost.h"
 #include "mark/range_slots.h"
+#include "session/capture/capture_session.h"
 #include "session/capture/windows.h"
 #include "session/choice_session.h"
 #include "session/collect/collector.h"
@@ -175,6 +176,7 @@ static pprof_status prepare(pprof_session *session) {
   recorder->ranges = ppi_table_create(&recorder->spool, 0, 0, 1, chunks / 16);
   if (!recorder->ranges) return PPROF_STATUS_NO_MEMORY;
   ppi_range_slots_begin();
+  ppi_capture_watch(recorder);
   fill_header(session);
   ppi_spool_publish(&recorder->spool);
   if (!publish_info(session)) return PPROF_STATUS_NO_MEMORY;

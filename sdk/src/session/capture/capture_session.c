@@ -2,6 +2,8 @@
 //
 // What moves a session's windows from outside: new rules, demands, a new
 // choice of sites, watched markers. On whichever thread does so.
+#include "session/capture/capture_session.h"
+
 #include <string.h>
 
 #include "base/masked.h"
@@ -177,7 +179,7 @@ static pprof_session *watching_session(void) {
              : NULL;
 }
 
-uint32_t ppi_capture_begun(uint32_t site) {
+static uint32_t watched_begun(uint32_t site) {
   pprof_session *session = watching_session();
   const char *name =
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
@@ -190,7 +192,7 @@ uint32_t ppi_capture_begun(uint32_t site) {
   return answer;
 }
 
-void ppi_capture_ended(uint32_t site) {
+static void watched_ended(uint32_t site) {
   pprof_session *session = watching_session();
   const char *name =
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
@@ -199,4 +201,9 @@ void ppi_capture_ended(uint32_t site) {
   ppi_lock_masked(&session->steps.mutex, &before);
   if (session->steps.is_live) ended(session, name);
   ppi_unlock_masked(&session->steps.mutex, &before);
+}
+
+void ppi_capture_watch(ppi_recorder *recorder) {
+  recorder->watched_begun = watched_begun;
+  recorder->watched_ended = watched_ended;
 }
