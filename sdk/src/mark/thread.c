@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread blocks: attaching, leaving, names, fork, and the epoch that switches
-// all markers.
+// Thread blocks: attaching, leaving, names, fork.
 #include "mark/thread_impl.h"
 
 #include <errno.h>
@@ -17,14 +16,7 @@
 #include "base/masked.h"
 #include "mark/emit.h"
 
-uint32_t pprof_epoch_;
-// The library's own, where pprof_epoch_ is a copy in the program (without
-// -fPIC): what is loaded with RTLD_DEEPBIND reads this one.
-static uint32_t own_epoch __attribute__((alias("pprof_epoch_")));
-uint32_t *ppi_epoch_page;
-uint32_t ppi_epoch_near;
 __thread ppi_thread *ppi_thread_self __attribute__((tls_model("initial-exec")));
-ppi_recorder ppi_recorder_in_force;
 
 #define PPI_OS_NAMES 256u
 
@@ -42,7 +34,6 @@ static struct {
   pthread_key_t key;
   ppi_thread *list;
   ppi_thread *checked;  // the block that find_gone looked at last
-  uint32_t last_epoch;
   bool has_membarrier;
   bool ready;
   void (*in_child)(void);
@@ -64,21 +55,12 @@ static struct {
   uint32_t epoch;      // no session's
 } sleep_now;
 
-static void replace_epoch(uint32_t from, uint32_t to) {
-  uint32_t *const words[] = {&pprof_epoch_, &own_epoch, &ppi_epoch_near};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    uint32_t found = from;
-    __atomic_compare_exchange_n(words[i], &found, to, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-  }
-}
-
 void ppi_thread_sleep(void (*wake)(void)) {
-  if (sleep_now.epoch) replace_epoch(sleep_now.epoch, 0);
+  if (sleep_now.epoch) ppi_epoch_replace(sleep_now.epoch, 0);
   sleep_now.epoch = wake ? ppi_epoch_next() : 0;
   sleep_now.pid = getpid();
   __atomic_store_n(&sleep_now.wake, wake, __ATOMIC_RELEASE);
-  if (wake) replace_epoch(0, sleep_now.epoch);
+  if (wake) ppi_epoch_replace(0, sleep_now.epoch);
 }
 
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
@@ -93,7 +75,7 @@ uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
       __atomic_exchange_n(&sleep_now.wake, NULL, __ATOMIC_ACQ_REL);
   if (!wake) return 0;
   int error = errno;
-  replace_epoch(sleep_now.epoch, 0);
+  ppi_epoch_replace(sleep_now.epoch, 0);
   wake();
   errno = error;
   __atomic_store_n(&thread->busy, stood, __ATOMIC_RELAXED);
@@ -107,13 +89,7 @@ static void in_forked_child(void) {
   ppi_thread *self = ppi_thread_self;
   pthread_mutex_init(&threads.mutex, NULL);
   ppi_names_in_forked_child();
-  __atomic_store_n(&pprof_epoch_, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&own_epoch, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&ppi_epoch_near, 0, __ATOMIC_RELAXED);
-  if (ppi_epoch_page) {
-    ppi_epoch_page[0] = ppi_epoch_page[1] = 0;
-    ppi_epoch_page[2] = 1;
-  }
+  ppi_epoch_in_forked_child();
   for (ppi_thread *thread = threads.list; thread; thread = thread->next) {
     thread->lane_epoch = PPI_NO_EPOCH;
     ppi_thread_take_lanes(thread);
@@ -131,19 +107,11 @@ static void in_forked_child(void) {
   if (threads.in_child) threads.in_child();
   // Another handler has said so already.
   if (sleep_now.epoch && sleep_now.pid == getpid())
-    replace_epoch(0, sleep_now.epoch);
+    ppi_epoch_replace(0, sleep_now.epoch);
 }
 
 static void init(void) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  // Where the kernel cannot wipe (before 4.14), raw clone stays uncovered;
-  // fork has its handler.
-  madvise(memory, page, MADV_WIPEONFORK);
-  ppi_epoch_page = memory;
-  ppi_epoch_page[2] = 1;
+  if (!ppi_epoch_init()) return;
   if (pthread_key_create(&threads.key, leave_process_lanes) != 0) return;
   if (pthread_atfork(NULL, NULL, in_forked_child) != 0) return;
   threads.has_membarrier =
@@ -170,27 +138,6 @@ void ppi_thread_barrier(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   else
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-void ppi_epoch_publish(uint32_t epoch) {
-  // Pairs with the acquire in ppi_enter: with it the recorder and the edge.
-  __atomic_store_n(ppi_epoch_page, epoch, __ATOMIC_RELEASE);
-  __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
-  __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
-  __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);
-}
-
-// The inline parts go on asking pprof_epoch_, which others take for "it
-// records".
-void ppi_epoch_wake(void) {
-  __atomic_store_n(&ppi_epoch_near, ppi_epoch_next(), __ATOMIC_RELEASE);
-}
-
-uint32_t ppi_epoch_next(void) {
-  do {
-    threads.last_epoch++;
-  } while (threads.last_epoch == 0 || threads.last_epoch == PPI_NO_EPOCH);
-  return threads.last_epoch;
 }
 
 static ppi_thread *reuse_block(void) {

@@ -7,7 +7,7 @@
 #define PPI_THREAD_H_
 
 #include "mark/cpu_mark.h"
-#include "names/names.h"
+#include "mark/recorder.h"
 #include "pprof/device.h"
 #include "spool/lane.h"
 
@@ -23,9 +23,6 @@ extern "C" {
 // NVTX domains that one thread may use in its life; calls in further ones are
 // counted lost.
 #define PPI_DOMAIN_LANES 32u
-// No epoch, and not 0 either.
-#define PPI_NO_EPOCH UINT32_MAX
-
 // A name by its address, or by its text's hash: only a hint, content decides.
 typedef struct ppi_cached_name {
   uintptr_t key;
@@ -121,48 +118,11 @@ typedef struct ppi_thread {
   ppi_cpu_thread cpu;
 } ppi_thread;
 
-// What markers use of the session in force. Changed only while the epoch is 0
-// and no thread is busy.
-typedef struct ppi_recorder {
-  ppi_spool spool;
-  ppi_names *names;
-  ppi_table *ranges;  // wandering ranges
-  uint32_t serial;    // of the session, never 0, never reused
-  uint32_t emits;     // PPI_SITE_EMITS while an NVTX tool is told, else 0
-  // Atomic: an epoch in which nothing is recorded and only watched sites matter
-  // (rules by markers), 0: none yet. Set before that epoch is published.
-  uint32_t watch_epoch;
-  // Markers of a watched name (ppi_names_watch) call the first before they
-  // record the begin of a range, or a mark; while the thread is busy and
-  // outside of any commit. It answers PPI_CAPTURE_... (capture.h). With LAST,
-  // the second is told of the end of this very occurrence, whichever thread
-  // ends it (a mark: right after it); not where an edge has cut it, which ends
-  // it as far as the rules are concerned.
-  uint32_t (*watched_begun)(uint32_t site);
-  void (*watched_ended)(uint32_t site);
-} ppi_recorder;
-extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
-
-// On a page that a child of fork or clone finds wiped: [0] the second copy of
-// the epoch, which markers read after busy = 1; [1] the serial of the session
-// that lives, also while no window is open; [2] 1, but in such a child.
-extern PPI_HIDDEN uint32_t *ppi_epoch_page;
-// A copy of pprof_epoch_ for markers' first look: that one may lie in the
-// program and is found through the table of addresses.
-extern PPI_HIDDEN uint32_t ppi_epoch_near;
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));
 
 // ppi_thread_init prepares page, membarrier and fork handlers, once.
 pprof_status ppi_thread_init(void);
-// ppi_epoch_publish sets all copies.
-void ppi_epoch_publish(uint32_t epoch);
-// ppi_epoch_wake has markers look at their thread although nothing records, so
-// that one which a jump has left is found; until the next epoch is published.
-void ppi_epoch_wake(void);
-// ppi_epoch_next answers an epoch that this process never used.
-uint32_t ppi_epoch_next(void);
-
 // What a marker is: it tells what is to be counted, and balanced, where there
 // is no lane for it.
 typedef enum ppi_intent {
@@ -232,10 +192,6 @@ static inline __attribute__((always_inline)) bool ppi_is_inside(
          !ppi_thread_was_left(thread, (uintptr_t)__builtin_dwarf_cfa());
 }
 
-// Unlikely only in that what follows lies in its way.
-static inline bool ppi_is_off(void) {
-  return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
-}
 static inline void ppi_leave(ppi_thread *thread) {
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
 }

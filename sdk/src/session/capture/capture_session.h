@@ -4,7 +4,7 @@
 #ifndef PPI_CAPTURE_SESSION_H_
 #define PPI_CAPTURE_SESSION_H_
 
-#include "mark/thread.h"
+#include "mark/recorder.h"
 
 #ifdef __cplusplus
 extern "C" {

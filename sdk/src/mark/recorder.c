@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recorder in force and all copies of the epoch. Changed by whoever starts,
+// stops or moves the windows of a session.
+#include "mark/recorder.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+uint32_t pprof_epoch_;
+// The library's own, where pprof_epoch_ is a copy in the program (without
+// -fPIC): what is loaded with RTLD_DEEPBIND reads this one.
+static uint32_t own_epoch __attribute__((alias("pprof_epoch_")));
+uint32_t *ppi_epoch_page;
+uint32_t ppi_epoch_near;
+ppi_recorder ppi_recorder_in_force;
+
+static uint32_t last_epoch;
+
+bool ppi_epoch_init(void) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  // Where the kernel cannot wipe (before 4.14), raw clone stays uncovered;
+  // fork has its handler.
+  madvise(memory, page, MADV_WIPEONFORK);
+  ppi_epoch_page = memory;
+  ppi_epoch_page[2] = 1;
+  return true;
+}
+
+void ppi_epoch_in_forked_child(void) {
+  __atomic_store_n(&pprof_epoch_, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&own_epoch, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&ppi_epoch_near, 0, __ATOMIC_RELAXED);
+  if (!ppi_epoch_page) return;
+  ppi_epoch_page[0] = ppi_epoch_page[1] = 0;
+  ppi_epoch_page[2] = 1;
+}
+
+void ppi_epoch_replace(uint32_t from, uint32_t to) {
+  uint32_t *const words[] = {&pprof_epoch_, &own_epoch, &ppi_epoch_near};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    uint32_t found = from;
+    __atomic_compare_exchange_n(words[i], &found, to, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+  }
+}
+
+void ppi_epoch_publish(uint32_t epoch) {
+  // Pairs with the acquire in ppi_enter: with it the recorder and the edge.
+  __atomic_store_n(ppi_epoch_page, epoch, __ATOMIC_RELEASE);
+  __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
+  __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
+  __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);
+}
+
+// The inline parts go on asking pprof_epoch_, which others take for "it
+// records".
+void ppi_epoch_wake(void) {
+  __atomic_store_n(&ppi_epoch_near, ppi_epoch_next(), __ATOMIC_RELEASE);
+}
+
+uint32_t ppi_epoch_next(void) {
+  do {
+    last_epoch++;
+  } while (last_epoch == 0 || last_epoch == PPI_NO_EPOCH);
+  return last_epoch;
+}

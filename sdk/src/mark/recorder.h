@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What markers use of the session in force, and the epoch that switches them
+// all.
+#ifndef PPI_RECORDER_H_
+#define PPI_RECORDER_H_
+
+#include "names/names.h"
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What markers use of the session in force. Changed only while the epoch is 0
+// and no thread is busy.
+typedef struct ppi_recorder {
+  ppi_spool spool;
+  ppi_names *names;
+  ppi_table *ranges;  // wandering ranges
+  uint32_t serial;    // of the session, never 0, never reused
+  uint32_t emits;     // PPI_SITE_EMITS while an NVTX tool is told, else 0
+  // Atomic: an epoch in which nothing is recorded and only watched sites matter
+  // (rules by markers), 0: none yet. Set before that epoch is published.
+  uint32_t watch_epoch;
+  // Markers of a watched name (ppi_names_watch) call the first before they
+  // record the begin of a range, or a mark; while the thread is busy and
+  // outside of any commit. It answers PPI_CAPTURE_... (capture.h). With LAST,
+  // the second is told of the end of this very occurrence, whichever thread
+  // ends it (a mark: right after it); not where an edge has cut it, which ends
+  // it as far as the rules are concerned.
+  uint32_t (*watched_begun)(uint32_t site);
+  void (*watched_ended)(uint32_t site);
+} ppi_recorder;
+extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
+
+// On a page that a child of fork or clone finds wiped: [0] the second copy of
+// the epoch, which markers read after busy = 1; [1] the serial of the session
+// that lives, also while no window is open; [2] 1, but in such a child.
+extern PPI_HIDDEN uint32_t *ppi_epoch_page;
+// A copy of pprof_epoch_ for markers' first look: that one may lie in the
+// program and is found through the table of addresses.
+extern PPI_HIDDEN uint32_t ppi_epoch_near;
+
+// No epoch, and not 0 either.
+#define PPI_NO_EPOCH UINT32_MAX
+
+// ppi_epoch_init prepares the page, once; false: no memory.
+bool ppi_epoch_init(void);
+// ppi_epoch_publish sets all copies.
+void ppi_epoch_publish(uint32_t epoch);
+// ppi_epoch_wake has markers look at their thread although nothing records, so
+// that one which a jump has left is found; until the next epoch is published.
+void ppi_epoch_wake(void);
+// ppi_epoch_next answers an epoch that this process never used.
+uint32_t ppi_epoch_next(void);
+// ppi_epoch_replace has markers' first look find `to` where it finds `from`.
+void ppi_epoch_replace(uint32_t from, uint32_t to);
+// In a forked child nothing records.
+void ppi_epoch_in_forked_child(void);
+
+// Unlikely only in that what follows lies in its way.
+static inline bool ppi_is_off(void) {
+  return PPI_UNLIKELY(__atomic_load_n(&ppi_epoch_near, __ATOMIC_RELAXED) == 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RECORDER_H_
