@@ -10,6 +10,7 @@
 #include "mark/mark.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
+#include "mark/site_id.h"
 
 // What of a backend's event is fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u

@@ -16,6 +16,7 @@
 #include "mark/mark_add.h"
 #include "mark/mark_name.h"
 #include "mark/pending.h"
+#include "mark/site_id.h"
 
 // Handlers read the settings while the next session sets them: each is atomic.
 static struct {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "mark/nvtx_tool.h"
+#include "mark/site_id.h"
 
 #define NUM_RANGES ((size_t)PPI_MAX_TABLES * PPI_TABLE_SLOTS)
 #define NUM_STRINGS ((size_t)PPI_MAX_SITES + 2)

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "mark/site_id.h"
 #include "mark/thread.h"
 
 // While nothing but watched names matters, nothing was wanted.

@@ -10,6 +10,7 @@
 #include "mark/emit.h"
 #include "mark/frame.h"
 #include "mark/mark_name.h"
+#include "mark/site_id.h"
 #include "rules/capture.h"
 
 static inline ppi_spool *spool_in_force(void) {

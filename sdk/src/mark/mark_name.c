@@ -5,6 +5,7 @@
 // any other among the session's names. On the marking threads.
 #include "mark/mark_name.h"
 
+#include "mark/site_id.h"
 #include "names/name_hash.h"
 
 // What is left of a longer name; the rest is not kept.

@@ -9,6 +9,7 @@
 #include "mark/emit.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
+#include "mark/site_id.h"
 
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;

@@ -302,31 +302,6 @@ static void forget_os_name(uint32_t tid) {
   pthread_mutex_unlock(&threads.mutex);
 }
 
-uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
-  const ppi_recorder *recorder = &ppi_recorder_in_force;
-  uint32_t verdict = ppi_names_verdict(recorder->names, number);
-  bool records =
-      !(verdict & PPI_SITE_IS_EXCLUDED) &&
-      epoch != __atomic_load_n(&recorder->watch_epoch, __ATOMIC_RELAXED);
-  uint32_t more = recorder->emits;
-  if (records && verdict & PPI_SITE_IS_MEASURED) more |= PPI_SITE_CPU;
-  if (verdict & PPI_SITE_IS_WATCHED)
-    return number | PPI_SITE_APART | more | (records ? 0 : PPI_SITE_EXCLUDED);
-  if (!records) return PPROF_SITE_EXCLUDED_;
-  if (!more) return number;
-  return number | PPI_SITE_APART | PPI_SITE_UNWATCHED | more;
-}
-
-uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
-  uint32_t id = ppi_names_site(ppi_recorder_in_force.names, site->name,
-                               site->category, site->color);
-  if (id) id = ppi_site_decide(id, epoch);
-  // Nothing is published by it: markers use the id alone, and whoever wants the
-  // name asks ppi_names_site_record.
-  __atomic_store_n(&site->state_, (uint64_t)epoch << 32 | id, __ATOMIC_RELAXED);
-  return id;
-}
-
 // A thread leaves: its open frames become ABANDONED, its lanes wait for the
 // collector. A marker in a later TLS destructor attaches the thread anew.
 static void leave(ppi_thread *thread) {

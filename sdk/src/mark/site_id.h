@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The id of a site in an epoch: its number, and what there is to do beside
+// recording.
+#ifndef PPI_SITE_ID_H_
+#define PPI_SITE_ID_H_
+
+#include "mark/recorder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_site_id answers the id a site has in this epoch. Between enter and leave.
+// With the top bit set there is more to do than to record: negative as a
+// number, so that markers tell it from the usual by the test that finds 0. The
+// bits below say what: an NVTX tool is told of it; a rule watches its name; it
+// is not recorded; the CPU use of its ranges is measured (cpu_mark.h). With all
+// bits set it is not wanted, and has no number.
+#define PPI_SITE_APART 0x80000000u
+#define PPI_SITE_EMITS 0x40000000u
+#define PPI_SITE_UNWATCHED 0x20000000u
+#define PPI_SITE_EXCLUDED 0x10000000u
+#define PPI_SITE_CPU 0x08000000u
+#define PPI_SITE_NUMBER 0x000fffffu
+PPI_STATIC_ASSERT(PPI_MAX_SITES < PPI_SITE_NUMBER, "a number fits");
+static inline bool ppi_site_is_plain(uint32_t id) {
+  return (int32_t)id > 0;
+}
+static inline bool ppi_site_is_watched(uint32_t id) {
+  return (id & (PPI_SITE_APART | PPI_SITE_UNWATCHED)) == PPI_SITE_APART;
+}
+// ppi_site_usual answers the id of a site that is decided in this epoch and
+// plain; any other number where it is not, which ppi_id_is_usual tells.
+static inline uint64_t ppi_site_usual(const pprof_site *site, uint32_t epoch) {
+  return __atomic_load_n(&site->state_, __ATOMIC_RELAXED) -
+         ((uint64_t)epoch << 32);
+}
+static inline bool ppi_id_is_usual(uint64_t id) {
+  return id - 1 < PPI_SITE_APART - 1;
+}
+// ppi_site_decide answers the id of site `number` in this epoch.
+uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
+uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
+static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
+  uint64_t state = __atomic_load_n(&site->state_, __ATOMIC_RELAXED);
+  if (PPI_LIKELY(state >> 32 == epoch)) return (uint32_t)state;
+  return ppi_site_resolve(site, epoch);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SITE_ID_H_
