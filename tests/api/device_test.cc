@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device_fixture.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 
 namespace pprof_test {

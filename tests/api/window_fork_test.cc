@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
+#include "session/collect/window_session.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 #include "window/window_sinks.h"

@@ -14,6 +14,7 @@
 #include "chrome/chrome.h"
 #include "pprof/log.h"
 #include "pprof/pprof.h"
+#include "session/collect/window_session.h"
 #include "session/state/session_state.h"
 #include "tests/faults/disk_shim.h"
 #include "tests/support/log_fixture.h"

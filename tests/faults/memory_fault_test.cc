@@ -19,6 +19,7 @@
 #include "pprof/pprof.h"
 #include "print/report_print.h"
 #include "report/report.h"
+#include "session/capture/capture_session.h"
 #include "session/state/session_state.h"
 #include "start/environment.h"
 #include "tests/support/capture_rules.h"

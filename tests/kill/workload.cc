@@ -25,6 +25,7 @@
 
 #include "log/write/log_writer.h"
 #include "mark/thread.h"
+#include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 

@@ -12,6 +12,7 @@
 #include "pprof/device.h"
 #include "pprof/log.h"
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/device_session.h"
 #include "tests/support/log_fixture.h"

@@ -27,6 +27,7 @@ extern "C" {
 #include "inject/inject.h"
 #include "report_text.h"
 #include "scripted_backend.h"
+#include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 

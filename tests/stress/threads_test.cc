@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "mark/thread.h"
 #include "pprof/pprof.h"
+#include "session/capture/capture_session.h"
 #include "session/choice_session.h"
 #include "spool/spool.h"
 #include "tests/support/capture_rules.h"

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/mem.h"
+#include "session/capture/capture_session.h"
 #include "start/environment.h"
 
 namespace {

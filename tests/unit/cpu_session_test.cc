@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "cpu_fixture.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 
 namespace pprof_test {

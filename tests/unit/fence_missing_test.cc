@@ -12,6 +12,7 @@
 
 #include "mark/thread.h"
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 

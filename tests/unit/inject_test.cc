@@ -20,6 +20,7 @@
 #include "mark/thread.h"
 #include "names/names.h"
 #include "report_text.h"
+#include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"

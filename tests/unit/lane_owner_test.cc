@@ -15,6 +15,7 @@
 #include "inject/inject.h"
 #include "mark/thread.h"
 #include "pprof/mark.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "mark/thread.h"
+#include "session/capture/capture_session.h"
 #include "tests/support/window_session.h"
 
 namespace pprof_test {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "mark/thread.h"
+#include "session/capture/capture_session.h"
 #include "session/capture/windows.h"
 #include "session/state/notes.h"
 #include "session/state/session_state.h"

@@ -20,6 +20,7 @@
 #include "base/start_thread.h"
 #include "inject/inject.h"
 #include "mark/thread.h"
+#include "session/session.h"
 #include "session/state/current.h"
 #include "start/compose.h"
 #include "start/environment.h"

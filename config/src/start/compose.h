@@ -12,6 +12,7 @@
 #include "pprof/pprof.h"
 #include "report/report.h"
 #include "schema/schema.h"
+#include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
 #include "window/window_sinks.h"
 

@@ -13,7 +13,10 @@
 #include "base/start_thread.h"
 #include "inject/inject.h"
 #include "log/write/log_writer.h"
+#include "session/capture/capture_session.h"
 #include "session/choice_session.h"
+#include "session/collect/window_session.h"
+#include "session/state/notes.h"
 #include "start/environment.h"
 
 static void open_backends(uint64_t backends) {

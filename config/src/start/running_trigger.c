@@ -10,6 +10,7 @@
 
 #include "base/base_impl.h"
 #include "base/mem.h"
+#include "session/capture/capture_session.h"
 #include "start/running.h"
 
 enum { MAX_DEMANDS = 16 };  // of which somebody may want to know the end

@@ -6,8 +6,8 @@
 #ifndef PPI_TEE_H_
 #define PPI_TEE_H_
 
+#include "event/held.h"
 #include "event/tally.h"
-#include "window/held.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -54,7 +54,7 @@ typedef struct ppi_domain_lane {
 // session, and only until the backend says something else.
 #define PPI_KNOWN_STREAMS 8u
 typedef struct ppi_known_stream {
-  const struct ppi_device_session *session;
+  const void *session;  // compared only
   uint32_t serial;
   void *handle;
   pprof_stream_info info;

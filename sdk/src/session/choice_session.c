@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/capture/capture_session.h"
+#include "session/state/notes.h"
 #include "session/state/session_state.h"
 #include "spool/cpu_use.h"
 

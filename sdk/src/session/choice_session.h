@@ -7,6 +7,7 @@
 #include "names/choice.h"
 #include "names/names.h"
 #include "pprof/session.h"
+#include "session/state/session_state.h"
 #include "spool/spool.h"
 
 #ifdef __cplusplus
@@ -20,8 +21,6 @@ extern "C" {
 pprof_status ppi_session_set_choice(pprof_session *session,
                                     const ppi_choice *choice);
 
-// What a session was given last; NULL: everything is wanted.
-typedef struct ppi_choice_state ppi_choice_state;
 // ppi_choice_begin puts it in force; before the first name.
 pprof_status ppi_choice_begin(const ppi_choice_state *state, ppi_names *names,
                               ppi_spool_header *header);

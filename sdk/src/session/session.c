@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "base/start_thread.h"
-#include "choice_state.h"
 #include "deliver/totals.h"
 #include "inject/inject.h"
 #include "mark/emit.h"
@@ -19,6 +18,7 @@
 #include "session/capture/windows.h"
 #include "session/choice_session.h"
 #include "session/collect/collector.h"
+#include "session/session.h"
 #include "session/state/current.h"
 #include "session/state/notes.h"
 #include "session/state/session_state.h"
@@ -93,34 +93,6 @@ pprof_status pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
 
 void ppi_session_set_yield(void (*yield)(void)) {
   __atomic_store_n(&owner.yield, yield, __ATOMIC_RELEASE);
-}
-
-pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->ring_bytes = bytes;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_device_mode(pprof_session *session,
-                                         ppi_device_mode mode) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->device_mode = mode;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_graph_nodes(pprof_session *session,
-                                         bool external) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  session->graph_nodes = external;
-  return PPROF_STATUS_OK;
-}
-
-pprof_status ppi_session_set_info(pprof_session *session, const char *key,
-                                  const char *value) {
-  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
-  return ppi_texts_add(&session->extra_info, key, value)
-             ? PPROF_STATUS_OK
-             : PPROF_STATUS_NO_MEMORY;
 }
 
 static void fill_header(pprof_session *session) {

@@ -3,6 +3,7 @@
 // pprof_session_on_window: a report of each window, one for all who listen.
 #include "base/mem.h"
 #include "pprof/report.h"
+#include "session/collect/window_session.h"
 #include "window/window_sinks.h"
 
 typedef struct listener {

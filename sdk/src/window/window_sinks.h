@@ -7,8 +7,8 @@
 #ifndef PPI_WINDOW_SINKS_H_
 #define PPI_WINDOW_SINKS_H_
 
-#include "deliver/run_info.h"
 #include "event/tally.h"
+#include "event/texts.h"
 #include "pprof/event.h"
 #include "pprof/session.h"
 
@@ -78,20 +78,6 @@ bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
 bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
 uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
 
-// The session's; ppi_session_windows makes them when there are none yet. BUSY
-// after the start.
-pprof_status ppi_session_windows(pprof_session *session,
-                                 ppi_window_sinks **out);
-pprof_status ppi_session_add_window_maker(pprof_session *session,
-                                          const ppi_window_maker *maker);
-// ppi_window_sinks_awaits of a session; false where there are none.
-bool ppi_session_awaits_window(const pprof_session *session);
-// Asks all sinks, those of windows too, whether they have room.
-bool ppi_session_have_room(pprof_session *session);
-// What all sinks have missed.
-uint64_t ppi_session_num_missed(const pprof_session *session);
-// Says it of each.
-void ppi_session_note_missed(pprof_session *session);
 // Is this thread inside a `complete`? Whoever would wait for that thread then
 // waits for itself.
 bool ppi_window_completing(void);

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "base/map.h"
-#include "deliver/run_info.h"
 #include "event/tee.h"
+#include "event/texts.h"
 #include "window/window_sinks.h"
 
 #ifdef __cplusplus

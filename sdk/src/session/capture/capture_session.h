@@ -1,14 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How watched markers reach the rules that count them.
+// The rules of a session: set, demanded, renewed, and told by watched markers.
 #ifndef PPI_CAPTURE_SESSION_H_
 #define PPI_CAPTURE_SESSION_H_
 
 #include "mark/recorder.h"
+#include "pprof/session.h"
+#include "rules/capture.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// ppi_session_set_capture: before start, and while it runs. A change while it
+// runs is an edge where it opens or closes a window or watches other markers;
+// a window that is open goes on while the new rules record, too. Rules that
+// did not change go on counting. INVALID as ppi_capture_check says; BUSY after
+// the stop.
+pprof_status ppi_session_set_capture(pprof_session *session,
+                                     const ppi_capture *capture);
+
+// ppi_session_demand opens a window for `steps` steps from the next pprof_step
+// on, or now for `ns`; one of them. BUSY while a window is open or a demand
+// waits for its step; INVALID while the session does not run. *out_window is
+// the index that the window has or will have. Any thread.
+typedef struct ppi_demand {
+  uint64_t steps, ns;
+} ppi_demand;
+pprof_status ppi_session_demand(pprof_session *session,
+                                const ppi_demand *demand, uint32_t *out_window);
+// ppi_session_withdraw takes a demand back that waits for its step; false when
+// none does.
+bool ppi_session_withdraw(pprof_session *session);
+
+// ppi_session_new_epoch makes every site be decided anew; a window that is open
+// goes on, ranges that are open are clipped. OK where there is no epoch to
+// renew; one that has to wait for the collector comes by itself.
+pprof_status ppi_session_new_epoch(pprof_session *session);
 
 // ppi_capture_watch has watched markers tell the session that runs; before
 // there is an epoch.

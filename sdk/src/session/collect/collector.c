@@ -17,6 +17,7 @@
 #include "session/collect/checkpoint.h"
 #include "session/collect/stats.h"
 #include "session/collect/wandering.h"
+#include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/edges.h"
 #include "session/state/notes.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "deliver/totals.h"
+#include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "window/window_sinks.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "deliver/totals.h"
+#include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/notes.h"
 #include "session/state/session_state.h"

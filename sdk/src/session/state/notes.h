@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+// ppi_session_note adds to the run's notes (trust). Any thread; what comes
+// after the totals were told is dropped.
+void ppi_session_note(pprof_session *session, const char *key,
+                      const char *text);
 // The start's, once there are names: those that came before, then any.
 bool ppi_notes_open(pprof_session *session);
 // After a start that failed: as before it.

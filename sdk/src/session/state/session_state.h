@@ -12,6 +12,7 @@
 #include "device/resolve.h"
 #include "event/tee.h"
 #include "mark/thread.h"
+#include "rules/capture.h"
 #include "session/state/session_impl.h"
 #include "session/state/wakeup.h"
 
@@ -93,12 +94,15 @@ typedef struct ppi_steps {
   bool watches;        // atomic: markers are counted
 } ppi_steps;
 
+// What a session was told last of what is wanted; NULL: everything is.
+typedef struct ppi_choice_state ppi_choice_state;
+
 struct pprof_session {
   pprof_options options;
   ppi_device_mode device_mode;
   bool graph_nodes;
   uint64_t ring_bytes;
-  struct ppi_choice_state *choice;  // NULL: everything
+  ppi_choice_state *choice;
   ppi_texts extra_info;
   ppi_session_phase phase;
   uint32_t pid;

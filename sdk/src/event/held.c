@@ -2,7 +2,7 @@
 //
 // A batch is copied with all that its events borrow, in one piece of memory:
 // events, work amounts, use of CPU, requests.
-#include "window/held.h"
+#include "event/held.h"
 
 #include <string.h>
 

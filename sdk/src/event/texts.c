@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys with values: what is said about a run.
+#include "event/texts.h"
+
+#include "base/mem.h"
+
+bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {
+  ppi_text *grown = ppi_grow(texts->items, &texts->capacity, texts->num + 1,
+                             sizeof *texts->items);
+  if (!grown) return false;
+  texts->items = grown;
+  ppi_text text = {ppi_strdup(key), ppi_strdup(value)};
+  if (!text.key || !text.value) {
+    ppi_free((char *)text.key);
+    ppi_free((char *)text.value);
+    return false;
+  }
+  texts->items[texts->num++] = text;
+  return true;
+}
+
+void ppi_texts_clear(ppi_texts *texts) {
+  for (size_t i = 0; i < texts->num; i++) {
+    ppi_free((char *)texts->items[i].key);
+    ppi_free((char *)texts->items[i].value);
+  }
+  ppi_free(texts->items);
+  *texts = (ppi_texts){0};
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session's windows, and the room that all of its sinks have.
+#ifndef PPI_WINDOW_SESSION_H_
+#define PPI_WINDOW_SESSION_H_
+
+#include "window/window_sinks.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The session's; ppi_session_windows makes them when there are none yet. BUSY
+// after the start.
+pprof_status ppi_session_windows(pprof_session *session,
+                                 ppi_window_sinks **out);
+pprof_status ppi_session_add_window_maker(pprof_session *session,
+                                          const ppi_window_maker *maker);
+// ppi_window_sinks_awaits of a session; false where there are none.
+bool ppi_session_awaits_window(const pprof_session *session);
+// Asks all sinks, those of windows too, whether they have room.
+bool ppi_session_have_room(pprof_session *session);
+// What all sinks have missed.
+uint64_t ppi_session_num_missed(const pprof_session *session);
+// Says it of each.
+void ppi_session_note_missed(pprof_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WINDOW_SESSION_H_
