@@ -13,6 +13,7 @@
 #include "extension.h"
 #include "objects.h"
 #include "process.h"
+#include "start/attach.h"
 #include "values.h"
 
 #define EXPORTED __attribute__((visibility("default")))

@@ -4,6 +4,7 @@
 #include "process.h"
 
 #include "nvtx.h"
+#include "start/attach.h"
 
 ppi_nvtx_process_state ppi_nvtx_process;
 

@@ -22,6 +22,7 @@
 #include "mark/thread.h"
 #include "session/session.h"
 #include "session/state/current.h"
+#include "start/attach.h"
 #include "start/compose.h"
 #include "start/environment.h"
 

@@ -127,15 +127,6 @@ typedef struct pprof_inject_settings_ {
 } pprof_inject_settings_;
 PPROF_API const pprof_inject_settings_ *pprof_inject_get_settings_(void);
 
-// pprof_inject_attach_ starts a session as the environment says, unless one
-// runs or the program started one before. Any thread, at any time; it does not
-// wait for another thread that starts or stops one.
-//
-// Result: false: PPROF_ENABLE says no, nothing shall be attached.
-PPROF_API bool pprof_inject_attach_(void);
-// pprof_inject_flush_ is for the program's exit: what is recorded reaches the
-// files, recording goes on. libpprof ends the session itself, last.
-PPROF_API void pprof_inject_flush_(void);
 // pprof_inject_owner_ answers who claimed NVTX in this process: `claim`, or
 // another copy of the library that came first.
 PPROF_API const void *pprof_inject_owner_(const void *claim);
