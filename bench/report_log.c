@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "event/tally.h"
 #include "pprof/log.h"
 

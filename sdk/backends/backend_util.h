@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "backend_util.h"
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "pprof/device.h"
 
 #ifdef __cplusplus

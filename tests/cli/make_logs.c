@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "log/format/codec.h"
 #include "log/write/log_writer.h"
 #include "pprof/log.h"

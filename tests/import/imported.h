@@ -21,7 +21,7 @@
 extern "C" {
 #include "import/import.h"
 }
-#include "event/event_impl.h"
+#include "event/event.h"
 
 namespace pprof_test {
 

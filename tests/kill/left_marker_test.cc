@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "tests/support/long_run.h"
 
 namespace {

@@ -19,7 +19,7 @@
 #include <string>
 #include <thread>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "tests/support/long_run.h"
 
 namespace {

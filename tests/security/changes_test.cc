@@ -17,7 +17,7 @@
 #include <set>
 #include <string>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "log/recover/log_recover.h"
 #include "log_fixture.h"
 #include "mark/thread.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "mark/thread.h"
 #include "pprof/device.h"
 #include "pprof/session.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/mem.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "event/tally.h"
 
 namespace pprof_test {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "pprof/log.h"
 #include "tests/tools/log_lines.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "pprof/session.h"
 #include "session/state/session_impl.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 typedef struct log_lines {
   pprof_sink base;

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "pprof/log.h"
 #include "tests/support/log_events.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "compare/compare_wanted.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "input/input.h"
 
 // Between the ends of the first batch and of the last one as many are done as

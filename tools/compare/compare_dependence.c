@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 // More cosines say more of faster changes, which matter less; more points along
 // one are no more exact.

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 enum {
   DATA_NAME = 0,

@@ -7,7 +7,7 @@
 #define PPI_COMPARE_SAMPLES_H_
 
 #include "compare/compare_stats.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 // The continued fraction of the incomplete beta function (DLMF 8.17.22), by
 // Lentz's method; converges quickly for x < (a + 1) / (a + b + 2).

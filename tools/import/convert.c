@@ -3,7 +3,7 @@
 // One event of a trace to records.
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "import/hash.h"
 #include "import/importer.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "import/importer.h"
 
 // ---- device work ----

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "import/importer.h"
 
 // Of several processes that show one device's work those that show it closest:

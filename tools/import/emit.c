@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 pprof_status ppi_tell_init(ppi_teller *emit, ppi_importer *importer) {

@@ -5,7 +5,7 @@
 #ifndef PPI_IMPORT_EMIT_H_
 #define PPI_IMPORT_EMIT_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "event/tally.h"
 #include "import/importer.h"
 

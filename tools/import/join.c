@@ -2,7 +2,7 @@
 //
 // Device records find what submitted them: both are sorted by id, and read side
 // by side.
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "import/importer.h"
 

@@ -5,7 +5,7 @@
 // children (as PyTorch's profiler counts).
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "import/sweep.h"
 

@@ -5,7 +5,7 @@
 #ifndef PPI_IMPORT_OWN_H_
 #define PPI_IMPORT_OWN_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "import/json.h"
 
 #ifdef __cplusplus

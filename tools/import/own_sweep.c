@@ -5,7 +5,7 @@
 // is the order they were told in first: what is inside others before them.
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "import/sweep.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "cli/progress.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "import/hash.h"
 #include "import/import.h"
 #include "input/joined.h"

@@ -5,7 +5,7 @@
 #ifndef PPI_TOOL_LOG_INFO_H_
 #define PPI_TOOL_LOG_INFO_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "log/format/log_format.h"
 
 enum {

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "cli/output.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "event/tally.h"
 #include "file/text.h"
 #include "input/input.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "print/report_print.h"

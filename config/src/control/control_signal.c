@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/descriptor.h"
 #include "control/control.h"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/descriptor.h"
 
 // In /tmp anybody may have taken a folder's name: there are ten.

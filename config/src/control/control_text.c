@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "yaml/yaml_tree.h"
 
 #define MAX_STEPS 1000000000000ull

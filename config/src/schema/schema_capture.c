@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "schema/schema.h"
 
 #define BIT(kind) (1u << PPI_WINDOW_##kind)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "log/write/log_writer.h"
 #include "schema/schema.h"
 

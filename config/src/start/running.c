@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
 #include "inject/inject.h"

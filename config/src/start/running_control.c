@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "start/running.h"
 

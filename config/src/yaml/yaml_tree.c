@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <yaml.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "file/utf8.h"

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 
 // About 12 MiB. Beyond that slices are placed before their turn: still never
 // overlapping, perhaps on more rows.

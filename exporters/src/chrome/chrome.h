@@ -9,7 +9,7 @@
 #include "chrome/chrome_flow.h"
 #include "chrome/chrome_text.h"
 #include "chrome/chrome_track.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "pprof/export.h"
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "file/disk.h"
 #include "log/format/staged.h"

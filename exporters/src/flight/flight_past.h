@@ -5,7 +5,7 @@
 #ifndef PPI_FLIGHT_PAST_H_
 #define PPI_FLIGHT_PAST_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

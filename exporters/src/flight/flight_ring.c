@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
 #include "log/format/log_block.h"

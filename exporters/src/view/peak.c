@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "names/glob.h"
 
 static bool take_number(const char *text, size_t len, double *out) {

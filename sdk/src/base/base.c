@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Status texts, the version, and error messages.
-#include "base/base_impl.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

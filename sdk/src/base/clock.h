@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 #ifdef __cplusplus
 extern "C" {

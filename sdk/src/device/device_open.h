@@ -5,7 +5,7 @@
 #ifndef PPI_DEVICE_OPEN_H_
 #define PPI_DEVICE_OPEN_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "pprof/device.h"
 
 #ifdef __cplusplus

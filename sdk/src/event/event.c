@@ -3,7 +3,7 @@
 // Getters for what sinks are given. Pure reads of borrowed structures.
 #include <string.h>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 pprof_definition_kind pprof_definition_get_kind(
     const pprof_definition *definition) {

@@ -5,7 +5,7 @@
 #ifndef PPI_HELD_H_
 #define PPI_HELD_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #ifndef PPI_TALLY_H_
 #define PPI_TALLY_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #ifndef PPI_TEXTS_H_
 #define PPI_TEXTS_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "spool/staging.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 ppi_step_phase ppi_capture_at_step(const ppi_capture *capture, uint64_t step) {
   if (capture->num_rules == 0) return (ppi_step_phase){PPI_PHASE_RECORD, 0};

@@ -12,10 +12,10 @@
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "spool/cpu_use.h"
 #include "spool/staging.h"
 

@@ -4,7 +4,7 @@
 // and what came before a window's sinks were there is told again.
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "deliver/drain.h"
 #include "window/window_types.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 // Lanes are numbered from zero; a session has at most 100 000 of them. A

@@ -5,8 +5,8 @@
 #ifndef PPI_LOG_BLOCK_H_
 #define PPI_LOG_BLOCK_H_
 
-#include "base/base_impl.h"
-#include "event/event_impl.h"
+#include "base/base.h"
+#include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_encode.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 ppi_run_encoder *ppi_run_encoder_create(void) {

@@ -5,7 +5,7 @@
 #ifndef PPI_LOG_ENCODE_H_
 #define PPI_LOG_ENCODE_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "file/buffer.h"
 #include "log/format/log_model.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "file/buffer.h"

@@ -4,7 +4,7 @@
 #ifndef PPI_LOG_PAYLOAD_H_
 #define PPI_LOG_PAYLOAD_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_decode.h"
 

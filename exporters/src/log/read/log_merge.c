@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "file/part.h"
 #include "log/read/log_section.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 typedef struct ppi_log_promise {

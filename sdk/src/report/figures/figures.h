@@ -5,7 +5,7 @@
 #ifndef PPI_FIGURES_H_
 #define PPI_FIGURES_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 #include "report/figures/cpu.h"
 #include "report/figures/early.h"
 #include "report/figures/messages.h"

@@ -5,7 +5,7 @@
 #ifndef PPI_HISTOGRAM_H_
 #define PPI_HISTOGRAM_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus

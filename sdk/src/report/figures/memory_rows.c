@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
 

@@ -4,7 +4,7 @@
 // integers and every table is ordered by name, so no order of merging shows.
 #include "report/figures/sum.h"
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/memory_rows.h"
 #include "report/figures/request_rows.h"

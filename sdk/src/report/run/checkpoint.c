@@ -3,7 +3,7 @@
 // Checkpoints of a run: what their horizon allows to settle and to forget.
 #include "report/run/checkpoint.h"
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/run/events.h"
 #include "report/run/sweep.h"

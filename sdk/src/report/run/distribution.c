@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 
 static bool is_communication(const pprof_event *event, uint32_t category) {
   return category == PPROF_CATEGORY_COMMUNICATION ||

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 enum { WIDE_WORDS = 3, FIRST_WORDS = 16 };

@@ -5,7 +5,7 @@
 #ifndef PPI_REPORT_HOLD_H_
 #define PPI_REPORT_HOLD_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus

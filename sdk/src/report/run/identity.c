@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
 

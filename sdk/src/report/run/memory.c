@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/memory_rows.h"
 

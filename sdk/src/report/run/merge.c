@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 static void fetch_last(const ppi_hold_page *page) {

@@ -5,7 +5,7 @@
 #ifndef PPI_REPORT_MERGE_H_
 #define PPI_REPORT_MERGE_H_
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "report/run/ids.h"
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 #ifndef PPI_REPORT_PAIRS_H_
 #define PPI_REPORT_PAIRS_H_
 
-#include "event/event_impl.h"
+#include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {

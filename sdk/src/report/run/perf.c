@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 static int compare_steps(const ppi_perf_step *a, const ppi_perf_step *b) {

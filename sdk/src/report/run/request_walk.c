@@ -4,7 +4,7 @@
 // and the longest path through it.
 #include <stdlib.h>
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/run/requests.h"
 

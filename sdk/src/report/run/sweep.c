@@ -6,7 +6,7 @@
 // around a point the stack of the ranges met.
 #include "report/run/sweep.h"
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/run/threads.h"
 

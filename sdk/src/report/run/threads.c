@@ -4,7 +4,7 @@
 // that left, so that what is known of them does not grow with how many came.
 #include "report/run/threads.h"
 
-#include "base/base_impl.h"
+#include "base/base.h"
 #include "base/mem.h"
 
 static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
