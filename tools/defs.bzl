@@ -52,6 +52,27 @@ def pprof_cc_library(name, copts = [], features = [], **kwargs):
         **kwargs
     )
 
+def pprof_folder(deps = [], visibility = None, **kwargs):
+    """All of a folder as one library of its name, private if nothing is said."""
+    sources = native.glob([
+        "*.c",
+        "*.cc",
+    ])
+    headers = native.glob(["*.h"])
+    native.filegroup(
+        name = "sources",
+        srcs = sources + headers,
+        visibility = ["//:__subpackages__"],
+    )
+    pprof_cc_library(
+        name = native.package_name().split("/")[-1],
+        srcs = sources,
+        hdrs = headers,
+        visibility = visibility,
+        deps = deps,
+        **kwargs
+    )
+
 def pprof_cc_binary(name, copts = [], linkopts = [], features = [], **kwargs):
     """A program of ours, linked statically with our libraries."""
     cc_binary(

@@ -13,7 +13,6 @@
 
 #include "cli/suggest.h"
 #include "print/report_print.h"
-#include "verb/verbs.h"
 
 enum option_type {
   OPTION_FLAG,

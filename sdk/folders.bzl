@@ -1,0 +1,22 @@
+"""The folders of sdk/src, from the ground up."""
+
+SDK = [
+    "//sdk/src/base",
+    "//sdk/src/deliver",
+    "//sdk/src/device",
+    "//sdk/src/event",
+    "//sdk/src/inject",
+    "//sdk/src/mark",
+    "//sdk/src/names",
+    "//sdk/src/recover",
+    "//sdk/src/report",
+    "//sdk/src/report/figures",
+    "//sdk/src/report/run",
+    "//sdk/src/rules",
+    "//sdk/src/session",
+    "//sdk/src/session/capture",
+    "//sdk/src/session/collect",
+    "//sdk/src/session/state",
+    "//sdk/src/spool",
+    "//sdk/src/window",
+]

@@ -1,0 +1,11 @@
+"""The folders of tools, from the ground up."""
+
+TOOLS = [
+    "//tools/batch",
+    "//tools/cli",
+    "//tools/compare",
+    "//tools/import",
+    "//tools/input",
+    "//tools/launch",
+    "//tools/verb",
+]
