@@ -14,8 +14,8 @@ _WARNINGS = [
     "-Wshadow",
 ]
 
-# Internal headers are written "name.h", and found by that form alone: our
-# yaml.h must not stand before libyaml's. Which of them a target may include is
+# Internal headers are written "folder/name.h", and found by that form alone:
+# our yaml.h must not stand before libyaml's. Which of them a target may include is
 # decided by its deps: the sandbox shows no others, and clang's layering_check
 # refuses indirect ones.
 _PUBLIC_INCLUDES = [

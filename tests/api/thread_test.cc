@@ -414,8 +414,6 @@ uint64_t NumLost() {
   return counts[PPI_TOTAL_LOST];
 }
 
-// A push that finds no memory for a row is lost; by the time of its pop there
-// may be some.
 // Sanitizers need addresses of their own.
 #ifndef PPROF_SANITIZED
 // A marker may stand between a call and the look at its error.
@@ -444,6 +442,8 @@ TEST(ThreadTest, MarkersThatFindNoMemoryLeaveErrnoAlone) {
 }
 #endif
 
+// A push that finds no memory for a row is lost; by the time of its pop there
+// may be some.
 TEST(ThreadTest, PopOfAPushThatFoundNoMemoryIsMatched) {
   LiveSession live;
   std::atomic<bool> keeps{false};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an injected library calls first and last. As inject/inject.h, the way from one
-// library to the other.
+// What an injected library calls first and last. As inject/inject.h, the way
+// from one library to the other.
 #ifndef PPI_ATTACH_H_
 #define PPI_ATTACH_H_
 
