@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "chrome/chrome.h"
+#include "event/event.h"
 #include "pprof/log.h"
 #include "report_log.h"
 #include "rows.h"

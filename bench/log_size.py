@@ -34,7 +34,7 @@ def run_pipeline(command, config, folder):
     return log
 
 
-def take_apart(data):
+def take_slow(data):
     """By kind of block: number, bytes of headers, of lane runs, of payloads; events; last end."""
     parts = collections.defaultdict(lambda: [0, 0, 0, 0])
     at, num_events, last = FILE_HEADER, 0, 0
@@ -76,7 +76,7 @@ def main():
              arguments.requests], arguments.config, folder)
         with open(log, "rb") as file:
             data = file.read()
-    parts, events, seconds = take_apart(data)
+    parts, events, seconds = take_slow(data)
     print(f"{events} events in {seconds:.1f} s, {events / seconds:.0f} a second\n")
     print_parts(parts, events, len(data))
     what = "a log" if arguments.log else f"log of the pipeline, {arguments.requests} requests"

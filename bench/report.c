@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "log/format/codec.h"
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "pprof/export.h"
 #include "pprof/log.h"

@@ -22,8 +22,10 @@ install -m 755 "$bin/sdk/nvtx/libpprof_nvtx.so" "$prefix/lib"
 install -m 644 "$bin/libpprof.a" "$prefix/lib"
 install -m 644 "$bin/pprof.pc" "$prefix/lib/pkgconfig"
 install -m 755 "$bin/tools/pprof-report" "$prefix/bin"
+tools/pages.sh "$prefix/bin/pprof-report" "$prefix/share"
 mkdir -p "$prefix/lib/python/pprof"
-install -m 644 python/pprof/*.py "$prefix/lib/python/pprof"
+install -m 644 python/pprof/*.py python/pprof/*.pyi python/pprof/py.typed \
+  "$prefix/lib/python/pprof"
 for file in LICENSE README.md CHANGELOG.md; do
   if [ -e "$file" ]; then
     install -m 644 "$file" "$prefix/share/doc/pprof"

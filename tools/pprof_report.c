@@ -4,18 +4,29 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/descriptor.h"
 #include "cli/options.h"
+#include "cli/pages.h"
 #include "cli/unread.h"
+#include "cli/usage.h"
+#include "input/folder.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "input/segments.h"
 #include "pprof/base.h"
+#include "schema/schema.h"
 #include "verb/verbs.h"
 
 static int run_help(const struct ppi_tool_options *options) {
   const struct ppi_tool_verb *verb = NULL;
+  bool for_man = strcmp(options->format, "man") == 0;
+  if (options->num_inputs > 0 &&
+      strcmp(options->inputs[0], "pprof.yaml") == 0) {
+    for_man ? ppi_tool_man_yaml(stdout) : ppi_config_help(stdout);
+    return PPI_EXIT_DONE;
+  }
   if (options->num_inputs > 0) {
     verb = ppi_tool_find_verb(options->verbs, options->inputs[0]);
     if (!verb) {
@@ -23,13 +34,19 @@ static int run_help(const struct ppi_tool_options *options) {
       return PPI_EXIT_USAGE;
     }
   }
-  ppi_tool_help(options->verbs, verb, stdout);
+  if (for_man)
+    ppi_tool_man(options->verbs, verb, stdout);
+  else if (strcmp(options->format, "text") == 0)
+    ppi_tool_help(options->verbs, verb, stdout);
+  else
+    ppi_tool_complete(options->verbs, options->format, stdout);
   return PPI_EXIT_DONE;
 }
 
 static const struct ppi_tool_verb verbs[] = {
     {"summary", "LOG...", "print the tables of one or several logs",
-     "Several logs (one per process or rank) make one report.\n"
+     "Several logs (one per process or rank, or a folder of them) make one "
+     "report.\n"
      "An unfinished log (LOG.part) is read with the spool that its process "
      "left.\n",
      PPI_VERB_SUMMARY, true, false, ppi_tool_summary},
@@ -92,17 +109,25 @@ static const struct ppi_tool_verb verbs[] = {
      "the\nenvironment as pprof_start would; `schema` prints the JSON Schema "
      "of the keys.\n",
      PPI_VERB_CONFIG, true, false, ppi_tool_config},
-    {"help", "[VERB]", "print this, or the help of a verb", "", PPI_VERB_HELP,
-     false, false, run_help},
+    {"help", "[VERB | pprof.yaml]", "print this, or the help of a verb",
+     "pprof.yaml: what each key of a configuration means. Completions are of "
+     "all verbs:\nsource <(pprof-report help -f bash)\n",
+     PPI_VERB_HELP, false, false, run_help},
     {NULL, NULL, NULL, NULL, 0, false, false, NULL}};
 
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
   const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE;
+  // To `compare` each operand is an input of its own.
+  const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_INFO |
+                           PPI_VERB_CHECK | PPI_VERB_MERGE;
+  int code = options->verb->bit & of_logs && !options->live
+                 ? ppi_tool_folders_open(options)
+                 : PPI_EXIT_DONE;
   if (options->verb->bit & (of_runs | PPI_VERB_MERGE))
     ppi_tool_tell_unread(options);
-  int code = options->verb->bit & of_runs ? ppi_tool_segments_join(options)
-                                          : PPI_EXIT_DONE;
+  if (code == PPI_EXIT_DONE && options->verb->bit & of_runs)
+    code = ppi_tool_segments_join(options);
   if (code == PPI_EXIT_DONE) code = options->verb->run(options);
   ppi_tool_join_clear();
   return code;
@@ -117,14 +142,17 @@ int main(int argc, char **argv) {
   // answers EPIPE instead.
   bool keeps_sigpipe = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   if (argc < 2) {
-    ppi_tool_help(verbs, NULL, stderr);
+    ppi_tool_usage(verbs, NULL, stderr);
     return PPI_EXIT_USAGE;
   }
   int code = ppi_tool_parse(verbs, argc, argv, &options);
   options.keeps_sigpipe = keeps_sigpipe;
   if (code == PPI_EXIT_DONE) {
+    const struct ppi_tool_verb *verb = options.verb_given ? options.verb : NULL;
     if (options.help)
-      ppi_tool_help(verbs, options.verb_given ? options.verb : NULL, stdout);
+      ppi_tool_help(verbs, verb, stdout);
+    else if (options.usage)
+      ppi_tool_usage(verbs, verb, stdout);
     else if (options.version)
       printf("pprof-report %s\n", pprof_version());
     else

@@ -21,6 +21,9 @@ class Error(Exception):
         self.status = status
 
 
+ONCE = 1  # PPROF_SITE_ONCE_
+
+
 class Site(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("category", ctypes.c_uint32),
                 ("color", ctypes.c_uint32), ("state", ctypes.c_uint64),
@@ -69,7 +72,8 @@ def _in_process():
 def _beside_package():
     package = os.path.dirname(os.path.realpath(__file__))
     lib = os.path.dirname(os.path.dirname(package))  # of PREFIX/lib/python/pprof
-    return [os.path.join(folder, SONAME) for folder in (package, lib)]
+    own = os.path.join(package, "lib")  # of a wheel that brings it
+    return [os.path.join(folder, SONAME) for folder in (own, package, lib)]
 
 
 def _candidates():
@@ -137,6 +141,7 @@ _MARKERS = {
 _WAITING = {
     "pprof_start_alone_": (ctypes.c_int, [_TEXT, _POINTER]),
     "pprof_stop": (ctypes.c_int, [_POINTER]),
+    "pprof_last_log_": (None, [_TEXT, ctypes.c_size_t]),
     "pprof_backend_cuda": (_POINTER, []),
     "pprof_device_get": (_POINTER, [_POINTER, ctypes.c_int]),
     "pprof_stream_name": (None, [_POINTER, _POINTER, _TEXT]),

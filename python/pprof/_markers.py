@@ -12,9 +12,10 @@ import inspect
 import operator
 import sys
 
-from ._library import Site, WorkAmount, functions as _c
+from ._library import ONCE, Site, WorkAmount, functions as _c
 
-NAMES = 65536  # kept for the life of the process, as many as a session holds
+NAMES = 16384  # kept for the life of the process, a quarter of what a session holds
+MET = 4096  # names are remembered to have been met once, until there are so many
 CATEGORIES = ("UserDefined", "ProfileStep", "Dataloader", "Forward", "Backward", "Optimization",
               "Communication", "Operator", "OperatorInner", "CudaRuntime", "PythonOp",
               "PythonUserDefined", "Preprocess", "Inference", "Postprocess", "CpuTask", "Memory",
@@ -36,6 +37,7 @@ _cuda_device = _c.cuda_device
 _byref, _get_frame = ctypes.byref, sys._getframe
 
 _sites = {}  # name, or (name, category): a reference to its site
+_met = set()  # keys as in _sites, of names that have been met once
 _resting = {}  # id of a frame that may rest: the ranges that are open in it, innermost last
 
 
@@ -57,17 +59,31 @@ def _category_number(name):
     return _c.category_register(_text(_BY_WORDS.get(_words(name), name)))
 
 
-def _make_site(name, category):
-    """Markers do not look at a site when they have returned: one that finds no room here serves
-    the one call, and whether its name is kept is for the session to say."""
-    number = 0 if category is None else _category_number(str(category))
-    site = _byref(Site(_text(name), number))
+def _stays(key):
+    """The second time that it is met a name is one that comes again."""
     if len(_sites) >= NAMES:
-        return site
+        return False
+    if key in _met:
+        return True
+    if len(_met) >= MET:
+        _met.clear()
+    _met.add(key)
+    return False
+
+
+def _make_site(name, category):
+    """Markers do not look at a site when they have returned: one that does not stay serves the one
+    call, and its name keeps its place in the session only while it is used."""
+    number = 0 if category is None else _category_number(str(category))
+    key = name if category is None else (name, category)
+    site = Site(_text(name), number)
     try:
-        return _sites.setdefault(name if category is None else (name, category), site)
+        if _stays(key):
+            return _sites.setdefault(key, _byref(site))
     except TypeError:  # no key for a dictionary
-        return site
+        pass
+    site.reserved[0] = ONCE
+    return _byref(site)
 
 
 def _site(name, category):

@@ -15,7 +15,7 @@ from ._library import ErrorText, functions as _c, is_disabled, raise_status
 # Tells children that do not share this memory (spawn, forkserver) what their parent records.
 _VARIABLE = "PPROF_PYTHON_FOLLOW"
 # Files that only one process may write; a child writes a log of its own.
-_NOT_THE_CHILDS = ("exports", "log", "output")
+_NOT_THE_CHILDS = ("exports", "log", "output", "report")
 _OUTPUT = re.compile(r"""^(?!\s*#).*?["']?\boutput["']?\s*:\s*["']?([^"',}\n]+)""", re.M)
 
 # A signal's handler may mark, or stop, on a thread that holds it.
@@ -195,7 +195,7 @@ def _start_child(config):
         output = _own_output(*config)
         parts = [part for part in (before["PPROF_SET"] or "").split(";")
                  if _setting_name(part) not in _NOT_THE_CHILDS]
-        os.environ["PPROF_SET"] = ";".join(parts + ["exports=[]", "log=true"])
+        os.environ["PPROF_SET"] = ";".join(parts + ["exports=[]", "log=true", "report=none"])
         if output:
             os.environ["PPROF_OUTPUT"] = output
         _call_start(*config)

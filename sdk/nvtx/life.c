@@ -13,13 +13,14 @@
 #include "extension.h"
 #include "objects.h"
 #include "process.h"
-#include "start/attach.h"
+#include "start/injected.h"
 #include "values.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 typedef int (*initialize_function)(nvtx_get_export_table get);
 typedef int (*initialize_extension_function)(nvtx_extension *extension);
+EXPORTED int InitializeInjection(void);
 EXPORTED int InitializeInjectionNvtx2(nvtx_get_export_table get);
 EXPORTED int InitializeInjectionNvtxExtension(nvtx_extension *extension);
 
@@ -145,7 +146,7 @@ static void fill_slots(const nvtx_callbacks *callbacks) {
   fill(tables, ppi_nvtx_naming_handlers, ppi_nvtx_num_naming_handlers);
 }
 
-static void tell_version(nvtx_get_export_table get) {
+static void notify_version(nvtx_get_export_table get) {
   const nvtx_version_info *info = get(NVTX_TABLE_VERSION);
   if (info && info->size >= sizeof *info && info->set_tool_version)
     info->set_tool_version(3);
@@ -168,6 +169,16 @@ static int pass_on(nvtx_get_export_table get) {
   return ppi_nvtx_chain_unit(get);
 }
 
+// CUDA calls it, where CUDA_INJECTION64_PATH says so, before its first context:
+// kernels are traced from the first one on.
+int InitializeInjection(void) {
+  if (is_static_program() ||
+      __atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE) ||
+      pprof_inject_owner_(&own) != &own)
+    return 0;
+  return attach();
+}
+
 int InitializeInjectionNvtx2(nvtx_get_export_table get) {
   if (!get || is_static_program() ||
       __atomic_load_n(&ppi_nvtx_process.closed, __ATOMIC_ACQUIRE))
@@ -183,7 +194,7 @@ int InitializeInjectionNvtx2(nvtx_get_export_table get) {
       !callbacks->get_module_table || !attach())
     return 0;
   ppi_nvtx_chain_load();
-  tell_version(get);
+  notify_version(get);
   fill_slots(callbacks);
   return 1;
 }

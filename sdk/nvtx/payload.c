@@ -112,8 +112,8 @@ static void tell(struct walk *walk, const ppi_payload_value *value) {
   if (!walk->visit(walk->user, value)) walk->stopped = true;
 }
 
-static void tell_number(struct walk *walk, const struct ppi_payload_place *at,
-                        uint64_t type, const unsigned char *from) {
+static void write_number(struct walk *walk, const struct ppi_payload_place *at,
+                         uint64_t type, const unsigned char *from) {
   ppi_payload_value value = value_at(at, type);
   uint64_t size = ppi_payload_predefined_size(type);
   value.kind = ppi_payload_kind_of(type);
@@ -126,9 +126,9 @@ static void tell_number(struct walk *walk, const struct ppi_payload_place *at,
   tell(walk, &value);
 }
 
-static void tell_label(struct walk *walk, const struct ppi_payload_place *at,
-                       const ppi_payload_type *type,
-                       const unsigned char *from) {
+static void write_label(struct walk *walk, const struct ppi_payload_place *at,
+                        const ppi_payload_type *type,
+                        const unsigned char *from) {
   static const uint8_t types[] = {[1] = PPI_PAYLOAD_TYPE_UINT8,
                                   [2] = PPI_PAYLOAD_TYPE_UINT16,
                                   [4] = PPI_PAYLOAD_TYPE_UINT32,
@@ -152,8 +152,8 @@ static uint64_t text_len(const unsigned char *from, uint64_t most,
   return len;
 }
 
-static void tell_text(struct walk *walk, const struct ppi_payload_place *at,
-                      uint64_t type, const struct blob *text) {
+static void write_text(struct walk *walk, const struct ppi_payload_place *at,
+                       uint64_t type, const struct blob *text) {
   ppi_payload_value value = value_at(at, type);
   value.kind = PPI_PAYLOAD_VALUE_TEXT;
   value.char_bytes = ppi_payload_predefined_size(type);
@@ -185,9 +185,9 @@ static uint64_t decode_element(struct walk *walk,
                             : PPI_PAYLOAD_PARTIAL);
   if (!fits(in, at, size)) return worsen(walk, PPI_PAYLOAD_PARTIAL);
   if (nested)
-    tell_label(walk, place, nested, in->base + at);
+    write_label(walk, place, nested, in->base + at);
   else
-    tell_number(walk, place, type, in->base + at);
+    write_number(walk, place, type, in->base + at);
   return at + size;
 }
 
@@ -271,7 +271,7 @@ static uint64_t decode_elements(struct walk *walk, const struct frame *frame,
     if (!may_go_on(walk)) return NOWHERE;
     if (__builtin_mul_overflow(num, size, &bytes) || !fits(in, at, bytes))
       return worsen(walk, PPI_PAYLOAD_PARTIAL);
-    tell_text(walk, &place, field->type, &(struct blob){in->base + at, bytes});
+    write_text(walk, &place, field->type, &(struct blob){in->base + at, bytes});
     return at + bytes + (to_zero ? size : 0);
   }
   const ppi_payload_type *nested = ppi_payload_find_type(
@@ -323,7 +323,7 @@ static uint64_t decode_pointer(struct walk *walk, const struct frame *frame,
                         : MAX_FOLLOWED;
     target =
         (struct blob){(const unsigned char *)(uintptr_t)address, most * size};
-    tell_text(walk, &place, field->type, &target);
+    write_text(walk, &place, field->type, &target);
   } else {
     worsen(walk, PPI_PAYLOAD_PARTIAL);
   }
@@ -453,13 +453,13 @@ static void decode_payload(struct walk *walk, const ppi_payload_blob *payload) {
   if (type && type->kind == PPI_PAYLOAD_KIND_STRUCT)
     decode_struct(walk, type, &in, 0, NULL);
   else if (type && fits(&in, 0, type->static_size))
-    tell_label(walk, &place, type, in.base);
+    write_label(walk, &place, type, in.base);
   else if (type)
     worsen(walk, PPI_PAYLOAD_PARTIAL);
   else if (ppi_payload_is_text(payload->schema_id))
-    tell_text(walk, &place, payload->schema_id, &in);
+    write_text(walk, &place, payload->schema_id, &in);
   else
-    tell_number(walk, &place, payload->schema_id, in.base);
+    write_number(walk, &place, payload->schema_id, in.base);
 }
 
 ppi_payload_decoded ppi_payload_decode(const ppi_payload_event *event,

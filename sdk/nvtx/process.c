@@ -4,7 +4,7 @@
 #include "process.h"
 
 #include "nvtx.h"
-#include "start/attach.h"
+#include "start/injected.h"
 
 ppi_nvtx_process_state ppi_nvtx_process;
 

@@ -79,6 +79,23 @@ TEST_F(AtExitTest, FinishesTheLogAndTheExports) {
   EXPECT_TRUE(Exists(At("run.json")));
 }
 
+TEST_F(AtExitTest, PrintsTheReport) {
+  testing::internal::CaptureStderr();
+  const int code = Run([this] {
+    Start("report: stderr\n");
+    for (int i = 0; i < 3; i++) {
+      pprof_push_name("one", PPROF_CATEGORY_USER_DEFINED);
+      pprof_pop();
+      pprof_step(1);
+    }
+    exit(0);
+  });
+  EXPECT_EQ(0, code);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(std::string::npos, text.find("\nWhere a step's ")) << text;
+  EXPECT_NE(std::string::npos, text.find("\none ")) << text;
+}
+
 // Handlers that were registered before the start and behind it; one that stops.
 TEST_F(AtExitTest, HandlersOfTheProgramStillMark) {
   const int code = Run([this] {

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "pprof/mark.h"
 #include "session/collect/spool_counts.h"
+#include "spool/chunks.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {

@@ -16,7 +16,7 @@
 #include "pprof/mark.h"
 #include "pprof/report.h"
 #include "session/capture/capture_session.h"
-#include "session/state/notes.h"
+#include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/scripted_backend.h"

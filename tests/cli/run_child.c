@@ -86,6 +86,20 @@ static void leave_orphan(void) {
   fflush(stdout);
 }
 
+// Its parent is to send the signal back, to us alone.
+static void interrupt_parent(void) {
+  struct sigaction how = {.sa_handler = ignored};
+  sigset_t interrupts, before;
+  sigaction(SIGTERM, &how, NULL);
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGTERM);
+  sigprocmask(SIG_BLOCK, &interrupts, &before);
+  alarm(30);  // instead of waiting for ever
+  kill(getppid(), SIGTERM);
+  sigsuspend(&before);
+  puts("terminated");
+}
+
 static int act(const char *what) {
   pprof_error error = {""};
   if (strcmp(what, "start") == 0 || strcmp(what, "record") == 0) {
@@ -122,17 +136,7 @@ static int act(const char *what) {
   } else if (strcmp(what, "signals") == 0) {
     say_dispositions();
   } else if (strcmp(what, "interrupt-parent") == 0) {
-    // Its parent is to send the signal back, to us alone.
-    struct sigaction how = {.sa_handler = ignored};
-    sigset_t interrupts, before;
-    sigaction(SIGTERM, &how, NULL);
-    sigemptyset(&interrupts);
-    sigaddset(&interrupts, SIGTERM);
-    sigprocmask(SIG_BLOCK, &interrupts, &before);
-    alarm(30);  // instead of waiting for ever
-    kill(getppid(), SIGTERM);
-    sigsuspend(&before);
-    puts("terminated");
+    interrupt_parent();
   } else if (strncmp(what, "exit=", 5) == 0) {
     return atoi(what + 5);
   } else if (strcmp(what, "cat") == 0) {

@@ -3,8 +3,8 @@
 """walls_test.py WALLS FILE...: who uses what of whom.
 
 A unit is a .c with its .h. It uses another one where it has a name that the other alone defines: a
-function, a type, a macro, a constant, data. WALLS says which folders a folder may use, and which
-uses and circles of units are left: that list may only shrink.
+function, a type, a macro, a constant, data. WALLS says which folders a folder may use; no units may
+use each other in a circle.
 """
 import collections
 import os
@@ -23,6 +23,9 @@ TAG = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{")
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 ENUM = re.compile(r"\benum\b[^;{]*\{([^}]*)\}", re.S)
 CONSTANT = re.compile(r"(?:^|,)\s*(\w+)")
+GUARD = re.compile(r"^#ifndef (\w+)\n#define \1$", re.M)
+PROTOTYPE = re.compile(r"^(?!typedef|static|#)[A-Za-z_][\w \t\*]*?\b(\w+)\([^;{}]*\)"
+                       r"(?:\s*__attribute__\(\(.*?\)\))?;", re.M)
 DATA = re.compile(r"^extern\b[^;(]*?\b(\w+)(?:\[[^\]]*\])?\s*;", re.M)
 
 
@@ -90,17 +93,13 @@ def circles(uses):
 
 
 class Walls:
-    """FOLDER: FOLDERS it may use, and what those may; `left UNIT -> UNIT`; `circle UNIT...`."""
+    """FOLDER: FOLDERS it may use, and what those may."""
 
     def __init__(self, text):
-        self.may, self.left, self.circles = {}, set(), []
+        self.may = {}
         for line in text.split("\n"):
             line = line.split("#")[0].strip()
-            if line.startswith("left "):
-                self.left.add(tuple(line[5:].split(" -> ")))
-            elif line.startswith("circle "):
-                self.circles.append(sorted(line[7:].split()))
-            elif line:
+            if line:
                 folder, others = line.split(":")
                 self.may[folder] = others.split()
 
@@ -135,6 +134,7 @@ class WallsTest(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 sources[path] = file.read()
         cls.uses = uses_of(sources)
+        cls.headers = {path: code(text) for path, text in sources.items() if path.endswith(".h")}
         with open(WALLS, encoding="utf-8") as file:
             cls.walls = Walls(file.read())
 
@@ -145,22 +145,26 @@ class WallsTest(unittest.TestCase):
         for folder in self.walls.may:
             self.assertNotIn(folder, self.walls.reach(folder), "a circle of folders")
         found = self.walls.against(self.uses)
-        new = {pair: found[pair] for pair in found if pair not in self.walls.left}
-        self.assertEqual(new, {}, "uses that walls.txt has no door for")
-        self.assertEqual(self.walls.left - set(found), set(), "turned: take them out of walls.txt")
+        self.assertEqual(found, {}, "uses that walls.txt has no door for")
 
     def test_units(self):
-        inside = {unit: {other: where for other, where in others.items()
-                         if (unit, other) not in self.walls.left}
-                  for unit, others in self.uses.items() if "/include/" not in unit}
-        found = circles(inside)
-        for group in found:
-            if group not in self.walls.circles:
-                lines = [f"{unit} -> {other}: {inside[unit][other]}" for unit in group
-                         for other in inside[unit] if other in group]
-                self.fail("a circle that walls.txt does not have:\n" + "\n".join(lines))
-        for group in self.walls.circles:
-            self.assertIn(group, found, "turned, or smaller now: say so in walls.txt")
+        inside = {unit: others for unit, others in self.uses.items() if "/include/" not in unit}
+        for group in circles(inside):
+            lines = [f"{unit} -> {other}: {inside[unit][other]}" for unit in group
+                     for other in inside[unit] if other in group]
+            self.fail("a circle:\n" + "\n".join(lines))
+
+    def test_declared_once(self):
+        """A guard that two headers have hides one of them; two comments on a function differ."""
+        for pattern, what, at_least in ((GUARD, "guard", 200), (PROTOTYPE, "function", 500)):
+            places = collections.defaultdict(list)
+            for path, text in self.headers.items():
+                for found in pattern.finditer(text):
+                    line = text.count("\n", 0, found.start()) + 1
+                    places[found.group(1)].append(f"{path}:{line}")
+            self.assertGreater(len(places), at_least)
+            twice = {name: where for name, where in places.items() if len(where) > 1}
+            self.assertEqual(twice, {}, f"a {what} in two places")
 
     def test_finds(self):
         """What the two above would tell."""

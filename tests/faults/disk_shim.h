@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,8 +21,7 @@
 extern "C" {
 ssize_t __real_write(int fd, const void *bytes, size_t len);
 int __real_fallocate(int fd, int mode, off_t offset, off_t len);
-int __real_renameat2(int from_fd, const char *from, int to_fd, const char *to,
-                     unsigned flags);
+long __real_syscall(long number, ...);
 }
 
 namespace pprof_test {
@@ -87,10 +88,12 @@ class Disk {
     return offset + len > limit ? Fail(error_) : 0;
   }
 
-  int Rename(int from_fd, const char *from, int to_fd, const char *to,
-             unsigned flags) {
-    if (rename_error_ && strstr(from, name_)) return Fail(rename_error_);
-    return __real_renameat2(from_fd, from, to_fd, to, flags);
+  long Call(long number, const long (&with)[6]) {
+    if (number == SYS_renameat2 && rename_error_ &&
+        strstr(reinterpret_cast<const char *>(with[1]), name_))
+      return Fail(rename_error_);
+    return __real_syscall(number, with[0], with[1], with[2], with[3], with[4],
+                          with[5]);
   }
 
  private:
@@ -143,9 +146,13 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t len) {
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t len) {
   return pprof_test::TheDisk()->Allocate(fd, mode, offset, len);
 }
-int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to,
-                     unsigned flags) {
-  return pprof_test::TheDisk()->Rename(from_fd, from, to_fd, to, flags);
+long __wrap_syscall(long number, ...) {
+  long with[6];
+  va_list list;
+  va_start(list, number);
+  for (long &one : with) one = va_arg(list, long);
+  va_end(list);
+  return pprof_test::TheDisk()->Call(number, with);
 }
 }
 

@@ -25,6 +25,7 @@
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
 #include "recover/forensics.h"
+#include "recover/forensics_names.h"
 #include "recover/salvage.h"
 
 namespace fuzz {

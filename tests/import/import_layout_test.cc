@@ -409,48 +409,53 @@ std::string Paddle(const std::string &cat, const std::string &name,
   return Event(cat, name, where, args) + ",";
 }
 
+// Whole microseconds in ts, nanoseconds in start_time.
+std::string EveryKindOfPaddle() {
+  return "{\"schemaVersion\":\"1.0.2\",\"displayTimeUnit\":\"ms\","
+         "\"span_indx\":\"0\",\"traceEvents\":[" +
+         Paddle("ProfileStep", "ProfileStep#4[100.5 us]",
+                "\"pid\":9,\"tid\":\"12(Python)\",\"ts\":5000000,\"dur\":100.5",
+                "\"start_time\":\"0.000 us\",\"end_time\":\"100.500 us\"") +
+         Paddle("Operator", "matmul[40.250 us]",
+                "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000010,\"dur\":40.250",
+                "\"start_time\":\"10.125 us\",\"end_time\":\"50.375 us\","
+                "\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"") +
+         Paddle("CudaRuntime", "cudaLaunchKernel[5.000 us]",
+                "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000020,\"dur\":5.0",
+                "\"correlation id\":31,\"start_time\":\"20.250 us\","
+                "\"end_time\":\"25.250 us\"") +
+         "{\"ph\":\"s\",\"name\":\"launch\",\"cat\":\"async\",\"id\":31,"
+         "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000022}," +
+         Paddle("Kernel", "gemm[20.000 us]",
+                "\"pid\":0,\"tid\":7,\"ts\":5000030,\"dur\":20.0",
+                "\"start_time\":\"30.750 us\",\"end_time\":\"50.750 us\","
+                "\"device\":0,\"stream\":7,\"correlation id\":31") +
+         Paddle("Memcpy", "MEMCPY_HtoD[1.000 us]",
+                "\"pid\":0,\"tid\":14,\"ts\":5000060,\"dur\":1.0",
+                "\"start_time\":\"60.000 us\",\"end_time\":\"61.000 us\","
+                "\"stream\":14,\"correlation id\":32,\"bytes\":64") +
+         "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"Allocate\",\"pid\":9,"
+         "\"tid\":\"12(C++)\",\"ts\":5000015,\"args\":{\"place\":"
+         "\"Place(gpu:0)\",\"addr\":\"1\",\"increase_bytes\":256,"
+         "\"current_allocated\":512,\"current_reserved\":1024,"
+         "\"peak_allocated\":512,\"peak_reserved\":1024}},"
+         "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"ReservedFree\",\"pid\":"
+         "9,"
+         "\"tid\":\"12(C++)\",\"ts\":5000070,\"args\":{\"place\":"
+         "\"Place(gpu:0)\",\"increase_bytes\":1024,\"current_allocated\":512,"
+         "\"current_reserved\":0}},"
+         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,\"args\":{\"name\":"
+         "\"Process 9 "
+         "(CPU)\"}},{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":9,"
+         "\"tid\":\"12(Python)\",\"args\":{\"name\":"
+         "\"thread 12:worker(Python)\"}},{}],\"ExtraInfo\":{"
+         "\"System Cpu Utilization\":\"0.2250\","
+         "\"Process Cpu Utilization\":\"1.31\"}}";
+}
+
 TEST(ImportPaddleTest, ReadsItsLayout) {
   Imported trace;
-  // Whole microseconds in ts, nanoseconds in start_time.
-  trace.Read(
-      "{\"schemaVersion\":\"1.0.2\",\"displayTimeUnit\":\"ms\","
-      "\"span_indx\":\"0\",\"traceEvents\":[" +
-      Paddle("ProfileStep", "ProfileStep#4[100.5 us]",
-             "\"pid\":9,\"tid\":\"12(Python)\",\"ts\":5000000,\"dur\":100.5",
-             "\"start_time\":\"0.000 us\",\"end_time\":\"100.500 us\"") +
-      Paddle("Operator", "matmul[40.250 us]",
-             "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000010,\"dur\":40.250",
-             "\"start_time\":\"10.125 us\",\"end_time\":\"50.375 us\","
-             "\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"") +
-      Paddle("CudaRuntime", "cudaLaunchKernel[5.000 us]",
-             "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000020,\"dur\":5.0",
-             "\"correlation id\":31,\"start_time\":\"20.250 us\","
-             "\"end_time\":\"25.250 us\"") +
-      "{\"ph\":\"s\",\"name\":\"launch\",\"cat\":\"async\",\"id\":31,"
-      "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000022}," +
-      Paddle("Kernel", "gemm[20.000 us]",
-             "\"pid\":0,\"tid\":7,\"ts\":5000030,\"dur\":20.0",
-             "\"start_time\":\"30.750 us\",\"end_time\":\"50.750 us\","
-             "\"device\":0,\"stream\":7,\"correlation id\":31") +
-      Paddle("Memcpy", "MEMCPY_HtoD[1.000 us]",
-             "\"pid\":0,\"tid\":14,\"ts\":5000060,\"dur\":1.0",
-             "\"start_time\":\"60.000 us\",\"end_time\":\"61.000 us\","
-             "\"stream\":14,\"correlation id\":32,\"bytes\":64") +
-      "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"Allocate\",\"pid\":9,"
-      "\"tid\":\"12(C++)\",\"ts\":5000015,\"args\":{\"place\":"
-      "\"Place(gpu:0)\",\"addr\":\"1\",\"increase_bytes\":256,"
-      "\"current_allocated\":512,\"current_reserved\":1024,"
-      "\"peak_allocated\":512,\"peak_reserved\":1024}},"
-      "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"ReservedFree\",\"pid\":9,"
-      "\"tid\":\"12(C++)\",\"ts\":5000070,\"args\":{\"place\":"
-      "\"Place(gpu:0)\",\"increase_bytes\":1024,\"current_allocated\":512,"
-      "\"current_reserved\":0}},"
-      "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,\"args\":{\"name\":"
-      "\"Process 9 (CPU)\"}},{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":9,"
-      "\"tid\":\"12(Python)\",\"args\":{\"name\":"
-      "\"thread 12:worker(Python)\"}},{}],\"ExtraInfo\":{"
-      "\"System Cpu Utilization\":\"0.2250\","
-      "\"Process Cpu Utilization\":\"1.31\"}}");
+  trace.Read(EveryKindOfPaddle());
   ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
   const ImportedRun &run = trace.run();
   EXPECT_EQ(run.info.at("pid"), "9");

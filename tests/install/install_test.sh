@@ -17,7 +17,8 @@ fail() {
 
 for file in lib/libpprof.so lib/libpprof.so.0 lib/libpprof.a \
   lib/libpprof_nvtx.so lib/pkgconfig/pprof.pc bin/pprof-report \
-  include/pprof/pprof.h \
+  share/man/man1/pprof-report-run.1 share/man/man5/pprof.yaml.5 \
+  share/bash-completion/completions/pprof-report include/pprof/pprof.h \
   include/pprof/mark.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thousand deaths at random points, while four threads and two device streams
-// record: each time recover must find what the child's shared memory says was
-// accepted, once. PPROF_TEST_LONG=1 makes ten thousand of them.
+// Two hundred deaths at random points, while four threads and two device
+// streams record: each time recover must find what the child's shared memory
+// says was accepted, once. PPROF_TEST_LONG=1 makes ten thousand of them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "log/recover/log_recover.h"
+#include "tests/support/long_run.h"
 #include "workload.h"
 
 namespace {
@@ -29,6 +30,7 @@ using kill_test::Findings;
 using kill_test::Memory;
 using kill_test::NumBegun;
 using kill_test::Storm;
+using pprof_test::Rounds;
 
 // How the parent goes about a death that comes from outside.
 enum class Before {
@@ -153,7 +155,8 @@ class RandomKillTest : public testing::Test {
   }
 
   void Run(int num_points, Death death, Before before, bool hog) {
-    if (getenv("PPROF_TEST_LONG")) num_points *= 10;
+    num_points = static_cast<int>(
+        Rounds(num_points / 5, static_cast<uint64_t>(num_points) * 10));
     for (int i = 0; i < num_points && !HasFailure(); i++) {
       const auto after_us = static_cast<uint32_t>(random_() % 3000);
       // In the smaller one some records are lost, and there is less to check.

@@ -66,7 +66,7 @@ static void *end_range(void *argument) {
   return NULL;
 }
 
-static void wandering(void) {
+static void cross_thread(void) {
   start();
   pprof_range first = pprof_range_begin(&wander);
   pprof_range second = pprof_range_begin(&wander);
@@ -257,7 +257,7 @@ static const struct scenario {
   const char *name;
   void (*run)(void);
 } scenarios[] = {
-    {"nested", nested},       {"wandering", wandering},
+    {"nested", nested},       {"cross_thread", cross_thread},
     {"points", points},       {"devices", devices},
     {"edges", edges},         {"pushed_steps", pushed_steps},
     {"steps", steps},         {"deep", deep},

@@ -113,8 +113,8 @@ class EmitTest(ToldCase):
         self.assertEqual(log.tuples(*keys), self.log().tuples(*keys))
         self.assertEqual(log.totals["recorded"], self.log().totals["recorded"])
 
-    def test_wandering_ranges(self):
-        told = self.told("wandering")
+    def test_cross_thread_ranges(self):
+        told = self.told("cross_thread")
         self.assertEqual(told.words, ["start wander", "start wander", "push outer",
                                       "start inner 9", "pop", "end 2", "end 1", "end 3"])
 
@@ -198,7 +198,7 @@ class EmitTest(ToldCase):
         self.assertEqual(self.told("plain_session").named("wander"), [])
 
     def test_off(self):
-        self.assertEqual(self.told("nested", "wandering", emit="false").lines, [])
+        self.assertEqual(self.told("nested", "cross_thread", emit="false").lines, [])
 
     def test_no_tool(self):
         self.told("nested", NVTX_INJECTION64_PATH=None)

@@ -38,7 +38,7 @@ class RunTest(Case):
         self.assertEqual(done.returncode, 0)
         self.assertTrue(done.stdout.startswith("push 0\npush 1\n"), done.stdout)
         self.assertNotIn("Summary", done.stdout)
-        self.assertIn("Overview Summary", done.stderr)
+        self.assertIn("Where the run's", done.stderr)
         self.assertEqual(len(self.logs_made()), 1)
 
     def test_ranges_are_in_the_tables(self):

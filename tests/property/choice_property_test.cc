@@ -31,7 +31,7 @@ using Trace = std::map<std::pair<std::string, int>, int>;
 using Requests = std::map<uint64_t, Trace>;
 
 PPROF_SITE(mark_site, "mark", PPROF_CATEGORY_USER_DEFINED);
-PPROF_SITE(wandering_site, "wandering", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(cross_thread_site, "cross-thread", PPROF_CATEGORY_USER_DEFINED);
 
 // Runs markers and keeps what each of them is to leave. The model knows of a
 // stack only that what begins inside a range inherits its requests.
@@ -89,14 +89,14 @@ class Program {
   void Wander() {
     std::vector<uint64_t> flows;
     if (!stack_.empty()) flows = stack_.back().flows;
-    pprof_range range = pprof_range_begin(&wandering_site);
+    pprof_range range = pprof_range_begin(&cross_thread_site);
     if (Pick(2)) {
       const uint64_t flow = 1000 + Pick(50);
       flows.push_back(flow);
       pprof_range_flow(range, flow);
     }
     pprof_range_end(range);
-    Expect("wandering", PPROF_KIND_RANGE, flows);
+    Expect("cross-thread", PPROF_KIND_RANGE, flows);
   }
 
   void Step() {

@@ -415,8 +415,8 @@ TEST(DeviceTriesTest, TheNarrowestOfSeveralCounts) {
   pprof_device_pop(program.device.Get(), &program.device);
   Advance(kMs);
   session.Flush();
-  session.Stop();
   EXPECT_EQ(program.device.Anchors().size(), 1u);
+  session.Stop();
   auto placed = program.Collect(session);
   ASSERT_GT(placed.size(), 0u);
   EXPECT_LE(placed[0].off_ns, placed[0].stated_ns);

@@ -30,6 +30,7 @@ extern "C" {
 #include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/capture_rules.h"
+#include "tests/support/long_run.h"
 
 namespace {
 
@@ -502,7 +503,7 @@ class LiveEqualsLogTest : public testing::Test {
     details.stages = details.requests = true;
     details.warmup = -1;
     ExpectReadBack(details);
-    details.by_thread = details.operator_parts = true;
+    details.by_thread = details.operator_parts = details.paths = true;
     ExpectReadBack(details);
     details.paddle_distribution = true;
     ExpectReadBack(details);
@@ -514,7 +515,10 @@ class LiveEqualsLogTest : public testing::Test {
 };
 
 TEST_F(LiveEqualsLogTest, ReportsAndTracesAreTheSame) {
-  for (uint64_t seed = 0; seed < 40 && !HasFailure(); seed++) {
+  const uint64_t num = pprof_test::IsLongRun()    ? 400
+                       : pprof_test::kIsSanitized ? 12
+                                                  : 40;
+  for (uint64_t seed = 0; seed < num && !HasFailure(); seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     Report live, log, shuffled;
@@ -528,10 +532,11 @@ TEST_F(LiveEqualsLogTest, ReportsAndTracesAreTheSame) {
     ExpectReadBack();
     ASSERT_EQ(0, unlink(log_.c_str()));  // a log replaces none
   }
-  EXPECT_GT(num_recorded_, 100000u);
-  EXPECT_GT(num_lost_, 1000u);
-  EXPECT_GT(num_late_, 0u);
-  EXPECT_GT(num_excluded_, 100u);
+  EXPECT_GT(num_recorded_, num * 2500);
+  EXPECT_GT(num_lost_, num * 25);
+  // One in some programs only.
+  EXPECT_GE(num_late_, num >= 40 ? 1u : 0u);
+  EXPECT_GT(num_excluded_, num * 2);
   RecordProperty("recorded", static_cast<int>(num_recorded_));
   RecordProperty("lost", static_cast<int>(num_lost_));
   RecordProperty("late", static_cast<int>(num_late_));

@@ -12,11 +12,13 @@
 
 #include "event_feed.h"
 #include "report_text.h"
+#include "tests/support/long_run.h"
 
 namespace {
 
 using pprof_test::EventFeed;
 using pprof_test::Report;
+using pprof_test::Rounds;
 using Random = std::mt19937_64;
 
 constexpr uint64_t kEnd = 4000;
@@ -284,7 +286,7 @@ void CheckParts(const ppi_figures &figures, const Reference &want) {
 }
 
 TEST(ReportNestingPropertyTest, AgreesWithTheReference) {
-  for (uint64_t seed = 0; seed < 300; seed++) {
+  for (uint64_t seed = 0; seed < Rounds(60, 300); seed++) {
     SCOPED_TRACE(seed);
     RandomRun run(seed);
     Reference want(run);

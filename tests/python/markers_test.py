@@ -260,15 +260,45 @@ class Markers(Case):
             from pprof import _markers
             _markers.NAMES = 10
             pprof.start()
-            for i in range(30):
-                with pprof.range("name %d" % i):
-                    pass
-            for i in range(30):
-                with pprof.range("name %d" % i):
-                    pass
+            for _ in range(3):
+                for i in range(30):
+                    with pprof.range("name %d" % i):
+                        pass
             assert len(_markers._sites) == 10, _markers._sites
         """)
-        self.assertEqual(log.select("name"), ["name %d" % i for i in range(30)] * 2)
+        self.assertEqual(log.select("name"), ["name %d" % i for i in range(30)] * 3)
+
+    def test_names_that_come_and_go(self):
+        """More than a session holds: those that are used no more make room."""
+        log = self.log_of("""
+            import ctypes, os
+            import pprof
+            from pprof import _markers
+            library = ctypes.CDLL(os.environ["PPROF_LIBRARY"])
+            current, flush = library.pprof_session_current, library.pprof_session_flush
+            current.restype, flush.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+            pprof.start()
+            for i in range(100000):
+                with pprof.range("job %d" % i):
+                    pass
+                if i % 1000 == 0:
+                    with pprof.range("steady"):
+                        pass
+                    pprof.mark("steady mark")
+                    pprof.begin("job %d" % i, "My stage").end()
+                    flush(current())
+            assert set(_markers._sites) == {"steady", "steady mark"}, len(_markers._sites)
+        """, PPROF_SET="memory_limit=16MiB")
+        self.assert_clean(log)
+        want = []
+        for i in range(100000):
+            want += ["job %d" % i]
+            if i % 1000 == 0:
+                want += ["steady", "steady mark", "job %d" % i]
+        found = log.select("name")
+        self.assertEqual(len(found), len(want))
+        wrong = [pair for pair in zip(found, want) if pair[0] != pair[1]]
+        self.assertEqual(wrong[:10], [])
 
     def test_off_and_on_inside_ranges(self):
         """What was entered while nothing recorded ends nothing; what a stop has cut, neither."""

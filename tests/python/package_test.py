@@ -26,11 +26,11 @@ class Package(Case):
             env=dict(self.environment(), HOME=self.folder))
         self.assertEqual(done.returncode, 0, done.stdout)
         wheel, = [name for name in os.listdir(self.folder) if name.endswith(".whl")]
-        self.assertRegex(wheel, r"^pprof-\d+\.\d+\.\d+-py3-none-any\.whl$")
+        self.assertRegex(wheel, r"^pprof_pipeline-\d+\.\d+\.\d+-py3-none-any\.whl$")
         with zipfile.ZipFile(self.path(wheel)) as archive:
             archive.extractall(target)
         modules = [name for name in os.listdir(os.path.join(PACKAGE, "pprof"))
-                   if name.endswith(".py")]
+                   if name.endswith((".py", ".pyi", ".typed"))]
         self.assertEqual(sorted(os.listdir(os.path.join(target, "pprof"))), sorted(modules))
         printed = self.run_ok("""
             import pprof

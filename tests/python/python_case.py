@@ -45,14 +45,15 @@ class Log:
                 {SITE: sites, CATEGORY: categories, LANE: lanes}.get(kind, {})[number] = (
                     name.decode(), parent)
             elif what == "batch":
+                for event in rest[1]:  # an id may be another name's later
+                    event["name"], event["category"] = sites[event["site"]]
                 self.events += rest[1]
             elif what == "totals" and rest[0] is not None:
                 self.totals = {key: value for lane, key, value in rest[0]
                                if lane == pplog.ALL_LANES}
                 self.notes = dict(rest[1])
         for event in self.events:
-            event["name"], category = sites[event["site"]]
-            event["category"] = categories[category][0]
+            event["category"] = categories[event["category"]][0]
             event["lane_name"] = lanes[event["lane"]][0]
             event["value"] = number_of(event["value"])
             event["work"] = [number_of(bits) for bits in event["work"] or [0] * 4]

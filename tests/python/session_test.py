@@ -174,6 +174,39 @@ class Sessions(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.logs()[0].select("name"), ["kept"])
 
+    def test_a_report_of_what_was_stopped(self):
+        """Of the last log, though the folder is another by then; of one by name; of none."""
+        printed = self.run_ok("""
+            import os, pprof
+            try:
+                pprof.report()
+            except pprof.Error as error:
+                print(error)
+            pprof.start()
+            for _ in range(3):
+                with pprof.range("<one>"):
+                    sum(range(100000))
+                pprof.step()
+            pprof.stop()
+            os.chdir("/")
+            report = pprof.report()
+            assert isinstance(report, str) and report == repr(report)
+            assert report._repr_html_().startswith("<pre>"), report._repr_html_()
+            assert "&lt;one&gt;" in report._repr_html_()
+            print(report)
+            try:
+                pprof.report("/nowhere.pplog")
+            except pprof.Error as error:
+                print(error)
+        """, PPROF_OUTPUT="run.pplog", PATH=os.path.dirname(REPORT) + ":/usr/bin:/bin")
+        lines = printed.splitlines()
+        self.assertEqual(lines[0],
+                         "there is no log to report: nothing was stopped that writes one")
+        self.assertIn("\nAnswer   ", printed)
+        self.assertIn("\n<one> ", printed)
+        self.assertIn("Where a step's ", printed)
+        self.assertIn("/nowhere.pplog: No such file or directory", lines[-1])
+
     def test_switched_off_by_the_environment(self):
         """With the library there, too."""
         self.run_ok("""

@@ -29,10 +29,10 @@ class Tasks(Case):
             with pprof.range("after"):
                 pass
         """)
-        wandering = [name for name, flags in log.select("name", "flags") if flags & ASYNC]
-        self.assertEqual(sorted(wandering),
+        cross_thread = [name for name, flags in log.select("name", "flags") if flags & ASYNC]
+        self.assertEqual(sorted(cross_thread),
                          ["a", "b", "c", "in a", "in b", "in c"] + ["shared"] * 3)
-        plain = [pair for pair in log.select("name", "depth") if pair[0] not in wandering]
+        plain = [pair for pair in log.select("name", "depth") if pair[0] not in cross_thread]
         self.assertEqual(sorted(plain), [("after", 0), ("main", 0), ("plain a", 1), ("plain b", 1),
                                          ("plain c", 1)])
         for name in "abc":

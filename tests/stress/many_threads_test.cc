@@ -15,6 +15,7 @@
 #include "mark/thread.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
+#include "spool/chunks.h"
 #include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 

@@ -65,6 +65,17 @@ inline ppi_capture Cycle(uint64_t skip_first, uint64_t wait, uint64_t warmup,
   return Capture(StepsRule(skip_first, wait, warmup, active, repeat));
 }
 
+// What rules by steps want at `step`; without any rule everything.
+inline ppi_step_phase AtStep(const ppi_capture &capture, uint64_t step) {
+  ppi_step_phase best = {
+      capture.num_rules ? PPI_PHASE_CLOSED : PPI_PHASE_RECORD, 0};
+  for (size_t i = 0; i < capture.num_rules; i++)
+    if (capture.rules[i].kind == PPI_CAPTURE_STEPS)
+      ppi_phase_prefer(&best,
+                       ppi_schedule_rule_at(&capture.rules[i].steps, step), i);
+  return best;
+}
+
 }  // namespace pprof_test
 
 #endif  // PPT_CAPTURE_RULES_H_

@@ -52,6 +52,11 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     out << "\npart " << row.process << "/" << row.thread << "/" << row.op << "/"
         << row.child << "/" << row.launch << " " << row.host << row.device;
   }
+  for (size_t i = 0; i < figures.num_paths; i++) {
+    const ppi_report_path &row = figures.paths[i];
+    out << "\npath " << row.key << " " << row.spread << row.times << row.self_ns
+        << " " << row.wall_ns << " " << row.device_ns;
+  }
   for (size_t i = 0; i < figures.num_memory; i++) {
     const ppi_report_memory &row = figures.memory[i];
     out << "\nmemory " << row.place << "/" << row.is_reserved << "/" << row.name

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "tests/support/log_fixture.h"
 

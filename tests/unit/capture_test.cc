@@ -17,12 +17,12 @@ namespace {
 std::string Phases(const ppi_capture &capture, uint64_t num_steps) {
   std::string phases;
   for (uint64_t step = 0; step < num_steps; step++)
-    phases += "CYR"[ppi_capture_at_step(&capture, step).phase];
+    phases += "CYR"[AtStep(capture, step).phase];
   return phases;
 }
 
 uint64_t CycleAt(const ppi_capture &capture, uint64_t step) {
-  return ppi_capture_at_step(&capture, step).cycle;
+  return AtStep(capture, step).cycle;
 }
 
 TEST(StepRuleTest, NoRuleRecordsEveryStepInOneWindow) {

@@ -2,6 +2,7 @@
 //
 // What a session records under a choice: excluded markers keep the balance and
 // are counted, steps stay, requests are whole or nothing, names are hashed.
+#include <ctype.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -444,7 +445,7 @@ const Marker kMarkers[] = {{"push",
                               PPROF_SCOPE("outer");
                               InTheMiddle();
                             }},
-                           {"wandering",
+                           {"cross_thread",
                             [] {
                               pprof_range range =
                                   pprof_range_begin(&outer_site);
@@ -497,7 +498,7 @@ INSTANTIATE_TEST_SUITE_P(All, WatchEachTest, ::testing::ValuesIn(kMarkers),
                          [](const ::testing::TestParamInfo<Marker> &marker) {
                            std::string name = marker.param.what;
                            for (char &c : name)
-                             if (c == ' ') c = '_';
+                             if (!isalnum((unsigned char)c)) c = '_';
                            return name;
                          });
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "chrome/chrome.h"
+#include "event/event.h"
 
 namespace chrome_trace {
 

@@ -3,7 +3,7 @@
 // Communication, computation and their overlap: the worked examples E5 to E12
 // and scenario S of the reference, values typed from there, and random ranges
 // against an oracle that marks nanoseconds one by one.
-#include "report/run/distribution.h"
+#include "report/spans/distribution.h"
 
 #include <gtest/gtest.h>
 

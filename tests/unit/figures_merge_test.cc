@@ -231,9 +231,18 @@ TEST(FiguresMergeTest, RunsThroughOneSinkAreMerged) {
 }
 
 TEST(FiguresMergeTest, DetailsMustBeAlike) {
-  for (int i = 0; i < 7; i++) {
-    ppi_report_details details = {i == 1, i == 2, i == 3,
-                                  i == 4, i == 5, i == 6 ? 2 : -1};
+  for (size_t i = 0; i < 10; i++) {
+    ppi_report_details details = {};
+    bool *flags[] = {&details.by_thread,
+                     &details.operator_parts,
+                     &details.paddle_distribution,
+                     &details.stages,
+                     &details.requests,
+                     &details.answer,
+                     &details.paths,
+                     &details.flat_paths};
+    details.warmup = i == 9 ? 2 : -1;
+    if (i >= 1 && i <= 8) *flags[i - 1] = true;
     Report one, other;
     ppi_report_set_details(other.get(), &details);
     EventFeed feed, again;
@@ -253,7 +262,8 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
 }
 
 TEST(FiguresMergeTest, DetailsOutlastFurtherRuns) {
-  ppi_report_details details = {true, false, true, true, true, -1};
+  ppi_report_details details = {true, false, true, true, true,
+                                true, true,  true, -1};
   Report report, other;
   ppi_report_set_details(report.get(), &details);
   ppi_report_set_details(other.get(), &details);

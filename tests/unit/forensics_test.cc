@@ -3,6 +3,7 @@
 // What is open, found in a copy of a living session's file: of a run with a
 // clock that stands still but for the test, so that every time is known.
 #include "recover/forensics.h"
+#include "recover/forensics_names.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -150,15 +151,15 @@ TEST_F(StackTest, WanderingRangeUntilItEnds) {
   pprof_range range = pprof_range_begin(&other_site);
   Copy();
   ASSERT_EQ(PPROF_STATUS_OK, Read());
-  auto wandering = Of(PPI_OPEN_WANDERING);
-  ASSERT_EQ(1u, wandering.size());
-  EXPECT_EQ("other", Site(wandering[0]));
-  EXPECT_EQ(9000u, wandering[0].start_ns);
+  auto cross_thread = Of(PPI_OPEN_CROSS_THREAD);
+  ASSERT_EQ(1u, cross_thread.size());
+  EXPECT_EQ("other", Site(cross_thread[0]));
+  EXPECT_EQ(9000u, cross_thread[0].start_ns);
   EXPECT_EQ(9000u, found_.until_ns);
   pprof_range_end(range);
   Copy();
   ASSERT_EQ(PPROF_STATUS_OK, Read());
-  EXPECT_EQ(0u, Of(PPI_OPEN_WANDERING).size());
+  EXPECT_EQ(0u, Of(PPI_OPEN_CROSS_THREAD).size());
 }
 
 TEST_F(StackTest, LaneThatServesTwiceIsTold) {

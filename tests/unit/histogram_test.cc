@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/figures/histogram.h"
+#include "base/rank.h"
 
 #include <gtest/gtest.h>
 
@@ -54,6 +55,18 @@ TEST(SpreadTest, KeepsSumsAndExtremes) {
 TEST(HistogramTest, EmptyAnswersZero) {
   Histogram histogram;
   EXPECT_EQ(histogram.Quantile(0.5), 0u);
+}
+
+// The least rank that has the share of all values at or below it.
+TEST(RankTest, IsTheNearestFromAbove) {
+  EXPECT_EQ(ppi_rank_of(5, 50 * PPI_RANK_PERCENT), 3u);
+  EXPECT_EQ(ppi_rank_of(100, 99 * PPI_RANK_PERCENT), 99u);
+  EXPECT_EQ(ppi_rank_of(101, 99 * PPI_RANK_PERCENT), 100u);
+  EXPECT_EQ(ppi_rank_of(1000, 999000), 999u);  // p99.9
+  EXPECT_EQ(ppi_rank_of(1, 1), 1u);
+  EXPECT_EQ(ppi_rank_of(7, 0), 0u);
+  EXPECT_EQ(ppi_rank_of(0, PPI_RANK_ALL), 0u);
+  EXPECT_EQ(ppi_rank_of(UINT64_MAX, PPI_RANK_ALL), UINT64_MAX);
 }
 
 TEST(HistogramTest, FewValuesAreExact) {

@@ -2,7 +2,7 @@
 //
 // The accounting identity does not depend on the order in which device ranges
 // come.
-#include "report/run/identity.h"
+#include "report/spans/identity.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 //
 // Which stages share a device: worked examples by hand, random ranges against
 // an oracle that looks at every nanosecond, and the view.
-#include "report/run/interference.h"
+#include "report/parts/interference.h"
 
 #include <gtest/gtest.h>
 
@@ -405,7 +405,7 @@ void Add(Figures *figures, const char *name, const char *other,
 
 ppi_report_interference Numbers(uint64_t calls, uint64_t shared,
                                 uint64_t measured, uint64_t measured_ns) {
-  return {nullptr, nullptr, nullptr, calls, shared, measured, measured_ns};
+  return {nullptr, nullptr, nullptr, calls, shared, measured, measured_ns, 0};
 }
 
 // Three calls alone take 10 each, three beside B 15: 1.5. B has two alone only.

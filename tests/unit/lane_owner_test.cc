@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "inject/inject.h"
+#include "mark/attach.h"
 #include "mark/thread.h"
 #include "pprof/mark.h"
 #include "session/capture/capture_session.h"

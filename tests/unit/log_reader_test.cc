@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole, cut, damaged, foreign and newer logs.
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #include <zlib.h>

@@ -2,6 +2,7 @@
 //
 // Logs of several runs: written one behind the other, read one after the other,
 // and what damage around the second one's beginning costs.
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #include <zlib.h>

@@ -13,7 +13,7 @@
 
 #include "report/figures/memory_rows.h"
 #include "report/figures/sum.h"
-#include "report/run/memory.h"
+#include "report/parts/memory.h"
 #include "report/run/run.h"
 
 namespace {

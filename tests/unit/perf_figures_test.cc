@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "report/figures/sum.h"
-#include "report/run/perf.h"
+#include "report/spans/perf.h"
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "mark/thread.h"
 #include "pprof/mark.h"
+#include "spool/chunks.h"
 #include "spool/spool.h"
 #include "tests/support/recording_sink.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Held ranges come back as they went in, and few bytes hold many of them.
-#include "report/run/hold.h"
+#include "report/spans/hold.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/map.h"
-#include "report/run/merge.h"
+#include "report/parts/merge.h"
 
 namespace {
 

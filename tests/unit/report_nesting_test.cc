@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/mem.h"
-#include "report/run/identity.h"
-#include "report/run/scope.h"
+#include "report/spans/identity.h"
+#include "report/spans/scope.h"
 #include "report_text.h"
 #include "scenario_s.h"
 

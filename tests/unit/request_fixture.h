@@ -18,8 +18,8 @@
 
 #include "event_feed.h"
 #include "print/report_print.h"
+#include "report/parts/requests.h"
 #include "report/report.h"
-#include "report/run/requests.h"
 
 namespace pprof_test {
 
@@ -57,7 +57,7 @@ inline ppi_request_part Whole(ppi_request_part part) {
   return part;
 }
 
-inline ppi_request_part Wandering(ppi_request_part part) {
+inline ppi_request_part CrossThread(ppi_request_part part) {
   part.is_async = true;
   return part;
 }
@@ -160,7 +160,9 @@ class RequestReport {
     EXPECT_EQ(pprof_report_create(&report_), PPROF_STATUS_OK);
     ppi_report_details details = {};
     details.warmup = warmup;
-    ppi_views_need("requests", &details);
+    ppi_report_options options = {};
+    options.views = "requests";
+    ppi_report_need(&options, PPI_FORMAT_TABLE, &details);
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(
         feed->DeliverAs(pprof_report_sink(report_), random, random ? 8 : 0),

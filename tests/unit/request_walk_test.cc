@@ -6,6 +6,7 @@
 
 namespace {
 
+using pprof_test::CrossThread;
 using pprof_test::Device;
 using pprof_test::Host;
 using pprof_test::IsDevice;
@@ -13,7 +14,6 @@ using pprof_test::LastOf;
 using pprof_test::Links;
 using pprof_test::LongestFrom;
 using pprof_test::RandomPart;
-using pprof_test::Wandering;
 using pprof_test::Whole;
 
 // Sorts as requests are, and walks.
@@ -129,9 +129,10 @@ TEST(RequestWalkTest, WhatIsInsideTakesItsOwnTimeOnly) {
   Walk device({Host(0, 10), Device(10, 10, 226), Device(11, 110, 116)});
   EXPECT_EQ(device[1].critical_ns, 210u);
   EXPECT_EQ(device[2].critical_ns, 6u);
-  Walk wandering({Host(0, 10), Wandering(Host(10, 226, 2)), Host(110, 116, 3)});
-  EXPECT_EQ(wandering[1].critical_ns, 210u);
-  EXPECT_EQ(wandering[2].critical_ns, 6u);
+  Walk cross_thread(
+      {Host(0, 10), CrossThread(Host(10, 226, 2)), Host(110, 116, 3)});
+  EXPECT_EQ(cross_thread[1].critical_ns, 210u);
+  EXPECT_EQ(cross_thread[2].critical_ns, 6u);
   Walk deep({Host(0, 100), Host(10, 90), Host(20, 80), Host(30, 40)});
   EXPECT_EQ(deep[0].critical_ns, 20u);
   EXPECT_EQ(deep[1].critical_ns, 20u);

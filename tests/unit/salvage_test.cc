@@ -185,6 +185,27 @@ TEST_F(SalvageTest, NamesAreBelievedUpToTheFirstThatMakesNoSense) {
   EXPECT_TRUE(found_.sites.empty());
 }
 
+// Readers refuse a log with such an id in it.
+TEST_F(SalvageTest, NameWithAnIdThatNoneHasIsNotBelieved) {
+  ASSERT_EQ(4u, Deliver());
+  const std::map<uint32_t, std::string> names = found_.sites;
+  auto *at = reinterpret_cast<ppi_definition_record *>(
+      &bytes_[static_cast<size_t>(header_->names[0]) * PPI_CHUNK_SIZE]);
+  while (at->kind != PPROF_DEFINITION_SITE)
+    at = reinterpret_cast<ppi_definition_record *>(
+        reinterpret_cast<char *>(at) + at->size);
+  const uint32_t id = at->id;
+  for (uint32_t *field : {&at->id, &at->parent}) {
+    const uint32_t before = *field;
+    *field = PPI_MAX_SITES + 1;
+    found_ = Recording();
+    EXPECT_EQ(4u, Deliver());
+    EXPECT_EQ(names.size() - 1, found_.sites.size());
+    EXPECT_EQ(0u, found_.sites.count(id));
+    *field = before;
+  }
+}
+
 TEST_F(SalvageTest, PoolOfTheFileIsNotUsed) {
   header_->free_list = 0xffffffffu;
   header_->untouched = 0;

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "schema/schema.h"
+#include "tests/support/capture_rules.h"
 
 inline std::string Read(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -64,7 +65,7 @@ class SchemaTest : public testing::Test {
     ppi_config_capture(&config(), &capture);
     std::string states;
     for (uint64_t step = 0; step < num; step++)
-      states += "CYR"[ppi_capture_at_step(&capture, step).phase];
+      states += "CYR"[pprof_test::AtStep(capture, step).phase];
     return states;
   }
 

@@ -24,6 +24,7 @@ TEST_F(SchemaTest, Defaults) {
   EXPECT_EQ(0u, config().device_mode);
   EXPECT_EQ(0u, config().backends);
   EXPECT_EQ(0u, config().graph_nodes);
+  EXPECT_EQ(0u, config().kernels);
   EXPECT_EQ(PPI_NVTX_DEVICE_OFF, config().nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_COUNTER, config().nvtx.payload);
   EXPECT_EQ(PPI_NVTX_FORK_FOLLOW, config().nvtx.fork);
@@ -41,39 +42,42 @@ TEST_F(SchemaTest, NvtxDefaultsAreInjections) {
   EXPECT_EQ(0, memcmp(defaults.get(), &config().nvtx, sizeof *defaults));
 }
 
+const char kEveryKey[] =
+    "version: 1\n"
+    "output: run.%r.%q{JOB}.pplog\n"
+    "log: false\n"
+    "memory_limit: 128MiB\n"
+    "spool: /dev/shm\n"
+    "drain_interval: 250us\n"
+    "stop_wait: 2s\n"
+    "capture:\n"
+    "  - {skip_first: 1, wait: 2, warmup: 3,\n"
+    "     active: 4, repeat: 5}\n"
+    "  - steps: [7, 9]\n"
+    "devices:\n"
+    "  mode: off\n"
+    "  backends: [hip, opencl, cuda, cpu]\n"
+    "  graphs: external\n"
+    "  kernels: true\n"
+    "nvtx:\n"
+    "  device: default\n"
+    "  domains: {NCCL: communication,\n"
+    "            'my lib': Frame Grab}\n"
+    "  categories: {io: Dataloader}\n"
+    "  streams: {my comm: own, NCCL: default}\n"
+    "  payload: flow\n"
+    "  fields: false\n"
+    "  cut_names: false\n"
+    "  fork: off\n"
+    "  emit: true\n"
+    "exports:\n"
+    "  - format: chrome\n"
+    "    path: a.json.gz\n"
+    "  - {format: csv, path: \"a.csv\",\n"
+    "     views: [model, device]}\n";
+
 TEST_F(SchemaTest, EveryKey) {
-  ASSERT_EQ(PPROF_STATUS_OK, Apply("version: 1\n"
-                                   "output: run.%r.%q{JOB}.pplog\n"
-                                   "log: false\n"
-                                   "memory_limit: 128MiB\n"
-                                   "spool: /dev/shm\n"
-                                   "drain_interval: 250us\n"
-                                   "stop_wait: 2s\n"
-                                   "capture:\n"
-                                   "  - {skip_first: 1, wait: 2, warmup: 3,\n"
-                                   "     active: 4, repeat: 5}\n"
-                                   "  - steps: [7, 9]\n"
-                                   "devices:\n"
-                                   "  mode: off\n"
-                                   "  backends: [hip, opencl, cuda, cpu]\n"
-                                   "  graphs: external\n"
-                                   "nvtx:\n"
-                                   "  device: default\n"
-                                   "  domains: {NCCL: communication,\n"
-                                   "            'my lib': Frame Grab}\n"
-                                   "  categories: {io: Dataloader}\n"
-                                   "  streams: {my comm: own, NCCL: default}\n"
-                                   "  payload: flow\n"
-                                   "  fields: false\n"
-                                   "  cut_names: false\n"
-                                   "  fork: off\n"
-                                   "  emit: true\n"
-                                   "exports:\n"
-                                   "  - format: chrome\n"
-                                   "    path: a.json.gz\n"
-                                   "  - {format: csv, path: \"a.csv\",\n"
-                                   "     views: [model, device]}\n"))
-      << error_.text;
+  ASSERT_EQ(PPROF_STATUS_OK, Apply(kEveryKey)) << error_.text;
   EXPECT_STREQ("run.%r.%q{JOB}.pplog", config().output.text);
   EXPECT_STREQ("p.yaml:2:9", config().output.where);
   EXPECT_EQ(0u, config().log);
@@ -85,6 +89,7 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_EQ(1u, config().device_mode);
   EXPECT_EQ(15u, config().backends);
   EXPECT_EQ(1u, config().graph_nodes);
+  EXPECT_EQ(1u, config().kernels);
   const ppi_nvtx_options &nvtx = config().nvtx;
   EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_FLOW, nvtx.payload);
@@ -107,7 +112,7 @@ TEST_F(SchemaTest, EveryKey) {
   ASSERT_EQ(2u, config().num_exports);
   EXPECT_EQ(PPI_EXPORT_CHROME, config().exports[0].format);
   EXPECT_STREQ("a.json.gz", config().exports[0].path.text);
-  EXPECT_EQ(PPI_EXPORT_CSV, config().exports[1].format);
+  EXPECT_EQ(PPI_EXPORT_REPORT + PPI_FORMAT_CSV, config().exports[1].format);
   EXPECT_STREQ("device,model", config().exports[1].views.text);
   ppi_capture capture;
   ppi_config_capture(&config(), &capture);
@@ -180,12 +185,12 @@ TEST_F(SchemaTest, WrongTypesAreRefused) {
   EXPECT_EQ("p.yaml:1:10: 'devices' must be a mapping, not 'off'",
             Refusal("devices: off\n"));
   EXPECT_EQ(
-      "p.yaml:1:10: 'capture' must be a mapping or a list of mappings,"
-      " not '5'",
+      "p.yaml:1:10: 'capture' must be a mapping such as {steps: [10, 20]},"
+      " or a list of them, not '5'",
       Refusal("capture: 5\n"));
   EXPECT_EQ(
-      "p.yaml:1:11: 'capture' must be a mapping or a list of mappings,"
-      " not '5'",
+      "p.yaml:1:11: 'capture' must be a mapping such as {steps: [10, 20]},"
+      " or a list of them, not '5'",
       Refusal("capture: [5]\n"));
   EXPECT_EQ("p.yaml:1:10: 'exports' must be a list of mappings, not a mapping",
             Refusal("exports: {format: csv, path: x}\n"));
@@ -243,14 +248,14 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
   EXPECT_EQ("p.yaml:1:27: 'backends' names cpu twice",
             Refusal("devices: {backends: [cpu, cpu]}\n"));
   EXPECT_EQ(
-      "p.yaml:1:20: 'format' must be one of chrome, table, json, csv,"
+      "p.yaml:1:20: 'format' must be one of chrome, table, csv, json, markdown,"
       " not 'Chrome' (did you mean 'chrome'?)",
       Refusal("exports: [{format: Chrome, path: x}]\n"));
   EXPECT_EQ(
       "p.yaml:1:43: 'views' must be one of device, overview, model,"
       " distributed, operator, kernel, memory_manipulation, userdefined,"
       " memory, perf, queue, messages, interference, cpu, stages, requests,"
-      " not 'overveiw'"
+      " answer, not 'overveiw'"
       " (did you mean 'overview'?)",
       Refusal("exports: [{format: csv, path: x, views: [ overveiw]}]\n"));
 }
@@ -273,8 +278,8 @@ TEST_F(SchemaTest, NothingToWriteIsAnError) {
   ASSERT_EQ(PPROF_STATUS_OK, Apply("log: false\n"));
   EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(&config(), &error_));
   EXPECT_STREQ(
-      "nothing to write: 'log' is false and there are no 'exports' and no"
-      " 'flight_recorder'",
+      "nothing to write: 'log' is false and there are no 'exports', no"
+      " 'flight_recorder' and no 'report'",
       error_.text);
   ASSERT_EQ(PPROF_STATUS_OK, Apply("exports: [{format: csv, path: x}]\n"));
   EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), &error_));
@@ -282,69 +287,73 @@ TEST_F(SchemaTest, NothingToWriteIsAnError) {
   EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), &error_));
 }
 
+const char kWritten[] =
+    "version: 1\n"
+    "mode: full\n"
+    "output: \"a \\\"b\\\" %p\"\n"
+    "log: true\n"
+    "report: stderr\n"
+    "memory_limit: 3MB\n"
+    "spool: \"memory\"\n"
+    "reclaim: false\n"
+    "drain_interval: 1500us\n"
+    "stop_wait: 1s\n"
+    "exit_wait: 5s\nfork: follow\n"
+    "capture:\n"
+    "  - {skip_first: 1, skip_first_wait: 0, wait: 0, warmup: 0, active: 4,"
+    " repeat: 0}\n"
+    "  - {steps: [3, 6]}\n"
+    "  - {delay: 1s, duration: 250ms}\n"
+    "  - {repeat: 3, delay: 0us, duration: 1s, every: 1min,"
+    " at: 2026-11-22T10:00:00Z}\n"
+    "  - {marker: \"a b\", from: 2, to: 5, then: repeat}\n"
+    "  - {on_demand: true}\n"
+    "include: [\"*\", \"dec?de\"]\n"
+    "exclude: [\"x \\\"y\\\"\"]\n"
+    "requests:\n"
+    "  every: 7\n"
+    "privacy:\n"
+    "  names: hash\n"
+    "  allow: [\"decode\"]\n"
+    "rotate:\n"
+    "  size: 1MiB\n"
+    "  keep: 3\n"
+    "disk_limit: 1GiB\n"
+    "flight_recorder:\n"
+    "  memory: 1MiB\n"
+    "  before: 1s\n"
+    "  after: 500ms\n"
+    "  output: \"f.pplog\"\n"
+    "  rules:\n"
+    "    - \"stage \\\"decode\\\" > 40ms\"\n"
+    "    - \"request > 120ms\"\n"
+    "  every: 2min\n"
+    "  limit: 2\n"
+    "control:\n"
+    "  socket: false\n"
+    "  file: \"touch.me\"\n"
+    "  signal: USR2\n"
+    "  reload: false\n"
+    "devices:\n"
+    "  mode: off\n"
+    "  backends: [cpu, cuda]\n"
+    "  graphs: external\n"
+    "  kernels: true\n"
+    "nvtx:\n"
+    "  device: default\n"
+    "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"
+    "  payload: ignore\n"
+    "  fields: true\n"
+    "  cut_names: false\n"
+    "  fork: follow\n"
+    "  emit: true\n"
+    "exports:\n"
+    "  - {format: chrome, path: \"x.json\", per: run}\n"
+    "  - {format: table, path: \"x.%w.txt\", views: [overview,model],"
+    " per: window}\n";
+
 TEST_F(SchemaTest, WrittenConfigurationReadsBack) {
-  const std::string text =
-      "version: 1\n"
-      "mode: full\n"
-      "output: \"a \\\"b\\\" %p\"\n"
-      "log: true\n"
-      "memory_limit: 3MB\n"
-      "spool: \"memory\"\n"
-      "reclaim: false\n"
-      "drain_interval: 1500us\n"
-      "stop_wait: 1s\n"
-      "exit_wait: 5s\nfork: follow\n"
-      "capture:\n"
-      "  - {skip_first: 1, skip_first_wait: 0, wait: 0, warmup: 0, active: 4,"
-      " repeat: 0}\n"
-      "  - {steps: [3, 6]}\n"
-      "  - {delay: 1s, duration: 250ms}\n"
-      "  - {repeat: 3, delay: 0us, duration: 1s, every: 1min,"
-      " at: 2026-11-22T10:00:00Z}\n"
-      "  - {marker: \"a b\", from: 2, to: 5, then: repeat}\n"
-      "  - {on_demand: true}\n"
-      "include: [\"*\", \"dec?de\"]\n"
-      "exclude: [\"x \\\"y\\\"\"]\n"
-      "requests:\n"
-      "  every: 7\n"
-      "privacy:\n"
-      "  names: hash\n"
-      "  allow: [\"decode\"]\n"
-      "rotate:\n"
-      "  size: 1MiB\n"
-      "  keep: 3\n"
-      "disk_limit: 1GiB\n"
-      "flight_recorder:\n"
-      "  memory: 1MiB\n"
-      "  before: 1s\n"
-      "  after: 500ms\n"
-      "  output: \"f.pplog\"\n"
-      "  rules:\n"
-      "    - \"stage \\\"decode\\\" > 40ms\"\n"
-      "    - \"request > 120ms\"\n"
-      "  every: 2min\n"
-      "  limit: 2\n"
-      "control:\n"
-      "  socket: false\n"
-      "  file: \"touch.me\"\n"
-      "  signal: USR2\n"
-      "  reload: false\n"
-      "devices:\n"
-      "  mode: off\n"
-      "  backends: [cpu, cuda]\n"
-      "  graphs: external\n"
-      "nvtx:\n"
-      "  device: default\n"
-      "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"
-      "  payload: ignore\n"
-      "  fields: true\n"
-      "  cut_names: false\n"
-      "  fork: follow\n"
-      "  emit: true\n"
-      "exports:\n"
-      "  - {format: chrome, path: \"x.json\", per: run}\n"
-      "  - {format: table, path: \"x.%w.txt\", views: [overview,model],"
-      " per: window}\n";
+  const std::string text = kWritten;
   ASSERT_EQ(PPROF_STATUS_OK, Apply(text)) << error_.text;
   EXPECT_EQ(text,
             Printed([&](FILE *out) { ppi_config_write(&config(), out); }));

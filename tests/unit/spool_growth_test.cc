@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "spool/chunks.h"
 #include "spool/spool.h"
 #include "spool/spool_limit.h"
 
@@ -256,8 +257,8 @@ TEST_F(SpoolGrowthTest, AnyLimitsInAnyOrder) {
 }  // namespace
 
 extern "C" {
-ppi_spool_limit __wrap_ppi_spool_limit_now(const ppi_spool *, uint64_t taken,
-                                           uint64_t most) {
+ppi_spool_limit __wrap_ppi_spool_limit_now(const char *, const ppi_fd_id *,
+                                           uint64_t taken, uint64_t most) {
   const uint64_t shared = shared_limit > taken ? shared_limit - taken : 0;
   const uint64_t own = std::min(most, own_limit);
   return {std::min(own, std::max(taken, shared_limit)), "made up", own, shared};

@@ -426,10 +426,13 @@ TEST(StagesTest, ReportThatWasNotAskedSaysSo) {
   EXPECT_NE(figures.Table("stages").find("was not asked"), std::string::npos);
   EXPECT_EQ(figures.Table(nullptr).find("Stages"), std::string::npos);
   ppi_report_details details = {};
-  ppi_views_need("overview,stages", &details);
+  ppi_report_options options = {};
+  options.views = "overview,stages";
+  ppi_report_need(&options, PPI_FORMAT_TABLE, &details);
   EXPECT_TRUE(details.stages);
   details = {};
-  ppi_views_need(nullptr, &details);
+  options.views = nullptr;
+  ppi_report_need(&options, PPI_FORMAT_TABLE, &details);
   EXPECT_FALSE(details.stages);
 }
 

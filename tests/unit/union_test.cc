@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/run/union.h"
+#include "report/spans/union.h"
 
 #include <gtest/gtest.h>
 

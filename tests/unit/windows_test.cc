@@ -9,7 +9,7 @@
 #include "mark/thread.h"
 #include "session/capture/capture_session.h"
 #include "session/capture/windows.h"
-#include "session/state/notes.h"
+#include "session/state/session_impl.h"
 #include "session/state/session_state.h"
 #include "tests/support/window_session.h"
 
@@ -474,7 +474,7 @@ TEST_F(WindowsTest, NotesDoNotFillTheMemory) {
   for (int i = 0; i < 5000; i++)
     ppi_session_note(live.session(), "reload", "again");
   ppi_texts notes = {};
-  ASSERT_TRUE(ppi_notes_copy(live.session(), &notes));
+  ASSERT_TRUE(ppi_notes_copy(&live.session()->notes, &notes));
   EXPECT_LE(notes.num, 1000u);
   ppi_texts_clear(&notes);
   Stop(100);

@@ -122,7 +122,7 @@ TEST_F(YamlTest, RefusesBadBytes) {
 TEST_F(YamlTest, RefusesBadSyntax) {
   EXPECT_EQ(
       "p.yaml:2:1: did not find expected ',' or ']' while parsing a flow"
-      " sequence",
+      " sequence; a list ends with ']': [10, 20) is [10, 20] here",
       Refusal("a: [1, 2\n"));
   EXPECT_EQ("p.yaml:1:5: mapping values are not allowed in this context",
             Refusal("a: b: c\n"));

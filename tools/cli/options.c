@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The option table, and the parser and help that read it.
+// The option table, and the parser that reads it.
 #include "cli/options.h"
 
 #include <ctype.h>
@@ -35,11 +35,13 @@ struct option_row {
   const char *fallback;
   const char *help;
 };
+#define BAR_NAME(value, name) "|" name
+#define FORMATS &("" PPI_REPORT_FORMATS(BAR_NAME))[1]
 #define FIELD(name) offsetof(struct ppi_tool_options, name)
 
 static const struct option_row option_table[] = {
     {"format", 'f', OPTION_CHOICE, FIELD(format),
-     PPI_VERB_SUMMARY | PPI_VERB_RUN, "table|csv|json|markdown", "table",
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, FORMATS, "table",
      "how to print the report"},
     {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_INFO, "table|json",
      "table", "how to print it"},
@@ -54,7 +56,7 @@ static const struct option_row option_table[] = {
      "where to write; - is stdout"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
      "where to write; - is stdout, a name in .gz is compressed"
-     " [LOG with .trace.json for .pplog]"},
+     " [LOG with .trace.json.gz for .pplog]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_IMPORT, "FILE", NULL,
      "the log to write [TRACE with .pplog for .json]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_MERGE, "FILE", NULL,
@@ -69,20 +71,50 @@ static const struct option_row option_table[] = {
      "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
     {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_RUN, "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
+    {"kernels", 0, OPTION_FLAG, FIELD(kernels), PPI_VERB_RUN, NULL, NULL,
+     "record each kernel and copy of CUDA, too, under the stage that launched"
+     " it; no other tool can have CUPTI meanwhile, see docs/kernels.md"},
     {"library", 0, OPTION_TEXT, FIELD(library),
      PPI_VERB_RUN | PPI_VERB_SEARCH_BATCH, "FILE", NULL,
      "libpprof_nvtx.so [the one installed with this tool]"},
     {"view", 0, OPTION_VIEWS, FIELD(view), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "VIEW,...", NULL, "the tables to print"},
     {"style", 0, OPTION_CHOICE, FIELD(style), PPI_VERB_SUMMARY | PPI_VERB_RUN,
-     "paddle|torch|nsys", "paddle",
-     "the tables of Paddle's profiler, the one of torch.profiler, or nvtx_sum"
-     " of nsys stats"},
+     "answer|paddle|torch|nsys", NULL,
+     "the answer: what ran, where its time went and what that says; all tables"
+     " of Paddle's profiler; the one of torch.profiler; nvtx_sum of nsys stats"
+     " [answer; paddle for csv, json and what orders or parts tables]"},
+    {"verbose", 'v', OPTION_FLAG, FIELD(verbose),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "the answer: every counter, and where each device's time went"},
+    {"tree", 0, OPTION_FLAG, FIELD(tree), PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL,
+     NULL,
+     "every stage where it is called from: calls, total, share of the time,"
+     " self, percentiles, device time, rate, CPU time"},
+    {"flat", 0, OPTION_FLAG, FIELD(flat), PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL,
+     NULL, "the columns of --tree, each name once"},
+    {"depth", 0, OPTION_NUMBER, FIELD(depth), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "N", NULL, "--tree: so many levels; 0 is all [0]"},
+    {"filter", 0, OPTION_TEXT, FIELD(filter), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "GLOB", NULL,
+     "--tree: names that fit, with what is around and inside; * and ? stand for"
+     " anything"},
+    {"columns", 0, OPTION_TEXT, FIELD(columns), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "A,B,...", NULL,
+     "--tree: calls, total, wall, self, avg, std, p50, p99, device, items/s,"
+     " user, sys, run-queue, max [those that fit]"},
+    {"wide", 0, OPTION_FLAG, FIELD(wide), PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL,
+     NULL,
+     "the answer, --tree: every column, and names whole [the width of the"
+     " terminal; 100 in a file]"},
+    {"color", 0, OPTION_CHOICE, FIELD(color), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "auto|always|never", "auto",
+     "bold headings; auto: on a terminal, unless NO_COLOR is set"},
     {"sort", 0, OPTION_TEXT, FIELD(sort), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "KEY", NULL,
      "what orders named rows: cpu-total, cpu-avg, cpu-max, cpu-min, the same"
-     " with gpu-, self, p50, p90, p99, std, calls; the other styles have their"
-     " own [cpu-total]"},
+     " with gpu-, self, p50, p90, p99, std, calls; the other styles and --tree"
+     " have their own [cpu-total; total]"},
     {"top", 0, OPTION_NUMBER, FIELD(top), PPI_VERB_SUMMARY | PPI_VERB_RUN, "N",
      NULL, "rows of each table of names; 0 is all [0; torch 100]"},
     {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
@@ -93,6 +125,10 @@ static const struct option_row option_table[] = {
      "TYPE=FLOPS[@STAGES],...", NULL,
      "stages: the device's peak by data type, such as "
      "bf16=989T@model*,f32=67T"},
+    {"threshold", 0, OPTION_TEXT, FIELD(threshold),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ID=N,...", NULL,
+     "the answer: from where on a finding is told of, by its id and in its"
+     " unit, such as host-bound=30,uneven=5 [docs/findings.md]"},
     {"thread-sep", 0, OPTION_FLAG, FIELD(thread_sep),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
      "Operator and UserDefined apart by thread"},
@@ -131,8 +167,8 @@ static const struct option_row option_table[] = {
     {"seconds", 0, OPTION_TEXT, FIELD(seconds), PPI_VERB_TRIGGER, "S", NULL,
      "record so long, from now on [10]"},
     {"format", 'f', OPTION_CHOICE, FIELD(format),
-     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "table|csv|json|markdown",
-     "table", "how to print it"},
+     PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, FORMATS, "table",
+     "how to print it"},
     {"output", 'o', OPTION_TEXT, FIELD(output),
      PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, "FILE", "-",
      "where to write; - is stdout"},
@@ -160,12 +196,31 @@ static const struct option_row option_table[] = {
      NULL, NULL, "try each batch in turn instead of doubling and halving"},
     {"logs", 0, OPTION_TEXT, FIELD(logs), PPI_VERB_SEARCH_BATCH, "FOLDER", NULL,
      "new or empty folder that keeps the logs [they are removed]"},
-    {"help", 'h', OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
-     "print help and exit"},
+    {"format", 'f', OPTION_CHOICE, FIELD(format), PPI_VERB_HELP,
+     "text|man|bash|zsh|fish", "text",
+     "as it is, as a page for man, or completions for a shell"},
+    {"usage", 'h', OPTION_FLAG, FIELD(usage), PPI_VERB_ALL, NULL, NULL,
+     "print verbs and options on one screen and exit"},
+    {"help", 0, OPTION_FLAG, FIELD(help), PPI_VERB_ALL, NULL, NULL,
+     "print what each option does and exit"},
     {"version", 'V', OPTION_FLAG, FIELD(version), PPI_VERB_ALL, NULL, NULL,
      "print the version and exit"},
 };
 enum { NUM_ROWS = sizeof(option_table) / sizeof(option_table[0]) };
+
+bool ppi_tool_option_at(size_t i, struct ppi_tool_option *out) {
+  if (i >= NUM_ROWS) return false;
+  const struct option_row *row = &option_table[i];
+  *out = (struct ppi_tool_option){.name = row->name,
+                                  .letter = row->letter,
+                                  .argument = row->values,
+                                  .is_choice = row->type == OPTION_CHOICE,
+                                  .is_views = row->type == OPTION_VIEWS,
+                                  .verbs = row->verbs,
+                                  .fallback = row->fallback,
+                                  .help = row->help};
+  return true;
+}
 
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name) {
@@ -246,7 +301,9 @@ static int take_short(struct cursor *cursor, const char *text,
     ppi_tool_say("unknown option '-%c'; see pprof-report --help", text[0]);
     return PPI_EXIT_USAGE;
   }
-  return take_value(cursor, text[1] ? text + 1 : NULL, item);
+  // "-f=json", too: a value that begins with '=' is written apart.
+  const char *attached = text + 1 + (text[1] == '=');
+  return take_value(cursor, text[1] ? attached : NULL, item);
 }
 
 // What follows a command is the command's, whatever it looks like.
@@ -357,11 +414,13 @@ static int set_number(const struct option_row *row, const char *value,
   char *end;
   errno = 0;
   long number = strtol(value, &end, 10);
-  if (!errno && end != value && !*end && number >= -1) {
+  bool is_number = !errno && end != value && !*end;
+  if (is_number && number >= 0) {
     *field = number;
     return PPI_EXIT_DONE;
   }
-  ppi_tool_say("'--%s %s' is no whole number", row->name, value);
+  ppi_tool_say("'--%s %s' is %s", row->name, value,
+               is_number ? "not 0 or more" : "no whole number");
   return PPI_EXIT_USAGE;
 }
 
@@ -413,7 +472,8 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
       .verbs = verbs,
       .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
       .top = LONG_MIN,
-      .warmup = LONG_MIN};
+      .warmup = LONG_MIN,
+      .depth = LONG_MIN};
   if (!out->inputs) return PPI_EXIT_USAGE;
   // Which rows apply depends on the verb, which may come after options.
   int code = collect_operands(cursor, out);
@@ -424,91 +484,12 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
     code = next_item(&cursor, &item);
     if (code == PPI_EXIT_DONE && item.row) code = set_option(&item, out);
   }
-  if (code != PPI_EXIT_DONE || out->help || out->version) return code;
+  if (code != PPI_EXIT_DONE || out->usage || out->help || out->version)
+    return code;
   if (out->verb->needs_input && out->num_inputs == 0) {
     ppi_tool_say("'%s' needs %s; see pprof-report --help", out->verb->name,
                  out->verb->operands);
     return PPI_EXIT_USAGE;
   }
   return PPI_EXIT_DONE;
-}
-
-// Prints `text` from column 26 on, broken at blanks.
-static void print_wrapped(const char *text, int column, FILE *out) {
-  while (*text) {
-    size_t len = strlen(text), room = 78 - 26;
-    if (len > room) {
-      len = room;
-      while (len > 0 && text[len] != ' ') len--;
-      if (len == 0) len = room;
-    }
-    fprintf(out, "%*s%.*s\n", 26 - column, "", (int)len, text);
-    text += len;
-    while (*text == ' ') text++;
-    column = 0;
-  }
-}
-
-// `verbs`: those to name, where not all have it; NULL: none.
-static void print_row(const struct option_row *row,
-                      const struct ppi_tool_verb *verbs, FILE *out) {
-  char text[512];
-  int column = fprintf(out, "  ");
-  if (row->letter) column += fprintf(out, "-%c, ", row->letter);
-  column += fprintf(out, "--%s", row->name);
-  if (row->values && row->type != OPTION_CHOICE)
-    column += fprintf(out, " %s", row->values);
-  if (column > 24) {
-    fputc('\n', out);
-    column = 0;
-  }
-  int used = 0;
-  for (const struct ppi_tool_verb *verb = verbs;
-       verb && row->verbs != PPI_VERB_ALL && verb->name; verb++)
-    if (verb->bit & row->verbs)
-      used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
-                       used ? ", " : "", verb->name);
-  if (used) used += snprintf(text + used, sizeof(text) - (size_t)used, ": ");
-  used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", row->help);
-  if (row->type == OPTION_CHOICE)
-    used +=
-        snprintf(text + used, sizeof(text) - (size_t)used, ": %s", row->values);
-  const ppi_view_kind *const *view = ppi_view_kinds();
-  for (; row->type == OPTION_VIEWS && *view; view++)
-    used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
-                     view == ppi_view_kinds() ? ": " : ", ", (*view)->name);
-  if (row->type == OPTION_VIEWS)
-    snprintf(text + used, sizeof(text) - (size_t)used, " [all]");
-  if (row->fallback)
-    snprintf(text + used, sizeof(text) - (size_t)used, " [%s]", row->fallback);
-  print_wrapped(text, column, out);
-}
-
-static void print_exit_codes(FILE *out) {
-  fputs("\nExit status, the highest that applies:\n", out);
-#define PRINT_(name, value, text) fprintf(out, "  %d  %s\n", value, text);
-  PPI_EXIT_LIST(PRINT_)
-#undef PRINT_
-}
-
-void ppi_tool_help(const struct ppi_tool_verb *verbs,
-                   const struct ppi_tool_verb *verb, FILE *out) {
-  if (verb) {
-    fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n%s\nOptions:\n",
-            verb->name, verb->operands, verb->summary, verb->details);
-  } else {
-    fputs(
-        "usage: pprof-report [VERB] [OPTIONS] LOG...\n\n"
-        "Turns logs of pprof, the pipeline profiler, into tables and traces."
-        "\n\nVerbs (none means summary):\n",
-        out);
-    for (verb = verbs; verb->name; verb++)
-      fprintf(out, "  %-12s %s\n", verb->name, verb->summary);
-    fputs("\nOptions:\n", out);
-    verb = NULL;
-  }
-  for (size_t i = 0; i < NUM_ROWS; i++)
-    if (!verb || (option_table[i].verbs & verb->bit))
-      print_row(&option_table[i], verb ? NULL : verbs, out);
-  print_exit_codes(out);
 }

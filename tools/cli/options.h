@@ -45,14 +45,14 @@ struct ppi_tool_options {
   const char *format, *output, *view, *time_unit;  // NULL: not given
   const char *config, *library, *logs;
   const char *style, *sort, *distribution;
-  const char *peak;
+  const char *peak, *columns, *filter, *color;
   const char *threshold, *fail_on, *stage, *metric, *from, *to;
   const char *pid, *steps, *seconds;
   const char *device_process;
-  long top, warmup;  // LONG_MIN: not given
-  bool thread_sep, op_detail;
+  long top, warmup, depth;  // LONG_MIN: not given
+  bool thread_sep, op_detail, tree, flat, wide;
   bool sequential;
-  bool force, strict, keep, origin, raw, help, version;
+  bool force, strict, keep, kernels, origin, raw, verbose, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;
   const char **inputs;  // the operands after the verb
@@ -80,9 +80,20 @@ struct ppi_tool_verb {
 int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
                    struct ppi_tool_options *out);
 
-// Prints the help of `verb`, or of the whole tool for NULL.
-void ppi_tool_help(const struct ppi_tool_verb *verbs,
-                   const struct ppi_tool_verb *verb, FILE *out);
+// A row of the table of options. A name may have several, each for other verbs.
+struct ppi_tool_option {
+  const char *name;
+  char letter;           // 0: none
+  const char *argument;  // NULL: it takes none
+  bool is_choice;        // `argument` lists what it may be, between bars
+  bool is_views;         // names of views
+  unsigned verbs;
+  const char *fallback;  // NULL: none
+  const char *help;
+};
+// ppi_tool_option_at answers false behind the last one.
+bool ppi_tool_option_at(size_t i, struct ppi_tool_option *out);
+
 // NULL: there is none.
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name);

@@ -47,7 +47,7 @@ static int open_output(const char *path) {
   int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
   bool is_link = lstat(path, &existing) == 0 && S_ISLNK(existing.st_mode);
   if (!is_link || ppi_part_is_foreign_link(path)) flags |= O_NOFOLLOW;
-  return open(path, flags, 0600);
+  return open(path, flags, 0666);
 }
 
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out) {
@@ -82,6 +82,19 @@ int ppi_tool_output_close(const struct ppi_tool_options *options, FILE *file,
   if (!failed || (standard && reason == EPIPE)) return code;
   ppi_tool_say("%s: cannot write: %s", path, strerror(reason));
   return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+}
+
+void ppi_tool_output_share(const struct ppi_tool_options *options) {
+  struct stat made;
+  if (!options->output || is_stdout(options->output)) return;
+  int fd =
+      open(options->output, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  mode_t mask = umask(0);
+  umask(mask);
+  if (fstat(fd, &made) == 0 && S_ISREG(made.st_mode) && made.st_nlink == 1)
+    fchmod(fd, 0666 & ~mask);
+  close(fd);
 }
 
 int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,

@@ -7,45 +7,12 @@
 
 #include "print/printers.h"
 
-static const char *const formats[] = {[PPI_FORMAT_TABLE] = "table",
-                                      [PPI_FORMAT_CSV] = "csv",
-                                      [PPI_FORMAT_JSON] = "json",
-                                      [PPI_FORMAT_MARKDOWN] = "markdown"};
-
-ppi_report_format ppi_tool_format(const struct ppi_tool_options *options) {
-  unsigned i = PPI_FORMAT_MARKDOWN;
-  while (i > 0 && strcmp(formats[i], options->format) != 0) i--;
-  return (ppi_report_format)i;
-}
-
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
   unsigned i = options->time_unit ? PPI_TIME_S : PPI_TIME_MS;
   while (i > 0 &&
          strcmp(ppi_time_unit_name((ppi_time_unit)i), options->time_unit) != 0)
     i--;
   return (ppi_time_unit)i;
-}
-
-static void put_json(ppi_page *page, const ppi_view *view) {
-  const ppi_view_kind *kind = view->kind;
-  ppi_page_text(page, "\"columns\":[");
-  for (size_t i = 0; i < kind->num_columns; i++) {
-    const ppi_column *column = &kind->columns[i];
-    ppi_page_format(page, "%s{\"name\":\"%s\"", i ? "," : "", column->name);
-    if (column->unit) ppi_page_format(page, ",\"unit\":\"%s\"", column->unit);
-    ppi_page_text(page, "}");
-  }
-  ppi_page_text(page, "],\n\"rows\":[");
-  for (size_t row = 0; row < view->num_rows; row++) {
-    ppi_page_text(page, row ? ",\n[" : "\n[");
-    for (size_t i = 0; i < kind->num_columns; i++) {
-      if (i) ppi_page_text(page, ",");
-      ppi_page_cell(page, &view->cells[row * kind->num_columns + i],
-                    ppi_page_json, "null");
-    }
-    ppi_page_text(page, "]");
-  }
-  ppi_page_text(page, "]");
 }
 
 void ppi_tool_rows_put(ppi_page *page, const ppi_view *view,
@@ -61,7 +28,9 @@ void ppi_tool_rows_put(ppi_page *page, const ppi_view *view,
       ppi_markdown_put(page, view, unit);
       break;
     case PPI_FORMAT_JSON:
-      put_json(page, view);
+      ppi_json_put_columns(page, view);
+      ppi_page_text(page, ",\n");
+      ppi_json_put_rows(page, view);
       break;
   }
 }

@@ -7,8 +7,7 @@
 #include "cli/options.h"
 #include "print/report_print.h"
 
-// What --format and --time-unit name; the option table let only these pass.
-ppi_report_format ppi_tool_format(const struct ppi_tool_options *options);
+// What --time-unit names; the option table let only these pass.
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options);
 
 // ppi_tool_rows_put appends `view` as a table, CSV or Markdown; JSON gets the

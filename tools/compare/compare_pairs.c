@@ -58,15 +58,13 @@ enum {
 
 static const ppi_column cell_columns[NUM_CELLS] = {{"name", NULL}};
 static const ppi_table_column table_columns[] = {
-    {10, CELL_NAME, 1},    {6, CELL_SIDE, 1},   {6, CELL_METRIC, 1},
-    {10, CELL_CALLS, 2},   {10, CELL_TIMES, 2}, {9, CELL_CHANGE, 1},
-    {9, CELL_INTERVAL, 1}, {6, CELL_P, 1},      {7, CELL_DETECTABLE, 1},
-    {9, CELL_VERDICT, 1},  {10, CELL_BAR, 1}};
-static const char *const headings[] = {
-    "Name",    "Side",      "Metric",         "Calls A / B",
-    "A / B",   "Change(%)", "95 % of it",     "p",
-    "Sees(%)", "Verdict",   "Faster | Slower"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 10, CELL_NAME, 1},           {"Side", 6, CELL_SIDE, 1},
+    {"Metric", 6, CELL_METRIC, 1},        {"Calls A / B", 10, CELL_CALLS, 2},
+    {"A / B", 10, CELL_TIMES, 2},         {"Change(%)", 9, CELL_CHANGE, 1},
+    {"95 % of it", 9, CELL_INTERVAL, 1},  {"p", 6, CELL_P, 1},
+    {"Sees(%)", 7, CELL_DETECTABLE, 1},   {"Verdict", 9, CELL_VERDICT, 1},
+    {"Faster | Slower", 10, CELL_BAR, 1},
+};
 
 static const ppi_view_kind data_kind = {.name = "compare",
                                         .title = "Compare",
@@ -75,12 +73,7 @@ static const ppi_view_kind data_kind = {.name = "compare",
 static const ppi_view_kind table_kind = {
     .name = "compare",
     .title = "Compare",
-    .columns = cell_columns,
-    .num_columns = NUM_CELLS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(cell_columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE};
 

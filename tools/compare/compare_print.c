@@ -41,7 +41,7 @@ static void put_page(ppi_page *page, const ppi_compare_result *result,
 
 int ppi_compare_print(const struct ppi_tool_options *options,
                       const ppi_compare_result *result, int code) {
-  ppi_report_format format = ppi_tool_format(options);
+  ppi_report_format format = ppi_report_format_of(options->format);
   bool as_table = format == PPI_FORMAT_TABLE;
   ppi_page page = {.is_raw = options->raw};
   ppi_view view;

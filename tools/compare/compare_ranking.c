@@ -29,26 +29,19 @@ static const ppi_column columns[NUM_CELLS] = {
     {"verdict", NULL}, {"reason", NULL}};
 
 static const ppi_table_column table_columns[] = {
-    {10, CELL_NAME, 1}, {6, CELL_SIDE, 1},    {6, CELL_METRIC, 1},
-    {4, CELL_RANK, 1},  {10, CELL_INPUT, 1},  {5, CELL_CALLS, 1},
-    {8, CELL_TIME, 1},  {9, CELL_SHARE, 1},   {10, CELL_FIRST, 1},
-    {6, CELL_P, 1},     {9, CELL_VERDICT, 1}, {3, CELL_REASON, 1}};
-static const char *const headings[] = {
-    "Name", "Side",    "Metric",     "Rank", "Input",   "Calls",
-    "Time", "Best(%)", "First call", "p",    "Verdict", "Why"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 10, CELL_NAME, 1},        {"Side", 6, CELL_SIDE, 1},
+    {"Metric", 6, CELL_METRIC, 1},     {"Rank", 4, CELL_RANK, 1},
+    {"Input", 10, CELL_INPUT, 1},      {"Calls", 5, CELL_CALLS, 1},
+    {"Time", 8, CELL_TIME, 1},         {"Best(%)", 9, CELL_SHARE, 1},
+    {"First call", 10, CELL_FIRST, 1}, {"p", 6, CELL_P, 1},
+    {"Verdict", 9, CELL_VERDICT, 1},   {"Why", 3, CELL_REASON, 1},
+};
 
-static const ppi_view_kind kind = {
-    .name = "ranking",
-    .title = "Ranking",
-    .columns = columns,
-    .num_columns = NUM_CELLS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind kind = {.name = "ranking",
+                                   .title = "Ranking",
+                                   PPI_VIEW_LAYOUT(columns, table_columns),
+                                   .has_time_unit = true,
+                                   .end = PPI_TABLE_END_NOTE};
 
 // The row of side `side` of a comparison.
 static bool add_row(ppi_view *view, const ppi_compare_result *result,

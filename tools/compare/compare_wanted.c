@@ -116,10 +116,6 @@ int ppi_wanted_parse(const struct ppi_tool_options *options, ppi_wanted *out) {
   *out = (ppi_wanted){.stages = options->stage, .margin = 0.01};
   ppi_metric_find(options->metric, strlen(options->metric), &out->metric);
   out->num_warm = options->warmup == LONG_MIN ? 1 : (size_t)options->warmup;
-  if (options->warmup != LONG_MIN && options->warmup < 0) {
-    ppi_tool_say("'--warmup %ld' is no number of calls", options->warmup);
-    return PPI_EXIT_USAGE;
-  }
   int code = parse_list(options->fail_on ? options->fail_on : "slower", out,
                         parse_verdict);
   if (code == PPI_EXIT_DONE && options->threshold)

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
+#include "import/convert.h"
+#include "import/convert_more.h"
 #include "import/hash.h"
-#include "import/importer.h"
+#include "import/own_take.h"
+#include "import/sites.h"
+#include "import/values.h"
 
 typedef struct trace_event {
   const ppi_scalar *fields;
@@ -24,87 +27,11 @@ static bool skip(ppi_importer *importer, ppi_skip why) {
   return false;
 }
 
-// ---- names ----
-
-static uint32_t add_class(ppi_importer *importer, uint32_t site,
-                          const ppi_class *class) {
-  ppi_class *classes = ppi_grow(importer->classes, &importer->classes_capacity,
-                                site + 1, sizeof *classes);
-  if (!classes) return 0;
-  importer->classes = classes;
-  classes[site] = *class;
-  return site;
-}
-
-// Our own traces have what their categories are called, and need no guess.
-static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
-  ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
-  bool is_new;
-  if (ppi_import_category(label, &class.category)) return class;
-  uint32_t id = ppi_intern_id(&importer->own_categories, label->cat,
-                              label->cat_len, &is_new);
-  if (id) class.category = PPROF_CATEGORY_FIRST_REGISTERED + id - 1;
-  return class;
-}
-
-static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
-  return importer->header.is_own ? own_class(importer, label)
-                                 : ppi_classify(label);
-}
-
-static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
-                          const ppi_class *known) {
-  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
-  bool is_new;
-  for (size_t i = 0; i < label->cat_len; i++)
-    key[i] = label->cat[i] ? label->cat[i] : ' ';
-  key[label->cat_len] = '\0';
-  memcpy(key + label->cat_len + 1, label->name, label->name_len);
-  uint32_t site = ppi_intern_id(&importer->names, key,
-                                label->cat_len + 1 + label->name_len, &is_new);
-  if (!is_new) return site;
-  ppi_class class = known ? *known : classify(importer, label);
-  return add_class(importer, site, &class);
-}
-
-// Beyond the bound names of one category are one; what the event is does not
-// change.
-static uint32_t other_site(ppi_importer *importer, const ppi_label *label) {
-  ppi_class class = classify(importer, label);
-  const char cat[] = {'\1', (char)('0' + class.category),
-                      (char)('0' + class.is % 64), (char)('0' + class.is / 64)};
-  ppi_label other = {cat, "<other>", sizeof cat, 7};
-  importer->names_overflowed++;
-  importer->names.max_items += 1024;
-  importer->names.max_bytes += 1 << 20;
-  uint32_t site = find_site(importer, &other, &class);
-  importer->names.max_items -= 1024;
-  importer->names.max_bytes -= 1 << 20;
-  return site;
-}
-
-uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
-  uint32_t site = find_site(importer, label, NULL);
-  if (site || importer->names.failed) return site;
-  return other_site(importer, label);
-}
-
-const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site) {
-  const ppi_intern_item *item = ppi_intern_item_of(&importer->names, site);
-  return item ? item->text + strlen(item->text) + 1 : "";
-}
-
 // ---- times ----
 
 static int64_t clamp(__int128 ns) {
   if (ns > PPI_IMPORT_MAX_NS) return PPI_IMPORT_MAX_NS;
   return ns < -(__int128)PPI_IMPORT_MAX_NS ? -PPI_IMPORT_MAX_NS : (int64_t)ns;
-}
-
-bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out) {
-  return (scalar->kind == PPI_SCALAR_NUMBER ||
-          scalar->kind == PPI_SCALAR_TEXT) &&
-         ppi_decimal_ns(scalar->text, scalar->len, 3, out, NULL);
 }
 
 // Paddle gives whole microseconds since the epoch in ts, and the time since the
@@ -158,69 +85,6 @@ static bool read_times(ppi_importer *importer, trace_event *event) {
   event->end = clamp(end);
   event->has_end = true;
   return true;
-}
-
-void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
-  int64_t first = (int64_t)(start - PPI_RECORD_BIAS);
-  int64_t last = (int64_t)(PPI_MAX(start, end) - PPI_RECORD_BIAS);
-  importer->min_ns =
-      importer->has_times ? PPI_MIN(importer->min_ns, first) : first;
-  importer->max_ns =
-      importer->has_times ? PPI_MAX(importer->max_ns, last) : last;
-  importer->has_times = true;
-}
-
-pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
-  bool is_range = record->kind == PPI_RECORD_RANGE;
-  importer->num_events++;
-  if (record->kind != PPI_RECORD_FLOW)
-    ppi_import_span(importer, record->time,
-                    is_range ? record->end : record->time);
-  return ppi_sorter_add(&importer->records, record->process, record);
-}
-
-// ---- args ----
-
-uint64_t ppi_import_id(const ppi_scalar *scalar) {
-  int64_t id;
-  if (!scalar ||
-      (scalar->kind != PPI_SCALAR_NUMBER && scalar->kind != PPI_SCALAR_TEXT))
-    return 0;
-  if (ppi_integer(scalar->text, scalar->len, &id)) return (uint64_t)id;
-  return ppi_hash_bytes(5, scalar->text, scalar->len) | 1;
-}
-
-uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
-                           ppi_arg second) {
-  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, first);
-  if (!scalar) scalar = ppi_fields_arg(&importer->fields, second);
-  return ppi_import_id(scalar);
-}
-
-bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out) {
-  const ppi_scalar *scalar = ppi_fields_arg(&importer->fields, arg);
-  if (!scalar || scalar->kind != PPI_SCALAR_NUMBER ||
-      scalar->number - scalar->number != 0)
-    return false;
-  *out = scalar->number;
-  return true;
-}
-
-uint32_t ppi_import_attributes(ppi_importer *importer) {
-  ppi_fields *fields = &importer->fields;
-  bool is_new;
-  if (fields->attributes_cut) skip(importer, PPI_SKIP_ATTRIBUTES_CUT);
-  if (fields->attributes_len == 0) return 0;
-  // Written without braces; the array has room for them.
-  memmove(fields->attributes + 1, fields->attributes, fields->attributes_len);
-  size_t from = fields->attributes[1] == ',';
-  fields->attributes[from] = '{';
-  fields->attributes[fields->attributes_len + 1] = '}';
-  uint32_t id = ppi_intern_id(&importer->attributes, fields->attributes + from,
-                              fields->attributes_len + 2 - from, &is_new);
-  if (!id && !importer->attributes.failed)
-    skip(importer, PPI_SKIP_ATTRIBUTES_DROPPED);
-  return id;
 }
 
 // ---- ranges ----

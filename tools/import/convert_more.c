@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "import/importer.h"
+#include "import/convert_more.h"
+#include "import/join.h"
+#include "import/own_take.h"
+#include "import/sites.h"
+#include "import/values.h"
 
 // ---- device work ----
 

@@ -11,7 +11,9 @@
 #include <strings.h>
 
 #include "base/base.h"
-#include "import/importer.h"
+#include "import/devices.h"
+#include "import/join.h"
+#include "import/sites.h"
 
 // Of several processes that show one device's work those that show it closest:
 // launches, all streams in one, streams.

@@ -10,9 +10,10 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/sites.h"
 
-pprof_status ppi_tell_init(ppi_teller *emit, ppi_importer *importer) {
-  *emit = (ppi_teller){.importer = importer, .sink = importer->sink};
+pprof_status ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer) {
+  *emit = (ppi_emitter){.importer = importer, .sink = importer->sink};
   emit->base = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
   emit->slots = ppi_alloc(PPI_EMIT_SLOTS * sizeof *emit->slots);
   emit->row_lanes =
@@ -26,7 +27,7 @@ pprof_status ppi_tell_init(ppi_teller *emit, ppi_importer *importer) {
              : PPROF_STATUS_NO_MEMORY;
 }
 
-void ppi_tell_clear(ppi_teller *emit) {
+void ppi_emitter_clear(ppi_emitter *emit) {
   ppi_free(emit->slots);
   ppi_free(emit->next_seq);
   ppi_free(emit->row_lanes);
@@ -34,7 +35,7 @@ void ppi_tell_clear(ppi_teller *emit) {
   ppi_free(emit->defined_sites);
   ppi_free(emit->defined_attributes);
   ppi_tally_clear(&emit->tally);
-  *emit = (ppi_teller){.importer = NULL};
+  *emit = (ppi_emitter){.importer = NULL};
 }
 
 #define TELL(emit, callback, ...)                                         \
@@ -52,15 +53,15 @@ static bool is_first(unsigned char *bits, uint32_t id) {
   return true;
 }
 
-static void define(ppi_teller *emit, const pprof_definition *definition) {
+static void define(ppi_emitter *emit, const pprof_definition *definition) {
   TELL(emit, define, definition);
 }
 
-void ppi_tell_define(ppi_teller *emit, const pprof_definition *definition) {
+void ppi_emitter_define(ppi_emitter *emit, const pprof_definition *definition) {
   define(emit, definition);
 }
 
-static const char *category_name(const ppi_teller *emit, uint32_t category) {
+static const char *category_name(const ppi_emitter *emit, uint32_t category) {
   const ppi_importer *importer = emit->importer;
   if (!importer->header.is_own || category < PPROF_CATEGORY_FIRST_REGISTERED)
     return ppi_import_category_name(category);
@@ -69,14 +70,14 @@ static const char *category_name(const ppi_teller *emit, uint32_t category) {
       ->text;
 }
 
-static void define_category(ppi_teller *emit, uint32_t category) {
+static void define_category(ppi_emitter *emit, uint32_t category) {
   if (!is_first(emit->defined_categories, category)) return;
   define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_CATEGORY,
                                    .id = category,
                                    .name = category_name(emit, category)});
 }
 
-static void define_site(ppi_teller *emit, uint32_t site) {
+static void define_site(ppi_emitter *emit, uint32_t site) {
   static const char suffix[] = "_kernel_time";
   char cut[PPI_MAX_NAME + 1];
   if (site == 0 || !is_first(emit->defined_sites, site)) return;
@@ -96,7 +97,7 @@ static void define_site(ppi_teller *emit, uint32_t site) {
                                    .name = name});
 }
 
-static void define_attributes(ppi_teller *emit, uint32_t id) {
+static void define_attributes(ppi_emitter *emit, uint32_t id) {
   if (id == 0 || !is_first(emit->defined_attributes, id)) return;
   const ppi_intern_item *item =
       ppi_intern_item_of(&emit->importer->attributes, id);
@@ -105,7 +106,7 @@ static void define_attributes(ppi_teller *emit, uint32_t id) {
                                    .name = item ? item->text : "{}"});
 }
 
-static void define_stream(ppi_teller *emit, uint32_t id) {
+static void define_stream(ppi_emitter *emit, uint32_t id) {
   const ppi_places *places = &emit->importer->places;
   const ppi_stream *stream = &places->streams[id];
   const ppi_row *row = &places->rows[stream->row];
@@ -122,7 +123,8 @@ static void define_stream(ppi_teller *emit, uint32_t id) {
 
 // ---- lanes ----
 
-uint32_t ppi_tell_lane(ppi_teller *emit, uint64_t number, const char *name) {
+uint32_t ppi_emitter_lane(ppi_emitter *emit, uint64_t number,
+                          const char *name) {
   uint64_t *next_seq = ppi_grow(emit->next_seq, &emit->lanes_capacity,
                                 emit->num_lanes + 1, sizeof *next_seq);
   if (!next_seq) {
@@ -150,7 +152,7 @@ static const char *thread_name(const ppi_places *places, const ppi_row *row) {
   return NULL;
 }
 
-uint32_t ppi_tell_row_lane(ppi_teller *emit, uint32_t row_id) {
+uint32_t ppi_emitter_row_lane(ppi_emitter *emit, uint32_t row_id) {
   const ppi_places *places = &emit->importer->places;
   char text[PPI_MAX_PLACE_NAME + 16] = "";
   if (row_id == PPI_NO_PLACE) return 0;
@@ -164,11 +166,11 @@ uint32_t ppi_tell_row_lane(ppi_teller *emit, uint32_t row_id) {
     snprintf(text, sizeof text, "%s", name);
   else if (row->number != row->key)
     snprintf(text, sizeof text, "thread %" PRId64, (int64_t)row->key);
-  emit->row_lanes[row_id] = ppi_tell_lane(emit, row->number, text);
+  emit->row_lanes[row_id] = ppi_emitter_lane(emit, row->number, text);
   return emit->row_lanes[row_id];
 }
 
-uint32_t ppi_tell_device_lane(ppi_teller *emit, uint32_t device_id) {
+uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device_id) {
   char name[PPI_MAX_PLACE_NAME + 1];
   if (emit->device_lanes[device_id]) return emit->device_lanes[device_id];
   const ppi_device *device = &emit->importer->places.devices[device_id];
@@ -177,13 +179,13 @@ uint32_t ppi_tell_device_lane(ppi_teller *emit, uint32_t device_id) {
                                    .id = device_id + 1,
                                    .number = device->number,
                                    .name = name});
-  emit->device_lanes[device_id] = ppi_tell_lane(emit, 0, name);
+  emit->device_lanes[device_id] = ppi_emitter_lane(emit, 0, name);
   return emit->device_lanes[device_id];
 }
 
 // ---- events ----
 
-static void flush_slot(ppi_teller *emit, ppi_tell_slot *slot) {
+static void flush_slot(ppi_emitter *emit, ppi_emitter_slot *slot) {
   if (slot->num == 0) return;
   uint64_t *next_seq = &emit->next_seq[slot->lane];
   pprof_batch batch = {.size = sizeof batch,
@@ -200,12 +202,13 @@ static void flush_slot(ppi_teller *emit, ppi_tell_slot *slot) {
   slot->num = slot->num_flows = 0;
 }
 
-void ppi_tell_flush(ppi_teller *emit) {
+void ppi_emitter_flush(ppi_emitter *emit) {
   for (size_t i = 0; i < PPI_EMIT_SLOTS; i++) flush_slot(emit, &emit->slots[i]);
 }
 
-void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event) {
-  ppi_tell_slot *slot = &emit->slots[lane % PPI_EMIT_SLOTS];
+void ppi_emitter_event(ppi_emitter *emit, uint32_t lane,
+                       const pprof_event *event) {
+  ppi_emitter_slot *slot = &emit->slots[lane % PPI_EMIT_SLOTS];
   if (emit->status != PPROF_STATUS_OK) return;
   define_site(emit, event->site);
   define_attributes(emit, event->attributes);
@@ -235,11 +238,11 @@ void ppi_tell_event(ppi_teller *emit, uint32_t lane, const pprof_event *event) {
   emit->num_told++;
 }
 
-void ppi_tell_checkpoint(ppi_teller *emit, uint64_t time,
-                         const pprof_event *open, size_t num_open) {
+void ppi_emitter_checkpoint(ppi_emitter *emit, uint64_t time,
+                            const pprof_event *open, size_t num_open) {
   for (size_t i = 0; i < num_open; i++) define_site(emit, open[i].site);
-  ppi_tell_flush(emit);
-  pprof_checkpoint checkpoint = {ppi_tell_ns(emit, time), open, num_open};
+  ppi_emitter_flush(emit);
+  pprof_checkpoint checkpoint = {ppi_emitter_ns(emit, time), open, num_open};
   TELL(emit, checkpoint, &checkpoint);
   emit->num_told = 0;
   emit->last_checkpoint = time;
@@ -258,7 +261,7 @@ static const char *kind_of_trace(const ppi_trace_header *header) {
 }
 
 // Paddle's times are of the day already.
-static bool base_of_day(const ppi_teller *emit, char *out, size_t size) {
+static bool base_of_day(const ppi_emitter *emit, char *out, size_t size) {
   const ppi_trace_header *header = &emit->importer->header;
   __int128 base = emit->importer->min_ns;
   if (header->has_base)
@@ -270,18 +273,18 @@ static bool base_of_day(const ppi_teller *emit, char *out, size_t size) {
   return true;
 }
 
-void ppi_tell_window(ppi_teller *emit, uint32_t index, bool opens,
-                     uint64_t time_ns) {
+void ppi_emitter_window(ppi_emitter *emit, uint32_t index, bool opens,
+                        uint64_t time_ns) {
   TELL(emit, window, index, opens, time_ns);
 }
 
-static void begin(ppi_teller *emit, const ppi_text *texts, size_t num) {
+static void begin(ppi_emitter *emit, const ppi_text *texts, size_t num) {
   pprof_run_info info = {texts, num, NULL};
   TELL(emit, begin, &info);
-  ppi_tell_lane(emit, 0, "process");
+  ppi_emitter_lane(emit, 0, "process");
 }
 
-void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
+void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
   const ppi_importer *importer = emit->importer;
   emit->process = process;
   if (importer->header.is_own)
@@ -312,7 +315,7 @@ void ppi_tell_begin(ppi_teller *emit, const ppi_process *process) {
   if (process->name && *process->name)
     texts[num++] = (ppi_text){"command", process->name};
   begin(emit, texts, num);
-  if (!importer->header.is_own) ppi_tell_window(emit, 0, true, 0);
+  if (!importer->header.is_own) ppi_emitter_window(emit, 0, true, 0);
 }
 
 static int compare_totals(const void *a, const void *b) {
@@ -347,7 +350,7 @@ static void add_utilization(const ppi_importer *importer, double length_ns,
 
 enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 160 };
 
-static size_t make_notes(const ppi_teller *emit, const uint64_t *skips,
+static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
                          char texts[][NOTE_LEN], ppi_text *notes,
                          bool is_main) {
   static const char *const words[] = {
@@ -400,7 +403,7 @@ static uint64_t lost_of(const uint64_t *skips) {
   return lost;
 }
 
-static uint64_t length_of(const ppi_teller *emit) {
+static uint64_t length_of(const ppi_emitter *emit) {
   const ppi_importer *importer = emit->importer;
   return importer->has_times
              ? (uint64_t)importer->max_ns - (uint64_t)importer->min_ns
@@ -409,7 +412,7 @@ static uint64_t length_of(const ppi_teller *emit) {
 
 // What a run counted itself; what is in its events is counted again, and what
 // is missing here is lost beside that.
-static void take_totals(const ppi_teller *emit, bool is_main,
+static void take_totals(const ppi_emitter *emit, bool is_main,
                         uint64_t *beside) {
   const ppi_own_facts *facts = emit->process->facts;
   const ppi_tally *tally = &emit->tally;
@@ -428,7 +431,7 @@ static void take_totals(const ppi_teller *emit, bool is_main,
 
 // Notes of the run itself, then what importing it has to say. NULL: out of
 // memory.
-static ppi_text *all_notes(const ppi_teller *emit, const ppi_text *notes,
+static ppi_text *all_notes(const ppi_emitter *emit, const ppi_text *notes,
                            size_t *num) {
   static const ppi_own_texts none;
   const ppi_own_texts *own =
@@ -441,7 +444,7 @@ static ppi_text *all_notes(const ppi_teller *emit, const ppi_text *notes,
   return all;
 }
 
-static void tell_totals(ppi_teller *emit, const uint64_t *skips, bool is_main,
+static void tell_totals(ppi_emitter *emit, const uint64_t *skips, bool is_main,
                         ppi_total *items, size_t num) {
   char texts[MAX_NOTES][NOTE_LEN];
   ppi_text notes[MAX_NOTES];
@@ -457,11 +460,12 @@ static void tell_totals(ppi_teller *emit, const uint64_t *skips, bool is_main,
   ppi_free(all);
 }
 
-void ppi_tell_finish(ppi_teller *emit, const uint64_t *skips, bool is_main) {
+void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
+                        bool is_main) {
   ppi_importer *importer = emit->importer;
   uint64_t beside[PPI_NUM_TOTALS], length = length_of(emit);
-  ppi_tell_flush(emit);
-  if (!importer->header.is_own) ppi_tell_window(emit, 0, false, length);
+  ppi_emitter_flush(emit);
+  if (!importer->header.is_own) ppi_emitter_window(emit, 0, false, length);
   if (emit->status != PPROF_STATUS_OK) return;
   ppi_total *items = NULL;
   size_t num = 0;

@@ -6,20 +6,12 @@
 #ifndef PPI_IMPORT_H_
 #define PPI_IMPORT_H_
 
+#include "import/import_options.h"
 #include "pprof/event.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// `tell` (or NULL) is called now and then with what has been done of `total`;
-// `say` (or NULL) gets in words what was taken for what.
-typedef struct ppi_import_options {
-  void (*tell)(void *context, uint64_t done, uint64_t total);
-  void (*say)(void *context, const char *text);
-  void *context;
-  const char *device_process;  // a glob; processes called so are devices
-} ppi_import_options;
 
 // ppi_import_is_trace answers whether `path` looks like a trace: a regular file
 // that begins with gzip's magic, or with { or [ after white space. Of pipes it

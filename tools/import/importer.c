@@ -1,44 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole of an import: reading, joining, sweeping.
+// What an import holds, from nothing to nothing.
 #include "import/importer.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/source.h"
 
 // Bytes of records held at once.
 #define RECORD_MEMORY (32u << 20)
 #define OTHER_MEMORY (8u << 20)
-// How often progress is told.
-#define PROGRESS_BYTES (4u << 20)
-
-// The first bytes of a regular file; those of a pipe would be gone for good.
-static ssize_t read_head(const char *path, void *bytes, size_t size) {
-  struct stat stat_of;
-  if (stat(path, &stat_of) != 0 || !S_ISREG(stat_of.st_mode)) return -1;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return -1;
-  bool is_file = fstat(fd, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
-  ssize_t len = is_file ? read(fd, bytes, size) : -1;
-  close(fd);
-  return len;
-}
-
-bool ppi_import_is_trace(const char *path) {
-  unsigned char bytes[4096];
-  ssize_t len = read_head(path, bytes, sizeof bytes);
-  if (len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) return true;
-  ssize_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at]) at++;
-  return at < len && (bytes[at] == '{' || bytes[at] == '[');
-}
 
 // ---- orders of records ----
 
@@ -150,153 +122,23 @@ void ppi_importer_clear(ppi_importer *importer) {
   ppi_free(importer->classes);
 }
 
-// ---- reading ----
+// ---- records ----
 
-typedef struct trace_reading {
-  const char *path;
-  ppi_importer *importer;
-  ppi_source source;
-  ppi_json *json;
-  const ppi_import_options *options;
-  uint64_t told;    // bytes of the last progress
-  bool is_done;     // the JSON value is complete
-  bool ends_open;   // the last byte but white space ends an event
-  uint64_t bad_at;  // where it is damaged
-  const char *bad;  // how; NULL: it is not
-} trace_reading;
-
-static bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
+  int64_t first = (int64_t)(start - PPI_RECORD_BIAS);
+  int64_t last = (int64_t)(PPI_MAX(start, end) - PPI_RECORD_BIAS);
+  importer->min_ns =
+      importer->has_times ? PPI_MIN(importer->min_ns, first) : first;
+  importer->max_ns =
+      importer->has_times ? PPI_MAX(importer->max_ns, last) : last;
+  importer->has_times = true;
 }
 
-static void set_bad(trace_reading *reading, uint64_t at, const char *how) {
-  if (reading->bad) return;
-  reading->bad_at = at;
-  reading->bad = how;
-}
-
-static void tell_progress(trace_reading *reading) {
-  const ppi_source *source = &reading->source;
-  if (!reading->options || !reading->options->tell ||
-      source->num_read - reading->told < PROGRESS_BYTES)
-    return;
-  reading->told = source->num_read;
-  reading->options->tell(reading->options->context, source->num_read,
-                         source->size);
-}
-
-// Answers false when nothing more is to be read.
-static bool take_block(trace_reading *reading, const char *bytes, size_t len) {
-  uint64_t from = reading->source.num_out - len;
-  size_t used = 0;
-  if (from == 0 && len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) used = 3;
-  if (!reading->is_done && used < len) {
-    size_t parsed = 0;
-    ppi_json_state state =
-        ppi_json_write(reading->json, bytes + used, len - used, &parsed);
-    used += parsed;
-    if (state == PPI_JSON_BAD)
-      set_bad(reading, from + used, ppi_json_error(reading->json));
-    if (state == PPI_JSON_BAD || state == PPI_JSON_STOPPED) return false;
-    reading->is_done = state == PPI_JSON_DONE;
-  }
-  if (!reading->is_done) return true;
-  while (used < len && is_space(bytes[used])) used++;
-  if (used == len) return true;
-  set_bad(reading, from + used, "something follows the end of the trace");
-  return false;
-}
-
-// A list of events may end without its bracket: programs that died wrote it.
-static void finish_json(trace_reading *reading) {
-  ppi_importer *importer = reading->importer;
-  size_t used;
-  uint64_t end = reading->source.num_out;
-  if (reading->is_done || reading->bad) return;
-  if (ppi_json_write(reading->json, "", 0, &used) == PPI_JSON_DONE) return;
-  if (importer->is_array && !importer->is_in_event && reading->ends_open) {
-    importer->header.is_unclosed = true;
-    return;
-  }
-  set_bad(reading, end, end == 0 ? "it is empty" : "it ends too early");
-}
-
-static void look_at_end(trace_reading *reading, const char *bytes, size_t len) {
-  while (len > 0 && is_space(bytes[len - 1])) len--;
-  if (len > 0)
-    reading->ends_open = bytes[len - 1] == '}' || bytes[len - 1] == ',';
-}
-
-static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
-  ppi_source *source = &reading->source;
-  const char *bytes;
-  size_t len;
-  while ((len = ppi_source_next(source, &bytes)) > 0) {
-    if (!take_block(reading, bytes, len)) break;
-    look_at_end(reading, bytes, len);
-    tell_progress(reading);
-  }
-  if (reading->importer->status != PPROF_STATUS_OK)
-    return reading->importer->status;
-  if (source->error_number)
-    return ppi_fail(error, PPROF_STATUS_IO, "cannot read %s: %s", reading->path,
-                    strerror(source->error_number));
-  if (source->damaged)
-    set_bad(reading, source->num_out, "the gzip data is damaged or cut");
-  finish_json(reading);
-  reading->importer->skips[PPI_SKIP_NOT_FINITE] +=
-      ppi_json_num_not_finite(reading->json);
-  memcpy(reading->importer->hash, source->hash, sizeof source->hash);
-  if (!reading->importer->has_events)
-    return reading->bad
-               ? ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
-                          reading->path, reading->bad_at, reading->bad)
-               : ppi_fail(error, PPROF_STATUS_INVALID,
-                          "%s@0x%" PRIx64 ": not a trace: no traceEvents",
-                          reading->path, source->num_out);
-  return PPROF_STATUS_OK;
-}
-
-static pprof_status import(trace_reading *reading, pprof_error *error) {
-  ppi_importer *importer = reading->importer;
-  pprof_status status = ppi_source_open(&reading->source, reading->path, error);
-  if (status != PPROF_STATUS_OK) return status;
-  reading->json = ppi_json_create(ppi_trace_take, importer);
-  if (!reading->json) return PPROF_STATUS_NO_MEMORY;
-  status = read_trace(reading, error);
-  if (status == PPROF_STATUS_OK && reading->bad && importer->num_events == 0)
-    status = ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
-                      reading->path, reading->bad_at, reading->bad);
-  importer->header.is_damaged = reading->bad != NULL;
-  importer->header.damaged_at = reading->bad_at;
-  if (status == PPROF_STATUS_OK) status = ppi_sweep(importer);
-  if (status == PPROF_STATUS_IO && importer->spill.error_number)
-    return ppi_fail(error, status, "%s: no room for sorting: %s", reading->path,
-                    strerror(importer->spill.error_number));
-  if (status == PPROF_STATUS_OK && reading->bad)
-    return ppi_fail(error, PPROF_STATUS_CORRUPT, "%s@0x%" PRIx64 ": %s",
-                    reading->path, reading->bad_at, reading->bad);
-  return status;
-}
-
-pprof_status ppi_import_read(const char *path, pprof_sink *sink,
-                             const ppi_import_options *options,
-                             pprof_error *error) {
-  ppi_importer *importer = ppi_alloc(sizeof *importer);
-  if (!importer)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  trace_reading reading = {
-      .path = path, .importer = importer, .options = options};
-  reading.source.fd = -1;
-  ppi_importer_init(importer, path);
-  importer->sink = sink;
-  importer->options = options;
-  pprof_status status = import(&reading, error);
-  if (status == PPROF_STATUS_NO_MEMORY)
-    ppi_fail(error, status, "%s: out of memory", path);
-  if (reading.json) ppi_json_destroy(reading.json);
-  ppi_source_close(&reading.source);
-  ppi_importer_clear(importer);
-  ppi_free(importer);
-  return status;
+pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
+  bool is_range = record->kind == PPI_RECORD_RANGE;
+  importer->num_events++;
+  if (record->kind != PPI_RECORD_FLOW)
+    ppi_import_span(importer, record->time,
+                    is_range ? record->end : record->time);
+  return ppi_sorter_add(&importer->records, record->process, record);
 }

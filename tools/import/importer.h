@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One import, from its file to the sink. First the trace becomes records of one
-// size (convert.c), which an external sort puts in order of time; device
-// records find their launches by a sort of their own (join.c); then a sweep
-// makes nested ranges of them (sweep.c, emit.c).
+// What one import holds. First the trace becomes records of one size
+// (convert.c), which an external sort puts in order of time; device records
+// find their launches by a sort of their own (join.c); then a sweep makes
+// nested ranges of them (sweep.c, emit.c).
 #ifndef PPI_IMPORT_IMPORTER_H_
 #define PPI_IMPORT_IMPORTER_H_
 
 #include "import/classify.h"
 #include "import/fields.h"
-#include "import/import.h"
+#include "import/import_options.h"
 #include "import/intern.h"
 #include "import/numbers.h"
 #include "import/own.h"
@@ -160,57 +160,8 @@ typedef struct ppi_importer {
 void ppi_importer_init(ppi_importer *importer, const char *path);
 void ppi_importer_clear(ppi_importer *importer);
 
-// ppi_trace_take takes the tokens of the whole trace.
-bool ppi_trace_take(void *importer, const ppi_json_token *token);
-
-// ppi_convert turns importer->fields into records.
-pprof_status ppi_convert(ppi_importer *importer);
-// Of what an event says beyond its own record.
-pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
-                                uint32_t row);
-pprof_status ppi_convert_metadata(ppi_importer *importer);
-pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
-                                uint32_t site, uint64_t start, uint64_t end);
-// Identifiers are integers or any text; 0: none.
-uint64_t ppi_import_id(const ppi_scalar *scalar);
-uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
-                           ppi_arg second);
-bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
-uint32_t ppi_import_attributes(ppi_importer *importer);
-
-// ppi_import_ns reads a time in microseconds. False: it is none.
-bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out);
-
-// ppi_import_site finds the site of a label; 0 when out of memory.
-uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
-const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
 pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
 // ppi_import_span widens the time that the trace covers.
 void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end);
-
-// ppi_import_device adds a device record under its ids.
-pprof_status ppi_import_device(ppi_importer *importer,
-                               ppi_device_record *record);
-
-// ppi_join gives device records their launches: importer->placed.
-pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
-
-// Of our own traces: an event that is no metadata, the lane of a row, a token
-// of what a run says of itself, and whether an event's args are that.
-pprof_status ppi_own_take(ppi_importer *importer, char ph);
-void ppi_own_name_row(ppi_importer *importer, uint32_t row);
-pprof_status ppi_own_take_fact(ppi_importer *importer,
-                               const ppi_json_token *token);
-bool ppi_own_is_run(const ppi_fields *fields);
-// ppi_own_sweep delivers the run of a process.
-pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process,
-                           const uint64_t *skips, bool is_main);
-
-// ppi_devices_take decides which processes are devices, and makes device
-// records of what lies on their rows.
-pprof_status ppi_devices_take(ppi_importer *importer);
-
-// ppi_sweep delivers all processes.
-pprof_status ppi_sweep(ppi_importer *importer);
 
 #endif  // PPI_IMPORT_IMPORTER_H_

@@ -2,9 +2,9 @@
 //
 // Device records find what submitted them: both are sorted by id, and read side
 // by side.
+#include "import/join.h"
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/importer.h"
 
 typedef struct id_join {
   ppi_sort_merge launches;

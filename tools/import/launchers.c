@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/sweep.h"
+#include "import/launchers.h"
 
 typedef struct launching {
   uint64_t num;

@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/sweep.h"
+#include "import/launchers.h"
+#include "import/nest.h"
 
 static void fail(ppi_sweeper *sweeper, pprof_status status) {
   if (sweeper->emit.status == PPROF_STATUS_OK) sweeper->emit.status = status;
@@ -20,7 +21,7 @@ static void skip(ppi_sweeper *sweeper, ppi_skip why) {
 // ---- flows ----
 
 static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
-  ppi_teller *emit = &sweeper->emit;
+  ppi_emitter *emit = &sweeper->emit;
   size_t num = 0;
   for (uint32_t at = open->flows; at; at = sweeper->flows[at - 1].next, num++)
     if (sweeper->flows[at - 1].flow == flow) return;
@@ -38,7 +39,7 @@ static void add_flow(ppi_sweeper *sweeper, ppi_open *open, uint64_t flow) {
     at = (uint32_t)++sweeper->num_flows;
   }
   if (!at || num >= PPI_SWEEP_RANGE_FLOWS) {
-    uint32_t lane = ppi_tell_row_lane(emit, open->record.row);
+    uint32_t lane = ppi_emitter_row_lane(emit, open->record.row);
     pprof_status status =
         ppi_tally_add(&emit->tally, lane, PPI_TOTAL_FLOWS_LOST, 1);
     if (status != PPROF_STATUS_OK) fail(sweeper, status);
@@ -77,7 +78,7 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   bool is_step = sweeper->importer->classes[record->site].category ==
                  PPROF_CATEGORY_PROFILE_STEP;
   bool has_flops = record->flags & PPI_RECORD_HAS_FLOPS;
-  pprof_event event = {.start_ns = ppi_tell_ns(&sweeper->emit, record->time),
+  pprof_event event = {.start_ns = ppi_emitter_ns(&sweeper->emit, record->time),
                        .kind = PPROF_KIND_RANGE,
                        .site = record->site,
                        .attributes = record->attributes};
@@ -107,14 +108,14 @@ static void tell_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
   pprof_work_amount work;
   uint64_t flows[PPI_SWEEP_RANGE_FLOWS];
   pprof_event event = event_of(sweeper, &open->record, &work);
-  event.end_ns = ppi_tell_ns(&sweeper->emit, open->record.end);
-  event.lane = ppi_tell_row_lane(&sweeper->emit, open->record.row);
+  event.end_ns = ppi_emitter_ns(&sweeper->emit, open->record.end);
+  event.lane = ppi_emitter_row_lane(&sweeper->emit, open->record.row);
   event.depth = depth;
   event.flags |= flags;
   event.num_flows = take_flows(sweeper, open, flows);
   event.flows = event.num_flows > 0 ? flows : NULL;
   count_invalid(sweeper, &open->record, &event);
-  ppi_tell_event(&sweeper->emit, event.lane, &event);
+  ppi_emitter_event(&sweeper->emit, event.lane, &event);
 }
 
 static void tell_point(ppi_sweeper *sweeper, const ppi_record *record,
@@ -123,8 +124,8 @@ static void tell_point(ppi_sweeper *sweeper, const ppi_record *record,
   pprof_event event = event_of(sweeper, record, &work);
   event.kind = kind;
   event.flags |= flags;
-  event.lane = ppi_tell_row_lane(&sweeper->emit, record->row);
-  ppi_tell_event(&sweeper->emit, event.lane, &event);
+  event.lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
+  ppi_emitter_event(&sweeper->emit, event.lane, &event);
 }
 
 // ---- the stacks ----
@@ -227,7 +228,7 @@ static void take_end(ppi_sweeper *sweeper, ppi_open_row *row,
     return;
   }
   if (row->num_begun == 0) {
-    uint32_t lane = ppi_tell_row_lane(&sweeper->emit, record->row);
+    uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
     pprof_status status =
         ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
     if (status != PPROF_STATUS_OK) fail(sweeper, status);
@@ -289,7 +290,7 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
   while (*link && sweeper->async[*link - 1].record.end != record->end)
     link = &sweeper->async[*link - 1].next;
   if (!*link) {
-    uint32_t lane = ppi_tell_row_lane(&sweeper->emit, record->row);
+    uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
     pprof_status status =
         ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
     if (status != PPROF_STATUS_OK) fail(sweeper, status);
@@ -361,15 +362,15 @@ void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
 }
 
 void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
-  ppi_teller *emit = &sweeper->emit;
+  ppi_emitter *emit = &sweeper->emit;
   const ppi_stream *stream = &sweeper->importer->places.streams[record->stream];
   pprof_work_amount work = {.size = sizeof work, .bytes = record->amount};
   pprof_event event = {
       .kind = PPROF_KIND_DEVICE_RANGE,
-      .start_ns = ppi_tell_ns(emit, record->submit),
-      .end_ns = ppi_tell_ns(emit, record->submit),
-      .device_start_ns = ppi_tell_ns(emit, record->start),
-      .device_end_ns = ppi_tell_ns(emit, record->end),
+      .start_ns = ppi_emitter_ns(emit, record->submit),
+      .end_ns = ppi_emitter_ns(emit, record->submit),
+      .device_start_ns = ppi_emitter_ns(emit, record->start),
+      .device_end_ns = ppi_emitter_ns(emit, record->end),
       .work = record->flags & PPI_RECORD_HAS_AMOUNT ? &work : NULL,
       .site = record->site,
       .stream = record->stream + 1,
@@ -381,8 +382,9 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
     event.flags |= PPROF_FLAG_PROJECTED;
   // Both 0 would be no time at all.
   if (event.device_end_ns == 0) event.device_start_ns = event.device_end_ns = 1;
-  event.lane = ppi_tell_row_lane(emit, record->row);
-  ppi_tell_event(emit, ppi_tell_device_lane(emit, stream->device), &event);
+  event.lane = ppi_emitter_row_lane(emit, record->row);
+  ppi_emitter_event(emit, ppi_emitter_device_lane(emit, stream->device),
+                    &event);
 }
 
 // ---- checkpoints and the end ----
@@ -393,8 +395,8 @@ static void list(ppi_sweeper *sweeper, size_t *num, const ppi_open *open,
   pprof_work_amount work;
   pprof_event event = event_of(sweeper, &open->record, &work);
   event.work = NULL;
-  event.end_ns = ppi_tell_ns(&sweeper->emit, time);
-  event.lane = ppi_tell_row_lane(&sweeper->emit, open->record.row);
+  event.end_ns = ppi_emitter_ns(&sweeper->emit, time);
+  event.lane = ppi_emitter_row_lane(&sweeper->emit, open->record.row);
   event.depth = depth;
   if (is_async) event.flags |= PPROF_FLAG_ASYNC;
   sweeper->listed[(*num)++] = event;
@@ -420,7 +422,7 @@ void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time) {
   for (size_t i = 0; i < sweeper->num_async; i++)
     if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN)
       list(sweeper, &num, &sweeper->async[i], 0, time);
-  ppi_tell_checkpoint(&sweeper->emit, time, listed, num);
+  ppi_emitter_checkpoint(&sweeper->emit, time, listed, num);
 }
 
 void ppi_nest_finish(ppi_sweeper *sweeper) {

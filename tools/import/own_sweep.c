@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/sweep.h"
+#include "import/own_sweep.h"
+#include "import/sweeper.h"
 
 typedef struct own_range {
   pprof_event event;
@@ -32,7 +33,7 @@ typedef struct own_open {
 enum { FIRST_LEFT = 1 << 20, MAX_LEFT = 65536 };
 
 typedef struct own_sweep {
-  ppi_teller emit;
+  ppi_emitter emit;
   ppi_importer *importer;
   const ppi_own_facts *facts;
   uint32_t *lanes;         // by definition of a lane: what it is to the sink
@@ -65,7 +66,7 @@ static void define_lanes(own_sweep *sweep) {
     const ppi_own_definition *lane = &lanes->items[i];
     if (lane->id != 0)  // the process, which is there already
       sweep->lanes[i] =
-          ppi_tell_lane(&sweep->emit, lane->number, name_of(lane));
+          ppi_emitter_lane(&sweep->emit, lane->number, name_of(lane));
   }
 }
 
@@ -74,16 +75,16 @@ static void define_devices(own_sweep *sweep) {
   const ppi_own_facts *facts = sweep->facts;
   for (size_t i = 0; i < facts->devices.num; i++) {
     const ppi_own_definition *device = &facts->devices.items[i];
-    ppi_tell_define(&sweep->emit,
-                    &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
-                                        .id = (uint32_t)i + 1,
-                                        .number = device->number,
-                                        .name = name_of(device)});
+    ppi_emitter_define(&sweep->emit,
+                       &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
+                                           .id = (uint32_t)i + 1,
+                                           .number = device->number,
+                                           .name = name_of(device)});
   }
   for (size_t i = 0; i < facts->streams.num; i++) {
     const ppi_own_definition *stream = &facts->streams.items[i];
     size_t device = ppi_own_find(&facts->devices, stream->of);
-    ppi_tell_define(
+    ppi_emitter_define(
         &sweep->emit,
         &(pprof_definition){
             .kind = PPROF_DEFINITION_STREAM,
@@ -91,7 +92,7 @@ static void define_devices(own_sweep *sweep) {
             .parent = device == PPI_OWN_NONE ? 0 : (uint32_t)device + 1,
             .number = stream->number,
             .name = name_of(stream)});
-    sweep->stream_lanes[i] = ppi_tell_lane(&sweep->emit, 0, name_of(stream));
+    sweep->stream_lanes[i] = ppi_emitter_lane(&sweep->emit, 0, name_of(stream));
   }
 }
 
@@ -100,16 +101,16 @@ static uint32_t other_stream(own_sweep *sweep) {
   uint32_t id = (uint32_t)sweep->facts->streams.num + 1;
   uint32_t device = (uint32_t)sweep->facts->devices.num + 1;
   if (sweep->stream_lanes[id - 1]) return id;
-  ppi_tell_define(
+  ppi_emitter_define(
       &sweep->emit,
       &(pprof_definition){
           .kind = PPROF_DEFINITION_DEVICE, .id = device, .name = "device"});
-  ppi_tell_define(&sweep->emit,
-                  &(pprof_definition){.kind = PPROF_DEFINITION_STREAM,
-                                      .id = id,
-                                      .parent = device,
-                                      .name = "stream"});
-  sweep->stream_lanes[id - 1] = ppi_tell_lane(&sweep->emit, 0, "stream");
+  ppi_emitter_define(&sweep->emit,
+                     &(pprof_definition){.kind = PPROF_DEFINITION_STREAM,
+                                         .id = id,
+                                         .parent = device,
+                                         .name = "stream"});
+  sweep->stream_lanes[id - 1] = ppi_emitter_lane(&sweep->emit, 0, "stream");
   return id;
 }
 
@@ -119,9 +120,9 @@ static uint32_t left_lane_of(own_sweep *sweep, uint32_t row_id) {
   const ppi_row *row = &sweep->importer->places.rows[row_id];
   size_t at = row->lane - FIRST_LEFT;
   if (!row->has_lane || at >= MAX_LEFT)
-    return ppi_tell_row_lane(&sweep->emit, row_id);
+    return ppi_emitter_row_lane(&sweep->emit, row_id);
   if (!sweep->left_lanes[at])
-    sweep->left_lanes[at] = ppi_tell_row_lane(&sweep->emit, row_id);
+    sweep->left_lanes[at] = ppi_emitter_row_lane(&sweep->emit, row_id);
   return sweep->left_lanes[at];
 }
 
@@ -135,7 +136,7 @@ static uint32_t lane_of(own_sweep *sweep, uint32_t row_id) {
 // ---- events ----
 
 static uint64_t in_run(const own_sweep *sweep, uint64_t ns) {
-  return ppi_tell_ns(&sweep->emit, ns + PPI_RECORD_BIAS);
+  return ppi_emitter_ns(&sweep->emit, ns + PPI_RECORD_BIAS);
 }
 
 static void take_cpu(pprof_cpu_use *cpu, const ppi_own_record *record) {
@@ -205,8 +206,8 @@ static void begin_range(own_sweep *sweep, own_range *range,
   range->seq = record->words[2].u;
   range->told_ns = record->words[3].u ? in_run(sweep, record->words[3].u) : 0;
   range->event =
-      (pprof_event){.start_ns = ppi_tell_ns(&sweep->emit, record->time),
-                    .end_ns = ppi_tell_ns(&sweep->emit, record->words[0].u),
+      (pprof_event){.start_ns = ppi_emitter_ns(&sweep->emit, record->time),
+                    .end_ns = ppi_emitter_ns(&sweep->emit, record->words[0].u),
                     .value = record->words[1].d,
                     .site = record->site,
                     .lane = lane_of(sweep, record->row),
@@ -297,7 +298,7 @@ static void tell(own_sweep *sweep, own_open *first) {
     first->event.flows = first->more->flows;
     if (first->event.cpu) first->event.cpu = &first->more->cpu;
   }
-  ppi_tell_event(&sweep->emit, first->lane, &first->event);
+  ppi_emitter_event(&sweep->emit, first->lane, &first->event);
   ppi_free(first->more);
   first->next = sweep->free;
   sweep->free = first;
@@ -353,7 +354,7 @@ static void take_event(own_sweep *sweep, const own_range *range,
     return;
   }
   sweep->importer->skips[PPI_SKIP_TOO_DEEP] += waits;
-  ppi_tell_event(&sweep->emit, lane, event);
+  ppi_emitter_event(&sweep->emit, lane, event);
 }
 
 // ---- windows ----
@@ -361,8 +362,8 @@ static void take_event(own_sweep *sweep, const own_range *range,
 static void take_window(own_sweep *sweep, const ppi_own_record *record) {
   uint32_t index = (uint32_t)record->words[0].u;
   bool opens = record->words[1].u;
-  ppi_tell_window(&sweep->emit, index, opens,
-                  ppi_tell_ns(&sweep->emit, record->time));
+  ppi_emitter_window(&sweep->emit, index, opens,
+                     ppi_emitter_ns(&sweep->emit, record->time));
   size_t at = 0;
   while (at < sweep->num_open_windows && sweep->open_windows[at] != index) at++;
   if (!opens && at < sweep->num_open_windows)
@@ -392,7 +393,7 @@ static pprof_event as_listed(const own_open *open, uint64_t time_ns) {
 }
 
 static void checkpoint(own_sweep *sweep, uint64_t time) {
-  uint64_t time_ns = ppi_tell_ns(&sweep->emit, time);
+  uint64_t time_ns = ppi_emitter_ns(&sweep->emit, time);
   size_t num = sweep->num_open + sweep->num_clipped;
   pprof_event *listed =
       ppi_grow(sweep->listed, &sweep->listed_capacity, num + 1, sizeof *listed);
@@ -405,11 +406,11 @@ static void checkpoint(own_sweep *sweep, uint64_t time) {
     listed[i] = as_listed(sweep->heap[i], time_ns);
   for (size_t i = 0; i < sweep->num_clipped; i++)
     listed[sweep->num_open + i] = as_listed(sweep->clipped[i], time_ns);
-  ppi_tell_checkpoint(&sweep->emit, time, listed, num);
+  ppi_emitter_checkpoint(&sweep->emit, time, listed, num);
 }
 
 static void keep_up(own_sweep *sweep, uint64_t time) {
-  ppi_teller *emit = &sweep->emit;
+  ppi_emitter *emit = &sweep->emit;
   uint64_t pace =
       PPI_SWEEP_CHECKPOINT + 4 * (sweep->num_open + sweep->num_clipped);
   if (emit->num_told >= pace && time > emit->last_checkpoint &&
@@ -419,7 +420,7 @@ static void keep_up(own_sweep *sweep, uint64_t time) {
 
 // What ended before a time; what ends at it may have others behind it.
 static void pop_ended(own_sweep *sweep, uint64_t time) {
-  uint64_t time_ns = ppi_tell_ns(&sweep->emit, time);
+  uint64_t time_ns = ppi_emitter_ns(&sweep->emit, time);
   while (sweep->num_open > 0 && sweep->heap[0]->end < time_ns) pop(sweep);
 }
 
@@ -448,19 +449,19 @@ static void sweep_records(own_sweep *sweep, ppi_sort_merge *merge) {
 static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
   while (sweep->num_open > 0) pop(sweep);
   tell_clipped(sweep, NULL);
-  ppi_tell_flush(&sweep->emit);
+  ppi_emitter_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
   if (sweep->facts->told_until_ns > 0) {
     // As its log tells it: windows stay open, and the last checkpoint says how
     // far it came.
     uint64_t until = sweep->emit.base + sweep->facts->told_until_ns;
-    ppi_tell_checkpoint(&sweep->emit, until, NULL, 0);
+    ppi_emitter_checkpoint(&sweep->emit, until, NULL, 0);
     sweep->num_open_windows = 0;
   }
   for (size_t i = 0; i < sweep->num_open_windows; i++)
-    ppi_tell_window(&sweep->emit, sweep->open_windows[i], false,
-                    ppi_tell_ns(&sweep->emit, end));
-  ppi_tell_finish(&sweep->emit, skips, is_main);
+    ppi_emitter_window(&sweep->emit, sweep->open_windows[i], false,
+                       ppi_emitter_ns(&sweep->emit, end));
+  ppi_emitter_finish(&sweep->emit, skips, is_main);
 }
 
 static bool is_of_process(const void *context, uint32_t group) {
@@ -470,7 +471,7 @@ static bool is_of_process(const void *context, uint32_t group) {
 static pprof_status init(own_sweep *sweep, ppi_importer *importer,
                          const ppi_own_facts *facts) {
   *sweep = (own_sweep){.importer = importer, .facts = facts};
-  pprof_status status = ppi_tell_init(&sweep->emit, importer);
+  pprof_status status = ppi_emitter_init(&sweep->emit, importer);
   sweep->lanes = ppi_alloc((facts->lanes.num + 1) * sizeof *sweep->lanes);
   sweep->stream_lanes =
       ppi_alloc((facts->streams.num + 1) * sizeof *sweep->stream_lanes);
@@ -491,7 +492,7 @@ static void clear(own_sweep *sweep) {
   }
   for (own_open *open; (open = sweep->free) != NULL; ppi_free(open))
     sweep->free = open->next;
-  ppi_tell_clear(&sweep->emit);
+  ppi_emitter_clear(&sweep->emit);
   ppi_free(sweep->heap);
   ppi_free(sweep->clipped);
   ppi_free(sweep->lanes);
@@ -513,7 +514,7 @@ pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process_id,
     status =
         ppi_sort_merge_open(&merge, &importer->own, is_of_process, &process_id);
   if (status == PPROF_STATUS_OK) {
-    ppi_tell_begin(&sweep.emit, process);
+    ppi_emitter_begin(&sweep.emit, process);
     define_lanes(&sweep);
     define_devices(&sweep);
     sweep_records(&sweep, &merge);

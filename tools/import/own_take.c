@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/importer.h"
+#include "import/own_take.h"
+#include "import/sites.h"
+#include "import/values.h"
 
 typedef enum own_number {
   OWN_WINDOW,
@@ -70,7 +72,8 @@ static const struct {
              {"inner", PPROF_FLAG_INNER},
              {"communication", PPROF_FLAG_COMMUNICATION},
              {"reserved", PPROF_FLAG_RESERVED},
-             {"projected", PPROF_FLAG_PROJECTED}};
+             {"projected", PPROF_FLAG_PROJECTED},
+             {"by_wait", PPROF_FLAG_BY_WAIT}};
 
 typedef struct own_event {
   double numbers[OWN_FIRST_FLAG];

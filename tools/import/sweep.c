@@ -8,12 +8,18 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/devices.h"
+#include "import/join.h"
+#include "import/launchers.h"
+#include "import/nest.h"
+#include "import/own_sweep.h"
+#include "import/sweeper.h"
 
 static void clear_sweeper(ppi_sweeper *sweeper) {
   size_t num_rows = sweeper->importer->places.num_rows;
   for (size_t i = 0; sweeper->rows && i < num_rows; i++)
     ppi_free(sweeper->rows[i].items);
-  ppi_tell_clear(&sweeper->emit);
+  ppi_emitter_clear(&sweeper->emit);
   ppi_free(sweeper->rows);
   ppi_free(sweeper->async);
   ppi_free(sweeper->async_buckets);
@@ -26,7 +32,7 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
 static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
-  pprof_status status = ppi_tell_init(&sweeper->emit, importer);
+  pprof_status status = ppi_emitter_init(&sweeper->emit, importer);
   sweeper->rows = ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows);
   sweeper->async_buckets =
       ppi_alloc(PPI_SWEEP_BUCKETS * sizeof *sweeper->async_buckets);
@@ -84,7 +90,7 @@ static bool is_left_out(const ppi_sweeper *sweeper, const ppi_record *record) {
 }
 
 static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
-  ppi_teller *emit = &sweeper->emit;
+  ppi_emitter *emit = &sweeper->emit;
   uint64_t pace = PPI_SWEEP_CHECKPOINT + 4 * sweeper->num_open;
   if (emit->num_told >= pace && time > emit->last_checkpoint &&
       time > emit->base)
@@ -120,7 +126,7 @@ static void finish_run(ppi_sweeper *sweeper, const uint64_t *before,
   uint64_t own[PPI_NUM_SKIPS];
   for (size_t i = 0; i < PPI_NUM_SKIPS; i++)
     own[i] = skips[i] - before[i] + (is_main ? sweeper->of_trace[i] : 0);
-  ppi_tell_finish(&sweeper->emit, own, is_main);
+  ppi_emitter_finish(&sweeper->emit, own, is_main);
 }
 
 static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
@@ -141,7 +147,7 @@ static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
     status = ppi_sort_merge_open(&devices, &importer->placed, is_placed_here,
                                  &sweeper);
   if (status == PPROF_STATUS_OK) {
-    ppi_tell_begin(&sweeper.emit, &importer->places.processes[process]);
+    ppi_emitter_begin(&sweeper.emit, &importer->places.processes[process]);
     sweep_merged(&sweeper, &records, &devices);
     ppi_nest_finish(&sweeper);
     finish_run(&sweeper, before, process == main_process);

@@ -6,7 +6,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/importer.h"
+#include "import/convert.h"
+#include "import/own_take.h"
+#include "import/trace.h"
 
 typedef enum top_key {
   TOP_OTHER,

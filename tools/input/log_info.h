@@ -6,6 +6,7 @@
 #define PPI_TOOL_LOG_INFO_H_
 
 #include "event/event.h"
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 enum {

@@ -19,6 +19,7 @@
 #include "input/input.h"
 #include "pprof/log.h"
 #include "recover/forensics.h"
+#include "recover/forensics_names.h"
 #include "spool/spool_folders.h"
 
 // ---- rows ----
@@ -42,25 +43,17 @@ static const ppi_column columns[NUM_CELLS] = {
     {"name", NULL},   {"open", "ns"},  {"since", NULL}, {"flow", NULL},
     {"device", NULL}, {"stream", NULL}};
 static const ppi_table_column table_columns[] = {
-    {10, CELL_WHERE, 1}, {5, CELL_TID, 1},   {7, CELL_STATE, 1},
-    {5, CELL_DEPTH, 1},  {10, CELL_NAME, 1}, {8, CELL_FOR, 1},
-    {24, CELL_SINCE, 1}, {4, CELL_FLOW, 1},  {6, CELL_DEVICE, 1},
-    {6, CELL_STREAM, 1}};
-static const char *const headings[] = {"Thread", "Tid",      "State", "Depth",
-                                       "Name",   "Open for", "Since", "Flow",
-                                       "Device", "Stream"};
-static const ppi_headings sections[] = {headings};
-static const ppi_view_kind view_kind = {
-    .name = "open",
-    .title = "Open Ranges",
-    .columns = columns,
-    .num_columns = NUM_CELLS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
-    .has_time_unit = true,
-    .end = PPI_TABLE_END_RULE};
+    {"Thread", 10, CELL_WHERE, 1}, {"Tid", 5, CELL_TID, 1},
+    {"State", 7, CELL_STATE, 1},   {"Depth", 5, CELL_DEPTH, 1},
+    {"Name", 10, CELL_NAME, 1},    {"Open for", 8, CELL_FOR, 1},
+    {"Since", 24, CELL_SINCE, 1},  {"Flow", 4, CELL_FLOW, 1},
+    {"Device", 6, CELL_DEVICE, 1}, {"Stream", 6, CELL_STREAM, 1},
+};
+static const ppi_view_kind view_kind = {.name = "open",
+                                        .title = "Open Ranges",
+                                        PPI_VIEW_LAYOUT(columns, table_columns),
+                                        .has_time_unit = true,
+                                        .end = PPI_TABLE_END_RULE};
 
 static bool is_finished(const ppi_open_item *item) {
   return item->kind == PPI_OPEN_FINISHED || item->kind == PPI_OPEN_LANE_LAST;
@@ -76,8 +69,8 @@ static const char *state_of(const ppi_open_item *item) {
       return "changing";
     case PPI_OPEN_LANE_LAST:
       return "last on device";
-    case PPI_OPEN_WANDERING:
-      return "wandering";
+    case PPI_OPEN_CROSS_THREAD:
+      return "cross-thread";
     case PPI_OPEN_DEVICE:
       return item->submitted ? "submitted" : "being submitted";
     case PPI_OPEN_FINISHED:

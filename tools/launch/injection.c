@@ -17,13 +17,18 @@ static bool join(char out[PATH_MAX], const char *folder, const char *name) {
   return len > 0 && len < PATH_MAX;
 }
 
+// Where libraries are installed, seen from the folder of programs.
+#ifndef PPI_LIBRARY_FOLDER
+#define PPI_LIBRARY_FOLDER "../lib"
+#endif
+
 // Beside this tool when installed (bin and lib), or in the tree it was built
 // in.
 bool ppi_tool_find_injection(const char *given, bool is_optional,
                              char out[PATH_MAX]) {
   static const char *const places[] = {
-      "../lib/libpprof_nvtx.so", "libpprof_nvtx.so", "../libpprof_nvtx.so",
-      "../sdk/nvtx/libpprof_nvtx.so"};
+      PPI_LIBRARY_FOLDER "/libpprof_nvtx.so", "libpprof_nvtx.so",
+      "../libpprof_nvtx.so", "../sdk/nvtx/libpprof_nvtx.so"};
   char own[PATH_MAX], path[PATH_MAX];
   if (given) {
     if (realpath(given, out)) return true;

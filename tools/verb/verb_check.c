@@ -15,6 +15,7 @@
 #include "input/input.h"
 #include "input/log_info.h"
 #include "input/segments.h"
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "report/report.h"
 #include "verb/verbs.h"

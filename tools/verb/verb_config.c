@@ -8,6 +8,7 @@
 
 #include "cli/output.h"
 #include "start/compose.h"
+#include "start/environment.h"
 #include "verb/verbs.h"
 
 static int code_of(pprof_status status) {
@@ -22,16 +23,16 @@ static void put_valid(const char *path, FILE *out) {
   ppi_page_write(&line, out);
 }
 
+static void say(void *user, const pprof_error *error) {
+  (void)user;
+  ppi_tool_say("%s", error->text);
+}
+
 // The file alone, whatever the environment says.
 static int validate_file(const char *path, ppi_config *config, FILE *out) {
-  pprof_error error = {""};
-  pprof_status status = ppi_config_defaults(config);
-  if (status == PPROF_STATUS_OK) status = ppi_config_read(config, path, &error);
-  if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
-  if (status == PPROF_STATUS_OK)
-    put_valid(path, out);
-  else
-    ppi_tool_say("%s", error.text);
+  const ppi_config_refusals refusals = {say, NULL};
+  pprof_status status = ppi_config_validate(config, path, &refusals);
+  if (status == PPROF_STATUS_OK) put_valid(path, out);
   return code_of(status);
 }
 
@@ -49,6 +50,10 @@ static int validate(const struct ppi_tool_options *options, ppi_config *config,
   return code;
 }
 
+static void say_text(const char *text) {
+  ppi_tool_say("%s", text);
+}
+
 static int show(const struct ppi_tool_options *options, ppi_config *config,
                 FILE *out) {
   pprof_error error = {""};
@@ -57,6 +62,7 @@ static int show(const struct ppi_tool_options *options, ppi_config *config,
     return PPI_EXIT_USAGE;
   }
   const char *path = options->num_inputs == 2 ? options->inputs[1] : NULL;
+  ppi_environment_unknown(say_text);
   pprof_status status = ppi_compose_load(path, config, &error);
   if (status != PPROF_STATUS_OK)
     ppi_tool_say("%s", error.text);

@@ -41,6 +41,7 @@ int ppi_tool_import(const struct ppi_tool_options *options) {
   else if (path &&
            (code = ppi_tool_output_check_log(options, path)) == PPI_EXIT_DONE) {
     code = ppi_tool_write_log(input, path);
+    ppi_tool_output_share(options);
     if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED)
       ppi_tool_show(stderr, path);
   }

@@ -88,6 +88,7 @@ int ppi_tool_merge(const struct ppi_tool_options *options) {
     ppi_tool_say("out of memory");
     code = PPI_EXIT_INPUT;
   }
+  ppi_tool_output_share(options);
   for (size_t i = 0; logs && i < num; i++) ppi_tool_log_close(&logs[i]);
   free(logs);
   free(inputs);

@@ -12,7 +12,7 @@
 #include "control/control_socket.h"
 #include "file/text.h"
 #include "input/open_ranges.h"
-#include "log/format/log_format.h"
+#include "log/format/log_file.h"
 #include "log/recover/log_recover.h"
 #include "recover/salvage.h"
 #include "spool/spool_folders.h"

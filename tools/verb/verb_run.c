@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,8 @@
 #include "start/compose.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
+
+#define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 
 struct run {
   const struct ppi_tool_options *options;
@@ -147,14 +150,32 @@ static bool set_output(const struct run *run) {
   return setenv("PPROF_OUTPUT", path, 1) == 0;
 }
 
+// The library is loaded by CUDA itself, too: before its first kernel, and where
+// the program has no markers.
+static bool set_kernels(const struct run *run) {
+  static const char key[] = "devices.kernels=true";
+  const char *set = secure_getenv("PPROF_SET");
+  char *both = NULL;
+  if (!run->options->kernels) return true;
+  if (asprintf(&both, "%s%s%s", set ? set : "", set && *set ? ";" : "", key) <
+      0)
+    return false;
+  bool done = setenv("PPROF_SET", both, 1) == 0 &&
+              setenv(CUDA_INJECTION, run->library, 1) == 0;
+  free(both);
+  return done;
+}
+
 static int set_variables(const struct run *run) {
   if (!may_set(run, PPI_INJECTION, run->library,
                "to record beside that tool unset it and set"
                " PPROF_NVTX_CHAIN to that path") ||
       !may_set(run, "PPROF_OUTPUT", "",
-               "unset it; --logs names the folder of the logs"))
+               "unset it; --logs names the folder of the logs") ||
+      (run->options->kernels &&
+       !may_set(run, CUDA_INJECTION, run->library, "unset that other tool's")))
     return PPI_EXIT_USAGE;
-  bool done = set_output(run) &&
+  bool done = set_output(run) && set_kernels(run) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
   ppi_tool_say("out of memory");

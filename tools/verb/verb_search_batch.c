@@ -140,20 +140,14 @@ static const ppi_column columns[NUM_CELLS] = {
     {"batches", NULL}, {"batches_time", "ns"}, {"throughput", "items/s"},
     {"runs", NULL}};
 static const ppi_table_column table_columns[] = {
-    {5, CELL_BATCH, 1},   {6, CELL_RESULT, 1}, {8, CELL_WALL, 1},
-    {7, CELL_BATCHES, 1}, {8, CELL_SPAN, 1},   {8, CELL_THROUGHPUT, 1},
-    {4, CELL_RUNS, 1}};
-static const char *const headings[] = {"Batch",   "Result",  "Wall", "Batches",
-                                       "In time", "Items/s", "Runs"};
-static const ppi_headings sections[] = {headings};
+    {"Batch", 5, CELL_BATCH, 1},  {"Result", 6, CELL_RESULT, 1},
+    {"Wall", 8, CELL_WALL, 1},    {"Batches", 7, CELL_BATCHES, 1},
+    {"In time", 8, CELL_SPAN, 1}, {"Items/s", 8, CELL_THROUGHPUT, 1},
+    {"Runs", 4, CELL_RUNS, 1},
+};
 static const ppi_view_kind kind = {.name = "search-batch",
                                    .title = "Batches",
-                                   .columns = columns,
-                                   .num_columns = NUM_CELLS,
-                                   .table_columns = table_columns,
-                                   .num_table_columns = NUM_CELLS,
-                                   .sections = sections,
-                                   .num_sections = 1,
+                                   PPI_VIEW_LAYOUT(columns, table_columns),
                                    .has_time_unit = true,
                                    .end = PPI_TABLE_END_NOTE};
 
@@ -238,7 +232,7 @@ static void put_json_head(const struct search *search, ppi_page *page) {
 }
 
 static int print(const struct search *search, int code) {
-  ppi_report_format format = ppi_tool_format(search->options);
+  ppi_report_format format = ppi_report_format_of(search->options->format);
   ppi_view view = {.kind = &kind};
   ppi_page page = {.is_raw = search->options->raw};
   put_answer(search, &view.note);

@@ -5,33 +5,40 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cli/look.h"
 #include "cli/output.h"
+#include "cli/rows.h"
 #include "event/event.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "print/report_print.h"
 #include "report/report.h"
+#include "verb/thresholds.h"
 #include "verb/verbs.h"
 #include "view/view_sort.h"
+#include "view/view_tree.h"
 
-static const char *const format_names[] = {[PPI_FORMAT_TABLE] = "table",
-                                           [PPI_FORMAT_CSV] = "csv",
-                                           [PPI_FORMAT_JSON] = "json",
-                                           [PPI_FORMAT_MARKDOWN] = "markdown"};
 static const char *const style_names[] = {[PPI_STYLE_PADDLE] = "paddle",
                                           [PPI_STYLE_TORCH] = "torch",
-                                          [PPI_STYLE_NSYS] = "nsys"};
-static const char *const unit_names[] = {[PPI_TIME_MS] = "ms",
-                                         [PPI_TIME_NS] = "ns",
-                                         [PPI_TIME_US] = "us",
-                                         [PPI_TIME_S] = "s"};
+                                          [PPI_STYLE_NSYS] = "nsys",
+                                          [PPI_STYLE_ANSWER] = "answer"};
 
-// The option table let only these names pass.
-static unsigned index_of(const char *name, const char *const *names,
-                         unsigned num) {
-  unsigned i = 0;
-  while (i + 1 < num && strcmp(names[i], name) != 0) i++;
-  return i;
+static bool wants_tree(const struct ppi_tool_options *options) {
+  return options->tree || options->flat || options->columns ||
+         options->filter || options->depth != LONG_MIN;
+}
+
+static ppi_report_style style_of(const struct ppi_tool_options *options) {
+  if (!options->style && wants_tree(options)) return PPI_STYLE_TREE;
+  if (!options->style)
+    // What orders or parts tables asks for them.
+    return options->sort || options->thread_sep || options->op_detail
+               ? PPI_STYLE_PADDLE
+               : ppi_report_usual_style(options->view,
+                                        ppi_report_format_of(options->format));
+  unsigned i = PPI_STYLE_ANSWER;
+  while (i > 0 && strcmp(style_names[i], options->style) != 0) i--;
+  return (ppi_report_style)i;
 }
 
 // Reads `path` into a new report; NULL when there is nothing to report, which
@@ -44,7 +51,10 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
       .operator_parts = options->op_detail,
       .paddle_distribution = strcmp(options->distribution, "paddle") == 0,
       .warmup = options->warmup};
-  ppi_views_need(options->view, &details);
+  const ppi_report_options how = {.views = options->view,
+                                  .style = style_of(options),
+                                  .is_flat = options->flat};
+  ppi_report_need(&how, ppi_report_format_of(options->format), &details);
   struct ppi_tool_watch watch;
   pprof_report *report = NULL;
   *out_repeated = false;
@@ -137,10 +147,6 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
   return all;
 }
 
-static ppi_report_style style_of(const struct ppi_tool_options *options) {
-  return (ppi_report_style)index_of(options->style, style_names, 3);
-}
-
 // Keys and views depend on the style, so the option table cannot know them.
 // Into `out`, unless it is NULL.
 static int read_peaks(const struct ppi_tool_options *options, ppi_peaks *out) {
@@ -162,39 +168,57 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
                  ppi_sort_keys(style));
     return PPI_EXIT_USAGE;
   }
+  if (options->style && wants_tree(options)) {
+    ppi_tool_say("'--style %s' has no tree: leave it out", options->style);
+    return PPI_EXIT_USAGE;
+  }
+  if (options->tree && options->flat) {
+    ppi_tool_say("'--tree' and '--flat' are two tables: choose one");
+    return PPI_EXIT_USAGE;
+  }
+  if (options->columns && !ppi_tree_knows(options->columns)) {
+    ppi_tool_say("'--columns %s' has others than %s", options->columns,
+                 ppi_tree_columns());
+    return PPI_EXIT_USAGE;
+  }
   if (options->view && style != PPI_STYLE_PADDLE) {
-    ppi_tool_say("'--style %s' has one table: leave out '--view'",
-                 options->style);
+    ppi_tool_say("'%s%s' has one table: leave out '--view'",
+                 options->style ? "--style " : "--tree",
+                 options->style ? options->style : "");
     return PPI_EXIT_USAGE;
   }
-  if (options->warmup < 0 && options->warmup != LONG_MIN) {
-    ppi_tool_say("'--warmup %ld' is not 0 or more", options->warmup);
-    return PPI_EXIT_USAGE;
-  }
-  return read_peaks(options, NULL);
+  ppi_findings_options findings;
+  int code = ppi_tool_thresholds_read(options->threshold, &findings);
+  return code == PPI_EXIT_DONE ? read_peaks(options, NULL) : code;
 }
 
 static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
-  const char *unit = options->time_unit;
   ppi_peaks peaks;
-  read_peaks(options, &peaks);  // it was checked
-  const ppi_report_options how = {
-      .views = options->view,
-      .time_unit = (ppi_time_unit)(unit ? index_of(unit, unit_names, 4) : 0),
-      .has_time_unit = unit != NULL,
-      .style = style_of(options),
-      .sort = options->sort,
-      .top = options->top,
-      .peaks = &peaks,
-      .is_raw = options->raw};
+  ppi_findings_options findings;
+  read_peaks(options, &peaks);  // these were checked
+  ppi_tool_thresholds_read(options->threshold, &findings);
+  ppi_report_options how = {.views = options->view,
+                            .time_unit = ppi_tool_time_unit(options),
+                            .has_time_unit = options->time_unit != NULL,
+                            .style = style_of(options),
+                            .sort = options->sort,
+                            .top = options->top,
+                            .peaks = &peaks,
+                            .findings = &findings,
+                            .is_raw = options->raw,
+                            .is_verbose = options->verbose,
+                            .is_flat = options->flat,
+                            .depth = options->depth,
+                            .filter = options->filter,
+                            .columns = options->columns};
+  ppi_tool_look(options, &how);
   FILE *out;
   int opened = ppi_tool_output_open(options, &out);
   if (opened != PPI_EXIT_DONE) return opened;
   errno = 0;
   pprof_status status = ppi_report_write(
-      report, &how,
-      (ppi_report_format)index_of(options->format, format_names, 4), out);
+      report, &how, ppi_report_format_of(options->format), out);
   int reason = errno;
   code = ppi_tool_output_close(options, out, reason, code);
   if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;

@@ -19,7 +19,7 @@ static int no_memory(void) {
   return PPI_EXIT_INPUT;
 }
 
-// LOG.pplog becomes LOG.trace.json, any other name gets that ending.
+// LOG.pplog becomes LOG.trace.json.gz, any other name gets that ending.
 static char *default_path(const char *input) {
   static const char *const endings[] = {".pplog.part", ".pplog", ".part",
                                         ".spool"};
@@ -31,10 +31,10 @@ static char *default_path(const char *input) {
       break;
     }
   }
-  char *path = malloc(len + sizeof(".trace.json"));
+  char *path = malloc(len + sizeof(".trace.json.gz"));
   if (!path) return NULL;
   memcpy(path, input, len);
-  strcpy(path + len, ".trace.json");
+  strcpy(path + len, ".trace.json.gz");
   return path;
 }
 
@@ -125,7 +125,7 @@ static pprof_status plan_runs(const struct axis *axis, pprof_sink *sink) {
 static int fail_write(const pprof_sink *sink, pprof_status status,
                       const char *path) {
   bool to_stdout = strcmp(path, "-") == 0;
-  int reason = ((const ppi_chrome_writer *)sink)->out.error_number;
+  int reason = ppi_chrome_writer_error(sink);
   if (to_stdout && reason == EPIPE) return PPI_EXIT_DONE;
   ppi_tool_say("%s: cannot write: %s", to_stdout ? "stdout" : path,
                reason ? strerror(reason) : pprof_status_string(status));
@@ -145,7 +145,7 @@ static int read_runs(const struct ppi_tool_log *logs, int num,
     if (watch.sink_failed || !watch.finished) return code;
   }
   // Standard error: with `-o -` the trace itself goes to standard output.
-  if (((const ppi_chrome_writer *)sink)->finished) {
+  if (ppi_chrome_writer_is_whole(sink)) {
     if (strcmp(path, "-") != 0) ppi_tool_show(stderr, path);
     return code;
   }
@@ -217,6 +217,7 @@ int ppi_tool_trace(const struct ppi_tool_options *options) {
   char *made = options->output ? NULL : default_path(options->inputs[0]);
   const char *path = options->output ? options->output : made;
   int code = path ? trace_to(options, path) : no_memory();
+  ppi_tool_output_share(options);
   free(made);
   return code;
 }

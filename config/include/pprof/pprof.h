@@ -2,6 +2,12 @@
 //
 // The whole of pprof, and the two-line way in: pprof_start, pprof_stop.
 //
+// Example:
+//   pprof_error error;
+//   if (pprof_start(NULL, &error)) fprintf(stderr, "%s\n", error.text);
+//   train();  // with markers: pprof/mark.h
+//   if (pprof_stop(&error)) fprintf(stderr, "%s\n", error.text);
+//
 // Environment, which goes before the configuration file (and which a program
 // with other rights than its caller, such as a setuid one, does not listen to):
 //   PPROF_ENABLE     0: pprof_start does nothing and answers OK

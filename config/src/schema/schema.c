@@ -264,26 +264,49 @@ static pprof_status read_value(const ppi_walk *at, const ppi_yaml_node *node,
 
 pprof_status ppi_config_defaults(ppi_config *config) {
   memset(config, 0, sizeof *config);
-  ppi_walk at = {config, "default", NULL, read_value};
+  ppi_walk at = {config, "default", NULL, read_value, NULL};
   return ppi_walk_fallbacks(&at, "", config);
 }
 
-pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
-                              pprof_error *error) {
+static pprof_status apply(ppi_config *config, const ppi_yaml *yaml,
+                          const ppi_config_refusals *refusals,
+                          pprof_error *error) {
   if (!yaml->root || is_null(yaml->root)) return PPROF_STATUS_OK;
-  ppi_walk at = {config, yaml->source, error, read_value};
+  ppi_walk at = {config, yaml->source, error, read_value, refusals};
   if (yaml->root->kind != PPI_YAML_MAP)
     return PPI_REFUSE(&at, yaml->root, "a configuration is a mapping of keys");
   return ppi_walk_map(&at, yaml->root, "", config);
 }
 
-pprof_status ppi_config_read(ppi_config *config, const char *path,
-                             pprof_error *error) {
+pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
+                              pprof_error *error) {
+  return apply(config, yaml, NULL, error);
+}
+
+static pprof_status read_file(ppi_config *config, const char *path,
+                              const ppi_config_refusals *refusals,
+                              pprof_error *error) {
   ppi_yaml yaml;
   ppi_yaml_init(&yaml, path);
   pprof_status status = ppi_yaml_read(&yaml, error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_config_apply(config, &yaml, error);
+  if (status == PPROF_STATUS_OK) status = apply(config, &yaml, refusals, error);
   ppi_yaml_clear(&yaml);
+  return status;
+}
+
+pprof_status ppi_config_read(ppi_config *config, const char *path,
+                             pprof_error *error) {
+  return read_file(config, path, NULL, error);
+}
+
+pprof_status ppi_config_validate(ppi_config *config, const char *path,
+                                 const ppi_config_refusals *refusals) {
+  pprof_error error = {""};
+  pprof_status status = ppi_config_defaults(config);
+  if (status == PPROF_STATUS_OK)
+    status = read_file(config, path, refusals, &error);
+  // What belongs together is judged where each is valid.
+  if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
+  if (error.text[0]) refusals->tell(refusals->user, &error);
   return status;
 }

@@ -26,6 +26,10 @@ pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
 // ppi_config_read applies a file.
 pprof_status ppi_config_read(ppi_config *config, const char *path,
                              pprof_error *error);
+// ppi_config_validate reads a file over the defaults and goes on behind each
+// value that it refuses; of what belongs together, the first is told.
+pprof_status ppi_config_validate(ppi_config *config, const char *path,
+                                 const ppi_config_refusals *refusals);
 // ppi_config_check looks at what belongs together; call it after the last
 // apply.
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error);
@@ -79,6 +83,9 @@ void ppi_write_duration(uint64_t us, FILE *out);
 void ppi_write_time(uint64_t ns, FILE *out);
 // The units of sizes, or of durations, with '|' between them.
 void ppi_write_units(bool of_size, FILE *out);
+// Edits (insert, delete, replace, swap of neighbours) from `a` to `b`, neither
+// longer than 32 bytes; of longer ones 32.
+size_t ppi_edits(const char *a, size_t a_len, const char *b, size_t b_len);
 // ppi_nearest answers the candidate that `text` was probably meant to be, NULL
 // when none is near.
 const char *ppi_nearest(const char *text, const char *const *candidates,

@@ -141,8 +141,9 @@ static pprof_status check_overlap(const ppi_walk *at,
 static pprof_status read_window(const ppi_walk *at, const ppi_yaml_node *node) {
   ppi_config *config = at->config;
   if (node->kind != PPI_YAML_MAP)
-    return ppi_walk_fail_type(at, node, "capture",
-                              "a mapping or a list of mappings");
+    return ppi_walk_fail_type(
+        at, node, "capture",
+        "a mapping such as {steps: [10, 20]}, or a list of them");
   if (config->num_windows == PPI_SCHEDULE_MAX_RULES)
     return PPI_REFUSE(at, node, "more than %d windows", PPI_SCHEDULE_MAX_RULES);
   ppi_config_window *window = &config->windows[config->num_windows];
@@ -161,11 +162,10 @@ pprof_status ppi_walk_windows(const ppi_walk *at, const ppi_yaml_node *node) {
   if (node->kind != PPI_YAML_LIST) return read_window(at, node);
   if (node->num_children == 0)
     return PPI_REFUSE(at, node, "'capture' needs at least one window");
-  for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status = read_window(at, item);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
+  pprof_status first = PPROF_STATUS_OK;
+  for (const ppi_yaml_node *item = node->children; item; item = item->next)
+    if (!ppi_walk_goes_on(at, read_window(at, item), &first)) break;
+  return first;
 }
 
 // A span [a, b) has one step of warm-up before it, as Paddle's tuple has.

@@ -92,10 +92,11 @@ static pprof_status check_segments(const ppi_config *config,
 }
 
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
-  if (!config->log && config->num_exports == 0 && !config->flight.given)
+  if (!config->log && config->num_exports == 0 && !config->flight.given &&
+      !config->report)
     return ppi_fail(error, PPROF_STATUS_CONFIG,
                     "nothing to write: 'log' is false and there are no"
-                    " 'exports' and no 'flight_recorder'");
+                    " 'exports', no 'flight_recorder' and no 'report'");
   if (config->flight.given &&
       config->flight.memory_bytes > config->memory_limit_bytes / 2)
     return refuse(config, error, "flight_recorder.memory",

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/defaults.h"
+
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
 #define TIB (1ull << 40)
@@ -13,6 +15,9 @@
 #define SECOND 1000000ull                // in microseconds
 #define MOST_WAIT (720 * 3600 * SECOND)  // 30 days
 #define HOUR (3600 * SECOND)
+
+#define TEXT_OF(number) #number
+#define IN(number, unit) TEXT_OF(number) unit  // what the number is of
 
 static const char *const device_modes[] = {"events", "off", NULL};
 static const char *const backends[] = {"cpu", "opencl", "cuda", "hip", NULL};
@@ -25,26 +30,15 @@ static const char *const forks[] = {"follow", "off", NULL};
 static const char *const modes[] = {"full", "timer_only", NULL};
 static const char *const ends[] = {"stop", "repeat", NULL};
 static const char *const name_modes[] = {"keep", "hash", NULL};
+static const char *const reports[] = {"none", "stderr", NULL};
 static const char *const signals[] = {"none", "USR1", "USR2", NULL};
 static const char *const periods[] = {"run", "window", NULL};
-static const char *const formats[] = {"chrome", "table", "json", "csv", NULL};
-static const char *const views[] = {"device",
-                                    "overview",
-                                    "model",
-                                    "distributed",
-                                    "operator",
-                                    "kernel",
-                                    "memory_manipulation",
-                                    "userdefined",
-                                    "memory",
-                                    "perf",
-                                    "queue",
-                                    "messages",
-                                    "interference",
-                                    "cpu",
-                                    "stages",
-                                    "requests",
-                                    NULL};
+#define NAME(value, name) name,
+static const char *const formats[] = {"chrome", PPI_REPORT_FORMATS(NAME) NULL};
+#undef NAME
+#define NAME(name) #name,
+static const char *const views[] = {PPI_VIEWS(NAME) NULL};
+#undef NAME
 
 #define AT(field) offsetof(ppi_config, field)
 #define IN_WINDOW(field) offsetof(ppi_config_window, field)
@@ -67,7 +61,11 @@ const ppi_key ppi_keys[] = {
      " is called so already, it gets a number.", FIXED},
     {"log", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(log),
      "false: write no log, only what `exports` lists.", FIXED},
-    {"memory_limit", PPI_KEY_SIZE, "64MiB", MIB, TIB, NULL,
+    {"report", PPI_KEY_CHOICE, "none", 0, 0, reports, AT(report),
+     "stderr: at its end the run prints there what `pprof-report LOG` would."
+     " Forked children do not.", FIXED},
+    {"memory_limit", PPI_KEY_SIZE, IN(PPI_DEFAULT_MEMORY_MIB, "MiB"), MIB, TIB,
+     NULL,
      AT(memory_limit_bytes),
      "The most memory that records may wait in; taken with need, and at most a"
      " sixteenth of the cgroup's. What does not fit is counted as lost.", FIXED},
@@ -80,9 +78,11 @@ const ppi_key ppi_keys[] = {
      " in the folder of `spool`, and, of what it cannot recover and is more than"
      " `memory_limit` or an eighth of that file system, gives up the oldest.",
      FIXED},
-    {"drain_interval", PPI_KEY_DURATION, "5ms", 100, 1000000, NULL,
+    {"drain_interval", PPI_KEY_DURATION, IN(PPI_DEFAULT_DRAIN_MS, "ms"), 100,
+     1000000, NULL,
      AT(drain_interval_us), "How often records are collected.", FIXED},
-    {"stop_wait", PPI_KEY_DURATION, "1s", 1000, 60000000, NULL,
+    {"stop_wait", PPI_KEY_DURATION, IN(PPI_DEFAULT_STOP_WAIT_S, "s"), 1000,
+     60000000, NULL,
      AT(stop_wait_us),
      "How long stopping waits for markers under way and for devices.", FIXED},
     {"exit_wait", PPI_KEY_DURATION, "5s", 0, 60000000, NULL, AT(exit_wait_us),
@@ -238,6 +238,10 @@ const ppi_key ppi_keys[] = {
      "Ranges submitted into a graph capture. skip: they are listed, not timed,"
      " and the graph is what it would be. external: event nodes time them at"
      " each launch; they change the graph's topology.", FIXED},
+    {"devices.kernels", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(kernels),
+     "Whether each kernel and copy becomes an event of the ranges that launched"
+     " it, as CUPTI tells of it. No other tool can have CUPTI meanwhile.",
+     FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "What NVTX calls become where injection records them; with `emit` the"
      " other way round.", FIXED},

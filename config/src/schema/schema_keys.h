@@ -7,6 +7,7 @@
 
 #include "inject/inject.h"
 #include "names/choice.h"
+#include "print/lists.h"
 #include "rules/schedule.h"
 #include "yaml/yaml_tree.h"
 
@@ -56,9 +57,7 @@ typedef struct ppi_config_window {
 
 typedef enum ppi_export_format {
   PPI_EXPORT_CHROME = 0,
-  PPI_EXPORT_TABLE,
-  PPI_EXPORT_JSON,
-  PPI_EXPORT_CSV
+  PPI_EXPORT_REPORT  // and a ppi_report_format
 } ppi_export_format;
 
 typedef struct ppi_config_export {
@@ -99,6 +98,7 @@ typedef struct ppi_config {
   uint64_t timer_only;
   ppi_config_text output;
   uint64_t log;
+  uint64_t report;  // 1: on stderr, at the end
   uint64_t memory_limit_bytes;
   ppi_config_text spool;
   uint64_t reclaim;
@@ -115,7 +115,7 @@ typedef struct ppi_config {
   uint64_t disk_limit_bytes;           // 0: none
   ppi_config_flight flight;
   ppi_config_control control;
-  uint64_t device_mode, graph_nodes;
+  uint64_t device_mode, graph_nodes, kernels;
   uint64_t backends;
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
@@ -175,6 +175,12 @@ typedef struct ppi_config_rules {
 
 extern const ppi_key ppi_keys[];
 extern const size_t ppi_num_keys;
+
+// What ppi_config_validate finds wrong, in the order of the file.
+typedef struct ppi_config_refusals {
+  void (*tell)(void *user, const pprof_error *error);
+  void *user;
+} ppi_config_refusals;
 
 #ifdef __cplusplus
 }

@@ -46,11 +46,10 @@ pprof_status ppi_walk_exports(const ppi_walk *at, const ppi_yaml_node *node) {
   at->config->num_exports = 0;
   if (node->kind != PPI_YAML_LIST)
     return ppi_walk_fail_type(at, node, "exports", "a list of mappings");
-  for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status = read_export(at, item);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
+  pprof_status first = PPROF_STATUS_OK;
+  for (const ppi_yaml_node *item = node->children; item; item = item->next)
+    if (!ppi_walk_goes_on(at, read_export(at, item), &first)) break;
+  return first;
 }
 
 pprof_status ppi_walk_globs(const ppi_walk *at, const ppi_yaml_node *node,
@@ -108,9 +107,8 @@ pprof_status ppi_walk_conditions(const ppi_walk *at,
   at->config->flight.num_conditions = 0;
   if (node->kind != PPI_YAML_LIST)
     return ppi_walk_fail_type(at, node, "rules", "a list of texts");
-  for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status = read_condition(at, item);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
+  pprof_status first = PPROF_STATUS_OK;
+  for (const ppi_yaml_node *item = node->children; item; item = item->next)
+    if (!ppi_walk_goes_on(at, read_condition(at, item), &first)) break;
+  return first;
 }

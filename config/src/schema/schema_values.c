@@ -152,9 +152,7 @@ void ppi_write_time(uint64_t ns, FILE *out) {
 
 #define LONGEST_NAME 32
 
-// Edits (insert, delete, replace, swap of neighbours) from `a` to `b`.
-static size_t distance(const char *a, const char *b) {
-  size_t a_len = strlen(a), b_len = strlen(b);
+size_t ppi_edits(const char *a, size_t a_len, const char *b, size_t b_len) {
   if (a_len > LONGEST_NAME || b_len > LONGEST_NAME) return LONGEST_NAME;
   size_t rows[3][LONGEST_NAME + 1];
   for (size_t j = 0; j <= b_len; j++) rows[0][j] = j;
@@ -178,10 +176,11 @@ static size_t distance(const char *a, const char *b) {
 const char *ppi_nearest(const char *text, const char *const *candidates,
                         size_t num) {
   const char *nearest = NULL;
-  size_t least = strlen(text) / 3 + 2;
+  size_t len = strlen(text), least = len / 3 + 2;
   for (size_t i = 0; i < num; i++) {
-    size_t edits = distance(text, candidates[i]);
-    if (edits >= least || edits >= strlen(candidates[i])) continue;
+    size_t other_len = strlen(candidates[i]);
+    size_t edits = ppi_edits(text, len, candidates[i], other_len);
+    if (edits >= least || edits >= other_len) continue;
     least = edits;
     nearest = candidates[i];
   }

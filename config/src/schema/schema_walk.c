@@ -8,12 +8,42 @@
 
 #include "schema/schema.h"
 
+bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
+                      pprof_status *first) {
+  if (*first == PPROF_STATUS_OK) *first = status;
+  if (status == PPROF_STATUS_OK) return true;
+  if (!at->refusals || status != PPROF_STATUS_CONFIG) return false;
+  // Without a text it was told inside.
+  if (at->error->text[0]) at->refusals->tell(at->refusals->user, at->error);
+  at->error->text[0] = 0;
+  return true;
+}
+
 static const ppi_key *find_key(const char *prefix, const char *name) {
   size_t len = strlen(prefix);
   for (size_t i = 0; i < ppi_num_keys; i++)
     if (strncmp(ppi_keys[i].path, prefix, len) == 0 &&
         strcmp(ppi_keys[i].path + len, name) == 0 && !strpbrk(name, ".[]"))
       return &ppi_keys[i];
+  return NULL;
+}
+
+// What other tools call it.
+static const char *find_elsewhere(const char *prefix, const char *name) {
+  static const struct {
+    const char *prefix, *name, *key;
+  } words[] = {{"capture[].", "closed", "wait"},
+               {"capture[].", "ready", "warmup"},
+               {"capture[].", "record", "active"},
+               {"", "closed", "capture: {wait: ...}"},
+               {"", "ready", "capture: {warmup: ...}"},
+               {"", "record", "capture: {active: ...}"},
+               {"", "schedule", "capture"},
+               {"", "scheduler", "capture"}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i].prefix, prefix) == 0 &&
+        strcmp(words[i].name, name) == 0)
+      return words[i].key;
   return NULL;
 }
 
@@ -26,7 +56,8 @@ static pprof_status fail_unknown(const ppi_walk *at, const ppi_yaml_node *node,
     if (strncmp(ppi_keys[i].path, prefix, len) == 0 && !strpbrk(rest, ".["))
       names[num++] = rest;
   }
-  const char *near = ppi_nearest(node->key, names, num);
+  const char *near = find_elsewhere(prefix, node->key);
+  if (!near) near = ppi_nearest(node->key, names, num);
   ppi_yaml_mark mark = {node->key_line, node->key_column};
   return ppi_yaml_fail(at->source, mark, at->error, "unknown key '%s'%s%s%s",
                        PPI_SHOWN(node->key), near ? " (did you mean '" : "",
@@ -57,18 +88,23 @@ void ppi_walk_where(const ppi_walk *at, const ppi_yaml_node *node,
            place.text);
 }
 
+static pprof_status take_member(const ppi_walk *at, const ppi_yaml_node *node,
+                                const char *prefix, void *base) {
+  const ppi_key *key = find_key(prefix, node->key);
+  if (!key) return fail_unknown(at, node, prefix);
+  pprof_status status = at->read_value(at, node, key, base);
+  if (status == PPROF_STATUS_OK && base == at->config)
+    ppi_walk_where(at, node, at->config->origins[key - ppi_keys]);
+  return status;
+}
+
 pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
                           const char *prefix, void *base) {
-  for (const ppi_yaml_node *child = node->children; child;
-       child = child->next) {
-    const ppi_key *key = find_key(prefix, child->key);
-    if (!key) return fail_unknown(at, child, prefix);
-    pprof_status status = at->read_value(at, child, key, base);
-    if (status != PPROF_STATUS_OK) return status;
-    if (base == at->config)
-      ppi_walk_where(at, child, at->config->origins[key - ppi_keys]);
-  }
-  return PPROF_STATUS_OK;
+  pprof_status first = PPROF_STATUS_OK;
+  for (const ppi_yaml_node *child = node->children; child; child = child->next)
+    if (!ppi_walk_goes_on(at, take_member(at, child, prefix, base), &first))
+      break;
+  return first;
 }
 
 // Defaults are read by the code that reads files, so the table cannot hold one
@@ -76,7 +112,7 @@ pprof_status ppi_walk_map(const ppi_walk *at, const ppi_yaml_node *node,
 pprof_status ppi_walk_fallbacks(const ppi_walk *at, const char *prefix,
                                 void *base) {
   size_t len = strlen(prefix);
-  ppi_walk own = {base, "default", NULL, at->read_value};
+  ppi_walk own = {base, "default", NULL, at->read_value, NULL};
   for (size_t i = 0; i < ppi_num_keys; i++) {
     const ppi_key *key = &ppi_keys[i];
     if (strncmp(key->path, prefix, len) != 0 || !key->fallback ||

@@ -3,28 +3,29 @@
 // pprof_start and pprof_stop, and the same for a session that injection starts.
 // One lock covers all; what they hold between them is one `run`. In a forked
 // child there is no run: its threads are gone.
-#include "start/running.h"
+#include "start/compose.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/thread_id.h"
+#include "base/wait.h"
 #include "inject/inject.h"
 #include "mark/thread.h"
 #include "session/session.h"
 #include "session/state/current.h"
-#include "start/attach.h"
-#include "start/compose.h"
 #include "start/environment.h"
+#include "start/injected.h"
+#include "start/running_launch.h"
+#include "start/running_paths.h"
+#include "window/window_queue.h"
 
 // Not a plain one: a library that a start loads may call NVTX, and thereby
 // injection, on the same thread.
@@ -39,8 +40,9 @@ static bool forked;
 static ppi_running *parents;
 static pprof_status missed;  // what the stop of such a child answers
 static pprof_error missed_why;
-static uint64_t exit_wait_us;  // of the run, until its end; atomic
-static pid_t exit_pid;         // whose it is: a child may share our memory
+static char last_log[PATH_MAX];  // of the run that was stopped; "": none
+static uint64_t exit_wait_us;    // of the run, until its end; atomic
+static pid_t exit_pid;           // whose it is: a child may share our memory
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void wake(void);
@@ -48,7 +50,7 @@ static void yield_to_program(void);
 
 static bool took_lock(int error) {
   if (error == 0)
-    __atomic_store_n(&lock_owner, (uint32_t)gettid(), __ATOMIC_RELAXED);
+    __atomic_store_n(&lock_owner, ppi_thread_id(), __ATOMIC_RELAXED);
   return error == 0;
 }
 
@@ -67,7 +69,7 @@ static void give_lock(void) {
 static bool take_lock_soon(void) {
   for (int i = 0; !took_lock(pthread_mutex_trylock(&lock)); i++) {
     if (i == 2000 ||
-        __atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == (uint32_t)gettid())
+        __atomic_load_n(&lock_owner, __ATOMIC_RELAXED) == ppi_thread_id())
       return false;
     struct timespec pause = {0, 100000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
@@ -112,10 +114,19 @@ static void forget_in_child(void) {
   exit_wait_us = 0;
 }
 
+static void note_log(const ppi_running *run) {
+  bool is_whole = !run->config.log || run->output[0] == '/' || !run->folder[0];
+  int len =
+      snprintf(last_log, sizeof last_log, "%s%s%s", is_whole ? "" : run->folder,
+               is_whole ? "" : "/", run->config.log ? run->output : "");
+  if (len < 0 || (size_t)len >= sizeof last_log) last_log[0] = 0;
+}
+
 static pprof_status stop_locked(pprof_error *error) {
   ppi_running *run = current;
   if (!run) return PPROF_STATUS_OK;
   current = NULL;
+  note_log(run);
   pprof_status status = ppi_running_finish(run, error);
   __atomic_store_n(&exit_wait_us, 0, __ATOMIC_RELAXED);
   return status;
@@ -279,6 +290,13 @@ pprof_status pprof_start_alone_(const char *config_path, pprof_error *error) {
   return start(config_path, true, error);
 }
 
+void pprof_last_log_(char *out, size_t size) {
+  bool locked = take_lock();
+  int len = snprintf(out, size, "%s", last_log);
+  if (len < 0 || (size_t)len >= size) out[0] = 0;
+  if (locked) give_lock();
+}
+
 // A forked child whose parent recorded has begun nothing: it has marked nothing
 // yet, or could not.
 static pprof_status stop_unbegun(pprof_error *error) {
@@ -363,7 +381,12 @@ void pprof_inject_flush_(void) {
 
 // ---- the end of the process ----
 
-static sem_t finished;  // the finisher may outlast who waits
+// The finisher may outlast who waits.
+static struct {
+  pthread_mutex_t mutex;
+  pthread_cond_t ended;
+  bool has_ended;
+} finisher = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void *finish(void *unused) {
   pprof_error own = {""};
@@ -374,31 +397,23 @@ static void *finish(void *unused) {
       ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
     give_lock();
   }
-  sem_post(&finished);
+  pthread_mutex_lock(&finisher.mutex);
+  finisher.has_ended = true;
+  pthread_cond_signal(&finisher.ended);
+  pthread_mutex_unlock(&finisher.mutex);
   return unused;
-}
-
-static struct timespec from_now(uint64_t us) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  uint64_t ns = (uint64_t)at.tv_nsec + us % 1000000 * 1000;
-  at.tv_sec += (time_t)(us / 1000000 + ns / 1000000000);
-  at.tv_nsec = (long)(ns % 1000000000);
-  return at;
-}
-
-static bool create_finisher(pthread_t *out) {
-  return sem_init(&finished, 0, 0) == 0 &&
-         ppi_start_thread(out, "pprof-exit", finish, NULL) == 0;
 }
 
 // Thread sanitizers do not know joins with a deadline, and call the thread a
 // leak: it is joined when it has nothing left to wait for.
-static bool join_until(pthread_t finisher, const struct timespec *until) {
-  int waited;
-  do waited = sem_clockwait(&finished, CLOCK_MONOTONIC, until);
-  while (waited != 0 && errno == EINTR);
-  return waited == 0 && pthread_join(finisher, NULL) == 0;
+static bool join_until(pthread_t thread, uint64_t deadline_ns) {
+  bool in_time = true;
+  pthread_mutex_lock(&finisher.mutex);
+  while (!finisher.has_ended && in_time)
+    in_time = ppi_wait_until(&finisher.ended, &finisher.mutex, deadline_ns);
+  bool has_ended = finisher.has_ended;
+  pthread_mutex_unlock(&finisher.mutex);
+  return has_ended && pthread_join(thread, NULL) == 0;
 }
 
 // By exit or a return from main; behind the program's atexit handlers and
@@ -411,19 +426,20 @@ __attribute__((destructor(101))) static void finish_at_exit(void) {
   if (wait_us == 0 || exit_pid != getpid()) return;
   // What this very thread is in the middle of cannot end.
   uint32_t owner = __atomic_load_n(&lock_owner, __ATOMIC_RELAXED);
-  if (owner == (uint32_t)gettid() || ppi_window_completing()) return;
-  pthread_t finisher;
-  const struct timespec until = from_now(wait_us);
-  if (!create_finisher(&finisher)) return;
-  if (join_until(finisher, &until)) return;
-  pthread_detach(finisher);
+  if (owner == ppi_thread_id() || ppi_window_completing()) return;
+  pthread_t thread;
+  const uint64_t deadline_ns = ppi_monotonic_ns() + wait_us * 1000;
+  ppi_wait_init(&finisher.ended);
+  if (ppi_start_thread(&thread, "pprof-exit", finish, NULL) != 0) return;
+  if (join_until(thread, deadline_ns)) return;
+  pthread_detach(thread);
   ppi_message(PPI_MESSAGE_WARN, "exit did not wait longer: see 'recover'");
 }
 
 // A program that exports a copy of its own is found before this one, save by
 // what is loaded with RTLD_DEEPBIND. Nobody takes this function's address,
 // which would be another one in a program without -fPIC.
-__attribute__((constructor)) static void tell_second_copy(void) {
+__attribute__((constructor)) static void notify_second_copy(void) {
   void *program = dlopen(NULL, RTLD_NOW);
   void *first = program ? dlsym(program, "pprof_clock_inject_") : NULL;
   Dl_info theirs, ours;

@@ -12,23 +12,25 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/thread_id.h"
 #include "file/utf8.h"
 
 // One thread at a time has a copy. Thread-local variables would have to fit
 // into what static TLS a program has left.
 static struct {
-  pid_t thread;  // 0: none; atomic
+  uint32_t thread;  // 0: none; atomic
   const ppi_environment_copy *copy;
 } answering;
 
 void ppi_environment_answer_from(const ppi_environment_copy *copy) {
   answering.copy = copy;
-  __atomic_store_n(&answering.thread, copy ? gettid() : 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&answering.thread, copy ? ppi_thread_id() : 0,
+                   __ATOMIC_RELEASE);
 }
 
 static const ppi_environment_copy *copy_of_thread(void) {
-  pid_t thread = __atomic_load_n(&answering.thread, __ATOMIC_ACQUIRE);
-  return thread && thread == gettid() ? answering.copy : NULL;
+  uint32_t thread = __atomic_load_n(&answering.thread, __ATOMIC_ACQUIRE);
+  return thread && thread == ppi_thread_id() ? answering.copy : NULL;
 }
 
 // As secure_getenv has it.
@@ -80,6 +82,37 @@ const char *ppi_environment_config_path(void) {
 
 const char *ppi_environment_nvtx(void) {
   return variable("PPROF_NVTX");
+}
+
+// All PPROF_* that we read, here and in Python; then those of Google's pprof.
+static const char *const known[] = {
+    "CONFIG",        "CUPTI_PATH", "ENABLE",     "LIBRARY",
+    "LOG_LEVEL",     "NVTX",       "NVTX_CHAIN", "OUTPUT",
+    "PYTHON_FOLLOW", "RECLAIM",    "REPORT",     "SET",
+    "BINARY_PATH",   "PATH",       "TMPDIR",     "TOOLS"};
+enum { NUM_OURS = 12, NUM_KNOWN = sizeof known / sizeof *known };
+
+static bool is_known(const char *name) {
+  size_t i = 0;
+  while (i < NUM_KNOWN && strcmp(known[i], name) != 0) i++;
+  return i < NUM_KNOWN;
+}
+
+void ppi_environment_unknown(void (*tell)(const char *text)) {
+  static const char prefix[] = "PPROF_";
+  const size_t skipped = sizeof prefix - 1;
+  for (char **entry = entries(); entry && *entry; entry++) {
+    char name[64], text[256];
+    size_t len = strcspn(*entry, "=");
+    if (strncmp(*entry, prefix, skipped) != 0 || len >= sizeof name) continue;
+    snprintf(name, sizeof name, "%.*s", (int)(len - skipped), *entry + skipped);
+    if (is_known(name)) continue;
+    const char *near = ppi_nearest(name, known, NUM_OURS);
+    snprintf(text, sizeof text, "unknown variable '%s%s'%s%s%s%s", prefix,
+             ppi_quote_of(name).text, near ? " (did you mean '" : "",
+             near ? prefix : "", near ? near : "", near ? "'?)" : "");
+    tell(text);
+  }
 }
 
 typedef struct choice {
@@ -290,8 +323,21 @@ static pprof_status apply_output(ppi_config *config, pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
+// The default report, on stderr.
+static pprof_status apply_report(ppi_config *config, pprof_error *error) {
+  static const char name[] = "PPROF_REPORT";
+  bool wanted = false;
+  if (!variable(name)) return PPROF_STATUS_OK;
+  pprof_status status = switch_of(name, &wanted, error);
+  if (status != PPROF_STATUS_OK) return status;
+  config->report = wanted;
+  ppi_config_set_origin(config, "report", name);
+  return PPROF_STATUS_OK;
+}
+
 pprof_status ppi_environment_apply(ppi_config *config, pprof_error *error) {
   pprof_status status = apply_output(config, error);
+  if (status == PPROF_STATUS_OK) status = apply_report(config, error);
   const char *text = variable(SET_NAME);
   if (status != PPROF_STATUS_OK || !text) return status;
   setting set = {.variable = text, .error = error};

@@ -18,12 +18,17 @@ extern "C" {
 pprof_status ppi_environment_enabled(bool *out, pprof_error *error);
 // ppi_environment_reclaim answers what PPROF_RECLAIM says; true without it.
 pprof_status ppi_environment_reclaim(bool *out, pprof_error *error);
-// ppi_environment_apply sets what PPROF_OUTPUT and PPROF_SET give.
+// ppi_environment_apply sets what PPROF_OUTPUT, PPROF_REPORT and PPROF_SET
+// give.
 pprof_status ppi_environment_apply(ppi_config *config, pprof_error *error);
 // ppi_environment_config_path answers PPROF_CONFIG, NULL when not set.
 const char *ppi_environment_config_path(void);
 // ppi_environment_nvtx answers PPROF_NVTX, NULL when not set.
 const char *ppi_environment_nvtx(void);
+
+// ppi_environment_unknown tells of each PPROF_* variable that nothing reads,
+// and which one was probably meant.
+void ppi_environment_unknown(void (*tell)(const char *text));
 
 // A copy of the environment, for a thread that reads it while the program may
 // change it. One thread at a time answers from one; NULL: none does. Clearing

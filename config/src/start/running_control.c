@@ -7,13 +7,11 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "start/running.h"
+#include "start/compose.h"
+#include "start/running_control.h"
+#include "start/running_trigger.h"
 
 #define US ((uint64_t)1000)
-
-const ppi_config *ppi_running_config(const ppi_running *run) {
-  return run->latest ? run->latest : &run->config;
-}
 
 // ---- reload ----
 
@@ -82,7 +80,7 @@ static void note_refusal(ppi_running *run, const char *why) {
                                   run->config.hash_names ? "" : why);
 }
 
-void ppi_running_reload(void *user) {
+static void reload(void *user) {
   ppi_running *run = user;
   pprof_error error = {""};
   ppi_config *next = ppi_alloc(sizeof *next);
@@ -145,7 +143,7 @@ void ppi_running_start_control(ppi_running *run) {
                                        .trigger = ppi_triggers_trigger,
                                        .settled = ppi_triggers_settled,
                                        .gone = ppi_triggers_gone,
-                                       .reload = ppi_running_reload,
+                                       .reload = reload,
                                        .started = started,
                                        .warn = warn,
                                        .moved = moved};

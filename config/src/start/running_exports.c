@@ -2,6 +2,7 @@
 //
 // The exports of a run: a trace or tables of all of it, or of each window.
 // Those of windows are written by the session's completion thread.
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -9,9 +10,9 @@
 #include "base/mem.h"
 #include "file/file_io.h"
 #include "log/write/log_loss.h"
-#include "print/report_print.h"
 #include "report/report.h"
-#include "start/running.h"
+#include "start/running_exports.h"
+#include "start/running_paths.h"
 
 enum { FILE_LIMIT_MS = 10000 };
 
@@ -27,12 +28,24 @@ static pprof_status fail_write(const char *path, int why, pprof_error *error) {
 
 // ---- tables ----
 
+static ppi_report_format format_of(const ppi_config_export *item) {
+  return (ppi_report_format)(item->format - PPI_EXPORT_REPORT);
+}
+
+static ppi_report_options options_of(const ppi_config_export *item) {
+  const char *views = item->views.text[0] ? item->views.text : NULL;
+  return (ppi_report_options){
+      .views = views,
+      .style = ppi_report_usual_style(views, format_of(item)),
+      .top = LONG_MIN};
+}
+
 static pprof_status fill(const ppi_config_export *item,
                          const pprof_report *report, const char *path,
                          FILE *out, pprof_error *error) {
-  const char *views = item->views.text[0] ? item->views.text : NULL;
+  ppi_report_options options = options_of(item);
   pprof_status status =
-      ppi_running_calls->report_write[item->format](report, views, out);
+      ppi_running_calls->report_write(report, &options, format_of(item), out);
   if (status == PPROF_STATUS_OK && (fflush(out) != 0 || ferror(out)))
     status = PPROF_STATUS_NO_MEMORY;
   if (status != PPROF_STATUS_OK)
@@ -188,7 +201,7 @@ static pprof_status add_trace(ppi_running *run, size_t at, pprof_error *error) {
   return status;
 }
 
-void ppi_running_tell_trace(const ppi_running *run, pprof_error *error) {
+void ppi_running_notify_trace(const ppi_running *run, pprof_error *error) {
   for (size_t i = 0; i < run->config.num_exports; i++) {
     int why = run->traces[i]
                   ? ppi_running_calls->chrome_writer_error(run->traces[i])
@@ -199,15 +212,29 @@ void ppi_running_tell_trace(const ppi_running *run, pprof_error *error) {
   }
 }
 
+// What `pprof-report LOG` prints.
+static ppi_report_options end_options(void) {
+  return (ppi_report_options){
+      .style = ppi_report_usual_style(NULL, PPI_FORMAT_TABLE), .top = LONG_MIN};
+}
+
+// A forked child's ranges are in its log, and not the run's end.
+static bool prints_end(const ppi_running *run) {
+  return run->config.report && !run->follows;
+}
+
 // One report serves all tables of the run.
 static pprof_status add_report(ppi_running *run, pprof_error *error) {
   ppi_report_details details = {.warmup = -1};
-  bool any = false;
+  bool any = prints_end(run);
+  const ppi_report_options at_end = end_options();
+  if (any) ppi_report_need(&at_end, PPI_FORMAT_TABLE, &details);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     const ppi_config_export *item = &run->config.exports[i];
     if (!is_table(item) || item->per_window) continue;
     any = true;
-    ppi_views_need(item->views.text[0] ? item->views.text : NULL, &details);
+    ppi_report_options options = options_of(item);
+    ppi_report_need(&options, format_of(item), &details);
   }
   if (!any) return PPROF_STATUS_OK;
   pprof_status status = ppi_running_calls->report_create(&run->report);
@@ -262,8 +289,18 @@ static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
   return write_table(run, &run->config.exports[at], run->report, part, error);
 }
 
+// Where stderr is closed nobody is there to be told.
+static void print_end(const ppi_running *run) {
+  const ppi_report_options options = end_options();
+  if (!prints_end(run)) return;
+  ppi_running_calls->report_write(run->report, &options, PPI_FORMAT_TABLE,
+                                  stderr);
+  fflush(stderr);
+}
+
 pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
                                        pprof_error *error) {
+  print_end(run);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     const ppi_config_export *item = &run->config.exports[i];
     if (!is_table(item) || item->per_window) continue;

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "log/write/log_writer.h"
 #include "start/environment.h"
-#include "start/running.h"
+#include "start/running_paths.h"
 
 static const char *where_of(const ppi_config_text *path) {
   return path->where[0] ? path->where : "output";

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "session/capture/capture_session.h"
-#include "start/running.h"
+#include "start/running_trigger.h"
 
 enum { MAX_DEMANDS = 16 };  // of which somebody may want to know the end
 #define DEFAULT_NS 10000000000ull

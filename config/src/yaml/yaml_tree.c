@@ -244,9 +244,13 @@ static pprof_status syntax_error(builder *build, const yaml_parser_t *parser) {
   if (parser->error == YAML_MEMORY_ERROR) return no_memory(build);
   const char *problem = parser->problem ? parser->problem : "not valid YAML";
   const char *context = parser->context ? parser->context : "";
+  // Steps from 10 to 19 are written so elsewhere.
+  const char *hint = strstr(problem, "']'")
+                         ? "; a list ends with ']': [10, 20) is [10, 20] here"
+                         : "";
   return ppi_yaml_fail(build->yaml->source,
                        mark_of(build, &parser->problem_mark), build->error,
-                       "%s%s%s", problem, *context ? " " : "", context);
+                       "%s%s%s%s", problem, *context ? " " : "", context, hint);
 }
 
 static pprof_status run_parser(builder *build, yaml_parser_t *parser) {

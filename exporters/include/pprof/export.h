@@ -29,6 +29,12 @@ extern "C" {
 //
 // Errors: IO: the file cannot be made; NO_MEMORY.
 // Owns:   the caller owns `*out`, until a session takes it.
+//
+// Example:
+//   pprof_sink *trace;  // of a log that is there already
+//   if (pprof_chrome_writer_create("run.json.gz", &trace, NULL)) return;
+//   if (pprof_log_read("run.pplog", trace, NULL)) puts("not all was read");
+//   trace->destroy(trace);
 PPROF_API PPROF_NODISCARD pprof_status pprof_chrome_writer_create(
     const char *path, pprof_sink **out, pprof_error *error);
 

@@ -2,12 +2,7 @@
 //
 // The Chrome trace writer: a sink that streams events into a trace file. It
 // keeps names, the roots of its rows (chrome_track.h), the stages of flows
-// (chrome_flow.h) and at most MAX_HELD slices that wait for their turn.
-//
-// Ranges of a thread nest and end in order, so they are placed at once. Device
-// and wandering ranges of several threads arrive interleaved; they wait until a
-// checkpoint says that nothing ending earlier is missing, which makes rows
-// independent of how batches were cut and mixed.
+// (chrome_flow.h) and slices that wait for their turn (chrome_rows.h).
 #include "chrome/chrome.h"
 
 #include <stdio.h>
@@ -17,137 +12,11 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
+#include "chrome/chrome_rows.h"
+#include "chrome/chrome_write.h"
 #include "event/event.h"
 
-// About 12 MiB. Beyond that slices are placed before their turn: still never
-// overlapping, perhaps on more rows.
-#define MAX_HELD 65536
-#define MAX_GROUP_ID (1u << 20)
-
 enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
-
-static ppi_chrome_group *find_group(ppi_chrome_writer *writer,
-                                    ppi_chrome_kind kind, uint32_t id) {
-  ppi_chrome_groups *groups = &writer->groups[kind];
-  if (id >= MAX_GROUP_ID) return NULL;
-  if (id >= groups->num_items) {
-    ppi_chrome_group **items = ppi_grow(groups->items, &groups->capacity,
-                                        (size_t)id + 1, sizeof *items);
-    if (!items) return NULL;
-    groups->items = items;
-    memset(items + groups->num_items, 0,
-           (id + 1 - groups->num_items) * sizeof *items);
-    groups->num_items = (size_t)id + 1;
-  }
-  if (!groups->items[id]) {
-    ppi_chrome_group *group = ppi_alloc(sizeof *group);
-    if (!group) return NULL;
-    group->kind = kind;
-    group->id = id;
-    groups->items[id] = group;
-  }
-  return groups->items[id];
-}
-
-// Whether no other row has it, which it has from here on. Without memory to
-// say so it is as if one had it.
-static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
-  size_t at = (size_t)(tid / 64), num = writer->num_tids;
-  if (at >= num) {
-    uint64_t *grown =
-        ppi_grow(writer->tids, &writer->tids_capacity, at + 1, sizeof *grown);
-    if (!grown) return false;
-    writer->tids = grown;
-    memset(grown + num, 0, (at + 1 - num) * sizeof *grown);
-    writer->num_tids = at + 1;
-  }
-  uint64_t bit = 1ull << tid % 64;
-  bool is_taken = writer->tids[at] & bit;
-  writer->tids[at] |= bit;
-  return !is_taken;
-}
-
-// A thread's first row bears the thread's own id, if no other lane does
-// already: two lanes may belong to one thread, or to two that had one id.
-static uint32_t choose_tid(ppi_chrome_writer *writer,
-                           const ppi_chrome_group *group) {
-  if (group->kind == PPI_CHROME_THREAD && group->num_tracks == 1) {
-    const ppi_chrome_name *lane =
-        ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_LANE], group->id);
-    uint64_t number = lane ? lane->number : 0;
-    if (number > 0 && number < PPI_CHROME_FIRST_OWN_TID &&
-        take_tid(writer, number))
-      return (uint32_t)number;
-  }
-  return writer->next_tid++;
-}
-
-static uint32_t tid_of(ppi_chrome_writer *writer, ppi_chrome_group *group,
-                       ppi_chrome_track *track) {
-  if (track->tid == 0) track->tid = choose_tid(writer, group);
-  return track->tid;
-}
-
-static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
-                          const ppi_chrome_slice *slice) {
-  ppi_chrome_track *track = ppi_chrome_group_place(group, slice);
-  if (!track) return PPROF_STATUS_NO_MEMORY;
-  uint32_t tid = tid_of(writer, group, track);
-  uint32_t pid = ppi_chrome_pid_of(writer, group);
-  ppi_chrome_write_slice(writer, slice, pid, track);
-  if (slice->num_flows == 0) return PPROF_STATUS_OK;
-  ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
-                            slice->end_ns + writer->shift_ns, pid, tid};
-  for (size_t i = 0; i < slice->num_flows; i++) {
-    pprof_status status = ppi_chrome_flows_add(&writer->flows, &writer->out,
-                                               slice->flows[i], &stage);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  return PPROF_STATUS_OK;
-}
-
-static pprof_status place_held(ppi_chrome_writer *writer,
-                               ppi_chrome_group *group) {
-  size_t ready = ppi_chrome_group_sort(group);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < ready && status == PPROF_STATUS_OK; i++)
-    status = place(writer, group, &group->held[i].slice);
-  ppi_chrome_group_drop(group, ready);
-  writer->num_held -= ready;
-  return status;
-}
-
-static pprof_status place_all(ppi_chrome_writer *writer) {
-  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
-    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
-      ppi_chrome_group *group = writer->groups[kind].items[i];
-      if (!group || group->num_held == 0) continue;
-      pprof_status status = place_held(writer, group);
-      if (status != PPROF_STATUS_OK) return status;
-    }
-  }
-  return PPROF_STATUS_OK;
-}
-
-static void set_horizons(ppi_chrome_writer *writer, uint64_t time_ns) {
-  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
-    for (size_t i = 0; i < writer->groups[kind].num_items; i++)
-      if (writer->groups[kind].items[i])
-        writer->groups[kind].items[i]->horizon_ns = time_ns;
-}
-
-static pprof_status hold(ppi_chrome_writer *writer, ppi_chrome_kind kind,
-                         uint32_t id, const ppi_chrome_slice *slice) {
-  ppi_chrome_group *group = find_group(writer, kind, id);
-  if (!group)
-    return id < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_INVALID;
-  pprof_status status =
-      ppi_chrome_group_hold(group, slice, writer->next_order++);
-  if (status != PPROF_STATUS_OK) return status;
-  if (++writer->num_held < MAX_HELD) return PPROF_STATUS_OK;
-  set_horizons(writer, UINT64_MAX);
-  return place_all(writer);
-}
 
 // Ranges that end before they start (a clock's step) are shown without length;
 // the totals count them.
@@ -192,7 +61,8 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
   slice.device_start_ns = event->device_start_ns;
   slice.device_end_ns = event->device_end_ns;
   slice.device_error_ns = event->device_error_ns;
-  pprof_status status = hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
+  pprof_status status =
+      ppi_chrome_rows_hold(writer, PPI_CHROME_SUBMIT, event->lane, &slice);
   if (status != PPROF_STATUS_OK || !timed) return status;
   slice.is_submission = false;
   slice.start_ns = event->device_start_ns;
@@ -203,7 +73,7 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
     slice.has_queue = true;
     slice.queue_ns = event->device_start_ns - event->start_ns;
   }
-  return hold(writer, PPI_CHROME_STREAM, event->stream, &slice);
+  return ppi_chrome_rows_hold(writer, PPI_CHROME_STREAM, event->stream, &slice);
 }
 
 static pprof_status add_range(ppi_chrome_writer *writer,
@@ -211,25 +81,15 @@ static pprof_status add_range(ppi_chrome_writer *writer,
   ppi_chrome_slice slice = host_side(writer, event);
   slice.is_async = event->flags & PPROF_FLAG_ASYNC || event->lane != batch_lane;
   if (slice.is_async)
-    return hold(writer, PPI_CHROME_ASYNC, event->lane, &slice);
-  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
-  if (!group)
-    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
-                                      : PPROF_STATUS_INVALID;
-  // An edge may have cut it after one inside it had ended behind the edge.
-  if (slice.end_ns < group->last_end_ns) slice.told_ns = group->last_end_ns;
-  group->last_end_ns = PPI_MAX(group->last_end_ns, slice.end_ns);
-  return place(writer, group, &slice);
+    return ppi_chrome_rows_hold(writer, PPI_CHROME_ASYNC, event->lane, &slice);
+  return ppi_chrome_rows_nest(writer, event->lane, &slice);
 }
 
 static pprof_status add_point(ppi_chrome_writer *writer,
                               const pprof_event *event) {
-  ppi_chrome_group *group = find_group(writer, PPI_CHROME_THREAD, event->lane);
-  ppi_chrome_track *row = group ? ppi_chrome_group_row(group) : NULL;
-  if (!row)
-    return event->lane < MAX_GROUP_ID ? PPROF_STATUS_NO_MEMORY
-                                      : PPROF_STATUS_INVALID;
-  uint32_t tid = tid_of(writer, group, row);
+  uint32_t tid;
+  pprof_status status = ppi_chrome_rows_first(writer, event->lane, &tid);
+  if (status != PPROF_STATUS_OK) return status;
   if (event->kind == PPROF_KIND_MARK)
     ppi_chrome_write_mark(writer, event, tid);
   else if (event->value - event->value == 0)
@@ -264,29 +124,11 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   return writer->out.status;
 }
 
-static void lower_horizon(ppi_chrome_writer *writer, ppi_chrome_kind kind,
-                          uint32_t id, uint64_t time_ns) {
-  ppi_chrome_groups *groups = &writer->groups[kind];
-  ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
-  if (group && time_ns < group->horizon_ns) group->horizon_ns = time_ns;
-}
-
 static pprof_status chrome_checkpoint(pprof_sink *sink,
                                       const pprof_checkpoint *checkpoint) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   writer->told_until_ns = pprof_checkpoint_time_ns(checkpoint);
-  set_horizons(writer, writer->told_until_ns);
-  for (size_t i = 0; i < pprof_checkpoint_num_open(checkpoint); i++) {
-    pprof_event open;
-    pprof_checkpoint_open(checkpoint, i, &open);
-    if (open.kind == PPROF_KIND_DEVICE_RANGE) {
-      lower_horizon(writer, PPI_CHROME_SUBMIT, open.lane, open.start_ns);
-      lower_horizon(writer, PPI_CHROME_STREAM, open.stream, open.start_ns);
-    } else {
-      lower_horizon(writer, PPI_CHROME_ASYNC, open.lane, open.end_ns);
-    }
-  }
-  return keep_failure(writer, place_all(writer));
+  return keep_failure(writer, ppi_chrome_rows_check(writer, checkpoint));
 }
 
 static pprof_status copy_texts(ppi_chrome_writer *writer,
@@ -320,15 +162,7 @@ static uint32_t free_pid(const ppi_chrome_writer *writer, uint32_t wanted) {
 
 // Forgets the run before, so that nothing of it is taken for the next one's.
 static void clear_run(ppi_chrome_writer *writer) {
-  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++) {
-    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
-      ppi_chrome_group *group = writer->groups[kind].items[i];
-      if (group) ppi_chrome_group_clear(group);
-      ppi_free(group);
-    }
-    ppi_free(writer->groups[kind].items);
-    writer->groups[kind] = (ppi_chrome_groups){NULL, 0, 0};
-  }
+  ppi_chrome_rows_clear(writer);
   for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
     ppi_chrome_names_clear(&writer->names[i]);
   for (size_t i = 0; i < writer->num_texts; i++) {
@@ -337,14 +171,10 @@ static void clear_run(ppi_chrome_writer *writer) {
   }
   ppi_free(writer->texts);
   ppi_free(writer->command);
-  ppi_free(writer->tids);
-  writer->tids = NULL;
-  writer->num_tids = writer->tids_capacity = 0;
-  writer->num_rows = writer->num_lanes_left = 0;
   writer->texts = NULL;
   writer->num_texts = 0;
   writer->command = NULL;
-  writer->num_held = writer->num_not_finite = writer->told_until_ns = 0;
+  writer->num_not_finite = writer->told_until_ns = 0;
   writer->has_windows = false;
 }
 
@@ -384,27 +214,6 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   return writer->out.status;
 }
 
-// The lane's thread has left, and another has it: what is held of it is all
-// there is, and its rows get their names while they are known.
-static pprof_status leave_rows(ppi_chrome_writer *writer, uint32_t id) {
-  static const ppi_chrome_kind kinds[] = {PPI_CHROME_THREAD, PPI_CHROME_SUBMIT,
-                                          PPI_CHROME_ASYNC};
-  uint32_t lane = PPI_CHROME_FIRST_LEFT_LANE + writer->num_lanes_left++;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    ppi_chrome_groups *groups = &writer->groups[kinds[i]];
-    ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
-    if (!group) continue;
-    group->horizon_ns = UINT64_MAX;
-    pprof_status status = place_held(writer, group);
-    if (status != PPROF_STATUS_OK) return status;
-    ppi_chrome_write_left(writer, group, lane);
-    ppi_chrome_group_clear(group);
-    ppi_free(group);
-    groups->items[id] = NULL;
-  }
-  return PPROF_STATUS_OK;
-}
-
 static bool is_same_name(const ppi_chrome_name *known,
                          const pprof_definition *definition) {
   size_t len = 0;
@@ -417,25 +226,13 @@ static bool is_same_name(const ppi_chrome_name *known,
   return is_same;
 }
 
-// The id is another name's from here on: what is held under it gets its own
-// while that is known.
-static pprof_status leave_site(ppi_chrome_writer *writer,
-                               const pprof_definition *definition) {
+static bool is_another_name(const ppi_chrome_writer *writer,
+                            const pprof_definition *definition) {
+  if (definition->kind != PPROF_DEFINITION_SITE || !writer->num_held)
+    return false;
   const ppi_chrome_name *known = ppi_chrome_names_get(
       &writer->names[PPROF_DEFINITION_SITE], definition->id);
-  if (!known || !writer->num_held || is_same_name(known, definition))
-    return PPROF_STATUS_OK;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t kind = 0; kind < PPI_CHROME_NUM_KINDS; kind++)
-    for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
-      ppi_chrome_group *group = writer->groups[kind].items[i];
-      if (!group || !ppi_chrome_group_holds(group, definition->id)) continue;
-      uint64_t horizon_ns = group->horizon_ns;
-      group->horizon_ns = UINT64_MAX;
-      if (status == PPROF_STATUS_OK) status = place_held(writer, group);
-      group->horizon_ns = horizon_ns;
-    }
-  return status;
+  return known && !is_same_name(known, definition);
 }
 
 static bool is_another_thread(const ppi_chrome_writer *writer,
@@ -454,9 +251,9 @@ static pprof_status chrome_define(pprof_sink *sink,
     return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
   pprof_status status = PPROF_STATUS_OK;
   if (is_another_thread(writer, definition))
-    status = leave_rows(writer, pprof_definition_id(definition));
-  else if (kind == PPROF_DEFINITION_SITE)
-    status = leave_site(writer, definition);
+    status = ppi_chrome_rows_leave(writer, pprof_definition_id(definition));
+  else if (is_another_name(writer, definition))
+    status = ppi_chrome_rows_rename(writer, pprof_definition_id(definition));
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_names_set(&writer->names[kind], definition);
   return keep_failure(writer, status);
@@ -505,8 +302,7 @@ static pprof_status chrome_finish(pprof_sink *sink,
   // What is left may wait for room.
   if (writer->out.io && writer->out.deadline_ns != PPI_FILE_FOR_EVER)
     writer->out.deadline_ns = deadline_of(writer);
-  set_horizons(writer, UINT64_MAX);
-  pprof_status status = place_all(writer);
+  pprof_status status = ppi_chrome_rows_check(writer, NULL);
   if (status != PPROF_STATUS_OK) return status;
   // Arrows continue the list of events; without an event there are none.
   ppi_chrome_flows_write(&writer->flows, &writer->out);
@@ -657,4 +453,8 @@ const char *ppi_chrome_writer_path(const pprof_sink *sink) {
 
 int ppi_chrome_writer_error(const pprof_sink *sink) {
   return ((const ppi_chrome_writer *)sink)->out.error_number;
+}
+
+bool ppi_chrome_writer_is_whole(const pprof_sink *sink) {
+  return ((const ppi_chrome_writer *)sink)->finished;
 }

@@ -2,10 +2,12 @@
 //
 // What definitions told the Chrome writer, by id. Names of sites and categories
 // are escaped once, here, and not at each event.
+#include "chrome/chrome_names.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "chrome/chrome.h"
+#include "chrome/chrome_text.h"
 
 // Sessions stop at 65 536 names; an id far beyond comes from a broken sender
 // and must not cost memory in its place.
@@ -27,7 +29,7 @@ static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
 pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
                                   const pprof_definition *definition) {
   uint32_t id = pprof_definition_id(definition);
-  if (id >= MAX_ID) return PPROF_STATUS_INVALID;
+  if (id >= MAX_ID) return PPROF_STATUS_CORRUPT;
   const char *text = pprof_definition_name(definition);
   if (!text) text = "";
   ppi_chrome_name *name = slot(names, id);

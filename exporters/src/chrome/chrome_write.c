@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events, names and totals as Chrome's JSON, one event a line.
+#include "chrome/chrome_write.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "chrome/chrome.h"
 
 static void begin_event(ppi_chrome_writer *writer) {
   if (writer->first_written) PPI_CHROME_PUT(&writer->out, ",\n");
@@ -60,6 +61,7 @@ static const struct {
     {PPROF_FLAG_COMMUNICATION, ",\"communication\":true"},
     {PPROF_FLAG_RESERVED, ",\"reserved\":true"},
     {PPROF_FLAG_PROJECTED, ",\"projected\":true"},
+    {PPROF_FLAG_BY_WAIT, ",\"by_wait\":true"},
 };
 
 static void put_flags(ppi_chrome_out *out, uint32_t flags) {
@@ -487,8 +489,8 @@ static void write_definitions(ppi_chrome_writer *writer,
 }
 
 // Who stops says until when it ran by its windows, if there were any.
-static bool windows_tell_end(const ppi_chrome_writer *writer,
-                             const pprof_totals *totals) {
+static bool windows_notify_end(const ppi_chrome_writer *writer,
+                               const pprof_totals *totals) {
   return writer->has_windows &&
          !ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE);
 }
@@ -506,7 +508,8 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   }
   put_field(out, ",\n\"counters_not_finite\":", writer->num_not_finite);
   put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
-  if (totals && writer->told_until_ns > 0 && !windows_tell_end(writer, totals))
+  if (totals && writer->told_until_ns > 0 &&
+      !windows_notify_end(writer, totals))
     put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
   write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
   write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");

@@ -128,10 +128,6 @@ static inline uint32_t ppi_load32(const uint8_t *in) {
   return (uint32_t)in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 |
          (uint32_t)in[3] << 24;
 }
-static inline uint64_t ppi_load64(const uint8_t *in) {
-  return ppi_load32(in) | (uint64_t)ppi_load32(in + 4) << 32;
-}
-
 #ifdef __cplusplus
 }
 #endif

@@ -8,12 +8,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/wait.h"
 
 struct ppi_file_io {
   pthread_mutex_t mutex;  // guards all but part and pack, the thread's
@@ -27,12 +27,6 @@ struct ppi_file_io {
   int error;
   uint64_t write_began_ns;  // of the write that lasts; 0: none does
 };
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void free_pieces(ppi_file_piece *piece) {
   while (piece) {
@@ -78,7 +72,7 @@ static ppi_file_piece *take(ppi_file_io *io) {
   if (piece) {
     io->first = piece->next;
     if (!io->first) io->end = &io->first;
-    io->write_began_ns = now_ns();
+    io->write_began_ns = ppi_monotonic_ns();
   }
   pthread_mutex_unlock(&io->mutex);
   return piece;
@@ -156,12 +150,8 @@ static void *run(void *argument) {
 static ppi_file_io *create(bool gzip, ppi_disk *disk, uint64_t most_bytes) {
   ppi_file_io *io = ppi_alloc(sizeof *io);
   if (!io) return NULL;
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&io->work, NULL);
-  pthread_cond_init(&io->progress, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wait_init(&io->progress);
   pthread_mutex_init(&io->mutex, NULL);
   io->part.fd = -1;
   io->end = &io->first;
@@ -202,7 +192,7 @@ bool ppi_file_io_has_room(ppi_file_io *io) {
 
 uint64_t ppi_file_io_deadline(ppi_file_io *io, uint64_t limit_ms) {
   pthread_mutex_lock(&io->mutex);
-  uint64_t from = io->write_began_ns ? io->write_began_ns : now_ns();
+  uint64_t from = io->write_began_ns ? io->write_began_ns : ppi_monotonic_ns();
   pthread_mutex_unlock(&io->mutex);
   return from + limit_ms * 1000000;
 }
@@ -211,9 +201,7 @@ uint64_t ppi_file_io_deadline(ppi_file_io *io, uint64_t limit_ms) {
 static bool wait_for_progress(ppi_file_io *io, uint64_t deadline_ns) {
   if (deadline_ns == PPI_FILE_FOR_EVER)
     return pthread_cond_wait(&io->progress, &io->mutex) == 0;
-  struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
-                           .tv_nsec = (long)(deadline_ns % 1000000000u)};
-  return pthread_cond_timedwait(&io->progress, &io->mutex, &until) == 0;
+  return ppi_wait_until(&io->progress, &io->mutex, deadline_ns);
 }
 
 int ppi_file_io_put(ppi_file_io *io, ppi_file_piece **piece,

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -105,7 +107,9 @@ static int open_free(const char *path, bool spare) {
 // already is not replaced, but on a file system that can do none of this.
 static int give_name(const char *from, const char *to, bool keeps) {
   if (!keeps) {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    // The call itself: older C libraries than 2.28 have no name for it.
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to,
+                RENAME_NOREPLACE) == 0)
       return 0;
     // Some file systems, and some sandboxes, do not know this call.
     if (errno != EINVAL && errno != ENOSYS && errno != EPERM) return errno;

@@ -172,6 +172,37 @@ void ppi_page_csv(ppi_page *page, const char *name) {
   ppi_page_clear(&visible);
 }
 
+size_t ppi_page_columns(const ppi_page *page) {
+  return page->width ? page->width : PPI_PAGE_WIDTH;
+}
+
+// Nothing grows.
+void ppi_page_to_ascii(ppi_page *page) {
+  static const struct {
+    const char *from, *to;
+  } pairs[] = {{" \u00b7", ","},
+               {"\u2514\u2500", "`-"},
+               {"\u2026", "~"},
+               {"\u00b1", "+-"}};
+  size_t kept = 0;
+  for (size_t at = 0, i; at < page->len;) {
+    for (i = 0; i < sizeof pairs / sizeof *pairs; i++)
+      if (strncmp(page->bytes + at, pairs[i].from, strlen(pairs[i].from)) == 0)
+        break;
+    bool is_ours = i < sizeof pairs / sizeof *pairs;
+    size_t len = is_ours ? strlen(pairs[i].to) : 1;
+    memmove(page->bytes + kept, is_ours ? pairs[i].to : page->bytes + at, len);
+    at += is_ours ? strlen(pairs[i].from) : 1;
+    kept += len;
+  }
+  page->len = kept;
+  if (page->bytes) page->bytes[kept] = '\0';
+}
+
+void ppi_page_strong(ppi_page *page, const char *text) {
+  ppi_page_format(page, page->has_colour ? "\033[1m%s\033[0m" : "%s", text);
+}
+
 size_t ppi_page_width(const char *text, size_t len) {
   size_t width = 0;
   for (size_t i = 0; i < len; i++)

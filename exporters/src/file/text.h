@@ -19,7 +19,9 @@ typedef struct ppi_page {
   char *bytes;
   size_t len, capacity;
   bool failed;
-  bool is_raw;  // CSV without the guard against formulas
+  bool is_raw;      // CSV without the guard against formulas
+  bool has_colour;  // for a terminal
+  size_t width;     // columns of a line for people; 0: the usual ones
 } ppi_page;
 
 void ppi_page_bytes(ppi_page *page, const char *bytes, size_t len);
@@ -28,6 +30,14 @@ void ppi_page_repeat(ppi_page *page, char c, size_t n);
 // For whole numbers and texts only: `%f` would follow the locale.
 void ppi_page_format(ppi_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// ppi_page_columns: how wide a line for people may be.
+#define PPI_PAGE_WIDTH 100
+size_t ppi_page_columns(const ppi_page *page);
+// ppi_page_to_ascii replaces the characters that our own words have beyond it.
+void ppi_page_to_ascii(ppi_page *page);
+// ppi_page_strong sets `text`, which is ours, off from what is around it, where
+// there is colour.
+void ppi_page_strong(ppi_page *page, const char *text);
 // ppi_page_fixed rounds to `decimals` (0 to 9) places.
 void ppi_page_fixed(ppi_page *page, double value, int decimals);
 // ppi_page_short rounds to six places and drops zeroes, but for one: 37.5.

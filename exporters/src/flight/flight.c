@@ -11,8 +11,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/wait.h"
 #include "file/disk.h"
-#include "flight/flight_impl.h"
+#include "flight/flight_io.h"
 #include "log/format/codec.h"
 #include "log/write/log_io.h"
 #include "session/collect/spool_counts.h"
@@ -259,7 +260,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
 
 static bool kept(pprof_sink *sink, uint32_t lane, uint64_t *out_seq) {
   const ppi_flight *flight = flight_of(sink);
-  *out_seq = ppi_lane_ends_of(&flight->ring.kept, lane);
+  *out_seq = ppi_lane_high_water_of(&flight->ring.kept, lane);
   return *out_seq > 0;
 }
 
@@ -323,12 +324,8 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
                               .kept = kept,
                               .destroy = destroy,
                               .ready = ready};
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&flight->work, NULL);
-  pthread_cond_init(&flight->progress, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wait_init(&flight->progress);
   pthread_mutex_init(&flight->mutex, NULL);
   if (!fill(flight, options)) {
     ppi_flight_free(flight);

@@ -6,6 +6,7 @@
 #ifndef PPI_FLIGHT_H_
 #define PPI_FLIGHT_H_
 
+#include "flight/flight_state.h"
 #include "flight/rule.h"
 #include "pprof/event.h"
 
@@ -29,16 +30,6 @@ typedef struct ppi_flight_options {
   // How long finish waits for the disk; 0: 10 s.
   uint64_t wait_ms;
 } ppi_flight_options;
-
-typedef struct ppi_flight_state {
-  uint64_t num_dumps;       // whole files
-  uint64_t num_failed;      // could not be written; `error` is the first reason
-  uint64_t num_fired;       // times that a rule held
-  uint64_t num_suppressed;  // of these without a dump of their own
-  uint64_t num_overwritten;  // events gone from the ring
-  bool triggered;            // a dump that was asked for is not whole yet
-  char error[256];
-} ppi_flight_state;
 
 // Errors: INVALID (too many rules, no path), NO_MEMORY.
 pprof_status ppi_flight_create(const ppi_flight_options *options,

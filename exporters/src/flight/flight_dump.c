@@ -78,7 +78,7 @@ void ppi_flight_dump_clear(ppi_flight_dump *dump) {
   if (dump->payload.raw) ppi_log_payload_clear(&dump->payload);
   ppi_buffer_clear(&dump->out);
   ppi_tally_clear(&dump->tally);
-  ppi_lane_ends_clear(&dump->ends);
+  ppi_lane_high_water_clear(&dump->ends);
   ppi_free(dump->runs);
   ppi_free(dump->windows);
   ppi_part_clear(&dump->part, dump->status != PPROF_STATUS_OK);
@@ -122,8 +122,8 @@ static bool note_window(ppi_flight_dump *dump, uint32_t index, bool opens) {
   return true;
 }
 
-static pprof_status tell_window(ppi_flight_dump *dump, uint32_t index,
-                                bool opens, uint64_t time_ns) {
+static pprof_status notify_window(ppi_flight_dump *dump, uint32_t index,
+                                  bool opens, uint64_t time_ns) {
   return note_window(dump, index, opens)
              ? ppi_log_assembler_window(&dump->assembler, index, opens, time_ns)
              : PPROF_STATUS_NO_MEMORY;
@@ -131,9 +131,9 @@ static pprof_status tell_window(ppi_flight_dump *dump, uint32_t index,
 
 // Those of which blocks in front of `position` told; a window begins with the
 // dump where it began before.
-static pprof_status tell_windows(ppi_flight_dump *dump,
-                                 const ppi_flight_past *past,
-                                 uint64_t position) {
+static pprof_status notify_windows(ppi_flight_dump *dump,
+                                   const ppi_flight_past *past,
+                                   uint64_t position) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < past->num_windows && status == PPROF_STATUS_OK; i++) {
     const ppi_flight_window *window = &past->windows[i];
@@ -142,16 +142,16 @@ static pprof_status tell_windows(ppi_flight_dump *dump,
         (closed && window->close_ns <= dump->first_ns))
       continue;
     uint64_t open_ns = PPI_MAX(window->open_ns, dump->first_ns);
-    status = tell_window(dump, window->index, true, open_ns);
+    status = notify_window(dump, window->index, true, open_ns);
     if (closed && status == PPROF_STATUS_OK)
-      status = tell_window(dump, window->index, false, window->close_ns);
+      status = notify_window(dump, window->index, false, window->close_ns);
   }
   return status;
 }
 
-static pprof_status tell_definitions(ppi_flight_dump *dump,
-                                     const ppi_flight_past *past,
-                                     uint64_t first_block) {
+static pprof_status notify_definitions(ppi_flight_dump *dump,
+                                       const ppi_flight_past *past,
+                                       uint64_t first_block) {
   // A site comes after its category, a stream after its device.
   static const pprof_definition_kind order[] = {
       PPROF_DEFINITION_CATEGORY, PPROF_DEFINITION_SITE,
@@ -176,8 +176,9 @@ static pprof_status tell_definitions(ppi_flight_dump *dump,
   return status;
 }
 
-static pprof_status tell_info(ppi_flight_dump *dump,
-                              const ppi_flight_past *past, const char *reason) {
+static pprof_status notify_info(ppi_flight_dump *dump,
+                                const ppi_flight_past *past,
+                                const char *reason) {
   ppi_text *texts = ppi_alloc((past->num_texts + 1) * sizeof *texts);
   if (!texts) return PPROF_STATUS_NO_MEMORY;
   if (past->num_texts > 0)
@@ -195,10 +196,10 @@ void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
   dump->begun = true;
   dump->first_ns = PPI_MIN(first_ns, dump->span.from_ns);
   if (dump->status != PPROF_STATUS_OK) return;
-  pprof_status status = tell_info(dump, past, reason);
+  pprof_status status = notify_info(dump, past, reason);
   if (status == PPROF_STATUS_OK)
-    status = tell_definitions(dump, past, first_block);
-  if (status == PPROF_STATUS_OK) status = tell_windows(dump, past, position);
+    status = notify_definitions(dump, past, first_block);
+  if (status == PPROF_STATUS_OK) status = notify_windows(dump, past, position);
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_flush(&dump->assembler);
   fail(dump, status, NULL);
@@ -226,12 +227,12 @@ static bool clip(const ppi_flight_dump *dump, const pprof_event *open,
 }
 
 // What is open becomes events that end here, inner ones first.
-static pprof_status tell_open(ppi_flight_dump *dump, uint64_t time_ns) {
+static pprof_status notify_open(ppi_flight_dump *dump, uint64_t time_ns) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = dump->payload.num_open; i-- > 0;) {
     pprof_event event;
     if (!clip(dump, &dump->payload.open[i], time_ns, &event)) continue;
-    uint64_t seq = ppi_lane_ends_of(&dump->ends, event.lane);
+    uint64_t seq = ppi_lane_high_water_of(&dump->ends, event.lane);
     pprof_batch batch = {.size = sizeof batch,
                          .stride = sizeof event,
                          .events = &event,
@@ -239,7 +240,7 @@ static pprof_status tell_open(ppi_flight_dump *dump, uint64_t time_ns) {
                          .first_seq = seq,
                          .end_seq = seq + 1,
                          .lane = event.lane};
-    status = ppi_lane_ends_raise(&dump->ends, event.lane, seq + 1);
+    status = ppi_lane_high_water_raise(&dump->ends, event.lane, seq + 1);
     if (status == PPROF_STATUS_OK)
       status = ppi_tally_batch(&dump->tally, &batch);
     if (status == PPROF_STATUS_OK)
@@ -257,7 +258,7 @@ static pprof_status end_at(ppi_flight_dump *dump, const ppi_log_block *block) {
     status = ppi_log_payload_piece(&dump->payload, block, &whole);
   if (status != PPROF_STATUS_OK || !whole) return status;
   dump->over = true;
-  return dump->begun ? tell_open(dump, block->header.min_start_ns) : status;
+  return dump->begun ? notify_open(dump, block->header.min_start_ns) : status;
 }
 
 static pprof_status read_block(ppi_flight_dump *dump,
@@ -278,8 +279,8 @@ static pprof_status read_block(ppi_flight_dump *dump,
   dump->last_ns = PPI_MAX(dump->last_ns, block->header.max_end_ns);
   status = ppi_log_payload_events(&dump->payload, block, &dump->tally_sink);
   return status == PPROF_STATUS_OK
-             ? ppi_lane_ends_raise_block(&dump->ends, block->bytes,
-                                         &block->header)
+             ? ppi_lane_high_water_raise_block(&dump->ends, block->bytes,
+                                               &block->header)
              : status;
 }
 
@@ -314,7 +315,7 @@ void ppi_flight_dump_block(ppi_flight_dump *dump, uint8_t *bytes,
 static pprof_status close_windows(ppi_flight_dump *dump) {
   pprof_status status = PPROF_STATUS_OK;
   while (dump->num_windows > 0 && status == PPROF_STATUS_OK)
-    status = tell_window(dump, dump->windows[0], false, dump->last_ns);
+    status = notify_window(dump, dump->windows[0], false, dump->last_ns);
   return status;
 }
 
@@ -328,8 +329,8 @@ static void add_cost(const ppi_flight_dump *dump, uint64_t *counts) {
       num * 2 * counts[PPI_TOTAL_OWN_COST] / 1000;
 }
 
-static pprof_status tell_totals(ppi_flight_dump *dump, const uint64_t *counts,
-                                const char *reason) {
+static pprof_status notify_totals(ppi_flight_dump *dump, const uint64_t *counts,
+                                  const char *reason) {
   ppi_text note = {"flight recorder", reason};
   pprof_totals totals = {.notes = &note, .num_notes = 1};
   ppi_total *items = NULL;
@@ -351,7 +352,7 @@ pprof_status ppi_flight_dump_finish(ppi_flight_dump *dump,
   dump->last_ns = PPI_MAX(dump->last_ns, dump->span.moment_ns);
   if (dump->status == PPROF_STATUS_OK) {
     pprof_status status = close_windows(dump);
-    if (status == PPROF_STATUS_OK) status = tell_totals(dump, counts, reason);
+    if (status == PPROF_STATUS_OK) status = notify_totals(dump, counts, reason);
     fail(dump, status, NULL);
   }
   write_out(dump);

@@ -10,7 +10,7 @@
 #include "event/tally.h"
 #include "file/part.h"
 #include "flight/flight_past.h"
-#include "log/format/lane_ends.h"
+#include "log/format/lane_high_water.h"
 #include "log/format/log_block.h"
 #include "log/format/log_payload.h"
 
@@ -37,7 +37,7 @@ typedef struct ppi_flight_dump {
   ppi_log_payload payload;
   ppi_buffer out;  // closed, not yet in the file
   ppi_tally tally;
-  ppi_lane_ends ends;
+  ppi_lane_high_water ends;
   ppi_log_run *runs;  // PPI_LOG_MAX_RUNS
   uint32_t *windows;  // open ones
   size_t num_windows, windows_capacity;

@@ -2,18 +2,18 @@
 //
 // The thread that writes dumps. It holds the mutex while it looks at the ring
 // and copies a block out of it, never while it is at a file.
-#include <errno.h>
+#include "flight/flight_io.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/wait.h"
 #include "file/disk.h"
-#include "flight/flight_impl.h"
 #include "log/write/log_writer.h"
 
 enum { MAX_NAMES = 10000 };
@@ -197,27 +197,25 @@ pprof_status ppi_flight_io_start(ppi_flight *flight) {
 
 // What is still on its way into the ring goes there as dumps make room; false
 // when the deadline came first.
-static bool settle_ring(ppi_flight *flight, const struct timespec *until) {
-  int waited = 0;
+static bool settle_ring(ppi_flight *flight, uint64_t deadline_ns) {
+  bool waits = true;
   for (;;) {
     ppi_flight_ring_settle(&flight->ring, ppi_flight_pin(flight));
-    if (flight->ring.backlog.len == 0 || waited == ETIMEDOUT) break;
+    if (flight->ring.backlog.len == 0 || !waits) break;
     pthread_cond_signal(&flight->work);
-    waited = pthread_cond_timedwait(&flight->progress, &flight->mutex, until);
+    waits = ppi_wait_until(&flight->progress, &flight->mutex, deadline_ns);
   }
   return flight->ring.backlog.len == 0;
 }
 
 pprof_status ppi_flight_io_finish(ppi_flight *flight, uint64_t deadline_ns) {
-  struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
-                           .tv_nsec = (long)(deadline_ns % 1000000000u)};
   pthread_mutex_lock(&flight->mutex);
   flight->running = false;
-  int waited = settle_ring(flight, &until) ? 0 : ETIMEDOUT;
+  bool waits = settle_ring(flight, deadline_ns);
   flight->stop = true;
   pthread_cond_signal(&flight->work);
-  while (!flight->ended && waited != ETIMEDOUT)
-    waited = pthread_cond_timedwait(&flight->progress, &flight->mutex, &until);
+  while (!flight->ended && waits)
+    waits = ppi_wait_until(&flight->progress, &flight->mutex, deadline_ns);
   bool ended = flight->ended;
   if (!ended) {
     flight->abandoned = true;

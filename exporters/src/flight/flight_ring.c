@@ -48,8 +48,8 @@ pprof_status ppi_flight_ring_open(ppi_flight_ring *ring,
 
 void ppi_flight_ring_clear(ppi_flight_ring *ring) {
   ppi_buffer_clear(&ring->backlog);
-  ppi_lane_ends_clear(&ring->kept);
-  ppi_lane_ends_clear(&ring->dropped);
+  ppi_lane_high_water_clear(&ring->kept);
+  ppi_lane_high_water_clear(&ring->dropped);
   ppi_free(ring->heap);
   *ring = (ppi_flight_ring){0};
 }
@@ -65,8 +65,8 @@ static void count_for(ppi_ring *ring, uint64_t tail, uint64_t num) {
 // count. Out of memory: twice.
 static void note_dropped(ppi_flight_ring *ring, const uint8_t *bytes,
                          const ppi_log_header *header) {
-  if (ring->heap || ppi_lane_ends_raise_block(&ring->dropped, bytes, header) !=
-                        PPROF_STATUS_OK)
+  if (ring->heap || ppi_lane_high_water_raise_block(&ring->dropped, bytes,
+                                                    header) != PPROF_STATUS_OK)
     return;
   ppi_spool_note_dropped(ring->dropped.items, ring->dropped.num);
 }
@@ -122,7 +122,7 @@ static bool stage(ppi_flight_ring *ring, const uint8_t *blocks, size_t len,
         header.type != PPI_LOG_EVENTS)
       continue;
     // Out of memory: more than need be counts as not kept.
-    ppi_lane_ends_raise_block(&ring->kept, group[i].bytes, &header);
+    ppi_lane_high_water_raise_block(&ring->kept, group[i].bytes, &header);
   }
   return true;
 }

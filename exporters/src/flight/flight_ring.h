@@ -7,7 +7,7 @@
 #define PPI_FLIGHT_RING_H_
 
 #include "file/buffer.h"
-#include "log/format/lane_ends.h"
+#include "log/format/lane_high_water.h"
 #include "spool/staging.h"
 
 #ifdef __cplusplus
@@ -22,8 +22,8 @@ typedef struct ppi_flight_ring {
   // to `drained` they are in the ring by now.
   ppi_buffer backlog;
   size_t drained;
-  ppi_lane_ends kept;     // of what is in the ring, or was
-  ppi_lane_ends dropped;  // of what was
+  ppi_lane_high_water kept;     // of what is in the ring, or was
+  ppi_lane_high_water dropped;  // of what was
 } ppi_flight_ring;
 
 // Takes the spool's ring, or makes one of `bytes`.

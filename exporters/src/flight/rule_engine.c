@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/rank.h"
 #include "names/glob.h"
 
 enum {
@@ -175,8 +176,8 @@ static bool quantile_holds(const ppi_rule *rule, lookback *past,
   past->num_over += over;
   // Before that time has passed, a few first events would decide.
   if (!over || end_ns < past->since_ns + rule->over_ns) return false;
-  uint64_t rank = (past->num * rule->quantile_ppm + 999999) / 1000000;
-  return past->num - past->num_over < rank;
+  return past->num - past->num_over <
+         ppi_rank_of(past->num, rule->quantile_ppm);
 }
 
 // ---- requests ----

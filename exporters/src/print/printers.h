@@ -13,8 +13,13 @@ extern "C" {
 void ppi_table_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
 void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
 void ppi_csv_put(ppi_page *page, const ppi_view *view, bool with_name);
+// Members of an object.
+void ppi_json_put_columns(ppi_page *page, const ppi_view *view);
+void ppi_json_put_rows(ppi_page *page, const ppi_view *view);
+// `found`: how findings are looked for; NULL: they are not.
 void ppi_json_put(ppi_page *page, const ppi_figures *figures,
-                  const ppi_view *views, size_t num_views);
+                  const ppi_view *views, size_t num_views,
+                  const ppi_report_options *found);
 
 #ifdef __cplusplus
 }

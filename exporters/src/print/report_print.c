@@ -7,44 +7,45 @@
 
 #include "pprof/export.h"
 #include "print/printers.h"
+#include "view/answer_line.h"
 #include "view/view_sort.h"
 #include "view/view_trust.h"
+#include "view/wrapped.h"
 
-extern const ppi_view_kind ppi_view_device, ppi_view_overview, ppi_view_model,
-    ppi_view_distributed, ppi_view_operator, ppi_view_kernel,
-    ppi_view_memory_manipulation, ppi_view_userdefined, ppi_view_memory,
-    ppi_view_perf, ppi_view_queue, ppi_view_messages, ppi_view_interference,
-    ppi_view_cpu, ppi_view_stages, ppi_view_requests, ppi_view_torch,
-    ppi_view_nsys;
+#define DECLARE(name) extern const ppi_view_kind ppi_view_##name;
+PPI_VIEWS(DECLARE)
+DECLARE(torch)
+DECLARE(nsys)
+DECLARE(tree)
+#undef DECLARE
 
-static const ppi_view_kind *const view_kinds[] = {&ppi_view_device,
-                                                  &ppi_view_overview,
-                                                  &ppi_view_model,
-                                                  &ppi_view_distributed,
-                                                  &ppi_view_operator,
-                                                  &ppi_view_kernel,
-                                                  &ppi_view_memory_manipulation,
-                                                  &ppi_view_userdefined,
-                                                  &ppi_view_memory,
-                                                  &ppi_view_perf,
-                                                  &ppi_view_queue,
-                                                  &ppi_view_messages,
-                                                  &ppi_view_interference,
-                                                  &ppi_view_cpu,
-                                                  &ppi_view_stages,
-                                                  &ppi_view_requests,
-                                                  NULL};
+#define ADDRESS(name) &ppi_view_##name,
+static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
+#undef ADDRESS
 static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
 static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys, NULL};
+static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer, NULL};
+static const ppi_view_kind *const tree_kinds[] = {&ppi_view_tree, NULL};
 static const ppi_view_kind *const *const kinds_of_style[] = {
     [PPI_STYLE_PADDLE] = view_kinds,
     [PPI_STYLE_TORCH] = torch_kinds,
-    [PPI_STYLE_NSYS] = nsys_kinds};
+    [PPI_STYLE_NSYS] = nsys_kinds,
+    [PPI_STYLE_ANSWER] = answer_kinds,
+    [PPI_STYLE_TREE] = tree_kinds};
 
 enum { NUM_VIEWS = sizeof view_kinds / sizeof *view_kinds - 1 };
 
 const ppi_view_kind *const *ppi_view_kinds(void) {
   return view_kinds;
+}
+
+ppi_report_format ppi_report_format_of(const char *name) {
+#define NAME(value, name) name,
+  static const char *const names[] = {PPI_REPORT_FORMATS(NAME)};
+#undef NAME
+  unsigned i = sizeof names / sizeof *names - 1;
+  while (i > 0 && strcmp(names[i], name) != 0) i--;
+  return (ppi_report_format)i;
 }
 
 static bool is_named(const char *names, const char *name) {
@@ -57,9 +58,31 @@ static bool is_named(const char *names, const char *name) {
   return false;
 }
 
-void ppi_views_need(const char *views, ppi_report_details *details) {
-  details->stages |= is_named(views, ppi_view_stages.name);
-  details->requests |= is_named(views, ppi_view_requests.name);
+ppi_report_style ppi_report_usual_style(const char *views,
+                                        ppi_report_format format) {
+  bool is_for_people =
+      format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
+  return is_for_people && !views ? PPI_STYLE_ANSWER : PPI_STYLE_PADDLE;
+}
+
+// JSON of all tables has the answer and the findings, too.
+static bool wants_answer(const ppi_report_options *options,
+                         ppi_report_format format) {
+  if (options->views) return is_named(options->views, ppi_view_answer.name);
+  return options->style == PPI_STYLE_ANSWER ||
+         (options->style == PPI_STYLE_PADDLE && format == PPI_FORMAT_JSON);
+}
+
+void ppi_report_need(const ppi_report_options *options,
+                     ppi_report_format format, ppi_report_details *details) {
+  const char *views = options->views;
+  bool answer = wants_answer(options, format);
+  details->answer |= answer;
+  details->paths |= options->style == PPI_STYLE_TREE;
+  details->flat_paths |= details->paths && options->is_flat;
+  details->stages |=
+      answer || details->paths || is_named(views, ppi_view_stages.name);
+  details->requests |= answer || is_named(views, ppi_view_requests.name);
 }
 
 static bool all_are_known(const char *names) {
@@ -82,15 +105,30 @@ static bool are_valid(const ppi_report_options *options) {
   return !options->sort || ppi_sort_is_known(options->style, options->sort);
 }
 
+static bool has_answers(const ppi_figures *figures) {
+  return figures->answers[ppi_answer_base(figures)].num_units > 0;
+}
+
+static bool is_asked(const ppi_view_kind *kind,
+                     const ppi_report_options *options,
+                     ppi_report_format format, const ppi_figures *figures) {
+  if (options->views) return is_named(options->views, kind->name);
+  if (kind != &ppi_view_answer) return !kind->named_only;
+  return options->style == PPI_STYLE_ANSWER ||
+         (wants_answer(options, format) && has_answers(figures));
+}
+
 static pprof_status build_views(const ppi_figures *figures,
                                 const ppi_report_options *options,
-                                ppi_view *views, size_t *out_num) {
-  const char *names = options->views;
+                                ppi_report_format format, ppi_view *views,
+                                size_t *out_num) {
   for (const ppi_view_kind *const *kind = kinds_of_style[options->style]; *kind;
        kind++) {
-    if (names ? !is_named(names, (*kind)->name) : (*kind)->named_only) continue;
+    if (!is_asked(*kind, options, format, figures)) continue;
     ppi_view *view = &views[*out_num];
-    *view = (ppi_view){.kind = *kind};
+    *view = (ppi_view){
+        .kind = *kind,
+        .note = {.width = options->width, .has_colour = options->has_colour}};
     ++*out_num;
     pprof_status status = (*kind)->build(figures, options, view);
     if (status != PPROF_STATUS_OK) return status;
@@ -119,6 +157,17 @@ static void put_view(ppi_page *page, const ppi_view *view,
     ppi_table_put(page, view, unit);
 }
 
+// What has one line of trust says what else there is.
+static const char *more_of(const ppi_report_options *options) {
+  if (options->style == PPI_STYLE_ANSWER)
+    return "--tree, --view stages,requests,interference, --style paddle, "
+           "--verbose, docs/findings.md";
+  if (options->style != PPI_STYLE_TREE) return NULL;
+  return options->is_flat ? "--tree, --sort KEY, --filter GLOB, docs/tables.md"
+                          : "--flat, --depth N, --filter GLOB, --sort KEY, "
+                            "docs/tables.md";
+}
+
 // Reasons of text tables stand line by line; all else has a blank line behind.
 static void put_for_people(ppi_page *page, const ppi_figures *figures,
                            const ppi_view *views, size_t num_views,
@@ -140,6 +189,13 @@ static void put_for_people(ppi_page *page, const ppi_figures *figures,
     is_open = has_reason;
   }
   if (is_open) ppi_page_text(page, "\n");
+  const char *more = more_of(options);
+  if (more && !options->is_verbose) {
+    ppi_trust_put_line(page, figures, options->time_unit);
+    ppi_page_text(page, "More: ");
+    ppi_page_wrapped(page, more, strlen("More: "));
+    return;
+  }
   ppi_identity_put(page, figures, options->time_unit);
   ppi_trust_put(page, figures, options->time_unit);
 }
@@ -156,16 +212,21 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
                                ppi_report_format format, FILE *out) {
   if (!are_valid(options)) return PPROF_STATUS_INVALID;
   ppi_view views[NUM_VIEWS];
-  ppi_page page = {.is_raw = options->is_raw};
+  ppi_page page = {.is_raw = options->is_raw,
+                   .has_colour = options->has_colour,
+                   .width = options->width};
   size_t num = 0;
-  pprof_status status = build_views(figures, options, views, &num);
+  pprof_status status = build_views(figures, options, format, views, &num);
   if (status == PPROF_STATUS_OK) {
     if (format == PPI_FORMAT_JSON)
-      ppi_json_put(&page, figures, views, num);
+      ppi_json_put(&page, figures, views, num,
+                   !options->views && has_answers(figures) ? options : NULL);
     else if (format == PPI_FORMAT_CSV)
       put_csv(&page, views, num);
     else
       put_for_people(&page, figures, views, num, options, format);
+    if (options->is_ascii && format == PPI_FORMAT_TABLE)
+      ppi_page_to_ascii(&page);
     status = ppi_page_write(&page, out);
   }
   for (size_t i = 0; i < num; i++) ppi_view_clear(&views[i]);

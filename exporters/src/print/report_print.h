@@ -6,18 +6,12 @@
 
 #include <stdio.h>
 
+#include "print/lists.h"
 #include "view/view.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum ppi_report_format {
-  PPI_FORMAT_TABLE = 0,
-  PPI_FORMAT_CSV,
-  PPI_FORMAT_JSON,
-  PPI_FORMAT_MARKDOWN
-} ppi_report_format;
 
 // ppi_report_write writes a finished report; pprof_report_write_* call it.
 // Errors: BUSY before finish; INVALID for a view that is not there; IO.
@@ -29,8 +23,15 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
                                const ppi_report_options *options,
                                ppi_report_format format, FILE *out);
 
-// ppi_views_need adds the details that a report must collect for `views`.
-void ppi_views_need(const char *views, ppi_report_details *details);
+// ppi_report_format_of: the format called `name`; the first where none is.
+ppi_report_format ppi_report_format_of(const char *name);
+
+// ppi_report_usual_style is that of a print for which none is named.
+ppi_report_style ppi_report_usual_style(const char *views,
+                                        ppi_report_format format);
+// ppi_report_need adds the details that a report must collect for a print.
+void ppi_report_need(const ppi_report_options *options,
+                     ppi_report_format format, ppi_report_details *details);
 
 // ppi_view_kinds lists all views in the order they are printed; NULL ends it.
 // The views that are styles are not among them.

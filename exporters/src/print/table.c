@@ -22,14 +22,18 @@ typedef struct table_grid {
 static ppi_table_column layout_of(const ppi_view *view, size_t column) {
   if (column < view->kind->num_table_columns)
     return view->kind->table_columns[column];
-  return (ppi_table_column){MORE_WIDTH, view->more_cell, 1};
+  return (ppi_table_column){view->more, MORE_WIDTH, view->more_cell, 1};
+}
+
+static size_t num_sections(const ppi_view *view) {
+  return view->kind->second_columns ? 2 : 1;
 }
 
 static const char *heading_of(const ppi_view *view, size_t section,
                               size_t column) {
-  if (column < view->kind->num_table_columns)
-    return view->kind->sections[section][column];
-  return view->more;
+  if (section > 0 && column < view->kind->num_table_columns)
+    return view->kind->second_columns[column].heading;
+  return layout_of(view, column).heading;
 }
 
 static void put_fused(ppi_page *page, const table_grid *grid, size_t row,
@@ -74,7 +78,7 @@ static void measure(table_grid *grid) {
   grid->num = view->kind->num_table_columns + (view->more ? 1 : 0);
   for (size_t i = 0; i < grid->num; i++) {
     grid->widths[i] = layout_of(view, i).width;
-    for (size_t k = 0; k < view->kind->num_sections; k++) {
+    for (size_t k = 0; k < num_sections(view); k++) {
       const char *heading = heading_of(view, k, i);
       widen(&grid->widths[i], ppi_page_width(heading, strlen(heading)));
     }
@@ -170,7 +174,7 @@ static void put_grid(table_grid *grid) {
   for (size_t row = grid->first; row < grid->end; row++)
     if (view->rows[row].line)
       ppi_page_format(page, "%s\n", view->rows[row].line);
-  for (size_t i = 0; i < view->kind->num_sections; i++) put_section(grid, i);
+  for (size_t i = 0; i < num_sections(view); i++) put_section(grid, i);
   const char *marks = has_marks(grid) ? PPI_AT_MAX_NOTE : "";
   if (view->kind->end != PPI_TABLE_END_NONE) put_rule(grid);
   if (view->kind->end == PPI_TABLE_END_NOTE) ppi_page_text(page, "Note:\n");

@@ -15,9 +15,13 @@ extern "C" {
 
 typedef enum ppi_report_style {
   PPI_STYLE_PADDLE = 0,
-  PPI_STYLE_TORCH,  // the table of torch.profiler
-  PPI_STYLE_NSYS    // nvtx_sum of nsys stats
+  PPI_STYLE_TORCH,   // the table of torch.profiler
+  PPI_STYLE_NSYS,    // nvtx_sum of nsys stats
+  PPI_STYLE_ANSWER,  // what ran, where its time went, and what that says
+  PPI_STYLE_TREE     // ranges by what lies around them
 } ppi_report_style;
+
+struct ppi_findings_options;
 
 typedef struct ppi_report_options {
   const char *views;        // "overview,model"; NULL: all
@@ -28,7 +32,19 @@ typedef struct ppi_report_options {
   long top;          // rows of each named kind; 0, -1: all, LONG_MIN: the
                      // style's own choice
   const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
-  bool is_raw;             // CSV without the guard against formulas
+  // Thresholds of the rules; NULL: their own.
+  const struct ppi_findings_options *findings;
+  bool is_raw;      // CSV without the guard against formulas
+  bool is_verbose;  // the answer: with all that is known of trust
+  size_t width;     // of a page for people; 0: PPI_PAGE_WIDTH
+  bool is_wide;     // names and columns are whole, lines however long
+  bool is_ascii;    // our own words have no other characters
+  bool has_colour;
+  bool is_flat;         // the tree: each name once
+  long depth;           // the tree: levels; 0 or less: all
+  const char *filter;   // the tree: a pattern of names, with what is around and
+                        // inside; NULL: all
+  const char *columns;  // the tree: "calls,self"; NULL: those that fit
 } ppi_report_options;
 
 #ifdef __cplusplus

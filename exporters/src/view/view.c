@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rank.h"
 
 static int64_t to_signed(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -112,14 +113,14 @@ ppi_cell ppi_cell_deviation(const ppi_spread *spread) {
 }
 
 uint64_t ppi_cell_rank(uint64_t n, unsigned percent) {
-  return n / 100 * percent + (n % 100 * percent + 99) / 100;
+  return ppi_rank_of(n, percent * PPI_RANK_PERCENT);
 }
 
 ppi_cell ppi_cell_quantile(const ppi_histogram *histogram, unsigned percent) {
   if (!histogram || !histogram->n) return (ppi_cell){0};
-  ppi_cell cell =
-      ppi_cell_time(ppi_histogram_quantile(histogram, percent / 100.0));
-  cell.at_max = ppi_cell_rank(histogram->n, percent) == histogram->n;
+  uint64_t rank = ppi_cell_rank(histogram->n, percent);
+  ppi_cell cell = ppi_cell_time(ppi_histogram_at(histogram, rank));
+  cell.at_max = rank == histogram->n;
   return cell;
 }
 

@@ -66,15 +66,21 @@ typedef struct ppi_column {
   const char *unit;  // "ns", "%"; NULL: none
 } ppi_column;
 
+// A view's columns, each once: `list(each)` has each(CELL, "name", "unit") of
+// them in order, or NULL for the unit. Makes the cells' numbers and `columns`.
+#define PPI_VIEW_COLUMNS(list)                \
+  enum { list(PPI_COLUMN_CELL) NUM_COLUMNS }; \
+  static const ppi_column columns[] = {list(PPI_COLUMN_ROW)}
+#define PPI_COLUMN_CELL(cell, name, unit) cell,
+#define PPI_COLUMN_ROW(cell, name, unit) {name, unit},
+
 // How Paddle lays the view out: a table column shows one cell, or several
 // joined by ` / `; it is as wide as its widest text, but no less than `width`.
 typedef struct ppi_table_column {
+  const char *heading;
   size_t width;
   size_t first_cell, num_cells;
 } ppi_table_column;
-
-// Rows come in sections, each under headings of its own: one per table column.
-typedef const char *const *ppi_headings;
 
 typedef enum ppi_table_end {
   PPI_TABLE_END_NONE = 0,
@@ -88,9 +94,10 @@ typedef struct ppi_view_kind {
   const ppi_column *columns;
   size_t num_columns;
   const ppi_table_column *table_columns;
+  // Of the rows in section 1, as many: their headings; NULL: all rows are in
+  // section 0.
+  const ppi_table_column *second_columns;
   size_t num_table_columns;
-  const ppi_headings *sections;
-  size_t num_sections;
   bool has_time_unit;
   bool has_quantiles;  // JSON and CSV say which are at_max
   // Needs details that a report collects only when asked before its first run:
@@ -103,6 +110,12 @@ typedef struct ppi_view_kind {
   void (*put_text)(ppi_page *page, const ppi_view *view,
                    const ppi_report_options *options);
 } ppi_view_kind;
+
+// A kind's two lists.
+#define PPI_VIEW_LAYOUT(all, shown)                             \
+  .columns = (all), .num_columns = sizeof(all) / sizeof *(all), \
+  .table_columns = (shown),                                     \
+  .num_table_columns = sizeof(shown) / sizeof *(shown)
 
 // What else tables show of a row; all NULL for most. Texts are the report's,
 // the view's, or static.
@@ -125,6 +138,7 @@ struct ppi_view {
   size_t num_texts, texts_capacity;
   const char *reason;    // why there is nothing to show; NULL: there is
   bool only_when_named;  // has too little to show in a table of all views
+  const char *unit;      // what the times are of; NULL for most
   const char *more;      // heading of a further table column; NULL: none
   size_t more_cell;
 };

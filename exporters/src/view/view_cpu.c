@@ -9,53 +9,34 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum {
-  NAME,
-  CATEGORY,
-  CALLS,
-  MEASURED,
-  REAL,
-  USER,
-  SYS,
-  CPU_RATIO,
-  SELF,
-  BLOCKED,
-  RUN_QUEUE,
-  VOLUNTARY,
-  INVOLUNTARY,
-  MINOR_FAULTS,
-  MAJOR_FAULTS,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [CATEGORY] = {"category", NULL},
-    [CALLS] = {"calls", NULL},
-    [MEASURED] = {"measured", NULL},
-    [REAL] = {"real", "ns"},
-    [USER] = {"user", "ns"},
-    [SYS] = {"sys", "ns"},
-    [CPU_RATIO] = {"cpu_ratio", "%"},
-    [SELF] = {"cpu_self", "ns"},
-    [BLOCKED] = {"blocked", "ns"},
-    [RUN_QUEUE] = {"run_queue", "ns"},
-    [VOLUNTARY] = {"voluntary_switches", NULL},
-    [INVOLUNTARY] = {"involuntary_switches", NULL},
-    [MINOR_FAULTS] = {"minor_faults", NULL},
-    [MAJOR_FAULTS] = {"major_faults", NULL},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CATEGORY, "category", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(MEASURED, "measured", NULL) \
+  each(REAL, "real", "ns") \
+  each(USER, "user", "ns") \
+  each(SYS, "sys", "ns") \
+  each(CPU_RATIO, "cpu_ratio", "%") \
+  each(SELF, "cpu_self", "ns") \
+  each(BLOCKED, "blocked", "ns") \
+  each(RUN_QUEUE, "run_queue", "ns") \
+  each(VOLUNTARY, "voluntary_switches", NULL) \
+  each(INVOLUNTARY, "involuntary_switches", NULL) \
+  each(MINOR_FAULTS, "minor_faults", NULL) \
+  each(MAJOR_FAULTS, "major_faults", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},    {16, CALLS, 2},     {34, REAL, 4},        {10, SELF, 1},
-    {21, BLOCKED, 2}, {20, VOLUNTARY, 2}, {20, MINOR_FAULTS, 2}};
-static const char *const headings[] = {"Name",
-                                       "Calls / Measured",
-                                       "Real / User / Sys / CPU(%)",
-                                       "CPU Self",
-                                       "Blocked / Run Queue",
-                                       "Switches Vol / Invol",
-                                       "Faults Minor / Major"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Calls / Measured", 16, CALLS, 2},
+    {"Real / User / Sys / CPU(%)", 34, REAL, 4},
+    {"CPU Self", 10, SELF, 1},
+    {"Blocked / Run Queue", 21, BLOCKED, 2},
+    {"Switches Vol / Invol", 20, VOLUNTARY, 2},
+    {"Faults Minor / Major", 20, MINOR_FAULTS, 2},
+};
 
 static uint64_t cpu_of(const ppi_cpu_sums *sums) {
   return sums->user_ns + sums->sys_ns;
@@ -154,12 +135,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_cpu = {
     .name = "cpu",
     .title = "CPU Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

@@ -5,18 +5,18 @@
 
 #include "view/view.h"
 
-enum { DEVICE, CALLS, BUSY, UTILIZATION, NUM_COLUMNS };
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [DEVICE] = {"device", NULL},
-    [CALLS] = {"calls", NULL},
-    [BUSY] = {"busy", "ns"},
-    [UTILIZATION] = {"utilization", "%"},
+// clang-format off
+#define COLUMNS(each) \
+  each(DEVICE, "device", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(BUSY, "busy", "ns") \
+  each(UTILIZATION, "utilization", "%")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const ppi_table_column table_columns[] = {
+    {"Device", 30, DEVICE, 1},
+    {"Utilization (%)", 20, UTILIZATION, 1},
 };
-static const ppi_table_column table_columns[] = {{30, DEVICE, 1},
-                                                 {20, UTILIZATION, 1}};
-static const char *const headings[] = {"Device", "Utilization (%)"};
-static const ppi_headings sections[] = {headings};
 
 static bool add_cpu(ppi_view *view, const char *name, uint64_t busy,
                     uint64_t whole) {
@@ -87,12 +87,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_device = {
     .name = "device",
     .title = "Device Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 2,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .end = PPI_TABLE_END_NOTE,
     .build = build,
 };

@@ -3,18 +3,22 @@
 // The Distribution view: how much of the communication computation hides.
 #include "view/view.h"
 
-enum { NAME, PART, CALLS, TIME, RATIO, NUM_COLUMNS };
 enum { INDENT = 2 };
 
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},   [PART] = {"part", NULL},
-    [CALLS] = {"calls", NULL}, [TIME] = {"time", "ns"},
-    [RATIO] = {"ratio", "%"},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(PART, "part", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(TIME, "time", "ns") \
+  each(RATIO, "ratio", "%")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {25, NAME, 1}, {25, TIME, 1}, {25, RATIO, 1}};
-static const char *const headings[] = {"Name", "Total Time", "Ratio (%)"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 25, NAME, 1},
+    {"Total Time", 25, TIME, 1},
+    {"Ratio (%)", 25, RATIO, 1},
+};
 
 // Overlaps are no calls of anything.
 enum { NO_CALLS = -1 };
@@ -121,12 +125,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_distributed = {
     .name = "distributed",
     .title = "Distribution Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 3,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

@@ -6,47 +6,31 @@
 
 #include "view/view.h"
 
-enum {
-  NAME,
-  OTHER,
-  DEVICE,
-  CALLS,
-  OVERLAP,
-  OVERLAP_RATIO,
-  CALLS_ALONE,
-  ALONE_MEAN,
-  CALLS_BESIDE,
-  BESIDE_MEAN,
-  SLOWDOWN,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [OTHER] = {"other", NULL},
-    [DEVICE] = {"device", NULL},
-    [CALLS] = {"calls", NULL},
-    [OVERLAP] = {"overlap", "ns"},
-    [OVERLAP_RATIO] = {"overlap_ratio", "%"},
-    [CALLS_ALONE] = {"calls_alone", NULL},
-    [ALONE_MEAN] = {"alone_avg", "ns"},
-    [CALLS_BESIDE] = {"calls_beside", NULL},
-    [BESIDE_MEAN] = {"beside_avg", "ns"},
-    [SLOWDOWN] = {"slowdown", NULL},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(OTHER, "other", NULL) \
+  each(DEVICE, "device", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(OVERLAP, "overlap", "ns") \
+  each(OVERLAP_RATIO, "overlap_ratio", "%") \
+  each(CALLS_ALONE, "calls_alone", NULL) \
+  each(ALONE_MEAN, "alone_avg", "ns") \
+  each(CALLS_BESIDE, "calls_beside", NULL) \
+  each(BESIDE_MEAN, "beside_avg", "ns") \
+  each(SLOWDOWN, "slowdown", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},         {15, OTHER, 1},   {10, DEVICE, 1},
-    {6, CALLS, 1},         {20, OVERLAP, 2}, {19, CALLS_ALONE, 2},
-    {19, CALLS_BESIDE, 2}, {8, SLOWDOWN, 1}};
-static const char *const headings[] = {"Name",
-                                       "Beside",
-                                       "Device",
-                                       "Calls",
-                                       "Overlap / Ratio(%)",
-                                       "Alone Calls / Avg",
-                                       "Beside Calls / Avg",
-                                       "Slowdown"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Beside", 15, OTHER, 1},
+    {"Device", 10, DEVICE, 1},
+    {"Calls", 6, CALLS, 1},
+    {"Overlap / Ratio(%)", 20, OVERLAP, 2},
+    {"Alone Calls / Avg", 19, CALLS_ALONE, 2},
+    {"Beside Calls / Avg", 19, CALLS_BESIDE, 2},
+    {"Slowdown", 8, SLOWDOWN, 1},
+};
 
 static ppi_cell slowdown(const ppi_report_interference *alone,
                          const ppi_report_interference *pair) {
@@ -116,12 +100,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_interference = {
     .name = "interference",
     .title = "Interference Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

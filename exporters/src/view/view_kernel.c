@@ -19,9 +19,10 @@ static const ppi_column columns[NUM_COLUMNS] = {{"name", NULL},
                                                 PPI_DEVICE_COLUMNS,
                                                 PPI_TIMES_COLUMNS("device")};
 static const ppi_table_column table_columns[] = {
-    {NAME_WIDTH, NAME, 1}, {6, CALLS, 1}, {40, DEVICE_TOTAL, PPI_SPREAD_CELLS}};
-static const char *const headings[] = {"Name", "Calls", PPI_DEVICE_HEADING};
-static const ppi_headings sections[] = {headings};
+    {"Name", NAME_WIDTH, NAME, 1},
+    {"Calls", 6, CALLS, 1},
+    {PPI_DEVICE_HEADING, 40, DEVICE_TOTAL, PPI_SPREAD_CELLS},
+};
 
 static const ppi_named_layout layout = {
     .calls = CALLS, .device = DEVICE_TOTAL, .p50 = P50};
@@ -82,12 +83,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_kernel = {
     .name = "kernel",
     .title = "Kernel Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 3,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,

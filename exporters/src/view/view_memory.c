@@ -8,45 +8,28 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum {
-  NAME,
-  PLACE,
-  TYPE,
-  ALLOCATION_COUNT,
-  FREE_COUNT,
-  ALLOCATION_SIZE,
-  FREE_SIZE,
-  INCREASED_SIZE,
-  PEAK,
-  NUM_COLUMNS
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(PLACE, "place", NULL) \
+  each(TYPE, "type", NULL) \
+  each(ALLOCATION_COUNT, "allocation_count", NULL) \
+  each(FREE_COUNT, "free_count", NULL) \
+  each(ALLOCATION_SIZE, "allocation_size", "B") \
+  each(FREE_SIZE, "free_size", "B") \
+  each(INCREASED_SIZE, "increased_size", "B") \
+  each(PEAK, "peak", "B")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const ppi_table_column table_columns[] = {
+    {"Name", 50, NAME, 1},
+    {"Type", 12, TYPE, 1},
+    {"Allocation Count", 15, ALLOCATION_COUNT, 1},
+    {"Free Count", 15, FREE_COUNT, 1},
+    {"Allocation Size", 15, ALLOCATION_SIZE, 1},
+    {"Free Size", 15, FREE_SIZE, 1},
+    {"Increased Size", 15, INCREASED_SIZE, 1},
 };
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [PLACE] = {"place", NULL},
-    [TYPE] = {"type", NULL},
-    [ALLOCATION_COUNT] = {"allocation_count", NULL},
-    [FREE_COUNT] = {"free_count", NULL},
-    [ALLOCATION_SIZE] = {"allocation_size", "B"},
-    [FREE_SIZE] = {"free_size", "B"},
-    [INCREASED_SIZE] = {"increased_size", "B"},
-    [PEAK] = {"peak", "B"},
-};
-static const ppi_table_column table_columns[] = {{50, NAME, 1},
-                                                 {12, TYPE, 1},
-                                                 {15, ALLOCATION_COUNT, 1},
-                                                 {15, FREE_COUNT, 1},
-                                                 {15, ALLOCATION_SIZE, 1},
-                                                 {15, FREE_SIZE, 1},
-                                                 {15, INCREASED_SIZE, 1}};
-static const char *const headings[] = {"Name",
-                                       "Type",
-                                       "Allocation Count",
-                                       "Free Count",
-                                       "Allocation Size",
-                                       "Free Size",
-                                       "Increased Size"};
-static const ppi_headings sections[] = {headings};
 static const char *const type_names[] = {"Allocated", "Reserved"};
 
 // Sizes wrap as unsigned, so that no garbage overflows.
@@ -157,12 +140,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_memory = {
     .name = "memory",
     .title = "Memory Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 7,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .end = PPI_TABLE_END_NONE,
     .build = build,
 };

@@ -7,44 +7,29 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum {
-  NAME,
-  CALLS,
-  BYTES_MIN,
-  BYTES_MAX,
-  BYTES_TOTAL,
-  HOST_TOTAL,
-  HOST_MEAN,
-  HOST_RATE,
-  DEVICE_TOTAL,
-  DEVICE_MEAN,
-  DEVICE_RATE,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [CALLS] = {"calls", NULL},
-    [BYTES_MIN] = {"message_bytes_min", NULL},
-    [BYTES_MAX] = {"message_bytes_max", NULL},
-    [BYTES_TOTAL] = {"bytes_total", NULL},
-    [HOST_TOTAL] = {"cpu_total", "ns"},
-    [HOST_MEAN] = {"cpu_avg", "ns"},
-    [HOST_RATE] = {"cpu_rate", "GB/s"},
-    [DEVICE_TOTAL] = {"device_total", "ns"},
-    [DEVICE_MEAN] = {"device_avg", "ns"},
-    [DEVICE_RATE] = {"device_rate", "GB/s"},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(BYTES_MIN, "message_bytes_min", NULL) \
+  each(BYTES_MAX, "message_bytes_max", NULL) \
+  each(BYTES_TOTAL, "bytes_total", NULL) \
+  each(HOST_TOTAL, "cpu_total", "ns") \
+  each(HOST_MEAN, "cpu_avg", "ns") \
+  each(HOST_RATE, "cpu_rate", "GB/s") \
+  each(DEVICE_TOTAL, "device_total", "ns") \
+  each(DEVICE_MEAN, "device_avg", "ns") \
+  each(DEVICE_RATE, "device_rate", "GB/s")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},        {6, CALLS, 1},       {23, BYTES_MIN, 2},
-    {11, BYTES_TOTAL, 1}, {22, HOST_TOTAL, 3}, {22, DEVICE_TOTAL, 3}};
-static const char *const headings[] = {"Name",
-                                       "Calls",
-                                       "Message Bytes Min / Max",
-                                       "Bytes Total",
-                                       "CPU Total / Avg / GB/s",
-                                       "GPU Total / Avg / GB/s"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Calls", 6, CALLS, 1},
+    {"Message Bytes Min / Max", 23, BYTES_MIN, 2},
+    {"Bytes Total", 11, BYTES_TOTAL, 1},
+    {"CPU Total / Avg / GB/s", 22, HOST_TOTAL, 3},
+    {"GPU Total / Avg / GB/s", 22, DEVICE_TOTAL, 3},
+};
 
 static uint64_t total_bytes(const ppi_report_name *name) {
   uint64_t bytes = 0;
@@ -124,12 +109,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_messages = {
     .name = "messages",
     .title = "Messages Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 6,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

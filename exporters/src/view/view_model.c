@@ -20,10 +20,11 @@ static const ppi_column columns[NUM_COLUMNS] = {
     PPI_DEVICE_COLUMNS,
 };
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1}, {6, CALLS, 1}, {40, HOST_TOTAL, 5}, {40, DEVICE_TOTAL, 5}};
-static const char *const headings[] = {"Name", "Calls", PPI_HOST_HEADING,
-                                       PPI_DEVICE_HEADING};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Calls", 6, CALLS, 1},
+    {PPI_HOST_HEADING, 40, HOST_TOTAL, 5},
+    {PPI_DEVICE_HEADING, 40, DEVICE_TOTAL, 5},
+};
 
 static const char *const phase_names[PPI_NUM_PHASES] = {
     "ProfileStep", "Dataloader", "Forward",     "Backward", "Optimization",
@@ -110,12 +111,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_model = {
     .name = "model",
     .title = "Model Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 4,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

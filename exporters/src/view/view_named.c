@@ -10,13 +10,11 @@
 #include "base/mem.h"
 
 const ppi_table_column ppi_named_table_columns[] = {
-    {0, PPI_NAMED_NAME, 1},
-    {6, PPI_NAMED_CALLS, 1},
-    {40, PPI_NAMED_HOST, PPI_SPREAD_CELLS},
-    {40, PPI_NAMED_DEVICE, PPI_SPREAD_CELLS}};
-static const char *const table_headings[] = {"Name", "Calls", PPI_HOST_HEADING,
-                                             PPI_DEVICE_HEADING};
-const ppi_headings ppi_named_sections[] = {table_headings};
+    {"Name", 0, PPI_NAMED_NAME, 1},
+    {"Calls", 6, PPI_NAMED_CALLS, 1},
+    {PPI_HOST_HEADING, 40, PPI_NAMED_HOST, PPI_SPREAD_CELLS},
+    {PPI_DEVICE_HEADING, 40, PPI_NAMED_DEVICE, PPI_SPREAD_CELLS},
+};
 
 bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
   ppi_named *items =
@@ -88,6 +86,7 @@ static ppi_cell spread_key(const ppi_spread *spread, int figure) {
 ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
   switch (key) {
     case PPI_SORT_NONE:
+    case PPI_SORT_WALL:
       break;
     case PPI_SORT_HOST_TOTAL:
     case PPI_SORT_HOST_MEAN:

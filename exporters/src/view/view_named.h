@@ -76,7 +76,6 @@ enum {
   PPI_NAMED_TABLE_COLUMNS = 4
 };
 extern const ppi_table_column ppi_named_table_columns[PPI_NAMED_TABLE_COLUMNS];
-extern const ppi_headings ppi_named_sections[1];
 
 // One block of rows, under one banner.
 typedef struct ppi_named_block {

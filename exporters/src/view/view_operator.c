@@ -26,14 +26,12 @@ static const ppi_column columns[NUM_COLUMNS] = {
     {"calls", NULL}, PPI_HOST_COLUMNS,   PPI_DEVICE_COLUMNS,
     {"flops", NULL}, {"cpu_self", "ns"}, PPI_TIMES_COLUMNS("cpu")};
 static const ppi_table_column table_columns[] = {
-    {NAME_WIDTH, NAME, 1},
-    {6, CALLS, 1},
-    {40, HOST_TOTAL, PPI_SPREAD_CELLS},
-    {40, DEVICE_TOTAL, PPI_SPREAD_CELLS},
-    {10, FLOPS, 1}};
-static const char *const headings[] = {"Name", "Calls", PPI_HOST_HEADING,
-                                       PPI_DEVICE_HEADING, "FLOPs"};
-static const ppi_headings sections[] = {headings};
+    {"Name", NAME_WIDTH, NAME, 1},
+    {"Calls", 6, CALLS, 1},
+    {PPI_HOST_HEADING, 40, HOST_TOTAL, PPI_SPREAD_CELLS},
+    {PPI_DEVICE_HEADING, 40, DEVICE_TOTAL, PPI_SPREAD_CELLS},
+    {"FLOPs", 10, FLOPS, 1},
+};
 
 static const ppi_named_layout layout = {.thread = THREAD,
                                         .calls = CALLS,
@@ -203,12 +201,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_operator = {
     .name = "operator",
     .title = "Operator Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 5,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,

@@ -8,24 +8,29 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum { EVENT_TYPE, PART, CALLS, TIME, RATIO, NUM_COLUMNS };
 enum { HOST_PART, DEVICE_PART };
 
-static const ppi_column columns[NUM_COLUMNS] = {
-    [EVENT_TYPE] = {"event_type", NULL},
-    [PART] = {"part", NULL},
-    [CALLS] = {"calls", NULL},
-    [TIME] = {"time", "ns"},
-    [RATIO] = {"ratio", "%"},
+// clang-format off
+#define COLUMNS(each) \
+  each(EVENT_TYPE, "event_type", NULL) \
+  each(PART, "part", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(TIME, "time", "ns") \
+  each(RATIO, "ratio", "%")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const ppi_table_column host_table[] = {
+    {"Event Type", 25, EVENT_TYPE, 1},
+    {"Calls", 25, CALLS, 1},
+    {"CPU Time", 25, TIME, 1},
+    {"Ratio (%)", 25, RATIO, 1},
 };
-static const ppi_table_column table_columns[] = {
-    {25, EVENT_TYPE, 1}, {25, CALLS, 1}, {25, TIME, 1}, {25, RATIO, 1}};
-static const char *const host_headings[] = {"Event Type", "Calls", "CPU Time",
-                                            "Ratio (%)"};
-static const char *const device_headings[] = {"", "Calls", "GPU Time",
-                                              "Ratio (%)"};
-static const ppi_headings sections[] = {
-    [HOST_PART] = host_headings, [DEVICE_PART] = device_headings};
+static const ppi_table_column device_table[] = {
+    {"", 25, EVENT_TYPE, 1},
+    {"Calls", 25, CALLS, 1},
+    {"GPU Time", 25, TIME, 1},
+    {"Ratio (%)", 25, RATIO, 1},
+};
 
 typedef struct line {
   const char *name;
@@ -92,12 +97,8 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_overview = {
     .name = "overview",
     .title = "Overview Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 4,
-    .sections = sections,
-    .num_sections = 2,
+    PPI_VIEW_LAYOUT(columns, host_table),
+    .second_columns = device_table,
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

@@ -8,44 +8,29 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum {
-  NAME,
-  CATEGORY,
-  DEVICE,
-  CALLS,
-  RESOLVED,
-  DEVICE_TOTAL,
-  DELAY_MEAN,
-  DELAY_P50,
-  DELAY_P99,
-  DELAY_MAX,
-  CLOCK_ERROR,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [CATEGORY] = {"category", NULL},
-    [DEVICE] = {"device", NULL},
-    [CALLS] = {"calls", NULL},
-    [RESOLVED] = {"resolved", NULL},
-    [DEVICE_TOTAL] = {"device_total", "ns"},
-    [DELAY_MEAN] = {"delay_avg", "ns"},
-    [DELAY_P50] = {"delay_p50", "ns"},
-    [DELAY_P99] = {"delay_p99", "ns"},
-    [DELAY_MAX] = {"delay_max", "ns"},
-    [CLOCK_ERROR] = {"clock_error_avg", "ns"},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CATEGORY, "category", NULL) \
+  each(DEVICE, "device", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(RESOLVED, "resolved", NULL) \
+  each(DEVICE_TOTAL, "device_total", "ns") \
+  each(DELAY_MEAN, "delay_avg", "ns") \
+  each(DELAY_P50, "delay_p50", "ns") \
+  each(DELAY_P99, "delay_p99", "ns") \
+  each(DELAY_MAX, "delay_max", "ns") \
+  each(CLOCK_ERROR, "clock_error_avg", "ns")
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},         {10, DEVICE, 1},     {16, CALLS, 2},
-    {12, DEVICE_TOTAL, 1}, {36, DELAY_MEAN, 4}, {11, CLOCK_ERROR, 1}};
-static const char *const headings[] = {"Name",
-                                       "Device",
-                                       "Calls / Resolved",
-                                       "GPU Total",
-                                       "Queue Delay Avg / P50 / P99 / Max",
-                                       "Clock Error"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Device", 10, DEVICE, 1},
+    {"Calls / Resolved", 16, CALLS, 2},
+    {"GPU Total", 12, DEVICE_TOTAL, 1},
+    {"Queue Delay Avg / P50 / P99 / Max", 36, DELAY_MEAN, 4},
+    {"Clock Error", 11, CLOCK_ERROR, 1},
+};
 
 static int compare_queues(const void *left, const void *right) {
   const ppi_report_queue *a = *(const ppi_report_queue *const *)left;
@@ -121,12 +106,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_queue = {
     .name = "queue",
     .title = "Queue Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = 6,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_NOTE,

@@ -9,67 +9,41 @@
 #include "base/mem.h"
 #include "view/view.h"
 
-enum {
-  NAME,
-  CATEGORY,
-  TIMED,
-  REQUESTS,
-  CALLS,
-  MEAN,
-  P50,
-  P90,
-  P99,
-  MAX,
-  WAIT_MEAN,
-  HOP_MEAN,
-  CRITICAL_MEAN,
-  CRITICAL_RATIO,
-  TAIL,
-  TAIL_RATIO,
-  LITTLE,
-  FLAG,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [CATEGORY] = {"category", NULL},
-    [TIMED] = {"timed", NULL},
-    [REQUESTS] = {"requests", NULL},
-    [CALLS] = {"calls", NULL},
-    [MEAN] = {"avg", "ns"},
-    [P50] = {"p50", "ns"},
-    [P90] = {"p90", "ns"},
-    [P99] = {"p99", "ns"},
-    [MAX] = {"max", "ns"},
-    [WAIT_MEAN] = {"queue_avg", "ns"},
-    [HOP_MEAN] = {"hop_avg", "ns"},
-    [CRITICAL_MEAN] = {"critical_avg", "ns"},
-    [CRITICAL_RATIO] = {"critical_ratio", "%"},
-    [TAIL] = {"tail", "ns"},
-    [TAIL_RATIO] = {"tail_ratio", "%"},
-    [LITTLE] = {"little", "%"},
-    [FLAG] = {"flag", NULL},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CATEGORY, "category", NULL) \
+  each(TIMED, "timed", NULL) \
+  each(REQUESTS, "requests", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(MEAN, "avg", "ns") \
+  each(P50, "p50", "ns") \
+  each(P90, "p90", "ns") \
+  each(P99, "p99", "ns") \
+  each(MAX, "max", "ns") \
+  each(WAIT_MEAN, "queue_avg", "ns") \
+  each(HOP_MEAN, "hop_avg", "ns") \
+  each(CRITICAL_MEAN, "critical_avg", "ns") \
+  each(CRITICAL_RATIO, "critical_ratio", "%") \
+  each(TAIL, "tail", "ns") \
+  each(TAIL_RATIO, "tail_ratio", "%") \
+  each(LITTLE, "little", "%") \
+  each(FLAG, "flag", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},     {6, TIMED, 1},
-    {8, REQUESTS, 1},  {5, CALLS, 1},
-    {36, MEAN, 5},     {17, WAIT_MEAN, 1},
-    {15, HOP_MEAN, 1}, {23, CRITICAL_MEAN, 2},
-    {20, TAIL, 2},     {10, LITTLE, 1},
-    {4, FLAG, 1}};
-static const char *const headings[] = {"Name",
-                                       "Timed",
-                                       "Requests",
-                                       "Calls",
-                                       "Avg / P50 / P90 / P99 / Max",
-                                       "Queue Avg",
-                                       "Hop Avg",
-                                       "Critical Avg / Ratio(%)",
-                                       "Tail / Ratio(%)",
-                                       "L / rate x W (%)",
-                                       "Flag"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Timed", 6, TIMED, 1},
+    {"Requests", 8, REQUESTS, 1},
+    {"Calls", 5, CALLS, 1},
+    {"Avg / P50 / P90 / P99 / Max", 36, MEAN, 5},
+    {"Queue Avg", 17, WAIT_MEAN, 1},
+    {"Hop Avg", 15, HOP_MEAN, 1},
+    {"Critical Avg / Ratio(%)", 23, CRITICAL_MEAN, 2},
+    {"Tail / Ratio(%)", 20, TAIL, 2},
+    {"L / rate x W (%)", 10, LITTLE, 1},
+    {"Flag", 4, FLAG, 1},
+};
 
 // One line of the view: the requests as a whole, a stage of all runs, or what
 // is no stage's.
@@ -507,12 +481,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_requests = {
     .name = "requests",
     .title = "Requests Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .has_quantiles = true,
     .named_only = true,

@@ -11,38 +11,59 @@ typedef struct key_name {
   const char *name, *other;  // `other`: what the framework calls it; or NULL
 } key_name;
 
-static const key_name key_names[] = {
-    {PPI_STYLE_PADDLE, PPI_SORT_HOST_TOTAL, "cpu-total", "CPUTotal"},
-    {PPI_STYLE_PADDLE, PPI_SORT_HOST_MEAN, "cpu-avg", "CPUAvg"},
-    {PPI_STYLE_PADDLE, PPI_SORT_HOST_MAX, "cpu-max", "CPUMax"},
-    {PPI_STYLE_PADDLE, PPI_SORT_HOST_MIN, "cpu-min", "CPUMin"},
-    {PPI_STYLE_PADDLE, PPI_SORT_DEVICE_TOTAL, "gpu-total", "GPUTotal"},
-    {PPI_STYLE_PADDLE, PPI_SORT_DEVICE_MEAN, "gpu-avg", "GPUAvg"},
-    {PPI_STYLE_PADDLE, PPI_SORT_DEVICE_MAX, "gpu-max", "GPUMax"},
-    {PPI_STYLE_PADDLE, PPI_SORT_DEVICE_MIN, "gpu-min", "GPUMin"},
-    {PPI_STYLE_PADDLE, PPI_SORT_SELF, "self", NULL},
-    {PPI_STYLE_PADDLE, PPI_SORT_P50, "p50", NULL},
-    {PPI_STYLE_PADDLE, PPI_SORT_P90, "p90", NULL},
-    {PPI_STYLE_PADDLE, PPI_SORT_P99, "p99", NULL},
-    {PPI_STYLE_PADDLE, PPI_SORT_STD, "std", NULL},
-    {PPI_STYLE_PADDLE, PPI_SORT_CALLS, "calls", NULL},
-    {PPI_STYLE_TORCH, PPI_SORT_HOST_MEAN, "cpu_time", NULL},
-    {PPI_STYLE_TORCH, PPI_SORT_DEVICE_MEAN, "cuda_time", "device_time"},
-    {PPI_STYLE_TORCH, PPI_SORT_HOST_TOTAL, "cpu_time_total", NULL},
-    {PPI_STYLE_TORCH, PPI_SORT_DEVICE_TOTAL, "cuda_time_total",
-     "device_time_total"},
-    {PPI_STYLE_TORCH, PPI_SORT_SELF, "self_cpu_time_total", NULL},
-    {PPI_STYLE_TORCH, PPI_SORT_SELF_DEVICE, "self_cuda_time_total",
-     "self_device_time_total"},
-    {PPI_STYLE_TORCH, PPI_SORT_CALLS, "count", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_HOST_TOTAL, "total", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_HOST_MEAN, "avg", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_P50, "med", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_HOST_MIN, "min", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_HOST_MAX, "max", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_STD, "std", NULL},
-    {PPI_STYLE_NSYS, PPI_SORT_CALLS, "instances", NULL},
-};
+// Each style's keys: each(key, name, other).
+// clang-format off
+#define PADDLE_KEYS(each) \
+  each(HOST_TOTAL, "cpu-total", "CPUTotal") \
+  each(HOST_MEAN, "cpu-avg", "CPUAvg") \
+  each(HOST_MAX, "cpu-max", "CPUMax") \
+  each(HOST_MIN, "cpu-min", "CPUMin") \
+  each(DEVICE_TOTAL, "gpu-total", "GPUTotal") \
+  each(DEVICE_MEAN, "gpu-avg", "GPUAvg") \
+  each(DEVICE_MAX, "gpu-max", "GPUMax") \
+  each(DEVICE_MIN, "gpu-min", "GPUMin") \
+  each(SELF, "self", NULL) \
+  each(P50, "p50", NULL) \
+  each(P90, "p90", NULL) \
+  each(P99, "p99", NULL) \
+  each(STD, "std", NULL) \
+  each(CALLS, "calls", NULL)
+#define TORCH_KEYS(each) \
+  each(HOST_MEAN, "cpu_time", NULL) \
+  each(DEVICE_MEAN, "cuda_time", "device_time") \
+  each(HOST_TOTAL, "cpu_time_total", NULL) \
+  each(DEVICE_TOTAL, "cuda_time_total", "device_time_total") \
+  each(SELF, "self_cpu_time_total", NULL) \
+  each(SELF_DEVICE, "self_cuda_time_total", "self_device_time_total") \
+  each(CALLS, "count", NULL)
+#define NSYS_KEYS(each) \
+  each(HOST_TOTAL, "total", NULL) \
+  each(HOST_MEAN, "avg", NULL) \
+  each(P50, "med", NULL) \
+  each(HOST_MIN, "min", NULL) \
+  each(HOST_MAX, "max", NULL) \
+  each(STD, "std", NULL) \
+  each(CALLS, "instances", NULL)
+#define TREE_KEYS(each) \
+  each(HOST_TOTAL, "total", NULL) \
+  each(WALL, "wall", NULL) \
+  each(SELF, "self", NULL) \
+  each(HOST_MEAN, "avg", NULL) \
+  each(STD, "std", NULL) \
+  each(P50, "p50", NULL) \
+  each(P99, "p99", NULL) \
+  each(HOST_MAX, "max", NULL) \
+  each(DEVICE_TOTAL, "device", NULL) \
+  each(CALLS, "calls", NULL)
+#define TREE(key, name, other) {PPI_STYLE_TREE, PPI_SORT_##key, name, other},
+#define PADDLE(key, name, other) {PPI_STYLE_PADDLE, PPI_SORT_##key, name, other},
+#define TORCH(key, name, other) {PPI_STYLE_TORCH, PPI_SORT_##key, name, other},
+#define NSYS(key, name, other) {PPI_STYLE_NSYS, PPI_SORT_##key, name, other},
+#define LISTED(key, name, other) "|" name
+// clang-format on
+
+static const key_name key_names[] = {PADDLE_KEYS(PADDLE) TORCH_KEYS(TORCH)
+                                         NSYS_KEYS(NSYS) TREE_KEYS(TREE)};
 
 static ppi_sort_key find(ppi_report_style style, const char *name) {
   for (size_t i = 0; i < sizeof key_names / sizeof *key_names; i++) {
@@ -59,13 +80,12 @@ bool ppi_sort_is_known(ppi_report_style style, const char *key) {
 }
 
 const char *ppi_sort_keys(ppi_report_style style) {
-  static const char *const lists[] = {
-      "cpu-total|cpu-avg|cpu-max|cpu-min|gpu-total|gpu-avg|gpu-max|gpu-min|"
-      "self|p50|p90|p99|std|calls",
-      "cpu_time|cuda_time|cpu_time_total|cuda_time_total|self_cpu_time_total|"
-      "self_cuda_time_total|count",
-      "total|avg|med|min|max|std|instances"};
-  return lists[style];
+  static const char *const lists[] = {[PPI_STYLE_PADDLE] = PADDLE_KEYS(LISTED),
+                                      [PPI_STYLE_TORCH] = TORCH_KEYS(LISTED),
+                                      [PPI_STYLE_NSYS] = NSYS_KEYS(LISTED),
+                                      [PPI_STYLE_ANSWER] = "|none",
+                                      [PPI_STYLE_TREE] = TREE_KEYS(LISTED)};
+  return lists[style] + 1;
 }
 
 ppi_sort_key ppi_sort_key_of(const ppi_report_options *options) {

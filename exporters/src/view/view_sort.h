@@ -27,7 +27,8 @@ typedef enum ppi_sort_key {
   PPI_SORT_P99,
   PPI_SORT_STD,
   PPI_SORT_CALLS,
-  PPI_SORT_SELF_DEVICE
+  PPI_SORT_SELF_DEVICE,
+  PPI_SORT_WALL
 } ppi_sort_key;
 
 // ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists

@@ -9,85 +9,53 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "view/view.h"
+#include "view/view_stages.h"
 
-enum {
-  NAME,
-  CATEGORY,
-  TIMED,
-  CALLS,
-  ITEMS,
-  RATE_WALL,
-  RATE_OWN,
-  FIRST,
-  COLD_CALLS,
-  COLD_MEAN,
-  STEADY_CALLS,
-  MEAN,
-  STD,
-  CV,
-  P50,
-  P90,
-  P99,
-  MAX,
-  FLOP_RATE,
-  MAC_RATE,
-  BYTE_RATE,
-  PARAMS,
-  PEAK,
-  PEAK_TYPE,
-  MFU,
-  FLAG,
-  NUM_COLUMNS
-};
-
-static const ppi_column columns[NUM_COLUMNS] = {
-    [NAME] = {"name", NULL},
-    [CATEGORY] = {"category", NULL},
-    [TIMED] = {"timed", NULL},
-    [CALLS] = {"calls", NULL},
-    [ITEMS] = {"items", NULL},
-    [RATE_WALL] = {"rate_wall", "1/s"},
-    [RATE_OWN] = {"rate_own", "1/s"},
-    [FIRST] = {"first", "ns"},
-    [COLD_CALLS] = {"cold_calls", NULL},
-    [COLD_MEAN] = {"cold_avg", "ns"},
-    [STEADY_CALLS] = {"steady_calls", NULL},
-    [MEAN] = {"avg", "ns"},
-    [STD] = {"std", "ns"},
-    [CV] = {"cv", "%"},
-    [P50] = {"p50", "ns"},
-    [P90] = {"p90", "ns"},
-    [P99] = {"p99", "ns"},
-    [MAX] = {"max", "ns"},
-    [FLOP_RATE] = {"flop_rate", "GFLOP/s"},
-    [MAC_RATE] = {"mac_rate", "GMAC/s"},
-    [BYTE_RATE] = {"byte_rate", "GB/s"},
-    [PARAMS] = {"params", "MB"},
-    [PEAK] = {"peak", "GFLOP/s"},
-    [PEAK_TYPE] = {"peak_type", NULL},
-    [MFU] = {"mfu", "%"},
-    [FLAG] = {"flag", NULL},
-};
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CATEGORY, "category", NULL) \
+  each(TIMED, "timed", NULL) \
+  each(CALLS, "calls", NULL) \
+  each(ITEMS, "items", NULL) \
+  each(RATE_WALL, "rate_wall", "1/s") \
+  each(RATE_OWN, "rate_own", "1/s") \
+  each(FIRST, "first", "ns") \
+  each(COLD_CALLS, "cold_calls", NULL) \
+  each(COLD_MEAN, "cold_avg", "ns") \
+  each(STEADY_CALLS, "steady_calls", NULL) \
+  each(MEAN, "avg", "ns") \
+  each(STD, "std", "ns") \
+  each(CV, "cv", "%") \
+  each(P50, "p50", "ns") \
+  each(P90, "p90", "ns") \
+  each(P99, "p99", "ns") \
+  each(MAX, "max", "ns") \
+  each(FLOP_RATE, "flop_rate", "GFLOP/s") \
+  each(MAC_RATE, "mac_rate", "GMAC/s") \
+  each(BYTE_RATE, "byte_rate", "GB/s") \
+  each(PARAMS, "params", "MB") \
+  each(PEAK, "peak", "GFLOP/s") \
+  each(PEAK_TYPE, "peak_type", NULL) \
+  each(MFU, "mfu", "%") \
+  each(FLAG, "flag", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
-    {15, NAME, 1},      {6, TIMED, 1},      {5, CALLS, 1},        {8, ITEMS, 1},
-    {24, RATE_WALL, 2}, {26, FIRST, 3},     {6, STEADY_CALLS, 1}, {26, MEAN, 3},
-    {30, P50, 4},       {24, FLOP_RATE, 3}, {11, PARAMS, 1},      {20, PEAK, 3},
-    {4, FLAG, 1}};
-static const char *const headings[] = {"Name",
-                                       "Timed",
-                                       "Calls",
-                                       "Items",
-                                       "Per s Wall / Own Time",
-                                       "First / Cold Calls / Avg",
-                                       "Steady",
-                                       "Avg / Std / CV(%)",
-                                       "P50 / P90 / P99 / Max",
-                                       "GFLOP/s / GMAC/s / GB/s",
-                                       "Params (MB)",
-                                       "Peak / Type / MFU(%)",
-                                       "Flag"};
-static const ppi_headings sections[] = {headings};
+    {"Name", 15, NAME, 1},
+    {"Timed", 6, TIMED, 1},
+    {"Calls", 5, CALLS, 1},
+    {"Items", 8, ITEMS, 1},
+    {"Per s Wall / Own Time", 24, RATE_WALL, 2},
+    {"First / Cold Calls / Avg", 26, FIRST, 3},
+    {"Steady", 6, STEADY_CALLS, 1},
+    {"Avg / Std / CV(%)", 26, MEAN, 3},
+    {"P50 / P90 / P99 / Max", 30, P50, 4},
+    {"GFLOP/s / GMAC/s / GB/s", 24, FLOP_RATE, 3},
+    {"Params (MB)", 11, PARAMS, 1},
+    {"Peak / Type / MFU(%)", 20, PEAK, 3},
+    {"Flag", 4, FLAG, 1},
+};
 
 typedef struct stage {
   const ppi_report_name *name;
@@ -175,6 +143,16 @@ static void put_rates(const ppi_figures *figures, const stage *from,
   cells[MAC_RATE] = per_second(flops / 2, own_ns, 1e9);
   cells[BYTE_RATE] =
       per_second(from->all.bytes - from->cold.bytes, own_ns, 1e9);
+}
+
+ppi_cell ppi_stage_rate(const ppi_figures *figures,
+                        const ppi_report_name *name) {
+  ppi_cell cells[NUM_COLUMNS] = {{0}};
+  size_t at = 0;
+  stage its = stage_of(name);
+  add_work(figures, &at, &its);
+  put_rates(figures, &its, cells);
+  return cells[RATE_OWN];
 }
 
 static ppi_cell stated(double amount) {
@@ -310,12 +288,7 @@ static pprof_status build(const ppi_figures *figures,
 const ppi_view_kind ppi_view_stages = {
     .name = "stages",
     .title = "Stages Summary",
-    .columns = columns,
-    .num_columns = NUM_COLUMNS,
-    .table_columns = table_columns,
-    .num_table_columns = sizeof table_columns / sizeof *table_columns,
-    .sections = sections,
-    .num_sections = 1,
+    PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .has_quantiles = true,
     .named_only = true,

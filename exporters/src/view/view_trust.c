@@ -127,6 +127,18 @@ static void put_own_cost(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, " %)");
 }
 
+static void put_notes(ppi_page *page, const ppi_figures *figures,
+                      const char *head) {
+  for (size_t i = 0; i < figures->num_notes; i++) {
+    if (strcmp(figures->notes[i].key, "not_crash_safe") == 0) continue;
+    ppi_page_text(page, head);
+    ppi_page_visible(page, figures->notes[i].key);
+    ppi_page_text(page, ": ");
+    ppi_page_visible(page, figures->notes[i].text);
+    ppi_page_text(page, "\n");
+  }
+}
+
 void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
                    ppi_time_unit unit) {
   const uint64_t *totals = figures->totals;
@@ -138,14 +150,78 @@ void ppi_trust_put(ppi_page *page, const ppi_figures *figures,
   ppi_page_text(page, "; ");
   put_crash_safe(page, figures);
   ppi_page_text(page, "\n");
-  for (size_t i = 0; i < figures->num_notes; i++) {
-    if (strcmp(figures->notes[i].key, "not_crash_safe") == 0) continue;
-    ppi_page_text(page, "Trust: ");
-    ppi_page_visible(page, figures->notes[i].key);
-    ppi_page_text(page, ": ");
-    ppi_page_visible(page, figures->notes[i].text);
-    ppi_page_text(page, "\n");
+  put_notes(page, figures, "Trust: ");
+}
+
+typedef struct flaw {
+  ppi_total_key key;
+  const char *words;
+} flaw;
+
+// For what figures lack something, said after its number.
+static const flaw flaws[] = {
+    {PPI_TOTAL_LOST, "lost"},
+    {PPI_TOTAL_DEVICE_LOST, "lost on devices"},
+    {PPI_TOTAL_LATE, "came too late"},
+    {PPI_TOTAL_INVALID, "made no sense"},
+    {PPI_TOTAL_FLOWS_LOST, "requests' numbers lost"},
+    {PPI_TOTAL_NAMES_OVERFLOWED, "under <other>: too many names"},
+    {PPI_TOTAL_NO_DEVICE_TIME, "without a device time"},
+    {PPI_TOTAL_UNMATCHED, "ends without a begin"},
+};
+
+static void put_flaws(ppi_page *page, const ppi_figures *figures) {
+  for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++)
+    if (figures->totals[flaws[i].key])
+      ppi_page_format(page, ", %llu %s",
+                      (unsigned long long)figures->totals[flaws[i].key],
+                      flaws[i].words);
+  if (figures->num_disbelieved)
+    ppi_page_format(page, ", %llu not believed",
+                    (unsigned long long)figures->num_disbelieved);
+}
+
+static bool is_complete(const ppi_figures *figures) {
+  for (size_t i = 0; i < sizeof flaws / sizeof *flaws; i++)
+    if (figures->totals[flaws[i].key]) return false;
+  return !figures->totals[PPI_TOTAL_INCOMPLETE] && !figures->num_disbelieved;
+}
+
+static void put_overhead(ppi_page *page, const ppi_figures *figures) {
+  uint64_t cost_ns = figures->totals[PPI_TOTAL_OWN_COST_TOTAL_NS];
+  if (!cost_ns || !figures->wall_ns) return;
+  double percent = (double)cost_ns / (double)figures->wall_ns * 100;
+  ppi_page_text(page, " \u00b7 profiler overhead ");
+  ppi_page_fixed(page, percent, 2);
+  ppi_page_text(page, " %");
+}
+
+static void put_failed_identities(ppi_page *page, const ppi_figures *figures,
+                                  ppi_time_unit unit) {
+  bool failed = false;
+  for (size_t i = 0; i < figures->num_devices; i++)
+    failed |= figures->devices[i].failed;
+  if (failed) ppi_identity_put(page, figures, unit);
+}
+
+void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
+                        ppi_time_unit unit) {
+  const uint64_t *totals = figures->totals;
+  ppi_page_format(page, "%s: %llu records%s",
+                  is_complete(figures) ? "Complete" : "Incomplete",
+                  (unsigned long long)totals[PPI_TOTAL_RECORDED],
+                  totals[PPI_TOTAL_LOST] ? "" : ", none lost");
+  put_flaws(page, figures);
+  if (totals[PPI_TOTAL_INCOMPLETE])
+    ppi_page_text(page, "; the run ended without a stop");
+  if (totals[PPI_TOTAL_CLOCK_ERROR_NS]) {
+    ppi_page_text(page, " \u00b7 clock error up to ");
+    ppi_page_fitting_time(page, (double)totals[PPI_TOTAL_CLOCK_ERROR_NS]);
   }
+  put_overhead(page, figures);
+  ppi_page_text(page, "\n");
+  put_failed_identities(page, figures, unit);
+  put_notes(page, figures, "Note: ");
 }
 
 static void put_note_json(ppi_page *page, const ppi_report_note *note,

@@ -2,7 +2,10 @@
 //
 // What every pprof header needs: visibility, status codes, error text, version.
 // The defaults that the comments of all headers build on (pointers, ownership,
-// threads, errors, units) stand in docs/conventions.md.
+// threads, errors, units) stand in docs/conventions.md, and so does the order
+// of what they say: result, errors, ownership, threads, cost, units, source.
+//
+// What follows `Example:` is the body of a function; a test compiles each.
 #ifndef PPROF_BASE_H_
 #define PPROF_BASE_H_
 
@@ -14,11 +17,38 @@
 extern "C" {
 #endif
 
-#define PPROF_API __attribute__((visibility("default")))
+// PPROF_API is on all that libpprof.so exports; with PPROF_DISABLE nothing is
+// asked of it, and the headers have its calls, but for those that do a
+// program's own work. PPROF_NODISCARD is on calls whose status says whether
+// there is anything to go on with.
+#define PPROF_EXPORTED_ __attribute__((visibility("default")))
+#ifdef PPROF_DISABLE
+#define PPROF_API static inline
+#else
+#define PPROF_API PPROF_EXPORTED_
+#endif
 #define PPROF_NODISCARD __attribute__((warn_unused_result))
 
-// PPROF_STATUS_LIST is the one list of what a call can answer: name, value,
-// text. Values never change; new ones are appended.
+// For inline code only, which is compiled with its user's warnings.
+#ifdef __cplusplus
+#define PPROF_CAST_(type, value) reinterpret_cast<type>(value)
+#define PPROF_NULL_ nullptr
+#else
+#define PPROF_CAST_(type, value) ((type)(value))
+#define PPROF_NULL_ NULL
+#endif
+
+// pprof_status is what a call answers; 0 is success, so that
+// `if (pprof_start(...))` asks for failure. Calls that record answer nothing:
+// what they could not keep is counted in pprof_stats.
+//
+// A call that fails leaves its outputs and its objects as they were. BUSY is
+// the one status to try again after; UNAVAILABLE and UNSUPPORTED stay as they
+// are on this machine; with CORRUPT, all that is readable was delivered.
+//
+// PPROF_STATUS_LIST is the one list of them: name, value, text. Values never
+// change and new ones are appended, so treat one that you do not know as a
+// failure.
 #define PPROF_STATUS_LIST(X)                         \
   X(OK, 0, "success")                                \
   X(NO_MEMORY, 1, "out of memory")                   \
@@ -39,7 +69,14 @@ typedef enum pprof_status {
 
 // pprof_error says in words what a status cannot, e.g.
 // "profile.yaml:12:3: unknown key 'buffr' (did you mean 'buffer'?)". The caller
-// provides it; a call that succeeds leaves it untouched, but for pprof_stop.
+// provides it, or NULL; a call that succeeds leaves it untouched, but for
+// pprof_stop.
+//
+// Example:
+//   pprof_error error;
+//   pprof_status status = pprof_start("profile.yaml", &error);
+//   if (status)
+//     fprintf(stderr, "%s: %s\n", pprof_status_string(status), error.text);
 typedef struct pprof_error {
   char text[256];  // zero-terminated, cut at 255 bytes
 } pprof_error;
@@ -49,9 +86,13 @@ typedef struct pprof_error {
 // Result: a constant, for a value that is not in the list too.
 PPROF_API const char *pprof_status_string(pprof_status status);
 
-// pprof_version is the version of the library in use, e.g. "0.1.0". It is a
-// constant.
+// pprof_version is the version of the library in use, e.g. "0.1.0". With
+// libpprof.so it may be newer than these headers. It is a constant.
 PPROF_API const char *pprof_version(void);
+
+#ifdef PPROF_DISABLE
+#include "pprof/disabled.h"
+#endif
 
 #ifdef __cplusplus
 }

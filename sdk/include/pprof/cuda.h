@@ -2,14 +2,21 @@
 //
 // Device ranges for CUDA programs, typed: a cudaStream_t is all they take.
 //
-//   #include <pprof/cuda.h>
-//
+// Example:
 //   PPROF_SITE(detect, "detect", PPROF_CATEGORY_INFERENCE);
 //   pprof_cuda_push(stream, &detect);
-//   detect_kernel<<<grid, block, 0, stream>>>(...);
+//   launch(stream);  // detect_kernel<<<grid, block, 0, stream>>>(...)
 //   pprof_cuda_pop(stream);
+//   {
+//     PPROF_CUDA_SCOPE(stream, "classify");
+//     launch(stream);
+//   }
 //
-//   { PPROF_CUDA_SCOPE(stream, "classify"); classify(..., stream); }
+// A device range is a span on a stream: from the moment the stream reaches the
+// event recorded at the begin to the moment it reaches the one recorded at the
+// end, gaps between kernels included. The host goes on meanwhile. So put one
+// range around a stage, not around each small kernel; docs/device-timing.md has
+// what both events cost.
 //
 // Nothing of CUDA is needed to include this; cuda_runtime.h may stand before
 // it or after it. A CUstream is a cudaStream_t.
@@ -39,7 +46,9 @@ extern "C" {
 // As the CUDA headers have it.
 typedef struct CUstream_st *cudaStream_t;
 
-#ifndef PPROF_DISABLE
+#ifdef PPROF_DISABLE
+#include "pprof/cuda_disabled.h"
+#else
 
 // pprof_cuda_device is the device of the context that is current on this
 // thread.
@@ -48,6 +57,14 @@ typedef struct CUstream_st *cudaStream_t;
 // Cost:   asks the driver once; the first time for a device, pprof_device_get.
 //         Until the program has loaded its driver, looks for it at most once a
 //         millisecond.
+//
+// Example:
+//   // Behind the program's own cudaSetDevice: opened now, not in the first
+//   // request.
+//   pprof_error why;
+//   pprof_device *device = pprof_cuda_device();
+//   if (!pprof_device_available(device, &why))
+//     fprintf(stderr, "no device times: %s\n", why.text);
 PPROF_API pprof_device *pprof_cuda_device(void);
 
 // For inline code only. `stream` is one that pprof_cuda_stream_ gave.
@@ -62,16 +79,19 @@ PPROF_API pprof_device_token pprof_cuda_scope_push_(void *stream,
 static inline void *pprof_cuda_stream_(cudaStream_t stream) {
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || \
     defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
-  if (!stream) return (void *)(uintptr_t)2;  // cudaStreamPerThread
+  const uintptr_t per_thread = 2;  // cudaStreamPerThread
+  if (!stream) return PPROF_CAST_(void *, per_thread);
 #endif
-  return (uintptr_t)stream == 1 ? NULL : (void *)stream;
+  return PPROF_CAST_(uintptr_t, stream) == 1 ? PPROF_NULL_
+                                             : PPROF_CAST_(void *, stream);
 }
 
 static inline bool pprof_cuda_is_off_(void) {
   return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) == 0;
 }
 
-// pprof_cuda_push is pprof_device_push on the current device.
+// pprof_cuda_push is pprof_device_push on the current device: it opens a range
+// of this thread on `stream`, inside the thread's innermost one there.
 //
 // Cost: while nothing records, one load and one branch; else one device event
 //       recorded in `stream`.
@@ -90,9 +110,18 @@ static inline void pprof_cuda_pop(cudaStream_t stream) {
 }
 
 // pprof_cuda_next is pprof_device_next: the end of one stage is the start of
-// the other.
+// the other. With none open the end is counted unmatched.
 //
 // Cost: one device event recorded in `stream`.
+//
+// Example:
+//   PPROF_SITE(upload, "upload", PPROF_CATEGORY_MEMCPY);
+//   PPROF_SITE(detect, "detect", PPROF_CATEGORY_INFERENCE);
+//   pprof_cuda_push(stream, &upload);
+//   launch(stream);
+//   pprof_cuda_next(stream, &detect);
+//   launch(stream);
+//   pprof_cuda_pop(stream);
 static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
   if (pprof_cuda_is_off_())
     pprof_cuda_pop_(pprof_cuda_stream_(stream));
@@ -104,6 +133,13 @@ static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
 //
 // Result: id 0 while nothing records, or when it could not be kept.
 // Cost:   as pprof_cuda_push.
+//
+// Example:
+//   PPROF_SITE(batch, "batch", PPROF_CATEGORY_INFERENCE);
+//   pprof_range range = pprof_cuda_range_begin(stream, &batch);
+//   pprof_range_flow(range, 4711);  // it serves request 4711
+//   launch(stream);
+//   pprof_cuda_range_end(range, other_stream);  // which waits for `stream`
 static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
                                                  pprof_site *site) {
   pprof_range none = {0};
@@ -121,7 +157,12 @@ static inline void pprof_cuda_range_end(pprof_range range,
   if (range.id) pprof_device_range_end(range, pprof_cuda_stream_(stream));
 }
 
-// pprof_cuda_work adds `work` to the range that pprof_cuda_pop would end.
+// pprof_cuda_work adds `work` to the range that pprof_cuda_pop would end. Rates
+// are over the range's time on the device.
+//
+// Example:
+//   pprof_work_amount work = {sizeof work, 0, 4096, 0, 0};  // 4 KiB moved
+//   pprof_cuda_work(stream, &work);
 static inline void pprof_cuda_work(cudaStream_t stream,
                                    const pprof_work_amount *work) {
   if (!pprof_cuda_is_off_()) pprof_cuda_work_(pprof_cuda_stream_(stream), work);
@@ -137,7 +178,7 @@ static inline void pprof_cuda_stream_name(cudaStream_t stream,
 
 static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
                                                          pprof_site *site) {
-  pprof_device_token none = {{0}, NULL};
+  pprof_device_token none = {{0}, PPROF_NULL_};
   if (pprof_cuda_is_off_()) return none;
   return pprof_cuda_scope_push_(pprof_cuda_stream_(stream), site);
 }
@@ -156,53 +197,6 @@ static inline pprof_device_token pprof_cuda_scope_enter_(cudaStream_t stream,
   const pprof_device_token                                                 \
   PPROF_CAT_(pprof_token_, n) =                                            \
       pprof_cuda_scope_enter_(stream, &PPROF_CAT_(pprof_site_, n))
-
-#else  // PPROF_DISABLE: the same names, no code; arguments are evaluated.
-
-static inline pprof_device *pprof_cuda_device(void) {
-  return NULL;
-}
-static inline void pprof_cuda_push(cudaStream_t stream, pprof_site *site) {
-  (void)stream;
-  (void)site;
-}
-static inline void pprof_cuda_pop(cudaStream_t stream) {
-  (void)stream;
-}
-static inline void pprof_cuda_next(cudaStream_t stream, pprof_site *site) {
-  (void)stream;
-  (void)site;
-}
-static inline pprof_range pprof_cuda_range_begin(cudaStream_t stream,
-                                                 pprof_site *site) {
-  pprof_range none = {0};
-  (void)stream;
-  (void)site;
-  return none;
-}
-static inline void pprof_cuda_range_end(pprof_range range,
-                                        cudaStream_t stream) {
-  (void)range;
-  (void)stream;
-}
-static inline void pprof_cuda_work(cudaStream_t stream,
-                                   const pprof_work_amount *work) {
-  (void)stream;
-  (void)work;
-}
-static inline void pprof_cuda_stream_name(cudaStream_t stream,
-                                          const char *name) {
-  (void)stream;
-  (void)name;
-}
-static inline int pprof_cuda_nothing_(cudaStream_t stream) {
-  (void)stream;
-  return 0;
-}
-#define PPROF_CUDA_SCOPE_N_(stream, n)                              \
-  __attribute__((unused)) const int PPROF_CAT_(pprof_nothing_, n) = \
-      pprof_cuda_nothing_(stream)
-#define PPROF_CUDA_SCOPE(stream, label) PPROF_CUDA_SCOPE_N_(stream, __COUNTER__)
 
 #endif  // PPROF_DISABLE
 

@@ -9,6 +9,13 @@
 // side is recorded all the same and the report says why. docs/devices.md tells
 // what a device time means.
 //
+// Example:
+//   pprof_device *gpu = pprof_device_get(pprof_backend_opencl(), 0);
+//   PPROF_SITE(blur, "blur", PPROF_CATEGORY_KERNEL);
+//   pprof_device_push(gpu, queue, &blur);
+//   enqueue(queue);
+//   pprof_device_pop(gpu, queue);
+//
 // The marker calls follow the rules of mark.h; with PPROF_DISABLE they compile
 // to nothing, and so do the ways to a device. `stream` is what the backend
 // calls a stream: a cl_command_queue, a cudaStream_t, a pprof_cpu_stream *.
@@ -35,7 +42,9 @@ typedef struct pprof_device_token {
   void *stream;
 } pprof_device_token;
 
-#ifndef PPROF_DISABLE
+#ifdef PPROF_DISABLE
+#include "pprof/device_disabled.h"
+#else
 
 // pprof_device_get is device `index` of `backend`. It never fails: a device
 // that is not there is inert.
@@ -70,6 +79,15 @@ PPROF_API void pprof_device_pop(pprof_device *device, void *stream);
 // ranges share one device event: stages that follow each other without a gap.
 //
 // Cost: one device event recorded in `stream`.
+//
+// Example:
+//   PPROF_SITE(upload, "upload", PPROF_CATEGORY_MEMCPY);
+//   PPROF_SITE(detect, "detect", PPROF_CATEGORY_INFERENCE);
+//   pprof_device_push(gpu, queue, &upload);
+//   enqueue(queue);
+//   pprof_device_next(gpu, queue, &detect);
+//   enqueue(queue);
+//   pprof_device_pop(gpu, queue);
 PPROF_API void pprof_device_next(pprof_device *device, void *stream,
                                  pprof_site *site);
 
@@ -108,7 +126,7 @@ PPROF_API void pprof_device_scope_pop_(const pprof_device_token *token);
 static inline pprof_device_token pprof_device_scope_enter_(pprof_device *device,
                                                            void *stream,
                                                            pprof_site *site) {
-  pprof_device_token none = {{0}, NULL};
+  pprof_device_token none = {{0}, PPROF_NULL_};
   return __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED)
              ? pprof_device_scope_push_(device, stream, site)
              : none;
@@ -139,91 +157,12 @@ PPROF_API const pprof_backend *pprof_backend_opencl(void);
 PPROF_API const pprof_backend *pprof_backend_cuda(void);
 PPROF_API const pprof_backend *pprof_backend_hip(void);
 
-#else  // PPROF_DISABLE: the same names, no code; arguments are evaluated.
-
-static inline pprof_device *pprof_device_get(const pprof_backend *backend,
-                                             int index) {
-  (void)backend;
-  (void)index;
-  return NULL;
-}
-static inline bool pprof_device_available(pprof_device *device,
-                                          pprof_error *why_not) {
-  static const pprof_error text = {"compiled with PPROF_DISABLE"};
-  (void)device;
-  if (why_not) *why_not = text;
-  return false;
-}
-static inline void pprof_device_push(pprof_device *device, void *stream,
-                                     pprof_site *site) {
-  (void)device;
-  (void)stream;
-  (void)site;
-}
-static inline void pprof_device_pop(pprof_device *device, void *stream) {
-  (void)device;
-  (void)stream;
-}
-static inline void pprof_device_next(pprof_device *device, void *stream,
-                                     pprof_site *site) {
-  (void)device;
-  (void)stream;
-  (void)site;
-}
-static inline pprof_range pprof_device_range_begin(pprof_device *device,
-                                                   void *stream,
-                                                   pprof_site *site) {
-  pprof_range none = {0};
-  (void)device;
-  (void)stream;
-  (void)site;
-  return none;
-}
-static inline void pprof_device_range_end(pprof_range range, void *stream) {
-  (void)range;
-  (void)stream;
-}
-static inline void pprof_device_work(pprof_device *device, void *stream,
-                                     const pprof_work_amount *work) {
-  (void)device;
-  (void)stream;
-  (void)work;
-}
-static inline void pprof_stream_name(pprof_device *device, void *stream,
-                                     const char *name) {
-  (void)device;
-  (void)stream;
-  (void)name;
-}
-static inline int pprof_device_nothing_(pprof_device *device, void *stream) {
-  (void)device;
-  (void)stream;
-  return 0;
-}
-#define PPROF_DEVICE_SCOPE_N_(device, stream, n)                    \
-  __attribute__((unused)) const int PPROF_CAT_(pprof_nothing_, n) = \
-      pprof_device_nothing_(device, stream)
-#define PPROF_DEVICE_SCOPE(device, stream, label) \
-  PPROF_DEVICE_SCOPE_N_(device, stream, __COUNTER__)
-
-static inline const pprof_backend *pprof_backend_cpu(void) {
-  return NULL;
-}
-static inline const pprof_backend *pprof_backend_opencl(void) {
-  return NULL;
-}
-static inline const pprof_backend *pprof_backend_cuda(void) {
-  return NULL;
-}
-static inline const pprof_backend *pprof_backend_hip(void) {
-  return NULL;
-}
-
 #endif  // PPROF_DISABLE
 
 // pprof_cpu_stream is an in-order queue of functions with one worker thread:
 // the stream of the cpu backend, whose one device has index 0. It does its work
-// whether a session runs or not, and with PPROF_DISABLE too.
+// whether a session runs or not, and with PPROF_DISABLE too, where it alone
+// needs the library.
 typedef struct pprof_cpu_stream pprof_cpu_stream;
 
 // pprof_cpu_stream_create starts a stream and its thread, which has all signals
@@ -231,7 +170,7 @@ typedef struct pprof_cpu_stream pprof_cpu_stream;
 //
 // Errors: NO_MEMORY, also when no thread can be started.
 // Owns:   the caller owns `*out`.
-PPROF_API PPROF_NODISCARD pprof_status
+PPROF_EXPORTED_ PPROF_NODISCARD pprof_status
 pprof_cpu_stream_create(pprof_cpu_stream **out);
 
 // pprof_cpu_stream_submit has `run(argument)` called on the stream's thread
@@ -240,18 +179,28 @@ pprof_cpu_stream_create(pprof_cpu_stream **out);
 // Errors: INVALID: `run` is NULL; NO_MEMORY; UNAVAILABLE in a forked child,
 //         which has no such thread.
 // Owns:   nothing; `argument` must live until it ran.
-PPROF_API PPROF_NODISCARD pprof_status pprof_cpu_stream_submit(
+//
+// Example:
+//   pprof_cpu_stream *stream;
+//   if (pprof_cpu_stream_create(&stream)) return;
+//   pprof_device *cpu = pprof_device_get(pprof_backend_cpu(), 0);
+//   PPROF_SITE(sort, "sort", PPROF_CATEGORY_CPU_TASK);
+//   pprof_device_push(cpu, stream, &sort);
+//   if (pprof_cpu_stream_submit(stream, run_sort, NULL)) perror("submit");
+//   pprof_device_pop(cpu, stream);
+//   pprof_cpu_stream_destroy(stream);
+PPROF_EXPORTED_ PPROF_NODISCARD pprof_status pprof_cpu_stream_submit(
     pprof_cpu_stream *stream, void (*run)(void *), void *argument);
 
 // pprof_cpu_stream_synchronize waits until all that was submitted before the
 // call has run. Never call it from a function that runs on `stream`.
-PPROF_API void pprof_cpu_stream_synchronize(pprof_cpu_stream *stream);
+PPROF_EXPORTED_ void pprof_cpu_stream_synchronize(pprof_cpu_stream *stream);
 
 // pprof_cpu_stream_destroy runs what was submitted, then ends the thread. NULL
 // does nothing.
 //
 // Threads: the owner of `stream`.
-PPROF_API void pprof_cpu_stream_destroy(pprof_cpu_stream *stream);
+PPROF_EXPORTED_ void pprof_cpu_stream_destroy(pprof_cpu_stream *stream);
 
 // The rest is for people who bring their own device.
 

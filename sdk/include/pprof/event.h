@@ -3,6 +3,24 @@
 // Events and sinks, for people who write their own sink. A live session and the
 // log reader make the same calls, so a sink does not know where events come
 // from.
+//
+// Example:
+//   struct counter {
+//     pprof_sink sink;  // first, so that a pointer to it is one to the counter
+//     uint64_t num_events;
+//   };
+//   static pprof_status count(pprof_sink *sink, const pprof_batch *batch) {
+//     ((struct counter *)sink)->num_events += batch->num_events;
+//     return PPROF_STATUS_OK;
+//   }
+//   static void count_log(const char *path) {
+//     struct counter all;
+//     memset(&all, 0, sizeof all);
+//     all.sink.size = sizeof all.sink;
+//     all.sink.events = count;
+//     if (pprof_log_read(path, &all.sink, NULL) == PPROF_STATUS_OK)
+//       printf("%llu events\n", (unsigned long long)all.num_events);
+//   }
 #ifndef PPROF_EVENT_H_
 #define PPROF_EVENT_H_
 
@@ -37,10 +55,12 @@ enum {
                            // same stream of its thread
   PPROF_FLAG_COMMUNICATION = 256,  // moves data between devices or processes,
                                    // whatever its category
-  PPROF_FLAG_RESERVED = 512,   // of category Memory: what an allocator holds,
-                               // not what it has handed out
-  PPROF_FLAG_PROJECTED = 1024  // on the device, from the first to the last work
-                               // of a host range: no work of its own
+  PPROF_FLAG_RESERVED = 512,    // of category Memory: what an allocator holds,
+                                // not what it has handed out
+  PPROF_FLAG_PROJECTED = 1024,  // on the device, from the first to the last
+                                // work of a host range: no work of its own
+  PPROF_FLAG_BY_WAIT = 2048  // a thread without ranges launched it, while this
+                             // lane's waited in the one that it lies in
 };
 
 // pprof_cpu_use is what the thread of a host range took between its begin and
@@ -111,10 +131,19 @@ typedef struct pprof_batch {
 
 // pprof_batch_at is event `i` of `batch`, whatever size the sender's events
 // have.
+//
+// Example:
+//   uint64_t host_ns = 0;
+//   for (size_t i = 0; i < batch->num_events; i++) {
+//     const pprof_event *event = pprof_batch_at(batch, i);
+//     if (event->kind == PPROF_KIND_RANGE)
+//       host_ns += event->end_ns - event->start_ns;
+//   }
+//   printf("%llu ns\n", (unsigned long long)host_ns);
 static inline const pprof_event *pprof_batch_at(const pprof_batch *batch,
                                                 size_t i) {
-  return (const pprof_event *)(const void *)((const char *)batch->events +
-                                             i * batch->stride);
+  const void *at = PPROF_CAST_(const char *, batch->events) + i * batch->stride;
+  return PPROF_CAST_(const pprof_event *, at);
 }
 
 // What a sink is given beside events; each is borrowed for the call, and so is
@@ -175,6 +204,18 @@ PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
 PPROF_API uint64_t pprof_checkpoint_time_ns(const pprof_checkpoint *checkpoint);
 
 // pprof_checkpoint_num_open is how many ranges are open.
+//
+// Example:
+//   static pprof_status look(pprof_sink *sink, const pprof_checkpoint *at) {
+//     pprof_event open;
+//     (void)sink;
+//     for (size_t i = 0; i < pprof_checkpoint_num_open(at); i++) {
+//       pprof_checkpoint_open(at, i, &open);
+//       printf("site %u is open since %llu ns\n", open.site,
+//              (unsigned long long)open.start_ns);
+//     }
+//     return PPROF_STATUS_OK;  // as pprof_sink.checkpoint
+//   }
 PPROF_API size_t pprof_checkpoint_num_open(const pprof_checkpoint *checkpoint);
 
 // pprof_checkpoint_open gives open range `i`; it is delivered as an event
@@ -188,6 +229,15 @@ PPROF_API void pprof_checkpoint_open(const pprof_checkpoint *checkpoint,
 // "recorded", "lost".
 //
 // Result: 0 for a key that is not known, too.
+//
+// Example:
+//   static pprof_status say_lost(pprof_sink *sink, const pprof_totals *totals)
+//   {
+//     (void)sink;
+//     uint64_t lost = pprof_totals_value(totals, PPROF_ALL_LANES, "lost");
+//     printf("%llu lost\n", (unsigned long long)lost);
+//     return PPROF_STATUS_OK;  // as pprof_sink.finish
+//   }
 #define PPROF_ALL_LANES UINT32_MAX
 PPROF_API uint64_t pprof_totals_value(const pprof_totals *totals, uint32_t lane,
                                       const char *key);
@@ -247,6 +297,10 @@ struct pprof_sink {
   // e.g. the path of its file. Lives as long as the sink.
   const char *name;
 };
+
+#ifdef PPROF_DISABLE
+#include "pprof/event_disabled.h"
+#endif
 
 #ifdef __cplusplus
 }

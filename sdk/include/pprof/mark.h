@@ -4,10 +4,27 @@
 // scope costs one load and one branch; with PPROF_DISABLE defined before the
 // first include, markers compile to nothing and need no library.
 //
+// Example:
 //   PPROF_SITE(decode, "decode", PPROF_CATEGORY_PREPROCESS);
-//   pprof_push(&decode);            // a range: begun here ...
-//   pprof_pop();                    // ... ended here, same thread
-//   { PPROF_SCOPE("resize"); ... }  // the same, ended by the block
+//   pprof_push(&decode);             // a range: begun here ...
+//   decode_frame();
+//   pprof_pop();                     // ... ended here, same thread
+//   {
+//     PPROF_SCOPE("resize");         // the same, ended by the block
+//     resize_frame();
+//   }
+//
+//   what happens                                    call
+//   a block of code takes time                      PPROF_SCOPE
+//   the same, begin and end in different places     pprof_push, pprof_pop
+//   it ends on another thread                       pprof_range_begin, _end
+//   a name is known at run time only                pprof_push_name
+//   something happens at one moment                 pprof_mark
+//   a quantity changes                              pprof_count
+//   one round of the program's main loop is over    pprof_step
+//   code works for one request among many           pprof_flow
+//   code gets through so many items or bytes        pprof_work
+//   a device works, beside the host                 device.h, cuda.h
 //
 // Calls that record (all but pprof_category_register) may be made from any
 // thread, return nothing or a handle, and count what they cannot keep
@@ -27,8 +44,9 @@ extern "C" {
 #endif
 
 // Categories group sites into rows of the Overview table ("event types"). The
-// first ones carry the names Paddle prints. Values are this process's; logs
-// carry names only.
+// first ones carry the names Paddle prints. Which one a site has changes no
+// time; tables of memory, communication and kernels take their rows by it.
+// Values are this process's; logs carry names only.
 enum {
   PPROF_CATEGORY_USER_DEFINED = 0,
   PPROF_CATEGORY_PROFILE_STEP,  // pprof_step makes these
@@ -53,9 +71,11 @@ enum {
   PPROF_CATEGORY_FIRST_REGISTERED = 64
 };
 
-// pprof_site is a named place in the code. Make it with PPROF_SITE. It is read
-// by markers only, so a library that is unloaded may take its sites with it.
-// The layout is frozen: it is compiled into every instrumented file.
+// pprof_site is a named place in the code. Make it with PPROF_SITE. One site
+// may serve several places and any number of threads; sites of one name and
+// category are one row of a table. It is read by markers only, so a library
+// that is unloaded may take its sites with it. The layout is frozen: it is
+// compiled into every instrumented file.
 typedef struct pprof_site {
   const char *name;   // static text
   uint32_t category;  // may be set until the site's first use
@@ -64,13 +84,24 @@ typedef struct pprof_site {
   uint64_t reserved_[2];
 } pprof_site;
 
+// In reserved_[0]: the site serves one call. Its name keeps its id only while
+// it is used, as those of pprof_push_name do. For bindings of other languages.
+#define PPROF_SITE_ONCE_ 1u
+
 // PPROF_SITE defines the static site `var`, in a file or in a block. In C the
 // label and the category are constant expressions; for a registered category
 // set `var.category` before the first use.
+//
+// Example:
+//   PPROF_SITE(parse, "parse", PPROF_CATEGORY_USER_DEFINED);
+//   parse.category = pprof_category_register("Text");
+//   pprof_push(&parse);
+//   pprof_pop();
 #define PPROF_SITE(var, label, category) \
   static pprof_site var = {label, category, 0, 0, {0, 0}}
 
-// pprof_range is a handle on a range that any thread may end.
+// pprof_range is a handle on a range that any thread may end. It is a value:
+// copy it, put it into a queue or a request; ending one copy ends the range.
 typedef struct pprof_range {
   uint64_t id;  // 0 = none: calls that take it do nothing
 } pprof_range;
@@ -95,28 +126,35 @@ typedef struct pprof_scope_token {
 #define PPROF_CAT2_(a, b) a##b
 #define PPROF_CAT_(a, b) PPROF_CAT2_(a, b)
 
-#ifndef PPROF_DISABLE
+#ifdef PPROF_DISABLE
+#include "pprof/mark_disabled.h"
+#else
 
 // pprof_category_register makes `name` a category. The same name has the same
 // value for the life of the process, also that of a category above.
 //
 // Result: the category; PPROF_CATEGORY_USER_DEFINED when there is no room for
 //         another.
-// Owns:   nothing; `name` is copied.
 // Cost:   takes a lock; not for hot code.
 PPROF_API uint32_t pprof_category_register(const char *name);
 
 // pprof_push opens a range on the calling thread, inside the innermost one.
 // Beyond 512 open ranges, or with the memory full, the range is counted lost
-// and its pprof_pop keeps the balance.
+// and its pprof_pop keeps the balance. The record is written by the pop: a
+// process that is killed in between leaves the range as open.
 PPROF_API void pprof_push(pprof_site *site);
 
 // pprof_push_name is pprof_push with a name known at run time only. A session
-// holds 65 536 different names; later ones become `<other>`, counted in
-// names_overflowed.
+// holds 65 536 different names at a time, those of sites among them; names that
+// are used no more make room, so there may be any number. One that finds none
+// is `<other>`, counted in names_overflowed.
 //
-// Owns: nothing; `name` is copied when it is new.
 // Cost: compares the name at each call; a static site is cheaper.
+//
+// Example:
+//   pprof_push_name(layer_name, PPROF_CATEGORY_FORWARD);
+//   forward();
+//   pprof_pop();
 PPROF_API void pprof_push_name(const char *name, uint32_t category);
 
 // pprof_pop ends the innermost range of the calling thread and records it. With
@@ -128,6 +166,13 @@ PPROF_API void pprof_pop(void);
 // part in the thread's nesting; it serves the requests of the innermost range.
 //
 // Result: id 0 while nothing records, or when it could not be kept.
+//
+// Example:
+//   PPROF_SITE(waiting, "in the queue", PPROF_CATEGORY_CPU_TASK);
+//   pprof_range range = pprof_range_begin(&waiting);
+//   put_into_queue(range.id);         // and, on the thread that takes it out:
+//   pprof_range taken = {take_from_queue()};
+//   pprof_range_end(taken);
 PPROF_API pprof_range pprof_range_begin(pprof_site *site);
 
 // pprof_range_end ends `range` and records it. Ending it twice is counted
@@ -145,27 +190,50 @@ PPROF_API void pprof_range_work(pprof_range range,
 // pprof_mark records a point in time.
 PPROF_API void pprof_mark(pprof_site *site);
 
-// pprof_count records `value` as the value the counter `site` has now.
+// pprof_count records `value` as the value the counter `site` has now; it has
+// it until the next call. Of category MEMORY and named after a place, the
+// counter is the memory in use there, in bytes.
 //
 // Units: the caller's.
+//
+// Example:
+//   PPROF_SITE(queued, "requests queued", PPROF_CATEGORY_USER_DEFINED);
+//   pprof_count(&queued, 17);
 PPROF_API void pprof_count(pprof_site *site, double value);
 
 // pprof_flow says that the innermost open range of this thread, and what begins
 // inside it later, serve the request `flow`, a number but 0 that the caller
 // chooses. Several calls name several requests (a batch): 64 a range. Further
 // ones, and one with no range open, are counted in flows_lost.
+//
+// Example:
+//   PPROF_SCOPE("answer");
+//   pprof_flow(4711);  // the same number wherever this request is worked on
+//   answer_request();
 PPROF_API void pprof_flow(uint64_t flow);
 
 // pprof_work adds `work` to the innermost open range of this thread; with none
 // open it is counted in flows_lost.
+//
+// Example:
+//   pprof_work_amount work = {sizeof work, 8, 0, 2e9, 0};  // 8 items, 2 GFLOP
+//   PPROF_SCOPE("detect");
+//   pprof_work(&work);
 PPROF_API void pprof_work(const pprof_work_amount *work);
 
 // pprof_step ends step n, in which `num_items` items were completed, and begins
 // step n + 1, for the whole process. Step 0 begins when the session starts; the
 // step that is open when it stops is recorded as clipped. Steps are the base of
-// the tables' ratios and open and close capture windows.
+// the tables' ratios and open and close capture windows. A program that never
+// calls it has no steps, and its ratios are of the whole window.
 //
 // Cost: takes a lock.
+//
+// Example:
+//   while (next_batch()) {
+//     train();
+//     pprof_step(32);  // at the end of a round; 32 images were in it
+//   }
 PPROF_API void pprof_step(uint64_t num_items);
 
 // pprof_thread_name names the calling thread's row of the timeline; the latest
@@ -181,7 +249,7 @@ extern PPROF_API uint32_t pprof_epoch_;
 PPROF_API pprof_scope_token pprof_scope_push_(pprof_site *site);
 PPROF_API void pprof_scope_pop_(const pprof_scope_token *token);
 static inline pprof_scope_token pprof_scope_enter_(pprof_site *site) {
-  pprof_scope_token none = {NULL, 0, 0};
+  pprof_scope_token none = {PPROF_NULL_, 0, 0};
   uint32_t epoch = __atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED);
   uint64_t excluded = epoch;
   excluded = excluded << 32 | PPROF_SITE_EXCLUDED_;
@@ -200,6 +268,12 @@ static inline void pprof_scope_exit_(const pprof_scope_token *token) {
 // literal.
 //
 // Threads: the block stays on its thread (in C++ not across co_await).
+//
+// Example:
+//   for (int i = 0; i < 4; i++) {
+//     PPROF_SCOPE("layer");
+//     if (!forward()) break;  // ends the range, too
+//   }
 #define PPROF_SCOPE(label) \
   PPROF_SCOPE_N_(label, PPROF_CATEGORY_USER_DEFINED, __COUNTER__)
 
@@ -212,67 +286,6 @@ static inline void pprof_scope_exit_(const pprof_scope_token *token) {
   __attribute__((cleanup(pprof_scope_exit_), unused)) const pprof_scope_token \
   PPROF_CAT_(pprof_token_, n) =                                               \
       pprof_scope_enter_(&PPROF_CAT_(pprof_site_, n))
-
-#else  // PPROF_DISABLE: the same names, no code; arguments are evaluated.
-
-static inline uint32_t pprof_category_register(const char *name) {
-  (void)name;
-  return PPROF_CATEGORY_USER_DEFINED;
-}
-static inline void pprof_push(pprof_site *site) {
-  (void)site;
-}
-static inline void pprof_push_name(const char *name, uint32_t category) {
-  (void)name;
-  (void)category;
-}
-static inline void pprof_pop(void) {}
-static inline pprof_range pprof_range_begin(pprof_site *site) {
-  pprof_range none = {0};
-  (void)site;
-  return none;
-}
-static inline void pprof_range_end(pprof_range range) {
-  (void)range;
-}
-static inline void pprof_range_flow(pprof_range range, uint64_t flow) {
-  (void)range;
-  (void)flow;
-}
-static inline void pprof_range_work(pprof_range range,
-                                    const pprof_work_amount *work) {
-  (void)range;
-  (void)work;
-}
-static inline void pprof_mark(pprof_site *site) {
-  (void)site;
-}
-static inline void pprof_count(pprof_site *site, double value) {
-  (void)site;
-  (void)value;
-}
-static inline void pprof_flow(uint64_t flow) {
-  (void)flow;
-}
-static inline void pprof_work(const pprof_work_amount *work) {
-  (void)work;
-}
-static inline void pprof_step(uint64_t num_items) {
-  (void)num_items;
-}
-static inline void pprof_thread_name(const char *name) {
-  (void)name;
-}
-
-// A declaration, as without PPROF_DISABLE: good in the same places, and it
-// makes neither code nor data.
-#ifdef __cplusplus
-#define PPROF_NOTHING_(label) static_assert(sizeof(label) > 0, "label")
-#else
-#define PPROF_NOTHING_(label) _Static_assert(sizeof(label) > 0, "label")
-#endif
-#define PPROF_SCOPE(label) PPROF_NOTHING_(label)
-#define PPROF_SCOPE_CAT(label, category) PPROF_NOTHING_(label)
 
 #endif  // PPROF_DISABLE
 

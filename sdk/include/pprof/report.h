@@ -3,6 +3,14 @@
 // The statistics of runs, themselves a sink: of live sessions or of logs. Both
 // give the same report, byte for byte. export.h writes it; programs that want
 // rows read the JSON.
+//
+// Example:
+//   pprof_report *report;
+//   if (pprof_report_create(&report)) return;
+//   if (pprof_log_read("run.pplog", pprof_report_sink(report), NULL) == 0 &&
+//       pprof_report_write_table(report, "overview,model", stdout))
+//     perror("table");
+//   pprof_report_destroy(report);
 #ifndef PPROF_REPORT_H_
 #define PPROF_REPORT_H_
 

@@ -4,6 +4,19 @@
 // time. Most programs use pprof_start and pprof_stop (pprof.h) instead.
 //
 //   create -> add_sink ... -> start -> (flush) -> stop -> stats -> destroy
+//
+// Example:
+//   pprof_error error = {""};
+//   pprof_session *session;
+//   pprof_sink *log;
+//   if (pprof_session_create(NULL, &session, &error)) return;
+//   if (pprof_log_writer_create("run.pplog", &log, &error) == 0 &&
+//       pprof_session_add_sink(session, log) == 0 &&
+//       pprof_session_start(session) == 0) {
+//     train();
+//     pprof_session_stop(session, &error);
+//   }
+//   pprof_session_destroy(session);  // and the log's sink with it
 #ifndef PPROF_SESSION_H_
 #define PPROF_SESSION_H_
 
@@ -50,7 +63,7 @@ typedef struct pprof_stats {
   uint64_t late;         // of recorded: device times came too late
   uint64_t invalid;      // of recorded: times made no sense, taken as zero
   uint64_t device_lost;  // device ranges for which no event was left
-  uint64_t names_overflowed;  // uses of a name beyond what a session holds
+  uint64_t names_overflowed;  // uses of a name that found no room
   uint64_t clipped;           // of recorded: cut at the end of a window
   uint64_t begun_before;      // ends of ranges that a window's edge had cut
   uint64_t flows_lost;        // requests and work amounts without a range, or
@@ -99,6 +112,18 @@ typedef void (*pprof_window_fn)(void *user, uint32_t window,
 //          never twice at once; starting and stopping a session there answers
 //          BUSY. pprof_session_stop returns after the last call.
 // Cost:    the report is filled while the window is open.
+//
+// Example:
+//   static void print(void *user, uint32_t window, const pprof_report *report)
+//   {
+//     FILE *out = (FILE *)user;
+//     fprintf(out, "window %u\n", window);
+//     if (report && pprof_report_write_table(report, "overview", out))
+//       perror("report");
+//   }
+//   static bool print_windows(pprof_session *session) {
+//     return pprof_session_on_window(session, print, stdout) == 0;
+//   }
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_session_on_window(pprof_session *session, pprof_window_fn fn, void *user);
 
@@ -145,6 +170,12 @@ PPROF_API void pprof_session_destroy(pprof_session *session);
 // are exact after the stop. Set `out->size` first.
 //
 // Errors: INVALID: `out->size` is not set.
+//
+// Example:
+//   pprof_stats stats;
+//   stats.size = sizeof stats;
+//   if (pprof_session_stats(session, &stats) == 0)
+//     printf("%llu lost\n", (unsigned long long)stats.lost);
 PPROF_API pprof_status pprof_session_stats(pprof_session *session,
                                            pprof_stats *out);
 

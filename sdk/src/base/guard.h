@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/masked.h"
+#include "base/thread_id.h"
 
 typedef struct ppi_guard {
   uint32_t owner;   // an OS thread id, 0: nobody
@@ -20,7 +21,7 @@ typedef struct ppi_guard {
 } ppi_guard;
 
 static inline bool ppi_guard_take(ppi_guard *guard) {
-  uint32_t self = (uint32_t)gettid();
+  uint32_t self = ppi_thread_id();
   ppi_calm before;
   ppi_mask_signals(&before);
   for (;;) {

@@ -6,27 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/call.h"
+#include "names/choice.h"
 #include "names/glob.h"
-
-#define HAS(sink, callback)                                         \
-  ((sink)->size >=                                                  \
-       offsetof(pprof_sink, callback) + sizeof((sink)->callback) && \
-   (sink)->callback)
-
-pprof_status ppi_call_define(pprof_sink *sink,
-                             const pprof_definition *definition) {
-  return HAS(sink, define) ? sink->define(sink, definition) : PPROF_STATUS_OK;
-}
-
-pprof_status ppi_call_window(pprof_sink *sink, uint32_t index, bool opens,
-                             uint64_t time_ns) {
-  return HAS(sink, window) ? sink->window(sink, index, opens, time_ns)
-                           : PPROF_STATUS_OK;
-}
-
-pprof_status ppi_call_events(pprof_sink *sink, const pprof_batch *batch) {
-  return HAS(sink, events) ? sink->events(sink, batch) : PPROF_STATUS_OK;
-}
+#include "spool/cpu_record.h"
 
 pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
                             pprof_sink *sink) {
@@ -56,15 +39,18 @@ void ppi_drain_clear(ppi_drain *drain) {
   *drain = (ppi_drain){0};
 }
 
-// One that is being named is told of later, before its next name counts.
+// A name that is being written comes later. Where another one before it went by
+// untold, the lane's records may be next: the lane is told without a name.
 static pprof_status define_lane(ppi_drain *drain, const ppi_lane *lane,
                                 uint64_t *named) {
-  char name[PPI_LANE_NAME];
+  char name[PPI_LANE_NAME] = "";
   uint64_t naming = __atomic_load_n(&lane->naming, __ATOMIC_ACQUIRE);
   if (naming == *named) return PPROF_STATUS_OK;
-  naming = ppi_lane_get_name(lane, name);
-  if (!naming) return PPROF_STATUS_OK;
-  *named = naming;
+  uint64_t copied = ppi_lane_get_name(lane, name);
+  if (copied)
+    *named = copied;
+  else if (naming == *named + 1)
+    return PPROF_STATUS_OK;
   pprof_definition definition = {
       PPROF_DEFINITION_LANE, lane->id, 0, 0, lane->tid, name};
   return ppi_call_define(drain->sink, &definition);
@@ -89,20 +75,64 @@ static pprof_status define_lanes(ppi_drain *drain) {
   return status;
 }
 
+static pprof_status define(ppi_drain *drain,
+                           const ppi_definition_record *record) {
+  bool is_site = record->kind == PPROF_DEFINITION_SITE;
+  pprof_definition definition = {(pprof_definition_kind)record->kind,
+                                 record->id,
+                                 record->parent,
+                                 record->color,
+                                 is_site ? 0 : record->number,
+                                 record->name};
+  return ppi_call_define(drain->sink, &definition);
+}
+
+static void keep_first(pprof_status *status, pprof_status next) {
+  if (*status == PPROF_STATUS_OK) *status = next;
+}
+
+// An id that another name has by now: what its first name was is out of use.
+static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (drain->again_cursor < num_again)
+    keep_first(&status, define(drain, ppi_names_again(drain->names,
+                                                      &drain->again_cursor)));
+  return status;
+}
+
+// No kind has more ids than sites have. One that none can have is damage: with
+// it in a log, nobody would read that.
+static bool is_possible(const ppi_definition_record *record) {
+  return record->kind < PPI_DEFINITION_INFO && record->id <= PPI_MAX_SITES &&
+         record->parent <= PPI_MAX_SITES;
+}
+
+// As a process left them: a site may lie in front of its category.
+static pprof_status define_left(ppi_drain *drain, uint64_t end) {
+  const ppi_definition_record *record;
+  pprof_status status = PPROF_STATUS_OK;
+  for (int sites = 0; sites < 2; sites++) {
+    drain->names_cursor = 0;
+    while (status == PPROF_STATUS_OK &&
+           (record = ppi_names_next(drain->spool, end, &drain->names_cursor)))
+      if (is_possible(record) &&
+          (record->kind == PPROF_DEFINITION_SITE) == sites)
+        status = define(drain, record);
+  }
+  return status;
+}
+
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end) {
   const ppi_definition_record *record;
   pprof_status status = define_lanes(drain);
-  while (status == PPROF_STATUS_OK &&
-         (record = ppi_names_next(drain->spool, end, &drain->names_cursor))) {
-    if (record->kind >= PPI_DEFINITION_INFO) continue;
-    pprof_definition definition = {(pprof_definition_kind)record->kind,
-                                   record->id,
-                                   record->parent,
-                                   record->color,
-                                   record->number,
-                                   record->name};
-    status = ppi_call_define(drain->sink, &definition);
-  }
+  if (!drain->names)
+    return status == PPROF_STATUS_OK ? define_left(drain, end) : status;
+  uint64_t num_again = ppi_names_num_again(drain->names);
+  end = __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE);
+  while ((record = ppi_names_next(drain->spool, end, &drain->names_cursor)))
+    if (record->kind < PPI_DEFINITION_INFO)
+      keep_first(&status, define(drain, record));
+  keep_first(&status, define_again(drain, num_again));
   return status;
 }
 
@@ -342,6 +372,10 @@ static void add_record(ppi_drain *drain, const ppi_lane *lane,
   drain->num_events++;
 }
 
+static inline void note_use(const ppi_drain *drain, uint32_t site) {
+  if (drain->names) ppi_names_used(drain->names, site);
+}
+
 // What most records are: a range with its times alone.
 static bool is_plain(const ppi_record *record, const extensions *found) {
   return record->kind == PPROF_KIND_RANGE && !record->flow &&
@@ -392,6 +426,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
       take_extension(&found, record);
       continue;
     }
+    note_use(drain, record->site);
     if (PPI_LIKELY(is_plain(record, &found)))
       add_plain(drain, lane_id, record);
     else
@@ -460,6 +495,7 @@ static bool keeps_slot_requests(ppi_drain *drain, pprof_event *event,
 
 bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
   if (is_full(drain)) *status = ppi_drain_flush(drain);
+  note_use(drain, slot->site);
   pprof_event *event = &drain->events[drain->num_events];
   drain->is_plain = false;
   *event = (pprof_event){.site = slot->site,

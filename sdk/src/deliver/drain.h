@@ -8,6 +8,7 @@
 
 #include "event/tally.h"
 #include "names/names.h"
+#include "names/names_old.h"
 #include "spool/lane.h"
 
 #ifdef __cplusplus
@@ -26,9 +27,12 @@ typedef struct ppi_window {
 typedef struct ppi_drain {
   const ppi_spool *spool;
   pprof_sink *sink;
+  // Of a session that runs: it is told which names are in use. NULL: the
+  // spool's, as a process left it.
+  ppi_names *names;
   ppi_scale scale;
   ppi_tally tally;
-  uint64_t names_cursor;
+  uint64_t names_cursor, again_cursor;
   uint64_t num_namings;  // of lanes that sinks were told of
   uint64_t *named;       // by place: the naming that they know
   uint64_t edges_seen;
@@ -51,8 +55,8 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
                             pprof_sink *sink);
 void ppi_drain_clear(ppi_drain *drain);
 
-// ppi_drain_definitions delivers what was published up to `end` bytes, and what
-// lanes are called.
+// ppi_drain_definitions delivers what was published up to `end` bytes, or later
+// in a session that runs, and what lanes are called.
 pprof_status ppi_drain_definitions(ppi_drain *drain, uint64_t end);
 // ppi_drain_edges takes in new edges; windows that open or close are told.
 pprof_status ppi_drain_edges(ppi_drain *drain);
@@ -78,13 +82,6 @@ const ppi_window *ppi_drain_window_at(const ppi_drain *drain, uint64_t ticks);
 static inline uint64_t ppi_drain_ns(const ppi_drain *drain, uint64_t ticks) {
   return ppi_scale_ns(&drain->scale, ticks);
 }
-
-// ppi_call_* call a sink's callback where it has one.
-pprof_status ppi_call_define(pprof_sink *sink,
-                             const pprof_definition *definition);
-pprof_status ppi_call_window(pprof_sink *sink, uint32_t index, bool opens,
-                             uint64_t time_ns);
-pprof_status ppi_call_events(pprof_sink *sink, const pprof_batch *batch);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,22 @@
 //
 // Devices: opened once, known by backend and index, there until the process
 // ends.
+#include "device/device.h"
+
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/descriptor.h"
 #include "base/mem.h"
-#include "device/device_impl.h"
+#include "mark/recorder.h"
+
+#define PPI_RESERVED_DEVICES 64u
+
+typedef struct reserved_device {
+  char name[PPI_DEVICE_NAME];
+  uint32_t id;
+} reserved_device;
 
 static struct {
   // Opening may take seconds; markers that meet a new stream wait for `mutex`
@@ -14,7 +25,9 @@ static struct {
   pthread_mutex_t open_mutex;
   pthread_mutex_t mutex;
   pprof_device *list;
-  uint32_t num;
+  // Under `mutex`: ids given out, and those of devices that are not opened.
+  uint32_t num, num_reserved;
+  reserved_device reserved[PPI_RESERVED_DEVICES];
   uint32_t null_serial;  // the session that saw a NULL device; atomic
   void (*attach_all)(void);
 } devices = {.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -72,17 +85,58 @@ static pprof_status open_backend(pprof_device *device, int index) {
   return status;
 }
 
+void ppi_device_set_name(char name[PPI_DEVICE_NAME], const char *backend,
+                         int index) {
+  memset(name, 0, PPI_DEVICE_NAME);
+  snprintf(name, PPI_DEVICE_NAME, "%.24s:%d", backend ? backend : "?", index);
+}
+
+static uint32_t id_in_list(const char *name) {
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (strcmp(d->name, name) == 0) return d->id;
+  return 0;
+}
+
+// Under `mutex`.
+static uint32_t reserved_id(const char *name) {
+  for (uint32_t i = 0; i < devices.num_reserved; i++)
+    if (strcmp(devices.reserved[i].name, name) == 0)
+      return devices.reserved[i].id;
+  return 0;
+}
+
+uint32_t ppi_device_id(const char *backend, int index) {
+  char name[PPI_DEVICE_NAME];
+  ppi_device_set_name(name, backend, index);
+  uint32_t id = id_in_list(name);
+  if (id) return id;
+  pthread_mutex_lock(&devices.mutex);
+  id = reserved_id(name);
+  if (!id && devices.num_reserved < PPI_RESERVED_DEVICES) {
+    reserved_device *reserved = &devices.reserved[devices.num_reserved++];
+    memcpy(reserved->name, name, sizeof name);
+    id = reserved->id = ++devices.num;
+  }
+  pthread_mutex_unlock(&devices.mutex);
+  return id;
+}
+
+// Of two backends with one name the first has the id that was reserved.
+static uint32_t take_id(const char *name) {
+  pthread_mutex_lock(&devices.mutex);
+  uint32_t id = id_in_list(name) ? 0 : reserved_id(name);
+  if (!id) id = ++devices.num;
+  pthread_mutex_unlock(&devices.mutex);
+  return id;
+}
+
 static pprof_device *open_device(const pprof_backend *backend, int index) {
   pprof_device *device = ppi_alloc(sizeof *device);
   if (!device) return &no_memory_device;
   device->backend = backend;
   device->index = index;
-  device->id = ++devices.num;
-  size_t len = strnlen(backend->name ? backend->name : "?", 24);
-  memcpy(device->name, backend->name ? backend->name : "?", len);
-  pprof_error number;
-  ppi_fail(&number, PPROF_STATUS_OK, ":%d", index);
-  memcpy(device->name + len, number.text, strlen(number.text) + 1);
+  ppi_device_set_name(device->name, backend->name, index);
+  device->id = take_id(device->name);
   pprof_status status = PPROF_STATUS_OK;
   if (PPI_BACKEND_HAS(backend, open)) status = open_backend(device, index);
   device->available = status == PPROF_STATUS_OK;

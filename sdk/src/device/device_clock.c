@@ -60,16 +60,16 @@ static pprof_status elapsed(ppi_device_session *session, void *from, void *to,
   pprof_status status =
       device->backend->event_elapsed(device->context, from, to, out_ns);
   if (status == PPROF_STATUS_OK && !from)
-    session->step_ns =
-        greatest_common_divisor(session->step_ns, (uint64_t)llabs(*out_ns));
+    session->clocks->step_ns = greatest_common_divisor(
+        session->clocks->step_ns, (uint64_t)llabs(*out_ns));
   return status;
 }
 
 // Differences of floats keep no such pattern: what CUDA states.
 static uint64_t resolution_ns(const ppi_device_session *session) {
   if (!ppi_device_is_absolute(session)) return RELATIVE_RESOLUTION_NS;
-  return session->step_ns < MAX_STEP_NS ? session->step_ns
-                                        : UNKNOWN_RESOLUTION_NS;
+  return session->clocks->step_ns < MAX_STEP_NS ? session->clocks->step_ns
+                                                : UNKNOWN_RESOLUTION_NS;
 }
 
 static uint64_t float_step_ns(const ppi_device_session *session,
@@ -184,7 +184,7 @@ static void learn_drift(const ppi_device_session *session,
 // Forgets the oldest `num` anchors.
 static void forget_anchors(ppi_device_session *session, uint32_t pool,
                            uint32_t num) {
-  ppi_device_clock *clock = &session->clocks[pool];
+  ppi_device_clock *clock = &session->clocks->of_pools[pool];
   for (uint32_t i = 0; i < num; i++)
     ppi_event_destroy(session, pool, clock->anchors[i].event);
   clock->num_anchors -= num;
@@ -193,7 +193,7 @@ static void forget_anchors(ppi_device_session *session, uint32_t pool,
 }
 
 static void forget_all(ppi_device_session *session, uint32_t pool) {
-  ppi_device_clock *clock = &session->clocks[pool];
+  ppi_device_clock *clock = &session->clocks->of_pools[pool];
   forget_anchors(session, pool, clock->num_anchors);
   clock->drift = 0;
   clock->drift_known = false;
@@ -202,13 +202,13 @@ static void forget_all(ppi_device_session *session, uint32_t pool) {
 // Puts the anchor on the device's time line: after the last one.
 static bool link_anchor(ppi_device_session *session, uint32_t pool,
                         ppi_anchor *anchor) {
-  const ppi_device_clock *clock = &session->clocks[pool];
+  const ppi_device_clock *clock = &session->clocks->of_pools[pool];
   const ppi_anchor *last = &clock->anchors[clock->num_anchors - 1];
   if (ppi_device_is_absolute(session))
     return anchor->device_ns > last->device_ns;
   int64_t since_ns = 0;
   pprof_status status = elapsed(session, last->event, anchor->event, &since_ns);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   anchor->device_ns = last->device_ns + since_ns;
   return status == PPROF_STATUS_OK && since_ns > 0;
 }
@@ -218,7 +218,7 @@ static bool link_anchor(ppi_device_session *session, uint32_t pool,
 // jumped: those before the last, or all, are of no use any more.
 static bool admit_anchor(ppi_device_session *session, uint32_t pool,
                          ppi_anchor *anchor) {
-  ppi_device_clock *clock = &session->clocks[pool];
+  ppi_device_clock *clock = &session->clocks->of_pools[pool];
   if (clock->num_anchors == 0) return true;
   if (!link_anchor(session, pool, anchor)) {
     forget_all(session, pool);
@@ -251,10 +251,10 @@ bool ppi_anchor_record(ppi_device_session *session, uint32_t pool,
     return false;
   pprof_status status =
       device->backend->event_create(device->context, id, 1, &out->event);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   if (status != PPROF_STATUS_OK) return false;
   status = device->backend->anchor(device->context, id, out);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   if (status == PPROF_STATUS_OK && out->host_after_ns >= out->host_before_ns)
     return true;
   ppi_event_destroy(session, pool, out->event);
@@ -282,7 +282,7 @@ static bool take_narrowest(ppi_device_session *session, uint32_t pool,
   ppi_anchor next;
   if (!try_anchor(session, pool, out)) return false;
   for (int i = 1; i < TRIES; i++) {
-    if (is_narrow(&session->clocks[pool], out->bracket_ns)) break;
+    if (is_narrow(&session->clocks->of_pools[pool], out->bracket_ns)) break;
     if (!try_anchor(session, pool, &next)) break;
     bool is_better = next.bracket_ns < out->bracket_ns;
     ppi_event_destroy(session, pool, is_better ? out->event : next.event);
@@ -292,7 +292,7 @@ static bool take_narrowest(ppi_device_session *session, uint32_t pool,
 }
 
 static void take_anchor(ppi_device_session *session, uint32_t pool) {
-  ppi_device_clock *clock = &session->clocks[pool];
+  ppi_device_clock *clock = &session->clocks->of_pools[pool];
   ppi_anchor anchor;
   clock->retry = true;
   if (!take_narrowest(session, pool, &anchor)) return;
@@ -308,7 +308,7 @@ static void take_anchor(ppi_device_session *session, uint32_t pool) {
 
 // How long after an attempt the next one is due.
 static uint64_t pause_ns(const ppi_device_session *session, uint32_t pool) {
-  const ppi_device_clock *clock = &session->clocks[pool];
+  const ppi_device_clock *clock = &session->clocks->of_pools[pool];
   if (clock->num_anchors == 0)
     return __atomic_load_n(&session->pools[pool].num_free, __ATOMIC_RELAXED)
                ? RETRY_NS
@@ -325,13 +325,13 @@ static uint64_t pause_ns(const ppi_device_session *session, uint32_t pool) {
 void ppi_device_clock_renew(ppi_device_session *session, bool in_use) {
   if (!PPI_BACKEND_HAS(session->device->backend, anchor)) return;
   uint64_t now = PPI_MAX(run_now_ns(), 1u);
-  if (in_use) session->last_used_ns = now;
-  if (!session->last_used_ns ||
-      now - session->last_used_ns > 2 * (uint64_t)RENEW_NS)
+  if (in_use) session->clocks->last_used_ns = now;
+  if (!session->clocks->last_used_ns ||
+      now - session->clocks->last_used_ns > 2 * (uint64_t)RENEW_NS)
     return;
   uint32_t num = __atomic_load_n(&session->num_pools, __ATOMIC_ACQUIRE);
   for (uint32_t pool = 0; pool < num; pool++) {
-    ppi_device_clock *clock = &session->clocks[pool];
+    ppi_device_clock *clock = &session->clocks->of_pools[pool];
     if (clock->tried_ns && now - clock->tried_ns < pause_ns(session, pool))
       continue;
     clock->tried_ns = now;
@@ -348,7 +348,7 @@ typedef struct placement {
 
 static pprof_status by_anchor(ppi_device_session *session, uint32_t pool,
                               void *begin, placement *out) {
-  const ppi_device_clock *clock = &session->clocks[pool];
+  const ppi_device_clock *clock = &session->clocks->of_pools[pool];
   const ppi_anchor *last = &clock->anchors[clock->num_anchors - 1];
   int64_t since_ns = 0;
   bool absolute = ppi_device_is_absolute(session);
@@ -462,10 +462,10 @@ static void set_times(ppi_device_session *session, uint32_t index,
 }
 
 pprof_status ppi_device_clock_place(ppi_device_session *session, uint32_t index,
-                                    ppi_slot *slot, ppi_resolve_stats *stats) {
+                                    ppi_slot *slot, ppi_placed *placed) {
   const ppi_pair *pair = &session->pairs[index];
   bool by_clock = PPI_BACKEND_HAS(session->device->backend, anchor);
-  if (by_clock && !session->clocks[pair->pool].num_anchors) {
+  if (by_clock && !session->clocks->of_pools[pair->pool].num_anchors) {
     if (!session->last_chance) return PPROF_STATUS_BUSY;
     by_clock = false;
   }
@@ -488,16 +488,16 @@ pprof_status ppi_device_clock_place(ppi_device_session *session, uint32_t index,
                            ? NULL
                            : &session->streams[pair->begin_at - 1];
   clamp(&at, stream, submit_ns, seen_ns, slot->start);
-  stats->clamped += at.start_ns != placed_ns;
+  placed->clamped += at.start_ns != placed_ns;
   set_times(session, index, slot, &at);
   if (stream) remember_place(stream, slot);
-  stats->clock_error_ns = PPI_MAX(stats->clock_error_ns, at.error_ns);
+  placed->clock_error_ns = PPI_MAX(placed->clock_error_ns, at.error_ns);
   return PPROF_STATUS_OK;
 }
 
 void ppi_device_clock_forget_pool(ppi_device_session *session, uint32_t pool) {
   forget_all(session, pool);
-  session->clocks[pool] = (ppi_device_clock){0};
+  session->clocks->of_pools[pool] = (ppi_device_clock){0};
 }
 
 void ppi_device_clock_clear(ppi_device_session *session) {

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices: process-wide objects, and what a session attaches to each: a table
-// of ranges in the spool, event pairs beside it, streams, the clock mapping.
+// What a session attaches to a device: a table of ranges in the spool, event
+// pairs beside it, streams, the clock mapping.
 #ifndef PPI_DEVICE_IMPL_H_
 #define PPI_DEVICE_IMPL_H_
 
-#include <pthread.h>
-
-#include "deliver/run_info.h"
+#include "device/device.h"
 #include "mark/pending.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PPI_EVENT_POOLS 8u
 #define PPI_STREAMS 256u
 #define PPI_POOL_BATCH 32u
 #define PPI_POOL_BATCHES_A_POLL 8u
 #define PPI_POOL_START 4096u  // slots that a pool begins with
 #define PPI_STOCK_BATCH 16u   // slots that a thread takes at a time
-#define PPI_NAMED_STREAMS 64u
 #define PPI_STREAM_PLACES 8u
 
 // Which events of a pair are nodes of a graph: they are no pool's any more.
@@ -80,12 +76,6 @@ typedef struct ppi_event_pool {
   bool forgotten;      // collector: the device no longer lists it
 } __attribute__((aligned(64))) ppi_event_pool;
 
-// Ended ranges whose last event lies in one stream, in the order of their ends:
-// while the first is not ready, none is. Linked by next_waiting.
-typedef struct ppi_waiting_queue {
-  uint32_t first, last;  // index + 1
-} ppi_waiting_queue;
-
 // A stream's place in the session's table, and its row in the timeline. Where
 // places run out, one that is idle becomes another stream's, which goes on in
 // the same row: what lies there is long past.
@@ -107,28 +97,6 @@ typedef struct ppi_stream {
   uint32_t num_places;
 } ppi_stream;
 
-#define PPI_ANCHORS 16u
-
-// A moment known on both clocks: the device's within half the bracket of the
-// run's.
-typedef struct ppi_anchor {
-  int64_t device_ns;  // absolute, or since the first anchor
-  uint64_t host_ns;
-  uint64_t bracket_ns;
-  void *event;
-} ppi_anchor;
-
-// Where a device's clock lies against the run's. Kept by the collector.
-typedef struct ppi_device_clock {
-  ppi_anchor anchors[PPI_ANCHORS];  // oldest first
-  uint32_t num_anchors;
-  bool retry;          // the last attempt brought nothing of use
-  uint64_t tried_ns;   // when that was; 0: never
-  double drift;        // host ns per device ns, less one
-  double drift_error;  // by how much `drift` may be off at the last anchor
-  bool drift_known;
-} ppi_device_clock;
-
 // Why ranges of an available device have no device time; a note each.
 enum {
   PPI_DEVICE_NOTE_UNTIMED = 1,     // a stream gives no times
@@ -145,20 +113,13 @@ enum {
 
 #define PPI_GRAPH_RANGES 256u
 
-// A range that became two nodes of a graph, until the session ends.
-typedef struct ppi_graph_range {
-  void *begin, *end;
-  uint32_t pool;
-  uint32_t site, lane, stream;
-  uint16_t depth;
-  uint8_t pairing;         // PPROF_FLAG_PAIRED and INNER
-  bool is_known;           // `begin_ns` is what was told last, or before
-  int64_t begin_ns;        // of the begin event, since the pool's reference
-  uint64_t capture_ticks;  // when it was captured; no launch is earlier
-} ppi_graph_range;
+// What device_clock, resolve and graph keep of a session.
+typedef struct ppi_device_clocks ppi_device_clocks;
+typedef struct ppi_waiting ppi_waiting;
+typedef struct ppi_graphs ppi_graphs;
 
-typedef struct ppi_device_session {
-  struct pprof_device *device;
+struct ppi_device_session {
+  pprof_device *device;
   ppi_table *table;
   uint32_t table_index;
   uint32_t next_unused;  // slots without events yet; collector
@@ -173,63 +134,18 @@ typedef struct ppi_device_session {
   // any of them.
   ppi_stock stocks[PPI_EVENT_POOLS][PPI_STOCKS];
   ppi_stream streams[PPI_STREAMS];
-  ppi_device_clock clocks[PPI_EVENT_POOLS];
   ppi_pair pairs[PPI_TABLE_SLOTS];
-  // Collector: resolved slots in the order of their seqs, until kept.
-  uint32_t resolved[PPI_TABLE_SLOTS];
-  // Collector: freed slots whose events are still in a stream.
-  uint32_t resting[PPI_TABLE_SLOTS];
-  uint32_t num_resting;
   // Collector: slots whose events went with their pool.
   uint32_t bare[PPI_TABLE_SLOTS];
   uint32_t num_bare;
-  // Collector: ended ranges without times yet, by the place of the stream they
-  // end on; [0] those that follow no stream's order.
-  ppi_waiting_queue queues[PPI_STREAMS + 1];
-  uint32_t next_waiting[PPI_TABLE_SLOTS];  // index + 1
-  uint16_t active[PPI_STREAMS + 1];        // queues that hold something
-  uint32_t num_active, num_waiting;
-  ppi_graph_range graph_ranges[PPI_GRAPH_RANGES];
-  uint32_t num_graph_ranges;
-  // Times of graphs' events are compared by their distance from these.
-  void *graph_references[PPI_EVENT_POOLS];
-  uint64_t graph_reference_ns[PPI_EVENT_POOLS];  // when they were made
-  bool last_chance;  // collector: the session stops, no anchor will come
-  bool gives_up;     // collector: what is not ready now is late
-  uint64_t last_used_ns;
+  bool last_chance;       // collector: the session stops, no anchor will come
+  bool gives_up;          // collector: what is not ready now is late
   uint64_t looked_ticks;  // collector: for idle streams
-  uint64_t step_ns;       // absolute times seen so far are multiples of this
-} ppi_device_session;
-
-// What the program called a stream, also before any session.
-typedef struct ppi_stream_name {
-  uint64_t stable_id;
-  char name[64];
-} ppi_stream_name;
-
-struct pprof_device {
-  const pprof_backend *backend;
-  int index;
-  uint32_t id;              // definition id
-  uint32_t refused_serial;  // collector: the session had no room for it
-  bool available;
-  void *context;
-  ppi_device_session *session;  // NULL: not attached; atomic
-  struct pprof_device *next;
-  pprof_error why_not;
-  char name[48];
-  // Ranges that became nodes of graphs, in all sessions: their events stay.
-  uint32_t num_in_graphs;  // atomic
-  // Under the devices' lock. Pools stay known, so that the next session has
-  // events for them before the first range.
-  uint64_t pools[PPI_EVENT_POOLS];
-  uint32_t num_pools;
-  uint32_t num_names;
-  ppi_stream_name names[PPI_NAMED_STREAMS];
+  // The collector's.
+  ppi_device_clocks *clocks;
+  ppi_waiting *waiting;
+  ppi_graphs *graphs;
 };
-
-// The sessions by the number of their table; atomic.
-extern ppi_device_session *ppi_device_sessions[PPI_MAX_TABLES];
 
 // ppi_device_add_note keeps a PPI_DEVICE_NOTE_... value.
 static inline void ppi_device_add_note(ppi_device_session *session,
@@ -248,10 +164,10 @@ static inline ppi_slot *ppi_device_slot(const ppi_device_session *session,
 static inline bool ppi_device_has_failed(const ppi_device_session *session) {
   return __atomic_load_n(&session->failed, __ATOMIC_RELAXED);
 }
-// ppi_device_heed ends device timing when the backend answered DEVICE; host
-// sides go on. Any thread.
-static inline void ppi_device_heed(ppi_device_session *session,
-                                   pprof_status status) {
+// ppi_device_note_status ends device timing when the backend answered DEVICE;
+// host sides go on. Any thread.
+static inline void ppi_device_note_status(ppi_device_session *session,
+                                          pprof_status status) {
   if (status == PPROF_STATUS_DEVICE)
     __atomic_store_n(&session->failed, 1, __ATOMIC_RELAXED);
 }
@@ -263,21 +179,21 @@ static inline bool ppi_pool_is_vacant(const ppi_device_session *session,
                                       uint32_t pool) {
   return __atomic_load_n(&session->pools[pool].vacant, __ATOMIC_ACQUIRE);
 }
-// ppi_pool_heed does so for a call that concerned one pool: UNAVAILABLE ends
-// the timing of that pool only.
-static inline void ppi_pool_heed(ppi_device_session *session, uint32_t pool,
-                                 pprof_status status) {
-  ppi_device_heed(session, status);
+// ppi_pool_note_status does so for a call that concerned one pool: UNAVAILABLE
+// ends the timing of that pool only.
+static inline void ppi_pool_note_status(ppi_device_session *session,
+                                        uint32_t pool, pprof_status status) {
+  ppi_device_note_status(session, status);
   if (status != PPROF_STATUS_UNAVAILABLE) return;
   ppi_device_add_note(session, PPI_DEVICE_NOTE_LOST_POOL);
   __atomic_store_n(&session->pools[pool].gone, 1, __ATOMIC_RELAXED);
 }
 
-// ppi_event_heed does so for a call that concerned one event: any other error
-// costs its range the device time.
-static inline void ppi_event_heed(ppi_device_session *session, uint32_t pool,
-                                  pprof_status status) {
-  ppi_pool_heed(session, pool, status);
+// ppi_event_note_status does so for a call that concerned one event: any other
+// error costs its range the device time.
+static inline void ppi_event_note_status(ppi_device_session *session,
+                                         uint32_t pool, pprof_status status) {
+  ppi_pool_note_status(session, pool, status);
   if (status != PPROF_STATUS_OK && status != PPROF_STATUS_BUSY &&
       status != PPROF_STATUS_DEVICE && status != PPROF_STATUS_UNAVAILABLE)
     ppi_device_add_note(session, PPI_DEVICE_NOTE_REFUSED);
@@ -286,32 +202,6 @@ static inline void ppi_event_heed(ppi_device_session *session, uint32_t pool,
 static inline uint32_t ppi_device_num_pools(const ppi_device_session *session) {
   return __atomic_load_n(&session->num_pools, __ATOMIC_ACQUIRE);
 }
-
-void ppi_device_in_forked_child(void);
-// The lock of streams, names and pools; not held while a device is opened.
-void ppi_device_lock(void);
-void ppi_device_unlock(void);
-// ppi_device_list answers the newest; follow ->next. Devices are never freed.
-pprof_device *ppi_device_list(void);
-// ppi_device_use_null notes that a NULL device was used in this session.
-void ppi_device_use_null(void);
-bool ppi_device_null_used(void);
-// ppi_device_remember_pool keeps a pool for later sessions, under the lock;
-// ppi_device_forget_pool forgets one that is gone.
-void ppi_device_remember_pool(pprof_device *device, uint64_t id);
-void ppi_device_forget_pool(pprof_device *device, uint64_t id);
-// ppi_device_pools gives the pools seen so far, at most PPI_EVENT_POOLS.
-uint32_t ppi_device_pools(const pprof_device *device, uint64_t *out);
-// ppi_device_notes adds what the report of this session must say of devices,
-// whose times were switched off or not. The collector.
-void ppi_device_notes(ppi_texts *out, bool is_off);
-// Asked by pprof_device_get while a session runs: attach what is new.
-void ppi_device_set_attach_hook(void (*attach_all)(void));
-// True for what the backend has, by its size.
-#define PPI_BACKEND_HAS(backend, slot)                            \
-  ((backend)->size >=                                             \
-       offsetof(pprof_backend, slot) + sizeof((backend)->slot) && \
-   (backend)->slot)
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 
 #include "device/device_stream.h"
 #include "device/event_pool.h"
+#include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/mark.h"
 #include "mark/mark_add.h"
@@ -22,7 +23,7 @@ static bool record_event(ppi_device_session *session, uint32_t pool,
   const pprof_device *device = session->device;
   pprof_status status =
       device->backend->event_record(device->context, event, stream);
-  ppi_event_heed(session, pool, status);
+  ppi_event_note_status(session, pool, status);
   return status == PPROF_STATUS_OK;
 }
 
@@ -41,7 +42,7 @@ static void begin_in_graph(ppi_device_session *session, ppi_pair *pair) {
   }
   pprof_status status = device->backend->event_record_in_graph(
       device->context, pair->begin, pair->stream, &pair->capture);
-  ppi_pool_heed(session, pair->pool, status);
+  ppi_pool_note_status(session, pair->pool, status);
   if (status == PPROF_STATUS_OK)
     pair->in_graph = PPI_IN_GRAPH_BEGIN;
   else
@@ -56,7 +57,7 @@ static void end_in_graph(ppi_device_session *session, ppi_pair *pair,
   if (!pair->in_graph || ppi_device_has_failed(session)) return;
   pprof_status status = device->backend->event_record_in_graph(
       device->context, pair->end, stream, &capture);
-  ppi_pool_heed(session, pair->pool, status);
+  ppi_pool_note_status(session, pair->pool, status);
   if (status == PPROF_STATUS_OK)
     pair->in_graph |=
         capture == pair->capture ? PPI_IN_GRAPH_END : PPI_IN_GRAPH_APART;
@@ -169,14 +170,14 @@ static uint64_t open_timed(ppi_thread *thread, ppi_lane *lane,
   return ppi_range_id(session->table_index, gen, index);
 }
 
-static uint64_t open_apart(ppi_thread *thread, ppi_lane *lane,
-                           pprof_device *device, void *stream, range_kind kind);
+static uint64_t open_slow(ppi_thread *thread, ppi_lane *lane,
+                          pprof_device *device, void *stream, range_kind kind);
 
 static uint64_t open_range(ppi_thread *thread, ppi_lane *lane,
                            pprof_device *device, void *stream,
                            range_kind kind) {
   if (!ppi_site_is_plain(kind.site))
-    return open_apart(thread, lane, device, stream, kind);
+    return open_slow(thread, lane, device, stream, kind);
   if (!device) {
     ppi_device_use_null();
     return open_host_only(lane, 0, kind);
@@ -207,11 +208,11 @@ static uint64_t tell(const ppi_lane *lane, uint64_t id, uint32_t site) {
 }
 
 // Of a site that is lost, or one with more to do.
-static __attribute__((noinline)) uint64_t open_apart(ppi_thread *thread,
-                                                     ppi_lane *lane,
-                                                     pprof_device *device,
-                                                     void *stream,
-                                                     range_kind kind) {
+static __attribute__((noinline)) uint64_t open_slow(ppi_thread *thread,
+                                                    ppi_lane *lane,
+                                                    pprof_device *device,
+                                                    void *stream,
+                                                    range_kind kind) {
   uint32_t site = kind.site;
   bool last = false;
   if (site == 0) return lose_range(lane);
@@ -349,7 +350,7 @@ static void close_range(ppi_thread *thread, ppi_lane *lane, uint64_t id,
     settle_untimed(&ref, pair);
   }
   if (PPI_UNLIKELY(id & (PPI_RANGE_EMITTED | PPI_RANGE_LAST)))
-    ppi_slot_ended_apart(&ref, id);
+    ppi_slot_ended_slow(&ref, id);
   else
     ppi_slot_ended(&ref);
 }
@@ -358,7 +359,7 @@ static void remember(ppi_thread *thread, pprof_device *device, void *stream,
                      uint64_t range) {
   uint32_t depth = thread->device_depth++;
   if (depth < PPI_DEVICE_STACK)
-    thread->device_stack[depth] =
+    thread->devices.stack[depth] =
         (ppi_open_device_range){device, stream, range};
 }
 
@@ -368,17 +369,17 @@ static int find_innermost(const ppi_thread *thread, const pprof_device *device,
                           const void *stream) {
   int depth = (int)PPI_MIN(thread->device_depth, PPI_DEVICE_STACK);
   for (int i = depth - 1; i >= 0; i--)
-    if (thread->device_stack[i].device == device &&
-        thread->device_stack[i].stream == stream)
+    if (thread->devices.stack[i].device == device &&
+        thread->devices.stack[i].stream == stream)
       return i;
   return -1;
 }
 
 static uint64_t take_out(ppi_thread *thread, int at) {
-  uint64_t range = thread->device_stack[at].range;
+  uint64_t range = thread->devices.stack[at].range;
   uint32_t depth = PPI_MIN(thread->device_depth, PPI_DEVICE_STACK);
-  memmove(&thread->device_stack[at], &thread->device_stack[at + 1],
-          (depth - (uint32_t)at - 1) * sizeof *thread->device_stack);
+  memmove(&thread->devices.stack[at], &thread->devices.stack[at + 1],
+          (depth - (uint32_t)at - 1) * sizeof *thread->devices.stack);
   thread->device_depth--;
   return range;
 }
@@ -500,9 +501,9 @@ void pprof_device_work(pprof_device *device, void *stream,
   int at = find_innermost(thread, device, stream);
   ppi_slot_ref ref;
   ppi_work amount = ppi_work_read(work);
-  if (at >= 0 && ppi_range_is_open(thread->device_stack[at].range, &ref))
+  if (at >= 0 && ppi_range_is_open(thread->devices.stack[at].range, &ref))
     ppi_slot_add_work(ref.slot, &amount);
-  else if (at < 0 || thread->device_stack[at].range)
+  else if (at < 0 || thread->devices.stack[at].range)
     ppi_count(&lane->flows_lost, 1);
   ppi_leave(thread);
 }

@@ -2,6 +2,8 @@
 //
 // What a report must say of devices: why ranges have no device times, and what
 // else their figures are subject to.
+#include "device/device_note.h"
+
 #include <stdio.h>
 
 #include "device/device_impl.h"

@@ -12,8 +12,8 @@ static uint32_t num_open(const ppi_thread *thread) {
 bool ppi_device_find_open(const void *stream, pprof_device **out_device) {
   const ppi_thread *thread = ppi_thread_self;
   for (uint32_t i = num_open(thread); i-- > 0;)
-    if (thread->device_stack[i].stream == stream) {
-      *out_device = thread->device_stack[i].device;
+    if (thread->devices.stack[i].stream == stream) {
+      *out_device = thread->devices.stack[i].device;
       return true;
     }
   return false;
@@ -22,8 +22,8 @@ bool ppi_device_find_open(const void *stream, pprof_device **out_device) {
 bool ppi_device_has_open(const pprof_device *device, const void *stream) {
   const ppi_thread *thread = ppi_thread_self;
   for (uint32_t i = num_open(thread); i-- > 0;)
-    if (thread->device_stack[i].stream == stream &&
-        thread->device_stack[i].device == device)
+    if (thread->devices.stack[i].stream == stream &&
+        thread->devices.stack[i].device == device)
       return true;
   return false;
 }

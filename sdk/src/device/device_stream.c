@@ -42,6 +42,15 @@ static ppi_stream *find_stream(ppi_device_session *session,
 
 static uint32_t num_streams;  // of the process; under the devices' lock
 
+uint32_t ppi_stream_define(uint32_t device, uint64_t stable_id) {
+  ppi_device_lock();
+  pprof_definition definition = {
+      PPROF_DEFINITION_STREAM, ++num_streams, device, 0, stable_id, ""};
+  bool defined = ppi_names_define(ppi_recorder_in_force.names, &definition);
+  ppi_device_unlock();
+  return defined ? definition.id : 0;
+}
+
 static ppi_stream_name *find_name(pprof_device *device, uint64_t stable_id) {
   for (uint32_t i = 0; i < device->num_names; i++)
     if (device->names[i].stable_id == stable_id) return &device->names[i];
@@ -209,7 +218,7 @@ pprof_status ppi_stream_ask_for(ppi_device_session *session, void *stream,
                                 pprof_stream_info *out) {
   if (ppi_device_has_failed(session)) return PPROF_STATUS_DEVICE;
   pprof_status status = ppi_stream_ask(session->device, stream, out);
-  ppi_device_heed(session, status);
+  ppi_device_note_status(session, status);
   if (status == PPROF_STATUS_UNSUPPORTED)
     ppi_device_add_note(session, PPI_DEVICE_NOTE_UNTIMED);
   else if (status != PPROF_STATUS_OK && status != PPROF_STATUS_DEVICE &&
@@ -289,8 +298,8 @@ const ppi_known_stream *ppi_stream_know(ppi_thread *thread,
                                         pprof_status *out_status) {
   uintptr_t bits = (uintptr_t)stream;
   ppi_known_stream *known =
-      &thread
-           ->known_streams[(bits ^ bits >> 4 ^ bits >> 9) % PPI_KNOWN_STREAMS];
+      &thread->devices
+           .known[(bits ^ bits >> 4 ^ bits >> 9) % PPI_KNOWN_STREAMS];
   bool is_known = known->session == session && known->handle == stream &&
                   known->serial == ppi_recorder_in_force.serial &&
                   !ppi_pool_is_gone(session, known->pool) &&

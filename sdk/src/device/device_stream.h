@@ -33,6 +33,10 @@ uint32_t ppi_stream_id_at(const ppi_device_session *session, uint32_t place);
 // used for long: another one may have them. The collector.
 void ppi_streams_look(ppi_device_session *session);
 
+// ppi_stream_define begins a row of its own for a stream that no marker has
+// used; answers the definition's id, 0: there is no room. Any thread.
+uint32_t ppi_stream_define(uint32_t device, uint64_t stable_id);
+
 // ppi_stream_set_name names a stream, now or when it is first used. `session`
 // may be NULL.
 void ppi_stream_set_name(pprof_device *device, ppi_device_session *session,

@@ -3,9 +3,6 @@
 // Event pools: making event pairs, giving their slots out, taking them back.
 #include "device/event_pool.h"
 
-#include "device/device_clock.h"
-#include "device/graph.h"
-
 // The head of a list of chains is taken with all that hangs on it.
 static uint32_t take_chain(ppi_device_session *session, ppi_event_pool *pool) {
   uint64_t head = __atomic_load_n(&pool->chains, __ATOMIC_ACQUIRE);
@@ -156,7 +153,7 @@ static bool fill_pool(ppi_device_session *session, uint32_t pool,
   if (num == 0) return false;
   pprof_status status = device->backend->event_create(
       device->context, session->pools[pool].id, 2 * num, events);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   session->pools[pool].refused = status != PPROF_STATUS_OK;
   if (status != PPROF_STATUS_OK) return false;
   for (uint32_t i = 0; i < num; i++) {
@@ -186,34 +183,37 @@ static void strip_pool(ppi_device_session *session, uint32_t pool) {
     ppi_pool_give(session, taken - 1);
 }
 
-// Its place may be another pool's from here on: no slot, anchor or graph is of
-// this one any more. It stays gone until then.
-static void vacate_pool(ppi_device_session *session, uint32_t pool) {
+void ppi_pool_vacate(ppi_device_session *session, uint32_t pool) {
   ppi_event_pool *it = &session->pools[pool];
-  ppi_graph_forget_pool(session, pool);
-  ppi_device_clock_forget_pool(session, pool);
   it->refused = it->forgotten = false;
   __atomic_store_n(&it->wanted, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&it->filled, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&it->vacant, 1, __ATOMIC_RELEASE);
 }
 
-// A pool that is gone is seen before anything is asked of its events.
-static void check_pool(ppi_device_session *session, uint32_t pool) {
+// Is it gone, and all of its slots have come back?
+static bool is_over(ppi_device_session *session, uint32_t pool) {
   const pprof_device *device = session->device;
-  if (ppi_pool_is_vacant(session, pool)) return;
+  if (ppi_pool_is_vacant(session, pool)) return false;
   if (!ppi_pool_is_gone(session, pool) && !ppi_device_has_failed(session) &&
       session->pools[pool].num_slots &&
       PPI_BACKEND_HAS(device->backend, pool_check))
-    ppi_pool_heed(
+    ppi_pool_note_status(
         session, pool,
         device->backend->pool_check(device->context, session->pools[pool].id));
-  if (!ppi_pool_is_gone(session, pool)) return;
+  if (!ppi_pool_is_gone(session, pool)) return false;
   if (!session->pools[pool].forgotten)
     ppi_device_forget_pool(session->device, session->pools[pool].id);
   session->pools[pool].forgotten = session->pools[pool].refused = true;
   strip_pool(session, pool);
-  if (session->pools[pool].num_slots == 0) vacate_pool(session, pool);
+  return session->pools[pool].num_slots == 0;
+}
+
+uint32_t ppi_pools_check(ppi_device_session *session) {
+  uint32_t over = 0, num = ppi_device_num_pools(session);
+  for (uint32_t pool = 0; pool < num; pool++)
+    if (is_over(session, pool)) over |= 1u << pool;
+  return over;
 }
 
 static bool is_wanted(const ppi_event_pool *pool) {
@@ -254,7 +254,6 @@ static bool fill_to_size(ppi_device_session *session, uint32_t pool) {
 void ppi_pools_fill(ppi_device_session *session) {
   uint32_t num = ppi_device_num_pools(session);
   for (uint32_t pool = 0; pool < num; pool++) {
-    check_pool(session, pool);
     if (!is_wanted(&session->pools[pool])) continue;
     bool is_full = fill_to_size(session, pool);
     flush_chain(session, &session->pools[pool]);

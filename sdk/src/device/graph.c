@@ -3,7 +3,6 @@
 // Telling the launches of a graph apart by the times of its event nodes.
 #include "device/graph.h"
 
-#include "device/device_clock.h"
 #include "device/event_pool.h"
 
 // The distance of two events is a float of milliseconds: from an old reference
@@ -14,8 +13,8 @@ void ppi_graph_pin(ppi_device_session *session, uint32_t index) {
   ppi_pair *pair = &session->pairs[index];
   const ppi_slot *slot = ppi_device_slot(session, index);
   if (pair->in_graph == (PPI_IN_GRAPH_BEGIN | PPI_IN_GRAPH_END) &&
-      session->num_graph_ranges < PPI_GRAPH_RANGES) {
-    session->graph_ranges[session->num_graph_ranges++] = (ppi_graph_range){
+      session->graphs->num_ranges < PPI_GRAPH_RANGES) {
+    session->graphs->ranges[session->graphs->num_ranges++] = (ppi_graph_range){
         .begin = pair->begin,
         .end = pair->end,
         .pool = pair->pool,
@@ -40,21 +39,21 @@ static pprof_status elapsed(ppi_device_session *session, uint32_t pool,
   if (ppi_pool_is_gone(session, pool)) return PPROF_STATUS_UNAVAILABLE;
   pprof_status status =
       device->backend->event_elapsed(device->context, from, to, out_ns);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   return status;
 }
 
 // An error other than BUSY is what events answer that no launch has recorded.
 static pprof_status read_begin(ppi_device_session *session,
                                const ppi_graph_range *range, int64_t *out_ns) {
-  void *reference = session->graph_references[range->pool];
+  void *reference = session->graphs->references[range->pool];
   if (!reference && !ppi_device_is_absolute(session)) return PPROF_STATUS_BUSY;
   return elapsed(session, range->pool, reference, range->begin, out_ns);
 }
 
 static void destroy_reference(ppi_device_session *session, uint32_t pool) {
-  ppi_event_destroy(session, pool, session->graph_references[pool]);
-  session->graph_references[pool] = NULL;
+  ppi_event_destroy(session, pool, session->graphs->references[pool]);
+  session->graphs->references[pool] = NULL;
 }
 
 // Moves a known time over to the new reference. A launch that comes meanwhile,
@@ -72,22 +71,23 @@ static void carry_over(ppi_device_session *session, ppi_graph_range *range,
 static void renew_reference(ppi_device_session *session, uint32_t pool,
                             uint64_t now_ns) {
   pprof_anchor next;
-  session->graph_reference_ns[pool] = now_ns;
+  session->graphs->reference_ns[pool] = now_ns;
   if (!ppi_anchor_record(session, pool, &next)) return;
-  for (uint32_t i = 0; i < session->num_graph_ranges; i++)
-    if (session->graph_ranges[i].pool == pool)
-      carry_over(session, &session->graph_ranges[i], next.event);
+  for (uint32_t i = 0; i < session->graphs->num_ranges; i++)
+    if (session->graphs->ranges[i].pool == pool)
+      carry_over(session, &session->graphs->ranges[i], next.event);
   destroy_reference(session, pool);
-  session->graph_references[pool] = next.event;
+  session->graphs->references[pool] = next.event;
 }
 
 void ppi_graph_prepare(ppi_device_session *session) {
-  if (session->num_graph_ranges == 0 || ppi_device_is_absolute(session)) return;
+  if (session->graphs->num_ranges == 0 || ppi_device_is_absolute(session))
+    return;
   uint64_t now_ns = ppi_clock_monotonic_ns();
-  for (uint32_t i = 0; i < session->num_graph_ranges; i++) {
-    uint32_t pool = session->graph_ranges[i].pool;
-    if (!session->graph_references[pool] ||
-        now_ns - session->graph_reference_ns[pool] > REFERENCE_NS)
+  for (uint32_t i = 0; i < session->graphs->num_ranges; i++) {
+    uint32_t pool = session->graphs->ranges[i].pool;
+    if (!session->graphs->references[pool] ||
+        now_ns - session->graphs->reference_ns[pool] > REFERENCE_NS)
       renew_reference(session, pool, now_ns);
   }
 }
@@ -102,7 +102,7 @@ static uint64_t ticks_at(uint64_t ns) {
 // The times of the events as they are now, by the pair of a fresh slot.
 static pprof_status place(ppi_device_session *session,
                           const ppi_graph_range *range, uint32_t index,
-                          ppi_resolve_stats *stats) {
+                          ppi_placed *placed) {
   ppi_pair *pair = &session->pairs[index];
   ppi_slot *slot = ppi_device_slot(session, index);
   void *begin = pair->begin, *end = pair->end;
@@ -111,8 +111,8 @@ static pprof_status place(ppi_device_session *session,
   // launch, so the host side is a point.
   slot->flags = PPROF_FLAG_ASYNC;
   slot->start = slot->end = range->capture_ticks;
-  pprof_status status = ppi_device_clock_place(session, index, slot, stats);
-  ppi_pool_heed(session, range->pool, status);
+  pprof_status status = ppi_device_clock_place(session, index, slot, placed);
+  ppi_pool_note_status(session, range->pool, status);
   slot->start = slot->end = ticks_at(slot->device_start_ns);
   ppi_pair_set(pair, begin, end);
   return status;
@@ -122,14 +122,14 @@ static pprof_status place(ppi_device_session *session,
 // so two equal readings around the others are of the same one.
 static pprof_status read_launch(ppi_device_session *session,
                                 ppi_graph_range *range, uint32_t index,
-                                ppi_resolve_stats *stats) {
+                                ppi_placed *placed) {
   int64_t before_ns = 0, after_ns = 0, lasted_ns = 0;
   pprof_status status = read_begin(session, range, &before_ns);
   if (!status)
     status =
         elapsed(session, range->pool, range->begin, range->end, &lasted_ns);
   if (!status && lasted_ns < 0) status = PPROF_STATUS_BUSY;
-  if (!status) status = place(session, range, index, stats);
+  if (!status) status = place(session, range, index, placed);
   if (!status) status = read_begin(session, range, &after_ns);
   if (!status && after_ns != before_ns) status = PPROF_STATUS_BUSY;
   if (status) return status;
@@ -162,8 +162,8 @@ static void prepare_slot(ppi_device_session *session,
 }
 
 uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
-                       ppi_resolve_stats *stats) {
-  ppi_graph_range *range = &session->graph_ranges[i];
+                       ppi_placed *placed) {
+  ppi_graph_range *range = &session->graphs->ranges[i];
   int64_t begin_ns = 0;
   if (read_begin(session, range, &begin_ns) ||
       (range->is_known && begin_ns == range->begin_ns))
@@ -173,12 +173,12 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
   if (!taken) return 0;
   uint32_t index = taken - 1;
   prepare_slot(session, range, index);
-  uint64_t clamped = stats->clamped;
-  pprof_status status = read_launch(session, range, index, stats);
+  uint64_t clamped = placed->clamped;
+  pprof_status status = read_launch(session, range, index, placed);
   // The events may have served another range before they were captured.
   if (status ||
       ppi_device_slot(session, index)->start <= range->capture_ticks) {
-    stats->clamped = clamped;
+    placed->clamped = clamped;
     ppi_pool_give(session, index);
     return 0;
   }
@@ -188,15 +188,15 @@ uint32_t ppi_graph_see(ppi_device_session *session, uint32_t i,
 
 void ppi_graph_forget_pool(ppi_device_session *session, uint32_t pool) {
   uint32_t left = 0;
-  for (uint32_t i = 0; i < session->num_graph_ranges; i++)
-    if (session->graph_ranges[i].pool != pool)
-      session->graph_ranges[left++] = session->graph_ranges[i];
-  session->num_graph_ranges = left;
+  for (uint32_t i = 0; i < session->graphs->num_ranges; i++)
+    if (session->graphs->ranges[i].pool != pool)
+      session->graphs->ranges[left++] = session->graphs->ranges[i];
+  session->graphs->num_ranges = left;
   destroy_reference(session, pool);
 }
 
 void ppi_graph_clear(ppi_device_session *session) {
   for (uint32_t pool = 0; pool < PPI_EVENT_POOLS; pool++)
     destroy_reference(session, pool);
-  session->num_graph_ranges = 0;
+  session->graphs->num_ranges = 0;
 }

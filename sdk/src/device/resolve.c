@@ -7,10 +7,38 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/device_clock.h"
 #include "device/device_stream.h"
 #include "device/event_pool.h"
 #include "device/graph.h"
+
+// Ended ranges whose last event lies in one stream, in the order of their ends:
+// while the first is not ready, none is. Linked by next_waiting.
+typedef struct ppi_waiting_queue {
+  uint32_t first, last;  // index + 1
+} ppi_waiting_queue;
+
+// Slots on their way from the end of a range to the next one's begin.
+struct ppi_waiting {
+  // Ended ranges without times yet, by the place of the stream they end on; [0]
+  // those that follow no stream's order.
+  ppi_waiting_queue queues[PPI_STREAMS + 1];
+  uint32_t next_waiting[PPI_TABLE_SLOTS];  // index + 1
+  uint16_t active[PPI_STREAMS + 1];        // queues that hold something
+  uint32_t num_active, num_waiting;
+  // Resolved slots in the order of their seqs, until kept.
+  uint32_t resolved[PPI_TABLE_SLOTS];
+  // Freed slots whose events are still in a stream.
+  uint32_t resting[PPI_TABLE_SLOTS];
+  uint32_t num_resting;
+};
+
+// All that a device has of a session: late markers may go on using it.
+typedef struct attached {
+  ppi_device_session session;  // first: it is freed by this
+  ppi_device_clocks clocks;
+  ppi_waiting waiting;
+  ppi_graphs graphs;
+} attached;
 
 static ppi_spool *spool_in_force(void) {
   return &ppi_recorder_in_force.spool;
@@ -48,9 +76,18 @@ static void add_pools(ppi_device_session *session) {
   }
 }
 
+static ppi_device_session *new_session(void) {
+  attached *all = ppi_alloc_lines(sizeof *all);
+  if (!all) return NULL;
+  all->session.clocks = &all->clocks;
+  all->session.waiting = &all->waiting;
+  all->session.graphs = &all->graphs;
+  return &all->session;
+}
+
 pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
   ppi_spool *spool = spool_in_force();
-  ppi_device_session *session = ppi_alloc_lines(sizeof *session);
+  ppi_device_session *session = new_session();
   if (!session) return PPROF_STATUS_NO_MEMORY;
   session->device = device;
   session->graph_nodes = graph_nodes;
@@ -82,7 +119,7 @@ static pprof_status ask(ppi_device_session *session, uint32_t pool,
   if (ppi_device_has_failed(session)) return PPROF_STATUS_DEVICE;
   if (ppi_pool_is_gone(session, pool)) return PPROF_STATUS_UNAVAILABLE;
   pprof_status status = device->backend->event_query(device->context, event);
-  ppi_pool_heed(session, pool, status);
+  ppi_pool_note_status(session, pool, status);
   return status;
 }
 
@@ -104,26 +141,27 @@ static void free_slot(ppi_device_session *session, uint32_t index) {
   if (is_at_rest(session, &session->pairs[index]))
     ppi_pool_give(session, index);
   else
-    session->resting[session->num_resting++] = index;
+    session->waiting->resting[session->waiting->num_resting++] = index;
 }
 
 static void give_rested(ppi_device_session *session) {
   uint32_t left = 0;
-  for (uint32_t i = 0; i < session->num_resting; i++) {
-    uint32_t index = session->resting[i];
+  for (uint32_t i = 0; i < session->waiting->num_resting; i++) {
+    uint32_t index = session->waiting->resting[i];
     if (is_at_rest(session, &session->pairs[index]))
       ppi_pool_give(session, index);
     else
-      session->resting[left++] = index;
+      session->waiting->resting[left++] = index;
   }
-  session->num_resting = left;
+  session->waiting->num_resting = left;
 }
 
 void ppi_resolve_free(ppi_device_session *session, uint64_t kept) {
   ppi_table *table = session->table;
   kept = PPI_MIN(kept, table->next_seq);
   for (; table->kept < kept; table->kept++)
-    free_slot(session, session->resolved[table->kept % PPI_TABLE_SLOTS]);
+    free_slot(session,
+              session->waiting->resolved[table->kept % PPI_TABLE_SLOTS]);
   ppi_pools_flush(session);
 }
 
@@ -138,7 +176,7 @@ static bool is_awaited(const ppi_device_session *session, uint32_t index) {
 
 // OK: times are in the slot, or it has none. BUSY: not yet.
 static pprof_status resolve_slot(ppi_device_session *session, uint32_t index,
-                                 ppi_slot *slot, ppi_resolve_stats *stats) {
+                                 ppi_slot *slot, ppi_placed *placed) {
   ppi_pair *pair = &session->pairs[index];
   if (is_awaited(session, index)) return PPROF_STATUS_BUSY;
   if (slot->flags & PPROF_FLAG_NO_DEVICE_TIME) return PPROF_STATUS_OK;
@@ -150,9 +188,9 @@ static pprof_status resolve_slot(ppi_device_session *session, uint32_t index,
     status = ask(session, pair->pool, pair->begin);
   if (status == PPROF_STATUS_OK) {
     pair->passed = true;
-    status = ppi_device_clock_place(session, index, slot, stats);
+    status = ppi_device_clock_place(session, index, slot, placed);
   }
-  ppi_event_heed(session, pair->pool, status);
+  ppi_event_note_status(session, pair->pool, status);
   if (status == PPROF_STATUS_BUSY) return status;
   if (status != PPROF_STATUS_OK) slot->flags |= PPROF_FLAG_NO_DEVICE_TIME;
   return PPROF_STATUS_OK;
@@ -203,18 +241,18 @@ static size_t list_ended(ppi_device_session *session, ended_range *list,
 // Most come in order; threads that share a stream may be a little late.
 static void queue_range(ppi_device_session *session, uint32_t place,
                         const ended_range *range) {
-  ppi_waiting_queue *queue = &session->queues[place];
+  ppi_waiting_queue *queue = &session->waiting->queues[place];
   uint32_t *link = &queue->first;
   if (!queue->first)
-    session->active[session->num_active++] = (uint16_t)place;
+    session->waiting->active[session->waiting->num_active++] = (uint16_t)place;
   else if (ppi_device_slot(session, queue->last - 1)->end <= range->end)
-    link = &session->next_waiting[queue->last - 1];
+    link = &session->waiting->next_waiting[queue->last - 1];
   while (*link && ppi_device_slot(session, *link - 1)->end <= range->end)
-    link = &session->next_waiting[*link - 1];
-  session->next_waiting[range->index] = *link;
+    link = &session->waiting->next_waiting[*link - 1];
+  session->waiting->next_waiting[range->index] = *link;
   if (!*link) queue->last = range->index + 1;
   *link = range->index + 1;
-  session->num_waiting++;
+  session->waiting->num_waiting++;
 }
 
 static void queue_ended(ppi_device_session *session, const ended_range *list,
@@ -226,12 +264,12 @@ static void queue_ended(ppi_device_session *session, const ended_range *list,
 static uint32_t unlink_range(ppi_device_session *session,
                              ppi_waiting_queue *queue, uint32_t *link) {
   uint32_t index = *link - 1;
-  *link = session->next_waiting[index];
+  *link = session->waiting->next_waiting[index];
   if (!*link)
     queue->last = link == &queue->first
                       ? 0
-                      : (uint32_t)(link - session->next_waiting) + 1;
-  session->num_waiting--;
+                      : (uint32_t)(link - session->waiting->next_waiting) + 1;
+  session->waiting->num_waiting--;
   return index;
 }
 
@@ -239,17 +277,17 @@ static uint32_t unlink_range(ppi_device_session *session,
 // ready need no further question: what was put into them later is not ready
 // either. One that waits for another stream, too, holds nobody up.
 static size_t take_ready(ppi_device_session *session, uint32_t place,
-                         ended_range *list, ppi_resolve_stats *stats) {
-  ppi_waiting_queue *queue = &session->queues[place];
+                         ended_range *list, ppi_placed *placed) {
+  ppi_waiting_queue *queue = &session->waiting->queues[place];
   uint32_t *link = &queue->first;
   size_t num = 0;
   while (*link) {
     uint32_t index = *link - 1;
     ppi_slot *slot = ppi_device_slot(session, index);
     bool in_order = place && !(slot->flags & PPROF_FLAG_ASYNC);
-    if (resolve_slot(session, index, slot, stats) == PPROF_STATUS_BUSY) {
+    if (resolve_slot(session, index, slot, placed) == PPROF_STATUS_BUSY) {
       if (in_order && !is_awaited(session, index)) break;
-      link = &session->next_waiting[index];
+      link = &session->waiting->next_waiting[index];
     } else {
       session->pairs[index].shared_end = 0;
       list[num++] = (ended_range){slot->end, index};
@@ -308,7 +346,7 @@ static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
   }
   uint64_t seq = table->next_seq;
   uint32_t gen = PPI_STATE_GEN(table->states[index]);
-  session->resolved[seq % PPI_TABLE_SLOTS] = index;
+  session->waiting->resolved[seq % PPI_TABLE_SLOTS] = index;
   // Times and seq become one with this store; recover reads both or neither.
   __atomic_store_n(&table->states[index],
                    PPI_STATE(seq, gen, PPI_SLOT_RESOLVED), __ATOMIC_RELEASE);
@@ -318,40 +356,53 @@ static void deliver_slot(ppi_device_session *session, ppi_drain *drain,
 // Resolves what is ready and delivers it, over all streams in the order of the
 // ends.
 static void deliver_ready(ppi_device_session *session, ppi_drain *drain,
-                          ended_range *list, ppi_resolve_stats *stats) {
+                          ended_range *list, ppi_placed *placed) {
   size_t num = 0, sources = 0;
   uint32_t left = 0;
-  for (uint32_t i = 0; i < session->num_active; i++) {
-    uint16_t place = session->active[i];
-    size_t ready = take_ready(session, place, list + num, stats);
+  for (uint32_t i = 0; i < session->waiting->num_active; i++) {
+    uint16_t place = session->waiting->active[i];
+    size_t ready = take_ready(session, place, list + num, placed);
     num += ready;
     sources += ready != 0;
-    if (session->queues[place].first) session->active[left++] = place;
+    if (session->waiting->queues[place].first)
+      session->waiting->active[left++] = place;
   }
-  session->num_active = left;
+  session->waiting->num_active = left;
   if (sources > 1) qsort(list, num, sizeof *list, compare_ended);
   for (size_t i = 0; i < num; i++) deliver_slot(session, drain, list[i].index);
 }
 
 static void deliver_launches(ppi_device_session *session, ppi_drain *drain,
-                             ppi_resolve_stats *stats) {
+                             ppi_placed *placed) {
   ppi_graph_prepare(session);
-  for (uint32_t i = 0; i < session->num_graph_ranges; i++) {
-    uint32_t seen = ppi_graph_see(session, i, stats);
+  for (uint32_t i = 0; i < session->graphs->num_ranges; i++) {
+    uint32_t seen = ppi_graph_see(session, i, placed);
     if (seen) deliver_slot(session, drain, seen - 1);
   }
 }
 
+static void check_pools(ppi_device_session *session) {
+  uint32_t over = ppi_pools_check(session);
+  for (uint32_t pool = 0; pool < PPI_EVENT_POOLS; pool++) {
+    if (!(over >> pool & 1u)) continue;
+    ppi_graph_forget_pool(session, pool);
+    ppi_device_clock_forget_pool(session, pool);
+    ppi_pool_vacate(session, pool);
+  }
+}
+
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
-                        ppi_resolve_stats *stats) {
+                        ppi_placed *placed) {
   static ended_range list[PPI_TABLE_SLOTS];  // one collector per process
   bool has_open = false;
   give_rested(session);
+  check_pools(session);
   ppi_pools_fill(session);
   size_t num = list_ended(session, list, &has_open);
   queue_ended(session, list, num);
   ppi_streams_look(session);
-  bool in_use = session->num_waiting || has_open || session->num_graph_ranges;
+  bool in_use =
+      session->waiting->num_waiting || has_open || session->graphs->num_ranges;
   ppi_device_clock_renew(session, in_use);
   // After the states, so that every window, site and stream of the slots is
   // known.
@@ -361,11 +412,11 @@ size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
         drain,
         __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
   ppi_drain_begin(drain, session->table->lane, session->table->next_seq);
-  deliver_ready(session, drain, list, stats);
-  deliver_launches(session, drain, stats);
+  deliver_ready(session, drain, list, placed);
+  deliver_launches(session, drain, placed);
   ppi_drain_flush(drain);
   ppi_pools_flush(session);
-  return session->num_waiting;
+  return session->waiting->num_waiting;
 }
 
 static void end_open_slot(ppi_device_session *session, uint32_t index,
@@ -383,9 +434,9 @@ static void end_open_slot(ppi_device_session *session, uint32_t index,
 }
 
 void ppi_resolve_rest(ppi_device_session *session, ppi_drain *drain,
-                      ppi_resolve_stats *stats, uint64_t now) {
+                      ppi_placed *placed, uint64_t now) {
   session->last_chance = true;
-  ppi_resolve_poll(session, drain, stats);
+  ppi_resolve_poll(session, drain, placed);
   ppi_table *table = session->table;
   for (uint32_t i = 0; i < session->next_unused; i++)
     end_open_slot(session, i, now);
@@ -397,7 +448,7 @@ void ppi_resolve_rest(ppi_device_session *session, ppi_drain *drain,
   }
   // Nothing is recorded any more: no chain needs its order.
   session->gives_up = true;
-  ppi_resolve_poll(session, drain, stats);
+  ppi_resolve_poll(session, drain, placed);
 }
 
 void ppi_resolve_release(ppi_device_session *session) {

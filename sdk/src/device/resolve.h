@@ -6,16 +6,11 @@
 #define PPI_RESOLVE_H_
 
 #include "deliver/drain.h"
-#include "device/device_impl.h"
+#include "device/device_clock.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct ppi_resolve_stats {
-  uint64_t clamped;
-  uint64_t clock_error_ns;
-} ppi_resolve_stats;
 
 // ppi_resolve_attach prepares `device` for the session; UNAVAILABLE where there
 // is no room for its table. It becomes visible to markers at the end.
@@ -24,14 +19,14 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes);
 // ppi_resolve_poll gives times to what is ready and delivers it. Answers how
 // many ended ranges still wait.
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
-                        ppi_resolve_stats *stats);
+                        ppi_placed *placed);
 // ppi_resolve_free returns slots whose records are kept.
 void ppi_resolve_free(ppi_device_session *session, uint64_t kept);
 // ppi_resolve_rest delivers everything that is left: ended ranges without times
 // as LATE, open ones as CLIPPED at `now` ticks. Where no anchor ever came, the
 // passive bounds place them.
 void ppi_resolve_rest(ppi_device_session *session, ppi_drain *drain,
-                      ppi_resolve_stats *stats, uint64_t now);
+                      ppi_placed *placed, uint64_t now);
 // ppi_resolve_release destroys the events: the collector's last call.
 void ppi_resolve_release(ppi_device_session *session);
 // ppi_resolve_detach takes the device from the session, on the owner's thread;

@@ -10,23 +10,19 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
+#include "event/call.h"
 
 // For each sink that has no room: about 100 000 events; less in a small cgroup.
 enum { MOST_HELD = 16 << 20 };
 
-#define HAS(sink, callback)                                         \
-  ((sink)->size >=                                                  \
-       offsetof(pprof_sink, callback) + sizeof((sink)->callback) && \
-   (sink)->callback)
-
-#define FOR_ATTACHED(tee, sink, callback, ...)              \
-  do {                                                      \
-    for (size_t i_ = 0; i_ < (tee)->num_sinks; i_++) {      \
-      pprof_sink *sink = (tee)->sinks[i_];                  \
-      if (!(tee)->detached[i_] && HAS(sink, callback))      \
-        settle(tee, i_, sink->callback(sink, __VA_ARGS__)); \
-    }                                                       \
-    return PPROF_STATUS_OK;                                 \
+#define FOR_ATTACHED(tee, sink, callback, ...)                  \
+  do {                                                          \
+    for (size_t i_ = 0; i_ < (tee)->num_sinks; i_++) {          \
+      pprof_sink *sink = (tee)->sinks[i_];                      \
+      if (!(tee)->detached[i_] && PPI_SINK_HAS(sink, callback)) \
+        settle(tee, i_, sink->callback(sink, __VA_ARGS__));     \
+    }                                                           \
+    return PPROF_STATUS_OK;                                     \
   } while (0)
 
 static void settle(ppi_tee *tee, size_t i, pprof_status status) {
@@ -65,7 +61,7 @@ static pprof_status give(ppi_tee *tee, size_t i, const pprof_batch *batch) {
   bool misses =
       missed->waits && !ppi_held_put(&missed->held, batch, tee->most_held);
   pprof_status status = PPROF_STATUS_OK;
-  if (HAS(sink, kept) && HAS(sink, ready))
+  if (PPI_SINK_HAS(sink, kept) && PPI_SINK_HAS(sink, ready))
     status = note_lane(missed, batch, misses);
   if (status != PPROF_STATUS_OK) return status;
   if (misses) return ppi_tally_batch(&missed->tally, batch);
@@ -79,7 +75,7 @@ static pprof_status tee_define(pprof_sink *base,
   for (size_t i = 0; i < tee->num_sinks; i++) {
     pprof_sink *sink = tee->sinks[i];
     ppi_held *held = &tee->missed[i].held;
-    if (tee->detached[i] || !HAS(sink, define)) continue;
+    if (tee->detached[i] || !PPI_SINK_HAS(sink, define)) continue;
     if (!held->first)
       settle(tee, i, sink->define(sink, definition));
     else if (!ppi_held_define(held, definition))
@@ -102,7 +98,7 @@ static bool has_held(const ppi_missed *missed, ppi_held_view *out) {
 static void give_held(ppi_tee *tee, size_t i) {
   pprof_sink *sink = tee->sinks[i];
   ppi_missed *missed = &tee->missed[i];
-  bool room = HAS(sink, ready) ? sink->ready(sink) : true;
+  bool room = PPI_SINK_HAS(sink, ready) ? sink->ready(sink) : true;
   ppi_held_view held;
   while (room && has_held(missed, &held)) {
     settle(tee, i, give_one(sink, &held));
@@ -128,7 +124,7 @@ void ppi_tee_settle(ppi_tee *tee) {
 static pprof_status tee_events(pprof_sink *base, const pprof_batch *batch) {
   ppi_tee *tee = (ppi_tee *)base;
   for (size_t i = 0; i < tee->num_sinks; i++)
-    if (!tee->detached[i] && HAS(tee->sinks[i], events))
+    if (!tee->detached[i] && PPI_SINK_HAS(tee->sinks[i], events))
       settle(tee, i, give(tee, i, batch));
   return PPROF_STATUS_OK;
 }
@@ -154,7 +150,8 @@ bool ppi_tee_describe_missed(const ppi_tee *tee, size_t i, char *text,
   char number[32];
   snprintf(number, sizeof number, "sink %zu", i + 1);
   snprintf(text, size, "%s: had no room for %llu records",
-           HAS(sink, name) ? sink->name : number, (unsigned long long)num);
+           PPI_SINK_HAS(sink, name) ? sink->name : number,
+           (unsigned long long)num);
   return num > 0;
 }
 
@@ -164,7 +161,8 @@ static pprof_status tee_checkpoint(pprof_sink *base,
   ppi_tee *tee = (ppi_tee *)base;
   for (size_t i = 0; i < tee->num_sinks; i++) {
     pprof_sink *sink = tee->sinks[i];
-    if (!tee->detached[i] && !tee->missed[i].waits && HAS(sink, checkpoint))
+    if (!tee->detached[i] && !tee->missed[i].waits &&
+        PPI_SINK_HAS(sink, checkpoint))
       settle(tee, i, sink->checkpoint(sink, checkpoint));
   }
   return PPROF_STATUS_OK;
@@ -195,7 +193,7 @@ static pprof_status finish_missed(ppi_tee *tee, size_t i,
 
 static void finish_sink(ppi_tee *tee, size_t i, const pprof_totals *totals) {
   pprof_sink *sink = tee->sinks[i];
-  if (!HAS(sink, finish)) return;
+  if (!PPI_SINK_HAS(sink, finish)) return;
   settle(tee, i,
          num_missed(tee, i) ? finish_missed(tee, i, totals)
                             : sink->finish(sink, totals));
@@ -217,7 +215,7 @@ static bool tee_kept(pprof_sink *base, uint32_t lane, uint64_t *out_seq) {
   uint64_t least = UINT64_MAX;
   for (size_t i = 0; i < tee->num_sinks; i++) {
     pprof_sink *sink = tee->sinks[i];
-    if (tee->detached[i] || !HAS(sink, kept)) continue;
+    if (tee->detached[i] || !PPI_SINK_HAS(sink, kept)) continue;
     uint64_t seq = 0;
     if (!sink->kept(sink, lane, &seq)) seq = 0;
     const ppi_missed *missed = &tee->missed[i];
@@ -273,6 +271,7 @@ void ppi_tee_forget_sinks(ppi_tee *tee) {
 
 void ppi_tee_destroy_sinks(ppi_tee *tee) {
   for (size_t i = 0; i < tee->num_sinks; i++)
-    if (HAS(tee->sinks[i], destroy)) tee->sinks[i]->destroy(tee->sinks[i]);
+    if (PPI_SINK_HAS(tee->sinks[i], destroy))
+      tee->sinks[i]->destroy(tee->sinks[i]);
   ppi_tee_forget_sinks(tee);
 }

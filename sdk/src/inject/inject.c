@@ -10,6 +10,7 @@
 
 #include "base/guard.h"
 #include "device/device_open.h"
+#include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
 #include "mark/mark.h"
@@ -158,7 +159,7 @@ int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
   int level = (int)PPI_DEPTH(lane->commit);
   uint32_t id = site_of(thread, lane, site, name, style);
   if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
-    level = (int)ppi_mark_push_apart(&ppi_recorder_in_force.spool, lane, id);
+    level = (int)ppi_mark_push_slow(&ppi_recorder_in_force.spool, lane, id);
   ppi_leave(thread);
   return level;
 }
@@ -167,9 +168,9 @@ int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
 // and lost pops have left beside deeper ones.
 static void end_beside(ppi_thread *thread, uint32_t domain, int level) {
   for (uint32_t i = thread->num_beside; i-- > 0;) {
-    ppi_beside beside = thread->beside[i];
+    ppi_beside beside = thread->devices.beside[i];
     if (beside.domain != domain || beside.level < level) continue;
-    thread->beside[i] = thread->beside[--thread->num_beside];
+    thread->devices.beside[i] = thread->devices.beside[--thread->num_beside];
     pprof_device_range_end((pprof_range){beside.range}, beside.stream);
   }
 }
@@ -195,8 +196,8 @@ static bool innermost_site(const pprof_inject_place_ *place, pprof_site *out) {
 static uint8_t pairing_of(const ppi_thread *thread,
                           const pprof_inject_place_ *place) {
   for (uint32_t i = 0; i < thread->num_beside; i++)
-    if (thread->beside[i].stream == place->stream &&
-        thread->beside[i].device == place->device)
+    if (thread->devices.beside[i].stream == place->stream &&
+        thread->devices.beside[i].device == place->device)
       return PPROF_FLAG_PAIRED | PPROF_FLAG_INNER;
   return PPROF_FLAG_PAIRED;
 }
@@ -279,7 +280,7 @@ void pprof_inject_device_begin_(const pprof_inject_place_ *place) {
                                              &site, pairing_of(thread, place));
   if (range.id == 0) return;
   PPI_STORE_ONCE(&timed_serial, ppi_recorder_in_force.serial);
-  thread->beside[thread->num_beside++] = (ppi_beside){
+  thread->devices.beside[thread->num_beside++] = (ppi_beside){
       place->domain, place->level, range.id, place->device, place->stream};
 }
 
@@ -300,7 +301,7 @@ int pprof_inject_pop_(uint32_t domain) {
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit) - 1;
   const uint8_t *base = ppi_recorder_in_force.spool.base;
-  if (PPI_UNLIKELY(!ppi_frame_pop(base, lane))) ppi_mark_pop_apart(base, lane);
+  if (PPI_UNLIKELY(!ppi_frame_pop(base, lane))) ppi_mark_pop_slow(base, lane);
   ppi_leave(thread);
   return level;
 }

@@ -35,8 +35,8 @@ uint8_t ppi_cpu_frame_begin(ppi_cpu_thread *cpu, ppi_lane *lane,
 const ppi_cpu_use *ppi_cpu_frames_end(ppi_cpu_thread *cpu, const ppi_lane *lane,
                                       uint32_t depth);
 
-// The same for a wandering range, in its slot. It must not be open yet, or not
-// any more; another thread's is left as it is.
+// The same for a cross-thread range, in its slot. It must not be open yet, or
+// not any more; another thread's is left as it is.
 void ppi_cpu_slot_begin(ppi_cpu_thread *cpu, ppi_slot *slot);
 void ppi_cpu_slot_end(ppi_cpu_thread *cpu, ppi_slot *slot);
 

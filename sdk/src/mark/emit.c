@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells an NVTX tool of ranges, marks and counters as they happen, in the
-// domain "pprof". Runs on the marking threads; the collector ends the wandering
-// ranges that an edge cuts.
+// domain "pprof". Runs on the marking threads; the collector ends the
+// cross-thread ranges that an edge cuts.
 #include "mark/emit.h"
 
 #include <sys/mman.h>
@@ -92,6 +92,11 @@ static void *first_use(const ppi_definition_record *record, uint32_t site) {
   if (!string) string = NO_STRING;
   __atomic_store_n(&emit.session->strings[site], string, __ATOMIC_RELEASE);
   return string;
+}
+
+void ppi_emit_forget(uint32_t site) {
+  if (ppi_recorder_in_force.emits)
+    __atomic_store_n(&emit.session->strings[site], NULL, __ATOMIC_RELAXED);
 }
 
 static nvtx_attributes describe(uint32_t site) {

@@ -22,6 +22,9 @@ uint32_t ppi_emit_begin(void);
 void ppi_emit_finish(void);
 void ppi_emit_in_forked_child(void);
 
+// ppi_emit_forget: the site's id is about to be another name's.
+void ppi_emit_forget(uint32_t site);
+
 // ppi_emit_push answers the frame's flag: PPI_FRAME_EMITTED, or 0.
 uint8_t ppi_emit_push(const ppi_lane *lane, uint32_t site, uint64_t flow);
 // ppi_emit_pop tells the end of the calling thread's innermost `num` ranges.
@@ -34,7 +37,7 @@ void ppi_emit_leave(ppi_thread *thread);
 // ppi_emit_point tells a mark, or with a `value` the counter's.
 void ppi_emit_point(uint32_t site, uint64_t flow, const double *value);
 
-// Wandering and device ranges, by table and slot, once they have one.
+// CrossThread and device ranges, by table and slot, once they have one.
 // ppi_emit_start answers the tool's number of the range, 0: none; ppi_emit_keep
 // holds it until ppi_emit_end, which may come from any thread, and more than
 // once.

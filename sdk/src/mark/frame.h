@@ -50,7 +50,7 @@ static inline void ppi_record_set(ppi_record *record, uint32_t depth,
 //
 // ppi_frame_fits: a push is accepted only if a slot is free beyond one per open
 // frame, so that every open range can always end as a record. False:
-// ppi_mark_push_apart.
+// ppi_mark_push_slow.
 static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
   uint64_t depth = word & 0xffffu;
   return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
@@ -90,7 +90,7 @@ static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
 }
 
 // ppi_frame_record fills in the record of the innermost frame, but for its end;
-// NULL: ppi_mark_pop_apart. Whether there is more to do is asked before the
+// NULL: ppi_mark_pop_slow. Whether there is more to do is asked before the
 // clock, which what is not recorded has no use for.
 static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
                                            uint64_t word) {
@@ -116,7 +116,7 @@ static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
   __atomic_store_n(&lane->commit, word + 0xffff, __ATOMIC_RELEASE);
 }
 
-// All of it. False: ppi_mark_push_apart, ppi_mark_pop_apart.
+// All of it. False: ppi_mark_push_slow, ppi_mark_pop_slow.
 static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
   uint64_t word = lane->commit;
   if (PPI_UNLIKELY(!ppi_frame_fits(lane, word)) ||

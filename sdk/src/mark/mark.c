@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/masked.h"
+#include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
 #include "mark/mark_name.h"
@@ -80,9 +81,9 @@ bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
   return true;
 }
 
-__attribute__((noinline)) uint32_t ppi_mark_push_apart(ppi_spool *spool,
-                                                       ppi_lane *lane,
-                                                       uint32_t site) {
+__attribute__((noinline)) uint32_t ppi_mark_push_slow(ppi_spool *spool,
+                                                      ppi_lane *lane,
+                                                      uint32_t site) {
   bool last = false;
   if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
     return PPI_NO_FRAME;
@@ -134,7 +135,7 @@ static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
   uint32_t num = num_emitted(lane, depth - 1);
   ppi_lane_close(base, lane, depth - 1, (ppi_closing){end, 0, 0, cpu});
   ppi_emit_pop(num);
-  ppi_thread_tell_last(lane, depth - 1, depth);
+  ppi_thread_notify_last(lane, depth - 1, depth);
 }
 
 static void pop_nothing(ppi_lane *lane) {
@@ -148,8 +149,8 @@ static void pop_nothing(ppi_lane *lane) {
 }
 
 // Only what is recorded has a use for the clock.
-__attribute__((noinline)) void ppi_mark_pop_apart(const uint8_t *base,
-                                                  ppi_lane *lane) {
+__attribute__((noinline)) void ppi_mark_pop_slow(const uint8_t *base,
+                                                 ppi_lane *lane) {
   uint64_t word = lane->commit;
   uint32_t depth = PPI_DEPTH(word);
   if (depth == 0)
@@ -166,7 +167,7 @@ __attribute__((noinline)) void ppi_mark_pop_apart(const uint8_t *base,
 // by a call that is the last thing, so that the usual way saves no registers.
 static __attribute__((noinline)) void push_rest(ppi_thread *thread,
                                                 ppi_lane *lane, uint32_t site) {
-  ppi_mark_push_apart(spool_in_force(), lane, site);
+  ppi_mark_push_slow(spool_in_force(), lane, site);
   ppi_leave(thread);
 }
 
@@ -177,16 +178,16 @@ static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
     push_rest(thread, lane, site);
 }
 
-static __attribute__((noinline)) void push_apart(ppi_thread *thread,
-                                                 ppi_lane *lane,
-                                                 pprof_site *site) {
+static __attribute__((noinline)) void push_slow(ppi_thread *thread,
+                                                ppi_lane *lane,
+                                                pprof_site *site) {
   push(thread, lane, ppi_site_id(site, lane->stack_epoch));
 }
 
-static __attribute__((noinline)) void push_anew(pprof_site *site) {
+static __attribute__((noinline)) void push_retry(pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
-  if (lane) push_apart(thread, lane, site);
+  if (lane) push_slow(thread, lane, site);
 }
 
 // With another clock than the processor's counter: what is needed behind that
@@ -208,13 +209,13 @@ void pprof_push(pprof_site *site) {
   ppi_entry at;
   if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
-    push_anew(site);
+    push_retry(site);
     return;
   }
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit;
   if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id))) {
-    push_apart(at.thread, at.lane, site);
+    push_slow(at.thread, at.lane, site);
     return;
   }
   ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
@@ -226,20 +227,20 @@ void pprof_push(pprof_site *site) {
   ppi_leave(at.thread);
 }
 
-static __attribute__((noinline)) void pop_apart(ppi_thread *thread,
-                                                ppi_lane *lane) {
-  ppi_mark_pop_apart(spool_in_force()->base, lane);
+static __attribute__((noinline)) void pop_slow(ppi_thread *thread,
+                                               ppi_lane *lane) {
+  ppi_mark_pop_slow(spool_in_force()->base, lane);
   ppi_leave(thread);
 }
 
-static __attribute__((noinline)) void pop_anew(void) {
+static __attribute__((noinline)) void pop_retry(void) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_POPS);
   if (!lane) return;
   if (PPI_LIKELY(ppi_frame_pop(spool_in_force()->base, lane)))
     ppi_leave(thread);
   else
-    pop_apart(thread, lane);
+    pop_slow(thread, lane);
 }
 
 // No lane: a signal handler has forked meanwhile, and this is the child.
@@ -255,7 +256,7 @@ static __attribute__((noinline)) void pop_timed(ppi_record *record) {
 static inline void pop(const ppi_entry *at, uint64_t word) {
   ppi_record *record = ppi_frame_record(spool_in_force()->base, at->lane, word);
   if (PPI_UNLIKELY(!record)) {
-    pop_apart(at->thread, at->lane);
+    pop_slow(at->thread, at->lane);
     return;
   }
   if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
@@ -272,7 +273,7 @@ void pprof_pop(void) {
   if (PPI_LIKELY(ppi_enter_usual(&at)))
     pop(&at, at.lane->commit);
   else
-    pop_anew();
+    pop_retry();
 }
 
 void pprof_push_name(const char *name, uint32_t category) {
@@ -284,12 +285,12 @@ void pprof_push_name(const char *name, uint32_t category) {
 }
 
 // The stack's epoch may change in it.
-static __attribute__((noinline)) pprof_scope_token push_scope_apart(
+static __attribute__((noinline)) pprof_scope_token push_scope_slow(
     ppi_thread *thread, ppi_lane *lane, pprof_site *site) {
   pprof_scope_token token = {lane, lane->stack_epoch, ppi_lane_depth(lane)};
   uint32_t id = ppi_site_id(site, token.epoch);
   if (PPI_UNLIKELY(!ppi_frame_push(lane, id))) {
-    token.depth = ppi_mark_push_apart(spool_in_force(), lane, id);
+    token.depth = ppi_mark_push_slow(spool_in_force(), lane, id);
     token.epoch = lane->stack_epoch;
     if (token.depth == PPI_NO_FRAME) token = (pprof_scope_token){NULL, 0, 0};
   }
@@ -297,12 +298,12 @@ static __attribute__((noinline)) pprof_scope_token push_scope_apart(
   return token;
 }
 
-static __attribute__((noinline)) pprof_scope_token push_scope_anew(
+static __attribute__((noinline)) pprof_scope_token push_scope_retry(
     pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   if (!lane) return (pprof_scope_token){NULL, 0, 0};
-  return push_scope_apart(thread, lane, site);
+  return push_scope_slow(thread, lane, site);
 }
 
 static __attribute__((noinline)) pprof_scope_token push_scope_timed(
@@ -314,11 +315,11 @@ static __attribute__((noinline)) pprof_scope_token push_scope_timed(
 pprof_scope_token pprof_scope_push_(pprof_site *site) {
   ppi_entry at;
   if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at)))
-    return push_scope_anew(site);
+    return push_scope_retry(site);
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit;
   if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)))
-    return push_scope_apart(at.thread, at.lane, site);
+    return push_scope_slow(at.thread, at.lane, site);
   ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
   if (PPI_UNLIKELY(!ppi_clock_is_counter())) return push_scope_timed(at.lane);
   ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
@@ -344,7 +345,7 @@ static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
   uint32_t num = num_emitted(lane, token->depth);
   ppi_lane_close(base, lane, token->depth, closing);
   ppi_emit_pop(num);
-  ppi_thread_tell_last(lane, token->depth, depth);
+  ppi_thread_notify_last(lane, token->depth, depth);
 }
 
 // A scope of an older epoch was cut at its edge. No raw pop will come for it:
@@ -364,7 +365,7 @@ static __attribute__((noinline)) void scope_pop_while_off(void) {
   if (thread && !thread->busy) ppi_emit_settle(0);
 }
 
-static __attribute__((noinline)) void scope_pop_apart(
+static __attribute__((noinline)) void scope_pop_slow(
     ppi_thread *thread, ppi_lane *lane, const pprof_scope_token *token) {
   const uint8_t *base = spool_in_force()->base;
   if (token->epoch != lane->stack_epoch)
@@ -374,16 +375,16 @@ static __attribute__((noinline)) void scope_pop_apart(
   else if (ppi_lane_depth(lane) != token->depth + 1)
     scope_pop_uneven(base, lane, token);
   else if (!ppi_frame_pop(base, lane))
-    ppi_mark_pop_apart(base, lane);
+    ppi_mark_pop_slow(base, lane);
   ppi_leave(thread);
 }
 
-static __attribute__((noinline)) void scope_pop_anew(
+static __attribute__((noinline)) void scope_pop_retry(
     const pprof_scope_token *token) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (lane)
-    scope_pop_apart(thread, lane, token);
+    scope_pop_slow(thread, lane, token);
   else
     scope_pop_while_off();
 }
@@ -391,7 +392,7 @@ static __attribute__((noinline)) void scope_pop_anew(
 void pprof_scope_pop_(const pprof_scope_token *token) {
   ppi_entry at;
   if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at))) {
-    scope_pop_anew(token);
+    scope_pop_retry(token);
     return;
   }
   uint64_t word = at.lane->commit;
@@ -400,11 +401,10 @@ void pprof_scope_pop_(const pprof_scope_token *token) {
       PPI_LIKELY(PPI_DEPTH(word) == token->depth + 1))
     pop(&at, word);
   else
-    scope_pop_apart(at.thread, at.lane, token);
+    scope_pop_slow(at.thread, at.lane, token);
 }
 
-static bool put_apart(ppi_lane *lane, uint32_t site, uint8_t kind,
-                      double value);
+static bool put_slow(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
 
 // Marks and counters take a slot beyond the one that each open frame needs.
 // False: it is lost, and counted.
@@ -418,7 +418,7 @@ static bool put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
   uint64_t more = inherited.num_more ? (inherited.num_more + 2) / 3 : 0;
   if (!ppi_site_is_plain(site) ||
       !make_room(spool_in_force(), lane, 1 + more + depth))
-    return put_apart(lane, site, kind, value);
+    return put_slow(lane, site, kind, value);
   uint64_t now = ppi_clock_ticks();
   ppi_record record = {now,  now, inherited.flow, site, inherited.depth,
                        kind, 0};
@@ -432,8 +432,8 @@ static bool put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
 }
 
 // Counters are no occurrences of a name.
-static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
-                                                uint8_t kind, double value) {
+static __attribute__((noinline)) bool put_slow(ppi_lane *lane, uint32_t site,
+                                               uint8_t kind, double value) {
   bool last = false, put = false;
   if (!(site & PPI_SITE_APART)) {
     ppi_count(&lane->lost, 1);
@@ -462,8 +462,8 @@ static __attribute__((noinline)) void single_apart(ppi_thread *thread,
   ppi_leave(thread);
 }
 
-static __attribute__((noinline)) void single_anew(pprof_site *site,
-                                                  uint8_t kind, double value) {
+static __attribute__((noinline)) void single_retry(pprof_site *site,
+                                                   uint8_t kind, double value) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
   if (lane) single_apart(thread, lane, site, kind, value);
@@ -501,7 +501,7 @@ static inline __attribute__((always_inline)) void single(pprof_site *site,
   ppi_entry at;
   if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
-    single_anew(site, kind, value);
+    single_retry(site, kind, value);
     return;
   }
   const uint8_t *base = spool_in_force()->base;

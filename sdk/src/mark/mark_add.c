@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "mark/attach.h"
 #include "mark/frame.h"
 
 ppi_work ppi_work_read(const pprof_work_amount *amount) {

@@ -7,6 +7,7 @@
 
 #include "mark/site_id.h"
 #include "names/name_hash.h"
+#include "names/names_old.h"
 
 // What is left of a longer name; the rest is not kept.
 static uint32_t shortened_site(const char *name, size_t len, uint64_t style) {
@@ -34,10 +35,22 @@ static inline ppi_cached_name *find_place(ppi_cached_name *cache, uintptr_t key,
   for (unsigned i = 0; i < 2; i++) {
     ppi_cached_name *place = ppi_name_place(cache, key, category, i);
     if (place->key == key && place->category == category &&
-        place->epoch == epoch)
+        ppi_cached_epoch(place) == epoch)
       return place;
   }
   return NULL;
+}
+
+// Of no epoch while it is neither the one nor the other.
+static void set_place(ppi_cached_name *place, const ppi_cached_name *from) {
+  uint32_t epoch = ppi_cached_epoch(from);
+  __atomic_store_n(&place->epoch, 0, __ATOMIC_RELAXED);
+  place->key = from->key;
+  place->text = from->text;
+  place->category = from->category;
+  place->changes = from->changes;
+  __atomic_store_n(&place->id, from->id, __ATOMIC_RELAXED);
+  __atomic_store_n(&place->epoch, epoch, __ATOMIC_RELEASE);
 }
 
 // A key's other place serves, too, and so does the other one of the key that is
@@ -46,14 +59,14 @@ static ppi_cached_name *make_place(const wanted *want) {
   ppi_cached_name *places[2];
   for (unsigned i = 0; i < 2; i++) {
     places[i] = ppi_name_place(want->cache, want->key, want->category, i);
-    if (places[i]->epoch != want->epoch) return places[i];
+    if (ppi_cached_epoch(places[i]) != want->epoch) return places[i];
   }
   for (unsigned i = 0; i < 4; i++) {
     ppi_cached_name *place = places[i / 2];
     ppi_cached_name *other =
         ppi_name_place(want->cache, place->key, place->category, i % 2);
-    if (other->epoch == want->epoch) continue;
-    *other = *place;
+    if (ppi_cached_epoch(other) == want->epoch) continue;
+    set_place(other, place);
     return place;
   }
   return places[0];
@@ -63,21 +76,22 @@ static void keep(const wanted *want, const char *text, uint32_t id) {
   ppi_cached_name *place =
       find_place(want->cache, want->key, want->category, want->epoch);
   if (!place) place = make_place(want);
-  *place =
-      (ppi_cached_name){want->key, text, want->epoch, want->category, id, 0};
+  const ppi_cached_name now = {want->key,      text, want->epoch,
+                               want->category, id,   0};
+  set_place(place, &now);
 }
 
 // The text itself where there is no room for a copy.
 static const char *copy_name(ppi_thread *thread, const char *text,
                              uint32_t epoch) {
-  if (thread->copies_epoch != epoch) {
-    thread->copies_epoch = epoch;
-    thread->copies_used = 0;
+  if (thread->names.copies_epoch != epoch) {
+    thread->names.copies_epoch = epoch;
+    thread->names.copies_used = 0;
   }
   size_t size = strlen(text) + 1;
-  if (size > PPI_NAME_COPIES - thread->copies_used) return text;
-  char *copy = thread->name_copies + thread->copies_used;
-  thread->copies_used += (uint32_t)size;
+  if (size > PPI_NAME_COPIES - thread->names.copies_used) return text;
+  char *copy = thread->names.copies + thread->names.copies_used;
+  thread->names.copies_used += (uint32_t)size;
   return memcpy(copy, text, size);
 }
 
@@ -104,8 +118,41 @@ static inline void note_change(ppi_cached_name *place,
     return;
   }
   place->text = known->text;
-  place->id = known->id;
+  __atomic_store_n(&place->id, known->id, __ATOMIC_RELAXED);
   place->changes += place->changes != PPI_NAME_CHANGES;
+}
+
+static void empty(ppi_name_cache *cache) {
+  for (uint32_t i = 0; i < PPI_NAME_CACHE; i++) {
+    __atomic_store_n(&cache->by_address[i].epoch, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->by_text[i].epoch, 0, __ATOMIC_RELAXED);
+  }
+  cache->copies_used = 0;
+}
+
+// All is written by way of this: once names have left, nothing in the cache
+// goes from place to place before it is empty, so that the collector finds
+// where they are.
+static inline void follow_names(ppi_name_cache *cache) {
+  uint32_t generation = ppi_names_generation(ppi_recorder_in_force.names);
+  if (PPI_LIKELY(cache->generation == generation)) return;
+  empty(cache);
+  cache->generation = generation;
+}
+
+// What is excluded has no number: its text may be one that goes.
+static void drop(ppi_cached_name *places, const ppi_names *names) {
+  for (uint32_t i = 0; i < PPI_NAME_CACHE; i++) {
+    uint32_t id = __atomic_load_n(&places[i].id, __ATOMIC_RELAXED);
+    if (id == PPROF_SITE_EXCLUDED_ ||
+        ppi_names_leaves(names, id & PPI_SITE_NUMBER))
+      __atomic_store_n(&places[i].epoch, 0, __ATOMIC_RELAXED);
+  }
+}
+
+void ppi_name_cache_drop(ppi_name_cache *cache, const ppi_names *names) {
+  drop(cache->by_address, names);
+  drop(cache->by_text, names);
 }
 
 // Of one that the session has not met; `out_whole` false: a part of it only.
@@ -133,9 +180,9 @@ static __attribute__((noinline)) uint32_t look_up_among_all(
         ppi_names_find(ppi_recorder_in_force.names, name, len, category, hash);
   if (!number) number = add_name(name, style, shorten, &whole);
   if (!whole) return decide(lane, number);
-  const wanted by_address = {thread->names_by_address, (uintptr_t)name,
+  const wanted by_address = {thread->names.by_address, (uintptr_t)name,
                              category, epoch};
-  const wanted by_text = {thread->names_by_text, (uintptr_t)hash, category,
+  const wanted by_text = {thread->names.by_text, (uintptr_t)hash, category,
                           epoch};
   return remember_name(&by_address, &by_text, lane, number);
 }
@@ -146,15 +193,16 @@ __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
                                                     ppi_shorten shorten) {
   ppi_thread *thread = ppi_thread_self;
   uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
+  follow_names(&thread->names);
   size_t len = strlen(name);
   uint64_t hash =
       ppi_names_hash(name, PPI_MIN(len, PPI_MAX_NAME + 1), category);
   const ppi_cached_name *known =
-      find_place(thread->names_by_text, (uintptr_t)hash, category, epoch);
+      find_place(thread->names.by_text, (uintptr_t)hash, category, epoch);
   if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0))
     return look_up_among_all(lane, name, style, shorten);
   ppi_cached_name *place =
-      find_place(thread->names_by_address, (uintptr_t)name, category, epoch);
+      find_place(thread->names.by_address, (uintptr_t)name, category, epoch);
   if (place) note_change(place, known);
   return known->id;
 }

@@ -24,6 +24,13 @@ static inline ppi_cached_name *ppi_name_place(ppi_cached_name *cache,
   return &cache[(bits >> (which ? 40 : 52)) % PPI_NAME_CACHE];
 }
 
+static inline uint32_t ppi_cached_epoch(const ppi_cached_name *cached) {
+  return __atomic_load_n(&cached->epoch, __ATOMIC_RELAXED);
+}
+// ppi_name_cache_drop takes the names that leave the session's table out of a
+// thread's cache; collector, once the thread was in no marker since they left.
+void ppi_name_cache_drop(ppi_name_cache *cache, const ppi_names *names);
+
 // ppi_mark_name answers the site with this name in the lane's epoch. The
 // address of a name is only a hint (its text may have changed, its library may
 // be gone): the content decides. `style` is color << 32 | category.
@@ -32,10 +39,12 @@ static inline uint32_t ppi_mark_name(ppi_thread *thread, const ppi_lane *lane,
                                      ppi_shorten shorten) {
   uintptr_t key = (uintptr_t)name;
   const ppi_cached_name *cached =
-      ppi_name_place(thread->names_by_address, key, (uint32_t)style, 0);
+      ppi_name_place(thread->names.by_address, key, (uint32_t)style, 0);
   if (cached->key != key)
-    cached = ppi_name_place(thread->names_by_address, key, (uint32_t)style, 1);
-  if (PPI_LIKELY(cached->key == key && cached->epoch == lane->stack_epoch &&
+    cached = ppi_name_place(thread->names.by_address, key, (uint32_t)style, 1);
+  if (PPI_LIKELY(cached->key == key &&
+                 ppi_cached_epoch(cached) ==
+                     __atomic_load_n(&lane->stack_epoch, __ATOMIC_RELAXED) &&
                  cached->category == (uint32_t)style &&
                  cached->changes < PPI_NAME_CHANGES &&
                  strcmp(cached->text, name) == 0))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wandering ranges and the slots under them. Runs on the marking threads; any
+// CrossThread ranges and the slots under them. Runs on the marking threads; any
 // thread may end what another began.
 #include "mark/pending.h"
 
 #include <string.h>
 
+#include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
@@ -84,8 +85,8 @@ bool ppi_slot_end(const ppi_slot_ref *ref) {
 }
 
 // Told before the slot can be another range's, and after it is recorded.
-__attribute__((noinline)) void ppi_slot_ended_apart(const ppi_slot_ref *ref,
-                                                    uint64_t id) {
+__attribute__((noinline)) void ppi_slot_ended_slow(const ppi_slot_ref *ref,
+                                                   uint64_t id) {
   uint32_t site = ref->slot->site;
   if (id & PPI_RANGE_CPU) ppi_cpu_slot_end(&ppi_thread_self->cpu, ref->slot);
   if (id & PPI_RANGE_EMITTED) ppi_emit_end(ref->number, ref->index);
@@ -186,8 +187,8 @@ uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
 }
 
 // Of a site that is lost, or one with more to do.
-static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
-                                                      uint32_t site) {
+static __attribute__((noinline)) uint64_t begin_slow(ppi_lane *lane,
+                                                     uint32_t site) {
   bool last = false;
   if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
     return 0;
@@ -205,7 +206,7 @@ static __attribute__((noinline)) uint64_t begin_apart(ppi_lane *lane,
 }
 
 uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
-  if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_apart(lane, site);
+  if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_slow(lane, site);
   uint64_t id = ppi_range_open(lane, lane->id, site, ppi_clock_ticks());
   if (!id) ppi_count(&lane->lost, 1);
   return id;
@@ -216,9 +217,9 @@ static inline bool is_of_session(const ppi_thread *thread) {
   return thread->serial == ppi_recorder_in_force.serial;
 }
 
-static __attribute__((noinline)) uint64_t range_begin_apart(ppi_thread *thread,
-                                                            ppi_lane *lane,
-                                                            pprof_site *site) {
+static __attribute__((noinline)) uint64_t range_begin_slow(ppi_thread *thread,
+                                                           ppi_lane *lane,
+                                                           pprof_site *site) {
   uint64_t id = 0;
   uint32_t number = ppi_site_id(site, lane->stack_epoch);
   if (is_of_session(thread) || !ppi_site_is_plain(number))
@@ -229,10 +230,10 @@ static __attribute__((noinline)) uint64_t range_begin_apart(ppi_thread *thread,
   return id;
 }
 
-static __attribute__((noinline)) uint64_t range_begin_anew(pprof_site *site) {
+static __attribute__((noinline)) uint64_t range_begin_retry(pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
-  return lane ? range_begin_apart(thread, lane, site) : 0;
+  return lane ? range_begin_slow(thread, lane, site) : 0;
 }
 
 // Its thread has a slot for it.
@@ -251,7 +252,7 @@ pprof_range pprof_range_begin(pprof_site *site) {
   ppi_entry at;
   if (ppi_is_off()) return (pprof_range){0};
   if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
-    return (pprof_range){range_begin_anew(site)};
+    return (pprof_range){range_begin_retry(site)};
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint32_t serial = ppi_recorder_in_force.serial;
   if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
@@ -259,7 +260,7 @@ pprof_range pprof_range_begin(pprof_site *site) {
       PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
       PPI_UNLIKELY(at.thread->range_slot == 0) ||
       PPI_UNLIKELY(!ppi_clock_is_counter()))
-    return (pprof_range){range_begin_apart(at.thread, at.lane, site)};
+    return (pprof_range){range_begin_slow(at.thread, at.lane, site)};
   pprof_range range = {begin_usual(&at, (uint32_t)id)};
   ppi_leave(at.thread);
   return range;
@@ -306,9 +307,9 @@ static inline void set_end(ppi_slot *slot, const ppi_lane *lane, uint64_t now) {
   slot->end_lane = lane->id;
 }
 
-static __attribute__((noinline)) void range_end_apart(ppi_thread *thread,
-                                                      ppi_lane *lane,
-                                                      uint64_t id) {
+static __attribute__((noinline)) void range_end_slow(ppi_thread *thread,
+                                                     ppi_lane *lane,
+                                                     uint64_t id) {
   ppi_slot_ref ref;
   uint64_t now = ppi_clock_ticks();
   if (PPI_UNLIKELY(!ppi_range_find(id, &ref) ||
@@ -317,17 +318,17 @@ static __attribute__((noinline)) void range_end_apart(ppi_thread *thread,
   } else if (ppi_slot_end_or_count(lane, &ref)) {
     set_end(ref.slot, lane, now);
     if (id & PPI_RANGE_APART)
-      ppi_slot_ended_apart(&ref, id);
+      ppi_slot_ended_slow(&ref, id);
     else
       ppi_slot_ended(&ref);
   }
   ppi_leave(thread);
 }
 
-static __attribute__((noinline)) void range_end_anew(uint64_t id) {
+static __attribute__((noinline)) void range_end_retry(uint64_t id) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
-  if (lane) range_end_apart(thread, lane, id);
+  if (lane) range_end_slow(thread, lane, id);
 }
 
 // Of the process's table, with nothing else to do; false: it has not ended.
@@ -362,11 +363,11 @@ void pprof_range_end(pprof_range range) {
   if (range.id == 0) return;  // begun while off, or counted lost
   if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
-    range_end_anew(range.id);
+    range_end_retry(range.id);
   else if (PPI_LIKELY(end_usual(&at, range.id)))
     ppi_leave(at.thread);
   else
-    range_end_apart(at.thread, at.lane, range.id);
+    range_end_slow(at.thread, at.lane, range.id);
 }
 
 bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out) {

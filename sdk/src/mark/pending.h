@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges that are no stack frames: the process's wandering ranges and each
+// Ranges that are no stack frames: the process's cross-thread ranges and each
 // device's ranges. A slot is begun, ended and published by one state word; the
 // collector gives it its seq and frees it once it is kept.
 #ifndef PPI_PENDING_H_
@@ -64,14 +64,14 @@ static inline void ppi_slot_ended(const ppi_slot_ref *ref) {
   __atomic_store_n(ref->state, PPI_STATE(0, ref->gen, PPI_SLOT_ENDED),
                    __ATOMIC_RELEASE);
 }
-// ppi_slot_ended_apart does so for an id with EMITTED, LAST or CPU.
-void ppi_slot_ended_apart(const ppi_slot_ref *ref, uint64_t id);
+// ppi_slot_ended_slow does so for an id with EMITTED, LAST or CPU.
+void ppi_slot_ended_slow(const ppi_slot_ref *ref, uint64_t id);
 void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount);
 
 // ppi_range_begin begins one of this site now, or counts it lost or excluded.
 uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site);
-// ppi_range_open begins a wandering range of lane `lane_id` at `start` ticks;
-// 0 when there is no slot.
+// ppi_range_open begins a cross-thread range of lane `lane_id` at `start`
+// ticks; 0 when there is no slot.
 uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
                         uint64_t start);
 

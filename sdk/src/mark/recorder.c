@@ -17,6 +17,11 @@ ppi_recorder ppi_recorder_in_force;
 
 static uint32_t last_epoch;
 
+void ppi_recorder_count_lost(void) {
+  __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
+                     __ATOMIC_RELAXED);
+}
+
 bool ppi_epoch_init(void) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE,

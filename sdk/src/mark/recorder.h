@@ -17,7 +17,7 @@ extern "C" {
 typedef struct ppi_recorder {
   ppi_spool spool;
   ppi_names *names;
-  ppi_table *ranges;  // wandering ranges
+  ppi_table *ranges;  // cross-thread ranges
   uint32_t serial;    // of the session, never 0, never reused
   uint32_t emits;     // PPI_SITE_EMITS while an NVTX tool is told, else 0
   // Atomic: an epoch in which nothing is recorded and only watched sites matter
@@ -33,6 +33,9 @@ typedef struct ppi_recorder {
   void (*watched_ended)(uint32_t site);
 } ppi_recorder;
 extern PPI_HIDDEN ppi_recorder ppi_recorder_in_force;
+
+// ppi_recorder_count_lost counts a marker for which there is no lane.
+void ppi_recorder_count_lost(void);
 
 // On a page that a child of fork or clone finds wiped: [0] the second copy of
 // the epoch, which markers read after busy = 1; [1] the serial of the session

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "spool/chunks.h"
+
 // The chunk may have served before: ends of earlier ranges look into slots.
 static bool use_chunk(const ppi_spool *spool, ppi_table *table, uint32_t num,
                       uint32_t chunk) {

@@ -1,52 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread blocks: attaching, leaving, names, fork.
+// Thread blocks: whose they are, and what a fork makes of them.
 #include "mark/thread_impl.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/masked.h"
-#include "mark/emit.h"
+#include "base/thread_id.h"
 
 __thread ppi_thread *ppi_thread_self __attribute__((tls_model("initial-exec")));
 
-#define PPI_OS_NAMES 256u
-
-// Given to a thread by its OS id, perhaps before its first marker.
-typedef struct ppi_os_name {
-  uint32_t tid;  // 0: nobody's
-  char name[PPI_THREAD_NAME];
-} ppi_os_name;
-
 static struct {
-  // Taken by busy threads only: a signal handler's marker must not wait for
-  // its own thread.
-  pthread_mutex_t mutex;
-  pthread_once_t once;
-  pthread_key_t key;
   ppi_thread *list;
   ppi_thread *checked;  // the block that find_gone looked at last
   bool has_membarrier;
-  bool ready;
   void (*in_child)(void);
-  bool has_os_names;
-  ppi_os_name os_names[PPI_OS_NAMES];
-} threads = {.mutex = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+  pthread_mutex_t mutex;
+} threads = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-// Stands in while a thread is being attached, so that a signal handler's
-// marker finds a busy thread and not a half-made one.
-static ppi_thread attaching = {.busy = UINTPTR_MAX};
+void ppi_thread_lock(void) {
+  pthread_mutex_lock(&threads.mutex);
+}
 
-static void leave_process_lanes(void *block);
-static void leave(ppi_thread *thread);
+void ppi_thread_unlock(void) {
+  pthread_mutex_unlock(&threads.mutex);
+}
 
 // What markers look at before they look at the page, while a process sleeps.
 static struct {
@@ -102,7 +85,7 @@ static void in_forked_child(void) {
     thread->busy = 0;
     thread->in_use = 0;
   }
-  if (self && self != &attaching) self->tid = (uint32_t)gettid();
+  if (self) self->tid = ppi_thread_id();
   ppi_recorder_in_force.serial = 0;
   if (threads.in_child) threads.in_child();
   // Another handler has said so already.
@@ -110,19 +93,12 @@ static void in_forked_child(void) {
     ppi_epoch_replace(0, sleep_now.epoch);
 }
 
-static void init(void) {
-  if (!ppi_epoch_init()) return;
-  if (pthread_key_create(&threads.key, leave_process_lanes) != 0) return;
-  if (pthread_atfork(NULL, NULL, in_forked_child) != 0) return;
+bool ppi_thread_prepare(void) {
+  if (pthread_atfork(NULL, NULL, in_forked_child) != 0) return false;
   threads.has_membarrier =
       syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
               0) == 0;
-  threads.ready = true;
-}
-
-pprof_status ppi_thread_init(void) {
-  pthread_once(&threads.once, init);
-  return threads.ready ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return true;
 }
 
 bool ppi_thread_has_membarrier(void) {
@@ -171,7 +147,8 @@ static ppi_thread *find_gone(uint32_t self) {
     if (__atomic_load_n(&threads.checked->in_use, __ATOMIC_ACQUIRE) != 1)
       continue;
     uint32_t tid = threads.checked->tid;
-    if (tid == self || (tgkill(getpid(), (pid_t)tid, 0) != 0 && errno == ESRCH))
+    if (tid == self ||
+        (syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH))
       found = threads.checked;
   }
   if (found)
@@ -179,7 +156,7 @@ static ppi_thread *find_gone(uint32_t self) {
   return found;
 }
 
-static void set_up_block(ppi_thread *thread) {
+void ppi_thread_set_up(ppi_thread *thread) {
   ppi_thread_take_lanes(thread);
   thread->unkept.serial = 0;
   for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
@@ -191,46 +168,30 @@ static void set_up_block(ppi_thread *thread) {
   thread->num_emitted = 0;
   thread->cpu.taken = 0;
   thread->name[0] = 0;
-  thread->tid = (uint32_t)gettid();
+  thread->tid = ppi_thread_id();
   thread->fence = !threads.has_membarrier;
   __atomic_store_n(&thread->in_use, 1, __ATOMIC_RELEASE);
 }
 
-static ppi_thread *take_block(void) {
-  ppi_thread *gone = NULL;
-  pthread_mutex_lock(&threads.mutex);
+ppi_thread *ppi_thread_take_block(bool *out_is_gone) {
+  ppi_thread_lock();
   ppi_thread *thread = reuse_block();
-  if (!thread) thread = gone = find_gone((uint32_t)gettid());
-  if (!thread) thread = new_block();
-  if (thread && !gone) set_up_block(thread);
-  pthread_mutex_unlock(&threads.mutex);
-  if (!gone) return thread;
-  leave(gone);
-  set_up_block(gone);
-  __atomic_store_n(&gone->busy, 0, __ATOMIC_RELEASE);
-  return gone;
+  ppi_thread *gone = thread ? NULL : find_gone(ppi_thread_id());
+  if (!thread) thread = gone ? gone : new_block();
+  if (thread && !gone) ppi_thread_set_up(thread);
+  ppi_thread_unlock();
+  *out_is_gone = gone != NULL;
+  return thread;
 }
 
-ppi_thread *ppi_thread_attach(void) {
-  ppi_calm before;
-  ppi_mask_signals(&before);
-  // A handler's marker may have attached the thread a moment ago.
-  ppi_thread *thread = ppi_thread_self;
-  if (thread) {
-    ppi_unmask_signals(&before);
-    return thread;
-  }
-  ppi_thread_self = &attaching;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (ppi_thread_init() == PPROF_STATUS_OK) thread = take_block();
-  if (thread && pthread_setspecific(threads.key, thread) != 0) {
-    __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
-    thread = NULL;
-  }
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ppi_thread_self = thread;
-  ppi_unmask_signals(&before);
-  return thread;
+void ppi_thread_interrupted(ppi_thread *thread) {
+  if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
+  ppi_lane *lane = ppi_thread_lane(thread, 0);
+  // What was stuck in a marker may go on in its own session's memory.
+  if (lane && thread->serial == ppi_recorder_in_force.serial)
+    __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
+  else
+    ppi_recorder_count_lost();
 }
 
 // Between where a marker was called and where it asks, in a build in which
@@ -273,61 +234,16 @@ void ppi_thread_look(void) {
     ppi_thread_was_left(thread, (uintptr_t)__builtin_dwarf_cfa());
 }
 
-static void copy_name(char to[PPI_THREAD_NAME], const char *name) {
-  size_t len = strnlen(name, PPI_THREAD_NAME - 1);
-  // No half of a UTF-8 character at the end.
-  if (name[len])
-    while (len && ((unsigned char)name[len] & 0xc0u) == 0x80u) len--;
-  memcpy(to, name, len);
-  to[len] = 0;
+void ppi_thread_take_lanes(ppi_thread *thread) {
+  __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
+    __atomic_store_n(&thread->domains[i].lane, NULL, __ATOMIC_RELEASE);
 }
 
-void ppi_thread_find_name(ppi_thread *thread) {
-  if (__atomic_load_n(&threads.has_os_names, __ATOMIC_RELAXED)) {
-    pthread_mutex_lock(&threads.mutex);
-    for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
-      if (threads.os_names[i].tid == thread->tid)
-        copy_name(thread->name, threads.os_names[i].name);
-    pthread_mutex_unlock(&threads.mutex);
-  }
-  if (!thread->name[0])
-    pthread_getname_np(pthread_self(), thread->name, sizeof thread->name);
-}
-
-static void forget_os_name(uint32_t tid) {
-  if (!__atomic_load_n(&threads.has_os_names, __ATOMIC_RELAXED)) return;
-  pthread_mutex_lock(&threads.mutex);
-  for (uint32_t i = 0; i < PPI_OS_NAMES; i++)
-    if (threads.os_names[i].tid == tid) threads.os_names[i].tid = 0;
-  pthread_mutex_unlock(&threads.mutex);
-}
-
-// A thread leaves: its open frames become ABANDONED, its lanes wait for the
-// collector. A marker in a later TLS destructor attaches the thread anew.
-static void leave(ppi_thread *thread) {
-  ppi_stand(thread);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  ppi_thread_leave_lanes(thread, epoch);
-  thread->lane_epoch = PPI_NO_EPOCH;
-  if (thread->num_emitted && thread == ppi_thread_self) ppi_emit_leave(thread);
-  ppi_cpu_file_close(&thread->cpu.file);
-  // A block with this thread's number that is not its own: its owner is gone,
-  // and the kernel has given the number again.
-  if (thread == ppi_thread_self || thread->tid != (uint32_t)gettid())
-    forget_os_name(thread->tid);
-}
-
-// A signal handler's marker that comes in between attaches another block: until
-// `in_use` is 0 this one is nobody's to take.
-static void leave_process_lanes(void *block) {
-  ppi_thread *thread = block;
-  __atomic_store_n(&thread->in_use, PPI_THREAD_TAKEN, __ATOMIC_RELAXED);
-  leave(thread);
-  ppi_thread_self = NULL;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+bool ppi_thread_has_rows(const ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+    if (ppi_thread_lane(thread, i)) return true;
+  return false;
 }
 
 ppi_thread *ppi_thread_list(void) {
@@ -345,76 +261,4 @@ void ppi_thread_close_files(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     if (!__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE))
       ppi_cpu_file_close(&thread->cpu.file);
-}
-
-// A row that comes into being here has the name from the start.
-static void name_self(ppi_thread *thread, const char *name) {
-  char wanted[PPI_THREAD_NAME];
-  copy_name(wanted, name);
-  bool is_new = !ppi_thread_has_rows(thread);
-  if (is_new) strcpy(thread->name, wanted);
-  ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
-  bool is_known = strcmp(thread->name, wanted) == 0;
-  if (!is_known) strcpy(thread->name, wanted);
-  if (!lane) return;
-  if (!is_known) {
-    ppi_calm before;
-    ppi_lock_masked(&threads.mutex, &before);
-    ppi_thread_define_lanes(thread, wanted);
-    ppi_unlock_masked(&threads.mutex, &before);
-  }
-  ppi_leave(thread);
-}
-
-void pprof_thread_name(const char *name) {
-  if (!name) return;
-  ppi_thread *thread = ppi_thread_self;
-  if (!thread) thread = ppi_thread_attach();
-  if (!thread || thread == &attaching) return;
-  name_self(thread, name);
-}
-
-static bool remember_name(uint32_t tid, const char *name) {
-  ppi_os_name *free_place = NULL;
-  for (uint32_t i = 0; i < PPI_OS_NAMES; i++) {
-    ppi_os_name *known = &threads.os_names[i];
-    if (known->tid == 0 && !free_place) free_place = known;
-    if (known->tid == tid) free_place = known;
-    if (known->tid == tid) break;
-  }
-  if (!free_place) return false;
-  free_place->tid = tid;
-  copy_name(free_place->name, name);
-  __atomic_store_n(&threads.has_os_names, true, __ATOMIC_RELAXED);
-  return true;
-}
-
-static void name_other(uint32_t tid, const char *name, bool *out_kept) {
-  ppi_calm before;
-  ppi_lock_masked(&threads.mutex, &before);
-  *out_kept = remember_name(tid, name);
-  bool live = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE) != 0;
-  for (ppi_thread *thread = threads.list; live && thread; thread = thread->next)
-    if (__atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE) == 1 &&
-        thread->tid == tid)
-      ppi_thread_define_lanes(thread, name);
-  ppi_unlock_masked(&threads.mutex, &before);
-}
-
-bool ppi_thread_name_os(uint32_t tid, const char *name) {
-  ppi_thread *thread = ppi_thread_self;
-  if (!thread) thread = ppi_thread_attach();
-  if (!thread || ppi_is_inside(thread)) return false;
-  if (tid == thread->tid) {
-    name_self(thread, name);
-    return true;
-  }
-  bool kept = false;
-  // Busy: the session stays meanwhile, and a signal handler's marker does not
-  // wait for the lock that its own thread holds.
-  ppi_stand(thread);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  name_other(tid, name, &kept);
-  ppi_leave(thread);
-  return kept;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What thread.c (blocks) and thread_lane.c (their lanes) have of each other.
+// What attach.c, thread_lane.c and thread_name.c have of thread.c.
 #ifndef PPI_THREAD_IMPL_H_
 #define PPI_THREAD_IMPL_H_
 
@@ -10,19 +10,22 @@
 extern "C" {
 #endif
 
-// thread_lane.c. ppi_thread_take_lanes leaves a block without lanes.
-void ppi_thread_take_lanes(ppi_thread *thread);
-// ppi_thread_leave_lanes ends what is open on them and leaves them to the
-// collector.
-void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch);
-// ppi_thread_define_lanes names their rows. Between busy = 1 and 0, while a
-// session lives.
-void ppi_thread_define_lanes(const ppi_thread *thread, const char *name);
-bool ppi_thread_has_rows(const ppi_thread *thread);
+// The lock of blocks and of threads' names. Busy threads alone take it: a
+// signal handler's marker must not wait for its own thread.
+void ppi_thread_lock(void);
+void ppi_thread_unlock(void);
 
-// thread.c. ppi_thread_find_name takes the name that another thread gave this
-// one, if any; the system's where it has none at all.
-void ppi_thread_find_name(ppi_thread *thread);
+// ppi_thread_prepare finds membarrier and adds the fork handler, once; false:
+// it cannot.
+bool ppi_thread_prepare(void);
+// ppi_thread_take_block answers a block that is set up for the calling thread,
+// NULL: no memory. *out_is_gone: it is that of a thread that left without a
+// word, which is to be done for it before ppi_thread_set_up.
+ppi_thread *ppi_thread_take_block(bool *out_is_gone);
+void ppi_thread_set_up(ppi_thread *thread);
+// ppi_thread_take_lanes leaves a block without lanes.
+void ppi_thread_take_lanes(ppi_thread *thread);
+bool ppi_thread_has_rows(const ppi_thread *thread);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,14 @@
 //
 // Which lanes a thread has: joining a session, catching up with edges, leaving,
 // and what is kept in balance while there is no lane.
+#include "mark/thread_lane.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/masked.h"
 #include "mark/thread_impl.h"
+#include "mark/thread_name.h"
 
 // Who took the lane in each place last; whether it still has it, it says
 // itself.
@@ -20,27 +23,6 @@ static ppi_thread **owner_of(const ppi_lane *lane) {
 
 // The lane to which another thread gives a name: it stays its thread's.
 static const ppi_lane *being_named;
-
-void ppi_thread_take_lanes(ppi_thread *thread) {
-  __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
-    __atomic_store_n(&thread->domains[i].lane, NULL, __ATOMIC_RELEASE);
-}
-
-static void count_lost_for_want_of_lane(void) {
-  __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
-                     __ATOMIC_RELAXED);
-}
-
-void ppi_thread_interrupted(ppi_thread *thread) {
-  if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
-  ppi_lane *lane = ppi_thread_lane(thread, 0);
-  // What was stuck in a marker may go on in its own session's memory.
-  if (lane && thread->serial == ppi_recorder_in_force.serial)
-    __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
-  else
-    count_lost_for_want_of_lane();
-}
 
 // A row is named after its thread, and after its domain where it has one.
 static void define_lane(ppi_lane *lane, uint32_t domain, const char *name) {
@@ -84,7 +66,7 @@ static void leave_unkept(ppi_unkept *unkept, uint32_t epoch,
     unkept->open--;
   else if (intent == PPI_POPS && unkept->before)
     unkept->before--;
-  if (ppi_is_counted(intent)) count_lost_for_want_of_lane();
+  if (ppi_is_counted(intent)) ppi_recorder_count_lost();
 }
 
 bool ppi_thread_pop_unkept(ppi_thread *thread) {
@@ -122,7 +104,7 @@ static ppi_lane *join_session(ppi_thread *thread, const place *at,
     if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
         !(began->flags & PPI_EDGE_START))
       lane->before_left = UINT32_MAX;
-    ppi_thread_find_name(thread);
+    ppi_thread_name_find(thread);
     define_lane(lane, at->domain, thread->name);
     *at->serial = ppi_recorder_in_force.serial;
     if (at->domain == 0) thread->device_depth = 0;
@@ -178,7 +160,7 @@ static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
 }
 
 // Where markers fence themselves, each comes by here.
-ppi_lane *ppi_thread_enter_apart(ppi_thread *thread, ppi_intent intent) {
+ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
   const place own = {&thread->lane, &thread->serial, &thread->unkept, 0};
   if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
@@ -212,7 +194,7 @@ ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent) {
   ppi_domain_lane *found = find_place(thread, domain);
   if (!found) {
-    if (ppi_is_counted(intent)) count_lost_for_want_of_lane();
+    if (ppi_is_counted(intent)) ppi_recorder_count_lost();
     return NULL;
   }
   const place at = {&found->lane, &found->serial, &found->unkept, domain};
@@ -220,7 +202,7 @@ ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
 }
 
 // Frames that were closed a moment ago are still there to be read.
-void ppi_thread_tell_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
+void ppi_thread_notify_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
   const ppi_frame *frames = ppi_lane_frames(lane);
   for (uint32_t i = (uint32_t)PPI_MIN(to, lane->num_frames); i-- > from;)
     if (frames[i].flags & PPI_FRAME_LAST)
@@ -246,7 +228,7 @@ static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
           (ppi_closing){
               ppi_clock_ticks(), PPROF_FLAG_ABANDONED, PPROF_FLAG_ABANDONED,
               is_self ? ppi_cpu_frames_end(&thread->cpu, lane, 0) : NULL});
-      ppi_thread_tell_last(lane, 0, open);
+      ppi_thread_notify_last(lane, 0, open);
     }
     is_live = true;
   }
@@ -293,12 +275,6 @@ void ppi_thread_define_lanes(const ppi_thread *thread, const char *name) {
 bool ppi_thread_is_naming(const ppi_lane *lane) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return __atomic_load_n(&being_named, __ATOMIC_SEQ_CST) == lane;
-}
-
-bool ppi_thread_has_rows(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
-    if (ppi_thread_lane(thread, i)) return true;
-  return false;
 }
 
 void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch) {

@@ -2,34 +2,16 @@
 //
 // Interning names. Readers of the hash table see an entry only after its
 // definition was published in the spool.
-#include "names/names.h"
-
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/guard.h"
 #include "names/name_hash.h"
+#include "names/names.h"
+#include "names/names_impl.h"
 
-#define TABLE_SIZE (2 * PPI_MAX_SITES)
 #define OTHER_NAME "<other>"
-
-struct ppi_names {
-  ppi_spool *spool;
-  pthread_mutex_t mutex;
-  uint32_t num_sites;
-  uint32_t other;  // id of `<other>`, 0 until needed
-  uint64_t categories_defined[PPI_MAX_CATEGORIES / 64 + 2];
-  uint64_t table[TABLE_SIZE];  // {hash:32, id:32}, 0 = empty
-  // By id: the offset of the site's record in the spool, 0: not published.
-  uint64_t offsets[PPI_MAX_SITES + 2];
-  ppi_site_filter *filter;               // the newest; NULL: none
-  uint64_t verdicts[PPI_MAX_SITES + 2];  // {filter's version:32, verdict:32}
-  // Where names are stored as hashes, the sites' own, and by id where each is.
-  char *clear;
-  uint64_t clear_size, clear_used;
-  uint64_t clear_at[PPI_MAX_SITES + 2];
-};
+#define MOST_VALUE ((size_t)32768)
 
 // Names of the whole process, numbered in their order. They come from memory of
 // their own: a signal handler may have interrupted the heap.
@@ -148,6 +130,8 @@ pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
   if (memory == MAP_FAILED) return PPROF_STATUS_NO_MEMORY;
   ppi_names *names = memory;
   names->spool = spool;
+  names->ids_then = PPI_MAX_SITES;
+  names->bytes_then = spool->header->names_size;
   pthread_mutex_init(&names->mutex, NULL);
   *out = names;
   return PPROF_STATUS_OK;
@@ -161,7 +145,7 @@ void ppi_names_destroy(ppi_names *names) {
   munmap(names, sizeof *names);
 }
 
-// As much room as the spool has: a definition takes more of that than its name.
+// As much room as the area has.
 static bool keep_clear(ppi_names *names) {
   uint64_t size = names->spool->header->names_size;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -227,49 +211,11 @@ const char *ppi_names_shown(const ppi_names *names,
   return hash;
 }
 
-// Takes chunk `k` of the names, where there is none yet.
-static bool take_chunk(ppi_spool *spool, uint64_t k) {
-  ppi_spool_header *header = spool->header;
-  if (k >= header->names_size / PPI_CHUNK_SIZE) return false;
-  if (header->names[k] == 0) header->names[k] = ppi_chunk_take(spool);
-  return header->names[k] != 0;
-}
-
-static ppi_definition_record *record_at(const ppi_spool *spool,
-                                        uint64_t offset) {
-  uint8_t *chunk =
-      ppi_spool_chunk(spool, spool->header->names[offset / PPI_CHUNK_SIZE]);
-  return (void *)(chunk + offset % PPI_CHUNK_SIZE);
-}
-
-// Where the next record of `size` bytes goes. It lies in one chunk: what that
-// leaves of the chunk before is marked by a size of 0, or too short for any.
-static bool place(ppi_spool *spool, uint64_t size, uint64_t *out) {
-  uint64_t end = spool->header->names_end;
-  uint64_t left = -end % PPI_CHUNK_SIZE;
-  *out = left < size ? end + left : end;
-  if (!take_chunk(spool, *out / PPI_CHUNK_SIZE)) return false;
-  if (*out != end) record_at(spool, end)->size = 0;
-  return true;
-}
-
-// Appends one record under the mutex and publishes it by the one release
-// store. Answers its offset in the spool, or 0 when there is no room.
-static uint64_t append(ppi_names *names, const pprof_definition *definition,
-                       const char *value) {
-  ppi_spool *spool = names->spool;
-  char hash[PPI_NAME_HASH];
-  const char *name = ppi_names_shown(names, definition, hash);
+static void write_record(ppi_definition_record *record,
+                         const pprof_definition *definition, const char *name,
+                         const char *value) {
   size_t name_len = ppi_names_kept(name);
-  size_t value_len = value ? PPI_MIN(strlen(value), (size_t)32768) : 0;
-  uint64_t offset;
-  uint64_t size = sizeof(ppi_definition_record) + name_len + 1 +
-                  (value ? value_len + 1 : 0);
-  size = (size + 7) & ~7ull;
-  if (!place(spool, size, &offset)) return 0;
-  ppi_definition_record *record = record_at(spool, offset);
-  record->size = (uint32_t)size;
-  record->kind = (uint32_t)definition->kind;
+  size_t value_len = value ? PPI_MIN(strlen(value), MOST_VALUE) : 0;
   record->id = definition->id;
   record->parent = definition->parent;
   record->number = definition->number;
@@ -277,36 +223,68 @@ static uint64_t append(ppi_names *names, const pprof_definition *definition,
   record->name_len = (uint32_t)name_len;
   memcpy(record->name, name, name_len);
   record->name[name_len] = 0;
-  if (value) {
-    memcpy(record->name + name_len + 1, value, value_len);
-    record->name[name_len + 1 + value_len] = 0;
-  }
-  // Pairs with the acquire of whoever walks the names.
-  __atomic_store_n(&spool->header->names_end, offset + size, __ATOMIC_RELEASE);
-  // Records must not take the last chunk from names that are still to come.
-  if ((offset + size) % PPI_CHUNK_SIZE >= PPI_CHUNK_SIZE / 2)
-    take_chunk(spool, offset / PPI_CHUNK_SIZE + 1);
-  return (uint64_t)((uint8_t *)record - spool->base);
+  if (!value) return;
+  memcpy(record->name + name_len + 1, value, value_len);
+  record->name[name_len + 1 + value_len] = 0;
 }
 
-static const ppi_definition_record *record_of(const ppi_names *names,
-                                              uint32_t id) {
-  // Pairs with the release in add_site.
-  uint64_t offset = __atomic_load_n(&names->offsets[id], __ATOMIC_ACQUIRE);
-  return offset ? (const void *)(names->spool->base + offset) : NULL;
+// What a site is called in the program lies where the area has its record.
+static void keep_given(ppi_names *names, const pprof_definition *definition,
+                       uint64_t place) {
+  names->places[definition->id] = place;
+  if (!names->clear) return;
+  size_t len = ppi_names_kept(definition->name);
+  memcpy(names->clear + place, definition->name, len);
+  names->clear[place + len] = 0;
 }
 
-// The name as the program gave it.
-static const char *text_at(const ppi_names *names, uint32_t id) {
-  return names->clear ? names->clear + names->clear_at[id]
-                      : record_of(names, id)->name;
+// As much as the longer one of the two names of a site takes.
+static uint64_t size_of(const pprof_definition *definition, const char *shown,
+                        const char *value) {
+  size_t len = ppi_names_kept(shown);
+  if (definition->kind == PPROF_DEFINITION_SITE)
+    len = PPI_MAX(len, ppi_names_kept(definition->name));
+  if (value) len += PPI_MIN(strlen(value), MOST_VALUE) + 1;
+  return (sizeof(ppi_definition_record) + len + 1 + 7) & ~(uint64_t)7;
+}
+
+// In this order: whoever is told of an id finds its record.
+static void show_site(ppi_names *names, uint32_t id, uint64_t offset,
+                      bool is_again) {
+  // Pairs with the acquire in ppi_names_record.
+  __atomic_store_n(&names->offsets[id], offset, __ATOMIC_RELEASE);
+  if (!is_again) return;
+  names->again[names->num_again % PPI_MAX_SITES] = id;
+  // Pairs with the acquire in ppi_names_num_again.
+  __atomic_store_n(&names->num_again, names->num_again + 1, __ATOMIC_RELEASE);
+}
+
+// Publishes one record, under the mutex. Answers its offset in the spool, or 0
+// when there is no room.
+static uint64_t add(ppi_names *names, const pprof_definition *definition,
+                    const char *value) {
+  ppi_spool *spool = names->spool;
+  bool is_site = definition->kind == PPROF_DEFINITION_SITE;
+  char hash[PPI_NAME_HASH];
+  const char *name = ppi_names_shown(names, definition, hash);
+  uint64_t place;
+  ppi_definition_record *record = ppi_names_area_take(
+      &names->area, spool, size_of(definition, name, value), is_site, &place);
+  if (!record) return 0;
+  write_record(record, definition, name, value);
+  if (is_site) keep_given(names, definition, place);
+  bool is_again =
+      ppi_names_area_publish(spool, record, place, (uint32_t)definition->kind);
+  uint64_t offset = (uint64_t)((uint8_t *)record - spool->base);
+  if (is_site) show_site(names, definition->id, offset, is_again);
+  return offset;
 }
 
 static bool is_named(const ppi_names *names, uint32_t id, const char *name,
                      size_t name_len, uint32_t category) {
-  const ppi_definition_record *record = record_of(names, id);
+  const ppi_definition_record *record = ppi_names_record(names, id);
   if (record->parent != category) return false;
-  const char *text = text_at(names, id);
+  const char *text = ppi_names_given(names, id);
   if (!names->clear && record->name_len != name_len) return false;
   return strncmp(text, name, name_len) == 0 && text[name_len] == 0;
 }
@@ -315,24 +293,24 @@ static bool is_named(const ppi_names *names, uint32_t id, const char *name,
 // stored after the mutex was given back, so whoever takes that sees the record.
 const ppi_definition_record *ppi_names_site_record(ppi_names *names,
                                                    uint32_t id) {
-  const ppi_definition_record *record = record_of(names, id);
+  const ppi_definition_record *record = ppi_names_record(names, id);
   if (PPI_LIKELY(record)) return record;
   ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
-  record = record_of(names, id);
+  record = ppi_names_record(names, id);
   ppi_unlock_masked(&names->mutex, &before);
   return record;
 }
 
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id) {
-  return id && id <= PPI_MAX_SITES ? text_at(names, id) : NULL;
+  return id && id <= PPI_MAX_SITES ? ppi_names_given(names, id) : NULL;
 }
 
 const char *ppi_names_watched(ppi_names *names, uint32_t site) {
   const ppi_site_filter *filter =
       __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
   if (!filter || !site || !ppi_names_site_record(names, site)) return NULL;
-  return ppi_site_filter_watched(filter, text_at(names, site));
+  return ppi_site_filter_watched(filter, ppi_names_given(names, site));
 }
 
 bool ppi_names_excludes(const ppi_names *names) {
@@ -351,8 +329,8 @@ uint32_t ppi_names_verdict(ppi_names *names, uint32_t site) {
   uint64_t known = __atomic_load_n(&names->verdicts[site], __ATOMIC_RELAXED);
   if (known >> 32 == filter->version) return (uint32_t)known;
   const ppi_definition_record *record = ppi_names_site_record(names, site);
-  uint32_t verdict =
-      ppi_site_filter_verdict(filter, text_at(names, site), record->parent);
+  uint32_t verdict = ppi_site_filter_verdict(
+      filter, ppi_names_given(names, site), record->parent);
   __atomic_store_n(&names->verdicts[site],
                    (uint64_t)filter->version << 32 | verdict, __ATOMIC_RELAXED);
   return verdict;
@@ -361,8 +339,8 @@ uint32_t ppi_names_verdict(ppi_names *names, uint32_t site) {
 // The slot of the name, or the empty one where it belongs.
 static uint32_t find(const ppi_names *names, const char *name, size_t name_len,
                      uint32_t category, uint32_t hash, uint32_t *out_at) {
-  uint32_t at = hash % TABLE_SIZE;
-  for (;; at = (at + 1) % TABLE_SIZE) {
+  uint32_t at = hash % PPI_NAMES_TABLE;
+  for (;; at = (at + 1) % PPI_NAMES_TABLE) {
     uint64_t entry = __atomic_load_n(&names->table[at], __ATOMIC_ACQUIRE);
     *out_at = at;
     if (entry == 0) return 0;
@@ -377,31 +355,25 @@ static void define_category(ppi_names *names, uint32_t category) {
   if (*word & 1ull << category % 64) return;
   pprof_definition definition = {PPROF_DEFINITION_CATEGORY,  category, 0, 0, 0,
                                  ppi_category_name(category)};
-  if (append(names, &definition, NULL)) *word |= 1ull << category % 64;
+  if (add(names, &definition, NULL)) *word |= 1ull << category % 64;
 }
 
-static bool copy_clear(ppi_names *names, const pprof_definition *definition) {
-  size_t len = ppi_names_kept(definition->name);
-  if (len + 1 > names->clear_size - names->clear_used) return false;
-  char *copy = names->clear + names->clear_used;
-  memcpy(copy, definition->name, len);
-  copy[len] = 0;
-  names->clear_at[definition->id] = names->clear_used;
-  names->clear_used += len + 1;
-  return true;
+static uint32_t take_id(ppi_names *names) {
+  if (names->num_free) return names->free_ids[--names->num_free];
+  if (names->num_sites == PPI_MAX_SITES) return 0;
+  return __atomic_add_fetch(&names->num_sites, 1, __ATOMIC_RELAXED);
 }
 
 static uint32_t add_site(ppi_names *names, const pprof_definition *wanted) {
   define_category(names, wanted->parent);
   pprof_definition definition = *wanted;
-  definition.id = names->num_sites + 1;
-  if (names->clear && !copy_clear(names, &definition)) return 0;
-  uint64_t offset = append(names, &definition, NULL);
-  if (!offset) return 0;
-  names->num_sites++;
-  // Pairs with the acquire in record_of.
-  __atomic_store_n(&names->offsets[definition.id], offset, __ATOMIC_RELEASE);
-  return definition.id;
+  definition.id = take_id(names);
+  if (!definition.id) return 0;
+  uint32_t round = __atomic_load_n(&names->round, __ATOMIC_RELAXED);
+  __atomic_store_n(&names->uses[definition.id], round, __ATOMIC_RELAXED);
+  if (add(names, &definition, NULL)) return definition.id;
+  names->free_ids[names->num_free++] = definition.id;
+  return 0;
 }
 
 static uint32_t other_site(ppi_names *names) {
@@ -420,8 +392,8 @@ static uint32_t intern_locked(ppi_names *names, const char *name,
   if (!names->other) {
     pprof_definition other = {PPROF_DEFINITION_SITE, 0, 0, 0, 0, OTHER_NAME};
     names->other = add_site(names, &other);
+    ppi_names_stay(names, names->other);
   }
-  if (names->num_sites >= PPI_MAX_SITES) return other_site(names);
   pprof_definition wanted = {
       PPROF_DEFINITION_SITE, 0, category, color, 0, name};
   id = add_site(names, &wanted);
@@ -458,7 +430,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 bool ppi_names_define(ppi_names *names, const pprof_definition *definition) {
   ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
-  bool done = append(names, definition, NULL) != 0;
+  bool done = add(names, definition, NULL) != 0;
   ppi_unlock_masked(&names->mutex, &before);
   return done;
 }
@@ -467,36 +439,20 @@ bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value) {
   pprof_definition definition = {(pprof_definition_kind)kind, 0, 0, 0, 0, key};
   pthread_mutex_lock(&names->mutex);
-  bool done = append(names, &definition, value) != 0;
+  bool done = add(names, &definition, value) != 0;
   pthread_mutex_unlock(&names->mutex);
   return done;
 }
 
-// What is left of the chunk from `cursor` on holds no record.
-static bool is_rest(const ppi_spool *spool, uint64_t cursor) {
-  return -cursor % PPI_CHUNK_SIZE < sizeof(ppi_definition_record)
-             ? cursor % PPI_CHUNK_SIZE != 0
-             : record_at(spool, cursor)->size == 0;
+void ppi_names_stay(ppi_names *names, uint32_t id) {
+  __atomic_fetch_or(&names->states[id], PPI_ID_STAYS, __ATOMIC_RELAXED);
 }
 
-static bool has_chunk(const ppi_spool *spool, uint64_t cursor) {
-  uint64_t k = cursor / PPI_CHUNK_SIZE;
-  uint32_t chunk = k < PPI_NAMES_CHUNKS ? spool->header->names[k] : 0;
-  return chunk != 0 && chunk < spool->size / PPI_CHUNK_SIZE;
+uint64_t ppi_names_num_again(const ppi_names *names) {
+  return __atomic_load_n(&names->num_again, __ATOMIC_ACQUIRE);
 }
 
-const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
-                                            uint64_t end, uint64_t *cursor) {
-  uint64_t at = *cursor;
-  if (at >= end || at % 8 || !has_chunk(spool, at)) return NULL;
-  if (is_rest(spool, at)) at += -at % PPI_CHUNK_SIZE;
-  if (at >= end || !has_chunk(spool, at)) return NULL;
-  const ppi_definition_record *record = record_at(spool, at);
-  uint64_t room = PPI_MIN(end - at, PPI_CHUNK_SIZE - at % PPI_CHUNK_SIZE);
-  if (room < sizeof *record || record->size > room || record->size % 8 ||
-      record->size <= sizeof *record + (uint64_t)record->name_len ||
-      record->name[record->name_len] != 0)
-    return NULL;
-  *cursor = at + record->size;
-  return record;
+const ppi_definition_record *ppi_names_again(const ppi_names *names,
+                                             uint64_t *cursor) {
+  return ppi_names_record(names, names->again[(*cursor)++ % PPI_MAX_SITES]);
 }

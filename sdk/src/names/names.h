@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names: process-wide categories, and per session the definitions (sites,
-// categories, lanes, devices, streams, texts) in the spool's append-only area.
+// categories, lanes, devices, streams, texts) in the spool's area of names.
 // Looking a name up is lock-free; adding one takes a mutex, once per name.
 #ifndef PPI_NAMES_H_
 #define PPI_NAMES_H_
 
 #include "names/glob.h"
+#include "names/names_area.h"
 #include "names/site_filter.h"
 #include "pprof/mark.h"
 #include "spool/spool.h"
@@ -15,23 +16,7 @@
 extern "C" {
 #endif
 
-#define PPI_MAX_SITES 65536u
-#define PPI_MAX_CATEGORIES 1024u
 #define PPI_MAX_NAME ((size_t)4096)  // bytes of a name that are kept
-
-// A definition as it lies in the names area, 8-aligned, NUL-terminated.
-// Kinds are pprof_definition_kind and the two below, whose name is the key and
-// whose second string the value.
-enum { PPI_DEFINITION_INFO = 100, PPI_DEFINITION_NOTE = 101 };
-typedef struct ppi_definition_record {
-  uint32_t size;  // of the whole record
-  uint32_t kind;
-  uint32_t id, parent;
-  uint64_t number;
-  uint32_t color;
-  uint32_t name_len;
-  char name[];  // name NUL [value NUL]
-} ppi_definition_record;
 
 typedef struct ppi_names ppi_names;
 
@@ -46,6 +31,9 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
 // ppi_names_hash of it (name_hash.h).
 uint32_t ppi_names_find(const ppi_names *names, const char *name,
                         size_t name_len, uint32_t category, uint64_t hash);
+// ppi_names_stay has a site keep its id for as long as the session lasts: what
+// is not a name of run time alone, or whose id somebody keeps.
+void ppi_names_stay(ppi_names *names, uint32_t id);
 // ppi_names_text_of answers the name of a site as the program gave it.
 const char *ppi_names_text_of(const ppi_names *names, uint32_t id);
 // ppi_names_site_record answers all that is known of a site, whichever thread
@@ -76,16 +64,13 @@ const char *ppi_names_shown(const ppi_names *names,
 bool ppi_names_text(ppi_names *names, uint32_t kind, const char *key,
                     const char *value);
 
-// ppi_names_watch makes markers of this name tell (capture.h); NULL: of none
-// any more. In force from the next epoch on. ppi_names_watched answers the name
-// that is watched at this site, as it was given; NULL: it is not.
-void ppi_names_watch(ppi_names *names, const char *name);
-const char *ppi_names_watched(ppi_names *names, uint32_t site);
-
-// ppi_names_next walks the published records: *cursor starts at 0; NULL at
-// `end` bytes, or where a record does not fit.
-const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
-                                            uint64_t end, uint64_t *cursor);
+// ppi_names_again answers definitions that took the place of others, which who
+// has walked to the end does not meet: *cursor starts at 0; NULL where there is
+// no further one yet. ppi_names_num_again is what *cursor may come to; what is
+// walked for it after it was read has all categories of theirs. Collector.
+uint64_t ppi_names_num_again(const ppi_names *names);
+const ppi_definition_record *ppi_names_again(const ppi_names *names,
+                                             uint64_t *cursor);
 
 // ppi_names_kept answers how many bytes of a name are kept.
 size_t ppi_names_kept(const char *name);

@@ -20,6 +20,7 @@
 #include "spool/spool_read.h"
 
 #define LOOK_TRIES 200
+#define NAMES_TRIES 20
 #define LOOK_MAX_ITEMS 1000000u
 
 // What is looked at of a lane: all in front of its directory, and its open
@@ -314,7 +315,7 @@ static void list_slot(look *self, const ppi_slot *slot, uint32_t state) {
   if (!on_device && state != PPI_SLOT_OPEN) return;
   if (slot->provisional) return;
   ppi_open_item item = {
-      .kind = on_device ? PPI_OPEN_DEVICE : PPI_OPEN_WANDERING,
+      .kind = on_device ? PPI_OPEN_DEVICE : PPI_OPEN_CROSS_THREAD,
       .submitted = state == PPI_SLOT_ENDED,
       .lane = slot->lane,
       .site = slot->site,
@@ -443,7 +444,7 @@ static pprof_status read_header(look *self, const char *path) {
 }
 
 // The copy's chunks of names lie behind its header, from chunk `first` on.
-static bool copy_names(look *self, uint32_t first, uint64_t end) {
+static bool copy_names(const look *self, uint32_t first, uint64_t end) {
   ppi_spool *names = &self->out->names;
   uint32_t chunks[PPI_NAMES_CHUNKS];
   if (!read_at(self, chunks, sizeof chunks, offsetof(ppi_spool_header, names)))
@@ -459,6 +460,21 @@ static bool copy_names(look *self, uint32_t first, uint64_t end) {
         PPI_MIN((uint64_t)first * PPI_CHUNK_SIZE + end, at);
   }
   return true;
+}
+
+// In one piece: while no name took another's place. A program that gives new
+// names faster than they are copied leaves some that make no sense.
+static bool copy_whole_names(const look *self, uint32_t first, uint64_t end) {
+  const uint64_t at = offsetof(ppi_spool_header, names_changes);
+  uint64_t before, after;
+  for (int i = 0; i < NAMES_TRIES; i++) {
+    if (!read_at(self, &before, sizeof before, at) ||
+        !copy_names(self, first, end) ||
+        !read_at(self, &after, sizeof after, at))
+      return false;
+    if (before == after) return true;
+  }
+  return false;
 }
 
 static uint64_t in_chunks(uint64_t bytes) {
@@ -488,9 +504,10 @@ static pprof_status read_names(look *self) {
   names->base = ppi_alloc(names->size);
   if (!names->base) return no_memory(self);
   names->header = (ppi_spool_header *)(void *)names->base;
+  names->header->names_changes = self->header->names_changes;
   copy_rows(self);
   self->out->num_torn +=
-      !copy_names(self, (uint32_t)in_chunks(self->rows_len), end);
+      !copy_whole_names(self, (uint32_t)in_chunks(self->rows_len), end);
   return PPROF_STATUS_OK;
 }
 
@@ -505,7 +522,7 @@ static int compare_items(const void *a, const void *b) {
   return 0;
 }
 
-static void tell_until(look *self) {
+static void notify_until(look *self) {
   const ppi_spool_header *header = self->header;
   uint64_t now = self->last_ticks;
   if (self->out->alive && header->clock_mode == PPI_CLOCK_TICKS)
@@ -536,7 +553,7 @@ static pprof_status look_at_all(look *self, const char *path) {
   if (self->out->num_items > first)
     qsort(self->out->items + first, self->out->num_items - first,
           sizeof *self->out->items, compare_items);
-  tell_until(self);
+  notify_until(self);
   return self->failed ? no_memory(self) : read_names(self);
 }
 
@@ -574,34 +591,4 @@ uint32_t ppi_forensics_owner(const char *path) {
     pid = lock_holder(self.fd, start.pid);
   if (self.fd >= 0) close(self.fd);
   return pid;
-}
-
-// ---- names ----
-
-const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
-                                                uint32_t kind, uint32_t id) {
-  const ppi_definition_record *record, *found = NULL;
-  uint64_t cursor = 0;
-  if (!forensics->names.header) return NULL;
-  while ((record = ppi_names_next(&forensics->names,
-                                  forensics->names.header->names_end, &cursor)))
-    if (record->kind == kind && record->id == id) found = record;
-  return found;
-}
-
-const char *ppi_forensics_text(const ppi_forensics *forensics,
-                               const char *key) {
-  const ppi_definition_record *record;
-  uint64_t cursor = 0;
-  if (!forensics->names.header) return NULL;
-  while (
-      (record = ppi_names_next(&forensics->names,
-                               forensics->names.header->names_end, &cursor))) {
-    if (record->kind != PPI_DEFINITION_INFO || strcmp(record->name, key) != 0)
-      continue;
-    const char *value = record->name + record->name_len + 1;
-    size_t room = record->size - sizeof *record - record->name_len - 1;
-    if (memchr(value, 0, room)) return value;
-  }
-  return NULL;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is open in a spool, of a dead process or of one that is running: per
-// lane the stack, wandering ranges, device ranges that nobody has seen finish,
-// and what each stream finished last. Reads the file, maps and changes nothing.
+// lane the stack, cross-thread ranges, device ranges that nobody has seen
+// finish, and what each stream finished last. Reads the file, maps and changes
+// nothing.
 #ifndef PPI_FORENSICS_H_
 #define PPI_FORENSICS_H_
 
@@ -21,9 +22,9 @@ typedef enum ppi_open_kind {
   PPI_OPEN_CHANGING,   // the thread's inner ranges change too fast to be read
   PPI_OPEN_LANE_LAST,  // the last device range that the thread began and that
                        // was seen finished
-  PPI_OPEN_WANDERING,  // may end on any thread
-  PPI_OPEN_DEVICE,     // begun, or submitted and not seen finished
-  PPI_OPEN_FINISHED    // the last one of its stream that was seen finished
+  PPI_OPEN_CROSS_THREAD,  // may end on any thread
+  PPI_OPEN_DEVICE,        // begun, or submitted and not seen finished
+  PPI_OPEN_FINISHED       // the last one of its stream that was seen finished
 } ppi_open_kind;
 
 typedef struct ppi_open_item {
@@ -61,11 +62,6 @@ void ppi_forensics_clear(ppi_forensics *forensics);
 // ppi_forensics_owner answers which process writes to the spool, 0: none, or it
 // is no spool. Cheap.
 uint32_t ppi_forensics_owner(const char *path);
-// The latest definition of this id; NULL: there is none.
-const ppi_definition_record *ppi_forensics_find(const ppi_forensics *forensics,
-                                                uint32_t kind, uint32_t id);
-// What the run says of itself, such as "command"; NULL: nothing.
-const char *ppi_forensics_text(const ppi_forensics *forensics, const char *key);
 
 #ifdef __cplusplus
 }

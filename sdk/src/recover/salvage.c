@@ -148,7 +148,9 @@ static bool read_texts(ppi_salvage *salvage) {
   const ppi_definition_record *record;
   uint64_t end = salvage->spool.header->names_end;
   while ((record = ppi_names_next(&salvage->spool, end, &cursor))) {
-    if (record->kind < PPI_DEFINITION_INFO) continue;
+    if (record->kind != PPI_DEFINITION_INFO &&
+        record->kind != PPI_DEFINITION_NOTE)
+      continue;
     const char *value = record->name + record->name_len + 1;
     size_t room = record->size - sizeof *record - record->name_len - 1;
     if (!memchr(value, 0, room)) continue;

@@ -37,6 +37,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   if (!report->run) return PPROF_STATUS_NO_MEMORY;
   report->run->details = report->details;
   report->run->interference.most_early = ppi_early_most(report->details.warmup);
+  report->run->accounts.warmup = report->details.warmup;
   pprof_status status = ppi_run_begin(report->run, info);
   // A session finishes it all the same.
   if (status != PPROF_STATUS_OK) drop_run(report);
@@ -143,7 +144,8 @@ static bool are_alike(const ppi_report_details *a,
          a->operator_parts == b->operator_parts &&
          a->paddle_distribution == b->paddle_distribution &&
          a->stages == b->stages && a->requests == b->requests &&
-         a->warmup == b->warmup;
+         a->answer == b->answer && a->paths == b->paths &&
+         a->flat_paths == b->flat_paths && a->warmup == b->warmup;
 }
 
 // Built aside, so that a failure leaves `into` as it was.

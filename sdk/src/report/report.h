@@ -7,7 +7,7 @@
 
 #include "pprof/report.h"
 #include "report/figures/figures.h"
-#include "report/run/identity.h"
+#include "report/spans/identity.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,17 +7,6 @@
 
 #include "base/base.h"
 
-ppi_step_phase ppi_capture_at_step(const ppi_capture *capture, uint64_t step) {
-  if (capture->num_rules == 0) return (ppi_step_phase){PPI_PHASE_RECORD, 0};
-  ppi_step_phase best = {PPI_PHASE_CLOSED, 0};
-  for (size_t i = 0; i < capture->num_rules; i++) {
-    const ppi_capture_rule *rule = &capture->rules[i];
-    if (rule->kind == PPI_CAPTURE_STEPS)
-      ppi_phase_prefer(&best, ppi_schedule_rule_at(&rule->steps, step), i);
-  }
-  return best;
-}
-
 static int64_t at_most(unsigned __int128 ns) {
   return ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
 }

@@ -53,10 +53,6 @@ typedef struct ppi_capture {
 // could never record or that makes no sense.
 pprof_status ppi_capture_check(const ppi_capture *capture, pprof_error *error);
 
-// ppi_capture_at_step says what the rules by steps want at `step`; without any
-// rule: everything.
-ppi_step_phase ppi_capture_at_step(const ppi_capture *capture, uint64_t step);
-
 // ppi_capture_at_time says what a rule by time wants `now_ns` after the start,
 // when the time that it counts from is `from_ns` (before the start: negative).
 // *out_next_ns is the time of the next change, INT64_MAX: never.

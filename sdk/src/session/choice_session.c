@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "session/capture/capture_session.h"
-#include "session/state/notes.h"
 #include "session/state/session_state.h"
 #include "spool/cpu_use.h"
 
@@ -50,7 +49,7 @@ static void note_what_is_missing(pprof_session *session) {
   if (session->choice->told_missing || !ppi_cpu_file_check(why, sizeof why))
     return;
   session->choice->told_missing = true;
-  ppi_session_note(session, "cpu_run_queue", why);
+  ppi_notes_add(&session->notes, "cpu_run_queue", why);
 }
 
 // A copy for the session; the one before goes with success.

@@ -3,14 +3,16 @@
 // The owner's side of a session: create, start, flush, stop.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/defaults.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/start_thread.h"
 #include "deliver/totals.h"
 #include "inject/inject.h"
+#include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/mark_cost.h"
 #include "mark/range_slots.h"
@@ -20,13 +22,10 @@
 #include "session/collect/collector.h"
 #include "session/session.h"
 #include "session/state/current.h"
-#include "session/state/notes.h"
 #include "session/state/session_state.h"
+#include "spool/chunks.h"
+#include "window/window_queue.h"
 #include "window/window_sinks.h"
-
-#define DEFAULT_MEMORY (64u << 20)
-#define DEFAULT_DRAIN_US 5000u
-#define DEFAULT_STOP_WAIT_MS 1000u
 
 // Starts and stops come one after the other.
 static struct {
@@ -50,11 +49,21 @@ static void in_forked_child(void) {
   if (session) {
     ppi_spool_forget(&ppi_recorder_in_force.spool);
     ppi_windows_in_forked_child(session);
+    ppi_notes_in_forked_child(&session->notes);
   }
   // A signal handler that forks inside a marker returns to it.
   bool in_marker = ppi_thread_self && ppi_thread_self->busy;
   for (pprof_device *device = ppi_device_list(); device; device = device->next)
     if (device->session) ppi_resolve_detach(device->session, in_marker);
+}
+
+static void fill_defaults(pprof_options *options) {
+  if (options->memory_limit_bytes == 0)
+    options->memory_limit_bytes = (uint64_t)PPI_DEFAULT_MEMORY_MIB << 20;
+  if (options->drain_interval_us == 0)
+    options->drain_interval_us = PPI_DEFAULT_DRAIN_MS * 1000u;
+  if (options->stop_wait_ms == 0)
+    options->stop_wait_ms = PPI_DEFAULT_STOP_WAIT_S * 1000u;
 }
 
 pprof_status pprof_session_create(const pprof_options *options,
@@ -69,17 +78,15 @@ pprof_status pprof_session_create(const pprof_options *options,
                     options->size);
   pprof_session *session = ppi_alloc(sizeof *session);
   if (!session) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
-  if (known.memory_limit_bytes == 0) known.memory_limit_bytes = DEFAULT_MEMORY;
-  if (known.drain_interval_us == 0) known.drain_interval_us = DEFAULT_DRAIN_US;
-  if (known.stop_wait_ms == 0) known.stop_wait_ms = DEFAULT_STOP_WAIT_MS;
+  fill_defaults(&known);
   if (known.spool_dir && !(known.spool_dir = ppi_strdup(known.spool_dir))) {
     ppi_free(session);
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   }
-  session->options = known;
+  session->settings.options = known;
   ppi_tee_init(&session->tee);
-  pthread_mutex_init(&session->steps.mutex, NULL);
-  pthread_mutex_init(&session->notes_mutex, NULL);
+  pthread_mutex_init(&session->windows.mutex, NULL);
+  ppi_notes_init(&session->notes);
   ppi_wakeup_init(&session->wakeup);
   *out = session;
   return PPROF_STATUS_OK;
@@ -97,8 +104,8 @@ void ppi_session_set_yield(void (*yield)(void)) {
 
 static void fill_header(pprof_session *session) {
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;
-  if (getrandom(header->uuid, sizeof header->uuid, GRND_NONBLOCK) < 0)
-    memcpy(header->uuid, &(uint64_t){ppi_clock_realtime_ns()}, 8);
+  const uint64_t uuid[] = {ppi_random64(), ppi_random64()};
+  memcpy(header->uuid, uuid, sizeof uuid);
   header->clock_mode = ppi_clock_state.mode;
   header->ticks_per_second = ppi_clock_state.ticks_per_second;
   session->first_sample = ppi_clock_take_sample();
@@ -112,14 +119,14 @@ static bool publish_info(pprof_session *session) {
   ppi_names *names = ppi_recorder_in_force.names;
   if (!ppi_run_info_collect(&session->info, &ppi_recorder_in_force.spool))
     return false;
-  for (size_t i = 0; i < session->extra_info.num; i++)
-    if (!ppi_texts_add(&session->info, session->extra_info.items[i].key,
-                       session->extra_info.items[i].value))
+  for (size_t i = 0; i < session->settings.info.num; i++)
+    if (!ppi_texts_add(&session->info, session->settings.info.items[i].key,
+                       session->settings.info.items[i].value))
       return false;
   for (size_t i = 0; i < session->info.num; i++)
     ppi_names_text(names, PPI_DEFINITION_INFO, session->info.items[i].key,
                    session->info.items[i].value);
-  if (!ppi_notes_open(session)) return false;
+  if (!ppi_notes_open(&session->notes)) return false;
   pprof_definition process = {PPROF_DEFINITION_LANE, 0, 0, 0, 0, "process"};
   return ppi_names_define(names, &process);
 }
@@ -127,13 +134,13 @@ static bool publish_info(pprof_session *session) {
 // Everything that markers will need, before there is an epoch.
 static pprof_status prepare(pprof_session *session) {
   ppi_recorder *recorder = &ppi_recorder_in_force;
-  pprof_status status =
-      ppi_spool_create(&recorder->spool, session->options.memory_limit_bytes,
-                       session->options.spool_dir);
+  pprof_status status = ppi_spool_create(
+      &recorder->spool, session->settings.options.memory_limit_bytes,
+      session->settings.options.spool_dir);
   if (status != PPROF_STATUS_OK) return status;
-  if (!ppi_spool_add_ring(&recorder->spool, session->ring_bytes) &&
-      session->ring_bytes)
-    ppi_texts_add(&session->notes, "flight",
+  if (!ppi_spool_add_ring(&recorder->spool, session->settings.ring_bytes) &&
+      session->settings.ring_bytes)
+    ppi_texts_add(&session->notes.all, "flight",
                   "no room for its ring in the spool: a kill loses it");
   ppi_spool_touch_ahead(&recorder->spool, 64);
   // Left by a session that was stuck; its markers are over by now.
@@ -155,11 +162,14 @@ static pprof_status prepare(pprof_session *session) {
   status =
       ppi_drain_init(&session->drain, &recorder->spool, &session->tee.base);
   if (status != PPROF_STATUS_OK) return status;
-  session->cursors = ppi_alloc(PPI_MAX_LANES * sizeof *session->cursors);
-  session->range_seqs =
-      ppi_alloc(PPI_TABLE_SLOTS * sizeof *session->range_seqs);
-  return session->cursors && session->range_seqs ? PPROF_STATUS_OK
-                                                 : PPROF_STATUS_NO_MEMORY;
+  session->drain.names = recorder->names;
+  session->collect.cursors =
+      ppi_alloc(PPI_MAX_LANES * sizeof *session->collect.cursors);
+  session->collect.range_seqs =
+      ppi_alloc(PPI_TABLE_SLOTS * sizeof *session->collect.range_seqs);
+  return session->collect.cursors && session->collect.range_seqs
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
 }
 
 static void release(pprof_session *session) {
@@ -174,12 +184,13 @@ static void release(pprof_session *session) {
   }
   ppi_spool_destroy(&recorder->spool, session->stuck);
   ppi_drain_clear(&session->drain);
-  ppi_free(session->cursors);
-  ppi_free(session->range_seqs);
-  ppi_free(session->open.events);
-  session->cursors = NULL;
-  session->range_seqs = NULL;
-  session->open = (ppi_open_list){0};
+  ppi_free(session->collect.cursors);
+  ppi_free(session->collect.range_seqs);
+  ppi_free(session->collect.open.events);
+  ppi_kernels_clear(&session->collect.kernels);
+  session->collect.cursors = NULL;
+  session->collect.range_seqs = NULL;
+  session->collect.open = (ppi_open_list){0};
 }
 
 // A thread that is inside a marker when the epoch ends is waited for, but not
@@ -209,11 +220,11 @@ static void attach_devices_now(void) {
 
 // A start that failed may be tried again.
 static void forget_start(pprof_session *session) {
-  ppi_notes_forget(session);
+  ppi_notes_forget(&session->notes);
   ppi_texts_clear(&session->info);
-  pthread_mutex_lock(&session->steps.mutex);
+  pthread_mutex_lock(&session->windows.mutex);
   ppi_windows_forget(session);
-  pthread_mutex_unlock(&session->steps.mutex);
+  pthread_mutex_unlock(&session->windows.mutex);
 }
 
 static pprof_status start_locked(pprof_session *session) {
@@ -225,7 +236,7 @@ static pprof_status start_locked(pprof_session *session) {
   ppi_thread_set_fork_handler(in_forked_child);
   ppi_thread_sleep(NULL);
   // A marker that outlasted the last stop still uses that session's memory.
-  if (!wait_until_quiet(session->options.stop_wait_ms))
+  if (!wait_until_quiet(session->settings.options.stop_wait_ms))
     return PPROF_STATUS_BUSY;
   ppi_epoch_publish(0);  // who was waited for needs no waking any more
   ppi_thread_forget_lanes();
@@ -236,6 +247,7 @@ static pprof_status start_locked(pprof_session *session) {
     ppi_recorder_in_force.serial = owner.last_serial;
     ppi_recorder_in_force.emits = ppi_emit_begin();
     ppi_windows_begin(session);
+    ppi_kernels_start(&session->collect.kernels, session->settings.kernels);
     status = ppi_collector_start(session);
   }
   if (status != PPROF_STATUS_OK) {
@@ -263,7 +275,7 @@ pprof_status pprof_session_start(pprof_session *session) {
   return status;
 }
 
-static void tell_failure(const pprof_session *session, pprof_error *error) {
+static void notify_failure(const pprof_session *session, pprof_error *error) {
   char text[sizeof error->text];
   for (size_t i = 0; i < session->tee.num_sinks; i++) {
     if (!ppi_tee_describe_missed(&session->tee, i, text, sizeof text)) continue;
@@ -283,7 +295,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_OK;
   ppi_device_set_attach_hook(NULL);
   ppi_windows_end(session);
-  session->stuck = !wait_until_quiet(session->options.stop_wait_ms);
+  session->stuck = !wait_until_quiet(session->settings.options.stop_wait_ms);
   ppi_collector_stop(session);
   ppi_emit_finish();
   ppi_thread_close_files();
@@ -294,7 +306,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
   ppi_current_set(NULL);
   // Should the marker have been left by a jump, its thread's next one finds it.
   if (session->stuck) ppi_epoch_wake();
-  if (session->result != PPROF_STATUS_OK) tell_failure(session, error);
+  if (session->result != PPROF_STATUS_OK) notify_failure(session, error);
   return session->result;
 }
 
@@ -317,16 +329,15 @@ void pprof_session_destroy(pprof_session *session) {
   bool ours = session->pid == 0 || session->pid == (uint32_t)getpid();
   if (ours) ppi_tee_destroy_sinks(&session->tee);
   ppi_texts_clear(&session->info);
-  ppi_texts_clear(&session->extra_info);
-  ppi_texts_clear(&session->extra_notes);
-  ppi_texts_clear(&session->notes);
+  ppi_texts_clear(&session->settings.info);
+  ppi_notes_clear(&session->notes);
   if (ours) {
-    pthread_mutex_destroy(&session->steps.mutex);
-    pthread_mutex_destroy(&session->notes_mutex);
+    pthread_mutex_destroy(&session->windows.mutex);
+    pthread_mutex_destroy(&session->notes.mutex);
     ppi_wakeup_destroy(&session->wakeup);
   }
   ppi_choice_destroy(session->choice);
-  ppi_free((char *)session->options.spool_dir);
+  ppi_free((char *)session->settings.options.spool_dir);
   ppi_free(session);
 }
 
@@ -336,7 +347,7 @@ pprof_status pprof_session_flush(pprof_session *session) {
   if (session->phase == PPI_SESSION_STOPPED) return session->result;
   if (session->pid != (uint32_t)getpid()) return PPROF_STATUS_INVALID;
   pprof_status status =
-      ppi_wakeup_ask(&session->wakeup, session->options.stop_wait_ms);
+      ppi_wakeup_ask(&session->wakeup, session->settings.options.stop_wait_ms);
   return status == PPROF_STATUS_OK
              ? __atomic_load_n(&session->tee.first_error, __ATOMIC_ACQUIRE)
              : status;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "pprof/report.h"
 #include "session/collect/window_session.h"
+#include "window/window_queue.h"
 #include "window/window_sinks.h"
 
 typedef struct listener {
@@ -27,8 +28,8 @@ static pprof_sink *open_report(void *user, uint32_t window) {
 }
 
 // A report begins with its sink.
-static void tell_listeners(void *user, uint32_t window, pprof_sink *sink,
-                           pprof_status status) {
+static void notify_listeners(void *user, uint32_t window, pprof_sink *sink,
+                             pprof_status status) {
   const listeners *all = user;
   pprof_report *report = (pprof_report *)(void *)sink;
   bool is_whole = report && status == PPROF_STATUS_OK;
@@ -47,8 +48,8 @@ static pprof_status make_listeners(ppi_window_sinks *windows, listeners **out) {
   listeners *all = ppi_alloc(sizeof *all);
   if (!all) return PPROF_STATUS_NO_MEMORY;
   all->windows = windows;
-  ppi_window_maker maker = {open_report, tell_listeners, destroy_listeners, all,
-                            NULL};
+  ppi_window_maker maker = {open_report, notify_listeners, destroy_listeners,
+                            all, NULL};
   pprof_status status = ppi_window_sinks_add(windows, &maker);
   if (status == PPROF_STATUS_OK)
     *out = all;
@@ -63,7 +64,7 @@ pprof_status pprof_session_on_window(pprof_session *session, pprof_window_fn fn,
   ppi_window_sinks *windows;
   pprof_status status = ppi_session_windows(session, &windows);
   if (status != PPROF_STATUS_OK) return status;
-  listeners *all = ppi_window_sinks_user(windows, tell_listeners);
+  listeners *all = ppi_window_sinks_user(windows, notify_listeners);
   if (!all) status = make_listeners(windows, &all);
   if (status != PPROF_STATUS_OK) return status;
   listener *grown =

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/descriptor.h"
-#include "spool/spool.h"
 
 #define SECOND 1000000000ull
 
@@ -179,35 +179,4 @@ void ppi_cpu_use_export(const ppi_cpu_use *use, pprof_cpu_use *out) {
   out->involuntary_switches = use->involuntary;
   out->minor_faults = use->minor_faults;
   out->major_faults = use->major_faults;
-}
-
-uint32_t ppi_cpu_pack(const ppi_cpu_use *use, struct ppi_record *out) {
-  out[0] = (ppi_record){.kind = PPI_RECORD_EXT_CPU};
-  if (!(use->known & PPROF_CPU_TIMES)) return 1;
-  out[0].start = use->cpu_ns;
-  out[0].end = use->user_ns;
-  out[0].flow = use->run_queue_ns;
-  out[0].site = use->minor_faults;
-  out[0].flags = (uint8_t)use->known;
-  out[1] = (ppi_record){.start = use->inner_ns,
-                        .end = use->voluntary,
-                        .flow = use->involuntary,
-                        .site = use->major_faults,
-                        .kind = PPI_RECORD_EXT_CPU_MORE};
-  return 2;
-}
-
-void ppi_cpu_unpack(const struct ppi_record *record, ppi_cpu_use *use) {
-  if (record->kind == PPI_RECORD_EXT_CPU) {
-    *use = (ppi_cpu_use){.cpu_ns = record->start,
-                         .user_ns = record->end,
-                         .run_queue_ns = record->flow,
-                         .minor_faults = record->site,
-                         .known = record->flags};
-    return;
-  }
-  use->inner_ns = record->start;
-  use->voluntary = (uint32_t)record->end;
-  use->involuntary = (uint32_t)record->flow;
-  use->major_faults = record->site;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a thread has taken of its CPU: read from the kernel, carried through the
-// spool as extensions of a range's record.
+// What a thread has taken of its CPU, read from the kernel.
 #ifndef PPI_CPU_USE_H_
 #define PPI_CPU_USE_H_
 
@@ -46,13 +45,6 @@ void ppi_cpu_file_close(ppi_cpu_file *file);
 const char *ppi_cpu_file_check(char *why, size_t size);
 // Tests: another path; NULL: the kernel's.
 void ppi_cpu_file_inject(const char *path);
-
-// As extension records, PPI_CPU_RECORDS at most; a use that knows nothing takes
-// one.
-#define PPI_CPU_RECORDS 2u
-struct ppi_record;
-uint32_t ppi_cpu_pack(const ppi_cpu_use *use, struct ppi_record *out);
-void ppi_cpu_unpack(const struct ppi_record *record, ppi_cpu_use *use);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "spool/chunks.h"
+#include "spool/cpu_record.h"
+
 // A lane that was emptied waits in state FREE. INIT keeps the collector off
 // until it is laid out.
 static ppi_lane *reuse_lane(ppi_spool *spool) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making, finding room for, and removing the spool; its chunk pool.
+// Making, finding room for, and removing the spool.
 #include "spool/spool.h"
 
 #include <errno.h>
@@ -11,16 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "spool/spool_limit.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 // A ring shorter than this holds too few blocks; a pool smaller than that too
 // few lanes.
@@ -39,7 +35,6 @@
 #define STAGING_FIRST_MAX 16u
 
 // Of the session's spool; the collector's.
-static uint32_t chunks_touched;
 static char want[128];
 
 // The one reserved address range, reused by each session, so that a late
@@ -91,12 +86,6 @@ static bool give_reason(ppi_spool *spool, const char *what, const char *dir) {
   return false;
 }
 
-// Chunks below have memory.
-static uint32_t num_allocated(const ppi_spool_header *header) {
-  uint32_t num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED);
-  return num ? num : header->num_chunks;
-}
-
 // In whole chunks.
 static uint32_t staging_all(uint32_t num_chunks) {
   return PPI_MAX(num_chunks / 8, 4u);
@@ -145,11 +134,8 @@ static bool allocate_file(ppi_spool *spool, const char *dir) {
 // A file without a name, where there is such a thing: a process that dies while
 // it makes its spool then leaves nothing.
 static bool open_file(ppi_spool *spool, const char *dir, bool unnamed) {
-  uint64_t random;
-  if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
-    random = ppi_clock_realtime_ns() ^ (uint64_t)getpid() << 40;
   snprintf(spool->path, sizeof spool->path, "%.400s/pprof-%016llx.spool", dir,
-           (unsigned long long)random);
+           (unsigned long long)ppi_random64());
   spool->fd = unnamed
                   ? ppi_fd_open(dir, O_TMPFILE | O_RDWR, 0600)
                   : ppi_fd_open(spool->path,
@@ -283,7 +269,6 @@ pprof_status ppi_spool_create(ppi_spool *spool, uint64_t limit_bytes,
   ppi_spool_layout(spool, num_chunks);
   spool->header->num_allocated =
       PPI_MIN(spool->header->pool_first + FIRST_CHUNKS, num_chunks);
-  chunks_touched = 0;
   want[0] = 0;
   look_up(spool);
   spool->grow_below = UINT32_MAX;
@@ -294,7 +279,7 @@ uint64_t ppi_spool_bytes(const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
   uint32_t pool = FIRST_CHUNKS;
   if (header)
-    pool = num_allocated(header) - 1 -
+    pool = ppi_spool_num_allocated(header) - 1 -
            (uint32_t)(header->staging_size / PPI_CHUNK_SIZE);
   return (uint64_t)(1 + spool->staging_chunks + pool) * PPI_CHUNK_SIZE;
 }
@@ -307,9 +292,10 @@ const char *ppi_spool_want(void) {
 // markers.
 static void look_up(ppi_spool *spool) {
   uint64_t taken = ppi_spool_bytes(spool);
-  uint32_t allocated = num_allocated(spool->header);
+  uint32_t allocated = ppi_spool_num_allocated(spool->header);
   uint32_t left = spool->header->num_chunks - allocated;
-  ppi_spool_limit limit = ppi_spool_limit_now(spool, taken, spool->size);
+  ppi_spool_limit limit = ppi_spool_limit_now(
+      spool->fd < 0 ? NULL : spool->path, &spool->fd_id, taken, spool->size);
   uint64_t room = limit.bytes > taken ? limit.bytes - taken : 0;
   spool->limit = limit.name;
   spool->limit_now = limit.bytes;
@@ -336,13 +322,13 @@ static void refuse(ppi_spool *spool, const char *why) {
   snprintf(want, sizeof want, "%.1f of %.1f MiB, no room for more: %s",
            (double)taken / (1 << 20), (double)spool->size / (1 << 20), why);
   spool->refused = true;
-  __atomic_store_n(&spool->most, num_allocated(spool->header),
+  __atomic_store_n(&spool->most, ppi_spool_num_allocated(spool->header),
                    __ATOMIC_RELAXED);
 }
 
 // Markers may be at the same.
 static void raise_allocated(ppi_spool_header *header, uint32_t to) {
-  uint32_t before = num_allocated(header);
+  uint32_t before = ppi_spool_num_allocated(header);
   while (before < to && !__atomic_compare_exchange_n(
                             &header->num_allocated, &before, to, false,
                             __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
@@ -382,7 +368,7 @@ static bool add_part(ppi_spool *spool, uint32_t chunks) {
 static uint32_t num_ready(const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
   uint32_t used = __atomic_load_n(&header->untouched, __ATOMIC_RELAXED);
-  uint32_t num = num_allocated(header);
+  uint32_t num = ppi_spool_num_allocated(header);
   return num - PPI_MIN(used, num) +
          __atomic_load_n(&header->num_free, __ATOMIC_RELAXED);
 }
@@ -391,7 +377,8 @@ static uint32_t num_ready(const ppi_spool *spool) {
 static uint32_t num_wanted(const ppi_spool *spool) {
   uint32_t least = spool->is_tight ? READY_TIGHT_CHUNKS : READY_CHUNKS;
   uint32_t ready = num_ready(spool);
-  uint32_t all = num_allocated(spool->header) - spool->header->pool_first;
+  uint32_t all =
+      ppi_spool_num_allocated(spool->header) - spool->header->pool_first;
   uint32_t used = all - PPI_MIN(all, ready);
   return PPI_MIN(PPI_MAX(least, used), PPI_MAX(spool->room / 8, READY_CHUNKS));
 }
@@ -422,7 +409,8 @@ static void grow_staging(ppi_spool *spool) {
 void ppi_spool_grow(ppi_spool *spool) {
   if (!spool->grow_below) return;
   grow_staging(spool);
-  bool has_moved = num_allocated(spool->header) != spool->seen_allocated;
+  bool has_moved =
+      ppi_spool_num_allocated(spool->header) != spool->seen_allocated;
   if (spool->refused || (num_ready(spool) >= spool->grow_below && !has_moved))
     return;
   look_up(spool);
@@ -479,7 +467,7 @@ bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes) {
   if (chunks < RING_MIN_CHUNKS) return false;
   // The ring is written before anything is allocated behind the session.
   uint32_t first = header->pool_first + (uint32_t)chunks + FIRST_CHUNKS;
-  uint32_t from = num_allocated(header);
+  uint32_t from = ppi_spool_num_allocated(header);
   if (first > from) {
     if (give_memory(spool, from, first) != 0) return false;
     header->num_allocated = first;
@@ -519,48 +507,11 @@ void ppi_spool_destroy(ppi_spool *spool, bool abandon) {
   spool->fd = -1;
 }
 
-// The chunk may be another's by now and the link its record: then the swap
-// fails. A race by design, so the thread sanitizer is kept off.
-__attribute__((no_sanitize("thread"))) static uint32_t read_link(
-    const uint32_t *link) {
-  return __atomic_load_n(link, __ATOMIC_RELAXED);
-}
-
-// The free list's head carries a generation, so that a chunk taken and given
-// back between our load and our swap is noticed.
-static uint32_t pop_free(ppi_spool *spool) {
-  uint64_t *list = &spool->header->free_list;
-  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
-  while ((uint32_t)head != 0) {
-    uint32_t chunk = (uint32_t)head;
-    uint64_t next =
-        ((head >> 32) + 1) << 32 | read_link(ppi_spool_chunk(spool, chunk));
-    if (__atomic_compare_exchange_n(list, &head, next, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
-      __atomic_fetch_sub(&spool->header->num_free, 1, __ATOMIC_RELAXED);
-      return chunk;
-    }
-  }
-  return 0;
-}
-
-static uint32_t take_untouched(ppi_spool_header *header) {
-  uint32_t *untouched = &header->untouched;
-  uint32_t next = __atomic_load_n(untouched, __ATOMIC_RELAXED);
-  uint32_t end = num_allocated(header);
-  while (next < end)
-    if (__atomic_compare_exchange_n(untouched, &next, next + 1, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-      return next;
-  return 0;
-}
-
-// One chunk more, where the collector did not come to it; otherwise a record
-// would be lost. Only what it has looked up before, by calls that a signal
-// handler may make. Whoever else does so at the same time does no harm.
-static bool take_memory(ppi_spool *spool) {
+// Only what the collector has looked up before, by calls that a signal handler
+// may make. Whoever else does so at the same time does no harm.
+bool ppi_spool_add_chunk(ppi_spool *spool) {
   ppi_spool_header *header = spool->header;
-  uint32_t from = num_allocated(header);
+  uint32_t from = ppi_spool_num_allocated(header);
   if (from >= __atomic_load_n(&spool->most, __ATOMIC_RELAXED)) return false;
   int before = errno;
   bool done = spool->fd < 0 || (ppi_fd_is(spool->fd, &spool->fd_id) &&
@@ -571,53 +522,4 @@ static bool take_memory(ppi_spool *spool) {
   else  // until the collector has looked
     __atomic_store_n(&spool->most, from, __ATOMIC_RELAXED);
   return done;
-}
-
-uint32_t ppi_chunk_take(ppi_spool *spool) {
-  uint32_t chunk = pop_free(spool);
-  if (!chunk) chunk = take_untouched(spool->header);
-  while (!chunk && take_memory(spool)) chunk = take_untouched(spool->header);
-  return chunk;
-}
-
-void ppi_chunk_give(ppi_spool *spool, uint32_t chunk) {
-  uint64_t *list = &spool->header->free_list;
-  uint32_t *link = ppi_spool_chunk(spool, chunk);
-  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
-  uint64_t next;
-  do {
-    __atomic_store_n(link, (uint32_t)head, __ATOMIC_RELAXED);
-    next = ((head >> 32) + 1) << 32 | chunk;
-  } while (!__atomic_compare_exchange_n(list, &head, next, false,
-                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-  __atomic_fetch_add(&spool->header->num_free, 1, __ATOMIC_RELAXED);
-}
-
-void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
-  uint32_t from = __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
-  uint32_t to = PPI_MIN(from + chunks, num_allocated(spool->header));
-  from = PPI_MAX(from, chunks_touched);
-  if (from >= to) return;
-  chunks_touched = to;
-  // Where the kernel is too old for this, markers take the faults.
-  madvise(ppi_spool_chunk(spool, from), (uint64_t)(to - from) * PPI_CHUNK_SIZE,
-          MADV_POPULATE_WRITE);
-}
-
-// What is still to come counts, too; what does not come does not.
-static uint32_t end_of_pool(const ppi_spool *spool) {
-  uint32_t num = num_allocated(spool->header);
-  uint32_t more = spool->seen_allocated + spool->room;
-  return spool->refused ? num : PPI_MAX(num, more);
-}
-
-uint32_t ppi_spool_chunks_all(const ppi_spool *spool) {
-  return end_of_pool(spool) - spool->header->pool_first;
-}
-
-uint32_t ppi_spool_chunks_free(const ppi_spool *spool) {
-  uint32_t end = end_of_pool(spool);
-  uint32_t used = __atomic_load_n(&spool->header->untouched, __ATOMIC_RELAXED);
-  return end - PPI_MIN(used, end) +
-         __atomic_load_n(&spool->header->num_free, __ATOMIC_RELAXED);
 }

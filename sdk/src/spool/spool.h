@@ -7,7 +7,7 @@
 //   chunk 0   header: geometry, clock, edges, list of lanes, tables and names
 //   then      staging ring of the log writer
 //   then      ring of the flight recorder, where there is one
-//   then      pool: names (definitions, append-only), lanes (eight in a chunk),
+//   then      pool: names (definitions), lanes (eight in a chunk),
 //             their rings and deep stacks, device tables
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 5u
+#define PPI_SPOOL_VERSION 6u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -191,7 +191,7 @@ enum {
 // when it began. KNOWN: from then to its end.
 enum { PPI_CPU_SLOT_NONE, PPI_CPU_SLOT_BEGUN, PPI_CPU_SLOT_KNOWN };
 
-// One wandering or device range. The table's states[] hold {seq:37, gen:24,
+// One cross-thread or device range. The table's states[] hold {seq:37, gen:24,
 // state:3}; the word's release store publishes what lies here.
 typedef struct ppi_slot {
   uint64_t start, end;  // ticks
@@ -221,7 +221,7 @@ typedef struct ppi_slot {
 
 typedef struct ppi_table {
   uint32_t lane;       // the lane whose seqs the collector gives out
-  uint32_t device;     // definition id, 0 for the process's wandering ranges
+  uint32_t device;     // definition id, 0 for the process's cross-thread ranges
   uint32_t num_slots;  // in chunks so far; grows (ppi_table_grow)
   uint32_t max_slots;
   uint64_t next_seq;   // collector
@@ -282,6 +282,7 @@ typedef struct ppi_spool_header {
   uint64_t start_realtime_ns;
   uint64_t last_ticks;      // collector: the process lived at least until then
   uint64_t names_end;       // bytes of names published
+  uint64_t names_changes;   // how often one took another's place there
   uint64_t free_list;       // chunks: {gen:32, number:32}; 0 = none
   uint32_t untouched;       // chunks from here on were never handed out
   uint32_t num_lane_slots;  // of lanes[] used so far
@@ -331,8 +332,9 @@ typedef struct ppi_spool {
   uint32_t room;              // that it may still have, in chunks
   uint32_t grow_below;        // of free chunks; 0: never
   uint32_t seen_allocated;
-  bool is_tight;       // others need the room: only the collector takes it
-  bool refused;        // until ppi_spool_look_again
+  uint32_t chunks_touched;  // chunks below were faulted in
+  bool is_tight;            // others need the room: only the collector takes it
+  bool refused;             // until ppi_spool_look_again
   uint32_t most;       // atomic: chunk that nobody may take memory for, nor any
                        // behind it
   const char *limit;   // the name of the limit, and
@@ -367,13 +369,6 @@ void ppi_spool_layout(ppi_spool *spool, uint32_t num_chunks);
 // done, when there is not enough room or `bytes` is 0.
 bool ppi_spool_add_ring(ppi_spool *spool, uint64_t bytes);
 
-// ppi_chunk_take answers a chunk number, 0 when there is none left. Lock-free;
-// where the collector is late it gives the next chunk its memory itself.
-uint32_t ppi_chunk_take(ppi_spool *spool);
-void ppi_chunk_give(ppi_spool *spool, uint32_t chunk);
-// ppi_spool_touch_ahead faults in the next `chunks` untouched ones, each once;
-// collector.
-void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks);
 // ppi_spool_grow gives the spool memory ahead of need, up to its limit
 // (spool_limit.h). Where there is no more, it stays as it is, and
 // ppi_spool_want says so in words (NULL: nothing is missing); it is asked for
@@ -388,10 +383,9 @@ const char *ppi_spool_want(void);
 // ppi_spool_allocate_for does so until `chunks` can be taken, and as many as a
 // few threads need besides. Collector, or before it is there.
 void ppi_spool_allocate_for(ppi_spool *spool, uint32_t chunks);
-// About how many chunks the pool has, and may get, and how many of them are
-// left.
-uint32_t ppi_spool_chunks_all(const ppi_spool *spool);
-uint32_t ppi_spool_chunks_free(const ppi_spool *spool);
+// ppi_spool_add_chunk gives the next chunk its memory, where the collector did
+// not come to it: otherwise a record would be lost. Any thread.
+bool ppi_spool_add_chunk(ppi_spool *spool);
 // Memory that it has so far.
 uint64_t ppi_spool_bytes(const ppi_spool *spool);
 // The same, its limit, and which one that is, in words.
@@ -414,6 +408,11 @@ static inline uint64_t ppi_lane_gone(const ppi_lane *lane) {
 #define PPI_TABLE_GONE(table) ((table)->excluded >> 16)
 #define PPI_TABLE_GOING(table) ((uint32_t)((table)->excluded & 0xffffu))
 
+// Chunks below have memory.
+static inline uint32_t ppi_spool_num_allocated(const ppi_spool_header *header) {
+  uint32_t num = __atomic_load_n(&header->num_allocated, __ATOMIC_RELAXED);
+  return num ? num : header->num_chunks;
+}
 static inline void *ppi_spool_chunk(const ppi_spool *spool, uint32_t chunk) {
   return spool->base + (uint64_t)chunk * PPI_CHUNK_SIZE;
 }
@@ -460,7 +459,8 @@ static inline ppi_work *ppi_lane_work(ppi_lane *lane) {
 // Open ranges that have a frame, of those that `commit` counts.
 static inline uint32_t ppi_lane_num_open(const ppi_lane *lane,
                                          uint64_t commit) {
-  return (uint32_t)PPI_MIN(commit & 0xffffu, lane->num_frames);
+  uint64_t num = __atomic_load_n(&lane->num_frames, __ATOMIC_ACQUIRE);
+  return (uint32_t)PPI_MIN(commit & 0xffffu, num);
 }
 // Pairs with the release in ppi_table_grow.
 static inline uint32_t ppi_table_num_slots(const ppi_table *table) {

@@ -4,11 +4,12 @@
 #include "spool/spool_limit.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include "base/descriptor.h"
+#include "base/base.h"
 #include "base/memory_limit.h"
 #include "spool/spool_folders.h"
 
@@ -33,11 +34,11 @@ static uint64_t others_in(const char *folder, const ppi_fd_id *own) {
   return sum;
 }
 
-static bool folder_of(const ppi_spool *spool, char *out, size_t size) {
-  const char *slash = strrchr(spool->path, '/');
-  size_t len = slash ? (size_t)(slash - spool->path) : 0;
-  if (spool->fd < 0 || len == 0 || len >= size) return false;
-  memcpy(out, spool->path, len);
+static bool folder_of(const char *path, char *out, size_t size) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  size_t len = slash ? (size_t)(slash - path) : 0;
+  if (len == 0 || len >= size) return false;
+  memcpy(out, path, len);
   out[len] = 0;
   return true;
 }
@@ -83,11 +84,10 @@ ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most) {
   return least_of(most, 0, shared_room(folder, &none, 0, most));
 }
 
-ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
-                                    uint64_t most) {
-  char folder[sizeof spool->path];
-  bool found = folder_of(spool, folder, sizeof folder);
-  return least_of(
-      most, taken,
-      shared_room(found ? folder : NULL, &spool->fd_id, taken, most));
+ppi_spool_limit ppi_spool_limit_now(const char *path, const ppi_fd_id *own,
+                                    uint64_t taken, uint64_t most) {
+  char folder[PATH_MAX];
+  bool found = folder_of(path, folder, sizeof folder);
+  return least_of(most, taken,
+                  shared_room(found ? folder : NULL, own, taken, most));
 }

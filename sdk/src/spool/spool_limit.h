@@ -6,7 +6,7 @@
 #ifndef PPI_SPOOL_LIMIT_H_
 #define PPI_SPOOL_LIMIT_H_
 
-#include "spool/spool.h"
+#include "base/descriptor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,10 +23,11 @@ typedef struct ppi_spool_limit {
 // Where `shared` is so many times what a spool may have, nobody has to share.
 #define PPI_SPOOL_AMPLE 16
 
-// ppi_spool_limit_now looks them up for a spool that has `taken` bytes so far
-// and may be of `most`. Not for signal handlers.
-ppi_spool_limit ppi_spool_limit_now(const ppi_spool *spool, uint64_t taken,
-                                    uint64_t most);
+// ppi_spool_limit_now looks them up for a spool at `path` (NULL: in no folder),
+// which is `own`, has `taken` bytes so far and may be of `most`. Not for signal
+// handlers.
+ppi_spool_limit ppi_spool_limit_now(const char *path, const ppi_fd_id *own,
+                                    uint64_t taken, uint64_t most);
 
 // The same for one that is about to be made there.
 ppi_spool_limit ppi_spool_limit_in(const char *folder, uint64_t most);

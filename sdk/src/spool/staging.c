@@ -62,19 +62,6 @@ static void mark_skip(ppi_staging *staging, uint64_t head, uint64_t skip) {
   if (skip >= ENTRY_SIZE) entry_at(staging, head)->len = WRAP;
 }
 
-void *ppi_staging_reserve(ppi_staging *staging, uint32_t len) {
-  uint64_t head = staging->head, skip;
-  if (!place(staging, head, padded(len), &skip)) {
-    staging->num_full++;
-    return NULL;
-  }
-  mark_skip(staging, head, skip);
-  // Commit finds the place again by what stands at `head`.
-  entry *put = entry_at(staging, head + skip);
-  *put = (entry){0, 0, 0};
-  return put + 1;
-}
-
 static uint64_t skip_at(const ppi_staging *staging, uint64_t position) {
   uint64_t offset = position % size_of(staging);
   uint64_t to_end = size_of(staging) - offset;
@@ -82,13 +69,6 @@ static uint64_t skip_at(const ppi_staging *staging, uint64_t position) {
   uint32_t len;
   memcpy(&len, staging->ring + offset, sizeof len);
   return len == WRAP ? to_end : 0;
-}
-
-void ppi_staging_commit(ppi_staging *staging, uint32_t len, uint64_t number) {
-  uint64_t at = staging->head + skip_at(staging, staging->head);
-  *entry_at(staging, at) = (entry){len, 0, number};
-  // Pairs with the acquire in peek and walk.
-  __atomic_store_n(&staging->head, at + padded(len), __ATOMIC_RELEASE);
 }
 
 bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
@@ -121,11 +101,6 @@ bool ppi_staging_double(ppi_staging *staging) {
   if (lap % (2 * size) != 0 || staging->head - lap > size) return false;
   __atomic_store_n(&staging->size, 2 * size, __ATOMIC_RELEASE);
   return true;
-}
-
-uint64_t ppi_staging_free(const ppi_staging *staging) {
-  uint64_t tail = __atomic_load_n(&staging->tail, __ATOMIC_ACQUIRE);
-  return size_of(staging) - (staging->head - tail);
 }
 
 // Reads the entry that `cursor` bytes after `tail` lead to; *after is the

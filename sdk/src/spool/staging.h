@@ -64,14 +64,9 @@ ppi_staging *ppi_staging_init(void *memory, uint64_t bytes);
 // path of its log. False when another writer has it.
 bool ppi_staging_claim(ppi_staging *staging, const char *log_path);
 
-// Producer. Reserve answers NULL when there is no room for `len` bytes now;
-// commit publishes the block reserved last, `len` bytes of it.
-void *ppi_staging_reserve(ppi_staging *staging, uint32_t len);
-void ppi_staging_commit(ppi_staging *staging, uint32_t len, uint64_t number);
-
-// Put copies blocks in and publishes all of them by one store, so that after a
-// kill either each of them is there or none. False, with nothing changed, when
-// they do not all fit now.
+// Producer. Put copies blocks in and publishes all of them by one store, so
+// that after a kill either each of them is there or none. False, with nothing
+// changed, when they do not all fit now.
 typedef struct ppi_staging_block {
   const void *bytes;
   uint32_t len;
@@ -83,7 +78,6 @@ bool ppi_staging_put(ppi_staging *staging, const ppi_staging_block *blocks,
 // it. False, with nothing changed, while what is in it wraps or would lie
 // elsewhere: in one lap of two it does not.
 bool ppi_staging_double(ppi_staging *staging);
-uint64_t ppi_staging_free(const ppi_staging *staging);  // bytes, upper bound
 
 // Consumer. Peek answers false when the ring is empty.
 bool ppi_staging_peek(const ppi_staging *staging, const void **out_bytes,

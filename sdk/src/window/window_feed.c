@@ -3,8 +3,9 @@
 // One window's totals: counted from its events where events tell, otherwise the
 // difference between what was counted when it opened and when it closed, so
 // that windows that touch add up.
+#include "window/window_feed.h"
+
 #include "base/mem.h"
-#include "window/window_types.h"
 
 static const ppi_total_key growing[] = {
     PPI_TOTAL_NAMES_OVERFLOWED, PPI_TOTAL_CPU_PROCESS_NS,

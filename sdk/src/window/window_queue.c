@@ -3,20 +3,22 @@
 // The completion thread: finishes the sinks of one window after the other and
 // tells their makers. It holds no lock while they work, so that a slow one
 // delays nobody but its successors.
+#include "window/window_queue.h"
+
 #include <signal.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/start_thread.h"
-#include "window/window_types.h"
+#include "base/thread_id.h"
 
 // The OS thread that completes windows, 0: none; atomic. A child forked by a
 // maker's code completes none: its thread has a number of its own.
-static pid_t completing_thread;
+static uint32_t completing_thread;
 
 bool ppi_window_completing(void) {
-  pid_t thread = __atomic_load_n(&completing_thread, __ATOMIC_ACQUIRE);
-  return thread && thread == gettid();
+  uint32_t thread = __atomic_load_n(&completing_thread, __ATOMIC_ACQUIRE);
+  return thread && thread == ppi_thread_id();
 }
 
 void ppi_window_queue_init(ppi_window_queue *queue) {
@@ -82,7 +84,7 @@ static ppi_window_feed *take_first(ppi_window_queue *queue) {
 
 static void *complete_all(void *argument) {
   ppi_window_queue *queue = argument;
-  __atomic_store_n(&completing_thread, gettid(), __ATOMIC_RELEASE);
+  __atomic_store_n(&completing_thread, ppi_thread_id(), __ATOMIC_RELEASE);
   ppi_window_feed *feed;
   while ((feed = take_first(queue))) {
     tell(queue, feed);

@@ -2,12 +2,15 @@
 //
 // The collector's side: what the session's sinks are told is sorted by window,
 // and what came before a window's sinks were there is told again.
+#include "window/window_sinks.h"
+
 #include <string.h>
 
 #include "base/base.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "deliver/drain.h"
-#include "window/window_types.h"
+#include "window/window_queue.h"
 
 // Checkpoints in a row for the rest of a window that has closed: whole ones,
 // and all. What is missing then waits for the checkpoint of the second.
@@ -92,8 +95,13 @@ static void catch_up(ppi_window_sinks *windows, ppi_window_feed *feed) {
   // The ring in the spool is for the session's own log.
   pprof_run_info info = {windows->info.items, windows->info.num, NULL};
   sink->begin(sink, &info);
-  for (size_t i = 0; i < windows->num_definitions; i++)
-    sink->define(sink, &windows->definitions[i].definition);
+  // A site's id may be another's by now, in a category that came later.
+  for (int sites = 0; sites < 2; sites++)
+    for (size_t i = 0; i < windows->num_definitions; i++) {
+      const pprof_definition *known = &windows->definitions[i].definition;
+      if ((known->kind == PPROF_DEFINITION_SITE) == sites)
+        sink->define(sink, known);
+    }
   sink->ready(sink);
 }
 
@@ -314,10 +322,10 @@ static void hand_over_done(ppi_window_sinks *windows) {
   ppi_texts_clear(&notes);
 }
 
-static pprof_status tell_checkpoint(ppi_window_sinks *windows,
-                                    ppi_window_feed *feed,
-                                    const pprof_checkpoint *checkpoint,
-                                    size_t *out_num_open) {
+static pprof_status notify_checkpoint(ppi_window_sinks *windows,
+                                      ppi_window_feed *feed,
+                                      const pprof_checkpoint *checkpoint,
+                                      size_t *out_num_open) {
   pprof_event *picked = ppi_grow(windows->picked, &windows->picked_capacity,
                                  checkpoint->num_open + 1, sizeof *picked);
   if (!picked) return PPROF_STATUS_NO_MEMORY;
@@ -346,7 +354,7 @@ static pprof_status take_checkpoint(pprof_sink *sink,
   bool is_awaited = false;
   for (ppi_window_feed *f = windows->feeds; f; f = f->next) {
     size_t num_open = 0;
-    pprof_status status = tell_checkpoint(windows, f, checkpoint, &num_open);
+    pprof_status status = notify_checkpoint(windows, f, checkpoint, &num_open);
     if (status != PPROF_STATUS_OK) return status;
     if (advances && f->is_closed && f->close_ns <= checkpoint->time_ns &&
         num_open == 0)

@@ -7,41 +7,16 @@
 #ifndef PPI_WINDOW_SINKS_H_
 #define PPI_WINDOW_SINKS_H_
 
-#include "event/tally.h"
 #include "event/texts.h"
-#include "pprof/event.h"
-#include "pprof/session.h"
+#include "window/window_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Whoever wants a sink for each window. `complete` is called for every window
-// that `open` was called for, also where `open` gave none (`sink` is NULL).
-typedef struct ppi_window_maker {
-  // Collector's thread. NULL: no sink of this maker's for that window.
-  pprof_sink *(*open)(void *user, uint32_t window);
-  // Completion thread, after the sink's finish; takes `sink`. `status` is the
-  // sink's first error.
-  void (*complete)(void *user, uint32_t window, pprof_sink *sink,
-                   pprof_status status);
-  void (*destroy)(void *user);  // with the session; may be NULL
-  void *user;
-  // Collector's thread; instead of both, for a window that is skipped. May be
-  // NULL.
-  void (*skipped)(void *user, uint32_t window);
-} ppi_window_maker;
-
-#define PPI_MAX_WINDOW_MAKERS 8u
 // Windows that are not complete, or whose makers were not told yet. Beyond
 // them a window is skipped: nobody is asked for a sink or told of it.
 #define PPI_MAX_WINDOWS_WAITING 256u
-
-// What was counted until now that no event tells of.
-typedef struct ppi_counts {
-  ppi_tally lanes;
-  uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
-} ppi_counts;
 
 // What a window's events do not tell; each may be NULL. Collector's thread.
 typedef struct ppi_window_source {
@@ -77,10 +52,6 @@ bool ppi_window_sinks_awaits(const ppi_window_sinks *windows);
 // thread.
 bool ppi_window_sinks_have_room(const ppi_window_sinks *windows);
 uint64_t ppi_window_sinks_num_missed(const ppi_window_sinks *windows);
-
-// Is this thread inside a `complete`? Whoever would wait for that thread then
-// waits for itself.
-bool ppi_window_completing(void);
 
 #ifdef __cplusplus
 }

@@ -1,77 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The insides of window sinks: one window, and the thread that completes them.
-#ifndef PPI_WINDOW_IMPL_H_
-#define PPI_WINDOW_IMPL_H_
+// What all of window sinks know: who wants a sink for each window, and what is
+// counted beside a window's events.
+#ifndef PPI_WINDOW_TYPES_H_
+#define PPI_WINDOW_TYPES_H_
 
-#include <pthread.h>
-
-#include "base/map.h"
-#include "event/tee.h"
-#include "event/texts.h"
-#include "window/window_sinks.h"
+#include "event/tally.h"
+#include "pprof/event.h"
+#include "pprof/session.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// One window, from its opening until its makers were told. The collector's,
-// then, once it is in the queue, the completion thread's.
-typedef struct ppi_window_feed {
-  struct ppi_window_feed *next;
-  uint32_t index;
-  uint64_t close_ns;
-  bool is_closed, is_done;  // done: nothing of it is to come
-  ppi_tee tee;
-  size_t places[PPI_MAX_WINDOW_MAKERS];  // in the tee, + 1; 0: no sink
-  pprof_status status;                   // what kept it from being whole
-  ppi_tally tally;
-  ppi_counts before;  // as it opened
-  uint64_t run[PPI_NUM_TOTALS];
-  uint64_t clamped_before, clock_error_ns;
-  // Of each lane the end of what the sinks that keep were given.
-  uint64_t *given;
-  size_t num_given, given_capacity;
-  ppi_total *items;
-  size_t num_items;
-  ppi_texts notes;
-} ppi_window_feed;
+// Whoever wants a sink for each window. `complete` is called for every window
+// that `open` was called for, also where `open` gave none (`sink` is NULL).
+typedef struct ppi_window_maker {
+  // Collector's thread. NULL: no sink of this maker's for that window.
+  pprof_sink *(*open)(void *user, uint32_t window);
+  // Completion thread, after the sink's finish; takes `sink`. `status` is the
+  // sink's first error.
+  void (*complete)(void *user, uint32_t window, pprof_sink *sink,
+                   pprof_status status);
+  void (*destroy)(void *user);  // with the session; may be NULL
+  void *user;
+  // Collector's thread; instead of both, for a window that is skipped. May be
+  // NULL.
+  void (*skipped)(void *user, uint32_t window);
+} ppi_window_maker;
 
-// Makers are told here, in the order in which windows were put in.
-typedef struct ppi_window_queue {
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
-  pthread_t thread;
-  bool is_running, is_ending;
-  ppi_window_feed *first, **end;
-  size_t num;  // with the one whose makers are being told
-  const ppi_window_maker *makers;
-  size_t num_makers;
-  pprof_status error;  // the first
-} ppi_window_queue;
+#define PPI_MAX_WINDOW_MAKERS 8u
 
-void ppi_window_queue_init(ppi_window_queue *queue);
-pprof_status ppi_window_queue_start(ppi_window_queue *queue,
-                                    const ppi_window_maker *makers,
-                                    size_t num_makers);
-// Takes `feed`.
-void ppi_window_queue_put(ppi_window_queue *queue, ppi_window_feed *feed);
-size_t ppi_window_queue_len(ppi_window_queue *queue);
-void ppi_window_queue_fail(ppi_window_queue *queue, pprof_status status);
-// Waits until all makers were told; answers the first error.
-pprof_status ppi_window_queue_end(ppi_window_queue *queue);
-void ppi_window_queue_destroy(ppi_window_queue *queue);
-
-void ppi_window_feed_destroy(ppi_window_feed *feed);
-// The feed's totals: of its events, and by how much the counts have grown.
-pprof_status ppi_window_feed_count(ppi_window_feed *feed,
-                                   const ppi_counts *after);
-pprof_status ppi_window_feed_total(ppi_window_feed *feed,
-                                   const ppi_counts *now);
-void ppi_counts_clear(ppi_counts *counts);
+// What was counted until now that no event tells of.
+typedef struct ppi_counts {
+  ppi_tally lanes;
+  uint64_t run[PPI_NUM_TOTALS];  // those that are not per lane
+} ppi_counts;
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif  // PPI_WINDOW_IMPL_H_
+#endif  // PPI_WINDOW_TYPES_H_

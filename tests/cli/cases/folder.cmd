@@ -1,1 +1,1 @@
-"$TOOL" "$LOGS"
+"$TOOL" compare "$LOGS" "$LOGS"

@@ -1,7 +1,7 @@
 # What was open when the process died; nothing is recovered or removed.
 PPROF_SET=output=dead.pplog "$RUN_CHILD" start open die 2>/dev/null
 show() {
-  sed -E 's/,[0-9]+,"(open|wandering|nothing open)"/,TID,"\1"/
+  sed -E 's/,[0-9]+,"(open|cross-thread|nothing open)"/,TID,"\1"/
     s/,[0-9]+,"20[0-9T:.-]*Z"/,NS,TIME/; s/"path":"[^"]*"/"path":SPOOL/
     s/"pid":[0-9]*/"pid":PID/; s/"(host|uuid)":"[^"]*"/"\1":TEXT/g
     s/"(start_realtime|until)_ns":[0-9]*/"\1_ns":NS/g'

@@ -6,7 +6,7 @@ exec 3>in
 while [ ! -e ready ]; do :; done
 rows() {
   sed -n -E 's/^\[(".*)/\1/
-    s/,[0-9]+,"(open|wandering|nothing open)"/,TID,"\1"/
+    s/,[0-9]+,"(open|cross-thread|nothing open)"/,TID,"\1"/
     s/,[0-9]+,"20[0-9T:.-]*Z"/,NS,TIME/p'
 }
 "$TOOL" info --live -f json $pid | rows

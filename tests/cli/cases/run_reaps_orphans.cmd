@@ -7,4 +7,4 @@ fi
 $first "$TOOL" run --library "$RUN_LIBRARY" --logs logs "$RUN_CHILD" \
   orphan record stop exit=3 2>tables
 echo "exit $?"
-grep -c stage tables
+grep -c '^stage ' tables

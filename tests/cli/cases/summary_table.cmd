@@ -1,1 +1,1 @@
-"$TOOL" "$LOGS/good.pplog"
+"$TOOL" --style paddle "$LOGS/good.pplog"

@@ -1,3 +1,3 @@
 cp "$LOGS/good.pplog" run.pplog
 "$TOOL" trace run.pplog && ls
-python3 -m json.tool run.trace.json >/dev/null
+gzip -dc run.trace.json.gz | python3 -m json.tool >/dev/null

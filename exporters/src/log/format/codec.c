@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "log/format/codec_fast.h"
 #include "log/format/codec_literals.h"
 
 struct ppi_codec {

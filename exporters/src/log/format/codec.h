@@ -5,6 +5,7 @@
 #ifndef PPI_CODEC_H_
 #define PPI_CODEC_H_
 
+#include "log/format/codec_fast.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus
@@ -15,13 +16,6 @@ typedef enum ppi_codec_id {
   PPI_CODEC_RAW = 0,
   PPI_CODEC_ZLIB = 1
 } ppi_codec_id;
-
-// What writes and reads the zlib format, the slowest first.
-typedef enum ppi_codec_library {
-  PPI_CODEC_ZLIB_ONLY,
-  PPI_CODEC_LIBDEFLATE,
-  PPI_CODEC_IGZIP  // of ISA-L; writes only
-} ppi_codec_library;
 
 typedef struct ppi_codec ppi_codec;  // one thread at a time
 

@@ -6,11 +6,19 @@
 #ifndef PPI_CODEC_FAST_H_
 #define PPI_CODEC_FAST_H_
 
-#include "log/format/codec.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// What writes and reads the zlib format, the slowest first.
+typedef enum ppi_codec_library {
+  PPI_CODEC_ZLIB_ONLY,
+  PPI_CODEC_LIBDEFLATE,
+  PPI_CODEC_IGZIP  // of ISA-L; writes only
+} ppi_codec_library;
 
 // The fastest of what this machine has and `limit` allows, for either way.
 ppi_codec_library ppi_fast_deflating(ppi_codec_library limit);

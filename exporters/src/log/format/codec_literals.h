@@ -2,7 +2,8 @@
 //
 // The zlib format for bytes that hardly repeat: literals only, with codes of
 // their own for each part. Nothing is searched for, so it takes a fraction of
-// what any library does.
+// what any library does: zlib's own Z_HUFFMAN_ONLY with a Z_BLOCK behind each
+// part takes four times as long and is 0.4 % smaller (docs/performance.md).
 #ifndef PPI_CODEC_LITERALS_H_
 #define PPI_CODEC_LITERALS_H_
 

@@ -7,6 +7,7 @@
 #define PPI_LOG_CONTENTS_H_
 
 #include "log/format/log_block.h"
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #ifdef __cplusplus

@@ -10,10 +10,9 @@
 #include "base/mem.h"
 #include "file/buffer.h"
 
-// The four amounts of work take a byte each at least.
-enum { MIN_WORK = 4 };
-// And CPU use of which something is known.
-enum { MIN_CPU = 8 };
+// A byte for each, at least: amounts of work, and CPU use of which something is
+// known.
+enum { MIN_WORK = PPI_LOG_NUM_WORK, MIN_CPU = 1 + PPI_LOG_NUM_CPU };
 
 typedef struct columns {
   ppi_cursor at[PPI_NUM_COLUMNS];
@@ -36,14 +35,10 @@ static bool split_columns(const ppi_log_run *run, const uint8_t *payload,
 }
 
 static bool read_shape(ppi_cursor *cursor, ppi_shape *out) {
-  out->form = ppi_cursor_u32(cursor);
-  out->kind = ppi_cursor_u32(cursor);
-  out->flags = ppi_cursor_u32(cursor);
-  out->site = ppi_cursor_u32(cursor);
-  out->depth = ppi_cursor_u32(cursor);
-  out->lane = ppi_cursor_u32(cursor);
-  out->stream = ppi_cursor_u32(cursor);
-  out->window = ppi_cursor_u32(cursor);
+#define READ(name) out->name = ppi_cursor_u32(cursor);
+  READ(form)
+  PPI_SHAPE_FIELDS(READ)
+#undef READ
   return !cursor->failed && out->form <= PPI_FORM_ALL &&
          (!(out->form & PPI_FORM_NESTED) ||
           (!(out->form & PPI_FORM_STREAM) && out->depth < PPI_LOG_MAX_DEPTH));
@@ -150,10 +145,9 @@ static const pprof_work_amount *read_work(ppi_run_decoder *decoder,
   uint64_t *before = decoder->model.work;
   pprof_work_amount *work = &decoder->work[decoder->num_work++];
   work->size = sizeof *work;
-  work->items = take_bits(in, PPI_COLUMN_WORK, &before[0]);
-  work->bytes = take_bits(in, PPI_COLUMN_WORK, &before[1]);
-  work->flops = take_bits(in, PPI_COLUMN_WORK, &before[2]);
-  work->params = take_bits(in, PPI_COLUMN_WORK, &before[3]);
+#define READ(name) work->name = take_bits(in, PPI_COLUMN_WORK, before++);
+  PPI_LOG_WORK_FIELDS(READ)
+#undef READ
   return work;
 }
 
@@ -168,13 +162,9 @@ static const pprof_cpu_use *read_cpu(ppi_run_decoder *decoder, columns *in) {
   if (left < MIN_CPU) return NULL;
   pprof_cpu_use *cpu = &decoder->cpu[decoder->num_cpu++];
   *cpu = (pprof_cpu_use){.size = sizeof *cpu, .known = (uint32_t)known};
-  cpu->user_ns = ppi_cursor_varint(column);
-  cpu->sys_ns = ppi_cursor_varint(column);
-  cpu->inner_ns = ppi_cursor_varint(column);
-  cpu->voluntary_switches = ppi_cursor_varint(column);
-  cpu->involuntary_switches = ppi_cursor_varint(column);
-  cpu->minor_faults = ppi_cursor_varint(column);
-  cpu->major_faults = ppi_cursor_varint(column);
+#define READ(name) cpu->name = ppi_cursor_varint(column);
+  PPI_LOG_CPU_FIELDS(READ)
+#undef READ
   if (known & PPROF_CPU_RUN_QUEUE)
     cpu->run_queue_ns = ppi_cursor_varint(column);
   return cpu;
@@ -240,13 +230,9 @@ static void fill_event(const ppi_shape *shape, pprof_event *event) {
   event->num_flows = 0;
   event->work = NULL;
   event->value = 0;
-  event->site = shape->site;
-  event->lane = shape->lane;
-  event->stream = shape->stream;
-  event->depth = shape->depth;
-  event->kind = shape->kind;
-  event->flags = shape->flags;
-  event->window = shape->window;
+#define COPY(name) event->name = shape->name;
+  PPI_SHAPE_FIELDS(COPY)
+#undef COPY
   event->attributes = 0;
   event->cpu = NULL;
 }

@@ -46,9 +46,9 @@ static void put(ppi_run_encoder *encoder, ppi_log_column column,
 // Word by word: one of the two was just written in such words, and reading it
 // in longer ones would wait for them.
 static bool same_shape(const ppi_shape *a, const ppi_shape *b) {
-  return !((a->form ^ b->form) | (a->kind ^ b->kind) | (a->flags ^ b->flags) |
-           (a->site ^ b->site) | (a->depth ^ b->depth) | (a->lane ^ b->lane) |
-           (a->stream ^ b->stream) | (a->window ^ b->window));
+#define OTHER(name) | (a->name ^ b->name)
+  return !((a->form ^ b->form) PPI_SHAPE_FIELDS(OTHER));
+#undef OTHER
 }
 
 static uint64_t pair(uint32_t low, uint32_t high) {
@@ -102,13 +102,9 @@ static uint32_t find_shape(const ppi_run_encoder *encoder,
 
 // What an event of the shape has from its site to its attributes.
 static bool note_look(ppi_run_encoder *encoder, const ppi_shape *shape) {
-  const pprof_event event = {.site = shape->site,
-                             .lane = shape->lane,
-                             .stream = shape->stream,
-                             .depth = shape->depth,
-                             .kind = shape->kind,
-                             .flags = shape->flags,
-                             .window = shape->window};
+#define COPY(name) .name = shape->name,
+  const pprof_event event = {PPI_SHAPE_FIELDS(COPY)};
+#undef COPY
   size_t token = encoder->model.num_shapes;
   void *grown = ppi_grow(encoder->looks, &encoder->looks_capacity, token + 1,
                          sizeof *encoder->looks);
@@ -123,14 +119,10 @@ static bool add_shape(ppi_run_encoder *encoder, const ppi_shape *shape) {
   uint32_t token = ppi_log_model_add_shape(&encoder->model, shape);
   if (token == UINT32_MAX) return false;
   insert_shape(encoder, token);
-  put(encoder, PPI_COLUMN_SHAPES, shape->form);
-  put(encoder, PPI_COLUMN_SHAPES, shape->kind);
-  put(encoder, PPI_COLUMN_SHAPES, shape->flags);
-  put(encoder, PPI_COLUMN_SHAPES, shape->site);
-  put(encoder, PPI_COLUMN_SHAPES, shape->depth);
-  put(encoder, PPI_COLUMN_SHAPES, shape->lane);
-  put(encoder, PPI_COLUMN_SHAPES, shape->stream);
-  put(encoder, PPI_COLUMN_SHAPES, shape->window);
+#define PUT(name) put(encoder, PPI_COLUMN_SHAPES, shape->name);
+  PUT(form)
+  PPI_SHAPE_FIELDS(PUT)
+#undef PUT
   return true;
 }
 
@@ -184,6 +176,12 @@ static bool same_flows(const ppi_run_encoder *encoder,
                 event->num_flows * sizeof *event->flows) == 0;
 }
 
+static inline ppi_shape shape_with(uint32_t form, const pprof_event *event) {
+#define COPY(name) .name = event->name,
+  return (ppi_shape){.form = form, PPI_SHAPE_FIELDS(COPY)};
+#undef COPY
+}
+
 static ppi_shape shape_of(const ppi_run_encoder *encoder,
                           const pprof_event *event) {
   uint32_t form = nests(encoder, event) ? PPI_FORM_NESTED : PPI_FORM_STREAM;
@@ -196,8 +194,7 @@ static ppi_shape shape_of(const ppi_run_encoder *encoder,
   if (ppi_double_bits(event->value)) form |= PPI_FORM_VALUE;
   if (event->attributes) form |= PPI_FORM_ATTRIBUTES;
   if (event->cpu) form |= PPI_FORM_CPU;
-  return (ppi_shape){form,         event->kind, event->flags,  event->site,
-                     event->depth, event->lane, event->stream, event->window};
+  return shape_with(form, event);
 }
 
 static bool put_nested(ppi_run_encoder *encoder, const pprof_event *event) {
@@ -264,10 +261,9 @@ static void put_work(ppi_run_encoder *encoder, const pprof_work_amount *from) {
   pprof_work_amount work = {0};
   memcpy(&work, from, from->size < sizeof work ? from->size : sizeof work);
   uint64_t *before = encoder->model.work;
-  put_bits(encoder, PPI_COLUMN_WORK, &before[0], work.items);
-  put_bits(encoder, PPI_COLUMN_WORK, &before[1], work.bytes);
-  put_bits(encoder, PPI_COLUMN_WORK, &before[2], work.flops);
-  put_bits(encoder, PPI_COLUMN_WORK, &before[3], work.params);
+#define PUT(name) put_bits(encoder, PPI_COLUMN_WORK, before++, work.name);
+  PPI_LOG_WORK_FIELDS(PUT)
+#undef PUT
 }
 
 static void put_attributes(ppi_run_encoder *encoder, uint64_t attributes) {
@@ -282,13 +278,9 @@ static void put_cpu(ppi_run_encoder *encoder, const pprof_cpu_use *from) {
   uint32_t known = PPI_LOG_KNOWN_CPU(cpu.known);
   put(encoder, PPI_COLUMN_CPU, known);
   if (!known) return;
-  put(encoder, PPI_COLUMN_CPU, cpu.user_ns);
-  put(encoder, PPI_COLUMN_CPU, cpu.sys_ns);
-  put(encoder, PPI_COLUMN_CPU, cpu.inner_ns);
-  put(encoder, PPI_COLUMN_CPU, cpu.voluntary_switches);
-  put(encoder, PPI_COLUMN_CPU, cpu.involuntary_switches);
-  put(encoder, PPI_COLUMN_CPU, cpu.minor_faults);
-  put(encoder, PPI_COLUMN_CPU, cpu.major_faults);
+#define PUT(name) put(encoder, PPI_COLUMN_CPU, cpu.name);
+  PPI_LOG_CPU_FIELDS(PUT)
+#undef PUT
   if (known & PPROF_CPU_RUN_QUEUE)
     put(encoder, PPI_COLUMN_CPU, cpu.run_queue_ns);
 }
@@ -432,9 +424,7 @@ static inline bool put_times(const ppi_log_model *model, range_state *state,
 // Answers the token plus one, 0 when out of memory.
 static uint32_t put_range_token(ppi_run_encoder *encoder, range_state *state,
                                 const pprof_event *event) {
-  const ppi_shape shape = {PPI_FORM_NESTED, event->kind,  event->flags,
-                           event->site,     event->depth, event->lane,
-                           event->stream,   event->window};
+  const ppi_shape shape = shape_with(PPI_FORM_NESTED, event);
   uint32_t token = put_missed(encoder, &shape, state->hits);
   uint16_t *guess =
       ppi_log_model_guess(&encoder->model, state->before[0], state->before[1]);

@@ -3,6 +3,8 @@
 // The walk over a log's runs and blocks. Reads a piece of the file at a time;
 // what is no whole block is skipped up to the next one, or to the next run's
 // header, and counted.
+#include "log/format/log_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "file/buffer.h"
-#include "log/format/log_format.h"
 
 enum {
   BUFFER_SIZE = 4 * PPI_LOG_MAX_BLOCK,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of a log, as docs/log-format.md describes it, and the walk over
-// its blocks that reader, recover, `info` and `check` share.
+// The layout of a log, as docs/log-format.md describes it.
 //
 //   log   = run | run | ...
 //   run   = file header | block | block | ...
@@ -50,19 +49,39 @@ typedef enum ppi_log_type {
 // higher: all but the last say MORE, all but the first say CONTINUES.
 enum { PPI_LOG_MORE = 1, PPI_LOG_CONTINUES = 2 };
 
-typedef struct ppi_log_header {
-  uint8_t type, codec;
-  uint16_t flags;
-  uint32_t num_runs, raw_len, stored_len, payload_crc, num_events;
-  uint64_t number;
-  uint64_t min_start_ns, max_end_ns;  // 0, 0 where the block has no times
-} ppi_log_header;
+// The fields of a block's header behind its magic and checksum, and of a lane
+// run: each(type, name, offset). What is stored and read follows them;
+// log_fields_test holds docs/log-format.md to them.
+// clang-format off
+#define PPI_LOG_HEADER_FIELDS(each) \
+  each(uint8_t, type, 8) \
+  each(uint8_t, codec, 9) \
+  each(uint16_t, flags, 10) \
+  each(uint32_t, num_runs, 12) \
+  each(uint32_t, raw_len, 16) \
+  each(uint32_t, stored_len, 20) \
+  each(uint32_t, payload_crc, 24) \
+  each(uint32_t, num_events, 28) \
+  each(uint64_t, number, 32) \
+  each(uint64_t, min_start_ns, 40) /* both 0: the block has no times */ \
+  each(uint64_t, max_end_ns, 48)
+#define PPI_LOG_RUN_FIELDS(each) \
+  each(uint32_t, lane, 0) \
+  each(uint32_t, window, 4) \
+  each(uint64_t, first_seq, 8) \
+  each(uint64_t, end_seq, 16) \
+  each(uint32_t, num_events, 24) \
+  each(uint32_t, payload_len, 28) /* of the raw payload */
+// clang-format on
 
+#define PPI_LOG_MEMBER(type, name, offset) type name;
+typedef struct ppi_log_header {
+  PPI_LOG_HEADER_FIELDS(PPI_LOG_MEMBER)
+} ppi_log_header;
 typedef struct ppi_log_run {
-  uint32_t lane, window;
-  uint64_t first_seq, end_seq;
-  uint32_t num_events, payload_len;  // of the raw payload
+  PPI_LOG_RUN_FIELDS(PPI_LOG_MEMBER)
 } ppi_log_run;
+#undef PPI_LOG_MEMBER
 
 void ppi_log_file_header_store(uint8_t out[PPI_LOG_FILE_HEADER_SIZE],
                                const char *uuid);
@@ -78,73 +97,6 @@ void ppi_log_run_load(const uint8_t in[PPI_LOG_RUN_SIZE], ppi_log_run *out);
 bool ppi_log_header_is_whole(const uint8_t *bytes, size_t len);
 size_t ppi_log_runs_end(const ppi_log_header *header);  // header and runs
 size_t ppi_log_block_size(const ppi_log_header *header);
-
-// ---- the walk over a file's blocks ----
-
-typedef struct ppi_log_block {
-  uint64_t offset, size;  // in the file
-  ppi_log_header header;
-  const ppi_log_run *runs;
-  const uint8_t *bytes;   // the block as it is stored
-  const uint8_t *stored;  // its payload
-  bool ok;                // the payload's checksum agrees
-  uint32_t run;           // which of the file's runs it is of: 0, 1 ...
-} ppi_log_block;          // borrowed until the next call
-
-typedef struct ppi_log_damage {
-  uint64_t first_offset;  // where the first unreadable byte is
-  uint64_t num_bytes;     // unreadable ones, in all
-  uint64_t num_missing;   // blocks whose numbers are not in the file
-  bool cut;               // the unreadable bytes reach the run's end
-} ppi_log_damage;
-
-typedef struct ppi_log_file ppi_log_file;
-// Errors: IO (missing, unreadable), INVALID (not a log), VERSION (a newer
-// major version), NO_MEMORY.
-pprof_status ppi_log_file_open(const char *path, ppi_log_file **out,
-                               pprof_error *error);
-void ppi_log_file_close(ppi_log_file *file);
-// From now on what events and checkpoints hold is left out: of their blocks
-// only header and runs are read and answered, and all are ok.
-void ppi_log_file_skim(ppi_log_file *file);
-// The next blocks are those at `offsets`, in order, then the one at `end`, from
-// which the walk goes on; what lies between them is not looked at. Before the
-// first block of a run; `offsets` must outlive that.
-void ppi_log_file_jump(ppi_log_file *file, const uint64_t *offsets, size_t num,
-                       uint64_t end);
-// The block at `offset`, apart from the walk; false: there is none.
-bool ppi_log_file_look(ppi_log_file *file, uint64_t offset, ppi_log_block *out);
-// The next block of the run, skipping what is no block; false at the run's end.
-// Blocks that are not ok are answered too and already counted as damage.
-bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out);
-// Goes on to the next run, past what is left of this one. *out_more: there is
-// one. Errors: VERSION.
-pprof_status ppi_log_file_next_run(ppi_log_file *file, const char *path,
-                                   bool *out_more, pprof_error *error);
-// Goes to the run at `offset`, which ppi_log_file_run_offset answered. The
-// run's place among the others is then not known.
-pprof_status ppi_log_file_seek_run(ppi_log_file *file, uint64_t offset,
-                                   const char *path, pprof_error *error);
-uint64_t ppi_log_file_run_offset(const ppi_log_file *file);
-// The run's header as it is stored; NULL when it is damaged.
-const uint8_t *ppi_log_file_header(const ppi_log_file *file);
-const ppi_log_damage *ppi_log_file_damage(const ppi_log_file *file);
-void ppi_log_damage_add(ppi_log_damage *sum, const ppi_log_damage *more);
-// Counts a block that its reader found unusable in spite of its checksum.
-void ppi_log_file_count_bad(ppi_log_file *file, const ppi_log_block *block);
-const char *ppi_log_file_uuid(const ppi_log_file *file);  // "" when damaged
-// Formats CORRUPT's text, "file@0xOFFSET: ...", or answers OK when there is
-// no damage. `complete`: the totals were found.
-pprof_status ppi_log_damage_report(const ppi_log_damage *damage,
-                                   const char *path, bool complete,
-                                   pprof_error *error);
-
-// ppi_log_scan shows every block of every run without inflating anything.
-// `visit` may be NULL; answering other than OK ends the scan with that status.
-// *damage, that of all runs, is filled on OK and on CORRUPT.
-typedef pprof_status (*ppi_log_visit)(void *user, const ppi_log_block *block);
-pprof_status ppi_log_scan(const char *path, ppi_log_visit visit, void *user,
-                          ppi_log_damage *damage, pprof_error *error);
 
 #ifdef __cplusplus
 }

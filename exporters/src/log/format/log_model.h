@@ -49,10 +49,33 @@ enum {
   PPI_FORM_ALL = 511
 };
 
-// All of a record that takes few values. Equal shapes share one token.
+// All of a record that takes few values. Equal shapes share one token. Behind
+// the form, which says what else it has, they are the event's, in this order.
+// clang-format off
+#define PPI_SHAPE_FIELDS(each) \
+  each(kind) each(flags) each(site) each(depth) each(lane) each(stream) \
+  each(window)
+#define PPI_SHAPE_MEMBER(name) uint32_t name;
+// clang-format on
 typedef struct ppi_shape {
-  uint32_t form, kind, flags, site, depth, lane, stream, window;
+  uint32_t form;
+  PPI_SHAPE_FIELDS(PPI_SHAPE_MEMBER)
 } ppi_shape;
+#undef PPI_SHAPE_MEMBER
+
+// What the columns of work and of CPU use hold of an event, in this order; the
+// time in the run queue follows where it is known.
+#define PPI_LOG_WORK_FIELDS(each) \
+  each(items) each(bytes) each(flops) each(params)
+#define PPI_LOG_CPU_FIELDS(each)                                     \
+  each(user_ns) each(sys_ns) each(inner_ns) each(voluntary_switches) \
+      each(involuntary_switches) each(minor_faults) each(major_faults)
+#define PPI_LOG_COUNT_FIELD(name) +1
+enum {
+  PPI_LOG_NUM_WORK = 0 PPI_LOG_WORK_FIELDS(PPI_LOG_COUNT_FIELD),
+  PPI_LOG_NUM_CPU = 0 PPI_LOG_CPU_FIELDS(PPI_LOG_COUNT_FIELD)
+};
+#undef PPI_LOG_COUNT_FIELD
 
 // What is known of CPU use is nothing, the times, or all.
 #define PPI_LOG_KNOWN_CPU(known)                                               \
@@ -79,7 +102,8 @@ typedef struct ppi_log_model {
   size_t num_levels, levels_capacity;
   uint64_t end;    // of the last nested range
   uint64_t start;  // of the last record
-  uint64_t device_end, device_error, flow, value, work[4], attributes;
+  uint64_t device_end, device_error, flow, value, attributes;
+  uint64_t work[PPI_LOG_NUM_WORK];
   // Of the last records in PPI_FORM_STREAM, by stream.
   uint64_t stream_ends[PPI_LOG_STREAMS], stream_device_ends[PPI_LOG_STREAMS];
 } ppi_log_model;

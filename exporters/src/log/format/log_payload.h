@@ -7,6 +7,7 @@
 #include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_decode.h"
+#include "log/format/log_file.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,7 @@
 #ifndef PPI_STAGED_H_
 #define PPI_STAGED_H_
 
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #ifndef PPI_LOG_GLANCE_H_
 #define PPI_LOG_GLANCE_H_
 
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 #include "log/format/log_payload.h"
 

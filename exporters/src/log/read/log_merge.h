@@ -5,6 +5,7 @@
 #ifndef PPI_LOG_MERGE_H_
 #define PPI_LOG_MERGE_H_
 
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #ifdef __cplusplus

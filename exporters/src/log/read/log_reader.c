@@ -186,8 +186,8 @@ static size_t copy_notes(const log_reader *reader, ppi_text *out) {
   return num;
 }
 
-static pprof_status tell_totals(log_reader *reader, ppi_tally *sum,
-                                ppi_text *notes) {
+static pprof_status notify_totals(log_reader *reader, ppi_tally *sum,
+                                  ppi_text *notes) {
   const ppi_log_payload *payload = &reader->payload;
   char text[160];
   pprof_totals totals = {.notes = notes,
@@ -226,7 +226,7 @@ static pprof_status finish(log_reader *reader) {
   if (!reader->complete)
     status = ppi_log_totals_add(&reader->earlier, &reader->tally);
   if (status == PPROF_STATUS_OK)
-    status = tell_totals(reader, &reader->earlier, notes);
+    status = notify_totals(reader, &reader->earlier, notes);
   ppi_free(notes);
   return status;
 }

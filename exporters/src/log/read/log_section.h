@@ -6,6 +6,7 @@
 #ifndef PPI_LOG_SECTION_H_
 #define PPI_LOG_SECTION_H_
 
+#include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
 #ifdef __cplusplus

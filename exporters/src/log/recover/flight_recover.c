@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "flight/flight_impl.h"
+#include "flight/flight_io.h"
 #include "log/format/staged.h"
 #include "log/read/log_glance.h"
 #include "log/recover/log_rescue.h"
@@ -27,11 +27,11 @@ typedef struct recovery {
   ppi_flight_past past;
   ppi_flight_dump dump;
   ppi_flight_span span;
-  ppi_lane_ends ends;  // of all blocks, also of those left out
+  ppi_lane_high_water ends;  // of all blocks, also of those left out
   // Rows as blocks define them: those in front of the dump's first one, and
   // whether later ones do. By lane, 1 + the number of its first record there.
   ppi_flight_past rows;
-  ppi_lane_ends redefined, firsts;
+  ppi_lane_high_water redefined, firsts;
   ppi_log_run *runs;
   uint8_t *copy;
   pprof_event *events;
@@ -48,7 +48,7 @@ static recovery *of_tail(pprof_sink *sink) {
 
 static uint64_t kept_in_ring(void *user, uint32_t lane) {
   const recovery *job = user;
-  return PPI_MAX(ppi_lane_ends_of(&job->ends, lane),
+  return PPI_MAX(ppi_lane_high_water_of(&job->ends, lane),
                  ppi_salvage_dropped(job->salvage, lane));
 }
 
@@ -111,7 +111,7 @@ static pprof_status define_row(pprof_sink *sink,
       (recovery *)(void *)((char *)sink - offsetof(recovery, row_sink));
   if (definition->kind != PPROF_DEFINITION_LANE) return PPROF_STATUS_OK;
   if (job->first_block)
-    return ppi_lane_ends_raise(&job->redefined, definition->id, 1);
+    return ppi_lane_high_water_raise(&job->redefined, definition->id, 1);
   return ppi_flight_past_define(&job->rows, definition, 0, 0)
              ? PPROF_STATUS_OK
              : PPROF_STATUS_NO_MEMORY;
@@ -130,8 +130,10 @@ static pprof_status note_firsts(recovery *job, const ppi_log_block *block) {
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < block->header.num_runs; i++) {
     const ppi_log_run *run = &block->runs[i];
-    if (status == PPROF_STATUS_OK && !ppi_lane_ends_of(&job->firsts, run->lane))
-      status = ppi_lane_ends_raise(&job->firsts, run->lane, run->first_seq + 1);
+    if (status == PPROF_STATUS_OK &&
+        !ppi_lane_high_water_of(&job->firsts, run->lane))
+      status = ppi_lane_high_water_raise(&job->firsts, run->lane,
+                                         run->first_seq + 1);
   }
   return status;
 }
@@ -144,9 +146,9 @@ static pprof_status name_rows(recovery *job) {
   size_t num = PPI_MAX(known->num, job->firsts.num);
   bool done = true;
   for (uint32_t id = 0; id < num && done; id++) {
-    uint64_t first = ppi_lane_ends_of(&job->firsts, id);
+    uint64_t first = ppi_lane_high_water_of(&job->firsts, id);
     bool is_known = id < known->num && known->items[id].name;
-    bool is_other = ppi_lane_ends_of(&job->redefined, id) ||
+    bool is_other = ppi_lane_high_water_of(&job->redefined, id) ||
                     (first && (!is_known || first - 1 < ppi_salvage_first(
                                                             job->salvage, id)));
     const pprof_definition gone = {PPROF_DEFINITION_LANE,  id,           0, 0,
@@ -173,7 +175,7 @@ static pprof_status look_at_blocks(recovery *job) {
     if (block.header.type == PPI_LOG_DEFINITIONS)
       status = look_at_rows(job, &block);
     if (block.header.type != PPI_LOG_EVENTS) continue;
-    status = ppi_lane_ends_raise_block(&job->ends, bytes, &block.header);
+    status = ppi_lane_high_water_raise_block(&job->ends, bytes, &block.header);
     if (status != PPROF_STATUS_OK || !wants(job, &block)) continue;
     status = note_firsts(job, &block);
     job->first_ns = PPI_MIN(job->first_ns, block.header.min_start_ns);
@@ -351,9 +353,9 @@ static pprof_status recover_at(recovery *job, const char *path,
   ppi_flight_dump_clear(&job->dump);
   ppi_flight_past_clear(&job->past);
   ppi_flight_past_clear(&job->rows);
-  ppi_lane_ends_clear(&job->redefined);
-  ppi_lane_ends_clear(&job->firsts);
-  ppi_lane_ends_clear(&job->ends);
+  ppi_lane_high_water_clear(&job->redefined);
+  ppi_lane_high_water_clear(&job->firsts);
+  ppi_lane_high_water_clear(&job->ends);
   ppi_free(job->events);
   ppi_free(job->runs);
   ppi_free(job->copy);

@@ -11,14 +11,6 @@
 extern "C" {
 #endif
 
-typedef struct ppi_recover_options {
-  const char *output;  // NULL: the .part's path without .part
-  bool overwrite;      // an `output` that is another run's
-  bool keep;           // leave .part and spool in place
-  bool log_only;       // of a log and a dump make the log alone
-  const char *folder;  // where paths of a spool are believed; NULL: nowhere
-} ppi_recover_options;
-
 // `path` is a spool or a log. `options` may be NULL. The log is written beside
 // its final name and renamed, and only then are .part and spool removed, so a
 // recover that was killed is simply run again. Of several at one spool one does

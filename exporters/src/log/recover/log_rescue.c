@@ -114,7 +114,7 @@ void ppi_rescue_clear(ppi_rescue *rescue) {
   ppi_log_payload_clear(&rescue->payload);
   if (rescue->assembling) ppi_log_assembler_clear(&rescue->assembler);
   ppi_tally_clear(&rescue->tally);
-  ppi_lane_ends_clear(&rescue->ends);
+  ppi_lane_high_water_clear(&rescue->ends);
   ppi_free(rescue->windows);
 }
 
@@ -162,8 +162,8 @@ static pprof_status read_block(ppi_rescue *rescue, const ppi_log_block *block) {
   if (type != PPI_LOG_EVENTS) return status;
   status = ppi_log_payload_events(payload, block, &rescue->tally_sink);
   return status == PPROF_STATUS_OK
-             ? ppi_lane_ends_raise_block(&rescue->ends, block->bytes,
-                                         &block->header)
+             ? ppi_lane_high_water_raise_block(&rescue->ends, block->bytes,
+                                               &block->header)
              : status;
 }
 
@@ -243,7 +243,7 @@ pprof_status ppi_rescue_copy_staged(ppi_rescue *rescue,
 
 static uint64_t kept(void *user, uint32_t lane) {
   const ppi_rescue *rescue = user;
-  return ppi_lane_ends_of(&rescue->ends, lane);
+  return ppi_lane_high_water_of(&rescue->ends, lane);
 }
 
 static pprof_status close_windows(ppi_rescue *rescue) {

@@ -6,7 +6,7 @@
 #define PPI_LOG_RESCUE_H_
 
 #include "event/tally.h"
-#include "log/format/lane_ends.h"
+#include "log/format/lane_high_water.h"
 #include "log/format/log_block.h"
 #include "log/format/log_payload.h"
 #include "log/recover/recover_result.h"
@@ -31,7 +31,7 @@ typedef struct ppi_rescue {
   ppi_log_assembler assembler;
   bool assembling;
   ppi_tally tally;
-  ppi_lane_ends ends;  // below it, records are in copied blocks
+  ppi_lane_high_water ends;  // below it, records are in copied blocks
   ppi_rescue_window *windows;
   size_t num_windows, windows_capacity;
   uint64_t next_number, last_time_ns;

@@ -22,6 +22,8 @@
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/thread_id.h"
+#include "base/wait.h"
 #include "log/recover/log_recover.h"
 #include "log/recover/log_rescue.h"
 #include "log/write/log_io.h"
@@ -257,7 +259,7 @@ static void become_calm(ppi_reclaim *self) {
   self->calm = true;
   pthread_cond_broadcast(&self->progress);
   pthread_mutex_unlock(&self->mutex);
-  if (first) setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+  if (first) setpriority(PRIO_PROCESS, ppi_thread_id(), NICE);
 }
 
 static void visit_folder(ppi_reclaim *self, const char *folder, bool last) {
@@ -338,11 +340,7 @@ static void find_folders(ppi_reclaim *self, const char *folder) {
 static ppi_reclaim *create(const ppi_reclaim_options *options) {
   ppi_reclaim *self = ppi_alloc(sizeof *self);
   if (!self) return NULL;
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&self->progress, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wait_init(&self->progress);
   pthread_mutex_init(&self->mutex, NULL);
   self->options = *options;
   find_folders(self, options->folder);
@@ -352,10 +350,7 @@ static ppi_reclaim *create(const ppi_reclaim_options *options) {
 // For `*what`, under the mutex.
 static void wait_for(ppi_reclaim *self, const bool *what, uint64_t wait_ms) {
   uint64_t end_ns = ppi_monotonic_ns() + wait_ms * 1000000;
-  const struct timespec end = {(time_t)(end_ns / 1000000000),
-                               (long)(end_ns % 1000000000)};
-  while (!*what &&
-         pthread_cond_timedwait(&self->progress, &self->mutex, &end) == 0) {
+  while (!*what && ppi_wait_until(&self->progress, &self->mutex, end_ns)) {
   }
 }
 

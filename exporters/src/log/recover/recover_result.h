@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What recover answers: what it took from where, and where it left it.
+// What recover is asked for, and what it answers: what it took from where, and
+// where it left it.
 #ifndef PPI_RECOVER_RESULT_H_
 #define PPI_RECOVER_RESULT_H_
 
@@ -9,6 +10,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct ppi_recover_options {
+  const char *output;  // NULL: the .part's path without .part
+  bool overwrite;      // an `output` that is another run's
+  bool keep;           // leave .part and spool in place
+  bool log_only;       // of a log and a dump make the log alone
+  const char *folder;  // where paths of a spool are believed; NULL: nowhere
+} ppi_recover_options;
 
 enum { PPI_RECOVER_PATH_MAX = 4096 };
 

@@ -139,7 +139,7 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
                                           &items, &mine.num_items);
   mine.items = items;
   if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_tell_lanes(rotate, &mine, assembler);
+    status = ppi_rotate_notify_lanes(rotate, &mine, assembler);
   if (status == PPROF_STATUS_OK)
     status = ppi_log_assembler_totals(assembler, &mine);
   ppi_free(items);

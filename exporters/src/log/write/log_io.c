@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/wait.h"
 #include "log/write/rotate.h"
 
 enum { LAST_WORDS_BYTES = 64 * 1024, RESERVE_BYTES = 512 * 1024 };
@@ -38,12 +38,6 @@ struct ppi_log_io {
   bool reserves;
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
 };
-
-uint64_t ppi_monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 int ppi_write_all(int fd, const void *bytes, size_t len) {
   const uint8_t *at = bytes;
@@ -310,12 +304,8 @@ pprof_status ppi_log_io_start(ppi_part *part, const ppi_log_io_files *files,
                               ppi_log_io **out) {
   ppi_log_io *io = ppi_alloc(sizeof *io);
   if (!io) return PPROF_STATUS_NO_MEMORY;
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
   pthread_cond_init(&io->work, NULL);
-  pthread_cond_init(&io->progress, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wait_init(&io->progress);
   pthread_mutex_init(&io->mutex, NULL);
   io->part = *part;
   io->part.path = ppi_strdup(part->path);
@@ -354,19 +344,12 @@ ppi_log_io_state ppi_log_io_look(ppi_log_io *io) {
   return state;
 }
 
-static struct timespec timespec_of(uint64_t ns) {
-  return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-                           .tv_nsec = (long)(ns % 1000000000u)};
-}
-
 bool ppi_log_io_wait(ppi_log_io *io, uint64_t num_written,
                      uint64_t deadline_ns) {
-  struct timespec until = timespec_of(deadline_ns);
-  int waited = 0;
+  bool waits = true;
   pthread_mutex_lock(&io->mutex);
-  while (io->state.num_written <= num_written && !io->state.error &&
-         waited != ETIMEDOUT)
-    waited = pthread_cond_timedwait(&io->progress, &io->mutex, &until);
+  while (io->state.num_written <= num_written && !io->state.error && waits)
+    waits = ppi_wait_until(&io->progress, &io->mutex, deadline_ns);
   bool progress = io->state.num_written > num_written || io->state.error;
   pthread_mutex_unlock(&io->mutex);
   return progress;
@@ -381,13 +364,12 @@ void ppi_log_io_last_words(ppi_log_io *io, const ppi_buffer *words) {
 
 int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
                       ppi_log_io_state *out) {
-  struct timespec until = timespec_of(deadline_ns);
-  int waited = 0;
+  bool waits = true;
   pthread_mutex_lock(&io->mutex);
   io->stop = true;
   pthread_cond_signal(&io->work);
-  while (!io->ended && waited != ETIMEDOUT)
-    waited = pthread_cond_timedwait(&io->progress, &io->mutex, &until);
+  while (!io->ended && waits)
+    waits = ppi_wait_until(&io->progress, &io->mutex, deadline_ns);
   bool ended = io->ended;
   int error = io->state.error;
   *out = io->state;

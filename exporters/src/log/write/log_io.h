@@ -57,7 +57,6 @@ int ppi_log_io_finish(ppi_log_io *io, uint64_t deadline_ns,
 
 // write() until all is written; 0 or errno.
 int ppi_write_all(int fd, const void *bytes, size_t len);
-uint64_t ppi_monotonic_ns(void);
 
 #ifdef __cplusplus
 }

@@ -6,23 +6,20 @@
 #include "log/write/log_writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
-#include "base/descriptor.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
-#include "file/part.h"
+#include "base/wait.h"
 #include "log/format/codec.h"
 #include "log/format/log_block.h"
 #include "log/format/log_contents.h"
 #include "log/write/log_budget.h"
 #include "log/write/log_io.h"
 #include "log/write/log_loss.h"
+#include "log/write/log_place.h"
 #include "log/write/log_ring.h"
 #include "log/write/rotate.h"
 
@@ -38,12 +35,8 @@ enum {
 
 typedef struct log_writer {
   pprof_sink base;
-  ppi_part part;       // its fd until the I/O thread takes it
-  char *wanted;        // the name it was asked for
-  char note[256];      // that it is called otherwise; ""
-  struct stat done;    // the file of the runs that are finished
-  char *segment_path;  // the file that is being written, in the end
-  ppi_rotate rotate;   // only of a log with segments or a limit
+  ppi_log_place place;
+  ppi_rotate rotate;  // only of a log with segments or a limit
   uint64_t segment_bytes, segment_len, begin_len;
   bool has_more;  // the segment, than its beginning
   uint32_t keep;
@@ -61,45 +54,17 @@ typedef struct log_writer {
   uint64_t limit_ms;
   pprof_status status;  // the first failure
   pprof_error error;
-  // Who the program was when the log was begun, and where its root is.
-  uid_t user;
-  ppi_fd_id root;
-  char why[160];  // what has changed since
 } log_writer;
 
 static log_writer *writer_of(pprof_sink *sink) {
   return (log_writer *)sink;
 }
 
-static ppi_fd_id find_root(void) {
-  struct stat root;
-  if (stat("/", &root) != 0) return (ppi_fd_id){0};
-  return (ppi_fd_id){root.st_dev, root.st_ino};
-}
-
-static bool has_other_root(const log_writer *writer) {
-  ppi_fd_id now = find_root();
-  return now.device != writer->root.device || now.inode != writer->root.inode;
-}
-
-// A program that has become another user, or has another root, cannot come to
-// its files any more; they are there.
-static const char *reason(log_writer *writer, int error) {
-  if (error == ENOENT && has_other_root(writer))
-    return "the program has another root (chroot); 'pprof-report recover' "
-           "finds it";
-  if ((error != EACCES && error != EPERM) || geteuid() == writer->user)
-    return ppi_log_loss_reason(error);
-  snprintf(writer->why, sizeof writer->why,
-           "%s as user %u; as user %u 'pprof-report recover' makes the log",
-           strerror(error), (unsigned)geteuid(), (unsigned)writer->user);
-  return writer->why;
-}
-
 static pprof_status fail_io(log_writer *writer, int error) {
   if (writer->status == PPROF_STATUS_OK)
     writer->status = ppi_fail(&writer->error, PPROF_STATUS_IO, "%s: %s",
-                              writer->part.part_path, reason(writer, error));
+                              writer->place.part.part_path,
+                              ppi_log_place_reason(&writer->place, error));
   return writer->status;
 }
 
@@ -107,7 +72,7 @@ static pprof_status fail(log_writer *writer, pprof_status status) {
   char why[160];
   if (writer->status == PPROF_STATUS_OK && status != PPROF_STATUS_OK)
     writer->status =
-        ppi_fail(&writer->error, status, "%s: %s", writer->part.part_path,
+        ppi_fail(&writer->error, status, "%s: %s", writer->place.part.part_path,
                  status == PPROF_STATUS_NO_MEMORY
                      ? ppi_describe_no_memory(why, sizeof why)
                      : pprof_status_string(status));
@@ -143,7 +108,7 @@ static pprof_status put_blocks(void *user, const uint8_t *blocks, size_t len) {
   pprof_status status;
   if (ppi_log_loss_takes(&writer->loss, &writer->budget, blocks, len, &status))
     return status;
-  if (!ppi_log_budget_take(&writer->budget, writer->segment_path, len))
+  if (!ppi_log_budget_take(&writer->budget, writer->place.segment_path, len))
     return refuse(writer, blocks, len);
   writer->segment_len += len;
   ppi_log_contents_note(&writer->contents, blocks, len);
@@ -180,24 +145,10 @@ static void wait_for_first_blocks(log_writer *writer) {
   }
 }
 
-// A further run goes behind those in the file, which until its end is the
-// unfinished one again.
+// A further run goes behind those in the file.
 static pprof_status reopen(log_writer *writer) {
-  ppi_part *part = &writer->part;
-  const char *path = writer->segment_path;
-  struct stat found;
-  // Another run's, by now, is left alone.
-  if (stat(path, &found) != 0 || found.st_dev != writer->done.st_dev ||
-      found.st_ino != writer->done.st_ino)
-    return fail_io(writer, ENOENT);
-  // A rename would replace the .part that another has begun since.
-  if (link(path, part->part_path) != 0) return fail_io(writer, errno);
-  unlink(path);
-  part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
-  part->id = ppi_fd_id_of(part->fd);
-  if (part->fd < 0 || ppi_part_is_held(part->fd) ||
-      lseek(part->fd, 0, SEEK_END) < 0)
-    return fail_io(writer, errno);
+  int error = ppi_log_place_reopen(&writer->place);
+  if (error) return fail_io(writer, error);
   ppi_log_assembler_clear(&writer->assembler);
   writer->assembling = writer->finished = false;
   ppi_log_ring_restart(&writer->ring);
@@ -212,38 +163,15 @@ static bool counts(const log_writer *writer) {
 }
 
 static pprof_status name_segment(log_writer *writer) {
-  ppi_free(writer->segment_path);
-  writer->segment_path =
-      writer->segment_bytes
-          ? ppi_segment_path(writer->part.path, writer->rotate.segment)
-          : ppi_strdup(writer->part.path);
-  return writer->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-}
-
-static const char *name_in(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
-// The run's info, and what name was taken.
-static pprof_status add_name(const log_writer *writer,
-                             const pprof_run_info *info, pprof_run_info *out) {
-  const char *wanted = name_in(writer->wanted);
-  *out = *info;
-  if (strcmp(wanted, name_in(writer->part.path)) == 0) return PPROF_STATUS_OK;
-  ppi_text *texts = ppi_alloc((info->num_texts + 1) * sizeof *texts);
-  if (!texts) return PPROF_STATUS_NO_MEMORY;
-  if (info->num_texts)
-    memcpy(texts, info->texts, info->num_texts * sizeof *texts);
-  texts[out->num_texts++] = (ppi_text){"name_taken", wanted};
-  out->texts = texts;
-  return PPROF_STATUS_OK;
+  return ppi_log_place_name_segment(
+      &writer->place, writer->segment_bytes ? writer->rotate.segment : 0);
 }
 
 // What the file begins with.
-static pprof_status tell_info(log_writer *writer, const pprof_run_info *told) {
+static pprof_status notify_info(log_writer *writer,
+                                const pprof_run_info *told) {
   pprof_run_info info;
-  pprof_status status = add_name(writer, told, &info);
+  pprof_status status = ppi_log_place_info(&writer->place, told, &info);
   if (counts(writer)) {
     ppi_log_budget_begin_essential(&writer->budget);
     if (status == PPROF_STATUS_OK)
@@ -265,8 +193,8 @@ static pprof_status start_io(log_writer *writer, const pprof_run_info *info) {
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid ? uuid : "");
   ppi_disk_set_run(writer->disk, ppi_log_remove_own, uuid ? uuid : "");
-  return ppi_log_io_start(&writer->part, &files, writer->ring.staging, header,
-                          &writer->io);
+  return ppi_log_io_start(&writer->place.part, &files, writer->ring.staging,
+                          header, &writer->io);
 }
 
 static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
@@ -276,7 +204,8 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   if (writer->finished && counts(writer)) return PPROF_STATUS_UNSUPPORTED;
   if (writer->finished && reopen(writer) != PPROF_STATUS_OK)
     return writer->status;
-  if (!ppi_log_ring_open(&writer->ring, info->staging, writer->part.part_path))
+  if (!ppi_log_ring_open(&writer->ring, info->staging,
+                         writer->place.part.part_path))
     return fail(writer, PPROF_STATUS_NO_MEMORY);
   pprof_status status = ppi_log_assembler_init(
       &writer->assembler, put_blocks, writer,
@@ -285,7 +214,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   writer->assembling = true;
   status = start_io(writer, info);
   if (status != PPROF_STATUS_OK) return fail(writer, status);
-  fail(writer, tell_info(writer, info));
+  fail(writer, notify_info(writer, info));
   writer->begin_len = writer->segment_len;
   wait_for_first_blocks(writer);
   return writer->status;
@@ -306,7 +235,7 @@ static bool is_full(const log_writer *writer) {
 static pprof_status let_go(const log_writer *writer) {
   uint32_t segment = writer->rotate.segment;
   if (!writer->disk || segment < 2) return PPROF_STATUS_OK;
-  char *path = ppi_segment_path(writer->part.path, segment - 1);
+  char *path = ppi_segment_path(writer->place.part.path, segment - 1);
   bool added = path && ppi_disk_add_segment(writer->disk, path);
   ppi_free(path);
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
@@ -335,7 +264,7 @@ static pprof_status turn_if_full(log_writer *writer) {
   if (status == PPROF_STATUS_OK) status = turn(writer);
   ppi_log_budget_end_essential(&writer->budget);
   if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_tell(&writer->rotate, &writer->assembler);
+    status = ppi_rotate_notify(&writer->rotate, &writer->assembler);
   writer->begin_len = writer->segment_len;
   writer->has_more = false;
   return status;
@@ -359,7 +288,7 @@ static pprof_status count_batch(log_writer *writer, const pprof_batch *batch) {
   if (status == PPROF_STATUS_OK) status = ppi_rotate_deliver(rotate, batch);
   bool tells = writer->segment_bytes && !writer->budget.full;
   if (status == PPROF_STATUS_OK && tells)
-    status = ppi_rotate_tell_events(rotate, batch, &writer->assembler);
+    status = ppi_rotate_notify_events(rotate, batch, &writer->assembler);
   if (status != PPROF_STATUS_OK) return status;
   if (writer->budget.full) return ppi_log_budget_drop(&writer->budget, batch);
   writer->has_more = true;
@@ -387,8 +316,8 @@ static pprof_status checkpoint(pprof_sink *sink,
   if (writer->segment_bytes) {
     status = turn_if_full(writer);
     if (status == PPROF_STATUS_OK)
-      status =
-          ppi_rotate_tell_open(&writer->rotate, checkpoint, &writer->assembler);
+      status = ppi_rotate_notify_open(&writer->rotate, checkpoint,
+                                      &writer->assembler);
     if (status != PPROF_STATUS_OK || writer->budget.full)
       return fail(writer, status);
     writer->has_more = true;
@@ -428,18 +357,15 @@ static void close_io(log_writer *writer, uint64_t deadline_ns) {
   int error = ppi_log_io_finish(writer->io, deadline_ns, &state);
   writer->io = NULL;
   if (state.num_aside)
-    snprintf(writer->note, sizeof writer->note,
-             "%.100s: %u segments have a number behind theirs, as their names "
-             "were there already",
-             name_in(writer->part.path), state.num_aside);
+    ppi_log_place_note_aside(&writer->place, state.num_aside);
   writer->stats.num_blocks = writer->num_blocks + writer->assembler.next_number;
   writer->stats.num_blocks_lost = writer->stats.num_blocks - state.num_written;
   writer->stats.num_bytes = state.num_bytes;
   if (error) fail_io(writer, error);
 }
 
-static pprof_status tell_totals(log_writer *writer,
-                                const pprof_totals *totals) {
+static pprof_status notify_totals(log_writer *writer,
+                                  const pprof_totals *totals) {
   if (!counts(writer)) {
     pprof_status put =
         ppi_log_contents_put(&writer->contents, &writer->assembler);
@@ -456,12 +382,13 @@ static pprof_status tell_totals(log_writer *writer,
 static void name_loss(log_writer *writer, int error, uint64_t num) {
   writer->status = ppi_fail(
       &writer->error, PPROF_STATUS_IO, "%s: %s; %llu records are not in it",
-      writer->part.part_path, reason(writer, error), (unsigned long long)num);
+      writer->place.part.part_path, ppi_log_place_reason(&writer->place, error),
+      (unsigned long long)num);
 }
 
 // The disk has ended the log: the file says so where it can still be written,
 // the error in any case.
-static void tell_loss(log_writer *writer, const pprof_totals *totals) {
+static void notify_loss(log_writer *writer, const pprof_totals *totals) {
   ppi_log_budget *budget = &writer->budget;
   ppi_log_io_state state = ppi_log_io_look(writer->io);
   ppi_log_loss_rest rest = {&writer->assembler, writer->ring.staging,
@@ -481,31 +408,9 @@ static void tell_loss(log_writer *writer, const pprof_totals *totals) {
     ppi_log_io_last_words(writer->io, &writer->loss.words);
 }
 
-static void note_name(log_writer *writer, const char *wanted,
-                      const char *path) {
-  if (strcmp(name_in(wanted), name_in(path)) != 0)
-    snprintf(writer->note, sizeof writer->note,
-             "%.100s was there already: the log is %.100s", name_in(wanted),
-             name_in(path));
-}
-
-// Under the name that is in force, or beside what has come there since.
-static int settle(log_writer *writer) {
-  char *aside;
-  int error = ppi_part_settle(writer->part.part_path, false,
-                              writer->segment_path, &aside);
-  if (aside) {
-    note_name(writer, writer->segment_path, aside);
-    ppi_free(writer->segment_path);
-    writer->segment_path = aside;
-  }
-  stat(writer->segment_path, &writer->done);
-  return error;
-}
-
 static void give_name(log_writer *writer) {
-  int error = settle(writer);
-  if (error == ENOENT && !has_other_root(writer))
+  int error = ppi_log_place_settle(&writer->place);
+  if (error == ENOENT && !ppi_log_place_is_elsewhere(&writer->place))
     name_loss(writer, error,
               ppi_log_loss_num_given(&writer->loss, &writer->rotate.earlier));
   else if (error)
@@ -515,7 +420,7 @@ static void give_name(log_writer *writer) {
     writer->status =
         ppi_fail(&writer->error, PPROF_STATUS_IO,
                  "%s: the disk limit left no room for %llu records",
-                 writer->segment_path, (unsigned long long)dropped);
+                 writer->place.segment_path, (unsigned long long)dropped);
 }
 
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
@@ -524,9 +429,9 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_status status = check(writer);
   if (writer->finished || !writer->io) return status;
   if (status == PPROF_STATUS_OK)
-    status = fail(writer, tell_totals(writer, totals));
+    status = fail(writer, notify_totals(writer, totals));
   if (status == PPROF_STATUS_OK) push_backlog(writer, deadline_ns);
-  if (writer->status == PPROF_STATUS_IO) tell_loss(writer, totals);
+  if (writer->status == PPROF_STATUS_IO) notify_loss(writer, totals);
   close_io(writer, deadline_ns);
   writer->finished = true;
   writer->num_runs++;
@@ -548,41 +453,16 @@ static void destroy(pprof_sink *sink) {
       !writer->status || (writer->io && ppi_log_io_look(writer->io).error);
   close_io(writer, answers ? deadline_ns : 0);
   ppi_log_budget_close(&writer->budget);  // it borrows the part's path
-  ppi_part_clear(&writer->part, !begun && !writer->num_runs);
+  ppi_log_place_clear(&writer->place, begun || writer->num_runs);
   if (writer->assembling) ppi_log_assembler_clear(&writer->assembler);
   ppi_log_ring_clear(&writer->ring);
   ppi_log_loss_clear(&writer->loss);
-  ppi_free(writer->segment_path);
-  ppi_free(writer->wanted);
   ppi_rotate_clear(&writer->rotate);
   ppi_disk_destroy(writer->disk);
   ppi_free(writer);
 }
 
 // ---- creation ----
-
-static pprof_status open_writer(log_writer *writer, const char *path,
-                                pprof_error *error) {
-  struct stat existing;
-  size_t len = strlen(path);
-  bool exists =
-      len > 0 && !ppi_part_is_foreign_link(path) && stat(path, &existing) == 0;
-  mode_t mode = exists ? existing.st_mode : 0;
-  // Folders and devices are where a setting is wrong. What others may put under
-  // a log's name is passed over, as logs and pipes are.
-  if (len == 0 || path[len - 1] == '/' ||
-      (S_ISDIR(mode) && existing.st_uid == geteuid()))
-    return ppi_fail(error, PPROF_STATUS_IO,
-                    "cannot write '%s': it names a folder, not a file", path);
-  if (S_ISCHR(mode) || S_ISBLK(mode))
-    return ppi_fail(error, PPROF_STATUS_IO, "cannot write '%s': it is a device",
-                    path);
-  pprof_status status = ppi_part_open(
-      path, writer->segment_bytes ? ppi_segments_are_there : ppi_part_is_there,
-      &writer->part, error);
-  if (status == PPROF_STATUS_OK) note_name(writer, path, writer->part.path);
-  return status;
-}
 
 pprof_status ppi_log_writer_create(const char *path,
                                    const ppi_log_rotation *rotation,
@@ -602,22 +482,18 @@ pprof_status ppi_log_writer_create(const char *path,
                               .ready = ready};
   writer->limit_ms = DEFAULT_LIMIT_MS;
   writer->segment_bytes = rotation ? rotation->segment_bytes : 0;
-  writer->wanted = ppi_strdup(path);
-  writer->user = geteuid();
-  writer->root = find_root();
-  pprof_status status =
-      writer->wanted ? open_writer(writer, path, error)
-                     : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = ppi_log_place_open(&writer->place, path,
+                                           writer->segment_bytes > 0, error);
   if (status != PPROF_STATUS_OK) {
-    ppi_free(writer->wanted);
     ppi_free(writer);
     return status;
   }
-  writer->base.name = writer->part.path;
+  writer->base.name = writer->place.part.path;
   if (rotation) {
     writer->keep = rotation->keep;
     writer->disk = ppi_disk_ref(rotation->disk);
-    ppi_log_budget_open(&writer->budget, writer->disk, writer->part.part_path);
+    ppi_log_budget_open(&writer->budget, writer->disk,
+                        writer->place.part.part_path);
   }
   *out = &writer->base;
   return PPROF_STATUS_OK;
@@ -646,15 +522,16 @@ const char *ppi_log_writer_error(const pprof_sink *sink) {
 }
 
 const char *ppi_log_writer_note(const pprof_sink *sink) {
-  return ((const log_writer *)sink)->note;
+  return ((const log_writer *)sink)->place.note;
 }
 
 const char *ppi_log_writer_part_path(const pprof_sink *sink) {
-  return ((const log_writer *)sink)->part.part_path;
+  return ((const log_writer *)sink)->place.part.part_path;
 }
 
 const char *ppi_log_writer_path(const pprof_sink *sink) {
   const log_writer *writer = (const log_writer *)sink;
-  return writer->segment_path && writer->finished ? writer->segment_path
-                                                  : writer->part.path;
+  return writer->place.segment_path && writer->finished
+             ? writer->place.segment_path
+             : writer->place.part.path;
 }

@@ -94,8 +94,8 @@ static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
              : status;
 }
 
-static pprof_status tell_event(ppi_rotate *rotate, const pprof_event *event,
-                               ppi_log_assembler *assembler) {
+static pprof_status notify_event(ppi_rotate *rotate, const pprof_event *event,
+                                 ppi_log_assembler *assembler) {
   pprof_status status =
       tell(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
   if (status == PPROF_STATUS_OK)
@@ -108,29 +108,29 @@ static pprof_status tell_event(ppi_rotate *rotate, const pprof_event *event,
   return status;
 }
 
-pprof_status ppi_rotate_tell_events(ppi_rotate *rotate,
-                                    const pprof_batch *batch,
-                                    ppi_log_assembler *assembler) {
+pprof_status ppi_rotate_notify_events(ppi_rotate *rotate,
+                                      const pprof_batch *batch,
+                                      ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   if (batch->num_events > 0)
     status = tell(rotate, PPROF_DEFINITION_LANE, batch->lane, assembler);
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
-    status = tell_event(rotate, pprof_batch_at(batch, i), assembler);
+    status = notify_event(rotate, pprof_batch_at(batch, i), assembler);
   return status;
 }
 
-pprof_status ppi_rotate_tell_open(ppi_rotate *rotate,
-                                  const pprof_checkpoint *checkpoint,
-                                  ppi_log_assembler *assembler) {
+pprof_status ppi_rotate_notify_open(ppi_rotate *rotate,
+                                    const pprof_checkpoint *checkpoint,
+                                    ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK; i++)
-    status = tell_event(rotate, &checkpoint->open[i], assembler);
+    status = notify_event(rotate, &checkpoint->open[i], assembler);
   return status;
 }
 
-pprof_status ppi_rotate_tell_lanes(ppi_rotate *rotate,
-                                   const pprof_totals *totals,
-                                   ppi_log_assembler *assembler) {
+pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
+                                     const pprof_totals *totals,
+                                     ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
     if (totals->items[i].value && totals->items[i].lane != PPROF_ALL_LANES)
@@ -374,8 +374,8 @@ pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
 
 // Records below these are in earlier segments: recover must not take them from
 // the spool again.
-static pprof_status tell_ends(ppi_rotate *rotate,
-                              ppi_log_assembler *assembler) {
+static pprof_status notify_ends(ppi_rotate *rotate,
+                                ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   forget_gone(rotate);
   for (size_t i = 0; i < rotate->live.num; i++) {
@@ -391,7 +391,8 @@ static pprof_status tell_ends(ppi_rotate *rotate,
                                    : status;
 }
 
-pprof_status ppi_rotate_tell(ppi_rotate *rotate, ppi_log_assembler *assembler) {
+pprof_status ppi_rotate_notify(ppi_rotate *rotate,
+                               ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   size_t num_devices = rotate->num_names[PPROF_DEFINITION_DEVICE];
   for (uint32_t id = 0; id < num_devices && status == PPROF_STATUS_OK; id++)
@@ -415,7 +416,7 @@ pprof_status ppi_rotate_start(ppi_rotate *rotate,
                               ppi_log_assembler *assembler) {
   assembler->next_number = 0;
   pprof_status status = ppi_rotate_info(rotate, assembler);
-  if (status == PPROF_STATUS_OK) status = tell_ends(rotate, assembler);
+  if (status == PPROF_STATUS_OK) status = notify_ends(rotate, assembler);
   pprof_status released = ppi_log_assembler_release(assembler);
   return status == PPROF_STATUS_OK ? released : status;
 }

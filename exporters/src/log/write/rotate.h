@@ -69,16 +69,16 @@ pprof_status ppi_rotate_window_edge(ppi_rotate *rotate, uint32_t index,
 pprof_status ppi_rotate_define(ppi_rotate *rotate,
                                const pprof_definition *definition, bool *now);
 // Before the events are in the segment: what it does not define of them yet.
-pprof_status ppi_rotate_tell_events(ppi_rotate *rotate,
-                                    const pprof_batch *batch,
+pprof_status ppi_rotate_notify_events(ppi_rotate *rotate,
+                                      const pprof_batch *batch,
+                                      ppi_log_assembler *assembler);
+pprof_status ppi_rotate_notify_open(ppi_rotate *rotate,
+                                    const pprof_checkpoint *checkpoint,
                                     ppi_log_assembler *assembler);
-pprof_status ppi_rotate_tell_open(ppi_rotate *rotate,
-                                  const pprof_checkpoint *checkpoint,
-                                  ppi_log_assembler *assembler);
 // Before the totals: lanes that only those name.
-pprof_status ppi_rotate_tell_lanes(ppi_rotate *rotate,
-                                   const pprof_totals *totals,
-                                   ppi_log_assembler *assembler);
+pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
+                                     const pprof_totals *totals,
+                                     ppi_log_assembler *assembler);
 // Where the batch's lane stands, and what the segment holds with it.
 pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch);
 pprof_status ppi_rotate_count(ppi_rotate *rotate, const pprof_batch *batch);
@@ -93,7 +93,8 @@ pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler);
 // nothing; and what else must be known there.
 pprof_status ppi_rotate_end(ppi_rotate *rotate, ppi_log_assembler *assembler);
 pprof_status ppi_rotate_start(ppi_rotate *rotate, ppi_log_assembler *assembler);
-pprof_status ppi_rotate_tell(ppi_rotate *rotate, ppi_log_assembler *assembler);
+pprof_status ppi_rotate_notify(ppi_rotate *rotate,
+                               ppi_log_assembler *assembler);
 // The run's totals without what other segments hold; what was dropped counts as
 // lost (ppi_free).
 pprof_status ppi_rotate_totals(const ppi_rotate *rotate,

@@ -6,6 +6,7 @@
 #define PPI_FIGURES_H_
 
 #include "event/event.h"
+#include "report/figures/answer_rows.h"
 #include "report/figures/cpu.h"
 #include "report/figures/early.h"
 #include "report/figures/messages.h"
@@ -44,6 +45,9 @@ typedef struct ppi_report_details {
   bool paddle_distribution;  // communication as Paddle's profiler tells it
   bool stages;               // how each name began and went on
   bool requests;             // what each request did when
+  bool answer;               // where the time goes; goes with `requests`
+  bool paths;                // ranges by what lies around them
+  bool flat_paths;           // the same, as if nothing lay around any
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 
@@ -73,6 +77,25 @@ typedef struct ppi_report_part {
   ppi_spread host;    // of children
   ppi_spread device;  // per child: submitted in it; per launch: its own
 } ppi_report_part;
+
+// What a path's key consists of: for each of its names the name, the category
+// behind PPI_PATH_CATEGORY, and PPI_PATH_DEVICE if it is a device range;
+// between them PPI_PATH_STEP. So what lies in a path comes directly behind it.
+#define PPI_PATH_STEP "\1"
+#define PPI_PATH_CATEGORY "\2"
+#define PPI_PATH_DEVICE "\3"
+
+// The ranges of one name that have the same names around them, or the device
+// ranges of one name that were submitted there.
+typedef struct ppi_report_path {
+  char *key, *name, *category_name;
+  bool on_device;
+  ppi_spread spread;
+  ppi_histogram times;
+  uint64_t self_ns;    // less that of ranges directly inside
+  uint64_t wall_ns;    // the union
+  uint64_t device_ns;  // submitted inside, or its own; a sum
+} ppi_report_path;
 
 // Communication is host and device ranges, computation device ranges.
 typedef struct ppi_report_distribution {
@@ -154,6 +177,7 @@ typedef struct ppi_report_device {
   uint64_t more_base_ns;     // of further devices of this name in one run
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
+  uint64_t early_ns;  // of not submitted: before the first range of each run
   uint64_t steps_checked, steps_failed;
   bool failed, incomplete;
 } ppi_report_device;
@@ -173,6 +197,7 @@ typedef struct ppi_report_interference {
   // Steady calls that met the other for half of their time, and no third; of ""
   // none at all. And their time.
   uint64_t num_measured, measured_ns;
+  unsigned __int128 measured_squares;  // of the times of each
 } ppi_report_interference;
 
 // Sums of a lane's work amounts and counter values, added in the lane's order.
@@ -190,7 +215,7 @@ typedef struct ppi_report_note {
 } ppi_report_note;
 
 typedef struct ppi_report_input {
-  char *uuid, *host, *pid;
+  char *uuid, *host, *pid, *command;
 } ppi_report_input;
 
 // What one stage did for one request.
@@ -253,12 +278,15 @@ typedef struct ppi_figures {
   size_t num_threads, threads_capacity;
   ppi_report_part *parts;  // by process, thread, op, child, launch
   size_t num_parts, parts_capacity;
+  ppi_report_path *paths;  // by key
+  size_t num_paths, paths_capacity;
   ppi_report_memory *memory;  // by place, is_reserved, name
   size_t num_memory, memory_capacity;
   ppi_report_place *places;  // by name
   size_t num_places, places_capacity;
   ppi_request_run **request_runs;  // by uuid, host, pid; two may be alike
   size_t num_request_runs, request_runs_capacity;
+  ppi_answer answers[PPI_NUM_BASES];
   ppi_report_distribution distribution;
   ppi_report_perf perf;
   ppi_report_details details;

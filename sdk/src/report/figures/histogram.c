@@ -4,6 +4,7 @@
 #include "report/figures/histogram.h"
 
 #include "base/mem.h"
+#include "base/rank.h"
 
 enum { NUM_OCTAVES = 58, NUM_LINEAR = 128, NUM_STEPS = 64 };
 
@@ -120,13 +121,9 @@ static uint64_t exact_at(const ppi_histogram *histogram, uint64_t rank) {
   return 0;
 }
 
-uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q) {
+uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank) {
   if (histogram->n == 0) return 0;
-  double exact_rank = q * (double)histogram->n;
-  uint64_t rank = exact_rank <= 0 ? 0 : (uint64_t)exact_rank;
-  if ((double)rank < exact_rank) rank++;
-  if (rank < 1) rank = 1;
-  if (rank > histogram->n) rank = histogram->n;
+  rank = PPI_MIN(PPI_MAX(rank, 1), histogram->n);
   if (!histogram->octaves) return exact_at(histogram, rank);
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
     if (!histogram->octaves[octave]) continue;
@@ -137,6 +134,11 @@ uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q) {
     }
   }
   return 0;
+}
+
+uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q) {
+  uint32_t ppm = (uint32_t)(q * PPI_RANK_ALL + 0.5);
+  return ppi_histogram_at(histogram, ppi_rank_of(histogram->n, ppm));
 }
 
 void ppi_histogram_clear(ppi_histogram *histogram) {

@@ -85,7 +85,10 @@ static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
 }
 pprof_status ppi_histogram_merge(ppi_histogram *into,
                                  const ppi_histogram *from);
-// ppi_histogram_quantile answers the value of nearest rank (0 when empty).
+// ppi_histogram_at answers the value of a rank, which base/rank.h finds; of the
+// first or last one where there is none (0 when empty). ppi_histogram_quantile
+// answers that of a quantile, which is taken in millionths.
+uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank);
 uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
 void ppi_histogram_clear(ppi_histogram *histogram);
 

@@ -3,6 +3,8 @@
 // Queue delays of the device ranges of one name on one device.
 #include "report/figures/queue.h"
 
+#include "base/rank.h"
+
 pprof_status ppi_queue_add(ppi_queue *queue, const pprof_event *event) {
   uint64_t start_ns = event->device_start_ns, end_ns = event->device_end_ns;
   uint64_t delay_ns =
@@ -35,8 +37,8 @@ bool ppi_queue_knows_mean(const ppi_queue *queue) {
 // Each delay less its error is a bound from below. Those of the unresolved are
 // zero and come first in order: the quantile of the bounds is above zero if
 // its rank is beyond them.
-bool ppi_queue_knows_quantile(const ppi_queue *queue, uint64_t percent) {
+bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent) {
   uint64_t n = queue->delay.n;
-  uint64_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
-  return n && rank > queue->num_unresolved;
+  return n &&
+         ppi_rank_of(n, percent * PPI_RANK_PERCENT) > queue->num_unresolved;
 }

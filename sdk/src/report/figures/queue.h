@@ -30,7 +30,7 @@ void ppi_queue_clear(ppi_queue *queue);
 // What of a delay is more than clock error: the mean, if it is not below the
 // mean error; a quantile, if fewer than so many delays are unresolved.
 bool ppi_queue_knows_mean(const ppi_queue *queue);
-bool ppi_queue_knows_quantile(const ppi_queue *queue, uint64_t percent);
+bool ppi_queue_knows_quantile(const ppi_queue *queue, unsigned percent);
 
 #ifdef __cplusplus
 }

@@ -177,6 +177,11 @@ static int compare_parts(const void *key, const void *item) {
   return order ? order : strcmp(a->launch, b->launch);
 }
 
+static int compare_paths(const void *key, const void *item) {
+  const ppi_report_path *a = key, *b = item;
+  return strcmp(a->key, b->key);
+}
+
 static int compare_memory(const void *key, const void *item) {
   const ppi_report_memory *a = key, *b = item;
   int order = strcmp(a->place, b->place);
@@ -282,6 +287,17 @@ static bool start_part(void *item, const void *key) {
   return keep_texts(texts, 4);
 }
 
+static bool start_path(void *item, const void *key) {
+  const ppi_report_path *from = key;
+  ppi_report_path *path = item;
+  *path = (ppi_report_path){.key = from->key,
+                            .name = from->name,
+                            .category_name = from->category_name,
+                            .on_device = from->on_device};
+  char **const texts[] = {&path->key, &path->name, &path->category_name};
+  return keep_texts(texts, 3);
+}
+
 static bool start_memory(void *item, const void *key) {
   const ppi_report_memory *from = key;
   ppi_report_memory *memory = item;
@@ -310,8 +326,9 @@ static bool start_note(void *item, const void *key) {
 static bool start_input(void *item, const void *key) {
   ppi_report_input *input = item;
   *input = *(const ppi_report_input *)key;
-  char **const texts[] = {&input->uuid, &input->host, &input->pid};
-  return keep_texts(texts, 3);
+  char **const texts[] = {&input->uuid, &input->host, &input->pid,
+                          &input->command};
+  return keep_texts(texts, 4);
 }
 
 // ---- tables ----
@@ -332,6 +349,8 @@ static const row_kind threads_kind = {sizeof(ppi_report_thread_name),
                                       compare_thread_names, start_thread_name};
 static const row_kind parts_kind = {sizeof(ppi_report_part), compare_parts,
                                     start_part};
+static const row_kind paths_kind = {sizeof(ppi_report_path), compare_paths,
+                                    start_path};
 static const row_kind memory_kind = {sizeof(ppi_report_memory), compare_memory,
                                      start_memory};
 static const row_kind places_kind = {sizeof(ppi_report_place), compare_places,
@@ -391,6 +410,11 @@ ppi_report_part *ppi_figures_part(ppi_figures *figures,
   return find_or_add(TABLE(figures, parts), key);
 }
 
+ppi_report_path *ppi_figures_path(ppi_figures *figures,
+                                  const ppi_report_path *key) {
+  return find_or_add(TABLE(figures, paths), key);
+}
+
 ppi_report_memory *ppi_figures_memory(ppi_figures *figures,
                                       const ppi_report_memory *key) {
   return find_or_add(TABLE(figures, memory), key);
@@ -414,9 +438,9 @@ static char *text_or_empty(const char *text) {
 
 pprof_status ppi_figures_input(ppi_figures *figures,
                                const ppi_report_input *input) {
-  const ppi_report_input key = {text_or_empty(input->uuid),
-                                text_or_empty(input->host),
-                                text_or_empty(input->pid)};
+  const ppi_report_input key = {
+      text_or_empty(input->uuid), text_or_empty(input->host),
+      text_or_empty(input->pid), text_or_empty(input->command)};
   return find_or_add(TABLE(figures, inputs), &key) ? PPROF_STATUS_OK
                                                    : PPROF_STATUS_NO_MEMORY;
 }
@@ -434,6 +458,8 @@ pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {
     status = join(TABLE(into, threads), from->threads, from->num_threads);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, parts), from->parts, from->num_parts);
+  if (status == PPROF_STATUS_OK)
+    status = join(TABLE(into, paths), from->paths, from->num_paths);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, memory), from->memory, from->num_memory);
   return status;

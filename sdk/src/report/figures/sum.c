@@ -61,6 +61,7 @@ static pprof_status add_device(ppi_figures *into,
   if (!device) return PPROF_STATUS_NO_MEMORY;
   device->ranges += from->ranges;
   device->untimed += from->untimed;
+  device->early_ns += from->early_ns;
   device->used_ns += from->used_ns;
   device->more_base_ns += from->more_base_ns;
   device->runs_with_kernels += from->runs_with_kernels;
@@ -101,6 +102,7 @@ static pprof_status add_interference(ppi_figures *into,
   row->shared_ns += from->shared_ns;
   row->num_measured += from->num_measured;
   row->measured_ns += from->measured_ns;
+  row->measured_squares += from->measured_squares;
   return PPROF_STATUS_OK;
 }
 
@@ -131,6 +133,16 @@ static pprof_status add_part(ppi_figures *into, const ppi_report_part *from) {
   ppi_spread_merge(&part->host, &from->host);
   ppi_spread_merge(&part->device, &from->device);
   return PPROF_STATUS_OK;
+}
+
+static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
+  ppi_report_path *path = ppi_figures_path(into, from);
+  if (!path) return PPROF_STATUS_NO_MEMORY;
+  ppi_spread_merge(&path->spread, &from->spread);
+  path->self_ns += from->self_ns;
+  path->wall_ns += from->wall_ns;
+  path->device_ns += from->device_ns;
+  return ppi_histogram_merge(&path->times, &from->times);
 }
 
 static void add_distribution(ppi_report_distribution *into,
@@ -217,6 +229,10 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
     status = add_thread_name(into, &from->threads[i]);
   for (size_t i = 0; i < from->num_parts && status == PPROF_STATUS_OK; i++)
     status = add_part(into, &from->parts[i]);
+  for (size_t i = 0; i < from->num_paths && status == PPROF_STATUS_OK; i++)
+    status = add_path(into, &from->paths[i]);
+  for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
+    status = ppi_answer_merge(&into->answers[i], &from->answers[i]);
   return status;
 }
 
@@ -259,6 +275,15 @@ static void clear_names(ppi_figures *figures) {
   }
 }
 
+static void clear_paths(ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    ppi_free(figures->paths[i].key);
+    ppi_free(figures->paths[i].name);
+    ppi_free(figures->paths[i].category_name);
+    ppi_histogram_clear(&figures->paths[i].times);
+  }
+}
+
 static void clear_devices(ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_devices; i++)
     ppi_free(figures->devices[i].name);
@@ -293,19 +318,23 @@ static void clear_texts(ppi_figures *figures) {
     ppi_free(figures->inputs[i].uuid);
     ppi_free(figures->inputs[i].host);
     ppi_free(figures->inputs[i].pid);
+    ppi_free(figures->inputs[i].command);
   }
 }
 
 void ppi_figures_clear(ppi_figures *figures) {
   clear_names(figures);
+  clear_paths(figures);
   clear_devices(figures);
   clear_texts(figures);
   ppi_figures_clear_memory(figures);
+  for (size_t i = 0; i < PPI_NUM_BASES; i++)
+    ppi_answer_clear(&figures->answers[i]);
   void *const tables[] = {
-      figures->names,        figures->categories,  figures->devices,
-      figures->queues,       figures->work,        figures->notes,
-      figures->inputs,       figures->threads,     figures->parts,
-      figures->interference, figures->request_runs};
+      figures->names,  figures->categories,   figures->devices,
+      figures->queues, figures->work,         figures->notes,
+      figures->inputs, figures->threads,      figures->parts,
+      figures->paths,  figures->interference, figures->request_runs};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     ppi_free(tables[i]);
   *figures = (ppi_figures){0};

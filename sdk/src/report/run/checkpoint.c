@@ -5,9 +5,10 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/parts/threads.h"
+#include "report/run/answers.h"
 #include "report/run/events.h"
 #include "report/run/sweep.h"
-#include "report/run/threads.h"
 
 typedef struct run_horizon {
   uint64_t time_ns;
@@ -18,8 +19,8 @@ typedef struct run_horizon {
   size_t num_open;
 } run_horizon;
 
-static pprof_status tell_open(ppi_run *run, const pprof_event *event,
-                              const ppi_run_site *site) {
+static pprof_status notify_open(ppi_run *run, const pprof_event *event,
+                                const ppi_run_site *site) {
   pprof_status status = PPROF_STATUS_OK;
   if (site->traits & PPI_TRAIT_STEP) status = ppi_run_open_step(run, event);
   if (status == PPROF_STATUS_OK &&
@@ -55,7 +56,7 @@ static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
     open->held.flags |= PPI_HELD_COMMUNICATION;
   if (site->traits & PPI_TRAIT_STEP)
     out->identity_ns = PPI_MIN(out->identity_ns, event->end_ns);
-  return tell_open(run, event, site);
+  return notify_open(run, event, site);
 }
 
 // A device range that has come already holds the horizon up, no more.
@@ -118,6 +119,8 @@ static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
   }
   pprof_status status =
       ppi_run_sweep(run, at->sweep_ns, at->open, at->num_open);
+  if (status == PPROF_STATUS_OK && run->details.answer)
+    status = ppi_run_answer_settle(run, at->sweep_ns, at->open, at->num_open);
   if (status == PPROF_STATUS_OK)
     status = ppi_perf_settle(&run->perf, at->time_ns);
   ppi_distribution_settle(&run->distribution, at->sweep_ns);

@@ -7,7 +7,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/run/threads.h"
+#include "report/parts/threads.h"
+#include "report/run/answers.h"
 
 static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
   return end_ns > start_ns ? end_ns - start_ns : 0;
@@ -42,8 +43,8 @@ static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
 
 // ---- host ranges ----
 
-static pprof_status tell_step(ppi_run *run, const pprof_event *event,
-                              uint64_t end_ns) {
+static pprof_status notify_step(ppi_run *run, const pprof_event *event,
+                                uint64_t end_ns) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < run->ids.devices.num; i++) {
     ppi_run_device *device = run->ids.devices.items[i];
@@ -62,12 +63,13 @@ pprof_status ppi_run_open_step(ppi_run *run, const pprof_event *event) {
   if (!steps) return PPROF_STATUS_NO_MEMORY;
   pprof_status status =
       ppi_union_add(&steps->host, event->start_ns, event->end_ns);
-  return status == PPROF_STATUS_OK ? tell_step(run, event, UINT64_MAX) : status;
+  return status == PPROF_STATUS_OK ? notify_step(run, event, UINT64_MAX)
+                                   : status;
 }
 
 static pprof_status take_step(ppi_run *run, const pprof_event *event,
                               const ppi_run_site *site, uint64_t end_ns) {
-  ppi_held_list *list = &run->held_steps;
+  ppi_held_list *list = &run->steps.held;
   ppi_held *grown =
       ppi_grow(list->items, &list->capacity, list->num + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
@@ -77,12 +79,12 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event,
                                   .end_ns = end_ns,
                                   .site = event->site,
                                   .flags = is_cut ? PPI_HELD_CUT : 0};
-  run->num_steps++;
-  ppi_spread_add_either(&run->phase_times[PPI_PHASE_PROFILE_STEP],
+  run->steps.num++;
+  ppi_spread_add_either(&run->steps.times[PPI_PHASE_PROFILE_STEP],
                         end_ns - event->start_ns, is_cut);
   pprof_status status =
       ppi_union_add(&site->place->host, event->start_ns, end_ns);
-  return status == PPROF_STATUS_OK ? tell_step(run, event, end_ns) : status;
+  return status == PPROF_STATUS_OK ? notify_step(run, event, end_ns) : status;
 }
 
 // What was cut is no call: its time is in the sum alone.
@@ -388,24 +390,24 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
 // ---- amounts ----
 
 static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
-  size_t low = 0, high = run->num_work;
+  size_t low = 0, high = run->work.num;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    const ppi_run_work *work = &run->work[middle];
+    const ppi_run_work *work = &run->work.items[middle];
     if (work->site < site || (work->site == site && work->lane < lane))
       low = middle + 1;
     else
       high = middle;
   }
-  ppi_run_work *found = run->work + low;
-  if (low < run->num_work && found->site == site && found->lane == lane)
+  ppi_run_work *found = run->work.items + low;
+  if (low < run->work.num && found->site == site && found->lane == lane)
     return found;
-  ppi_run_work *grown = ppi_grow(run->work, &run->work_capacity,
-                                 run->num_work + 1, sizeof *grown);
+  ppi_run_work *grown = ppi_grow(run->work.items, &run->work.capacity,
+                                 run->work.num + 1, sizeof *grown);
   if (!grown) return NULL;
-  run->work = grown;
-  memmove(grown + low + 1, grown + low, (run->num_work - low) * sizeof *grown);
-  run->num_work++;
+  run->work.items = grown;
+  memmove(grown + low + 1, grown + low, (run->work.num - low) * sizeof *grown);
+  run->work.num++;
   grown[low] = (ppi_run_work){.site = site, .lane = lane};
   return &grown[low];
 }
@@ -474,6 +476,8 @@ static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
     status = take_device_range(run, event);
   if (run->details.requests && status == PPROF_STATUS_OK)
     status = take_request_part(run, event);
+  if (run->details.answer && status == PPROF_STATUS_OK)
+    status = ppi_run_answer_take(run, event);
   if (status != PPROF_STATUS_OK) return status;
   if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
   return take_work(run, event, lane->id);

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
+#include "report/run/answers.h"
 #include "report/run/checkpoint.h"
 #include "report/run/sweep.h"
 
@@ -45,12 +46,12 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
     out->wall_ns +=
         run->windows.items[i].end_ns - run->windows.items[i].start_ns;
   ppi_device_spreads sums = {0};
-  if (run->num_steps) {
+  if (run->steps.num) {
     ppi_run_category *steps =
         ppi_run_category_at(&run->ids, PPROF_CATEGORY_PROFILE_STEP);
     out->base_ns = ppi_union_measure(&steps->host);
     out->runs_with_steps = 1;
-    sums = run->phase_devices[PPI_PHASE_PROFILE_STEP];
+    sums = run->steps.devices[PPI_PHASE_PROFILE_STEP];
   } else {
     out->base_ns = out->wall_ns;
     out->runs_without_steps = 1;
@@ -61,9 +62,9 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   out->general_device_ns =
       run->ids.has_kernels ? sums.general.sum : sums.all.sum;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
-    ppi_device_spreads *devices = &run->phase_devices[i];
-    ppi_device_spreads_complete(devices, &run->phase_times[i]);
-    out->phases[i].host = run->phase_times[i];
+    ppi_device_spreads *devices = &run->steps.devices[i];
+    ppi_device_spreads_complete(devices, &run->steps.times[i]);
+    out->phases[i].host = run->steps.times[i];
     out->phases[i].device = *for_model(run, devices);
   }
 }
@@ -247,7 +248,8 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
   }
   device->wall_ns += wall_ns;
   device->busy_ns += busy_ns;
-  device->steps_checked += run->num_steps - identity->steps_unchecked;
+  device->early_ns += identity->early_ns;
+  device->steps_checked += run->steps.num - identity->steps_unchecked;
   device->steps_failed += identity->steps_failed;
   device->failed |= sum_ns != wall_ns || identity->steps_failed;
 }
@@ -255,7 +257,7 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
 // Of the time that the ratio base measures, as fill_bases chooses it.
 static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
   ppi_identity *identity = &device->identity;
-  if (run->num_steps)
+  if (run->steps.num)
     return ppi_union_measure(device->has_kernels ? &identity->kernels_in_steps
                                                  : &identity->busy_in_steps);
   return ppi_union_measure(device->has_kernels ? &identity->kernels
@@ -283,8 +285,8 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
 }
 
 static pprof_status fill_work(ppi_run *run, ppi_figures *out) {
-  for (size_t i = 0; i < run->num_work; i++) {
-    const ppi_run_work *from = &run->work[i];
+  for (size_t i = 0; i < run->work.num; i++) {
+    const ppi_run_work *from = &run->work.items[i];
     ppi_run_site *site = ppi_run_site_at(&run->ids, from->site);
     ppi_run_category *category =
         site ? ppi_run_category_at(&run->ids, site->category) : NULL;
@@ -335,9 +337,13 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
     status = ppi_interference_fill(&run->interference, &run->ids, out);
   if (status == PPROF_STATUS_OK && run->details.requests)
     status = ppi_requests_fill(&run->requests, &run->ids, out);
+  if (status == PPROF_STATUS_OK && run->details.answer)
+    status = ppi_run_answer_fill(run, out);
   if (status == PPROF_STATUS_OK) status = fill_work(run, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_run_fill_details(&run->rows, &run->ids, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_paths_fill(&run->paths, &run->ids, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_memory_fill(&run->memory, &run->ids, out);
   if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/run/threads.h"
+#include "report/parts/threads.h"
 
 static pprof_status define_named(char **name, const char *text) {
   return ppi_run_set_name(name, text) ? PPROF_STATUS_OK
@@ -73,9 +73,11 @@ static bool copy_text(char **out, const pprof_run_info *info, const char *key) {
 
 pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
   run->rows.by_thread = run->details.by_thread;
+  run->paths.is_flat = run->details.flat_paths;
   bool copied = copy_text(&run->ids.input.uuid, info, "uuid") &&
                 copy_text(&run->ids.input.host, info, "host") &&
-                copy_text(&run->ids.input.pid, info, "pid");
+                copy_text(&run->ids.input.pid, info, "pid") &&
+                copy_text(&run->ids.input.command, info, "command");
   return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
@@ -124,14 +126,16 @@ void ppi_run_clear(ppi_run *run) {
   ppi_queues_clear(&run->queues);
   ppi_run_clear_pairs(&run->pairs);
   ppi_run_clear_details(&run->rows);
+  ppi_paths_clear(&run->paths);
   ppi_distribution_clear(&run->distribution);
   ppi_interference_clear(&run->interference);
   ppi_requests_clear(&run->requests);
+  ppi_accounts_clear(&run->accounts);
   ppi_memory_clear(&run->memory);
   ppi_perf_clear(&run->perf);
-  ppi_free(run->held_steps.items);
-  ppi_free(run->borders.times_ns);
-  ppi_free(run->work);
+  ppi_free(run->steps.held.items);
+  ppi_free(run->sweep.borders.times_ns);
+  ppi_free(run->work.items);
   ppi_free(run->listed.items);
   ppi_free(run->windows.items);
   ppi_free(run->window_indexes);

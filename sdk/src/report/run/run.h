@@ -6,17 +6,19 @@
 #ifndef PPI_REPORT_RUN_H_
 #define PPI_REPORT_RUN_H_
 
-#include "report/run/details.h"
-#include "report/run/distribution.h"
-#include "report/run/ids.h"
-#include "report/run/interference.h"
-#include "report/run/memory.h"
-#include "report/run/open.h"
-#include "report/run/pairs.h"
-#include "report/run/perf.h"
-#include "report/run/queues.h"
-#include "report/run/requests.h"
-#include "report/run/sites.h"
+#include "report/answer/accounts.h"
+#include "report/parts/details.h"
+#include "report/parts/ids.h"
+#include "report/parts/interference.h"
+#include "report/parts/memory.h"
+#include "report/parts/open.h"
+#include "report/parts/paths.h"
+#include "report/parts/queues.h"
+#include "report/parts/requests.h"
+#include "report/parts/sites.h"
+#include "report/spans/distribution.h"
+#include "report/spans/pairs.h"
+#include "report/spans/perf.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,42 +31,57 @@ typedef struct ppi_run_work {
   double items, bytes, flops, params, value;
 } ppi_run_work;
 
+typedef struct ppi_work_list {
+  ppi_run_work *items;  // sorted by site, then lane
+  size_t num, capacity;
+} ppi_work_list;
+
 typedef struct ppi_held_list {
   ppi_held *items;
   size_t num, capacity;
 } ppi_held_list;
 
+// The run's steps, by phase.
+typedef struct ppi_run_steps {
+  uint64_t num;
+  ppi_spread times[PPI_NUM_PHASES];
+  ppi_device_spreads devices[PPI_NUM_PHASES];  // as far as anything is
+  ppi_held_list held;  // for their device time, of all threads
+} ppi_run_steps;
+
+// What one sweep knows of all threads, and how far the last one came.
+typedef struct ppi_sweep_state {
+  uint64_t swept_ns;  // ranges are settled until here
+  bool any_points;    // in any thread
+  ppi_run_thread *first_submitter;
+  ppi_borders borders;  // of ranges that have what all threads submit
+} ppi_sweep_state;
+
 typedef struct ppi_run {
   ppi_report_details details;
   ppi_run_ids ids;
   ppi_run_labels labels;
-  ppi_run_work *work;  // sorted by site, then lane
-  size_t num_work, work_capacity;
+  ppi_work_list work;
   ppi_queues queues;
   ppi_pairs pairs;
   ppi_details rows;
+  ppi_paths paths;
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;
+  ppi_accounts accounts;  // with details.answer
   ppi_memory memory;
   ppi_perf perf;
-  ppi_spread phase_times[PPI_NUM_PHASES];
-  ppi_device_spreads phase_devices[PPI_NUM_PHASES];  // as far as anything is
-  ppi_held_list held_steps;  // for their device time, of all threads
+  ppi_run_steps steps;
   ppi_windows windows;
   uint32_t *window_indexes;  // of windows.items
   size_t window_indexes_capacity;
-  uint64_t num_steps;
   ppi_device_sums device_sums;
   uint64_t last_ns;  // the greatest time seen
   ppi_listed listed;
-  uint64_t swept_ns;     // how far ranges are settled
+  ppi_sweep_state sweep;
   uint64_t identity_ns;  // how far the next one may settle identities
   bool lost_device;
-  // Of a sweep:
-  bool any_points;  // in any thread
-  ppi_run_thread *first_submitter;
-  ppi_borders borders;  // of ranges that have what all threads submit
 } ppi_run;
 
 pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info);

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/run/threads.h"
+#include "report/parts/threads.h"
 
 // A frame below so many that overlap its range partly is not kept.
 enum { MAX_OVERLAPS = 1024 };
@@ -25,13 +25,18 @@ typedef struct sweep {
 // The part that is settled now. Ends come in falling order, so that from the
 // start of a range on, even an empty one, all is counted or never will be.
 // Whether threads overlap is not to be foreseen: no branch depends on it.
-static inline void add_span(const sweep *at, ppi_run_category *category,
-                            const ppi_held *range) {
+static inline void unite(const sweep *at, const ppi_held *range, uint64_t *sum,
+                         uint64_t *low_ns) {
   uint64_t start_ns = PPI_MAX(range->start_ns, at->from_ns);
   uint64_t end_ns = PPI_MIN(range->end_ns, at->horizon_ns);
-  end_ns = PPI_MIN(end_ns, category->low_ns);
-  category->host_ns += end_ns - PPI_MIN(start_ns, end_ns);
-  category->low_ns = PPI_MIN(start_ns, category->low_ns);
+  end_ns = PPI_MIN(end_ns, *low_ns);
+  *sum += end_ns - PPI_MIN(start_ns, end_ns);
+  *low_ns = PPI_MIN(start_ns, *low_ns);
+}
+
+static inline void add_span(const sweep *at, ppi_run_category *category,
+                            const ppi_held *range) {
+  unite(at, range, &category->host_ns, &category->low_ns);
 }
 
 // Those that lie within another phase of the thread come after it. An empty one
@@ -57,7 +62,8 @@ static bool inside(const ppi_run *run, ppi_run_thread *thread,
     return ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns,
                              out);
   bool any = false;
-  for (thread = run->first_submitter; thread; thread = thread->next_submitter)
+  for (thread = run->sweep.first_submitter; thread;
+       thread = thread->next_submitter)
     any |=
         ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns, out);
   return any;
@@ -68,15 +74,15 @@ static pprof_status add_border(ppi_run *run, ppi_run_thread *thread,
                                const ppi_held *range) {
   if (thread->number)
     return ppi_scopes_border(&thread->scopes, range->start_ns);
-  if (!run->first_submitter) return PPROF_STATUS_OK;
-  return ppi_borders_add(&run->borders, range->start_ns);
+  if (!run->sweep.first_submitter) return PPROF_STATUS_OK;
+  return ppi_borders_add(&run->sweep.borders, range->start_ns);
 }
 
 static void take_phase(ppi_run *run, ppi_run_thread *thread,
                        const ppi_run_site *site, const ppi_held *range) {
   int phase = ppi_phase_of(site->category);
   bool is_cut = range->flags & PPI_HELD_CUT;
-  ppi_spread_add_either(&run->phase_times[phase],
+  ppi_spread_add_either(&run->steps.times[phase],
                         range->end_ns - range->start_ns, is_cut);
   ppi_device_sums sums;
   ppi_held all = *range;
@@ -84,7 +90,7 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
   if (range->flags & PPI_HELD_DEVICE)
     all.end_ns = PPI_MAX(all.end_ns, all.start_ns + 1);
   if (inside(run, thread, &all, &sums))
-    ppi_device_spreads_add(&run->phase_devices[phase], &sums, is_cut);
+    ppi_device_spreads_add(&run->steps.devices[phase], &sums, is_cut);
 }
 
 // ---- what is around a point ----
@@ -101,6 +107,17 @@ static void find_around(const ppi_run_lane *lane, const ppi_point *point,
   around->is_known = true;
   around->start_ns = frame->start_ns;
   around->site = frame->site;
+}
+
+// The innermost of all lanes of the thread; a Runtime range is its caller's.
+static void find_path(const ppi_run_lane *lane, ppi_around *around) {
+  if (!lane->num_frames) return;
+  uint32_t real = lane->frames[lane->num_frames - 1].real;
+  if (real == PPI_NO_FRAME) return;
+  const ppi_frame_around *frame = &lane->frames[real];
+  if (around->path && around->path_start_ns >= frame->start_ns) return;
+  around->path = frame->path;
+  around->path_start_ns = frame->start_ns;
 }
 
 static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
@@ -152,8 +169,9 @@ static pprof_status meet_points(ppi_run *run, ppi_run_lane *lane,
            lane->frames[lane->num_frames - 1].start_ns > point->time_ns)
       lane->num_frames--;
     if (point->kind == PPI_POINT_SUBMIT) status = own_submit(run, lane, point);
-    if (thread->around)
-      find_around(lane, point, &thread->around[lane->num_points]);
+    if (!thread->around) continue;
+    find_around(lane, point, &thread->around[lane->num_points]);
+    find_path(lane, &thread->around[lane->num_points]);
   }
   return status;
 }
@@ -177,7 +195,7 @@ static void shift_frame(ppi_frame_around *frame, uint32_t from) {
 }
 
 static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
-                               const ppi_held *range) {
+                               const ppi_held *range, uint32_t path) {
   const ppi_run_site *site = run->ids.sites.items[range->site];
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
@@ -190,7 +208,7 @@ static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
     shift_frame(&grown[i], self);
   }
   const ppi_frame_around none = {
-      0, 0, PPI_NO_FRAME, PPI_NO_FRAME, PPI_NO_FRAME, false};
+      0, 0, PPI_NO_FRAME, PPI_NO_FRAME, PPI_NO_FRAME, 0, false};
   const ppi_frame_around *around = place ? &grown[place - 1] : &none;
   bool is_runtime = site->traits & PPI_TRAIT_RUNTIME;
   bool owns = site->traits & PPI_TRAIT_OWNS_MEMORY;
@@ -201,6 +219,7 @@ static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
                          .real = is_runtime ? around->real : self,
                          .real_around = around->real,
                          .owner = owns ? self : around->owner,
+                         .path = path,
                          .communicates = tells || around->communicates};
   return PPROF_STATUS_OK;
 }
@@ -225,9 +244,30 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
+// A range that takes no part in nesting, or that no frame is around, is at the
+// root. What is still open has its place, and no call so far.
+static pprof_status take_path(sweep *at, const ppi_run_lane *lane, size_t place,
+                              const ppi_held *range, bool is_released,
+                              uint32_t *out) {
+  ppi_run *run = at->run;
+  const ppi_run_path key = {.around = place ? lane->frames[place - 1].path : 0,
+                            .site = range->site};
+  pprof_status status = ppi_paths_at(&run->paths, &key, out);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_run_path *path = ppi_paths_item(&run->paths, *out);
+  if (path) unite(at, range, &path->wall_ns, &path->low_ns);
+  if (!is_released) return status;
+  ppi_run_path *around = ppi_paths_item(&run->paths, key.around);
+  if (around) around->inner_ns += range->end_ns - range->start_ns;
+  ppi_device_sums sums = {{0}};
+  inside(run, lane->thread, range, &sums);
+  return ppi_paths_take(&run->paths, *out, range, &sums);
+}
+
 static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
   return thread->scopes.num_before || thread->scopes.num_settled ||
-         run->details.operator_parts || (!thread->number && run->any_points);
+         run->details.operator_parts || run->details.paths ||
+         (!thread->number && run->sweep.any_points);
 }
 
 // ---- the walk ----
@@ -265,12 +305,15 @@ static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   if (is_released && status == PPROF_STATUS_OK &&
       inside(run, lane->thread, range, &sums))
     status = take_inside(run, lane, site, range, &sums);
+  uint32_t path = 0;
+  if (run->details.paths && status == PPROF_STATUS_OK)
+    status = take_path(at, lane, place, range, is_released, &path);
   if (!is_nested || status != PPROF_STATUS_OK) return status;
   if (is_released && run->details.operator_parts)
     status = add_child(run, lane, place, range, &sums);
   if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
     return status;
-  return push_frame(run, lane, place, range);
+  return push_frame(run, lane, place, range, path);
 }
 
 static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
@@ -324,7 +367,7 @@ static pprof_status take_step(ppi_run *run, const ppi_held *step,
   ppi_run_site *site = run->ids.sites.items[step->site];
   bool is_cut = step->flags & PPI_HELD_CUT;
   ppi_device_spreads_add(&site->row.inside, &sums, is_cut);
-  ppi_device_spreads_add(&run->phase_devices[PPI_PHASE_PROFILE_STEP], &sums,
+  ppi_device_spreads_add(&run->steps.devices[PPI_PHASE_PROFILE_STEP], &sums,
                          is_cut);
   return PPROF_STATUS_OK;
 }
@@ -334,14 +377,14 @@ static pprof_status sweep_steps(sweep *at, const ppi_run_open *open,
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
   size_t kept = 0;
-  for (size_t i = 0; i < run->held_steps.num; i++) {
-    ppi_held step = run->held_steps.items[i];
+  for (size_t i = 0; i < run->steps.held.num; i++) {
+    ppi_held step = run->steps.held.items[i];
     if (status == PPROF_STATUS_OK)
       status = take_step(run, &step, at->horizon_ns);
     if (!ppi_held_is_passed(&step, at->horizon_ns))
-      run->held_steps.items[kept++] = step;
+      run->steps.held.items[kept++] = step;
   }
-  run->held_steps.num = kept;
+  run->steps.held.num = kept;
   for (size_t i = 0; i < num_open && status == PPROF_STATUS_OK; i++) {
     const ppi_run_site *site = run->ids.sites.items[open[i].held.site];
     if (site->traits & PPI_TRAIT_STEP)
@@ -356,14 +399,14 @@ static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
                                    uint64_t horizon_ns) {
   thread->cover_ns = thread->later_cover_ns = thread->level_ns = UINT64_MAX;
   ppi_scopes *scopes = &thread->scopes;
-  run->any_points |= scopes->num_points || scopes->num_carried;
+  run->sweep.any_points |= scopes->num_points || scopes->num_carried;
   if (!scopes->num_points && !scopes->num_carried) return PPROF_STATUS_OK;
   pprof_status status = ppi_scopes_prepare(scopes, horizon_ns);
   if (scopes->num_before) {
-    thread->next_submitter = run->first_submitter;
-    run->first_submitter = thread;
+    thread->next_submitter = run->sweep.first_submitter;
+    run->sweep.first_submitter = thread;
   }
-  bool asks = run->details.paddle_distribution;
+  bool asks = run->details.paddle_distribution || run->details.paths;
   for (size_t i = 0; i < scopes->num_settled && !asks; i++)
     asks = scopes->points[i].kind == PPI_POINT_MEMORY;
   if (!asks || !scopes->num_settled || status != PPROF_STATUS_OK) return status;
@@ -387,9 +430,11 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   for (size_t i = 0; i < run->ids.categories.num; i++)
     if (run->ids.categories.items[i])
       ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
-  run->any_points = false;
-  run->first_submitter = NULL;
-  run->borders.num = 0;
+  for (size_t i = 0; i < run->paths.num; i++)
+    run->paths.items[i].low_ns = UINT64_MAX;
+  run->sweep.any_points = false;
+  run->sweep.first_submitter = NULL;
+  run->sweep.borders.num = 0;
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
     status =
@@ -421,16 +466,16 @@ static pprof_status finish_lanes(sweep *at) {
   return status;
 }
 
-static pprof_status tell_memory(ppi_run *run, const ppi_point *point,
-                                const ppi_around *around) {
+static pprof_status notify_memory(ppi_run *run, const ppi_point *point,
+                                  const ppi_around *around) {
   const ppi_run_site *place = run->ids.sites.items[point->site];
   ppi_memory_change change = {(int64_t)point->value, point->is_reserved};
   return ppi_memory_own(&run->memory, place->name,
                         around->is_known ? around->site : 0, &change);
 }
 
-static pprof_status tell_kernel(ppi_run *run, const ppi_point *point,
-                                const ppi_around *around) {
+static pprof_status notify_kernel(ppi_run *run, const ppi_point *point,
+                                  const ppi_around *around) {
   const ppi_run_site *site = run->ids.sites.items[point->site];
   // Paddle walks the host ranges: what none of them launched it never meets.
   if (!around->is_known) return PPROF_STATUS_OK;
@@ -451,16 +496,19 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
     const ppi_point *point = &scopes->points[i];
     if (status != PPROF_STATUS_OK) break;
     if (point->kind == PPI_POINT_MEMORY)
-      status = tell_memory(run, point, &thread->around[i]);
+      status = notify_memory(run, point, &thread->around[i]);
     else if (run->details.paddle_distribution &&
              point->kind == PPI_POINT_SUBMIT &&
              point->device_class == PPI_DEVICE_KERNEL)
-      status = tell_kernel(run, point, &thread->around[i]);
+      status = notify_kernel(run, point, &thread->around[i]);
+    if (run->details.paths && status == PPROF_STATUS_OK &&
+        point->kind == PPI_POINT_SUBMIT)
+      status = ppi_paths_device(&run->paths, thread->around[i].path, point);
   }
   ppi_free(thread->around);
   thread->around = NULL;
   if (status == PPROF_STATUS_OK)
-    status = ppi_scopes_carry(&thread->scopes, &run->borders);
+    status = ppi_scopes_carry(&thread->scopes, &run->sweep.borders);
   return status;
 }
 
@@ -474,9 +522,9 @@ static pprof_status forget_swept(ppi_run *run) {
 
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open) {
-  if (horizon_ns <= run->swept_ns) return PPROF_STATUS_OK;
+  if (horizon_ns <= run->sweep.swept_ns) return PPROF_STATUS_OK;
   sweep at = {.run = run,
-              .from_ns = run->swept_ns,
+              .from_ns = run->sweep.swept_ns,
               .horizon_ns = horizon_ns,
               .merge = {.horizon_ns = horizon_ns, .pool = &run->ids.pool},
               .communication = ppi_run_communication(&run->ids)};
@@ -485,12 +533,14 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   if (status == PPROF_STATUS_OK) status = walk(&at);
   if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
   if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
-  ppi_borders_sort(&run->borders);
+  ppi_borders_sort(&run->sweep.borders);
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
     status = finish_thread(run, ppi_run_any_thread(&run->ids, i));
+  for (size_t i = 0; i < run->paths.num; i++)
+    ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
   ppi_merge_clear(&at.merge);
   if (status == PPROF_STATUS_OK) status = forget_swept(run);
-  run->swept_ns = horizon_ns;
+  run->sweep.swept_ns = horizon_ns;
   return status;
 }

@@ -4,7 +4,7 @@
 #ifndef PPI_REPORT_SWEEP_H_
 #define PPI_REPORT_SWEEP_H_
 
-#include "report/run/merge.h"
+#include "report/parts/merge.h"
 #include "report/run/run.h"
 
 #ifdef __cplusplus

@@ -11,11 +11,11 @@
 #include "session/state/current.h"
 
 // A rule that was there already goes on where it is.
-static void carry_over(const ppi_steps *steps, const ppi_capture_rule *rule,
-                       ppi_rule_state *out) {
-  for (size_t i = 0; i < steps->capture.num_rules; i++)
-    if (ppi_capture_same_state(&steps->capture.rules[i], rule))
-      *out = steps->rules[i];
+static void carry_over(const ppi_window_state *windows,
+                       const ppi_capture_rule *rule, ppi_rule_state *out) {
+  for (size_t i = 0; i < windows->capture.num_rules; i++)
+    if (ppi_capture_same_state(&windows->capture.rules[i], rule))
+      *out = windows->rules[i];
 }
 
 static bool has_marker(const ppi_capture *capture, const char *name) {
@@ -48,54 +48,54 @@ static bool watch_names(const ppi_capture *now, const ppi_capture *before) {
 }
 
 static void change_rules(pprof_session *session, const ppi_capture *capture) {
-  ppi_steps *steps = &session->steps;
+  ppi_window_state *windows = &session->windows;
   ppi_rule_state rules[PPI_SCHEDULE_MAX_RULES];
   memset(rules, 0, sizeof rules);
   for (size_t i = 0; i < capture->num_rules; i++)
-    carry_over(steps, &capture->rules[i], &rules[i]);
-  bool renew = watch_names(capture, &steps->capture);
-  steps->capture = *capture;
-  memcpy(steps->rules, rules, sizeof rules);
+    carry_over(windows, &capture->rules[i], &rules[i]);
+  bool renew = watch_names(capture, &windows->capture);
+  windows->capture = *capture;
+  memcpy(windows->rules, rules, sizeof rules);
   ppi_clock_sample sample = session->first_sample;
   if (ppi_clock_state.mode != PPI_CLOCK_INJECTED)
     sample = ppi_clock_take_sample();
   for (size_t i = 0; i < capture->num_rules; i++)
     ppi_windows_set_from(session, i, &sample);
-  ppi_windows_replace(session, ppi_clock_ticks(), renew);
+  ppi_windows_replace(session, ppi_windows_now(&session->windows), renew);
 }
 
 pprof_status ppi_session_set_capture(pprof_session *session,
                                      const ppi_capture *capture) {
   pprof_status status = ppi_capture_check(capture, NULL);
   if (status != PPROF_STATUS_OK) return status;
-  pthread_mutex_lock(&session->steps.mutex);
-  if (session->steps.is_live)
+  pthread_mutex_lock(&session->windows.mutex);
+  if (session->windows.is_live)
     change_rules(session, capture);
-  else if (!session->steps.was_live)
-    session->steps.capture = *capture;
+  else if (!session->windows.was_live)
+    session->windows.capture = *capture;
   else
     status = PPROF_STATUS_BUSY;
-  pthread_mutex_unlock(&session->steps.mutex);
+  pthread_mutex_unlock(&session->windows.mutex);
   if (status == PPROF_STATUS_OK) ppi_wakeup_wake(&session->wakeup);
   return status;
 }
 
 static pprof_status demand_now(pprof_session *session, const ppi_demand *demand,
                                uint32_t *out_window) {
-  ppi_steps *steps = &session->steps;
-  if (!steps->is_live) return PPROF_STATUS_INVALID;
-  if (steps->phase.phase == PPI_PHASE_RECORD ||
-      steps->demand.state != PPI_DEMAND_NONE)
+  ppi_window_state *windows = &session->windows;
+  if (!windows->is_live) return PPROF_STATUS_INVALID;
+  if (windows->phase.phase == PPI_PHASE_RECORD ||
+      windows->demand.state != PPI_DEMAND_NONE)
     return PPROF_STATUS_BUSY;
-  uint64_t now = ppi_clock_ticks();
+  uint64_t now = ppi_windows_now(&session->windows);
   uint64_t now_ns = ppi_drain_ns(&session->drain, now);
   uint64_t ns = PPI_MIN(demand->ns, INT64_MAX - PPI_MIN(now_ns, INT64_MAX));
-  steps->demand =
+  windows->demand =
       (ppi_demanded){.state = ns ? PPI_DEMAND_OPEN : PPI_DEMAND_WAITS,
                      .steps = demand->steps,
                      .end_ns = (int64_t)(now_ns + ns),
-                     .number = steps->demand.number + 1};
-  *out_window = steps->next_window;
+                     .number = windows->demand.number + 1};
+  *out_window = windows->next_window;
   if (ns) ppi_windows_move(session, now, false);
   return PPROF_STATUS_OK;
 }
@@ -105,55 +105,57 @@ pprof_status ppi_session_demand(pprof_session *session,
                                 uint32_t *out_window) {
   if ((demand->steps != 0) == (demand->ns != 0)) return PPROF_STATUS_INVALID;
   if (demand->steps > INT64_MAX) return PPROF_STATUS_INVALID;
-  pthread_mutex_lock(&session->steps.mutex);
+  pthread_mutex_lock(&session->windows.mutex);
   pprof_status status = demand_now(session, demand, out_window);
-  pthread_mutex_unlock(&session->steps.mutex);
+  pthread_mutex_unlock(&session->windows.mutex);
   if (status == PPROF_STATUS_OK) ppi_wakeup_wake(&session->wakeup);
   return status;
 }
 
 bool ppi_session_withdraw(pprof_session *session) {
-  ppi_demanded *demand = &session->steps.demand;
-  pthread_mutex_lock(&session->steps.mutex);
+  ppi_demanded *demand = &session->windows.demand;
+  pthread_mutex_lock(&session->windows.mutex);
   bool waits = demand->state == PPI_DEMAND_WAITS;
   if (waits) demand->state = PPI_DEMAND_NONE;
-  pthread_mutex_unlock(&session->steps.mutex);
+  pthread_mutex_unlock(&session->windows.mutex);
   return waits;
 }
 
 pprof_status ppi_session_new_epoch(pprof_session *session) {
-  ppi_steps *steps = &session->steps;
-  pthread_mutex_lock(&steps->mutex);
-  if (steps->is_live) ppi_windows_move(session, ppi_clock_ticks(), true);
-  pthread_mutex_unlock(&steps->mutex);
+  ppi_window_state *windows = &session->windows;
+  pthread_mutex_lock(&windows->mutex);
+  if (windows->is_live)
+    ppi_windows_move(session, ppi_windows_now(&session->windows), true);
+  pthread_mutex_unlock(&windows->mutex);
   return PPROF_STATUS_OK;
 }
 
 // The rule's state where it counts this marker, NULL where it does not.
-static ppi_rule_state *counting(ppi_steps *steps, size_t i, const char *name) {
-  const ppi_capture_rule *rule = &steps->capture.rules[i];
-  if (rule->kind != PPI_CAPTURE_MARKER || steps->rules[i].is_over ||
+static ppi_rule_state *counting(ppi_window_state *windows, size_t i,
+                                const char *name) {
+  const ppi_capture_rule *rule = &windows->capture.rules[i];
+  if (rule->kind != PPI_CAPTURE_MARKER || windows->rules[i].is_over ||
       strcmp(rule->marker.name, name) != 0)
     return NULL;
-  return &steps->rules[i];
+  return &windows->rules[i];
 }
 
 static uint32_t begun(pprof_session *session, const char *name) {
-  ppi_steps *steps = &session->steps;
+  ppi_window_state *windows = &session->windows;
   uint32_t answer = 0;
-  for (size_t i = 0; i < steps->capture.num_rules; i++) {
-    ppi_rule_state *state = counting(steps, i, name);
+  for (size_t i = 0; i < windows->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(windows, i, name);
     if (!state) continue;
     state->seen++;
-    state->is_open = state->seen >= steps->capture.rules[i].marker.from;
+    state->is_open = state->seen >= windows->capture.rules[i].marker.from;
   }
-  if (ppi_windows_move(session, ppi_clock_ticks(), false))
+  if (ppi_windows_move(session, ppi_windows_now(&session->windows), false))
     answer |= PPI_CAPTURE_MOVED;
-  for (size_t i = 0; i < steps->capture.num_rules; i++) {
-    ppi_rule_state *state = counting(steps, i, name);
+  for (size_t i = 0; i < windows->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(windows, i, name);
     // What begins beside the last one may end before it.
     if (!state || !state->is_open || state->has_last ||
-        state->seen < steps->capture.rules[i].marker.to)
+        state->seen < windows->capture.rules[i].marker.to)
       continue;
     state->has_last = true;
     answer |= PPI_CAPTURE_LAST;
@@ -162,19 +164,19 @@ static uint32_t begun(pprof_session *session, const char *name) {
 }
 
 static void ended(pprof_session *session, const char *name) {
-  ppi_steps *steps = &session->steps;
-  for (size_t i = 0; i < steps->capture.num_rules; i++) {
-    ppi_rule_state *state = counting(steps, i, name);
+  ppi_window_state *windows = &session->windows;
+  for (size_t i = 0; i < windows->capture.num_rules; i++) {
+    ppi_rule_state *state = counting(windows, i, name);
     if (state && state->has_last)
-      ppi_windows_close_marker(&steps->capture.rules[i].marker, state);
+      ppi_windows_close_marker(&windows->capture.rules[i].marker, state);
   }
-  ppi_windows_move(session, ppi_clock_ticks(), false);
+  ppi_windows_move(session, ppi_windows_now(&session->windows), false);
 }
 
 // The session whose rules count markers; NULL when there is none.
 static pprof_session *watching_session(void) {
   pprof_session *session = pprof_session_current();
-  return session && __atomic_load_n(&session->steps.watches, __ATOMIC_RELAXED)
+  return session && __atomic_load_n(&session->windows.watches, __ATOMIC_RELAXED)
              ? session
              : NULL;
 }
@@ -186,9 +188,9 @@ static uint32_t watched_begun(uint32_t site) {
   if (!name) return 0;
   uint32_t answer = 0;
   ppi_calm before;
-  ppi_lock_masked(&session->steps.mutex, &before);
-  if (session->steps.is_live) answer = begun(session, name);
-  ppi_unlock_masked(&session->steps.mutex, &before);
+  ppi_lock_masked(&session->windows.mutex, &before);
+  if (session->windows.is_live) answer = begun(session, name);
+  ppi_unlock_masked(&session->windows.mutex, &before);
   return answer;
 }
 
@@ -198,9 +200,9 @@ static void watched_ended(uint32_t site) {
       session ? ppi_names_watched(ppi_recorder_in_force.names, site) : NULL;
   if (!name) return;
   ppi_calm before;
-  ppi_lock_masked(&session->steps.mutex, &before);
-  if (session->steps.is_live) ended(session, name);
-  ppi_unlock_masked(&session->steps.mutex, &before);
+  ppi_lock_masked(&session->windows.mutex, &before);
+  if (session->windows.is_live) ended(session, name);
+  ppi_unlock_masked(&session->windows.mutex, &before);
 }
 
 void ppi_capture_watch(ppi_recorder *recorder) {

@@ -2,7 +2,7 @@
 //
 // Windows of the session that runs: what the capture rules want now, and the
 // edges between. Moved by pprof_step, by watched markers, by the collector when
-// a time has come, and by whoever demands; all under the steps' mutex.
+// a time has come, and by whoever demands; all under the windows' mutex.
 #ifndef PPI_WINDOWS_H_
 #define PPI_WINDOWS_H_
 
@@ -21,6 +21,10 @@ void ppi_windows_end(pprof_session *session);
 void ppi_windows_forget(pprof_session *session);
 // The child has neither the windows nor who may hold the mutex.
 void ppi_windows_in_forked_child(pprof_session *session);
+
+// With the mutex: the time, never before what this answered earlier. Processors
+// may read their clock before they have the mutex.
+uint64_t ppi_windows_now(ppi_window_state *windows);
 
 // With the mutex: takes the windows to where the rules want them at `now`
 // ticks; with `renew`, to a new epoch in any case. True: the epoch changed.
@@ -44,11 +48,6 @@ void ppi_windows_close_marker(const ppi_capture_marker *rule,
 // that clock says.
 void ppi_windows_set_from(pprof_session *session, size_t i,
                           const ppi_clock_sample *sample);
-
-// steps.c, with the mutex. The range of the step that is open begins, as far as
-// it lies after `now`; or ends, cut there.
-void ppi_step_open(pprof_session *session, uint64_t now);
-void ppi_step_cut(pprof_session *session, uint64_t now);
 
 #ifdef __cplusplus
 }

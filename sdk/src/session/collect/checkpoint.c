@@ -3,11 +3,10 @@
 // Taking a consistent look at stacks that their owners go on changing.
 #include "session/collect/checkpoint.h"
 
-#include "session/state/cursor.h"
-
 #include <string.h>
 
 #include "base/mem.h"
+#include "mark/thread_lane.h"
 
 #define TRIES 2000
 
@@ -53,8 +52,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
   return false;
 }
 
-static void list_open(pprof_session *session, const pprof_event *event) {
-  ppi_open_list *list = &session->open;
+static void list_open(ppi_open_list *list, const pprof_event *event) {
   pprof_event *grown =
       ppi_grow(list->events, &list->capacity, list->num + 1, sizeof *grown);
   if (!grown) {
@@ -80,7 +78,7 @@ static void list_frames(pprof_session *session, const ppi_lane *lane,
                          .depth = i,
                          .kind = PPROF_KIND_RANGE,
                          .window = window->index};
-    list_open(session, &event);
+    list_open(&session->collect.open, &event);
   }
 }
 
@@ -141,7 +139,7 @@ static void list_slot(pprof_session *session, const ppi_slot *slot,
                        .kind = slot->kind,
                        .flags = slot->flags,
                        .window = window->index};
-  list_open(session, &event);
+  list_open(&session->collect.open, &event);
 }
 
 static bool take_slot(pprof_session *session, const ppi_table *table,
@@ -195,8 +193,9 @@ static bool take_lanes(pprof_session *session, uint64_t now) {
   const ppi_spool *spool = session->drain.spool;
   bool whole = true;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
-    if (lane) whole &= take_lane(session, &session->cursors[i], lane, now);
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
+    if (lane)
+      whole &= take_lane(session, &session->collect.cursors[i], lane, now);
   }
   return whole;
 }
@@ -204,17 +203,17 @@ static bool take_lanes(pprof_session *session, uint64_t now) {
 void ppi_checkpoint_take(pprof_session *session) {
   uint64_t now = ppi_clock_ticks();
   ppi_thread_barrier();
-  session->open.num = 0;
-  session->open.failed = false;
+  session->collect.open.num = 0;
+  session->collect.open.failed = false;
   bool whole = !someone_is_joining();
   whole &= take_lanes(session, now);
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;
   // An edge that came meanwhile: the windows of what was seen are not known.
   whole &= __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE) ==
            session->drain.edges_seen;
-  session->is_whole = whole && !session->open.failed;
-  if (!session->is_whole) return;
-  session->checkpoint_ticks = now;
+  session->collect.is_whole = whole && !session->collect.open.failed;
+  if (!session->collect.is_whole) return;
+  session->collect.checkpoint_ticks = now;
   header->checked_ticks = now;
   // What was told to be open until now must not be found shorter by recover.
   header->last_ticks = now;
@@ -224,14 +223,31 @@ void ppi_checkpoint_take(pprof_session *session) {
 // pending still is delivered later, by the collector, who is here. All that
 // began before the checkpoint's time is in them: those markers were over when
 // the lanes had been taken.
-pprof_status ppi_checkpoint_tell(pprof_session *session) {
-  bool whole =
-      session->is_whole && take_tables(session, session->checkpoint_ticks);
+// What begins later is told later; what is listed is open until then.
+static void keep_before(ppi_open_list *list, uint64_t time_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < list->num; i++) {
+    pprof_event *event = &list->events[i];
+    if (event->start_ns >= time_ns) continue;
+    event->end_ns = PPI_MIN(event->end_ns, time_ns);
+    list->events[kept++] = *event;
+  }
+  list->num = kept;
+}
+
+pprof_status ppi_checkpoint_notify(pprof_session *session) {
+  bool whole = session->collect.is_whole &&
+               take_tables(session, session->collect.checkpoint_ticks);
   pprof_checkpoint checkpoint = {0};
-  if (whole && !session->open.failed)
-    checkpoint = (pprof_checkpoint){
-        ppi_drain_ns(&session->drain, session->checkpoint_ticks),
-        session->open.events, session->open.num};
+  if (whole && !session->collect.open.failed) {
+    uint64_t ticks = session->collect.checkpoint_ticks;
+    uint64_t settled = ppi_kernels_settled(&session->collect.kernels, ticks);
+    checkpoint.time_ns = ppi_drain_ns(&session->drain, settled);
+    if (settled < ticks)
+      keep_before(&session->collect.open, checkpoint.time_ns);
+    checkpoint.open = session->collect.open.events;
+    checkpoint.num_open = session->collect.open.num;
+  }
   pprof_sink *sink = &session->tee.base;
   return sink->checkpoint(sink, &checkpoint);
 }

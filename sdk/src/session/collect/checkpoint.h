@@ -15,9 +15,9 @@ extern "C" {
 // ppi_checkpoint_take looks at all lanes; it sets each cursor's snapshot, up to
 // which the lane is drained before the checkpoint is told.
 void ppi_checkpoint_take(pprof_session *session);
-// ppi_checkpoint_tell looks at the tables, and tells: time 0 where one of the
+// ppi_checkpoint_notify looks at the tables, and tells: time 0 where one of the
 // looks was not whole.
-pprof_status ppi_checkpoint_tell(pprof_session *session);
+pprof_status ppi_checkpoint_notify(pprof_session *session);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one thread between lanes and sinks. Each cycle: edges, definitions,
-// records, wandering ranges, devices, then what is kept is freed.
+// records, cross-thread ranges, devices, then what is kept is freed.
 #include "session/collect/collector.h"
 
 #include <stdio.h>
@@ -12,23 +12,27 @@
 #include "base/mem.h"
 #include "base/start_thread.h"
 #include "deliver/totals.h"
+#include "device/device_note.h"
+#include "device/graph.h"
 #include "inject/inject.h"
+#include "kernels/launch.h"
+#include "mark/thread_lane.h"
 #include "session/capture/windows.h"
 #include "session/collect/checkpoint.h"
+#include "session/collect/cross_thread.h"
+#include "session/collect/names_turn.h"
 #include "session/collect/stats.h"
-#include "session/collect/wandering.h"
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/edges.h"
-#include "session/state/notes.h"
+#include "spool/chunks.h"
 #include "window/window_sinks.h"
 
 // While nothing is recorded, and for a time that is only just not there yet.
 #define IDLE_NS 50000000ull
 #define SHORTEST_WAIT_NS 20000ull
 
-static ppi_spool *spool_of(pprof_session *session) {
-  (void)session;
+static ppi_spool *spool_now(void) {
   return &ppi_recorder_in_force.spool;
 }
 
@@ -62,7 +66,7 @@ static bool has_left(const ppi_lane *lane, bool no_joining) {
 }
 
 static void cut_lanes(pprof_session *session) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   uint64_t num_edges =
       __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE);
   ppi_thread_barrier();
@@ -75,7 +79,7 @@ static void cut_lanes(pprof_session *session) {
   }
   bool no_joining = nobody_joins();
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_cursor_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (lane && has_left(lane, no_joining)) cut_lane(spool, lane, num_edges);
   }
 }
@@ -83,8 +87,8 @@ static void cut_lanes(pprof_session *session) {
 // A session whose stop found a thread stuck in a marker leaves that lane.
 static bool needs_cut(pprof_session *session) {
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_of(session)); i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
+  for (uint32_t i = 0; i < ppi_spool_num_lanes(spool_now()); i++) {
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (lane && __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE) != epoch)
       return true;
   }
@@ -93,22 +97,22 @@ static bool needs_cut(pprof_session *session) {
 
 static void follow_edges(pprof_session *session) {
   ppi_edges_see(session);
-  uint64_t seen = session->edges_followed;
+  uint64_t seen = session->collect.edges_followed;
   if (needs_cut(session)) cut_lanes(session);
   // Room in the ring for the next edges, once no stack needs these.
   if (!needs_cut(session))
-    __atomic_store_n(&spool_of(session)->header->edges_done, seen,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&spool_now()->header->edges_done, seen, __ATOMIC_RELEASE);
 }
 
 static void drain_lanes(pprof_session *session, bool to_snapshot) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   ppi_drain *drain = &session->drain;
   uint32_t num = ppi_spool_num_lanes(spool);
   if (!to_snapshot)
     for (uint32_t i = 0; i < num; i++) {
-      const ppi_lane *lane = ppi_cursor_lane(session, i);
-      if (lane) session->cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
+      const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
+      if (lane)
+        session->collect.cursors[i].snapshot = PPI_HEAD(ppi_lane_word(lane));
     }
   ppi_edges_see(session);
   // After the heads, so that every name in the records is defined.
@@ -116,8 +120,8 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
       __atomic_load_n(&spool->header->names_end, __ATOMIC_ACQUIRE);
   ppi_session_keep_error(session, ppi_drain_definitions(drain, names_end));
   for (uint32_t i = 0; i < num; i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
-    ppi_cursor *cursor = &session->cursors[i];
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
+    ppi_cursor *cursor = &session->collect.cursors[i];
     if (!lane || cursor->snapshot <= cursor->next) continue;
     drain->delivered_end = 0;
     ppi_session_keep_error(
@@ -190,7 +194,7 @@ static void take_counters(ppi_spool_header *header, const ppi_lane *lane) {
 // A lane whose thread left and whose records are kept becomes a spare; its
 // counters move to the totals.
 static void retire(pprof_session *session, ppi_lane *lane) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   ppi_spool_header *header = spool->header;
   ppi_session_keep_error(session,
                          ppi_totals_add_lane(&session->drain.tally, lane));
@@ -214,11 +218,11 @@ static uint64_t kept_slot(pprof_session *session, const ppi_lane *lane,
 }
 
 static void free_lanes(pprof_session *session) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_cursor_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (!lane) continue;
-    uint64_t kept = kept_slot(session, lane, &session->cursors[i]);
+    uint64_t kept = kept_slot(session, lane, &session->collect.cursors[i]);
     if (kept <= lane->kept) continue;
     count_excluded(session, lane, kept);
     free_chunks(spool, lane, kept);
@@ -248,16 +252,22 @@ static void add_table(const ppi_spool *spool, const ppi_table *table,
       add_lane(set, ppi_table_slot(spool->base, table, i)->lane);
 }
 
+static void add_launch(void *set, uint32_t lane) {
+  add_lane(set, lane);
+}
+
 // Where ranges of tables and of graphs began that still come, or are kept by
-// the spool alone: such a lane is its thread's for as long.
+// the spool alone, and kernels were launched: such a lane is its thread's for
+// as long.
 static void list_named(const ppi_spool *spool, lane_set *out) {
   *out = (lane_set){{0}};
   add_table(spool, ppi_recorder_in_force.ranges, out);
+  ppi_launches_lanes(add_launch, out);
   for (pprof_device *d = ppi_device_list(); d; d = d->next) {
     if (!d->session) continue;
     add_table(spool, d->session->table, out);
-    for (uint32_t i = 0; i < d->session->num_graph_ranges; i++)
-      add_lane(out, d->session->graph_ranges[i].lane);
+    for (uint32_t i = 0; i < d->session->graphs->num_ranges; i++)
+      add_lane(out, d->session->graphs->ranges[i].lane);
   }
 }
 
@@ -269,17 +279,17 @@ static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
 
 // Lanes whose threads have left.
 static void retire_lanes(pprof_session *session) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   static lane_set named;  // one collector per process
   bool is_listed = false;
-  session->num_left = 0;
+  session->collect.num_left = 0;
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    ppi_lane *lane = ppi_cursor_lane(session, i);
+    ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (!lane ||
         __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
       continue;
-    if (!is_all_kept(lane, &session->cursors[i])) {
-      session->num_left++;
+    if (!is_all_kept(lane, &session->collect.cursors[i])) {
+      session->collect.num_left++;
       continue;
     }
     if (!is_listed) list_named(spool, &named);
@@ -294,7 +304,7 @@ static void free_kept(pprof_session *session) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   uint64_t kept =
       kept_of(session, table->lane, table->next_seq, table->next_seq);
-  ppi_wandering_free(session, kept);
+  ppi_cross_thread_free(session, kept);
   for (pprof_device *d = ppi_device_list(); d; d = d->next) {
     if (!d->session) continue;
     uint64_t end = d->session->table->next_seq;
@@ -306,15 +316,15 @@ static void free_kept(pprof_session *session) {
 
 static size_t poll_devices(pprof_session *session) {
   size_t waiting = 0;
-  if (session->device_mode == PPI_DEVICE_MODE_OFF) return 0;
+  if (session->settings.device_mode == PPI_DEVICE_MODE_OFF) return 0;
   for (pprof_device *d = ppi_device_list(); d; d = d->next) {
     if (!d->session && d->available &&
         d->refused_serial != ppi_recorder_in_force.serial &&
-        ppi_resolve_attach(d, session->graph_nodes) != PPROF_STATUS_OK)
+        ppi_resolve_attach(d, session->settings.graph_nodes) != PPROF_STATUS_OK)
       d->refused_serial = ppi_recorder_in_force.serial;
     if (d->session)
       waiting += ppi_resolve_poll(d->session, &session->drain,
-                                  &session->resolve_stats);
+                                  &session->collect.placed);
   }
   return waiting;
 }
@@ -322,9 +332,9 @@ static size_t poll_devices(pprof_session *session) {
 // Little room left: a checkpoint makes log writers close their blocks, which
 // keeps records and so frees slots.
 static bool is_pressed(pprof_session *session) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   if (ppi_spool_chunks_free(spool) < ppi_spool_chunks_all(spool) / 4 ||
-      session->num_left > PPI_MAX_LANES / 4)
+      session->collect.num_left > PPI_MAX_LANES / 4)
     return true;
   ppi_table *table = ppi_recorder_in_force.ranges;
   if (table->next_seq - table->kept > ppi_table_num_slots(table) / 4 &&
@@ -340,13 +350,13 @@ static bool is_pressed(pprof_session *session) {
 static void once_a_second(pprof_session *session) {
   ppi_clock_sample now = ppi_clock_take_sample();
   if (!ppi_clock_check(&session->first_sample, &now))
-    session->clock_jumped = true;
+    session->collect.clock_jumped = true;
   ppi_windows_sample(session, &now);
-  ppi_spool_hold(spool_of(session));
-  ppi_spool_look_again(spool_of(session));
-  ppi_spool_header *header = spool_of(session)->header;
-  header->clamped = session->resolve_stats.clamped;
-  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+  ppi_spool_hold(spool_now());
+  ppi_spool_look_again(spool_now());
+  ppi_spool_header *header = spool_now()->header;
+  header->clamped = session->collect.placed.clamped;
+  header->clock_error_ns = session->collect.placed.clock_error_ns;
 }
 
 // In an epoch that only watches, lanes get nothing but frames.
@@ -358,16 +368,18 @@ static bool is_recording(void) {
 
 // One cycle; false where a sink had no room for what it delivered.
 static bool cycle(pprof_session *session, bool wants_checkpoint) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   uint64_t now = ppi_clock_ticks();
   spool->header->last_ticks = now;
   ppi_spool_grow(spool);
   ppi_spool_touch_ahead(spool, 16);
   bool all_have_room = ppi_session_have_room(session);
   uint64_t second = spool->header->ticks_per_second;
-  bool checkpoint = wants_checkpoint || is_pressed(session);
-  if (now - session->last_second_ticks >= second) {
-    session->last_second_ticks = now;
+  bool checkpoint = wants_checkpoint ||
+                    session->collect.names_turn.wants_checkpoint ||
+                    is_pressed(session);
+  if (now - session->collect.last_second_ticks >= second) {
+    session->collect.last_second_ticks = now;
     once_a_second(session);
     checkpoint = true;
   }
@@ -375,11 +387,14 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   checkpoint |= ppi_session_awaits_window(session);
   if (checkpoint) ppi_checkpoint_take(session);
   drain_lanes(session, checkpoint);
-  ppi_wandering_drain(session);
-  session->is_idle =
-      poll_devices(session) == 0 && !checkpoint && !is_recording();
-  if (checkpoint) ppi_checkpoint_tell(session);
+  ppi_cross_thread_drain(session);
+  size_t waiting = poll_devices(session);
+  waiting += ppi_kernels_poll(&session->collect.kernels, &session->drain);
+  session->collect.is_idle = waiting == 0 && !checkpoint && !is_recording();
+  if (checkpoint) ppi_checkpoint_notify(session);
   free_kept(session);
+  session->collect.names_turn.wants_checkpoint =
+      ppi_names_turn(&session->collect);
   if (checkpoint) ppi_stats_publish(session);
   return all_have_room;
 }
@@ -388,8 +403,8 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
 // to ask.
 static void wait_for_work(pprof_session *session, uint64_t answered,
                           uint64_t due_ns) {
-  uint64_t interval_ns = session->options.drain_interval_us * 1000ull;
-  if (session->is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
+  uint64_t interval_ns = session->settings.options.drain_interval_us * 1000ull;
+  if (session->collect.is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
   ppi_wakeup_wait(&session->wakeup, answered,
                   PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
 }
@@ -402,7 +417,7 @@ static void wait_a_little(void) {
 // After the epoch ended: everything that was accepted becomes an event, device
 // ranges get their time to finish, then what is left is late.
 static void deliver_rest(pprof_session *session) {
-  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t wait_ns = session->settings.options.stop_wait_ms * 1000000ull;
   uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
   cycle(session, false);
   // A thread seen inside a marker by chance (pprof_step, say) is looked at
@@ -414,22 +429,27 @@ static void deliver_rest(pprof_session *session) {
       break;
     wait_a_little();
   }
-  session->cut_before = UINT64_MAX;  // whatever is open still
-  while (poll_devices(session) > 0 && ppi_clock_monotonic_ns() < end) {
+  session->collect.cut_before = UINT64_MAX;  // whatever is open still
+  while (poll_devices(session) +
+                 ppi_kernels_poll(&session->collect.kernels, &session->drain) >
+             0 &&
+         ppi_clock_monotonic_ns() < end) {
     free_kept(session);
     wait_a_little();
   }
   for (pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session)
-      ppi_resolve_rest(d->session, &session->drain, &session->resolve_stats,
+      ppi_resolve_rest(d->session, &session->drain, &session->collect.placed,
                        session->stop_ticks);
+  ppi_kernels_rest(&session->collect.kernels, &session->drain);
+  ppi_session_keep_error(session, session->collect.kernels.error);
   drain_lanes(session, false);
-  ppi_wandering_drain(session);
+  ppi_cross_thread_drain(session);
 }
 
 // What is held for sinks that have no room; devices have had their time.
 static void wait_for_sinks(pprof_session *session) {
-  uint64_t wait_ns = session->options.stop_wait_ms * 1000000ull;
+  uint64_t wait_ns = session->settings.options.stop_wait_ms * 1000000ull;
   uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
   while (!ppi_session_have_room(session) && ppi_clock_monotonic_ns() < end)
     wait_a_little();
@@ -444,62 +464,63 @@ static void release_devices(const pprof_session *session) {
 
 // Where it is less than what was asked for.
 static void note_memory(pprof_session *session) {
-  const ppi_spool *spool = spool_of(session);
+  const ppi_spool *spool = spool_now();
   char text[160];
   ppi_spool_memory(spool, text, sizeof text);
   if (ppi_spool_want())
-    ppi_texts_add(&session->notes, "memory", ppi_spool_want());
+    ppi_texts_add(&session->notes.all, "memory", ppi_spool_want());
   else if (!ppi_spool_has_its_limit(spool))
-    ppi_texts_add(&session->notes, "memory", text);
+    ppi_texts_add(&session->notes.all, "memory", text);
 }
 
 static void note_rest(pprof_session *session) {
-  ppi_notes_close(session);
+  ppi_notes_close(&session->notes);
   ppi_session_note_missed(session);
-  ppi_device_notes(&session->notes,
-                   session->device_mode == PPI_DEVICE_MODE_OFF);
+  ppi_device_notes(&session->notes.all,
+                   session->settings.device_mode == PPI_DEVICE_MODE_OFF);
+  ppi_kernels_notes(&session->collect.kernels, &session->notes.all);
   note_memory(session);
-  if (session->clock_jumped)
-    ppi_texts_add(&session->notes, "clock", ppi_clock_note());
-  if (session->steps.had_none)
-    ppi_texts_add(&session->notes, "capture",
+  if (session->collect.clock_jumped)
+    ppi_texts_add(&session->notes.all, "clock", ppi_clock_note());
+  if (session->windows.had_none)
+    ppi_texts_add(&session->notes.all, "capture",
                   "no window has opened, so nothing was recorded");
   if (!ppi_thread_has_membarrier())
-    ppi_texts_add(&session->notes, "membarrier",
+    ppi_texts_add(&session->notes.all, "membarrier",
                   "missing: each marker executes a full fence");
   if (session->stuck)
-    ppi_texts_add(&session->notes, "stuck",
+    ppi_texts_add(&session->notes.all, "stuck",
                   "a thread was still inside a marker at stop");
-  if (ppi_spool_num_lanes(spool_of(session)) >
-          PPI_MAX_LANES - PPI_LANES_PER_CHUNK &&
-      spool_of(session)->header->lost)
-    ppi_texts_add(&session->notes, "threads",
+  if (ppi_spool_num_lanes(spool_now()) > PPI_MAX_LANES - PPI_LANES_PER_CHUNK &&
+      spool_now()->header->lost)
+    ppi_texts_add(&session->notes.all, "threads",
                   "more were there at once than a session has rows for (4 096):"
                   " what the others marked is lost");
   if (ppi_inject_note())
-    ppi_texts_add(&session->notes, "nvtx", ppi_inject_note());
+    ppi_texts_add(&session->notes.all, "nvtx", ppi_inject_note());
   if (ppi_inject_foreign_note())
-    ppi_texts_add(&session->notes, "nvtx deferred", ppi_inject_foreign_note());
+    ppi_texts_add(&session->notes.all, "nvtx deferred",
+                  ppi_inject_foreign_note());
   const char *streams = ppi_inject_streams_note();
-  if (streams) ppi_texts_add(&session->notes, "nvtx streams", streams);
+  if (streams) ppi_texts_add(&session->notes.all, "nvtx streams", streams);
 }
 
 static void finish(pprof_session *session) {
-  ppi_spool *spool = spool_of(session);
+  ppi_spool *spool = spool_now();
   ppi_spool_header *header = spool->header;
-  header->clamped = session->resolve_stats.clamped;
-  header->clock_error_ns = session->resolve_stats.clock_error_ns;
+  header->clamped = session->collect.placed.clamped;
+  header->clock_error_ns = session->collect.placed.clock_error_ns;
   ppi_tee_settle(&session->tee);
   ppi_stats_publish(session);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (lane)
       ppi_session_keep_error(session,
                              ppi_totals_add_lane(&session->drain.tally, lane));
   }
   note_rest(session);
-  pprof_totals totals = {.notes = session->notes.items,
-                         .num_notes = session->notes.num};
+  pprof_totals totals = {.notes = session->notes.all.items,
+                         .num_notes = session->notes.all.num};
   ppi_total *items = NULL;
   ppi_session_keep_error(session, ppi_totals_build(&session->drain.tally, spool,
                                                    &items, &totals.num_items));
@@ -513,8 +534,8 @@ static void *collector_main(void *argument) {
   pprof_session *session = argument;
   ppi_wakeup *wakeup = &session->wakeup;
   pprof_run_info info = {session->info.items, session->info.num,
-                         ppi_spool_staging(spool_of(session))};
-  session->edges_followed = 0;
+                         ppi_spool_staging(spool_now())};
+  session->collect.edges_followed = 0;
   session->tee.base.begin(&session->tee.base, &info);
   uint64_t asked, answered = 0;
   while (!ppi_wakeup_look(wakeup, &asked)) {
@@ -535,7 +556,7 @@ static void *collector_main(void *argument) {
 }
 
 static int create_thread(pprof_session *session) {
-  return ppi_start_thread(&session->collector, "pprof-collector",
+  return ppi_start_thread(&session->collect.thread, "pprof-collector",
                           collector_main, session);
 }
 
@@ -547,5 +568,5 @@ pprof_status ppi_collector_start(pprof_session *session) {
 
 void ppi_collector_stop(pprof_session *session) {
   ppi_wakeup_stop(&session->wakeup);
-  pthread_join(session->collector, NULL);
+  pthread_join(session->collect.thread, NULL);
 }

@@ -19,7 +19,7 @@ static void add_up(pprof_session *session, const ppi_spool *spool,
     for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++)
       v[key] += tally->lanes[lane][key];
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (!lane) continue;
     v[PPI_TOTAL_LOST] +=
         ppi_counted(&lane->lost) + ppi_counted(&lane->interrupted);
@@ -48,7 +48,7 @@ void ppi_stats_publish(pprof_session *session) {
   stats.clipped = v[PPI_TOTAL_CLIPPED];
   stats.begun_before = v[PPI_TOTAL_BEGUN_BEFORE];
   stats.flows_lost = v[PPI_TOTAL_FLOWS_LOST];
-  stats.clock_error_ns = session->resolve_stats.clock_error_ns;
+  stats.clock_error_ns = session->collect.placed.clock_error_ns;
   stats.own_cost_ns_per_marker_x1000 = spool->header->own_cost_ns_x1000;
   stats.spool_bytes = ppi_spool_bytes(spool);
   stats.crash_safe = spool->header->crash_safe;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "deliver/totals.h"
+#include "device/device_note.h"
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
-#include "session/state/notes.h"
 #include "session/state/session_state.h"
 #include "window/window_sinks.h"
 
@@ -30,7 +30,7 @@ static pprof_status count_lanes(pprof_session *session, ppi_tally *out) {
   uint32_t num = ppi_spool_num_lanes(session->drain.spool);
   pprof_status status = PPROF_STATUS_OK;
   for (uint32_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
-    const ppi_lane *lane = ppi_cursor_lane(session, i);
+    const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
     if (lane) status = ppi_totals_add_lane(out, lane);
   }
   return status;
@@ -39,7 +39,7 @@ static pprof_status count_lanes(pprof_session *session, ppi_tally *out) {
 static void count_run(const pprof_session *session, uint64_t *out) {
   const ppi_spool_header *header = session->drain.spool->header;
   out[PPI_TOTAL_NAMES_OVERFLOWED] = ppi_counted(&header->names_overflowed);
-  out[PPI_TOTAL_CLAMPED] = session->resolve_stats.clamped;
+  out[PPI_TOTAL_CLAMPED] = session->collect.placed.clamped;
   out[PPI_TOTAL_OWN_COST] = header->own_cost_ns_x1000;
   out[PPI_TOTAL_CRASH_SAFE] = header->crash_safe;
   ppi_cpu_times(&out[PPI_TOTAL_CPU_PROCESS_NS]);
@@ -66,15 +66,16 @@ static pprof_status count(void *user, ppi_counts *out) {
 
 static bool note(void *user, ppi_texts *out) {
   pprof_session *session = user;
-  if (!ppi_notes_copy(session, out)) return false;
-  ppi_device_notes(out, session->device_mode == PPI_DEVICE_MODE_OFF);
+  if (!ppi_notes_copy(&session->notes, out)) return false;
+  ppi_device_notes(out, session->settings.device_mode == PPI_DEVICE_MODE_OFF);
   return true;
 }
 
 static void note_skipped(void *user) {
-  ppi_session_note(user, "windows",
-                   "some have no report or file of their own: too many waited "
-                   "for a callback that was slow");
+  pprof_session *session = user;
+  ppi_notes_add(&session->notes, "windows",
+                "some have no report or file of their own: too many waited "
+                "for a callback that was slow");
 }
 
 static ppi_window_sinks *find_windows(const pprof_session *session) {
@@ -134,11 +135,11 @@ void ppi_session_note_missed(pprof_session *session) {
   char text[512];
   for (size_t i = 0; i < session->tee.num_sinks; i++)
     if (ppi_tee_describe_missed(&session->tee, i, text, sizeof text))
-      ppi_texts_add(&session->notes, "missed", text);
+      ppi_texts_add(&session->notes.all, "missed", text);
   uint64_t num =
       ppi_session_num_missed(session) - ppi_tee_num_missed(&session->tee);
   if (num == 0) return;
   snprintf(text, sizeof text, "sinks of windows: had no room for %llu records",
            (unsigned long long)num);
-  ppi_texts_add(&session->notes, "missed", text);
+  ppi_texts_add(&session->notes.all, "missed", text);
 }

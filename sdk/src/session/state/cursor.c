@@ -3,13 +3,17 @@
 // A lane's slot may have come to another thread: its cursor begins anew then.
 #include "session/state/cursor.h"
 
-ppi_lane *ppi_cursor_lane(pprof_session *session, uint32_t i) {
+#include "mark/recorder.h"
+
+ppi_lane *ppi_cursor_lane(ppi_cursor *cursors, uint32_t i) {
   ppi_lane *lane = ppi_spool_lane(&ppi_recorder_in_force.spool, i);
   if (!lane) return NULL;
   uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
   if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
-  ppi_cursor *cursor = &session->cursors[i];
+  ppi_cursor *cursor = &cursors[i];
   if (cursor->serial != lane->serial)
-    *cursor = (ppi_cursor){lane->serial, PPI_FIRST_SLOT, 0, PPI_FIRST_SLOT};
+    *cursor = (ppi_cursor){.serial = lane->serial,
+                           .next = PPI_FIRST_SLOT,
+                           .snapshot = PPI_FIRST_SLOT};
   return lane;
 }

@@ -4,15 +4,24 @@
 #ifndef PPI_CURSOR_H_
 #define PPI_CURSOR_H_
 
-#include "session/state/session_state.h"
+#include "spool/spool.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// Where the collector stands in one lane.
+typedef struct ppi_cursor {
+  uint32_t serial;         // of the thread that has the lane
+  uint64_t next;           // first slot not delivered
+  uint64_t delivered_end;  // as sinks count, of the last record they got
+  uint64_t snapshot;       // head to drain to in this cycle
+  uint64_t awaited;        // slots below are kept before names are given again
+} ppi_cursor;
+
 // The collector's. ppi_cursor_lane answers the lane in slot `i` with its
 // cursor set to it; NULL when there is none that holds anything.
-ppi_lane *ppi_cursor_lane(pprof_session *session, uint32_t i);
+ppi_lane *ppi_cursor_lane(ppi_cursor *cursors, uint32_t i);
 
 #ifdef __cplusplus
 }

@@ -3,13 +3,24 @@
 // Notes lie in the session for its totals, and in the spool for recover.
 #include "session/state/notes.h"
 
+#include "mark/recorder.h"
+
 // A configuration that is read again each minute for weeks fills neither memory
 // nor the spool's room for names.
 enum { MAX_NOTES = 1000 };
 
-static bool add(pprof_session *session, const char *key, const char *text) {
+static bool add(ppi_notes *notes, const char *key, const char *text) {
   ppi_names_text(ppi_recorder_in_force.names, PPI_DEFINITION_NOTE, key, text);
-  return ppi_texts_add(&session->notes, key, text);
+  return ppi_texts_add(&notes->all, key, text);
+}
+
+void ppi_notes_init(ppi_notes *notes) {
+  pthread_mutex_init(&notes->mutex, NULL);
+}
+
+void ppi_notes_in_forked_child(ppi_notes *notes) {
+  ppi_notes_init(notes);
+  notes->state = PPI_NOTES_CLOSED;
 }
 
 static bool copy(const ppi_texts *from, ppi_texts *out) {
@@ -19,46 +30,49 @@ static bool copy(const ppi_texts *from, ppi_texts *out) {
   return true;
 }
 
-bool ppi_notes_open(pprof_session *session) {
+bool ppi_notes_open(ppi_notes *notes) {
   const char *reason = ppi_recorder_in_force.spool.not_crash_safe;
-  pthread_mutex_lock(&session->notes_mutex);
-  session->notes_state = PPI_NOTES_OPEN;
-  bool done = !reason[0] || add(session, "not_crash_safe", reason);
-  const ppi_texts *early = &session->extra_notes;
+  pthread_mutex_lock(&notes->mutex);
+  notes->state = PPI_NOTES_OPEN;
+  bool done = !reason[0] || add(notes, "not_crash_safe", reason);
+  const ppi_texts *early = &notes->early;
   for (size_t i = 0; done && i < early->num; i++)
-    done = add(session, early->items[i].key, early->items[i].value);
-  pthread_mutex_unlock(&session->notes_mutex);
+    done = add(notes, early->items[i].key, early->items[i].value);
+  pthread_mutex_unlock(&notes->mutex);
   return done;
 }
 
-void ppi_notes_close(pprof_session *session) {
-  pthread_mutex_lock(&session->notes_mutex);
-  session->notes_state = PPI_NOTES_CLOSED;
-  pthread_mutex_unlock(&session->notes_mutex);
+void ppi_notes_close(ppi_notes *notes) {
+  pthread_mutex_lock(&notes->mutex);
+  notes->state = PPI_NOTES_CLOSED;
+  pthread_mutex_unlock(&notes->mutex);
 }
 
-void ppi_notes_forget(pprof_session *session) {
-  pthread_mutex_lock(&session->notes_mutex);
-  session->notes_state = PPI_NOTES_EARLY;
-  ppi_texts_clear(&session->notes);
-  pthread_mutex_unlock(&session->notes_mutex);
+void ppi_notes_forget(ppi_notes *notes) {
+  pthread_mutex_lock(&notes->mutex);
+  notes->state = PPI_NOTES_EARLY;
+  ppi_texts_clear(&notes->all);
+  pthread_mutex_unlock(&notes->mutex);
 }
 
-bool ppi_notes_copy(pprof_session *session, ppi_texts *out) {
-  pthread_mutex_lock(&session->notes_mutex);
-  bool done = copy(&session->notes, out);
-  pthread_mutex_unlock(&session->notes_mutex);
+bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out) {
+  pthread_mutex_lock(&notes->mutex);
+  bool done = copy(&notes->all, out);
+  pthread_mutex_unlock(&notes->mutex);
   return done;
 }
 
 // Without memory for it a note is no reason to fail.
-void ppi_session_note(pprof_session *session, const char *key,
-                      const char *text) {
-  pthread_mutex_lock(&session->notes_mutex);
-  if (session->notes_state == PPI_NOTES_OPEN && session->notes.num < MAX_NOTES)
-    add(session, key, text);
-  else if (session->notes_state == PPI_NOTES_EARLY &&
-           session->extra_notes.num < MAX_NOTES)
-    ppi_texts_add(&session->extra_notes, key, text);
-  pthread_mutex_unlock(&session->notes_mutex);
+void ppi_notes_add(ppi_notes *notes, const char *key, const char *text) {
+  pthread_mutex_lock(&notes->mutex);
+  if (notes->state == PPI_NOTES_OPEN && notes->all.num < MAX_NOTES)
+    add(notes, key, text);
+  else if (notes->state == PPI_NOTES_EARLY && notes->early.num < MAX_NOTES)
+    ppi_texts_add(&notes->early, key, text);
+  pthread_mutex_unlock(&notes->mutex);
+}
+
+void ppi_notes_clear(ppi_notes *notes) {
+  ppi_texts_clear(&notes->early);
+  ppi_texts_clear(&notes->all);
 }

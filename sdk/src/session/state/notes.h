@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A session's notes: what numbers cannot say about the run. They come from any
-// thread (ppi_session_note) between open and close.
+// thread between open and close.
 #ifndef PPI_NOTES_H_
 #define PPI_NOTES_H_
 
-#include "session/state/session_state.h"
+#include <pthread.h>
+
+#include "event/texts.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ppi_session_note adds to the run's notes (trust). Any thread; what comes
-// after the totals were told is dropped.
-void ppi_session_note(pprof_session *session, const char *key,
-                      const char *text);
+typedef enum ppi_notes_state {
+  PPI_NOTES_EARLY = 0,  // before the start
+  PPI_NOTES_OPEN = 1,
+  PPI_NOTES_CLOSED = 2  // the totals are being told
+} ppi_notes_state;
+
+typedef struct ppi_notes {
+  pthread_mutex_t mutex;
+  ppi_notes_state state;
+  ppi_texts early, all;
+} ppi_notes;
+
+void ppi_notes_init(ppi_notes *notes);
+void ppi_notes_in_forked_child(ppi_notes *notes);
+// ppi_notes_add: any thread; what comes after the totals were told is dropped.
+void ppi_notes_add(ppi_notes *notes, const char *key, const char *text);
 // The start's, once there are names: those that came before, then any.
-bool ppi_notes_open(pprof_session *session);
+bool ppi_notes_open(ppi_notes *notes);
 // After a start that failed: as before it.
-void ppi_notes_forget(pprof_session *session);
-// The collector's: session->notes is its own from here on.
-void ppi_notes_close(pprof_session *session);
+void ppi_notes_forget(ppi_notes *notes);
+// The collector's: `all` is its own from here on.
+void ppi_notes_close(ppi_notes *notes);
 // ppi_notes_copy adds those that have come so far to `out`; any thread.
-bool ppi_notes_copy(pprof_session *session, ppi_texts *out);
+bool ppi_notes_copy(ppi_notes *notes, ppi_texts *out);
+void ppi_notes_clear(ppi_notes *notes);
 
 #ifdef __cplusplus
 }

@@ -4,28 +4,30 @@
 #ifndef PPI_SESSION_IMPL_H_
 #define PPI_SESSION_IMPL_H_
 
-#include "pprof/session.h"
+#include "session/state/settings.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum ppi_device_mode {
-  PPI_DEVICE_MODE_EVENTS = 0,
-  PPI_DEVICE_MODE_OFF = 1
-} ppi_device_mode;
-
-// All before start (BUSY afterwards); texts are copied.
+// The first four before start (BUSY afterwards); texts are copied.
 pprof_status ppi_session_set_device_mode(pprof_session *session,
                                          ppi_device_mode mode);
 // With `external`, a device range of a stream that captures a graph becomes
 // event nodes of that graph, and each launch that is seen a range.
 pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
+// Each piece of work that `source` tells of becomes an event, too; NULL: none.
+pprof_status ppi_session_set_kernels(pprof_session *session,
+                                     const ppi_kernel_source *source);
 // Takes `bytes` of the spool, at most half of it, for a flight recorder's ring.
 pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes);
 // Adds to what pprof_run_info_text answers, e.g. "config".
 pprof_status ppi_session_set_info(pprof_session *session, const char *key,
                                   const char *value);
+// Adds to the run's notes (trust). Any thread; what comes after the totals were
+// told is dropped.
+void ppi_session_note(pprof_session *session, const char *key,
+                      const char *text);
 
 #ifdef __cplusplus
 }

@@ -3,18 +3,12 @@
 // The collector's mutex and conditions: who waits for whom.
 #include "session/state/wakeup.h"
 
-#include <time.h>
-
-#define SECOND_NS 1000000000ull
+#include "base/wait.h"
 
 void ppi_wakeup_init(ppi_wakeup *wakeup) {
   pthread_mutex_init(&wakeup->mutex, NULL);
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&wakeup->to_collector, &attributes);
-  pthread_cond_init(&wakeup->from_collector, &attributes);
-  pthread_condattr_destroy(&attributes);
+  ppi_wait_init(&wakeup->to_collector);
+  ppi_wait_init(&wakeup->from_collector);
 }
 
 void ppi_wakeup_destroy(ppi_wakeup *wakeup) {
@@ -32,23 +26,14 @@ void ppi_wakeup_wake(ppi_wakeup *wakeup) {
   pthread_mutex_unlock(&wakeup->mutex);
 }
 
-static void deadline_after(struct timespec *out, uint64_t ns) {
-  clock_gettime(CLOCK_MONOTONIC, out);
-  ns += (uint64_t)out->tv_nsec;
-  out->tv_sec += (time_t)(ns / SECOND_NS);
-  out->tv_nsec = (long)(ns % SECOND_NS);
-}
-
 pprof_status ppi_wakeup_ask(ppi_wakeup *wakeup, uint32_t wait_ms) {
-  struct timespec deadline;
-  deadline_after(&deadline, wait_ms * 1000000ull);
+  const uint64_t deadline_ns = ppi_monotonic_ns() + wait_ms * 1000000ull;
   pthread_mutex_lock(&wakeup->mutex);
   uint64_t ticket = ++wakeup->asked;
   pthread_cond_signal(&wakeup->to_collector);
   pprof_status status = PPROF_STATUS_OK;
   while (wakeup->done < ticket && status == PPROF_STATUS_OK)
-    if (pthread_cond_timedwait(&wakeup->from_collector, &wakeup->mutex,
-                               &deadline) != 0)
+    if (!ppi_wait_until(&wakeup->from_collector, &wakeup->mutex, deadline_ns))
       status = PPROF_STATUS_BUSY;
   pthread_mutex_unlock(&wakeup->mutex);
   return status;
@@ -77,13 +62,11 @@ void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked) {
 }
 
 void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns) {
-  struct timespec deadline;
-  deadline_after(&deadline, ns);
+  const uint64_t deadline_ns = ppi_monotonic_ns() + ns;
   pthread_mutex_lock(&wakeup->mutex);
   while (!wakeup->stop && wakeup->asked == answered &&
          !__atomic_load_n(&wakeup->is_woken, __ATOMIC_RELAXED))
-    if (pthread_cond_timedwait(&wakeup->to_collector, &wakeup->mutex,
-                               &deadline) != 0)
+    if (!ppi_wait_until(&wakeup->to_collector, &wakeup->mutex, deadline_ns))
       break;
   __atomic_store_n(&wakeup->is_woken, false, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&wakeup->mutex);

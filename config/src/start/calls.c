@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real calls, and those that a test puts in their place.
+#include "start/calls.h"
+
+#include "cupti.h"
+#include "inject/inject.h"
+#include "session/choice_session.h"
+#include "session/collect/window_session.h"
+
+static void open_backends(uint64_t backends) {
+  if (backends & PPI_CONFIG_BACKEND_CPU)
+    pprof_device_get(pprof_backend_cpu(), 0);
+  if (backends & PPI_CONFIG_BACKEND_OPENCL)
+    pprof_device_get(pprof_backend_opencl(), 0);
+  if (backends & PPI_CONFIG_BACKEND_CUDA)
+    pprof_device_get(pprof_backend_cuda(), 0);
+  if (backends & PPI_CONFIG_BACKEND_HIP)
+    pprof_device_get(pprof_backend_hip(), 0);
+}
+
+static pprof_status set_kernels(pprof_session *session, bool are_on) {
+  return ppi_session_set_kernels(session, are_on ? ppi_cupti_source() : NULL);
+}
+
+static const ppi_compose_calls real_calls = {
+    .session_current = pprof_session_current,
+    .session_create = pprof_session_create,
+    .session_set_capture = ppi_session_set_capture,
+    .session_set_choice = ppi_session_set_choice,
+    .session_set_ring = ppi_session_set_ring,
+    .session_set_device_mode = ppi_session_set_device_mode,
+    .session_set_graph_nodes = ppi_session_set_graph_nodes,
+    .session_set_kernels = set_kernels,
+    .set_nvtx = ppi_nvtx_set_options,
+    .session_set_info = ppi_session_set_info,
+    .session_add_sink = pprof_session_add_sink,
+    .session_add_window_maker = ppi_session_add_window_maker,
+    .session_on_window = pprof_session_on_window,
+    .session_demand = ppi_session_demand,
+    .session_withdraw = ppi_session_withdraw,
+    .session_note = ppi_session_note,
+    .session_flush = pprof_session_flush,
+    .session_start = pprof_session_start,
+    .session_stop = pprof_session_stop,
+    .session_destroy = pprof_session_destroy,
+    .log_writer_create = ppi_log_writer_create,
+    .log_writer_path = ppi_log_writer_path,
+    .log_writer_part_path = ppi_log_writer_part_path,
+    .log_writer_error = ppi_log_writer_error,
+    .log_writer_note = ppi_log_writer_note,
+    .flight_create = ppi_flight_create,
+    .flight_set_rules = ppi_flight_set_rules,
+    .flight_trigger = ppi_flight_trigger,
+    .flight_dumped = ppi_flight_dumped,
+    .chrome_writer_create = pprof_chrome_writer_create,
+    .chrome_writer_set_disk = ppi_chrome_writer_set_disk,
+    .chrome_writer_path = ppi_chrome_writer_path,
+    .chrome_writer_error = ppi_chrome_writer_error,
+    .report_create = pprof_report_create,
+    .report_set_details = ppi_report_set_details,
+    .report_sink = pprof_report_sink,
+    .report_destroy = pprof_report_destroy,
+    .report_write = ppi_report_write,
+    .open_backends = open_backends,
+    .control_start = ppi_control_start,
+};
+const ppi_compose_calls *ppi_running_calls = &real_calls;
+
+void ppi_compose_set_calls(const ppi_compose_calls *replacement) {
+  ppi_running_calls = replacement ? replacement : &real_calls;
+}

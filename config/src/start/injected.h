@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an injected library calls first and last. As inject/inject.h, the way
+// from one library to the other.
+#ifndef PPI_INJECTED_H_
+#define PPI_INJECTED_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// pprof_inject_attach_ starts a session as the environment says, unless one
+// runs or the program started one before. Any thread, at any time; it does not
+// wait for another thread that starts or stops one.
+//
+// Result: false: PPROF_ENABLE says no, nothing shall be attached.
+PPROF_API bool pprof_inject_attach_(void);
+// pprof_inject_flush_ is for the program's exit: what is recorded reaches the
+// files, recording goes on. libpprof ends the session itself, last.
+PPROF_API void pprof_inject_flush_(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_INJECTED_H_

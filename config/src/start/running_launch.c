@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of pprof_start: its session with sinks, from launch to finish. Called
+// by compose.c under its lock.
+#include "start/running_launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "start/compose.h"
+#include "start/environment.h"
+#include "start/running_control.h"
+#include "start/running_exports.h"
+#include "start/running_paths.h"
+#include "start/running_trigger.h"
+
+// NULL: in memory.
+static const char *spool_folder(const ppi_config *config) {
+  return strcmp(config->spool.text, "memory") == 0 ? NULL : config->spool.text;
+}
+
+static pprof_status create_session(ppi_running *run, pprof_error *error) {
+  const ppi_config *config = &run->config;
+  pprof_options options = {
+      .size = sizeof options,
+      .memory_limit_bytes = config->memory_limit_bytes,
+      .spool_dir = spool_folder(config),
+      .drain_interval_us = (uint32_t)config->drain_interval_us,
+      .stop_wait_ms = (uint32_t)(config->stop_wait_us / 1000),
+  };
+  return ppi_running_calls->session_create(&options, &run->session, error);
+}
+
+// The configuration in force as YAML, for `free`; NULL: out of memory.
+static char *config_text(const ppi_running *run) {
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&text, &len);
+  if (!out) return NULL;
+  ppi_config_write(&run->config, out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+// Where names are hashed none may stand in the log; the configuration has some.
+static pprof_status set_config_text(ppi_running *run) {
+  if (run->config.hash_names)
+    return ppi_running_calls->session_set_info(
+        run->session, "config", "version: 1\nprivacy:\n  names: hash\n");
+  char *text = config_text(run);
+  if (!text) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status =
+      ppi_running_calls->session_set_info(run->session, "config", text);
+  free(text);
+  return status;
+}
+
+static pprof_status set_up_session(ppi_running *run, pprof_error *error) {
+  const ppi_config *config = &run->config;
+  pprof_status status = ppi_running_set_capture(run, config);
+  if (status == PPROF_STATUS_OK) status = ppi_running_set_choice(run, config);
+  if (status == PPROF_STATUS_OK && config->flight.given)
+    status = ppi_running_calls->session_set_ring(run->session,
+                                                 config->flight.memory_bytes);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_running_calls->session_set_device_mode(
+        run->session, (ppi_device_mode)config->device_mode);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_running_calls->session_set_graph_nodes(
+        run->session, config->graph_nodes == 1);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_running_calls->session_set_kernels(run->session,
+                                                    config->kernels == 1);
+  if (status == PPROF_STATUS_OK) status = set_config_text(run);
+  if (status == PPROF_STATUS_OK) ppi_running_calls->set_nvtx(&config->nvtx);
+  return ppi_running_plain_failure(error, status, "cannot set up the session");
+}
+
+static pprof_status add_log(ppi_running *run, pprof_error *error) {
+  pprof_sink *sink;
+  const ppi_log_rotation rotation = {
+      run->config.rotate_bytes, (uint32_t)run->config.rotate_keep, run->disk};
+  pprof_status status = ppi_running_calls->log_writer_create(
+      run->output, &rotation, &sink, error);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_running_note_path(run->output, ppi_running_calls->log_writer_path(sink));
+  snprintf(run->log_part, sizeof run->log_part, "%s",
+           ppi_running_calls->log_writer_part_path(sink));
+  status = ppi_running_take_sink(run, sink, error);
+  if (status == PPROF_STATUS_OK) run->log = sink;
+  return status;
+}
+
+#define US ((uint64_t)1000)
+
+static pprof_status add_flight(ppi_running *run, pprof_error *error) {
+  pprof_sink *sink;
+  const ppi_config_flight *flight = &run->config.flight;
+  ppi_rule *rules = ppi_alloc(PPI_CONFIG_MAX_CONDITIONS * sizeof *rules);
+  if (!rules) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  const ppi_flight_options options = {
+      .before_ns = flight->before_us * US,
+      .after_ns = flight->after_us * US,
+      .every_ns = flight->every_us * US,
+      .limit = flight->limit,
+      .path = run->flight_output,
+      .rules = rules,
+      .num_rules = ppi_config_conditions(&run->config, rules),
+      .disk = run->disk,
+      .memory_bytes = flight->memory_bytes};
+  pprof_status status =
+      ppi_running_calls->flight_create(&options, &sink, error);
+  ppi_free(rules);
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_running_take_sink(run, sink, error);
+  if (status == PPROF_STATUS_OK) run->flight = sink;
+  return status;
+}
+
+static pprof_status add_sinks(ppi_running *run, pprof_error *error) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->config.log) status = add_log(run, error);
+  if (status == PPROF_STATUS_OK && run->config.flight.given)
+    status = add_flight(run, error);
+  if (status == PPROF_STATUS_OK) status = ppi_running_add_exports(run, error);
+  if (status == PPROF_STATUS_OK) status = ppi_triggers_add(run, error);
+  return status;
+}
+
+// The report's sink belongs to the report, which therefore goes after the
+// session; what its sinks and makers use goes last.
+void ppi_running_destroy(ppi_running *run) {
+  if (run->session) ppi_running_calls->session_destroy(run->session);
+  if (run->report) ppi_running_calls->report_destroy(run->report);
+  ppi_running_drop_exports(run);
+  ppi_triggers_destroy(run->triggers);
+  ppi_environment_copy_clear(&run->environment);
+  ppi_disk_destroy(run->disk);
+  ppi_free(run->latest);
+  ppi_free(run);
+}
+
+static void warn(const char *text) {
+  ppi_message(PPI_MESSAGE_WARN, "%s", text);
+}
+
+// Once in a process, whatever it starts.
+static void warn_of_variables(void) {
+  static bool warned;
+  if (!warned) ppi_environment_unknown(warn);
+  warned = true;
+}
+
+pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
+                                 pprof_error *error) {
+  warn_of_variables();
+  pprof_status status = ppi_compose_load(config_path, &run->config, error);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_environment_reclaim(&run->reclaims, error);
+  if (status != PPROF_STATUS_OK) return status;
+  run->reclaims = run->reclaims && run->config.reclaim;
+  if (!getcwd(run->folder, sizeof run->folder)) run->folder[0] = 0;
+  return ppi_running_expand_paths(run, config_path, error);
+}
+
+pprof_status ppi_running_prepare_child(ppi_running *run,
+                                       const ppi_running *parents,
+                                       pprof_error *error) {
+  const char *file = parents->config_path;
+  run->config = parents->config;
+  strcpy(run->folder, parents->folder);
+  run->forked = run->follows = true;
+  return ppi_running_expand_paths(run, file[0] ? file : NULL, error);
+}
+
+static pprof_status limit_disk(ppi_running *run, pprof_error *error) {
+  if (run->config.disk_limit_bytes == 0) return PPROF_STATUS_OK;
+  run->disk = ppi_disk_create(run->config.disk_limit_bytes);
+  return run->disk ? PPROF_STATUS_OK
+                   : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+static void note_reclaimed(void *user, const char *text) {
+  const ppi_running *run = user;
+  ppi_running_calls->session_note(run->session, "reclaim", text);
+}
+
+// Messages ask the environment, which is not for reclaim's thread.
+static void notify_reclaimed(ppi_running *run) {
+  char text[256];
+  if (ppi_reclaim_news(run->reclaim, text, sizeof text))
+    ppi_message(PPI_MESSAGE_WARN, "%s", text);
+}
+
+// Behind the session's start: a spool of this process's is known to be its own.
+static void start_reclaim(ppi_running *run) {
+  if (!run->reclaims) return;
+  const ppi_reclaim_options options = {
+      .folder = spool_folder(&run->config),
+      .limit_bytes = run->config.memory_limit_bytes,
+      .told = note_reclaimed,
+      .user = run};
+  run->reclaim = ppi_reclaim_start(&options);
+  notify_reclaimed(run);
+}
+
+// Before the session's stop, whose totals have the note.
+static void finish_reclaim(ppi_running *run) {
+  ppi_reclaim_finish(run->reclaim, run->config.stop_wait_us / 1000);
+  notify_reclaimed(run);
+  ppi_reclaim_destroy(run->reclaim);
+  run->reclaim = NULL;
+}
+
+pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
+  pprof_status status = limit_disk(run, error);
+  if (status == PPROF_STATUS_OK) status = create_session(run, error);
+  if (status == PPROF_STATUS_OK) status = set_up_session(run, error);
+  if (status == PPROF_STATUS_OK) status = add_sinks(run, error);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_running_calls->open_backends(run->config.backends);
+  status = ppi_running_plain_failure(
+      error, ppi_running_calls->session_start(run->session), "cannot start");
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_running_start_control(run);
+  start_reclaim(run);
+  return status;
+}
+
+bool ppi_running_is_same(const ppi_running *a, const ppi_running *b) {
+  char *x = config_text(a);
+  char *y = config_text(b);
+  bool same = x && y && strcmp(x, y) == 0 && strcmp(a->wanted, b->wanted) == 0;
+  free(x);
+  free(y);
+  return same;
+}
+
+// Which sink failed, and why: the session only knows that one did.
+static void notify_failure(const ppi_running *run, pprof_status status,
+                           pprof_error *error) {
+  const char *why =
+      run->log ? ppi_running_calls->log_writer_error(run->log) : "";
+  if (why[0])
+    ppi_fail(error, status, "%s", why);
+  else
+    ppi_running_notify_trace(run, error);
+}
+
+// A success says, too, that the log is not called what it was asked for.
+static void notify_name(const ppi_running *run, pprof_error *error) {
+  const char *note =
+      run->log ? ppi_running_calls->log_writer_note(run->log) : "";
+  if (error) snprintf(error->text, sizeof error->text, "%s", note);
+}
+
+// Whoever waits at the control thread for what ends with the session is told
+// after it.
+pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
+  ppi_control_hush(run->control);
+  finish_reclaim(run);
+  pprof_status first = ppi_running_calls->session_stop(run->session, error);
+  if (first != PPROF_STATUS_OK) notify_failure(run, first, error);
+  ppi_control_stop(run->control);
+  first = ppi_running_write_exports(run, first, error);
+  if (first == PPROF_STATUS_OK && run->config.log)
+    // Of a rotated one, the last segment.
+    ppi_message(PPI_MESSAGE_INFO, "wrote %s",
+                ppi_running_calls->log_writer_path(run->log));
+  if (first == PPROF_STATUS_OK) notify_name(run, error);
+  ppi_running_destroy(run);
+  return first;
+}
+
+// The files' locks are the parent's: they end with it, not with its children.
+void ppi_running_in_forked_child(ppi_running *run) {
+  ppi_control_in_forked_child(run->control);
+  for (size_t i = 0; i < run->config.num_exports; i++) {
+    ppi_part *part = &run->export_parts[i];
+    if (part->path) ppi_fd_close(part->fd, &part->id);
+    part->fd = -1;
+  }
+}

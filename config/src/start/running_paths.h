@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a run writes.
+#ifndef PPI_RUNNING_PATHS_H_
+#define PPI_RUNNING_PATHS_H_
+
+#include "start/running.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
+                                      pprof_error *error);
+// A writer has made its file `own` instead, with a number: `path` is another
+// run's.
+void ppi_running_note_path(char path[PATH_MAX], const char *own);
+// Renames what injection's run `ended` has left under a name that `next` is
+// about to write.
+void ppi_running_keep_apart(const ppi_running *ended, const ppi_running *next);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RUNNING_PATHS_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which row a slice goes to, and when. Ranges of a thread nest and end in
+// order, so they are placed at once. Device and cross-thread ranges of several
+// threads arrive interleaved; they wait until a checkpoint says that nothing
+// ending earlier is missing, which makes rows independent of how batches were
+// cut and mixed.
+#ifndef PPI_CHROME_ROWS_H_
+#define PPI_CHROME_ROWS_H_
+
+#include "chrome/chrome_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Errors of all: NO_MEMORY; INVALID, the id is no session's.
+
+// ppi_chrome_rows_nest places a range of the lane's thread.
+pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
+                                  ppi_chrome_slice *slice);
+// ppi_chrome_rows_hold copies a slice that waits for its turn.
+pprof_status ppi_chrome_rows_hold(ppi_chrome_writer *writer,
+                                  ppi_chrome_kind kind, uint32_t id,
+                                  const ppi_chrome_slice *slice);
+// ppi_chrome_rows_first answers the tid of the lane's first row.
+pprof_status ppi_chrome_rows_first(ppi_chrome_writer *writer, uint32_t lane,
+                                   uint32_t *out_tid);
+
+// ppi_chrome_rows_check places what has its turn; `checkpoint` NULL: all.
+pprof_status ppi_chrome_rows_check(ppi_chrome_writer *writer,
+                                   const pprof_checkpoint *checkpoint);
+// ppi_chrome_rows_leave: the lane's thread has left, and another has it. What
+// is held of it is all there is, and its rows get their names while they are
+// known.
+pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t lane);
+// ppi_chrome_rows_rename: the site's id is another name's from here on. What is
+// held under it gets its own while that is known.
+pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site);
+void ppi_chrome_rows_clear(ppi_chrome_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHROME_ROWS_H_

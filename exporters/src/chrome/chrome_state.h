@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the Chrome writer keeps. Its parts, from below: text (chrome_text.h),
+// names by id (chrome_names.h), events as JSON (chrome_write.h), which row a
+// slice goes to (chrome_rows.h), the sink (chrome.h).
+#ifndef PPI_CHROME_STATE_H_
+#define PPI_CHROME_STATE_H_
+
+#include "chrome/chrome_flow.h"
+#include "chrome/chrome_names.h"
+#include "chrome/chrome_text.h"
+#include "chrome/chrome_track.h"
+#include "pprof/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Devices are processes of their own in a trace, numbered from here; the
+// kernel's process ids end far below, and so do thread ids below the second.
+// From the third on are ids for processes whose own an earlier run has.
+#define PPI_CHROME_FIRST_DEVICE_PID (1u << 30)
+#define PPI_CHROME_FIRST_OWN_TID (1u << 24)
+#define PPI_CHROME_FIRST_OWN_PID (1u << 24)
+// Rows of threads whose lane another one has got bear a number from here on.
+#define PPI_CHROME_FIRST_LEFT_LANE (1u << 20)
+
+#define PPI_CHROME_NUM_NAMES (PPROF_DEFINITION_STREAM + 1)
+
+typedef struct ppi_chrome_groups {
+  ppi_chrome_group **items;  // indexed by id
+  size_t num_items, capacity;
+} ppi_chrome_groups;
+
+typedef struct ppi_chrome_writer {
+  pprof_sink base;
+  ppi_chrome_out out;
+  ppi_part part;  // until `out.io` has it
+  char *path;     // of a file of our own
+  bool gzip, finished, first_written;
+  ppi_disk *disk;
+  uint64_t limit_ms, most_bytes;
+  // Runs: those the file takes, those begun and finished, where each of them
+  // stands and what each is called.
+  size_t num_runs, num_begun, num_finished;
+  uint64_t *shifts_ns;  // NULL: one run, not shifted
+  uint32_t *pids;
+  uint64_t base_ns;
+  // Of the run that is being written. own_pid: what it says of itself;
+  // device_pid: of its device 0.
+  uint64_t shift_ns;
+  uint32_t pid, own_pid, device_pid, next_tid, process_order;
+  char *command;
+  ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
+  ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
+  uint64_t num_rows;        // whose thread has left; they are written
+  uint32_t num_lanes_left;  // those that they are of
+  uint64_t *tids;           // bits: given to rows
+  size_t num_tids, tids_capacity;
+  ppi_chrome_flows flows;
+  uint64_t num_held, next_order, num_not_finite;
+  uint64_t told_until_ns;  // the last checkpoint
+  bool has_windows;        // of the run, so far
+  ppi_text *texts;         // the run info, copied for the end of the file
+  size_t num_texts;
+} ppi_chrome_writer;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHROME_STATE_H_

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events, names and totals as JSON. Each call writes one event with what
+// separates it from the last.
+#ifndef PPI_CHROME_WRITE_H_
+#define PPI_CHROME_WRITE_H_
+
+#include "chrome/chrome_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The track has its tid.
+void ppi_chrome_write_slice(ppi_chrome_writer *writer,
+                            const ppi_chrome_slice *slice, uint32_t pid,
+                            ppi_chrome_track *track);
+void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
+                           uint32_t tid);
+void ppi_chrome_write_counter(ppi_chrome_writer *writer,
+                              const pprof_event *event, uint32_t tid);
+void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
+                             bool opens, uint64_t time_ns);
+void ppi_chrome_write_head(ppi_chrome_writer *writer);
+// Names of the run's processes and threads.
+void ppi_chrome_write_names(ppi_chrome_writer *writer);
+// The rows of a group whose thread has left, as those of `lane`.
+void ppi_chrome_write_left(ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group, uint32_t lane);
+// Run info and totals: the end of a file of one run, else an event of its own.
+void ppi_chrome_write_run(ppi_chrome_writer *writer,
+                          const pprof_totals *totals);
+void ppi_chrome_write_tail(ppi_chrome_writer *writer,
+                           const pprof_totals *totals);
+uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,
+                           const ppi_chrome_group *group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHROME_WRITE_H_

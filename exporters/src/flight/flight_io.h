@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that writes the flight recorder's dumps, and the structure that it
+// shares with the sink above it (flight.c).
+#ifndef PPI_FLIGHT_IO_H_
+#define PPI_FLIGHT_IO_H_
+
+#include <pthread.h>
+
+#include "flight/flight_dump.h"
+#include "flight/flight_ring.h"
+#include "flight/flight_state.h"
+#include "flight/rule_engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  PPI_FLIGHT_RULE = 0,
+  PPI_FLIGHT_ASKED = 1,
+  PPI_FLIGHT_NUM_JOBS = 2,
+  PPI_FLIGHT_PATH_MAX = 4096,
+  PPI_FLIGHT_REASON_MAX = PPI_RULE_TEXT_MAX + 160,
+  PPI_FLIGHT_HISTORY = 128
+};
+
+// IDLE: free. CLAIMED: its file is being made. READY: the thread may begin.
+typedef enum ppi_flight_phase {
+  PPI_FLIGHT_IDLE = 0,
+  PPI_FLIGHT_CLAIMED,
+  PPI_FLIGHT_READY,
+  PPI_FLIGHT_RUNNING
+} ppi_flight_phase;
+
+// What the session had counted at a time.
+typedef struct ppi_flight_counts {
+  uint64_t time_ns;
+  uint64_t counts[PPI_NUM_TOTALS];
+} ppi_flight_counts;
+
+// One dump that is asked for or written. Unless it is IDLE, blocks from `at` on
+// stay in the ring.
+typedef struct ppi_flight_job {
+  ppi_flight_phase phase;
+  ppi_flight_span span;
+  uint64_t at;
+  ppi_part part;  // READY: open, or for a rule's not yet
+  char reason[PPI_FLIGHT_REASON_MAX];
+  uint64_t before[PPI_NUM_TOTALS];  // counted before its span
+  uint64_t num_left_out;            // events in front of its span or behind it
+  ppi_flight_dump dump;             // the thread's
+} ppi_flight_job;
+
+typedef struct ppi_flight {
+  pprof_sink base;
+  // Set when made.
+  char *path;  // absolute
+  ppi_disk *disk;
+  uint64_t memory_bytes, wait_ms;
+  char uuid[PPI_LOG_UUID_LEN + 1];
+  // The collector's.
+  ppi_log_assembler assembler;
+  bool assembling, begun, finished;
+  ppi_rule_engine *engine;
+  pprof_status status;  // the first failure of the ring
+  // All else is guarded by the mutex.
+  pthread_mutex_t mutex;
+  pthread_cond_t work, progress;
+  pthread_t thread;
+  bool running;    // between begin and finish: dumps may be asked for
+  bool stop;       // the thread ends what it has and goes
+  bool ended;      // it has gone
+  bool abandoned;  // it is waited for no more and touches the ring no more
+  bool orphan;     // the sink was destroyed: the thread frees this
+  uint64_t before_ns, after_ns, every_ns, limit;
+  ppi_rule_engine *next_engine;  // takes the engine's place
+  ppi_flight_ring ring;
+  ppi_flight_past past;
+  ppi_flight_job jobs[PPI_FLIGHT_NUM_JOBS];
+  uint8_t *copy;  // the thread's, of one block
+  uint64_t num_rule_dumps;
+  uint64_t last_moment_ns;  // of any dump
+  bool has_moment;
+  uint64_t known_ns, known_at_ns;  // a time of the run and of CLOCK_MONOTONIC
+  ppi_flight_counts history[PPI_FLIGHT_HISTORY];
+  uint64_t num_history;
+  ppi_flight_counts now;  // at the latest checkpoint
+  char asked_path[PPI_FLIGHT_PATH_MAX];
+  pprof_status asked_status;
+  ppi_flight_state state;
+} ppi_flight;
+
+pprof_status ppi_flight_io_start(ppi_flight *flight);
+// Ends the dumps and the thread; one whose file does not take it in time is
+// left behind. Errors: IO then.
+pprof_status ppi_flight_io_finish(ppi_flight *flight, uint64_t deadline_ns);
+void ppi_flight_free(ppi_flight *flight);
+// Opens the first of `path`, .1, .2 ... beside it that is free.
+pprof_status ppi_flight_open_part(const char *path, ppi_part *out,
+                                  pprof_error *error);
+// With the mutex: blocks behind it stay in the ring.
+uint64_t ppi_flight_pin(const ppi_flight *flight);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FLIGHT_IO_H_

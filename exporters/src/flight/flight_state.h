@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a flight recorder says of itself.
+#ifndef PPI_FLIGHT_STATE_H_
+#define PPI_FLIGHT_STATE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct ppi_flight_state {
+  uint64_t num_dumps;       // whole files
+  uint64_t num_failed;      // could not be written; `error` is the first reason
+  uint64_t num_fired;       // times that a rule held
+  uint64_t num_suppressed;  // of these without a dump of their own
+  uint64_t num_overwritten;  // events gone from the ring
+  bool triggered;            // a dump that was asked for is not whole yet
+  char error[256];
+} ppi_flight_state;
+
+#endif  // PPI_FLIGHT_STATE_H_

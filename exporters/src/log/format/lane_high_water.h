@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For each lane, below which number its records are somewhere. One thread.
+#ifndef PPI_LANE_HIGH_WATER_H_
+#define PPI_LANE_HIGH_WATER_H_
+
+#include "log/format/log_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_lane_high_water {
+  uint64_t *items;
+  size_t num, capacity;
+} ppi_lane_high_water;
+
+// CORRUPT when no session has that lane; NO_MEMORY.
+pprof_status ppi_lane_high_water_raise(ppi_lane_high_water *ends, uint32_t lane,
+                                       uint64_t end);
+// Of the events block in `bytes`, whose header is `header`.
+pprof_status ppi_lane_high_water_raise_block(ppi_lane_high_water *ends,
+                                             const uint8_t *bytes,
+                                             const ppi_log_header *header);
+uint64_t ppi_lane_high_water_of(const ppi_lane_high_water *ends, uint32_t lane);
+void ppi_lane_high_water_clear(ppi_lane_high_water *ends);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LANE_HIGH_WATER_H_

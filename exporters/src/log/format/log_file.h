@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over a log's blocks that reader, recover, `info` and `check` share.
+#ifndef PPI_LOG_FILE_H_
+#define PPI_LOG_FILE_H_
+
+#include "log/format/log_format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_log_block {
+  uint64_t offset, size;  // in the file
+  ppi_log_header header;
+  const ppi_log_run *runs;
+  const uint8_t *bytes;   // the block as it is stored
+  const uint8_t *stored;  // its payload
+  bool ok;                // the payload's checksum agrees
+  uint32_t run;           // which of the file's runs it is of: 0, 1 ...
+} ppi_log_block;          // borrowed until the next call
+
+typedef struct ppi_log_damage {
+  uint64_t first_offset;  // where the first unreadable byte is
+  uint64_t num_bytes;     // unreadable ones, in all
+  uint64_t num_missing;   // blocks whose numbers are not in the file
+  bool cut;               // the unreadable bytes reach the run's end
+} ppi_log_damage;
+
+typedef struct ppi_log_file ppi_log_file;
+// Errors: IO (missing, unreadable), INVALID (not a log), VERSION (a newer
+// major version), NO_MEMORY.
+pprof_status ppi_log_file_open(const char *path, ppi_log_file **out,
+                               pprof_error *error);
+void ppi_log_file_close(ppi_log_file *file);
+// From now on what events and checkpoints hold is left out: of their blocks
+// only header and runs are read and answered, and all are ok.
+void ppi_log_file_skim(ppi_log_file *file);
+// The next blocks are those at `offsets`, in order, then the one at `end`, from
+// which the walk goes on; what lies between them is not looked at. Before the
+// first block of a run; `offsets` must outlive that.
+void ppi_log_file_jump(ppi_log_file *file, const uint64_t *offsets, size_t num,
+                       uint64_t end);
+// The block at `offset`, apart from the walk; false: there is none.
+bool ppi_log_file_look(ppi_log_file *file, uint64_t offset, ppi_log_block *out);
+// The next block of the run, skipping what is no block; false at the run's end.
+// Blocks that are not ok are answered too and already counted as damage.
+bool ppi_log_file_next(ppi_log_file *file, ppi_log_block *out);
+// Goes on to the next run, past what is left of this one. *out_more: there is
+// one. Errors: VERSION.
+pprof_status ppi_log_file_next_run(ppi_log_file *file, const char *path,
+                                   bool *out_more, pprof_error *error);
+// Goes to the run at `offset`, which ppi_log_file_run_offset answered. The
+// run's place among the others is then not known.
+pprof_status ppi_log_file_seek_run(ppi_log_file *file, uint64_t offset,
+                                   const char *path, pprof_error *error);
+uint64_t ppi_log_file_run_offset(const ppi_log_file *file);
+// The run's header as it is stored; NULL when it is damaged.
+const uint8_t *ppi_log_file_header(const ppi_log_file *file);
+const ppi_log_damage *ppi_log_file_damage(const ppi_log_file *file);
+void ppi_log_damage_add(ppi_log_damage *sum, const ppi_log_damage *more);
+// Counts a block that its reader found unusable in spite of its checksum.
+void ppi_log_file_count_bad(ppi_log_file *file, const ppi_log_block *block);
+const char *ppi_log_file_uuid(const ppi_log_file *file);  // "" when damaged
+// Formats CORRUPT's text, "file@0xOFFSET: ...", or answers OK when there is
+// no damage. `complete`: the totals were found.
+pprof_status ppi_log_damage_report(const ppi_log_damage *damage,
+                                   const char *path, bool complete,
+                                   pprof_error *error);
+
+// ppi_log_scan shows every block of every run without inflating anything.
+// `visit` may be NULL; answering other than OK ends the scan with that status.
+// *damage, that of all runs, is filled on OK and on CORRUPT.
+typedef pprof_status (*ppi_log_visit)(void *user, const ppi_log_block *block);
+pprof_status ppi_log_scan(const char *path, ppi_log_visit visit, void *user,
+                          ppi_log_damage *damage, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LOG_FILE_H_

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The result's name, its file, and the end of what it was made of.
+#include "log/recover/recover_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/descriptor.h"
+#include "base/mem.h"
+#include "file/part.h"
+#include "log/format/staged.h"
+#include "log/read/log_glance.h"
+#include "log/recover/log_rescue.h"
+#include "log/recover/recover_path.h"
+#include "log/write/log_writer.h"
+#include "log/write/rotate.h"
+
+pprof_status ppi_recover_no_memory(ppi_recover_job *recovery) {
+  return ppi_fail(recovery->error, PPROF_STATUS_NO_MEMORY, "out of memory");
+}
+
+static pprof_status fail_io(ppi_recover_job *recovery, const char *path,
+                            int error) {
+  return ppi_fail(recovery->error, PPROF_STATUS_IO, "%s: %s", path,
+                  strerror(error));
+}
+
+static bool exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+static bool ends_in_part(const char *path) {
+  return ppi_recover_ends_in(path, ".part");
+}
+
+// ---- the result's name ----
+
+// 0: free or this run's own and not whole; 1: this run's, whole; -1: another's.
+static int look_at_final(const ppi_recover_job *recovery, const char *path) {
+  if (!exists(path)) return 0;
+  ppi_log_glance found;
+  if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
+  ppi_free(found.spool_path);
+  if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
+  // The run's dump may have got the name that its log was to have.
+  if (found.dump && recovery->salvage) return -1;
+  return found.complete ? 1 : 0;
+}
+
+static char *default_final(const ppi_recover_job *recovery) {
+  if (recovery->named_path) {
+    if (!ends_in_part(recovery->named_path))
+      return ppi_log_sibling_path(recovery->named_path, "recovered");
+    char *path = ppi_strdup(recovery->named_path);
+    if (path) path[strlen(path) - 5] = '\0';
+    if (!path || !recovery->segment) return path;
+    char *segment = ppi_segment_path(path, recovery->segment);
+    ppi_free(path);
+    return segment;
+  }
+  return ppi_recover_name_of(recovery->uuid, ".pplog");
+}
+
+// A newer run may have taken the name; then this one goes beside it.
+static pprof_status find_final(ppi_recover_job *recovery, bool *out_whole) {
+  const char *output = recovery->options.output;
+  char *wanted = output ? ppi_strdup(output) : default_final(recovery);
+  ppi_free(recovery->temporary_path);
+  recovery->temporary_path = NULL;
+  char infix[32] = "recovered";
+  for (int n = 1; wanted && n < 10000; n++) {
+    ppi_free(recovery->final_path);
+    recovery->final_path =
+        n == 1 ? ppi_strdup(wanted) : ppi_log_sibling_path(wanted, infix);
+    if (!recovery->final_path) break;
+    int found = look_at_final(recovery, recovery->final_path);
+    if (found < 0 && output && recovery->options.overwrite) found = 0;
+    *out_whole = found == 1;
+    if (found >= 0 || output) {
+      ppi_free(wanted);
+      return found >= 0 ? PPROF_STATUS_OK
+                        : fail_io(recovery, recovery->final_path, EEXIST);
+    }
+    snprintf(infix, sizeof infix, n == 1 ? "recovered" : "recovered%d", n);
+  }
+  ppi_free(wanted);
+  return ppi_recover_no_memory(recovery);
+}
+
+// ---- writing it ----
+
+static pprof_status open_temporary(ppi_recover_job *recovery, int *out) {
+  size_t size = strlen(recovery->final_path) + sizeof ".recovering";
+  recovery->temporary_path = ppi_alloc(size);
+  if (!recovery->temporary_path) return ppi_recover_no_memory(recovery);
+  snprintf(recovery->temporary_path, size, "%s.recovering",
+           recovery->final_path);
+  int fd = ppi_part_create(recovery->temporary_path);
+  if (fd < 0) return fail_io(recovery, recovery->temporary_path, errno);
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_OFD_SETLK, &lock) != 0 &&
+      (errno == EAGAIN || errno == EACCES)) {
+    close(fd);
+    return ppi_fail(recovery->error, PPROF_STATUS_BUSY,
+                    "%s: another recover is writing it",
+                    recovery->temporary_path);
+  }
+  if (ftruncate(fd, 0) != 0) {
+    int error = errno;
+    close(fd);
+    return fail_io(recovery, recovery->temporary_path, error);
+  }
+  *out = fd;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status no_log(ppi_recover_job *recovery, pprof_status status) {
+  return ppi_fail(recovery->error, status, "%s: %s", recovery->temporary_path,
+                  pprof_status_string(status));
+}
+
+static const ppi_staging *own_staging(const ppi_recover_job *recovery) {
+  return recovery->salvage && recovery->owns_spool
+             ? ppi_salvage_staging(recovery->salvage)
+             : NULL;
+}
+
+// One segment, or all of the run: what was on the way to its file and, of the
+// last one, what no block has. *next: another one follows.
+static pprof_status fill(ppi_recover_job *recovery, ppi_rescue *rescue,
+                         uint64_t *cursor, uint32_t *next) {
+  pprof_status status = PPROF_STATUS_OK;
+  const ppi_staging *staging = own_staging(recovery);
+  *next = 0;
+  if (status == PPROF_STATUS_OK && staging)
+    status = ppi_rescue_copy_staged(rescue, staging, cursor, next);
+  ppi_salvage *salvage = *next ? NULL : recovery->salvage;
+  ppi_text uuid = {"uuid", recovery->uuid};
+  pprof_run_info none = {.texts = &uuid, .num_texts = 1};
+  if (status == PPROF_STATUS_OK)
+    status = ppi_rescue_finish(rescue, salvage,
+                               salvage ? ppi_salvage_run_info(salvage) : &none);
+  if (rescue->io_error)
+    return fail_io(recovery, recovery->temporary_path, rescue->io_error);
+  return status == PPROF_STATUS_OK ? status : no_log(recovery, status);
+}
+
+static pprof_status give_name(ppi_recover_job *recovery, int fd) {
+  if (close(fd) != 0 ||
+      rename(recovery->temporary_path, recovery->final_path) != 0)
+    return fail_io(recovery, recovery->temporary_path, errno);
+  return PPROF_STATUS_OK;
+}
+
+// Segments go into one file where the caller has named it.
+static pprof_status next_file(ppi_recover_job *recovery, ppi_rescue *rescue,
+                              int *fd, uint32_t segment) {
+  pprof_status status = PPROF_STATUS_OK;
+  bool whole;
+  if (!recovery->options.output) {
+    status = give_name(recovery, *fd);
+    *fd = -1;
+    recovery->segment = segment;
+    if (status == PPROF_STATUS_OK) status = find_final(recovery, &whole);
+    if (status == PPROF_STATUS_OK) status = open_temporary(recovery, fd);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_rescue_begin_segment(rescue, *fd, recovery->uuid);
+  return status == PPROF_STATUS_OK ? status : no_log(recovery, status);
+}
+
+static pprof_status write_log(ppi_recover_job *recovery) {
+  int fd = -1;
+  ppi_rescue rescue;
+  uint64_t cursor = 0;
+  uint32_t next = 0;
+  pprof_status status = open_temporary(recovery, &fd);
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_rescue_begin(&rescue, fd, recovery->uuid, recovery->result);
+  if (status == PPROF_STATUS_OK && recovery->part_path)
+    status = ppi_rescue_copy_file(&rescue, recovery->part_path, NULL);
+  if (status != PPROF_STATUS_OK)
+    status = rescue.io_error
+                 ? fail_io(recovery, recovery->temporary_path, rescue.io_error)
+                 : no_log(recovery, status);
+  while (status == PPROF_STATUS_OK) {
+    status = fill(recovery, &rescue, &cursor, &next);
+    if (status != PPROF_STATUS_OK || !next) break;
+    status = next_file(recovery, &rescue, &fd, next);
+  }
+  ppi_rescue_clear(&rescue);
+  if (status == PPROF_STATUS_OK)
+    status = give_name(recovery, fd);
+  else if (fd >= 0)
+    close(fd);
+  if (status != PPROF_STATUS_OK && recovery->temporary_path)
+    unlink(recovery->temporary_path);
+  return status;
+}
+
+// A .part whose run died before the file's header was whole says nothing, not
+// even whose it is; it goes unless somebody writes it. So does the beginning of
+// the next segment's file.
+void ppi_recover_remove_empty(const char *path, off_t most) {
+  int fd = ppi_fd_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (fd < 0) return;
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  struct stat stat;
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0 && fstat(fd, &stat) == 0 &&
+      S_ISREG(stat.st_mode) && stat.st_size <= most)
+    unlink(path);
+  close(fd);
+}
+
+static void remove_next(const ppi_recover_job *recovery) {
+  if (!recovery->segment || !recovery->named_path) return;
+  size_t size = strlen(recovery->named_path) + sizeof ".next";
+  char *path = ppi_alloc(size);
+  if (!path) return;
+  snprintf(path, size, "%s.next", recovery->named_path);
+  ppi_recover_remove_empty(path, PPI_LOG_FILE_HEADER_SIZE);
+  ppi_free(path);
+}
+
+void ppi_recover_remove_leftovers(const ppi_recover_job *recovery) {
+  if (recovery->options.keep) return;
+  if (recovery->named_path && ends_in_part(recovery->named_path))
+    ppi_recover_remove_empty(recovery->named_path,
+                             PPI_LOG_FILE_HEADER_SIZE - 1);
+  remove_next(recovery);
+  if (recovery->part_path && ends_in_part(recovery->part_path))
+    unlink(recovery->part_path);
+  if (recovery->salvage && recovery->owns_spool) unlink(recovery->spool_path);
+}
+
+pprof_status ppi_recover_staged_after(ppi_recover_job *recovery, uint32_t after,
+                                      uint32_t *out_segment) {
+  const ppi_staging *staging = own_staging(recovery);
+  ppi_log_run *runs = ppi_alloc(PPI_LOG_MAX_RUNS * sizeof *runs);
+  ppi_log_payload payload;
+  ppi_log_glance found = {.segment = 0};
+  uint64_t cursor = 0, number;
+  uint32_t len;
+  const void *bytes;
+  pprof_status status = ppi_log_payload_init(&payload);
+  if (!runs) status = PPROF_STATUS_NO_MEMORY;
+  while (status == PPROF_STATUS_OK && staging && found.segment <= after &&
+         ppi_staging_walk(staging, &cursor, &bytes, &len, &number)) {
+    ppi_log_block block;
+    if (ppi_log_parse_staged(bytes, len, runs, &block) && block.ok &&
+        block.header.type == PPI_LOG_INFO)
+      status = ppi_log_glance_info(&payload, &block, &found);
+  }
+  ppi_log_payload_clear(&payload);
+  ppi_free(found.spool_path);
+  ppi_free(runs);
+  *out_segment = found.segment > after ? found.segment : 0;
+  return status == PPROF_STATUS_OK ? status : ppi_recover_no_memory(recovery);
+}
+
+pprof_status ppi_recover_make_whole(ppi_recover_job *recovery) {
+  bool whole = false;
+  pprof_status status = find_final(recovery, &whole);
+  uint32_t another = 0;
+  if (status == PPROF_STATUS_OK && recovery->segment)
+    status = ppi_recover_staged_after(recovery, recovery->segment, &another);
+  if (status != PPROF_STATUS_OK) return status;
+  recovery->result->already_whole = whole;
+  if (!whole || another) {
+    recovery->result->already_whole = false;
+    status = write_log(recovery);
+  }
+  if (status != PPROF_STATUS_OK) return status;
+  snprintf(recovery->result->path, sizeof recovery->result->path, "%s",
+           recovery->final_path);
+  ppi_recover_remove_leftovers(recovery);
+  return PPROF_STATUS_OK;
+}
+
+char *ppi_recover_find_whole(ppi_recover_job *recovery) {
+  if (!recovery->segment && ends_in_part(recovery->named_path)) {
+    char *base = ppi_strdup(recovery->named_path);
+    if (!base) return NULL;
+    base[strlen(base) - 5] = '\0';
+    recovery->segment = ppi_segments_last(base, recovery->uuid);
+    ppi_free(base);
+  }
+  char *path = default_final(recovery);
+  if (path && look_at_final(recovery, path) == 1) return path;
+  ppi_free(path);
+  return NULL;
+}

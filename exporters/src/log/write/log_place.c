@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of a log's file, from the one that was asked for to the last.
+#include "log/write/log_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "log/write/log_loss.h"
+#include "log/write/rotate.h"
+
+// ---- the program and its root ----
+
+static ppi_fd_id find_root(void) {
+  struct stat root;
+  if (stat("/", &root) != 0) return (ppi_fd_id){0};
+  return (ppi_fd_id){root.st_dev, root.st_ino};
+}
+
+bool ppi_log_place_is_elsewhere(const ppi_log_place *place) {
+  ppi_fd_id now = find_root();
+  return now.device != place->root.device || now.inode != place->root.inode;
+}
+
+// A program that has become another user, or has another root, cannot come to
+// its files any more; they are there.
+const char *ppi_log_place_reason(ppi_log_place *place, int error) {
+  if (error == ENOENT && ppi_log_place_is_elsewhere(place))
+    return "the program has another root (chroot); 'pprof-report recover' "
+           "finds it";
+  if ((error != EACCES && error != EPERM) || geteuid() == place->user)
+    return ppi_log_loss_reason(error);
+  snprintf(place->why, sizeof place->why,
+           "%s as user %u; as user %u 'pprof-report recover' makes the log",
+           strerror(error), (unsigned)geteuid(), (unsigned)place->user);
+  return place->why;
+}
+
+// ---- names ----
+
+static const char *name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static void note_name(ppi_log_place *place, const char *wanted,
+                      const char *path) {
+  if (strcmp(name_in(wanted), name_in(path)) != 0)
+    snprintf(place->note, sizeof place->note,
+             "%.100s was there already: the log is %.100s", name_in(wanted),
+             name_in(path));
+}
+
+void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num) {
+  snprintf(place->note, sizeof place->note,
+           "%.100s: %u segments have a number behind theirs, as their names "
+           "were there already",
+           name_in(place->part.path), num);
+}
+
+pprof_status ppi_log_place_name_segment(ppi_log_place *place,
+                                        uint32_t segment) {
+  ppi_free(place->segment_path);
+  place->segment_path = segment ? ppi_segment_path(place->part.path, segment)
+                                : ppi_strdup(place->part.path);
+  return place->segment_path ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_log_place_info(const ppi_log_place *place,
+                                const pprof_run_info *info,
+                                pprof_run_info *out) {
+  const char *wanted = name_in(place->wanted);
+  *out = *info;
+  if (strcmp(wanted, name_in(place->part.path)) == 0) return PPROF_STATUS_OK;
+  ppi_text *texts = ppi_alloc((info->num_texts + 1) * sizeof *texts);
+  if (!texts) return PPROF_STATUS_NO_MEMORY;
+  if (info->num_texts)
+    memcpy(texts, info->texts, info->num_texts * sizeof *texts);
+  texts[out->num_texts++] = (ppi_text){"name_taken", wanted};
+  out->texts = texts;
+  return PPROF_STATUS_OK;
+}
+
+// ---- the file ----
+
+static pprof_status open_part(ppi_log_place *place, const char *path,
+                              bool in_segments, pprof_error *error) {
+  struct stat existing;
+  size_t len = strlen(path);
+  bool exists =
+      len > 0 && !ppi_part_is_foreign_link(path) && stat(path, &existing) == 0;
+  mode_t mode = exists ? existing.st_mode : 0;
+  // Folders and devices are where a setting is wrong. What others may put under
+  // a log's name is passed over, as logs and pipes are.
+  if (len == 0 || path[len - 1] == '/' ||
+      (S_ISDIR(mode) && existing.st_uid == geteuid()))
+    return ppi_fail(error, PPROF_STATUS_IO,
+                    "cannot write '%s': it names a folder, not a file", path);
+  if (S_ISCHR(mode) || S_ISBLK(mode))
+    return ppi_fail(error, PPROF_STATUS_IO, "cannot write '%s': it is a device",
+                    path);
+  pprof_status status = ppi_part_open(
+      path, in_segments ? ppi_segments_are_there : ppi_part_is_there,
+      &place->part, error);
+  if (status == PPROF_STATUS_OK) note_name(place, path, place->part.path);
+  return status;
+}
+
+pprof_status ppi_log_place_open(ppi_log_place *place, const char *path,
+                                bool in_segments, pprof_error *error) {
+  place->wanted = ppi_strdup(path);
+  place->user = geteuid();
+  place->root = find_root();
+  pprof_status status =
+      place->wanted ? open_part(place, path, in_segments, error)
+                    : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  if (status != PPROF_STATUS_OK) ppi_free(place->wanted);
+  return status;
+}
+
+void ppi_log_place_clear(ppi_log_place *place, bool has_file) {
+  ppi_part_clear(&place->part, !has_file);
+  ppi_free(place->segment_path);
+  ppi_free(place->wanted);
+}
+
+int ppi_log_place_reopen(ppi_log_place *place) {
+  ppi_part *part = &place->part;
+  const char *path = place->segment_path;
+  struct stat found;
+  // Another run's, by now, is left alone.
+  if (stat(path, &found) != 0 || found.st_dev != place->done.st_dev ||
+      found.st_ino != place->done.st_ino)
+    return ENOENT;
+  // A rename would replace the .part that another has begun since.
+  if (link(path, part->part_path) != 0) return errno;
+  unlink(path);
+  part->fd = ppi_fd_open(part->part_path, O_RDWR, 0);
+  if (part->fd < 0) return errno;
+  part->id = ppi_fd_id_of(part->fd);
+  if (ppi_part_is_held(part->fd)) return errno;
+  return lseek(part->fd, 0, SEEK_END) < 0 ? errno : 0;
+}
+
+int ppi_log_place_settle(ppi_log_place *place) {
+  char *aside;
+  int error = ppi_part_settle(place->part.part_path, false, place->segment_path,
+                              &aside);
+  if (aside) {
+    note_name(place, place->segment_path, aside);
+    ppi_free(place->segment_path);
+    place->segment_path = aside;
+  }
+  stat(place->segment_path, &place->done);
+  return error;
+}

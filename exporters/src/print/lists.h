@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report consists of and the forms it is written in, each list once: for
+// the report, the command line and YAML.
+#ifndef PPI_LISTS_H_
+#define PPI_LISTS_H_
+
+// The views in the order they are printed: `name` is called so everywhere, and
+// ppi_view_NAME is what builds it.
+// clang-format off
+#define PPI_VIEWS(each) \
+  each(device) \
+  each(overview) \
+  each(model) \
+  each(distributed) \
+  each(operator) \
+  each(kernel) \
+  each(memory_manipulation) \
+  each(userdefined) \
+  each(memory) \
+  each(perf) \
+  each(queue) \
+  each(messages) \
+  each(interference) \
+  each(cpu) \
+  each(stages) \
+  each(requests) \
+  each(answer)
+
+#define PPI_REPORT_FORMATS(each) \
+  each(TABLE, "table") \
+  each(CSV, "csv") \
+  each(JSON, "json") \
+  each(MARKDOWN, "markdown")
+// clang-format on
+
+#define PPI_FORMAT_VALUE(value, name) PPI_FORMAT_##value,
+typedef enum ppi_report_format {
+  PPI_REPORT_FORMATS(PPI_FORMAT_VALUE)
+} ppi_report_format;
+#undef PPI_FORMAT_VALUE
+
+#endif  // PPI_LISTS_H_

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/answer_line.h"
+
+#include <string.h>
+
+#include "view/view.h"
+#include "view/wrapped.h"
+
+ppi_base_kind ppi_answer_base(const ppi_figures *figures) {
+  ppi_base_kind kind = PPI_BASE_REQUEST;
+  while (kind > PPI_BASE_WALL && !figures->answers[kind].num_units) kind--;
+  return kind;
+}
+
+const char *ppi_answer_unit(ppi_base_kind base) {
+  static const char *const names[PPI_NUM_BASES] = {
+      [PPI_BASE_WALL] = "run",
+      [PPI_BASE_STEP] = "step",
+      [PPI_BASE_REQUEST] = "request"};
+  return names[base];
+}
+
+static double mean_of(const ppi_answer *answer) {
+  return answer->num_units
+             ? (double)answer->total_ns / (double)answer->num_units
+             : 0;
+}
+
+// A percentile of so few that it is the greatest says nothing more.
+static void put_quantile(ppi_page *page, const ppi_answer *answer,
+                         unsigned percent, ppi_time_unit unit) {
+  ppi_cell cell = ppi_cell_quantile(&answer->times, percent);
+  if (cell.at_max) return;
+  ppi_page_format(page, "p%u ", percent);
+  ppi_page_three_time(page, (double)cell.value, unit);
+  ppi_page_text(page, ", ");
+}
+
+static void put_apart(ppi_page *page, const ppi_answer *answer, uint64_t ns,
+                      const char *where, const char *unit) {
+  if (ns <= answer->span_ns / 100) return;
+  ppi_page_text(page, " \u00b7 ");
+  ppi_page_fitting_time(page, (double)ns);
+  ppi_page_text(page, where);
+  ppi_page_text(page, unit);
+}
+
+static void put_left_out(ppi_page *page, const ppi_answer *answer,
+                         const char *unit) {
+  if (answer->num_cold) {
+    ppi_page_format(page, " \u00b7 the first %llu apart: ",
+                    (unsigned long long)answer->num_cold);
+    ppi_page_fitting_time(page,
+                          (double)answer->cold_ns / (double)answer->num_cold);
+    ppi_page_text(page, answer->num_cold > 1 ? " each" : "");
+  }
+  put_apart(page, answer, answer->before_ns, " before the first ", unit);
+  put_apart(page, answer, answer->after_ns, " after the last ", unit);
+  if (answer->num_cut)
+    ppi_page_format(page, " \u00b7 %llu cut",
+                    (unsigned long long)answer->num_cut);
+}
+
+// "48 requests in 1.52 s = 31.6/s, 124 ms each (p50 125, max 184), 3.9 in
+// flight".
+static void put_units(ppi_page *page, const ppi_answer *answer,
+                      ppi_base_kind base) {
+  double mean_ns = mean_of(answer), span_ns = (double)answer->span_ns;
+  ppi_time_unit unit = ppi_time_unit_of(mean_ns);
+  ppi_page_format(page, "%llu %s%s in ", (unsigned long long)answer->num_all,
+                  ppi_answer_unit(base), answer->num_all == 1 ? "" : "s");
+  ppi_page_fitting_time(page, span_ns);
+  if (answer->span_ns) {
+    ppi_page_text(page, " = ");
+    ppi_page_three(page, 1e9 * (double)answer->num_all / span_ns);
+    ppi_page_text(page, "/s");
+  }
+  ppi_page_text(page, " \u00b7 ");
+  ppi_page_fitting_time(page, mean_ns);
+  ppi_page_text(page, " each (");
+  put_quantile(page, answer, 50, unit);
+  put_quantile(page, answer, 90, unit);
+  put_quantile(page, answer, 99, unit);
+  ppi_page_text(page, "max ");
+  ppi_page_three_time(page, (double)answer->max_ns, unit);
+  ppi_page_text(page, ")");
+  // Little's law: how many are under way at a time.
+  if (base == PPI_BASE_REQUEST && answer->span_ns) {
+    double scale = (double)answer->num_all / (double)answer->num_units;
+    ppi_page_text(page, " \u00b7 ");
+    ppi_page_three(page, scale * (double)answer->total_ns / span_ns);
+    ppi_page_text(page, " in flight");
+  }
+}
+
+// The file name of the command's program, of Python the script's.
+static void put_program(ppi_page *page, const char *command) {
+  const char *name = command, *end;
+  for (end = name; *end && *end != ' '; end++)
+    if (*end == '/') name = end + 1;
+  if (strncmp(name, "python", 6) == 0) {
+    const char *next = end;
+    while (*next == ' ' && next[1] == '-') next += 1 + strcspn(next + 1, " ");
+    if (*next == ' ') {
+      put_program(page, next + 1);
+      return;
+    }
+  }
+  ppi_page text = {0};
+  ppi_page_bytes(&text, name, (size_t)(end - name));
+  ppi_page_text(&text, "");
+  if (!text.failed && text.len) {
+    ppi_page_visible(page, text.bytes);
+    ppi_page_text(page, "   ");
+  }
+  ppi_page_clear(&text);
+}
+
+// Of runs of one program.
+static void put_programs(ppi_page *page, const ppi_figures *figures) {
+  for (size_t i = 1; i < figures->num_inputs; i++)
+    if (strcmp(figures->inputs[i].command, figures->inputs[0].command) != 0)
+      return;
+  if (figures->num_inputs) put_program(page, figures->inputs[0].command);
+}
+
+void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
+                         ppi_base_kind base) {
+  const ppi_answer *answer = &figures->answers[base];
+  ppi_page program = {0}, line = {0};
+  put_programs(&program, figures);
+  if (base == PPI_BASE_WALL) {
+    ppi_page_text(&line, answer->num_runs == 1 ? "1 run of " : "runs of ");
+    ppi_page_fitting_time(&line, mean_of(answer));
+  } else {
+    put_units(&line, answer, base);
+  }
+  if (answer->num_runs > 1)
+    ppi_page_format(&line, " \u00b7 %llu logs",
+                    (unsigned long long)answer->num_runs);
+  put_left_out(&line, answer,
+               base == PPI_BASE_WALL ? "stage" : ppi_answer_unit(base));
+  page->failed |= program.failed || line.failed;
+  ppi_page_bytes(page, program.bytes, program.len);
+  if (!page->failed)
+    ppi_page_wrapped(page, line.bytes,
+                     ppi_page_width(program.bytes, program.len));
+  ppi_page_clear(&program);
+  ppi_page_clear(&line);
+}

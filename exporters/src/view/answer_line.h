@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ran, in one line: how many requests or steps, at which rate, how long.
+#ifndef PPI_ANSWER_LINE_H_
+#define PPI_ANSWER_LINE_H_
+
+#include "file/text.h"
+#include "report/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The greatest base that the runs have, and what one of its units is called.
+ppi_base_kind ppi_answer_base(const ppi_figures *figures);
+const char *ppi_answer_unit(ppi_base_kind base);
+void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
+                         ppi_base_kind base);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_ANSWER_LINE_H_

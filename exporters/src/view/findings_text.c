@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/findings_text.h"
+
+#include <string.h>
+
+#include "view/wrapped.h"
+
+#define MOST 5
+
+static void put_finding(ppi_page *page, const ppi_finding *finding,
+                        size_t number, size_t width) {
+  size_t indent = 3 + width + 2;
+  ppi_page sentence = {0};
+  size_t len = strlen(finding->text);
+  bool has_stop = len && finding->text[len - 1] == '.';
+  ppi_page_bytes(&sentence, finding->text, len - has_stop);
+  if (*finding->sure) ppi_page_format(&sentence, " (%s)", finding->sure);
+  ppi_page_text(&sentence, has_stop ? "." : "");
+  page->failed |= sentence.failed;
+  ppi_page_format(page, "%-3llu", (unsigned long long)number);
+  ppi_page_strong(page, finding->id);
+  ppi_page_repeat(page, ' ', width - strlen(finding->id) + 2);
+  if (!sentence.failed) ppi_page_wrapped(page, sentence.bytes, indent);
+  ppi_page_clear(&sentence);
+  if (!*finding->next) return;
+  ppi_page_repeat(page, ' ', indent);
+  ppi_page_text(page, "Next: ");
+  ppi_page_wrapped(page, finding->next, indent + strlen("Next: "));
+}
+
+static void put_answer(ppi_page *page, const ppi_findings *findings) {
+  static const char head[] = "Answer", next[] = "Next: ";
+  const size_t indent = strlen(head) + 3;
+  const ppi_finding *said = findings->items;
+  const ppi_finding *end = findings->items + findings->num;
+  if (!*findings->answer) return;
+  ppi_page_text(page, "\n");
+  ppi_page_strong(page, head);
+  ppi_page_text(page, "   ");
+  ppi_page_wrapped(page, findings->answer, indent);
+  while (said < end && !said->in_answer) said++;
+  if (said == end) return;
+  ppi_page_repeat(page, ' ', indent);
+  ppi_page_text(page, next);
+  ppi_page_wrapped(page, said->next, indent + strlen(next));
+}
+
+static void put_all(ppi_page *page, const ppi_findings *findings) {
+  const ppi_finding *shown[MOST];
+  size_t num = 0, width = 0, num_said = 0;
+  for (size_t i = 0; i < findings->num; i++) {
+    const ppi_finding *finding = &findings->items[i];
+    num_said += finding->in_answer;
+    if (finding->in_answer || num == MOST) continue;
+    shown[num++] = finding;
+    if (strlen(finding->id) > width) width = strlen(finding->id);
+  }
+  put_answer(page, findings);
+  if (!findings->num && *findings->nothing) {
+    ppi_page_text(page, "\n");
+    ppi_page_wrapped(page, findings->nothing, 0);
+  }
+  if (num) ppi_page_text(page, "\n");
+  for (size_t i = 0; i < num; i++) put_finding(page, shown[i], i + 1, width);
+  if (findings->num > num + num_said)
+    ppi_page_format(page, "%llu more in -f json.\n",
+                    (unsigned long long)(findings->num - num - num_said));
+}
+
+pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
+                              const ppi_findings_options *options) {
+  ppi_findings findings = {0};
+  pprof_status status = ppi_findings_of(figures, options, &findings);
+  if (status == PPROF_STATUS_OK) put_all(page, &findings);
+  ppi_findings_clear(&findings);
+  return status;
+}
+
+static void put_member(ppi_page *page, const char *name, const char *text) {
+  ppi_page_format(page, ",\"%s\":", name);
+  ppi_page_json(page, text);
+}
+
+static void put_finding_json(ppi_page *page, const ppi_finding *finding) {
+  ppi_page_text(page, "{\"id\":");
+  ppi_page_json(page, finding->id);
+  ppi_page_format(page, ",\"kind\":\"%s\",\"explains_ns\":%llu",
+                  finding->is_limit     ? "limit"
+                  : finding->is_problem ? "problem"
+                                        : "fact",
+                  (unsigned long long)finding->ns);
+  put_member(page, "text", finding->text);
+  put_member(page, "evidence", finding->sure);
+  put_member(page, "next", finding->next);
+  ppi_page_text(page, ",\"values\":[");
+  for (size_t i = 0; i < finding->num_values; i++) {
+    const ppi_finding_value *value = &finding->values[i];
+    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
+    ppi_page_json(page, value->name);
+    ppi_page_text(page, ",\"value\":");
+    ppi_page_short(page, value->number);
+    put_member(page, "unit", value->unit);
+    ppi_page_text(page, "}");
+  }
+  ppi_page_text(page, "]}");
+}
+
+pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
+                                   const ppi_findings_options *options) {
+  ppi_findings findings = {0};
+  pprof_status status = ppi_findings_of(figures, options, &findings);
+  if (status == PPROF_STATUS_OK) {
+    ppi_page_text(page, "\"answer\":");
+    ppi_page_json(page, findings.answer);
+    ppi_page_text(page, ",\n\"findings\":[");
+    for (size_t i = 0; i < findings.num; i++) {
+      ppi_page_text(page, i ? ",\n" : "\n");
+      put_finding_json(page, &findings.items[i]);
+    }
+    ppi_page_text(page, "]");
+  }
+  ppi_findings_clear(&findings);
+  return status;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report's figures say, as lines for people and as JSON.
+#ifndef PPI_FINDINGS_TEXT_H_
+#define PPI_FINDINGS_TEXT_H_
+
+#include "file/text.h"
+#include "report/findings/findings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_findings_put writes the answer and at most five findings, each line of
+// at most 100 columns. Of `options`, which may be NULL, see ppi_findings_of.
+pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
+                              const ppi_findings_options *options);
+// ppi_findings_put_json writes all of them, as members of an object.
+pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
+                                   const ppi_findings_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_TEXT_H_

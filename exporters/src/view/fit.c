@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "view/fit.h"
+
+#define CUT "\u2026"
+
+// Where the character numbered `n` begins.
+static const char *at_character(const ppi_page *page, size_t n) {
+  size_t at = 0;
+  for (; at < page->len; at++)
+    if (((unsigned char)page->bytes[at] & 0xc0) != 0x80 && n-- == 0) break;
+  return page->bytes + at;
+}
+
+void ppi_page_fit(ppi_page *page, const char *name, size_t width) {
+  ppi_page shown = {0};
+  ppi_page_visible(&shown, name);
+  size_t num = shown.failed ? 0 : ppi_page_width(shown.bytes, shown.len);
+  page->failed |= shown.failed;
+  if (num > width && width > 0) {
+    size_t head = (width - 1) / 2;
+    const char *tail = at_character(&shown, num - (width - 1 - head));
+    size_t head_len = (size_t)(at_character(&shown, head) - shown.bytes);
+    ppi_page_bytes(page, shown.bytes, head_len);
+    ppi_page_text(page, CUT);
+    ppi_page_bytes(page, tail, (size_t)(shown.bytes + shown.len - tail));
+  } else if (num && !shown.failed) {
+    ppi_page_bytes(page, shown.bytes, shown.len);
+  }
+  if (num < width) ppi_page_repeat(page, ' ', width - num);
+  ppi_page_clear(&shown);
+}
+
+void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width) {
+  size_t num =
+      text->failed || !text->len ? 0 : ppi_page_width(text->bytes, text->len);
+  page->failed |= text->failed;
+  if (num < width) ppi_page_repeat(page, ' ', width - num);
+  if (num) ppi_page_bytes(page, text->bytes, text->len);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts in columns of a given width.
+#ifndef PPI_FIT_H_
+#define PPI_FIT_H_
+
+#include "file/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_page_fit writes `name`, visible, in `width` columns: blanks follow one
+// that is shorter, and of a longer one the middle is left out, because names of
+// one family begin and end alike.
+void ppi_page_fit(ppi_page *page, const char *name, size_t width);
+// ppi_page_right writes `text` after blanks, or whole where it is wider.
+void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FIT_H_

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the command line asks of the tree before there is one.
+#ifndef PPI_VIEW_TREE_H_
+#define PPI_VIEW_TREE_H_
+
+#include "view/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_tree_knows tells whether "A,B,..." are columns of its text;
+// ppi_tree_columns lists them for messages, "calls|total|...".
+bool ppi_tree_knows(const char *names);
+const char *ppi_tree_columns(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_VIEW_TREE_H_

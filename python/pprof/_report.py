@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a log, by pprof-report."""
+import ctypes
+import os
+
+from ._library import Error, functions as _c, library_path
+
+_LONGEST_PATH = 4096
+
+
+class Report(str):
+    """A text; a notebook shows it as it is."""
+    __slots__ = ()
+
+    def __repr__(self):
+        return str(self)
+
+    def _repr_html_(self):
+        import html
+        return "<pre>%s</pre>" % html.escape(self)
+
+
+def _last_log():
+    path = ctypes.create_string_buffer(_LONGEST_PATH)
+    _c.last_log_(path, len(path))
+    if not path.value:
+        raise Error("there is no log to report: nothing was stopped that writes one")
+    return os.fsdecode(path.value)
+
+
+def _tool():
+    """In a wheel that brings it, beside the library of an installation, else by PATH."""
+    package = os.path.dirname(os.path.realpath(__file__))
+    prefix = os.path.dirname(os.path.dirname(os.path.dirname(package)))
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(library_path() or package)))
+    for folder in (package, prefix, beside):
+        path = os.path.join(folder, "bin", "pprof-report")
+        if os.access(path, os.X_OK):
+            return path
+    import shutil
+    path = shutil.which("pprof-report")
+    if not path:
+        raise Error("pprof-report is neither beside the library nor in PATH")
+    return path
+
+
+def report(log=None, *options):
+    """What `pprof-report OPTIONS LOG` prints, as a text: which stage has the time, and why. None:
+    the log of the session that `stop` has ended last in this process.
+
+    Raises Error in pprof-report's words."""
+    import subprocess  # most programs that mark never need it
+    log = _last_log() if log is None else os.fspath(log)
+    # "./": a name may look like an option or a verb.
+    done = subprocess.run([_tool(), *options, os.path.join(".", log)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False, encoding="utf-8", errors="replace")
+    if not done.stdout:
+        raise Error(done.stderr.strip(), done.returncode)
+    return Report(done.stdout)

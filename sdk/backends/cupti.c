@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUPTI's activity records. The library is the process's only one: a program's
+// own is taken where it has one. Its callbacks run on the program's threads and
+// on its own; buffers that it has filled are only put aside there, and read by
+// the collector.
+#include "cupti.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend_util.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kernels/launch.h"
+
+// Some thousand kernels. What waits for the collector is bounded; what comes
+// beyond that is lost, and counted.
+#define BUFFER_BYTES ((size_t)256 << 10)
+#define MOST_WAITING 128u
+#define MOST_SPARE 16u
+#define MOST_IDS 4096u
+
+typedef struct buffer {
+  struct buffer *next;
+  size_t valid;
+} buffer;
+
+enum { OFF, ON, ENDING };
+
+static struct {
+  pthread_mutex_t mutex;  // of the lists; never held while CUPTI is called
+  buffer *waiting, **waiting_end, *spare;
+  uint32_t num_waiting, num_spare;
+  uint64_t num_lost;    // records of buffers that were given up
+  uint32_t state;       // atomic
+  uint32_t generation;  // of the process that subscribed
+  bool loaded;
+  bool has_ended;  // atomic: CUDA ends with the process; then the next two hold
+  bool knows_dropped;
+  size_t num_dropped;
+  ppi_cupti_api api;
+  void *subscriber;
+  bool is_graph[MOST_IDS];  // of driver calls, by their number
+} cupti = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+// The call that the thread is in has made a node of a graph, and no work.
+static __thread bool has_captured __attribute__((tls_model("initial-exec")));
+
+// A buffer's list link lies behind what CUPTI fills.
+static buffer *link_of(uint8_t *bytes) {
+  return (buffer *)(void *)(bytes + BUFFER_BYTES);
+}
+
+static uint8_t *bytes_of(buffer *link) {
+  return (uint8_t *)link - BUFFER_BYTES;
+}
+
+static uint8_t *take_spare(void) {
+  pthread_mutex_lock(&cupti.mutex);
+  buffer *spare = cupti.spare;
+  if (spare) {
+    cupti.spare = spare->next;
+    cupti.num_spare--;
+  }
+  pthread_mutex_unlock(&cupti.mutex);
+  return spare ? bytes_of(spare) : NULL;
+}
+
+static void on_request(uint8_t **bytes, size_t *size, size_t *max_records) {
+  *max_records = 0;
+  *bytes = take_spare();
+  if (!*bytes) *bytes = ppi_alloc_lines(BUFFER_BYTES + sizeof(buffer));
+  *size = *bytes ? BUFFER_BYTES : 0;
+}
+
+static uint64_t num_records(uint8_t *bytes, size_t valid) {
+  uint64_t num = 0;
+  void *record = NULL;
+  while (valid && cupti.api.cuptiActivityGetNextRecord(bytes, valid, &record) ==
+                      PPI_CUPTI_OK)
+    num++;
+  return num;
+}
+
+static void on_complete(void *context, uint32_t stream, uint8_t *bytes,
+                        size_t size, size_t valid) {
+  (void)context, (void)stream, (void)size;
+  if (!bytes) return;
+  buffer *link = link_of(bytes);
+  *link = (buffer){NULL, valid};
+  pthread_mutex_lock(&cupti.mutex);
+  bool has_room = valid && cupti.num_waiting < MOST_WAITING;
+  if (has_room) {
+    *(cupti.waiting ? cupti.waiting_end : &cupti.waiting) = link;
+    cupti.waiting_end = &link->next;
+    cupti.num_waiting++;
+  }
+  pthread_mutex_unlock(&cupti.mutex);
+  if (has_room) return;
+  uint64_t lost = num_records(bytes, valid);
+  __atomic_fetch_add(&cupti.num_lost, lost, __ATOMIC_RELAXED);
+  ppi_free(bytes);
+}
+
+static buffer *take_waiting(void) {
+  pthread_mutex_lock(&cupti.mutex);
+  buffer *waiting = cupti.waiting;
+  cupti.waiting = NULL;
+  cupti.num_waiting = 0;
+  pthread_mutex_unlock(&cupti.mutex);
+  return waiting;
+}
+
+// Zeroed, as CUPTI is told that it is.
+static void give_back(buffer *link) {
+  uint8_t *bytes = bytes_of(link);
+  memset(bytes, 0, link->valid);
+  pthread_mutex_lock(&cupti.mutex);
+  bool is_kept = cupti.num_spare < MOST_SPARE;
+  if (is_kept) {
+    link->next = cupti.spare;
+    cupti.spare = link;
+    cupti.num_spare++;
+  }
+  pthread_mutex_unlock(&cupti.mutex);
+  if (!is_kept) ppi_free(bytes);
+}
+
+static bool ask_dropped(size_t *out) {
+  *out = 0;
+  return cupti.api.cuptiActivityGetNumDroppedRecords(NULL, 0, out) ==
+         PPI_CUPTI_OK;
+}
+
+// While the process ends, CUDA goes before the session does: what CUPTI still
+// has is taken first, and nothing is asked of it any more.
+static void before_cuda_ends(void) {
+  if (cupti.generation != ppi_backend_generation ||
+      __atomic_load_n(&cupti.state, __ATOMIC_RELAXED) != ON)
+    return;
+  cupti.api.cuptiActivityFlushAll(PPI_CUPTI_FLUSH_FORCED);
+  cupti.knows_dropped = ask_dropped(&cupti.num_dropped);
+  __atomic_store_n(&cupti.has_ended, true, __ATOMIC_RELEASE);
+}
+
+// Handlers run in the order in which they came, the last one first. CUDA's are
+// there at its first launch.
+static void watch_end(void) {
+  (void)atexit(before_cuda_ends);
+}
+
+static void end_now(void);
+
+static void on_call(uint32_t id, const ppi_cupti_call *call) {
+  if (call->site == PPI_CUPTI_ENTER) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_end);
+    has_captured = false;
+    if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ON)
+      ppi_launch_begin(call->correlation, id < MOST_IDS && cupti.is_graph[id]);
+    return;
+  }
+  int result = call->result ? *(const int *)call->result : 0;
+  ppi_launch_end(call->correlation, result == 0 && !has_captured);
+  if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ENDING) end_now();
+}
+
+static void on_callback(void *user, uint32_t domain, uint32_t id,
+                        const void *data) {
+  (void)user;
+  if (cupti.generation != ppi_backend_generation) return;
+  if (domain == PPI_CUPTI_DOMAIN_RESOURCE)
+    has_captured = true;
+  else if (domain == PPI_CUPTI_DOMAIN_DRIVER)
+    on_call(id, data);
+}
+
+// What CUPTI has hooked into the driver makes launches dearer until it is
+// finalized, which is safe only at the end of a call of the program's.
+static void end_now(void) {
+  uint32_t ending = ENDING;
+  if (!__atomic_compare_exchange_n(&cupti.state, &ending, OFF, false,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    return;
+  cupti.api.cuptiUnsubscribe(cupti.subscriber);
+  cupti.api.cuptiFinalize();
+}
+
+static bool begins(const char *name, const char *with) {
+  return strncmp(name, with, strlen(with)) == 0;
+}
+
+static bool gives_work(const char *name) {
+  return begins(name, "cuLaunch") || begins(name, "cuGraphLaunch") ||
+         begins(name, "cuMemcpy") || begins(name, "cuMemset");
+}
+
+// By their names: numbers of new calls are not known here.
+static void enable_calls(void) {
+  for (uint32_t id = 1; id < MOST_IDS; id++) {
+    const char *name = NULL;
+    if (cupti.api.cuptiGetCallbackName(PPI_CUPTI_DOMAIN_DRIVER, id, &name) ||
+        !name || !gives_work(name))
+      continue;
+    cupti.is_graph[id] = begins(name, "cuGraphLaunch");
+    cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_DRIVER,
+                                  id);
+  }
+  cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_RESOURCE,
+                                PPI_CUPTI_GRAPHNODE_CREATED);
+}
+
+static const uint32_t kinds[] = {PPI_CUPTI_KIND_CONCURRENT_KERNEL,
+                                 PPI_CUPTI_KIND_MEMCPY, PPI_CUPTI_KIND_MEMSET,
+                                 PPI_CUPTI_KIND_MEMCPY2};
+#define NUM_KINDS (sizeof kinds / sizeof *kinds)
+
+static pprof_status fail(pprof_error *error, const char *what, int code) {
+  const char *text = NULL;
+  cupti.api.cuptiGetResultString(code, &text);
+  return ppi_fail(error, PPROF_STATUS_UNAVAILABLE, "CUPTI: %s: %s (%d)", what,
+                  text ? text : "unknown", code);
+}
+
+// Kernels are what it is for; what it does not know besides is left out.
+static pprof_status enable_kinds(pprof_error *error) {
+  int code = cupti.api.cuptiActivityEnable(kinds[0]);
+  if (code) return fail(error, "no records of kernels", code);
+  for (size_t i = 1; i < NUM_KINDS; i++)
+    cupti.api.cuptiActivityEnable(kinds[i]);
+  return PPROF_STATUS_OK;
+}
+
+// Records then have times of the markers' clock.
+static uint64_t now_ticks(void) {
+  return ppi_clock_ticks();
+}
+
+// Before all else: who has subscribed is alone, and may register callbacks.
+static pprof_status subscribe(pprof_error *error) {
+  uint8_t zeroed = 1;
+  size_t size = sizeof zeroed;
+  int code = cupti.api.cuptiSubscribe(&cupti.subscriber, on_callback, NULL);
+  if (code == PPI_CUPTI_MULTIPLE_SUBSCRIBERS)
+    return ppi_fail(error, PPROF_STATUS_UNAVAILABLE,
+                    "CUPTI: another tool of this process has it (Nsight, a "
+                    "debugger, torch.profiler)");
+  if (code) return fail(error, "no subscription", code);
+  code = cupti.api.cuptiActivityRegisterTimestampCallback(now_ticks);
+  if (!code)
+    code = cupti.api.cuptiActivityRegisterCallbacks(on_request, on_complete);
+  if (!code) {
+    cupti.api.cuptiActivitySetAttribute(PPI_CUPTI_ATTRIBUTE_ZEROED, &size,
+                                        &zeroed);
+    return PPROF_STATUS_OK;
+  }
+  cupti.api.cuptiUnsubscribe(cupti.subscriber);
+  return fail(error, "its records cannot be had", code);
+}
+
+static bool is_mapped(const char *const *names) {
+  void *found = NULL;
+  for (size_t i = 0; names[i] && !found; i++)
+    found = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+  if (found) dlclose(found);
+  return found;
+}
+
+// A framework brings a library of its own along. Taken before that is there,
+// another one would be the second of the process, which neither survives.
+static bool comes_later(const char *const *names) {
+  static const char *const driver[] = {"libcuda.so.1", NULL};
+  return !is_mapped(names) && !is_mapped(driver);
+}
+
+static pprof_status load(pprof_error *error) {
+  static const ppi_symbol symbols[] = {
+#define PPI_CUPTI_SYMBOL(name, parameters) \
+  {#name, NULL, offsetof(ppi_cupti_api, name), false},
+      PPI_CUPTI_LIST(PPI_CUPTI_SYMBOL)
+#undef PPI_CUPTI_SYMBOL
+  };
+  const char *const names[] = {"libcupti.so.13",
+                               "libcupti.so.12",
+                               "libcupti.so.11.8",
+                               "/usr/local/cuda/lib64/libcupti.so",
+                               "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
+                               NULL};
+  const char *own[] = {getenv("PPROF_CUPTI_PATH"), NULL};
+  ppi_library library = {"CUPTI", own[0] && *own[0] ? own : names, symbols,
+                         sizeof symbols / sizeof *symbols};
+  if (cupti.loaded) return PPROF_STATUS_OK;
+  if (library.sonames == names && comes_later(names))
+    return ppi_fail(error, PPROF_STATUS_BUSY,
+                    "not traced: the program has not used CUDA");
+  pprof_status status = ppi_library_load(&library, &cupti.api, error);
+  cupti.loaded = status == PPROF_STATUS_OK;
+  return status;
+}
+
+static pprof_status start(pprof_error *error) {
+  ppi_backend_watch_fork();
+  pprof_status status = load(error);
+  if (status != PPROF_STATUS_OK) return status;
+  // A session that has just ended may still be subscribed.
+  uint32_t ending = ENDING;
+  bool is_there = __atomic_compare_exchange_n(
+      &cupti.state, &ending, OFF, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  cupti.generation = ppi_backend_generation;
+  cupti.num_lost = 0;
+  if (!is_there) status = subscribe(error);
+  if (status != PPROF_STATUS_OK) return status;
+  __atomic_store_n(&cupti.state, ON, __ATOMIC_RELEASE);
+  enable_calls();
+  status = enable_kinds(error);
+  if (status == PPROF_STATUS_OK) return status;
+  __atomic_store_n(&cupti.state, OFF, __ATOMIC_RELEASE);
+  cupti.api.cuptiUnsubscribe(cupti.subscriber);
+  return status;
+}
+
+static const char *copy_name(uint8_t kind) {
+  static const char *const names[] = {
+      "MEMCPY",      "MEMCPY_HtoD", "MEMCPY_DtoH", "MEMCPY_HtoA",
+      "MEMCPY_AtoH", "MEMCPY_AtoA", "MEMCPY_AtoD", "MEMCPY_DtoA",
+      "MEMCPY_DtoD", "MEMCPY_HtoH", "MEMCPY_PtoP"};
+  return kind < sizeof names / sizeof *names ? names[kind] : names[0];
+}
+
+static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
+                               uint32_t correlation) {
+  return (ppi_device_work){
+      PPI_DEVICE_WORK_COPY, correlation,    (int)record->device,
+      record->context,      record->stream, record->start,
+      record->end,          record->bytes,  copy_name(record->copy_kind)};
+}
+
+// False: a record of no interest, or none that this can read.
+static bool read_record(const void *record, ppi_device_work *out) {
+  const ppi_cupti_kernel *kernel = record;
+  const ppi_cupti_memset *set = record;
+  switch (kernel->kind) {
+    case PPI_CUPTI_KIND_CONCURRENT_KERNEL:
+      *out = (ppi_device_work){PPI_DEVICE_WORK_KERNEL,
+                               kernel->correlation,
+                               (int)kernel->device,
+                               kernel->context,
+                               kernel->stream,
+                               kernel->start,
+                               kernel->end,
+                               0,
+                               kernel->name ? kernel->name : "?"};
+      return true;
+    case PPI_CUPTI_KIND_MEMSET:
+      *out = (ppi_device_work){PPI_DEVICE_WORK_SET,
+                               set->correlation,
+                               (int)set->device,
+                               set->context,
+                               set->stream,
+                               set->start,
+                               set->end,
+                               set->bytes,
+                               "MEMSET"};
+      return true;
+    case PPI_CUPTI_KIND_MEMCPY:
+      *out = copy_of(record, ((const ppi_cupti_memcpy *)record)->correlation);
+      return true;
+    case PPI_CUPTI_KIND_MEMCPY2:
+      *out = copy_of(record, ((const ppi_cupti_memcpy2 *)record)->correlation);
+      return true;
+  }
+  return false;
+}
+
+static bool has_ended(void) {
+  return __atomic_load_n(&cupti.has_ended, __ATOMIC_ACQUIRE);
+}
+
+static void flush(bool all, ppi_device_work_taker *take, void *taker) {
+  if (!has_ended())
+    cupti.api.cuptiActivityFlushAll(all ? PPI_CUPTI_FLUSH_FORCED : 0);
+  buffer *next;
+  for (buffer *at = take_waiting(); at; at = next) {
+    next = at->next;
+    void *record = NULL;
+    ppi_device_work work;
+    while (cupti.api.cuptiActivityGetNextRecord(bytes_of(at), at->valid,
+                                                &record) == PPI_CUPTI_OK)
+      if (read_record(record, &work)) take(taker, &work);
+    give_back(at);
+  }
+}
+
+// Records stop here; the hooks go at the end of the program's next call.
+static void stop(void) {
+  for (size_t i = 0; i < NUM_KINDS && !has_ended(); i++)
+    cupti.api.cuptiActivityDisable(kinds[i]);
+  __atomic_store_n(&cupti.state, ENDING, __ATOMIC_RELEASE);
+}
+
+static bool num_dropped(uint64_t *out) {
+  size_t dropped = cupti.num_dropped;
+  bool is_known = has_ended() ? cupti.knows_dropped : ask_dropped(&dropped);
+  *out = __atomic_load_n(&cupti.num_lost, __ATOMIC_RELAXED) + dropped;
+  return is_known;
+}
+
+const ppi_kernel_source *ppi_cupti_source(void) {
+  static const ppi_kernel_source source = {"cuda", start, flush, stop,
+                                           num_dropped};
+  return &source;
+}

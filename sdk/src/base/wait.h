@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conditions that are waited for until a time of CLOCK_MONOTONIC: the real one,
+// whatever clock is injected.
+#ifndef PPI_WAIT_H_
+#define PPI_WAIT_H_
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+uint64_t ppi_monotonic_ns(void);
+
+// ppi_wait_init makes a condition for ppi_wait_until.
+void ppi_wait_init(pthread_cond_t *cond);
+
+// ppi_wait_until waits with the mutex, as pthread_cond_wait does; false: the
+// deadline has passed.
+bool ppi_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex,
+                    uint64_t deadline_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WAIT_H_

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces of work and the calls that launched them meet here.
+#include "kernels/kernels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "device/device.h"
+#include "device/device_stream.h"
+#include "kernels/demangle.h"
+#include "kernels/launch.h"
+#include "mark/recorder.h"
+#include "names/name_hash.h"
+
+#define LOOKS_PER_S 50u
+// After so long nobody waits for work of a call any more; of a graph's launch,
+// for further work.
+#define GIVEN_UP_S 10u
+
+static uint64_t second_of(const ppi_drain *drain) {
+  return drain->spool->header->ticks_per_second;
+}
+
+static void try_to_start(ppi_kernels *kernels) {
+  const ppi_kernel_source *source = kernels->wanted;
+  pprof_status status = source->start(&kernels->why_not);
+  if (status != PPROF_STATUS_BUSY) kernels->wanted = NULL;
+  if (status != PPROF_STATUS_OK) return;
+  kernels->source = source;
+  kernels->why_not.text[0] = '\0';
+}
+
+void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source) {
+  if (!source) return;
+  ppi_spool *spool = &ppi_recorder_in_force.spool;
+  uint32_t lane = ppi_launches_open() ? ppi_lane_reserve(spool) : 0;
+  pprof_definition row = {PPROF_DEFINITION_LANE, lane, 0, 0, 0, "kernels"};
+  if (!lane || !ppi_names_define(ppi_recorder_in_force.names, &row)) {
+    ppi_fail(&kernels->why_not, PPROF_STATUS_NO_MEMORY,
+             "not traced: no memory for what is known of launches");
+    return;
+  }
+  ppi_launches_forget();
+  kernels->lane = lane;
+  kernels->wanted = source;
+  try_to_start(kernels);
+}
+
+static void keep_first(ppi_kernels *kernels, pprof_status status) {
+  if (kernels->error == PPROF_STATUS_OK) kernels->error = status;
+}
+
+static uint32_t add_site(const ppi_device_work *work) {
+  static const uint32_t categories[] = {
+      [PPI_DEVICE_WORK_KERNEL] = PPROF_CATEGORY_KERNEL,
+      [PPI_DEVICE_WORK_COPY] = PPROF_CATEGORY_MEMCPY,
+      [PPI_DEVICE_WORK_SET] = PPROF_CATEGORY_MEMSET};
+  ppi_names *names = ppi_recorder_in_force.names;
+  uint32_t site = ppi_names_site(names, ppi_demangle(work->name),
+                                 categories[work->kind], 0);
+  ppi_names_stay(names, site);
+  return site;
+}
+
+// What is known under a key, by the order in which keys come; 0: it is new, and
+// NULL where there is no memory for it.
+static uint32_t *entry_of(ppi_map *map, ppi_map_key key, uint32_t **entries,
+                          size_t *capacity) {
+  uint32_t *grown = ppi_grow(*entries, capacity, map->num + 1, sizeof *grown);
+  if (!grown) return NULL;
+  *entries = grown;
+  size_t num = map->num;
+  size_t at = ppi_map_number(map, key);
+  if (at == SIZE_MAX) return NULL;
+  if (at == num) grown[at] = 0;
+  return &grown[at];
+}
+
+// Looked up by a hash of the name as it comes: to demangle it takes longer than
+// all else here.
+static uint32_t site_of(ppi_kernels *kernels, const ppi_device_work *work) {
+  size_t len = strlen(work->name);
+  ppi_map_key key = {ppi_names_hash(work->name, len, work->kind), len};
+  uint32_t *site =
+      entry_of(&kernels->names, key, &kernels->sites, &kernels->sites_capacity);
+  if (!site) return add_site(work);
+  if (!*site) *site = add_site(work);
+  return *site;
+}
+
+// A device's own row, once a session: its streams follow it.
+static uint32_t device_of(ppi_kernels *kernels, int index) {
+  const char *backend = kernels->source->backend;
+  uint32_t id = ppi_device_id(backend, index);
+  char name[PPI_DEVICE_NAME];
+  ppi_device_set_name(name, backend, index);
+  pprof_definition own = {PPROF_DEFINITION_DEVICE, id,  0, 0,
+                          (uint64_t)index,         name};
+  return id && ppi_names_define(ppi_recorder_in_force.names, &own) ? id : 0;
+}
+
+// The row of a stream; 0 where there is no memory for one.
+static uint32_t stream_of(ppi_kernels *kernels, const ppi_device_work *work) {
+  ppi_map_key key = {(uint64_t)(uint32_t)work->device << 32 | work->context,
+                     work->stream};
+  uint32_t *id = entry_of(&kernels->streams, key, &kernels->stream_ids,
+                          &kernels->streams_capacity);
+  if (!id) return 0;
+  uint32_t device = *id ? 0 : device_of(kernels, work->device);
+  if (device) *id = ppi_stream_define(device, work->stream);
+  return *id;
+}
+
+static bool makes_sense(const ppi_device_work *work, const ppi_launch *launch) {
+  return work->start && work->start <= work->end &&
+         (!launch || work->start >= launch->begin);
+}
+
+// Where it lies on the host: the begin of its call. Without one, not before
+// what sinks were promised to know all of.
+static void place_on_host(ppi_kernels *kernels, const ppi_device_work *work,
+                          const ppi_launch *launch, ppi_slot *slot) {
+  slot->lane = launch ? launch->lane : 0;
+  slot->depth = launch ? launch->depth : 0;
+  slot->start =
+      launch ? launch->begin : PPI_MAX(work->start, kernels->told_until);
+  slot->end = slot->start;
+}
+
+// What a slot has no room for. Kernels of communication are known by their
+// names only, here as in traces of others.
+static uint32_t more_flags(const ppi_device_work *work,
+                           const ppi_launch *launch) {
+  static const char *const names[] = {"nccl", "rccl", "xccl"};
+  uint32_t flags = launch && launch->is_by_wait ? PPROF_FLAG_BY_WAIT : 0;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (work->kind == PPI_DEVICE_WORK_KERNEL && strstr(work->name, names[i]))
+      flags |= PPROF_FLAG_COMMUNICATION;
+  return flags;
+}
+
+static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
+                    const ppi_launch *launch) {
+  static ppi_slot slot;  // one collector per process; no flows
+  ppi_drain *drain = kernels->drain;
+  slot.kind = PPROF_KIND_DEVICE_RANGE;
+  slot.flags = 0;
+  slot.site = site_of(kernels, work);
+  slot.stream = stream_of(kernels, work);
+  place_on_host(kernels, work, launch, &slot);
+  if (makes_sense(work, launch)) {
+    slot.device_start_ns = ppi_drain_ns(drain, work->start);
+    slot.device_end_ns = ppi_drain_ns(drain, work->end);
+  } else {
+    slot.flags = PPROF_FLAG_NO_DEVICE_TIME;
+    kernels->counts.senseless++;
+  }
+  slot.has_work = work->kind != PPI_DEVICE_WORK_KERNEL;
+  slot.work.bytes = (double)work->bytes;
+  // Its names may be new.
+  pprof_status status = ppi_drain_definitions(
+      drain,
+      __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
+  keep_first(kernels, status);
+  if (ppi_drain_slot(drain, &slot, &status))
+    drain->events[drain->num_events - 1].flags |= more_flags(work, launch);
+  keep_first(kernels, status);
+}
+
+// A copy that the host waits for is told before its call is over, which is all
+// the same: only the begin of the call is needed.
+static void take(void *taker, const ppi_device_work *work) {
+  ppi_kernels *kernels = taker;
+  ppi_launch launch;
+  bool is_known =
+      work->correlation &&
+      ppi_launch_find(work->correlation, &launch) != PPI_LAUNCH_NONE;
+  kernels->counts.told++;
+  kernels->counts.unlaunched += !is_known;
+  kernels->counts.by_wait += is_known && launch.is_by_wait;
+  deliver(kernels, work, is_known ? &launch : NULL);
+  if (is_known) ppi_launch_told(work->correlation, kernels->flushed);
+}
+
+static bool may_look(ppi_kernels *kernels, uint64_t now) {
+  if (now - kernels->flushed < second_of(kernels->drain) / LOOKS_PER_S)
+    return false;
+  kernels->flushed = now;
+  return true;
+}
+
+static void look(ppi_kernels *kernels, bool all) {
+  ppi_drain *drain = kernels->drain;
+  ppi_drain_edges(drain);
+  ppi_drain_begin(drain, kernels->lane, kernels->next_seq);
+  kernels->source->flush(all, take, kernels);
+  keep_first(kernels, ppi_drain_flush(drain));
+  kernels->next_seq = drain->batch_end;
+}
+
+static uint64_t oldest(const ppi_kernels *kernels, uint64_t now) {
+  uint64_t second = second_of(kernels->drain);
+  uint64_t wait = GIVEN_UP_S * second;
+  return ppi_launches_oldest(now - PPI_MIN(now, second),
+                             now - PPI_MIN(now, wait));
+}
+
+bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain) {
+  if (!kernels->source && !kernels->wanted) return false;
+  kernels->drain = drain;
+  uint64_t now = ppi_clock_ticks();
+  bool is_time = may_look(kernels, now);
+  if (kernels->wanted && is_time) try_to_start(kernels);
+  if (!kernels->source) return false;
+  if (is_time) look(kernels, false);
+  return oldest(kernels, now) != UINT64_MAX;
+}
+
+uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now) {
+  if (!kernels->source || !kernels->drain) return now;
+  kernels->told_until =
+      PPI_MAX(kernels->told_until, PPI_MIN(now, oldest(kernels, now)));
+  return kernels->told_until;
+}
+
+void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain) {
+  if (!kernels->source) return;
+  kernels->drain = drain;
+  kernels->flushed = ppi_clock_ticks();
+  look(kernels, true);
+  kernels->has_dropped = kernels->source->num_dropped(&kernels->counts.dropped);
+  kernels->source->stop();
+}
+
+static void note(ppi_texts *out, uint64_t num, const char *what) {
+  char text[128];
+  if (num == 0) return;
+  snprintf(text, sizeof text, "%" PRIu64 " %s", num, what);
+  ppi_texts_add(out, "kernels", text);
+}
+
+void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
+  if (kernels->why_not.text[0])
+    ppi_texts_add(out, "kernels", kernels->why_not.text);
+  note(out, kernels->counts.unlaunched,
+       "kernels and copies are of no known launch");
+  note(out, kernels->counts.by_wait,
+       "kernels and copies lie in a range whose thread waited: another thread,"
+       " without ranges, launched them");
+  note(out, kernels->counts.senseless,
+       "kernels and copies have times that make no sense: they have none here");
+  note(out, kernels->counts.dropped,
+       "kernels and copies were lost by the driver's own tracing");
+  if (kernels->source && !kernels->has_dropped)
+    ppi_texts_add(out, "kernels",
+                  "whether the driver's own tracing has lost any is not known");
+}
+
+void ppi_kernels_clear(ppi_kernels *kernels) {
+  ppi_map_clear(&kernels->streams);
+  ppi_map_clear(&kernels->names);
+  ppi_free(kernels->stream_ids);
+  ppi_free(kernels->sites);
+  *kernels = (ppi_kernels){0};
+}

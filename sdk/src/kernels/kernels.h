@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What devices say of their own work becomes events: a device range for each
+// kernel and copy, on the lane of the thread that launched it and as deep as it
+// was then, so that the ranges around the launch are around the work, too.
+#ifndef PPI_KERNELS_H_
+#define PPI_KERNELS_H_
+
+#include "base/map.h"
+#include "deliver/drain.h"
+#include "event/texts.h"
+#include "kernels/source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a session counts of it beside events.
+typedef struct ppi_kernel_counts {
+  uint64_t told;        // pieces of work
+  uint64_t unlaunched;  // of these, without the call that launched them
+  uint64_t by_wait;     // launched while another thread waited in its range
+  uint64_t senseless;   // their times made no sense: events without times
+  uint64_t dropped;     // what the source says that it has lost
+} ppi_kernel_counts;
+
+typedef struct ppi_kernels {
+  const ppi_kernel_source *source;  // NULL: nothing is traced
+  const ppi_kernel_source *wanted;  // not to be had yet; NULL: there is none
+  ppi_drain *drain;
+  uint32_t lane;        // whose numbers its events have
+  uint64_t next_seq;    // and the next one
+  uint64_t flushed;     // ticks of the last look
+  uint64_t told_until;  // what begins before was told or listed: no event may
+                        // begin before it without having been listed
+  ppi_map streams, names;
+  uint32_t *stream_ids, *sites;  // by their numbers there
+  size_t streams_capacity, sites_capacity;
+  ppi_kernel_counts counts;
+  bool has_dropped;     // the source knows how many it has lost
+  pprof_status error;   // of a sink, the first
+  pprof_error why_not;  // nothing is traced; empty: it is, or is not asked for
+} ppi_kernels;
+
+// ppi_kernels_start begins to trace what `source` can, now or once it can; what
+// keeps it from that becomes a note of the session's. The owner's thread,
+// before anything records.
+void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source);
+// ppi_kernels_poll tells the work that is complete, not more often than every
+// 20 ms. Answers whether more may come. The collector, like the following ones.
+bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain);
+// ppi_kernels_rest tells all that the source still has, and ends it.
+void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain);
+// ppi_kernels_settled answers the time before which all work that was launched
+// has been told: `now`, or when the oldest call began that is still awaited.
+uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now);
+// ppi_kernels_notes adds what a report must say.
+void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out);
+void ppi_kernels_clear(ppi_kernels *kernels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_KERNELS_H_

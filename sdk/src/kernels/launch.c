@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table by the correlation's lower bits. Each place is written by the one
+// thread that makes the call, and published by its word, {correlation:32,
+// state:32}; a later call takes it over.
+#include "kernels/launch.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kernels/waiting.h"
+#include "mark/attach.h"
+
+typedef struct launch_place {
+  uint64_t word;  // atomic
+  ppi_launch launch;
+} launch_place;
+
+static struct {
+  launch_place *places;  // of the process, once there are any
+  uint32_t settled;      // collector: all calls below have been told
+  uint32_t newest;       // atomic: the greatest correlation so far
+} launches;
+
+static uint64_t word_of(uint32_t correlation, ppi_launch_state state) {
+  return (uint64_t)correlation << 32 | state;
+}
+
+static launch_place *place_of(uint32_t correlation) {
+  return &launches.places[correlation % PPI_LAUNCHES];
+}
+
+static ppi_launch_state state_of(uint64_t word, uint32_t correlation) {
+  return word >> 32 == correlation ? (ppi_launch_state)(uint32_t)word
+                                   : PPI_LAUNCH_NONE;
+}
+
+bool ppi_launches_open(void) {
+  if (!launches.places)
+    launches.places = ppi_alloc_lines(PPI_LAUNCHES * sizeof *launches.places);
+  return launches.places != NULL;
+}
+
+void ppi_launches_forget(void) {
+  for (uint32_t i = 0; launches.places && i < PPI_LAUNCHES; i++)
+    __atomic_store_n(&launches.places[i].word, 0, __ATOMIC_RELAXED);
+  launches.settled = __atomic_load_n(&launches.newest, __ATOMIC_RELAXED);
+}
+
+// The counter that they come from may come round.
+static bool is_newer(uint32_t correlation, uint32_t than) {
+  return (int32_t)(correlation - than) > 0;
+}
+
+static void note_newest(uint32_t correlation) {
+  uint32_t newest = __atomic_load_n(&launches.newest, __ATOMIC_RELAXED);
+  while (is_newer(correlation, newest) &&
+         !__atomic_compare_exchange_n(&launches.newest, &newest, correlation,
+                                      true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
+
+static uint64_t top_of(const ppi_lane *lane) {
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  if (depth == 0 || depth > lane->num_frames) return 0;
+  return ppi_lane_frames(lane)[depth - 1].start;
+}
+
+// The stack whose innermost range began last is the one that makes the call:
+// NVTX domains have stacks of their own.
+static const ppi_lane *innermost(const ppi_thread *thread,
+                                 const ppi_lane *lane) {
+  uint32_t epoch = lane->stack_epoch;
+  for (uint32_t i = 1; i < PPI_THREAD_LANES; i++) {
+    const ppi_lane *other = ppi_thread_lane(thread, i);
+    if (other && ppi_lane_is_of(other, epoch) && top_of(other) > top_of(lane))
+      lane = other;
+  }
+  return lane;
+}
+
+void ppi_launch_begin(uint32_t correlation, bool is_graph) {
+  ppi_thread *thread;
+  const ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
+  if (!lane) return;
+  lane = innermost(thread, lane);
+  uint32_t depth = PPI_DEPTH(lane->commit);
+  const ppi_lane *waiting = depth ? NULL : ppi_waiting_find(&depth);
+  if (waiting) lane = waiting;
+  launch_place *place = place_of(correlation);
+  __atomic_store_n(&place->word, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  uint64_t now = ppi_clock_ticks();
+  place->launch = (ppi_launch){.begin = now,
+                               .end = now,
+                               .lane = lane->id,
+                               .depth = (uint16_t)depth,
+                               .is_graph = is_graph,
+                               .is_by_wait = waiting};
+  __atomic_store_n(&place->word, word_of(correlation, PPI_LAUNCH_OPEN),
+                   __ATOMIC_RELEASE);
+  note_newest(correlation);
+  ppi_leave(thread);
+}
+
+void ppi_launch_end(uint32_t correlation, bool is_submitted) {
+  if (!launches.places) return;
+  launch_place *place = place_of(correlation);
+  uint64_t word = word_of(correlation, PPI_LAUNCH_OPEN);
+  if (__atomic_load_n(&place->word, __ATOMIC_RELAXED) != word) return;
+  __atomic_store_n(&place->launch.end, ppi_clock_ticks(), __ATOMIC_RELAXED);
+  uint64_t next = word_of(
+      correlation, is_submitted ? PPI_LAUNCH_SUBMITTED : PPI_LAUNCH_NONE);
+  // Unless another call has taken the place meanwhile, or it was forgotten.
+  __atomic_compare_exchange_n(&place->word, &word, next, false,
+                              __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+// The owner of a later call may write it meanwhile; the word tells.
+__attribute__((no_sanitize("thread"))) ppi_launch_state ppi_launch_find(
+    uint32_t correlation, ppi_launch *out) {
+  if (!launches.places) return PPI_LAUNCH_NONE;
+  const launch_place *place = place_of(correlation);
+  uint64_t word = __atomic_load_n(&place->word, __ATOMIC_ACQUIRE);
+  ppi_launch_state state = state_of(word, correlation);
+  if (state == PPI_LAUNCH_NONE) return state;
+  *out = place->launch;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  word = __atomic_load_n(&place->word, __ATOMIC_RELAXED);
+  return PPI_MIN(state, state_of(word, correlation));
+}
+
+void ppi_launch_told(uint32_t correlation, uint64_t now) {
+  launch_place *place = place_of(correlation);
+  if (state_of(__atomic_load_n(&place->word, __ATOMIC_ACQUIRE), correlation))
+    __atomic_store_n(&place->launch.told, now, __ATOMIC_RELAXED);
+}
+
+static bool is_settled(const ppi_launch *launch, uint64_t quiet,
+                       uint64_t given_up) {
+  if (launch->begin < given_up) return true;
+  return launch->told && (!launch->is_graph || launch->told < quiet);
+}
+
+uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up) {
+  uint64_t oldest = UINT64_MAX;
+  uint32_t end = __atomic_load_n(&launches.newest, __ATOMIC_ACQUIRE) + 1;
+  if (end - launches.settled > PPI_LAUNCHES)
+    launches.settled = end - PPI_LAUNCHES;
+  for (uint32_t at = launches.settled; at != end; at++) {
+    ppi_launch launch;
+    bool is_awaited = ppi_launch_find(at, &launch) != PPI_LAUNCH_NONE &&
+                      !is_settled(&launch, quiet, given_up);
+    if (is_awaited) oldest = PPI_MIN(oldest, launch.begin);
+    if (!is_awaited && at == launches.settled) launches.settled++;
+  }
+  return oldest;
+}
+
+void ppi_launches_lanes(void (*take)(void *taker, uint32_t lane), void *taker) {
+  uint32_t end = __atomic_load_n(&launches.newest, __ATOMIC_ACQUIRE) + 1;
+  if (!launches.places) return;
+  for (uint32_t at = launches.settled; at != end; at++) {
+    ppi_launch launch;
+    if (ppi_launch_find(at, &launch) != PPI_LAUNCH_NONE)
+      take(taker, launch.lane);
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that give work to a device, as their threads see them: when, and inside
+// which ranges. Kept until the device's own record of the work comes, which
+// names the call by a number, its correlation.
+#ifndef PPI_LAUNCH_H_
+#define PPI_LAUNCH_H_
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What is kept of the newest so many calls; work of an older one has no host
+// side.
+#define PPI_LAUNCHES (1u << 18)
+
+typedef enum ppi_launch_state {
+  PPI_LAUNCH_NONE = 0,  // not seen, given up, or too long ago
+  PPI_LAUNCH_OPEN,      // its thread is inside the call
+  PPI_LAUNCH_SUBMITTED  // the device has the work
+} ppi_launch_state;
+
+typedef struct ppi_launch {
+  uint64_t begin, end;  // ticks
+  uint64_t told;        // collector: when work of it was told last; 0: never
+  uint32_t lane;
+  uint16_t depth;   // open ranges around it there
+  bool is_graph;    // it gives the device many pieces of work
+  bool is_by_wait;  // it was made by a thread without ranges, and lies in the
+                    // range in which the only one that had any waited
+} ppi_launch;
+
+// ppi_launches_open makes room, once in a process; false: there is no memory.
+bool ppi_launches_open(void);
+// ppi_launches_forget has all calls so far be none; the end of one that is
+// under way is ignored.
+void ppi_launches_forget(void);
+
+// ppi_launch_begin and ppi_launch_end are called by the thread that makes the
+// call, before and after it. Correlations grow by one or little more; each is
+// one call's. A call that failed, or whose work became a part of a graph, has
+// given the device nothing: `is_submitted` false. Neither waits.
+void ppi_launch_begin(uint32_t correlation, bool is_graph);
+void ppi_launch_end(uint32_t correlation, bool is_submitted);
+
+// The collector's: ppi_launch_find answers what is known of a call.
+ppi_launch_state ppi_launch_find(uint32_t correlation, ppi_launch *out);
+// ppi_launch_told says that work of a call was told at `now`.
+void ppi_launch_told(uint32_t correlation, uint64_t now);
+// ppi_launches_oldest answers when the first call began of those whose work may
+// still be told, UINT64_MAX: there is none. A graph's work has been told when
+// none came since `quiet`. Who began before `given_up` is waited for no more.
+uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up);
+// ppi_launches_lanes tells the lanes of calls since the one before which all
+// has been told: events of these are still to come.
+void ppi_launches_lanes(void (*take)(void *taker, uint32_t lane), void *taker);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LAUNCH_H_

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a device's own tracing comes from: one table of functions for each
+// vendor's library (sdk/backends), or a test's.
+#ifndef PPI_KERNEL_SOURCE_H_
+#define PPI_KERNEL_SOURCE_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_device_work_kind {
+  PPI_DEVICE_WORK_KERNEL = 0,
+  PPI_DEVICE_WORK_COPY,
+  PPI_DEVICE_WORK_SET
+} ppi_device_work_kind;
+
+// One piece of work that a device has done. Times are ppi_clock_ticks.
+typedef struct ppi_device_work {
+  ppi_device_work_kind kind;
+  uint32_t correlation;      // of the call that launched it; 0: not known
+  int device;                // index of the backend's
+  uint32_t context, stream;  // the library's numbers
+  uint64_t start, end;
+  uint64_t bytes;    // of a copy or a set
+  const char *name;  // of a kernel as the library gives it, or of the kind of
+                     // copy; borrowed for the call
+} ppi_device_work;
+
+// Whom a source tells, in no order, on the thread that calls `flush`.
+typedef void ppi_device_work_taker(void *taker, const ppi_device_work *work);
+
+typedef struct ppi_kernel_source {
+  const char *backend;  // whose devices they are
+  // Begins to trace: calls go to ppi_launch_begin and ppi_launch_end from then
+  // on. BUSY: there is nothing to trace in this process yet, so that it is
+  // asked again. UNAVAILABLE: there is no such library, or somebody else has
+  // it. `error` says which.
+  pprof_status (*start)(pprof_error *error);
+  // Tells what is complete so far; with `all` what is not, too, where the
+  // library gives it. The collector.
+  void (*flush)(bool all, ppi_device_work_taker *take, void *taker);
+  // Ends it; nobody calls the launches any more.
+  void (*stop)(void);
+  // Pieces of work that the library itself says it has lost, since the start;
+  // false: it does not know.
+  bool (*num_dropped)(uint64_t *out);
+} ppi_kernel_source;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_KERNEL_SOURCE_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names that a thread has met (mark_name.c).
+#ifndef PPI_NAME_CACHE_H_
+#define PPI_NAME_CACHE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PPI_NAME_CACHE 256u
+#define PPI_NAME_COPIES ((size_t)16384)
+
+// A name by its address, or by its text's hash: only a hint, content decides.
+// `epoch` and `id` are atomic: the collector makes an entry that of no epoch
+// before its id is another name's (ppi_name_cache_drop).
+typedef struct ppi_cached_name {
+  uintptr_t key;
+  const char *text;  // in `copies`, or among the session's names
+  uint32_t epoch, category, id;
+  // Of an address: how often it lately held another text than before; at the
+  // most that it counts to, its text is found by its hash alone.
+  uint32_t changes;
+} ppi_cached_name;
+#define PPI_NAME_CHANGES 4u
+
+typedef struct ppi_name_cache {
+  ppi_cached_name by_address[PPI_NAME_CACHE];
+  ppi_cached_name by_text[PPI_NAME_CACHE];
+  // Texts of cached names side by side, as long as there is room: in the spool
+  // they take twice as many cache lines.
+  uint32_t copies_epoch, copies_used;
+  // Owner: of the names, when the cache was last empty (names_old.h). What is
+  // written after it differs, is of ids that are in the table then.
+  uint32_t generation;
+  uint32_t seen;  // collector: the turn in which the thread was in no marker
+  char copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
+} ppi_name_cache;
+
+#endif  // PPI_NAME_CACHE_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread keeps for its device markers (device_mark.c, device_stream.c,
+// inject.c).
+#ifndef PPI_THREAD_DEVICES_H_
+#define PPI_THREAD_DEVICES_H_
+
+#include "pprof/device.h"
+
+#define PPI_DEVICE_STACK 64u
+
+// What a thread knows of a stream's handle; used only where it is of this
+// session, and only until the backend says something else.
+#define PPI_KNOWN_STREAMS 8u
+typedef struct ppi_known_stream {
+  const void *session;  // of the device
+  uint32_t serial;
+  void *handle;
+  pprof_stream_info info;
+  uint32_t pool;  // index of its event pool
+  uint32_t at;    // its place in the session's table + 1, 0: none
+  uint32_t id;    // the one there
+} ppi_known_stream;
+
+typedef struct ppi_open_device_range {
+  pprof_device *device;
+  void *stream;
+  uint64_t range;  // 0: lost, kept for the balance
+} ppi_open_device_range;
+
+// A device range beside a range of the stack in `domain`, at `level`.
+typedef struct ppi_beside {
+  uint32_t domain;
+  int level;
+  uint64_t range;
+  pprof_device *device;
+  void *stream;
+} ppi_beside;
+
+typedef struct ppi_thread_devices {
+  ppi_open_device_range stack[PPI_DEVICE_STACK];
+  ppi_beside beside[PPI_DEVICE_STACK];
+  ppi_known_stream known[PPI_KNOWN_STREAMS];
+} ppi_thread_devices;
+
+#endif  // PPI_THREAD_DEVICES_H_

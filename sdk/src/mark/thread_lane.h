@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which lanes a thread has: its own, and one in each NVTX domain that it uses.
+#ifndef PPI_THREAD_LANE_H_
+#define PPI_THREAD_LANE_H_
+
+#include "mark/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_thread_enter_slow gives a busy thread a lane whose stack is of the epoch
+// in force; NULL: there is none, and the thread is not busy any more.
+ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent);
+// ppi_thread_catch_up_in does so for the thread's lane in an NVTX domain, whose
+// marker has looked at the epoch; the thread stays busy.
+ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
+                                 uint32_t epoch, ppi_intent intent);
+// ppi_thread_follow does so within a marker, for a lane that is of this
+// session; false: that marker is lost, and counted.
+bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch);
+// ppi_thread_notify_last ends the occurrences of watched names that the frames
+// from `from` to before `to` were, once these are closed.
+void ppi_thread_notify_last(const ppi_lane *lane, uint32_t from, uint32_t to);
+
+// ppi_thread_pop_unkept takes back a device push that found no lane; false:
+// there is none. Of a busy thread.
+bool ppi_thread_pop_unkept(ppi_thread *thread);
+
+// ppi_thread_owning answers the thread that has the lane, NULL when none does.
+ppi_thread *ppi_thread_owning(const ppi_lane *lane);
+// ppi_thread_is_naming: a lane that has left is still being named by another.
+bool ppi_thread_is_naming(const ppi_lane *lane);
+// ppi_thread_forget_lanes takes the last session's lanes from all threads, busy
+// ones included. A start calls it once no marker of that session is left and
+// before there is an epoch, so whatever lane a thread has while an epoch is in
+// force, the collector's view included, is of that epoch's session. Nothing
+// else decides whose a lane is: its memory may be anything's by then.
+void ppi_thread_forget_lanes(void);
+// ppi_thread_leave_lanes ends what is open on them and leaves them to the
+// collector.
+void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch);
+// ppi_thread_define_lanes names their rows. Between busy = 1 and 0, while a
+// session lives.
+void ppi_thread_define_lanes(const ppi_thread *thread, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_THREAD_LANE_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The area of the spool in which definitions lie, each in one chunk. Its end
+// moves on; a record that is given back is written over in its place, as a
+// whole or in parts. Whoever walks the area after a kill finds each record
+// whole or free, whatever the moment. One writer at a time.
+#ifndef PPI_NAMES_AREA_H_
+#define PPI_NAMES_AREA_H_
+
+#include "spool/spool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How many of each there are at a time.
+#define PPI_MAX_SITES 65536u
+#define PPI_MAX_CATEGORIES 1024u
+
+// A definition as it lies there, 8-aligned, NUL-terminated. Kinds are
+// pprof_definition_kind and those below: NOTE's and INFO's name is the key and
+// their second string the value; of one that is FREE nothing but the size
+// counts.
+enum {
+  PPI_DEFINITION_INFO = 100,
+  PPI_DEFINITION_NOTE = 101,
+  PPI_DEFINITION_FREE = 102
+};
+typedef struct ppi_definition_record {
+  uint32_t size;  // of the whole record
+  uint32_t kind;
+  uint32_t id, parent;
+  uint64_t number;  // of a site: names_changes when it took another's place
+  uint32_t color;
+  uint32_t name_len;
+  char name[];  // name NUL [value NUL]
+} ppi_definition_record;
+
+// All zero at first.
+typedef struct ppi_names_area {
+  uint64_t free_bytes;  // in records that were given back
+  uint64_t at;          // where the next look for a free one begins
+} ppi_names_area;
+
+// ppi_names_area_take answers room for `size` bytes, a multiple of 8, that
+// nobody sees as a record yet, or NULL. `again`: a place that was given back
+// serves, too. *out_place is its offset in the area.
+ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
+                                           ppi_spool *spool, uint64_t size,
+                                           bool again, uint64_t *out_place);
+// ppi_names_area_publish makes it a record. True: it took another's place, so
+// that who has walked up to the end does not meet it.
+bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
+                            uint64_t place, uint32_t kind);
+void ppi_names_area_give(ppi_names_area *area, ppi_spool *spool,
+                         uint64_t place);
+// Bytes that records may still take, and all that there are.
+uint64_t ppi_names_area_left(const ppi_names_area *area,
+                             const ppi_spool *spool);
+
+// ppi_names_next walks the published records: *cursor starts at 0; NULL at
+// `end` bytes, or where a record does not fit. Free ones are among them.
+const ppi_definition_record *ppi_names_next(const ppi_spool *spool,
+                                            uint64_t end, uint64_t *cursor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_NAMES_AREA_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids are taken back from names that were not used for longest, once half of
+// what was left is gone, so that names may come without end. In three steps,
+// with time between: they leave the table; whoever has one still says so; the
+// rest are given again. The collector's, but for what adds names meanwhile.
+#ifndef PPI_NAMES_OLD_H_
+#define PPI_NAMES_OLD_H_
+
+#include "names/names.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_names_new_round begins a time in which names are used; ppi_names_used
+// says that a record of a site was seen in it.
+void ppi_names_new_round(ppi_names *names);
+void ppi_names_used(ppi_names *names, uint32_t site);
+bool ppi_names_are_crowded(ppi_names *names);
+// ppi_names_retire takes the older half of those that may go out of the table:
+// who looks one of their names up gets another id. It answers how many leave,
+// with those of earlier times that somebody has still.
+uint32_t ppi_names_retire(ppi_names *names);
+// ppi_names_leaves: is it one of these? Any id that is not one answers false.
+bool ppi_names_leaves(const ppi_names *names, uint32_t id);
+// ppi_names_generation differs once names have left the table.
+uint32_t ppi_names_generation(const ppi_names *names);
+// ppi_names_hold says that something has the id still.
+void ppi_names_hold(ppi_names *names, uint32_t id);
+// ppi_names_give lets other names have the ids that nothing holds; `forget` is
+// called for each before, perhaps more than once. False: a thread stands with
+// the lock, call it again.
+bool ppi_names_give(ppi_names *names, void (*forget)(uint32_t id));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_NAMES_OLD_H_

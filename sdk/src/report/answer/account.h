@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The time of one request, step or run by stage and place, on its way into the
+// answer.
+#ifndef PPI_ACCOUNT_H_
+#define PPI_ACCOUNT_H_
+
+#include "base/map.h"
+#include "report/answer/moments.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_account_cell {
+  uint64_t ns, calls;
+} ppi_account_cell;
+
+// All zero is the empty one.
+typedef struct ppi_account {
+  ppi_map places;           // of cells
+  ppi_account_cell *cells;  // by number of the place
+  size_t capacity;
+} ppi_account;
+
+// Names of numbers; NULL: unknown.
+typedef struct ppi_account_names {
+  const void *ids;
+  const char *(*site)(const void *ids, uint32_t site);
+  const char *(*device)(const void *ids, uint32_t device);
+} ppi_account_names;
+
+pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
+// ppi_account_fold adds a unit of `length_ns` to the answer; what nothing had
+// of it is between stages.
+pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
+                              const ppi_account_names *names, ppi_answer *into);
+void ppi_account_clear(ppi_account *account);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_ACCOUNT_H_

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps and windows as units of one walk for each horizon.
+#include "report/answer/accounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/early.h"
+
+static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
+  ppi_item *grown = ppi_grow(accounts->items, &accounts->items_capacity,
+                             accounts->num_items + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  accounts->items = grown;
+  grown[accounts->num_items++] = *item;
+  return PPROF_STATUS_OK;
+}
+
+static void reach(ppi_accounts *accounts, uint64_t start_ns, uint64_t end_ns) {
+  if (!accounts->any) accounts->begin_ns = start_ns;
+  accounts->any = true;
+  accounts->begin_ns = PPI_MIN(accounts->begin_ns, start_ns);
+  accounts->end_ns = PPI_MAX(accounts->end_ns, end_ns);
+}
+
+pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
+  if (!(item->flags & PPI_ITEM_NO_HOST))
+    reach(accounts, item->start_ns, item->end_ns);
+  if (item->device_end_ns)
+    reach(accounts, item->device_start_ns, item->device_end_ns);
+  return keep(accounts, item);
+}
+
+// ---- steps ----
+
+static int compare_steps(const ppi_step_account *a, const ppi_step_account *b) {
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
+  return (a->site > b->site) - (a->site < b->site);
+}
+
+static ppi_step_account *insert_step(ppi_accounts *accounts,
+                                     const ppi_step_account *step, size_t at) {
+  ppi_step_account *grown = ppi_grow(accounts->steps, &accounts->steps_capacity,
+                                     accounts->num_steps + 1, sizeof *grown);
+  if (!grown) return NULL;
+  accounts->steps = grown;
+  memmove(grown + at + 1, grown + at,
+          (accounts->num_steps++ - at) * sizeof *grown);
+  grown[at] = *step;
+  grown[at].account = (ppi_account){0};
+  // Part of its time is settled, and was not counted for it.
+  grown[at].is_cut |= step->start_ns < accounts->settled_ns;
+  return &grown[at];
+}
+
+pprof_status ppi_accounts_step(ppi_accounts *accounts,
+                               const ppi_step_account *step) {
+  size_t at = accounts->num_steps;
+  for (; at; at--) {
+    ppi_step_account *known = &accounts->steps[at - 1];
+    int order = compare_steps(known, step);
+    if (order < 0) break;
+    if (order > 0 || known->end_ns != UINT64_MAX) continue;
+    known->end_ns = step->end_ns;
+    known->is_cut |= step->is_cut;
+    return PPROF_STATUS_OK;
+  }
+  return insert_step(accounts, step, at) ? PPROF_STATUS_OK
+                                         : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status fold_step(ppi_accounts *accounts,
+                              const ppi_step_account *step,
+                              const ppi_account_names *names) {
+  ppi_answer *into = &accounts->by_step;
+  uint64_t length_ns = step->end_ns - step->start_ns;
+  if (!into->num_units) accounts->first_ns = step->start_ns;
+  accounts->last_ns = PPI_MAX(accounts->last_ns, step->end_ns);
+  return ppi_account_fold(&step->account, length_ns, names, into);
+}
+
+// Takes the account.
+static pprof_status keep_early(ppi_accounts *accounts, ppi_step_account *step) {
+  ppi_step_account *grown = ppi_grow(accounts->early, &accounts->early_capacity,
+                                     accounts->num_early + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  accounts->early = grown;
+  grown[accounts->num_early++] = *step;
+  step->account = (ppi_account){0};
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fold_early(ppi_accounts *accounts,
+                               const ppi_account_names *names) {
+  ppi_early_call calls[PPI_EARLY_CALLS];
+  size_t num = accounts->num_early;
+  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++) {
+    const ppi_step_account *step = &accounts->early[i];
+    calls[i] = (ppi_early_call){.start_ns = step->start_ns,
+                                .length_ns = step->end_ns - step->start_ns};
+  }
+  size_t num_cold = ppi_early_num_cold(calls, num, accounts->warmup);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num; i++) {
+    ppi_step_account *step = &accounts->early[i];
+    accounts->by_step.num_cold += i < num_cold;
+    if (i < num_cold)
+      accounts->by_step.cold_ns += step->end_ns - step->start_ns;
+    else if (status == PPROF_STATUS_OK)
+      status = fold_step(accounts, step, names);
+    ppi_account_clear(&step->account);
+  }
+  accounts->num_early = 0;
+  return status;
+}
+
+// In the order of their begins, whatever the horizons were.
+static pprof_status fold_steps(ppi_accounts *accounts,
+                               const ppi_accounts_horizon *horizon,
+                               uint64_t to_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t num = 0;
+  bool is_last = to_ns == UINT64_MAX;
+  for (; num < accounts->num_steps && status == PPROF_STATUS_OK; num++) {
+    ppi_step_account *step = &accounts->steps[num];
+    bool has_ended = step->end_ns != UINT64_MAX;
+    if (!is_last && (!has_ended || step->end_ns > to_ns)) break;
+    ppi_answer *into = &accounts->by_step;
+    if (has_ended && step->is_cut) {
+      into->num_cut++;
+    } else if (has_ended) {
+      size_t most = ppi_early_most(accounts->warmup);
+      bool any_before =
+          accounts->num_early || into->num_cold || into->num_units;
+      if (!any_before) into->before_ns = step->start_ns;
+      if (into->num_units + into->num_cold == 0 && accounts->num_early < most)
+        status = keep_early(accounts, step);
+      else
+        status = fold_step(accounts, step, horizon->names);
+      if (accounts->num_early == most && status == PPROF_STATUS_OK)
+        status = fold_early(accounts, horizon->names);
+    }
+    ppi_account_clear(&step->account);
+  }
+  accounts->num_steps -= num;
+  if (num)
+    memmove(accounts->steps, accounts->steps + num,
+            accounts->num_steps * sizeof *accounts->steps);
+  return status;
+}
+
+// ---- what a horizon settles ----
+
+typedef struct telling {
+  ppi_accounts *accounts;
+  size_t num_steps;  // of the units; the others are windows
+} telling;
+
+static pprof_status take_moment(void *context, const ppi_moment *moment) {
+  const telling *to = context;
+  ppi_account *account = moment->unit < to->num_steps
+                             ? &to->accounts->steps[moment->unit].account
+                             : &to->accounts->run;
+  return ppi_account_add(account, moment);
+}
+
+// Open ranges take part, but are no items to keep.
+static pprof_status add_open(ppi_accounts *accounts,
+                             const ppi_accounts_horizon *horizon) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < horizon->num_open && status == PPROF_STATUS_OK; i++)
+    status = keep(accounts, &horizon->open[i]);
+  for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
+       i++)
+    status = ppi_accounts_step(accounts, &horizon->open_steps[i]);
+  if (accounts->num_items > 1)
+    qsort(accounts->items, accounts->num_items, sizeof *accounts->items,
+          ppi_item_compare);
+  return status;
+}
+
+static void drop_passed(ppi_accounts *accounts, uint64_t to_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < accounts->num_items; i++) {
+    const ppi_item *item = &accounts->items[i];
+    uint64_t last_ns = PPI_MAX(item->end_ns, item->device_end_ns);
+    uint64_t begin_ns = PPI_MAX(item->start_ns, item->device_start_ns);
+    bool is_passed = last_ns <= to_ns && begin_ns < to_ns;
+    if (item->end_ns != UINT64_MAX && !is_passed)
+      accounts->items[kept++] = *item;
+  }
+  accounts->num_items = kept;
+}
+
+static pprof_status walk(ppi_accounts *accounts,
+                         const ppi_accounts_horizon *horizon, uint64_t to_ns) {
+  size_t num_steps = accounts->num_steps;
+  size_t num_units = num_steps + horizon->num_windows;
+  ppi_moment_unit *units = ppi_alloc((num_units + 1) * sizeof *units);
+  telling to = {accounts, num_steps};
+  if (!units) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num_steps; i++)
+    units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
+                                 accounts->steps[i].end_ns, true};
+  for (size_t i = 0; i < horizon->num_windows; i++)
+    units[num_steps + i] = (ppi_moment_unit){horizon->windows[i].start_ns,
+                                             horizon->windows[i].end_ns, false};
+  ppi_moments moments = {.items = accounts->items,
+                         .num_items = accounts->num_items,
+                         .units = units,
+                         .num_units = num_units,
+                         .from_ns = accounts->settled_ns,
+                         .to_ns = to_ns,
+                         .tell = take_moment,
+                         .context = &to};
+  pprof_status status = ppi_moments_walk(&moments, &accounts->room);
+  ppi_free(units);
+  return status;
+}
+
+pprof_status ppi_accounts_settle(ppi_accounts *accounts,
+                                 const ppi_accounts_horizon *horizon) {
+  bool is_last = horizon->time_ns == UINT64_MAX;
+  uint64_t to_ns =
+      is_last ? UINT64_MAX : PPI_MIN(accounts->wanted_ns, horizon->time_ns);
+  accounts->wanted_ns = PPI_MAX(accounts->wanted_ns, horizon->time_ns);
+  if (!horizon->num_windows || to_ns <= accounts->settled_ns)
+    return PPROF_STATUS_OK;
+  pprof_status status = add_open(accounts, horizon);
+  if (status == PPROF_STATUS_OK) status = walk(accounts, horizon, to_ns);
+  drop_passed(accounts, to_ns);
+  if (status == PPROF_STATUS_OK) status = fold_steps(accounts, horizon, to_ns);
+  accounts->settled_ns = to_ns;
+  return status;
+}
+
+// ---- the end ----
+
+static uint64_t time_of(const ppi_accounts_horizon *end, uint64_t before_ns) {
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < end->num_windows; i++) {
+    uint64_t end_ns = PPI_MIN(end->windows[i].end_ns, before_ns);
+    sum_ns += end_ns - PPI_MIN(end->windows[i].start_ns, end_ns);
+  }
+  return sum_ns;
+}
+
+pprof_status ppi_accounts_fill(ppi_accounts *accounts,
+                               const ppi_accounts_horizon *end,
+                               ppi_answer answers[PPI_NUM_BASES]) {
+  pprof_status status = fold_early(accounts, end->names);
+  ppi_answer *steps = &accounts->by_step;
+  if (status != PPROF_STATUS_OK) return status;
+  if (steps->num_units + steps->num_cold) {
+    steps->num_runs = 1;
+    steps->num_all = steps->num_units;
+    steps->before_ns = time_of(end, steps->before_ns);
+    steps->span_ns = accounts->last_ns - accounts->first_ns;
+    return ppi_answer_merge(&answers[PPI_BASE_STEP], steps);
+  }
+  ppi_answer *run = &answers[PPI_BASE_WALL];
+  uint64_t all_ns = time_of(end, UINT64_MAX);
+  uint64_t before_ns = accounts->any ? time_of(end, accounts->begin_ns) : 0;
+  uint64_t until_ns = accounts->any ? time_of(end, accounts->end_ns) : all_ns;
+  run->num_runs++;
+  run->num_all++;
+  run->span_ns += until_ns - before_ns;
+  run->before_ns += before_ns;
+  run->after_ns += all_ns - until_ns;
+  run->num_cut += steps->num_cut;
+  return ppi_account_fold(&accounts->run, until_ns - before_ns, end->names,
+                          run);
+}
+
+void ppi_accounts_clear(ppi_accounts *accounts) {
+  for (size_t i = 0; i < accounts->num_steps; i++)
+    ppi_account_clear(&accounts->steps[i].account);
+  for (size_t i = 0; i < accounts->num_early; i++)
+    ppi_account_clear(&accounts->early[i].account);
+  ppi_account_clear(&accounts->run);
+  ppi_answer_clear(&accounts->by_step);
+  ppi_moment_room_clear(&accounts->room);
+  ppi_free(accounts->items);
+  ppi_free(accounts->steps);
+  ppi_free(accounts->early);
+  *accounts = (ppi_accounts){.warmup = accounts->warmup};
+}

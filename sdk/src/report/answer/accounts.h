@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steps of a run, and the run as a whole, while its ranges come: what a
+// horizon has passed is accounted for and forgotten.
+#ifndef PPI_ACCOUNTS_H_
+#define PPI_ACCOUNTS_H_
+
+#include "report/answer/account.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_step_account {
+  uint64_t start_ns, end_ns;  // UINT64_MAX: still open
+  uint32_t lane, site;
+  bool is_cut;
+  ppi_account account;
+} ppi_step_account;
+
+// All zero is the empty one.
+typedef struct ppi_accounts {
+  ppi_item *items;
+  size_t num_items, items_capacity;
+  ppi_step_account *steps;  // by begin; those that are not folded
+  size_t num_steps, steps_capacity;
+  ppi_step_account *early;  // the first ones: which are cold is found last
+  size_t num_early, early_capacity;
+  ppi_account run;
+  ppi_answer by_step;
+  uint64_t first_ns, last_ns;  // of steps that are folded
+  // From the begin of the first stage, or device's work, to the end of the
+  // last.
+  uint64_t begin_ns, end_ns;
+  bool any;
+  ppi_moment_room room;
+  uint64_t settled_ns, wanted_ns;
+  long warmup;  // as in ppi_report_details
+} ppi_accounts;
+
+// What a horizon promises: nothing that begins before it comes later, but what
+// is open.
+typedef struct ppi_accounts_horizon {
+  uint64_t time_ns;
+  const ppi_item *open;  // without an end: UINT64_MAX
+  size_t num_open;
+  const ppi_step_account *open_steps;
+  size_t num_open_steps;
+  const ppi_stretch *windows;  // told a little after their edges, perhaps
+  size_t num_windows;
+  const ppi_account_names *names;
+} ppi_accounts_horizon;
+
+pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
+pprof_status ppi_accounts_step(ppi_accounts *accounts,
+                               const ppi_step_account *step);
+// ppi_accounts_settle follows one horizon behind, for the windows' sake;
+// UINT64_MAX, the last one, settles all.
+pprof_status ppi_accounts_settle(ppi_accounts *accounts,
+                                 const ppi_accounts_horizon *horizon);
+// ppi_accounts_fill adds to `answers` what the run is made of, once all is
+// settled: steps, or else the windows.
+pprof_status ppi_accounts_fill(ppi_accounts *accounts,
+                               const ppi_accounts_horizon *end,
+                               ppi_answer answers[PPI_NUM_BASES]);
+void ppi_accounts_clear(ppi_accounts *accounts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_ACCOUNTS_H_

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk: borders of all ranges in the order of time, and between two of them
+// whose moment it is.
+#include "report/answer/moments.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+#define NONE UINT32_MAX
+
+// At one time what ends comes first, units enclose what begins with them, and a
+// submission lies in what began with it.
+typedef enum border_kind {
+  END_HOST = 0,
+  END_DEVICE,
+  END_QUEUE,
+  END_UNIT,
+  BEGIN_UNIT,
+  BEGIN_HOST,
+  SUBMIT,
+  BEGIN_QUEUE,
+  BEGIN_DEVICE
+} border_kind;
+
+typedef struct border {
+  uint64_t time_ns;
+  uint32_t index;  // of an item, a unit, or a device
+  uint8_t kind;
+  bool is_call;    // it begins here, not before the walk
+  bool is_moment;  // it ends where it begins
+} border;
+
+// What is going on, in the order in which it began.
+typedef struct active {
+  uint32_t *indexes;
+  size_t num;
+} active;
+
+typedef struct walk_state {
+  ppi_moments *walk;
+  ppi_moment_room *room;
+  size_t num_borders;
+  uint32_t *around;  // by item: the range around it on its lane
+  active host, devices, queues, units;
+} walk_state;
+
+int ppi_item_compare(const void *left, const void *right) {
+  const ppi_item *a = left, *b = right;
+  const uint64_t keys[][2] = {
+      {a->start_ns, b->start_ns}, {a->lane, b->lane},
+      {a->depth, b->depth},       {a->site, b->site},
+      {a->flags, b->flags},       {a->device_start_ns, b->device_start_ns},
+      {a->device, b->device},     {a->device_end_ns, b->device_end_ns},
+      {a->end_ns, b->end_ns}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+// ---- stretches ----
+
+pprof_status ppi_stretches_add(ppi_stretches *stretches, uint64_t start_ns,
+                               uint64_t end_ns) {
+  if (end_ns <= start_ns) return PPROF_STATUS_OK;
+  ppi_stretch *grown = ppi_grow(stretches->items, &stretches->capacity,
+                                stretches->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  stretches->items = grown;
+  grown[stretches->num++] = (ppi_stretch){start_ns, end_ns};
+  return PPROF_STATUS_OK;
+}
+
+static int compare_stretches(const void *left, const void *right) {
+  const ppi_stretch *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+void ppi_stretches_unite(ppi_stretches *stretches) {
+  ppi_stretch *items = stretches->items;
+  size_t kept = 0;
+  if (stretches->num > 1)
+    qsort(items, stretches->num, sizeof *items, compare_stretches);
+  for (size_t i = 0; i < stretches->num; i++) {
+    if (kept && items[i].start_ns <= items[kept - 1].end_ns)
+      items[kept - 1].end_ns = PPI_MAX(items[kept - 1].end_ns, items[i].end_ns);
+    else
+      items[kept++] = items[i];
+  }
+  stretches->num = kept;
+}
+
+// ---- borders ----
+
+static int compare_borders(const void *left, const void *right) {
+  const border *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool add_border(walk_state *at, const border *added) {
+  ppi_moment_room *room = at->room;
+  border *grown = ppi_grow(room->borders, &room->borders_capacity,
+                           at->num_borders + 1, sizeof *grown);
+  if (!grown) return false;
+  room->borders = grown;
+  grown[at->num_borders++] = *added;
+  return true;
+}
+
+// What of [start, end) lies in the walk.
+static bool add_borders(walk_state *at, uint32_t index, border_kind begins,
+                        border_kind ends, const ppi_stretch *span) {
+  uint64_t from_ns = at->walk->from_ns, to_ns = at->walk->to_ns;
+  bool is_moment = span->start_ns == span->end_ns;
+  bool is_call = span->start_ns >= from_ns;
+  if (span->start_ns >= to_ns || (!is_call && span->end_ns <= from_ns))
+    return true;
+  border first = {PPI_MAX(span->start_ns, from_ns), index, (uint8_t)begins,
+                  is_call, is_moment};
+  border last = {span->end_ns, index, (uint8_t)ends, false, false};
+  if (!add_border(at, &first)) return false;
+  return is_moment || span->end_ns >= to_ns || add_border(at, &last);
+}
+
+static bool add_item(walk_state *at, uint32_t index) {
+  const ppi_item *item = &at->walk->items[index];
+  const ppi_stretch host = {item->start_ns, item->end_ns};
+  const ppi_stretch device = {item->device_start_ns, item->device_end_ns};
+  bool added = true;
+  if (!(item->flags & PPI_ITEM_NO_HOST))
+    added = add_borders(at, index, BEGIN_HOST, END_HOST, &host);
+  if (device.end_ns == 0 || !added) return added;
+  if (item->flags & PPI_ITEM_BORROWS && item->start_ns >= at->walk->from_ns &&
+      item->start_ns < at->walk->to_ns) {
+    border submit = {item->start_ns, index, SUBMIT, false, false};
+    added = add_border(at, &submit);
+  }
+  return added && add_borders(at, index, BEGIN_DEVICE, END_DEVICE, &device);
+}
+
+// The parts of `queued` in which the device is busy; both are in order.
+static bool add_queue(walk_state *at, uint32_t device,
+                      const ppi_stretches *queued) {
+  const ppi_stretches *busy = &at->walk->busy[device];
+  bool added = true;
+  for (size_t i = 0; i < queued->num && added; i++) {
+    const ppi_stretch *wait = &queued->items[i];
+    size_t low = 0, high = busy->num;
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (busy->items[middle].end_ns <= wait->start_ns)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (; added && low < busy->num; low++) {
+      if (busy->items[low].start_ns >= wait->end_ns) break;
+      ppi_stretch both = {PPI_MAX(wait->start_ns, busy->items[low].start_ns),
+                          PPI_MIN(wait->end_ns, busy->items[low].end_ns)};
+      added = add_borders(at, device, BEGIN_QUEUE, END_QUEUE, &both);
+    }
+  }
+  return added;
+}
+
+static bool add_queues(walk_state *at) {
+  const ppi_moments *walk = at->walk;
+  ppi_stretches queued = {0};
+  bool added = true;
+  for (uint32_t device = 0; device < walk->num_devices && added; device++) {
+    if (!walk->busy || !walk->busy[device].num) continue;
+    queued.num = 0;
+    for (size_t i = 0; i < walk->num_items && added; i++) {
+      const ppi_item *item = &walk->items[i];
+      if (item->device != device || item->device_end_ns == 0) continue;
+      added = ppi_stretches_add(&queued, item->start_ns,
+                                item->device_start_ns) == PPROF_STATUS_OK;
+    }
+    ppi_stretches_unite(&queued);
+    added = added && add_queue(at, device, &queued);
+  }
+  ppi_free(queued.items);
+  return added;
+}
+
+static bool list_borders(walk_state *at) {
+  const ppi_moments *walk = at->walk;
+  bool added = true;
+  for (size_t i = 0; i < walk->num_units && added; i++) {
+    const ppi_stretch unit = {walk->units[i].start_ns, walk->units[i].end_ns};
+    if (unit.end_ns > unit.start_ns)
+      added = add_borders(at, (uint32_t)i, BEGIN_UNIT, END_UNIT, &unit);
+  }
+  for (size_t i = 0; i < walk->num_items && added; i++)
+    added = add_item(at, (uint32_t)i);
+  if (added && walk->busy) added = add_queues(at);
+  if (at->num_borders > 1)
+    qsort(at->room->borders, at->num_borders, sizeof(border), compare_borders);
+  return added;
+}
+
+// ---- what is going on ----
+
+static void drop(active *from, uint32_t index) {
+  size_t at = from->num;
+  while (at && from->indexes[at - 1] != index) at--;
+  if (!at) return;
+  for (; at < from->num; at++) from->indexes[at - 1] = from->indexes[at];
+  from->num--;
+}
+
+static uint32_t *top_of(walk_state *at, uint32_t index) {
+  return &at->room->tops[at->walk->items[index].lane];
+}
+
+// A range may end while one that began in it goes on.
+static void leave_lane(walk_state *at, uint32_t index) {
+  uint32_t *top = top_of(at, index);
+  if (at->walk->items[index].flags & PPI_ITEM_LOOSE) return;
+  if (*top == index + 1) {
+    *top = at->around[index] == NONE ? 0 : at->around[index] + 1;
+    return;
+  }
+  for (uint32_t i = *top ? *top - 1 : NONE; i != NONE; i = at->around[i])
+    if (at->around[i] == index) at->around[i] = at->around[index];
+}
+
+// Where the unit that began last did.
+static uint64_t frame_start(const walk_state *at) {
+  uint64_t since_ns = 0;
+  for (size_t i = 0; i < at->units.num; i++) {
+    const ppi_moment_unit *unit = &at->walk->units[at->units.indexes[i]];
+    if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
+  }
+  return since_ns;
+}
+
+// The outermost range around it that began in the unit, and that one's child;
+// answers how many ranges down from there it is.
+static unsigned find_stage(const walk_state *at, uint32_t index,
+                           uint32_t *out_stage, uint32_t *out_child) {
+  const ppi_item *items = at->walk->items;
+  uint64_t since_ns = frame_start(at);
+  uint32_t child = NONE;
+  unsigned depth = 0;
+  for (uint32_t outer = at->around[index];
+       outer != NONE && items[outer].start_ns >= since_ns;
+       outer = at->around[index]) {
+    child = index;
+    index = outer;
+    depth++;
+  }
+  *out_stage = items[index].site;
+  *out_child = child == NONE ? 0 : items[child].site;
+  return depth;
+}
+
+static pprof_status tell_all(const walk_state *at, ppi_moment *moment) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < at->units.num && status == PPROF_STATUS_OK; i++) {
+    moment->unit = at->units.indexes[i];
+    status = at->walk->tell(at->walk->context, moment);
+  }
+  return status;
+}
+
+static ppi_where host_place(const ppi_item *item) {
+  return item->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
+}
+
+static pprof_status begin_host(walk_state *at, const border *met) {
+  uint32_t index = met->index;
+  const ppi_item *item = &at->walk->items[index];
+  uint32_t *top = top_of(at, index);
+  bool is_loose = item->flags & PPI_ITEM_LOOSE;
+  at->around[index] = is_loose || !*top ? NONE : *top - 1;
+  if (!met->is_moment) {
+    if (!is_loose) *top = index + 1;
+    at->host.indexes[at->host.num++] = index;
+  }
+  if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
+  ppi_moment call = {.where = host_place(item)};
+  unsigned depth = find_stage(at, index, &call.stage, &call.child);
+  call.stage_calls = depth == 0;
+  call.child_calls = depth == 1;
+  return depth > 1 ? PPROF_STATUS_OK : tell_all(at, &call);
+}
+
+static void submit(walk_state *at, uint32_t index) {
+  ppi_item *item = &at->walk->items[index];
+  uint32_t top = *top_of(at, index);
+  item->stage = item->site;
+  if (top) find_stage(at, top - 1, &item->stage, &item->child);
+}
+
+static ppi_moment on_device(const ppi_item *item) {
+  bool borrows = item->flags & PPI_ITEM_BORROWS && item->stage;
+  return (ppi_moment){.where = PPI_WHERE_DEVICE,
+                      .device = item->device,
+                      .stage = borrows ? item->stage : item->site,
+                      .child = borrows ? item->child : 0};
+}
+
+static pprof_status begin_device(walk_state *at, const border *met) {
+  const ppi_item *items = at->walk->items;
+  const ppi_item *item = &items[met->index];
+  active *devices = &at->devices;
+  if (!met->is_moment) {
+    size_t place = devices->num++;
+    for (; place; place--) {
+      uint32_t before = devices->indexes[place - 1];
+      if (items[before].device_start_ns <= item->device_start_ns) break;
+      devices->indexes[place] = before;
+    }
+    devices->indexes[place] = met->index;
+  }
+  if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
+  ppi_moment call = on_device(item);
+  call.stage_calls = 1;
+  call.child_calls = call.child != 0;
+  return tell_all(at, &call);
+}
+
+// ---- whose moment it is ----
+
+// NONE: no range is open on the host.
+static uint32_t host_owner(const walk_state *at) {
+  uint32_t waiting = NONE;
+  for (size_t i = at->host.num; i; i--) {
+    uint32_t index = at->host.indexes[i - 1];
+    const ppi_item *item = &at->walk->items[index];
+    bool is_inner = at->room->tops[item->lane] == index + 1;
+    if (!(item->flags & PPI_ITEM_LOOSE) && !is_inner) continue;
+    if (!(item->flags & PPI_ITEM_WAITS)) return index;
+    if (waiting == NONE) waiting = index;
+  }
+  return waiting;
+}
+
+static uint32_t least(const active *from) {
+  uint32_t least = from->indexes[0];
+  for (size_t i = 1; i < from->num; i++)
+    least = PPI_MIN(least, from->indexes[i]);
+  return least;
+}
+
+static pprof_status tell_span(walk_state *at, uint64_t ns) {
+  const ppi_item *items = at->walk->items;
+  ppi_moment moment;
+  if (!at->units.num) return PPROF_STATUS_OK;
+  if (at->devices.num) {
+    moment = on_device(&items[at->devices.indexes[0]]);
+  } else if (at->queues.num) {
+    moment =
+        (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};
+  } else {
+    uint32_t owner = host_owner(at);
+    if (owner == NONE) return PPROF_STATUS_OK;
+    moment = (ppi_moment){.where = host_place(&items[owner])};
+    find_stage(at, owner, &moment.stage, &moment.child);
+  }
+  moment.ns = ns;
+  return tell_all(at, &moment);
+}
+
+static pprof_status pass(walk_state *at, const border *met) {
+  switch ((border_kind)met->kind) {
+    case END_HOST:
+      drop(&at->host, met->index);
+      leave_lane(at, met->index);
+      break;
+    case END_DEVICE:
+      drop(&at->devices, met->index);
+      break;
+    case END_QUEUE:
+      drop(&at->queues, met->index);
+      break;
+    case END_UNIT:
+      drop(&at->units, met->index);
+      break;
+    case BEGIN_UNIT:
+      at->units.indexes[at->units.num++] = met->index;
+      break;
+    case BEGIN_QUEUE:
+      at->queues.indexes[at->queues.num++] = met->index;
+      break;
+    case BEGIN_HOST:
+      return begin_host(at, met);
+    case SUBMIT:
+      submit(at, met->index);
+      break;
+    case BEGIN_DEVICE:
+      return begin_device(at, met);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status walk_borders(walk_state *at) {
+  const border *borders = at->room->borders;
+  uint64_t now_ns = at->walk->from_ns;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < at->num_borders && status == PPROF_STATUS_OK; i++) {
+    uint64_t time_ns = borders[i].time_ns;
+    if (time_ns > now_ns) status = tell_span(at, time_ns - now_ns);
+    now_ns = time_ns;
+    if (status == PPROF_STATUS_OK) status = pass(at, &borders[i]);
+  }
+  // What is open at the end of all has no end to be told of.
+  if (status != PPROF_STATUS_OK || at->walk->to_ns == UINT64_MAX) return status;
+  return now_ns < at->walk->to_ns ? tell_span(at, at->walk->to_ns - now_ns)
+                                  : status;
+}
+
+static bool make_room(walk_state *at) {
+  const ppi_moments *walk = at->walk;
+  ppi_moment_room *room = at->room;
+  size_t num = walk->num_items + walk->num_units + walk->num_devices + 1;
+  uint32_t *indexes = ppi_grow(room->indexes, &room->indexes_capacity, 5 * num,
+                               sizeof *indexes);
+  if (!indexes) return false;
+  room->indexes = indexes;
+  at->around = indexes;
+  active *lists[] = {&at->host, &at->devices, &at->queues, &at->units};
+  for (size_t i = 0; i < 4; i++) lists[i]->indexes = indexes + (i + 1) * num;
+  size_t num_lanes = 1;
+  for (size_t i = 0; i < walk->num_items; i++)
+    num_lanes = PPI_MAX(num_lanes, walk->items[i].lane + (size_t)1);
+  uint32_t *tops =
+      ppi_grow(room->tops, &room->tops_capacity, num_lanes, sizeof *tops);
+  if (!tops) return false;
+  room->tops = tops;
+  for (size_t i = 0; i < walk->num_items; i++) tops[walk->items[i].lane] = 0;
+  return true;
+}
+
+pprof_status ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room) {
+  walk_state at = {.walk = walk, .room = room};
+  if (!make_room(&at) || !list_borders(&at)) return PPROF_STATUS_NO_MEMORY;
+  return walk_borders(&at);
+}
+
+void ppi_moment_room_clear(ppi_moment_room *room) {
+  ppi_free(room->borders);
+  ppi_free(room->indexes);
+  ppi_free(room->tops);
+  *room = (ppi_moment_room){0};
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device did while units were under way: start-up, pauses without
+// requests and what comes after the last of them are nobody's fault.
+#ifndef PPI_FINDINGS_ACTIVE_H_
+#define PPI_FINDINGS_ACTIVE_H_
+
+#include "report/findings/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Where figures do not tell what was when, the least that it can have been.
+typedef struct ppi_active {
+  double time_ns;           // in which units were under way
+  double busy_ns;           // of it: the device worked
+  double not_submitted_ns;  // of it: nothing was submitted
+} ppi_active;
+
+// ppi_active_of answers NO_MEMORY, too.
+pprof_status ppi_active_of(const ppi_search *search,
+                           const ppi_report_device *device, ppi_active *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_ACTIVE_H_

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/answer_line.h"
+
+#include <string.h>
+
+#include "report/findings/hops.h"
+#include "report/findings/parts.h"
+#include "report/findings/processor.h"
+
+// The slow ones take little more than the usual ones.
+static const char *steadily(const ppi_answer *answer,
+                            const ppi_answer_row *row) {
+  enum { FEW = 10, MANY = 100 };
+  uint64_t usual_ns = ppi_answer_quantile(answer, row, 50);
+  uint64_t slow_ns = answer->num_units < MANY
+                         ? row->max_ns
+                         : ppi_answer_quantile(answer, row, 99);
+  bool is_steady = answer->num_units >= FEW && 2 * slow_ns <= 3 * usual_ns;
+  return is_steady ? ", steadily" : "";
+}
+
+// Without enough processors a stage that computes is on none half of its time.
+static void put_threads(double share, double queued, char *to, size_t size) {
+  bool is_crowded = queued > PPI_WAITS && share + queued >= PPI_COMPUTES;
+  if (is_crowded)
+    ppi_words_put(
+        to, size,
+        "; it computes (%s of its time on a processor), and waits for "
+        "a free one (%s)",
+        ppi_words_percent(share, 1).text, ppi_words_percent(queued, 1).text);
+  else
+    ppi_words_put(to, size, "; it %s (%s of its time on a processor)",
+                  share >= PPI_COMPUTES ? "computes"
+                  : share <= PPI_WAITS  ? "waits"
+                                        : "computes and waits",
+                  ppi_words_percent(share, 1).text);
+}
+
+static void put_why(const ppi_search *search, const ppi_costly *costly,
+                    char *to, size_t size) {
+  ppi_cpu_sums sums = ppi_processor_of(search->figures, costly->name);
+  double share = ppi_processor_share(&sums);
+  if (costly->row->where == PPI_WHERE_DEVICE)
+    ppi_words_put(to, size, ", on %s",
+                  ppi_words_name(costly->row->device).text);
+  else if (sums.num_known && share < 0)
+    ppi_words_put(to, size,
+                  "; too few calls tell whether it computes or waits");
+  else if (share < 0)
+    ppi_words_put(to, size,
+                  "; whether it computes or waits was not recorded "
+                  "(PPROF_SET='cpu=[\"*\"]' does)");
+  else
+    put_threads(share, ppi_processor_queued(&sums), to, size);
+}
+
+static void put_stage(ppi_search *search, const ppi_costly *costly) {
+  char why[128];
+  put_why(search, costly, why, sizeof why);
+  PPI_SAY(search->out->answer, "%s takes %s%s%s.", ppi_costly_name(costly).text,
+          ppi_part_of_unit(search, costly->sum_ns).text,
+          steadily(search->answer, costly->row), why);
+}
+
+// The line says something else.
+static void keep_all(ppi_findings *findings) {
+  for (size_t i = 0; i < findings->num; i++)
+    findings->items[i].in_answer = false;
+}
+
+static const char *greatest_queue(const ppi_search *search, uint64_t *out_ns) {
+  const ppi_figures *figures = search->figures;
+  const char *device = NULL;
+  *out_ns = 0;
+  for (size_t i = 0; i < figures->num_devices; i++) {
+    const ppi_part queue = {.device = figures->devices[i].name,
+                            .wheres = PPI_PART_QUEUE};
+    uint64_t sum_ns = ppi_part_sum(search->answer, &queue);
+    if (sum_ns <= *out_ns) continue;
+    *out_ns = sum_ns;
+    device = queue.device;
+  }
+  return device;
+}
+
+// Nothing recorded went on.
+static void put_between(ppi_search *search, uint64_t sum_ns) {
+  ppi_words time = ppi_part_of_unit(search, sum_ns);
+  ppi_hops hops;
+  search->failed |= ppi_hops_of(search->figures, &hops) != PPROF_STATUS_OK;
+  bool is_line = ppi_part_in_flight(search->answer) >= PPI_SEVERAL;
+  if (!search->failed && search->base == PPI_BASE_REQUEST && hops.name)
+    PPI_SAY(search->out->answer, "%s lie between stages, most %s %s begins.",
+            time.text, is_line ? "in line before" : "before",
+            ppi_words_name(hops.name).text);
+  else if (search->base == PPI_BASE_REQUEST)
+    PPI_SAY(search->out->answer,
+            "%s lie in no stage inside the request: mark what happens there.",
+            time.text);
+  else
+    PPI_SAY(search->out->answer, "%s lie in no stage: mark what happens there.",
+            time.text);
+}
+
+static void put_greatest(ppi_search *search, const ppi_costly *costly) {
+  const ppi_answer *answer = search->answer;
+  ppi_part work = {.wheres = PPI_PART_WORK};
+  ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  const ppi_part between = {.wheres = 1u << PPI_WHERE_BETWEEN};
+  const ppi_answer_row *stage = ppi_part_greatest(answer, &work);
+  const ppi_answer_row *wait = ppi_part_greatest(answer, &waiting);
+  uint64_t queue_ns;
+  const char *device = greatest_queue(search, &queue_ns);
+  if (stage) work.name = stage->name;
+  if (wait) waiting.name = wait->name;
+  uint64_t stage_ns = stage ? ppi_part_sum(answer, &work) : 0;
+  uint64_t wait_ns = wait ? ppi_part_sum(answer, &waiting) : 0;
+  uint64_t between_ns = ppi_part_sum(answer, &between);
+  if (stage_ns >= queue_ns && stage_ns >= wait_ns && stage_ns >= between_ns) {
+    put_stage(search, costly);
+    return;
+  }
+  keep_all(search->out);
+  if (queue_ns >= wait_ns && queue_ns >= between_ns) {
+    PPI_SAY(search->out->answer, "%s is queueing for %s, which serves others.",
+            ppi_part_of_unit(search, queue_ns).text,
+            ppi_words_name(device).text);
+  } else if (wait_ns >= between_ns) {
+    PPI_SAY(search->out->answer, "%s is waiting for others, in %s.",
+            ppi_part_of_unit(search, wait_ns).text,
+            ppi_words_name(wait->name).text);
+  } else {
+    put_between(search, between_ns);
+  }
+}
+
+// The line of a device that sets the pace names its greatest stage.
+static bool is_on_device_of(const char *line, const ppi_costly *costly) {
+  if (!costly->row || costly->inside) return false;
+  ppi_words device = ppi_words_name(costly->row->device);
+  return costly->row->where == PPI_WHERE_DEVICE &&
+         strncmp(line, device.text, strlen(device.text)) == 0;
+}
+
+void ppi_answer_line(ppi_search *search) {
+  const ppi_costly costly = ppi_part_costly(search->answer);
+  const char *line = search->out->answer;
+  if (!*line && search->answer->total_ns)
+    put_greatest(search, &costly);
+  else if (!is_on_device_of(line, &costly))
+    keep_all(search->out);
+}

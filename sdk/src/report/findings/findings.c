@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of rules, and the order of what they find.
+#include "report/findings/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/findings/answer_line.h"
+#include "report/findings/rules_beside.h"
+#include "report/findings/rules_calls.h"
+#include "report/findings/rules_device.h"
+#include "report/findings/rules_limits.h"
+#include "report/findings/rules_parts.h"
+#include "report/findings/rules_ranks.h"
+#include "report/findings/rules_requests.h"
+
+typedef struct rule {
+  ppi_finding_rule known;
+  void (*look)(ppi_search *search);
+} rule;
+
+// clang-format off
+static const rule rules[] = {
+    {{"lost", 0, "%", "any loss may be the reason for what is seen"},
+     ppi_rule_lost},
+    {{"clock-error", 5, "%",
+      "a busy or idle share is then no surer than by a twentieth"},
+     ppi_rule_clock_error},
+    {{"names", 1, "", "one is the sign that names hold numbers or paths"},
+     ppi_rule_names},
+    {{"device-times", 1, "%", "shares are said to a hundredth"},
+     ppi_rule_device_times},
+    {{"own-cost", 1, "%", "shares are said to a hundredth"},
+     ppi_rule_own_cost},
+    {{"identity", 1, "", "one device is a defect of the profiler"},
+     ppi_rule_identity},
+    {{"device-bound", 90, "%", "the rest is less than what a queue needs"},
+     ppi_rule_device_bound},
+    {{"host-bound", 20, "%", "a fifth of the device's time is worth a change"},
+     ppi_rule_host_bound},
+    {{"copies", 15, "%", "less is what most programs need"},
+     ppi_rule_copies},
+    {{"launch-bound", 20, "us", "a submission takes the host 2 to 20 us"},
+     ppi_rule_launch_bound},
+    {{"interference", 1.1, "", "a tenth is more than devices vary by"},
+     ppi_rule_interference},
+    {{"dominates", 50, "%", "half of the time is more than all else"},
+     ppi_rule_dominates},
+    {{"queueing", 20, "%", "a fifth of the latency is worth a change"},
+     ppi_rule_queueing},
+    {{"waiting", 20, "%", "a fifth of the time is worth a change"},
+     ppi_rule_waiting},
+    {{"input-bound", 20, "%", "a fifth of the time is worth a change"},
+     ppi_rule_input_bound},
+    {{"uneven", 3, "", "a call in 100 of thrice the time shapes the latency"},
+     ppi_rule_uneven},
+    {{"first-call", 10, "", "less is what a cold cache takes"},
+     ppi_rule_first_call},
+    {{"computes", 80, "%", "the rest is what any thread is disturbed by"},
+     ppi_rule_computes},
+    {{"blocks", 20, "%", "faster code cannot save more than that"},
+     ppi_rule_blocks},
+    {{"processor-wait", 20, "%", "a fifth of the time is worth a change"},
+     ppi_rule_processor_wait},
+    {{"tail", 50, "%", "half of the difference is more than all else"},
+     ppi_rule_tail},
+    {{"few-requests", 1000, "", "ten are beyond P99 then"},
+     ppi_rule_few_requests},
+    {{"slow-rank", 1.1, "", "a tenth more on one rank is lost on all"},
+     ppi_rule_slow_rank},
+};
+// clang-format on
+enum { NUM_RULES = sizeof rules / sizeof *rules };
+_Static_assert((int)NUM_RULES <= (int)PPI_MOST_RULES, "room in the options");
+
+size_t ppi_finding_num_rules(void) {
+  return NUM_RULES;
+}
+
+const ppi_finding_rule *ppi_finding_rule_at(size_t index) {
+  return index < NUM_RULES ? &rules[index].known : NULL;
+}
+
+pprof_status ppi_findings_set(ppi_findings_options *options, const char *id,
+                              double threshold) {
+  for (size_t i = 0; i < NUM_RULES; i++) {
+    if (strcmp(rules[i].known.id, id) != 0) continue;
+    if (!isfinite(threshold) || threshold < 0) return PPROF_STATUS_INVALID;
+    options->is_set[i] = true;
+    options->thresholds[i] = threshold;
+    return PPROF_STATUS_OK;
+  }
+  return PPROF_STATUS_INVALID;
+}
+
+// The greatest that the runs have.
+static ppi_base_kind base_of(const ppi_figures *figures) {
+  ppi_base_kind kind = PPI_BASE_REQUEST;
+  while (kind > PPI_BASE_WALL && !figures->answers[kind].num_units) kind--;
+  return kind;
+}
+
+static int compare_findings(const void *left, const void *right) {
+  const ppi_finding *a = left, *b = right;
+  if (a->is_limit != b->is_limit) return a->is_limit ? -1 : 1;
+  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
+  int order = strcmp(a->id, b->id);
+  return order ? order : strcmp(a->text, b->text);
+}
+
+static void look(ppi_search *search, const ppi_findings_options *options) {
+  for (size_t i = 0; i < NUM_RULES && !search->failed; i++) {
+    bool is_set = options && options->is_set[i];
+    search->id = rules[i].known.id;
+    search->threshold =
+        is_set ? options->thresholds[i] : rules[i].known.threshold;
+    rules[i].look(search);
+  }
+}
+
+static void put_nothing(bool has_time, ppi_findings *out) {
+  if (has_time)
+    PPI_SAY(
+        out->nothing,
+        "Nothing else stands out: none of %d rules found anything above its "
+        "threshold.",
+        (int)NUM_RULES);
+  else
+    PPI_SAY(out->nothing, "Nothing stands out: no time was recorded.");
+}
+
+pprof_status ppi_findings_of(const ppi_figures *figures,
+                             const ppi_findings_options *options,
+                             ppi_findings *out) {
+  static const char *const units[PPI_NUM_BASES] = {
+      [PPI_BASE_WALL] = "run",
+      [PPI_BASE_STEP] = "step",
+      [PPI_BASE_REQUEST] = "request"};
+  *out = (ppi_findings){.base = base_of(figures)};
+  const ppi_answer *answer = &figures->answers[out->base];
+  ppi_search search = {.figures = figures,
+                       .answer = answer,
+                       .base = out->base,
+                       .unit = units[out->base],
+                       .out = out};
+  search.ranks = options ? options->ranks : NULL;
+  search.num_ranks = options ? options->num_ranks : 0;
+  if (answer->num_units)
+    search.unit_ns = (double)answer->total_ns / (double)answer->num_units;
+  look(&search, options);
+  ppi_answer_line(&search);
+  if (out->num == 0) put_nothing(answer->total_ns > 0, out);
+  if (out->num > 1)
+    qsort(out->items, out->num, sizeof *out->items, compare_findings);
+  if (search.failed) ppi_findings_clear(out);
+  return search.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+void ppi_findings_clear(ppi_findings *findings) {
+  ppi_free(findings->items);
+  *findings = (ppi_findings){0};
+}

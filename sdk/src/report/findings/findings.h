@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a finished report's figures say, in sentences: which stage, how much,
+// why, and what to do next. docs/findings.md has a section for each id.
+#ifndef PPI_FINDINGS_H_
+#define PPI_FINDINGS_H_
+
+#include "report/findings/finding.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PPI_MOST_RULES = 32 };
+
+// What may be known of a rule from outside.
+typedef struct ppi_finding_rule {
+  const char *id;
+  double threshold;
+  const char *unit;    // of the threshold
+  const char *reason;  // why that threshold
+} ppi_finding_rule;
+
+// All zero: as the rules have it, and nothing about ranks.
+typedef struct ppi_findings_options {
+  const ppi_findings_rank *ranks;
+  size_t num_ranks;
+  bool is_set[PPI_MOST_RULES];  // by the rule's index
+  double thresholds[PPI_MOST_RULES];
+} ppi_findings_options;
+
+size_t ppi_finding_num_rules(void);
+const ppi_finding_rule *ppi_finding_rule_at(size_t index);
+// ppi_findings_set sets a threshold. INVALID: no such rule, or no threshold.
+pprof_status ppi_findings_set(ppi_findings_options *options, const char *id,
+                              double threshold);
+// ppi_findings_of looks at `figures` by all rules; `options` may be NULL.
+pprof_status ppi_findings_of(const ppi_figures *figures,
+                             const ppi_findings_options *options,
+                             ppi_findings *out);
+void ppi_findings_clear(ppi_findings *findings);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_H_

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/parts.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+bool ppi_part_has(const ppi_part *part, const ppi_answer_row *row) {
+  if (*row->child || !(part->wheres & 1u << row->where)) return false;
+  if (part->name && strcmp(part->name, row->name) != 0) return false;
+  return !part->device || strcmp(part->device, row->device) == 0;
+}
+
+uint64_t ppi_part_sum(const ppi_answer *answer, const ppi_part *part) {
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < answer->num_rows; i++)
+    if (ppi_part_has(part, &answer->rows[i]))
+      sum_ns += answer->rows[i].total_ns;
+  return sum_ns;
+}
+
+// Rows lie by name.
+const ppi_answer_row *ppi_part_greatest(const ppi_answer *answer,
+                                        const ppi_part *part) {
+  const ppi_answer_row *greatest = NULL;
+  uint64_t most_ns = 0;
+  for (size_t i = 0; i < answer->num_rows;) {
+    const char *name = answer->rows[i].name;
+    const ppi_answer_row *first = NULL;
+    uint64_t sum_ns = 0;
+    for (; i < answer->num_rows && strcmp(answer->rows[i].name, name) == 0;
+         i++) {
+      const ppi_answer_row *row = &answer->rows[i];
+      if (!ppi_part_has(part, row)) continue;
+      sum_ns += row->total_ns;
+      if (!first || row->total_ns > first->total_ns) first = row;
+    }
+    if (sum_ns <= most_ns) continue;
+    greatest = first;
+    most_ns = sum_ns;
+  }
+  return greatest;
+}
+
+// Of the same place; `row` and its parts lie one after the other.
+static const ppi_answer_row *greatest_inside(const ppi_answer *answer,
+                                             const ppi_answer_row *row,
+                                             uint64_t *out_all_ns) {
+  const ppi_answer_row *end = answer->rows + answer->num_rows;
+  const ppi_answer_row *greatest = NULL;
+  *out_all_ns = 0;
+  for (const ppi_answer_row *part = row + 1; part < end && *part->child;
+       part++) {
+    *out_all_ns += part->total_ns;
+    if (!greatest || part->total_ns > greatest->total_ns) greatest = part;
+  }
+  return greatest;
+}
+
+ppi_costly ppi_part_costly(const ppi_answer *answer) {
+  enum { LEAST = 4 };
+  ppi_part work = {.wheres = PPI_PART_WORK};
+  const ppi_answer_row *row = ppi_part_greatest(answer, &work);
+  if (!row) return (ppi_costly){0};
+  work.name = row->name;
+  ppi_costly stage = {row, row->name, NULL, ppi_part_sum(answer, &work)};
+  uint64_t all_ns;
+  const ppi_answer_row *part = greatest_inside(answer, row, &all_ns);
+  uint64_t self_ns = row->total_ns - PPI_MIN(all_ns, row->total_ns);
+  // A stage that calls itself is one.
+  bool is_other = part && strcmp(part->child, row->name) != 0;
+  if (!is_other || part->total_ns < self_ns ||
+      part->total_ns < stage.sum_ns / LEAST)
+    return stage;
+  return (ppi_costly){part, part->child, part->name, part->total_ns};
+}
+
+ppi_words ppi_costly_name(const ppi_costly *costly) {
+  ppi_words words = ppi_words_name(costly->name);
+  size_t len = strlen(words.text);
+  if (costly->inside)
+    ppi_words_put(words.text + len, sizeof words.text - len, ", inside %s,",
+                  ppi_words_name(costly->inside).text);
+  return words;
+}
+
+uint64_t ppi_part_on_host(const ppi_answer *answer, const char *name) {
+  const ppi_part stages = {.name = name, .wheres = 1u << PPI_WHERE_HOST};
+  uint64_t sum_ns = ppi_part_sum(answer, &stages);
+  for (size_t i = 0; i < answer->num_rows; i++) {
+    const ppi_answer_row *row = &answer->rows[i];
+    if (row->where == PPI_WHERE_HOST && strcmp(row->child, name) == 0 &&
+        strcmp(row->name, name) != 0)
+      sum_ns += row->total_ns;
+  }
+  return sum_ns;
+}
+
+double ppi_part_mean(const ppi_answer *answer, uint64_t sum_ns) {
+  return answer->num_units ? (double)sum_ns / (double)answer->num_units : 0;
+}
+
+double ppi_part_share(const ppi_answer *answer, uint64_t sum_ns) {
+  return answer->total_ns ? (double)sum_ns / (double)answer->total_ns : 0;
+}
+
+double ppi_part_of_all(const ppi_search *search, double ns) {
+  const ppi_answer *answer = search->answer;
+  double num = (double)(answer->num_all + answer->num_cold);
+  double all_ns = search->unit_ns * num;
+  return all_ns > 0 ? PPI_MIN(ns / all_ns, 1.0) : 0;
+}
+
+ppi_words ppi_part_of_unit(const ppi_search *search, uint64_t sum_ns) {
+  ppi_words words;
+  const ppi_answer *answer = search->answer;
+  PPI_SAY(words.text, "%.16s of %.16s %s%s (%.8s)",
+          ppi_words_time(ppi_part_mean(answer, sum_ns)).text,
+          ppi_words_time(search->unit_ns).text,
+          search->base == PPI_BASE_WALL ? "of the " : "a ", search->unit,
+          ppi_words_percent((double)sum_ns, (double)answer->total_ns).text);
+  return words;
+}
+
+double ppi_part_in_flight(const ppi_answer *answer) {
+  double mean_ns = ppi_part_mean(answer, answer->total_ns);
+  return answer->span_ns
+             ? mean_ns * (double)answer->num_all / (double)answer->span_ns
+             : 0;
+}

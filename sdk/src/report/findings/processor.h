@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of a stage's time its thread was on a processor.
+#ifndef PPI_FINDINGS_PROCESSOR_H_
+#define PPI_FINDINGS_PROCESSOR_H_
+
+#include "report/figures/figures.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// From here on a stage computes, and up to there it waits.
+#define PPI_COMPUTES 0.8
+#define PPI_WAITS 0.2
+
+// ppi_processor_of adds up what is known of a stage's calls on the host, of all
+// categories.
+ppi_cpu_sums ppi_processor_of(const ppi_figures *figures, const char *name);
+// ppi_processor_share is the part of the time, of those calls that it is known
+// of; < 0: of too few.
+double ppi_processor_share(const ppi_cpu_sums *sums);
+// ppi_processor_queued is the part in which all processors were taken; 0: not
+// known of all those calls.
+double ppi_processor_queued(const ppi_cpu_sums *sums);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_PROCESSOR_H_

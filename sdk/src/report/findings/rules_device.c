@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/rules_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "report/findings/active.h"
+#include "report/findings/parts.h"
+
+// The device that has most of a unit's time, as far as its times are known.
+static const ppi_report_device *busiest(ppi_search *search, ppi_active *out) {
+  const ppi_figures *figures = search->figures;
+  const ppi_report_device *found = NULL;
+  double most = -1;
+  for (size_t i = 0; i < figures->num_devices; i++) {
+    const ppi_report_device *device = &figures->devices[i];
+    ppi_active active;
+    // As the rule about missing times has it.
+    if (!device->ranges || 100 * device->untimed > device->ranges) continue;
+    search->failed |= ppi_active_of(search, device, &active) != PPROF_STATUS_OK;
+    if (search->failed) return NULL;
+    double share = active.time_ns > 0 ? active.busy_ns / active.time_ns : 0;
+    if (share <= most) continue;
+    most = share;
+    found = device;
+    *out = active;
+  }
+  return found;
+}
+
+static const char *base_words(const ppi_search *search) {
+  static const char *const words[PPI_NUM_BASES] = {
+      [PPI_BASE_WALL] = "of the time from its first to its last work",
+      [PPI_BASE_STEP] = "of the steps' time",
+      [PPI_BASE_REQUEST] = "of the time in which requests are under way"};
+  return words[search->base];
+}
+
+// The stages with most of the device: ": detect 28.7 ms, classify 24.9 ms".
+static void put_stages(const ppi_search *search, const char *device, char *to,
+                       size_t size) {
+  enum { MOST = 3 };
+  const ppi_answer *answer = search->answer;
+  const ppi_part part = {.device = device, .wheres = 1u << PPI_WHERE_DEVICE};
+  const ppi_answer_row *before = NULL;
+  size_t len = 0;
+  *to = 0;
+  for (int k = 0; k < MOST && len < size; k++) {
+    const ppi_answer_row *next = NULL;
+    for (size_t i = 0; i < answer->num_rows; i++) {
+      const ppi_answer_row *row = &answer->rows[i];
+      bool comes = !before || row->total_ns < before->total_ns ||
+                   (row->total_ns == before->total_ns && row > before);
+      if (!comes || !row->total_ns || !ppi_part_has(&part, row)) continue;
+      if (!next || row->total_ns > next->total_ns) next = row;
+    }
+    if (!next) return;
+    ppi_words_put(to + len, size - len, "%s%s %.16s", k ? ", " : ": ",
+                  ppi_words_name(next->name).text,
+                  ppi_words_time(ppi_part_mean(answer, next->total_ns)).text);
+    len = strlen(to);
+    before = next;
+  }
+}
+
+static void put_active(const ppi_active *active, double part_ns,
+                       const char *name, ppi_finding *finding) {
+  ppi_finding_value_add(finding, name, 100 * part_ns / active->time_ns, "%");
+  ppi_finding_value_add(finding, "of", active->time_ns, "ns");
+}
+
+static void put_answer(ppi_search *search, const char *device, double share) {
+  const ppi_part part = {.device = device, .wheres = 1u << PPI_WHERE_DEVICE};
+  const ppi_answer_row *row = ppi_part_greatest(search->answer, &part);
+  if (!row) return;
+  ppi_words time = ppi_part_of_unit(search, row->total_ns);
+  PPI_SAY(search->out->answer,
+          "%s is the limit: busy %s %s. The greatest part is %s: %s.",
+          ppi_words_name(device).text, ppi_words_percent(share, 1).text,
+          base_words(search), ppi_words_name(row->name).text, time.text);
+}
+
+void ppi_rule_device_bound(ppi_search *search) {
+  ppi_active active;
+  const ppi_report_device *device = busiest(search, &active);
+  if (!device || active.time_ns <= 0 ||
+      100 * active.busy_ns < search->threshold * active.time_ns)
+    return;
+  double share = active.busy_ns / active.time_ns;
+  ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
+  if (!finding) return;
+  char stages[160];
+  put_stages(search, device->name, stages, sizeof stages);
+  PPI_SAY(finding->text, "%s is busy %s %s%s%s%s.",
+          ppi_words_name(device->name).text, ppi_words_percent(share, 1).text,
+          base_words(search),
+          *stages && search->base != PPI_BASE_WALL ? "; of an average " : "",
+          *stages && search->base != PPI_BASE_WALL ? search->unit : "", stages);
+  put_answer(search, device->name, share);
+  PPI_SAY(finding->sure, "%llu device ranges with times",
+          (unsigned long long)device->ranges);
+  PPI_SAY(finding->next,
+          "make the greatest of them cheaper on the device; faster host code "
+          "will not raise the rate.");
+  put_active(&active, active.busy_ns, "busy", finding);
+}
+
+// What the host does while no device works: its greatest row. Of requests the
+// rows overlap those of others, so that it is only what one of them did.
+static void put_idle_stage(const ppi_search *search, char *to, size_t size) {
+  const ppi_part part = {.wheres = 1u << PPI_WHERE_HOST | PPI_PART_WAITING |
+                                   1u << PPI_WHERE_BETWEEN};
+  const ppi_answer_row *row = ppi_part_greatest(search->answer, &part);
+  *to = 0;
+  if (!row) return;
+  ppi_words time = ppi_part_of_unit(search, row->total_ns);
+  const char *has = search->base == PPI_BASE_REQUEST
+                        ? "On the host a request is mostly"
+                        : "Most of that is";
+  if (row->where == PPI_WHERE_BETWEEN)
+    ppi_words_put(to, size, " %s in no stage: %s.", has, time.text);
+  else
+    ppi_words_put(to, size, " %s %s %s: %s.", has,
+                  row->where == PPI_WHERE_HOST ? "in" : "waiting in",
+                  ppi_words_name(row->name).text, time.text);
+}
+
+void ppi_rule_host_bound(ppi_search *search) {
+  ppi_active active;
+  const ppi_report_device *device = busiest(search, &active);
+  if (!device || active.time_ns <= 0 || active.not_submitted_ns <= 0 ||
+      100 * active.not_submitted_ns < search->threshold * active.time_ns)
+    return;
+  double share = active.not_submitted_ns / active.time_ns;
+  ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
+  if (!finding) return;
+  char stage[192];
+  put_idle_stage(search, stage, sizeof stage);
+  PPI_SAY(finding->text,
+          "%s has nothing to do %s %s, because nothing was submitted to it.%s",
+          ppi_words_name(device->name).text, ppi_words_percent(share, 1).text,
+          base_words(search), stage);
+  PPI_SAY(finding->sure, "only gaps longer than the clock error count");
+  PPI_SAY(finding->next,
+          "submit earlier: do the host's work ahead, in another thread, or in "
+          "larger batches.");
+  put_active(&active, active.not_submitted_ns, "not_submitted", finding);
+}
+
+// ---- copies, and many short ranges ----
+
+static void put_rate(const ppi_figures *figures, const char *category,
+                     ppi_finding *finding) {
+  double bytes = 0, time_ns = 0;
+  for (size_t i = 0; i < figures->num_work; i++)
+    if (strcmp(figures->work[i].category_name, category) == 0)
+      bytes += figures->work[i].bytes;
+  for (size_t i = 0; i < figures->num_names; i++)
+    if (figures->names[i].category == PPROF_CATEGORY_MEMCPY)
+      time_ns += (double)figures->names[i].device.sum;
+  if (!(bytes > 0) || !(time_ns > 0)) return;
+  size_t len = strlen(finding->text);
+  ppi_words_put(finding->text + len, sizeof finding->text - len,
+                " They move %s GB/s.", ppi_words_number(bytes / time_ns).text);
+  ppi_finding_value_add(finding, "rate", 1e9 * bytes / time_ns, "B/s");
+}
+
+void ppi_rule_copies(ppi_search *search) {
+  const ppi_figures *figures = search->figures;
+  const ppi_report_category *copies = NULL;
+  double busy_ns = 0;
+  for (size_t i = 0; i < figures->num_categories; i++)
+    if (figures->categories[i].category == PPROF_CATEGORY_MEMCPY)
+      copies = &figures->categories[i];
+  for (size_t i = 0; i < figures->num_devices; i++)
+    busy_ns += (double)figures->devices[i].busy_ns;
+  if (!copies || !copies->device_ns) return;
+  double copy_ns = (double)copies->device_ns;
+  if (100 * copy_ns < search->threshold * busy_ns) return;
+  ppi_finding *finding =
+      ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, copy_ns));
+  if (!finding) return;
+  PPI_SAY(finding->text, "Copies are %s of the devices' busy time: %s.",
+          ppi_words_percent(copy_ns, busy_ns).text,
+          ppi_words_time(copy_ns).text);
+  PPI_SAY(finding->sure, "%llu copies",
+          (unsigned long long)copies->device_calls);
+  PPI_SAY(finding->next,
+          "copy less, keep data on the device, or copy from pinned memory on "
+          "a stream of its own.");
+  ppi_finding_value_add(finding, "time", copy_ns, "ns");
+  ppi_finding_value_add(finding, "share", 100 * copy_ns / busy_ns, "%");
+  put_rate(figures, copies->name, finding);
+}
+
+// A call that submits; a trace has it beside what it submitted.
+static bool is_launch(const ppi_report_name *name) {
+  return name->category == PPROF_CATEGORY_RUNTIME &&
+         (strstr(name->name, "Launch") || strstr(name->name, "Enqueue"));
+}
+
+void ppi_rule_launch_bound(ppi_search *search) {
+  enum { LEAST = 200 };
+  const ppi_figures *figures = search->figures;
+  uint64_t num = 0, num_short = 0;
+  double host_ns = 0, device_ns = 0;
+  for (size_t i = 0; i < figures->num_names; i++) {
+    const ppi_report_name *name = &figures->names[i];
+    if (is_launch(name)) host_ns += (double)name->host.sum;
+    num += name->device.n;
+    if (!name->device.n ||
+        (double)ppi_histogram_quantile(&name->device_times, 0.5) >=
+            1e3 * search->threshold)
+      continue;
+    num_short += name->device.n;
+    host_ns += (double)name->submit.sum;
+    device_ns += (double)name->device.sum;
+  }
+  if (num_short < LEAST || 2 * num_short < num || host_ns < device_ns) return;
+  ppi_finding *finding =
+      ppi_search_add(search, PPI_PROBLEM, ppi_part_of_all(search, host_ns));
+  if (!finding) return;
+  PPI_SAY(finding->text,
+          "%llu of %llu device ranges are of kinds that usually take less "
+          "than %g us; submitting them takes the host %s, and the device "
+          "works on them for %s.",
+          (unsigned long long)num_short, (unsigned long long)num,
+          search->threshold, ppi_words_time(host_ns).text,
+          ppi_words_time(device_ns).text);
+  PPI_SAY(finding->next,
+          "submit less often: larger batches, fused operators, graphs.");
+  ppi_finding_value_add(finding, "short", (double)num_short, "");
+  ppi_finding_value_add(finding, "host_time", host_ns, "ns");
+  ppi_finding_value_add(finding, "device_time", device_ns, "ns");
+}

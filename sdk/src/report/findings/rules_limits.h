@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The profiler's own limits: what it missed, how sure its times are, and what
+// it cost.
+#ifndef PPI_RULES_LIMITS_H_
+#define PPI_RULES_LIMITS_H_
+
+#include "report/findings/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void ppi_rule_lost(ppi_search *search);
+void ppi_rule_clock_error(ppi_search *search);
+void ppi_rule_names(ppi_search *search);
+void ppi_rule_device_times(ppi_search *search);
+void ppi_rule_own_cost(ppi_search *search);
+void ppi_rule_identity(ppi_search *search);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RULES_LIMITS_H_

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/rules_ranks.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/findings/parts.h"
+
+// One rank's own part of an average unit.
+typedef struct rank {
+  const ppi_findings_rank *from;
+  const ppi_answer *answer;
+  double work_ns;  // without waiting for others
+} rank;
+
+static int compare_ranks(const void *left, const void *right) {
+  const rank *a = left, *b = right;
+  if (a->work_ns != b->work_ns) return a->work_ns < b->work_ns ? -1 : 1;
+  return (a->from > b->from) - (a->from < b->from);
+}
+
+// Those that have enough units, the one with least work first.
+static rank *list_ranks(const ppi_search *search, size_t *out_num) {
+  enum { LEAST = 20 };
+  const ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  rank *list = ppi_alloc((search->num_ranks + 1) * sizeof *list);
+  *out_num = 0;
+  for (size_t i = 0; list && i < search->num_ranks; i++) {
+    const ppi_findings_rank *from = &search->ranks[i];
+    const ppi_answer *answer = &from->figures->answers[search->base];
+    if (answer->num_units < LEAST) continue;
+    uint64_t wait_ns = ppi_part_sum(answer, &waiting);
+    list[(*out_num)++] =
+        (rank){from, answer, ppi_part_mean(answer, answer->total_ns - wait_ns)};
+  }
+  if (*out_num > 1) qsort(list, *out_num, sizeof *list, compare_ranks);
+  return list;
+}
+
+// In half of its units a rank waits for so long, or, where it never waits for
+// others, has ended so much earlier than the slow one.
+static bool waits(const rank *usual, const rank *slow, double least_ns) {
+  const ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  const ppi_answer_row *row = ppi_part_greatest(usual->answer, &waiting);
+  if (row)
+    return (double)ppi_answer_quantile(usual->answer, row, 50) >= least_ns;
+  double usual_ns = (double)ppi_histogram_quantile(&usual->answer->times, 0.5);
+  double slow_ns = (double)ppi_histogram_quantile(&slow->answer->times, 0.5);
+  return slow_ns - usual_ns >= least_ns;
+}
+
+// The stage that takes most longer on the slow rank.
+static const char *slow_stage(const rank *usual, const rank *slow,
+                              double *out_slow_ns, double *out_usual_ns) {
+  const char *found = NULL;
+  double most_ns = 0;
+  for (size_t i = 0; i < slow->answer->num_rows; i++) {
+    const ppi_part part = {.name = slow->answer->rows[i].name,
+                           .wheres = PPI_PART_WORK};
+    // Too small to be it; and of the others there are few.
+    bool is_small =
+        1000 * slow->answer->rows[i].total_ns < slow->answer->total_ns;
+    if (is_small || !ppi_part_has(&part, &slow->answer->rows[i])) continue;
+    double slow_ns =
+        ppi_part_mean(slow->answer, ppi_part_sum(slow->answer, &part));
+    if (slow_ns <= most_ns) continue;
+    double usual_ns =
+        ppi_part_mean(usual->answer, ppi_part_sum(usual->answer, &part));
+    if (slow_ns - usual_ns <= most_ns) continue;
+    most_ns = slow_ns - usual_ns;
+    found = part.name;
+    *out_slow_ns = slow_ns;
+    *out_usual_ns = usual_ns;
+  }
+  return found;
+}
+
+static void put_rank(const ppi_search *search, const rank *usual,
+                     const rank *slow, ppi_finding *finding) {
+  double slow_ns = 0, usual_ns = 0;
+  const char *stage = slow_stage(usual, slow, &slow_ns, &usual_ns);
+  PPI_SAY(finding->text,
+          "Rank %s works %s of a %s, the others usually %s: they wait for it.",
+          ppi_words_name(slow->from->name).text,
+          ppi_words_time(slow->work_ns).text, search->unit,
+          ppi_words_time(usual->work_ns).text);
+  PPI_SAY(finding->sure, "%llu %ss of this rank; others wait in half of theirs",
+          (unsigned long long)slow->answer->num_units, search->unit);
+  if (stage)
+    PPI_SAY(finding->next,
+            "look at %s of that rank: %s there, %s on a usual one.",
+            ppi_words_name(stage).text, ppi_words_time(slow_ns).text,
+            ppi_words_time(usual_ns).text);
+  ppi_finding_value_add(finding, "work_slow", slow->work_ns, "ns");
+  ppi_finding_value_add(finding, "work_usual", usual->work_ns, "ns");
+}
+
+void ppi_rule_slow_rank(ppi_search *search) {
+  size_t num;
+  if (search->num_ranks < 2) return;
+  rank *list = list_ranks(search, &num);
+  search->failed |= !list;
+  if (list && num > 1) {
+    // The median of the others, the greater one of two.
+    const rank *slow = &list[num - 1], *usual = &list[(num - 1) / 2];
+    double more_ns = slow->work_ns - usual->work_ns;
+    double least_ns = (search->threshold - 1) * usual->work_ns;
+    ppi_finding *finding = NULL;
+    if (more_ns > 0 && more_ns >= least_ns && waits(usual, slow, least_ns))
+      finding = ppi_search_add(search, PPI_PROBLEM,
+                               PPI_MIN(more_ns / search->unit_ns, 1.0));
+    if (finding) put_rank(search, usual, slow, finding);
+  }
+  ppi_free(list);
+}

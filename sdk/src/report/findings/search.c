@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/search.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+
+// Of a unit's time: what a problem explains of it, at least.
+#define LEAST_SHARE 0.01
+
+// A broken log can say anything.
+static uint64_t whole_ns(double ns) {
+  const double most_ns = 9e18;
+  return ns > 0 ? (uint64_t)PPI_MIN(ns, most_ns) : 0;
+}
+
+ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
+                            double share) {
+  ppi_findings *out = search->out;
+  if (sort == PPI_PROBLEM && !(share >= LEAST_SHARE)) return NULL;
+  ppi_finding *grown =
+      ppi_grow(out->items, &out->capacity, out->num + 1, sizeof *grown);
+  search->failed |= !grown;
+  if (!grown) return NULL;
+  out->items = grown;
+  ppi_finding *finding = &grown[out->num++];
+  *finding =
+      (ppi_finding){.id = search->id,
+                    .is_problem = sort != PPI_FACT,
+                    .is_limit = sort == PPI_LIMIT,
+                    .ns = whole_ns(PPI_MIN(share, 1.0) * search->unit_ns)};
+  return finding;
+}
+
+void ppi_finding_value_add(ppi_finding *finding, const char *name,
+                           double number, const char *unit) {
+  if (finding->num_values == PPI_FINDING_VALUES) return;
+  finding->values[finding->num_values++] =
+      (ppi_finding_value){name, number, unit};
+}

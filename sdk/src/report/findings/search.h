@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rule gets to see, and how it tells of what it found.
+#ifndef PPI_FINDINGS_SEARCH_H_
+#define PPI_FINDINGS_SEARCH_H_
+
+#include "report/findings/finding.h"
+#include "report/findings/words.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_search {
+  const ppi_figures *figures;
+  const ppi_answer *answer;  // of `base`
+  ppi_base_kind base;
+  const char *unit;  // "request", "step", "run"
+  double unit_ns;    // the mean time of one
+  const char *id;    // of the rule that looks
+  double threshold;  // its own
+  const ppi_findings_rank *ranks;
+  size_t num_ranks;
+  ppi_findings *out;
+  bool failed;  // out of memory
+} ppi_search;
+
+// ppi_search_add adds an empty finding that explains `share` of the time of the
+// units, to be filled before the next; NULL when out of memory. What explains
+// too little of it to matter is not told of (NULL), save limits and facts.
+typedef enum ppi_finding_sort {
+  PPI_FACT = 0,
+  PPI_PROBLEM,
+  PPI_LIMIT
+} ppi_finding_sort;
+ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
+                            double share);
+void ppi_finding_value_add(ppi_finding *finding, const char *name,
+                           double number, const char *unit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_SEARCH_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the slowest requests have more of than usual ones.
+#ifndef PPI_FINDINGS_TAIL_H_
+#define PPI_FINDINGS_TAIL_H_
+
+#include "report/figures/figures.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_tail_part {
+  PPI_TAIL_STAGE = 0,  // what a stage did
+  PPI_TAIL_CONTENDED,  // the same, while its device served others, too
+  PPI_TAIL_HOP,        // nothing went on before a stage
+  PPI_TAIL_QUEUE       // queueing for devices
+} ppi_tail_part;
+
+// All that is 0: of no requests.
+typedef struct ppi_tail {
+  uint64_t num, num_slow;    // requests; those of the slowest hundredth
+  uint64_t slow_from_ns;     // the shortest of these
+  double usual_ns, slow_ns;  // means: of the middle half, of the slow ones
+  ppi_tail_part part;        // that explains most of the difference
+  const char *stage;         // of that part; NULL: of none
+  double part_ns, error_ns;  // of the difference; half its interval of 95 %
+} ppi_tail;
+
+pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_TAIL_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Three digits, no letter cut in two.
+#include "report/findings/words.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_inside_letter(char byte) {
+  return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static size_t letter_size(char byte) {
+  unsigned char first = (unsigned char)byte;
+  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+}
+
+void ppi_words_put(char *to, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int len = vsnprintf(to, size, format, arguments);
+  va_end(arguments);
+  if (len < 0) *to = 0;
+  if (len < 0 || (size_t)len < size || size < 2) return;
+  // Of the last letter only a part may have found room.
+  size_t last = size - 2;
+  while (last && is_inside_letter(to[last])) last--;
+  if (last + letter_size(to[last]) > size - 1) to[last] = 0;
+}
+
+static void put_digits(char *to, size_t size, double value) {
+  double size_of = value < 0 ? -value : value;
+  int decimals = size_of >= 99.95 ? 0 : size_of >= 9.995 ? 1 : 2;
+  ppi_words_put(to, size, "%.*f", value == 0 ? 0 : decimals, value);
+}
+
+ppi_words ppi_words_time(double ns) {
+  static const struct {
+    double ns;
+    const char *unit;
+  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  size_t i = 0;
+  ppi_words words, digits;
+  while (i < 3 && ns < 0.9995 * units[i].ns) i++;
+  put_digits(digits.text, sizeof digits.text, ns / units[i].ns);
+  PPI_SAY(words.text, "%.32s %s", digits.text, units[i].unit);
+  return words;
+}
+
+ppi_words ppi_words_percent(double part, double whole) {
+  ppi_words words;
+  double percent = whole > 0 ? 100 * part / whole : 0;
+  int decimals = percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2;
+  PPI_SAY(words.text, "%.*f %%", percent > 0 ? decimals : 0, percent);
+  return words;
+}
+
+ppi_words ppi_words_number(double number) {
+  ppi_words words;
+  put_digits(words.text, sizeof words.text, number);
+  return words;
+}
+
+ppi_words ppi_words_name(const char *name) {
+  enum { MOST = 40, HEAD = 18, TAIL = 19 };
+  ppi_words words;
+  if (!*name) name = "(no name)";
+  size_t len = strlen(name), head = HEAD, tail = TAIL;
+  if (len <= MOST) {
+    PPI_SAY(words.text, "%s", name);
+    return words;
+  }
+  while (head && is_inside_letter(name[head])) head--;
+  while (tail && is_inside_letter(name[len - tail])) tail--;
+  PPI_SAY(words.text, "%.*s...%s", (int)head, name, name + len - tail);
+  return words;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures and names as words of a sentence.
+#ifndef PPI_FINDINGS_WORDS_H_
+#define PPI_FINDINGS_WORDS_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Short texts to be put into sentences.
+typedef struct ppi_words {
+  char text[96];
+} ppi_words;
+// ppi_words_time has three digits that say something: "41 ms", "1.52 s".
+ppi_words ppi_words_time(double ns);
+// ppi_words_percent is `part` of `whole`: "33 %", "0.41 %".
+ppi_words ppi_words_percent(double part, double whole);
+// ppi_words_name is cut in the middle when it is long.
+ppi_words ppi_words_name(const char *name);
+// ppi_words_number has three digits that say something: "3.9", "1 700".
+ppi_words ppi_words_number(double number);
+__attribute__((format(printf, 3, 4))) void ppi_words_put(char *to, size_t size,
+                                                         const char *format,
+                                                         ...);
+#define PPI_SAY(array, ...) ppi_words_put((array), sizeof(array), __VA_ARGS__)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_WORDS_H_

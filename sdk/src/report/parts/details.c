@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report tells on demand only: names by thread, parts of operators.
+#include "report/parts/details.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+ppi_run_row *ppi_run_thread_row_of(ppi_details *details, ppi_run_thread *thread,
+                                   uint32_t site) {
+  ppi_map_key key = {thread->index, site};
+  size_t at = ppi_map_number(&details->thread_row_numbers, key);
+  if (at < details->num_thread_rows) return &details->thread_rows[at].row;
+  if (at != details->num_thread_rows) return NULL;
+  ppi_run_thread_row *grown =
+      ppi_grow(details->thread_rows, &details->thread_rows_capacity, at + 1,
+               sizeof *grown);
+  if (!grown) return NULL;
+  details->thread_rows = grown;
+  grown[at] = (ppi_run_thread_row){.thread = thread, .site = site};
+  details->num_thread_rows++;
+  return &grown[at].row;
+}
+
+ppi_run_part *ppi_run_part_of(ppi_details *details, ppi_run_thread *thread,
+                              const ppi_run_part *key) {
+  bool by_thread = details->by_thread;
+  ppi_map_key numbers = {
+      (uint64_t)(by_thread ? thread->index : 0) << 32 | key->op,
+      (uint64_t)key->child << 32 | key->launch};
+  size_t at = ppi_map_number(&details->part_numbers, numbers);
+  if (at < details->num_parts) return &details->parts[at];
+  if (at != details->num_parts) return NULL;
+  ppi_run_part *grown =
+      ppi_grow(details->parts, &details->parts_capacity, at + 1, sizeof *grown);
+  if (!grown) return NULL;
+  details->parts = grown;
+  grown[at] = *key;
+  grown[at].thread = by_thread ? thread : NULL;
+  details->num_parts++;
+  return &grown[at];
+}
+
+// ---- threads that are summed up ----
+
+static void merge_devices(ppi_device_spreads *into,
+                          const ppi_device_spreads *from) {
+  ppi_spread_merge(&into->all, &from->all);
+  ppi_spread_merge(&into->unpaired, &from->unpaired);
+  ppi_spread_merge(&into->kernels, &from->kernels);
+  ppi_spread_merge(&into->general, &from->general);
+}
+
+// What a report would make of the row alone, however it chooses.
+static pprof_status sum_row(ppi_run_row *into, ppi_run_row *from) {
+  if (!from->is_sum) ppi_device_spreads_complete(&from->inside, &from->host);
+  ppi_spread_merge(&into->host, &from->host);
+  ppi_spread_merge(&into->submit, &from->submit);
+  ppi_spread_merge(&into->own, &from->own);
+  if (!from->has_pairs) merge_devices(&into->inside, &from->inside);
+  into->self_ns += from->self_ns;
+  into->is_sum = true;
+  return ppi_histogram_merge(&into->host_times, &from->host_times);
+}
+
+static pprof_status sum_rows(ppi_details *details, ppi_run_thread *left) {
+  size_t num = details->num_thread_rows;
+  ppi_run_thread_row *rows = details->thread_rows;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_map_clear(&details->thread_row_numbers);
+  details->thread_rows = NULL;
+  details->num_thread_rows = details->thread_rows_capacity = 0;
+  for (size_t i = 0; i < num; i++) {
+    bool is_left = rows[i].thread->is_swept;
+    ppi_run_row *row =
+        status == PPROF_STATUS_OK
+            ? ppi_run_thread_row_of(details, is_left ? left : rows[i].thread,
+                                    rows[i].site)
+            : NULL;
+    if (!row) status = PPROF_STATUS_NO_MEMORY;
+    if (row && !is_left) {
+      *row = rows[i].row;
+      continue;
+    }
+    if (row) status = sum_row(row, &rows[i].row);
+    ppi_histogram_clear(&rows[i].row.host_times);
+  }
+  ppi_free(rows);
+  return status;
+}
+
+static pprof_status sum_parts(ppi_details *details, ppi_run_thread *left) {
+  size_t num = details->num_parts;
+  ppi_run_part *parts = details->parts;
+  pprof_status status = PPROF_STATUS_OK;
+  ppi_map_clear(&details->part_numbers);
+  details->parts = NULL;
+  details->num_parts = details->parts_capacity = 0;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_part key = {
+        .op = parts[i].op, .child = parts[i].child, .launch = parts[i].launch};
+    bool is_left = parts[i].thread->is_swept;
+    ppi_run_part *part =
+        ppi_run_part_of(details, is_left ? left : parts[i].thread, &key);
+    if (!part) status = PPROF_STATUS_NO_MEMORY;
+    if (!part) break;
+    ppi_spread_merge(&part->host, &parts[i].host);
+    merge_devices(&part->device, &parts[i].device);
+  }
+  ppi_free(parts);
+  return status;
+}
+
+pprof_status ppi_run_sum_details(ppi_details *details, ppi_run_thread *left) {
+  if (!details->by_thread) return PPROF_STATUS_OK;
+  pprof_status status = sum_rows(details, left);
+  return status == PPROF_STATUS_OK ? sum_parts(details, left) : status;
+}
+
+// Texts of one row, to sort by and to look it up with.
+typedef struct named_row {
+  uint64_t thread;
+  const char *names[3];
+  size_t at;
+} named_row;
+
+static int compare_rows(const void *left, const void *right) {
+  const named_row *a = left, *b = right;
+  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+  int order = 0;
+  for (int i = 0; i < 3 && order == 0; i++)
+    order = strcmp(a->names[i], b->names[i]);
+  return order;
+}
+
+static const char *site_name(ppi_run_ids *ids, uint32_t id) {
+  const ppi_run_site *site = id ? ppi_run_site_at(ids, id) : NULL;
+  return site ? site->name : "";
+}
+
+static pprof_status merge_thread_row(const ppi_run_ids *ids, ppi_run_row *row,
+                                     ppi_report_thread_name *out) {
+  if (!row->is_sum) ppi_device_spreads_complete(&row->inside, &row->host);
+  ppi_spread_merge(&out->host, &row->host);
+  ppi_spread_merge(&out->submit, &row->submit);
+  ppi_spread_merge(&out->inside, &row->own);
+  if (!row->has_pairs)
+    ppi_spread_merge(&out->inside, ppi_run_for_names(ids, &row->inside));
+  out->self_ns += row->self_ns;
+  return ppi_histogram_merge(&out->host_times, &row->host_times);
+}
+
+static uint64_t number_of(const ppi_run_thread *thread) {
+  return thread->is_summed ? PPI_REPORT_LEFT_THREADS : thread->number;
+}
+
+static pprof_status note_threads(const ppi_details *details,
+                                 const ppi_run_ids *ids, ppi_figures *out) {
+  char text[160];
+  if (!ids->num_summed_threads || !details->by_thread) return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu that have left have one row together, <left threads>",
+           (unsigned long long)ids->num_summed_threads);
+  return ppi_figures_note(out, "threads", text);
+}
+
+static pprof_status fill_threads(ppi_details *details, ppi_run_ids *ids,
+                                 char *process, ppi_figures *out) {
+  size_t num = details->num_thread_rows;
+  named_row *rows = ppi_alloc((num + 1) * sizeof *rows);
+  if (!rows) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_thread_row *from = &details->thread_rows[i];
+    const ppi_run_site *site = ppi_run_site_at(ids, from->site);
+    if (!site) status = PPROF_STATUS_NO_MEMORY;
+    if (site)
+      rows[i] = (named_row){
+          number_of(from->thread), {site->place->name, site->name, ""}, i};
+  }
+  if (num > 1 && status == PPROF_STATUS_OK)
+    qsort(rows, num, sizeof *rows, compare_rows);
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_thread_row *from = &details->thread_rows[rows[i].at];
+    const ppi_run_site *site = ppi_run_site_at(ids, from->site);
+    ppi_report_thread_name key = {
+        .process = process,
+        .thread = rows[i].thread,
+        .name = (char *)rows[i].names[1],
+        .category_name = (char *)rows[i].names[0],
+        .category = ppi_portable_category(site->category)};
+    ppi_report_thread_name *name = ppi_figures_thread_name(out, &key);
+    status =
+        name ? merge_thread_row(ids, &from->row, name) : PPROF_STATUS_NO_MEMORY;
+  }
+  ppi_free(rows);
+  return status;
+}
+
+// In a run with kernels other device ranges have no part in device times.
+static bool is_shown(ppi_run_ids *ids, const ppi_run_part *part) {
+  const ppi_run_site *site =
+      part->launch ? ppi_run_site_at(ids, part->launch) : NULL;
+  if (!site || !ids->has_kernels) return true;
+  return site->category == PPROF_CATEGORY_KERNEL ||
+         site->category == PPROF_CATEGORY_MEMCPY ||
+         site->category == PPROF_CATEGORY_MEMSET;
+}
+
+static pprof_status fill_parts(ppi_details *details, ppi_run_ids *ids,
+                               char *process, ppi_figures *out) {
+  named_row *rows = ppi_alloc((details->num_parts + 1) * sizeof *rows);
+  if (!rows) return PPROF_STATUS_NO_MEMORY;
+  size_t num = 0;
+  for (size_t i = 0; i < details->num_parts; i++) {
+    const ppi_run_part *part = &details->parts[i];
+    if (!is_shown(ids, part)) continue;
+    rows[num++] =
+        (named_row){part->thread ? number_of(part->thread) : 0,
+                    {site_name(ids, part->op), site_name(ids, part->child),
+                     site_name(ids, part->launch)},
+                    i};
+  }
+  if (num > 1) qsort(rows, num, sizeof *rows, compare_rows);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_part *from = &details->parts[rows[i].at];
+    ppi_report_part key = {.process = from->thread ? process : "",
+                           .thread = rows[i].thread,
+                           .op = (char *)rows[i].names[0],
+                           .child = (char *)rows[i].names[1],
+                           .launch = (char *)rows[i].names[2]};
+    ppi_report_part *part = ppi_figures_part(out, &key);
+    if (!part) status = PPROF_STATUS_NO_MEMORY;
+    if (!part) break;
+    ppi_spread_merge(&part->host, &from->host);
+    ppi_spread_merge(&part->device, ppi_run_for_names(ids, &from->device));
+  }
+  ppi_free(rows);
+  return status;
+}
+
+pprof_status ppi_run_fill_details(ppi_details *details, ppi_run_ids *ids,
+                                  ppi_figures *out) {
+  size_t size = strlen(ids->input.host) + strlen(ids->input.pid) + 2;
+  char *process = ppi_alloc(size);
+  if (!process) return PPROF_STATUS_NO_MEMORY;
+  snprintf(process, size, "%s %s", ids->input.host, ids->input.pid);
+  pprof_status status = fill_threads(details, ids, process, out);
+  if (status == PPROF_STATUS_OK)
+    status = fill_parts(details, ids, process, out);
+  if (status == PPROF_STATUS_OK) status = note_threads(details, ids, out);
+  ppi_free(process);
+  return status;
+}
+
+void ppi_run_clear_details(ppi_details *details) {
+  for (size_t i = 0; i < details->num_thread_rows; i++)
+    ppi_histogram_clear(&details->thread_rows[i].row.host_times);
+  ppi_map_clear(&details->thread_row_numbers);
+  ppi_map_clear(&details->part_numbers);
+  ppi_free(details->thread_rows);
+  ppi_free(details->parts);
+}

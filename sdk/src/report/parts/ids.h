@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run by the ids of its events: categories, sites, devices, streams, lanes
+// and threads, with what each has counted. It knows no part of the report. Sink
+// thread only.
+#ifndef PPI_IDS_H_
+#define PPI_IDS_H_
+
+#include "base/map.h"
+#include "report/figures/figures.h"
+#include "report/spans/hold.h"
+#include "report/spans/identity.h"
+#include "report/spans/nest.h"
+#include "report/spans/scope.h"
+#include "report/spans/union.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Items by id; a damaged log may claim any id, so they have a bound.
+#define PPI_RUN_MAX_ID (1u << 22)
+typedef struct ppi_run_table {
+  void **items;
+  size_t num, capacity;
+} ppi_run_table;
+
+typedef struct ppi_run_category {
+  char *name;
+  // Of other categories' ranges, by flag; in the end all.
+  uint64_t host_calls, host_cut;
+  uint64_t host_ns;  // the union of host ranges, as far as it is settled
+  uint64_t low_ns;   // of a sweep: the lowest time that is in it
+  uint64_t device_calls;
+  ppi_union host;  // of steps only
+  ppi_union device;
+} ppi_run_category;
+
+// What a category means to the tables.
+enum {
+  PPI_TRAIT_PHASE = 1,  // of the Model table, steps aside
+  PPI_TRAIT_STEP = 2,
+  PPI_TRAIT_DATALOADER = 4,
+  PPI_TRAIT_COMMUNICATION = 8,
+  PPI_TRAIT_RUNTIME = 16,
+  PPI_TRAIT_OPERATOR = 32,
+  PPI_TRAIT_OWNS_MEMORY = 64,
+  PPI_TRAIT_PADDLE_COMMUNICATION = 128
+};
+
+// The ranges of one site, or of one site on one thread.
+typedef struct ppi_run_row {
+  ppi_spread host;
+  uint64_t self_ns;
+  ppi_histogram host_times;
+  ppi_spread submit;  // host sides of device ranges
+  ppi_spread own;     // their device times
+  bool has_pairs;     // `own` is what its host ranges took, too
+  bool is_sum;        // of threads: with `inside` of those without pairs
+  ppi_device_spreads inside;  // of host ranges, as far as anything is
+} ppi_run_row;
+
+// What the sweep needs of each site, close together.
+typedef struct ppi_run_mark {
+  ppi_run_category *place;
+  uint32_t traits;
+} ppi_run_mark;
+
+// What every range needs comes first.
+typedef struct ppi_run_site {
+  ppi_run_category *place;  // of its category; NULL: not looked up yet
+  uint32_t category, traits;
+  ppi_run_row row;
+  uint64_t num_async;
+  ppi_device_sums innermost;  // submitted in no range nested in these
+  char *name;
+  bool is_defined;
+  ppi_spread device;
+  ppi_histogram device_times;
+  ppi_messages messages;  // of Communication
+  // With details.stages; device_early also where ranges can interfere.
+  ppi_early host_early, device_early;
+  const ppi_early *cold;  // whose device calls are split for all of this name
+  ppi_cpu_sums cpu;
+} ppi_run_site;
+
+// Where the sweep found a point, over the lanes of its thread.
+typedef struct ppi_around {
+  uint64_t start_ns;  // of the range that owns it
+  uint32_t site;
+  bool is_known, any_communicates;
+  uint32_t path;  // the innermost one around it; 0: none
+  uint64_t path_start_ns;
+} ppi_around;
+
+typedef struct ppi_run_thread {
+  uint64_t number;
+  uint32_t index;  // of all threads that came
+  // Lanes that it has, and those that it had with ranges still to be swept.
+  uint32_t num_lanes, num_left;
+  // It is one of PPI_REPORT_LEFT_THREADS, and no more of it is to come.
+  bool is_summed, is_swept;
+  ppi_scopes scopes;
+  // Of a sweep: the next one with submissions; points that need to know what is
+  // around them; where phases are, and where those are that end later than the
+  // last one met.
+  struct ppi_run_thread *next_submitter;
+  ppi_around *around;
+  uint64_t cover_ns, later_cover_ns, level_ns;
+} ppi_run_thread;
+
+// A range of a lane that the sweep is in. The others are numbers of frames
+// below it or of its own, PPI_NO_FRAME if there is none.
+#define PPI_NO_FRAME UINT32_MAX
+typedef struct ppi_frame_around {
+  uint64_t start_ns;
+  uint32_t site;
+  uint32_t real, real_around;  // no Runtime range; the one around that
+  uint32_t owner;              // can own memory
+  uint32_t path;               // with details.paths
+  bool communicates;           // it, or any around it
+} ppi_frame_around;
+
+typedef struct ppi_run_lane {
+  uint32_t id;
+  bool is_defined;
+  uint64_t number;         // of the thread
+  ppi_run_thread *thread;  // NULL: not looked up yet
+  ppi_hold nested, loose;
+  ppi_nest nest;
+  // Of a sweep:
+  ppi_frame_around *frames;
+  size_t num_frames, frames_capacity;
+  size_t num_points;  // of the thread's that are still to come
+} ppi_run_lane;
+
+typedef struct ppi_run_device {
+  char *name;
+  uint64_t ranges, untimed;
+  bool has_kernels, incomplete;
+  ppi_identity identity;
+} ppi_run_device;
+
+typedef struct ppi_run_stream {
+  uint32_t device;
+} ppi_run_stream;
+
+// What all parts of a report look up.
+typedef struct ppi_run_ids {
+  ppi_report_input input;
+  ppi_run_table categories, sites, lanes, devices, streams;
+  ppi_run_mark *marks;  // of sites, by id
+  size_t marks_capacity;
+  ppi_hold_pool pool;  // of all lanes
+  ppi_map thread_numbers;
+  ppi_run_thread **threads;
+  size_t num_threads, threads_capacity;
+  ppi_run_lane **left;  // lanes that are other threads' now, until swept
+  size_t num_left, left_capacity;
+  ppi_run_thread **summed;  // threads that are summed up, until swept
+  size_t num_summed, summed_capacity;
+  uint32_t num_indexes;  // of threads
+  size_t sum_up_at;      // num_threads
+  ppi_run_thread *left_threads;
+  uint64_t num_summed_threads;  // ever
+  // Steps that a device defined later may still need to know.
+  ppi_identity steps;
+  bool has_kernels;  // any device
+} ppi_run_ids;
+
+// Lookups; they add what is missing, and answer NULL when out of memory or
+// for an id beyond the bound.
+ppi_run_category *ppi_run_category_at(ppi_run_ids *ids, uint32_t id);
+ppi_run_site *ppi_run_site_at(ppi_run_ids *ids, uint32_t id);
+// ppi_run_new_site adds one behind all that there are.
+ppi_run_site *ppi_run_new_site(ppi_run_ids *ids, uint32_t number,
+                               uint32_t category, const char *name);
+ppi_run_device *ppi_run_device_at(ppi_run_ids *ids, uint32_t id);
+uint32_t ppi_run_device_id(const ppi_run_ids *ids, uint32_t stream);  // 0: none
+ppi_run_device *ppi_run_device_of(ppi_run_ids *ids, uint32_t stream);
+ppi_run_category *ppi_run_communication(ppi_run_ids *ids);
+
+// ppi_run_item_at is the lookup without a name for what nobody defined.
+void *ppi_run_item_at(ppi_run_table *table, uint32_t id, size_t item_size);
+bool ppi_run_set_name(char **name, const char *text);
+
+int ppi_phase_of(uint32_t category);  // a ppi_phase_kind, or -1
+bool ppi_memory_can_own(uint32_t category);
+// What of a choice of spreads names and details show.
+const ppi_spread *ppi_run_for_names(const ppi_run_ids *ids,
+                                    const ppi_device_spreads *spreads);
+// The number that names a registered category outside of its process.
+uint32_t ppi_portable_category(uint32_t category);
+// ppi_run_clear_ids comes after ppi_run_clear_threads.
+void ppi_run_clear_ids(ppi_run_ids *ids);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_IDS_H_

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep over the borders of device ranges in the order of time. Ranges of one
+// stream are in order or nested, and never in each other's way.
+#include "report/parts/interference.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+static const uint32_t met_several = UINT32_MAX;
+
+static size_t stage_of(ppi_interference *all, uint32_t site, uint32_t device) {
+  size_t num = all->stage_numbers.num;
+  size_t at = ppi_map_number(&all->stage_numbers, (ppi_map_key){device, site});
+  if (at != num) return at;
+  ppi_interference_stage *grown =
+      ppi_grow(all->stages, &all->stages_capacity, num + 1, sizeof *grown);
+  if (!grown) return SIZE_MAX;
+  all->stages = grown;
+  grown[num] = (ppi_interference_stage){.site = site, .device = device};
+  all->num_stages = num + 1;
+  return at;
+}
+
+static ppi_interference_pair *pair_of(ppi_interference *all, uint32_t of,
+                                      uint32_t by) {
+  size_t num = all->pair_numbers.num;
+  size_t at = ppi_map_number(&all->pair_numbers, (ppi_map_key){of, by});
+  if (at == SIZE_MAX) return NULL;
+  if (at != num) return &all->pairs[at];
+  ppi_interference_pair *grown =
+      ppi_grow(all->pairs, &all->pairs_capacity, num + 1, sizeof *grown);
+  if (!grown) return NULL;
+  all->pairs = grown;
+  grown[num] = (ppi_interference_pair){.of = of, .by = by};
+  all->num_pairs = num + 1;
+  return &grown[num];
+}
+
+pprof_status ppi_interference_take(ppi_interference *all,
+                                   const pprof_event *event, uint32_t device) {
+  size_t stage = stage_of(all, event->site, device);
+  ppi_interference_range *grown = ppi_grow(all->waiting, &all->waiting_capacity,
+                                           all->num_waiting + 1, sizeof *grown);
+  if (grown) all->waiting = grown;
+  if (!grown || stage == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  all->stages[stage].num_calls++;
+  // Of an empty one nothing can be told.
+  if (event->device_end_ns <= event->device_start_ns) return PPROF_STATUS_OK;
+  grown[all->num_waiting++] =
+      (ppi_interference_range){.start_ns = event->device_start_ns,
+                               .end_ns = event->device_end_ns,
+                               .site = event->site,
+                               .stream = event->stream,
+                               .stage = (uint32_t)stage};
+  return PPROF_STATUS_OK;
+}
+
+// By what the run itself says, so that the order of arrival decides nothing.
+static int compare_ranges(const void *left, const void *right) {
+  const ppi_interference_range *a = left, *b = right;
+  const uint64_t keys[][2] = {{a->start_ns, b->start_ns},
+                              {a->stream, b->stream},
+                              {a->end_ns, b->end_ns},
+                              {a->site, b->site}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+static bool share_device(const ppi_interference *all,
+                         const ppi_interference_range *a,
+                         const ppi_interference_range *b) {
+  return a->stream != b->stream &&
+         all->stages[a->stage].device == all->stages[b->stage].device;
+}
+
+// Several ranges of a stage may be active at once: a time counts once.
+static pprof_status count_pair(ppi_interference *all, uint32_t of, uint32_t by,
+                               uint64_t until_ns) {
+  ppi_interference_pair *pair = pair_of(all, of, by);
+  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  if (pair->counted_until_ns == until_ns) return PPROF_STATUS_OK;
+  pair->overlap_ns += until_ns - all->now_ns;
+  pair->counted_until_ns = until_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status count_range(ppi_interference *all,
+                                ppi_interference_range *range,
+                                uint64_t until_ns) {
+  ppi_interference_stage *stage = &all->stages[range->stage];
+  if (stage->counted_until_ns != until_ns)
+    stage->busy_ns += until_ns - all->now_ns;
+  stage->counted_until_ns = until_ns;
+  bool is_beside = false;
+  for (size_t i = 0; i < all->num_active; i++) {
+    const ppi_interference_range *other = &all->active[i];
+    if (!share_device(all, range, other)) continue;
+    is_beside = true;
+    uint32_t met = other->stage + 1;
+    range->met = range->met == 0 || range->met == met ? met : met_several;
+    pprof_status status = count_pair(all, range->stage, other->stage, until_ns);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  if (is_beside) range->beside_ns += until_ns - all->now_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status advance(ppi_interference *all, uint64_t until_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (until_ns <= all->now_ns) return status;
+  for (size_t i = 0; i < all->num_active && status == PPROF_STATUS_OK; i++)
+    status = count_range(all, &all->active[i], until_ns);
+  all->now_ns = until_ns;
+  return status;
+}
+
+static pprof_status count_call(ppi_interference *all, uint32_t of, uint32_t met,
+                               uint64_t length_ns) {
+  ppi_interference_stage *stage = &all->stages[of];
+  unsigned __int128 square = (unsigned __int128)length_ns * length_ns;
+  if (met == 0) {
+    stage->num_alone++;
+    stage->alone_ns += length_ns;
+    stage->alone_squares += square;
+    return PPROF_STATUS_OK;
+  }
+  ppi_interference_pair *pair = pair_of(all, of, met - 1);
+  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  pair->num_calls++;
+  pair->beside_ns += length_ns;
+  pair->beside_squares += square;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status end_range(ppi_interference *all,
+                              const ppi_interference_range *range) {
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
+  if (range->met == met_several || (range->met && !is_measure))
+    return PPROF_STATUS_OK;
+  if (!range->is_early)
+    return count_call(all, range->stage, range->met, length_ns);
+  ppi_interference_call *grown = ppi_grow(all->early, &all->early_capacity,
+                                          all->num_early + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  all->early = grown;
+  grown[all->num_early++] = (ppi_interference_call){
+      .call = {.start_ns = range->start_ns, .length_ns = length_ns},
+      .stage = range->stage,
+      .met = range->met};
+  return PPROF_STATUS_OK;
+}
+
+// Ranges that touch do not meet.
+static pprof_status end_ranges(ppi_interference *all) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t kept = 0;
+  for (size_t i = 0; i < all->num_active; i++) {
+    const ppi_interference_range *range = &all->active[i];
+    if (range->end_ns > all->now_ns)
+      all->active[kept++] = *range;
+    else if (status == PPROF_STATUS_OK)
+      status = end_range(all, range);
+  }
+  all->num_active = kept;
+  return status;
+}
+
+static uint64_t first_end(const ppi_interference *all) {
+  uint64_t first_ns = UINT64_MAX;
+  for (size_t i = 0; i < all->num_active; i++)
+    first_ns = PPI_MIN(first_ns, all->active[i].end_ns);
+  return first_ns;
+}
+
+static pprof_status end_until(ppi_interference *all, uint64_t until_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (status == PPROF_STATUS_OK && all->num_active) {
+    uint64_t end_ns = first_end(all);
+    if (end_ns > until_ns) break;
+    status = advance(all, end_ns);
+    if (status == PPROF_STATUS_OK) status = end_ranges(all);
+  }
+  return status;
+}
+
+static pprof_status begin_range(ppi_interference *all,
+                                const ppi_interference_range *range) {
+  pprof_status status = end_until(all, range->start_ns);
+  if (status == PPROF_STATUS_OK) status = advance(all, range->start_ns);
+  ppi_interference_stage *stage = &all->stages[range->stage];
+  bool is_early = stage->num_begun++ < all->most_early;
+  if (all->num_active == PPI_INTERFERENCE_MAX_ACTIVE) return status;
+  all->active[all->num_active] = *range;
+  all->active[all->num_active++].is_early = is_early;
+  return status;
+}
+
+pprof_status ppi_interference_settle(ppi_interference *all,
+                                     uint64_t horizon_ns) {
+  if (all->num_waiting > 1)
+    qsort(all->waiting, all->num_waiting, sizeof *all->waiting, compare_ranges);
+  pprof_status status = PPROF_STATUS_OK;
+  size_t i = 0;
+  for (; i < all->num_waiting && all->waiting[i].start_ns < horizon_ns &&
+         status == PPROF_STATUS_OK;
+       i++)
+    status = begin_range(all, &all->waiting[i]);
+  for (size_t k = i; k < all->num_waiting; k++)
+    all->waiting[k - i] = all->waiting[k];
+  all->num_waiting -= i;
+  if (status == PPROF_STATUS_OK) status = end_until(all, horizon_ns);
+  if (status != PPROF_STATUS_OK || !all->num_active) return status;
+  return advance(all, horizon_ns);
+}
+
+static ppi_report_interference *row_of(const ppi_interference *all,
+                                       ppi_run_ids *ids, uint32_t of,
+                                       const ppi_run_site *by,
+                                       ppi_figures *out) {
+  const ppi_interference_stage *stage = &all->stages[of];
+  const ppi_run_site *site = ppi_run_site_at(ids, stage->site);
+  const ppi_run_device *device = ppi_run_device_at(ids, stage->device);
+  if (!site || !device) return NULL;
+  ppi_report_interference key = {
+      .device = device->name, .name = site->name, .other = by ? by->name : ""};
+  return ppi_figures_interference(out, &key);
+}
+
+// By now it is known which calls are cold.
+static pprof_status count_early(ppi_interference *all, ppi_run_ids *ids) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < all->num_early && status == PPROF_STATUS_OK; i++) {
+    const ppi_interference_call *early = &all->early[i];
+    ppi_run_site *site = ppi_run_site_at(ids, all->stages[early->stage].site);
+    if (!site) return PPROF_STATUS_NO_MEMORY;
+    if (site->cold && ppi_early_is_cold(site->cold, &early->call)) continue;
+    status = count_call(all, early->stage, early->met, early->call.length_ns);
+  }
+  all->num_early = 0;
+  return status;
+}
+
+pprof_status ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
+                                   ppi_figures *out) {
+  pprof_status status = count_early(all, ids);
+  if (status != PPROF_STATUS_OK) return status;
+  for (size_t i = 0; i < all->num_stages; i++) {
+    const ppi_interference_stage *from = &all->stages[i];
+    ppi_report_interference *row = row_of(all, ids, (uint32_t)i, NULL, out);
+    if (!row) return PPROF_STATUS_NO_MEMORY;
+    row->num_calls += from->num_calls;
+    row->num_measured += from->num_alone;
+    row->measured_ns += from->alone_ns;
+    row->measured_squares += from->alone_squares;
+    row->shared_ns += from->busy_ns;
+  }
+  for (size_t i = 0; i < all->num_pairs; i++) {
+    const ppi_interference_pair *from = &all->pairs[i];
+    const ppi_run_site *by = ppi_run_site_at(ids, all->stages[from->by].site);
+    ppi_report_interference *row =
+        by ? row_of(all, ids, from->of, by, out) : NULL;
+    if (!row) return PPROF_STATUS_NO_MEMORY;
+    row->num_measured += from->num_calls;
+    row->measured_ns += from->beside_ns;
+    row->measured_squares += from->beside_squares;
+    row->shared_ns += from->overlap_ns;
+  }
+  return PPROF_STATUS_OK;
+}
+
+void ppi_interference_clear(ppi_interference *all) {
+  ppi_map_clear(&all->stage_numbers);
+  ppi_map_clear(&all->pair_numbers);
+  ppi_free(all->stages);
+  ppi_free(all->pairs);
+  ppi_free(all->waiting);
+  ppi_free(all->early);
+  *all = (ppi_interference){0};
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory by place. Which places are told apart follows from their names alone,
+// so that neither the order of events nor that of merges shows.
+#include "report/parts/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/memory_rows.h"
+
+// Rounded; what is no number of bytes is none, what is more than any machine
+// has is a lot.
+static uint64_t bytes_of(double value) {
+  const double most = 0x1p62;
+  if (!(value > 0) || isinf(value)) return 0;
+  return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
+}
+
+static pprof_status owner_at(ppi_memory_place *place, uint32_t site,
+                             bool is_reserved, ppi_memory_owner **out) {
+  size_t low = 0, high = place->num_owners;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const ppi_memory_owner *owner = &place->owners[middle];
+    if (owner->site < site ||
+        (owner->site == site && owner->is_reserved < is_reserved))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *out = place->owners + low;
+  if (low < place->num_owners && (*out)->site == site &&
+      (*out)->is_reserved == is_reserved)
+    return PPROF_STATUS_OK;
+  ppi_memory_owner *grown = ppi_grow(place->owners, &place->owners_capacity,
+                                     place->num_owners + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  place->owners = grown;
+  memmove(grown + low + 1, grown + low,
+          (place->num_owners - low) * sizeof *grown);
+  place->num_owners++;
+  grown[low] = (ppi_memory_owner){.site = site, .is_reserved = is_reserved};
+  *out = &grown[low];
+  return PPROF_STATUS_OK;
+}
+
+static void add_peak(ppi_memory_place *place, bool is_reserved,
+                     uint64_t bytes) {
+  place->is_known[is_reserved] = true;
+  place->peak_bytes[is_reserved] =
+      PPI_MAX(place->peak_bytes[is_reserved], bytes);
+}
+
+static void clear_place(ppi_memory_place *place) {
+  ppi_free(place->name);
+  ppi_free(place->owners);
+  *place = (ppi_memory_place){0};
+}
+
+// The last place makes room and is one of the others from now on.
+static pprof_status fold_last(ppi_memory *memory) {
+  ppi_memory_place *last = &memory->places[memory->num_places - 1];
+  for (int kind = 0; kind < 2; kind++)
+    if (last->is_known[kind])
+      add_peak(&memory->others, kind, last->peak_bytes[kind]);
+  for (size_t i = 0; i < last->num_owners; i++) {
+    const ppi_memory_owner *from = &last->owners[i];
+    ppi_memory_owner *owner;
+    pprof_status status =
+        owner_at(&memory->others, from->site, from->is_reserved, &owner);
+    if (status != PPROF_STATUS_OK) return status;
+    owner->allocations += from->allocations;
+    owner->frees += from->frees;
+    owner->allocated_bytes =
+        ppi_bytes_sum(owner->allocated_bytes, from->allocated_bytes);
+    owner->freed_bytes = ppi_bytes_sum(owner->freed_bytes, from->freed_bytes);
+  }
+  clear_place(last);
+  memory->num_places--;
+  return PPROF_STATUS_OK;
+}
+
+static ppi_memory_place *insert_place(ppi_memory *memory, size_t at,
+                                      const char *name) {
+  ppi_memory_place *grown = ppi_grow(memory->places, &memory->places_capacity,
+                                     memory->num_places + 1, sizeof *grown);
+  if (!grown) return NULL;
+  memory->places = grown;
+  char *copy = ppi_strdup(name);
+  if (!copy) return NULL;
+  memmove(grown + at + 1, grown + at,
+          (memory->num_places - at) * sizeof *grown);
+  memory->num_places++;
+  grown[at] = (ppi_memory_place){.name = copy};
+  return &grown[at];
+}
+
+// NULL when out of memory.
+static ppi_memory_place *place_at(ppi_memory *memory, const char *name) {
+  if (strcmp(name, PPI_OTHER_PLACES) == 0) return &memory->others;
+  size_t low = 0, high = memory->num_places;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = strcmp(memory->places[middle].name, name);
+    if (order == 0) return &memory->places[middle];
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == PPI_REPORT_PLACES) return &memory->others;
+  if (memory->num_places == PPI_REPORT_PLACES &&
+      fold_last(memory) != PPROF_STATUS_OK)
+    return NULL;
+  return insert_place(memory, low, name);
+}
+
+pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
+                              const pprof_event *event,
+                              ppi_memory_change *out) {
+  bool is_reserved = event->flags & PPROF_FLAG_RESERVED;
+  double change = event->work ? event->work->bytes : 0;
+  *out = (ppi_memory_change){.is_reserved = is_reserved};
+  out->bytes =
+      change < 0 ? -(int64_t)bytes_of(-change) : (int64_t)bytes_of(change);
+  if (!isfinite(event->value) && out->bytes == 0) return PPROF_STATUS_OK;
+  ppi_memory_place *at = place_at(memory, place);
+  if (!at) return PPROF_STATUS_NO_MEMORY;
+  add_peak(at, is_reserved, bytes_of(event->value));
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_memory_own(ppi_memory *memory, const char *place,
+                            uint32_t owner, const ppi_memory_change *change) {
+  if (change->bytes == 0) return PPROF_STATUS_OK;
+  ppi_memory_place *at = place_at(memory, place);
+  if (!at) return PPROF_STATUS_NO_MEMORY;
+  ppi_memory_owner *sums;
+  pprof_status status = owner_at(at, owner, change->is_reserved, &sums);
+  if (status != PPROF_STATUS_OK) return status;
+  if (change->bytes > 0) {
+    sums->allocations++;
+    sums->allocated_bytes =
+        ppi_bytes_sum(sums->allocated_bytes, (uint64_t)change->bytes);
+  } else {
+    sums->frees++;
+    sums->freed_bytes =
+        ppi_bytes_sum(sums->freed_bytes, (uint64_t)-change->bytes);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status fill_place(const ppi_memory_place *place, const char *name,
+                               ppi_run_ids *ids, ppi_figures *out) {
+  if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
+  ppi_report_place levels = {
+      .is_known = {place->is_known[0], place->is_known[1]},
+      .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]}};
+  pprof_status status = ppi_figures_add_place(out, name, &levels);
+  for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
+    const ppi_memory_owner *owner = &place->owners[i];
+    const ppi_run_site *site =
+        owner->site ? ppi_run_site_at(ids, owner->site) : NULL;
+    if (owner->site && !site) return PPROF_STATUS_NO_MEMORY;
+    ppi_report_memory sums = {.name = site ? site->name : (char *)"",
+                              .is_reserved = owner->is_reserved,
+                              .allocations = owner->allocations,
+                              .frees = owner->frees,
+                              .allocated_bytes = owner->allocated_bytes,
+                              .freed_bytes = owner->freed_bytes};
+    status = ppi_figures_add_owned(out, name, &sums);
+  }
+  return status;
+}
+
+pprof_status ppi_memory_fill(const ppi_memory *memory, ppi_run_ids *ids,
+                             ppi_figures *out) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < memory->num_places && status == PPROF_STATUS_OK; i++)
+    status = fill_place(&memory->places[i], memory->places[i].name, ids, out);
+  if (status != PPROF_STATUS_OK) return status;
+  return fill_place(&memory->others, PPI_OTHER_PLACES, ids, out);
+}
+
+void ppi_memory_clear(ppi_memory *memory) {
+  for (size_t i = 0; i < memory->num_places; i++)
+    clear_place(&memory->places[i]);
+  ppi_free(memory->places);
+  clear_place(&memory->others);
+  *memory = (ppi_memory){0};
+}

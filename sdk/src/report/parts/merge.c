@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading holds page by page, and the tree that finds the last end.
+#include "report/parts/merge.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static void fetch_last(const ppi_hold_page *page) {
+  for (uint32_t i = 8; i <= PPI_HOLD_AHEAD && i <= page->num_words; i += 8)
+    __builtin_prefetch(&page->words[page->num_words - i]);
+}
+
+void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
+  cursor->has_range = true;
+  while (cursor->pages_left) {
+    const ppi_hold_page *page = cursor->hold->pages[--cursor->pages_left];
+    if (page->min_start_ns >= horizon_ns && horizon_ns != UINT64_MAX) continue;
+    cursor->place = ppi_hold_last(page);
+    if (!cursor->place.num_words) continue;
+    fetch_last(page);
+    if (cursor->pages_left)
+      __builtin_prefetch(cursor->hold->pages[cursor->pages_left - 1]);
+    ppi_hold_back(&cursor->place, &cursor->range);
+    return;
+  }
+  if (cursor->open_left) {
+    const ppi_run_open *open = &cursor->open[--cursor->open_left];
+    cursor->range = open->held;
+    cursor->lane = open->lane;
+    return;
+  }
+  cursor->range = (ppi_held){0};
+  cursor->has_range = false;
+}
+
+static int compare_held(const void *left, const void *right) {
+  return ppi_held_order(left, right);
+}
+
+// Sorted for good, so that it need not be done again.
+static pprof_status sort_hold(ppi_hold *hold, ppi_hold_pool *pool) {
+  size_t num = 0;
+  ppi_held *all =
+      ppi_alloc((hold->num_pages * PPI_HOLD_WORDS + 1) * sizeof *all);
+  if (!all) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < hold->num_pages; i++)
+    num += ppi_hold_read(hold->pages[i], all + num);
+  qsort(all, num, sizeof *all, compare_held);
+  ppi_hold sorted = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    status = ppi_hold_add_slow(&sorted, pool, &all[i]);
+  ppi_free(all);
+  ppi_hold_clear(hold, pool);
+  *hold = sorted;
+  hold->unsorted = false;
+  return status;
+}
+
+static ppi_merge_cursor *add_cursor(ppi_merge *merge) {
+  ppi_merge_cursor *grown =
+      ppi_grow(merge->cursors, &merge->capacity, merge->num + 1, sizeof *grown);
+  if (!grown) return NULL;
+  merge->cursors = grown;
+  grown[merge->num] = (ppi_merge_cursor){0};
+  return &grown[merge->num++];
+}
+
+pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
+                            ppi_hold *hold, bool is_needed) {
+  if (!hold->num_pages) return PPROF_STATUS_OK;
+  pprof_status status = PPROF_STATUS_OK;
+  if (hold->unsorted) status = sort_hold(hold, merge->pool);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_merge_cursor *added = add_cursor(merge);
+  if (!added) return PPROF_STATUS_NO_MEMORY;
+  added->lane = lane;
+  added->hold = hold;
+  added->pages_left = hold->num_pages;
+  added->is_needed = is_needed;
+  ppi_merge_turn(added, merge->horizon_ns);
+  if (!added->has_range) merge->num--;
+  return PPROF_STATUS_OK;
+}
+
+static int compare_open(const void *left, const void *right) {
+  const ppi_run_open *a = left, *b = right;
+  int order = ppi_held_order(&a->held, &b->held);
+  if (order) return order;
+  return (a->lane->id > b->lane->id) - (a->lane->id < b->lane->id);
+}
+
+pprof_status ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num) {
+  if (num == 0) return PPROF_STATUS_OK;
+  if (num > 1) qsort(open, num, sizeof *open, compare_open);
+  ppi_merge_cursor *added = add_cursor(merge);
+  if (!added) return PPROF_STATUS_NO_MEMORY;
+  added->open = open;
+  added->open_left = num;
+  ppi_merge_turn(added, merge->horizon_ns);
+  return PPROF_STATUS_OK;
+}
+
+int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b) {
+  const ppi_merge_cursor *first = &merge->cursors[a];
+  const ppi_merge_cursor *second = &merge->cursors[b];
+  if (!first->has_range || !second->has_range)
+    return first->has_range - second->has_range;
+  int order = ppi_held_order(&first->range, &second->range);
+  return order ? order : (a < b) - (a > b);
+}
+
+// Nodes from num on are the cursors.
+static size_t play(ppi_merge *merge, size_t node) {
+  if (node >= merge->num) return node - merge->num;
+  size_t left = play(merge, 2 * node), right = play(merge, 2 * node + 1);
+  bool left_wins = ppi_merge_order(merge, left, right) > 0;
+  size_t loser = left_wins ? right : left;
+  merge->losers[node] =
+      (ppi_merge_node){merge->cursors[loser].range.end_ns, loser};
+  return left_wins ? left : right;
+}
+
+pprof_status ppi_merge_start(ppi_merge *merge) {
+  while (merge->num & (merge->num - 1))
+    if (!add_cursor(merge)) return PPROF_STATUS_NO_MEMORY;
+  merge->losers = ppi_alloc((merge->num + 1) * sizeof *merge->losers);
+  if (!merge->losers) return PPROF_STATUS_NO_MEMORY;
+  merge->winner = merge->num > 1 ? play(merge, 1) : 0;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_merge_clear(ppi_merge *merge) {
+  ppi_free(merge->cursors);
+  ppi_free(merge->losers);
+  *merge = (ppi_merge){0};
+}

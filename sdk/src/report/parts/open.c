@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a checkpoint lists as open though its event has come: taken for open,
+// it would lie around all that follows. Who wrote such a log was wrong; a
+// report goes by the events.
+#include "report/parts/open.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/parts/threads.h"
+
+static int compare_ids(uint64_t a, uint64_t b) {
+  return (a > b) - (a < b);
+}
+
+static int compare_listed(const void *left, const void *right) {
+  const ppi_run_listed *a = left, *b = right;
+  int order = compare_ids(a->lane, b->lane);
+  if (order == 0) order = compare_ids(a->start_ns, b->start_ns);
+  if (order == 0) order = compare_ids(a->site, b->site);
+  return order ? order : compare_ids(a->depth, b->depth);
+}
+
+// An empty range may lie where one begins that is open. One that ends where the
+// listed one is known to last until is that one, unless that is all that is
+// known: the time of the checkpoint.
+static bool has_come(const ppi_run_listed *listed, const ppi_held *range,
+                     uint64_t time_ns) {
+  if (range->start_ns == range->end_ns) return false;
+  if (range->flags & PPI_HELD_DEVICE) return false;
+  if (range->end_ns == listed->end_ns) return range->end_ns < time_ns;
+  return range->end_ns > listed->end_ns;
+}
+
+static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t lane,
+                        const ppi_held *range, uint64_t time_ns) {
+  const ppi_run_listed key = {.start_ns = range->start_ns,
+                              .lane = lane,
+                              .site = range->site,
+                              .depth = range->depth};
+  size_t low = 0, high = num;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_listed(&listed[middle], &key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < num && compare_listed(&listed[low], &key) == 0; low++)
+    if (has_come(&listed[low], range, time_ns)) listed[low].is_stale = true;
+}
+
+// What has come since the last checkpoint is held.
+static void doubt_hold(const ppi_hold *hold, ppi_run_listed *listed, size_t num,
+                       uint64_t time_ns) {
+  ppi_held ranges[PPI_HOLD_WORDS];
+  uint64_t first_ns = UINT64_MAX;
+  for (size_t i = 0; i < num; i++)
+    first_ns = PPI_MIN(first_ns, listed[i].end_ns);
+  for (size_t p = 0; p < hold->num_pages; p++) {
+    const ppi_hold_page *page = hold->pages[p];
+    if (PPI_MAX(page->max_end_ns, page->last_end_ns) < first_ns) continue;
+    size_t num_ranges = ppi_hold_read(page, ranges);
+    for (size_t i = 0; i < num_ranges; i++)
+      doubt_range(listed, num, listed->lane, &ranges[i], time_ns);
+  }
+}
+
+static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
+  return all->num &&
+         bsearch(listed, all->items, all->num, sizeof *listed, compare_listed);
+}
+
+static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
+                          ppi_run_listed *listed, size_t num,
+                          uint64_t time_ns) {
+  for (size_t i = 0, end; i < num; i = end) {
+    for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
+    const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
+    if (!lane) return PPROF_STATUS_NO_MEMORY;
+    doubt_hold(&lane->nested, &listed[i], end - i, time_ns);
+    doubt_hold(&lane->loose, &listed[i], end - i, time_ns);
+  }
+  // The last checkpoint told all that had begun: what is not in it had come.
+  for (size_t i = 0; i < num; i++)
+    if (listed[i].start_ns < all->checkpoint_ns && !was_listed(all, &listed[i]))
+      listed[i].is_stale = true;
+  return PPROF_STATUS_OK;
+}
+
+static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < checkpoint->num_open; i++) {
+    const pprof_event *event = &checkpoint->open[i];
+    if (event->kind != PPROF_KIND_RANGE) continue;
+    out[num++] =
+        (ppi_run_listed){.start_ns = event->start_ns,
+                         .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                         .index = i,
+                         .lane = event->lane,
+                         .site = event->site,
+                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX)};
+  }
+  if (num > 1) qsort(out, num, sizeof *out, compare_listed);
+  return num;
+}
+
+pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
+                                const pprof_checkpoint *checkpoint,
+                                bool *out_stale) {
+  ppi_run_listed *listed =
+      ppi_alloc((checkpoint->num_open + 1) * sizeof *listed);
+  if (!listed) return PPROF_STATUS_NO_MEMORY;
+  size_t num = list(checkpoint, listed), kept = 0;
+  pprof_status status = doubt(all, ids, listed, num, checkpoint->time_ns);
+  for (size_t i = 0; i < num; i++) {
+    out_stale[listed[i].index] = listed[i].is_stale;
+    all->num_disbelieved += listed[i].is_stale;
+    if (!listed[i].is_stale) listed[kept++] = listed[i];
+  }
+  ppi_free(all->items);
+  all->items = listed;
+  all->num = kept;
+  return status;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What checkpoints list as open, as far as it is believed.
+#ifndef PPI_REPORT_OPEN_H_
+#define PPI_REPORT_OPEN_H_
+
+#include "report/parts/ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A host range that a checkpoint listed as open.
+typedef struct ppi_run_listed {
+  uint64_t start_ns, end_ns;
+  size_t index;  // in the list
+  uint32_t lane, site;
+  uint16_t depth;
+  bool is_stale;
+} ppi_run_listed;
+
+// All zero is the empty one.
+typedef struct ppi_listed {
+  uint64_t checkpoint_ns;  // of the last checkpoint
+  // Of it, those that are believed; by lane, start, site.
+  ppi_run_listed *items;
+  size_t num;
+  uint64_t num_disbelieved;
+} ppi_listed;
+
+// ppi_run_doubt_open says of each range of a checkpoint whether it is a host
+// range that has come already, and counts those.
+pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
+                                const pprof_checkpoint *checkpoint,
+                                bool *out_stale);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_OPEN_H_

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/parts/paths.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
+                          uint32_t *out) {
+  uint32_t around = paths->is_flat ? 0 : key->around;
+  const ppi_map_key numbers = {(uint64_t)around << 1 | key->on_device,
+                               key->site};
+  *out = 0;
+  if (paths->num >= PPI_RUN_MAX_PATHS &&
+      ppi_map_find(&paths->numbers, numbers) >= paths->num)
+    return PPROF_STATUS_OK;
+  size_t at = ppi_map_number(&paths->numbers, numbers);
+  if (at > paths->num) return PPROF_STATUS_NO_MEMORY;
+  if (at == paths->num) {
+    ppi_run_path *grown =
+        ppi_grow(paths->items, &paths->capacity, at + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    paths->items = grown;
+    grown[paths->num++] = (ppi_run_path){.around = around,
+                                         .site = key->site,
+                                         .on_device = key->on_device,
+                                         .low_ns = UINT64_MAX};
+  }
+  *out = (uint32_t)at + 1;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_time(ppi_run_path *path, uint64_t length_ns,
+                             bool is_cut) {
+  ppi_spread_add_either(&path->spread, length_ns, is_cut);
+  if (is_cut) return PPROF_STATUS_OK;
+  return ppi_histogram_add(&path->times, length_ns);
+}
+
+pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
+                            const ppi_held *range,
+                            const ppi_device_sums *sums) {
+  ppi_run_path *path = ppi_paths_item(paths, number);
+  if (!path) {
+    paths->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  if (range->flags & PPI_HELD_LOOSE) path->inner_ns += length_ns;
+  ppi_device_sums_add(&path->inside, sums);
+  return add_time(path, length_ns, range->flags & PPI_HELD_CUT);
+}
+
+// A paired one's host range is its call, and has its time inside.
+pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
+                              const ppi_point *point) {
+  const ppi_run_path key = {
+      .around = around, .site = point->site, .on_device = true};
+  uint32_t number;
+  if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
+  pprof_status status = ppi_paths_at(paths, &key, &number);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_run_path *path = ppi_paths_item(paths, number);
+  if (!path) {
+    paths->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  path->inside.ns[point->device_class] += point->value;
+  status = ppi_union_add(&path->busy, point->device_start_ns,
+                         point->device_start_ns + point->value);
+  return status == PPROF_STATUS_OK ? add_time(path, point->value, false)
+                                   : status;
+}
+
+// ---- ids become names ----
+
+// As of names: with kernels other device ranges have no part in device times.
+static uint64_t device_time(const ppi_run_ids *ids, const uint64_t *ns) {
+  uint64_t sum_ns = ns[PPI_DEVICE_KERNEL] + ns[PPI_DEVICE_COPY];
+  if (ids->has_kernels) return sum_ns;
+  sum_ns += ns[PPI_DEVICE_OTHER];
+  return ns[PPI_DEVICE_PAIRED] <= INT64_MAX ? sum_ns + ns[PPI_DEVICE_PAIRED]
+                                            : sum_ns;
+}
+
+// The key of `around`, if any, then this one's own part. Paths come after those
+// around them.
+static char *make_key(char *const *keys, const ppi_run_path *path,
+                      const ppi_report_path *row) {
+  const char *around = path->around ? keys[path->around - 1] : "";
+  size_t size =
+      strlen(around) + strlen(row->name) + strlen(row->category_name) + 4;
+  char *key = ppi_alloc(size);
+  if (key)
+    snprintf(key, size, "%s%s%s" PPI_PATH_CATEGORY "%s%s", around,
+             *around ? PPI_PATH_STEP : "", row->name, row->category_name,
+             row->on_device ? PPI_PATH_DEVICE : "");
+  return key;
+}
+
+static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
+                              const ppi_report_path *key, ppi_figures *out) {
+  ppi_report_path *row = ppi_figures_path(out, key);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
+  ppi_spread_merge(&row->spread, &path->spread);
+  row->self_ns +=
+      path->on_device ? path->spread.sum : path->spread.sum - inner_ns;
+  row->wall_ns +=
+      path->on_device ? ppi_union_measure(&path->busy) : path->wall_ns;
+  row->device_ns += device_time(ids, path->inside.ns);
+  return ppi_histogram_merge(&row->times, &path->times);
+}
+
+static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
+  char text[160];
+  if (!paths->num_dropped) return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu ranges on paths beyond the first %u are not in the tree",
+           (unsigned long long)paths->num_dropped, PPI_RUN_MAX_PATHS);
+  return ppi_figures_note(out, "paths", text);
+}
+
+pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
+                            ppi_figures *out) {
+  char **keys = ppi_alloc((paths->num + 1) * sizeof *keys);
+  if (!keys) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = note_dropped(paths, out);
+  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_path *path = &paths->items[i];
+    const ppi_run_site *site = ppi_run_site_at(ids, path->site);
+    if (!site) status = PPROF_STATUS_NO_MEMORY;
+    if (!site) break;
+    ppi_report_path row = {.name = site->name,
+                           .category_name = site->place->name,
+                           .on_device = path->on_device};
+    row.key = keys[i] = make_key(keys, path, &row);
+    status = row.key ? fill_path(ids, path, &row, out) : PPROF_STATUS_NO_MEMORY;
+  }
+  for (size_t i = 0; i < paths->num; i++) ppi_free(keys[i]);
+  ppi_free(keys);
+  return status;
+}
+
+void ppi_paths_clear(ppi_paths *paths) {
+  for (size_t i = 0; i < paths->num; i++) {
+    ppi_histogram_clear(&paths->items[i].times);
+    ppi_union_clear(&paths->items[i].busy);
+  }
+  ppi_map_clear(&paths->numbers);
+  ppi_free(paths->items);
+  *paths = (ppi_paths){0};
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Queue delays of a run, by site and device. One thread at a time.
+#ifndef PPI_REPORT_QUEUES_H_
+#define PPI_REPORT_QUEUES_H_
+
+#include "report/figures/queue.h"
+#include "report/parts/ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_run_queue {
+  uint32_t site, device;
+  ppi_queue sums;
+} ppi_run_queue;
+
+// By site, then device. All zero is the empty one.
+typedef struct ppi_queues {
+  ppi_run_queue *items;
+  size_t num, capacity;
+} ppi_queues;
+
+// ppi_queues_at adds what is missing; valid until the next call. NULL: out of
+// memory.
+ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device);
+pprof_status ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids,
+                             ppi_figures *out);
+void ppi_queues_clear(ppi_queues *all);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_QUEUES_H_

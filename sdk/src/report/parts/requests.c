@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From ranges that name flows to requests: who belongs together, what does not
+// count, and what each stage did for each.
+#include "report/parts/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/request_rows.h"
+
+// A request of more parts is not looked at: that takes time in the square.
+enum { MOST_PARTS = 4096 };
+
+// ---- gathering ----
+
+static uint64_t hash_of(uint64_t flow) {
+  flow += 0x9e3779b97f4a7c15u;
+  flow = (flow ^ flow >> 30) * 0xbf58476d1ce4e5b9u;
+  flow = (flow ^ flow >> 27) * 0x94d049bb133111ebu;
+  return flow ^ flow >> 31;
+}
+
+static bool is_kept(const ppi_requests *requests, uint64_t flow) {
+  return (hash_of(flow) & (((uint64_t)1 << requests->thinning) - 1)) == 0;
+}
+
+static void thin(ppi_requests *requests) {
+  size_t kept = 0;
+  requests->thinning++;
+  for (size_t i = 0; i < requests->num; i++)
+    if (is_kept(requests, requests->parts[i].flow))
+      requests->parts[kept++] = requests->parts[i];
+  requests->num = kept;
+}
+
+static pprof_status add_part(ppi_requests *requests,
+                             const ppi_request_part *part) {
+  size_t most =
+      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
+  if (!is_kept(requests, part->flow)) return PPROF_STATUS_OK;
+  ppi_request_part *grown = ppi_grow(requests->parts, &requests->capacity,
+                                     requests->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  requests->parts = grown;
+  grown[requests->num++] = *part;
+  while (requests->num > most && requests->thinning < 63) thin(requests);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_other(ppi_requests *requests,
+                              const ppi_request_part *part) {
+  size_t most =
+      requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
+  if (requests->others_dropped || part->device_end_ns <= part->device_start_ns)
+    return PPROF_STATUS_OK;
+  ppi_request_part *grown =
+      ppi_grow(requests->others, &requests->others_capacity,
+               requests->num_others + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  requests->others = grown;
+  grown[requests->num_others++] = *part;
+  if (requests->num_others <= most) return PPROF_STATUS_OK;
+  requests->others_dropped = true;
+  requests->num_others = 0;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
+                               uint32_t device) {
+  const uint32_t cut =
+      PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED | PPROF_FLAG_LATE;
+  ppi_request_part part = {
+      .start_ns = event->start_ns,
+      .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+      .device_start_ns = event->device_start_ns,
+      .device_end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns),
+      .site = event->site,
+      .lane = event->lane,
+      .stream = event->stream,
+      .device = device,
+      .window = event->window,
+      .is_async = event->flags & PPROF_FLAG_ASYNC,
+      .is_paired = event->flags & PPROF_FLAG_PAIRED,
+      .is_cut = event->flags & cut};
+  if (event->num_flows == 0) return add_other(requests, &part);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < event->num_flows && status == PPROF_STATUS_OK; i++) {
+    part.flow = event->flows[i];
+    status = add_part(requests, &part);
+  }
+  return status;
+}
+
+void ppi_requests_clear(ppi_requests *requests) {
+  ppi_free(requests->parts);
+  ppi_free(requests->others);
+  *requests = (ppi_requests){.max_parts = requests->max_parts};
+}
+
+// ---- who gets in whose way ----
+
+// A device range, or its owner's being on the device.
+typedef struct claim {
+  uint64_t time_ns, flow;
+  uint32_t device;
+  bool ends;
+} claim;
+
+static int compare_claims(const void *left, const void *right) {
+  const claim *a = left, *b = right;
+  if (a->device != b->device) return a->device < b->device ? -1 : 1;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  if (a->ends != b->ends) return a->ends ? -1 : 1;
+  return (a->flow > b->flow) - (a->flow < b->flow);
+}
+
+static size_t add_claims(claim *claims, size_t num,
+                         const ppi_request_part *parts, size_t num_parts) {
+  for (size_t i = 0; i < num_parts; i++) {
+    const ppi_request_part *part = &parts[i];
+    if (part->device_end_ns <= part->device_start_ns) continue;
+    claims[num++] =
+        (claim){part->device_start_ns, part->flow, part->device, false};
+    claims[num++] =
+        (claim){part->device_end_ns, part->flow, part->device, true};
+  }
+  return num;
+}
+
+static bool add_span(ppi_spans *spans, uint64_t start_ns, uint64_t end_ns) {
+  if (end_ns <= start_ns) return true;
+  if (spans->num && spans->items[spans->num - 1].end_ns == start_ns) {
+    spans->items[spans->num - 1].end_ns = end_ns;
+    return true;
+  }
+  ppi_span *grown =
+      ppi_grow(spans->items, &spans->capacity, spans->num + 1, sizeof *grown);
+  if (!grown) return false;
+  spans->items = grown;
+  grown[spans->num++] = (ppi_span){start_ns, end_ns};
+  return true;
+}
+
+// Who is on a device, and by how many ranges.
+typedef struct owner {
+  uint64_t flow;
+  size_t num;
+} owner;
+typedef struct owners {
+  owner *items;
+  size_t num, capacity;
+} owners;
+
+static bool claim_device(owners *all, const claim *at) {
+  size_t i = 0;
+  while (i < all->num && all->items[i].flow != at->flow) i++;
+  if (at->ends) {
+    if (i < all->num && --all->items[i].num == 0)
+      all->items[i] = all->items[--all->num];
+    return true;
+  }
+  if (i == all->num) {
+    owner *grown =
+        ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
+    if (!grown) return false;
+    all->items = grown;
+    grown[all->num++] = (owner){at->flow, 0};
+  }
+  all->items[i].num++;
+  return true;
+}
+
+// The times in which a device serves two or more.
+static bool find_contended(const claim *claims, size_t num, ppi_spans *spans) {
+  owners all = {0};
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++) {
+    if (i && claims[i].device == claims[i - 1].device && all.num > 1)
+      done = add_span(&spans[claims[i].device], claims[i - 1].time_ns,
+                      claims[i].time_ns);
+    if (done) done = claim_device(&all, &claims[i]);
+  }
+  ppi_free(all.items);
+  return done;
+}
+
+static pprof_status find_all_contended(const ppi_requests *requests,
+                                       ppi_spans *spans) {
+  size_t most = 2 * (requests->num + requests->num_others) + 1;
+  claim *claims = ppi_alloc(most * sizeof *claims);
+  if (!claims) return PPROF_STATUS_NO_MEMORY;
+  size_t num = add_claims(claims, 0, requests->parts, requests->num);
+  num = add_claims(claims, num, requests->others, requests->num_others);
+  if (num > 1) qsort(claims, num, sizeof *claims, compare_claims);
+  bool done = find_contended(claims, num, spans);
+  ppi_free(claims);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- requests ----
+
+static uint64_t last_of(const ppi_request_part *part) {
+  return PPI_MAX(part->end_ns, part->device_end_ns);
+}
+
+// By flow and start, outer parts before those in them.
+static int compare_parts(const void *left, const void *right) {
+  const ppi_request_part *a = left, *b = right;
+  const uint64_t keys[][2] = {
+      {a->flow, b->flow},       {a->start_ns, b->start_ns},
+      {last_of(b), last_of(a)}, {a->lane, b->lane},
+      {a->site, b->site},       {a->device_start_ns, b->device_start_ns},
+      {a->stream, b->stream},   {a->device_end_ns, b->device_end_ns}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
+// In how many requests a stage is: with others, as the request itself, alone.
+typedef struct site_votes {
+  uint64_t shared, whole, alone;
+} site_votes;
+
+typedef struct filling {
+  ppi_run_ids *ids;
+  ppi_request_run *out;
+  site_votes *votes;  // by site
+  size_t rows_capacity, cells_capacity;
+  ppi_spans *contended;
+  size_t num_devices;
+  uint32_t *stage_of;  // by site; + 1, 0: none yet
+  ppi_part_times *times;
+} filling;
+
+// The first stage begins anew when all that came before is over: the number was
+// given to another request.
+static size_t request_size(const ppi_request_part *parts, size_t num,
+                           bool *out_reused) {
+  uint64_t last_ns = last_of(&parts[0]);
+  *out_reused = false;
+  for (size_t i = 1; i < num; i++) {
+    if (parts[i].flow != parts[0].flow) return i;
+    if (parts[i].site == parts[0].site && parts[i].start_ns >= last_ns) {
+      *out_reused = true;
+      return i;
+    }
+    last_ns = PPI_MAX(last_ns, last_of(&parts[i]));
+  }
+  return num;
+}
+
+static uint64_t host_time(const ppi_request_part *part) {
+  return part->end_ns - part->start_ns;
+}
+
+// The others' host sides stick out of it by no more than a hundredth: whoever
+// ends it may do so within a range of its own. What a device does may end
+// later, by its clock, but not as long again.
+static bool holds_rest(const ppi_request_part *parts, size_t num, size_t at) {
+  const ppi_request_part *whole = &parts[at];
+  bool has_inner = false;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_request_part *part = &parts[i];
+    uint64_t from_ns = PPI_MIN(part->start_ns, whole->start_ns);
+    uint64_t to_ns = PPI_MAX(part->end_ns, whole->end_ns);
+    uint64_t out_ns = to_ns - from_ns - host_time(whole);
+    bool meets =
+        part->start_ns < whole->end_ns && part->end_ns > whole->start_ns;
+    if (out_ns && (!meets || out_ns > host_time(whole) / 100)) return false;
+    if (last_of(part) - parts[0].start_ns > 2 * host_time(whole)) return false;
+    has_inner |= out_ns == 0 && i != at;
+  }
+  return has_inner;
+}
+
+static void vote(filling *to, const ppi_request_part *parts, size_t num) {
+  size_t longest = 0;
+  if (num == 1) {
+    to->votes[parts[0].site].alone += parts[0].device_end_ns == 0;
+    return;
+  }
+  for (size_t i = 0; i < num; i++) {
+    to->votes[parts[i].site].shared++;
+    if (host_time(&parts[i]) > host_time(&parts[longest])) longest = i;
+  }
+  if (parts[longest].device_end_ns == 0 && holds_rest(parts, num, longest))
+    to->votes[parts[longest].site].whole++;
+}
+
+// A stage that is mostly the request itself is so in all requests: in those
+// that go wrong it may end before what it began does.
+static bool is_whole(const filling *to, const ppi_request_part *part) {
+  const site_votes *votes = &to->votes[part->site];
+  if (part->device_end_ns) return false;
+  return votes->shared ? 2 * votes->whole > votes->shared : votes->alone > 0;
+}
+
+static bool add_row(filling *to, const ppi_request_row *row) {
+  ppi_request_row *grown = ppi_grow(to->out->rows, &to->rows_capacity,
+                                    to->out->num_rows + 1, sizeof *grown);
+  if (!grown) return false;
+  to->out->rows = grown;
+  grown[to->out->num_rows++] = *row;
+  return true;
+}
+
+// The request's cell of this stage.
+static ppi_request_cell *cell_of(filling *to, ppi_request_row *row,
+                                 uint32_t stage) {
+  ppi_request_run *out = to->out;
+  for (size_t i = 0; i < row->num_cells; i++)
+    if (out->cells[row->first_cell + i].stage == stage)
+      return &out->cells[row->first_cell + i];
+  ppi_request_cell *grown = ppi_grow(out->cells, &to->cells_capacity,
+                                     out->num_cells + 1, sizeof *grown);
+  if (!grown) return NULL;
+  out->cells = grown;
+  row->num_cells++;
+  grown[out->num_cells] = (ppi_request_cell){.stage = stage};
+  return &grown[out->num_cells++];
+}
+
+static bool add_part_times(filling *to, ppi_request_row *row,
+                           const ppi_request_part *part,
+                           const ppi_part_times *times) {
+  uint32_t stage = to->stage_of[part->site] - 1;
+  ppi_request_cell *cell = cell_of(to, row, stage);
+  if (!cell) return false;
+  bool on_device = part->device_end_ns > part->device_start_ns;
+  to->out->stages[stage].on_device |= on_device;
+  to->out->stages[stage].is_whole |= part->is_whole;
+  cell->calls++;
+  if (on_device)
+    cell->time_ns += part->device_end_ns - part->device_start_ns;
+  else
+    cell->time_ns += part->end_ns - part->start_ns;
+  if (on_device && part->device_start_ns > part->start_ns)
+    cell->wait_ns += part->device_start_ns - part->start_ns;
+  cell->own_ns += times->own_ns;
+  cell->contended_ns += times->contended_ns;
+  cell->hop_ns += times->hop_ns;
+  cell->critical_ns += times->critical_ns;
+  return true;
+}
+
+static bool is_counted(ppi_request_run *out, const ppi_request_part *parts,
+                       size_t num) {
+  bool is_cut = false, crosses = false;
+  for (size_t i = 0; i < num; i++) {
+    is_cut |= parts[i].is_cut;
+    crosses |= parts[i].window != parts[0].window;
+  }
+  out->num_cut += is_cut;
+  out->num_crossing += crosses && !is_cut;
+  out->num_long += num > MOST_PARTS && !is_cut && !crosses;
+  return !is_cut && !crosses && num <= MOST_PARTS;
+}
+
+size_t ppi_requests_next(const ppi_requests *requests, size_t at,
+                         bool *out_counts) {
+  ppi_request_run unused = {0};
+  bool reused;
+  size_t num = request_size(requests->parts + at, requests->num - at, &reused);
+  *out_counts = is_counted(&unused, requests->parts + at, num);
+  return num;
+}
+
+static pprof_status take_request(filling *to, const ppi_request_part *parts,
+                                 size_t num) {
+  if (!is_counted(to->out, parts, num)) return PPROF_STATUS_OK;
+  ppi_walk walk = {.parts = parts,
+                   .num = num,
+                   .start_ns = parts[0].start_ns,
+                   .contended = to->contended,
+                   .num_devices = to->num_devices,
+                   .times = to->times};
+  for (size_t i = 0; i < num; i++)
+    walk.end_ns = PPI_MAX(walk.end_ns, last_of(&parts[i]));
+  memset(to->times, 0, num * sizeof *to->times);
+  pprof_status status = ppi_walk_request(&walk);
+  if (status == PPROF_STATUS_OK) status = ppi_walk_critical(&walk);
+  ppi_request_row row = {.start_ns = walk.start_ns,
+                         .length_ns = walk.end_ns - walk.start_ns,
+                         .queue_ns = walk.queue_ns,
+                         .hop_ns = walk.hop_ns,
+                         .first_cell = to->out->num_cells};
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    if (!add_part_times(to, &row, &parts[i], &to->times[i]))
+      status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK && !add_row(to, &row))
+    status = PPROF_STATUS_NO_MEMORY;
+  return status;
+}
+
+static pprof_status name_stages(filling *to, const ppi_requests *requests) {
+  ppi_request_run *out = to->out;
+  size_t num_sites = to->ids->sites.num;
+  for (size_t i = 0; i < requests->num; i++) {
+    uint32_t id = requests->parts[i].site;
+    if (to->stage_of[id]) continue;
+    const ppi_run_site *site = ppi_run_site_at(to->ids, id);
+    const ppi_run_category *category =
+        site ? ppi_run_category_at(to->ids, site->category) : NULL;
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    if (!out->stages) out->stages = ppi_alloc(num_sites * sizeof *out->stages);
+    if (!out->stages) return PPROF_STATUS_NO_MEMORY;
+    ppi_request_stage *stage = &out->stages[out->num_stages++];
+    stage->name = ppi_strdup(site->name);
+    stage->category_name = ppi_strdup(category->name);
+    if (!stage->name || !stage->category_name) return PPROF_STATUS_NO_MEMORY;
+    to->stage_of[id] = (uint32_t)out->num_stages;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void find_whole(filling *to, ppi_requests *requests) {
+  bool reused;
+  for (size_t at = 0, num; at < requests->num; at += num) {
+    num = request_size(requests->parts + at, requests->num - at, &reused);
+    vote(to, requests->parts + at, num);
+  }
+  for (size_t i = 0; i < requests->num; i++)
+    requests->parts[i].is_whole = is_whole(to, &requests->parts[i]);
+}
+
+static pprof_status take_all(filling *to, ppi_requests *requests) {
+  if (requests->num > 1)
+    qsort(requests->parts, requests->num, sizeof *requests->parts,
+          compare_parts);
+  pprof_status status = find_all_contended(requests, to->contended);
+  if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
+  find_whole(to, requests);
+  for (size_t at = 0; at < requests->num && status == PPROF_STATUS_OK;) {
+    bool reused;
+    size_t num =
+        request_size(requests->parts + at, requests->num - at, &reused);
+    to->out->num_reused += reused;
+    status = take_request(to, requests->parts + at, num);
+    at += num;
+  }
+  return status;
+}
+
+static bool start_run(const ppi_requests *requests, const ppi_run_ids *ids,
+                      ppi_request_run *out) {
+  out->uuid = ppi_strdup(ids->input.uuid);
+  out->host = ppi_strdup(ids->input.host);
+  out->pid = ppi_strdup(ids->input.pid);
+  out->thinning = requests->thinning;
+  out->others_unknown = requests->others_dropped;
+  return out->uuid && out->host && out->pid;
+}
+
+static void clear_filling(filling *to) {
+  for (size_t i = 0; to->contended && i < to->num_devices; i++)
+    ppi_free(to->contended[i].items);
+  ppi_free(to->contended);
+  ppi_free(to->stage_of);
+  ppi_free(to->votes);
+  ppi_free(to->times);
+}
+
+pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
+                               ppi_figures *out) {
+  filling to = {.ids = ids, .num_devices = ids->devices.num + 1};
+  to.out = ppi_alloc(sizeof *to.out);
+  to.contended = ppi_alloc(to.num_devices * sizeof *to.contended);
+  to.stage_of = ppi_alloc((ids->sites.num + 1) * sizeof *to.stage_of);
+  to.votes = ppi_alloc((ids->sites.num + 1) * sizeof *to.votes);
+  to.times = ppi_alloc(MOST_PARTS * sizeof *to.times);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (to.out && to.contended && to.stage_of && to.votes && to.times &&
+      start_run(requests, ids, to.out))
+    status = take_all(&to, requests);
+  if (status == PPROF_STATUS_OK) status = ppi_figures_request_run(out, to.out);
+  if (status != PPROF_STATUS_OK) ppi_request_run_destroy(to.out);
+  clear_filling(&to);
+  return status;
+}

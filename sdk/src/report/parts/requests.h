@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests of one run, by flow: what of each was when, gathered while the run
+// is delivered and looked at when it has ended. One thread at a time.
+#ifndef PPI_REPORT_REQUESTS_H_
+#define PPI_REPORT_REQUESTS_H_
+
+#include "report/parts/ids.h"
+#include "report/parts/request_walk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// More parts than this are thinned: of all requests those of one hash in two,
+// four, ... stay, so that what stays does not depend on the order of arrival.
+#define PPI_REQUESTS_MAX_PARTS (1u << 20)
+
+// All zero is the empty one; `max_parts` 0 is PPI_REQUESTS_MAX_PARTS.
+typedef struct ppi_requests {
+  ppi_request_part *parts, *others;  // others: of no request
+  size_t num, capacity, max_parts;
+  size_t num_others, others_capacity;
+  bool others_dropped;  // there were too many
+  unsigned thinning;    // one request in 2^thinning is kept
+} ppi_requests;
+
+pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
+                               uint32_t device);
+// ppi_requests_fill makes the figures of one run; the order of the parts
+// changes.
+pprof_status ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
+                               ppi_figures *out);
+// ppi_requests_next answers how many parts, from `at` on, are one request, once
+// it is filled; `out_counts`: it is among the figures.
+size_t ppi_requests_next(const ppi_requests *requests, size_t at,
+                         bool *out_counts);
+void ppi_requests_clear(ppi_requests *requests);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_REQUESTS_H_

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sites of a run whose ids are given to other names: each name has one number
+// here, its id for as long as no id was another name's before.
+#include "report/parts/sites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+#define OTHER_NAME "<other>"
+
+static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
+  if (id >= labels->num) {
+    ppi_run_label *grown = ppi_grow(labels->items, &labels->capacity,
+                                    (size_t)id + 1, sizeof *grown);
+    if (!grown) return NULL;
+    labels->items = grown;
+    memset(grown + labels->num, 0, (id + 1 - labels->num) * sizeof *grown);
+    labels->num = (size_t)id + 1;
+  }
+  return &labels->items[id];
+}
+
+static ppi_map_key key_of(uint32_t category, const char *name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+  return (ppi_map_key){hash, category};
+}
+
+// From here on the name is found by its text.
+static bool note_text(ppi_run_labels *labels, const ppi_run_ids *ids,
+                      uint32_t number) {
+  const ppi_run_site *site = ids->sites.items[number];
+  size_t at =
+      ppi_map_number(&labels->texts, key_of(site->category, site->name));
+  if (at == SIZE_MAX) return false;
+  uint32_t *grown = ppi_grow(labels->numbers, &labels->numbers_capacity, at + 1,
+                             sizeof *grown);
+  if (!grown) return false;
+  labels->numbers = grown;
+  if (at == labels->num_numbers) grown[labels->num_numbers++] = number;
+  return true;
+}
+
+// Another name of the same hash is not found: it has a number more.
+static uint32_t find_text(const ppi_run_labels *labels, const ppi_run_ids *ids,
+                          uint32_t category, const char *name) {
+  size_t at = ppi_map_find(&labels->texts, key_of(category, name));
+  if (at >= labels->num_numbers) return 0;
+  const ppi_run_site *site = ids->sites.items[labels->numbers[at]];
+  return strcmp(site->name, name) == 0 ? labels->numbers[at] : 0;
+}
+
+// What is known so far: each id had one name.
+static bool take_over(ppi_run_labels *labels, const ppi_run_ids *ids) {
+  labels->is_used = true;
+  bool done = true;
+  for (uint32_t id = 0; id < ids->sites.num && done; id++) {
+    const ppi_run_site *site = ids->sites.items[id];
+    if (!site) continue;
+    ppi_run_label *label = label_at(labels, id);
+    if (!label) return false;
+    label->category = site->category;
+    if (!site->name) continue;
+    label->name = ppi_strdup(site->name);
+    label->number = id;
+    done = label->name && note_text(labels, ids, id);
+  }
+  return done;
+}
+
+static uint32_t add_site(ppi_run_labels *labels, ppi_run_ids *ids,
+                         uint32_t category, const char *name) {
+  uint32_t number = (uint32_t)PPI_MAX(ids->sites.num, 1);
+  ppi_run_site *site = ppi_run_new_site(ids, number, category, name);
+  return site && note_text(labels, ids, number) ? number : 0;
+}
+
+static uint32_t number_of_text(ppi_run_labels *labels, ppi_run_ids *ids,
+                               uint32_t category, const char *name) {
+  uint32_t number = find_text(labels, ids, category, name);
+  if (number) return number;
+  if (ids->sites.num <= PPI_RUN_MAX_NAMES)
+    return add_site(labels, ids, category, name);
+  labels->num_others++;
+  number = find_text(labels, ids, category, OTHER_NAME);
+  return number ? number : add_site(labels, ids, category, OTHER_NAME);
+}
+
+static bool is_same(uint32_t category, const char *name,
+                    const pprof_definition *definition) {
+  return category == definition->parent && name &&
+         strcmp(name, definition->name) == 0;
+}
+
+bool ppi_run_site_is_another(const ppi_run_labels *labels,
+                             const ppi_run_ids *ids,
+                             const pprof_definition *definition) {
+  if (labels->is_used) return true;
+  uint32_t id = definition->id;
+  const ppi_run_site *site = id < ids->sites.num ? ids->sites.items[id] : NULL;
+  return id && site && site->place && site->is_defined &&
+         !is_same(site->category, site->name, definition);
+}
+
+pprof_status ppi_run_label_site(ppi_run_labels *labels, const ppi_run_ids *ids,
+                                const pprof_definition *definition) {
+  if (!labels->is_used && !take_over(labels, ids))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_run_label *label = label_at(labels, definition->id);
+  if (!label) return PPROF_STATUS_NO_MEMORY;
+  if (is_same(label->category, label->name, definition)) return PPROF_STATUS_OK;
+  char *name = ppi_strdup(definition->name);
+  if (!name) return PPROF_STATUS_NO_MEMORY;
+  ppi_free(label->name);
+  *label = (ppi_run_label){name, definition->parent, 0};
+  return PPROF_STATUS_OK;
+}
+
+// 0: no memory. Site 0 is none, and nobody else's.
+static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
+                          uint32_t id) {
+  ppi_run_label *label = label_at(labels, id);
+  if (!label || label->number) return label ? label->number : 0;
+  char text[32];
+  snprintf(text, sizeof text, "<site %u>", id);
+  label->number = number_of_text(labels, ids, label->category,
+                                 label->name ? label->name : text);
+  return label->number;
+}
+
+pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
+                                  pprof_event *event) {
+  if (event->site == 0) return PPROF_STATUS_OK;
+  if (event->site >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
+  event->site = number_of(labels, ids, event->site);
+  return event->site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
+                                 pprof_checkpoint *checkpoint,
+                                 pprof_event **out) {
+  *out = ppi_alloc((checkpoint->num_open + 1) * sizeof **out);
+  if (!*out) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
+       i++) {
+    (*out)[i] = checkpoint->open[i];
+    status = ppi_run_number_event(labels, ids, &(*out)[i]);
+  }
+  checkpoint->open = *out;
+  return status;
+}
+
+pprof_status ppi_run_note_others(const ppi_run_labels *labels,
+                                 ppi_figures *out) {
+  char text[160];
+  if (!labels->num_others) return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu times a name that came after %u others counts as " OTHER_NAME
+           " of its category",
+           (unsigned long long)labels->num_others, PPI_RUN_MAX_NAMES);
+  return ppi_figures_note(out, "names", text);
+}
+
+void ppi_run_clear_labels(ppi_run_labels *labels) {
+  for (size_t i = 0; i < labels->num; i++) ppi_free(labels->items[i].name);
+  ppi_free(labels->items);
+  ppi_free(labels->numbers);
+  ppi_map_clear(&labels->texts);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sites of a run whose ids are given to other names (pprof_definition_kind).
+// A run in which no id ever is has none of this: ids are the numbers.
+#ifndef PPI_REPORT_SITES_H_
+#define PPI_REPORT_SITES_H_
+
+#include "report/parts/ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Names that a report tells apart once ids are given to others: the first ones
+// that have events.
+#define PPI_RUN_MAX_NAMES 65536u
+
+// What an id means now.
+typedef struct ppi_run_label {
+  char *name;  // NULL: not defined
+  uint32_t category;
+  uint32_t number;  // of its site; 0: no event so far
+} ppi_run_label;
+
+typedef struct ppi_run_labels {
+  bool is_used;
+  ppi_run_label *items;  // by id
+  size_t num, capacity;
+  ppi_map texts;      // of sites that have events
+  uint32_t *numbers;  // of sites, by number of the text
+  size_t num_numbers, numbers_capacity;
+  uint64_t num_others;  // events that made a name one of `<other>`
+} ppi_run_labels;
+
+// ppi_run_site_is_another: the definition gives the id of a site that has
+// events to another name, or one before it did. Then ppi_run_label_site takes
+// it, and what comes is numbered first.
+bool ppi_run_site_is_another(const ppi_run_labels *labels,
+                             const ppi_run_ids *ids,
+                             const pprof_definition *definition);
+pprof_status ppi_run_label_site(ppi_run_labels *labels, const ppi_run_ids *ids,
+                                const pprof_definition *definition);
+pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
+                                  pprof_event *event);
+// ppi_run_number_open gives the checkpoint open ranges of its own; *out is the
+// caller's to free, whatever the answer.
+pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,
+                                 pprof_checkpoint *checkpoint,
+                                 pprof_event **out);
+pprof_status ppi_run_note_others(const ppi_run_labels *labels,
+                                 ppi_figures *out);
+void ppi_run_clear_labels(ppi_run_labels *labels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_SITES_H_

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of a run that come and go: a lane that another one gets, and those
+// that left, so that what is known of them does not grow with how many came.
+#include "report/parts/threads.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static bool append(void ***items, size_t *num, size_t *capacity, void *item) {
+  void **grown = ppi_grow(*items, capacity, *num + 1, sizeof *grown);
+  if (!grown) return false;
+  *items = grown;
+  grown[(*num)++] = item;
+  return true;
+}
+
+static bool add_summed(ppi_run_ids *ids, ppi_run_thread *thread) {
+  return append((void ***)(void *)&ids->summed, &ids->num_summed,
+                &ids->summed_capacity, thread);
+}
+
+static ppi_run_thread *add_thread(ppi_run_ids *ids, uint64_t number,
+                                  size_t at) {
+  if (at != ids->num_threads) return NULL;
+  ppi_run_thread *thread = ppi_alloc(sizeof *thread);
+  if (!thread) return NULL;
+  thread->number = number;
+  thread->index = ids->num_indexes++;
+  if (append((void ***)(void *)&ids->threads, &ids->num_threads,
+             &ids->threads_capacity, thread))
+    return thread;
+  ppi_free(thread);
+  return NULL;
+}
+
+static size_t place_of(ppi_run_ids *ids, uint64_t number) {
+  return ppi_map_number(&ids->thread_numbers, (ppi_map_key){number, 0});
+}
+
+// Those that have left are found by their numbers no more: the next thread of
+// such a number is another one.
+static bool sum_up(ppi_run_ids *ids) {
+  size_t num = ids->num_threads;
+  bool done = true;
+  ppi_map_clear(&ids->thread_numbers);
+  ids->num_threads = 0;
+  for (size_t i = 0; i < num; i++) {
+    ppi_run_thread *thread = ids->threads[i];
+    if (!thread->num_lanes && thread->number && add_summed(ids, thread)) {
+      thread->is_summed = true;
+      ids->num_summed_threads++;
+      continue;
+    }
+    done &= place_of(ids, thread->number) == ids->num_threads;
+    ids->threads[ids->num_threads++] = thread;
+  }
+  ids->sum_up_at = 2 * PPI_MAX(ids->num_threads, PPI_RUN_MAX_THREADS);
+  return done;
+}
+
+// The one that they are together; it never leaves.
+static bool add_left(ppi_run_ids *ids) {
+  if (ids->num_summed_threads == 0 || ids->left_threads) return true;
+  ids->left_threads = add_thread(ids, PPI_REPORT_LEFT_THREADS,
+                                 place_of(ids, PPI_REPORT_LEFT_THREADS));
+  if (ids->left_threads) ids->left_threads->num_lanes = 1;
+  return ids->left_threads;
+}
+
+ppi_run_thread *ppi_run_thread_at(ppi_run_ids *ids, uint64_t number) {
+  size_t at = place_of(ids, number);
+  if (at == SIZE_MAX) return NULL;
+  if (at < ids->num_threads) return ids->threads[at];
+  if (at >= PPI_MAX(ids->sum_up_at, 2 * PPI_RUN_MAX_THREADS)) {
+    if (!sum_up(ids) || !add_left(ids)) return NULL;
+    at = place_of(ids, number);
+  }
+  return add_thread(ids, number, at);
+}
+
+ppi_run_thread *ppi_run_process(ppi_run_ids *ids) {
+  return ppi_run_thread_at(ids, 0);
+}
+
+static ppi_run_lane *lane_slot(ppi_run_ids *ids, uint32_t id) {
+  return ppi_run_item_at(&ids->lanes, id, sizeof(ppi_run_lane));
+}
+
+// A lane without a definition counts as a thread of its own.
+ppi_run_lane *ppi_run_lane_at(ppi_run_ids *ids, uint32_t id) {
+  ppi_run_lane *lane = lane_slot(ids, id);
+  if (!lane || lane->thread) return lane;
+  lane->id = id;
+  if (!lane->is_defined) lane->number = id ? (uint64_t)1 << 63 | id : 0;
+  lane->thread = ppi_run_thread_at(ids, lane->number);
+  if (!lane->thread) return NULL;
+  lane->thread->num_lanes++;
+  return lane;
+}
+
+static void free_lane(ppi_run_ids *ids, ppi_run_lane *lane) {
+  ppi_hold_clear(&lane->nested, &ids->pool);
+  ppi_hold_clear(&lane->loose, &ids->pool);
+  ppi_nest_clear(&lane->nest);
+  ppi_free(lane->frames);
+}
+
+static bool is_swept(const ppi_run_lane *lane) {
+  return !lane->nested.num_pages && !lane->loose.num_pages;
+}
+
+pprof_status ppi_run_lane_defined(ppi_run_ids *ids, uint32_t id,
+                                  uint64_t number) {
+  ppi_run_lane *lane = id < ids->lanes.num ? ids->lanes.items[id] : NULL;
+  bool has_moved = lane && lane->thread && lane->number != number;
+  if (has_moved) lane->thread->num_lanes--;
+  // What came before the first definition is the thread's that it names.
+  if (has_moved && lane->is_defined) {
+    if (!append((void ***)(void *)&ids->left, &ids->num_left,
+                &ids->left_capacity, lane))
+      return PPROF_STATUS_NO_MEMORY;
+    lane->thread->num_left++;
+    ids->lanes.items[id] = NULL;
+  } else if (has_moved) {
+    lane->thread = NULL;
+  }
+  lane = lane_slot(ids, id);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  lane->number = number;
+  lane->is_defined = true;
+  if (!has_moved) return PPROF_STATUS_OK;
+  return ppi_run_lane_at(ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static void forget_lanes(ppi_run_ids *ids) {
+  size_t kept = 0;
+  for (size_t i = 0; i < ids->num_left; i++) {
+    ppi_run_lane *lane = ids->left[i];
+    if (!is_swept(lane)) {
+      ids->left[kept++] = lane;
+      continue;
+    }
+    lane->thread->num_left--;
+    free_lane(ids, lane);
+    ppi_free(lane);
+  }
+  ids->num_left = kept;
+}
+
+static bool has_more(const ppi_run_thread *thread) {
+  const ppi_scopes *scopes = &thread->scopes;
+  return thread->num_lanes || thread->num_left || scopes->num_points ||
+         scopes->num_carried;
+}
+
+static void free_thread(ppi_run_thread *thread) {
+  ppi_scopes_clear(&thread->scopes);
+  ppi_free(thread->around);
+  ppi_free(thread);
+}
+
+bool ppi_run_find_swept(ppi_run_ids *ids) {
+  forget_lanes(ids);
+  bool any = false;
+  for (size_t i = 0; i < ids->num_summed; i++) {
+    ids->summed[i]->is_swept = !has_more(ids->summed[i]);
+    any |= ids->summed[i]->is_swept;
+  }
+  return any;
+}
+
+void ppi_run_forget_swept(ppi_run_ids *ids) {
+  size_t kept = 0;
+  for (size_t i = 0; i < ids->num_summed; i++) {
+    if (ids->summed[i]->is_swept)
+      free_thread(ids->summed[i]);
+    else
+      ids->summed[kept++] = ids->summed[i];
+  }
+  ids->num_summed = kept;
+}
+
+void ppi_run_clear_threads(ppi_run_ids *ids) {
+  for (size_t i = 0; i < ids->lanes.num; i++)
+    if (ids->lanes.items[i]) free_lane(ids, ids->lanes.items[i]);
+  for (size_t i = 0; i < ids->num_left; i++) {
+    free_lane(ids, ids->left[i]);
+    ppi_free(ids->left[i]);
+  }
+  for (size_t i = 0; i < ppi_run_num_threads(ids); i++)
+    free_thread(ppi_run_any_thread(ids, i));
+  ppi_map_clear(&ids->thread_numbers);
+  ppi_free(ids->threads);
+  ppi_free(ids->summed);
+  ppi_free(ids->left);
+  ppi_hold_pool_clear(&ids->pool);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run is made of: requests, where there are flows; else its steps; else
+// its windows.
+#include "report/run/answers.h"
+
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+// ---- names ----
+
+static const char *site_name(const void *ids, uint32_t id) {
+  const ppi_run_table *sites = &((const ppi_run_ids *)ids)->sites;
+  const ppi_run_site *site = id < sites->num ? sites->items[id] : NULL;
+  return site ? site->name : NULL;
+}
+
+static const char *device_name(const void *ids, uint32_t id) {
+  const ppi_run_table *devices = &((const ppi_run_ids *)ids)->devices;
+  const ppi_run_device *device = id < devices->num ? devices->items[id] : NULL;
+  return device ? device->name : NULL;
+}
+
+static ppi_account_names names_of(const ppi_run *run) {
+  return (ppi_account_names){&run->ids, site_name, device_name};
+}
+
+// ---- ranges ----
+
+static uint32_t host_flags(const ppi_run_site *site) {
+  return site->traits & PPI_TRAIT_COMMUNICATION ? PPI_ITEM_WAITS : 0;
+}
+
+// What a driver records has names of its own, but is the work of who submitted
+// it.
+static uint32_t device_flags(const ppi_run_site *site) {
+  bool is_record = site->category == PPROF_CATEGORY_KERNEL ||
+                   site->category == PPROF_CATEGORY_MEMCPY ||
+                   site->category == PPROF_CATEGORY_MEMSET;
+  return is_record ? PPI_ITEM_BORROWS | PPI_ITEM_NO_HOST : 0;
+}
+
+static pprof_status take_step(ppi_run *run, const pprof_event *event) {
+  ppi_step_account step = {.start_ns = event->start_ns,
+                           .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                           .lane = event->lane,
+                           .site = event->site,
+                           .is_cut = event->flags & PPROF_FLAG_CLIPPED};
+  return ppi_accounts_step(&run->accounts, &step);
+}
+
+pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
+  bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
+      event->flags & PPROF_FLAG_PROJECTED)
+    return PPROF_STATUS_OK;
+  const ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  if (!is_device && site->traits & PPI_TRAIT_STEP) return take_step(run, event);
+  ppi_item item = {.start_ns = event->start_ns,
+                   .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                   .site = event->site,
+                   .lane = event->lane,
+                   .depth = PPI_MIN(event->depth, UINT16_MAX),
+                   .flags = host_flags(site)};
+  if (event->flags & PPROF_FLAG_COMMUNICATION) item.flags |= PPI_ITEM_WAITS;
+  if (event->flags & PPROF_FLAG_ASYNC) item.flags |= PPI_ITEM_LOOSE;
+  if (is_device) {
+    item.flags |= device_flags(site);
+    if (event->flags & PPROF_FLAG_PAIRED) item.flags |= PPI_ITEM_NO_HOST;
+    item.device = ppi_run_device_id(&run->ids, event->stream);
+    if (!(event->flags & PPROF_FLAG_NO_DEVICE_TIME)) {
+      item.device_start_ns = event->device_start_ns;
+      item.device_end_ns =
+          PPI_MAX(event->device_start_ns, event->device_end_ns);
+    }
+  }
+  return ppi_accounts_take(&run->accounts, &item);
+}
+
+// ---- checkpoints ----
+
+static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
+  const ppi_held *held = &open->held;
+  ppi_item item = {.start_ns = held->start_ns,
+                   .end_ns = UINT64_MAX,
+                   .site = held->site,
+                   .lane = open->lane->id,
+                   .depth = held->depth,
+                   .flags = host_flags(site)};
+  if (held->flags & PPI_HELD_COMMUNICATION) item.flags |= PPI_ITEM_WAITS;
+  if (held->flags & PPI_HELD_LOOSE) item.flags |= PPI_ITEM_LOOSE;
+  return item;
+}
+
+// The windows as a list of the answer's own kind; NULL: out of memory.
+static ppi_stretch *windows_of(const ppi_run *run) {
+  size_t num = run->windows.num;
+  ppi_stretch *windows = ppi_alloc((num + 1) * sizeof *windows);
+  for (size_t i = 0; windows && i < num; i++)
+    windows[i] = (ppi_stretch){run->windows.items[i].start_ns,
+                               run->windows.items[i].end_ns};
+  return windows;
+}
+
+pprof_status ppi_run_answer_settle(ppi_run *run, uint64_t horizon_ns,
+                                   const ppi_run_open *open, size_t num_open) {
+  ppi_account_names names = names_of(run);
+  ppi_stretch *windows = windows_of(run);
+  ppi_item *items = ppi_alloc((num_open + 1) * sizeof *items);
+  ppi_step_account *steps = ppi_alloc((num_open + 1) * sizeof *steps);
+  ppi_accounts_horizon horizon = {.time_ns = horizon_ns,
+                                  .open = items,
+                                  .open_steps = steps,
+                                  .windows = windows,
+                                  .num_windows = run->windows.num,
+                                  .names = &names};
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (windows && items && steps) {
+    for (size_t i = 0; i < num_open; i++) {
+      const ppi_held *held = &open[i].held;
+      const ppi_run_site *site = run->ids.sites.items[held->site];
+      if (site->traits & PPI_TRAIT_STEP)
+        steps[horizon.num_open_steps++] =
+            (ppi_step_account){.start_ns = held->start_ns,
+                               .end_ns = UINT64_MAX,
+                               .lane = open[i].lane->id,
+                               .site = held->site};
+      else
+        items[horizon.num_open++] = open_item(&open[i], site);
+    }
+    status = ppi_accounts_settle(&run->accounts, &horizon);
+  }
+  ppi_free(windows);
+  ppi_free(items);
+  ppi_free(steps);
+  return status;
+}
+
+// ---- requests ----
+
+typedef struct request {
+  uint64_t start_ns, end_ns;
+  size_t at, num;  // of parts
+} request;
+
+typedef struct request_filling {
+  ppi_run *run;
+  request *list;  // those that count, by begin
+  size_t num, capacity;
+  ppi_item *items;
+  size_t items_capacity;
+  ppi_stretches *busy;  // by device
+  size_t num_devices;
+  ppi_moment_room room;
+  ppi_answer *out;
+} request_filling;
+
+static int compare_requests(const void *left, const void *right) {
+  const request *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return (a->at > b->at) - (a->at < b->at);
+}
+
+static pprof_status list_requests(request_filling *to) {
+  const ppi_requests *requests = &to->run->requests;
+  bool counts;
+  for (size_t at = 0, num; at < requests->num; at += num) {
+    num = ppi_requests_next(requests, at, &counts);
+    to->out->num_cut += !counts;
+    if (!counts) continue;
+    request *grown =
+        ppi_grow(to->list, &to->capacity, to->num + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    to->list = grown;
+    request *added = &grown[to->num++];
+    *added = (request){requests->parts[at].start_ns, 0, at, num};
+    for (size_t i = at; i < at + num; i++) {
+      const ppi_request_part *part = &requests->parts[i];
+      added->end_ns =
+          PPI_MAX(added->end_ns, PPI_MAX(part->end_ns, part->device_end_ns));
+    }
+  }
+  if (to->num > 1) qsort(to->list, to->num, sizeof *to->list, compare_requests);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_busy(request_filling *to, const ppi_request_part *parts,
+                             size_t num) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    if (parts[i].device < to->num_devices)
+      status =
+          ppi_stretches_add(&to->busy[parts[i].device],
+                            parts[i].device_start_ns, parts[i].device_end_ns);
+  return status;
+}
+
+// Where not all of a device's work is known, it counts as busy.
+static pprof_status find_busy(request_filling *to) {
+  const ppi_requests *requests = &to->run->requests;
+  bool is_known = !requests->thinning && !requests->others_dropped;
+  pprof_status status = PPROF_STATUS_OK;
+  to->num_devices = to->run->ids.devices.num + 1;
+  to->busy = ppi_alloc(to->num_devices * sizeof *to->busy);
+  if (!to->busy) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < to->num_devices && !is_known; i++)
+    if (status == PPROF_STATUS_OK)
+      status = ppi_stretches_add(&to->busy[i], 0, UINT64_MAX);
+  if (!is_known || status != PPROF_STATUS_OK) return status;
+  status = add_busy(to, requests->parts, requests->num);
+  if (status == PPROF_STATUS_OK)
+    status = add_busy(to, requests->others, requests->num_others);
+  for (size_t i = 0; i < to->num_devices; i++)
+    ppi_stretches_unite(&to->busy[i]);
+  return status;
+}
+
+// Parts come with outer ones before those in them. A part that is the request
+// itself is no item.
+static size_t list_items(request_filling *to, const request *from) {
+  size_t num = 0;
+  for (size_t i = 0; i < from->num; i++) {
+    const ppi_request_part *part = &to->run->requests.parts[from->at + i];
+    const ppi_run_site *site = to->run->ids.sites.items[part->site];
+    ppi_item *item = &to->items[num];
+    if (part->is_whole) continue;
+    *item = (ppi_item){.start_ns = part->start_ns,
+                       .end_ns = part->end_ns,
+                       .device_start_ns = part->device_start_ns,
+                       .device_end_ns = part->device_end_ns,
+                       .site = part->site,
+                       .lane = part->lane,
+                       .depth = (uint32_t)i,
+                       .device = part->device,
+                       .flags = host_flags(site)};
+    if (part->is_async) item->flags |= PPI_ITEM_LOOSE;
+    if (part->is_paired) item->flags |= PPI_ITEM_NO_HOST;
+    if (part->device) item->flags |= device_flags(site);
+    num++;
+  }
+  if (num > 1) qsort(to->items, num, sizeof *to->items, ppi_item_compare);
+  return num;
+}
+
+static pprof_status take_moment(void *context, const ppi_moment *moment) {
+  return ppi_account_add(context, moment);
+}
+
+static pprof_status take_request(request_filling *to, const request *from,
+                                 const ppi_account_names *names) {
+  ppi_item *grown =
+      ppi_grow(to->items, &to->items_capacity, from->num, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  to->items = grown;
+  ppi_account account = {0};
+  const ppi_moment_unit unit = {from->start_ns, from->end_ns, false};
+  ppi_moments walk = {.items = to->items,
+                      .num_items = list_items(to, from),
+                      .units = &unit,
+                      .num_units = 1,
+                      .from_ns = from->start_ns,
+                      .to_ns = from->end_ns,
+                      .busy = to->busy,
+                      .num_devices = to->num_devices,
+                      .tell = take_moment,
+                      .context = &account};
+  pprof_status status = ppi_moments_walk(&walk, &to->room);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_account_fold(&account, from->end_ns - from->start_ns, names,
+                              to->out);
+  ppi_account_clear(&account);
+  return status;
+}
+
+static size_t num_cold(const request_filling *to) {
+  ppi_early_call calls[PPI_EARLY_CALLS];
+  for (size_t i = 0; i < PPI_MIN(to->num, PPI_EARLY_CALLS); i++)
+    calls[i] = (ppi_early_call){
+        .start_ns = to->list[i].start_ns,
+        .length_ns = to->list[i].end_ns - to->list[i].start_ns};
+  return ppi_early_num_cold(calls, to->num, to->run->details.warmup);
+}
+
+static pprof_status take_requests(request_filling *to) {
+  ppi_account_names names = names_of(to->run);
+  uint64_t last_ns = 0;
+  size_t cold = num_cold(to);
+  pprof_status status = PPROF_STATUS_OK;
+  if (to->num == 0) return status;
+  to->out->num_runs++;
+  to->out->before_ns +=
+      ppi_windows_overlap(&to->run->windows, 0, to->list[0].start_ns);
+  for (size_t i = 0; i < to->num && status == PPROF_STATUS_OK; i++) {
+    const request *from = &to->list[i];
+    to->out->num_cold += i < cold;
+    if (i < cold)
+      to->out->cold_ns += from->end_ns - from->start_ns;
+    else
+      status = take_request(to, from, &names);
+    last_ns = PPI_MAX(last_ns, from->end_ns);
+  }
+  if (cold == to->num) return status;
+  to->out->num_all += (to->num - cold) << to->run->requests.thinning;
+  to->out->span_ns += last_ns - to->list[cold].start_ns;
+  return status;
+}
+
+static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
+  request_filling to = {.run = run, .out = out};
+  pprof_status status = list_requests(&to);
+  if (status == PPROF_STATUS_OK) status = find_busy(&to);
+  if (status == PPROF_STATUS_OK) status = take_requests(&to);
+  for (size_t i = 0; to.busy && i < to.num_devices; i++)
+    ppi_free(to.busy[i].items);
+  ppi_free(to.busy);
+  ppi_free(to.list);
+  ppi_free(to.items);
+  ppi_moment_room_clear(&to.room);
+  return status;
+}
+
+pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
+  ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
+  pprof_status status = fill_requests(run, requests);
+  if (status != PPROF_STATUS_OK || requests->num_runs) return status;
+  status = ppi_run_answer_settle(run, UINT64_MAX, NULL, 0);
+  ppi_account_names names = names_of(run);
+  ppi_stretch *windows = windows_of(run);
+  if (!windows) return PPROF_STATUS_NO_MEMORY;
+  ppi_accounts_horizon end = {.time_ns = UINT64_MAX,
+                              .windows = windows,
+                              .num_windows = run->windows.num,
+                              .names = &names};
+  if (status == PPROF_STATUS_OK)
+    status = ppi_accounts_fill(&run->accounts, &end, out->answers);
+  ppi_free(windows);
+  return status;
+}

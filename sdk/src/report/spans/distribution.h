@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How communication and computation of one run share its time: unions of the
+// two and of both, from which the overlap follows. One thread at a time.
+#ifndef PPI_REPORT_DISTRIBUTION_H_
+#define PPI_REPORT_DISTRIBUTION_H_
+
+#include "report/figures/figures.h"
+#include "report/spans/union.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All zero is the empty one. Which device ranges compute depends on whether the
+// run has kernels: the first one turns away all that computed before it.
+typedef struct ppi_distribution {
+  ppi_union communication, device_communication, computation;
+  // Each of the first two united with computation, from its first range on.
+  ppi_union either, device_either;
+  uint64_t host_calls, device_calls, computation_calls;
+  uint64_t horizon_ns;
+  bool has_communication, has_device_communication, has_kernels;
+} ppi_distribution;
+
+// ppi_distribution_take takes any host range and any device range that has a
+// time; what is neither communication nor computation, or only projected, adds
+// nothing.
+pprof_status ppi_distribution_take(ppi_distribution *distribution,
+                                   const pprof_event *event, uint32_t category);
+// ppi_distribution_open takes a host range that a checkpoint lists as open,
+// before ppi_distribution_settle is called for that checkpoint.
+pprof_status ppi_distribution_open(ppi_distribution *distribution,
+                                   const pprof_event *event, uint32_t category);
+// ppi_distribution_settle promises that nothing that begins before `horizon_ns`
+// comes later, on the host or on a device, save what was told as open.
+void ppi_distribution_settle(ppi_distribution *distribution,
+                             uint64_t horizon_ns);
+void ppi_distribution_fill(ppi_distribution *distribution,
+                           ppi_report_distribution *out);
+void ppi_distribution_clear(ppi_distribution *distribution);
+
+// Paddle's definition: names tell what communicates, and what is launched
+// inside a communicating range does too. With it these take the place of take
+// and open; a horizon also waits for kernels that are not told of yet.
+
+// ppi_paddle_communicates tells of a host range by its category and name.
+bool ppi_paddle_communicates(uint32_t category, const char *name);
+// ppi_paddle_is_collective tells of a kernel by its name.
+bool ppi_paddle_is_collective(const char *name);
+
+// A timed device range of category Kernel, and the ranges of its thread in
+// which it was launched, those of category Runtime aside.
+typedef struct ppi_paddle_kernel {
+  uint64_t start_ns, end_ns;
+  bool is_collective;           // ppi_paddle_is_collective of its name
+  bool any_communicates;        // ppi_paddle_communicates of any of them
+  bool innermost_communicates;  // of the innermost; false: there is none
+} ppi_paddle_kernel;
+
+// ppi_paddle_host takes a host range that ppi_paddle_communicates; `is_open`:
+// listed as open in a checkpoint, and told of again when it has ended.
+pprof_status ppi_paddle_host(ppi_distribution *distribution,
+                             const pprof_event *event, bool is_open);
+pprof_status ppi_paddle_take(ppi_distribution *distribution,
+                             const ppi_paddle_kernel *kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_DISTRIBUTION_H_

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pages of coded ranges. A lane's first page is small: there may be many lanes.
+#include "report/spans/hold.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+enum { WIDE_WORDS = 3, FIRST_WORDS = 16 };
+
+int ppi_held_order(const ppi_held *a, const ppi_held *b) {
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  if (a->start_ns != b->start_ns) return a->start_ns > b->start_ns ? -1 : 1;
+  if (a->depth != b->depth) return a->depth > b->depth ? -1 : 1;
+  return (a->site > b->site) - (a->site < b->site);
+}
+
+static ppi_hold_page *new_page(ppi_hold_pool *pool, uint32_t capacity) {
+  if (capacity == PPI_HOLD_WORDS && pool->num) return pool->pages[--pool->num];
+  return ppi_realloc(NULL, sizeof(ppi_hold_page) + capacity * sizeof(uint64_t));
+}
+
+static void give_page(ppi_hold_pool *pool, ppi_hold_page *page) {
+  ppi_hold_page **grown = NULL;
+  if (page->capacity == PPI_HOLD_WORDS)
+    grown =
+        ppi_grow(pool->pages, &pool->capacity, pool->num + 1, sizeof *grown);
+  if (!grown) {
+    ppi_free(page);
+    return;
+  }
+  pool->pages = grown;
+  grown[pool->num++] = page;
+}
+
+static ppi_hold_page *add_page(ppi_hold *hold, ppi_hold_pool *pool) {
+  ppi_hold_page **pages = ppi_grow(hold->pages, &hold->pages_capacity,
+                                   hold->num_pages + 1, sizeof *pages);
+  if (!pages) return NULL;
+  hold->pages = pages;
+  const ppi_hold_page *last = hold->last;
+  uint32_t capacity = FIRST_WORDS;
+  if (last) capacity = PPI_MIN(4 * last->capacity, PPI_HOLD_WORDS);
+  ppi_hold_page *page = new_page(pool, capacity);
+  if (!page) return NULL;
+  uint64_t base_ns = last ? last->last_end_ns : 0;
+  *page = (ppi_hold_page){
+      .last_end_ns = base_ns, .min_start_ns = UINT64_MAX, .capacity = capacity};
+  pages[hold->num_pages++] = page;
+  return hold->last = page;
+}
+
+static bool is_wide(const ppi_held *range, uint64_t last_end_ns) {
+  uint64_t later_ns = range->end_ns - last_end_ns;
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  return later_ns >> 18 || length_ns >> 21 || range->site >> 16 ||
+         range->depth >> 8 || range->flags;
+}
+
+// An empty range contains nothing, so that its place among those that end with
+// it does not matter.
+static void note_order(ppi_hold *hold, const ppi_held *range,
+                       uint64_t last_end_ns) {
+  bool is_empty = range->start_ns == range->end_ns;
+  if (range->end_ns < last_end_ns) hold->unsorted = true;
+  if (range->end_ns == last_end_ns && !is_empty &&
+      range->start_ns > hold->last_start_ns)
+    hold->unsorted = true;
+  if (range->end_ns != last_end_ns || !is_empty)
+    hold->last_start_ns = range->start_ns;
+}
+
+pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
+                               const ppi_held *range) {
+  ppi_hold_page *page = hold->last;
+  if (!page || page->num_words + WIDE_WORDS > page->capacity)
+    page = add_page(hold, pool);
+  if (!page) return PPROF_STATUS_NO_MEMORY;
+  if (hold->num_pages > 1 || page->num_words)
+    note_order(hold, range, page->last_end_ns);
+  else
+    hold->last_start_ns = range->start_ns;
+  uint64_t *words = &page->words[page->num_words];
+  if (is_wide(range, page->last_end_ns)) {
+    words[0] = page->last_end_ns;
+    words[1] = range->start_ns;
+    words[2] = PPI_HOLD_WIDE | (uint64_t)range->flags << 48 |
+               (uint64_t)range->depth << 32 | range->site;
+    page->num_words += WIDE_WORDS;
+  } else {
+    words[0] =
+        (uint64_t)range->site << 47 | (range->end_ns - range->start_ns) << 26 |
+        (uint64_t)range->depth << 18 | (range->end_ns - page->last_end_ns);
+    page->num_words++;
+  }
+  page->last_end_ns = range->end_ns;
+  page->max_end_ns = PPI_MAX(page->max_end_ns, range->end_ns);
+  page->min_start_ns = PPI_MIN(page->min_start_ns, range->start_ns);
+  return PPROF_STATUS_OK;
+}
+
+size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out) {
+  ppi_hold_place at = ppi_hold_last(page);
+  size_t num = 0;
+  while (at.num_words) ppi_hold_back(&at, &out[num++]);
+  for (size_t i = 0; i < num / 2; i++) {
+    ppi_held swapped = out[i];
+    out[i] = out[num - 1 - i];
+    out[num - 1 - i] = swapped;
+  }
+  return num;
+}
+
+// The page that the horizon lies in is written again.
+static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
+                               const ppi_hold_page *page, uint64_t horizon_ns) {
+  ppi_held ranges[PPI_HOLD_WORDS];
+  size_t num = ppi_hold_read(page, ranges);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    if (!ppi_held_is_passed(&ranges[i], horizon_ns))
+      status = ppi_hold_add_slow(hold, pool, &ranges[i]);
+  return status;
+}
+
+// An empty range at the horizon has not been met.
+static bool is_passed(const ppi_hold_page *page, uint64_t horizon_ns) {
+  uint64_t end_ns = PPI_MAX(page->max_end_ns, page->last_end_ns);
+  return end_ns < horizon_ns || horizon_ns == UINT64_MAX;
+}
+
+pprof_status ppi_hold_drop(ppi_hold *hold, ppi_hold_pool *pool,
+                           uint64_t horizon_ns) {
+  size_t dropped = 0;
+  while (dropped < hold->num_pages &&
+         is_passed(hold->pages[dropped], horizon_ns))
+    give_page(pool, hold->pages[dropped++]);
+  ppi_hold rest = {0};
+  if (dropped == hold->num_pages) {
+    ppi_free(hold->pages);
+    *hold = rest;
+    return PPROF_STATUS_OK;
+  }
+  pprof_status status =
+      split_page(&rest, pool, hold->pages[dropped], horizon_ns);
+  ppi_hold_page **pages =
+      ppi_grow(rest.pages, &rest.pages_capacity,
+               rest.num_pages + hold->num_pages - dropped, sizeof *pages);
+  if (pages) rest.pages = pages;
+  if (!pages || status != PPROF_STATUS_OK) {
+    memmove(hold->pages, hold->pages + dropped,
+            (hold->num_pages - dropped) * sizeof *pages);
+    hold->num_pages -= dropped;
+    ppi_hold_clear(&rest, pool);
+    return PPROF_STATUS_NO_MEMORY;
+  }
+  give_page(pool, hold->pages[dropped++]);
+  memcpy(pages + rest.num_pages, hold->pages + dropped,
+         (hold->num_pages - dropped) * sizeof *pages);
+  rest.num_pages += hold->num_pages - dropped;
+  rest.last_start_ns = hold->last_start_ns;
+  rest.last = rest.num_pages ? pages[rest.num_pages - 1] : NULL;
+  ppi_free(hold->pages);
+  *hold = rest;
+  if (!rest.last) ppi_hold_clear(hold, pool);
+  return PPROF_STATUS_OK;
+}
+
+void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool) {
+  for (size_t i = 0; i < hold->num_pages; i++) give_page(pool, hold->pages[i]);
+  ppi_free(hold->pages);
+  *hold = (ppi_hold){0};
+}
+
+void ppi_hold_pool_clear(ppi_hold_pool *pool) {
+  for (size_t i = 0; i < pool->num; i++) ppi_free(pool->pages[i]);
+  ppi_free(pool->pages);
+  *pool = (ppi_hold_pool){0};
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sweep behind the accounting identity of one device.
+#include "report/spans/identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static uint64_t overlap(uint64_t start_a, uint64_t end_a, uint64_t start_b,
+                        uint64_t end_b) {
+  uint64_t low = PPI_MAX(start_a, start_b), high = PPI_MIN(end_a, end_b);
+  return low < high ? high - low : 0;
+}
+
+// The first span that ends after `time_ns`: they are disjoint, in order.
+static size_t first_span(const ppi_span *spans, size_t num, uint64_t time_ns) {
+  size_t low = 0, high = num;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (spans[middle].end_ns <= time_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static size_t first_window(const ppi_windows *windows, uint64_t time_ns) {
+  return first_span(windows->items, windows->num, time_ns);
+}
+
+uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
+                             uint64_t end_ns) {
+  uint64_t sum = 0;
+  for (size_t i = first_window(windows, start_ns); i < windows->num; i++) {
+    if (windows->items[i].start_ns >= end_ns) break;
+    sum += overlap(start_ns, end_ns, windows->items[i].start_ns,
+                   windows->items[i].end_ns);
+  }
+  return sum;
+}
+
+pprof_status ppi_identity_add(ppi_identity *identity,
+                              const ppi_device_side *side) {
+  ppi_device_side *grown = ppi_grow(identity->sides, &identity->sides_capacity,
+                                    identity->num_sides + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  identity->sides = grown;
+  ppi_device_side *added = &identity->sides[identity->num_sides++];
+  *added = *side;
+  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
+  added->start_ns = PPI_MAX(added->start_ns, identity->settled_ns);
+  added->end_ns = PPI_MAX(added->end_ns, added->start_ns);
+  return PPROF_STATUS_OK;
+}
+
+static int compare_steps(const void *left, const void *right) {
+  const ppi_identity_step *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
+                                  uint64_t start_ns, uint64_t end_ns) {
+  bool is_open = end_ns == UINT64_MAX;
+  for (size_t i = identity->num_steps; identity->num_open && i-- > 0;) {
+    ppi_identity_step *step = &identity->steps[i];
+    if (step->start_ns != start_ns || step->key != key) continue;
+    if (step->end_ns != UINT64_MAX) continue;
+    step->end_ns = end_ns;
+    identity->num_open -= !is_open;
+    return PPROF_STATUS_OK;
+  }
+  if (start_ns < identity->settled_ns) {
+    identity->steps_unchecked += !is_open;
+    return PPROF_STATUS_OK;
+  }
+  ppi_identity_step *grown =
+      ppi_grow(identity->steps, &identity->steps_capacity,
+               identity->num_steps + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  identity->steps = grown;
+  identity->num_open += is_open;
+  identity->steps[identity->num_steps++] =
+      (ppi_identity_step){.key = key, .start_ns = start_ns, .end_ns = end_ns};
+  return PPROF_STATUS_OK;
+}
+
+// The steps that sides and gaps may reach, by number, in order. Steps may
+// overlap (those of several threads), so none waits for the one before it.
+typedef struct live_steps {
+  size_t *items;
+  size_t num, next;
+} live_steps;
+
+static pprof_status begin_live(const ppi_identity *identity, live_steps *live) {
+  *live = (live_steps){0};
+  if (!identity->num_steps) return PPROF_STATUS_OK;
+  live->items = ppi_alloc(identity->num_steps * sizeof *live->items);
+  return live->items ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// Sides and gaps come in order: what ends by `low_ns` is complete.
+static void move_live(const ppi_identity *identity, live_steps *live,
+                      uint64_t low_ns, uint64_t high_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < live->num; i++)
+    if (identity->steps[live->items[i]].end_ns > low_ns)
+      live->items[kept++] = live->items[i];
+  for (; live->next < identity->num_steps; live->next++) {
+    const ppi_identity_step *step = &identity->steps[live->next];
+    if (step->start_ns >= high_ns) break;
+    if (step->end_ns > low_ns) live->items[kept++] = live->next;
+  }
+  live->num = kept;
+}
+
+// ---- sides in order ----
+
+static int compare_sides(const void *left, const void *right) {
+  const ppi_device_side *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->submit_ns != b->submit_ns) return a->submit_ns < b->submit_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
+}
+
+// The first of [low, high) that is behind `side`, or with `equal` not before
+// it.
+static size_t place_of(const ppi_device_side *sides, size_t low, size_t high,
+                       const ppi_device_side *side, bool equal) {
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    int order = compare_sides(&sides[middle], side);
+    if (order < 0 || (order == 0 && !equal))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+typedef struct side_sorter {
+  ppi_device_side *sides, *spare;
+  size_t spare_capacity;
+  size_t starts[64];  // of stretches in order, each twice as long as the next
+  size_t num;
+} side_sorter;
+
+// Two stretches that follow each other become one. Only what lies between the
+// other's borders is moved: of stretches of two times, nothing.
+static bool merge_stretches(side_sorter *sorter, size_t low, size_t middle,
+                            size_t high) {
+  ppi_device_side *sides = sorter->sides;
+  low = place_of(sides, low, middle, &sides[middle], false);
+  if (low == middle) return true;
+  high = place_of(sides, middle, high, &sides[middle - 1], true);
+  size_t num = middle - low;
+  ppi_device_side *spare =
+      ppi_grow(sorter->spare, &sorter->spare_capacity, num, sizeof *spare);
+  if (!spare) return false;
+  sorter->spare = spare;
+  memcpy(spare, sides + low, num * sizeof *spare);
+  size_t from = 0, right = middle;
+  while (from < num) {
+    bool takes_right =
+        right < high && compare_sides(&sides[right], &spare[from]) < 0;
+    sides[low++] = takes_right ? sides[right++] : spare[from++];
+  }
+  return true;
+}
+
+static bool merge_last(side_sorter *sorter, size_t end) {
+  size_t low = sorter->starts[sorter->num - 2];
+  return merge_stretches(sorter, low, sorter->starts[--sorter->num], end);
+}
+
+// Those of one stream come in order, and one block of the log after the other:
+// sorting is merging what is in order already.
+static void sort_sides(ppi_identity *identity) {
+  side_sorter sorter = {.sides = identity->sides};
+  size_t num = identity->num_sides, end = 0;
+  bool ok = true;
+  while (ok && end < num) {
+    sorter.starts[sorter.num++] = end++;
+    while (end < num &&
+           compare_sides(&sorter.sides[end - 1], &sorter.sides[end]) <= 0)
+      end++;
+    while (ok && sorter.num > 1 &&
+           end - sorter.starts[sorter.num - 1] >
+               (sorter.starts[sorter.num - 1] - sorter.starts[sorter.num - 2]) /
+                   2)
+      ok = merge_last(&sorter, end);
+  }
+  while (ok && sorter.num > 1) ok = merge_last(&sorter, end);
+  ppi_free(sorter.spare);
+  if (!ok && num > 1)
+    qsort(identity->sides, num, sizeof *identity->sides, compare_sides);
+}
+
+// ---- gaps ----
+
+// A gap [start, end) before a side, or after the last one (`next` NULL).
+typedef struct idle_gap {
+  uint64_t start_ns, end_ns, start_error_ns;
+  const ppi_device_side *next;
+} idle_gap;
+
+// A gap is classified window by window: what another window holds is no
+// neighbour of this one's idle time.
+static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
+                         uint64_t low_ns, uint64_t high_ns) {
+  uint64_t bound_ns = 0;
+  if (low_ns == gap->start_ns) bound_ns += gap->start_error_ns;
+  if (gap->next && high_ns == gap->end_ns) bound_ns += gap->next->error_ns;
+  if (high_ns - low_ns < bound_ns) return PPI_IDLE_UNRESOLVED;
+  if (!gap->next || gap->next->submit_ns >= window->end_ns)
+    return PPI_IDLE_NO_MORE_WORK;
+  return gap->next->submit_ns < low_ns ? PPI_IDLE_QUEUED
+                                       : PPI_IDLE_NOT_SUBMITTED;
+}
+
+static void take_gap(ppi_identity *identity, const ppi_windows *windows,
+                     const idle_gap *gap, const live_steps *live) {
+  for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
+    const ppi_span *window = &windows->items[i];
+    uint64_t low_ns = PPI_MAX(gap->start_ns, window->start_ns);
+    uint64_t high_ns = PPI_MIN(gap->end_ns, window->end_ns);
+    if (window->start_ns >= gap->end_ns) break;
+    if (low_ns >= high_ns) continue;
+    ppi_idle idle = classify(gap, window, low_ns, high_ns);
+    identity->idle_ns[idle] += high_ns - low_ns;
+    if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
+      identity->early_ns += high_ns - low_ns;
+    for (size_t k = 0; k < live->num; k++) {
+      ppi_identity_step *step = &identity->steps[live->items[k]];
+      if (step->start_ns >= high_ns) break;
+      step->idle_ns += overlap(low_ns, high_ns, step->start_ns, step->end_ns);
+    }
+  }
+}
+
+static pprof_status take_busy(ppi_identity *identity,
+                              const ppi_windows *windows,
+                              const ppi_device_side *side,
+                              const live_steps *live) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = first_window(windows, side->start_ns); i < windows->num;
+       i++) {
+    const ppi_span *window = &windows->items[i];
+    if (window->start_ns >= side->end_ns) break;
+    uint64_t low_ns = PPI_MAX(side->start_ns, window->start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, window->end_ns);
+    status = ppi_union_add(&identity->busy, low_ns, high_ns);
+    if (side->is_kernel && status == PPROF_STATUS_OK)
+      status = ppi_union_add(&identity->kernels, low_ns, high_ns);
+    for (size_t k = 0; k < live->num && status == PPROF_STATUS_OK; k++) {
+      ppi_identity_step *step = &identity->steps[live->items[k]];
+      if (step->start_ns >= high_ns) break;
+      status = ppi_union_add(&step->busy, PPI_MAX(low_ns, step->start_ns),
+                             PPI_MIN(high_ns, step->end_ns));
+    }
+    if (status != PPROF_STATUS_OK) break;
+  }
+  return status;
+}
+
+// The very spans that make up the ratio base: no step told of late or never
+// ended can count here and not there.
+static pprof_status take_in_steps(ppi_identity *identity,
+                                  const ppi_union *in_steps,
+                                  const ppi_device_side *side) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t first = first_span(in_steps->spans, in_steps->num, side->start_ns);
+  for (size_t i = first; i < in_steps->num; i++) {
+    const ppi_span *span = &in_steps->spans[i];
+    if (span->start_ns >= side->end_ns) break;
+    uint64_t low_ns = PPI_MAX(side->start_ns, span->start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, span->end_ns);
+    status = ppi_union_add(&identity->busy_in_steps, low_ns, high_ns);
+    if (side->is_kernel && status == PPROF_STATUS_OK)
+      status = ppi_union_add(&identity->kernels_in_steps, low_ns, high_ns);
+    if (status != PPROF_STATUS_OK) break;
+  }
+  return status;
+}
+
+static void check_step(ppi_identity *identity, const ppi_windows *windows,
+                       ppi_identity_step *step) {
+  uint64_t wall_ns = ppi_windows_overlap(windows, step->start_ns, step->end_ns);
+  uint64_t busy_ns = ppi_union_measure(&step->busy);
+  if (wall_ns != busy_ns + step->idle_ns) identity->steps_failed++;
+  ppi_union_clear(&step->busy);
+}
+
+static void take_side(ppi_identity *identity, const ppi_windows *windows,
+                      const ppi_device_side *side, const live_steps *live) {
+  if (side->continued) return;
+  if (side->start_ns > identity->cursor_ns) {
+    idle_gap before = {identity->cursor_ns, side->start_ns,
+                       identity->cursor_error_ns, side};
+    take_gap(identity, windows, &before, live);
+  }
+  if (side->end_ns > identity->cursor_ns) {
+    identity->cursor_ns = side->end_ns;
+    identity->cursor_error_ns = side->error_ns;
+  } else if (side->end_ns == identity->cursor_ns) {
+    identity->cursor_error_ns =
+        PPI_MAX(identity->cursor_error_ns, side->error_ns);
+  }
+}
+
+// A step is held while busy time or the gap after it may still reach into it.
+// One that lies wholly in the gap that is still open is idle throughout: the
+// identity holds for it whatever the gap turns out to be.
+static void release_steps(ppi_identity *identity, const ppi_windows *windows,
+                          uint64_t horizon_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < identity->num_steps; i++) {
+    ppi_identity_step *step = &identity->steps[i];
+    bool known = step->end_ns <= horizon_ns;
+    if (known && step->end_ns <= identity->cursor_ns)
+      check_step(identity, windows, step);
+    else if (!known || step->start_ns < identity->cursor_ns)
+      identity->steps[kept++] = *step;
+    else
+      ppi_union_clear(&step->busy);
+  }
+  identity->num_steps = kept;
+}
+
+static pprof_status take_sides(ppi_identity *identity,
+                               const ppi_windows *windows,
+                               const ppi_union *in_steps, uint64_t horizon_ns,
+                               live_steps *live) {
+  pprof_status status = PPROF_STATUS_OK;
+  size_t kept = 0;
+  for (size_t i = 0; i < identity->num_sides; i++) {
+    ppi_device_side side = identity->sides[i];
+    if (side.start_ns >= horizon_ns || status != PPROF_STATUS_OK) {
+      identity->sides[kept++] = side;
+      continue;
+    }
+    move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
+              side.end_ns);
+    take_side(identity, windows, &side, live);
+    ppi_device_side known = side;
+    known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
+    status = take_busy(identity, windows, &known, live);
+    if (status == PPROF_STATUS_OK)
+      status = take_in_steps(identity, in_steps, &known);
+    if (side.end_ns <= horizon_ns) continue;
+    side.start_ns = horizon_ns;
+    side.continued = true;
+    identity->sides[kept++] = side;
+  }
+  identity->num_sides = kept;
+  return status;
+}
+
+static size_t drop_ended(uint64_t *ends_ns, size_t num, uint64_t time_ns) {
+  size_t kept = 0;
+  for (size_t i = 0; i < num; i++)
+    if (ends_ns[i] > time_ns) ends_ns[kept++] = ends_ns[i];
+  return kept;
+}
+
+// A step that begins in too many others is not checked; one that is open is
+// found to be late when it ends.
+static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
+  uint64_t ends_ns[PPI_IDENTITY_MAX_OPEN];
+  size_t num = 0, kept = 0;
+  for (size_t i = 0; i < identity->num_steps; i++) {
+    ppi_identity_step *step = &identity->steps[i];
+    bool is_known = step->start_ns < horizon_ns;
+    if (is_known && num == PPI_IDENTITY_MAX_OPEN)
+      num = drop_ended(ends_ns, num, step->start_ns);
+    if (is_known && num == PPI_IDENTITY_MAX_OPEN) {
+      bool is_open = step->end_ns == UINT64_MAX;
+      identity->num_open -= is_open;
+      identity->steps_unchecked += !is_open;
+      ppi_union_clear(&step->busy);
+      continue;
+    }
+    if (is_known) ends_ns[num++] = step->end_ns;
+    identity->steps[kept++] = *step;
+  }
+  identity->num_steps = kept;
+}
+
+// The end of all: nothing follows the last side.
+static void take_last_gap(ppi_identity *identity, const ppi_windows *windows,
+                          live_steps *live) {
+  const idle_gap last = {identity->cursor_ns, UINT64_MAX,
+                         identity->cursor_error_ns, NULL};
+  move_live(identity, live, identity->cursor_ns, UINT64_MAX);
+  take_gap(identity, windows, &last, live);
+  identity->cursor_ns = UINT64_MAX;
+}
+
+pprof_status ppi_identity_settle(ppi_identity *identity,
+                                 const ppi_windows *windows,
+                                 const ppi_union *in_steps,
+                                 uint64_t horizon_ns) {
+  if (horizon_ns <= identity->settled_ns) return PPROF_STATUS_OK;
+  sort_sides(identity);
+  if (identity->num_steps > 1)
+    qsort(identity->steps, identity->num_steps, sizeof *identity->steps,
+          compare_steps);
+  limit_steps(identity, horizon_ns);
+  live_steps live;
+  pprof_status status = begin_live(identity, &live);
+  if (status == PPROF_STATUS_OK)
+    status = take_sides(identity, windows, in_steps, horizon_ns, &live);
+  if (status == PPROF_STATUS_OK && horizon_ns == UINT64_MAX)
+    take_last_gap(identity, windows, &live);
+  ppi_free(live.items);
+  if (status != PPROF_STATUS_OK) return status;
+  release_steps(identity, windows, horizon_ns);
+  ppi_union_settle(&identity->busy, horizon_ns);
+  ppi_union_settle(&identity->kernels, horizon_ns);
+  ppi_union_settle(&identity->busy_in_steps, horizon_ns);
+  ppi_union_settle(&identity->kernels_in_steps, horizon_ns);
+  identity->settled_ns = horizon_ns;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_identity_clear(ppi_identity *identity) {
+  for (size_t i = 0; i < identity->num_steps; i++)
+    ppi_union_clear(&identity->steps[i].busy);
+  ppi_union_clear(&identity->busy);
+  ppi_union_clear(&identity->kernels);
+  ppi_union_clear(&identity->busy_in_steps);
+  ppi_union_clear(&identity->kernels_in_steps);
+  ppi_free(identity->steps);
+  ppi_free(identity->sides);
+  *identity = (ppi_identity){0};
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The accounting identity of one device: in the windows, and in each step,
+// wall = busy + the idle classes. Busy is a union; the gaps are found here,
+// by a sweep of their own, so that one checks the other.
+#ifndef PPI_IDENTITY_H_
+#define PPI_IDENTITY_H_
+
+#include "report/figures/figures.h"
+#include "report/spans/union.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The windows seen so far, in order; end_ns is UINT64_MAX while one is open.
+typedef struct ppi_windows {
+  ppi_span *items;
+  size_t num, capacity;
+} ppi_windows;
+
+uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
+                             uint64_t end_ns);
+
+typedef struct ppi_device_side {
+  uint64_t start_ns, end_ns, submit_ns, error_ns;
+  bool is_kernel;
+  bool continued;  // the rest of a range whose beginning was settled
+} ppi_device_side;
+
+// Of one device; a step that begins while so many are open is not checked.
+enum { PPI_IDENTITY_MAX_OPEN = 256 };
+
+typedef struct ppi_identity_step {
+  uint64_t key;               // lane and depth
+  uint64_t start_ns, end_ns;  // end: UINT64_MAX while the step is open
+  uint64_t idle_ns;
+  ppi_union busy;
+} ppi_identity_step;
+
+typedef struct ppi_identity {
+  ppi_device_side *sides;
+  size_t num_sides, sides_capacity;
+  ppi_identity_step *steps;
+  size_t num_steps, steps_capacity;
+  size_t num_open;          // of steps
+  ppi_union busy, kernels;  // in the windows; kernels: those alone
+  ppi_union busy_in_steps, kernels_in_steps;
+  uint64_t idle_ns[PPI_NUM_IDLE];
+  uint64_t early_ns;    // of not submitted: before the first side
+  uint64_t settled_ns;  // sides before it are accounted for
+  uint64_t cursor_ns, cursor_error_ns;  // where the busy part ends so far
+  uint64_t steps_failed, steps_unchecked;
+} ppi_identity;
+
+pprof_status ppi_identity_add(ppi_identity *identity,
+                              const ppi_device_side *side);
+// ppi_identity_step_at tells of a step; `end_ns` is UINT64_MAX while it is
+// open. A step told of while open is told of again, under the same key, when it
+// ends.
+pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
+                                  uint64_t start_ns, uint64_t end_ns);
+// ppi_identity_settle promises that no side begins before `horizon_ns` later,
+// and that steps and windows which do are known. UINT64_MAX ends it. `in_steps`
+// is the time of all steps, compacted, and settled where the device is.
+pprof_status ppi_identity_settle(ppi_identity *identity,
+                                 const ppi_windows *windows,
+                                 const ppi_union *in_steps,
+                                 uint64_t horizon_ns);
+void ppi_identity_clear(ppi_identity *identity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_IDENTITY_H_

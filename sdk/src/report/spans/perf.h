@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long the steps of one run took, and what of that went into reading data.
+// Events come in any order. One thread at a time.
+#ifndef PPI_REPORT_PERF_H_
+#define PPI_REPORT_PERF_H_
+
+#include "report/figures/figures.h"
+#include "report/spans/union.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// By start, then the other fields.
+typedef struct ppi_perf_step {
+  uint64_t start_ns, end_ns;
+  double items;
+} ppi_perf_step;
+
+// Dataloader ranges that begin in the same steps, as far as steps are decided.
+typedef struct ppi_perf_readers {
+  uint64_t time_ns;  // where one of them begins
+  ppi_spread spread;
+} ppi_perf_readers;
+
+typedef struct ppi_perf_list {
+  ppi_span *items;
+  size_t num, capacity;
+} ppi_perf_list;
+
+// All zero is the empty one.
+typedef struct ppi_perf {
+  ppi_report_perf sums;
+  // The first steps so far. What an earlier one drives out is a batch for good.
+  ppi_perf_step warm_up[PPI_PERF_WARM_UP];
+  size_t num_warm_up;
+  ppi_union batches;          // where batches are, as far as it may be asked
+  ppi_perf_readers *readers;  // not yet known whether in a batch
+  size_t num_readers, readers_capacity;
+  // Of the checkpoint to come: open steps, starts of open Dataloader ranges.
+  ppi_perf_list open_steps, open_readers;
+} ppi_perf;
+
+// ppi_perf_take takes any host range; only steps and Dataloader ranges count.
+pprof_status ppi_perf_take(ppi_perf *perf, const pprof_event *event,
+                           uint32_t category);
+// ppi_perf_open takes a host range that a checkpoint lists as open, before
+// ppi_perf_settle is called for that checkpoint.
+pprof_status ppi_perf_open(ppi_perf *perf, const pprof_event *event,
+                           uint32_t category);
+// ppi_perf_settle promises that no host range that begins before `horizon_ns`
+// comes later, save those told as open.
+pprof_status ppi_perf_settle(ppi_perf *perf, uint64_t horizon_ns);
+// ppi_perf_fill is called once, when nothing comes later.
+pprof_status ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out);
+void ppi_perf_clear(ppi_perf *perf);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_PERF_H_

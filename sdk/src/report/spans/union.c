@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spans come nearly in order: those of one thread in the order of their ends,
+// threads in turns. So they are kept in a few lists in order each, which are
+// merged from their ends, where time goes on; n spans cost O(n) then, and
+// O(n log n) in any other order.
+#include "report/spans/union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+// The first list takes what fits no other.
+enum { REST, MAX_LISTS = 17, LEAST_WAIT = 1024 };
+
+static int compare_spans(const void *left, const void *right) {
+  const ppi_span *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return 0;
+}
+
+// ---- adding ----
+
+// Fuses `span` with the last spans of a list in order; false when it touches
+// none of them.
+static bool fuse(ppi_span_list *list, const ppi_span *span) {
+  ppi_span *last = &list->spans[list->num - 1];
+  if (span->start_ns > last->end_ns || span->end_ns < last->start_ns)
+    return false;
+  last->end_ns = PPI_MAX(last->end_ns, span->end_ns);
+  if (span->start_ns >= last->start_ns) return true;
+  while (list->num > 1 && last[-1].end_ns >= span->start_ns) {
+    last[-1].end_ns = last->end_ns;
+    last--;
+    list->num--;
+  }
+  last->start_ns = PPI_MIN(last->start_ns, span->start_ns);
+  return true;
+}
+
+static bool is_behind(const ppi_span_list *list, const ppi_span *span) {
+  return list->num && span->end_ns < list->spans[list->num - 1].start_ns;
+}
+
+static bool make_room(ppi_span **spans, size_t *capacity, size_t need) {
+  if (need <= *capacity) return true;
+  ppi_span *grown = ppi_grow(*spans, capacity, need, sizeof *grown);
+  if (grown) *spans = grown;
+  return grown != NULL;
+}
+
+static bool append(ppi_union *set, ppi_span_list *list, const ppi_span *span) {
+  if (!make_room(&list->spans, &list->capacity, list->num + 1) ||
+      // A merge has no one to tell that there is no memory.
+      !make_room(&set->spans, &set->capacity, set->num + set->num_pending + 1))
+    return false;
+  list->spans[list->num++] = *span;
+  set->num_pending++;
+  return true;
+}
+
+// Of the lists that `span` can go on the one which ends last, so that lists
+// stay few; the rest when there is none. -1: no memory.
+static int pick_list(ppi_union *set, const ppi_span *span) {
+  size_t best = REST;
+  for (size_t i = REST + 1; i < set->num_fresh; i++) {
+    const ppi_span_list *list = &set->fresh[i], *old = &set->fresh[best];
+    if (is_behind(list, span)) continue;
+    if (best == REST || !old->num ||
+        (list->num &&
+         list->spans[list->num - 1].end_ns > old->spans[old->num - 1].end_ns))
+      best = i;
+  }
+  if (best != REST || set->num_fresh == MAX_LISTS) return (int)best;
+  size_t need = PPI_MAX(set->num_fresh, 1u) + 1;
+  ppi_span_list *grown =
+      ppi_grow(set->fresh, &set->fresh_capacity, need, sizeof *grown);
+  if (!grown) return -1;
+  set->fresh = grown;
+  memset(grown + set->num_fresh, 0, (need - set->num_fresh) * sizeof *grown);
+  set->num_fresh = need;
+  return (int)need - 1;
+}
+
+pprof_status ppi_union_add(ppi_union *set, uint64_t start_ns, uint64_t end_ns) {
+  ppi_span span = {PPI_MAX(start_ns, set->horizon_ns), end_ns};
+  if (span.end_ns <= span.start_ns) return PPROF_STATUS_OK;
+  if (set->num_pending >= PPI_MAX(set->wait, (size_t)LEAST_WAIT))
+    ppi_union_compact(set);
+  if (!set->num_fresh || is_behind(&set->fresh[set->active], &span)) {
+    int picked = pick_list(set, &span);
+    if (picked < 0) return PPROF_STATUS_NO_MEMORY;
+    set->active = (size_t)picked;
+  }
+  ppi_span_list *list = &set->fresh[set->active];
+  if (set->active != REST && list->num && fuse(list, &span))
+    return PPROF_STATUS_OK;
+  bool appended = append(set, list, &span);
+  if (set->active == REST) set->active = REST + 1;
+  return appended ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- merging ----
+
+static void sort_rest(ppi_span_list *rest) {
+  if (rest->num < 2) return;
+  qsort(rest->spans, rest->num, sizeof *rest->spans, compare_spans);
+  size_t kept = 1;
+  for (size_t i = 1; i < rest->num; i++) {
+    ppi_span span = rest->spans[i], *last = &rest->spans[kept - 1];
+    if (span.start_ns <= last->end_ns)
+      last->end_ns = PPI_MAX(last->end_ns, span.end_ns);
+    else
+      rest->spans[kept++] = span;
+  }
+  rest->num = kept;
+}
+
+// Takes the span that ends last off the lists; false when they are empty. Of
+// `old` there are `*num_old` left to take.
+static bool take_last(ppi_union *set, size_t *num_old, ppi_span *out) {
+  ppi_span_list *from = NULL;
+  for (size_t i = 0; i < set->num_fresh; i++) {
+    ppi_span_list *list = &set->fresh[i];
+    if (list->num && (!from || list->spans[list->num - 1].end_ns >
+                                   from->spans[from->num - 1].end_ns))
+      from = list;
+  }
+  if (!from) return false;
+  if (*num_old &&
+      set->spans[*num_old - 1].end_ns >= from->spans[from->num - 1].end_ns)
+    *out = set->spans[--*num_old];
+  else
+    *out = from->spans[--from->num];
+  return true;
+}
+
+// From the last span to the first one that something is to be merged with:
+// what lies before that stays where it is. The result never overtakes what is
+// still to be read, because the room for all of it begins behind that.
+void ppi_union_compact(ppi_union *set) {
+  if (!set->num_pending) return;
+  sort_rest(&set->fresh[REST]);
+  size_t end = set->num, num_old = set->num;
+  for (size_t i = 0; i < set->num_fresh; i++) end += set->fresh[i].num;
+  size_t at = end;
+  ppi_span span, last;
+  if (take_last(set, &num_old, &last)) {
+    while (take_last(set, &num_old, &span)) {
+      if (span.end_ns < last.start_ns) {
+        set->spans[--at] = last;
+        last = span;
+      } else {
+        last.start_ns = PPI_MIN(last.start_ns, span.start_ns);
+      }
+    }
+    for (; num_old && set->spans[num_old - 1].end_ns >= last.start_ns;
+         num_old--)
+      last.start_ns = PPI_MIN(last.start_ns, set->spans[num_old - 1].start_ns);
+    set->spans[--at] = last;
+  }
+  memmove(set->spans + num_old, set->spans + at,
+          (end - at) * sizeof *set->spans);
+  // Whoever makes a merge long, by spans far back, has paid for it before the
+  // next one.
+  set->wait = set->num - num_old;
+  set->num = num_old + (end - at);
+  set->num_pending = 0;
+}
+
+void ppi_union_settle(ppi_union *set, uint64_t horizon_ns) {
+  if (horizon_ns <= set->horizon_ns) return;
+  ppi_union_compact(set);
+  size_t kept = 0;
+  for (size_t i = 0; i < set->num; i++) {
+    ppi_span span = set->spans[i];
+    uint64_t until = PPI_MIN(span.end_ns, horizon_ns);
+    if (span.start_ns < until) {
+      set->settled_ns += until - span.start_ns;
+      span.start_ns = until;
+    }
+    if (span.start_ns < span.end_ns) set->spans[kept++] = span;
+  }
+  set->num = kept;
+  set->horizon_ns = horizon_ns;
+}
+
+pprof_status ppi_union_copy(ppi_union *into, ppi_union *from) {
+  ppi_union_compact(from);
+  ppi_span *spans = ppi_alloc((from->num + 1) * sizeof *spans);
+  if (!spans) return PPROF_STATUS_NO_MEMORY;
+  if (from->num) memcpy(spans, from->spans, from->num * sizeof *spans);
+  ppi_union_clear(into);
+  *into = (ppi_union){.spans = spans,
+                      .num = from->num,
+                      .capacity = from->num + 1,
+                      .settled_ns = from->settled_ns,
+                      .horizon_ns = from->horizon_ns};
+  return PPROF_STATUS_OK;
+}
+
+uint64_t ppi_union_measure(ppi_union *set) {
+  ppi_union_compact(set);
+  uint64_t sum = set->settled_ns;
+  for (size_t i = 0; i < set->num; i++)
+    sum += set->spans[i].end_ns - set->spans[i].start_ns;
+  return sum;
+}
+
+void ppi_union_clear(ppi_union *set) {
+  for (size_t i = 0; i < set->num_fresh; i++) ppi_free(set->fresh[i].spans);
+  ppi_free(set->fresh);
+  ppi_free(set->spans);
+  *set = (ppi_union){0};
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the collector is: its thread's alone, but for start and stop.
+#ifndef PPI_COLLECT_STATE_H_
+#define PPI_COLLECT_STATE_H_
+
+#include <pthread.h>
+
+#include "device/resolve.h"
+#include "kernels/kernels.h"
+#include "session/state/cursor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How far the taking back of ids is (names_turn.h).
+typedef enum ppi_names_phase {
+  PPI_NAMES_REST = 0,
+  PPI_NAMES_LEAVE,    // names have left the table
+  PPI_NAMES_DROPPED,  // and the caches
+  PPI_NAMES_KEEP,     // the last records of theirs are to be kept
+  PPI_NAMES_RING      // and to go from the flight recorder's ring
+} ppi_names_phase;
+
+typedef struct ppi_names_turn_state {
+  ppi_names_phase phase;
+  uint32_t seen;  // of threads outside of markers: since when
+  uint64_t ring_head;
+  bool wants_checkpoint;
+} ppi_names_turn_state;
+
+typedef struct ppi_open_list {
+  pprof_event *events;
+  size_t num, capacity;
+  bool failed;  // out of memory
+} ppi_open_list;
+
+typedef struct ppi_collect {
+  pthread_t thread;
+  ppi_cursor *cursors;   // by lane slot
+  uint32_t *range_seqs;  // cross-thread: slots by seq, until kept
+  ppi_open_list open;    // of the checkpoint being taken
+  ppi_names_turn_state names_turn;
+  uint64_t checkpoint_ticks;  // of the last such look that was whole
+  uint64_t last_second_ticks;
+  uint32_t num_left;  // lanes whose thread is gone, and not their records
+  uint64_t edges_followed;
+  uint64_t cut_before;  // cross-thread ranges begun before this are cut
+  ppi_placed placed;
+  ppi_kernels kernels;
+  uint64_t cpu_open[4];
+  bool cpu_is_open, clock_jumped;
+  bool is_whole;  // the last look of a checkpoint at lanes
+  bool is_idle;   // the last cycle left nothing that could change by itself
+} ppi_collect;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COLLECT_STATE_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session is told before its start.
+#ifndef PPI_SETTINGS_H_
+#define PPI_SETTINGS_H_
+
+#include "event/texts.h"
+#include "kernels/source.h"
+#include "pprof/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ppi_device_mode {
+  PPI_DEVICE_MODE_EVENTS = 0,
+  PPI_DEVICE_MODE_OFF = 1
+} ppi_device_mode;
+
+typedef struct ppi_settings {
+  pprof_options options;
+  ppi_device_mode device_mode;
+  bool graph_nodes;
+  const ppi_kernel_source *kernels;  // NULL: devices are asked by events alone
+  uint64_t ring_bytes;
+  ppi_texts info;
+} ppi_settings;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SETTINGS_H_

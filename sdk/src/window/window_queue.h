@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows that are complete, and the thread that tells their makers.
+#ifndef PPI_WINDOW_QUEUE_H_
+#define PPI_WINDOW_QUEUE_H_
+
+#include <pthread.h>
+
+#include "window/window_feed.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Makers are told here, in the order in which windows were put in.
+typedef struct ppi_window_queue {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  pthread_t thread;
+  bool is_running, is_ending;
+  ppi_window_feed *first, **end;
+  size_t num;  // with the one whose makers are being told
+  const ppi_window_maker *makers;
+  size_t num_makers;
+  pprof_status error;  // the first
+} ppi_window_queue;
+
+void ppi_window_queue_init(ppi_window_queue *queue);
+pprof_status ppi_window_queue_start(ppi_window_queue *queue,
+                                    const ppi_window_maker *makers,
+                                    size_t num_makers);
+// Takes `feed`.
+void ppi_window_queue_put(ppi_window_queue *queue, ppi_window_feed *feed);
+size_t ppi_window_queue_len(ppi_window_queue *queue);
+void ppi_window_queue_fail(ppi_window_queue *queue, pprof_status status);
+// Waits until all makers were told; answers the first error.
+pprof_status ppi_window_queue_end(ppi_window_queue *queue);
+void ppi_window_queue_destroy(ppi_window_queue *queue);
+
+// Is this thread inside a `complete`? Whoever would wait for that thread then
+// waits for itself.
+bool ppi_window_completing(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WINDOW_QUEUE_H_

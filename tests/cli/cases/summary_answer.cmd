@@ -1,0 +1,3 @@
+"$TOOL" "$LOGS/good.pplog"
+"$TOOL" --verbose "$LOGS/lossy.pplog" | tail -4
+"$TOOL" "$LOGS/lossy.pplog" | tail -3

@@ -1,0 +1,1 @@
+"$TOOL" --top -1 "$LOGS/good.pplog"

@@ -1,0 +1,1 @@
+"$TOOL" --view answer "$LOGS/good.pplog"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for libcupti: its entry points, played by the test. Calls of the
+// program happen, and records come, when the test says so.
+#ifndef PPT_FAKE_CUPTI_H_
+#define PPT_FAKE_CUPTI_H_
+
+#include "cupti.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fake_cupti {
+  // What the entry points answer, by name; 0 ends the list.
+  struct {
+    const char *name;
+    int result;
+  } results[8];
+  size_t dropped;
+  size_t records_a_buffer;  // a buffer is complete when it has so many
+  // What was asked for so far.
+  uint32_t num_subscribed, num_unsubscribed, num_finalized, num_calls;
+  uint32_t num_kinds;      // that are enabled now
+  uint32_t num_no_buffer;  // requests that were answered with none
+  // A call of the driver on this thread: its callbacks are made, `inside`
+  // between them, where it is not NULL. Answers its correlation.
+  uint32_t (*call)(const char *function, int result, void (*inside)(void *),
+                   void *argument);
+  // A node becomes part of a graph.
+  void (*capture_node)(void);
+  // The device is done with something: `record` is one of its records.
+  void (*tell)(const void *record, size_t size);
+  // The clock that the client has registered.
+  uint64_t (*now)(void);
+} fake_cupti;
+
+// Exported: the one that this library is.
+typedef fake_cupti *fake_cupti_get_type(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPT_FAKE_CUPTI_H_

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The findings of a run made by hand. For tests; one thread.
+#ifndef PPT_FINDINGS_REPORT_H_
+#define PPT_FINDINGS_REPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "event_feed.h"
+#include "pprof/report.h"
+#include "report/findings/findings.h"
+#include "report/report.h"
+
+namespace pprof_test {
+
+// All that findings can be about, and what figures of that say.
+class FindingsReport {
+ public:
+  explicit FindingsReport(EventFeed *feed,
+                          const ppi_findings_options *options = nullptr) {
+    EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
+    ppi_report_details details = {};
+    details.stages = details.requests = details.answer = true;
+    details.by_thread = true;
+    details.warmup = -1;
+    ppi_report_set_details(report_, &details);
+    EXPECT_EQ(PPROF_STATUS_OK, feed->Deliver(pprof_report_sink(report_)));
+    EXPECT_EQ(PPROF_STATUS_OK, ppi_findings_of(ppi_report_figures(report_),
+                                               options, &findings_));
+  }
+  ~FindingsReport() {
+    ppi_findings_clear(&findings_);
+    pprof_report_destroy(report_);
+  }
+  FindingsReport(const FindingsReport &) = delete;
+  FindingsReport &operator=(const FindingsReport &) = delete;
+
+  const ppi_figures *figures() const {
+    return ppi_report_figures(report_);
+  }
+  const ppi_findings &all() const {
+    return findings_;
+  }
+  // The first of `id`; NULL: none.
+  const ppi_finding *Of(const std::string &id) const {
+    for (size_t i = 0; i < findings_.num; i++)
+      if (id == findings_.items[i].id) return &findings_.items[i];
+    return nullptr;
+  }
+  // The same; with no text where there is none.
+  ppi_finding Get(const std::string &id) const {
+    const ppi_finding *finding = Of(id);
+    return finding ? *finding : ppi_finding{};
+  }
+  std::string Text(const std::string &id) const {
+    return Get(id).text;
+  }
+  // The ids of what is to be changed.
+  std::string Problems() const {
+    std::string ids;
+    for (size_t i = 0; i < findings_.num; i++)
+      if (findings_.items[i].is_problem)
+        ids += std::string(ids.empty() ? "" : " ") + findings_.items[i].id;
+    return ids;
+  }
+
+ private:
+  pprof_report *report_ = nullptr;
+  ppi_findings findings_ = {};
+};
+
+}  // namespace pprof_test
+
+#endif  // PPT_FINDINGS_REPORT_H_

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The line of the answer.
+#include <deque>
+
+#include "findings_report.h"
+#include "findings_runs.h"
+
+namespace pprof_test {
+namespace {
+
+// 20 steps of 10 ms: a millisecond of one stage, `ms` of another.
+EventFeed Steps(uint64_t ms, const pprof_cpu_use *use, uint32_t category) {
+  EventFeed feed = FindingsFeed(false);
+  for (uint64_t i = 0; i < 20; i++) {
+    uint64_t now_ns = 10 * i * kMs;
+    OnHost(&feed, 1, "decode", now_ns, now_ns + kMs);
+    feed.Range(1, "classify", category, now_ns + kMs, now_ns + (1 + ms) * kMs)
+        .cpu = use;
+    feed.Step(now_ns, now_ns + 10 * kMs);
+  }
+  feed.AddWindow(0, 200 * kMs);
+  return feed;
+}
+
+// Lives as long as the test.
+const pprof_cpu_use *Computing(uint64_t user_ns) {
+  static std::deque<pprof_cpu_use> uses;
+  pprof_cpu_use use = {};
+  use.known = PPROF_CPU_TIMES;
+  use.user_ns = user_ns;
+  uses.push_back(use);
+  return &uses.back();
+}
+
+std::string AnswerOf(EventFeed feed) {
+  return FindingsReport(&feed).all().answer;
+}
+
+TEST(FindingsAnswerTest, IsTheGreatestStage) {
+  EXPECT_EQ(
+      "classify takes 7.00 ms of 10.0 ms a step (70 %), steadily; whether it "
+      "computes or waits was not recorded (PPROF_SET='cpu=[\"*\"]' does).",
+      AnswerOf(Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED)));
+}
+
+TEST(FindingsAnswerTest, SaysWhetherItComputes) {
+  const struct {
+    uint64_t user_ns;
+    const char *what;
+  } cases[] = {{6790 * kUs, "computes (97 %"},
+               {3500 * kUs, "computes and waits (50 %"},
+               {700 * kUs, "waits (10 %"}};
+  for (const auto &each : cases) {
+    pprof_cpu_use use = {};
+    use.known = PPROF_CPU_TIMES;
+    use.user_ns = each.user_ns;
+    EXPECT_EQ("classify takes 7.00 ms of 10.0 ms a step (70 %), steadily; it " +
+                  std::string(each.what) + " of its time on a processor).",
+              AnswerOf(Steps(7, &use, PPROF_CATEGORY_USER_DEFINED)));
+  }
+}
+
+TEST(FindingsAnswerTest, KnowsThatItComputesWhereProcessorsAreTaken) {
+  pprof_cpu_use use = {};
+  use.known = PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE;
+  use.user_ns = 3500 * kUs;
+  use.run_queue_ns = 3150 * kUs;
+  const std::string answer =
+      AnswerOf(Steps(7, &use, PPROF_CATEGORY_USER_DEFINED));
+  EXPECT_NE(std::string::npos,
+            answer.find("; it computes (50 % of its time on a processor), and "
+                        "waits for a free one (45 %)."))
+      << answer;
+}
+
+// Requests of two stages: 2 ms, `gap_ms` of nothing, 4 ms; one each 4 ms.
+EventFeed Line(uint64_t gap_ms) {
+  EventFeed feed = FindingsFeed(false);
+  uint64_t now_ns = 0;
+  for (uint64_t i = 0; i < 60; i++, now_ns += 4 * kMs) {
+    const uint64_t rank_ns = now_ns + (2 + gap_ms) * kMs;
+    OfRequest(&OnHost(&feed, 1, "parse", now_ns, now_ns + 2 * kMs), i + 1);
+    OfRequest(&OnHost(&feed, 2, "rank", rank_ns, rank_ns + 4 * kMs), i + 1);
+  }
+  feed.AddWindow(0, now_ns + (6 + gap_ms) * kMs);
+  return feed;
+}
+
+TEST(FindingsAnswerTest, MayBeALineBeforeAStage) {
+  EXPECT_EQ(
+      "14.0 ms of 20.0 ms a request (70 %) lie between stages, most in line "
+      "before rank begins.",
+      AnswerOf(Line(14)));
+}
+
+// 20 steps of 10 ms: in 9.8 ms of "image" two others, of so many.
+EventFeed Wrapped(uint64_t decode_ms, uint64_t classify_ms) {
+  EventFeed feed = FindingsFeed(false);
+  for (uint64_t i = 0; i < 20; i++) {
+    uint64_t now_ns = 10 * i * kMs + 100 * kUs;
+    OnHost(&feed, 1, "decode", now_ns, now_ns + decode_ms * kMs);
+    now_ns += decode_ms * kMs;
+    pprof_event &inner =
+        OnHost(&feed, 1, "classify", now_ns, now_ns + classify_ms * kMs);
+    inner.cpu = Computing(classify_ms * kMs);
+    OnHost(&feed, 1, "image", 10 * i * kMs, 10 * i * kMs + 9800 * kUs);
+    feed.Step(10 * i * kMs, 10 * (i + 1) * kMs);
+  }
+  feed.AddWindow(0, 200 * kMs);
+  return feed;
+}
+
+TEST(FindingsAnswerTest, NamesWhatCostsInsideAStageAroundAll) {
+  EventFeed feed = Wrapped(2, 7);
+  FindingsReport report(&feed);
+  EXPECT_STREQ(
+      "classify, inside image, takes 7.00 ms of 10.0 ms a step (70 %), "
+      "steadily; it computes (100 % of its time on a processor).",
+      report.all().answer);
+  EXPECT_EQ("classify, inside image, takes 7.00 ms of 10.0 ms a step (70 %).",
+            report.Text("dominates"));
+  // The line says all that these do.
+  EXPECT_TRUE(report.Get("dominates").in_answer);
+  EXPECT_TRUE(report.Get("computes").in_answer);
+}
+
+// A line for each shape that a run may have.
+TEST(FindingsAnswerTest, HasWordsForOddRuns) {
+  EventFeed recursive = FindingsFeed(false), alone = FindingsFeed(false);
+  EventFeed no_time = FindingsFeed(false), no_name = FindingsFeed(false);
+  OnHost(&recursive, 1, "walk", 0, 10 * kMs);
+  OnHost(&recursive, 1, "walk", 1 * kMs, 10 * kMs);
+  recursive.AddWindow(0, 10 * kMs);
+  EXPECT_EQ(0u, AnswerOf(recursive).find("walk takes 10.0 ms of 10.0 ms of"));
+  OfRequest(&OnHost(&alone, 1, "request", 0, 5 * kMs), 1);
+  alone.AddWindow(0, 10 * kMs);
+  EXPECT_EQ(
+      "5.00 ms of 5.00 ms a request (100 %) lie in no stage inside the "
+      "request: mark what happens there.",
+      AnswerOf(alone));
+  no_time.Step(0, 0);
+  no_time.AddWindow(0, 10 * kMs);
+  EXPECT_EQ("", AnswerOf(no_time));
+  OnHost(&no_name, 1, "", 0, 10 * kMs);
+  no_name.AddWindow(0, 10 * kMs);
+  EXPECT_EQ(0u, AnswerOf(no_name).find("(no name) takes 10.0 ms of"));
+}
+
+TEST(FindingsAnswerTest, NamesTheStageThatHasMoreThanWhatIsInIt) {
+  // 4.8 ms are its own, 4 the greatest part's.
+  EXPECT_EQ(0u, AnswerOf(Wrapped(1, 4)).find("image takes 9.80 ms of"));
+}
+
+TEST(FindingsAnswerTest, OfManyEqualPartsNoneIsNamed) {
+  EventFeed feed = FindingsFeed(false);
+  for (uint64_t i = 0; i < 20; i++) {
+    for (uint64_t k = 0; k < 10; k++)
+      OnHost(&feed, 1, "part" + std::to_string(k),
+             (10 * i + k) * kMs + 100 * kUs, (10 * i + k + 1) * kMs);
+    OnHost(&feed, 1, "image", 10 * i * kMs, 10 * (i + 1) * kMs);
+    feed.Step(10 * i * kMs, 10 * (i + 1) * kMs);
+  }
+  feed.AddWindow(0, 200 * kMs);
+  EXPECT_EQ(0u, AnswerOf(feed).find("image takes 10.0 ms of 10.0 ms a step"));
+}
+
+TEST(FindingsAnswerTest, MayBeThatNobodyWorks) {
+  EXPECT_EQ(
+      "7.00 ms of 10.0 ms a step (70 %) is waiting for others, in classify.",
+      AnswerOf(Steps(7, nullptr, PPROF_CATEGORY_COMMUNICATION)));
+  EXPECT_EQ(
+      "7.00 ms of 10.0 ms a step (70 %) lie in no stage: mark what happens "
+      "there.",
+      AnswerOf(Steps(2, nullptr, PPROF_CATEGORY_USER_DEFINED)));
+}
+
+TEST(FindingsAnswerTest, IsTheDeviceThatSetsThePace) {
+  EventFeed feed = FindingsFeed(true);
+  for (uint64_t i = 0; i < 20; i++) {
+    OnGpu(&feed, 1, "model", 10 * i * kMs, 10 * i * kMs, (10 * i + 9) * kMs);
+    feed.Step(10 * i * kMs, 10 * (i + 1) * kMs);
+  }
+  feed.AddWindow(0, 200 * kMs);
+  EXPECT_EQ(
+      "gpu:0 is the limit: busy 90 % of the steps' time. The greatest part "
+      "is model: 9.00 ms of 10.0 ms a step (90 %).",
+      AnswerOf(feed));
+  EXPECT_TRUE(FindingsReport(&feed).Get("dominates").in_answer);
+}
+
+TEST(FindingsAnswerTest, IsAQueue) {
+  EventFeed feed = FindingsFeed(true);
+  for (uint64_t i = 0; i < 60; i++) {
+    uint64_t now_ns = 12 * i * kMs, start_ns = now_ns + 24 * kMs;
+    OfRequest(&OnGpu(&feed, 1, "model", now_ns, start_ns, start_ns + 10 * kMs),
+              i + 1);
+  }
+  feed.AddWindow(0, 742 * kMs);
+  // 20 of 24 ms, of the second 10 and of the first 0: 1170 of 60 * 34 ms.
+  EXPECT_EQ(
+      "19.5 ms of 34.0 ms a request (57 %) is queueing for gpu:0, which serves "
+      "others.",
+      AnswerOf(feed));
+}
+
+TEST(FindingsAnswerTest, SaysWhyNothingStandsOut) {
+  EventFeed feed = FindingsFeed(false);
+  FindingsReport nothing(&feed);
+  EXPECT_STREQ("", nothing.all().answer);
+  EXPECT_EQ(0u, nothing.all().num);
+  EXPECT_EQ(0u, std::string(nothing.all().nothing).find("Nothing stands out"));
+}
+
+}  // namespace
+}  // namespace pprof_test

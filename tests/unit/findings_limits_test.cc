@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Findings about the profiler's own limits.
+#include "findings_report.h"
+#include "findings_runs.h"
+
+namespace pprof_test {
+namespace {
+
+// Ten calls of one stage, 1 ms each, in 10 ms.
+EventFeed Plain() {
+  EventFeed feed;
+  feed.Lane(1, 101, "main");
+  for (uint64_t i = 0; i < 10; i++)
+    feed.Range(1, "work", PPROF_CATEGORY_USER_DEFINED, i * kMs, (i + 1) * kMs);
+  feed.AddWindow(0, 10 * kMs);
+  return feed;
+}
+
+TEST(FindingsLimitsTest, ARunThatLacksNothingHasNone) {
+  EventFeed feed = Plain();
+  FindingsReport report(&feed);
+  EXPECT_EQ("", report.Problems());
+}
+
+TEST(FindingsLimitsTest, LossIsAlwaysSaid) {
+  EventFeed feed = Plain();
+  feed.Total(PPI_TOTAL_LOST, 10);
+  FindingsReport report(&feed);
+  EXPECT_EQ("lost", report.Problems());
+  EXPECT_EQ(
+      "10 of 20 records were lost (50 %): what they say is missing from "
+      "every figure.",
+      report.Text("lost"));
+  EXPECT_TRUE(report.Get("lost").is_limit);
+}
+
+// gpu:0 works for 2 of 10 ms, in two ranges `gap_ns` apart.
+EventFeed OnDevice(uint64_t gap_ns, uint64_t error_ns) {
+  EventFeed feed = FindingsFeed(true);
+  uint64_t start_ns = kMs;
+  for (int i = 0; i < 2; i++, start_ns += kMs + gap_ns) {
+    pprof_event &event = feed.OnDevice(1, 1, "work", PPROF_CATEGORY_INFERENCE,
+                                       kMs / 2, start_ns, start_ns + kMs);
+    event.device_error_ns = static_cast<uint32_t>(error_ns);
+  }
+  feed.AddWindow(0, 10 * kMs);
+  return feed;
+}
+
+TEST(FindingsLimitsTest, AClockThatHidesGapsIsSaid) {
+  EventFeed feed = OnDevice(kMs / 2, kMs / 2);
+  feed.Total(PPI_TOTAL_CLOCK_ERROR_NS, kMs / 2);
+  FindingsReport report(&feed);
+  // The gap between the two; that before the first one is long enough.
+  EXPECT_EQ(
+      "Of 5.0 % of the devices' time it is not known whether they worked or "
+      "waited: the gaps are shorter than the clock error (up to 500 us).",
+      report.Text("clock-error"));
+}
+
+TEST(FindingsLimitsTest, AnErrorThatHidesNothingIsNotSaid) {
+  EventFeed feed = OnDevice(4 * kMs, kMs / 2);
+  feed.Total(PPI_TOTAL_CLOCK_ERROR_NS, kMs / 2);
+  FindingsReport report(&feed);
+  EXPECT_EQ(nullptr, report.Of("clock-error"));
+}
+
+TEST(FindingsLimitsTest, MissingDeviceTimesAreSaid) {
+  for (int untimed : {1, 2}) {
+    EventFeed feed = OnDevice(4 * kMs, 0);
+    for (int i = 0; i < 97; i++)
+      feed.OnDevice(1, 1, "work", PPROF_CATEGORY_INFERENCE, 9 * kMs,
+                    9 * kMs + static_cast<uint64_t>(i) * 100,
+                    9 * kMs + static_cast<uint64_t>(i) * 100 + 50);
+    for (int i = 0; i < untimed; i++)
+      feed.OnDevice(1, 1, "work", PPROF_CATEGORY_INFERENCE, 9 * kMs, 0, 0);
+    FindingsReport report(&feed);
+    if (untimed == 1)
+      EXPECT_EQ(nullptr, report.Of("device-times"));
+    else
+      EXPECT_EQ(
+          "2 of 101 device ranges have no device time (2.0 %): devices were "
+          "busier than the figures say.",
+          report.Text("device-times"));
+  }
+}
+
+TEST(FindingsLimitsTest, WhatRecordingCostIsSaidFromAHundredthOn) {
+  for (uint64_t cost_ns : {kMs / 10 - 1, kMs / 10}) {
+    EventFeed feed = Plain();
+    feed.Total(PPI_TOTAL_OWN_COST_TOTAL_NS, cost_ns);
+    FindingsReport report(&feed);
+    EXPECT_EQ(cost_ns == kMs / 10
+                  ? "Recording itself took 100 us, 1.0 % of the recorded "
+                    "time, over all threads."
+                  : "",
+              report.Text("own-cost"));
+  }
+}
+
+TEST(FindingsLimitsTest, NamesThatExplodeAreSaid) {
+  EventFeed feed = Plain();
+  feed.Total(PPI_TOTAL_NAMES_OVERFLOWED, 70);
+  FindingsReport report(&feed);
+  EXPECT_EQ("names", report.Problems());
+  EXPECT_EQ(
+      "There were more names than are told apart: 70 times a range stands "
+      "under <other>.",
+      report.Text("names"));
+}
+
+TEST(FindingsLimitsTest, TimesThatDoNotAddUpAreSaid) {
+  char name[] = "gpu:0";
+  for (bool failed : {false, true}) {
+    ppi_report_device device = {};
+    device.name = name;
+    device.failed = failed;
+    ppi_figures figures = {};
+    figures.devices = &device;
+    figures.num_devices = 1;
+    ppi_findings findings;
+    ASSERT_EQ(PPROF_STATUS_OK, ppi_findings_of(&figures, nullptr, &findings));
+    ASSERT_EQ(failed ? 1u : 0u, findings.num);
+    if (failed) {
+      EXPECT_STREQ("identity", findings.items[0].id);
+    }
+    ppi_findings_clear(&findings);
+  }
+}
+
+TEST(FindingsLimitsTest, AThresholdCanBeSet) {
+  EventFeed feed = Plain();
+  feed.Total(PPI_TOTAL_LOST, 10);
+  ppi_findings_options options = {};
+  EXPECT_EQ(PPROF_STATUS_INVALID, ppi_findings_set(&options, "loss", 1));
+  EXPECT_EQ(PPROF_STATUS_INVALID, ppi_findings_set(&options, "lost", -1));
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_findings_set(&options, "lost", 51));
+  FindingsReport report(&feed, &options);
+  EXPECT_EQ("", report.Problems());
+}
+
+}  // namespace
+}  // namespace pprof_test

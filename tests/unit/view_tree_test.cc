@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree as a text. Values are typed by hand.
+#include <gtest/gtest.h>
+
+#include <climits>
+
+#include "print/report_print.h"
+#include "report_text.h"
+#include "view/fit.h"
+#include "view/view_tree.h"
+
+namespace {
+
+using pprof_test::EventFeed;
+using pprof_test::Report;
+
+constexpr uint64_t kUs = 1000;
+
+class TreeTest : public testing::Test {
+ protected:
+  TreeTest() {
+    options.style = PPI_STYLE_TREE;
+    options.top = options.depth = LONG_MIN;
+    feed.Lane(1, 100, "main");
+    feed.Lane(3, 300, "worker");
+    feed.Device(1, "gpu:0");
+    feed.Stream(1, 1);
+    feed.AddWindow(0, 1000 * kUs);
+  }
+  void Stage(const std::string &name, uint64_t from_us, uint64_t to_us,
+             uint32_t lane = 1) {
+    feed.Range(lane, name, PPROF_CATEGORY_USER_DEFINED, from_us * kUs,
+               to_us * kUs);
+  }
+  // `shared` is called from `a` and from `b`.
+  void FillTwoCallers() {
+    Stage("shared", 100, 200);
+    Stage("a", 0, 400);
+    Stage("shared", 400, 700);
+    Stage("b", 400, 900);
+  }
+  // The rows of the text, without what stands under them.
+  std::string Rows() {
+    std::string text = Written(PPI_FORMAT_TABLE);
+    size_t end = text.find("\n\n");
+    return end == std::string::npos ? text : text.substr(0, end + 1);
+  }
+  std::string Written(ppi_report_format format) {
+    Report report;
+    ppi_report_details details = {};
+    ppi_report_need(&options, format, &details);
+    ppi_report_set_details(report.get(), &details);
+    EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+    return report.Write(format, options);
+  }
+  EventFeed feed;
+  ppi_report_options options = {};
+};
+
+TEST_F(TreeTest, ANameStandsUnderEachThatCallsIt) {
+  FillTwoCallers();
+  EXPECT_EQ(Rows(),
+            "path           calls    total   wall     self      avg      p50"
+            "      max  items/s\n"
+            "b                  1   500 us   50 %   200 us   500 us   500 us"
+            "   500 us     2000\n"
+            "└─ shared          1   300 us   30 %   300 us   300 us   300 us"
+            "   300 us        -\n"
+            "a                  1   400 us   40 %   300 us   400 us   400 us"
+            "   400 us     2500\n"
+            "└─ shared          1   100 us   10 %   100 us   100 us   100 us"
+            "   100 us        -\n");
+}
+
+TEST_F(TreeTest, FlatHasEachNameOnce) {
+  FillTwoCallers();
+  options.is_flat = true;
+  options.columns = "calls,total,self,items/s";
+  EXPECT_EQ(Rows(),
+            "name           calls    total     self  items/s\n"
+            "b                  1   500 us   200 us     2000\n"
+            "a                  1   400 us   300 us     2500\n"
+            "shared             2   400 us   400 us     5000\n");
+}
+
+TEST_F(TreeTest, DepthCutsAndSortOrders) {
+  FillTwoCallers();
+  options.columns = "self";
+  options.depth = 1;
+  options.sort = "self";
+  EXPECT_EQ(Rows(),
+            "path             self\n"
+            "a              300 us\n"
+            "b              200 us\n");
+}
+
+TEST_F(TreeTest, FilterKeepsWhatIsAroundAndInside) {
+  FillTwoCallers();
+  Stage("other", 910, 920);
+  options.columns = "calls";
+  options.filter = "sha*";
+  EXPECT_EQ(Rows(),
+            "path           calls\n"
+            "b                  1\n"
+            "└─ shared          1\n"
+            "a                  1\n"
+            "└─ shared          1\n");
+  options.filter = "a";
+  EXPECT_EQ(Rows(),
+            "path           calls\n"
+            "a                  1\n"
+            "└─ shared          1\n");
+  options.filter = "none";
+  EXPECT_EQ(Rows(), "Tree: no name fits --filter\n");
+}
+
+// Two threads at once: 600 of 1000 us, of 700 in all.
+TEST_F(TreeTest, WallCountsAMomentOnce) {
+  Stage("a", 0, 400, 1);
+  Stage("a", 300, 600, 3);
+  options.columns = "total,wall";
+  EXPECT_EQ(Rows(),
+            "path            total   wall\n"
+            "a              700 us   60 %\n");
+}
+
+TEST_F(TreeTest, ManyCallsHaveAP99AndFewAGreatest) {
+  for (uint64_t i = 0; i < 100; i++) Stage("many", i, i + 1);
+  Stage("few", 200, 250);
+  options.columns = "p99";
+  EXPECT_EQ(Rows(),
+            "path              p99\n"
+            "many          1.00 us\n"
+            "few          50.0 us*\n");
+}
+
+TEST_F(TreeTest, DeviceRangesAreSaidToBe) {
+  Stage("detect", 0, 100);
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 50 * kUs, 100 * kUs,
+                400 * kUs);
+  options.columns = "total,device";
+  EXPECT_EQ(Rows(),
+            "path             total   device\n"
+            "detect          100 us   300 us\n"
+            "└─ k (device)   300 us   300 us\n");
+}
+
+// Columns go first, the last ones of all; then names are cut.
+TEST_F(TreeTest, FitsTheWidth) {
+  Stage("a name that is far too long for a narrow terminal", 0, 100);
+  options.width = 60;
+  // 36 for the name, which are what 8 for calls, 9 and 7 leave of 60.
+  EXPECT_EQ(Rows(),
+            "path                                   calls    total   wall\n"
+            "a name that is fa… a narrow terminal       1   100 us   10 %\n");
+  options.is_wide = true;
+  std::string rows = Rows();
+  EXPECT_NE(rows.find("far too long for a narrow"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("items/s"), std::string::npos) << rows;
+}
+
+TEST_F(TreeTest, OneUnitWhereOneIsAsked) {
+  Stage("a", 0, 100);
+  options.columns = "total";
+  options.has_time_unit = true;
+  options.time_unit = PPI_TIME_MS;
+  EXPECT_EQ(Rows(),
+            "path            total\n"
+            "a                0.10\n");
+}
+
+TEST_F(TreeTest, CsvHasThePath) {
+  FillTwoCallers();
+  std::string csv = Written(PPI_FORMAT_CSV);
+  EXPECT_NE(csv.find(",UserDefined,b / shared\n"), std::string::npos) << csv;
+}
+
+TEST(TreeColumnsTest, AreKnownByName) {
+  EXPECT_TRUE(ppi_tree_knows("calls"));
+  EXPECT_TRUE(ppi_tree_knows("self,items/s,run-queue"));
+  EXPECT_FALSE(ppi_tree_knows(""));
+  EXPECT_FALSE(ppi_tree_knows("calls,"));
+  EXPECT_FALSE(ppi_tree_knows("call"));
+}
+
+std::string Fit(const char *name, size_t width) {
+  ppi_page page = {};
+  ppi_page_fit(&page, name, width);
+  std::string text(page.bytes ? page.bytes : "", page.len);
+  ppi_page_clear(&page);
+  return text;
+}
+
+TEST(FitTest, CutsTheMiddle) {
+  EXPECT_EQ(Fit("abc", 5), "abc  ");
+  EXPECT_EQ(Fit("abcdefg", 7), "abcdefg");
+  EXPECT_EQ(Fit("abcdefgh", 7), "abc…fgh");
+  EXPECT_EQ(Fit("abcdefgh", 6), "ab…fgh");
+  EXPECT_EQ(Fit("äöüßéèêë", 5), "äö…êë");
+  EXPECT_EQ(Fit("", 3), "   ");
+}
+
+}  // namespace

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "file/text.h"
+
+enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 };
+
+static const char *variable(const char *name) {
+  const char *value = secure_getenv(name);
+  return value && *value ? value : NULL;
+}
+
+// -1: it goes to a file.
+static int descriptor_of(const struct ppi_tool_options *options) {
+  if (!options->output)
+    return options->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
+  return strcmp(options->output, "-") == 0 ? STDOUT_FILENO : -1;
+}
+
+static size_t width_of(int fd) {
+  const char *columns = variable("COLUMNS");
+  struct winsize size;
+  long width = columns ? strtol(columns, NULL, 10) : 0;
+  if (width <= 0 && fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0)
+    width = size.ws_col;
+  if (width <= 0) return PPI_PAGE_WIDTH;
+  return (size_t)(width < LEAST_WIDTH  ? LEAST_WIDTH
+                  : width > MOST_WIDTH ? MOST_WIDTH
+                                       : width);
+}
+
+static bool has_colour(const struct ppi_tool_options *options, int fd) {
+  const char *term = variable("TERM");
+  if (strcmp(options->color, "auto") != 0)
+    return strcmp(options->color, "always") == 0;
+  return !variable("NO_COLOR") && term && strcmp(term, "dumb") != 0 &&
+         fd >= 0 && isatty(fd);
+}
+
+// The first of these that is set names the locale. Where none is, nobody has
+// said what a reader can show.
+static bool is_ascii(void) {
+  static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *locale = variable(names[i]);
+    if (locale)
+      return !strcasestr(locale, "utf-8") && !strcasestr(locale, "utf8");
+  }
+  return false;
+}
+
+void ppi_tool_look(const struct ppi_tool_options *options,
+                   ppi_report_options *out) {
+  int fd = descriptor_of(options);
+  out->width = width_of(fd);
+  out->is_wide = options->wide;
+  out->has_colour = has_colour(options, fd);
+  out->is_ascii = is_ascii();
+}

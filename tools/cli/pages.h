@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What packages install beside the tool: pages for man, and completions for
+// shells, from the tables that make `--help`. Main thread only.
+#ifndef PPI_TOOL_PAGES_H_
+#define PPI_TOOL_PAGES_H_
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+// Prints the page of `verb`, or the one of the whole tool for NULL.
+void ppi_tool_man(const struct ppi_tool_verb *verbs,
+                  const struct ppi_tool_verb *verb, FILE *out);
+// Prints that of the configuration file, pprof.yaml(5).
+void ppi_tool_man_yaml(FILE *out);
+// completions.c: `shell` is bash, zsh or fish.
+void ppi_tool_complete(const struct ppi_tool_verb *verbs, const char *shell,
+                       FILE *out);
+
+#endif  // PPI_TOOL_PAGES_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `-h` and `--help` print. Main thread only.
+#ifndef PPI_TOOL_USAGE_H_
+#define PPI_TOOL_USAGE_H_
+
+#include <stdio.h>
+
+#include "cli/options.h"
+
+struct ppi_option_text {
+  char text[512];
+  size_t len;
+};
+// What an option does: its verbs among `verbs` (NULL: none are named), help,
+// values and default.
+void ppi_tool_option_text(const struct ppi_tool_option *option,
+                          const struct ppi_tool_verb *verbs,
+                          struct ppi_option_text *out);
+
+// Prints what `verb` is, or the whole tool for NULL, with its options
+// on one screen.
+void ppi_tool_usage(const struct ppi_tool_verb *verbs,
+                    const struct ppi_tool_verb *verb, FILE *out);
+// The same with what each option does.
+void ppi_tool_help(const struct ppi_tool_verb *verbs,
+                   const struct ppi_tool_verb *verb, FILE *out);
+
+#endif  // PPI_TOOL_USAGE_H_

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which processes of a trace are devices.
+#ifndef PPI_IMPORT_DEVICES_H_
+#define PPI_IMPORT_DEVICES_H_
+
+#include "import/importer.h"
+
+// ppi_devices_take decides which processes are devices, and makes device
+// records of what lies on their rows.
+pprof_status ppi_devices_take(ppi_importer *importer);
+
+#endif  // PPI_IMPORT_DEVICES_H_

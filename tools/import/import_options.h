@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a trace is read.
+#ifndef PPI_IMPORT_OPTIONS_H_
+#define PPI_IMPORT_OPTIONS_H_
+
+#include <stdint.h>
+
+// `tell` (or NULL) is called now and then with what has been done of `total`;
+// `say` (or NULL) gets in words what was taken for what.
+typedef struct ppi_import_options {
+  void (*tell)(void *context, uint64_t done, uint64_t total);
+  void (*say)(void *context, const char *text);
+  void *context;
+  const char *device_process;  // a glob; processes called so are devices
+} ppi_import_options;
+
+#endif  // PPI_IMPORT_OPTIONS_H_

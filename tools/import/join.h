@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device records and what submitted them.
+#ifndef PPI_IMPORT_JOIN_H_
+#define PPI_IMPORT_JOIN_H_
+
+#include "import/importer.h"
+
+// ppi_import_device adds a device record under its ids.
+pprof_status ppi_import_device(ppi_importer *importer,
+                               ppi_device_record *record);
+
+// ppi_join gives device records their launches: importer->placed.
+pprof_status ppi_join(ppi_importer *importer, uint32_t main_process);
+
+#endif  // PPI_IMPORT_JOIN_H_

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sites of a trace: each name with its category, once.
+#ifndef PPI_IMPORT_SITES_H_
+#define PPI_IMPORT_SITES_H_
+
+#include "import/importer.h"
+
+// ppi_import_site finds the site of a label; 0 when out of memory.
+uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
+const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
+
+#endif  // PPI_IMPORT_SITES_H_

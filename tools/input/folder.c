@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folders of logs, as `run` leaves them. What was found is known until the
+// process ends.
+#include "input/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+static struct {
+  const char **paths;
+  size_t num, capacity;
+} inputs;
+
+static bool add(const char *path) {
+  const char **paths =
+      ppi_grow(inputs.paths, &inputs.capacity, inputs.num + 1, sizeof(*paths));
+  if (!paths || !path) return false;
+  inputs.paths = paths;
+  paths[inputs.num++] = path;
+  return true;
+}
+
+static int no_memory(void) {
+  ppi_tool_say("out of memory");
+  return PPI_EXIT_INPUT;
+}
+
+static int is_log(const struct dirent *entry) {
+  static const char ending[] = ".pplog";
+  size_t len = strlen(entry->d_name), ending_len = sizeof(ending) - 1;
+  return entry->d_name[0] != '.' && len > ending_len &&
+         strcmp(entry->d_name + len - ending_len, ending) == 0;
+}
+
+static bool add_in(const char *folder, const char *name) {
+  char *path;
+  size_t len = strlen(folder);
+  const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
+  return asprintf(&path, "%s%s%s", folder, slash, name) >= 0 && add(path);
+}
+
+static int add_all(const char *folder) {
+  struct dirent **entries;
+  int num = scandir(folder, &entries, is_log, alphasort);
+  if (num <= 0) {
+    ppi_tool_say("%s: %s", folder,
+                 num < 0 ? strerror(errno) : "no log (*.pplog) is in it");
+    return PPI_EXIT_INPUT;
+  }
+  bool room = true;
+  for (int i = 0; i < num; i++) {
+    room = room && add_in(folder, entries[i]->d_name);
+    free(entries[i]);
+  }
+  free(entries);
+  return room ? PPI_EXIT_DONE : no_memory();
+}
+
+int ppi_tool_folders_open(struct ppi_tool_options *options) {
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *path = options->inputs[i];
+    struct stat found;
+    bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    int code = is_folder   ? add_all(path)
+               : add(path) ? PPI_EXIT_DONE
+                           : no_memory();
+    if (code != PPI_EXIT_DONE) return code;
+  }
+  const char **all = calloc(inputs.num + 1, sizeof(*all));
+  if (!all) return no_memory();
+  if (inputs.num > 0) memcpy(all, inputs.paths, inputs.num * sizeof(*all));
+  free(options->inputs);
+  options->inputs = all;
+  options->num_inputs = (int)inputs.num;
+  return PPI_EXIT_DONE;
+}

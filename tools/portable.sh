@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Builds what runs on Linux systems of any age: tools/portable.sh ARCH OUT makes
+# OUT/{bin,lib,include} for x86_64 or aarch64, against glibc 2.17, with zlib and
+# libyaml inside. Zig's compiler brings that glibc's symbols; zlib and libyaml are
+# Debian's sources.
+set -euo pipefail
+
+die() {
+  echo "portable: $*" >&2
+  exit 1
+}
+
+arch=${1:-} out=${2:-}
+readonly GLIBC=2.17
+case $arch in
+  x86_64 | aarch64) ;;
+  *) die "usage: tools/portable.sh x86_64|aarch64 OUT" ;;
+esac
+[ -n "$out" ] || die "usage: tools/portable.sh ARCH OUT"
+
+tree=$PWD
+work=$tree/out/portable
+deps=$work/$arch/deps
+mkdir -p "$work/$arch" "$out"
+out=$(cd "$out" && pwd)
+log=$work/$arch/build.log
+: >"$log"
+
+# quiet COMMAND...: what it says goes to the log, whose end is shown if it fails.
+quiet() {
+  "$@" >>"$log" 2>&1 </dev/null && return
+  tail -n 30 "$log" >&2
+  die "failed: $* (all of it: $log)"
+}
+
+get_zig() {
+  [ -x "$work/zig/bin/python" ] || quiet python3 -m venv "$work/zig"
+  "$work/zig/bin/python" -c 'import ziglang' 2>/dev/null ||
+    quiet "$work/zig/bin/pip" install ziglang
+  mkdir -p "$work/$arch/bin"
+  local tool target
+  for tool in cc c++ ar ranlib; do
+    case $tool in
+      cc | c++) target="-target $arch-linux-gnu.$GLIBC" ;;
+      *) target= ;;
+    esac
+    printf '#!/bin/sh\nexec "%s" -m ziglang %s %s "$@"\n' \
+      "$work/zig/bin/python" "$tool" "$target" >"$work/$arch/bin/$tool"
+    chmod +x "$work/$arch/bin/$tool"
+  done
+}
+
+# Debian's sources from where this machine has its packages from, by lists of
+# their own: the machine's stay as they are.
+get_sources() {
+  local apt=$work/apt
+  [ -d "$work/sources/zlib" ] && [ -d "$work/sources/libyaml" ] && return
+  mkdir -p "$apt/parts" "$apt/lists/partial" "$work/sources"
+  if [ -e /etc/apt/sources.list.d/debian.sources ]; then
+    sed 's/^Types: deb$/Types: deb-src/' \
+      /etc/apt/sources.list.d/debian.sources >"$apt/parts/own.sources"
+  else
+    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$apt/parts/own.list"
+  fi
+  local options=(-qq -oDir::Etc::sourcelist=/dev/null
+    -oDir::Etc::sourceparts="$apt/parts" -oDir::State::Lists="$apt/lists")
+  cd "$work/sources"
+  quiet apt-get "${options[@]}" update
+  quiet apt-get "${options[@]}" source --download-only zlib libyaml
+  mkdir -p zlib libyaml
+  tar -xf zlib_*.orig.tar.* -C zlib --strip-components=1
+  tar -xf libyaml_*.orig.tar.* -C libyaml --strip-components=1
+  cd "$tree"
+}
+
+# cmake_for SOURCE BUILD OPTION...
+cmake_for() {
+  local source=$1 build=$2 bin=$work/$arch/bin
+  shift 2
+  quiet cmake -S "$source" -B "$build" -DCMAKE_SYSTEM_NAME=Linux \
+    -DCMAKE_SYSTEM_PROCESSOR="$arch" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_C_COMPILER="$bin/cc" -DCMAKE_CXX_COMPILER="$bin/c++" \
+    -DCMAKE_AR="$bin/ar" -DCMAKE_RANLIB="$bin/ranlib" "$@"
+  quiet cmake --build "$build" -j "$(nproc)"
+  quiet cmake --install "$build"
+}
+
+build_zlib() {
+  local bin=$work/$arch/bin
+  [ -e "$deps/lib/libz.a" ] && return
+  cp -r "$work/sources/zlib" "$work/$arch/zlib"
+  cd "$work/$arch/zlib"
+  quiet env CC="$bin/cc" AR="$bin/ar" RANLIB="$bin/ranlib" CFLAGS="-O2 -fPIC" \
+    CHOST="$arch-linux-gnu" ./configure --static --prefix="$deps"
+  quiet make libz.a
+  mkdir -p "$deps/lib" "$deps/include"
+  cp libz.a "$deps/lib"
+  cp zlib.h zconf.h "$deps/include"
+  cd "$tree"
+}
+
+build_libyaml() {
+  [ -e "$deps/lib/libyaml.a" ] && return
+  cmake_for "$work/sources/libyaml" "$work/$arch/libyaml" \
+    -DCMAKE_INSTALL_PREFIX="$deps" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+}
+
+# Headers alone, of any architecture; the system's own would come with them.
+copy_headers() {
+  mkdir -p "$deps/include" "$deps/boost"
+  cp -rL /usr/include/CL "$deps/include"
+  ln -sfn /usr/include/boost "$deps/boost/boost"
+}
+
+build_pprof() {
+  cmake_for "$tree" "$work/$arch/build" \
+    -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s \
+    -DCMAKE_MODULE_LINKER_FLAGS=-s \
+    -DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a" \
+    -DPPROF_YAML_INCLUDE="$deps/include" \
+    -DZLIB_LIBRARY="$deps/lib/libz.a" -DZLIB_INCLUDE_DIR="$deps/include" \
+    -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include"
+}
+
+# A symbol of a later glibc, or another library, would keep it from running where
+# its name says that it runs.
+check() {
+  local file newest needed
+  for file in "$out"/lib/*.so "$out/bin/pprof-report"; do
+    newest=$(readelf -V "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+    [ "$(printf '%s\n' "GLIBC_$GLIBC" "$newest" | sort -V | tail -n 1)" = \
+      "GLIBC_$GLIBC" ] || die "$file needs $newest"
+    needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+      grep -vE '^(lib(c|m|dl|rt|pthread)\.so\.[0-9]|ld-linux-.*|libpprof\.so\.0)$' \
+      || true)
+    [ -z "$needed" ] || die "$file needs $needed"
+  done
+}
+
+get_zig
+get_sources
+build_zlib
+build_libyaml
+copy_headers
+build_pprof
+check
+echo "portable: $out, for $arch and glibc $GLIBC or later"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verb/thresholds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/say.h"
+#include "cli/suggest.h"
+
+static int refuse_id(const char *id, size_t len) {
+  struct ppi_tool_guess guess = {.wrong = id, .wrong_len = len};
+  for (size_t i = 0; i < ppi_finding_num_rules(); i++) {
+    const char *known = ppi_finding_rule_at(i)->id;
+    ppi_tool_guess_offer(&guess, known, strlen(known));
+  }
+  if (guess.best)
+    ppi_tool_say("--threshold: there is no finding '%.*s' (did you mean '%s'?)",
+                 (int)len, id, guess.best);
+  else
+    ppi_tool_say(
+        "--threshold: there is no finding '%.*s'; see docs/findings.md",
+        (int)len, id);
+  return PPI_EXIT_USAGE;
+}
+
+static const ppi_finding_rule *rule_of(const char *id, size_t len) {
+  for (size_t i = 0; i < ppi_finding_num_rules(); i++) {
+    const ppi_finding_rule *rule = ppi_finding_rule_at(i);
+    if (strlen(rule->id) == len && memcmp(rule->id, id, len) == 0) return rule;
+  }
+  return NULL;
+}
+
+// The unit may stand there or not: "30" and "30%" are the same.
+static bool read_number(const char *text, size_t len,
+                        const ppi_finding_rule *rule, double *out) {
+  char number[32];
+  if (len == 0 || len >= sizeof number) return false;
+  memcpy(number, text, len);
+  number[len] = '\0';
+  char *end;
+  *out = strtod(number, &end);
+  return end != number && (!*end || strcmp(end, rule->unit) == 0);
+}
+
+// ID=NUMBER
+static int read_one(const char *text, size_t len, ppi_findings_options *out) {
+  const char *equals = memchr(text, '=', len);
+  size_t id_len = equals ? (size_t)(equals - text) : len;
+  const ppi_finding_rule *rule = rule_of(text, id_len);
+  if (!rule) return refuse_id(text, id_len);
+  double value;
+  if (equals && read_number(equals + 1, len - id_len - 1, rule, &value) &&
+      ppi_findings_set(out, rule->id, value) == PPROF_STATUS_OK)
+    return PPI_EXIT_DONE;
+  ppi_tool_say("--threshold: '%.*s' is not %s=NUMBER, such as %s=%g%s",
+               (int)len, text, rule->id, rule->id, rule->threshold, rule->unit);
+  return PPI_EXIT_USAGE;
+}
+
+int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out) {
+  *out = (ppi_findings_options){0};
+  int code = PPI_EXIT_DONE;
+  while (text && code == PPI_EXIT_DONE) {
+    size_t len = strcspn(text, ",");
+    code = read_one(text, len, out);
+    text = text[len] ? text + len + 1 : NULL;
+  }
+  return code;
+}

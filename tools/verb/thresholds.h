@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thresholds of findings as people write them in one option.
+#ifndef PPI_TOOL_THRESHOLDS_H_
+#define PPI_TOOL_THRESHOLDS_H_
+
+#include "report/findings/findings.h"
+
+// ppi_tool_thresholds_read reads "host-bound=30,uneven=5", in the units of
+// docs/findings.md; `text` may be NULL. Answers PPI_EXIT_DONE, or
+// PPI_EXIT_USAGE after a message on stderr.
+int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out);
+
+#endif  // PPI_TOOL_THRESHOLDS_H_
