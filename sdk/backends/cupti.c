@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kernels/launch.h"
+#include "kernels/launcher.h"
 
 // Some thousand kernels. What waits for the collector is bounded; what comes
 // beyond that is lost, and counted.
@@ -45,9 +46,6 @@ static struct {
   void *subscriber;
   bool is_graph[MOST_IDS];  // of driver calls, by their number
 } cupti = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-// The call that the thread is in has made a node of a graph, and no work.
-static __thread bool has_captured __attribute__((tls_model("initial-exec")));
 
 // A buffer's list link lies behind what CUPTI fills.
 static buffer *link_of(uint8_t *bytes) {
@@ -154,17 +152,19 @@ static void watch_end(void) {
 
 static void end_now(void);
 
-static void on_call(uint32_t id, const ppi_cupti_call *call) {
+static void on_call(ppi_launcher *self, uint32_t id,
+                    const ppi_cupti_call *call) {
   if (call->site == PPI_CUPTI_ENTER) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_end);
-    has_captured = false;
+    if (self) self->has_captured = false;
     if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ON)
       ppi_launch_begin(call->correlation, id < MOST_IDS && cupti.is_graph[id]);
     return;
   }
   int result = call->result ? *(const int *)call->result : 0;
-  ppi_launch_end(call->correlation, result == 0 && !has_captured);
+  bool is_work = result == 0 && !(self && self->has_captured);
+  ppi_launch_end(call->correlation, is_work);
   if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ENDING) end_now();
 }
 
@@ -172,10 +172,11 @@ static void on_callback(void *user, uint32_t domain, uint32_t id,
                         const void *data) {
   (void)user;
   if (cupti.generation != ppi_backend_generation) return;
-  if (domain == PPI_CUPTI_DOMAIN_RESOURCE)
-    has_captured = true;
-  else if (domain == PPI_CUPTI_DOMAIN_DRIVER)
-    on_call(id, data);
+  ppi_launcher *self = ppi_launcher_self();
+  if (domain == PPI_CUPTI_DOMAIN_DRIVER)
+    on_call(self, id, data);
+  else if (domain == PPI_CUPTI_DOMAIN_RESOURCE && self)
+    self->has_captured = true;
 }
 
 // What CUPTI has hooked into the driver makes launches dearer until it is
@@ -289,7 +290,7 @@ static pprof_status load(pprof_error *error) {
                                "/usr/local/cuda/lib64/libcupti.so",
                                "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
                                NULL};
-  const char *own[] = {getenv("PPROF_CUPTI_PATH"), NULL};
+  const char *own[] = {secure_getenv("PPROF_CUPTI_PATH"), NULL};
   ppi_library library = {"CUPTI", own[0] && *own[0] ? own : names, symbols,
                          sizeof symbols / sizeof *symbols};
   if (cupti.loaded) return PPROF_STATUS_OK;

@@ -41,8 +41,9 @@ def parameters(function):
     named = args.posonlyargs + args.args
     defaults = [None] * (len(named) - len(args.defaults)) + args.defaults
     pairs = list(zip(named, defaults)) + list(zip(args.kwonlyargs, args.kw_defaults))
+    rest = [(args.vararg.arg, None)] if args.vararg else []
     return [(arg.arg, None if default is None else ast.literal_eval(default))
-            for arg, default in pairs if arg.arg != "self"]
+            for arg, default in pairs if arg.arg != "self"] + rest
 
 
 def declared():

@@ -39,7 +39,8 @@ TEST_F(ComposeTest, EverythingOfAFlightRecorder) {
                   folder_ + "/f.pplog\n  rules: ['request > 120ms']\n"))
       << error_.text;
   EXPECT_EQ(
-      "create capture choice ring:4194304 devices:0 graphs:skip info:config"
+      "create capture choice ring:4194304 devices:0 graphs:skip kernels:off "
+      "info:config"
       " flight add maker start",
       said);
   EXPECT_EQ(3000000000u, flight.before_ns);

@@ -23,7 +23,8 @@ TEST_F(ComposeTest, DefaultsWriteALog) {
   setenv("PPROF_OUTPUT", "x.pplog", 1);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, &error_)) << error_.text;
   EXPECT_EQ(
-      "create capture choice devices:0 graphs:skip info:config log:x.pplog add "
+      "create capture choice devices:0 graphs:skip kernels:off info:config "
+      "log:x.pplog add "
       "maker start",
       said);
   EXPECT_EQ(sizeof options, options.size);
@@ -40,26 +41,28 @@ TEST_F(ComposeTest, DefaultsWriteALog) {
 }
 
 TEST_F(ComposeTest, FileDrivesEverything) {
-  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a.pplog\n"
-                                   "memory_limit: 8MiB\n"
-                                   "spool: /var/tmp\n"
-                                   "drain_interval: 1ms\n"
-                                   "stop_wait: 50ms\n"
-                                   "capture: {steps: [3, 6]}\n"
-                                   "devices: {mode: off, backends: [opencl],\n"
-                                   "          graphs: external}\n"
-                                   "nvtx: {device: default, fork: off}\n"
-                                   "exports:\n"
-                                   "  - {format: chrome, path: a.json.gz}\n"
-                                   "  - {format: table, path: '" +
-                                   folder_ +
-                                   "/t.txt',"
-                                   " views: [model]}\n"
-                                   "  - {format: json, path: '" +
-                                   folder_ + "/t.json'}\n"))
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Start("output: a.pplog\n"
+                  "memory_limit: 8MiB\n"
+                  "spool: /var/tmp\n"
+                  "drain_interval: 1ms\n"
+                  "stop_wait: 50ms\n"
+                  "capture: {steps: [3, 6]}\n"
+                  "devices: {mode: off, backends: [opencl],\n"
+                  "          graphs: external, kernels: true}\n"
+                  "nvtx: {device: default, fork: off}\n"
+                  "exports:\n"
+                  "  - {format: chrome, path: a.json.gz}\n"
+                  "  - {format: table, path: '" +
+                  folder_ +
+                  "/t.txt',"
+                  " views: [model]}\n"
+                  "  - {format: json, path: '" +
+                  folder_ + "/t.json'}\n"))
       << error_.text;
   EXPECT_EQ(
-      "create capture choice devices:1 graphs:external info:config log:a.pplog "
+      "create capture choice devices:1 graphs:external kernels:on info:config "
+      "log:a.pplog "
       "add"
       " chrome:a.json.gz add report add maker backends:2 start",
       said);
@@ -83,7 +86,8 @@ TEST_F(ComposeTest, LogCanBeLeftOut) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Start("log: false\nexports: [{format: chrome, path: c.json}]\n"));
   EXPECT_EQ(
-      "create capture choice devices:0 graphs:skip info:config chrome:c.json"
+      "create capture choice devices:0 graphs:skip kernels:off info:config "
+      "chrome:c.json"
       " add maker start",
       said);
 }
@@ -101,25 +105,31 @@ TEST_F(ComposeTest, EachFailureLeavesNothing) {
       {"graphs", "create capture choice devices:0 graphs:skip destroy",
        "cannot set up the session: not available on this machine"},
       {"info",
-       "create capture choice devices:0 graphs:skip info:config destroy",
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "destroy",
        "cannot set up the session: not available on this machine"},
       {"log",
-       "create capture choice devices:0 graphs:skip info:config log:a destroy",
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "log:a destroy",
        "log failed"},
       {"add",
-       "create capture choice devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "log:a add"
        " ~log destroy",
        "cannot add an output: not available on this machine"},
       {"chrome",
-       "create capture choice devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "log:a add"
        " chrome:c destroy ~log",
        "chrome failed"},
       {"report",
-       "create capture choice devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "log:a add"
        " chrome:c add report destroy ~log ~chrome",
        "cannot make a report: not available on this machine"},
       {"start",
-       "create capture choice devices:0 graphs:skip info:config log:a add"
+       "create capture choice devices:0 graphs:skip kernels:off info:config "
+       "log:a add"
        " chrome:c add report add maker start destroy ~log ~chrome ~report",
        "cannot start: not available on this machine"},
   };
@@ -381,7 +391,8 @@ TEST_F(ComposeTest, ExportsOfWindows) {
             folder_ + "/w%w.json'}\ncontrol: {socket: false}\n"))
       << error_.text;
   EXPECT_EQ(
-      "create capture choice devices:0 graphs:skip info:config log:a add"
+      "create capture choice devices:0 graphs:skip kernels:off info:config "
+      "log:a add"
       " maker windows start",
       said);
   said = "";

@@ -118,6 +118,9 @@ inline void FakeSettings(ppi_compose_calls &calls) {
   calls.session_set_graph_nodes = [](pprof_session *, bool external) {
     return Say(external ? "graphs:external" : "graphs:skip");
   };
+  calls.session_set_kernels = [](pprof_session *, bool are_on) {
+    return Say(are_on ? "kernels:on" : "kernels:off");
+  };
   calls.set_nvtx = [](const ppi_nvtx_options *asked) { nvtx = *asked; };
   calls.open_backends = [](uint64_t backends) {
     if (backends) Say("backends:" + std::to_string(backends));

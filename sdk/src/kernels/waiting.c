@@ -10,21 +10,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "mark/thread.h"
-
-// What the calling thread has found last.
-static __thread struct {
-  const ppi_lane *lane;
-  uint64_t word;    // the lane's, then: it changes with each marker
-  uint64_t looked;  // ticks
-  uint32_t serial;  // of the session
-} last __attribute__((tls_model("initial-exec")));
+#include "base/descriptor.h"
+#include "kernels/launcher.h"
 
 // The state stands behind the name, which is in brackets.
 static bool sleeps(uint32_t tid) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
+  int file = ppi_fd_open(path, O_RDONLY, 0);
   if (file < 0) return false;
   ssize_t num = read(file, text, sizeof text - 1);
   close(file);
@@ -52,23 +45,25 @@ static const ppi_lane *look(void) {
   return found;
 }
 
-static bool holds(uint64_t now) {
-  if (last.serial != ppi_recorder_in_force.serial) return false;
-  if (last.lane) return ppi_lane_word(last.lane) == last.word;
-  return now - last.looked < ppi_clock_state.ticks_per_second / 1000;
+static bool holds(const ppi_launcher *self, uint64_t now) {
+  if (self->serial != ppi_recorder_in_force.serial) return false;
+  if (self->lane) return ppi_lane_word(self->lane) == self->word;
+  return now - self->looked < ppi_clock_state.ticks_per_second / 1000;
 }
 
 const ppi_lane *ppi_waiting_find(uint32_t *out_depth) {
   uint64_t now = ppi_clock_ticks();
-  if (!holds(now)) {
+  ppi_launcher *self = ppi_launcher_self();
+  if (!self) return NULL;
+  if (!holds(self, now)) {
     int kept = errno;
-    last.lane = look();
-    last.word = last.lane ? ppi_lane_word(last.lane) : 0;
-    last.looked = now;
-    last.serial = ppi_recorder_in_force.serial;
+    self->lane = look();
+    self->word = self->lane ? ppi_lane_word(self->lane) : 0;
+    self->looked = now;
+    self->serial = ppi_recorder_in_force.serial;
     errno = kept;
   }
-  if (!last.lane) return NULL;
-  *out_depth = PPI_DEPTH(last.word);
-  return last.lane;
+  if (!self->lane) return NULL;
+  *out_depth = PPI_DEPTH(self->word);
+  return self->lane;
 }

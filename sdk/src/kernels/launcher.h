@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a thread that launches. Not in TLS: the little that a
+// library may have where it is loaded late is the record path's.
+#ifndef PPI_LAUNCHER_H_
+#define PPI_LAUNCHER_H_
+
+#include "mark/thread.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_launcher {
+  // The call that it is in has made a node of a graph, and no work.
+  bool has_captured;
+  // The lane of the thread that waits for it, found last.
+  const ppi_lane *lane;
+  uint64_t word;    // the lane's, then: it changes with each marker
+  uint64_t looked;  // ticks
+  uint32_t serial;  // of the session
+} ppi_launcher;
+
+// ppi_launcher_self answers the calling thread's, which ends with it; NULL
+// where there is no memory for it.
+ppi_launcher *ppi_launcher_self(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LAUNCHER_H_
