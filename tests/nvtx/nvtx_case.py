@@ -47,6 +47,8 @@ class Log:
                 elif kind == LANE:
                     self.lanes[number] = (name, os_number)
             elif what == "batch":
+                for event in rest[1]:  # ids are given again: what one means then
+                    event["name"], event["category"], event["color"] = sites[event["site"]]
                 self.events += rest[1]
             elif what == "window":
                 self.windows.append(tuple(rest))
@@ -57,8 +59,7 @@ class Log:
                         self.totals[key] = value
                 self.notes = {key.decode(): value.decode() for key, value in notes}
         for event in self.events:
-            event["name"], category, event["color"] = sites[event["site"]]
-            event["category"] = categories[category]
+            event["category"] = categories[event["category"]]
             event["lane_name"] = self.lanes[event["lane"]][0]
             event["value"] = number_of(event["value"])
             work = [number_of(bits) for bits in event["work"] or [0] * 4]
