@@ -504,6 +504,7 @@ class LiveEqualsLogTest : public testing::Test {
     details.warmup = -1;
     ExpectReadBack(details);
     details.by_thread = details.operator_parts = details.paths = true;
+    details.kernels = true;
     ExpectReadBack(details);
     details.paddle_distribution = true;
     ExpectReadBack(details);

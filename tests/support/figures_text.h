@@ -28,6 +28,14 @@ inline std::ostream &operator<<(std::ostream &out,
   return out << " ";
 }
 
+inline std::ostream &operator<<(std::ostream &out, const ppi_device_use &use) {
+  return out << use.kernels << "+" << use.copies << "/" << use.launches << "/"
+             << use.copied_bytes << "/" << use.copy_ns << "/" << use.busy_ns
+             << "/" << use.span_ns << "/" << use.gap_ns[PPI_GAP_NOT_LAUNCHED]
+             << "/" << use.gap_ns[PPI_GAP_LAUNCH] << "/"
+             << use.gap_ns[PPI_GAP_QUEUED] << " " << use.delays;
+}
+
 inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   for (size_t i = 0; i < figures.num_names; i++) {
     const ppi_report_name &row = figures.names[i];
@@ -55,8 +63,10 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   for (size_t i = 0; i < figures.num_paths; i++) {
     const ppi_report_path &row = figures.paths[i];
     out << "\npath " << row.key << " " << row.spread << row.times << row.self_ns
-        << " " << row.wall_ns << " " << row.device_ns;
+        << " " << row.wall_ns << " " << row.device_ns << " " << row.use;
   }
+  out << "\nkernels " << figures.kernels.num << " "
+      << figures.kernels.num_outside << " " << figures.kernels.outside_ns;
   for (size_t i = 0; i < figures.num_memory; i++) {
     const ppi_report_memory &row = figures.memory[i];
     out << "\nmemory " << row.place << "/" << row.is_reserved << "/" << row.name

@@ -3,7 +3,9 @@
 // The tree of what lies in what. Values are typed by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "report_text.h"
 
@@ -132,6 +134,161 @@ TEST_F(PathsTest, LooseRangesAreAtTheRoot) {
             "a:UserDefined 1x35 self 25 wall 35 device 0\n"
             "a:UserDefined > leaf:UserDefined 1x10 self 10 wall 10 device 0\n"
             "loose:UserDefined 1x50 self 0 wall 50 device 0\n");
+}
+
+// ---- kernels ----
+
+// "PATH KERNELS+COPIES in LAUNCHES busy B span S idle
+// NOT_LAUNCHED/LAUNCH/QUEUED after DELAY,DELAY" of each path that has any; then
+// what lies outside.
+std::string Use(Report &report) {
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  std::string text;
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    const ppi_device_use &use = figures->paths[i].use;
+    if (!use.launches) continue;
+    auto number = [&](const char *before, uint64_t value) {
+      text += before + std::to_string(value);
+    };
+    text += Key(figures->paths[i].key);
+    number(" ", use.kernels);
+    number("+", use.copies);
+    number(" in ", use.launches);
+    number(" busy ", use.busy_ns);
+    number(" span ", use.span_ns);
+    number(" idle ", use.gap_ns[PPI_GAP_NOT_LAUNCHED]);
+    number("/", use.gap_ns[PPI_GAP_LAUNCH]);
+    number("/", use.gap_ns[PPI_GAP_QUEUED]);
+    text += " after";
+    std::vector<uint64_t> delays(use.delays.exact,
+                                 use.delays.exact + use.delays.n);
+    std::sort(delays.begin(), delays.end());
+    for (uint64_t delay : delays) number(" ", delay);
+    if (use.copies) {
+      number(" bytes ", use.copied_bytes);
+      number(" in ", use.copy_ns);
+    }
+    text += "\n";
+  }
+  const ppi_report_kernels &all = figures->kernels;
+  return text + std::to_string(all.num_outside) + " of " +
+         std::to_string(all.num) + " outside, " +
+         std::to_string(all.outside_ns) + "\n";
+}
+
+class KernelsTest : public PathsTest {
+ protected:
+  KernelsTest() {
+    details.kernels = true;
+  }
+  pprof_event &Kernel(uint64_t launch, uint64_t from, uint64_t to,
+                      uint32_t lane = 1) {
+    return feed.OnDevice(lane, 1, "k", PPROF_CATEGORY_KERNEL, launch, from, to);
+  }
+  std::string Used() {
+    Report report;
+    ppi_report_set_details(report.get(), &details);
+    EXPECT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+    return Use(report);
+  }
+};
+
+// Two overlap; the third is launched 10 after both are over, and starts 10
+// later.
+TEST_F(KernelsTest, BusyIsAUnionAndGapsHaveACause) {
+  Stage("a", 0, 100);
+  Kernel(10, 20, 30);
+  Kernel(12, 28, 40);
+  Kernel(50, 60, 70);
+  EXPECT_EQ(Used(),
+            "a:UserDefined 3+0 in 3 busy 30 span 50 idle 10/10/0 after 10 10 "
+            "16\n0 of 3 outside, 0\n");
+}
+
+// Launched before the device fell idle: it waited for something else.
+TEST_F(KernelsTest, WhatWasLaunchedBeforeAGapWasQueued) {
+  Stage("a", 0, 100);
+  Kernel(10, 20, 40);
+  Kernel(15, 55, 60);
+  EXPECT_EQ(Used(),
+            "a:UserDefined 2+0 in 2 busy 25 span 40 idle 0/0/15 after 10 40\n"
+            "0 of 2 outside, 0\n");
+}
+
+// A gap between two calls is no call's.
+TEST_F(KernelsTest, SpansAreOfEachCall) {
+  Stage("a", 0, 20);
+  Stage("a", 50, 70);
+  Stage("step", 0, 100);
+  Kernel(10, 20, 30);
+  Kernel(60, 65, 75);
+  EXPECT_EQ(Used(),
+            "step:UserDefined 2+0 in 2 busy 20 span 55 idle 30/5/0 after 5 10\n"
+            "step:UserDefined > a:UserDefined 2+0 in 2 busy 20 span 20 idle "
+            "0/0/0 after 5 10\n0 of 2 outside, 0\n");
+}
+
+// A graph's kernels come of one launch; the first of them says when it began.
+TEST_F(KernelsTest, OneLaunchMayHaveMany) {
+  Stage("a", 0, 100);
+  Kernel(10, 40, 50);
+  Kernel(10, 20, 30);
+  feed.OnDevice(1, 1, "copy", PPROF_CATEGORY_MEMCPY, 15, 50, 60);
+  EXPECT_EQ(Used(),
+            "a:UserDefined 2+1 in 2 busy 30 span 40 idle 0/0/10 after 10 35 "
+            "bytes 0 in 10\n0 of 3 outside, 0\n");
+}
+
+// Of all lanes of the thread, and of nothing that only overlaps on the device.
+TEST_F(KernelsTest, BelongToAllRangesAroundTheirLaunch) {
+  Stage("inner", 10, 20, 2);
+  Stage("outer", 0, 100, 1);
+  Stage("other", 0, 200, 3);
+  Kernel(15, 120, 130);
+  Kernel(50, 130, 150);
+  EXPECT_EQ(Used(),
+            "inner:UserDefined 1+0 in 1 busy 10 span 10 idle 0/0/0 after 105\n"
+            "outer:UserDefined 2+0 in 2 busy 30 span 30 idle 0/0/0 after 80 "
+            "105\n0 of 2 outside, 0\n");
+}
+
+TEST_F(KernelsTest, ThoseOfNoRangeAreOutside) {
+  Stage("a", 0, 20);
+  Kernel(10, 15, 20);
+  Kernel(30, 40, 47);
+  Kernel(30, 50, 53, 3);
+  EXPECT_EQ(Used(),
+            "a:UserDefined 1+0 in 1 busy 5 span 5 idle 0/0/0 after 5\n"
+            "2 of 3 outside, 10\n");
+}
+
+// Flat, one that calls itself has its kernels once.
+TEST_F(KernelsTest, APathHasEachOnce) {
+  Stage("a", 5, 20);
+  Stage("a", 0, 30);
+  Kernel(10, 15, 20);
+  details.flat_paths = true;
+  EXPECT_EQ(Used(),
+            "a:UserDefined 1+0 in 1 busy 5 span 5 idle 0/0/0 after 5\n"
+            "0 of 1 outside, 0\n");
+}
+
+TEST_F(KernelsTest, CopiesHaveBytes) {
+  Stage("a", 0, 20);
+  pprof_work_amount work = {};
+  work.bytes = 4096;
+  feed.OnDevice(1, 1, "copy", PPROF_CATEGORY_MEMCPY, 5, 10, 18).work = &work;
+  EXPECT_EQ(
+      Used(),
+      "a:UserDefined 0+1 in 1 busy 8 span 8 idle 0/0/0 after 5 bytes 4096 "
+      "in 8\n0 of 1 outside, 0\n");
+}
+
+TEST_F(KernelsTest, AreNotCountedUnasked) {
+  Stage("a", 0, 20);
+  Kernel(10, 15, 20);
+  details.kernels = false;
+  EXPECT_EQ(Used(), "0 of 0 outside, 0\n");
 }
 
 TEST_F(PathsTest, MergedReportsAddUp) {

@@ -8,6 +8,7 @@
 #include "event/event.h"
 #include "report/figures/answer_rows.h"
 #include "report/figures/cpu.h"
+#include "report/figures/device_use.h"
 #include "report/figures/early.h"
 #include "report/figures/messages.h"
 #include "report/figures/queue.h"
@@ -48,6 +49,7 @@ typedef struct ppi_report_details {
   bool answer;               // where the time goes; goes with `requests`
   bool paths;                // ranges by what lies around them
   bool flat_paths;           // the same, as if nothing lay around any
+  bool kernels;              // what devices did in each path; goes with `paths`
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 
@@ -95,7 +97,14 @@ typedef struct ppi_report_path {
   uint64_t self_ns;    // less that of ranges directly inside
   uint64_t wall_ns;    // the union
   uint64_t device_ns;  // submitted inside, or its own; a sum
+  ppi_device_use use;  // with details.kernels, of host ranges
 } ppi_report_path;
+
+// Timed kernels, copies and sets, of which as many as `outside` were launched
+// in no range. With details.kernels.
+typedef struct ppi_report_kernels {
+  uint64_t num, num_outside, outside_ns;
+} ppi_report_kernels;
 
 // Communication is host and device ranges, computation device ranges.
 typedef struct ppi_report_distribution {
@@ -288,6 +297,7 @@ typedef struct ppi_figures {
   size_t num_request_runs, request_runs_capacity;
   ppi_answer answers[PPI_NUM_BASES];
   ppi_report_distribution distribution;
+  ppi_report_kernels kernels;
   ppi_report_perf perf;
   ppi_report_details details;
   ppi_report_phase phases[PPI_NUM_PHASES];

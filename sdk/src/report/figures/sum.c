@@ -142,6 +142,8 @@ static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
   path->self_ns += from->self_ns;
   path->wall_ns += from->wall_ns;
   path->device_ns += from->device_ns;
+  if (ppi_device_use_merge(&path->use, &from->use) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
   return ppi_histogram_merge(&path->times, &from->times);
 }
 
@@ -196,6 +198,9 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
     ppi_spread_merge(&into->phases[i].device, &from->phases[i].device);
   }
   add_distribution(&into->distribution, &from->distribution);
+  into->kernels.num += from->kernels.num;
+  into->kernels.num_outside += from->kernels.num_outside;
+  into->kernels.outside_ns += from->kernels.outside_ns;
   ppi_report_perf_merge(&into->perf, &from->perf);
   into->base_ns += from->base_ns;
   into->wall_ns += from->wall_ns;
@@ -281,6 +286,7 @@ static void clear_paths(ppi_figures *figures) {
     ppi_free(figures->paths[i].name);
     ppi_free(figures->paths[i].category_name);
     ppi_histogram_clear(&figures->paths[i].times);
+    ppi_device_use_clear(&figures->paths[i].use);
   }
 }
 

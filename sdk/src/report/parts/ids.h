@@ -118,6 +118,8 @@ typedef struct ppi_frame_around {
   uint32_t real, real_around;  // no Runtime range; the one around that
   uint32_t owner;              // can own memory
   uint32_t path;               // with details.paths
+  uint32_t call;               // of ppi_device_calls; 0: not looked up
+  bool is_over;                // the range is
   bool communicates;           // it, or any around it
 } ppi_frame_around;
 

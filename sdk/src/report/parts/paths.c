@@ -112,6 +112,9 @@ static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
   row->wall_ns +=
       path->on_device ? ppi_union_measure(&path->busy) : path->wall_ns;
   row->device_ns += device_time(ids, path->inside.ns);
+  if (!path->on_device) path->use.busy_ns = ppi_union_measure(&path->busy);
+  if (ppi_device_use_merge(&row->use, &path->use) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
   return ppi_histogram_merge(&row->times, &path->times);
 }
 
@@ -148,6 +151,7 @@ pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
 void ppi_paths_clear(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num; i++) {
     ppi_histogram_clear(&paths->items[i].times);
+    ppi_device_use_clear(&paths->items[i].use);
     ppi_union_clear(&paths->items[i].busy);
   }
   ppi_map_clear(&paths->numbers);

@@ -22,7 +22,8 @@ typedef struct ppi_run_path {
   ppi_histogram times;
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
-  ppi_union busy;            // that of device ranges
+  ppi_union busy;            // that of device ranges, or of those inside
+  ppi_device_use use;        // with details.kernels, of host ranges
   ppi_device_sums inside;    // device time submitted in host ranges
 } ppi_run_path;
 

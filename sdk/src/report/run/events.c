@@ -224,11 +224,17 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
 
 // ---- device ranges ----
 
+static uint64_t bytes_of(const pprof_event *event) {
+  double bytes = event->work ? event->work->bytes : 0;
+  return bytes >= 1 && bytes < 1e18 ? (uint64_t)bytes : 0;
+}
+
 static pprof_status take_submit(ppi_run *run, const pprof_event *event,
                                 ppi_device_class class, uint64_t length_ns) {
   ppi_point point = {.time_ns = event->start_ns,
                      .value = length_ns,
                      .device_start_ns = event->device_start_ns,
+                     .bytes = bytes_of(event),
                      .site = event->site,
                      .kind = PPI_POINT_SUBMIT,
                      .device_class = (uint8_t) class};

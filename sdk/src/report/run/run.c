@@ -126,6 +126,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_queues_clear(&run->queues);
   ppi_run_clear_pairs(&run->pairs);
   ppi_run_clear_details(&run->rows);
+  ppi_device_calls_clear(&run->device_calls);
   ppi_paths_clear(&run->paths);
   ppi_distribution_clear(&run->distribution);
   ppi_interference_clear(&run->interference);

@@ -8,6 +8,7 @@
 
 #include "report/answer/accounts.h"
 #include "report/parts/details.h"
+#include "report/parts/device_calls.h"
 #include "report/parts/ids.h"
 #include "report/parts/interference.h"
 #include "report/parts/memory.h"
@@ -66,6 +67,8 @@ typedef struct ppi_run {
   ppi_pairs pairs;
   ppi_details rows;
   ppi_paths paths;
+  ppi_device_calls device_calls;  // with details.kernels
+  ppi_report_kernels kernels;
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;

@@ -3,15 +3,13 @@
 // What a horizon settles, in one walk over the ranges that it has passed: from
 // the last end backwards, so that each comes after the ranges around it. A
 // union is a sum then, the outermost phase the first one met, and what is
-// around a point the stack of the ranges met.
+// around a point the stack of the ranges met (frames.h).
 #include "report/run/sweep.h"
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
-
-// A frame below so many that overlap its range partly is not kept.
-enum { MAX_OVERLAPS = 1024 };
+#include "report/run/frames.h"
 
 typedef struct sweep {
   ppi_run *run;
@@ -93,137 +91,6 @@ static void take_phase(ppi_run *run, ppi_run_thread *thread,
     ppi_device_spreads_add(&run->steps.devices[phase], &sums, is_cut);
 }
 
-// ---- what is around a point ----
-
-static void find_around(const ppi_run_lane *lane, const ppi_point *point,
-                        ppi_around *around) {
-  if (!lane->num_frames) return;
-  const ppi_frame_around *frame = &lane->frames[lane->num_frames - 1];
-  uint32_t owner = point->kind == PPI_POINT_MEMORY ? frame->owner : frame->real;
-  around->any_communicates |= frame->communicates;
-  if (owner == PPI_NO_FRAME) return;
-  frame = &lane->frames[owner];
-  if (around->is_known && around->start_ns >= frame->start_ns) return;
-  around->is_known = true;
-  around->start_ns = frame->start_ns;
-  around->site = frame->site;
-}
-
-// The innermost of all lanes of the thread; a Runtime range is its caller's.
-static void find_path(const ppi_run_lane *lane, ppi_around *around) {
-  if (!lane->num_frames) return;
-  uint32_t real = lane->frames[lane->num_frames - 1].real;
-  if (real == PPI_NO_FRAME) return;
-  const ppi_frame_around *frame = &lane->frames[real];
-  if (around->path && around->path_start_ns >= frame->start_ns) return;
-  around->path = frame->path;
-  around->path_start_ns = frame->start_ns;
-}
-
-static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
-                               const ppi_run_part *key,
-                               const ppi_point *point) {
-  if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
-  ppi_run_part *part = ppi_run_part_of(&run->rows, thread, key);
-  if (!part) return PPROF_STATUS_NO_MEMORY;
-  ppi_device_sums sums = {{0}};
-  sums.ns[point->device_class] = point->value;
-  ppi_device_spreads_add(&part->device, &sums, false);
-  return PPROF_STATUS_OK;
-}
-
-static bool is_operator(const ppi_run *run, uint32_t site) {
-  const ppi_run_site *item = run->ids.sites.items[site];
-  return item->traits & PPI_TRAIT_OPERATOR;
-}
-
-static pprof_status own_submit(ppi_run *run, const ppi_run_lane *lane,
-                               const ppi_point *point) {
-  if (!lane->num_frames) return PPROF_STATUS_OK;
-  uint32_t real = lane->frames[lane->num_frames - 1].real;
-  if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
-  const ppi_frame_around *frame = &lane->frames[real];
-  ppi_run_site *site = run->ids.sites.items[frame->site];
-  site->innermost.ns[point->device_class] += point->value;
-  if (!run->details.operator_parts) return PPROF_STATUS_OK;
-  ppi_run_part key = {.op = frame->site, .launch = point->site};
-  if (!(site->traits & PPI_TRAIT_OPERATOR)) {
-    if (frame->real_around == PPI_NO_FRAME) return PPROF_STATUS_OK;
-    key.op = lane->frames[frame->real_around].site;
-    key.child = frame->site;
-    if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
-  }
-  return add_launch(run, lane->thread, &key, point);
-}
-
-// The points at or after `until_ns` that the lane has not met.
-static pprof_status meet_points(ppi_run *run, ppi_run_lane *lane,
-                                uint64_t until_ns) {
-  ppi_run_thread *thread = lane->thread;
-  pprof_status status = PPROF_STATUS_OK;
-  while (lane->num_points && status == PPROF_STATUS_OK) {
-    const ppi_point *point = &thread->scopes.points[lane->num_points - 1];
-    if (point->time_ns < until_ns) break;
-    lane->num_points--;
-    while (lane->num_frames &&
-           lane->frames[lane->num_frames - 1].start_ns > point->time_ns)
-      lane->num_frames--;
-    if (point->kind == PPI_POINT_SUBMIT) status = own_submit(run, lane, point);
-    if (!thread->around) continue;
-    find_around(lane, point, &thread->around[lane->num_points]);
-    find_path(lane, &thread->around[lane->num_points]);
-  }
-  return status;
-}
-
-// Frames are in the order of their starts. Those that begin later than the
-// range and overlap it partly stay above it: what lies in both is theirs.
-static size_t place_of(ppi_run_lane *lane, const ppi_held *range) {
-  size_t at = lane->num_frames;
-  while (at && lane->frames[at - 1].start_ns >= range->end_ns &&
-         lane->frames[at - 1].start_ns > range->start_ns)
-    at--;
-  lane->num_frames = at;
-  while (at && lane->frames[at - 1].start_ns > range->start_ns) at--;
-  return at;
-}
-
-static void shift_frame(ppi_frame_around *frame, uint32_t from) {
-  uint32_t *numbers[] = {&frame->real, &frame->real_around, &frame->owner};
-  for (int i = 0; i < 3; i++)
-    if (*numbers[i] != PPI_NO_FRAME && *numbers[i] >= from) ++*numbers[i];
-}
-
-static pprof_status push_frame(ppi_run *run, ppi_run_lane *lane, size_t place,
-                               const ppi_held *range, uint32_t path) {
-  const ppi_run_site *site = run->ids.sites.items[range->site];
-  uint32_t self = (uint32_t)place;
-  if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
-  ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
-                                     lane->num_frames + 1, sizeof *grown);
-  if (!grown) return PPROF_STATUS_NO_MEMORY;
-  lane->frames = grown;
-  for (size_t i = lane->num_frames++; i > place; i--) {
-    grown[i] = grown[i - 1];
-    shift_frame(&grown[i], self);
-  }
-  const ppi_frame_around none = {
-      0, 0, PPI_NO_FRAME, PPI_NO_FRAME, PPI_NO_FRAME, 0, false};
-  const ppi_frame_around *around = place ? &grown[place - 1] : &none;
-  bool is_runtime = site->traits & PPI_TRAIT_RUNTIME;
-  bool owns = site->traits & PPI_TRAIT_OWNS_MEMORY;
-  bool tells = site->traits & PPI_TRAIT_PADDLE_COMMUNICATION;
-  grown[place] =
-      (ppi_frame_around){.start_ns = range->start_ns,
-                         .site = range->site,
-                         .real = is_runtime ? around->real : self,
-                         .real_around = around->real,
-                         .owner = owns ? self : around->owner,
-                         .path = path,
-                         .communicates = tells || around->communicates};
-  return PPROF_STATUS_OK;
-}
-
 // A range directly inside an operator; its frame is not pushed yet.
 static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
                               size_t place, const ppi_held *range,
@@ -235,7 +102,7 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   uint32_t real = lane->frames[place - 1].real;
   if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
   ppi_run_part key = {.op = lane->frames[real].site, .child = range->site};
-  if (!is_operator(run, key.op)) return PPROF_STATUS_OK;
+  if (!ppi_run_is_operator(run, key.op)) return PPROF_STATUS_OK;
   ppi_run_part *part = ppi_run_part_of(&run->rows, lane->thread, &key);
   if (!part) return PPROF_STATUS_NO_MEMORY;
   bool is_cut = range->flags & PPI_HELD_CUT;
@@ -257,6 +124,12 @@ static pprof_status take_path(sweep *at, const ppi_run_lane *lane, size_t place,
   ppi_run_path *path = ppi_paths_item(&run->paths, *out);
   if (path) unite(at, range, &path->wall_ns, &path->low_ns);
   if (!is_released) return status;
+  // Work of its earlier part may wait for its end.
+  if (range->start_ns < at->from_ns) {
+    const ppi_device_call_key call = {lane->thread->index, *out,
+                                      range->start_ns};
+    ppi_device_calls_end(&run->device_calls, &call);
+  }
   ppi_run_path *around = ppi_paths_item(&run->paths, key.around);
   if (around) around->inner_ns += range->end_ns - range->start_ns;
   ppi_device_sums sums = {{0}};
@@ -296,8 +169,8 @@ static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   bool is_nested = !(range->flags & PPI_HELD_LOOSE);
   size_t place = 0;
   if (is_nested) {
-    status = meet_points(run, lane, range->end_ns);
-    place = place_of(lane, range);
+    status = ppi_frames_meet(run, lane, range->end_ns);
+    place = ppi_frames_place(lane, range);
   }
   ppi_device_sums sums = {{0}};
   if (!is_released && status == PPROF_STATUS_OK)
@@ -305,15 +178,15 @@ static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   if (is_released && status == PPROF_STATUS_OK &&
       inside(run, lane->thread, range, &sums))
     status = take_inside(run, lane, site, range, &sums);
-  uint32_t path = 0;
+  ppi_frame_around own = {.is_over = is_released};
   if (run->details.paths && status == PPROF_STATUS_OK)
-    status = take_path(at, lane, place, range, is_released, &path);
+    status = take_path(at, lane, place, range, is_released, &own.path);
   if (!is_nested || status != PPROF_STATUS_OK) return status;
   if (is_released && run->details.operator_parts)
     status = add_child(run, lane, place, range, &sums);
   if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
     return status;
-  return push_frame(run, lane, place, range, path);
+  return ppi_frames_push(run, lane, place, range, &own);
 }
 
 static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
@@ -457,7 +330,7 @@ static pprof_status finish_lanes(sweep *at) {
        i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (!lane || !lane->thread) continue;
-    if (lane->num_frames) status = meet_points(run, lane, 0);
+    if (lane->num_frames) status = ppi_frames_meet(run, lane, 0);
     if (status == PPROF_STATUS_OK && lane->nested.num_pages)
       status = ppi_hold_drop(&lane->nested, &run->ids.pool, at->horizon_ns);
     if (status == PPROF_STATUS_OK && lane->loose.num_pages)
@@ -504,6 +377,11 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
     if (run->details.paths && status == PPROF_STATUS_OK &&
         point->kind == PPI_POINT_SUBMIT)
       status = ppi_paths_device(&run->paths, thread->around[i].path, point);
+    if (!run->details.kernels || !ppi_is_kernel_or_copy(point)) continue;
+    bool is_outside = !thread->around[i].path;
+    run->kernels.num++;
+    run->kernels.num_outside += is_outside;
+    run->kernels.outside_ns += is_outside ? point->value : 0;
   }
   ppi_free(thread->around);
   thread->around = NULL;
@@ -537,6 +415,9 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
     status = finish_thread(run, ppi_run_any_thread(&run->ids, i));
+  if (status == PPROF_STATUS_OK)
+    status =
+        ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
   for (size_t i = 0; i < run->paths.num; i++)
     ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
   ppi_merge_clear(&at.merge);

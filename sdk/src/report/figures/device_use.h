@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What kernels, copies and sets that were launched in the ranges of one path
+// did on their devices.
+#ifndef PPI_DEVICE_USE_H_
+#define PPI_DEVICE_USE_H_
+
+#include "report/figures/histogram.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Why nothing of a call ran between its first piece of work and its last one.
+typedef enum ppi_gap {
+  PPI_GAP_NOT_LAUNCHED = 0,  // until the call that launched what came next
+  PPI_GAP_LAUNCH,            // from then on
+  PPI_GAP_QUEUED,            // what came next had been launched before
+  PPI_NUM_GAPS
+} ppi_gap;
+
+typedef struct ppi_device_use {
+  uint64_t kernels, copies;  // copies and sets
+  uint64_t launches;         // calls; a graph's is one
+  uint64_t copied_bytes, copy_ns;
+  uint64_t busy_ns;  // the union
+  // Sums over calls: from the first start to the last end, and the gaps there.
+  uint64_t span_ns, gap_ns[PPI_NUM_GAPS];
+  ppi_histogram delays;  // from each launch to the first start
+} ppi_device_use;
+
+pprof_status ppi_device_use_merge(ppi_device_use *into,
+                                  const ppi_device_use *from);
+static inline void ppi_device_use_clear(ppi_device_use *use) {
+  ppi_histogram_clear(&use->delays);
+}
+static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {
+  uint64_t sum_ns = 0;
+  for (int i = 0; i < PPI_NUM_GAPS; i++) sum_ns += use->gap_ns[i];
+  return sum_ns;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_DEVICE_USE_H_

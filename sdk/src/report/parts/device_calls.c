@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/parts/device_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static ppi_map_key number_key(const ppi_device_call_key *key) {
+  return (ppi_map_key){(uint64_t)key->thread << 32 | key->path, key->start_ns};
+}
+
+static pprof_status add(ppi_device_calls *calls, ppi_map_key key,
+                        const ppi_device_call *call, size_t *out) {
+  size_t at = ppi_map_number(&calls->numbers, key);
+  if (at > calls->num) return PPROF_STATUS_NO_MEMORY;
+  *out = at;
+  if (at < calls->num) return PPROF_STATUS_OK;
+  ppi_device_call *grown =
+      ppi_grow(calls->items, &calls->capacity, at + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  calls->items = grown;
+  grown[calls->num++] = *call;
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_device_calls_at(ppi_device_calls *calls,
+                                 const ppi_device_call_key *key, bool is_over,
+                                 uint32_t *out) {
+  const ppi_device_call fresh = {.path = key->path};
+  size_t at = 0;
+  pprof_status status = add(calls, number_key(key), &fresh, &at);
+  if (status != PPROF_STATUS_OK) return status;
+  calls->items[at].is_over |= is_over;
+  *out = (uint32_t)at + 1;
+  return PPROF_STATUS_OK;
+}
+
+void ppi_device_calls_end(ppi_device_calls *calls,
+                          const ppi_device_call_key *key) {
+  size_t at = ppi_map_find(&calls->numbers, number_key(key));
+  if (at < calls->num) calls->items[at].is_over = true;
+}
+
+pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
+                                   ppi_paths *paths, const ppi_point *point) {
+  ppi_device_call *call = &calls->items[number - 1];
+  ppi_device_use *use = &ppi_paths_item(paths, call->path)->use;
+  ppi_piece *grown =
+      ppi_grow(call->pieces, &call->capacity, call->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  call->pieces = grown;
+  grown[call->num++] = (ppi_piece){point->time_ns, point->device_start_ns,
+                                   point->device_start_ns + point->value};
+  if (point->device_class == PPI_DEVICE_KERNEL) {
+    use->kernels++;
+    return PPROF_STATUS_OK;
+  }
+  use->copies++;
+  use->copied_bytes += point->bytes;
+  use->copy_ns += point->value;
+  return PPROF_STATUS_OK;
+}
+
+// ---- a horizon ----
+
+static int compare_launches(const void *left, const void *right) {
+  const ppi_piece *a = left, *b = right;
+  if (a->launch_ns != b->launch_ns) return a->launch_ns < b->launch_ns ? -1 : 1;
+  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static int compare_starts(const void *left, const void *right) {
+  const ppi_piece *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  return (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
+}
+
+// All pieces of a launch come in one sweep.
+static pprof_status count_launches(ppi_device_call *call, ppi_device_use *use) {
+  ppi_piece *fresh = call->pieces + call->num_old;
+  size_t num = call->num - call->num_old;
+  if (num) qsort(fresh, num, sizeof *fresh, compare_launches);
+  for (size_t i = 0; i < num; i++) {
+    uint64_t launch_ns = fresh[i].launch_ns;
+    if (i && fresh[i - 1].launch_ns == launch_ns) continue;
+    uint64_t start_ns = PPI_MAX(fresh[i].start_ns, launch_ns);
+    pprof_status status = ppi_histogram_add(&use->delays, start_ns - launch_ns);
+    if (status != PPROF_STATUS_OK) return status;
+    use->launches++;
+  }
+  return PPROF_STATUS_OK;
+}
+
+static void count_gap(ppi_device_use *use, uint64_t from_ns,
+                      const ppi_piece *next) {
+  if (next->launch_ns <= from_ns) {
+    use->gap_ns[PPI_GAP_QUEUED] += next->start_ns - from_ns;
+    return;
+  }
+  uint64_t launch_ns = PPI_MIN(next->launch_ns, next->start_ns);
+  use->gap_ns[PPI_GAP_NOT_LAUNCHED] += launch_ns - from_ns;
+  use->gap_ns[PPI_GAP_LAUNCH] += next->start_ns - launch_ns;
+}
+
+static void count_span(ppi_device_call *call, ppi_device_use *use,
+                       const ppi_piece *piece) {
+  if (!call->has_any) call->last_ns = piece->start_ns;
+  call->has_any = true;
+  if (piece->start_ns > call->last_ns) count_gap(use, call->last_ns, piece);
+  if (piece->end_ns <= call->last_ns) return;
+  use->span_ns += piece->end_ns - call->last_ns;
+  call->last_ns = piece->end_ns;
+}
+
+static pprof_status settle(ppi_device_call *call, ppi_paths *paths,
+                           uint64_t horizon_ns) {
+  ppi_run_path *path = ppi_paths_item(paths, call->path);
+  pprof_status status = count_launches(call, &path->use);
+  size_t i = 0;
+  if (call->num)
+    qsort(call->pieces, call->num, sizeof *call->pieces, compare_starts);
+  for (; i < call->num && status == PPROF_STATUS_OK; i++) {
+    const ppi_piece *piece = &call->pieces[i];
+    if (piece->start_ns >= horizon_ns && !call->is_over) break;
+    count_span(call, &path->use, piece);
+    status = ppi_union_add(&path->busy, piece->start_ns, piece->end_ns);
+  }
+  call->num -= i;
+  call->num_old = call->num;
+  if (call->num)
+    memmove(call->pieces, call->pieces + i, call->num * sizeof *call->pieces);
+  return status;
+}
+
+// Those that are over go; the others keep their order.
+static pprof_status keep_open(ppi_device_calls *calls) {
+  ppi_device_calls kept = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0, at; i < calls->num; i++) {
+    ppi_device_call *call = &calls->items[i];
+    if (!call->is_over && status == PPROF_STATUS_OK)
+      status = add(&kept, calls->numbers.keys[i], call, &at);
+    if (call->is_over || status != PPROF_STATUS_OK) ppi_free(call->pieces);
+  }
+  ppi_map_clear(&calls->numbers);
+  ppi_free(calls->items);
+  *calls = kept;
+  return status;
+}
+
+pprof_status ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
+                                     uint64_t horizon_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (!calls->num) return PPROF_STATUS_OK;
+  for (size_t i = 0; i < calls->num && status == PPROF_STATUS_OK; i++)
+    status = settle(&calls->items[i], paths, horizon_ns);
+  return status == PPROF_STATUS_OK ? keep_open(calls) : status;
+}
+
+void ppi_device_calls_clear(ppi_device_calls *calls) {
+  for (size_t i = 0; i < calls->num; i++) ppi_free(calls->items[i].pieces);
+  ppi_map_clear(&calls->numbers);
+  ppi_free(calls->items);
+  *calls = (ppi_device_calls){0};
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls of ranges in which kernels, copies and sets were launched, until a
+// horizon has passed both. Launches come in any order within a sweep. With
+// details.kernels; one thread at a time.
+#ifndef PPI_REPORT_DEVICE_CALLS_H_
+#define PPI_REPORT_DEVICE_CALLS_H_
+
+#include "report/parts/paths.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What was launched, and when it ran.
+typedef struct ppi_piece {
+  uint64_t launch_ns, start_ns, end_ns;
+} ppi_piece;
+
+typedef struct ppi_device_call {
+  uint32_t path;
+  bool is_over;  // its range is: nothing more is launched in it
+  bool has_any;
+  uint64_t last_ns;   // until when counted ones ran
+  ppi_piece *pieces;  // that are not counted
+  size_t num, capacity;
+  size_t num_old;  // of them: of earlier sweeps, whose launches are counted
+} ppi_device_call;
+
+typedef struct ppi_device_call_key {
+  uint32_t thread, path;
+  uint64_t start_ns;
+} ppi_device_call_key;
+
+// All zero is the empty one. Numbers are those of items, + 1, and valid until
+// settle.
+typedef struct ppi_device_calls {
+  ppi_map numbers;
+  ppi_device_call *items;
+  size_t num, capacity;
+} ppi_device_calls;
+
+// ppi_device_calls_at answers the call's number in `out`, adding it.
+pprof_status ppi_device_calls_at(ppi_device_calls *calls,
+                                 const ppi_device_call_key *key, bool is_over,
+                                 uint32_t *out);
+// ppi_device_calls_end says that the range is over, of a call that is known.
+void ppi_device_calls_end(ppi_device_calls *calls,
+                          const ppi_device_call_key *key);
+pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
+                                   ppi_paths *paths, const ppi_point *point);
+// ppi_device_calls_settle counts what began before the horizon: whatever is
+// launched later begins later, too.
+pprof_status ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
+                                     uint64_t horizon_ns);
+void ppi_device_calls_clear(ppi_device_calls *calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_DEVICE_CALLS_H_

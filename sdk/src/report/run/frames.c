@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run/frames.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/parts/threads.h"
+
+// A frame below so many that overlap its range partly is not kept.
+enum { MAX_OVERLAPS = 1024 };
+
+static void find_around(const ppi_run_lane *lane, const ppi_point *point,
+                        ppi_around *around) {
+  if (!lane->num_frames) return;
+  const ppi_frame_around *frame = &lane->frames[lane->num_frames - 1];
+  uint32_t owner = point->kind == PPI_POINT_MEMORY ? frame->owner : frame->real;
+  around->any_communicates |= frame->communicates;
+  if (owner == PPI_NO_FRAME) return;
+  frame = &lane->frames[owner];
+  if (around->is_known && around->start_ns >= frame->start_ns) return;
+  around->is_known = true;
+  around->start_ns = frame->start_ns;
+  around->site = frame->site;
+}
+
+// The innermost of all lanes of the thread; a Runtime range is its caller's.
+static void find_path(const ppi_run_lane *lane, ppi_around *around) {
+  if (!lane->num_frames) return;
+  uint32_t real = lane->frames[lane->num_frames - 1].real;
+  if (real == PPI_NO_FRAME) return;
+  const ppi_frame_around *frame = &lane->frames[real];
+  if (around->path && around->path_start_ns >= frame->start_ns) return;
+  around->path = frame->path;
+  around->path_start_ns = frame->start_ns;
+}
+
+static pprof_status add_launch(ppi_run *run, ppi_run_thread *thread,
+                               const ppi_run_part *key,
+                               const ppi_point *point) {
+  if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
+  ppi_run_part *part = ppi_run_part_of(&run->rows, thread, key);
+  if (!part) return PPROF_STATUS_NO_MEMORY;
+  ppi_device_sums sums = {{0}};
+  sums.ns[point->device_class] = point->value;
+  ppi_device_spreads_add(&part->device, &sums, false);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status own_submit(ppi_run *run, const ppi_run_lane *lane,
+                               const ppi_point *point) {
+  if (!lane->num_frames) return PPROF_STATUS_OK;
+  uint32_t real = lane->frames[lane->num_frames - 1].real;
+  if (real == PPI_NO_FRAME) return PPROF_STATUS_OK;
+  const ppi_frame_around *frame = &lane->frames[real];
+  ppi_run_site *site = run->ids.sites.items[frame->site];
+  site->innermost.ns[point->device_class] += point->value;
+  if (!run->details.operator_parts) return PPROF_STATUS_OK;
+  ppi_run_part key = {.op = frame->site, .launch = point->site};
+  if (!(site->traits & PPI_TRAIT_OPERATOR)) {
+    if (frame->real_around == PPI_NO_FRAME) return PPROF_STATUS_OK;
+    key.op = lane->frames[frame->real_around].site;
+    key.child = frame->site;
+    if (!ppi_run_is_operator(run, key.op)) return PPROF_STATUS_OK;
+  }
+  return add_launch(run, lane->thread, &key, point);
+}
+
+// It is of every range of the lane around its launch, but of one path once.
+static pprof_status use_device(ppi_run *run, ppi_run_lane *lane,
+                               const ppi_point *point) {
+  pprof_status status = PPROF_STATUS_OK;
+  uint32_t at =
+      lane->num_frames ? lane->frames[lane->num_frames - 1].real : PPI_NO_FRAME;
+  for (uint32_t inner = at; at != PPI_NO_FRAME && !status;
+       at = lane->frames[at].real_around) {
+    ppi_frame_around *frame = &lane->frames[at];
+    uint32_t met = inner;
+    while (met != at && lane->frames[met].path != frame->path)
+      met = lane->frames[met].real_around;
+    if (met != at || !frame->path) continue;
+    const ppi_device_call_key key = {lane->thread->index, frame->path,
+                                     frame->start_ns};
+    if (!frame->call)
+      status = ppi_device_calls_at(&run->device_calls, &key, frame->is_over,
+                                   &frame->call);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_device_calls_take(&run->device_calls, frame->call,
+                                     &run->paths, point);
+  }
+  return status;
+}
+
+pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
+                             uint64_t until_ns) {
+  ppi_run_thread *thread = lane->thread;
+  pprof_status status = PPROF_STATUS_OK;
+  while (lane->num_points && status == PPROF_STATUS_OK) {
+    const ppi_point *point = &thread->scopes.points[lane->num_points - 1];
+    if (point->time_ns < until_ns) break;
+    lane->num_points--;
+    while (lane->num_frames &&
+           lane->frames[lane->num_frames - 1].start_ns > point->time_ns)
+      lane->num_frames--;
+    if (point->kind == PPI_POINT_SUBMIT) status = own_submit(run, lane, point);
+    if (run->details.kernels && ppi_is_kernel_or_copy(point) && !status)
+      status = use_device(run, lane, point);
+    if (!thread->around) continue;
+    find_around(lane, point, &thread->around[lane->num_points]);
+    find_path(lane, &thread->around[lane->num_points]);
+  }
+  return status;
+}
+
+size_t ppi_frames_place(ppi_run_lane *lane, const ppi_held *range) {
+  size_t at = lane->num_frames;
+  while (at && lane->frames[at - 1].start_ns >= range->end_ns &&
+         lane->frames[at - 1].start_ns > range->start_ns)
+    at--;
+  lane->num_frames = at;
+  while (at && lane->frames[at - 1].start_ns > range->start_ns) at--;
+  return at;
+}
+
+static void shift_frame(ppi_frame_around *frame, uint32_t from) {
+  uint32_t *numbers[] = {&frame->real, &frame->real_around, &frame->owner};
+  for (int i = 0; i < 3; i++)
+    if (*numbers[i] != PPI_NO_FRAME && *numbers[i] >= from) ++*numbers[i];
+}
+
+pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane, size_t place,
+                             const ppi_held *range,
+                             const ppi_frame_around *own) {
+  const ppi_run_site *site = run->ids.sites.items[range->site];
+  uint32_t self = (uint32_t)place;
+  if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
+  ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
+                                     lane->num_frames + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  lane->frames = grown;
+  for (size_t i = lane->num_frames++; i > place; i--) {
+    grown[i] = grown[i - 1];
+    shift_frame(&grown[i], self);
+  }
+  const ppi_frame_around none = {
+      .real = PPI_NO_FRAME, .real_around = PPI_NO_FRAME, .owner = PPI_NO_FRAME};
+  const ppi_frame_around *around = place ? &grown[place - 1] : &none;
+  bool is_runtime = site->traits & PPI_TRAIT_RUNTIME;
+  bool owns = site->traits & PPI_TRAIT_OWNS_MEMORY;
+  bool tells = site->traits & PPI_TRAIT_PADDLE_COMMUNICATION;
+  grown[place] =
+      (ppi_frame_around){.start_ns = range->start_ns,
+                         .site = range->site,
+                         .real = is_runtime ? around->real : self,
+                         .real_around = around->real,
+                         .owner = owns ? self : around->owner,
+                         .path = own->path,
+                         .is_over = own->is_over,
+                         .communicates = tells || around->communicates};
+  return PPROF_STATUS_OK;
+}
