@@ -31,9 +31,10 @@ inline std::ostream &operator<<(std::ostream &out,
 inline std::ostream &operator<<(std::ostream &out, const ppi_device_use &use) {
   return out << use.kernels << "+" << use.copies << "/" << use.launches << "/"
              << use.copied_bytes << "/" << use.copy_ns << "/" << use.busy_ns
-             << "/" << use.span_ns << "/" << use.gap_ns[PPI_GAP_NOT_LAUNCHED]
-             << "/" << use.gap_ns[PPI_GAP_LAUNCH] << "/"
-             << use.gap_ns[PPI_GAP_QUEUED] << " " << use.delays;
+             << "/" << use.spans << use.span_times << use.host_ns << "/"
+             << use.gap_ns[PPI_GAP_NOT_LAUNCHED] << "/"
+             << use.gap_ns[PPI_GAP_LAUNCH] << "/" << use.gap_ns[PPI_GAP_QUEUED]
+             << " " << use.delays;
 }
 
 inline void PutRows(std::ostream &out, const ppi_figures &figures) {

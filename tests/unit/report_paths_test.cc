@@ -155,7 +155,7 @@ std::string Use(Report &report) {
     number("+", use.copies);
     number(" in ", use.launches);
     number(" busy ", use.busy_ns);
-    number(" span ", use.span_ns);
+    number(" span ", use.spans.sum);
     number(" idle ", use.gap_ns[PPI_GAP_NOT_LAUNCHED]);
     number("/", use.gap_ns[PPI_GAP_LAUNCH]);
     number("/", use.gap_ns[PPI_GAP_QUEUED]);

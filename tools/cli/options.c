@@ -82,7 +82,7 @@ static const struct option_row option_table[] = {
     {"style", 0, OPTION_CHOICE, FIELD(style), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "answer|paddle|torch|nsys", NULL,
      "the answer: what ran, where its time went and what that says; all tables"
-     " of Paddle's profiler; the one of torch.profiler; nvtx_sum of nsys stats"
+     " of Paddle's profiler; the one of torch.profiler; those of nsys stats"
      " [answer; paddle for csv, json and what orders or parts tables]"},
     {"verbose", 'v', OPTION_FLAG, FIELD(verbose),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,

@@ -16,6 +16,11 @@
 PPI_VIEWS(DECLARE)
 DECLARE(torch)
 DECLARE(nsys)
+DECLARE(nsys_proj_sum)
+DECLARE(nsys_nvtx_kern_sum)
+DECLARE(nsys_api_sum)
+DECLARE(nsys_kern_sum)
+DECLARE(nsys_mem_time_sum)
 DECLARE(tree)
 #undef DECLARE
 
@@ -23,7 +28,13 @@ DECLARE(tree)
 static const ppi_view_kind *const view_kinds[] = {PPI_VIEWS(ADDRESS) NULL};
 #undef ADDRESS
 static const ppi_view_kind *const torch_kinds[] = {&ppi_view_torch, NULL};
-static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys, NULL};
+static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys,
+                                                  &ppi_view_nsys_proj_sum,
+                                                  &ppi_view_nsys_nvtx_kern_sum,
+                                                  &ppi_view_nsys_api_sum,
+                                                  &ppi_view_nsys_kern_sum,
+                                                  &ppi_view_nsys_mem_time_sum,
+                                                  NULL};
 static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer, NULL};
 static const ppi_view_kind *const tree_kinds[] = {&ppi_view_tree, NULL};
 static const ppi_view_kind *const *const kinds_of_style[] = {
@@ -78,7 +89,8 @@ void ppi_report_need(const ppi_report_options *options,
   const char *views = options->views;
   bool answer = wants_answer(options, format);
   details->answer |= answer;
-  details->paths |= options->style == PPI_STYLE_TREE;
+  details->kernels |= options->style == PPI_STYLE_NSYS;
+  details->paths |= options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
   details->stages |=
       answer || details->paths || is_named(views, ppi_view_stages.name);
@@ -133,6 +145,9 @@ static pprof_status build_views(const ppi_figures *figures,
     pprof_status status = (*kind)->build(figures, options, view);
     if (status != PPROF_STATUS_OK) return status;
     if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
+    if (!(*kind)->only_with_rows || view->num_rows) continue;
+    ppi_view_clear(view);
+    --*out_num;
   }
   return PPROF_STATUS_OK;
 }

@@ -103,6 +103,7 @@ typedef struct ppi_view_kind {
   // Needs details that a report collects only when asked before its first run:
   // no part of a print of all views.
   bool named_only;
+  bool only_with_rows;  // without any it is not there
   ppi_table_end end;
   pprof_status (*build)(const ppi_figures *figures,
                         const ppi_report_options *options, ppi_view *out);

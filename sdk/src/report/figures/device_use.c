@@ -9,7 +9,11 @@ pprof_status ppi_device_use_merge(ppi_device_use *into,
   into->copied_bytes += from->copied_bytes;
   into->copy_ns += from->copy_ns;
   into->busy_ns += from->busy_ns;
-  into->span_ns += from->span_ns;
+  ppi_spread_merge(&into->spans, &from->spans);
+  into->host_ns += from->host_ns;
   for (int i = 0; i < PPI_NUM_GAPS; i++) into->gap_ns[i] += from->gap_ns[i];
+  pprof_status status =
+      ppi_histogram_merge(&into->span_times, &from->span_times);
+  if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&into->delays, &from->delays);
 }

@@ -24,14 +24,18 @@ typedef struct ppi_device_use {
   uint64_t launches;         // calls; a graph's is one
   uint64_t copied_bytes, copy_ns;
   uint64_t busy_ns;  // the union
-  // Sums over calls: from the first start to the last end, and the gaps there.
-  uint64_t span_ns, gap_ns[PPI_NUM_GAPS];
+  // Of calls with any: from the first start to the last end; what the ranges
+  // took on the host; the gaps in the spans, which are sums.
+  ppi_spread spans;
+  ppi_histogram span_times;
+  uint64_t host_ns, gap_ns[PPI_NUM_GAPS];
   ppi_histogram delays;  // from each launch to the first start
 } ppi_device_use;
 
 pprof_status ppi_device_use_merge(ppi_device_use *into,
                                   const ppi_device_use *from);
 static inline void ppi_device_use_clear(ppi_device_use *use) {
+  ppi_histogram_clear(&use->span_times);
   ppi_histogram_clear(&use->delays);
 }
 static inline uint64_t ppi_device_use_idle(const ppi_device_use *use) {

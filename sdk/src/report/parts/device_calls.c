@@ -26,21 +26,21 @@ static pprof_status add(ppi_device_calls *calls, ppi_map_key key,
 }
 
 pprof_status ppi_device_calls_at(ppi_device_calls *calls,
-                                 const ppi_device_call_key *key, bool is_over,
-                                 uint32_t *out) {
-  const ppi_device_call fresh = {.path = key->path};
+                                 const ppi_device_call_key *key,
+                                 uint64_t end_ns, uint32_t *out) {
+  const ppi_device_call fresh = {.path = key->path, .start_ns = key->start_ns};
   size_t at = 0;
   pprof_status status = add(calls, number_key(key), &fresh, &at);
   if (status != PPROF_STATUS_OK) return status;
-  calls->items[at].is_over |= is_over;
+  if (end_ns) calls->items[at].end_ns = end_ns;
   *out = (uint32_t)at + 1;
   return PPROF_STATUS_OK;
 }
 
 void ppi_device_calls_end(ppi_device_calls *calls,
-                          const ppi_device_call_key *key) {
+                          const ppi_device_call_key *key, uint64_t end_ns) {
   size_t at = ppi_map_find(&calls->numbers, number_key(key));
-  if (at < calls->num) calls->items[at].is_over = true;
+  if (at < calls->num) calls->items[at].end_ns = end_ns;
 }
 
 pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
@@ -107,12 +107,18 @@ static void count_gap(ppi_device_use *use, uint64_t from_ns,
 
 static void count_span(ppi_device_call *call, ppi_device_use *use,
                        const ppi_piece *piece) {
-  if (!call->has_any) call->last_ns = piece->start_ns;
+  if (!call->has_any) call->first_ns = call->last_ns = piece->start_ns;
   call->has_any = true;
   if (piece->start_ns > call->last_ns) count_gap(use, call->last_ns, piece);
-  if (piece->end_ns <= call->last_ns) return;
-  use->span_ns += piece->end_ns - call->last_ns;
-  call->last_ns = piece->end_ns;
+  call->last_ns = PPI_MAX(call->last_ns, piece->end_ns);
+}
+
+static pprof_status count_call(const ppi_device_call *call,
+                               ppi_device_use *use) {
+  uint64_t span_ns = call->last_ns - call->first_ns;
+  use->host_ns += PPI_MAX(call->end_ns, call->start_ns) - call->start_ns;
+  ppi_spread_add(&use->spans, span_ns);
+  return ppi_histogram_add(&use->span_times, span_ns);
 }
 
 static pprof_status settle(ppi_device_call *call, ppi_paths *paths,
@@ -124,10 +130,13 @@ static pprof_status settle(ppi_device_call *call, ppi_paths *paths,
     qsort(call->pieces, call->num, sizeof *call->pieces, compare_starts);
   for (; i < call->num && status == PPROF_STATUS_OK; i++) {
     const ppi_piece *piece = &call->pieces[i];
-    if (piece->start_ns >= horizon_ns && !call->is_over) break;
+    if (piece->start_ns >= horizon_ns && !call->end_ns) break;
     count_span(call, &path->use, piece);
     status = ppi_union_add(&path->busy, piece->start_ns, piece->end_ns);
   }
+  bool is_whole = call->end_ns || horizon_ns == UINT64_MAX;
+  if (is_whole && status == PPROF_STATUS_OK)
+    status = count_call(call, &path->use);
   call->num -= i;
   call->num_old = call->num;
   if (call->num)
@@ -141,9 +150,9 @@ static pprof_status keep_open(ppi_device_calls *calls) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0, at; i < calls->num; i++) {
     ppi_device_call *call = &calls->items[i];
-    if (!call->is_over && status == PPROF_STATUS_OK)
+    if (!call->end_ns && status == PPROF_STATUS_OK)
       status = add(&kept, calls->numbers.keys[i], call, &at);
-    if (call->is_over || status != PPROF_STATUS_OK) ppi_free(call->pieces);
+    if (call->end_ns || status != PPROF_STATUS_OK) ppi_free(call->pieces);
   }
   ppi_map_clear(&calls->numbers);
   ppi_free(calls->items);

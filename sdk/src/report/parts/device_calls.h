@@ -19,10 +19,10 @@ typedef struct ppi_piece {
 
 typedef struct ppi_device_call {
   uint32_t path;
-  bool is_over;  // its range is: nothing more is launched in it
-  bool has_any;
-  uint64_t last_ns;   // until when counted ones ran
-  ppi_piece *pieces;  // that are not counted
+  uint64_t start_ns, end_ns;   // of its range; end: 0 while it is open
+  bool has_any;                // that are counted
+  uint64_t first_ns, last_ns;  // when those ran
+  ppi_piece *pieces;           // that are not counted
   size_t num, capacity;
   size_t num_old;  // of them: of earlier sweeps, whose launches are counted
 } ppi_device_call;
@@ -40,13 +40,14 @@ typedef struct ppi_device_calls {
   size_t num, capacity;
 } ppi_device_calls;
 
-// ppi_device_calls_at answers the call's number in `out`, adding it.
+// ppi_device_calls_at answers the call's number in `out`, adding it; `end_ns`
+// as of the call.
 pprof_status ppi_device_calls_at(ppi_device_calls *calls,
-                                 const ppi_device_call_key *key, bool is_over,
-                                 uint32_t *out);
-// ppi_device_calls_end says that the range is over, of a call that is known.
+                                 const ppi_device_call_key *key,
+                                 uint64_t end_ns, uint32_t *out);
+// ppi_device_calls_end says when the range was over, of a call that is known.
 void ppi_device_calls_end(ppi_device_calls *calls,
-                          const ppi_device_call_key *key);
+                          const ppi_device_call_key *key, uint64_t end_ns);
 pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
                                    ppi_paths *paths, const ppi_point *point);
 // ppi_device_calls_settle counts what began before the horizon: whatever is

@@ -119,7 +119,7 @@ typedef struct ppi_frame_around {
   uint32_t owner;              // can own memory
   uint32_t path;               // with details.paths
   uint32_t call;               // of ppi_device_calls; 0: not looked up
-  bool is_over;                // the range is
+  uint64_t end_ns;             // of the range; 0: it is open
   bool communicates;           // it, or any around it
 } ppi_frame_around;
 

@@ -80,7 +80,7 @@ static pprof_status use_device(ppi_run *run, ppi_run_lane *lane,
     const ppi_device_call_key key = {lane->thread->index, frame->path,
                                      frame->start_ns};
     if (!frame->call)
-      status = ppi_device_calls_at(&run->device_calls, &key, frame->is_over,
+      status = ppi_device_calls_at(&run->device_calls, &key, frame->end_ns,
                                    &frame->call);
     if (status == PPROF_STATUS_OK)
       status = ppi_device_calls_take(&run->device_calls, frame->call,
@@ -153,7 +153,7 @@ pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane, size_t place,
                          .real_around = around->real,
                          .owner = owns ? self : around->owner,
                          .path = own->path,
-                         .is_over = own->is_over,
+                         .end_ns = own->end_ns,
                          .communicates = tells || around->communicates};
   return PPROF_STATUS_OK;
 }

@@ -32,8 +32,7 @@ pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
 // it partly stay above it: what lies in both is theirs.
 size_t ppi_frames_place(ppi_run_lane *lane, const ppi_held *range);
 
-// ppi_frames_push puts the range there; of `own` its path and whether it is
-// over.
+// ppi_frames_push puts the range there; of `own` its path and end.
 pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane, size_t place,
                              const ppi_held *range,
                              const ppi_frame_around *own);

@@ -128,7 +128,7 @@ static pprof_status take_path(sweep *at, const ppi_run_lane *lane, size_t place,
   if (range->start_ns < at->from_ns) {
     const ppi_device_call_key call = {lane->thread->index, *out,
                                       range->start_ns};
-    ppi_device_calls_end(&run->device_calls, &call);
+    ppi_device_calls_end(&run->device_calls, &call, range->end_ns);
   }
   ppi_run_path *around = ppi_paths_item(&run->paths, key.around);
   if (around) around->inner_ns += range->end_ns - range->start_ns;
@@ -178,7 +178,7 @@ static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   if (is_released && status == PPROF_STATUS_OK &&
       inside(run, lane->thread, range, &sums))
     status = take_inside(run, lane, site, range, &sums);
-  ppi_frame_around own = {.is_over = is_released};
+  ppi_frame_around own = {.end_ns = is_released ? range->end_ns : 0};
   if (run->details.paths && status == PPROF_STATUS_OK)
     status = take_path(at, lane, place, range, is_released, &own.path);
   if (!is_nested || status != PPROF_STATUS_OK) return status;

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The style nsys: kernels, copies, and ranges by what was launched in them,
+// under the columns of `nsys stats`.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "names/names.h"
+#include "view/view_aligned.h"
+
+// What one row has of one path or name; rows that read alike are one.
+typedef struct gpu_row {
+  const char *range, *name;  // "": none
+  ppi_spread times;
+  const ppi_histogram *histogram;
+  uint64_t ops, busy_ns, host_ns, calls, levels, children;
+  size_t path;           // whose `calls` they are
+  ppi_histogram merged;  // of several; else empty
+} gpu_row;
+
+typedef struct gpu_rows {
+  gpu_row *items;
+  size_t num, capacity;
+} gpu_rows;
+
+static bool add(gpu_rows *rows, const gpu_row *row) {
+  gpu_row *grown =
+      ppi_grow(rows->items, &rows->capacity, rows->num + 1, sizeof *grown);
+  if (!grown) return false;
+  rows->items = grown;
+  grown[rows->num++] = *row;
+  return true;
+}
+
+static int compare_names(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  int order = strcmp(a->range, b->range);
+  return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_paths(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  int order = compare_names(left, right);
+  return order ? order : (a->path > b->path) - (a->path < b->path);
+}
+
+static int compare_times(const void *left, const void *right) {
+  const gpu_row *a = left, *b = right;
+  if (a->times.sum != b->times.sum) return a->times.sum > b->times.sum ? -1 : 1;
+  return compare_names(left, right);
+}
+
+static bool merge_into(gpu_row *into, const gpu_row *from) {
+  if (!into->merged.n &&
+      ppi_histogram_merge(&into->merged, into->histogram) != PPROF_STATUS_OK)
+    return false;
+  ppi_spread_merge(&into->times, &from->times);
+  into->ops += from->ops;
+  into->busy_ns += from->busy_ns;
+  into->host_ns += from->host_ns;
+  into->calls += from->path == into->path ? 0 : from->calls;
+  into->path = from->path;
+  into->levels += from->levels;
+  into->children += from->children;
+  return ppi_histogram_merge(&into->merged, from->histogram) == PPROF_STATUS_OK;
+}
+
+// Answers false when out of memory.
+static bool merge_alike(gpu_rows *rows) {
+  size_t kept = 0;
+  if (rows->num > 1)
+    qsort(rows->items, rows->num, sizeof *rows->items, compare_paths);
+  for (size_t i = 0; i < rows->num; i++) {
+    gpu_row *last = kept ? &rows->items[kept - 1] : NULL;
+    if (!last || compare_names(last, &rows->items[i]) != 0)
+      rows->items[kept++] = rows->items[i];
+    else if (!merge_into(last, &rows->items[i]))
+      return false;
+  }
+  rows->num = kept;
+  return true;
+}
+
+// ---- columns ----
+
+static ppi_cell share(const gpu_row *row, uint64_t base_ns) {
+  return ppi_cell_ratio((int64_t)row->times.sum, base_ns);
+}
+
+#define CELL(name, value)                                      \
+  static ppi_cell name(const gpu_row *row, uint64_t base_ns) { \
+    (void)row, (void)base_ns;                                  \
+    return value;                                              \
+  }
+CELL(total, ppi_cell_time(row->times.sum))
+CELL(instances, ppi_cell_count(ppi_spread_calls(&row->times)))
+CELL(average, ppi_cell_average(&row->times))
+CELL(median,
+     ppi_cell_quantile(row->merged.n ? &row->merged : row->histogram, 50))
+CELL(least, ppi_cell_least(&row->times))
+CELL(most, ppi_cell_most(&row->times))
+CELL(deviation, ppi_cell_deviation(&row->times))
+CELL(range, ppi_cell_text(row->range))
+CELL(name, ppi_cell_text(row->name))
+CELL(style, ppi_cell_text("PushPop"))  // no other range is around a launch
+CELL(range_calls, ppi_cell_count(row->calls))
+CELL(host_total, ppi_cell_time(row->host_ns))
+CELL(busy, ppi_cell_time(row->busy_ns))
+CELL(ops, ppi_cell_count(row->ops))
+CELL(mean_ops, ppi_cell_mean(row->ops, row->times.n))
+CELL(mean_level, ppi_cell_mean(row->levels, row->times.n))
+CELL(mean_children, ppi_cell_mean(row->children, row->calls))
+#undef CELL
+
+static void put_tenths(ppi_page *page, const ppi_cell *cell,
+                       const ppi_aligned *table) {
+  double percent;
+  (void)table;
+  if (ppi_cell_is_ratio(cell, &percent))
+    ppi_page_fixed(page, percent, 1);
+  else if (cell->kind == PPI_CELL_TIME)
+    ppi_page_fixed(page, (double)cell->value / (double)cell->divisor, 1);
+  else
+    ppi_page_text(page, "-");
+}
+
+// Heading, what it has of a row, how a text shows it.
+// clang-format off
+#define SPREAD(each, before)                                    \
+  each(before "Avg (ns)", average, put_tenths)                  \
+  each(before "Med (ns)", median, put_tenths)                   \
+  each(before "Min (ns)", least, ppi_aligned_put_count)         \
+  each(before "Max (ns)", most, ppi_aligned_put_count)          \
+  each(before "StdDev (ns)", deviation, put_tenths)
+#define KERN_SUM(each)                                          \
+  each("Time (%)", share, put_tenths)                           \
+  each("Total Time (ns)", total, ppi_aligned_put_count)         \
+  each("Instances", instances, ppi_aligned_put_count)           \
+  SPREAD(each, "")                                              \
+  each("Name", name, ppi_aligned_put_name)
+#define API_SUM(each)                                           \
+  each("Time (%)", share, put_tenths)                           \
+  each("Total Time (ns)", total, ppi_aligned_put_count)         \
+  each("Num Calls", instances, ppi_aligned_put_count)           \
+  SPREAD(each, "")                                              \
+  each("Name", name, ppi_aligned_put_name)
+#define MEM_TIME_SUM(each)                                      \
+  each("Time (%)", share, put_tenths)                           \
+  each("Total Time (ns)", total, ppi_aligned_put_count)         \
+  each("Count", instances, ppi_aligned_put_count)               \
+  SPREAD(each, "")                                              \
+  each("Operation", name, ppi_aligned_put_name)
+#define PROJ_SUM(each)                                          \
+  each("Range", range, ppi_aligned_put_name)                    \
+  each("Style", style, ppi_aligned_put_name)                    \
+  each("Total Proj Time (ns)", total, ppi_aligned_put_count)    \
+  each("Total Range Time (ns)", host_total, ppi_aligned_put_count) \
+  each("Range Instances", instances, ppi_aligned_put_count)     \
+  SPREAD(each, "Proj ")                                         \
+  each("Total GPU Ops", ops, ppi_aligned_put_count)             \
+  each("Avg GPU Ops", mean_ops, put_tenths)                     \
+  each("Avg Range Lvl", mean_level, put_tenths)                 \
+  each("Avg Num Child", mean_children, put_tenths)              \
+  each("Busy (ns)", busy, ppi_aligned_put_count)
+#define NVTX_KERN_SUM(each)                                     \
+  each("NVTX Range", range, ppi_aligned_put_name)               \
+  each("Style", style, ppi_aligned_put_name)                    \
+  each("NVTX Inst", range_calls, ppi_aligned_put_count)         \
+  each("Kern Inst", instances, ppi_aligned_put_count)           \
+  each("Total Time (ns)", total, ppi_aligned_put_count)         \
+  SPREAD(each, "")                                              \
+  each("Kernel Name", name, ppi_aligned_put_name)
+// clang-format on
+
+typedef ppi_cell get_fn(const gpu_row *row, uint64_t base_ns);
+#define GET(heading, get, put) get,
+#define COLUMN(heading, get, put) {heading, NULL},
+#define SHOWN(heading, get, put) \
+  {heading, 0, 0, (put) == ppi_aligned_put_name, put},
+#define TABLE(name, list)                                    \
+  static get_fn *const name##_gets[] = {list(GET)};          \
+  static const ppi_column name##_columns[] = {list(COLUMN)}; \
+  static const ppi_aligned_column name##_shown[] = {list(SHOWN)};
+TABLE(kern_sum, KERN_SUM)
+TABLE(api_sum, API_SUM)
+TABLE(mem_time_sum, MEM_TIME_SUM)
+TABLE(proj_sum, PROJ_SUM)
+TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
+
+// ---- rows ----
+
+// Takes the rows.
+static pprof_status put_rows(ppi_view *view, gpu_rows *rows, bool added,
+                             get_fn *const *gets, long top) {
+  uint64_t base_ns = 0;
+  size_t most_rows = top > 0 ? (size_t)top : SIZE_MAX;
+  added = added && merge_alike(rows);
+  if (added && rows->num > 1)
+    qsort(rows->items, rows->num, sizeof *rows->items, compare_times);
+  for (size_t i = 0; i < rows->num; i++) base_ns += rows->items[i].times.sum;
+  for (size_t i = 0; i < rows->num && i < most_rows && added; i++) {
+    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+    added = cells != NULL;
+    for (size_t k = 0; cells && k < view->kind->num_columns; k++)
+      cells[k] = gets[k](&rows->items[i], base_ns);
+  }
+  for (size_t i = 0; i < rows->num; i++)
+    ppi_histogram_clear(&rows->items[i].merged);
+  ppi_free(rows->items);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+typedef bool is_fn(uint32_t category);
+
+static bool is_kernel(uint32_t category) {
+  return category == PPROF_CATEGORY_KERNEL;
+}
+
+static bool is_copy(uint32_t category) {
+  return category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET;
+}
+
+static bool is_api(uint32_t category) {
+  return category == PPROF_CATEGORY_RUNTIME;
+}
+
+static pprof_status build_names(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out, is_fn *is, get_fn *const *gets) {
+  gpu_rows rows = {0};
+  bool added = true;
+  for (size_t i = 0; i < figures->num_names && added; i++) {
+    const ppi_report_name *from = &figures->names[i];
+    const gpu_row row = {
+        .range = "",
+        .name = from->name,
+        .times = is == is_api ? from->host : from->device,
+        .histogram = is == is_api ? &from->host_times : &from->device_times};
+    if (is(from->category) && row.times.n) added = add(&rows, &row);
+  }
+  return put_rows(out, &rows, added, gets, options->top);
+}
+
+static pprof_status build_kernels(const ppi_figures *figures,
+                                  const ppi_report_options *options,
+                                  ppi_view *out) {
+  return build_names(figures, options, out, is_kernel, kern_sum_gets);
+}
+
+static pprof_status build_api(const ppi_figures *figures,
+                              const ppi_report_options *options,
+                              ppi_view *out) {
+  return build_names(figures, options, out, is_api, api_sum_gets);
+}
+
+static pprof_status build_copies(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
+  return build_names(figures, options, out, is_copy, mem_time_sum_gets);
+}
+
+static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
+  size_t len = strlen(up->key);
+  return strncmp(path->key, up->key, len) == 0 &&
+         path->key[len] == *PPI_PATH_STEP;
+}
+
+static bool is_child(const ppi_report_path *path, const ppi_report_path *up) {
+  return strchr(path->key + strlen(up->key) + 1, *PPI_PATH_STEP) == NULL;
+}
+
+static uint64_t level_of(const ppi_report_path *path) {
+  uint64_t level = 0;
+  for (const char *at = path->key; *at; at++) level += *at == *PPI_PATH_STEP;
+  return level;
+}
+
+// Paths are sorted by key: all that lies in one comes behind it.
+static pprof_status build_projections(const ppi_figures *figures,
+                                      const ppi_report_options *options,
+                                      ppi_view *out) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  gpu_rows rows = {0};
+  bool added = true;
+  for (const ppi_report_path *path = figures->paths; path < end && added;
+       path++) {
+    const ppi_device_use *use = &path->use;
+    if (!use->spans.n) continue;
+    gpu_row row = {.range = path->name,
+                   .name = "",
+                   .times = use->spans,
+                   .histogram = &use->span_times,
+                   .ops = use->kernels + use->copies,
+                   .busy_ns = use->busy_ns,
+                   .host_ns = use->host_ns,
+                   .calls = path->spread.n,
+                   .path = (size_t)(path - figures->paths),
+                   .levels = level_of(path) * use->spans.n};
+    for (const ppi_report_path *in = path + 1; in < end && lies_in(in, path);
+         in++)
+      row.children += is_child(in, path) && !in->on_device ? in->spread.n : 0;
+    added = add(&rows, &row);
+  }
+  return put_rows(out, &rows, added, proj_sum_gets, options->top);
+}
+
+// A kernel counts for every range around its launch.
+static pprof_status build_range_kernels(const ppi_figures *figures,
+                                        const ppi_report_options *options,
+                                        ppi_view *out) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  gpu_rows rows = {0};
+  bool added = true;
+  for (const ppi_report_path *path = figures->paths; path < end; path++) {
+    if (!path->use.kernels) continue;
+    for (const ppi_report_path *in = path + 1;
+         in < end && lies_in(in, path) && added; in++) {
+      if (!in->on_device ||
+          strcmp(in->category_name, ppi_category_name(PPROF_CATEGORY_KERNEL)) !=
+              0)
+        continue;
+      const gpu_row row = {.range = path->name,
+                           .name = in->name,
+                           .times = in->spread,
+                           .histogram = &in->times,
+                           .calls = path->spread.n,
+                           .path = (size_t)(path - figures->paths)};
+      added = add(&rows, &row);
+    }
+  }
+  return put_rows(out, &rows, added, nvtx_kern_sum_gets, options->top);
+}
+
+// ---- as a text ----
+
+static void put_shown(ppi_page *page, const ppi_view *view,
+                      const ppi_report_options *options,
+                      const ppi_aligned_column *shown) {
+  ppi_aligned_column placed[PPI_ALIGNED_MOST];
+  const ppi_aligned table = {.view = view,
+                             .options = options,
+                             .columns = placed,
+                             .num_columns = view->kind->num_columns,
+                             .indent = 1};
+  for (size_t i = 0; i < table.num_columns; i++) {
+    placed[i] = shown[i];
+    placed[i].cell = i;
+  }
+  ppi_page_format(page, " ** %s:\n\n", view->kind->title);
+  ppi_aligned_put(page, &table);
+}
+
+#define VIEW(table, rows_of, id, heading)                              \
+  static void put_##table(ppi_page *page, const ppi_view *view,        \
+                          const ppi_report_options *options) {         \
+    put_shown(page, view, options, table##_shown);                     \
+  }                                                                    \
+  const ppi_view_kind ppi_view_nsys_##table = {                        \
+      .name = id,                                                      \
+      .title = heading " (" id ")",                                    \
+      .columns = table##_columns,                                      \
+      .num_columns = sizeof table##_columns / sizeof *table##_columns, \
+      .only_with_rows = true,                                          \
+      .build = rows_of,                                                \
+      .put_text = put_##table,                                         \
+  }
+VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary");
+VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary");
+VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
+     "CUDA GPU MemOps Summary (by Time)");
+VIEW(proj_sum, build_projections, "nvtx_gpu_proj_sum",
+     "NVTX GPU Projection Summary");
+VIEW(nvtx_kern_sum, build_range_kernels, "nvtx_kern_sum",
+     "NVTX Range Kernel Summary");
