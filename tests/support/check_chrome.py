@@ -65,8 +65,12 @@ def check_flows(flows, slices, problems):
         times = [time for _, time, _ in arrows]
         if times != sorted(times):
             problems.append(f"flow {key} is not in order of time")
-        for _, time, row in arrows:
-            if (row, time) not in begins:
+        for phase, time, row in arrows:
+            # A launch lies anywhere in the range that it begins in.
+            if phase == "s" and key[0] == "launch":
+                if not any(start <= time < end for start, end, _ in slices.get(row, [])):
+                    problems.append(f"flow {key}: no slice is around {time}, {row}")
+            elif (row, time) not in begins:
                 problems.append(f"flow {key}: no slice begins at {time}, {row}")
 
 

@@ -246,6 +246,34 @@ TEST(ChromeTest, DeviceSideLiesOnItsStream) {
   EXPECT_EQ(1, Count(text, "\"queue_ns\":50}"));
 }
 
+// It begins in the range that was open on the thread, and ends at the kernel.
+TEST(ChromeTest, AnArrowLeadsFromTheLaunchToAKernel) {
+  Trace trace;
+  trace.Begin();
+  trace.Define(PPROF_DEFINITION_SITE, 9, "gemm", PPROF_CATEGORY_KERNEL);
+  pprof_event kernel = Device(5000, 5000, 6000, 7000);
+  kernel.site = 9;
+  trace.Add(kernel);  // no range is open
+  kernel.depth = 1;
+  kernel.device_start_ns += 2000;
+  kernel.device_end_ns += 2000;
+  trace.Add(kernel);
+  trace.Add(Range(4000, 5500));
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text,
+                     "{\"ph\":\"s\",\"name\":\"launch\",\"cat\":\"launch\","
+                     "\"id\":4503599627370496,\"ts\":5.000,\"pid\":4242,"
+                     "\"tid\":4242}"))
+      << text;
+  EXPECT_EQ(1, Count(text,
+                     "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"launch\","
+                     "\"cat\":\"launch\",\"id\":4503599627370496,"
+                     "\"ts\":8.000,\"pid\":1073741825,"))
+      << text;
+  trace.Check();
+}
+
 TEST(ChromeTest, DeviceRangeWithoutTimesShowsItsHostSide) {
   Trace trace;
   trace.Begin();

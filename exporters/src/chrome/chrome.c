@@ -49,6 +49,18 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
   return slice;
 }
 
+// A kernel or copy has no range of its own where it was launched; around it is
+// one.
+static bool is_launched(const ppi_chrome_writer *writer,
+                        const pprof_event *event) {
+  const ppi_chrome_name *site =
+      ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_SITE], event->site);
+  return site && event->depth > 0 && event->end_ns <= event->start_ns &&
+         (site->parent == PPROF_CATEGORY_KERNEL ||
+          site->parent == PPROF_CATEGORY_MEMCPY ||
+          site->parent == PPROF_CATEGORY_MEMSET);
+}
+
 static pprof_status add_device_range(ppi_chrome_writer *writer,
                                      const pprof_event *event, uint64_t seq) {
   ppi_chrome_slice slice = host_side(writer, event);
@@ -73,6 +85,8 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
     slice.has_queue = true;
     slice.queue_ns = event->device_start_ns - event->start_ns;
   }
+  slice.lane = event->lane;
+  slice.has_arrow = slice.has_queue && is_launched(writer, event);
   return ppi_chrome_rows_hold(writer, PPI_CHROME_STREAM, event->stream, &slice);
 }
 

@@ -85,6 +85,12 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   uint32_t tid = tid_of(writer, group, track);
   uint32_t pid = ppi_chrome_pid_of(writer, group);
   ppi_chrome_write_slice(writer, slice, pid, track);
+  if (slice->has_arrow) {
+    uint32_t from;
+    pprof_status status = ppi_chrome_rows_first(writer, slice->lane, &from);
+    if (status != PPROF_STATUS_OK) return status;
+    ppi_chrome_write_launch(writer, slice, from, pid, tid);
+  }
   if (slice->num_flows == 0) return PPROF_STATUS_OK;
   ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
                             slice->end_ns + writer->shift_ns, pid, tid};

@@ -238,6 +238,29 @@ void ppi_chrome_write_slice(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "}}");
 }
 
+static void write_arrow_end(ppi_chrome_writer *writer, const char *head,
+                            uint64_t id, uint64_t time_ns) {
+  begin_event(writer);
+  ppi_chrome_put_text(&writer->out, head);
+  PPI_CHROME_PUT(&writer->out, ",\"name\":\"launch\",\"cat\":\"launch\"");
+  put_field(&writer->out, ",\"id\":", id);
+  PPI_CHROME_PUT(&writer->out, TIME);
+  ppi_chrome_put_us(&writer->out, time_ns + writer->shift_ns);
+}
+
+void ppi_chrome_write_launch(ppi_chrome_writer *writer,
+                             const ppi_chrome_slice *slice, uint32_t from_tid,
+                             uint32_t pid, uint32_t tid) {
+  uint64_t id = writer->flows.next_id++;
+  write_arrow_end(writer, "{\"ph\":\"s\"", id,
+                  slice->start_ns - slice->queue_ns);
+  put_place(&writer->out, writer->pid, from_tid);
+  PPI_CHROME_PUT(&writer->out, "}");
+  write_arrow_end(writer, "{\"ph\":\"f\",\"bp\":\"e\"", id, slice->start_ns);
+  put_place(&writer->out, pid, tid);
+  PPI_CHROME_PUT(&writer->out, "}");
+}
+
 void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
                            uint32_t tid) {
   ppi_chrome_out *out = &writer->out;

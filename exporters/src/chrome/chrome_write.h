@@ -15,6 +15,11 @@ extern "C" {
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
                             const ppi_chrome_slice *slice, uint32_t pid,
                             ppi_chrome_track *track);
+// ppi_chrome_write_launch draws an arrow to the slice, from what lies on row
+// `from_tid` of the process where it was launched.
+void ppi_chrome_write_launch(ppi_chrome_writer *writer,
+                             const ppi_chrome_slice *slice, uint32_t from_tid,
+                             uint32_t pid, uint32_t tid);
 void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
                            uint32_t tid);
 void ppi_chrome_write_counter(ppi_chrome_writer *writer,
