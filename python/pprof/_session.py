@@ -21,7 +21,7 @@ _OUTPUT = re.compile(r"""^(?!\s*#).*?["']?\boutput["']?\s*:\s*["']?([^"',}\n]+)"
 # A signal's handler may mark, or stop, on a thread that holds it.
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./%+~-]*")
 _lock = threading.RLock()
-_followed = None  # what children record: (path or None, text or None), while they are to
+_followed = None  # what children record, while they are to: what _call_start takes
 _exit_is_watched = False
 
 
@@ -60,7 +60,23 @@ def _above_standard(fd):
     return above
 
 
-def _call_start(path, text):
+def _with_kernels(path, text):
+    before = os.environ.get("PPROF_SET")
+    os.environ["PPROF_SET"] = (before + ";" if before else "") + "devices.kernels=true"
+    try:
+        _call_start(path, text, False)
+    finally:
+        if before is None:
+            del os.environ["PPROF_SET"]
+        else:
+            os.environ["PPROF_SET"] = before
+
+
+def _call_start(path, text, kernels):
+    """`path` or `text` may be None, or both."""
+    if kernels:
+        _with_kernels(path, text)
+        return
     error = ErrorText()
     if text is None:
         status = _c.start_alone_(None if path is None else os.fsencode(path), ctypes.byref(error))
@@ -77,10 +93,11 @@ def _call_start(path, text):
     raise_status(status, error, (path, "config"))
 
 
-def start(config=None, *, fork="follow"):
+def start(config=None, *, fork="follow", kernels=False):
     """Starts a session, as the configuration says: a path, YAML as a text or a dictionary; None:
     PPROF_CONFIG, else the defaults. With fork="off" processes that multiprocessing, or os.fork,
-    makes of this one record nothing by themselves.
+    makes of this one record nothing by themselves. With `kernels` each kernel and copy of CUDA is
+    recorded, too (docs/kernels.md), as by `devices: {kernels: true}`.
 
     Raises Error in the library's words; nothing was started then."""
     global _followed, _exit_is_watched
@@ -89,15 +106,15 @@ def start(config=None, *, fork="follow"):
     path, text = _as_config(config)
     with _lock:
         _markers._epoch = _c.epoch
-        _call_start(path, text)
+        _call_start(path, text, kernels)
         if is_disabled():
             return
         if not _exit_is_watched:
             atexit.register(stop)
             _exit_is_watched = True
         _watch_exit_of_child()
-        _follow((None if path is None else os.path.abspath(path), text) if fork == "follow"
-                else None)
+        _follow((None if path is None else os.path.abspath(path), text, bool(kernels))
+                if fork == "follow" else None)
 
 
 def stop():
@@ -167,7 +184,7 @@ def _setting_name(part):
     return part.partition("=")[0].strip()
 
 
-def _own_output(path, text):
+def _own_output(path, text, _):
     """The parent's template of its log's name, with the process in it; None: the default."""
     wanted = os.environ.get("PPROF_OUTPUT")
     for part in os.environ.get("PPROF_SET", "").split(";"):
@@ -216,8 +233,8 @@ def _start_child(config):
 
 def _told_to_follow():
     try:
-        parent, path, text = json.loads(os.environ[_VARIABLE])
-        return int(parent), path, text
+        parent, path, text, kernels = json.loads(os.environ[_VARIABLE])
+        return int(parent), path, text, kernels
     except (KeyError, ValueError, TypeError):
         return None
 

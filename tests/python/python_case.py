@@ -40,7 +40,9 @@ class Log:
         self.path, self.events, self.totals, self.notes = path, [], {}, {}
         sites, categories, lanes = {}, {}, {}
         for what, *rest in pplog.read(path):
-            if what == "define":
+            if what == "info":
+                self.info = {key.decode(): value.decode() for key, value in rest[0]}
+            elif what == "define":
                 kind, number, parent, _, _, name = rest
                 {SITE: sites, CATEGORY: categories, LANE: lanes}.get(kind, {})[number] = (
                     name.decode(), parent)

@@ -38,6 +38,26 @@ class Sessions(Case):
         self.run_ok("import pprof; pprof.start()", PPROF_OUTPUT=None, PPROF_CONFIG="profile.yaml")
         self.assertTrue(os.path.exists(self.path("here.pplog")))
 
+    def test_kernels(self):
+        """As by the key; children follow, and the environment is as before."""
+        self.run_ok("""
+            import multiprocessing, os, pprof
+            def work():
+                with pprof.range("child"):
+                    pass
+            if __name__ == "__main__":
+                os.environ["PPROF_SET"] = "stop_wait=500ms"
+                pprof.start({"output": "run.%p.pplog"}, kernels=True)
+                assert os.environ["PPROF_SET"] == "stop_wait=500ms"
+                for method in "fork", "spawn":
+                    child = multiprocessing.get_context(method).Process(target=work)
+                    child.start()
+                    child.join()
+                pprof.stop()
+        """, PPROF_OUTPUT=None)
+        self.assertEqual([log.info["config"].count("kernels: true") for log in self.logs()],
+                         [1, 1, 1])
+
     def test_closed_standard_descriptors(self):
         """What the program prints meets no file of ours, nor does a daemon's /dev/null."""
         self.run_ok("""
