@@ -409,8 +409,29 @@ static bool num_dropped(uint64_t *out) {
   return is_known;
 }
 
+// Of the driver that the program has loaded. Runtimes use primary contexts. At
+// the process's end it may have gone, which it says.
+static bool is_used(void) {
+  enum { DEINITIALIZED = 4 };
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  int (*count)(int *) = NULL;
+  int (*state)(int, unsigned *, int *) = NULL;
+  int num = 0, is_active = 0;
+  unsigned flags;
+  if (!driver) return false;
+  void *found = dlsym(driver, "cuDeviceGetCount");
+  memcpy(&count, &found, sizeof count);
+  found = dlsym(driver, "cuDevicePrimaryCtxGetState");
+  memcpy(&state, &found, sizeof state);
+  int result = count ? count(&num) : 0;
+  for (int i = 0; i < num && state && result == 0 && !is_active; i++)
+    if (state(i, &flags, &is_active) != 0) is_active = 0;
+  dlclose(driver);
+  return is_active || result == DEINITIALIZED;
+}
+
 const ppi_kernel_source *ppi_cupti_source(void) {
-  static const ppi_kernel_source source = {"cuda", start, flush, stop,
-                                           num_dropped};
+  static const ppi_kernel_source source = {"cuda", start,       flush,
+                                           stop,   num_dropped, is_used};
   return &source;
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cuda_fixture.h"
+#include "cupti.h"
 #include "pprof/cuda.h"
 
 namespace pprof_test {
@@ -47,6 +48,17 @@ class CudaCurrentTest : public CudaFaultTest {
     return num;
   }
 };
+
+TEST_F(CudaCurrentTest, TellsWhetherTheProgramUsesIt) {
+  if (RanInside({Driver()})) return;
+  EXPECT_FALSE(ppi_cupti_source()->is_used());
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+  ASSERT_NE(driver, nullptr) << dlerror();
+  reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"))(0);
+  EXPECT_FALSE(ppi_cupti_source()->is_used());
+  UseCuda();
+  EXPECT_TRUE(ppi_cupti_source()->is_used());
+}
 
 TEST_F(CudaCurrentTest, MarksTheCurrentContextsDevice) {
   if (RanInside({Driver()})) return;

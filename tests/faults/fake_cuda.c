@@ -86,6 +86,14 @@ API int cuDeviceGetCount(int *out_num) {
   return fake_leave(code);
 }
 
+API int cuDevicePrimaryCtxGetState(int device, unsigned *out_flags,
+                                   int *out_active) {
+  int code = fake_enter(F_cuDevicePrimaryCtxGetState);
+  *out_flags = 0;
+  *out_active = !code && device == 0 && fake_current;
+  return fake_leave(code);
+}
+
 #if FAKE_CUDA_VERSION >= 9020
 API int cuStreamGetCtx(void *handle, void **out) {
   stream *found;

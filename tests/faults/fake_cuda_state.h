@@ -30,6 +30,7 @@ enum {
 #define FUNCTIONS(X)                   \
   X(cuInit)                            \
   X(cuDeviceGetCount)                  \
+  X(cuDevicePrimaryCtxGetState)        \
   X(cuStreamGetCtx)                    \
   X(cuCtxGetCurrent)                   \
   X(cuCtxGetDevice)                    \

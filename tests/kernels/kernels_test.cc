@@ -72,8 +72,9 @@ class KernelsTest : public ::testing::Test {
     for (auto &result : cupti_->results) result = {nullptr, 0};
     cupti_->records_a_buffer = 1000;
     session_.reset(new DeviceSession);
-    ASSERT_EQ(ppi_session_set_kernels(session_->get(), ppi_cupti_source()),
-              PPROF_STATUS_OK);
+    ASSERT_EQ(
+        ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true),
+        PPROF_STATUS_OK);
   }
 
   void TearDown() override {
@@ -490,7 +491,8 @@ TEST_F(KernelsTest, ASourceThatComesLaterIsAskedAgain) {
   ppi_kernel_source late = *ppi_cupti_source();
   late.start = LateSource::Start;
   LateSource::times = 0;
-  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &late), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &late, true),
+            PPROF_STATUS_OK);
   session_->Start();
   for (int i = 0; i < 3; i++) Look();
   uint32_t correlation = Launch();
@@ -505,11 +507,38 @@ TEST_F(KernelsTest, ASourceThatNeverComesIsANote) {
   ppi_kernel_source late = *ppi_cupti_source();
   late.start = LateSource::Start;
   LateSource::times = -1000;
-  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &late), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &late, true),
+            PPROF_STATUS_OK);
   session_->Start();
   Look();
   session_->Stop();
   EXPECT_TRUE(session_->HasNote("kernels: there is nothing yet"));
+}
+
+bool IsUsed() {
+  return true;
+}
+
+// Whoever asked for nothing of the kind is told what is missing.
+TEST_F(KernelsTest, ADeviceInUseThatNothingTimesIsANote) {
+  ppi_kernel_source used = *ppi_cupti_source();
+  used.is_used = IsUsed;
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &used, false),
+            PPROF_STATUS_OK);
+  session_->Start();
+  Launch();
+  session_->Stop();
+  EXPECT_TRUE(session_->HasNote("cuda: used, and nothing timed its work"))
+      << ::testing::PrintToString(session_->notes);
+  EXPECT_TRUE(session_->DeviceRanges().empty());
+}
+
+TEST_F(KernelsTest, ADeviceThatNobodyUsesIsNone) {
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), ppi_cupti_source(), false),
+            PPROF_STATUS_OK);
+  session_->Start();
+  session_->Stop();
+  EXPECT_FALSE(session_->HasNote("cuda"));
 }
 
 TEST_F(KernelsTest, TheHooksGoAtTheEndOfTheNextCall) {
@@ -528,7 +557,7 @@ TEST_F(KernelsTest, TheNextSessionTakesOverWhatIsThere) {
   Launch();
   session_.reset();
   session_.reset(new DeviceSession);
-  ppi_session_set_kernels(session_->get(), ppi_cupti_source());
+  ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true);
   uint32_t subscribed = cupti_->num_subscribed;
   session_->Start();
   EXPECT_EQ(cupti_->num_subscribed, subscribed);

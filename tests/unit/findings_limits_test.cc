@@ -35,6 +35,18 @@ TEST(FindingsLimitsTest, LossIsAlwaysSaid) {
   EXPECT_TRUE(report.Get("lost").is_limit);
 }
 
+TEST(FindingsLimitsTest, ADeviceThatNothingTimedIsSaid) {
+  EventFeed feed = Plain();
+  feed.Note("cuda", "used, and nothing timed its work");
+  FindingsReport report(&feed);
+  EXPECT_EQ("not-timed", report.Problems());
+  EXPECT_EQ(
+      "The program used CUDA, and nothing timed its work there: no figure "
+      "here says when a device worked.",
+      report.Text("not-timed"));
+  EXPECT_TRUE(report.Get("not-timed").is_limit);
+}
+
 // gpu:0 works for 2 of 10 ms, in two ranges `gap_ns` apart.
 EventFeed OnDevice(uint64_t gap_ns, uint64_t error_ns) {
   EventFeed feed = FindingsFeed(true);
@@ -46,6 +58,14 @@ EventFeed OnDevice(uint64_t gap_ns, uint64_t error_ns) {
   }
   feed.AddWindow(0, 10 * kMs);
   return feed;
+}
+
+// Another process of the report may have timed its own.
+TEST(FindingsLimitsTest, ADeviceThatWasTimedIsNot) {
+  EventFeed feed = OnDevice(0, 0);
+  feed.Note("cuda", "used, and nothing timed its work");
+  FindingsReport report(&feed);
+  EXPECT_EQ("", report.Text("not-timed"));
 }
 
 TEST(FindingsLimitsTest, AClockThatHidesGapsIsSaid) {

@@ -20,7 +20,7 @@ static void open_backends(uint64_t backends) {
 }
 
 static pprof_status set_kernels(pprof_session *session, bool are_on) {
-  return ppi_session_set_kernels(session, are_on ? ppi_cupti_source() : NULL);
+  return ppi_session_set_kernels(session, ppi_cupti_source(), are_on);
 }
 
 static const ppi_compose_calls real_calls = {

@@ -47,6 +47,8 @@ typedef struct ppi_kernel_source {
   // Pieces of work that the library itself says it has lost, since the start;
   // false: it does not know.
   bool (*num_dropped)(uint64_t *out);
+  // Whether the program has used such a device by now.
+  bool (*is_used)(void);
 } ppi_kernel_source;
 
 #ifdef __cplusplus

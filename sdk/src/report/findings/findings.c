@@ -33,6 +33,8 @@ static const rule rules[] = {
      ppi_rule_names},
     {{"device-times", 1, "%", "shares are said to a hundredth"},
      ppi_rule_device_times},
+    {{"not-timed", 1, "", "one process without device times is too many"},
+     ppi_rule_not_timed},
     {{"own-cost", 1, "%", "shares are said to a hundredth"},
      ppi_rule_own_cost},
     {{"identity", 1, "", "one device is a defect of the profiler"},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/findings/rules_limits.h"
 
+#include <string.h>
+
 void ppi_rule_lost(ppi_search *search) {
   const uint64_t *totals = search->figures->totals;
   double lost = (double)totals[PPI_TOTAL_LOST];
@@ -78,6 +80,23 @@ void ppi_rule_device_times(ppi_search *search) {
           "docs/device-timing.md.");
   ppi_finding_value_add(finding, "untimed", untimed, "");
   ppi_finding_value_add(finding, "share", 100 * untimed / all, "%");
+}
+
+// What a session says that has timed nothing of a device in use.
+void ppi_rule_not_timed(ppi_search *search) {
+  const ppi_figures *figures = search->figures;
+  double num = 0;
+  for (size_t i = 0; i < figures->num_notes; i++)
+    num += strcmp(figures->notes[i].key, "cuda") == 0;
+  if (num < search->threshold || figures->num_devices) return;
+  ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
+  if (!finding) return;
+  PPI_SAY(finding->text,
+          "The program used CUDA, and nothing timed its work there: no figure "
+          "here says when a device worked.");
+  PPI_SAY(finding->next,
+          "pprof-report run --kernels (docs/kernels.md), or device ranges "
+          "(docs/devices.md).");
 }
 
 void ppi_rule_own_cost(ppi_search *search) {

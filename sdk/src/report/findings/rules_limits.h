@@ -15,6 +15,7 @@ void ppi_rule_lost(ppi_search *search);
 void ppi_rule_clock_error(ppi_search *search);
 void ppi_rule_names(ppi_search *search);
 void ppi_rule_device_times(ppi_search *search);
+void ppi_rule_not_timed(ppi_search *search);
 void ppi_rule_own_cost(ppi_search *search);
 void ppi_rule_identity(ppi_search *search);
 

@@ -473,12 +473,23 @@ static void note_memory(pprof_session *session) {
     ppi_texts_add(&session->notes.all, "memory", text);
 }
 
+// Figures without device times look like those of a program without a device.
+static void note_untimed(pprof_session *session) {
+  const ppi_kernel_source *source = session->settings.kernels;
+  if (!source || session->settings.kernels_are_on || !source->is_used()) return;
+  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
+    if (d->session) return;
+  ppi_texts_add(&session->notes.all, source->backend,
+                "used, and nothing timed its work");
+}
+
 static void note_rest(pprof_session *session) {
   ppi_notes_close(&session->notes);
   ppi_session_note_missed(session);
   ppi_device_notes(&session->notes.all,
                    session->settings.device_mode == PPI_DEVICE_MODE_OFF);
   ppi_kernels_notes(&session->collect.kernels, &session->notes.all);
+  note_untimed(session);
   note_memory(session);
   if (session->collect.clock_jumped)
     ppi_texts_add(&session->notes.all, "clock", ppi_clock_note());

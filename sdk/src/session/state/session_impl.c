@@ -26,9 +26,11 @@ pprof_status ppi_session_set_graph_nodes(pprof_session *session,
 }
 
 pprof_status ppi_session_set_kernels(pprof_session *session,
-                                     const ppi_kernel_source *source) {
+                                     const ppi_kernel_source *source,
+                                     bool are_on) {
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
   session->settings.kernels = source;
+  session->settings.kernels_are_on = are_on;
   return PPROF_STATUS_OK;
 }
 

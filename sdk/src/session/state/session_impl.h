@@ -16,9 +16,11 @@ pprof_status ppi_session_set_device_mode(pprof_session *session,
 // With `external`, a device range of a stream that captures a graph becomes
 // event nodes of that graph, and each launch that is seen a range.
 pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
-// Each piece of work that `source` tells of becomes an event, too; NULL: none.
+// Each piece of work that `source` tells of becomes an event, too; while not
+// on, a note says whether nothing has timed such work. NULL: none.
 pprof_status ppi_session_set_kernels(pprof_session *session,
-                                     const ppi_kernel_source *source);
+                                     const ppi_kernel_source *source,
+                                     bool are_on);
 // Takes `bytes` of the spool, at most half of it, for a flight recorder's ring.
 pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes);
 // Adds to what pprof_run_info_text answers, e.g. "config".

@@ -21,7 +21,8 @@ typedef struct ppi_settings {
   pprof_options options;
   ppi_device_mode device_mode;
   bool graph_nodes;
-  const ppi_kernel_source *kernels;  // NULL: devices are asked by events alone
+  const ppi_kernel_source *kernels;  // NULL: none
+  bool kernels_are_on;               // else devices are asked by events alone
   uint64_t ring_bytes;
   ppi_texts info;
 } ppi_settings;
