@@ -137,13 +137,41 @@ TEST_F(TreeTest, ManyCallsHaveAP99AndFewAGreatest) {
 
 TEST_F(TreeTest, DeviceRangesAreSaidToBe) {
   Stage("detect", 0, 100);
-  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 50 * kUs, 100 * kUs,
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_INFERENCE, 50 * kUs, 100 * kUs,
                 400 * kUs);
   options.columns = "total,device";
   EXPECT_EQ(Rows(),
             "path             total   device\n"
             "detect          100 us   300 us\n"
             "└─ k (device)   300 us   300 us\n");
+}
+
+// gpu:0 works for 40 of 60 us; the second kernel is launched 10 us after the
+// end of the first one, and starts 10 us later.
+TEST_F(TreeTest, StagesOpenIntoTheirKernels) {
+  Stage("detect", 0, 100);
+  feed.OnDevice(1, 1, "void ns::k<int>(int)", PPROF_CATEGORY_KERNEL, 10 * kUs,
+                20 * kUs, 40 * kUs);
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 50 * kUs, 60 * kUs, 80 * kUs);
+  feed.OnDevice(3, 1, "alone", PPROF_CATEGORY_KERNEL, 90 * kUs, 200 * kUs,
+                240 * kUs);
+  options.columns = "calls,total";
+  EXPECT_EQ(Rows(),
+            "path           calls    total\n"
+            "detect             1   100 us\n");
+  options.has_kernels = true;
+  options.columns = "calls,kernels,busy,busy%,idle,because,delay";
+  EXPECT_EQ(Rows(),
+            "path                           calls  kernels     busy  busy%  "
+            " idle       because    delay\n"
+            "detect                             1        2  40.0 us   50 %  "
+            " 33 %  not launched  10.0 us\n"
+            "└─ · k                             2        -  40.0 us   50 %  "
+            "    -             -        -\n"
+            "(launched outside of ranges)       -        1  40.0 us   50 %  "
+            "    -             -        -\n"
+            "└─ · alone                         1        -  40.0 us   50 %  "
+            "    -             -        -\n");
 }
 
 // Columns go first, the last ones of all; then names are cut.

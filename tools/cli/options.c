@@ -99,10 +99,18 @@ static const struct option_row option_table[] = {
      "GLOB", NULL,
      "--tree: names that fit, with what is around and inside; * and ? stand for"
      " anything"},
+    {"kernels", 0, OPTION_FLAG, FIELD(open_kernels), PPI_VERB_SUMMARY, NULL,
+     NULL,
+     "the tree with what was launched in each stage: kernels and copies, how"
+     " long the device worked and why not, and the --top N names [5]"},
+    {"kernel-names", 0, OPTION_CHOICE, FIELD(kernel_names), PPI_VERB_SUMMARY,
+     "short|full", "short",
+     "--kernels: with what tells them apart, or as they are"},
     {"columns", 0, OPTION_TEXT, FIELD(columns), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "A,B,...", NULL,
      "--tree: calls, total, wall, self, avg, std, p50, p99, device, items/s,"
-     " user, sys, run-queue, max [those that fit]"},
+     " user, sys, run-queue, max; kernels, launches, copies, busy, busy%, span,"
+     " idle, because, delay, delay-p99, copied, GB/s [those that fit]"},
     {"wide", 0, OPTION_FLAG, FIELD(wide), PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL,
      NULL,
      "the answer, --tree: every column, and names whole [the width of the"

@@ -45,12 +45,12 @@ struct ppi_tool_options {
   const char *format, *output, *view, *time_unit;  // NULL: not given
   const char *config, *library, *logs;
   const char *style, *sort, *distribution;
-  const char *peak, *columns, *filter, *color;
+  const char *peak, *columns, *filter, *color, *kernel_names;
   const char *threshold, *fail_on, *stage, *metric, *from, *to;
   const char *pid, *steps, *seconds;
   const char *device_process;
   long top, warmup, depth;  // LONG_MIN: not given
-  bool thread_sep, op_detail, tree, flat, wide;
+  bool thread_sep, op_detail, tree, flat, wide, open_kernels;
   bool sequential;
   bool force, strict, keep, kernels, origin, raw, verbose, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else

@@ -41,10 +41,13 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
   bool is_sent = info->si_code <= 0;
-  if (child <= 0 || (is_sent && kill(child, number) != 0))
+  if (child <= 0) {
     end_late(number);
-  else
+  } else {
+    // Nobody is there to take one that was pending when the wait ended.
+    if (is_sent) (void)kill(child, number);
     signalled = 1;
+  }
   errno = error;
 }
 

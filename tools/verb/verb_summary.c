@@ -24,8 +24,8 @@ static const char *const style_names[] = {[PPI_STYLE_PADDLE] = "paddle",
                                           [PPI_STYLE_ANSWER] = "answer"};
 
 static bool wants_tree(const struct ppi_tool_options *options) {
-  return options->tree || options->flat || options->columns ||
-         options->filter || options->depth != LONG_MIN;
+  return options->tree || options->flat || options->open_kernels ||
+         options->columns || options->filter || options->depth != LONG_MIN;
 }
 
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
@@ -53,7 +53,9 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
       .warmup = options->warmup};
   const ppi_report_options how = {.views = options->view,
                                   .style = style_of(options),
-                                  .is_flat = options->flat};
+                                  .is_flat = options->flat,
+                                  .columns = options->columns,
+                                  .has_kernels = options->open_kernels};
   ppi_report_need(&how, ppi_report_format_of(options->format), &details);
   struct ppi_tool_watch watch;
   pprof_report *report = NULL;
@@ -192,6 +194,10 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   return code == PPI_EXIT_DONE ? read_peaks(options, NULL) : code;
 }
 
+static bool has_full_names(const struct ppi_tool_options *options) {
+  return options->kernel_names && strcmp(options->kernel_names, "full") == 0;
+}
+
 static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
   ppi_peaks peaks;
@@ -211,7 +217,9 @@ static int write_report(const struct ppi_tool_options *options,
                             .is_flat = options->flat,
                             .depth = options->depth,
                             .filter = options->filter,
-                            .columns = options->columns};
+                            .columns = options->columns,
+                            .has_kernels = options->open_kernels,
+                            .has_full_names = has_full_names(options)};
   ppi_tool_look(options, &how);
   FILE *out;
   int opened = ppi_tool_output_open(options, &out);

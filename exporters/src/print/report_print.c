@@ -9,6 +9,7 @@
 #include "print/printers.h"
 #include "view/answer_line.h"
 #include "view/view_sort.h"
+#include "view/view_tree.h"
 #include "view/view_trust.h"
 #include "view/wrapped.h"
 
@@ -89,7 +90,9 @@ void ppi_report_need(const ppi_report_options *options,
   const char *views = options->views;
   bool answer = wants_answer(options, format);
   details->answer |= answer;
-  details->kernels |= options->style == PPI_STYLE_NSYS;
+  bool wants_use = options->has_kernels ||
+                   (options->columns && ppi_tree_wants_use(options->columns));
+  details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
   details->paths |= options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
   details->stages |=
@@ -178,6 +181,9 @@ static const char *more_of(const ppi_report_options *options) {
     return "--tree, --view stages,requests,interference, --style paddle, "
            "--verbose, docs/findings.md";
   if (options->style != PPI_STYLE_TREE) return NULL;
+  if (options->has_kernels)
+    return "--top N, --kernel-names full, --columns A,B,..., --style nsys, "
+           "docs/kernels.md";
   return options->is_flat ? "--tree, --sort KEY, --filter GLOB, docs/tables.md"
                           : "--flat, --depth N, --filter GLOB, --sort KEY, "
                             "docs/tables.md";

@@ -30,6 +30,33 @@ void ppi_page_fit(ppi_page *page, const char *name, size_t width) {
   ppi_page_clear(&shown);
 }
 
+void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
+                       size_t head, size_t from) {
+  ppi_page shown = {0};
+  ppi_page_visible(&shown, name);
+  size_t num = shown.failed ? 0 : ppi_page_width(shown.bytes, shown.len);
+  page->failed |= shown.failed;
+  if (num > width && head + 4 < width && from < shown.len) {
+    size_t room = width - head - 1;
+    ppi_page tail = {0};
+    ppi_page_bytes(&tail, shown.bytes + from, shown.len - from);
+    size_t left = tail.failed ? 0 : ppi_page_width(tail.bytes, tail.len);
+    const char *end =
+        left > room ? at_character(&tail, room - 1) : tail.bytes + tail.len;
+    size_t head_len = (size_t)(at_character(&shown, head) - shown.bytes);
+    ppi_page_bytes(page, shown.bytes, head_len);
+    ppi_page_text(page, CUT);
+    if (left) ppi_page_bytes(page, tail.bytes, (size_t)(end - tail.bytes));
+    if (left > room) ppi_page_text(page, CUT);
+    if (left < room) ppi_page_repeat(page, ' ', room - left);
+    page->failed |= tail.failed;
+    ppi_page_clear(&tail);
+  } else if (!shown.failed) {
+    ppi_page_fit(page, name, width);
+  }
+  ppi_page_clear(&shown);
+}
+
 void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width) {
   size_t num =
       text->failed || !text->len ? 0 : ppi_page_width(text->bytes, text->len);

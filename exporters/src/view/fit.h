@@ -14,6 +14,10 @@ extern "C" {
 // that is shorter, and of a longer one the middle is left out, because names of
 // one family begin and end alike.
 void ppi_page_fit(ppi_page *page, const char *name, size_t width);
+// ppi_page_fit_from leaves out what lies between the first few characters, up
+// to `head`, and byte `from`, and what has no room at the end.
+void ppi_page_fit_from(ppi_page *page, const char *name, size_t width,
+                       size_t head, size_t from);
 // ppi_page_right writes `text` after blanks, or whole where it is wider.
 void ppi_page_right(ppi_page *page, const ppi_page *text, size_t width);
 

@@ -45,6 +45,8 @@ typedef struct ppi_report_options {
   const char *filter;   // the tree: a pattern of names, with what is around and
                         // inside; NULL: all
   const char *columns;  // the tree: "calls,self"; NULL: those that fit
+  bool has_kernels;     // the tree: what was launched in each; `top` is of that
+  bool has_full_names;  // of kernels
 } ppi_report_options;
 
 #ifdef __cplusplus

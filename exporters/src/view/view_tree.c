@@ -9,36 +9,16 @@
 
 #include "base/mem.h"
 #include "names/glob.h"
+#include "names/names.h"
 #include "view/fit.h"
+#include "view/tree_rows.h"
 #include "view/view_sort.h"
 #include "view/view_stages.h"
 #include "view/wrapped.h"
 
-// clang-format off
-#define COLUMNS(each) \
-  each(NAME, "name", NULL) \
-  each(CALLS, "calls", NULL) \
-  each(TOTAL, "total", "ns") \
-  each(WALL, "wall_share", "%") \
-  each(SELF, "self", "ns") \
-  each(AVG, "avg", "ns") \
-  each(P50, "p50", "ns") \
-  each(P99, "p99", "ns") \
-  each(STD, "std", "ns") \
-  each(MOST, "max", "ns") \
-  each(DEVICE, "device", "ns") \
-  each(RATE, "rate_own", "1/s") \
-  each(USER, "user", "ns") \
-  each(SYS, "sys", "ns") \
-  each(QUEUE, "run_queue", "ns") \
-  each(WALL_NS, "wall", "ns") \
-  each(LEVEL, "level", NULL) \
-  each(WHERE, "where", NULL) \
-  each(CATEGORY, "category", NULL) \
-  each(PATH, "path", NULL)
-// clang-format on
-PPI_VIEW_COLUMNS(COLUMNS);
-static const ppi_table_column table_columns[] = {{"Name", 15, NAME, 1}};
+static const ppi_column columns[] = {PPI_TREE_COLUMNS(PPI_COLUMN_ROW)};
+static const ppi_table_column table_columns[] = {
+    {"Name", 15, PPI_TREE_NAME, 1}};
 
 // Below so many calls the greatest one stands for P99.
 #define FEW 100
@@ -127,14 +107,19 @@ static int compare_nodes(const void *left, const void *right) {
   return order ? order : strcmp(a->path->key, b->path->key);
 }
 
+// All but what was launched, which stands below its stage.
 static void make_nodes(tree_rows *tree) {
   const char *filter = tree->options->filter;
   ppi_sort_key key = ppi_sort_key_of(tree->options);
+  if (tree->options->has_kernels && !tree->options->sort)
+    key = PPI_SORT_DEVICE_TOTAL;
   const tree_node *last = NULL;
-  for (size_t i = 0; i < tree->num; i++) {
+  for (size_t i = 0; i < tree->figures->num_paths; i++) {
     const ppi_report_path *path = &tree->figures->paths[i];
+    if (ppi_tree_is_work(path)) continue;
     while (last && !lies_in(path, last->path)) last = last->up;
-    tree_node *node = tree->order[i] = &tree->nodes[i];
+    tree_node *node = tree->order[tree->num] = &tree->nodes[tree->num];
+    tree->num++;
     bool matches = !filter || ppi_glob_match(filter, path->name);
     *node = (tree_node){.path = path,
                         .up = last,
@@ -160,13 +145,13 @@ static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
   if (tree->num_paths[path->on_device][at] != 1) return;
   bool is_timed_here = path->on_device == (name->device.n > 0);
   if (is_timed_here && tree->figures->details.stages)
-    cells[RATE] = ppi_stage_rate(tree->figures, name);
+    cells[PPI_TREE_RATE] = ppi_stage_rate(tree->figures, name);
   const ppi_cpu_sums *cpu = &name->cpu;
   if (path->on_device || !cpu->num_known) return;
-  cells[USER] = ppi_cell_time(cpu->user_ns);
-  cells[SYS] = ppi_cell_time(cpu->sys_ns);
+  cells[PPI_TREE_USER] = ppi_cell_time(cpu->user_ns);
+  cells[PPI_TREE_SYS] = ppi_cell_time(cpu->sys_ns);
   if (cpu->num_queued == cpu->num_known)
-    cells[QUEUE] = ppi_cell_time(cpu->run_queue_ns);
+    cells[PPI_TREE_QUEUE] = ppi_cell_time(cpu->run_queue_ns);
 }
 
 // "a / b / c"
@@ -192,45 +177,63 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   const char *text = path_text(view, path->key);
   ppi_cell *cells = ppi_view_add_row(view, 0, node->level - 1);
   if (!cells || !text) return false;
-  cells[NAME] = ppi_cell_text(path->name);
-  cells[PATH] = ppi_cell_text(text);
-  cells[LEVEL] = ppi_cell_count(node->level);
-  cells[WHERE] = ppi_cell_text(path->on_device ? "device" : "host");
-  cells[CATEGORY] = ppi_cell_text(path->category_name);
-  cells[CALLS] = ppi_cell_count(ppi_spread_calls(&path->spread));
-  cells[TOTAL] = ppi_cell_time(path->spread.sum);
-  cells[WALL] = ppi_cell_ratio((int64_t)path->wall_ns, tree->figures->wall_ns);
-  cells[WALL_NS] = ppi_cell_time(path->wall_ns);
-  cells[SELF] = ppi_cell_time(path->self_ns);
-  if (path->device_ns) cells[DEVICE] = ppi_cell_time(path->device_ns);
+  cells[PPI_TREE_NAME] = ppi_cell_text(path->name);
+  cells[PPI_TREE_PATH] = ppi_cell_text(text);
+  cells[PPI_TREE_LEVEL] = ppi_cell_count(node->level);
+  cells[PPI_TREE_WHERE] = ppi_cell_text(path->on_device ? "device" : "host");
+  cells[PPI_TREE_CATEGORY] = ppi_cell_text(path->category_name);
+  cells[PPI_TREE_CALLS] = ppi_cell_count(ppi_spread_calls(&path->spread));
+  cells[PPI_TREE_TOTAL] = ppi_cell_time(path->spread.sum);
+  cells[PPI_TREE_WALL] =
+      ppi_cell_ratio((int64_t)path->wall_ns, tree->figures->wall_ns);
+  cells[PPI_TREE_WALL_NS] = ppi_cell_time(path->wall_ns);
+  cells[PPI_TREE_SELF] = ppi_cell_time(path->self_ns);
+  if (path->device_ns) cells[PPI_TREE_DEVICE] = ppi_cell_time(path->device_ns);
   put_of_name(tree, path, cells);
+  ppi_tree_put_use(cells, tree->figures, &path->use);
   if (!path->times.n) return true;
-  cells[AVG] = ppi_cell_average(&path->spread);
-  cells[STD] = ppi_cell_deviation(&path->spread);
-  cells[P50] = ppi_cell_quantile(&path->times, 50);
-  cells[MOST] = ppi_cell_most(&path->spread);
-  if (path->times.n >= FEW) cells[P99] = ppi_cell_quantile(&path->times, 99);
+  cells[PPI_TREE_AVG] = ppi_cell_average(&path->spread);
+  cells[PPI_TREE_STD] = ppi_cell_deviation(&path->spread);
+  cells[PPI_TREE_P50] = ppi_cell_quantile(&path->times, 50);
+  cells[PPI_TREE_MOST] = ppi_cell_most(&path->spread);
+  if (path->times.n >= FEW)
+    cells[PPI_TREE_P99] = ppi_cell_quantile(&path->times, 99);
   return true;
+}
+
+// Nothing launched, and no stage: a step that never ended, a call of CUDA.
+static bool is_unused(const ppi_report_path *path) {
+  bool is_call = strcmp(path->category_name,
+                        ppi_category_name(PPROF_CATEGORY_RUNTIME)) == 0;
+  return !path->use.launches && !path->on_device &&
+         (is_call || !ppi_spread_calls(&path->spread));
 }
 
 static pprof_status add_rows(tree_rows *tree, ppi_view *view) {
   const ppi_report_options *options = tree->options;
-  size_t most = options->top > 0 ? (size_t)options->top : SIZE_MAX;
+  bool has_top = options->top > 0 && !options->has_kernels;
+  size_t most = has_top ? (size_t)options->top : SIZE_MAX;
   if (tree->num > 1)
     qsort(tree->order, tree->num, sizeof *tree->order, compare_nodes);
   for (size_t i = 0; i < tree->num && view->num_rows < most; i++) {
     const tree_node *node = tree->order[i];
     if (!node->has_match && !node->is_matched) continue;
+    if (options->has_kernels && is_unused(node->path)) continue;
     if (options->depth > 0 && node->level > (size_t)options->depth) continue;
     if (!add_row(view, tree, node)) return PPROF_STATUS_NO_MEMORY;
+    if (!options->has_kernels || node->path->on_device) continue;
+    if (ppi_tree_add_work(view, tree->figures, options, node->path,
+                          node->level + 1) != PPROF_STATUS_OK)
+      return PPROF_STATUS_NO_MEMORY;
   }
-  return PPROF_STATUS_OK;
+  if (!options->has_kernels || options->filter) return PPROF_STATUS_OK;
+  return ppi_tree_add_work(view, tree->figures, options, NULL, 1);
 }
 
 static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
   size_t num = figures->num_paths, num_names = figures->num_names;
-  tree_rows tree = {.figures = figures, .options = options, .num = num};
+  tree_rows tree = {.figures = figures, .options = options};
   tree.nodes = ppi_alloc((num + 1) * sizeof *tree.nodes);
   tree.order = ppi_alloc((num + 1) * sizeof *tree.order);
   tree.num_paths[0] = ppi_alloc((num_names + 1) * sizeof **tree.num_paths);
@@ -247,6 +250,16 @@ static pprof_status build(const ppi_figures *figures,
   if (!out->num_rows)
     out->reason =
         options->filter && num ? "no name fits --filter" : "no ranges";
+  if (options->has_kernels) {
+    ppi_page_text(
+        &out->note,
+        "kernels: launched in it, with all that lies in it; busy: while any of "
+        "its work ran; busy%: of all the time in which devices worked; avg: of "
+        "a call, or of a kernel; idle: of the time from the first to the last "
+        "work of each call; because: what most of that waited for; delay: from "
+        "a launch to its start, the median.");
+    return status;
+  }
   ppi_page_text(&out->note, "wall: share of the ");
   ppi_page_fitting_time(&out->note, (double)figures->wall_ns);
   ppi_page_text(&out->note,
@@ -256,279 +269,11 @@ static pprof_status build(const ppi_figures *figures,
   return status;
 }
 
-// ---- as a text ----
-
-// The columns in the order in which they are shown; of those that the width has
-// no room for the last in `rank` go first.
-typedef struct shown_column {
-  const char *name;  // also that of --columns
-  size_t cell;
-  size_t rank, width;
-  void (*put)(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit);
-} shown_column;
-
-static void put_time(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
-  (void)unit;
-  ppi_page_fitting_time(page, (double)cell->value / (double)cell->divisor);
-}
-
-static void put_time_in(ppi_page *page, const ppi_cell *cell,
-                        ppi_time_unit unit) {
-  ppi_page_three_time(page, (double)cell->value / (double)cell->divisor, unit);
-}
-
-static void put_count(ppi_page *page, const ppi_cell *cell,
-                      ppi_time_unit unit) {
-  ppi_page_table_cell(page, cell, ppi_page_visible, unit);
-}
-
-static void put_share(ppi_page *page, const ppi_cell *cell,
-                      ppi_time_unit unit) {
-  double percent = 0;
-  (void)unit;
-  if (!ppi_cell_is_ratio(cell, &percent)) return;
-  ppi_page_fixed(page, percent, percent < 9.95 && percent > 0 ? 1 : 0);
-  ppi_page_text(page, " %");
-}
-
-static void put_rate(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
-  (void)unit;
-  ppi_page_three(page, cell->number);
-}
-
-static const shown_column shown[] = {
-    {"calls", CALLS, 0, 8, put_count},      {"total", TOTAL, 1, 9, put_time},
-    {"wall", WALL, 2, 7, put_share},        {"self", SELF, 3, 9, put_time},
-    {"avg", AVG, 4, 9, put_time},           {"std", STD, 8, 9, put_time},
-    {"p50", P50, 5, 9, put_time},           {"p99", P99, 6, 9, put_time},
-    {"device", DEVICE, 7, 9, put_time},     {"items/s", RATE, 9, 9, put_rate},
-    {"user", USER, 10, 9, put_time},        {"sys", SYS, 11, 9, put_time},
-    {"run-queue", QUEUE, 12, 11, put_time}, {"max", MOST, 13, 9, put_time},
-};
-enum {
-  NUM_SHOWN = sizeof shown / sizeof *shown,
-  LEAST_NAME = 12,
-  USUAL_NAME = 28
-};
-
-static size_t find_column(const char *name, size_t len) {
-  size_t i = 0;
-  while (i < NUM_SHOWN && (strlen(shown[i].name) != len ||
-                           memcmp(shown[i].name, name, len) != 0))
-    i++;
-  return i;
-}
-
-bool ppi_tree_knows(const char *names) {
-  for (const char *at = names;; at++) {
-    size_t len = strcspn(at, ",");
-    if (find_column(at, len) == NUM_SHOWN) return false;
-    at += len;
-    if (!*at) return true;
-  }
-}
-
-const char *ppi_tree_columns(void) {
-  return "calls|total|wall|self|avg|std|p50|p99|device|items/s|user|sys|"
-         "run-queue|max";
-}
-
-typedef struct tree_text {
-  ppi_page *page;
-  const ppi_view *view;
-  const ppi_report_options *options;
-  size_t columns[NUM_SHOWN], num, name_width;
-  bool all_few;  // the column p99 is the greatest of all rows
-} tree_text;
-
-static const ppi_cell *cells_of(const tree_text *text, size_t row) {
-  return text->view->cells + row * NUM_COLUMNS;
-}
-
-static bool has_any(const tree_text *text, size_t column) {
-  if (shown[column].cell == MOST && text->all_few) return false;
-  for (size_t row = 0; row < text->view->num_rows; row++)
-    if (cells_of(text, row)[shown[column].cell].kind != PPI_CELL_NONE)
-      return true;
-  return shown[column].cell == P99;
-}
-
-static void put_branch(ppi_page *page, const ppi_view *view, size_t row) {
-  size_t indent = view->rows[row].indent;
-  if (!indent) return;
-  ppi_page_repeat(page, ' ', 2 * (indent - 1));
-  ppi_page_text(page, "\u2514\u2500 ");
-}
-
-static void put_name(ppi_page *page, const tree_text *text, size_t row) {
-  const ppi_cell *cells = cells_of(text, row);
-  put_branch(page, text->view, row);
-  ppi_page_visible(page, cells[NAME].text);
-  if (*cells[WHERE].text == 'd') ppi_page_text(page, " (device)");
-}
-
-static size_t widest_name(const tree_text *text) {
-  size_t widest = LEAST_NAME;
-  ppi_page scratch = {0};
-  for (size_t row = 0; row < text->view->num_rows; row++) {
-    scratch.len = 0;
-    put_name(&scratch, text, row);
-    size_t width =
-        scratch.failed ? 0 : ppi_page_width(scratch.bytes, scratch.len);
-    if (width > widest) widest = width;
-  }
-  ppi_page_clear(&scratch);
-  return widest;
-}
-
-static void take_named(tree_text *text) {
-  for (const char *at = text->options->columns;; at++) {
-    size_t len = strcspn(at, ",");
-    size_t column = find_column(at, len);
-    if (column < NUM_SHOWN && text->num < NUM_SHOWN)
-      text->columns[text->num++] = column;
-    at += len;
-    if (!*at) return;
-  }
-}
-
-static size_t of_rank(size_t rank) {
-  size_t column = 0;
-  while (shown[column].rank != rank) column++;
-  return column;
-}
-
-static void take_fitting(tree_text *text, size_t room) {
-  bool fits[NUM_SHOWN] = {false};
-  for (size_t rank = 0; rank < NUM_SHOWN; rank++) {
-    size_t column = of_rank(rank);
-    if (!has_any(text, column)) continue;
-    if (room < shown[column].width) break;
-    room -= shown[column].width;
-    fits[column] = true;
-  }
-  for (size_t i = 0; i < NUM_SHOWN; i++)
-    if (fits[i]) text->columns[text->num++] = i;
-}
-
-static void choose(tree_text *text) {
-  size_t widest = widest_name(text), taken = 0;
-  size_t width =
-      text->options->is_wide ? SIZE_MAX : ppi_page_columns(text->page);
-  size_t least = widest < USUAL_NAME ? widest : USUAL_NAME;
-  text->all_few = true;
-  for (size_t row = 0; row < text->view->num_rows; row++)
-    text->all_few &= cells_of(text, row)[P99].kind == PPI_CELL_NONE;
-  if (text->options->columns)
-    take_named(text);
-  else
-    take_fitting(text, width > least ? width - least : 0);
-  for (size_t i = 0; i < text->num; i++) taken += shown[text->columns[i]].width;
-  text->name_width = width > taken + LEAST_NAME ? width - taken : LEAST_NAME;
-  if (widest < text->name_width) text->name_width = widest;
-}
-
-static void put_cell(const tree_text *text, size_t row, size_t column) {
-  const ppi_cell *cells = cells_of(text, row);
-  const ppi_cell *cell = &cells[shown[column].cell];
-  bool is_most = shown[column].cell == P99 && cell->kind == PPI_CELL_NONE;
-  if (is_most) cell = &cells[MOST];
-  ppi_page scratch = {0};
-  bool in_unit = text->options->has_time_unit && shown[column].put == put_time;
-  if (cell->kind == PPI_CELL_NONE)
-    ppi_page_text(&scratch, "-");
-  else
-    (in_unit ? put_time_in : shown[column].put)(&scratch, cell,
-                                                text->options->time_unit);
-  if (is_most && !text->all_few) ppi_page_text(&scratch, "*");
-  ppi_page_right(text->page, &scratch, shown[column].width);
-  ppi_page_clear(&scratch);
-}
-
-static void put_headings(const tree_text *text) {
-  ppi_page line = {0};
-  ppi_page_fit(&line, text->options->is_flat ? "name" : "path",
-               text->name_width);
-  for (size_t i = 0; i < text->num; i++) {
-    const shown_column *column = &shown[text->columns[i]];
-    bool is_most = column->cell == P99 && text->all_few;
-    ppi_page scratch = {0};
-    ppi_page_text(&scratch, is_most ? "max" : column->name);
-    ppi_page_right(&line, &scratch, column->width);
-    ppi_page_clear(&scratch);
-  }
-  if (!line.failed) ppi_page_strong(text->page, line.bytes);
-  text->page->failed |= line.failed;
-  ppi_page_clear(&line);
-  ppi_page_text(text->page, "\n");
-}
-
-static bool is_taken(const tree_text *text, size_t cell) {
-  for (size_t i = 0; i < text->num; i++)
-    if (shown[text->columns[i]].cell == cell) return true;
-  return cell == MOST && text->all_few;
-}
-
-static void put_left_out(const tree_text *text) {
-  ppi_page line = {0};
-  for (size_t i = 0; i < NUM_SHOWN && !text->options->columns; i++) {
-    if (is_taken(text, shown[i].cell) || !has_any(text, i)) continue;
-    ppi_page_text(&line, line.len ? ", " : "No room for ");
-    ppi_page_text(&line, shown[i].name);
-  }
-  if (line.len) {
-    ppi_page_text(&line, ": --wide, or --columns A,B,...");
-    if (!line.failed) ppi_page_wrapped(text->page, line.bytes, 0);
-  }
-  text->page->failed |= line.failed;
-  ppi_page_clear(&line);
-}
-
-static void put_note(const tree_text *text) {
-  ppi_page line = {0};
-  ppi_page_bytes(&line, text->view->note.bytes, text->view->note.len);
-  if (is_taken(text, RATE))
-    ppi_page_text(&line,
-                  " items/s: or calls where no items are stated, by own time "
-                  "after warm-up.");
-  if (is_taken(text, USER) || is_taken(text, RATE))
-    ppi_page_text(&line, text->options->is_flat
-                             ? ""
-                             : " A rate and CPU times are known by name: one "
-                               "that stands in several places has them in "
-                               "--flat.");
-  if (!line.failed) ppi_page_wrapped(text->page, line.bytes, 0);
-  text->page->failed |= line.failed;
-  ppi_page_clear(&line);
-  if (!text->all_few && is_taken(text, P99))
-    ppi_page_text(text->page,
-                  "*: the greatest: fewer than 100 calls have no p99.\n");
-}
-
-static void put_text(ppi_page *page, const ppi_view *view,
-                     const ppi_report_options *options) {
-  tree_text text = {.page = page, .view = view, .options = options};
-  choose(&text);
-  put_headings(&text);
-  for (size_t row = 0; row < view->num_rows; row++) {
-    ppi_page name = {0};
-    put_name(&name, &text, row);
-    if (!name.failed) ppi_page_fit(page, name.bytes, text.name_width);
-    page->failed |= name.failed;
-    ppi_page_clear(&name);
-    for (size_t i = 0; i < text.num; i++) put_cell(&text, row, text.columns[i]);
-    ppi_page_text(page, "\n");
-  }
-  ppi_page_text(page, "\n");
-  put_note(&text);
-  put_left_out(&text);
-}
-
 const ppi_view_kind ppi_view_tree = {
     .name = "tree",
     .title = "Tree",
     PPI_VIEW_LAYOUT(columns, table_columns),
     .has_time_unit = true,
     .build = build,
-    .put_text = put_text,
+    .put_text = ppi_tree_put_text,
 };

@@ -14,6 +14,8 @@ extern "C" {
 // ppi_tree_columns lists them for messages, "calls|total|...".
 bool ppi_tree_knows(const char *names);
 const char *ppi_tree_columns(void);
+// ppi_tree_wants_use: is one of them what devices did in a stage?
+bool ppi_tree_wants_use(const char *names);
 
 #ifdef __cplusplus
 }

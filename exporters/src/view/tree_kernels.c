@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was launched in a stage: kernels, copies and sets by name.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "names/names.h"
+#include "view/kernel_name.h"
+#include "view/tree_rows.h"
+
+// So many names stand below each stage.
+enum { USUAL_TOP = 5 };
+
+bool ppi_tree_is_work(const ppi_report_path *path) {
+  static const uint32_t categories[] = {
+      PPROF_CATEGORY_KERNEL, PPROF_CATEGORY_MEMCPY, PPROF_CATEGORY_MEMSET};
+  bool is = false;
+  for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+    is |= strcmp(path->category_name, ppi_category_name(categories[i])) == 0;
+  return is && path->on_device;
+}
+
+static const char *why_idle(const ppi_device_use *use) {
+  static const char *const words[] = {[PPI_GAP_NOT_LAUNCHED] = "not launched",
+                                      [PPI_GAP_LAUNCH] = "launching",
+                                      [PPI_GAP_QUEUED] = "queued"};
+  int most = 0;
+  for (int i = 1; i < PPI_NUM_GAPS; i++)
+    if (use->gap_ns[i] > use->gap_ns[most]) most = i;
+  return words[most];
+}
+
+// Of all devices, each for itself.
+static uint64_t all_busy(const ppi_figures *figures) {
+  uint64_t sum_ns = 0;
+  for (size_t i = 0; i < figures->num_devices; i++)
+    sum_ns += figures->devices[i].busy_ns;
+  return sum_ns;
+}
+
+void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
+                      const ppi_device_use *use) {
+  uint64_t idle_ns = ppi_device_use_idle(use);
+  if (!use->launches) return;
+  cells[PPI_TREE_KERNELS] = ppi_cell_count(use->kernels);
+  cells[PPI_TREE_LAUNCHES] = ppi_cell_count(use->launches);
+  cells[PPI_TREE_BUSY] = ppi_cell_time(use->busy_ns);
+  cells[PPI_TREE_BUSY_SHARE] =
+      ppi_cell_ratio((int64_t)use->busy_ns, all_busy(figures));
+  cells[PPI_TREE_SPAN] = ppi_cell_time(use->spans.sum);
+  cells[PPI_TREE_IDLE] = ppi_cell_ratio((int64_t)idle_ns, use->spans.sum);
+  if (idle_ns) cells[PPI_TREE_WHY] = ppi_cell_text(why_idle(use));
+  cells[PPI_TREE_DELAY] = ppi_cell_quantile(&use->delays, 50);
+  cells[PPI_TREE_LATE] = ppi_cell_quantile(&use->delays, 99);
+  if (!use->copies) return;
+  cells[PPI_TREE_COPIES] = ppi_cell_count(use->copies);
+  cells[PPI_TREE_COPIED] = ppi_cell_count(use->copied_bytes);
+  cells[PPI_TREE_COPY_RATE] = ppi_cell_rate(use->copied_bytes, use->copy_ns);
+}
+
+// ---- by name ----
+
+typedef struct work_name {
+  const char *name;
+  const ppi_report_path *first;  // of the paths of this name
+  size_t num;
+  ppi_spread spread;
+  uint64_t busy_ns;
+} work_name;
+
+typedef struct work_names {
+  work_name *items;
+  size_t num, capacity;
+} work_names;
+
+static const char *shown_name(ppi_view *view, const ppi_report_path *path,
+                              const ppi_report_options *options) {
+  bool is_kernel = strcmp(path->category_name,
+                          ppi_category_name(PPROF_CATEGORY_KERNEL)) == 0;
+  if (options->has_full_names || !is_kernel) return path->name;
+  ppi_page page = {0};
+  ppi_kernel_name_short(&page, path->name);
+  const char *text =
+      page.failed ? NULL
+                  : ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
+  ppi_page_clear(&page);
+  return text;
+}
+
+static bool add_name(work_names *names, const char *name,
+                     const ppi_report_path *path) {
+  work_name *at = names->items, *end = at + names->num;
+  while (at < end && strcmp(at->name, name) != 0) at++;
+  if (at == end) {
+    work_name *grown =
+        ppi_grow(names->items, &names->capacity, names->num + 1, sizeof *grown);
+    if (!grown) return false;
+    names->items = grown;
+    at = &grown[names->num++];
+    *at = (work_name){.name = name, .first = path};
+  }
+  at->num++;
+  ppi_spread_merge(&at->spread, &path->spread);
+  at->busy_ns += path->wall_ns;
+  return true;
+}
+
+static bool is_directly_in(const ppi_report_path *path,
+                           const ppi_report_path *up) {
+  if (!up) return strchr(path->key, *PPI_PATH_STEP) == NULL;
+  size_t len = strlen(up->key);
+  return strncmp(path->key, up->key, len) == 0 &&
+         path->key[len] == *PPI_PATH_STEP &&
+         !strchr(path->key + len + 1, *PPI_PATH_STEP);
+}
+
+// Paths are sorted by key: what lies in one comes behind it.
+static bool gather(ppi_view *view, const ppi_figures *figures,
+                   const ppi_report_options *options, const ppi_report_path *up,
+                   work_names *out) {
+  size_t len = up ? strlen(up->key) : 0;
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  for (const ppi_report_path *at = up ? up + 1 : figures->paths; at < end;
+       at++) {
+    if (up && strncmp(at->key, up->key, len) != 0) break;
+    if (!ppi_tree_is_work(at) || !is_directly_in(at, up)) continue;
+    const char *name = shown_name(view, at, options);
+    if (!name || !add_name(out, name, at)) return false;
+  }
+  return true;
+}
+
+static int compare_names(const void *left, const void *right) {
+  const work_name *a = left, *b = right;
+  if (a->spread.sum != b->spread.sum)
+    return a->spread.sum > b->spread.sum ? -1 : 1;
+  return strcmp(a->name, b->name);
+}
+
+// ---- rows ----
+
+static bool add_row(ppi_view *view, const ppi_figures *figures,
+                    const work_name *name, size_t level) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
+  if (!cells) return false;
+  cells[PPI_TREE_NAME] = ppi_cell_text(name->name);
+  cells[PPI_TREE_LEVEL] = ppi_cell_count(level);
+  cells[PPI_TREE_WHERE] = ppi_cell_text("kernel");
+  cells[PPI_TREE_CALLS] = ppi_cell_count(ppi_spread_calls(&name->spread));
+  cells[PPI_TREE_TOTAL] = ppi_cell_time(name->spread.sum);
+  cells[PPI_TREE_BUSY] = ppi_cell_time(name->busy_ns);
+  cells[PPI_TREE_BUSY_SHARE] =
+      ppi_cell_ratio((int64_t)name->busy_ns, all_busy(figures));
+  cells[PPI_TREE_AVG] = ppi_cell_average(&name->spread);
+  cells[PPI_TREE_STD] = ppi_cell_deviation(&name->spread);
+  cells[PPI_TREE_MOST] = ppi_cell_most(&name->spread);
+  if (!name->first) return true;
+  cells[PPI_TREE_CATEGORY] = ppi_cell_text(name->first->category_name);
+  if (name->num > 1) return true;  // of several kernels
+  cells[PPI_TREE_PATH] = ppi_cell_text(name->first->name);
+  cells[PPI_TREE_P50] = ppi_cell_quantile(&name->first->times, 50);
+  cells[PPI_TREE_P99] = ppi_cell_quantile(&name->first->times, 99);
+  return true;
+}
+
+static bool add_outside(ppi_view *view, const ppi_figures *figures) {
+  const ppi_report_kernels *kernels = &figures->kernels;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[PPI_TREE_NAME] = ppi_cell_text("(launched outside of ranges)");
+  cells[PPI_TREE_LEVEL] = ppi_cell_count(1);
+  cells[PPI_TREE_WHERE] = ppi_cell_text("outside");
+  cells[PPI_TREE_KERNELS] = ppi_cell_count(kernels->num_outside);
+  cells[PPI_TREE_BUSY] = ppi_cell_time(kernels->outside_ns);
+  cells[PPI_TREE_BUSY_SHARE] =
+      ppi_cell_ratio((int64_t)kernels->outside_ns, all_busy(figures));
+  return true;
+}
+
+static bool add_rest(ppi_view *view, const ppi_figures *figures,
+                     const work_names *names, size_t from, size_t level) {
+  work_name rest = {0};
+  for (size_t i = from; i < names->num; i++) {
+    ppi_spread_merge(&rest.spread, &names->items[i].spread);
+    rest.busy_ns += names->items[i].busy_ns;
+  }
+  rest.name = ppi_view_text(view, "(%zu more)", names->num - from);
+  return rest.name && add_row(view, figures, &rest, level);
+}
+
+pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               const ppi_report_path *up, size_t level) {
+  work_names names = {0};
+  bool added = gather(view, figures, options, up, &names);
+  size_t most = options->top > 0 ? (size_t)options->top : USUAL_TOP;
+  if (options->top == 0 || options->top == -1 || names.num == most + 1)
+    most = names.num;
+  if (names.num > 1)
+    qsort(names.items, names.num, sizeof *names.items, compare_names);
+  if (!up && names.num && added) added = add_outside(view, figures);
+  if (!up) level++;
+  for (size_t i = 0; i < names.num && i < most && added; i++)
+    added = add_row(view, figures, &names.items[i], level);
+  if (names.num > most && added)
+    added = add_rest(view, figures, &names, most, level);
+  ppi_free(names.items);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
