@@ -11,6 +11,7 @@ import functools
 import inspect
 import operator
 import sys
+import warnings
 
 from ._library import ONCE, Site, WorkAmount, functions as _c
 
@@ -39,11 +40,41 @@ _byref, _get_frame = ctypes.byref, sys._getframe
 _sites = {}  # name, or (name, category): a reference to its site
 _met = set()  # keys as in _sites, of names that have been met once
 _resting = {}  # id of a frame that may rest: the ranges that are open in it, innermost last
+_strict = False
+_warned = set()  # arguments that a refused number was warned of for
+
+
+def strict(on=True):
+    """From now on a number that makes no sense raises, TypeError or ValueError, whether something
+    records or not: for tests. Otherwise it is counted, and warned of once for each argument."""
+    global _strict
+    _strict = bool(on)
+
+
+def _refuse(argument, error):
+    """No program that ran without the profiler ends with it. Who calls has C count what it lost."""
+    if _strict:
+        raise error from None
+    if not _epoch.value or argument in _warned:
+        return
+    _warned.add(argument)
+    frame, level = _get_frame(1), 2
+    while frame.f_back is not None and frame.f_globals is globals():
+        frame, level = frame.f_back, level + 1
+    warnings.warn("pprof: %s; it is left out and counted, as are others, of which nothing is said"
+                  % error, RuntimeWarning, stacklevel=level)
+
+
+def _words_of(value):
+    """str(value), which never fails."""
+    try:
+        return str(value)
+    except Exception:
+        return "<%s>" % type(value).__name__
 
 
 def _text(value):
-    """Never fails: a program must not run without the profiler and end with it."""
-    return str(value).encode("utf-8", "replace").partition(b"\0")[0]
+    return _words_of(value).encode("utf-8", "replace").partition(b"\0")[0]
 
 
 def _words(name):
@@ -55,7 +86,6 @@ _BY_WORDS = {_words(name): name for name in CATEGORIES}
 
 @functools.lru_cache(maxsize=1024)
 def _category_number(name):
-    name = str(name)
     return _c.category_register(_text(_BY_WORDS.get(_words(name), name)))
 
 
@@ -74,13 +104,13 @@ def _stays(key):
 def _make_site(name, category):
     """Markers do not look at a site when they have returned: one that does not stay serves the one
     call, and its name keeps its place in the session only while it is used."""
-    number = 0 if category is None else _category_number(str(category))
+    number = 0 if category is None else _category_number(_words_of(category))
     key = name if category is None else (name, category)
     site = Site(_text(name), number)
     try:
         if _stays(key):
             return _sites.setdefault(key, _byref(site))
-    except TypeError:  # no key for a dictionary
+    except Exception:  # no key for a dictionary
         pass
     site.reserved[0] = ONCE
     return _byref(site)
@@ -89,7 +119,7 @@ def _make_site(name, category):
 def _site(name, category):
     try:
         return _sites[name if category is None else (name, category)]
-    except (KeyError, TypeError):
+    except Exception:
         return _make_site(name, category)
 
 
@@ -135,25 +165,31 @@ def _take(opened, frame):
 
 
 def _integer(name, value, least, most):
-    """The int that `value` is, NumPy's among them. ctypes would take one that is out of range
-    modulo the size of its type, and says of others that an argument is wrong."""
+    """The int that `value` is, NumPy's among them; None: refused. ctypes would take one that is out
+    of range modulo the size of its type."""
     try:
         number = operator.index(value)
-    except TypeError:
-        raise TypeError("%s is an integer, not %s" % (name, type(value).__name__)) from None
+    except Exception:
+        return _refuse(name, TypeError("%s is an integer, not %s" % (name, type(value).__name__)))
     if not least <= number <= most:
-        raise ValueError("%s is from %d to %d, not %d" % (name, least, most, number))
+        return _refuse(name, ValueError("%s is from %d to %d, not %s"
+                                        % (name, least, most, _short(number))))
     return number
 
 
+def _short(number):
+    """Python refuses to print integers of thousands of digits."""
+    return str(number) if -10**40 < number < 10**40 else "one of %d bits" % number.bit_length()
+
+
 def _real(name, value):
-    """What C makes of `value`: no texts, which float() takes."""
+    """What C makes of `value`: no texts, which float() takes. None: refused."""
     try:
         return ctypes.c_double(value).value
-    except TypeError:
-        raise TypeError("%s is a number, not %s" % (name, type(value).__name__)) from None
     except OverflowError:
-        raise ValueError("%s is too large for a float" % name) from None
+        return _refuse(name, ValueError("%s is too large for a float" % name))
+    except Exception:
+        return _refuse(name, TypeError("%s is a number, not %s" % (name, type(value).__name__)))
 
 
 class _Decorator:
@@ -243,7 +279,7 @@ class Range(_Decorator):
             category = self._category
             try:
                 site = _sites[self._name if category is None else (self._name, category)]
-            except (KeyError, TypeError):
+            except Exception:  # not there, or no key
                 site = _make_site(self._name, category)
             frame = _get_frame(1)
             code = frame.f_code
@@ -293,6 +329,8 @@ class Range(_Decorator):
         opened = self._open
         if opened and _epoch.value:
             _give_flow(_find(opened, _get_frame(1))[1], number)
+        elif _strict:
+            _flow_number(number)
 
     def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
         """As pprof.work, for this range: in plain code while it is the innermost."""
@@ -300,6 +338,8 @@ class Range(_Decorator):
         if opened and _epoch.value:
             _give_work(_find(opened, _get_frame(1))[1],
                        _amount(flops, items, bytes, params, tokens))
+        elif _strict:
+            _amount(flops, items, bytes, params, tokens)
 
     def _wrap_function(self, function):
         name, category = self._name, self._category
@@ -356,6 +396,8 @@ class DeviceRange(_Decorator):
         opened = self._open
         if opened and _epoch.value:
             _give_flow(_number_in(opened, _get_frame(1)), number)
+        elif _strict:
+            _flow_number(number)
 
     def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
         """As pprof.work, for this range."""
@@ -363,6 +405,8 @@ class DeviceRange(_Decorator):
         if opened and _epoch.value:
             _give_work(_number_in(opened, _get_frame(1)),
                        _amount(flops, items, bytes, params, tokens))
+        elif _strict:
+            _amount(flops, items, bytes, params, tokens)
 
 
 class Begun:
@@ -383,11 +427,15 @@ class Begun:
         """As pprof.flow, for this range."""
         if self._number:
             _give_flow(self._number, number)
+        elif _strict:
+            _flow_number(number)
 
     def work(self, *, flops=0, items=0, bytes=0, params=0, tokens=0):
         """As pprof.work, for this range."""
         if self._number:
             _give_work(self._number, _amount(flops, items, bytes, params, tokens))
+        elif _strict:
+            _amount(flops, items, bytes, params, tokens)
 
     def __enter__(self):
         return self
@@ -409,34 +457,41 @@ _WORK_SIZE, _INFINITY = ctypes.sizeof(WorkAmount), float("inf")
 
 
 def _amount(flops, items, bytes, params, tokens):
+    """What C takes; None: refused."""
     if tokens:
         if items:
-            raise TypeError("tokens are items: state one of them")
+            return _refuse("tokens", TypeError("tokens are items: state one of them"))
         items = tokens
     try:
         work = WorkAmount(_WORK_SIZE, items, bytes, flops, params)
-    except (TypeError, OverflowError):
-        work = None
-    # A field of the structure takes longer to read than an argument to be found 0.
-    if work is None or (items and not 0 <= work.items < _INFINITY or
-                        bytes and not 0 <= work.bytes < _INFINITY or
-                        flops and not 0 <= work.flops < _INFINITY or
-                        params and not 0 <= work.params < _INFINITY):
-        _refuse_amounts({"tokens" if tokens else "items": items, "bytes": bytes, "flops": flops,
-                         "params": params})
-    return _byref(work)
+        # A field of the structure takes longer to read than an argument to be found 0.
+        if not (items and not 0 <= work.items < _INFINITY or
+                bytes and not 0 <= work.bytes < _INFINITY or
+                flops and not 0 <= work.flops < _INFINITY or
+                params and not 0 <= work.params < _INFINITY):
+            return _byref(work)
+    except Exception:  # said below
+        pass
+    return _refuse_amounts({"tokens" if tokens else "items": items, "bytes": bytes, "flops": flops,
+                            "params": params})
 
 
 def _refuse_amounts(amounts):
     for name, amount in amounts.items():
         number = _real(name, amount)
-        if not 0 <= number < _INFINITY:
-            raise ValueError("%s is finite and not negative, not %r" % (name, number))
+        if number is not None and not 0 <= number < _INFINITY:
+            _refuse(name, ValueError("%s is finite and not negative, not %r" % (name, number)))
+
+
+def _flow_number(number):
+    """0, which C counts as lost: refused."""
+    if number.__class__ is int and 0 < number <= MOST_FLOW:
+        return number
+    return _integer("number", number, 1, MOST_FLOW) or 0
 
 
 def _give_flow(target, number):
-    if number.__class__ is not int or not 0 < number <= MOST_FLOW:
-        number = _integer("number", number, 1, MOST_FLOW)
+    number = _flow_number(number)
     if target.__class__ is int and target:
         _c.range_flow(target, number)
     else:
@@ -444,7 +499,9 @@ def _give_flow(target, number):
 
 
 def _give_work(target, amount):
-    if target.__class__ is int and target:
+    if amount is None:
+        _c.flow(0)
+    elif target.__class__ is int and target:
         _c.range_work(target, amount)
     else:
         _c.work(amount)
@@ -465,6 +522,8 @@ def flow(number):
     """The innermost range serves the request `number`, from 1 to 2**64 - 1."""
     if _epoch.value:
         _give_flow(_resting_range(_get_frame(1)), number)
+    elif _strict:
+        _flow_number(number)
 
 
 def work(*, flops=0, items=0, bytes=0, params=0, tokens=0):
@@ -472,6 +531,8 @@ def work(*, flops=0, items=0, bytes=0, params=0, tokens=0):
     Tokens are items."""
     if _epoch.value:
         _give_work(_resting_range(_get_frame(1)), _amount(flops, items, bytes, params, tokens))
+    elif _strict:
+        _amount(flops, items, bytes, params, tokens)
 
 
 def mark(name, category=None):
@@ -487,18 +548,25 @@ def count(name, value, category=None):
         try:
             _count(site, value)
         except ctypes.ArgumentError:
-            _count(site, _real("value", value))
+            number = _real("value", value)
+            if number is None:
+                _c.flow(0)
+            else:
+                _count(site, number)
+    elif _strict:
+        _real("value", value)
 
 
 def step(items=0):
     """Ends a step of the process, in which `items` items were completed, and begins the next."""
     # The epoch wakes a child. Where it is 0 the items are of no step, but a window may open.
-    if _epoch.value and (items.__class__ is not int or not 0 <= items <= MOST_ITEMS):
-        items = _integer("items", items, 0, MOST_ITEMS)
-    try:
-        _step(items)
-    except ctypes.ArgumentError:
-        _step(_integer("items", items, 0, MOST_ITEMS))
+    recording = _epoch.value
+    if items.__class__ is not int or not 0 <= items <= MOST_ITEMS:
+        number = _integer("items", items, 0, MOST_ITEMS)
+        if number is None and recording:
+            _c.flow(0)
+        items = number or 0
+    _step(items)
 
 
 def thread_name(name):
@@ -559,9 +627,12 @@ def _device_and_handle(stream):
         return _cuda_device() if index is None else _cuda_device_at(index), handle
     device = _cuda_device()  # none: no context is current, and the range has a host side only
     torch = sys.modules.get("torch")
-    if torch is not None:
+    if torch is None:
+        return device or _cuda_device_at(0), 0
+    try:
         return device, _torch_handle(torch) if device else 0
-    return device or _cuda_device_at(0), 0
+    except Exception:  # torch's own words come when the program asks it for the stream
+        return None, 0
 
 
 def stream_name(name, stream=None):

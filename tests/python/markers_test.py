@@ -119,14 +119,6 @@ class Markers(Case):
             with pprof.range("other") as other:
                 other.flow(8)
                 other.flow(9)
-            for wrong in pprof.work, other.work:
-                try:
-                    wrong(items=1, tokens=1)
-                    with pprof.range("open") as now:
-                        now.work(items=1, tokens=1)
-                    raise SystemExit("not refused")
-                except TypeError:
-                    pass
         """)
         self.assertEqual(log.named("outer")["work"], [3, 10, 1e9, 5.5])
         self.assertEqual(log.named("inner")["work"], [128, 0, 0, 0])
@@ -172,7 +164,8 @@ class Markers(Case):
         self.assertEqual([step["work"][0] for step in steps], [4, 2.0**63, 0])
 
     def test_numbers_that_do_not_fit(self):
-        """They raise, in words that name the argument, and record nothing."""
+        """pprof.strict() makes them raise, in words that name the argument, whether something
+        records or not; what they were said of is recorded without them."""
         log = self.log_of("""
             import pprof
             def refused(kind, words, call, *args, **kwargs):
@@ -182,42 +175,91 @@ class Markers(Case):
                     assert type(error) is kind and words in str(error), repr(error)
                 else:
                     raise SystemExit("%r: %r %r was not refused" % (call, args, kwargs))
-            pprof.start()
-            with pprof.range("plain") as plain, pprof.begin("begun") as begun:
-                with pprof.device_range("device") as device:
-                    for flow in pprof.flow, plain.flow, begun.flow, device.flow:
-                        for number in 0, -1, 2**64, 2**64 + 5:
-                            refused(ValueError, "number is from 1 to 18446744073709551615, not %d"
-                                    % number, flow, number)
-                        for number in "5", 5.0, None:
-                            refused(TypeError, "number is an integer, not "
-                                    + type(number).__name__, flow, number)
-                    for work in pprof.work, plain.work, begun.work, device.work:
-                        for name in "items", "bytes", "flops", "params", "tokens":
-                            for amount in -5, -1e-9, float("inf"), float("nan"):
-                                refused(ValueError, name + " is finite and not negative", work,
-                                        **{name: amount})
-                            refused(ValueError, name + " is too large", work,
-                                    **{name: 10**400})
-                            for amount in "5", [5]:
-                                refused(TypeError, name + " is a number, not "
-                                        + type(amount).__name__, work, **{name: amount})
-            for value in "5", None, [5]:
-                refused(TypeError, "value is a number, not " + type(value).__name__, pprof.count,
-                        "counter", value)
-            refused(ValueError, "value is too large", pprof.count, "counter", 10**400)
-            for items in -1, 2**63, 2**64:
-                refused(ValueError, "items is from 0 to 9223372036854775807, not %d" % items,
-                        pprof.step, items)
-            for state in "on", "off":
+            def refuse():
+                with pprof.range("plain") as plain, pprof.begin("begun") as begun:
+                    with pprof.device_range("device") as device:
+                        for flow in pprof.flow, plain.flow, begun.flow, device.flow:
+                            for number in 0, -1, 2**64, 2**64 + 5:
+                                refused(ValueError, "number is from 1 to 18446744073709551615, "
+                                        "not %d" % number, flow, number)
+                            refused(ValueError, "not one of 33220 bits", flow, 10**10000)
+                            for number in "5", 5.0, None:
+                                refused(TypeError, "number is an integer, not "
+                                        + type(number).__name__, flow, number)
+                        for work in pprof.work, plain.work, begun.work, device.work:
+                            refused(TypeError, "state one of them", work, tokens=1, items=1)
+                            for name in "items", "bytes", "flops", "params", "tokens":
+                                for amount in -5, -1e-9, float("inf"), float("nan"):
+                                    refused(ValueError, name + " is finite and not negative", work,
+                                            **{name: amount})
+                                refused(ValueError, name + " is too large", work,
+                                        **{name: 10**400})
+                                for amount in "5", [5]:
+                                    refused(TypeError, name + " is a number, not "
+                                            + type(amount).__name__, work, **{name: amount})
+                for value in "5", None, [5]:
+                    refused(TypeError, "value is a number, not " + type(value).__name__,
+                            pprof.count, "counter", value)
+                refused(ValueError, "value is too large", pprof.count, "counter", 10**400)
+                for items in -1, 2**63, 2**64:
+                    refused(ValueError, "items is from 0 to 9223372036854775807, not %d" % items,
+                            pprof.step, items)
                 for items in "5", 5.0, None:
                     refused(TypeError, "items is an integer, not " + type(items).__name__,
                             pprof.step, items)
-                pprof.stop()
+            pprof.strict()
+            refuse()
+            pprof.start()
+            refuse()
+            pprof.stop()
         """)
         self.assertEqual(sorted(log.select("name", steps=True)), ["begun", "device", "plain"])
         self.assertEqual([event for event in log.events if event["flows"] or any(event["work"])],
                          [])
+
+    def test_numbers_that_do_not_fit_end_no_program(self):
+        """Without, they are left out, counted, and warned of once for each argument."""
+        self.run_ok("""
+            import sys, warnings
+            import pprof
+            class Odd:
+                def __str__(self): raise RuntimeError("no name")
+                def __hash__(self): raise RuntimeError("no key")
+                def __float__(self): raise RuntimeError("no number")
+                def __index__(self): raise RuntimeError("no integer")
+            def odd():
+                with pprof.range("plain") as plain, pprof.begin("begun") as begun:
+                    plain.flow(0); begun.flow("5"); pprof.flow(Odd())
+                    plain.work(items=-1); begun.work(items="5"); pprof.work(items=Odd())
+                    pprof.work(tokens=1, items=1)
+                    pprof.flow(7); pprof.work(bytes=3)
+                pprof.count("counter", Odd())
+                pprof.step(-1); pprof.step("5"); pprof.step(Odd())
+                with pprof.range(Odd(), category=Odd()):
+                    pprof.mark(Odd())
+            def warned(call):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    call()
+                return caught
+            assert warned(odd) == []
+            pprof.start()
+            caught = warned(odd)
+            assert [str(warning.message).split()[1] for warning in caught] == [
+                "number", "items", "tokens", "value"], [str(w.message) for w in caught]
+            assert {warning.filename for warning in caught} == {__file__}, caught
+            assert warned(odd) == []
+            pprof.stop()
+            assert warned(odd) == []
+        """)
+        log, = self.logs()
+        # Eleven each time, of which those behind the ranges are of none.
+        self.assert_clean(log, flows_lost=22)
+        self.assertEqual(log.select("name"), ["plain", "begun", "<Odd>", "<Odd>"] * 2)
+        self.assertEqual(log.select("category", kind=RANGE)[2], "<Odd>")
+        self.assertEqual(len(log.select("name", steps=True)), 8 + 7)
+        plain = [event for event in log.events if event["name"] == "plain"][0]
+        self.assertEqual((plain["flows"], plain["work"]), ([7], [0, 3, 0, 0]))
 
     def test_classes_are_not_decorated(self):
         """A function in its place would be no class any more; also while nothing records."""

@@ -46,7 +46,7 @@ class Package(Case):
 
     def test_sources_are_of_one_licence_and_need_only_python(self):
         allowed = {"asyncio", "atexit", "contextlib", "ctypes", "fcntl", "functools", "inspect", "json",
-                   "operator", "os", "re", "sys", "threading"}
+                   "operator", "os", "re", "sys", "threading", "warnings"}
         for folder, _, names in os.walk(os.path.join(PACKAGE, "pprof")):
             for name in names:
                 if not name.endswith(".py"):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Processes that a program makes of itself: each records into a log of its own."""
+import importlib.util
 import os
 import subprocess
+import unittest
 
 from python_case import REPORT, Case, main
 
@@ -40,6 +42,61 @@ WORKERS = """
 """
 
 
+# As WORKERS, by what makes processes for a program; `with` terminates a Pool's.
+POOL = """
+    import concurrent.futures, multiprocessing, pprof, sys
+
+    @pprof.range("load", category="Dataloader")
+    def load(i):
+        return i * i
+
+    def made(kind, context):
+        if kind == "Pool":
+            return context.Pool(2)
+        return concurrent.futures.ProcessPoolExecutor(2, mp_context=context)
+
+    if __name__ == "__main__":
+        pprof.start()
+        with pprof.range("train"):
+            with made(sys.argv[1], multiprocessing.get_context(sys.argv[2])) as pool:
+                assert list(pool.map(load, range(10))) == [i * i for i in range(10)]
+"""
+# As gunicorn's arbiter: it forks workers, which leave by sys.exit when they are told to by a
+# signal, and makes another of one that died.
+PREFORK = """
+    import os, pprof, signal, sys, time
+
+    @pprof.range("request")
+    def answer():
+        pass
+
+    def serve(end):
+        def leave(*_):
+            sys.exit(0)
+        signal.signal(signal.SIGTERM, leave)
+        for _ in range(5):
+            answer()
+        os.write(end, b".")
+        while True:
+            signal.pause()
+
+    def spawn(end):
+        child = os.fork()
+        if not child:
+            serve(end)
+        return child
+
+    pprof.start()
+    with pprof.range("arbiter"):
+        read, write = os.pipe()
+        workers = [spawn(write) for _ in range(2)]
+        for _ in workers: os.read(read, 1)
+        for worker in workers:
+            os.kill(worker, getattr(signal, sys.argv[1]))
+            os.waitpid(worker, 0)
+"""
+
+
 class Processes(Case):
     def names(self, logs):
         return sorted(name for log in logs for name in log.select("name"))
@@ -70,6 +127,81 @@ class Processes(Case):
     def test_workers_of_a_server(self):
         self.run_ok(WORKERS, "forkserver", "{}")
         self.check_workers(self.logs())
+
+    def recover(self):
+        """What `pprof-report FOLDER` says to run, once; then nothing is left to say."""
+        said = subprocess.run([REPORT, self.folder], stdout=subprocess.PIPE, check=True,
+                              stderr=subprocess.PIPE, text=True).stderr
+        parts = [name for name in os.listdir(self.folder) if name.endswith(".part")]
+        self.assertEqual(bool(parts), "`pprof-report recover " in said, said)
+        if not parts:
+            return 0
+        words = said.split("`")[1].replace("pprof-report", REPORT, 1)
+        done = subprocess.run(words, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return len(parts)
+
+    def check_pool(self, kind, method):
+        for name in os.listdir(self.folder):
+            os.remove(self.path(name))
+        self.run_ok(POOL, kind, method)
+        found = self.recover()
+        self.assertEqual(self.names(self.logs()), ["load"] * 10 + ["train"])
+        return found
+
+    def test_workers_that_a_pool_terminates(self):
+        """Every range is in the folder's report once the command that it names was run."""
+        for method in "fork", "spawn", "forkserver":
+            with self.subTest(method):
+                self.check_pool("Pool", method)
+
+    def test_workers_of_an_executor(self):
+        for method in "fork", "spawn", "forkserver":
+            with self.subTest(method):
+                self.assertEqual(self.check_pool("executor", method), 0)
+
+    def test_prefork(self):
+        """Workers of a server that is stopped, and ones that are killed."""
+        for signal, parts in ("SIGTERM", 0), ("SIGKILL", 2):
+            with self.subTest(signal):
+                self.run_ok(PREFORK, signal, PPROF_OUTPUT=signal + "%p.pplog")
+                self.assertEqual(self.recover(), parts)
+                self.assertEqual(self.names(self.logs(signal + "*.pplog")),
+                                 ["arbiter"] + ["request"] * 10)
+
+    @unittest.skipUnless(importlib.util.find_spec("gunicorn"), "no gunicorn")
+    def test_gunicorn(self):
+        """Its workers, told to leave, leave whole logs."""
+        self.run_ok("""
+            import os, pprof, signal, sys, threading, urllib.request
+            from gunicorn.app.base import BaseApplication
+            def answer(environ, start_response):
+                with pprof.range("request"):
+                    start_response("200 OK", [])
+                    return [b"yes"]
+            def ask(server):
+                port = server.LISTENERS[0].sock.getsockname()[1]
+                for _ in range(10):
+                    with urllib.request.urlopen("http://127.0.0.1:%d/" % port) as got:
+                        assert got.read() == b"yes"
+                os.kill(os.getpid(), signal.SIGTERM)
+            class App(BaseApplication):
+                def load_config(self):
+                    self.cfg.set("bind", "127.0.0.1:0")
+                    self.cfg.set("workers", 2)
+                    self.cfg.set("loglevel", "critical")
+                    if "control_socket_disable" in self.cfg.settings:
+                        self.cfg.set("control_socket_disable", True)
+                    self.cfg.set("when_ready", lambda server: threading.Thread(
+                        target=ask, args=(server,)).start())
+                def load(self):
+                    return answer
+            pprof.start()
+            App().run()
+        """)
+        self.assertEqual(self.recover(), 0)
+        self.assertEqual(self.names(self.logs()), ["request"] * 10)
 
     def test_workers_do_not_write_the_parents_files(self):
         """Wherever they are named: a worker has a log, with a name of its own, and no more."""

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Ranges in coroutines and generators: they never unbalance the thread they happen to run on."""
+import importlib.util
+import unittest
+
 from python_case import ASYNC, Case, main
 
 
@@ -255,6 +258,57 @@ class Tasks(Case):
             del resting
             assert _markers._resting == {}, _markers._resting
         """)
+
+    def test_executors_and_threads_of_tasks(self):
+        """What a task has a thread do nests there, and the task's own range goes on."""
+        log = self.log_of("""
+            import asyncio, concurrent.futures, pprof
+            pprof.start()
+            @pprof.range("blocking")
+            def blocking(i):
+                with pprof.range("inside"):
+                    return i
+            async def task(i):
+                with pprof.range("task"):
+                    return await asyncio.get_running_loop().run_in_executor(None, blocking, i)
+            async def main():
+                return await asyncio.gather(*map(task, range(4)))
+            assert asyncio.run(main()) == [0, 1, 2, 3]
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                assert list(pool.map(blocking, range(4))) == [0, 1, 2, 3]
+        """)
+        found = log.select("name", "depth", "flags")
+        self.assertEqual(sorted((name, bool(flags & ASYNC)) for name, _, flags in found),
+                         [("blocking", False)] * 8 + [("inside", False)] * 8 + [("task", True)] * 4)
+        self.assertEqual({(name, depth) for name, depth, flags in found if not flags & ASYNC},
+                         {("blocking", 0), ("inside", 1)})
+
+    @unittest.skipUnless(importlib.util.find_spec("anyio"), "no anyio")
+    def test_anyio(self):
+        """Task groups, one of which is cancelled, and worker threads."""
+        log = self.log_of("""
+            import anyio, anyio.to_thread, pprof
+            pprof.start()
+            @pprof.range("blocking")
+            def blocking():
+                pass
+            @pprof.range("task")
+            async def task(seconds):
+                await anyio.to_thread.run_sync(blocking)
+                with pprof.range("sleeps"):
+                    await anyio.sleep(seconds)
+            async def main():
+                async with anyio.create_task_group() as group:
+                    for _ in range(3): group.start_soon(task, 0)
+                with anyio.move_on_after(0.01):
+                    await task(1000)
+            with pprof.range("main"):
+                anyio.run(main)
+        """)
+        found = log.select("name", "flags")
+        self.assertEqual(sorted((name, bool(flags & ASYNC)) for name, flags in found),
+                         [("blocking", False)] * 4 + [("main", False)] +
+                         [("sleeps", True)] * 4 + [("task", True)] * 4)
 
 
 if __name__ == "__main__":

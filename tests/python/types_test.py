@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The package's types are what it has: each name, each parameter with its default, the categories;
-and mypy, where it is, takes a program that uses them, and refuses one that uses them wrongly."""
+and mypy and pyright, where they are, take a program that uses them, and refuse one that uses them
+wrongly."""
 import ast
 import inspect
+import json
 import os
 import shutil
 import subprocess
@@ -27,12 +29,14 @@ def run() -> None:
     begun = pprof.begin("c")
     begun.end()
     pprof.step(items=decode(3))
+    pprof.strict()
     left = pprof.stop()
+    pprof.report("x.pplog", "--tree").upper()
     if left is not None:
         print(left.upper())
 """
 WRONG = ["pprof.step(items='three')", "pprof.start(fork='maybe')", "pprof.range()",
-         "pprof.stop().upper()", "pprof.begin('c').finish()"]
+         "pprof.stop().upper()", "pprof.report('x', tree=True)", "pprof.begin('c').finish()"]
 
 
 def parameters(function):
@@ -92,18 +96,27 @@ class Types(Case):
         from pprof._markers import CATEGORIES
         self.assertEqual(ast.literal_eval("[" + text + "]"), list(CATEGORIES))
 
+    def check(self, command, refusal):
+        """`command` finds nothing in what is right, and `refusal` in all that is wrong."""
+        with open(self.path("pyrightconfig.json"), "w", encoding="utf-8") as file:
+            json.dump({"typeCheckingMode": "strict", "extraPaths": [PACKAGE]}, file)
+        for text in [RIGHT] + ["import pprof\n" + wrong + "\n" for wrong in WRONG]:
+            with open(self.path("program.py"), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=self.folder,
+                                  check=False, env=dict(os.environ, MYPYPATH=PACKAGE))
+            if text is RIGHT:
+                self.assertEqual(done.returncode, 0, done.stdout)
+            else:
+                self.assertIn(refusal, done.stdout, text)
+
     @unittest.skipUnless(shutil.which("mypy"), "no mypy")
     def test_mypy(self):
-        def check(text):
-            path = self.path("program.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            return subprocess.run(["mypy", "--strict", path], stdout=subprocess.PIPE, text=True,
-                                  cwd=self.folder, check=False,
-                                  env=dict(os.environ, MYPYPATH=PACKAGE)).stdout
-        self.assertIn("Success", check(RIGHT))
-        for wrong in WRONG:
-            self.assertIn("error:", check("import pprof\n" + wrong + "\n"), wrong)
+        self.check(["mypy", "--strict", "program.py"], "error:")
+
+    @unittest.skipUnless(shutil.which("pyright"), "no pyright")
+    def test_pyright(self):
+        self.check(["pyright"], " - error: ")
 
 
 if __name__ == "__main__":
