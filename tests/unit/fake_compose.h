@@ -115,6 +115,9 @@ inline void FakeSettings(ppi_compose_calls &calls) {
   calls.session_set_device_mode = [](pprof_session *, ppi_device_mode mode) {
     return Say("devices:" + std::to_string(mode));
   };
+  calls.session_set_kernels = [](pprof_session *, bool are_on) {
+    return are_on ? Say("kernels") : PPROF_STATUS_OK;
+  };
   calls.session_set_graph_nodes = [](pprof_session *, bool external) {
     return Say(external ? "graphs:external" : "graphs:skip");
   };

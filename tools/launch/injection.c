@@ -74,5 +74,7 @@ static bool lead_to_libpprof(const char *library) {
 }
 
 bool ppi_tool_set_injection(const char *library) {
-  return setenv(PPI_INJECTION, library, 1) == 0 && lead_to_libpprof(library);
+  // Who runs it says where the logs are.
+  return setenv("PPROF_QUIET", "1", 0) == 0 &&
+         setenv(PPI_INJECTION, library, 1) == 0 && lead_to_libpprof(library);
 }

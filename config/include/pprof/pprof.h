@@ -10,7 +10,9 @@
 //
 // Environment, which goes before the configuration file (and which a program
 // with other rights than its caller, such as a setuid one, does not listen to):
-//   PPROF_ENABLE     0: pprof_start does nothing and answers OK
+//   PPROF_ENABLE     0: pprof_start does nothing and answers OK. 1: the first
+//                    marker does what pprof_start(NULL) does where the program
+//                    has called neither that nor pprof_session_start
 //   PPROF_CONFIG     path of the configuration (docs/profile-yaml.md)
 //   PPROF_OUTPUT     path of the log, default pprof.%h.%p.pplog; %h is the
 //                    host, %p the process id
@@ -19,6 +21,8 @@
 //                    `pprof-report recover`, whatever the configuration says
 //   PPROF_NVTX       1: pprof_start has the program's NVTX calls recorded, too,
 //                    where nobody has set NVTX_INJECTION64_PATH (docs/nvtx.md)
+//   PPROF_QUIET      1: nothing is said at a run's end; else one line says
+//                    where the log is, once, where stderr is a terminal
 //   PPROF_LOG_LEVEL  messages on stderr; without it the library is silent
 #ifndef PPROF_PPROF_H_
 #define PPROF_PPROF_H_
@@ -42,9 +46,9 @@ extern "C" {
 // Errors:  CONFIG: the configuration is not valid; `error` says where, nothing
 //          was started. IO: it, or a file to be written, cannot be opened.
 //          BUSY while another session runs; NO_MEMORY. A session that NVTX
-//          injection started, or the first marker of a forked child, is no
-//          obstacle: it goes on as this one when it is configured the same,
-//          else it ends with files of its own.
+//          injection started, or the first marker of a forked child or under
+//          PPROF_ENABLE=1, is no obstacle: it goes on as this one when it is
+//          configured the same, else it ends with files of its own.
 // Threads: one at a time, pprof_stop included.
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);

@@ -35,6 +35,7 @@ static ppi_running *current;
 static bool started_by_program;  // ever, in this process
 static bool tried_to_attach;
 static bool forked;
+static bool waits;  // for a first marker: PPROF_ENABLE=1, and nothing began yet
 // In a forked child without a run of its own: the program's run that its parent
 // had, which it goes on with where it follows; NULL: there was none.
 static ppi_running *parents;
@@ -80,6 +81,7 @@ static bool take_lock_soon(void) {
 // Nobody's: a session that the program takes over itself.
 static void forget_parents(void) {
   ppi_thread_sleep(NULL);
+  waits = false;
   parents = NULL;
   missed = PPROF_STATUS_OK;
 }
@@ -98,6 +100,11 @@ static void remember_parents(ppi_running *run) {
                       "one that records, and 'fork' is off");
 }
 
+static void wait_for_marker(void) {
+  ppi_thread_sleep(wake);
+  waits = true;
+}
+
 // The child has none of the parent's threads and must not touch its files; a
 // lock that another thread held at the fork would never be released.
 static void forget_in_child(void) {
@@ -105,7 +112,11 @@ static void forget_in_child(void) {
   lock = fresh;
   if (current) ppi_running_in_forked_child(current);
   lock_owner = 0;
+  bool waits_too = current ? current->unasked && !current->adopted &&
+                                 current->config.fork == PPI_NVTX_FORK_FOLLOW
+                           : waits && !ppi_session_was_started();
   remember_parents(current ? current : parents);
+  if (waits_too) wait_for_marker();
   bool follows = current ? current->injected : !started_by_program;
   tried_to_attach = !follows || (current && !ppi_nvtx_follows_forks());
   started_by_program = false;
@@ -204,15 +215,6 @@ static pprof_status follow_locked(pprof_error *error) {
   set_current(run);
   ppi_session_set_yield(yield_to_program);
   return PPROF_STATUS_OK;
-}
-
-// The first marker of a forked child: as the parent's pprof_start.
-static void wake(void) {
-  if (!take_lock_soon()) return;
-  missed = follow_locked(&missed_why);
-  if (missed != PPROF_STATUS_OK)
-    ppi_message(PPI_MESSAGE_ERROR, "%s", missed_why.text);
-  give_lock();
 }
 
 static pprof_status start_locked(const char *config_path, bool alone,
@@ -339,14 +341,11 @@ static void yield_to_program(void) {
   give_lock();
 }
 
-static pprof_status attach_locked(pprof_error *error) {
-  if (tried_to_attach || current || started_by_program ||
-      ppi_running_calls->session_current() || ppi_session_was_started())
-    return PPROF_STATUS_OK;
-  tried_to_attach = true;
+static pprof_status begin_injected(bool unasked, pprof_error *error) {
   ppi_running *run = ppi_alloc(sizeof *run);
   if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   run->injected = true;
+  run->unasked = unasked;
   run->forked = forked;
   pprof_status status = ppi_running_prepare(run, NULL, error);
   if (status == PPROF_STATUS_OK) status = ppi_running_launch(run, error);
@@ -357,6 +356,30 @@ static pprof_status attach_locked(pprof_error *error) {
   set_current(run);
   ppi_session_set_yield(yield_to_program);
   return PPROF_STATUS_OK;
+}
+
+// The first marker of a forked child: as the parent's pprof_start. And that of
+// a program which never asks, under PPROF_ENABLE=1.
+static void wake(void) {
+  pprof_error own = {""};
+  pprof_status status = PPROF_STATUS_OK;
+  if (!take_lock_soon()) return;
+  if (!waits)
+    status = missed = follow_locked(&missed_why);
+  else if (!current && !ppi_running_calls->session_current())
+    status = begin_injected(true, &own);
+  if (status != PPROF_STATUS_OK)
+    ppi_message(PPI_MESSAGE_ERROR, "%s", waits ? own.text : missed_why.text);
+  waits = false;
+  give_lock();
+}
+
+static pprof_status attach_locked(pprof_error *error) {
+  if (tried_to_attach || current || started_by_program ||
+      ppi_running_calls->session_current() || ppi_session_was_started())
+    return PPROF_STATUS_OK;
+  tried_to_attach = true;
+  return begin_injected(false, error);
 }
 
 bool pprof_inject_attach_(void) {
@@ -439,7 +462,7 @@ __attribute__((destructor(101))) static void finish_at_exit(void) {
 // A program that exports a copy of its own is found before this one, save by
 // what is loaded with RTLD_DEEPBIND. Nobody takes this function's address,
 // which would be another one in a program without -fPIC.
-__attribute__((constructor)) static void notify_second_copy(void) {
+static bool is_second_copy(void) {
   void *program = dlopen(NULL, RTLD_NOW);
   void *first = program ? dlsym(program, "pprof_clock_inject_") : NULL;
   Dl_info theirs, ours;
@@ -451,4 +474,13 @@ __attribute__((constructor)) static void notify_second_copy(void) {
                 "%s: is a second copy of pprof beside the program's; what was "
                 "loaded with RTLD_DEEPBIND marks through it, unrecorded",
                 ours.dli_fname);
+  return is_second;
+}
+
+// Nothing is made here: a program that marks nothing, or starts by itself, is
+// none the wiser.
+__attribute__((constructor)) static void look_at_load(void) {
+  if (is_second_copy() || !ppi_environment_asks()) return;
+  pthread_once(&fork_once, watch_forks);
+  wait_for_marker();
 }

@@ -86,11 +86,11 @@ const char *ppi_environment_nvtx(void) {
 
 // All PPROF_* that we read, here and in Python; then those of Google's pprof.
 static const char *const known[] = {
-    "CONFIG",        "CUPTI_PATH", "ENABLE",     "LIBRARY",
-    "LOG_LEVEL",     "NVTX",       "NVTX_CHAIN", "OUTPUT",
-    "PYTHON_FOLLOW", "RECLAIM",    "REPORT",     "SET",
-    "BINARY_PATH",   "PATH",       "TMPDIR",     "TOOLS"};
-enum { NUM_OURS = 12, NUM_KNOWN = sizeof known / sizeof *known };
+    "CONFIG",  "CUPTI_PATH", "ENABLE", "LIBRARY",       "LOG_LEVEL",
+    "NVTX",    "NVTX_CHAIN", "OUTPUT", "PYTHON_FOLLOW", "QUIET",
+    "RECLAIM", "REPORT",     "SET",    "BINARY_PATH",   "PATH",
+    "TMPDIR",  "TOOLS"};
+enum { NUM_OURS = 13, NUM_KNOWN = sizeof known / sizeof *known };
 
 static bool is_known(const char *name) {
   size_t i = 0;
@@ -150,6 +150,12 @@ pprof_status ppi_environment_enabled(bool *out, pprof_error *error) {
   return switch_of("PPROF_ENABLE", out, error);
 }
 
+bool ppi_environment_asks(void) {
+  bool enabled = false;
+  return variable("PPROF_ENABLE") &&
+         ppi_environment_enabled(&enabled, NULL) == PPROF_STATUS_OK && enabled;
+}
+
 pprof_status ppi_environment_reclaim(bool *out, pprof_error *error) {
   return switch_of("PPROF_RECLAIM", out, error);
 }
@@ -177,18 +183,34 @@ static void make_visible(char *text) {
   }
 }
 
+static void put_line(const char *level, const char *format, va_list arguments) {
+  char line[1024];
+  vsnprintf(line, sizeof line, format, arguments);
+  make_visible(line);
+  fprintf(stderr, "pprof: %s%s%s\n", level, *level ? ": " : "", line);
+}
+
 void ppi_message(ppi_message_level level, const char *format, ...) {
   ppi_message_level wanted;
   if (ppi_environment_log_level(&wanted, NULL) != PPROF_STATUS_OK ||
       level > wanted)
     return;
-  char line[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  put_line(levels[level], format, arguments);
   va_end(arguments);
-  make_visible(line);
-  fprintf(stderr, "pprof: %s: %s\n", levels[level], line);
+}
+
+void ppi_tell_terminal(const char *format, ...) {
+  bool quiet = false;
+  if (!isatty(STDERR_FILENO)) return;
+  if (variable("PPROF_QUIET") &&
+      (switch_of("PPROF_QUIET", &quiet, NULL) != PPROF_STATUS_OK || quiet))
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  put_line("", format, arguments);
+  va_end(arguments);
 }
 
 static uint32_t column_of(const char *text, const char *at) {

@@ -16,6 +16,8 @@ extern "C" {
 
 // ppi_environment_enabled answers what PPROF_ENABLE says; true without it.
 pprof_status ppi_environment_enabled(bool *out, pprof_error *error);
+// ppi_environment_asks answers whether PPROF_ENABLE says yes in so many words.
+bool ppi_environment_asks(void);
 // ppi_environment_reclaim answers what PPROF_RECLAIM says; true without it.
 pprof_status ppi_environment_reclaim(bool *out, pprof_error *error);
 // ppi_environment_apply sets what PPROF_OUTPUT, PPROF_REPORT and PPROF_SET
@@ -63,6 +65,10 @@ pprof_status ppi_environment_log_level(ppi_message_level *out,
 // ppi_message prints a line on stderr when PPROF_LOG_LEVEL asks for `level`.
 void ppi_message(ppi_message_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// ppi_tell_terminal prints a line on stderr when that is a terminal and
+// PPROF_QUIET says nothing else.
+void ppi_tell_terminal(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
 #ifdef __cplusplus
 }

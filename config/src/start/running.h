@@ -27,6 +27,7 @@ typedef struct ppi_running {
   ppi_disk *disk;         // NULL: no limit
   ppi_reclaim *reclaim;   // NULL: nothing was left to be taken away
   bool injected;          // injection started it
+  bool unasked;           // the same: a first marker, under PPROF_ENABLE=1
   bool adopted;           // and the program has started it again since
   bool forked;            // in a process that was forked
   bool reclaims;          // configuration and environment let it

@@ -258,6 +258,17 @@ static void notify_name(const ppi_running *run, pprof_error *error) {
   if (error) snprintf(error->text, sizeof error->text, "%s", note);
 }
 
+// Of a rotated one, the last segment. A child's is its parent's matter, and one
+// line in a process is enough.
+static void tell_log(const ppi_running *run) {
+  static bool told;
+  const char *path = ppi_running_calls->log_writer_path(run->log);
+  ppi_message(PPI_MESSAGE_INFO, "wrote %s", path);
+  if (!told && !run->forked)
+    ppi_tell_terminal("wrote %s; `pprof-report LOG` reads it", path);
+  told = true;
+}
+
 // Whoever waits at the control thread for what ends with the session is told
 // after it.
 pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
@@ -267,10 +278,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   if (first != PPROF_STATUS_OK) notify_failure(run, first, error);
   ppi_control_stop(run->control);
   first = ppi_running_write_exports(run, first, error);
-  if (first == PPROF_STATUS_OK && run->config.log)
-    // Of a rotated one, the last segment.
-    ppi_message(PPI_MESSAGE_INFO, "wrote %s",
-                ppi_running_calls->log_writer_path(run->log));
+  if (first == PPROF_STATUS_OK && run->config.log) tell_log(run);
   if (first == PPROF_STATUS_OK) notify_name(run, error);
   ppi_running_destroy(run);
   return first;
