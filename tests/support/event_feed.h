@@ -121,6 +121,9 @@ class EventFeed {
     uuid_ = uuid;
     pid_ = pid;
   }
+  void SetRank(const std::string &rank) {
+    rank_ = rank;
+  }
 
   std::map<uint32_t, std::deque<pprof_event>> &lanes() {
     return lanes_;
@@ -280,9 +283,11 @@ class EventFeed {
   }
 
   pprof_status Begin(pprof_sink *sink) {
-    ppi_text texts[] = {
-        {"uuid", uuid_.c_str()}, {"host", "testhost"}, {"pid", pid_.c_str()}};
-    pprof_run_info info = {texts, 3, nullptr};
+    ppi_text texts[] = {{"uuid", uuid_.c_str()},
+                        {"host", "testhost"},
+                        {"pid", pid_.c_str()},
+                        {"rank", rank_.c_str()}};
+    pprof_run_info info = {texts, 4, nullptr};
     pprof_status status = sink->begin(sink, &info);
     for (const Definition &from : definitions_) {
       pprof_definition definition = {from.kind, from.id,     from.parent,
@@ -333,6 +338,7 @@ class EventFeed {
   std::map<ppi_total_key, uint64_t> totals_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::string uuid_ = "00000000000000000000000000000001", pid_ = "1";
+  std::string rank_;
 };
 
 }  // namespace pprof_test

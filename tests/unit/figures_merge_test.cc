@@ -263,7 +263,7 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
 
 TEST(FiguresMergeTest, DetailsOutlastFurtherRuns) {
   ppi_report_details details = {true, false, true, true, true,
-                                true, true,  true, true, -1};
+                                true, false, true, true, true, -1};
   Report report, other;
   ppi_report_set_details(report.get(), &details);
   ppi_report_set_details(other.get(), &details);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Findings about ranks that wait for each other.
-#include <memory>
 #include <vector>
 
 #include "findings_report.h"
 #include "findings_runs.h"
+#include "report/figures/sum.h"
 
 namespace pprof_test {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 EventFeed Rank(const char *pid, uint64_t forward_ms, uint64_t wait_ms) {
   EventFeed feed = FindingsFeed(false);
   feed.Run(std::string(31, '0') + pid, pid);
+  feed.SetRank(std::to_string(atoi(pid) - 1));
   for (uint64_t i = 0; i < 40; i++) {
     uint64_t now_ns = 33 * i * kMs, next_ns = now_ns + forward_ms * kMs;
     feed.Range(1, "forward", PPROF_CATEGORY_FORWARD, now_ns, next_ns);
@@ -26,21 +27,31 @@ EventFeed Rank(const char *pid, uint64_t forward_ms, uint64_t wait_ms) {
   return feed;
 }
 
-// What is found of several ranks, the first of which stands for their sum.
+// 40 steps that never wait.
+EventFeed Short(const char *pid, uint64_t step_ms) {
+  EventFeed feed = FindingsFeed(false);
+  feed.Run(std::string(31, '0') + pid, pid);
+  feed.SetRank(std::to_string(atoi(pid) - 1));
+  for (uint64_t i = 0; i < 40; i++) {
+    uint64_t now_ns = step_ms * i * kMs;
+    OnHost(&feed, 1, "update", now_ns, now_ns + step_ms * kMs);
+    feed.Step(now_ns, now_ns + step_ms * kMs);
+  }
+  feed.AddWindow(0, 40 * step_ms * kMs);
+  return feed;
+}
+
+// What is found of several ranks, added up.
 class Ranks {
  public:
   explicit Ranks(std::vector<EventFeed> feeds) {
-    const char *const names[] = {"0", "1", "2"};
-    std::vector<ppi_findings_rank> ranks;
+    ppi_figures sum = {};
     for (EventFeed &feed : feeds) {
-      reports_.emplace_back(new FindingsReport(&feed));
-      ranks.push_back({names[ranks.size()], reports_.back()->figures()});
+      FindingsReport report(&feed);
+      EXPECT_EQ(PPROF_STATUS_OK, ppi_figures_add(&sum, report.figures()));
     }
-    ppi_findings_options options = {};
-    options.ranks = ranks.data();
-    options.num_ranks = ranks.size();
-    EXPECT_EQ(PPROF_STATUS_OK,
-              ppi_findings_of(ranks[0].figures, &options, &findings_));
+    EXPECT_EQ(PPROF_STATUS_OK, ppi_findings_of(&sum, nullptr, &findings_));
+    ppi_figures_clear(&sum);
   }
   ~Ranks() {
     ppi_findings_clear(&findings_);
@@ -54,7 +65,6 @@ class Ranks {
   }
 
  private:
-  std::vector<std::unique_ptr<FindingsReport>> reports_;
   ppi_findings findings_ = {};
 };
 
@@ -62,14 +72,21 @@ TEST(FindingsRanksTest, TheSlowOneIsNamed) {
   Ranks ranks({Rank("1", 9, 10), Rank("2", 18, 1), Rank("3", 9, 10)});
   // 33 less 10, and less 1.
   EXPECT_STREQ(
-      "Rank 1 works 32.0 ms of a step, the others usually 23.0 ms: they wait "
+      "rank 1 works 32.0 ms of a step, the others usually 23.0 ms: they wait "
       "for it.",
       ranks.Get("slow-rank").text);
-  EXPECT_STREQ(
-      "look at forward of that rank: 18.0 ms there, 9.00 ms on a "
-      "usual one.",
-      ranks.Get("slow-rank").next);
+  EXPECT_STREQ("look at forward there: 18.0 ms, on a usual one 9.00 ms.",
+               ranks.Get("slow-rank").next);
+  // Of an average unit of all ranks.
   EXPECT_EQ(9 * kMs, ranks.Get("slow-rank").ns);
+}
+
+// Nothing says that anybody waits.
+TEST(FindingsRanksTest, OthersThatDoNotWaitAreNotSaidTo) {
+  Ranks ranks({Short("1", 10), Short("2", 20), Short("3", 10)});
+  EXPECT_STREQ("rank 1 works 20.0 ms of a step, the others usually 10.0 ms.",
+               ranks.Get("slow-rank").text);
+  EXPECT_STREQ("40 steps of it", ranks.Get("slow-rank").sure);
 }
 
 TEST(FindingsRanksTest, RanksThatAreAlikeAreNot) {

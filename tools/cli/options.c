@@ -84,6 +84,10 @@ static const struct option_row option_table[] = {
      "the answer: what ran, where its time went and what that says; all tables"
      " of Paddle's profiler; the one of torch.profiler; those of nsys stats"
      " [answer; paddle for csv, json and what orders or parts tables]"},
+    {"by", 0, OPTION_CHOICE, FIELD(by), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "request|step|rank|thread", NULL,
+     "the answer: whose time the table has: an average request or step, each"
+     " rank's, each thread's [request, or else step, or else the run]"},
     {"verbose", 'v', OPTION_FLAG, FIELD(verbose),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
      "the answer: every counter, and where each device's time went"},

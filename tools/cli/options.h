@@ -46,7 +46,7 @@ struct ppi_tool_options {
   const char *config, *library, *logs;
   const char *style, *sort, *distribution;
   const char *peak, *columns, *filter, *color, *kernel_names;
-  const char *threshold, *fail_on, *stage, *metric, *from, *to;
+  const char *threshold, *by, *fail_on, *stage, *metric, *from, *to;
   const char *pid, *steps, *seconds;
   const char *device_process;
   long top, warmup, depth;  // LONG_MIN: not given

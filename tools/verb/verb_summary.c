@@ -23,6 +23,17 @@ static const char *const style_names[] = {[PPI_STYLE_PADDLE] = "paddle",
                                           [PPI_STYLE_NSYS] = "nsys",
                                           [PPI_STYLE_ANSWER] = "answer"};
 
+static ppi_report_by by_of(const struct ppi_tool_options *options) {
+  static const char *const names[] = {[PPI_BY_USUAL] = "",
+                                      [PPI_BY_REQUEST] = "request",
+                                      [PPI_BY_STEP] = "step",
+                                      [PPI_BY_RANK] = "rank",
+                                      [PPI_BY_THREAD] = "thread"};
+  unsigned i = options->by ? PPI_BY_THREAD : PPI_BY_USUAL;
+  while (i > 0 && strcmp(names[i], options->by) != 0) i--;
+  return (ppi_report_by)i;
+}
+
 static bool wants_tree(const struct ppi_tool_options *options) {
   return options->tree || options->flat || options->open_kernels ||
          options->columns || options->filter || options->depth != LONG_MIN;
@@ -30,6 +41,7 @@ static bool wants_tree(const struct ppi_tool_options *options) {
 
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
   if (!options->style && wants_tree(options)) return PPI_STYLE_TREE;
+  if (!options->style && options->by && !options->view) return PPI_STYLE_ANSWER;
   if (!options->style)
     // What orders or parts tables asks for them.
     return options->sort || options->thread_sep || options->op_detail
@@ -53,6 +65,7 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
       .warmup = options->warmup};
   const ppi_report_options how = {.views = options->view,
                                   .style = style_of(options),
+                                  .by = by_of(options),
                                   .is_flat = options->flat,
                                   .columns = options->columns,
                                   .has_kernels = options->open_kernels};
@@ -205,6 +218,7 @@ static int write_report(const struct ppi_tool_options *options,
   read_peaks(options, &peaks);  // these were checked
   ppi_tool_thresholds_read(options->threshold, &findings);
   ppi_report_options how = {.views = options->view,
+                            .by = by_of(options),
                             .time_unit = ppi_tool_time_unit(options),
                             .has_time_unit = options->time_unit != NULL,
                             .style = style_of(options),

@@ -92,6 +92,8 @@ void ppi_report_need(const ppi_report_options *options,
   details->answer |= answer;
   bool wants_use = options->has_kernels ||
                    (options->columns && ppi_tree_wants_use(options->columns));
+  details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
+  details->by_thread |= answer && options->by == PPI_BY_THREAD;
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
   details->paths |= options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "view/view.h"
 #include "view/wrapped.h"
 
@@ -61,15 +62,52 @@ static void put_left_out(ppi_page *page, const ppi_answer *answer,
                     (unsigned long long)answer->num_cut);
 }
 
+// "2 ranks · begun 1.10 s apart · ".
+static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
+  uint64_t first_ns = UINT64_MAX, last_ns = 0, span_ns = 0;
+  if (ranks->num < 2) return;
+  for (size_t i = 0; i < ranks->num; i++) {
+    uint64_t began_ns = ranks->items[i].input->began_ns;
+    span_ns = PPI_MAX(span_ns, ranks->items[i].answer->span_ns);
+    first_ns = PPI_MIN(first_ns, began_ns);
+    last_ns = PPI_MAX(last_ns, began_ns);
+  }
+  ppi_page_format(page, "%llu %s \u00b7 ", (unsigned long long)ranks->num,
+                  ranks->are_told ? "ranks" : "logs");
+  // Of one that does not know when it began nothing is said.
+  if (!first_ns || last_ns - first_ns <= span_ns / 100) return;
+  ppi_page_text(page, "begun ");
+  ppi_page_fitting_time(page, (double)(last_ns - first_ns));
+  ppi_page_text(page, ranks->of_hosts ? " apart by their hosts' clocks \u00b7 "
+                                      : " apart \u00b7 ");
+}
+
+// "48", or "46 to 50" where ranks differ.
+static void put_num(ppi_page *page, const ppi_answer *answer,
+                    const ppi_ranks *ranks) {
+  uint64_t least = answer->num_all, most = ranks->num ? 0 : least;
+  for (size_t i = 0; i < ranks->num; i++) {
+    least = PPI_MIN(least, ranks->items[i].answer->num_all);
+    most = PPI_MAX(most, ranks->items[i].answer->num_all);
+  }
+  if (least != most)
+    ppi_page_format(page, "%llu to ", (unsigned long long)least);
+  ppi_page_format(page, "%llu", (unsigned long long)most);
+}
+
 // "48 requests in 1.52 s = 31.6/s, 124 ms each (p50 125, max 184), 3.9 in
-// flight".
+// flight"; of ranks an average one.
 static void put_units(ppi_page *page, const ppi_answer *answer,
-                      ppi_base_kind base) {
+                      ppi_base_kind base, const ppi_ranks *ranks) {
   double mean_ns = mean_of(answer), span_ns = (double)answer->span_ns;
   ppi_time_unit unit = ppi_time_unit_of(mean_ns);
-  ppi_page_format(page, "%llu %s%s in ", (unsigned long long)answer->num_all,
-                  ppi_answer_unit(base), answer->num_all == 1 ? "" : "s");
-  ppi_page_fitting_time(page, span_ns);
+  bool are_several = ranks->num > 1;
+  put_num(page, answer, ranks);
+  ppi_page_format(page, " %s%s%s in ", ppi_answer_unit(base),
+                  answer->num_all == 1 ? "" : "s",
+                  are_several ? " of each" : "");
+  ppi_page_fitting_time(page,
+                        are_several ? span_ns / (double)ranks->num : span_ns);
   if (answer->span_ns) {
     ppi_page_text(page, " = ");
     ppi_page_three(page, 1e9 * (double)answer->num_all / span_ns);
@@ -89,7 +127,7 @@ static void put_units(ppi_page *page, const ppi_answer *answer,
     double scale = (double)answer->num_all / (double)answer->num_units;
     ppi_page_text(page, " \u00b7 ");
     ppi_page_three(page, scale * (double)answer->total_ns / span_ns);
-    ppi_page_text(page, " in flight");
+    ppi_page_text(page, are_several ? " in flight in each" : " in flight");
   }
 }
 
@@ -125,19 +163,17 @@ static void put_programs(ppi_page *page, const ppi_figures *figures) {
 }
 
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base) {
+                         ppi_base_kind base, const ppi_ranks *ranks) {
   const ppi_answer *answer = &figures->answers[base];
   ppi_page program = {0}, line = {0};
   put_programs(&program, figures);
+  put_ranks(&line, ranks);
   if (base == PPI_BASE_WALL) {
     ppi_page_text(&line, answer->num_runs == 1 ? "1 run of " : "runs of ");
     ppi_page_fitting_time(&line, mean_of(answer));
   } else {
-    put_units(&line, answer, base);
+    put_units(&line, answer, base, ranks);
   }
-  if (answer->num_runs > 1)
-    ppi_page_format(&line, " \u00b7 %llu logs",
-                    (unsigned long long)answer->num_runs);
   put_left_out(&line, answer,
                base == PPI_BASE_WALL ? "stage" : ppi_answer_unit(base));
   page->failed |= program.failed || line.failed;

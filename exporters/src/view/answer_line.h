@@ -5,6 +5,7 @@
 #define PPI_ANSWER_LINE_H_
 
 #include "file/text.h"
+#include "report/figures/ranks.h"
 #include "report/report.h"
 
 #ifdef __cplusplus
@@ -15,7 +16,7 @@ extern "C" {
 ppi_base_kind ppi_answer_base(const ppi_figures *figures);
 const char *ppi_answer_unit(ppi_base_kind base);
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base);
+                         ppi_base_kind base, const ppi_ranks *ranks);
 
 #ifdef __cplusplus
 }

@@ -21,10 +21,20 @@ typedef enum ppi_report_style {
   PPI_STYLE_TREE     // ranges by what lies around them
 } ppi_report_style;
 
+// What the answer's table is of.
+typedef enum ppi_report_by {
+  PPI_BY_USUAL = 0,  // an average request, or else step, or else the run
+  PPI_BY_REQUEST,
+  PPI_BY_STEP,
+  PPI_BY_RANK,   // the usual, for each rank apart
+  PPI_BY_THREAD  // each thread, while it was recorded
+} ppi_report_by;
+
 struct ppi_findings_options;
 
 typedef struct ppi_report_options {
-  const char *views;        // "overview,model"; NULL: all
+  const char *views;  // "overview,model"; NULL: all
+  ppi_report_by by;
   ppi_time_unit time_unit;  // of tables and Markdown
   bool has_time_unit;       // false: the style's own choice
   ppi_report_style style;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "view/answer_line.h"
+#include "view/answer_threads.h"
 #include "view/findings_text.h"
 #include "view/fit.h"
 #include "view/view.h"
@@ -23,7 +24,12 @@
   each(MOST, "max", "ns") \
   each(CALLS, "calls_avg", NULL) \
   each(TOTAL, "total", "ns") \
-  each(ALL_CALLS, "calls", NULL)
+  each(ALL_CALLS, "calls", NULL) \
+  each(RANK_LEAST, "rank_min", "ns") \
+  each(RANK_MEDIAN, "rank_median", "ns") \
+  each(RANK_MOST, "rank_max", "ns") \
+  each(SLOWEST, "slowest_rank", NULL) \
+  each(OF, "of", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
 static const ppi_table_column table_columns[] = {
@@ -86,7 +92,7 @@ static const char *name_of(ppi_view *view, const ppi_answer_row *row,
     return ppi_view_text(view, "queueing for %s", row->device);
   if (row->where == PPI_WHERE_BETWEEN)
     return base == PPI_BASE_WALL ? "outside of stages" : "between stages";
-  return *row->child ? row->child : row->name;
+  return ppi_view_text(view, "%s", *row->child ? row->child : row->name);
 }
 
 static const char *where_of(const ppi_answer_row *row) {
@@ -104,11 +110,56 @@ static const char *where_of(const ppi_answer_row *row) {
   return "";
 }
 
-static bool add_row(ppi_view *view, const ppi_answer *answer,
-                    const ppi_answer_row *row, ppi_base_kind base) {
+// Which answer's rows are added.
+typedef struct adding {
+  ppi_view *view;
+  const ppi_answer *answer;
+  ppi_base_kind base;
+  const char *of;          // of all if NULL
+  const ppi_ranks *ranks;  // that it is the sum of; NULL, or fewer than 2: none
+} adding;
+
+static int compare_times(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+// An average unit's time in a row; NULL: in all.
+static double mean_in(const ppi_answer *answer, const ppi_answer_row *key) {
+  const ppi_answer_row *row = key ? ppi_answer_row_find(answer, key) : NULL;
+  uint64_t sum_ns = !key ? answer->total_ns : row ? row->total_ns : 0;
+  return (double)sum_ns / (double)answer->num_units;
+}
+
+static bool put_ranks(const adding *to, const ppi_answer_row *key,
+                      ppi_cell *cells) {
+  size_t num = to->ranks ? to->ranks->num : 0, slowest = 0;
+  if (num < 2) return true;
+  double *times = ppi_alloc(num * sizeof *times);
+  if (!times) return false;
+  for (size_t i = 0; i < num; i++) {
+    times[i] = mean_in(to->ranks->items[i].answer, key);
+    if (times[i] > times[slowest]) slowest = i;
+  }
+  const char *name =
+      ppi_view_text(to->view, "%s", to->ranks->items[slowest].name);
+  qsort(times, num, sizeof *times, compare_times);
+  cells[RANK_LEAST] = ppi_cell_time((uint64_t)(times[0] + 0.5));
+  cells[RANK_MEDIAN] = ppi_cell_time((uint64_t)(times[(num - 1) / 2] + 0.5));
+  cells[RANK_MOST] = ppi_cell_time((uint64_t)(times[num - 1] + 0.5));
+  if (name) cells[SLOWEST] = ppi_cell_text(name);
+  ppi_free(times);
+  return name != NULL;
+}
+
+static bool add_row(const adding *to, const ppi_answer_row *row) {
+  ppi_view *view = to->view;
+  const ppi_answer *answer = to->answer;
+  ppi_base_kind base = to->base;
   const char *name = name_of(view, row, base);
   ppi_cell *cells = ppi_view_add_row(view, 0, *row->child != 0);
-  if (!cells || !name) return false;
+  if (!cells || !name || !put_ranks(to, row, cells)) return false;
+  if (to->of) cells[OF] = ppi_cell_text(to->of);
   cells[NAME] = ppi_cell_text(name);
   if (*row->child) cells[INSIDE] = ppi_cell_text(row->name);
   cells[WHERE] = ppi_cell_text(where_of(row));
@@ -128,42 +179,97 @@ static bool add_row(ppi_view *view, const ppi_answer *answer,
   return true;
 }
 
-static bool add_total(ppi_view *view, const ppi_answer *answer,
-                      ppi_base_kind base) {
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
+static bool add_total(const adding *to) {
+  const ppi_answer *answer = to->answer;
+  ppi_cell *cells = ppi_view_add_row(to->view, 0, 0);
+  if (!cells || !put_ranks(to, NULL, cells)) return false;
+  if (to->of) cells[OF] = ppi_cell_text(to->of);
   cells[NAME] = ppi_cell_text("total");
   cells[WHERE] = ppi_cell_text("");
   cells[TIME] = ppi_cell_mean(answer->total_ns, answer->num_units);
   cells[SHARE] = ppi_cell_ratio((int64_t)answer->total_ns, answer->total_ns);
   cells[TOTAL] = ppi_cell_time(answer->total_ns);
   cells[MOST] = ppi_cell_time(answer->max_ns);
-  if (base == PPI_BASE_WALL) return true;
+  if (to->base == PPI_BASE_WALL) return true;
   cells[P50] = ppi_cell_quantile(&answer->times, 50);
   if (answer->num_units >= FEW)
     cells[P99] = ppi_cell_quantile(&answer->times, 99);
   return true;
 }
 
+static pprof_status add_answer(const adding *to) {
+  ordered_row *rows = order_rows(to->answer);
+  bool added = rows != NULL;
+  for (size_t i = 0; i < to->answer->num_rows && added; i++)
+    if (rows[i].row->total_ns || rows[i].row->calls)
+      added = add_row(to, rows[i].row);
+  ppi_free(rows);
+  return added && add_total(to) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status add_threads(const ppi_figures *figures, ppi_view *out) {
+  ppi_threads threads;
+  pprof_status status = ppi_threads_of(figures, &threads);
+  out->unit = "thread";
+  for (size_t i = 0; i < threads.num && status == PPROF_STATUS_OK; i++) {
+    const ppi_thread *thread = &threads.items[i];
+    adding to = {.view = out,
+                 .answer = &thread->answer,
+                 .base = PPI_BASE_WALL,
+                 .of = ppi_view_text(out, "%s", thread->name)};
+    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+  }
+  ppi_threads_clear(&threads);
+  return status;
+}
+
+static pprof_status add_ranks(const adding *all) {
+  const ppi_ranks *ranks = all->ranks;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < ranks->num && status == PPROF_STATUS_OK; i++) {
+    adding to = {.view = all->view,
+                 .answer = ranks->items[i].answer,
+                 .base = all->base,
+                 .of = ppi_view_text(all->view, "%s", ranks->items[i].name)};
+    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+  }
+  return status;
+}
+
+static const char *missing(const ppi_figures *figures,
+                           const ppi_report_options *options) {
+  ppi_base_kind base = ppi_answer_base(figures);
+  const ppi_answer *answer = &figures->answers[base];
+  if (!answer->num_units || !answer->total_ns) return "no time was recorded";
+  if (options->by == PPI_BY_REQUEST && base != PPI_BASE_REQUEST)
+    return "no requests were recorded: pprof_flow makes them";
+  if (options->by == PPI_BY_STEP && base != PPI_BASE_STEP)
+    return "no steps were recorded: pprof_step makes them";
+  return NULL;
+}
+
 static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
   ppi_base_kind base = ppi_answer_base(figures);
-  const ppi_answer *answer = &figures->answers[base];
-  if (!answer->num_units || !answer->total_ns) {
-    out->reason = "no time was recorded";
-    return PPROF_STATUS_OK;
-  }
-  ordered_row *rows = order_rows(answer);
-  bool added = rows != NULL;
-  for (size_t i = 0; i < answer->num_rows && added; i++)
-    if (rows[i].row->total_ns || rows[i].row->calls)
-      added = add_row(out, answer, rows[i].row, base);
-  ppi_free(rows);
-  added = added && add_total(out, answer, base);
+  ppi_ranks ranks;
+  out->reason = missing(figures, options);
+  if (out->reason) return PPROF_STATUS_OK;
+  pprof_status status = ppi_ranks_of(figures, base, &ranks);
+  const adding to = {.view = out,
+                     .answer = &figures->answers[base],
+                     .base = base,
+                     .ranks = &ranks};
   out->unit = ppi_answer_unit(base);
-  if (!added) return PPROF_STATUS_NO_MEMORY;
-  ppi_answer_put_line(&out->note, figures, base);
-  return ppi_findings_put(&out->note, figures, options->findings);
+  if (status == PPROF_STATUS_OK)
+    status = options->by == PPI_BY_THREAD ? add_threads(figures, out)
+             : options->by == PPI_BY_RANK ? add_ranks(&to)
+                                          : add_answer(&to);
+  if (status == PPROF_STATUS_OK) {
+    ppi_answer_put_line(&out->note, figures, base, &ranks);
+    status = ppi_findings_put(&out->note, figures, options->findings);
+  }
+  ppi_ranks_clear(&ranks);
+  return status;
 }
 
 // ---- as a text ----
@@ -177,10 +283,19 @@ typedef struct answer_text {
   const ppi_view *view;
   ppi_time_unit unit;
   size_t name_width, where_width;
+  size_t from, total;  // rows of one answer
 } answer_text;
 
-static const ppi_cell *total_of(const ppi_view *view) {
-  return view->cells + (view->num_rows - 1) * NUM_COLUMNS;
+static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
+  return view->cells + row * NUM_COLUMNS;
+}
+
+static const ppi_cell *total_of(const answer_text *text) {
+  return cells_of(text->view, text->total);
+}
+
+static bool has_ranks(const answer_text *text) {
+  return total_of(text)[SLOWEST].kind != PPI_CELL_NONE;
 }
 
 static void put_time(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
@@ -216,16 +331,25 @@ static void put_calls(ppi_page *page, const ppi_cell *cell) {
 
 // One run has no percentiles.
 static void put_quantiles(const answer_text *text, const ppi_cell *cells) {
-  const ppi_cell *total = total_of(text->view);
+  const ppi_cell *total = total_of(text);
   if (total[P50].kind == PPI_CELL_NONE) return;
   bool has_p99 = total[P99].kind != PPI_CELL_NONE;
   put_time(text->page, &cells[P50], text->unit);
   put_time(text->page, &cells[has_p99 ? P99 : MOST], text->unit);
 }
 
+static void put_rank_cells(const answer_text *text, const ppi_cell *cells) {
+  put_time(text->page, &cells[RANK_LEAST], text->unit);
+  put_time(text->page, &cells[RANK_MEDIAN], text->unit);
+  put_time(text->page, &cells[RANK_MOST], text->unit);
+  ppi_page_text(text->page, "  ");
+  if (cells[RANK_MOST].value > cells[RANK_LEAST].value)
+    ppi_page_visible(text->page, cells[SLOWEST].text);
+}
+
 static void put_row(const answer_text *text, size_t at) {
   ppi_page *page = text->page;
-  const ppi_cell *cells = text->view->cells + at * NUM_COLUMNS;
+  const ppi_cell *cells = cells_of(text->view, at);
   bool is_part = text->view->rows[at].indent != 0;
   if (is_part) ppi_page_text(page, "\u2514\u2500 ");
   ppi_page_fit(page, cells[NAME].text, text->name_width - (is_part ? 3 : 0));
@@ -233,15 +357,19 @@ static void put_row(const answer_text *text, size_t at) {
   ppi_page_fit(page, cells[WHERE].text, text->where_width);
   put_time(page, &cells[TIME], text->unit);
   put_share(page, &cells[SHARE]);
-  put_quantiles(text, cells);
-  put_calls(page, &cells[CALLS]);
+  if (has_ranks(text)) {
+    put_rank_cells(text, cells);
+  } else {
+    put_quantiles(text, cells);
+    put_calls(page, &cells[CALLS]);
+  }
   while (page->len && page->bytes[page->len - 1] == ' ') page->len--;
   ppi_page_text(page, "\n");
 }
 
 static bool is_small(const ppi_view *view, size_t at) {
   double percent = 0;
-  const ppi_cell *cells = view->cells + at * NUM_COLUMNS;
+  const ppi_cell *cells = cells_of(view, at);
   return ppi_cell_is_ratio(&cells[SHARE], &percent) && percent < LEAST_PERCENT;
 }
 
@@ -249,11 +377,11 @@ static bool is_small(const ppi_view *view, size_t at) {
 static void put_small(const answer_text *text) {
   ppi_page *page = text->page;
   const ppi_view *view = text->view;
-  const ppi_cell *total = total_of(view);
+  const ppi_cell *total = total_of(text);
   uint64_t ns = 0, num = 0;
-  for (size_t i = 0; i + 1 < view->num_rows; i++) {
+  for (size_t i = text->from; i < text->total; i++) {
     if (view->rows[i].indent || !is_small(view, i)) continue;
-    ns += (uint64_t)view->cells[i * NUM_COLUMNS + TOTAL].value;
+    ns += (uint64_t)cells_of(view, i)[TOTAL].value;
     num++;
   }
   if (!num) return;
@@ -270,24 +398,43 @@ static void put_small(const answer_text *text) {
   ppi_page_text(page, "\n");
 }
 
+static void put_title(const answer_text *text, ppi_page *title) {
+  const ppi_cell *total = total_of(text);
+  const char *unit = text->view->unit;
+  bool is_one =
+      total[P50].kind == PPI_CELL_NONE && total[OF].kind != PPI_CELL_NONE;
+  bool is_run = strcmp(unit, "run") == 0;
+  if (total[OF].kind != PPI_CELL_NONE) {
+    ppi_page_visible(title, total[OF].text);
+    ppi_page_text(title, ": where ");
+  } else {
+    ppi_page_text(title, "Where ");
+  }
+  ppi_page_format(title, "%s %s's ", is_one || is_run ? "the" : "a", unit);
+  ppi_page_fitting_time(
+      title, (double)total[TIME].value / (double)total[TIME].divisor);
+  ppi_page_text(title, " go");
+}
+
 static void put_heading(const answer_text *text) {
-  const ppi_view *view = text->view;
-  const ppi_cell *total = total_of(view);
+  const ppi_cell *total = total_of(text);
   bool is_run = total[P50].kind == PPI_CELL_NONE;
   bool has_p99 = total[P99].kind != PPI_CELL_NONE;
   ppi_page title = {0}, unit = {0}, line = {0};
-  ppi_page_format(&title, "Where %s %s's ", is_run ? "the" : "a", view->unit);
-  ppi_page_fitting_time(
-      &title, (double)total[TIME].value / (double)total[TIME].divisor);
-  ppi_page_text(&title, " go");
+  put_title(text, &title);
   if (!title.failed)
     ppi_page_fit(&line, title.bytes, text->name_width + 2 + text->where_width);
   ppi_page_text(&unit, ppi_time_unit_name(text->unit));
   ppi_page_right(&line, &unit, 9);
   ppi_page_text(&line, "   share");
-  if (!is_run) ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");
-  ppi_page_text(&line, "   calls");
-  if (!is_run) ppi_page_format(&line, " a %s", view->unit);
+  if (has_ranks(text)) {
+    ppi_page_text(&line, "      min   median      max  slowest");
+  } else {
+    if (!is_run)
+      ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");
+    ppi_page_text(&line, "   calls");
+    if (!is_run) ppi_page_format(&line, " a %s", text->view->unit);
+  }
   if (!line.failed) ppi_page_strong(text->page, line.bytes);
   ppi_page_text(text->page, "\n");
   text->page->failed |= title.failed || line.failed;
@@ -299,7 +446,7 @@ static void put_heading(const answer_text *text) {
 static size_t widest(const ppi_view *view, size_t column) {
   size_t most = 0;
   for (size_t i = 0; i < view->num_rows; i++) {
-    const char *text = view->cells[i * NUM_COLUMNS + column].text;
+    const char *text = cells_of(view, i)[column].text;
     size_t width = ppi_page_width(text, strlen(text)) +
                    (column == NAME && view->rows[i].indent ? 3 : 0);
     if (width > most) most = width;
@@ -336,24 +483,47 @@ static void set_widths(answer_text *text, bool is_wide) {
   text->name_width = shrink(NAME_WIDTH, LEAST_NAME, &lack);
 }
 
+static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
+  const ppi_cell *left = &cells_of(view, a)[OF],
+                 *right = &cells_of(view, b)[OF];
+  return left->kind == PPI_CELL_NONE || left->text == right->text;
+}
+
+// The rows from `text->from` on, up to their total.
+static void put_table(answer_text *text, const ppi_report_options *options) {
+  const ppi_view *view = text->view;
+  size_t num_rows = text->total + 1 - text->from;
+  const ppi_cell *total = total_of(text);
+  text->unit = options->has_time_unit
+                   ? options->time_unit
+                   : ppi_time_unit_of((double)total[TIME].value /
+                                      (double)total[TIME].divisor);
+  bool shows_all =
+      options->top == 0 || options->top == -1 || num_rows <= FEW_ROWS;
+  ppi_page_text(text->page, "\n");
+  put_heading(text);
+  for (size_t i = text->from; i < text->total; i++)
+    if (shows_all || !is_small(view, i)) put_row(text, i);
+  if (!shows_all) put_small(text);
+  put_row(text, text->total);
+  if (has_ranks(text))
+    ppi_page_text(text->page,
+                  "min, median and max are over the averages of ranks; each "
+                  "apart: --by rank\n");
+}
+
 static void put_text(ppi_page *page, const ppi_view *view,
                      const ppi_report_options *options) {
-  const ppi_cell *total = total_of(view);
-  ppi_time_unit unit = options->has_time_unit
-                           ? options->time_unit
-                           : ppi_time_unit_of((double)total[TIME].value /
-                                              (double)total[TIME].divisor);
-  bool shows_all =
-      options->top == 0 || options->top == -1 || view->num_rows <= FEW_ROWS;
-  answer_text text = {.page = page, .view = view, .unit = unit};
+  answer_text text = {.page = page, .view = view};
   set_widths(&text, options->is_wide);
   ppi_page_bytes(page, view->note.bytes, view->note.len);
-  ppi_page_text(page, "\n");
-  put_heading(&text);
-  for (size_t i = 0; i + 1 < view->num_rows; i++)
-    if (shows_all || !is_small(view, i)) put_row(&text, i);
-  if (!shows_all) put_small(&text);
-  put_row(&text, view->num_rows - 1);
+  for (size_t at = 0; at < view->num_rows; at = text.total + 1) {
+    text.from = text.total = at;
+    while (text.total + 1 < view->num_rows &&
+           are_of_one(view, at, text.total + 1))
+      text.total++;
+    put_table(&text, options);
+  }
 }
 
 const ppi_view_kind ppi_view_answer = {

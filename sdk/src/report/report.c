@@ -144,8 +144,9 @@ static bool are_alike(const ppi_report_details *a,
          a->operator_parts == b->operator_parts &&
          a->paddle_distribution == b->paddle_distribution &&
          a->stages == b->stages && a->requests == b->requests &&
-         a->answer == b->answer && a->paths == b->paths &&
-         a->flat_paths == b->flat_paths && a->warmup == b->warmup;
+         a->answer == b->answer && a->answer_of_steps == b->answer_of_steps &&
+         a->paths == b->paths && a->flat_paths == b->flat_paths &&
+         a->warmup == b->warmup;
 }
 
 // Built aside, so that a failure leaves `into` as it was.

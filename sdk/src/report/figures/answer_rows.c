@@ -43,19 +43,35 @@ static ppi_answer_row *insert(ppi_answer *answer, size_t at,
   return &grown[at];
 }
 
-ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
-                                  const ppi_answer_row *key) {
+// Where it is, or belongs.
+static size_t place_of(const ppi_answer *answer, const ppi_answer_row *key,
+                       bool *out_found) {
   size_t low = 0, high = answer->num_rows;
-  while (low < high) {
+  *out_found = false;
+  while (low < high && !*out_found) {
     size_t middle = low + (high - low) / 2;
     int order = compare_rows(&answer->rows[middle], key);
-    if (order == 0) return &answer->rows[middle];
+    *out_found = order == 0;
     if (order < 0)
       low = middle + 1;
     else
       high = middle;
   }
-  return insert(answer, low, key);
+  return *out_found ? high : low;
+}
+
+const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
+                                          const ppi_answer_row *key) {
+  bool found;
+  size_t at = place_of(answer, key, &found);
+  return found ? &answer->rows[at] : NULL;
+}
+
+ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
+                                  const ppi_answer_row *key) {
+  bool found;
+  size_t at = place_of(answer, key, &found);
+  return found ? &answer->rows[at] : insert(answer, at, key);
 }
 
 uint64_t ppi_answer_quantile(const ppi_answer *answer,

@@ -56,6 +56,9 @@ typedef struct ppi_answer {
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
 } ppi_answer;
 
+// ppi_answer_row_find: NULL where there is none.
+const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
+                                          const ppi_answer_row *key);
 // ppi_answer_row_of adds what is missing; NULL when out of memory.
 ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
                                   const ppi_answer_row *key);

@@ -47,6 +47,7 @@ typedef struct ppi_report_details {
   bool stages;               // how each name began and went on
   bool requests;             // what each request did when
   bool answer;               // where the time goes; goes with `requests`
+  bool answer_of_steps;      // of steps, even where there are requests
   bool paths;                // ranges by what lies around them
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
@@ -224,7 +225,10 @@ typedef struct ppi_report_note {
 } ppi_report_note;
 
 typedef struct ppi_report_input {
-  char *uuid, *host, *pid, *command;
+  char *uuid, *host, *pid, *command, *rank;
+  uint64_t began_ns;                  // of real time; 0: unknown
+  uint64_t wall_ns;                   // its windows
+  ppi_answer answers[PPI_NUM_BASES];  // its own, with details.answer
 } ppi_report_input;
 
 // What one stage did for one request.

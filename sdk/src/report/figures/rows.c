@@ -327,8 +327,8 @@ static bool start_input(void *item, const void *key) {
   ppi_report_input *input = item;
   *input = *(const ppi_report_input *)key;
   char **const texts[] = {&input->uuid, &input->host, &input->pid,
-                          &input->command};
-  return keep_texts(texts, 4);
+                          &input->command, &input->rank};
+  return keep_texts(texts, 5);
 }
 
 // ---- tables ----
@@ -438,11 +438,18 @@ static char *text_or_empty(const char *text) {
 
 pprof_status ppi_figures_input(ppi_figures *figures,
                                const ppi_report_input *input) {
-  const ppi_report_input key = {
-      text_or_empty(input->uuid), text_or_empty(input->host),
-      text_or_empty(input->pid), text_or_empty(input->command)};
-  return find_or_add(TABLE(figures, inputs), &key) ? PPROF_STATUS_OK
-                                                   : PPROF_STATUS_NO_MEMORY;
+  const ppi_report_input key = {.uuid = text_or_empty(input->uuid),
+                                .host = text_or_empty(input->host),
+                                .pid = text_or_empty(input->pid),
+                                .command = text_or_empty(input->command),
+                                .rank = text_or_empty(input->rank),
+                                .began_ns = input->began_ns,
+                                .wall_ns = input->wall_ns};
+  ppi_report_input *added = find_or_add(TABLE(figures, inputs), &key);
+  pprof_status status = added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
+    status = ppi_answer_merge(&added->answers[i], &input->answers[i]);
+  return status;
 }
 
 pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {

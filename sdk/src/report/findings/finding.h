@@ -44,12 +44,6 @@ typedef struct ppi_findings {
   ppi_base_kind base;  // what the run is made of
 } ppi_findings;
 
-// One of several ranks whose figures were added up; borrowed for the call.
-typedef struct ppi_findings_rank {
-  const char *name;  // "1", "worker-3"
-  const ppi_figures *figures;
-} ppi_findings_rank;
-
 #ifdef __cplusplus
 }
 #endif

@@ -148,8 +148,6 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                        .base = out->base,
                        .unit = units[out->base],
                        .out = out};
-  search.ranks = options ? options->ranks : NULL;
-  search.num_ranks = options ? options->num_ranks : 0;
   if (answer->num_units)
     search.unit_ns = (double)answer->total_ns / (double)answer->num_units;
   look(&search, options);

@@ -21,10 +21,8 @@ typedef struct ppi_finding_rule {
   const char *reason;  // why that threshold
 } ppi_finding_rule;
 
-// All zero: as the rules have it, and nothing about ranks.
+// All zero: as the rules have it.
 typedef struct ppi_findings_options {
-  const ppi_findings_rank *ranks;
-  size_t num_ranks;
   bool is_set[PPI_MOST_RULES];  // by the rule's index
   double thresholds[PPI_MOST_RULES];
 } ppi_findings_options;

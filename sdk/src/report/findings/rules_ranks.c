@@ -5,11 +5,12 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/ranks.h"
 #include "report/findings/parts.h"
 
 // One rank's own part of an average unit.
 typedef struct rank {
-  const ppi_findings_rank *from;
+  const char *name;
   const ppi_answer *answer;
   double work_ns;  // without waiting for others
 } rank;
@@ -17,22 +18,22 @@ typedef struct rank {
 static int compare_ranks(const void *left, const void *right) {
   const rank *a = left, *b = right;
   if (a->work_ns != b->work_ns) return a->work_ns < b->work_ns ? -1 : 1;
-  return (a->from > b->from) - (a->from < b->from);
+  return (a->name > b->name) - (a->name < b->name);
 }
 
 // Those that have enough units, the one with least work first.
-static rank *list_ranks(const ppi_search *search, size_t *out_num) {
+static rank *list_ranks(const ppi_rank *ranks, size_t num, size_t *out_num) {
   enum { LEAST = 20 };
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
-  rank *list = ppi_alloc((search->num_ranks + 1) * sizeof *list);
+  rank *list = ppi_alloc((num + 1) * sizeof *list);
   *out_num = 0;
-  for (size_t i = 0; list && i < search->num_ranks; i++) {
-    const ppi_findings_rank *from = &search->ranks[i];
-    const ppi_answer *answer = &from->figures->answers[search->base];
+  for (size_t i = 0; list && i < num; i++) {
+    const ppi_answer *answer = ranks[i].answer;
     if (answer->num_units < LEAST) continue;
     uint64_t wait_ns = ppi_part_sum(answer, &waiting);
     list[(*out_num)++] =
-        (rank){from, answer, ppi_part_mean(answer, answer->total_ns - wait_ns)};
+        (rank){ranks[i].name, answer,
+               ppi_part_mean(answer, answer->total_ns - wait_ns)};
   }
   if (*out_num > 1) qsort(list, *out_num, sizeof *list, compare_ranks);
   return list;
@@ -80,26 +81,26 @@ static void put_rank(const ppi_search *search, const rank *usual,
                      const rank *slow, ppi_finding *finding) {
   double slow_ns = 0, usual_ns = 0;
   const char *stage = slow_stage(usual, slow, &slow_ns, &usual_ns);
-  PPI_SAY(finding->text,
-          "Rank %s works %s of a %s, the others usually %s: they wait for it.",
-          ppi_words_name(slow->from->name).text,
-          ppi_words_time(slow->work_ns).text, search->unit,
-          ppi_words_time(usual->work_ns).text);
-  PPI_SAY(finding->sure, "%llu %ss of this rank; others wait in half of theirs",
-          (unsigned long long)slow->answer->num_units, search->unit);
+  const ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  bool is_told = ppi_part_greatest(usual->answer, &waiting) != NULL;
+  PPI_SAY(finding->text, "%s works %s of a %s, the others usually %s%s.",
+          ppi_words_name(slow->name).text, ppi_words_time(slow->work_ns).text,
+          search->unit, ppi_words_time(usual->work_ns).text,
+          is_told ? ": they wait for it" : "");
+  PPI_SAY(finding->sure, "%llu %ss of it%s",
+          (unsigned long long)slow->answer->num_units, search->unit,
+          is_told ? "; others wait in half of theirs" : "");
   if (stage)
-    PPI_SAY(finding->next,
-            "look at %s of that rank: %s there, %s on a usual one.",
+    PPI_SAY(finding->next, "look at %s there: %s, on a usual one %s.",
             ppi_words_name(stage).text, ppi_words_time(slow_ns).text,
             ppi_words_time(usual_ns).text);
   ppi_finding_value_add(finding, "work_slow", slow->work_ns, "ns");
   ppi_finding_value_add(finding, "work_usual", usual->work_ns, "ns");
 }
 
-void ppi_rule_slow_rank(ppi_search *search) {
+static void look(ppi_search *search, const ppi_rank *ranks, size_t num_ranks) {
   size_t num;
-  if (search->num_ranks < 2) return;
-  rank *list = list_ranks(search, &num);
+  rank *list = list_ranks(ranks, num_ranks, &num);
   search->failed |= !list;
   if (list && num > 1) {
     // The median of the others, the greater one of two.
@@ -113,4 +114,12 @@ void ppi_rule_slow_rank(ppi_search *search) {
     if (finding) put_rank(search, usual, slow, finding);
   }
   ppi_free(list);
+}
+
+void ppi_rule_slow_rank(ppi_search *search) {
+  ppi_ranks ranks;
+  search->failed |=
+      ppi_ranks_of(search->figures, search->base, &ranks) != PPROF_STATUS_OK;
+  if (ranks.num > 1) look(search, ranks.items, ranks.num);
+  ppi_ranks_clear(&ranks);
 }

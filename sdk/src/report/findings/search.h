@@ -19,8 +19,6 @@ typedef struct ppi_search {
   double unit_ns;    // the mean time of one
   const char *id;    // of the rule that looks
   double threshold;  // its own
-  const ppi_findings_rank *ranks;
-  size_t num_ranks;
   ppi_findings *out;
   bool failed;  // out of memory
 } ppi_search;

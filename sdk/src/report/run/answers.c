@@ -324,7 +324,9 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
 
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
-  pprof_status status = fill_requests(run, requests);
+  pprof_status status = run->details.answer_of_steps
+                            ? PPROF_STATUS_OK
+                            : fill_requests(run, requests);
   if (status != PPROF_STATUS_OK || requests->num_runs) return status;
   status = ppi_run_answer_settle(run, UINT64_MAX, NULL, 0);
   ppi_account_names names = names_of(run);

@@ -321,6 +321,14 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
                                    : status;
 }
 
+// The figures are of this run alone.
+static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
+  ppi_report_input input = run->ids.input;
+  input.wall_ns = out->wall_ns;
+  memcpy(input.answers, out->answers, sizeof input.answers);
+  return ppi_figures_input(out, &input);
+}
+
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out) {
   pprof_status status = settle_all(run);
@@ -349,7 +357,5 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
     status = ppi_memory_fill(&run->memory, &run->ids, out);
   if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);
   ppi_distribution_fill(&run->distribution, &out->distribution);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_figures_input(out, &run->ids.input);
-  return status;
+  return status == PPROF_STATUS_OK ? fill_input(run, out) : status;
 }

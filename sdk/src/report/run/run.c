@@ -3,6 +3,7 @@
 // Beginning, definitions and windows of a run that is being delivered.
 #include "report/run/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -77,7 +78,10 @@ pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
   bool copied = copy_text(&run->ids.input.uuid, info, "uuid") &&
                 copy_text(&run->ids.input.host, info, "host") &&
                 copy_text(&run->ids.input.pid, info, "pid") &&
-                copy_text(&run->ids.input.command, info, "command");
+                copy_text(&run->ids.input.command, info, "command") &&
+                copy_text(&run->ids.input.rank, info, "rank");
+  const char *began = pprof_run_info_text(info, "time_base_realtime_ns");
+  run->ids.input.began_ns = began ? strtoull(began, NULL, 10) : 0;
   return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

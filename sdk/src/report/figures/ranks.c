@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where each run was told its own rank, that is its name.
+#include "report/figures/ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+// Numbers by their value.
+static int compare_texts(const char *a, const char *b) {
+  char *a_end, *b_end;
+  long long left = strtoll(a, &a_end, 10), right = strtoll(b, &b_end, 10);
+  bool are_numbers = *a && *b && !*a_end && !*b_end;
+  if (are_numbers && left != right) return left < right ? -1 : 1;
+  return strcmp(a, b);
+}
+
+static int compare_by_rank(const void *left, const void *right) {
+  const ppi_rank *a = left, *b = right;
+  return compare_texts(a->input->rank, b->input->rank);
+}
+
+static int compare_by_process(const void *left, const void *right) {
+  const ppi_rank *a = left, *b = right;
+  int order = strcmp(a->input->host, b->input->host);
+  if (order == 0) order = compare_texts(a->input->pid, b->input->pid);
+  return order ? order : strcmp(a->input->uuid, b->input->uuid);
+}
+
+// Repeated runs have the same rank several times.
+static bool have_ranks(const ppi_rank *ranks, size_t num) {
+  for (size_t i = 0; i < num; i++) {
+    if (!*ranks[i].input->rank) return false;
+    if (i && strcmp(ranks[i - 1].input->rank, ranks[i].input->rank) == 0)
+      return false;
+  }
+  return true;
+}
+
+static bool are_of_hosts(const ppi_rank *ranks, size_t num) {
+  for (size_t i = 1; i < num; i++)
+    if (strcmp(ranks[0].input->host, ranks[i].input->host) != 0) return true;
+  return false;
+}
+
+static void name_rank(const ppi_ranks *ranks, ppi_rank *rank) {
+  bool has_host = ranks->of_hosts && !ranks->are_told;
+  snprintf(rank->name, sizeof rank->name, "%.24s%s%.20s",
+           has_host ? rank->input->host : "",
+           ranks->are_told ? "rank "
+           : has_host      ? ":"
+                           : "pid ",
+           ranks->are_told ? rank->input->rank : rank->input->pid);
+}
+
+pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
+                          ppi_ranks *out) {
+  *out = (ppi_ranks){
+      .items = ppi_alloc((figures->num_inputs + 1) * sizeof *out->items)};
+  if (!out->items) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    const ppi_report_input *input = &figures->inputs[i];
+    const ppi_answer *answer = &input->answers[base];
+    if (answer->num_units)
+      out->items[out->num++] = (ppi_rank){.input = input, .answer = answer};
+  }
+  if (out->num)
+    qsort(out->items, out->num, sizeof *out->items, compare_by_rank);
+  out->are_told = have_ranks(out->items, out->num);
+  out->of_hosts = are_of_hosts(out->items, out->num);
+  if (out->num && !out->are_told)
+    qsort(out->items, out->num, sizeof *out->items, compare_by_process);
+  for (size_t i = 0; i < out->num; i++) name_rank(out, &out->items[i]);
+  return PPROF_STATUS_OK;
+}
+
+void ppi_ranks_clear(ppi_ranks *ranks) {
+  ppi_free(ranks->items);
+  *ranks = (ppi_ranks){.items = NULL};
+}

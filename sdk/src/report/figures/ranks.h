@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The runs whose figures were added up, each with its own answer.
+#ifndef PPI_RANKS_H_
+#define PPI_RANKS_H_
+
+#include "report/figures/figures.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_rank {
+  char name[48];  // "rank 3"; "pid 4711", "worker-1:4711" where none was told
+  const ppi_report_input *input;
+  const ppi_answer *answer;
+} ppi_rank;
+
+// Those that have units of one base, by rank, or else by host and process.
+typedef struct ppi_ranks {
+  ppi_rank *items;
+  size_t num;
+  bool are_told;  // each was told its rank, and no two the same
+  bool of_hosts;  // of more than one
+} ppi_ranks;
+
+pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
+                          ppi_ranks *out);
+void ppi_ranks_clear(ppi_ranks *ranks);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RANKS_H_

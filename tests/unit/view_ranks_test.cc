@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The answer of several ranks: told apart, not summed blindly.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "event_feed.h"
+#include "findings_runs.h"
+#include "report_text.h"
+
+namespace pprof_test {
+namespace {
+
+// 30 steps; forward takes `forward_ms` of each, update 2 ms.
+EventFeed Rank(const std::string &rank, uint64_t forward_ms) {
+  EventFeed feed = FindingsFeed(false);
+  feed.Run(std::string(31, '0') + rank, "10" + rank);
+  feed.SetRank(rank);
+  uint64_t step_ms = forward_ms + 2;
+  for (uint64_t i = 0; i < 30; i++) {
+    uint64_t now_ns = i * step_ms * kMs, middle_ns = now_ns + forward_ms * kMs;
+    OnHost(&feed, 1, "forward", now_ns, middle_ns);
+    OnHost(&feed, 1, "update", middle_ns, now_ns + step_ms * kMs);
+    feed.Step(now_ns, now_ns + step_ms * kMs);
+  }
+  feed.AddWindow(0, 30 * step_ms * kMs);
+  return feed;
+}
+
+std::string Written(const std::vector<uint64_t> &forward_ms, ppi_report_by by,
+                    ppi_report_format format = PPI_FORMAT_TABLE) {
+  Report report;
+  ppi_report_options options = {};
+  options.style = PPI_STYLE_ANSWER;
+  options.by = by;
+  ppi_report_details details = {};
+  details.warmup = 0;
+  ppi_report_need(&options, format, &details);
+  ppi_report_set_details(report.get(), &details);
+  for (size_t i = 0; i < forward_ms.size(); i++)
+    EXPECT_EQ(PPROF_STATUS_OK,
+              Rank(std::to_string(i), forward_ms[i]).Deliver(report.sink()));
+  return report.Write(format, options);
+}
+
+void Has(const std::string &text, const std::string &line) {
+  EXPECT_NE(std::string::npos, text.find(line)) << line << "\nnot in\n" << text;
+}
+
+TEST(ViewRanksTest, EachRowHasItsLeastMedianAndMostAndWho) {
+  std::string text = Written({8, 18, 9}, PPI_BY_USUAL);
+  // 10, 20 and 11 ms a step.
+  Has(text, "3 ranks \u00b7 30 steps of each in 410 ms = 73.2/s");
+  Has(text, "min   median      max  slowest\n");
+  Has(text, "     11.7    85 %     8.00     9.00     18.0  rank 1\n");
+  // All have the same.
+  Has(text, "     2.00    15 %     2.00     2.00     2.00\n");
+  Has(text, "     13.7   100 %     10.0     11.0     20.0  rank 1\n");
+}
+
+TEST(ViewRanksTest, EachRankMayHaveItsTable) {
+  std::string text = Written({8, 18}, PPI_BY_RANK);
+  Has(text, "rank 0: where a step's 10.0 ms go");
+  Has(text, "rank 1: where a step's 20.0 ms go");
+  std::string csv = Written({8, 18}, PPI_BY_RANK, PPI_FORMAT_CSV);
+  Has(csv,
+      "\nforward,,host,18000000,90.0,18000000,,18000000,1.0,540000000,30,"
+      ",,,,rank 1\n");
+}
+
+TEST(ViewRanksTest, AThreadHasItsOwnTimeAndTheRest) {
+  std::string text = Written({8}, PPI_BY_THREAD);
+  Has(text, "thread 101: where the thread's 300 ms go");
+  Has(text, "      240    80 %   30\n");
+  EXPECT_EQ(std::string::npos, text.find("thread 0"));
+}
+
+TEST(ViewRanksTest, WhatThereIsNotIsSaid) {
+  Has(Written({8}, PPI_BY_REQUEST), "no requests were recorded");
+}
+
+}  // namespace
+}  // namespace pprof_test
