@@ -51,9 +51,11 @@ static const struct option_row option_table[] = {
      "what is open in running processes, named by PID, spool or LOG.part"},
     {"open", 0, OPTION_FLAG, FIELD(open), PPI_VERB_RECOVER, NULL, NULL,
      "what was open when the process died; nothing is recovered or removed"},
-    {"output", 'o', OPTION_TEXT, FIELD(output),
-     PPI_VERB_SUMMARY | PPI_VERB_INFO | PPI_VERB_CHECK, "FILE", "-",
-     "where to write; - is stdout"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_SUMMARY, "FILE", "-",
+     "where to write; - is stdout, and FOLDER/ has a file for each view, with"
+     " -f csv"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_INFO | PPI_VERB_CHECK,
+     "FILE", "-", "where to write; - is stdout"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
      "where to write; - is stdout, a name in .gz is compressed"
      " [LOG with .trace.json.gz for .pplog]"},

@@ -41,6 +41,20 @@ int ppi_tool_output_check_log(const struct ppi_tool_options *options,
   return PPI_EXIT_USAGE;
 }
 
+bool ppi_tool_output_is_folder(const char *path) {
+  struct stat existing;
+  if (is_stdout(path)) return false;
+  size_t len = strlen(path);
+  return (len && path[len - 1] == '/') ||
+         (stat(path, &existing) == 0 && S_ISDIR(existing.st_mode));
+}
+
+int ppi_tool_output_folder(const char *path) {
+  if (mkdir(path, 0777) == 0 || errno == EEXIST) return PPI_EXIT_DONE;
+  ppi_tool_say("%s: cannot make the folder: %s", path, strerror(errno));
+  return PPI_EXIT_USAGE;
+}
+
 // A link is followed only where this user, or root, has put it.
 static int open_output(const char *path) {
   struct stat existing;

@@ -14,6 +14,11 @@ int ppi_tool_output_check(const struct ppi_tool_options *options,
 // The same for a log, which replaces what has its name: a regular file only.
 int ppi_tool_output_check_log(const struct ppi_tool_options *options,
                               const char *path);
+// ppi_tool_output_is_folder: `path` is one, or ends in a slash.
+bool ppi_tool_output_is_folder(const char *path);
+// ppi_tool_output_folder makes it where it is not there. Answers PPI_EXIT_DONE,
+// or PPI_EXIT_USAGE after a message.
+int ppi_tool_output_folder(const char *path);
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
 // Closes, and answers `code`, or PPI_EXIT_USAGE when what was written did not

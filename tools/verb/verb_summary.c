@@ -53,6 +53,12 @@ static ppi_report_style style_of(const struct ppi_tool_options *options) {
   return (ppi_report_style)i;
 }
 
+// A file for each view; other formats fail for want of a file.
+static bool wants_files(const struct ppi_tool_options *options) {
+  return ppi_report_format_of(options->format) == PPI_FORMAT_CSV &&
+         ppi_tool_output_is_folder(options->output);
+}
+
 // Reads `path` into a new report; NULL when there is nothing to report, which
 // is no failure where all of it was in an input before.
 static pprof_report *read_report(const struct ppi_tool_options *options,
@@ -196,6 +202,11 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
                  ppi_tree_columns());
     return PPI_EXIT_USAGE;
   }
+  if (wants_files(options) && style != PPI_STYLE_PADDLE) {
+    ppi_tool_say("%s: a folder is for views; this is one table, give a file",
+                 options->output);
+    return PPI_EXIT_USAGE;
+  }
   if (options->view && style != PPI_STYLE_PADDLE) {
     ppi_tool_say("'%s%s' has one table: leave out '--view'",
                  options->style ? "--style " : "--tree",
@@ -209,6 +220,46 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
 
 static bool has_full_names(const struct ppi_tool_options *options) {
   return options->kernel_names && strcmp(options->kernel_names, "full") == 0;
+}
+
+// `how` is the report's, but for its views.
+static int write_as(const struct ppi_tool_options *options,
+                    const pprof_report *report, const ppi_report_options *how,
+                    int code) {
+  FILE *out;
+  int opened = ppi_tool_output_open(options, &out);
+  if (opened != PPI_EXIT_DONE) return opened;
+  errno = 0;
+  pprof_status status =
+      ppi_report_write(report, how, ppi_report_format_of(options->format), out);
+  int reason = errno;
+  code = ppi_tool_output_close(options, out, reason, code);
+  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;
+  ppi_tool_say("the report cannot be written: %s", pprof_status_string(status));
+  return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+}
+
+// DIR/VIEW.csv of each view that `how` has.
+static int write_files(const struct ppi_tool_options *options,
+                       const pprof_report *report,
+                       const ppi_report_options *how, int code) {
+  int made = ppi_tool_output_folder(options->output);
+  if (made != PPI_EXIT_DONE) return made;
+  bool has_slash = options->output[strlen(options->output) - 1] == '/';
+  for (const char *at = how->views; *at; at += strspn(at, ",")) {
+    size_t len = strcspn(at, ",");
+    char name[64], path[PATH_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)len, at);
+    snprintf(path, sizeof path, "%s%s%s.csv", options->output,
+             has_slash ? "" : "/", name);
+    struct ppi_tool_options one = *options;
+    ppi_report_options one_view = *how;
+    one.output = path;
+    one_view.views = name;
+    code = write_as(&one, report, &one_view, code);
+    at += len;
+  }
+  return code;
 }
 
 static int write_report(const struct ppi_tool_options *options,
@@ -235,17 +286,8 @@ static int write_report(const struct ppi_tool_options *options,
                             .has_kernels = options->open_kernels,
                             .has_full_names = has_full_names(options)};
   ppi_tool_look(options, &how);
-  FILE *out;
-  int opened = ppi_tool_output_open(options, &out);
-  if (opened != PPI_EXIT_DONE) return opened;
-  errno = 0;
-  pprof_status status = ppi_report_write(
-      report, &how, ppi_report_format_of(options->format), out);
-  int reason = errno;
-  code = ppi_tool_output_close(options, out, reason, code);
-  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;
-  ppi_tool_say("the report cannot be written: %s", pprof_status_string(status));
-  return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+  return wants_files(options) ? write_files(options, report, &how, code)
+                              : write_as(options, report, &how, code);
 }
 
 // What the report itself says about the run.
@@ -273,7 +315,7 @@ static int judge(const pprof_report *report, bool strict) {
   return code;
 }
 
-int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
+static int summarize(const struct ppi_tool_options *options, bool *out_any) {
   int code = PPI_EXIT_DONE;
   pprof_report *report = read_all(options, &code);
   *out_any = report != NULL;
@@ -282,6 +324,22 @@ int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
   if (verdict > code) code = verdict;
   code = write_report(options, report, code);
   pprof_report_destroy(report);
+  return code;
+}
+
+// In a folder there is room for all views.
+int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
+  struct ppi_tool_options with_views = *options;
+  ppi_page names = {0};
+  if (wants_files(options) && !options->view) {
+    const ppi_view_kind *const *view = ppi_view_kinds();
+    for (; *view; view++)
+      ppi_page_format(&names, "%s%s", names.len ? "," : "", (*view)->name);
+    with_views.view = names.bytes;
+  }
+  int code = names.failed ? PPI_EXIT_INPUT : summarize(&with_views, out_any);
+  if (names.failed) ppi_tool_say("out of memory");
+  ppi_page_clear(&names);
   return code;
 }
 
