@@ -16,16 +16,18 @@
 static const struct {
   const char *name;
   bench_part measure;
-} parts[] = {{"host", bench_part_host},         {"gpu", bench_part_gpu},
-             {"spin", bench_part_spin},         {"stop", bench_part_stop},
-             {"pipeline", bench_part_pipeline}, {"rate", bench_part_rate},
-             {"place", bench_part_place}};
+} parts[] = {
+    {"host", bench_part_host},         {"gpu", bench_part_gpu},
+    {"spin", bench_part_spin},         {"stop", bench_part_stop},
+    {"pipeline", bench_part_pipeline}, {"rate", bench_part_rate},
+    {"place", bench_part_place},       {"kernels", bench_part_kernels}};
 enum { NUM_PARTS = sizeof parts / sizeof *parts };
 
 static int usage(FILE *out) {
   fputs(
       "usage: device [OPTIONS]\n\n"
-      "  --only PARTS     some of host,gpu,spin,stop,pipeline,rate,place\n"
+      "  --only PARTS     some of host,gpu,spin,stop,pipeline,rate,place,\n"
+      "                   kernels\n"
       "  --minutes M      length of the part `place`; 8\n"
       "  --quick          fewer repetitions, all within a minute\n"
       "  --out FILE       write the results as JSON\n"

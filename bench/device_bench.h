@@ -44,6 +44,7 @@ bool bench_part_pipeline(bench_run *run);
 bool bench_part_place(bench_run *run);
 bool bench_part_rate(bench_run *run);
 bool bench_part_stop(bench_run *run);
+bool bench_part_kernels(bench_run *run);
 
 // Ends the program, naming the call, when CUDA answers an error.
 #define BENCH_CHECK(call) bench_check(call, #call)
@@ -101,6 +102,8 @@ typedef struct bench_capture {
   char site_names[BENCH_MAX_DEFINITIONS][16];
   char stream_names[BENCH_MAX_DEFINITIONS][16];
 } bench_capture;
+
+void bench_capture_init(bench_capture *capture);
 
 typedef struct bench_session {
   const char *keeps;      // for the capture

@@ -72,6 +72,12 @@ static pprof_status capture_events(pprof_sink *sink, const pprof_batch *batch) {
   return PPROF_STATUS_OK;
 }
 
+void bench_capture_init(bench_capture *capture) {
+  *capture = (bench_capture){.base = {.size = sizeof capture->base,
+                                      .define = capture_define,
+                                      .events = capture_events}};
+}
+
 static bool add_sinks(bench_session *self, pprof_error *error) {
   if (pprof_session_add_sink(self->session, &self->capture->base) !=
       PPROF_STATUS_OK)
@@ -92,9 +98,7 @@ bool bench_session_start(bench_session *self) {
   pprof_error error = {""};
   self->capture = calloc(1, sizeof *self->capture);
   if (!self->capture) return bench_fail("out of memory");
-  self->capture->base = (pprof_sink){.size = sizeof self->capture->base,
-                                     .define = capture_define,
-                                     .events = capture_events};
+  bench_capture_init(self->capture);
   self->capture->keeps = self->keeps;
   if (pprof_session_create(&options, &self->session, &error) ==
           PPROF_STATUS_OK &&
