@@ -15,6 +15,7 @@
 #include "input/input.h"
 #include "input/joined.h"
 #include "input/segments.h"
+#include "input/spooled.h"
 #include "pprof/base.h"
 #include "schema/schema.h"
 #include "verb/verbs.h"
@@ -124,13 +125,18 @@ static int run_verb(struct ppi_tool_options *options) {
   int code = options->verb->bit & of_logs && !options->live
                  ? ppi_tool_folders_open(options)
                  : PPI_EXIT_DONE;
+  bool reads_logs = options->verb->bit & (of_logs | of_runs | PPI_VERB_IMPORT);
+  int spooled = code == PPI_EXIT_DONE && reads_logs && !options->live
+                    ? ppi_tool_inputs_spool(options)
+                    : PPI_EXIT_DONE;
+  if (spooled != PPI_EXIT_DAMAGED && spooled > code) code = spooled;
   if (options->verb->bit & (of_runs | PPI_VERB_MERGE))
     ppi_tool_tell_unread(options);
   if (code == PPI_EXIT_DONE && options->verb->bit & of_runs)
     code = ppi_tool_segments_join(options);
   if (code == PPI_EXIT_DONE) code = options->verb->run(options);
   ppi_tool_join_clear();
-  return code;
+  return spooled > code ? spooled : code;
 }
 
 int main(int argc, char **argv) {

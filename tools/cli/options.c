@@ -360,7 +360,9 @@ static int find_verb(struct ppi_tool_options *out) {
             sizeof(*out->inputs) * (size_t)(out->num_inputs + 1));
     return PPI_EXIT_DONE;
   }
-  if (strpbrk(first, "./") || access(first, F_OK) == 0) return PPI_EXIT_DONE;
+  if (strcmp(first, "-") == 0 || strpbrk(first, "./") ||
+      access(first, F_OK) == 0)
+    return PPI_EXIT_DONE;
   struct ppi_tool_guess guess = {.wrong = first, .wrong_len = strlen(first)};
   for (verb = out->verbs; verb->name; verb++)
     ppi_tool_guess_offer(&guess, verb->name, strlen(verb->name));

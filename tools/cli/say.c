@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "file/text.h"
 
@@ -14,6 +15,38 @@ void ppi_tool_show(FILE *out, const char *path) {
   ppi_page_visible(&line, path);
   ppi_page_text(&line, "\n");
   ppi_page_write(&line, out);
+}
+
+static struct { const char *path, *name; } * named;
+static size_t num_named;
+
+void ppi_tool_name(const char *path, const char *name) {
+  void *grown = realloc(named, (num_named + 1) * sizeof *named);
+  if (!grown) return;
+  named = grown;
+  named[num_named].path = path;
+  named[num_named++].name = name;
+}
+
+const char *ppi_tool_name_of(const char *path) {
+  for (size_t i = 0; i < num_named; i++)
+    if (strcmp(named[i].path, path) == 0) return named[i].name;
+  return path;
+}
+
+// A message begins with the path, or has it behind a blank.
+static void put_named(ppi_page *line, const char *text) {
+  for (size_t i = 0; i < num_named; i++) {
+    size_t len = strlen(named[i].path);
+    const char *at = strstr(text, named[i].path);
+    if (!at || (at[len] >= '0' && at[len] <= '9')) continue;
+    char *before = strndup(text, (size_t)(at - text));
+    ppi_page_visible(line, before ? before : "");
+    free(before);
+    ppi_page_visible(line, named[i].name);
+    text = at + len;
+  }
+  ppi_page_visible(line, text);
 }
 
 // Names and texts in messages come from files, and may be made to be seen on a
@@ -25,7 +58,7 @@ void ppi_tool_say(const char *format, ...) {
   va_start(arguments, format);
   if (vasprintf(&text, format, arguments) >= 0) {
     ppi_page_text(&line, "pprof-report: ");
-    ppi_page_visible(&line, text);
+    put_named(&line, text);
     ppi_page_text(&line, "\n");
     free(text);
   } else {

@@ -22,6 +22,11 @@ enum ppi_tool_exit {
 
 // ppi_tool_show prints a line: a path, as it may be seen on a terminal.
 void ppi_tool_show(FILE *out, const char *path);
+// From here on messages call the file `path` `name`; both stay the caller's,
+// who keeps them. ppi_tool_name_of is what it is called: `path` where nothing
+// else.
+void ppi_tool_name(const char *path, const char *name);
+const char *ppi_tool_name_of(const char *path);
 // ppi_tool_say prints "pprof-report: ..." on stderr, too.
 void ppi_tool_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

@@ -32,11 +32,14 @@ static int no_memory(void) {
   return PPI_EXIT_INPUT;
 }
 
+static bool ends_in(const char *name, const char *ending) {
+  size_t len = strlen(name), ending_len = strlen(ending);
+  return len > ending_len && strcmp(name + len - ending_len, ending) == 0;
+}
+
 static int is_log(const struct dirent *entry) {
-  static const char ending[] = ".pplog";
-  size_t len = strlen(entry->d_name), ending_len = sizeof(ending) - 1;
-  return entry->d_name[0] != '.' && len > ending_len &&
-         strcmp(entry->d_name + len - ending_len, ending) == 0;
+  return entry->d_name[0] != '.' && (ends_in(entry->d_name, ".pplog") ||
+                                     ends_in(entry->d_name, ".pplog.gz"));
 }
 
 static bool add_in(const char *folder, const char *name) {

@@ -373,7 +373,7 @@ static int check_log(const char *path, bool strict, ppi_page *out) {
   struct ppi_tool_log log;
   ppi_log_damage damage = {0, 0, 0, false};
   ppi_page shown = {0};
-  ppi_page_visible(&shown, path);
+  ppi_page_visible(&shown, ppi_tool_name_of(path));
   if (shown.bytes) sink.path = shown.bytes;
   int code = ppi_tool_log_open(path, &log);
   if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED) {

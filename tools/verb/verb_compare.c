@@ -36,7 +36,7 @@ static int out_of_memory(void) {
 // What notes and messages call input `i`.
 static const char *short_name(const struct compare *compare, size_t i) {
   if (compare->num_inputs == 2) return i == 0 ? "A" : "B";
-  return compare->options->inputs[i];
+  return ppi_tool_name_of(compare->options->inputs[i]);
 }
 
 static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
@@ -47,7 +47,8 @@ static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
     num_cut += input->stages[k].num_cut;
   if (compare->num_inputs == 2) {
     ppi_page_format(&compare->notes, "%s: ", name);
-    ppi_page_visible(&compare->notes, compare->options->inputs[i]);
+    ppi_page_visible(&compare->notes,
+                     ppi_tool_name_of(compare->options->inputs[i]));
     ppi_page_format(&compare->notes, ", %zu run%s\n", input->num_runs,
                     input->num_runs == 1 ? "" : "s");
   }

@@ -157,7 +157,7 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
   char start[40];
   sum_blocks(info, &all);
   format_start(info, start);
-  ppi_page_visible(out, log->path);
+  ppi_page_visible(out, ppi_tool_name_of(log->path));
   if (log->num_runs > 1)
     ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
   ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log, info));

@@ -22,7 +22,7 @@ static int no_memory(void) {
 // LOG.pplog becomes LOG.trace.json.gz, any other name gets that ending.
 static char *default_path(const char *input) {
   static const char *const endings[] = {".pplog.part", ".pplog", ".part",
-                                        ".spool"};
+                                        ".spool", ".pplog.gz"};
   size_t len = strlen(input);
   for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
     size_t ending_len = strlen(endings[i]);
@@ -210,11 +210,14 @@ static int trace_to(const struct ppi_tool_options *options, const char *path) {
 }
 
 int ppi_tool_trace(const struct ppi_tool_options *options) {
-  if (options->num_inputs > 1 && !options->output) {
-    ppi_tool_say("'trace' of several logs needs a name: --output FILE");
+  const char *input = ppi_tool_name_of(options->inputs[0]);
+  bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
+  if (is_nameless && !options->output) {
+    ppi_tool_say("'trace' of %s needs a name: --output FILE",
+                 options->num_inputs > 1 ? "several logs" : "standard input");
     return PPI_EXIT_USAGE;
   }
-  char *made = options->output ? NULL : default_path(options->inputs[0]);
+  char *made = options->output ? NULL : default_path(input);
   const char *path = options->output ? options->output : made;
   int code = path ? trace_to(options, path) : no_memory();
   ppi_tool_output_share(options);
