@@ -98,6 +98,7 @@ static pprof_status fold_early(ppi_accounts *accounts,
                                const ppi_account_names *names) {
   ppi_early_call calls[PPI_EARLY_CALLS];
   size_t num = accounts->num_early;
+  if (num == 0) return PPROF_STATUS_OK;
   for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++) {
     const ppi_step_account *step = &accounts->early[i];
     calls[i] = (ppi_early_call){.start_ns = step->start_ns,
