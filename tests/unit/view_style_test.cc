@@ -144,6 +144,22 @@ TEST(TorchTest, CutsNamesInTables) {
   EXPECT_NE(TorchCsv(figures).find("\n" + of52 + ","), std::string::npos);
 }
 
+TEST(TorchTest, TheWidthOfNamesMayBeGiven) {
+  Figures figures;
+  std::string of60(60, 'a');
+  figures.Host(PPROF_CATEGORY_OPERATOR, of60, {1});
+  ppi_report_options options = {};
+  options.style = PPI_STYLE_TORCH;
+  options.name_width = 64;
+  std::string table = figures.Write(PPI_FORMAT_TABLE, options);
+  EXPECT_NE(table.find("\n    " + of60 + "  "), std::string::npos) << table;
+  options.name_width = 20;
+  table = figures.Write(PPI_FORMAT_TABLE, options);
+  EXPECT_NE(table.find("\n" + std::string(17, 'a') + "...  "),
+            std::string::npos)
+      << table;
+}
+
 TEST(TorchTest, AUnitMayBeGiven) {
   Figures figures;
   FillTorch(&figures);

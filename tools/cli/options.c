@@ -131,6 +131,9 @@ static const struct option_row option_table[] = {
      " have their own [cpu-total; total]"},
     {"top", 0, OPTION_NUMBER, FIELD(top), PPI_VERB_SUMMARY | PPI_VERB_RUN, "N",
      NULL, "rows of each table of names; 0 is all [0; torch 100]"},
+    {"name-width", 0, OPTION_NUMBER, FIELD(name_width),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "N", NULL,
+     "--style torch: columns of names, the longest are cut [55]"},
     {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
      "N", NULL,
      "stages, interference, requests: how many calls, or requests, of each run"

@@ -50,6 +50,7 @@ struct ppi_tool_options {
   const char *pid, *steps, *seconds;
   const char *device_process;
   long top, warmup, depth;  // LONG_MIN: not given
+  long name_width;          // 0: not given
   bool thread_sep, op_detail, tree, flat, wide, open_kernels;
   bool sequential;
   bool force, strict, keep, kernels, origin, raw, verbose, usage, help, version;

@@ -41,6 +41,7 @@ typedef struct ppi_report_options {
   const char *sort;  // a key of ppi_sort_is_known; NULL: the view's own order
   long top;          // rows of each named kind; 0, -1: all, LONG_MIN: the
                      // style's own choice
+  long name_width;   // torch's table: of names; 0 or less: 55, as torch has it
   const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
   // Thresholds of the rules; NULL: their own.
   const struct ppi_findings_options *findings;

@@ -73,9 +73,17 @@ static bool gather(const ppi_figures *figures, ppi_named_list *list,
   return added;
 }
 
+// Narrower ones have no room for a letter.
+static size_t width_of_names(const ppi_report_options *options) {
+  enum { LEAST = 5 };
+  if (options->name_width <= 0) return NAME_WIDTH;
+  return options->name_width > LEAST ? (size_t)options->name_width : LEAST;
+}
+
 // torch cuts at 52 what does not fit in 55 with some room to spare.
 static bool add_row(ppi_view *view, const ppi_figures *figures,
-                    const ppi_named *named, const totals *sums) {
+                    const ppi_named *named, const totals *sums,
+                    size_t name_width) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(named->name);
@@ -99,7 +107,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   cells[DEVICE_MEAN] =
       ppi_cell_mean(ppi_spread_whole(&named->device).sum, named->calls);
   const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
-                                       NAME_WIDTH - 4, NAME_WIDTH - 3);
+                                       name_width - 4, name_width - 3);
   ppi_view_last_row(view)->label = label;
   return label != NULL;
 }
@@ -136,7 +144,8 @@ static pprof_status build(const ppi_figures *figures,
       ppi_named_order(&list, key == PPI_SORT_NONE ? PPI_SORT_SELF : key,
                       options->top == LONG_MIN ? ROWS : options->top);
   for (size_t i = 0; i < num && added; i++)
-    added = add_row(out, figures, &list.items[i], &sums);
+    added =
+        add_row(out, figures, &list.items[i], &sums, width_of_names(options));
   ppi_named_clear(&list);
   put_totals(&out->note, &sums, options);
   if (!out->num_rows) out->reason = "no ranges";
@@ -216,14 +225,14 @@ static bool has_device_time(const ppi_view *view) {
   return false;
 }
 
-static size_t name_width(const ppi_view *view) {
+static size_t name_width(const ppi_view *view, size_t most) {
   size_t width = 0;
   for (size_t row = 0; row < view->num_rows; row++) {
     const char *name = view->rows[row].label;
     size_t its = ppi_page_width(name, strlen(name)) + 4;
     if (its > width) width = its;
   }
-  return width < NAME_WIDTH ? width : NAME_WIDTH;
+  return width < most ? width : most;
 }
 
 static void put_text(ppi_page *page, const ppi_view *view,
@@ -235,7 +244,7 @@ static void put_text(ppi_page *page, const ppi_view *view,
                        .num_columns = NUM_HOST,
                        .is_framed = true};
   memcpy(shown, host_columns, sizeof host_columns);
-  shown[0].width = name_width(view);
+  shown[0].width = name_width(view, width_of_names(options));
   if (has_device_time(view)) {
     memcpy(shown + NUM_HOST, device_columns, sizeof device_columns);
     table.num_columns += NUM_DEVICE;
