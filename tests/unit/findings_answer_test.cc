@@ -212,5 +212,23 @@ TEST(FindingsAnswerTest, SaysWhyNothingStandsOut) {
   EXPECT_EQ(0u, std::string(nothing.all().nothing).find("Nothing stands out"));
 }
 
+// Three stages of a third each.
+TEST(FindingsAnswerTest, OfWhatIsAlikeTheFiguresAreSaid) {
+  EventFeed feed = FindingsFeed(false);
+  for (uint64_t i = 0; i < 40; i++) {
+    uint64_t now_ns = i * 30 * kMs;
+    OnHost(&feed, 1, "a", now_ns, now_ns + 10 * kMs);
+    OnHost(&feed, 1, "b", now_ns + 10 * kMs, now_ns + 20 * kMs);
+    OnHost(&feed, 1, "c", now_ns + 20 * kMs, now_ns + 30 * kMs);
+    feed.Step(now_ns, now_ns + 30 * kMs);
+  }
+  feed.AddWindow(0, 1200 * kMs);
+  FindingsReport report(&feed);
+  EXPECT_EQ(0u, std::string(report.all().nothing)
+                    .find("Nothing else stands out: 40 steps, the longest 1.00 "
+                          "times the median; none of "))
+      << report.all().nothing;
+}
+
 }  // namespace
 }  // namespace pprof_test

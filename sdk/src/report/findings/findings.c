@@ -123,8 +123,16 @@ static void look(ppi_search *search, const ppi_findings_options *options) {
   }
 }
 
-static void put_nothing(bool has_time, ppi_findings *out) {
-  if (has_time)
+static void put_nothing(const ppi_search *search, ppi_findings *out) {
+  const ppi_answer *answer = search->answer;
+  double usual_ns = (double)ppi_histogram_quantile(&answer->times, 0.5);
+  if (answer->num_units > 1 && usual_ns > 0)
+    PPI_SAY(out->nothing,
+            "Nothing else stands out: %llu %ss, the longest %.2f times the "
+            "median; none of %d rules found anything above its threshold.",
+            (unsigned long long)answer->num_units, search->unit,
+            (double)answer->max_ns / usual_ns, (int)NUM_RULES);
+  else if (answer->total_ns)
     PPI_SAY(
         out->nothing,
         "Nothing else stands out: none of %d rules found anything above its "
@@ -152,7 +160,7 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
     search.unit_ns = (double)answer->total_ns / (double)answer->num_units;
   look(&search, options);
   ppi_answer_line(&search);
-  if (out->num == 0) put_nothing(answer->total_ns > 0, out);
+  if (out->num == 0) put_nothing(&search, out);
   if (out->num > 1)
     qsort(out->items, out->num, sizeof *out->items, compare_findings);
   if (search.failed) ppi_findings_clear(out);
