@@ -41,13 +41,12 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
   bool is_sent = info->si_code <= 0;
-  if (child <= 0) {
+  bool has_ended = child <= 0 || (is_sent && kill(child, number) != 0);
+  // One that was pending when the wait ended may be the one that ended it.
+  if (has_ended && (child <= 0 || signalled))
     end_late(number);
-  } else {
-    // Nobody is there to take one that was pending when the wait ended.
-    if (is_sent) (void)kill(child, number);
+  else
     signalled = 1;
-  }
   errno = error;
 }
 
