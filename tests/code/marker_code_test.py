@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the compiler makes of markers: nothing with PPROF_DISABLE, and a load,
-a test and a branch for a scope while no session runs. In the tree's root."""
+a test and a branch for each while no session runs. In the tree's root."""
 
 import os
 import re
@@ -44,15 +44,17 @@ class MarkerCode(unittest.TestCase):
         # In any order: what was dropped may have moved what was not.
         self.assertEqual(sorted(bare), sorted(marked))
 
-    def test_scope_that_is_off_loads_tests_and_leaves(self):
-        lines = disassemble("switched_off.c", "gcc")["one_scope"]
-        lines = [line for line in lines if "R_X86_64" not in line]
-        self.assertRegex(lines[0], r"^mov 0x0\(%rip\),%eax")
-        self.assertRegex(lines[1], r"^test %eax,%eax")
-        target = re.match(r"^(je|jne) (\w+)", lines[2])
-        self.assertIsNotNone(target, lines[2])
-        if target.group(1) == "jne":
-            self.assertEqual("ret", lines[3])
+    def test_markers_that_are_off_load_test_and_leave(self):
+        functions = disassemble("switched_off.c", "gcc")
+        for name in "scope", "push", "pop", "mark", "count", "flow":
+            lines = functions["one_" + name]
+            lines = [line for line in lines if "R_X86_64" not in line]
+            self.assertRegex(lines[0], r"^mov 0x0\(%rip\),%eax", name)
+            self.assertRegex(lines[1], r"^test %eax,%eax", name)
+            target = re.match(r"^(je|jne) (\w+)", lines[2])
+            self.assertIsNotNone(target, lines[2])
+            if target.group(1) == "jne":
+                self.assertEqual("ret", lines[3], name)
 
 
 if __name__ == "__main__":

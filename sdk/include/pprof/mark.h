@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Markers: all that an instrumented file includes. While no session runs a
-// scope costs one load and one branch; with PPROF_DISABLE defined before the
+// Markers: all that an instrumented file includes. While no session runs each
+// costs one load and one branch; with PPROF_DISABLE defined before the
 // first include, markers compile to nothing and need no library.
 //
 // Example:
@@ -261,6 +261,59 @@ static inline pprof_scope_token pprof_scope_enter_(pprof_site *site) {
 static inline void pprof_scope_exit_(const pprof_scope_token *token) {
   if (token->lane) pprof_scope_pop_(token);
 }
+
+// The calls above that record look inline, too, whether anything does, by
+// macros of their names. PPROF_NO_INLINE, defined before the first include,
+// leaves the macros out, for who has members of such a name.
+#ifndef PPROF_NO_INLINE
+#define PPROF_RECORDS_() (__atomic_load_n(&pprof_epoch_, __ATOMIC_RELAXED) != 0)
+static inline void pprof_push_if_(pprof_site *site) {
+  if (PPROF_RECORDS_()) pprof_push(site);
+}
+static inline void pprof_push_name_if_(const char *name, uint32_t category) {
+  if (PPROF_RECORDS_()) pprof_push_name(name, category);
+}
+static inline void pprof_pop_if_(void) {
+  if (PPROF_RECORDS_()) pprof_pop();
+}
+static inline pprof_range pprof_range_begin_if_(pprof_site *site) {
+  pprof_range none = {0};
+  return PPROF_RECORDS_() ? pprof_range_begin(site) : none;
+}
+static inline void pprof_range_end_if_(pprof_range range) {
+  if (range.id) pprof_range_end(range);
+}
+static inline void pprof_range_flow_if_(pprof_range range, uint64_t flow) {
+  if (range.id) pprof_range_flow(range, flow);
+}
+static inline void pprof_range_work_if_(pprof_range range,
+                                        const pprof_work_amount *work) {
+  if (range.id) pprof_range_work(range, work);
+}
+static inline void pprof_mark_if_(pprof_site *site) {
+  if (PPROF_RECORDS_()) pprof_mark(site);
+}
+static inline void pprof_count_if_(pprof_site *site, double value) {
+  if (PPROF_RECORDS_()) pprof_count(site, value);
+}
+static inline void pprof_flow_if_(uint64_t flow) {
+  if (PPROF_RECORDS_()) pprof_flow(flow);
+}
+static inline void pprof_work_if_(const pprof_work_amount *work) {
+  if (PPROF_RECORDS_()) pprof_work(work);
+}
+#define pprof_push(...) pprof_push_if_(__VA_ARGS__)
+#define pprof_push_name(...) pprof_push_name_if_(__VA_ARGS__)
+#define pprof_pop() pprof_pop_if_()
+#define pprof_range_begin(...) pprof_range_begin_if_(__VA_ARGS__)
+#define pprof_range_end(...) pprof_range_end_if_(__VA_ARGS__)
+#define pprof_range_flow(...) pprof_range_flow_if_(__VA_ARGS__)
+#define pprof_range_work(...) pprof_range_work_if_(__VA_ARGS__)
+#define pprof_mark(...) pprof_mark_if_(__VA_ARGS__)
+#define pprof_count(...) pprof_count_if_(__VA_ARGS__)
+#define pprof_flow(...) pprof_flow_if_(__VA_ARGS__)
+#define pprof_work(...) pprof_work_if_(__VA_ARGS__)
+#endif
 
 // PPROF_SCOPE opens a range that ends with the enclosing block, also by return,
 // break, goto and a C++ exception. It closes what it opened and no more; ranges

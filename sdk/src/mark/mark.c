@@ -2,6 +2,7 @@
 //
 // The record path: stack ranges, marks, counters. Runs on the marking threads;
 // no lock, no system call, no allocation once a thread and a name are known.
+#define PPROF_NO_INLINE
 #include "mark/mark.h"
 
 #include <string.h>
@@ -205,9 +206,10 @@ static __attribute__((noinline)) void push_timed(ppi_lane *lane) {
   begin_timed(lane);
 }
 
+// That nothing records is seen inline; who calls without that look finds out
+// where the usual way ends.
 void pprof_push(pprof_site *site) {
   ppi_entry at;
-  if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
     push_retry(site);
     return;
@@ -269,19 +271,31 @@ static inline void pop(const ppi_entry *at, uint64_t word) {
 
 void pprof_pop(void) {
   ppi_entry at;
-  if (ppi_is_off()) return;
   if (PPI_LIKELY(ppi_enter_usual(&at)))
     pop(&at, at.lane->commit);
   else
     pop_retry();
 }
 
-void pprof_push_name(const char *name, uint32_t category) {
-  ppi_thread *thread;
-  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
-  if (!lane) return;
+static inline void push_name(ppi_thread *thread, ppi_lane *lane,
+                             const char *name, uint32_t category) {
   push(thread, lane,
        ppi_mark_name(thread, lane, name ? name : "<null>", category, NULL));
+}
+
+static __attribute__((noinline)) void push_name_retry(const char *name,
+                                                      uint32_t category) {
+  ppi_thread *thread;
+  ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
+  if (lane) push_name(thread, lane, name, category);
+}
+
+void pprof_push_name(const char *name, uint32_t category) {
+  ppi_entry at;
+  if (PPI_LIKELY(ppi_enter_usual(&at)))
+    push_name(at.thread, at.lane, name, category);
+  else
+    push_name_retry(name, category);
 }
 
 // The stack's epoch may change in it.
@@ -499,7 +513,6 @@ static inline __attribute__((always_inline)) void single(pprof_site *site,
                                                          uint8_t kind,
                                                          double value) {
   ppi_entry at;
-  if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
     single_retry(site, kind, value);
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said of the innermost range: flows and work. On the marking threads.
+#define PPROF_NO_INLINE
 #include "mark/mark_add.h"
 
 #include <string.h>

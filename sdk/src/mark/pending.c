@@ -2,6 +2,7 @@
 //
 // CrossThread ranges and the slots under them. Runs on the marking threads; any
 // thread may end what another began.
+#define PPROF_NO_INLINE
 #include "mark/pending.h"
 
 #include <string.h>
@@ -250,7 +251,6 @@ static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
 
 pprof_range pprof_range_begin(pprof_site *site) {
   ppi_entry at;
-  if (ppi_is_off()) return (pprof_range){0};
   if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
     return (pprof_range){range_begin_retry(site)};
   uint64_t id = ppi_site_usual(site, at.epoch);
@@ -361,7 +361,6 @@ static inline bool end_usual(const ppi_entry *at, uint64_t id) {
 void pprof_range_end(pprof_range range) {
   ppi_entry at;
   if (range.id == 0) return;  // begun while off, or counted lost
-  if (ppi_is_off()) return;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
     range_end_retry(range.id);
   else if (PPI_LIKELY(end_usual(&at, range.id)))

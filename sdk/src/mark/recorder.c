@@ -61,10 +61,8 @@ void ppi_epoch_publish(uint32_t epoch) {
   __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);
 }
 
-// The inline parts go on asking pprof_epoch_, which others take for "it
-// records".
 void ppi_epoch_wake(void) {
-  __atomic_store_n(&ppi_epoch_near, ppi_epoch_next(), __ATOMIC_RELEASE);
+  ppi_epoch_replace(0, ppi_epoch_next());
 }
 
 uint32_t ppi_epoch_next(void) {
