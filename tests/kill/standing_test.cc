@@ -288,7 +288,7 @@ bool StandingTest::Round(uint64_t at, bool is_known) {
 }
 
 TEST_F(StandingTest, StopAndStartWhileAThreadStandsInAMarker) {
-  const uint64_t stride = pprof_test::IsLongRun() ? 1 : 29;
+  const uint64_t stride = pprof_test::IsLongRun() ? 5 : 29;
   bool goes_on = true;
   for (uint64_t at = 0; goes_on && !HasFailure(); at += stride) {
     SCOPED_TRACE("standing at instruction " + std::to_string(at));
