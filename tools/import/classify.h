@@ -5,6 +5,7 @@
 #ifndef PPI_IMPORT_CLASSIFY_H_
 #define PPI_IMPORT_CLASSIFY_H_
 
+#include "import/dialects.h"
 #include "pprof/mark.h"
 
 // Categories that only imported traces have.
@@ -21,9 +22,7 @@ enum {
   PPI_IS_OVERHEAD = 32,        // of whichever process there is
   PPI_IS_OWNER = 64,           // its External id is its own
   PPI_IS_LAUNCH = 128,         // its correlation id names what it submits
-  PPI_IS_PYTORCH = 256,
-  PPI_IS_PADDLE = 512,
-  PPI_IS_ORT = 1024,
+  // 256 to 1024: dialects
   PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
   PPI_IS_ASYNC = 2048       // takes no part in its thread's nesting
 };

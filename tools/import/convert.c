@@ -19,7 +19,7 @@ typedef struct trace_event {
   uint32_t site, process, row;
   ppi_class class;
   int64_t start, end;
-  bool has_end, is_paddle;
+  bool has_end, is_coarse;
 } trace_event;
 
 static bool skip(ppi_importer *importer, ppi_skip why) {
@@ -50,7 +50,7 @@ static void read_paddle_start(ppi_importer *importer, trace_event *event) {
   }
   int64_t exact = clamp((__int128)importer->paddle_base_ns + start_ns);
   __int128 off = (__int128)exact - event->start;
-  event->is_paddle = true;
+  event->is_coarse = true;
   if (off >= -1000 && off <= 1000) event->start = exact;
 }
 
@@ -137,7 +137,8 @@ static ppi_record record_of(ppi_importer *importer, const trace_event *event,
                        .kind = (uint8_t)kind};
   if (event->class.is & PPI_IS_COMMUNICATION)
     record.flags |= PPI_RECORD_COMMUNICATION;
-  if (event->class.is & PPI_IS_ORT || event->is_paddle)
+  if (event->is_coarse ||
+      ppi_dialect_of(event->class.is & PPI_IS_ANY_DIALECT)->has_coarse_times)
     record.flags |= PPI_RECORD_IS_COARSE;
   if (kind != PPI_RECORD_END && kind != PPI_RECORD_ASYNC_END) {
     record.attributes = ppi_import_attributes(importer);
@@ -372,8 +373,7 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
     event->step = -1;
   else if (step && step->kind == PPI_SCALAR_NUMBER)
     ppi_integer(step->text, step->len, &event->step);
-  importer->header.is_pytorch |= (event->class.is & PPI_IS_PYTORCH) != 0;
-  importer->header.is_ort |= (event->class.is & PPI_IS_ORT) != 0;
+  importer->header.dialects |= event->class.is & PPI_IS_ANY_DIALECT;
   return PPROF_STATUS_OK;
 }
 

@@ -13,15 +13,14 @@
 
 // ---- device work ----
 
-// Paddle and Kineto number processes of device rows by device; ONNX Runtime
-// writes its kernels under its own process.
 static uint64_t device_number(const ppi_importer *importer,
                               const ppi_process *process) {
   double number;
   if (ppi_import_number(importer, PPI_ARG_DEVICE, &number) && number >= 0 &&
       number < 1e9)
     return (uint64_t)number;
-  if (importer->is_array || importer->header.is_ort || process->is_text ||
+  if (importer->is_array || process->is_text ||
+      !ppi_dialect_of(importer->header.dialects)->has_device_rows ||
       process->number < 0)
     return 0;
   return (uint64_t)process->number;

@@ -255,18 +255,15 @@ static const char *kind_of_trace(const ppi_trace_header *header) {
   if (header->is_older)
     return "a trace of an older pprof, read as any Chrome trace: its device"
            " ranges are taken for host ranges";
-  if (header->is_paddle) return "a Paddle trace";
-  if (header->is_pytorch) return "a PyTorch trace";
-  return header->is_ort ? "an ONNX Runtime trace" : "a Chrome trace";
+  return ppi_dialect_of(header->dialects)->what;
 }
 
-// Paddle's times are of the day already.
 static bool base_of_day(const ppi_emitter *emit, char *out, size_t size) {
   const ppi_trace_header *header = &emit->importer->header;
   __int128 base = emit->importer->min_ns;
   if (header->has_base)
     base += header->base_ns;
-  else if (!header->is_paddle)
+  else if (!ppi_dialect_of(header->dialects)->has_day_times)
     return false;
   if (base <= 0 || base > INT64_MAX) return false;
   snprintf(out, size, "%" PRIu64, (uint64_t)base);

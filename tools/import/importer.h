@@ -113,8 +113,9 @@ typedef enum ppi_skip {
 
 // What stands beside the events.
 typedef struct ppi_trace_header {
-  int64_t base_ns;  // added to all times gives the time of day
-  bool has_base, is_paddle, is_ort, is_pytorch, is_unclosed;
+  int64_t base_ns;    // added to all times gives the time of day
+  uint32_t dialects;  // bits of those that it was seen to be of
+  bool has_base, is_unclosed;
   bool is_own;    // known before the first event
   bool is_older;  // of our own: without that
   bool is_damaged;

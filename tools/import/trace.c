@@ -85,7 +85,7 @@ static pprof_status take_thread_name(ppi_importer *importer,
 
 static void take_extra(ppi_importer *importer, const ppi_json_token *token) {
   ppi_trace_header *header = &importer->header;
-  header->is_paddle = true;
+  header->dialects |= PPI_IS_PADDLE;
   if (strcmp(importer->info_key, "System Cpu Utilization") == 0)
     header->system_cpu = number_of(token);
   else if (strcmp(importer->info_key, "Process Cpu Utilization") == 0)
@@ -123,7 +123,7 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
         (token->kind == PPI_JSON_NUMBER || token->kind == PPI_JSON_STRING) &&
         ppi_integer(token->text, token->len, &importer->header.base_ns);
   else if (importer->top_key == TOP_PADDLE && importer->depth == 1)
-    importer->header.is_paddle = true;
+    importer->header.dialects |= PPI_IS_PADDLE;
   else if (importer->top_key == TOP_OWN_FORMAT && importer->depth == 1 &&
            !importer->has_events)
     importer->header.is_own = importer->fields.is_own =
