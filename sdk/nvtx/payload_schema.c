@@ -10,35 +10,17 @@
 
 enum { MAX_TEXT = 127, MAX_SEMANTICS = 8 };
 
-static const uint8_t sizes[PPI_PAYLOAD_TYPE_REGISTERED + 1] = {
-    [PPI_PAYLOAD_TYPE_CHAR] = 1,        [PPI_PAYLOAD_TYPE_UCHAR] = 1,
-    [PPI_PAYLOAD_TYPE_SHORT] = 2,       [PPI_PAYLOAD_TYPE_USHORT] = 2,
-    [PPI_PAYLOAD_TYPE_INT] = 4,         [PPI_PAYLOAD_TYPE_UINT] = 4,
-    [PPI_PAYLOAD_TYPE_LONG] = 8,        [PPI_PAYLOAD_TYPE_ULONG] = 8,
-    [PPI_PAYLOAD_TYPE_LONGLONG] = 8,    [PPI_PAYLOAD_TYPE_ULONGLONG] = 8,
-    [PPI_PAYLOAD_TYPE_INT8] = 1,        [PPI_PAYLOAD_TYPE_UINT8] = 1,
-    [PPI_PAYLOAD_TYPE_INT16] = 2,       [PPI_PAYLOAD_TYPE_UINT16] = 2,
-    [PPI_PAYLOAD_TYPE_INT32] = 4,       [PPI_PAYLOAD_TYPE_UINT32] = 4,
-    [PPI_PAYLOAD_TYPE_INT64] = 8,       [PPI_PAYLOAD_TYPE_UINT64] = 8,
-    [PPI_PAYLOAD_TYPE_FLOAT] = 4,       [PPI_PAYLOAD_TYPE_DOUBLE] = 8,
-    [PPI_PAYLOAD_TYPE_LONGDOUBLE] = 16, [PPI_PAYLOAD_TYPE_SIZE] = 8,
-    [PPI_PAYLOAD_TYPE_ADDRESS] = 8,     [PPI_PAYLOAD_TYPE_WCHAR] = 4,
-    [PPI_PAYLOAD_TYPE_CHAR8] = 1,       [PPI_PAYLOAD_TYPE_CHAR16] = 2,
-    [PPI_PAYLOAD_TYPE_CHAR32] = 4,      [PPI_PAYLOAD_TYPE_BYTE] = 1,
-    [PPI_PAYLOAD_TYPE_INT128] = 16,     [PPI_PAYLOAD_TYPE_UINT128] = 16,
-    [PPI_PAYLOAD_TYPE_FLOAT16] = 2,     [PPI_PAYLOAD_TYPE_FLOAT32] = 4,
-    [PPI_PAYLOAD_TYPE_FLOAT64] = 8,     [PPI_PAYLOAD_TYPE_FLOAT128] = 16,
-    [PPI_PAYLOAD_TYPE_BF16] = 2,        [PPI_PAYLOAD_TYPE_TF32] = 4,
-    [PPI_PAYLOAD_TYPE_CATEGORY] = 4,    [PPI_PAYLOAD_TYPE_COLOR] = 4,
-    [PPI_PAYLOAD_TYPE_SCOPE] = 8,       [PPI_PAYLOAD_TYPE_PID32] = 4,
-    [PPI_PAYLOAD_TYPE_PID64] = 8,       [PPI_PAYLOAD_TYPE_TID32] = 4,
-    [PPI_PAYLOAD_TYPE_TID64] = 8,       [PPI_PAYLOAD_TYPE_CSTRING] = 1,
-    [PPI_PAYLOAD_TYPE_UTF8] = 1,        [PPI_PAYLOAD_TYPE_UTF16] = 2,
-    [PPI_PAYLOAD_TYPE_UTF32] = 4,       [PPI_PAYLOAD_TYPE_REGISTERED] = 8,
+static const struct {
+  uint8_t size, kind;
+} types[PPI_PAYLOAD_TYPE_REGISTERED + 1] = {
+#define TYPE(name, number, size, kind) \
+  [number] = {size, PPI_PAYLOAD_VALUE_##kind},
+    PPI_PAYLOAD_TYPES(TYPE)
+#undef TYPE
 };
 
 uint64_t ppi_payload_predefined_size(uint64_t type) {
-  return type <= PPI_PAYLOAD_TYPE_REGISTERED ? sizes[type] : 0;
+  return type <= PPI_PAYLOAD_TYPE_REGISTERED ? types[type].size : 0;
 }
 
 // Every predefined type is as aligned as it is long.
@@ -51,36 +33,9 @@ bool ppi_payload_is_text(uint64_t type) {
 }
 
 ppi_payload_value_kind ppi_payload_kind_of(uint64_t type) {
-  switch (type) {
-    case PPI_PAYLOAD_TYPE_CHAR:
-    case PPI_PAYLOAD_TYPE_SHORT:
-    case PPI_PAYLOAD_TYPE_INT:
-    case PPI_PAYLOAD_TYPE_LONG:
-    case PPI_PAYLOAD_TYPE_LONGLONG:
-    case PPI_PAYLOAD_TYPE_INT8:
-    case PPI_PAYLOAD_TYPE_INT16:
-    case PPI_PAYLOAD_TYPE_INT32:
-    case PPI_PAYLOAD_TYPE_INT64:
-    case PPI_PAYLOAD_TYPE_WCHAR:
-      return PPI_PAYLOAD_VALUE_SIGNED;
-    case PPI_PAYLOAD_TYPE_FLOAT:
-    case PPI_PAYLOAD_TYPE_DOUBLE:
-    case PPI_PAYLOAD_TYPE_LONGDOUBLE:
-    case PPI_PAYLOAD_TYPE_FLOAT32:
-    case PPI_PAYLOAD_TYPE_FLOAT64:
-    case PPI_PAYLOAD_TYPE_BF16:
-    case PPI_PAYLOAD_TYPE_TF32:
-      return PPI_PAYLOAD_VALUE_REAL;
-    case PPI_PAYLOAD_TYPE_INT128:
-    case PPI_PAYLOAD_TYPE_UINT128:
-    case PPI_PAYLOAD_TYPE_FLOAT16:
-    case PPI_PAYLOAD_TYPE_FLOAT128:
-      return PPI_PAYLOAD_VALUE_OPAQUE;
-    case PPI_PAYLOAD_TYPE_REGISTERED:
-      return PPI_PAYLOAD_VALUE_HANDLE;
-    default:
-      return PPI_PAYLOAD_VALUE_UNSIGNED;
-  }
+  return ppi_payload_predefined_size(type)
+             ? (ppi_payload_value_kind)types[type].kind
+             : PPI_PAYLOAD_VALUE_UNSIGNED;
 }
 
 static bool is_dynamic(uint64_t id) {
