@@ -20,7 +20,9 @@
 #define IN(number, unit) TEXT_OF(number) unit  // what the number is of
 
 static const char *const device_modes[] = {"events", "off", NULL};
-static const char *const backends[] = {"cpu", "opencl", "cuda", "hip", NULL};
+#define NAME(backend) #backend,
+static const char *const backends[] = {PPI_BACKENDS(NAME) NULL};
+#undef NAME
 static const char *const graph_nodes[] = {"skip", "external", NULL};
 static const char *const payloads[] = {"counter", "flow",   "bytes",
                                        "items",   "ignore", NULL};

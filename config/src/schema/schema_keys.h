@@ -87,11 +87,9 @@ typedef struct ppi_config_control {
   uint64_t reload;
 } ppi_config_control;
 
-// Bits of `backends`, in the order of the table's choices.
-#define PPI_CONFIG_BACKEND_CPU 1u
-#define PPI_CONFIG_BACKEND_OPENCL 2u
-#define PPI_CONFIG_BACKEND_CUDA 4u
-#define PPI_CONFIG_BACKEND_HIP 8u
+// The backends that a configuration may name, with bits in this order:
+// pprof_backend_NAME makes each.
+#define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
 
 typedef struct ppi_config {
   uint64_t version;

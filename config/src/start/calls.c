@@ -9,14 +9,13 @@
 #include "session/collect/window_session.h"
 
 static void open_backends(uint64_t backends) {
-  if (backends & PPI_CONFIG_BACKEND_CPU)
-    pprof_device_get(pprof_backend_cpu(), 0);
-  if (backends & PPI_CONFIG_BACKEND_OPENCL)
-    pprof_device_get(pprof_backend_opencl(), 0);
-  if (backends & PPI_CONFIG_BACKEND_CUDA)
-    pprof_device_get(pprof_backend_cuda(), 0);
-  if (backends & PPI_CONFIG_BACKEND_HIP)
-    pprof_device_get(pprof_backend_hip(), 0);
+  static const pprof_backend *(*const get[])(void) = {
+#define BACKEND(name) pprof_backend_##name,
+      PPI_BACKENDS(BACKEND)
+#undef BACKEND
+  };
+  for (size_t i = 0; i < sizeof get / sizeof *get; i++)
+    if (backends >> i & 1) pprof_device_get(get[i](), 0);
 }
 
 static pprof_status set_kernels(pprof_session *session, bool are_on) {
