@@ -247,11 +247,16 @@ TEST(NsysTest, HasEachCell) {
   figures.Device(PPROF_CATEGORY_KERNEL, "k", {1000});
   Figures::Fill(&figures.Name(PPROF_CATEGORY_USER_DEFINED, "sub")->submit, {5});
   EXPECT_EQ(Write(figures, PPI_STYLE_NSYS, PPI_FORMAT_CSV),
+            "# view: nvtx_sum\n"
             "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),"
             "Max (ns),StdDev (ns),Style,Range\n"
             "60.0,600,3,200,200,100,300,100,PushPop,conv\n"
             "25.0,250,2,125,100,100,150,35,PushPop+StartEnd,io\n"
-            "15.0,150,1,150,150,150,150,,StartEnd,fc\n");
+            "15.0,150,1,150,150,150,150,,StartEnd,fc\n"
+            "\n# view: cuda_gpu_kern_sum\n"
+            "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),"
+            "Max (ns),StdDev (ns),Name\n"
+            "100.0,1000,1,1000,1000,1000,1000,,k\n");
 }
 
 TEST(NsysTest, ANameIsOneRowWhateverItsCategories) {
