@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds what runs on Linux systems of any age: tools/portable.sh ARCH OUT makes
 # OUT/{bin,lib,include} for x86_64 or aarch64, against glibc 2.17, with zlib and
-# libyaml inside. Zig's compiler brings that glibc's symbols; zlib and libyaml are
-# Debian's sources.
+# libyaml inside. `tools/portable.sh ARCH OUT static` makes OUT/pprof-report-ARCH
+# alone, which needs no C library at all. Zig's compiler brings that glibc's symbols,
+# and musl; zlib and libyaml are Debian's sources.
 set -euo pipefail
 
 die() {
@@ -10,20 +11,27 @@ die() {
   exit 1
 }
 
-arch=${1:-} out=${2:-}
+readonly USAGE="usage: tools/portable.sh x86_64|aarch64 OUT [static]"
 readonly GLIBC=2.17
+arch=${1:-} out=${2:-} kind=${3:-}
 case $arch in
   x86_64 | aarch64) ;;
-  *) die "usage: tools/portable.sh x86_64|aarch64 OUT" ;;
+  *) die "$USAGE" ;;
 esac
-[ -n "$out" ] || die "usage: tools/portable.sh ARCH OUT"
+case $kind in
+  '') libc=gnu.$GLIBC ;;
+  static) libc=musl ;;
+  *) die "$USAGE" ;;
+esac
+[ -n "$out" ] || die "$USAGE"
 
 tree=$PWD
 work=$tree/out/portable
-deps=$work/$arch/deps
-mkdir -p "$work/$arch" "$out"
+own=$work/$arch$kind
+deps=$own/deps
+mkdir -p "$own" "$out"
 out=$(cd "$out" && pwd)
-log=$work/$arch/build.log
+log=$own/build.log
 : >"$log"
 
 # quiet COMMAND...: what it says goes to the log, whose end is shown if it fails.
@@ -37,16 +45,16 @@ get_zig() {
   [ -x "$work/zig/bin/python" ] || quiet python3 -m venv "$work/zig"
   "$work/zig/bin/python" -c 'import ziglang' 2>/dev/null ||
     quiet "$work/zig/bin/pip" install ziglang
-  mkdir -p "$work/$arch/bin"
+  mkdir -p "$own/bin"
   local tool target
   for tool in cc c++ ar ranlib; do
     case $tool in
-      cc | c++) target="-target $arch-linux-gnu.$GLIBC" ;;
+      cc | c++) target="-target $arch-linux-$libc" ;;
       *) target= ;;
     esac
     printf '#!/bin/sh\nexec "%s" -m ziglang %s %s "$@"\n' \
-      "$work/zig/bin/python" "$tool" "$target" >"$work/$arch/bin/$tool"
-    chmod +x "$work/$arch/bin/$tool"
+      "$work/zig/bin/python" "$tool" "$target" >"$own/bin/$tool"
+    chmod +x "$own/bin/$tool"
   done
 }
 
@@ -73,23 +81,28 @@ get_sources() {
   cd "$tree"
 }
 
-# cmake_for SOURCE BUILD OPTION...
-cmake_for() {
-  local source=$1 build=$2 bin=$work/$arch/bin
+# configure SOURCE BUILD OPTION...
+configure() {
+  local source=$1 build=$2 bin=$own/bin
   shift 2
   quiet cmake -S "$source" -B "$build" -DCMAKE_SYSTEM_NAME=Linux \
     -DCMAKE_SYSTEM_PROCESSOR="$arch" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_C_COMPILER="$bin/cc" -DCMAKE_CXX_COMPILER="$bin/c++" \
     -DCMAKE_AR="$bin/ar" -DCMAKE_RANLIB="$bin/ranlib" "$@"
-  quiet cmake --build "$build" -j "$(nproc)"
-  quiet cmake --install "$build"
+}
+
+# cmake_for SOURCE BUILD OPTION...
+cmake_for() {
+  configure "$@"
+  quiet cmake --build "$2" -j "$(nproc)"
+  quiet cmake --install "$2"
 }
 
 build_zlib() {
-  local bin=$work/$arch/bin
+  local bin=$own/bin
   [ -e "$deps/lib/libz.a" ] && return
-  cp -r "$work/sources/zlib" "$work/$arch/zlib"
-  cd "$work/$arch/zlib"
+  cp -r "$work/sources/zlib" "$own/zlib"
+  cd "$own/zlib"
   quiet env CC="$bin/cc" AR="$bin/ar" RANLIB="$bin/ranlib" CFLAGS="-O2 -fPIC" \
     CHOST="$arch-linux-gnu" ./configure --static --prefix="$deps"
   quiet make libz.a
@@ -101,7 +114,7 @@ build_zlib() {
 
 build_libyaml() {
   [ -e "$deps/lib/libyaml.a" ] && return
-  cmake_for "$work/sources/libyaml" "$work/$arch/libyaml" \
+  cmake_for "$work/sources/libyaml" "$own/libyaml" \
     -DCMAKE_INSTALL_PREFIX="$deps" -DCMAKE_INSTALL_LIBDIR=lib \
     -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF \
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON
@@ -114,15 +127,25 @@ copy_headers() {
   ln -sfn /usr/include/boost "$deps/boost/boost"
 }
 
+readonly FOUND=(-DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a"
+  -DPPROF_YAML_INCLUDE="$deps/include"
+  -DZLIB_LIBRARY="$deps/lib/libz.a" -DZLIB_INCLUDE_DIR="$deps/include"
+  -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include")
+
 build_pprof() {
-  cmake_for "$tree" "$work/$arch/build" \
+  cmake_for "$tree" "$own/build" "${FOUND[@]}" \
     -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_EXE_LINKER_FLAGS=-s -DCMAKE_SHARED_LINKER_FLAGS=-s \
-    -DCMAKE_MODULE_LINKER_FLAGS=-s \
-    -DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a" \
-    -DPPROF_YAML_INCLUDE="$deps/include" \
-    -DZLIB_LIBRARY="$deps/lib/libz.a" -DZLIB_INCLUDE_DIR="$deps/include" \
-    -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include"
+    -DCMAKE_MODULE_LINKER_FLAGS=-s
+}
+
+build_static() {
+  configure "$tree" "$own/build" "${FOUND[@]}" -DPPROF_BUILD_NVTX=OFF \
+    -DCMAKE_EXE_LINKER_FLAGS="-s -static"
+  quiet cmake --build "$own/build" -j "$(nproc)" --target pprof-report
+  ! readelf -l "$own/build/pprof-report" | grep -q INTERP ||
+    die "pprof-report needs a loader"
+  install -m 755 "$own/build/pprof-report" "$out/pprof-report-$arch"
 }
 
 # A symbol of a later glibc, or another library, would keep it from running where
@@ -145,6 +168,11 @@ get_sources
 build_zlib
 build_libyaml
 copy_headers
-build_pprof
-check
-echo "portable: $out, for $arch and glibc $GLIBC or later"
+if [ "$kind" = static ]; then
+  build_static
+  echo "portable: $out/pprof-report-$arch, for any Linux of $arch"
+else
+  build_pprof
+  check
+  echo "portable: $out, for $arch and glibc $GLIBC or later"
+fi

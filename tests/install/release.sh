@@ -112,6 +112,17 @@ with pprof.range(\"stage_in_wheel\"):
     grep stage_in_wheel run.txt"
 }
 
+# It reads what the wheel has recorded, and says that it cannot run programs.
+use_static() {
+  cp "$tree/out/dist/pprof-report-$(uname -m)" "$out/$1-use/pprof-report" || return
+  in_root "$1-use" "apt-get -qq purge -y '*pprof*'
+    ! ldd /pprof-report
+    /pprof-report /tmp/wheel | grep stage_in_wheel
+    /pprof-report trace -o /tmp/trace.json /tmp/wheel/*.pplog
+    ! /pprof-report run -- true 2>/tmp/said
+    grep 'libpprof_nvtx.so is not installed' /tmp/said"
+}
+
 # Every gcc from 11 and clang from 14 that the suite has: public headers in all
 # languages without a warning, and all sources of the library.
 use_compilers() {
@@ -150,6 +161,7 @@ for suite in "$@"; do
   step "$suite, packages are used" use_packages "$suite"
   step "$suite, CMake" use_cmake "$suite"
   step "$suite, wheel" use_wheel "$suite"
+  step "$suite, static pprof-report" use_static "$suite"
   step "$suite, compilers" use_compilers "$suite"
 done
 echo "$passed passed, $failed failed"

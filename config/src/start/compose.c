@@ -27,6 +27,15 @@
 #include "start/running_paths.h"
 #include "window/window_queue.h"
 
+#ifndef PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP  // musl: the first word says it
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP \
+  {                                             \
+    {                                           \
+      { PTHREAD_MUTEX_ERRORCHECK }              \
+    }                                           \
+  }
+#endif
+
 // Not a plain one: a library that a start loads may call NVTX, and thereby
 // injection, on the same thread.
 static pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
