@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Links of the documents lead somewhere, to headings too, and README.zh-CN.md is README.md in
+another language: the same headings, code, links, tables and lists. In the tree's root."""
+import glob
+import os
+import re
+import unittest
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def anchors(text):
+    """As GitHub makes them."""
+    found = set()
+    for title in re.findall(r"^#+ (.*)$", BLOCK.sub("", text), re.M):
+        words = LINK.sub(lambda link: link.group(0)[1:].split("]")[0], title)
+        base = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+        name, n = base, 0
+        while name in found:
+            n += 1
+            name = "%s-%d" % (base, n)
+        found.add(name)
+    return found
+
+
+def shape(text):
+    """What a translation keeps, line for line."""
+    plain = BLOCK.sub("", text)
+    return {
+        "headings": [len(marks) for marks in re.findall(r"^(#+) ", plain, re.M)],
+        "code": [block.group(0) for block in BLOCK.finditer(text)],
+        "links": sorted(link for link in LINK.findall(plain) if not link.startswith("README")),
+        "rows": [row.count("|") for row in re.findall(r"^\|.*$", plain, re.M)],
+        "items": len(re.findall(r"^- ", plain, re.M)),
+    }
+
+
+class Documents(unittest.TestCase):
+    maxDiff = None
+
+    def test_links(self):
+        documents = glob.glob("*.md") + glob.glob("docs/**/*.md", recursive=True)
+        self.assertGreater(len(documents), 30)
+        dead, num = [], 0
+        for document in documents:
+            for link in LINK.findall(BLOCK.sub("", read(document))):
+                if "://" in link or link.startswith("mailto:"):
+                    continue
+                num += 1
+                path, _, anchor = link.partition("#")
+                path = os.path.normpath(os.path.join(os.path.dirname(document), path or
+                                                     os.path.basename(document)))
+                if not os.path.exists(path):
+                    dead.append("%s: %s" % (document, link))
+                elif anchor and path.endswith(".md") and anchor not in anchors(read(path)):
+                    dead.append("%s: %s has no such heading" % (document, link))
+        self.assertGreater(num, 200)
+        self.assertEqual(dead, [])
+
+    def test_every_document_is_linked(self):
+        """From README.md, or from what it links."""
+        reached, todo = set(), ["README.md"]
+        while todo:
+            document = todo.pop()
+            if document in reached or not os.path.exists(document):
+                continue
+            reached.add(document)
+            for link in LINK.findall(read(document)):
+                path = link.partition("#")[0]
+                if path.endswith(".md") and "://" not in path:
+                    todo.append(os.path.normpath(os.path.join(os.path.dirname(document), path)))
+        self.assertEqual(set(glob.glob("docs/**/*.md", recursive=True)) - reached, set())
+
+    def test_translation(self):
+        original, translated = shape(read("README.md")), shape(read("README.zh-CN.md"))
+        self.assertGreater(len(original["code"]), 8)
+        for what, expected in original.items():
+            self.assertEqual(translated[what], expected, what)
+
+
+if __name__ == "__main__":
+    unittest.main()
