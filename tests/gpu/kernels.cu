@@ -20,6 +20,13 @@ __global__ void SpinFor(unsigned long long ns) {
   }
 }
 
+// Says how long it ran.
+__global__ void SpinAndStamp(unsigned long long ns, unsigned long long *out) {
+  unsigned long long start = NowNs(), now = start;
+  while (now - start < ns) now = NowNs();
+  *out = now - start;
+}
+
 __global__ void HoldUntil(const volatile unsigned *go) {
   unsigned long long start = NowNs();
   while (*go == 0 && NowNs() - start < kLongestHoldNs) {
@@ -34,6 +41,10 @@ __global__ void Fail() {
 
 const void *SpinKernel() {
   return reinterpret_cast<const void *>(SpinFor);
+}
+
+const void *SpinStampedKernel() {
+  return reinterpret_cast<const void *>(SpinAndStamp);
 }
 
 const void *HoldKernel() {

@@ -14,6 +14,7 @@ namespace pprof_gpu {
 
 // What cudaLaunchKernel takes for the kernels below.
 const void *SpinKernel();
+const void *SpinStampedKernel();
 const void *HoldKernel();
 const void *TrapKernel();
 
@@ -22,6 +23,15 @@ static inline cudaError_t Spin(cudaStream_t stream, uint64_t ns) {
   unsigned long long length = ns;
   void *arguments[] = {&length};
   return cudaLaunchKernel(SpinKernel(), dim3(1), dim3(1), arguments, 0, stream);
+}
+
+// The same; `*out_ns` (device memory) is how long it ran.
+static inline cudaError_t SpinStamped(cudaStream_t stream, uint64_t ns,
+                                      uint64_t *out_ns) {
+  unsigned long long length = ns;
+  void *arguments[] = {&length, &out_ns};
+  return cudaLaunchKernel(SpinStampedKernel(), dim3(1), dim3(1), arguments, 0,
+                          stream);
 }
 
 // Runs until `*go` (host memory that the device sees) is not 0; 20 s at most.

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels by CUPTI, of programs that know what they launched and how long it
+// ran by the device's own timer. Each is a process: CUPTI has one client in
+// one.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "child.h"
+#include "gpu_session.h"
+
+namespace pprof_gpu {
+namespace {
+
+constexpr int kKernels = 100;  // of a thread
+constexpr int kInGraph = 20, kReplays = 5;
+
+PPROF_SITE(capture_site, "capture", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(replay_site, "replay", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(waits_site, "waits", PPROF_CATEGORY_USER_DEFINED);
+
+bool StartWithKernels(const std::string &log) {
+  pprof_error error = {};
+  std::ofstream(log + ".yaml")
+      << "output: " << log << "\ndevices: {mode: off, kernels: true}\n";
+  if (pprof_start((log + ".yaml").c_str(), &error) == PPROF_STATUS_OK)
+    return true;
+  printf("%s\n", error.text);
+  return false;
+}
+
+std::string StageName(int number) {
+  return "stage" + std::to_string(number);
+}
+
+// Launches on all streams in turns; `ns` is device memory: how long each ran.
+void LaunchAll(int number, const std::vector<Stream> &streams, uint64_t *ns) {
+  pprof_push_name(StageName(number).c_str(), PPROF_CATEGORY_USER_DEFINED);
+  for (int i = 0; i < kKernels; i++)
+    SpinStamped(streams[static_cast<size_t>(i) % streams.size()],
+                static_cast<uint64_t>(1 + i % 50) * kUs, ns + i);
+  cudaDeviceSynchronize();
+  pprof_pop();
+}
+
+void SayTimes(int number, const uint64_t *ns) {
+  uint64_t times[kKernels], sum = 0;
+  cudaMemcpy(times, ns, sizeof times, cudaMemcpyDeviceToHost);
+  for (uint64_t time : times) sum += time;
+  printf("%s %d %llu\n", StageName(number).c_str(), kKernels,
+         static_cast<unsigned long long>(sum));
+}
+
+// LOG THREADS STREAMS
+int SpinOnStreams(const std::vector<std::string> &arguments) {
+  cudaSetDevice(0);
+  int num_threads = atoi(arguments[1].c_str());
+  std::vector<Stream> streams(static_cast<size_t>(atoi(arguments[2].c_str())));
+  uint64_t *ns = nullptr;
+  cudaMalloc(reinterpret_cast<void **>(&ns),
+             static_cast<size_t>(num_threads) * kKernels * sizeof *ns);
+  if (!StartWithKernels(arguments[0])) return 1;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < num_threads; i++)
+    threads.emplace_back(
+        [&streams, i, ns] { LaunchAll(i, streams, ns + i * kKernels); });
+  for (std::thread &thread : threads) thread.join();
+  if (pprof_stop(nullptr) != PPROF_STATUS_OK) return 2;
+  for (int i = 0; i < num_threads; i++) SayTimes(i, ns + i * kKernels);
+  return 0;
+}
+const Child spin_child("kernels-spin", SpinOnStreams);
+
+cudaGraphExec_t Captured(cudaStream_t stream) {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  pprof_push(&capture_site);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  for (int i = 0; i < kInGraph; i++) Spin(stream, 10 * kUs);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  pprof_pop();
+  return exec;
+}
+
+// LOG
+int ReplayAndWait(const std::vector<std::string> &arguments) {
+  cudaSetDevice(0);
+  cudaFree(nullptr);
+  Stream stream;
+  if (!StartWithKernels(arguments[0])) return 1;
+  cudaGraphExec_t exec = Captured(stream);
+  pprof_push(&replay_site);
+  for (int i = 0; i < kReplays; i++) cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  pprof_pop();
+  pprof_push(&waits_site);
+  std::thread launches([&stream] {
+    usleep(20000);  // until the other thread sleeps in its join
+    for (int i = 0; i < 10; i++) Spin(stream, 10 * kUs);
+    cudaStreamSynchronize(stream);
+  });
+  launches.join();
+  pprof_pop();
+  return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
+}
+const Child replay_child("kernels-replay", ReplayAndWait);
+
+// ---- what the report says ----
+
+std::vector<std::string> Fields(const std::string &line) {
+  std::vector<std::string> fields;
+  std::istringstream text(line);
+  for (std::string field; std::getline(text, field, ',');)
+    fields.push_back(field);
+  return fields;
+}
+
+struct Stage {
+  long kernels = 0;
+  double kernel_ns = 0;  // of the names directly below it
+};
+
+std::map<std::string, Stage> Stages(const std::string &log) {
+  ChildResult report = RunProgram(
+      {OwnFolder() + "/pprof-report", "--kernels", "-f", "csv", log});
+  EXPECT_EQ(report.exit_code, 0) << report.output;
+  std::map<std::string, Stage> stages;
+  std::istringstream text(report.output);
+  std::string line, stage;
+  std::getline(text, line);
+  std::map<std::string, size_t> column;
+  for (const std::string &name : Fields(line))
+    column.emplace(name, column.size());
+  while (std::getline(text, line)) {
+    std::vector<std::string> fields = Fields(line);
+    if (fields.size() <= column["where"]) continue;
+    const std::string &where = fields[column["where"]];
+    if (where == "kernel") {
+      stages[stage].kernel_ns += atof(fields[column["total_ns"]].c_str());
+    } else {
+      stage = where == "host" ? fields[column["name"]] : "outside";
+      stages[stage].kernels = atol(fields[column["kernels"]].c_str());
+    }
+  }
+  return stages;
+}
+
+class KernelsTest : public testing::TestWithParam<std::pair<int, int>> {
+ protected:
+  KernelsTest() {
+    const char *folder = getenv("TEST_TMPDIR");
+    log = std::string(folder ? folder : "/tmp") + "/kernels." +
+          std::to_string(getpid()) + ".pplog";
+    unlink(log.c_str());
+  }
+  ~KernelsTest() override {
+    unlink(log.c_str());
+    unlink((log + ".yaml").c_str());
+  }
+  std::string log;
+};
+
+// Each has its own, and all of it; times are the device's to a microsecond.
+TEST_P(KernelsTest, BelongToWhatLaunchedThem) {
+  auto [threads, streams] = GetParam();
+  ChildResult child = RunChild(
+      "kernels-spin", {log, std::to_string(threads), std::to_string(streams)});
+  ASSERT_EQ(child.exit_code, 0) << child.output;
+  std::map<std::string, Stage> stages = Stages(log);
+  std::istringstream said(child.output);
+  std::string name;
+  double own_ns = 0;
+  int num = 0;
+  for (long kernels; said >> name >> kernels >> own_ns; num++) {
+    EXPECT_EQ(stages[name].kernels, kernels) << name;
+    EXPECT_NEAR(stages[name].kernel_ns / kKernels, own_ns / kKernels, 1000)
+        << name;
+  }
+  EXPECT_EQ(num, threads);
+  EXPECT_EQ(stages.count("outside"), 0u);
+}
+INSTANTIATE_TEST_SUITE_P(ThreadsAndStreams, KernelsTest,
+                         testing::Values(std::pair(1, 1), std::pair(1, 8),
+                                         std::pair(2, 4), std::pair(4, 1),
+                                         std::pair(4, 8)));
+
+TEST_F(KernelsTest, GraphsBelongToTheirLaunchAndWaitsToWhoWaits) {
+  ChildResult child = RunChild("kernels-replay", {log});
+  ASSERT_EQ(child.exit_code, 0) << child.output;
+  std::map<std::string, Stage> stages = Stages(log);
+  EXPECT_EQ(stages["replay"].kernels, kInGraph * kReplays);
+  EXPECT_EQ(stages["capture"].kernels, 0);
+  EXPECT_EQ(stages["waits"].kernels, 10);
+  EXPECT_EQ(stages.count("outside"), 0u);
+}
+
+}  // namespace
+}  // namespace pprof_gpu
