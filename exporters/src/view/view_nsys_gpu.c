@@ -176,8 +176,7 @@ static void put_tenths(ppi_page *page, const ppi_cell *cell,
 typedef ppi_cell get_fn(const gpu_row *row, uint64_t base_ns);
 #define GET(heading, get, put) get,
 #define COLUMN(heading, get, put) {heading, NULL},
-#define SHOWN(heading, get, put) \
-  {heading, 0, 0, (put) == ppi_aligned_put_name, put},
+#define SHOWN(heading, get, put) {heading, 0, 0, false, put},
 #define TABLE(name, list)                                    \
   static get_fn *const name##_gets[] = {list(GET)};          \
   static const ppi_column name##_columns[] = {list(COLUMN)}; \
@@ -346,6 +345,7 @@ static void put_shown(ppi_page *page, const ppi_view *view,
   for (size_t i = 0; i < table.num_columns; i++) {
     placed[i] = shown[i];
     placed[i].cell = i;
+    placed[i].is_left = shown[i].put == ppi_aligned_put_name;
   }
   ppi_page_format(page, " ** %s:\n\n", view->kind->title);
   ppi_aligned_put(page, &table);
