@@ -24,8 +24,16 @@ foreach(layer sdk exporters config)
   install(DIRECTORY ${layer}/include/pprof
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endforeach()
-install(FILES LICENSE README.md CHANGELOG.md
-  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Documents, with all that their links lead to.
+file(GLOB documents "${PROJECT_SOURCE_DIR}/*.md")
+install(FILES LICENSE ${documents} DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+  PATTERN BUILD EXCLUDE)
+foreach(file bench/README.md bench/budget.txt sdk/include/pprof/device.h
+    sdk/include/pprof/mark.h tests/support/durations.h)
+  get_filename_component(folder "${file}" DIRECTORY)
+  install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()
 
 configure_package_config_file(cmake/pprof-config.cmake.in pprof-config.cmake
   INSTALL_DESTINATION "${package_folder}")

@@ -31,6 +31,9 @@ case $(readelf -d "$prefix/lib/libpprof.so") in
   *libstdc++* | *libOpenCL*) fail "more is needed than zlib and libyaml" ;;
 esac
 
+(cd "$prefix/share/doc/pprof" && python3 "$here/tests/code/documents_test.py") ||
+  fail "a link of the installed documents"
+
 # build PREFIX COMPILER SOURCE PROGRAM PKG_CONFIG_OPTION...
 build() {
   folder=$1 compiler=$2 source=$3 program=$4
