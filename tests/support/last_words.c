@@ -96,7 +96,7 @@ __attribute__((constructor)) static void note_owner(void) {
 
 // The leak checker asks before it takes the allocator's locks, which in a
 // forked child a thread that is not there may hold for ever.
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
   return owner != 0 && owner != getpid();
 }
