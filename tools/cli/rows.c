@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views without a report, written.
+// What the tool prints that is no report: units of time, lists of lines.
 #include "cli/rows.h"
 
 #include <string.h>
-
-#include "print/printers.h"
 
 ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
   unsigned i = options->time_unit ? PPI_TIME_S : PPI_TIME_MS;
@@ -13,26 +11,6 @@ ppi_time_unit ppi_tool_time_unit(const struct ppi_tool_options *options) {
          strcmp(ppi_time_unit_name((ppi_time_unit)i), options->time_unit) != 0)
     i--;
   return (ppi_time_unit)i;
-}
-
-void ppi_tool_rows_put(ppi_page *page, const ppi_view *view,
-                       ppi_report_format format, ppi_time_unit unit) {
-  switch (format) {
-    case PPI_FORMAT_TABLE:
-      ppi_table_put(page, view, unit);
-      break;
-    case PPI_FORMAT_CSV:
-      ppi_csv_put(page, view, false);
-      break;
-    case PPI_FORMAT_MARKDOWN:
-      ppi_markdown_put(page, view, unit);
-      break;
-    case PPI_FORMAT_JSON:
-      ppi_json_put_columns(page, view);
-      ppi_page_text(page, ",\n");
-      ppi_json_put_rows(page, view);
-      break;
-  }
 }
 
 void ppi_tool_rows_lines(ppi_page *page, const char *key,

@@ -7,6 +7,7 @@
 #include "cli/rows.h"
 #include "compare/compare_pairs.h"
 #include "compare/compare_ranking.h"
+#include "print/report_print.h"
 
 static void put_inputs(ppi_page *page, const ppi_compare_result *result) {
   static const char *const keys[] = {"uuid", "host", "pid"};
@@ -33,7 +34,7 @@ static void put_page(ppi_page *page, const ppi_compare_result *result,
     ppi_page_text(page, "{\"schema\":\"pprof.compare/1\",\n");
     put_inputs(page, result);
   }
-  ppi_tool_rows_put(page, view, format, unit);
+  ppi_print_view(page, view, format, unit);
   if (!is_json) return;
   ppi_tool_rows_lines(page, "notes", result->notes);
   ppi_page_text(page, "}\n");

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "cli/rows.h"
 #include "input/input.h"
 #include "pprof/log.h"
+#include "print/report_print.h"
 #include "recover/forensics.h"
 #include "recover/forensics_names.h"
 #include "spool/spool_folders.h"
@@ -212,7 +212,7 @@ static void put_table(const char *path, const ppi_forensics *found,
     return;
   }
   ppi_page_text(page, "\n");
-  ppi_tool_rows_put(page, view, PPI_FORMAT_TABLE, PPI_TIME_MS);
+  ppi_print_view(page, view, PPI_FORMAT_TABLE, PPI_TIME_MS);
   put_notes(found, page);
 }
 
@@ -233,7 +233,7 @@ static void put_json(const char *path, const ppi_forensics *found,
                   ",\"torn\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\n",
                   found->start_realtime_ns, found->until_ns, found->num_torn,
                   found->num_damaged);
-  ppi_tool_rows_put(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
+  ppi_print_view(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
   ppi_page_text(page, "}");
 }
 

@@ -17,6 +17,7 @@
 #include "cli/rows.h"
 #include "compare/compare_wanted.h"
 #include "launch/injection.h"
+#include "print/report_print.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
 
@@ -238,7 +239,7 @@ static int print(const struct search *search, int code) {
   put_answer(search, &view.note);
   bool ok = fill_rows(search, &view) && !view.note.failed;
   if (format == PPI_FORMAT_JSON) put_json_head(search, &page);
-  ppi_tool_rows_put(&page, &view, format, ppi_tool_time_unit(search->options));
+  ppi_print_view(&page, &view, format, ppi_tool_time_unit(search->options));
   if (format == PPI_FORMAT_JSON) {
     ppi_tool_rows_lines(&page, "notes", &view.note);
     ppi_page_text(&page, "}\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list of views, and the way from a report and a list of names to a stream.
+// The list of views, the way from a report and a list of names to a stream, and
+// which format is printed by what.
 #include "print/report_print.h"
 
 #include <string.h>
@@ -227,6 +228,26 @@ static void put_csv(ppi_page *page, const ppi_view *views, size_t num_views) {
   for (size_t i = 0; i < num_views; i++) {
     if (i) ppi_page_text(page, "\n");
     ppi_csv_put(page, &views[i], num_views > 1);
+  }
+}
+
+void ppi_print_view(ppi_page *page, const ppi_view *view,
+                    ppi_report_format format, ppi_time_unit unit) {
+  switch (format) {
+    case PPI_FORMAT_TABLE:
+      ppi_table_put(page, view, unit);
+      break;
+    case PPI_FORMAT_CSV:
+      ppi_csv_put(page, view, false);
+      break;
+    case PPI_FORMAT_MARKDOWN:
+      ppi_markdown_put(page, view, unit);
+      break;
+    case PPI_FORMAT_JSON:
+      ppi_json_put_columns(page, view);
+      ppi_page_text(page, ",\n");
+      ppi_json_put_rows(page, view);
+      break;
   }
 }
 

@@ -23,6 +23,11 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
                                const ppi_report_options *options,
                                ppi_report_format format, FILE *out);
 
+// ppi_print_view appends one view as a table, CSV or Markdown; JSON gets the
+// members "columns" and "rows" of an object.
+void ppi_print_view(ppi_page *page, const ppi_view *view,
+                    ppi_report_format format, ppi_time_unit unit);
+
 // ppi_report_format_of: the format called `name`; the first where none is.
 ppi_report_format ppi_report_format_of(const char *name);
 
