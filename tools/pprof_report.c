@@ -131,7 +131,7 @@ static int run_verb(struct ppi_tool_options *options) {
                     : PPI_EXIT_DONE;
   if (spooled != PPI_EXIT_DAMAGED && spooled > code) code = spooled;
   if (options->verb->bit & (of_runs | PPI_VERB_MERGE))
-    ppi_tool_tell_unread(options);
+    ppi_tool_warn_unread(options);
   if (code == PPI_EXIT_DONE && options->verb->bit & of_runs)
     code = ppi_tool_segments_join(options);
   if (code == PPI_EXIT_DONE) code = options->verb->run(options);

@@ -108,7 +108,7 @@ static ppi_payload_value value_at(const struct ppi_payload_place *at,
   };
 }
 
-static void tell(struct walk *walk, const ppi_payload_value *value) {
+static void visit_one(struct walk *walk, const ppi_payload_value *value) {
   if (!walk->visit(walk->user, value)) walk->stopped = true;
 }
 
@@ -123,7 +123,7 @@ static void write_number(struct walk *walk, const struct ppi_payload_place *at,
     value.number.f64 = read_real(from, type);
   else if (value.kind != PPI_PAYLOAD_VALUE_OPAQUE)
     value.number.u64 = read_unsigned(from, size);
-  tell(walk, &value);
+  visit_one(walk, &value);
 }
 
 static void write_label(struct walk *walk, const struct ppi_payload_place *at,
@@ -140,7 +140,7 @@ static void write_label(struct walk *walk, const struct ppi_payload_place *at,
   for (uint32_t i = 0; i < type->num_items && !value.label; i++)
     if (type->items.labels[i].value == value.number.u64)
       value.label = type->items.labels[i].name;
-  tell(walk, &value);
+  visit_one(walk, &value);
 }
 
 // How many characters of `char_bytes` stand before a zero, `most` at most.
@@ -161,7 +161,7 @@ static void write_text(struct walk *walk, const struct ppi_payload_place *at,
   value.len =
       text_len(text->base, text->size / value.char_bytes, value.char_bytes);
   value.is_bytes = false;
-  tell(walk, &value);
+  visit_one(walk, &value);
 }
 
 static uint64_t decode_struct(struct walk *walk, const ppi_payload_type *type,

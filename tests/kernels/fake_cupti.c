@@ -100,7 +100,7 @@ static int write_record(const void *record, size_t size) {
          state.used + RECORD_BYTES > state.size;
 }
 
-static void tell(const void *record, size_t size) {
+static void deliver(const void *record, size_t size) {
   uint32_t kind;
   memcpy(&kind, record, sizeof kind);
   if (!state.kinds[kind]) return;
@@ -114,7 +114,7 @@ EXPORT fake_cupti *fake_cupti_get(void);
 EXPORT fake_cupti *fake_cupti_get(void) {
   fake.call = call;
   fake.capture_node = capture_node;
-  fake.tell = tell;
+  fake.deliver = deliver;
   return &fake;
 }
 

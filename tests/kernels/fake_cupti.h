@@ -30,7 +30,7 @@ typedef struct fake_cupti {
   // A node becomes part of a graph.
   void (*capture_node)(void);
   // The device is done with something: `record` is one of its records.
-  void (*tell)(const void *record, size_t size);
+  void (*deliver)(const void *record, size_t size);
   // The clock that the client has registered.
   uint64_t (*now)(void);
 } fake_cupti;

@@ -102,7 +102,7 @@ class KernelsTest : public ::testing::Test {
     record.stream = stream;
     record.correlation = correlation;
     record.name = name;
-    cupti_->tell(&record, sizeof record);
+    cupti_->deliver(&record, sizeof record);
   }
 
   static void TellCopy(uint32_t correlation, uint64_t start, uint64_t end,
@@ -116,7 +116,7 @@ class KernelsTest : public ::testing::Test {
     record.context = 1;
     record.stream = 7;
     record.correlation = correlation;
-    cupti_->tell(&record, sizeof record);
+    cupti_->deliver(&record, sizeof record);
   }
 
   std::string NameOf(const pprof_event &event) {

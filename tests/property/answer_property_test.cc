@@ -26,7 +26,7 @@ struct Told {
   std::vector<Sums> units;
 };
 
-pprof_status Tell(void *context, const ppi_moment *moment) {
+pprof_status OnMoment(void *context, const ppi_moment *moment) {
   Told *told = static_cast<Told *>(context);
   Sums &sums = told->units.at(moment->unit);
   const Stage stage = {moment->stage, moment->child, 0};
@@ -60,7 +60,7 @@ Told Walk(Scene run, const std::vector<uint64_t> &cuts) {
     walk.to_ns = to;
     walk.busy = busy.empty() ? nullptr : busy.data();
     walk.num_devices = busy.size();
-    walk.tell = Tell;
+    walk.on_moment = OnMoment;
     walk.context = &told;
     EXPECT_EQ(PPROF_STATUS_OK, ppi_moments_walk(&walk, &room));
     from = to;

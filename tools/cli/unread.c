@@ -89,7 +89,8 @@ static int is_part(const struct dirent *entry) {
 }
 
 // The line for the folder of `input`.
-static void tell(const struct ppi_tool_options *options, const char *input) {
+static void warn_of_folder(const struct ppi_tool_options *options,
+                           const char *input) {
   struct dirent **entries;
   int len = (int)folder_len(input), num, num_missed = 0;
   char folder[4096], path[4096 + 256];
@@ -114,11 +115,11 @@ static void tell(const struct ppi_tool_options *options, const char *input) {
   ppi_page_clear(&line);
 }
 
-void ppi_tool_tell_unread(const struct ppi_tool_options *options) {
+void ppi_tool_warn_unread(const struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++) {
     bool told = false;
     for (int k = 0; k < i && !told; k++)
       told = same_folder(options->inputs[k], options->inputs[i]);
-    if (!told) tell(options, options->inputs[i]);
+    if (!told) warn_of_folder(options, options->inputs[i]);
   }
 }

@@ -6,9 +6,9 @@
 
 #include "cli/options.h"
 
-// ppi_tool_tell_unread names on stderr, in one line for each folder, unfinished
+// ppi_tool_warn_unread names on stderr, in one line for each folder, unfinished
 // logs beside the inputs whose processes ran at the same time and are dead:
 // workers of a pool that were killed, say.
-void ppi_tool_tell_unread(const struct ppi_tool_options *options);
+void ppi_tool_warn_unread(const struct ppi_tool_options *options);
 
 #endif  // PPI_TOOL_UNREAD_H_

@@ -441,7 +441,7 @@ static ppi_text *all_notes(const ppi_emitter *emit, const ppi_text *notes,
   return all;
 }
 
-static void tell_totals(ppi_emitter *emit, const uint64_t *skips, bool is_main,
+static void emit_totals(ppi_emitter *emit, const uint64_t *skips, bool is_main,
                         ppi_total *items, size_t num) {
   char texts[MAX_NOTES][NOTE_LEN];
   ppi_text notes[MAX_NOTES];
@@ -476,7 +476,7 @@ void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
     items = grown;
     if (is_main)
       add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
-    tell_totals(emit, skips, is_main, items, num);
+    emit_totals(emit, skips, is_main, items, num);
   } else {
     emit->status = PPROF_STATUS_NO_MEMORY;
   }

@@ -65,14 +65,14 @@ static void set_bad(trace_reading *reading, uint64_t at, const char *how) {
   reading->bad = how;
 }
 
-static void tell_progress(trace_reading *reading) {
+static void report_progress(trace_reading *reading) {
   const ppi_source *source = &reading->source;
-  if (!reading->options || !reading->options->tell ||
+  if (!reading->options || !reading->options->on_progress ||
       source->num_read - reading->told < PROGRESS_BYTES)
     return;
   reading->told = source->num_read;
-  reading->options->tell(reading->options->context, source->num_read,
-                         source->size);
+  reading->options->on_progress(reading->options->context, source->num_read,
+                                source->size);
 }
 
 // Answers false when nothing more is to be read.
@@ -124,7 +124,7 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   while ((len = ppi_source_next(source, &bytes)) > 0) {
     if (!take_block(reading, bytes, len)) break;
     look_at_end(reading, bytes, len);
-    tell_progress(reading);
+    report_progress(reading);
   }
   if (reading->importer->status != PPROF_STATUS_OK)
     return reading->importer->status;

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 
-// `tell` (or NULL) is called now and then with what has been done of `total`;
-// `say` (or NULL) gets in words what was taken for what.
+// `on_progress` (or NULL) is called now and then with what has been done of
+// `total`; `say` (or NULL) gets in words what was taken for what.
 typedef struct ppi_import_options {
-  void (*tell)(void *context, uint64_t done, uint64_t total);
+  void (*on_progress)(void *context, uint64_t done, uint64_t total);
   void (*say)(void *context, const char *text);
   void *context;
   const char *device_process;  // a glob; processes called so are devices

@@ -103,7 +103,7 @@ static void count_invalid(ppi_sweeper *sweeper, const ppi_record *record,
   if (status != PPROF_STATUS_OK) fail(sweeper, status);
 }
 
-static void tell_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
+static void emit_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
                        uint32_t flags) {
   pprof_work_amount work;
   uint64_t flows[PPI_SWEEP_RANGE_FLOWS];
@@ -118,7 +118,7 @@ static void tell_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
   ppi_emitter_event(&sweeper->emit, event.lane, &event);
 }
 
-static void tell_point(ppi_sweeper *sweeper, const ppi_record *record,
+static void emit_point(ppi_sweeper *sweeper, const ppi_record *record,
                        pprof_kind kind, uint32_t flags) {
   pprof_work_amount work;
   pprof_event event = event_of(sweeper, record, &work);
@@ -140,7 +140,7 @@ static void pop(ppi_sweeper *sweeper, ppi_open_row *row, uint32_t flags) {
   row->num_begun -= top->record.kind == PPI_RECORD_BEGIN;
   sweeper->num_open--;
   ppi_launchers_update(sweeper, (uint32_t)(row - sweeper->rows));
-  tell_range(sweeper, top, (uint32_t)row->num, flags);
+  emit_range(sweeper, top, (uint32_t)row->num, flags);
 }
 
 static void push(ppi_sweeper *sweeper, ppi_open_row *row,
@@ -149,7 +149,7 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
   if (sweeper->num_open >= PPI_SWEEP_MAX_OPEN) {
     ppi_open open = {.record = *record};
     skip(sweeper, is_open_end ? PPI_SKIP_TOO_MANY_OPEN : PPI_SKIP_TOO_DEEP);
-    if (!is_open_end) tell_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
+    if (!is_open_end) emit_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
     // Its end would end another one.
     if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
     return;
@@ -212,7 +212,7 @@ static void take_range(ppi_sweeper *sweeper, const ppi_record *from) {
     push(sweeper, &sweeper->rows[record.row], &record);
   } else if (record.kind == PPI_RECORD_RANGE) {
     ppi_open open = {.record = record};
-    tell_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
+    emit_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);
   } else {
     skip(sweeper, PPI_SKIP_TOO_MANY_OPEN);
   }
@@ -300,7 +300,7 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
   ppi_open *open = &sweeper->async[at - 1];
   *link = open->next;
   open->record.end = record->time;
-  tell_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
+  emit_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
   open->record.kind = PPI_RECORD_FLOW;  // free
   open->next = sweeper->free_async;
   sweeper->free_async = at;
@@ -314,7 +314,7 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
 static void take_counter(ppi_sweeper *sweeper, const ppi_record *from) {
   ppi_record record = *from;
   if (!(record.flags & PPI_RECORD_RESERVED)) {
-    tell_point(sweeper, &record, PPROF_KIND_COUNTER, 0);
+    emit_point(sweeper, &record, PPROF_KIND_COUNTER, 0);
     return;
   }
   double *last = &sweeper->reserved[record.site];
@@ -330,7 +330,7 @@ static void take_counter(ppi_sweeper *sweeper, const ppi_record *from) {
     }
   }
   *last = record.value + 1;
-  tell_point(sweeper, &record, PPROF_KIND_COUNTER, PPROF_FLAG_RESERVED);
+  emit_point(sweeper, &record, PPROF_KIND_COUNTER, PPROF_FLAG_RESERVED);
 }
 
 void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
@@ -351,7 +351,7 @@ void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
       end_async(sweeper, record);
       return;
     case PPI_RECORD_MARK:
-      tell_point(sweeper, record, PPROF_KIND_MARK, 0);
+      emit_point(sweeper, record, PPROF_KIND_MARK, 0);
       return;
     case PPI_RECORD_COUNTER:
       take_counter(sweeper, record);
@@ -443,6 +443,6 @@ void ppi_nest_finish(ppi_sweeper *sweeper) {
     if (open->record.kind != PPI_RECORD_ASYNC_BEGIN) continue;
     open->record.end = end;
     skip(sweeper, PPI_SKIP_UNENDED);
-    tell_range(sweeper, open, 0, PPROF_FLAG_ASYNC | PPROF_FLAG_CLIPPED);
+    emit_range(sweeper, open, 0, PPROF_FLAG_ASYNC | PPROF_FLAG_CLIPPED);
   }
 }

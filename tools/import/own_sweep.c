@@ -250,7 +250,7 @@ static own_open *take_free(own_sweep *sweep) {
   return open;
 }
 
-static void tell(own_sweep *sweep, own_open *first);
+static void emit_closed(own_sweep *sweep, own_open *first);
 
 // An edge cuts the host side of a paired device range; on its stream it goes
 // on, with others inside it, which come before it.
@@ -264,7 +264,7 @@ static void keep_clipped(own_sweep *sweep, own_open *open) {
                                 sweep->num_clipped + 1, sizeof *clipped);
   if (!clipped) {
     fail(sweep, PPROF_STATUS_NO_MEMORY);
-    tell(sweep, open);
+    emit_closed(sweep, open);
     return;
   }
   sweep->clipped = clipped;
@@ -275,7 +275,7 @@ static void keep_clipped(own_sweep *sweep, own_open *open) {
 }
 
 // Those that come before `next`; NULL: all.
-static void tell_clipped(own_sweep *sweep, const own_open *next) {
+static void emit_clipped(own_sweep *sweep, const own_open *next) {
   size_t kept = 0, num = sweep->num_clipped;
   sweep->num_clipped = 0;
   for (size_t i = 0; i < num; i++) {
@@ -285,14 +285,14 @@ static void tell_clipped(own_sweep *sweep, const own_open *next) {
          open->event.stream != next->event.stream || open->seq > next->seq))
       sweep->clipped[kept++] = open;
     else
-      tell(sweep, open);
+      emit_closed(sweep, open);
   }
   sweep->num_clipped = kept;
 }
 
-static void tell(own_sweep *sweep, own_open *first) {
+static void emit_closed(own_sweep *sweep, own_open *first) {
   if (sweep->num_clipped > 0 && first->event.flags & PPROF_FLAG_PAIRED)
-    tell_clipped(sweep, first);
+    emit_clipped(sweep, first);
   if (first->event.work) first->event.work = &first->work;
   if (first->more) {
     first->event.flows = first->more->flows;
@@ -308,7 +308,7 @@ static void pop(own_sweep *sweep) {
   own_open *first = sweep->heap[0];
   sweep->heap[0] = sweep->heap[--sweep->num_open];
   if (sweep->num_open > 1) sift_down(sweep->heap, sweep->num_open);
-  tell(sweep, first);
+  emit_closed(sweep, first);
 }
 
 static void push(own_sweep *sweep, const own_range *range, uint32_t lane,
@@ -448,7 +448,7 @@ static void sweep_records(own_sweep *sweep, ppi_sort_merge *merge) {
 
 static void finish(own_sweep *sweep, const uint64_t *skips, bool is_main) {
   while (sweep->num_open > 0) pop(sweep);
-  tell_clipped(sweep, NULL);
+  emit_clipped(sweep, NULL);
   ppi_emitter_flush(&sweep->emit);
   uint64_t end = (uint64_t)sweep->importer->max_ns + PPI_RECORD_BIAS;
   if (sweep->facts->told_until_ns > 0) {

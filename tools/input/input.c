@@ -117,7 +117,7 @@ static void watch_init(struct ppi_tool_watch *watch, const char *path,
   if (!next->events) watch->base.events = NULL;
 }
 
-static void tell_bytes(void *context, uint64_t done, uint64_t total) {
+static void show_bytes(void *context, uint64_t done, uint64_t total) {
   (void)context;
   ppi_tool_progress_bytes(&progress, done, total);
 }
@@ -158,7 +158,7 @@ static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
 
 static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
-  const ppi_import_options how = {tell_bytes, say_once, (void *)path,
+  const ppi_import_options how = {show_bytes, say_once, (void *)path,
                                   device_process};
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)

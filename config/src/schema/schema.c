@@ -307,6 +307,6 @@ pprof_status ppi_config_validate(ppi_config *config, const char *path,
     status = read_file(config, path, refusals, &error);
   // What belongs together is judged where each is valid.
   if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
-  if (error.text[0]) refusals->tell(refusals->user, &error);
+  if (error.text[0]) refusals->report(refusals->user, &error);
   return status;
 }

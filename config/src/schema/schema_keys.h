@@ -176,7 +176,7 @@ extern const size_t ppi_num_keys;
 
 // What ppi_config_validate finds wrong, in the order of the file.
 typedef struct ppi_config_refusals {
-  void (*tell)(void *user, const pprof_error *error);
+  void (*report)(void *user, const pprof_error *error);
   void *user;
 } ppi_config_refusals;
 

@@ -14,7 +14,7 @@ bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
   if (status == PPROF_STATUS_OK) return true;
   if (!at->refusals || status != PPROF_STATUS_CONFIG) return false;
   // Without a text it was told inside.
-  if (at->error->text[0]) at->refusals->tell(at->refusals->user, at->error);
+  if (at->error->text[0]) at->refusals->report(at->refusals->user, at->error);
   at->error->text[0] = 0;
   return true;
 }

@@ -160,7 +160,7 @@ static pprof_status end_former(const ppi_running *next, pprof_error *error) {
   pprof_error own = {""};
   if (stop_locked(&own) != PPROF_STATUS_OK)
     ppi_message(PPI_MESSAGE_ERROR, "%s", own.text);
-  ppi_running_keep_apart(names, next);
+  ppi_running_keep_older(names, next);
   ppi_free(names);
   return PPROF_STATUS_OK;
 }

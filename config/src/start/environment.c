@@ -98,7 +98,7 @@ static bool is_known(const char *name) {
   return i < NUM_KNOWN;
 }
 
-void ppi_environment_unknown(void (*tell)(const char *text)) {
+void ppi_environment_unknown(void (*report)(const char *text)) {
   static const char prefix[] = "PPROF_";
   const size_t skipped = sizeof prefix - 1;
   for (char **entry = entries(); entry && *entry; entry++) {
@@ -111,7 +111,7 @@ void ppi_environment_unknown(void (*tell)(const char *text)) {
     snprintf(text, sizeof text, "unknown variable '%s%s'%s%s%s%s", prefix,
              ppi_quote_of(name).text, near ? " (did you mean '" : "",
              near ? prefix : "", near ? near : "", near ? "'?)" : "");
-    tell(text);
+    report(text);
   }
 }
 
@@ -201,7 +201,7 @@ void ppi_message(ppi_message_level level, const char *format, ...) {
   va_end(arguments);
 }
 
-void ppi_tell_terminal(const char *format, ...) {
+void ppi_print_terminal(const char *format, ...) {
   bool quiet = false;
   if (!isatty(STDERR_FILENO)) return;
   if (variable("PPROF_QUIET") &&

@@ -30,7 +30,7 @@ const char *ppi_environment_nvtx(void);
 
 // ppi_environment_unknown tells of each PPROF_* variable that nothing reads,
 // and which one was probably meant.
-void ppi_environment_unknown(void (*tell)(const char *text));
+void ppi_environment_unknown(void (*report)(const char *text));
 
 // A copy of the environment, for a thread that reads it while the program may
 // change it. One thread at a time answers from one; NULL: none does. Clearing
@@ -65,9 +65,9 @@ pprof_status ppi_environment_log_level(ppi_message_level *out,
 // ppi_message prints a line on stderr when PPROF_LOG_LEVEL asks for `level`.
 void ppi_message(ppi_message_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// ppi_tell_terminal prints a line on stderr when that is a terminal and
+// ppi_print_terminal prints a line on stderr when that is a terminal and
 // PPROF_QUIET says nothing else.
-void ppi_tell_terminal(const char *format, ...)
+void ppi_print_terminal(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 #ifdef __cplusplus

@@ -260,12 +260,12 @@ static void notify_name(const ppi_running *run, pprof_error *error) {
 
 // Of a rotated one, the last segment. A child's is its parent's matter, and one
 // line in a process is enough.
-static void tell_log(const ppi_running *run) {
+static void print_log_path(const ppi_running *run) {
   static bool told;
   const char *path = ppi_running_calls->log_writer_path(run->log);
   ppi_message(PPI_MESSAGE_INFO, "wrote %s", path);
   if (!told && !run->forked)
-    ppi_tell_terminal("wrote %s; `pprof-report LOG` reads it", path);
+    ppi_print_terminal("wrote %s; `pprof-report LOG` reads it", path);
   told = true;
 }
 
@@ -278,7 +278,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   if (first != PPROF_STATUS_OK) notify_failure(run, first, error);
   ppi_control_stop(run->control);
   first = ppi_running_write_exports(run, first, error);
-  if (first == PPROF_STATUS_OK && run->config.log) tell_log(run);
+  if (first == PPROF_STATUS_OK && run->config.log) print_log_path(run);
   if (first == PPROF_STATUS_OK) notify_name(run, error);
   ppi_running_destroy(run);
   return first;

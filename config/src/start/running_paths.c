@@ -195,7 +195,7 @@ void ppi_running_note_path(char path[PATH_MAX], const char *own) {
 }
 
 // Injection's file, where the program's run is about to write one of that name.
-static void keep_apart(const char *path, const ppi_running *next) {
+static void keep_older(const char *path, const ppi_running *next) {
   bool meets = next->config.log && strcmp(path, next->output) == 0;
   for (size_t i = 0; i < next->config.num_exports; i++)
     meets = meets || strcmp(path, next->export_paths[i]) == 0;
@@ -207,8 +207,8 @@ static void keep_apart(const char *path, const ppi_running *next) {
   ppi_free(apart);
 }
 
-void ppi_running_keep_apart(const ppi_running *ended, const ppi_running *next) {
-  if (ended->config.log) keep_apart(ended->output, next);
+void ppi_running_keep_older(const ppi_running *ended, const ppi_running *next) {
+  if (ended->config.log) keep_older(ended->output, next);
   for (size_t i = 0; i < ended->config.num_exports; i++)
-    keep_apart(ended->export_paths[i], next);
+    keep_older(ended->export_paths[i], next);
 }

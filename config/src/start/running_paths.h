@@ -17,7 +17,7 @@ pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
 void ppi_running_note_path(char path[PATH_MAX], const char *own);
 // Renames what injection's run `ended` has left under a name that `next` is
 // about to write.
-void ppi_running_keep_apart(const ppi_running *ended, const ppi_running *next);
+void ppi_running_keep_older(const ppi_running *ended, const ppi_running *next);
 
 #ifdef __cplusplus
 }

@@ -37,8 +37,8 @@ static void put_quantile(ppi_page *page, const ppi_answer *answer,
   ppi_page_text(page, ", ");
 }
 
-static void put_apart(ppi_page *page, const ppi_answer *answer, uint64_t ns,
-                      const char *where, const char *unit) {
+static void put_outside(ppi_page *page, const ppi_answer *answer, uint64_t ns,
+                        const char *where, const char *unit) {
   if (ns <= answer->span_ns / 100) return;
   ppi_page_text(page, " \u00b7 ");
   ppi_page_fitting_time(page, (double)ns);
@@ -55,8 +55,8 @@ static void put_left_out(ppi_page *page, const ppi_answer *answer,
                           (double)answer->cold_ns / (double)answer->num_cold);
     ppi_page_text(page, answer->num_cold > 1 ? " each" : "");
   }
-  put_apart(page, answer, answer->before_ns, " before the first ", unit);
-  put_apart(page, answer, answer->after_ns, " after the last ", unit);
+  put_outside(page, answer, answer->before_ns, " before the first ", unit);
+  put_outside(page, answer, answer->after_ns, " after the last ", unit);
   if (answer->num_cut)
     ppi_page_format(page, " \u00b7 %llu cut",
                     (unsigned long long)answer->num_cut);

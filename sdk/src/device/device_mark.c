@@ -196,7 +196,7 @@ static uint64_t open_range(ppi_thread *thread, ppi_lane *lane,
 }
 
 // Tells an NVTX tool of a range that is open; answers its id.
-static uint64_t tell(const ppi_lane *lane, uint64_t id, uint32_t site) {
+static uint64_t notify_tool(const ppi_lane *lane, uint64_t id, uint32_t site) {
   ppi_slot_ref ref;
   if (!ppi_range_find(id, &ref)) return id;
   uint64_t emitted = ppi_emit_start(site, ppi_lane_inherited(lane).flow);
@@ -224,7 +224,7 @@ static __attribute__((noinline)) uint64_t open_slow(ppi_thread *thread,
     return last ? ppi_range_unrecorded(kind.site) : 0;
   }
   uint64_t id = open_range(thread, lane, device, stream, kind);
-  if (site & PPI_SITE_EMITS) id = tell(lane, id, kind.site);
+  if (site & PPI_SITE_EMITS) id = notify_tool(lane, id, kind.site);
   if (last && !id) ppi_recorder_in_force.watched_ended(kind.site);
   return last && id ? id | PPI_RANGE_LAST : id;
 }

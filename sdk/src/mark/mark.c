@@ -468,10 +468,10 @@ static __attribute__((noinline)) bool put_slow(ppi_lane *lane, uint32_t site,
   return put;
 }
 
-static __attribute__((noinline)) void single_apart(ppi_thread *thread,
-                                                   ppi_lane *lane,
-                                                   pprof_site *site,
-                                                   uint8_t kind, double value) {
+static __attribute__((noinline)) void single_slow(ppi_thread *thread,
+                                                  ppi_lane *lane,
+                                                  pprof_site *site,
+                                                  uint8_t kind, double value) {
   put_single(lane, ppi_site_id(site, lane->stack_epoch), kind, value);
   ppi_leave(thread);
 }
@@ -480,7 +480,7 @@ static __attribute__((noinline)) void single_retry(pprof_site *site,
                                                    uint8_t kind, double value) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
-  if (lane) single_apart(thread, lane, site, kind, value);
+  if (lane) single_slow(thread, lane, site, kind, value);
 }
 
 // As pop_timed. A counter's end is its value.
@@ -522,7 +522,7 @@ static inline __attribute__((always_inline)) void single(pprof_site *site,
   uint64_t word = at.lane->commit, flow;
   if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
       !inherit_one(at.lane, word, &flow)) {
-    single_apart(at.thread, at.lane, site, kind, value);
+    single_slow(at.thread, at.lane, site, kind, value);
     return;
   }
   ppi_record *record = ppi_lane_slot(base, at.lane, PPI_HEAD(word));

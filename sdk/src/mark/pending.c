@@ -128,7 +128,7 @@ void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount) {
 
 // Tells an NVTX tool of a range that nobody can end yet. Answers what is added
 // to its id: PPI_RANGE_EMITTED, or 0.
-static uint64_t tell(const ppi_slot *slot, uint32_t index) {
+static uint64_t notify_tool(const ppi_slot *slot, uint32_t index) {
   uint64_t emitted = ppi_emit_start(slot->site, slot->flows[0]);
   if (!emitted) return 0;
   ppi_emit_keep(0, index, emitted);
@@ -177,7 +177,7 @@ static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
   uint32_t index = taken - 1;
   ppi_slot *slot = fill_slot(table, index, lane, lane_id, site);
   slot->start = start;
-  uint64_t flag = apart & PPI_SITE_EMITS ? tell(slot, index) : 0;
+  uint64_t flag = apart & PPI_SITE_EMITS ? notify_tool(slot, index) : 0;
   if (apart & PPI_SITE_CPU) flag |= measure(slot);
   return ppi_range_id(0, slot_open(table, index), index) | flag;
 }

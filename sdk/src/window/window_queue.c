@@ -53,7 +53,7 @@ static pprof_status finish_sinks(ppi_window_feed *feed) {
   return feed->status == PPROF_STATUS_OK ? feed->tee.first_error : feed->status;
 }
 
-static void tell(ppi_window_queue *queue, ppi_window_feed *feed) {
+static void deliver(ppi_window_queue *queue, ppi_window_feed *feed) {
   ppi_window_queue_fail(queue, finish_sinks(feed));
   for (size_t i = 0; i < queue->num_makers && ppi_window_completing(); i++) {
     const ppi_window_maker *maker = &queue->makers[i];
@@ -87,7 +87,7 @@ static void *complete_all(void *argument) {
   __atomic_store_n(&completing_thread, ppi_thread_id(), __ATOMIC_RELEASE);
   ppi_window_feed *feed;
   while ((feed = take_first(queue))) {
-    tell(queue, feed);
+    deliver(queue, feed);
     if (!ppi_window_completing()) return NULL;
     ppi_window_feed_destroy(feed);
     pthread_mutex_lock(&queue->mutex);

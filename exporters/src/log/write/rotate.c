@@ -78,8 +78,8 @@ pprof_status ppi_rotate_define(ppi_rotate *rotate,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
-                         uint32_t id, ppi_log_assembler *assembler) {
+static pprof_status define_name(ppi_rotate *rotate, pprof_definition_kind kind,
+                                uint32_t id, ppi_log_assembler *assembler) {
   if (id >= rotate->num_names[kind]) return PPROF_STATUS_OK;
   ppi_rotate_name *name = &rotate->names[kind][id];
   if (PPI_LIKELY(name->told == rotate->segment) || !name->definition.name)
@@ -87,8 +87,8 @@ static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
   name->told = rotate->segment;
   pprof_status status = PPROF_STATUS_OK;
   if (kind == PPROF_DEFINITION_SITE)
-    status = tell(rotate, PPROF_DEFINITION_CATEGORY, name->definition.parent,
-                  assembler);
+    status = define_name(rotate, PPROF_DEFINITION_CATEGORY,
+                         name->definition.parent, assembler);
   return status == PPROF_STATUS_OK
              ? ppi_log_assembler_define(assembler, &name->definition)
              : status;
@@ -97,14 +97,15 @@ static pprof_status tell(ppi_rotate *rotate, pprof_definition_kind kind,
 static pprof_status notify_event(ppi_rotate *rotate, const pprof_event *event,
                                  ppi_log_assembler *assembler) {
   pprof_status status =
-      tell(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
+      define_name(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
   if (status == PPROF_STATUS_OK)
-    status = tell(rotate, PPROF_DEFINITION_SITE, event->site, assembler);
+    status = define_name(rotate, PPROF_DEFINITION_SITE, event->site, assembler);
   if (status == PPROF_STATUS_OK && event->stream)
-    status = tell(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);
-  if (status == PPROF_STATUS_OK && event->attributes)
     status =
-        tell(rotate, PPROF_DEFINITION_ATTRIBUTES, event->attributes, assembler);
+        define_name(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);
+  if (status == PPROF_STATUS_OK && event->attributes)
+    status = define_name(rotate, PPROF_DEFINITION_ATTRIBUTES, event->attributes,
+                         assembler);
   return status;
 }
 
@@ -113,7 +114,7 @@ pprof_status ppi_rotate_notify_events(ppi_rotate *rotate,
                                       ppi_log_assembler *assembler) {
   pprof_status status = PPROF_STATUS_OK;
   if (batch->num_events > 0)
-    status = tell(rotate, PPROF_DEFINITION_LANE, batch->lane, assembler);
+    status = define_name(rotate, PPROF_DEFINITION_LANE, batch->lane, assembler);
   for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
     status = notify_event(rotate, pprof_batch_at(batch, i), assembler);
   return status;
@@ -134,8 +135,8 @@ pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
     if (totals->items[i].value && totals->items[i].lane != PPROF_ALL_LANES)
-      status =
-          tell(rotate, PPROF_DEFINITION_LANE, totals->items[i].lane, assembler);
+      status = define_name(rotate, PPROF_DEFINITION_LANE, totals->items[i].lane,
+                           assembler);
   return status;
 }
 
@@ -396,7 +397,7 @@ pprof_status ppi_rotate_notify(ppi_rotate *rotate,
   pprof_status status = PPROF_STATUS_OK;
   size_t num_devices = rotate->num_names[PPROF_DEFINITION_DEVICE];
   for (uint32_t id = 0; id < num_devices && status == PPROF_STATUS_OK; id++)
-    status = tell(rotate, PPROF_DEFINITION_DEVICE, id, assembler);
+    status = define_name(rotate, PPROF_DEFINITION_DEVICE, id, assembler);
   for (size_t i = 0; i < rotate->num_windows; i++) {
     if (status != PPROF_STATUS_OK) return status;
     status = ppi_log_assembler_window(assembler, rotate->windows[i].index, true,

@@ -216,7 +216,7 @@ static pprof_status walk(ppi_accounts *accounts,
                          .num_units = num_units,
                          .from_ns = accounts->settled_ns,
                          .to_ns = to_ns,
-                         .tell = take_moment,
+                         .on_moment = take_moment,
                          .context = &to};
   pprof_status status = ppi_moments_walk(&moments, &accounts->room);
   ppi_free(units);

@@ -260,11 +260,11 @@ static unsigned find_stage(const walk_state *at, uint32_t index,
   return depth;
 }
 
-static pprof_status tell_all(const walk_state *at, ppi_moment *moment) {
+static pprof_status notify_units(const walk_state *at, ppi_moment *moment) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < at->units.num && status == PPROF_STATUS_OK; i++) {
     moment->unit = at->units.indexes[i];
-    status = at->walk->tell(at->walk->context, moment);
+    status = at->walk->on_moment(at->walk->context, moment);
   }
   return status;
 }
@@ -288,7 +288,7 @@ static pprof_status begin_host(walk_state *at, const border *met) {
   unsigned depth = find_stage(at, index, &call.stage, &call.child);
   call.stage_calls = depth == 0;
   call.child_calls = depth == 1;
-  return depth > 1 ? PPROF_STATUS_OK : tell_all(at, &call);
+  return depth > 1 ? PPROF_STATUS_OK : notify_units(at, &call);
 }
 
 static void submit(walk_state *at, uint32_t index) {
@@ -323,7 +323,7 @@ static pprof_status begin_device(walk_state *at, const border *met) {
   ppi_moment call = on_device(item);
   call.stage_calls = 1;
   call.child_calls = call.child != 0;
-  return tell_all(at, &call);
+  return notify_units(at, &call);
 }
 
 // ---- whose moment it is ----
@@ -349,7 +349,7 @@ static uint32_t least(const active *from) {
   return least;
 }
 
-static pprof_status tell_span(walk_state *at, uint64_t ns) {
+static pprof_status notify_span(walk_state *at, uint64_t ns) {
   const ppi_item *items = at->walk->items;
   ppi_moment moment;
   if (!at->units.num) return PPROF_STATUS_OK;
@@ -365,7 +365,7 @@ static pprof_status tell_span(walk_state *at, uint64_t ns) {
     find_stage(at, owner, &moment.stage, &moment.child);
   }
   moment.ns = ns;
-  return tell_all(at, &moment);
+  return notify_units(at, &moment);
 }
 
 static pprof_status pass(walk_state *at, const border *met) {
@@ -406,13 +406,13 @@ static pprof_status walk_borders(walk_state *at) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < at->num_borders && status == PPROF_STATUS_OK; i++) {
     uint64_t time_ns = borders[i].time_ns;
-    if (time_ns > now_ns) status = tell_span(at, time_ns - now_ns);
+    if (time_ns > now_ns) status = notify_span(at, time_ns - now_ns);
     now_ns = time_ns;
     if (status == PPROF_STATUS_OK) status = pass(at, &borders[i]);
   }
   // What is open at the end of all has no end to be told of.
   if (status != PPROF_STATUS_OK || at->walk->to_ns == UINT64_MAX) return status;
-  return now_ns < at->walk->to_ns ? tell_span(at, at->walk->to_ns - now_ns)
+  return now_ns < at->walk->to_ns ? notify_span(at, at->walk->to_ns - now_ns)
                                   : status;
 }
 

@@ -65,7 +65,7 @@ typedef struct ppi_moments {
   uint64_t from_ns, to_ns;    // what begins before counts as a call elsewhere
   const ppi_stretches *busy;  // by device; NULL: nobody queues
   size_t num_devices;
-  pprof_status (*tell)(void *context, const ppi_moment *moment);
+  pprof_status (*on_moment)(void *context, const ppi_moment *moment);
   void *context;
 } ppi_moments;
 

@@ -36,7 +36,7 @@ pprof_status ppi_figures_add_owned(ppi_figures *into, const char *place,
 }
 
 // The last of those places that are told apart; NULL: all are.
-static const char *last_apart(const ppi_figures *figures) {
+static const char *last_with_row(const ppi_figures *figures) {
   size_t left = PPI_REPORT_PLACES;
   const char *last = NULL;
   for (size_t i = 0; i < figures->num_places; i++) {
@@ -54,14 +54,14 @@ static pprof_status add_all(ppi_figures *into, const ppi_figures *from,
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < from->num_places && status == PPROF_STATUS_OK; i++) {
     const char *name = from->places[i].name;
-    bool is_apart = !last || strcmp(name, last) <= 0;
-    status = ppi_figures_add_place(into, is_apart ? name : PPI_OTHER_PLACES,
+    bool has_row = !last || strcmp(name, last) <= 0;
+    status = ppi_figures_add_place(into, has_row ? name : PPI_OTHER_PLACES,
                                    &from->places[i]);
   }
   for (size_t i = 0; i < from->num_memory && status == PPROF_STATUS_OK; i++) {
     const char *name = from->memory[i].place;
-    bool is_apart = !last || strcmp(name, last) <= 0;
-    status = ppi_figures_add_owned(into, is_apart ? name : PPI_OTHER_PLACES,
+    bool has_row = !last || strcmp(name, last) <= 0;
+    status = ppi_figures_add_owned(into, has_row ? name : PPI_OTHER_PLACES,
                                    &from->memory[i]);
   }
   return status;
@@ -85,7 +85,7 @@ void ppi_figures_clear_memory(ppi_figures *figures) {
 pprof_status ppi_figures_add_memory(ppi_figures *into,
                                     const ppi_figures *from) {
   pprof_status status = add_all(into, from, NULL);
-  const char *last = status == PPROF_STATUS_OK ? last_apart(into) : NULL;
+  const char *last = status == PPROF_STATUS_OK ? last_with_row(into) : NULL;
   if (!last) return status;
   ppi_figures few = {0};
   status = add_all(&few, into, last);

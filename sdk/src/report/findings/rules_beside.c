@@ -14,8 +14,9 @@ static double variation(const ppi_report_interference *row) {
   return square > 0 ? square / (n - 1) / (mean * mean) : 0;
 }
 
-static void tell(ppi_search *search, const ppi_report_interference *alone,
-                 const ppi_report_interference *pair) {
+static void report_pair(ppi_search *search,
+                        const ppi_report_interference *alone,
+                        const ppi_report_interference *pair) {
   enum { LEAST = 30 };
   const double sigmas = 1.96;  // of 95 % of all
   if (alone->num_measured < LEAST || pair->num_measured < LEAST ||
@@ -61,6 +62,6 @@ void ppi_rule_interference(ppi_search *search) {
     if (!row->other[0])
       alone = row;
     else if (alone)
-      tell(search, alone, row);
+      report_pair(search, alone, row);
   }
 }

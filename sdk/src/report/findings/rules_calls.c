@@ -91,7 +91,7 @@ static void put_thread(const ppi_figures *figures, const ppi_report_name *name,
 
 // The rank of P99 is known to some calls only: compared is the lower end of an
 // interval of 95 %.
-static void tell_uneven(ppi_search *search, const ppi_report_name *name) {
+static void report_uneven(ppi_search *search, const ppi_report_name *name) {
   enum { LEAST = 200 };
   const calls all = calls_of(search->figures, name);
   if (all.times->n < LEAST) return;
@@ -127,7 +127,7 @@ static void tell_uneven(ppi_search *search, const ppi_report_name *name) {
 void ppi_rule_uneven(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   for (size_t i = 0; i < figures->num_names; i++)
-    tell_uneven(search, &figures->names[i]);
+    report_uneven(search, &figures->names[i]);
 }
 
 // ---- the first calls of the runs ----

@@ -265,7 +265,7 @@ static pprof_status take_request(request_filling *to, const request *from,
                       .to_ns = from->end_ns,
                       .busy = to->busy,
                       .num_devices = to->num_devices,
-                      .tell = take_moment,
+                      .on_moment = take_moment,
                       .context = &account};
   pprof_status status = ppi_moments_walk(&walk, &to->room);
   if (status == PPROF_STATUS_OK)
