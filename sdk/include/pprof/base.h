@@ -42,9 +42,19 @@ extern "C" {
 // `if (pprof_start(...))` asks for failure. Calls that record answer nothing:
 // what they could not keep is counted in pprof_stats.
 //
-// A call that fails leaves its outputs and its objects as they were. BUSY is
-// the one status to try again after; UNAVAILABLE and UNSUPPORTED stay as they
-// are on this machine; with CORRUPT, all that is readable was delivered.
+// A call that fails leaves its outputs and its objects as they were.
+//
+//   status       what to do
+//   NO_MEMORY    free some; nothing is half done
+//   INVALID      repair the call: NULL, a wrong size, a number out of range
+//   BUSY         try again later: another run is on, or this one not ready
+//   UNAVAILABLE  go on without: this machine lacks a library or a device
+//   IO           see the error's text: a file, a full disk, a missing right
+//   CORRUPT      use what came: all that is readable was delivered
+//   VERSION      read it with a newer library
+//   CONFIG       repair the file at the line and column that the error names
+//   DEVICE       host times are right, the device's may be missing
+//   UNSUPPORTED  go on without: this backend or format has no such thing
 //
 // PPROF_STATUS_LIST is the one list of them: name, value, text. Values never
 // change and new ones are appended, so treat one that you do not know as a
@@ -84,10 +94,19 @@ typedef struct pprof_error {
 // pprof_status_string names a status in words.
 //
 // Result: a constant, for a value that is not in the list too.
+//
+// Example:
+//   pprof_status status = pprof_stop(NULL);
+//   if (status) fprintf(stderr, "pprof: %s\n", pprof_status_string(status));
 PPROF_API const char *pprof_status_string(pprof_status status);
 
 // pprof_version is the version of the library in use, e.g. "0.1.0". With
-// libpprof.so it may be newer than these headers. It is a constant.
+// libpprof.so it may be newer than these headers, never older: what a header
+// declares, the library that is found at the start of the program has. It is a
+// constant.
+//
+// Example:
+//   printf("recorded by pprof %s\n", pprof_version());
 PPROF_API const char *pprof_version(void);
 
 #ifdef PPROF_DISABLE

@@ -77,7 +77,12 @@ inline namespace disabled_ {
 inline namespace enabled_ {
 #endif
 
-// site is a named place in the code, made with PPROF_SITE.
+// site is a named place in the code, made with PPROF_SITE outside of functions
+// or inside them; it lives as long as the program.
+//
+// Example:
+//   PPROF_SITE(parse_site, "parse", PPROF_CATEGORY_PREPROCESS);
+//   pprof::scope here(parse_site);
 using site = ::pprof_site;
 
 // category is what kind of thing a range is: the rows of the Overview table.
@@ -337,7 +342,8 @@ class device_scope {
     detail::leave_device(token_);
   }
 
-  // flow says that the range serves `request`, work what is done in it.
+  // flow says that the range serves `request`, work what is done in it; both
+  // until it ends.
   void flow(std::uint64_t request) const noexcept {
     if (token_.range.id) ::pprof_range_flow(token_.range, request);
   }
@@ -404,6 +410,8 @@ class device_range {
   void end(void *stream) noexcept {
     if (handle_.id) ::pprof_device_range_end(release(), stream);
   }
+  // flow says that the range serves `request`, work what is done in it; both
+  // until it ends.
   void flow(std::uint64_t request) const noexcept {
     if (handle_.id) ::pprof_range_flow(handle_, request);
   }
@@ -412,17 +420,19 @@ class device_range {
   }
 
   // release gives the range away: who has the handle ends it, by
-  // pprof_device_range_end.
+  // pprof_device_range_end. The object is empty then.
   ::pprof_range release() noexcept {
     const ::pprof_range given = handle_;
     handle_.id = 0;
     return given;
   }
 
+  // handle is the range for calls of mark.h, which must not end it.
   ::pprof_range handle() const noexcept {
     return handle_;
   }
 
+  // Whether there is a range: false also while nothing records.
   explicit operator bool() const noexcept {
     return handle_.id != 0;
   }
@@ -460,21 +470,35 @@ inline void count(const name &label, double value,
 }
 
 // flow says that the innermost open range of this thread, and what begins
-// inside it later, serve `request`, a number but 0: pprof_flow.
+// inside it later, serve `request`, a number but 0: pprof_flow. All ranges of a
+// request have its number, on any thread and in any process; the table of
+// requests is made of them.
+//
+// Example:
+//   pprof::scope here("serve");
+//   pprof::flow(frame.request);
 inline void flow(std::uint64_t request) noexcept {
   ::pprof_flow(request);
 }
 
 // step ends a round of the program's main loop, in which `num_items` items were
-// completed, and begins the next, for the whole process: pprof_step.
+// completed, and begins the next, for the whole process: pprof_step. Steps are
+// what windows of a configuration count.
 //
 // Cost: takes a lock.
+//
+// Example:
+//   serve();  // a batch of 8
+//   pprof::step(8);
 inline void step(std::uint64_t num_items = 1) noexcept {
   ::pprof_step(num_items);
 }
 
 // name_thread names the calling thread's row of the timeline, in 63 bytes at
-// most: pprof_thread_name.
+// most: pprof_thread_name. A thread without one has the system's name for it.
+//
+// Example:
+//   pprof::name_thread("decoder 3");
 inline void name_thread(const name &label) noexcept {
   ::pprof_thread_name(
       detail::named_site(label, category::user_defined).get().name);
