@@ -191,11 +191,22 @@ const char *ppi_clock_name(void) {
   }
 }
 
+static void (*when_changed)(void);
+
+void ppi_clock_watch(void (*changed)(void)) {
+  when_changed = changed;
+}
+
+static void change_mode(uint32_t mode) {
+  __atomic_store_n(&ppi_clock_state.mode, mode, __ATOMIC_RELEASE);
+  if (when_changed) when_changed();
+}
+
 void ppi_clock_inject(uint64_t (*now)(void), uint64_t ticks_per_second) {
   ppi_clock_init();
   ppi_clock_state.other = now ? now : ppi_clock_ticks_slow;
   ppi_clock_state.ticks_per_second = now ? ticks_per_second : real_rate;
-  ppi_clock_state.mode = now ? (uint32_t)PPI_CLOCK_INJECTED : real_mode;
+  change_mode(now ? (uint32_t)PPI_CLOCK_INJECTED : real_mode);
 }
 
 void pprof_clock_inject_(uint64_t (*now)(void), uint64_t ticks_per_second) {
@@ -236,7 +247,6 @@ bool ppi_clock_check(const ppi_clock_sample *before,
   if (off < 1000000 || off < by_kernel / 1000) return true;
   ppi_clock_state.anchor_monotonic_ns = before->monotonic_ns;
   ppi_clock_state.anchor_ticks = before->ticks;
-  __atomic_store_n(&ppi_clock_state.mode, PPI_CLOCK_CONTINUED,
-                   __ATOMIC_RELEASE);
+  change_mode(PPI_CLOCK_CONTINUED);
   return false;
 }

@@ -63,6 +63,9 @@ static inline uint64_t ppi_clock_ticks(void) {
 
 // ppi_clock_init finds the clock and its rate; once per process, any thread.
 void ppi_clock_init(void);
+// ppi_clock_watch has `changed` called whenever the clock becomes another, by
+// whoever makes it so; once, before there are threads that do.
+void ppi_clock_watch(void (*changed)(void));
 // What ppi_clock_init found, in words: where the rate comes from, or why there
 // is no TSC.
 const char *ppi_clock_note(void);

@@ -18,9 +18,10 @@ ppi_thread *ppi_thread_attach(void);
 bool ppi_thread_name_os(uint32_t tid, const char *name);
 
 // The usual way into a marker, of a thread that is known and in none, with a
-// lane of the epoch in force. ppi_enter_usual answers false where any of that
-// is not so, having done nothing, and ppi_enter finds out what: as a call that
-// is the last thing the marker does, so that it saves no registers for it.
+// lane of the epoch in force, by the processor's counter. ppi_enter_usual
+// answers false where any of that is not so, having done nothing, and ppi_enter
+// finds out what: as a call that is the last thing the marker does, so that it
+// saves no registers for it.
 typedef struct ppi_entry {
   ppi_thread *thread;
   ppi_lane *lane;
@@ -35,7 +36,7 @@ static inline __attribute__((always_inline)) bool ppi_enter_usual(
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+  uint32_t epoch = ppi_epoch_usual();
   if (PPI_UNLIKELY(epoch != thread->lane_epoch)) {
     ppi_leave(thread);
     return false;

@@ -45,42 +45,41 @@ static inline void ppi_record_set(ppi_record *record, uint32_t depth,
   memcpy((char *)record + offsetof(ppi_record, depth), &word, sizeof word);
 }
 
-// A marker has three parts, with the clock second to last: what is needed after
-// it is as little as can be, for it may be a call.
+// A marker has three parts, with the clock second to last.
 //
 // ppi_frame_fits: a push is accepted only if a slot is free beyond one per open
 // frame, so that every open range can always end as a record. False:
-// ppi_mark_push_slow.
+// ppi_mark_push_slow. The usual one (ppi_enter_usual) asks for as many as there
+// are frames.
 static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
   uint64_t depth = word & 0xffffu;
   return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
          PPI_LIKELY(depth < lane->num_frames);
 }
+static inline bool ppi_frame_fits_usual(const ppi_thread *thread,
+                                        uint64_t word) {
+  return PPI_LIKELY(word < thread->push_limit) &&
+         PPI_LIKELY((word & 0xffffu) < thread->num_frames);
+}
 // Frame `depth`.
-static inline ppi_frame *ppi_frame_at(ppi_lane *lane, uint64_t depth) {
+static inline ppi_frame *ppi_frame_usual(const ppi_thread *thread,
+                                         uint64_t depth) {
   uint64_t offset = depth * sizeof(ppi_frame);
   PPI_COMPUTED(offset);
-  offset += (uint64_t)lane->frames_at;
-  PPI_COMPUTED(offset);
-  return (ppi_frame *)(void *)((char *)lane + offset);
+  return (ppi_frame *)(void *)((char *)thread->frames + offset);
 }
-static inline ppi_frame *ppi_frame_fill(ppi_lane *lane, uint64_t word,
-                                        uint32_t site, uint8_t flags) {
-  uint64_t depth = word & 0xffffu;
-  ppi_frame *frame;
+static inline void ppi_frame_fill(ppi_frame *frame, uint64_t depth,
+                                  uint32_t site, uint8_t flags) {
   if (depth == 0) {
-    frame = ppi_lane_frames(lane);
     frame->flow = 0;
     ppi_frame_set(frame, site, 0, flags);
   } else {
-    frame = ppi_frame_at(lane, depth);
     uint64_t flow = frame[-1].flow;
     PPI_COMPUTED(flow);  // or gcc makes one vector of the two stores
     frame->flow = flow;
     ppi_frame_set(frame, site, frame[-1].num_flows, flags);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  return frame;
 }
 static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
                                    ppi_frame *frame, uint64_t now) {
@@ -89,17 +88,25 @@ static inline void ppi_frame_begin(ppi_lane *lane, uint64_t word,
   __atomic_store_n(&lane->commit, word + 1, __ATOMIC_RELEASE);
 }
 
-// ppi_frame_record fills in the record of the innermost frame, but for its end;
-// NULL: ppi_mark_pop_slow. Whether there is more to do is asked before the
-// clock, which what is not recorded has no use for.
-static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
+// Whether the frame, the innermost, ends with a record and nothing else; false:
+// ppi_mark_pop_slow. It is asked before the clock, which what is not recorded
+// has no use for.
+static inline bool ppi_frame_is_plain(const ppi_frame *frame) {
+  return PPI_LIKELY(ppi_frame_extras(frame) <= 1);
+}
+// Where the usual record lies, if there is one in this chunk.
+static inline bool ppi_record_is_near(const ppi_thread *thread, uint64_t word) {
+  return PPI_LIKELY(word < thread->slot_limit);
+}
+static inline ppi_record *ppi_record_usual(const ppi_thread *thread,
                                            uint64_t word) {
-  uint64_t depth = (uint64_t)PPI_DEPTH(word) - 1;
-  if (PPI_UNLIKELY(depth >= lane->num_frames)) return NULL;
-  const ppi_frame *frame = ppi_frame_at(lane, depth);
-  if (PPI_UNLIKELY(ppi_frame_extras(frame) > 1)) return NULL;
-  ppi_record *record = ppi_lane_slot(base, lane, PPI_HEAD(word));
-  PPI_COMPUTED(record);
+  uint64_t offset = PPI_HEAD(word) * sizeof(ppi_record);
+  PPI_COMPUTED(offset);
+  return (ppi_record *)(thread->slots + offset);
+}
+// All but its end.
+static inline void ppi_frame_record(const ppi_frame *frame, uint64_t depth,
+                                    ppi_record *record) {
   record->start = frame->start;
   record->flow = frame->flow;
   uint32_t site = frame->site;
@@ -107,7 +114,6 @@ static inline ppi_record *ppi_frame_record(const uint8_t *base, ppi_lane *lane,
   record->site = site;
   ppi_record_set(record, (uint32_t)depth, PPROF_KIND_RANGE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  return record;
 }
 static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
                                  ppi_record *record, uint64_t now) {
@@ -116,22 +122,27 @@ static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
   __atomic_store_n(&lane->commit, word + 0xffff, __ATOMIC_RELEASE);
 }
 
-// All of it. False: ppi_mark_push_slow, ppi_mark_pop_slow.
+// All of it, on any lane, by any clock. False: ppi_mark_push_slow,
+// ppi_mark_pop_slow.
 static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {
   uint64_t word = lane->commit;
   if (PPI_UNLIKELY(!ppi_frame_fits(lane, word)) ||
       PPI_UNLIKELY(!ppi_site_is_plain(site)))
     return false;
-  ppi_frame *frame = ppi_frame_fill(lane, word, site, 0);
-  uint64_t now = ppi_clock_ticks();
-  ppi_frame_begin(lane, lane->commit, frame, now);
+  ppi_frame *frame = ppi_lane_frames(lane) + PPI_DEPTH(word);
+  ppi_frame_fill(frame, PPI_DEPTH(word), site, 0);
+  ppi_frame_begin(lane, word, frame, ppi_clock_ticks());
   return true;
 }
 static inline bool ppi_frame_pop(const uint8_t *base, ppi_lane *lane) {
-  ppi_record *record = ppi_frame_record(base, lane, lane->commit);
-  if (PPI_UNLIKELY(!record)) return false;
-  uint64_t now = ppi_clock_ticks();
-  ppi_frame_end(lane, lane->commit, record, now);
+  uint64_t word = lane->commit;
+  uint64_t depth = (uint64_t)PPI_DEPTH(word) - 1;
+  if (PPI_UNLIKELY(depth >= lane->num_frames)) return false;
+  const ppi_frame *frame = ppi_lane_frames(lane) + depth;
+  if (!ppi_frame_is_plain(frame)) return false;
+  ppi_record *record = ppi_lane_slot(base, lane, PPI_HEAD(word));
+  ppi_frame_record(frame, depth, record);
+  ppi_frame_end(lane, word, record, ppi_clock_ticks());
   return true;
 }
 

@@ -31,6 +31,7 @@ static bool deepen(ppi_spool *spool, ppi_lane *lane) {
   ppi_calm before;
   ppi_mask_signals(&before);
   bool is_deeper = ppi_lane_deepen(spool, lane);
+  ppi_thread_refresh(ppi_thread_self);
   ppi_unmask_signals(&before);
   return is_deeper;
 }
@@ -103,8 +104,8 @@ __attribute__((noinline)) uint32_t ppi_mark_push_slow(ppi_spool *spool,
       flags |= ppi_emit_push(lane, site & PPI_SITE_NUMBER, flow);
     if (site & PPI_SITE_CPU)
       flags |= ppi_cpu_frame_begin(&ppi_thread_self->cpu, lane, depth);
-    ppi_frame *frame =
-        ppi_frame_fill(lane, word, site & PPI_SITE_NUMBER, flags);
+    ppi_frame *frame = ppi_lane_frames(lane) + depth;
+    ppi_frame_fill(frame, depth, site & PPI_SITE_NUMBER, flags);
     ppi_frame_begin(lane, word, frame, ppi_clock_ticks());
   }
   return depth;
@@ -166,10 +167,17 @@ __attribute__((noinline)) void ppi_mark_pop_slow(const uint8_t *base,
 
 // Each marker goes its usual way as far as that leads. What leaves it does so
 // by a call that is the last thing, so that the usual way saves no registers.
+//
+// Where the usual way has ended because a chunk does, it goes on in the next.
+static void leave_refreshed(ppi_thread *thread) {
+  ppi_thread_refresh(thread);
+  ppi_leave(thread);
+}
+
 static __attribute__((noinline)) void push_rest(ppi_thread *thread,
                                                 ppi_lane *lane, uint32_t site) {
   ppi_mark_push_slow(spool_in_force(), lane, site);
-  ppi_leave(thread);
+  leave_refreshed(thread);
 }
 
 static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
@@ -179,31 +187,28 @@ static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
     push_rest(thread, lane, site);
 }
 
+// The usual way asks for as much room as there are frames. A lane that has a
+// chunk already gets the next one for it; what it is born with does for a
+// thread that hardly marks.
+static bool push_roomy(ppi_lane *lane, uint32_t site) {
+  if (!ppi_frame_push(lane, site)) return false;
+  if (lane->capacity > PPI_SLOTS_PER_CHUNK)
+    make_room(spool_in_force(), lane, lane->num_frames + 1);
+  return true;
+}
+
 static __attribute__((noinline)) void push_slow(ppi_thread *thread,
                                                 ppi_lane *lane,
                                                 pprof_site *site) {
-  push(thread, lane, ppi_site_id(site, lane->stack_epoch));
+  uint32_t id = ppi_site_id(site, lane->stack_epoch);
+  if (!push_roomy(lane, id)) ppi_mark_push_slow(spool_in_force(), lane, id);
+  leave_refreshed(thread);
 }
 
 static __attribute__((noinline)) void push_retry(pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
-  if (lane) push_slow(thread, lane, site);
-}
-
-// With another clock than the processor's counter: what is needed behind that
-// call is found anew, which takes less than to keep it. Answers the word
-// before.
-static inline uint64_t begin_timed(ppi_lane *lane) {
-  uint64_t now = ppi_clock_other();
-  uint64_t word = lane->commit;
-  ppi_frame_begin(lane, word, ppi_frame_at(lane, word & 0xffffu), now);
-  ppi_leave(ppi_thread_self);
-  return word;
-}
-
-static __attribute__((noinline)) void push_timed(ppi_lane *lane) {
-  begin_timed(lane);
+  if (lane) push(thread, lane, ppi_site_id(site, lane->stack_epoch));
 }
 
 // That nothing records is seen inline; who calls without that look finds out
@@ -215,24 +220,23 @@ void pprof_push(pprof_site *site) {
     return;
   }
   uint64_t id = ppi_site_usual(site, at.epoch);
-  uint64_t word = at.lane->commit;
-  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id))) {
+  uint64_t word = at.lane->commit, depth = word & 0xffffu;
+  if (!ppi_frame_fits_usual(at.thread, word) ||
+      PPI_UNLIKELY(!ppi_id_is_usual(id))) {
     push_slow(at.thread, at.lane, site);
     return;
   }
-  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
-  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
-    push_timed(at.lane);
-    return;
-  }
+  ppi_frame *frame = ppi_frame_usual(at.thread, depth);
+  ppi_frame_fill(frame, depth, (uint32_t)id, 0);
   ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
   ppi_leave(at.thread);
 }
 
 static __attribute__((noinline)) void pop_slow(ppi_thread *thread,
                                                ppi_lane *lane) {
-  ppi_mark_pop_slow(spool_in_force()->base, lane);
-  ppi_leave(thread);
+  const uint8_t *base = spool_in_force()->base;
+  if (!ppi_frame_pop(base, lane)) ppi_mark_pop_slow(base, lane);
+  leave_refreshed(thread);
 }
 
 static __attribute__((noinline)) void pop_retry(void) {
@@ -245,26 +249,17 @@ static __attribute__((noinline)) void pop_retry(void) {
     pop_slow(thread, lane);
 }
 
-// No lane: a signal handler has forked meanwhile, and this is the child.
-static __attribute__((noinline)) void pop_timed(ppi_record *record) {
-  uint64_t now = ppi_clock_other();
-  ppi_thread *thread = ppi_thread_self;
-  ppi_lane *lane = thread->lane;
-  if (PPI_LIKELY(lane)) ppi_frame_end(lane, lane->commit, record, now);
-  ppi_leave(thread);
-}
-
 // Of the frame that `word` has innermost.
 static inline void pop(const ppi_entry *at, uint64_t word) {
-  ppi_record *record = ppi_frame_record(spool_in_force()->base, at->lane, word);
-  if (PPI_UNLIKELY(!record)) {
+  uint64_t depth = (word & 0xffffu) - 1;
+  const ppi_frame *frame = ppi_frame_usual(at->thread, depth);
+  if (PPI_UNLIKELY(depth >= at->thread->num_frames) ||
+      !ppi_record_is_near(at->thread, word) || !ppi_frame_is_plain(frame)) {
     pop_slow(at->thread, at->lane);
     return;
   }
-  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
-    pop_timed(record);
-    return;
-  }
+  ppi_record *record = ppi_record_usual(at->thread, word);
+  ppi_frame_record(frame, depth, record);
   ppi_frame_end(at->lane, word, record, ppi_clock_counter());
   ppi_leave(at->thread);
 }
@@ -303,12 +298,12 @@ static __attribute__((noinline)) pprof_scope_token push_scope_slow(
     ppi_thread *thread, ppi_lane *lane, pprof_site *site) {
   pprof_scope_token token = {lane, lane->stack_epoch, ppi_lane_depth(lane)};
   uint32_t id = ppi_site_id(site, token.epoch);
-  if (PPI_UNLIKELY(!ppi_frame_push(lane, id))) {
+  if (PPI_UNLIKELY(!push_roomy(lane, id))) {
     token.depth = ppi_mark_push_slow(spool_in_force(), lane, id);
     token.epoch = lane->stack_epoch;
     if (token.depth == PPI_NO_FRAME) token = (pprof_scope_token){NULL, 0, 0};
   }
-  ppi_leave(thread);
+  leave_refreshed(thread);
   return token;
 }
 
@@ -320,25 +315,20 @@ static __attribute__((noinline)) pprof_scope_token push_scope_retry(
   return push_scope_slow(thread, lane, site);
 }
 
-static __attribute__((noinline)) pprof_scope_token push_scope_timed(
-    ppi_lane *lane) {
-  uint32_t epoch = lane->stack_epoch;  // the collector's, once it has left
-  return (pprof_scope_token){lane, epoch, PPI_DEPTH(begin_timed(lane))};
-}
-
 pprof_scope_token pprof_scope_push_(pprof_site *site) {
   ppi_entry at;
   if (ppi_is_off() || PPI_UNLIKELY(!ppi_enter_usual(&at)))
     return push_scope_retry(site);
   uint64_t id = ppi_site_usual(site, at.epoch);
-  uint64_t word = at.lane->commit;
-  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)))
+  uint64_t word = at.lane->commit, depth = word & 0xffffu;
+  if (!ppi_frame_fits_usual(at.thread, word) ||
+      PPI_UNLIKELY(!ppi_id_is_usual(id)))
     return push_scope_slow(at.thread, at.lane, site);
-  ppi_frame *frame = ppi_frame_fill(at.lane, word, (uint32_t)id, 0);
-  if (PPI_UNLIKELY(!ppi_clock_is_counter())) return push_scope_timed(at.lane);
+  ppi_frame *frame = ppi_frame_usual(at.thread, depth);
+  ppi_frame_fill(frame, depth, (uint32_t)id, 0);
   ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
   ppi_leave(at.thread);
-  return (pprof_scope_token){at.lane, at.epoch, PPI_DEPTH(word)};
+  return (pprof_scope_token){at.lane, at.epoch, (uint32_t)depth};
 }
 
 static void scope_pop_uneven(const uint8_t *base, ppi_lane *lane,
@@ -390,7 +380,7 @@ static __attribute__((noinline)) void scope_pop_slow(
     scope_pop_uneven(base, lane, token);
   else if (!ppi_frame_pop(base, lane))
     ppi_mark_pop_slow(base, lane);
-  ppi_leave(thread);
+  leave_refreshed(thread);
 }
 
 static __attribute__((noinline)) void scope_pop_retry(
@@ -473,7 +463,7 @@ static __attribute__((noinline)) void single_slow(ppi_thread *thread,
                                                   pprof_site *site,
                                                   uint8_t kind, double value) {
   put_single(lane, ppi_site_id(site, lane->stack_epoch), kind, value);
-  ppi_leave(thread);
+  leave_refreshed(thread);
 }
 
 static __attribute__((noinline)) void single_retry(pprof_site *site,
@@ -483,25 +473,13 @@ static __attribute__((noinline)) void single_retry(pprof_site *site,
   if (lane) single_slow(thread, lane, site, kind, value);
 }
 
-// As pop_timed. A counter's end is its value.
-static __attribute__((noinline)) void single_timed(ppi_record *record) {
-  uint64_t now = ppi_clock_other();
-  ppi_thread *thread = ppi_thread_self;
-  ppi_lane *lane = thread->lane;
-  if (PPI_LIKELY(lane)) {
-    record->start = now;
-    if (record->kind != PPROF_KIND_COUNTER) record->end = now;
-    __atomic_store_n(&lane->commit, lane->commit + 0x10000, __ATOMIC_RELEASE);
-  }
-  ppi_leave(thread);
-}
-
 // What a record next on the stack inherits; false: more than one flow.
-static inline bool inherit_one(ppi_lane *lane, uint64_t word, uint64_t *flow) {
+static inline bool inherit_one(const ppi_thread *thread, uint64_t word,
+                               uint64_t *flow) {
   uint64_t depth = word & 0xffffu;
   *flow = 0;
   if (depth) {
-    const ppi_frame *around = ppi_frame_at(lane, depth) - 1;
+    const ppi_frame *around = ppi_frame_usual(thread, depth) - 1;
     if (PPI_UNLIKELY(around->num_flows > 1)) return false;
     *flow = around->flow;
   }
@@ -517,25 +495,21 @@ static inline __attribute__((always_inline)) void single(pprof_site *site,
     single_retry(site, kind, value);
     return;
   }
-  const uint8_t *base = spool_in_force()->base;
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit, flow;
-  if (!ppi_frame_fits(at.lane, word) || PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
-      !inherit_one(at.lane, word, &flow)) {
+  if (!ppi_frame_fits_usual(at.thread, word) ||
+      PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
+      !ppi_record_is_near(at.thread, word) ||
+      !inherit_one(at.thread, word, &flow)) {
     single_slow(at.thread, at.lane, site, kind, value);
     return;
   }
-  ppi_record *record = ppi_lane_slot(base, at.lane, PPI_HEAD(word));
-  PPI_COMPUTED(record);
+  ppi_record *record = ppi_record_usual(at.thread, word);
   record->flow = flow;
   record->site = (uint32_t)id;
   ppi_record_set(record, PPI_DEPTH(word), kind);
   if (kind == PPROF_KIND_COUNTER)
     memcpy(&record->end, &value, sizeof record->end);
-  if (PPI_UNLIKELY(!ppi_clock_is_counter())) {
-    single_timed(record);
-    return;
-  }
   record->start = ppi_clock_counter();
   if (kind != PPROF_KIND_COUNTER) record->end = record->start;
   // Head + 1.

@@ -142,18 +142,6 @@ static uint64_t measure(ppi_slot *slot) {
   return PPI_RANGE_CPU;
 }
 
-// The collector had the next one last: it comes over while this one is used.
-// Always inline: gcc takes a call of a function that only fetches for none.
-static inline __attribute__((always_inline)) void fetch_next(
-    const ppi_table *table, uint32_t next) {
-  const ppi_slot *slot =
-      ppi_table_slot(ppi_recorder_in_force.spool.base, table, next - 1);
-  __builtin_prefetch(slot, 1);
-  __builtin_prefetch(&slot->work, 1);
-  __builtin_prefetch(slot->flows, 1);
-  __builtin_prefetch(&table->states[next - 1], 1);
-}
-
 static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
                                   const ppi_lane *lane, uint32_t lane_id,
                                   uint32_t site) {
@@ -241,10 +229,10 @@ static __attribute__((noinline)) uint64_t range_begin_retry(pprof_site *site) {
 static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   uint32_t index = at->thread->range_slot - 1;
-  uint32_t next = __atomic_load_n(&table->next_free[index], __ATOMIC_RELAXED);
-  at->thread->range_slot = next;
+  at->thread->range_slot =
+      __atomic_load_n(&table->next_free[index], __ATOMIC_RELAXED);
   ppi_slot *slot = fill_slot(table, index, at->lane, at->lane->id, site);
-  if (PPI_LIKELY(next)) fetch_next(table, next);
+  ppi_range_slot_fetch(table, at->thread);
   slot->start = ppi_clock_counter();
   return ppi_range_id(0, slot_open(table, index), index);
 }
@@ -258,8 +246,7 @@ pprof_range pprof_range_begin(pprof_site *site) {
   if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
       PPI_UNLIKELY(at.thread->serial != serial) ||
       PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
-      PPI_UNLIKELY(at.thread->range_slot == 0) ||
-      PPI_UNLIKELY(!ppi_clock_is_counter()))
+      PPI_UNLIKELY(at.thread->range_slot == 0))
     return (pprof_range){range_begin_slow(at.thread, at.lane, site)};
   pprof_range range = {begin_usual(&at, (uint32_t)id)};
   ppi_leave(at.thread);
@@ -338,8 +325,7 @@ static inline bool end_usual(const ppi_entry *at, uint64_t id) {
   uint32_t index = (uint32_t)(id & 0xffff) - 1;
   if (PPI_UNLIKELY(id & (PPI_RANGE_APART | PPI_NO_TABLE << 16)) ||
       PPI_UNLIKELY(id >> 48 != (recorder->serial & 0xffff)) ||
-      PPI_UNLIKELY(index >= ppi_table_num_slots(table)) ||
-      PPI_UNLIKELY(!ppi_clock_is_counter()))
+      PPI_UNLIKELY(index >= ppi_table_num_slots(table)))
     return false;
   const ppi_slot_ref ref = {table,
                             ppi_table_slot(recorder->spool.base, table, index),

@@ -16,6 +16,7 @@
 static struct {
   ppi_stock stocks[PPI_STOCKS];
   uint32_t next_unused __attribute__((aligned(64)));  // atomic
+  uint32_t num_stocks;        // atomic: those from here on never had a slot
   bool is_whole;              // atomic: the table does not grow
   uint8_t homes[NUM_GROUPS];  // a stock; atomic, written before the first use
 } slots;
@@ -23,6 +24,7 @@ static struct {
 void ppi_range_slots_begin(void) {
   for (uint32_t i = 0; i < PPI_STOCKS; i++) slots.stocks[i].list = 0;
   slots.next_unused = 0;
+  slots.num_stocks = 0;
   slots.is_whole = false;
 }
 
@@ -76,6 +78,11 @@ static bool take_group(ppi_table *table, uint32_t stock) {
   // another's: it goes with the rest from now on.
   __atomic_store_n(&slots.homes[from / GROUP], (uint8_t)stock,
                    __ATOMIC_RELAXED);
+  uint32_t num = __atomic_load_n(&slots.num_stocks, __ATOMIC_RELAXED);
+  while (num <= stock &&
+         !__atomic_compare_exchange_n(&slots.num_stocks, &num, stock + 1, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
   for (uint32_t i = end; i-- > from;)
     ppi_slots_give(table, &slots.stocks[stock].list, i);
   return true;
@@ -89,8 +96,9 @@ static bool grow(ppi_table *table) {
 
 // What idle threads hold is nobody's loss.
 static uint32_t take_from_any(ppi_table *table) {
+  uint32_t num = __atomic_load_n(&slots.num_stocks, __ATOMIC_RELAXED);
   uint32_t taken = 0;
-  for (uint32_t i = 0; i < PPI_STOCKS && !taken; i++)
+  for (uint32_t i = 0; i < num && !taken; i++)
     taken = ppi_slots_take(table, &slots.stocks[i].list);
   return taken;
 }
@@ -105,7 +113,10 @@ __attribute__((noinline)) uint32_t ppi_range_slot_refill(ppi_table *table,
   } while (!first && (take_group(table, stock) || grow(table)));
   if (!thread) return first ? first : take_from_any(table);
   thread->ranges_serial = ppi_recorder_in_force.serial;
-  thread->range_slot = first ? link_of(table, first) : 0;
+  thread->range_slot = thread->range_ahead = first;
+  for (uint32_t i = 0; i < PPI_RANGES_AHEAD; i++)
+    ppi_range_slot_fetch(table, thread);
+  if (first) thread->range_slot = link_of(table, first);
   return first ? first : take_from_any(table);
 }
 

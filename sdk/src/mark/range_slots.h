@@ -21,6 +21,23 @@ void ppi_range_slot_give(ppi_table *table, uint32_t index);
 // ones for it; `thread` NULL: one that any thread may need.
 uint32_t ppi_range_slot_refill(ppi_table *table, ppi_thread *thread);
 
+// Slots are fetched a few ranges before they are used: the collector, on
+// another processor, had them last. ppi_range_slot_fetch fetches the next one.
+#define PPI_RANGES_AHEAD 4
+static inline __attribute__((always_inline)) void ppi_range_slot_fetch(
+    const ppi_table *table, ppi_thread *thread) {
+  uint32_t ahead = thread->range_ahead;
+  if (!ahead) return;
+  const ppi_slot *slot =
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, ahead - 1);
+  __builtin_prefetch(slot, 1);
+  __builtin_prefetch(&slot->work, 1);
+  __builtin_prefetch(slot->flows, 1);
+  __builtin_prefetch(&table->states[ahead - 1], 1);
+  thread->range_ahead =
+      __atomic_load_n(&table->next_free[ahead - 1], __ATOMIC_RELAXED);
+}
+
 // ppi_range_slot_take answers index + 1, 0: there is none left. By a thread
 // that is busy, and alone changes what its block says.
 static inline uint32_t ppi_range_slot_take(ppi_table *table,
@@ -31,6 +48,7 @@ static inline uint32_t ppi_range_slot_take(ppi_table *table,
     return ppi_range_slot_refill(table, thread);
   thread->range_slot =
       __atomic_load_n(&table->next_free[taken - 1], __ATOMIC_RELAXED);
+  ppi_range_slot_fetch(table, thread);
   return taken;
 }
 

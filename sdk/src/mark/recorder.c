@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 uint32_t pprof_epoch_;
 // The library's own, where pprof_epoch_ is a copy in the program (without
 // -fPIC): what is loaded with RTLD_DEEPBIND reads this one.
@@ -16,6 +18,16 @@ uint32_t ppi_epoch_near;
 ppi_recorder ppi_recorder_in_force;
 
 static uint32_t last_epoch;
+
+// Off the page's border, as thread blocks are (new_block), and elsewhere.
+#define EPOCH_IN_PAGE 1536u
+
+// Also whenever the clock changes.
+static void publish_usual(void) {
+  uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_RELAXED);
+  __atomic_store_n(ppi_epoch_page + 3, ppi_clock_is_counter() ? epoch : 0,
+                   __ATOMIC_RELEASE);
+}
 
 void ppi_recorder_count_lost(void) {
   __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
@@ -30,8 +42,9 @@ bool ppi_epoch_init(void) {
   // Where the kernel cannot wipe (before 4.14), raw clone stays uncovered;
   // fork has its handler.
   madvise(memory, page, MADV_WIPEONFORK);
-  ppi_epoch_page = memory;
+  ppi_epoch_page = (uint32_t *)(void *)((char *)memory + EPOCH_IN_PAGE);
   ppi_epoch_page[2] = 1;
+  ppi_clock_watch(publish_usual);
   return true;
 }
 
@@ -40,7 +53,7 @@ void ppi_epoch_in_forked_child(void) {
   __atomic_store_n(&own_epoch, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&ppi_epoch_near, 0, __ATOMIC_RELAXED);
   if (!ppi_epoch_page) return;
-  ppi_epoch_page[0] = ppi_epoch_page[1] = 0;
+  ppi_epoch_page[0] = ppi_epoch_page[1] = ppi_epoch_page[3] = 0;
   ppi_epoch_page[2] = 1;
 }
 
@@ -56,6 +69,7 @@ void ppi_epoch_replace(uint32_t from, uint32_t to) {
 void ppi_epoch_publish(uint32_t epoch) {
   // Pairs with the acquire in ppi_enter: with it the recorder and the edge.
   __atomic_store_n(ppi_epoch_page, epoch, __ATOMIC_RELEASE);
+  publish_usual();
   __atomic_store_n(&ppi_epoch_near, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&pprof_epoch_, epoch, __ATOMIC_RELEASE);
   __atomic_store_n(&own_epoch, epoch, __ATOMIC_RELEASE);

@@ -39,8 +39,13 @@ void ppi_recorder_count_lost(void);
 
 // On a page that a child of fork or clone finds wiped: [0] the second copy of
 // the epoch, which markers read after busy = 1; [1] the serial of the session
-// that lives, also while no window is open; [2] 1, but in such a child.
+// that lives, also while no window is open; [2] 1, but in such a child; [3] the
+// epoch once more where the clock is the processor's counter, else 0: what the
+// usual way of a marker compares.
 extern PPI_HIDDEN uint32_t *ppi_epoch_page;
+static inline uint32_t ppi_epoch_usual(void) {
+  return __atomic_load_n(ppi_epoch_page + 3, __ATOMIC_ACQUIRE);
+}
 // A copy of pprof_epoch_ for markers' first look: that one may lie in the
 // program and is found through the table of addresses.
 extern PPI_HIDDEN uint32_t ppi_epoch_near;

@@ -123,12 +123,19 @@ static ppi_thread *reuse_block(void) {
 }
 
 // Blocks come from mmap, not malloc: a marker must not depend on the state of
-// a heap that a signal may have interrupted.
+// a heap that a signal may have interrupted. Some processors let a load wait
+// for a store before it that has the same place in another page: here lies what
+// a usual marker does not load of its lane.
+#define BLOCK_IN_PAGE 1024u
+PPI_STATIC_ASSERT(BLOCK_IN_PAGE >= offsetof(ppi_lane, own_work) &&
+                      BLOCK_IN_PAGE + 64 < offsetof(ppi_lane, directory),
+                  "a lane's work and flows");
 static ppi_thread *new_block(void) {
-  void *memory = mmap(NULL, sizeof(ppi_thread), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *memory =
+      mmap(NULL, BLOCK_IN_PAGE + sizeof(ppi_thread), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  ppi_thread *thread = memory;
+  ppi_thread *thread = (ppi_thread *)(void *)((char *)memory + BLOCK_IN_PAGE);
   thread->next = threads.list;
   thread->number = threads.list ? threads.list->number + 1 : 0;
   __atomic_store_n(&threads.list, thread, __ATOMIC_RELEASE);

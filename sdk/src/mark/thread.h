@@ -44,10 +44,17 @@ typedef struct ppi_thread {
   // Owner: the epoch in which `lane` was found to be in order, PPI_NO_EPOCH:
   // look again. A marker in that epoch needs to ask nothing else.
   uint32_t lane_epoch;
+  uint32_t serial;
   // NULL, or a lane of session `serial`, which is the one in force where one is
   // (ppi_thread_forget_lanes).
   ppi_lane *lane;
-  uint32_t serial;
+  // Owner: the lane as its usual markers need it (ppi_thread_refresh), while
+  // `lane_epoch` lasts. Limits are compared with its `commit`.
+  ppi_frame *frames;
+  uint64_t num_frames;
+  uint64_t push_limit;  // below: room for that many frames' records
+  uint64_t slot_limit;  // below: the next record lies behind `slots`
+  uintptr_t slots;      // where slot 0 would be, were all chunks neighbours
   uint32_t in_use;  // 1: by a thread; PPI_THREAD_TAKEN: about to be another's
   uint32_t fence;   // membarrier is missing: markers fence themselves
   uint32_t tid;
@@ -59,6 +66,7 @@ typedef struct ppi_thread {
   // Owner: free slots of the process's table, linked, of session
   // `ranges_serial` (range_slots.h). They stay with the block.
   uint32_t range_slot, ranges_serial;
+  uint32_t range_ahead;  // a later one of them, 0: none
   uint64_t epoch_ticks;  // when `lane_epoch` began
   // Ranges that an NVTX tool believes open on this thread, and whose they are.
   uint32_t num_emitted, emitted_epoch;
@@ -69,6 +77,9 @@ typedef struct ppi_thread {
   ppi_name_cache names;
   ppi_cpu_thread cpu;
 } ppi_thread;
+
+PPI_STATIC_ASSERT(offsetof(ppi_thread, slots) + sizeof(uintptr_t) == 64,
+                  "one line");
 
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
     __attribute__((tls_model("initial-exec")));

@@ -159,6 +159,23 @@ static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
   return follow(lane, epoch, intent);
 }
 
+// Another chunk may lie anywhere; a push leaves a record's room for each frame
+// that there may be.
+void ppi_thread_refresh(ppi_thread *thread) {
+  const ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+  if (!lane) return;  // a child that a signal handler has forked
+  uint64_t num = lane->num_frames, capacity = lane->capacity;
+  uint64_t head = PPI_HEAD(lane->commit);
+  uint64_t chunk_end = head - head % PPI_SLOTS_PER_CHUNK + PPI_SLOTS_PER_CHUNK;
+  thread->frames = ppi_lane_frames(lane);
+  thread->num_frames = num;
+  thread->push_limit = capacity > num ? (capacity - num) << 16 : 0;
+  thread->slot_limit = head < capacity ? chunk_end << 16 : 0;
+  thread->slots =
+      (uintptr_t)ppi_lane_slot(ppi_recorder_in_force.spool.base, lane, head) -
+      head * sizeof(ppi_record);
+}
+
 // Where markers fence themselves, each comes by here.
 ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
   const place own = {&thread->lane, &thread->serial, &thread->unkept, 0};
@@ -173,6 +190,7 @@ ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   } else if (!thread->fence) {
     thread->lane_epoch = epoch;
+    ppi_thread_refresh(thread);
     thread->epoch_ticks =
         ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
   }
