@@ -54,7 +54,7 @@ TEST(FenceMissingTest, WindowsAreWholeAndTheRunSaysSo) {
     }
     // A marker that took no usual way would not have fenced itself.
     EXPECT_EQ(1u, ppi_thread_self->fence);
-    EXPECT_EQ(PPI_NO_EPOCH, ppi_thread_self->lane_epoch);
+    EXPECT_EQ(PPI_NO_EPOCH, ppi_thread_self->stacks[0].epoch);
     done = true;
   });
   uint64_t num_steps = 1;  // one is open at the stop

@@ -68,7 +68,7 @@ uint64_t Now() {
   const uint64_t now = ticks.fetch_add(1000);
   if (!is_marking) return now;
   ppi_thread *self = ppi_thread_self;
-  const ppi_lane *lane = self->lane;
+  const ppi_lane *lane = self->stacks[0].lane;
   const uint32_t epoch = lane->stack_epoch;
   TheBuffer()->Hold(
       [self] { __atomic_store_n(&self->busy, 1, __ATOMIC_SEQ_CST); });
@@ -160,7 +160,7 @@ TEST_F(FenceTest, CheckpointSeesWhatHasBegunBefore) {
   std::atomic<bool> has_begun{false};
   std::thread late([&] {
     pprof_mark(&outer_site);
-    ppi_lane *lane = ppi_thread_self->lane;
+    ppi_lane *lane = ppi_thread_self->stacks[0].lane;
     const uint64_t before = lane->commit;
     pprof_push(&outer_site);
     const uint64_t after = lane->commit;

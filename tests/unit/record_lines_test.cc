@@ -206,7 +206,7 @@ TEST_F(RecordLinesTest, WatchingSeesWhatIsWritten) {
     pprof_push(&line_site);
     pprof_pop();
   });
-  const ppi_lane *lane = ppi_thread_self->lane;
+  const ppi_lane *lane = ppi_thread_self->stacks[0].lane;
   const auto line_of = [](const void *at) {
     return reinterpret_cast<uintptr_t>(at) / kLine;
   };

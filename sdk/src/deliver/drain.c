@@ -504,7 +504,7 @@ bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
                          .depth = slot->depth,
                          .kind = slot->kind,
                          .flags = slot->flags,
-                         .value = slot->value};
+                         .value = slot->is_step ? slot->value : 0};
   if (!place(drain, event, slot->start, slot->end) ||
       !keeps_slot_requests(drain, event, slot)) {
     ppi_tally_add(&drain->tally, slot->lane, PPI_TOTAL_EXCLUDED, 1);

@@ -246,7 +246,8 @@ static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
   uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
   if (serial) {
     *out_thread = thread;
-    *out_lane = serial == thread->serial ? thread->lane : NULL;
+    *out_lane =
+        serial == thread->stacks[0].serial ? thread->stacks[0].lane : NULL;
     return true;
   }
   ppi_leave(thread);

@@ -152,7 +152,9 @@ static int no_lane(void) {
 
 PPI_STATIC_ASSERT((int)PPI_NO_FRAME == PPROF_INJECT_BAD_, "not kept");
 
-int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
+// In any domain, whatever there is to do.
+static __attribute__((noinline)) int push_any(uint32_t domain,
+                                              PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_PUSHES);
   if (PPI_UNLIKELY(!lane)) return no_lane();
@@ -160,8 +162,20 @@ int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
   uint32_t id = site_of(thread, lane, site, name, style);
   if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
     level = (int)ppi_mark_push_slow(&ppi_recorder_in_force.spool, lane, id);
+  ppi_stack_refresh(ppi_thread_stack(thread, domain));
   ppi_leave(thread);
   return level;
+}
+
+int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
+  ppi_entry at;
+  if (PPI_UNLIKELY(!ppi_enter_usual_in(domain, &at)))
+    return push_any(domain, site, name, style);
+  int level = (int)PPI_DEPTH(at.lane->commit);
+  uint32_t id = site_of(at.thread, at.lane, site, name, style);
+  bool is_pushed = ppi_frame_push_usual(at.stack, at.lane, id);
+  ppi_leave(at.thread);
+  return PPI_LIKELY(is_pushed) ? level : push_any(domain, site, name, style);
 }
 
 // Ends what is timed beside the range at `level` of the domain, and what edges
@@ -294,16 +308,27 @@ static __attribute__((noinline)) void pop_beside(uint32_t domain) {
   end_beside(thread, domain, level);
 }
 
-int pprof_inject_pop_(uint32_t domain) {
-  ppi_thread *thread = ppi_thread_self;
-  if (PPI_UNLIKELY(thread && thread->num_beside)) pop_beside(domain);
+static __attribute__((noinline)) int pop_any(uint32_t domain) {
+  ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_POPS);
   if (PPI_UNLIKELY(!lane)) return no_lane();
   int level = (int)PPI_DEPTH(lane->commit) - 1;
   const uint8_t *base = ppi_recorder_in_force.spool.base;
   if (PPI_UNLIKELY(!ppi_frame_pop(base, lane))) ppi_mark_pop_slow(base, lane);
+  ppi_stack_refresh(ppi_thread_stack(thread, domain));
   ppi_leave(thread);
   return level;
+}
+
+int pprof_inject_pop_(uint32_t domain) {
+  ppi_thread *thread = ppi_thread_self;
+  ppi_entry at;
+  if (PPI_UNLIKELY(thread && thread->num_beside)) pop_beside(domain);
+  if (PPI_UNLIKELY(!ppi_enter_usual_in(domain, &at))) return pop_any(domain);
+  uint64_t word = at.lane->commit;
+  bool is_popped = ppi_frame_pop_usual(at.stack, at.lane, word);
+  ppi_leave(at.thread);
+  return PPI_LIKELY(is_popped) ? (int)PPI_DEPTH(word) - 1 : pop_any(domain);
 }
 
 void pprof_inject_mark_(uint32_t domain, PPROF_INJECT_LABEL_) {

@@ -71,7 +71,7 @@ static uint64_t top_of(const ppi_lane *lane) {
 static const ppi_lane *innermost(const ppi_thread *thread,
                                  const ppi_lane *lane) {
   uint32_t epoch = lane->stack_epoch;
-  for (uint32_t i = 1; i < PPI_THREAD_LANES; i++) {
+  for (uint32_t i = 1; i < PPI_THREAD_STACKS; i++) {
     const ppi_lane *other = ppi_thread_lane(thread, i);
     if (other && ppi_lane_is_of(other, epoch) && top_of(other) > top_of(lane))
       lane = other;

@@ -27,7 +27,7 @@ static bool sleeps(uint32_t tid) {
 }
 
 static const ppi_lane *open_lane(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++) {
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++) {
     const ppi_lane *lane = ppi_thread_lane(thread, i);
     if (lane && PPI_DEPTH(ppi_lane_word(lane))) return lane;
   }

@@ -30,7 +30,7 @@ static void leave(ppi_thread *thread) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   ppi_thread_leave_lanes(thread, epoch);
-  thread->lane_epoch = PPI_NO_EPOCH;
+  ppi_thread_distrust(thread);
   if (thread->num_emitted && thread == ppi_thread_self) ppi_emit_leave(thread);
   ppi_cpu_file_close(&thread->cpu.file);
   // A block with this thread's number that is not its own: its owner is gone,

@@ -21,29 +21,36 @@ bool ppi_thread_name_os(uint32_t tid, const char *name);
 // lane of the epoch in force, by the processor's counter. ppi_enter_usual
 // answers false where any of that is not so, having done nothing, and ppi_enter
 // finds out what: as a call that is the last thing the marker does, so that it
-// saves no registers for it.
+// saves no registers for it. ppi_enter_usual_in is that for a domain.
 typedef struct ppi_entry {
   ppi_thread *thread;
+  const ppi_stack *stack;
   ppi_lane *lane;
   uint32_t epoch;
 } ppi_entry;
-static inline __attribute__((always_inline)) bool ppi_enter_usual(
-    ppi_entry *out) {
+static inline __attribute__((always_inline)) bool ppi_enter_usual_in(
+    uint32_t domain, ppi_entry *out) {
   ppi_thread *thread = ppi_thread_self;
   if (PPI_UNLIKELY(!thread) || PPI_UNLIKELY(thread->busy)) return false;
+  const ppi_stack *stack = ppi_thread_stack(thread, domain);
   // As in ppi_become_busy and ppi_enter.
   ppi_stand(thread);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+  ppi_lane *lane = __atomic_load_n(&stack->lane, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = ppi_epoch_usual();
-  if (PPI_UNLIKELY(epoch != thread->lane_epoch)) {
+  if (PPI_UNLIKELY(epoch != stack->epoch) ||
+      (domain && PPI_UNLIKELY(stack->domain != domain))) {
     ppi_leave(thread);
     return false;
   }
   if (!lane) __builtin_unreachable();
-  *out = (ppi_entry){thread, lane, epoch};
+  *out = (ppi_entry){thread, stack, lane, epoch};
   return true;
+}
+static inline __attribute__((always_inline)) bool ppi_enter_usual(
+    ppi_entry *out) {
+  return ppi_enter_usual_in(0, out);
 }
 
 // ppi_become_busy answers the calling thread, busy from here on; NULL when
@@ -93,11 +100,11 @@ static inline __attribute__((always_inline)) ppi_lane *ppi_enter(
   *out_thread = thread;
   // Before the epochs: in a child that a signal handler forks in between, they
   // differ.
-  ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+  ppi_lane *lane = __atomic_load_n(&thread->stacks[0].lane, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   // Never 0, nor another session's: an epoch is used once.
   if (PPI_UNLIKELY(__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) !=
-                   thread->lane_epoch))
+                   thread->stacks[0].epoch))
     return ppi_thread_enter_slow(thread, intent);
   if (!lane) __builtin_unreachable();
   return lane;
@@ -111,9 +118,10 @@ static inline __attribute__((always_inline)) ppi_lane *ppi_enter_in(
   uint32_t epoch = ppi_begin_marker(out_thread, intent);
   if (PPI_UNLIKELY(epoch == 0)) return NULL;
   ppi_thread *thread = *out_thread;
-  const ppi_domain_lane *place = &thread->domains[domain % PPI_DOMAIN_LANES];
-  ppi_lane *lane = place->lane;
-  if (PPI_UNLIKELY(place->domain != domain || !ppi_lane_is_of(lane, epoch))) {
+  const ppi_stack *stack = ppi_thread_stack(thread, domain);
+  ppi_lane *lane = stack->lane;
+  if (PPI_UNLIKELY(stack->domain != domain || stack->epoch != epoch ||
+                   !ppi_lane_is_of(lane, epoch))) {
     lane = ppi_thread_catch_up_in(thread, domain, epoch, intent);
     if (!lane) __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
   }

@@ -56,17 +56,16 @@ static inline bool ppi_frame_fits(const ppi_lane *lane, uint64_t word) {
   return PPI_LIKELY(PPI_HEAD(word) + depth < lane->capacity) &&
          PPI_LIKELY(depth < lane->num_frames);
 }
-static inline bool ppi_frame_fits_usual(const ppi_thread *thread,
-                                        uint64_t word) {
-  return PPI_LIKELY(word < thread->push_limit) &&
-         PPI_LIKELY((word & 0xffffu) < thread->num_frames);
+static inline bool ppi_frame_fits_usual(const ppi_stack *stack, uint64_t word) {
+  return PPI_LIKELY(word < stack->push_limit) &&
+         PPI_LIKELY((word & 0xffffu) < stack->num_frames);
 }
 // Frame `depth`.
-static inline ppi_frame *ppi_frame_usual(const ppi_thread *thread,
+static inline ppi_frame *ppi_frame_usual(const ppi_stack *stack,
                                          uint64_t depth) {
   uint64_t offset = depth * sizeof(ppi_frame);
   PPI_COMPUTED(offset);
-  return (ppi_frame *)(void *)((char *)thread->frames + offset);
+  return (ppi_frame *)(void *)((char *)stack->frames + offset);
 }
 static inline void ppi_frame_fill(ppi_frame *frame, uint64_t depth,
                                   uint32_t site, uint8_t flags) {
@@ -95,14 +94,14 @@ static inline bool ppi_frame_is_plain(const ppi_frame *frame) {
   return PPI_LIKELY(ppi_frame_extras(frame) <= 1);
 }
 // Where the usual record lies, if there is one in this chunk.
-static inline bool ppi_record_is_near(const ppi_thread *thread, uint64_t word) {
-  return PPI_LIKELY(word < thread->slot_limit);
+static inline bool ppi_record_is_near(const ppi_stack *stack, uint64_t word) {
+  return PPI_LIKELY(word < stack->slot_limit);
 }
-static inline ppi_record *ppi_record_usual(const ppi_thread *thread,
+static inline ppi_record *ppi_record_usual(const ppi_stack *stack,
                                            uint64_t word) {
   uint64_t offset = PPI_HEAD(word) * sizeof(ppi_record);
   PPI_COMPUTED(offset);
-  return (ppi_record *)(thread->slots + offset);
+  return (ppi_record *)(stack->slots + offset);
 }
 // All but its end.
 static inline void ppi_frame_record(const ppi_frame *frame, uint64_t depth,
@@ -120,6 +119,31 @@ static inline void ppi_frame_end(ppi_lane *lane, uint64_t word,
   record->end = now;
   // Head + 1, depth - 1.
   __atomic_store_n(&lane->commit, word + 0xffff, __ATOMIC_RELEASE);
+}
+
+// All of a usual push, and of a usual pop. False: nothing was done.
+static inline bool ppi_frame_push_usual(const ppi_stack *stack, ppi_lane *lane,
+                                        uint32_t site) {
+  uint64_t word = lane->commit, depth = word & 0xffffu;
+  if (!ppi_frame_fits_usual(stack, word) ||
+      PPI_UNLIKELY(!ppi_site_is_plain(site)))
+    return false;
+  ppi_frame *frame = ppi_frame_usual(stack, depth);
+  ppi_frame_fill(frame, depth, site, 0);
+  ppi_frame_begin(lane, word, frame, ppi_clock_counter());
+  return true;
+}
+static inline bool ppi_frame_pop_usual(const ppi_stack *stack, ppi_lane *lane,
+                                       uint64_t word) {
+  uint64_t depth = (word & 0xffffu) - 1;
+  const ppi_frame *frame = ppi_frame_usual(stack, depth);
+  if (PPI_UNLIKELY(depth >= stack->num_frames) ||
+      !ppi_record_is_near(stack, word) || !ppi_frame_is_plain(frame))
+    return false;
+  ppi_record *record = ppi_record_usual(stack, word);
+  ppi_frame_record(frame, depth, record);
+  ppi_frame_end(lane, word, record, ppi_clock_counter());
+  return true;
 }
 
 // All of it, on any lane, by any clock. False: ppi_mark_push_slow,

@@ -31,7 +31,7 @@ static bool deepen(ppi_spool *spool, ppi_lane *lane) {
   ppi_calm before;
   ppi_mask_signals(&before);
   bool is_deeper = ppi_lane_deepen(spool, lane);
-  ppi_thread_refresh(ppi_thread_self);
+  ppi_thread_refresh(ppi_thread_self, lane);
   ppi_unmask_signals(&before);
   return is_deeper;
 }
@@ -170,21 +170,8 @@ __attribute__((noinline)) void ppi_mark_pop_slow(const uint8_t *base,
 //
 // Where the usual way has ended because a chunk does, it goes on in the next.
 static void leave_refreshed(ppi_thread *thread) {
-  ppi_thread_refresh(thread);
+  ppi_stack_refresh(&thread->stacks[0]);
   ppi_leave(thread);
-}
-
-static __attribute__((noinline)) void push_rest(ppi_thread *thread,
-                                                ppi_lane *lane, uint32_t site) {
-  ppi_mark_push_slow(spool_in_force(), lane, site);
-  leave_refreshed(thread);
-}
-
-static inline void push(ppi_thread *thread, ppi_lane *lane, uint32_t site) {
-  if (PPI_LIKELY(ppi_frame_push(lane, site)))
-    ppi_leave(thread);
-  else
-    push_rest(thread, lane, site);
 }
 
 // The usual way asks for as much room as there are frames. A lane that has a
@@ -197,18 +184,23 @@ static bool push_roomy(ppi_lane *lane, uint32_t site) {
   return true;
 }
 
+static __attribute__((noinline)) void push_id_slow(ppi_thread *thread,
+                                                   ppi_lane *lane,
+                                                   uint32_t id) {
+  if (!push_roomy(lane, id)) ppi_mark_push_slow(spool_in_force(), lane, id);
+  leave_refreshed(thread);
+}
+
 static __attribute__((noinline)) void push_slow(ppi_thread *thread,
                                                 ppi_lane *lane,
                                                 pprof_site *site) {
-  uint32_t id = ppi_site_id(site, lane->stack_epoch);
-  if (!push_roomy(lane, id)) ppi_mark_push_slow(spool_in_force(), lane, id);
-  leave_refreshed(thread);
+  push_id_slow(thread, lane, ppi_site_id(site, lane->stack_epoch));
 }
 
 static __attribute__((noinline)) void push_retry(pprof_site *site) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
-  if (lane) push(thread, lane, ppi_site_id(site, lane->stack_epoch));
+  if (lane) push_slow(thread, lane, site);
 }
 
 // That nothing records is seen inline; who calls without that look finds out
@@ -221,12 +213,12 @@ void pprof_push(pprof_site *site) {
   }
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit, depth = word & 0xffffu;
-  if (!ppi_frame_fits_usual(at.thread, word) ||
+  if (!ppi_frame_fits_usual(at.stack, word) ||
       PPI_UNLIKELY(!ppi_id_is_usual(id))) {
     push_slow(at.thread, at.lane, site);
     return;
   }
-  ppi_frame *frame = ppi_frame_usual(at.thread, depth);
+  ppi_frame *frame = ppi_frame_usual(at.stack, depth);
   ppi_frame_fill(frame, depth, (uint32_t)id, 0);
   ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
   ppi_leave(at.thread);
@@ -242,26 +234,15 @@ static __attribute__((noinline)) void pop_slow(ppi_thread *thread,
 static __attribute__((noinline)) void pop_retry(void) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_POPS);
-  if (!lane) return;
-  if (PPI_LIKELY(ppi_frame_pop(spool_in_force()->base, lane)))
-    ppi_leave(thread);
-  else
-    pop_slow(thread, lane);
+  if (lane) pop_slow(thread, lane);
 }
 
 // Of the frame that `word` has innermost.
 static inline void pop(const ppi_entry *at, uint64_t word) {
-  uint64_t depth = (word & 0xffffu) - 1;
-  const ppi_frame *frame = ppi_frame_usual(at->thread, depth);
-  if (PPI_UNLIKELY(depth >= at->thread->num_frames) ||
-      !ppi_record_is_near(at->thread, word) || !ppi_frame_is_plain(frame)) {
+  if (PPI_LIKELY(ppi_frame_pop_usual(at->stack, at->lane, word)))
+    ppi_leave(at->thread);
+  else
     pop_slow(at->thread, at->lane);
-    return;
-  }
-  ppi_record *record = ppi_record_usual(at->thread, word);
-  ppi_frame_record(frame, depth, record);
-  ppi_frame_end(at->lane, word, record, ppi_clock_counter());
-  ppi_leave(at->thread);
 }
 
 void pprof_pop(void) {
@@ -272,25 +253,30 @@ void pprof_pop(void) {
     pop_retry();
 }
 
-static inline void push_name(ppi_thread *thread, ppi_lane *lane,
-                             const char *name, uint32_t category) {
-  push(thread, lane,
-       ppi_mark_name(thread, lane, name ? name : "<null>", category, NULL));
+static inline uint32_t id_of_name(ppi_thread *thread, const ppi_lane *lane,
+                                  const char *name, uint32_t category) {
+  return ppi_mark_name(thread, lane, name ? name : "<null>", category, NULL);
 }
 
 static __attribute__((noinline)) void push_name_retry(const char *name,
                                                       uint32_t category) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES);
-  if (lane) push_name(thread, lane, name, category);
+  if (lane)
+    push_id_slow(thread, lane, id_of_name(thread, lane, name, category));
 }
 
 void pprof_push_name(const char *name, uint32_t category) {
   ppi_entry at;
-  if (PPI_LIKELY(ppi_enter_usual(&at)))
-    push_name(at.thread, at.lane, name, category);
-  else
+  if (PPI_UNLIKELY(!ppi_enter_usual(&at))) {
     push_name_retry(name, category);
+    return;
+  }
+  uint32_t id = id_of_name(at.thread, at.lane, name, category);
+  if (PPI_LIKELY(ppi_frame_push_usual(at.stack, at.lane, id)))
+    ppi_leave(at.thread);
+  else
+    push_id_slow(at.thread, at.lane, id);
 }
 
 // The stack's epoch may change in it.
@@ -321,10 +307,10 @@ pprof_scope_token pprof_scope_push_(pprof_site *site) {
     return push_scope_retry(site);
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit, depth = word & 0xffffu;
-  if (!ppi_frame_fits_usual(at.thread, word) ||
+  if (!ppi_frame_fits_usual(at.stack, word) ||
       PPI_UNLIKELY(!ppi_id_is_usual(id)))
     return push_scope_slow(at.thread, at.lane, site);
-  ppi_frame *frame = ppi_frame_usual(at.thread, depth);
+  ppi_frame *frame = ppi_frame_usual(at.stack, depth);
   ppi_frame_fill(frame, depth, (uint32_t)id, 0);
   ppi_frame_begin(at.lane, word, frame, ppi_clock_counter());
   ppi_leave(at.thread);
@@ -474,12 +460,12 @@ static __attribute__((noinline)) void single_retry(pprof_site *site,
 }
 
 // What a record next on the stack inherits; false: more than one flow.
-static inline bool inherit_one(const ppi_thread *thread, uint64_t word,
+static inline bool inherit_one(const ppi_stack *stack, uint64_t word,
                                uint64_t *flow) {
   uint64_t depth = word & 0xffffu;
   *flow = 0;
   if (depth) {
-    const ppi_frame *around = ppi_frame_usual(thread, depth) - 1;
+    const ppi_frame *around = ppi_frame_usual(stack, depth) - 1;
     if (PPI_UNLIKELY(around->num_flows > 1)) return false;
     *flow = around->flow;
   }
@@ -497,14 +483,14 @@ static inline __attribute__((always_inline)) void single(pprof_site *site,
   }
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint64_t word = at.lane->commit, flow;
-  if (!ppi_frame_fits_usual(at.thread, word) ||
+  if (!ppi_frame_fits_usual(at.stack, word) ||
       PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
-      !ppi_record_is_near(at.thread, word) ||
-      !inherit_one(at.thread, word, &flow)) {
+      !ppi_record_is_near(at.stack, word) ||
+      !inherit_one(at.stack, word, &flow)) {
     single_slow(at.thread, at.lane, site, kind, value);
     return;
   }
-  ppi_record *record = ppi_record_usual(at.thread, word);
+  ppi_record *record = ppi_record_usual(at.stack, word);
   record->flow = flow;
   record->site = (uint32_t)id;
   ppi_record_set(record, PPI_DEPTH(word), kind);

@@ -39,7 +39,7 @@ static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
   // has cut may come late. It may be looking at the kind, too.
   memset(slot, 0, offsetof(ppi_slot, kind));
   __atomic_store_n(&slot->kind, kind, __ATOMIC_RELAXED);
-  memset(&slot->flags, 0, offsetof(ppi_slot, cut) - offsetof(ppi_slot, flags));
+  memset(&slot->flags, 0, offsetof(ppi_slot, work) - offsetof(ppi_slot, flags));
   slot->site = site;
   slot->lane = lane ? lane->id : 0;
   slot->depth = inherited.depth;
@@ -203,7 +203,7 @@ uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
 
 // A thread held in a marker beyond its session's end is no part of the next.
 static inline bool is_of_session(const ppi_thread *thread) {
-  return thread->serial == ppi_recorder_in_force.serial;
+  return thread->stacks[0].serial == ppi_recorder_in_force.serial;
 }
 
 static __attribute__((noinline)) uint64_t range_begin_slow(ppi_thread *thread,
@@ -244,7 +244,7 @@ pprof_range pprof_range_begin(pprof_site *site) {
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint32_t serial = ppi_recorder_in_force.serial;
   if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
-      PPI_UNLIKELY(at.thread->serial != serial) ||
+      PPI_UNLIKELY(at.thread->stacks[0].serial != serial) ||
       PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
       PPI_UNLIKELY(at.thread->range_slot == 0))
     return (pprof_range){range_begin_slow(at.thread, at.lane, site)};

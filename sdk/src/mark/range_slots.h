@@ -31,7 +31,6 @@ static inline __attribute__((always_inline)) void ppi_range_slot_fetch(
   const ppi_slot *slot =
       ppi_table_slot(ppi_recorder_in_force.spool.base, table, ahead - 1);
   __builtin_prefetch(slot, 1);
-  __builtin_prefetch(&slot->work, 1);
   __builtin_prefetch(slot->flows, 1);
   __builtin_prefetch(&table->states[ahead - 1], 1);
   thread->range_ahead =

@@ -74,8 +74,8 @@ static void in_forked_child(void) {
   ppi_names_in_forked_child();
   ppi_epoch_in_forked_child();
   for (ppi_thread *thread = threads.list; thread; thread = thread->next) {
-    thread->lane_epoch = PPI_NO_EPOCH;
     ppi_thread_take_lanes(thread);
+    ppi_thread_distrust(thread);
     thread->device_depth = 0;
     thread->num_beside = 0;
     thread->joining = 0;
@@ -126,10 +126,13 @@ static ppi_thread *reuse_block(void) {
 // a heap that a signal may have interrupted. Some processors let a load wait
 // for a store before it that has the same place in another page: here lies what
 // a usual marker does not load of its lane.
-#define BLOCK_IN_PAGE 1024u
+#define BLOCK_IN_PAGE 1088u
 PPI_STATIC_ASSERT(BLOCK_IN_PAGE >= offsetof(ppi_lane, own_work) &&
                       BLOCK_IN_PAGE + 64 < offsetof(ppi_lane, directory),
                   "a lane's work and flows");
+PPI_STATIC_ASSERT((BLOCK_IN_PAGE + offsetof(ppi_thread, names.copies)) % 4096 <
+                      1024,
+                  "first names where no page ends: strcmp goes slower there");
 static ppi_thread *new_block(void) {
   void *memory =
       mmap(NULL, BLOCK_IN_PAGE + sizeof(ppi_thread), PROT_READ | PROT_WRITE,
@@ -165,11 +168,11 @@ static ppi_thread *find_gone(uint32_t self) {
 
 void ppi_thread_set_up(ppi_thread *thread) {
   ppi_thread_take_lanes(thread);
-  thread->unkept.serial = 0;
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
-    thread->domains[i].domain = thread->domains[i].unkept.serial = 0;
-  thread->lane_epoch = PPI_NO_EPOCH;
-  thread->serial = 0;
+  ppi_thread_distrust(thread);
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++) {
+    ppi_stack *stack = &thread->stacks[i];
+    stack->domain = stack->serial = stack->unkept.serial = 0;
+  }
   thread->device_depth = 0;
   thread->num_beside = 0;
   thread->num_emitted = 0;
@@ -195,7 +198,7 @@ void ppi_thread_interrupted(ppi_thread *thread) {
   if (__atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE) == 0) return;
   ppi_lane *lane = ppi_thread_lane(thread, 0);
   // What was stuck in a marker may go on in its own session's memory.
-  if (lane && thread->serial == ppi_recorder_in_force.serial)
+  if (lane && thread->stacks[0].serial == ppi_recorder_in_force.serial)
     __atomic_fetch_add(&lane->interrupted, 1, __ATOMIC_RELAXED);
   else
     ppi_recorder_count_lost();
@@ -242,13 +245,17 @@ void ppi_thread_look(void) {
 }
 
 void ppi_thread_take_lanes(ppi_thread *thread) {
-  __atomic_store_n(&thread->lane, NULL, __ATOMIC_RELEASE);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++)
-    __atomic_store_n(&thread->domains[i].lane, NULL, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
+    __atomic_store_n(&thread->stacks[i].lane, NULL, __ATOMIC_RELEASE);
+}
+
+void ppi_thread_distrust(ppi_thread *thread) {
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
+    thread->stacks[i].epoch = PPI_NO_EPOCH;
 }
 
 bool ppi_thread_has_rows(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
     if (ppi_thread_lane(thread, i)) return true;
   return false;
 }

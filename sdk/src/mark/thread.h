@@ -28,33 +28,35 @@ typedef struct ppi_unkept {
   uint32_t serial, epoch, open, before, devices;
 } ppi_unkept;
 
-// A thread's stack in one NVTX domain: a lane like its own, under the same
-// busy flag. A place is the domain's for as long as the thread lives.
-typedef struct ppi_domain_lane {
-  ppi_lane *lane;  // NULL, or a lane of session `serial`; as the thread's own
-  uint32_t serial;
-  uint32_t domain;  // 0: nobody's
-  ppi_unkept unkept;
-} ppi_domain_lane;
-
-typedef struct ppi_thread {
-  // Where on the stack the marker stands that the thread is inside of, 0: none.
-  // Owner stores, others read after a membarrier.
-  uintptr_t busy;
-  // Owner: the epoch in which `lane` was found to be in order, PPI_NO_EPOCH:
-  // look again. A marker in that epoch needs to ask nothing else.
-  uint32_t lane_epoch;
+// A thread's stack of open ranges: its own, or the one in an NVTX domain. The
+// owner's, but for `lane`.
+typedef struct ppi_stack {
+  // In which `lane` was found to be in order, PPI_NO_EPOCH: look again. A
+  // marker in that epoch needs to ask nothing else.
+  uint32_t epoch;
   uint32_t serial;
   // NULL, or a lane of session `serial`, which is the one in force where one is
-  // (ppi_thread_forget_lanes).
+  // (ppi_thread_forget_lanes). Atomic.
   ppi_lane *lane;
-  // Owner: the lane as its usual markers need it (ppi_thread_refresh), while
-  // `lane_epoch` lasts. Limits are compared with its `commit`.
+  // The lane as its usual markers need it (ppi_stack_refresh), while `epoch`
+  // lasts. Limits are compared with its `commit`.
   ppi_frame *frames;
   uint64_t num_frames;
   uint64_t push_limit;  // below: room for that many frames' records
   uint64_t slot_limit;  // below: the next record lies behind `slots`
   uintptr_t slots;      // where slot 0 would be, were all chunks neighbours
+  // 0: the thread's own; of any other stack, nobody's. Once it has a domain,
+  // it keeps that for as long as the thread lives.
+  uint32_t domain;
+  ppi_unkept unkept;
+} ppi_stack;
+#define PPI_THREAD_STACKS (1u + PPI_DOMAIN_LANES)
+
+typedef struct ppi_thread {
+  // Where on the stack the marker stands that the thread is inside of, 0: none.
+  // Owner stores, others read after a membarrier.
+  uintptr_t busy;
+  ppi_stack stacks[PPI_THREAD_STACKS];  // 0: its own
   uint32_t in_use;  // 1: by a thread; PPI_THREAD_TAKEN: about to be another's
   uint32_t fence;   // membarrier is missing: markers fence themselves
   uint32_t tid;
@@ -62,23 +64,22 @@ typedef struct ppi_thread {
   uint32_t joining;       // a lane is being made for it
   uint32_t num_beside;    // of `devices.beside`
   uint32_t number;        // of the block; it stays
-  ppi_unkept unkept;
   // Owner: free slots of the process's table, linked, of session
   // `ranges_serial` (range_slots.h). They stay with the block.
   uint32_t range_slot, ranges_serial;
   uint32_t range_ahead;  // a later one of them, 0: none
-  uint64_t epoch_ticks;  // when `lane_epoch` began
+  uint64_t epoch_ticks;  // when its own stack's epoch began
   // Ranges that an NVTX tool believes open on this thread, and whose they are.
   uint32_t num_emitted, emitted_epoch;
   struct ppi_thread *next;  // all blocks, in registry order
   char name[PPI_THREAD_NAME];
-  ppi_domain_lane domains[PPI_DOMAIN_LANES];
   ppi_thread_devices devices;
   ppi_name_cache names;
   ppi_cpu_thread cpu;
 } ppi_thread;
 
-PPI_STATIC_ASSERT(offsetof(ppi_thread, slots) + sizeof(uintptr_t) == 64,
+PPI_STATIC_ASSERT(offsetof(ppi_thread, stacks) + offsetof(ppi_stack, domain) ==
+                      64,
                   "one line");
 
 extern PPI_HIDDEN __thread ppi_thread *ppi_thread_self
@@ -97,12 +98,13 @@ static inline bool ppi_is_counted(ppi_intent intent) {
   return intent != PPI_ADDS && intent != PPI_POPS;
 }
 
-// The thread's lanes: 0 is its own, the rest are those of NVTX domains. NULL
-// where there is none.
-#define PPI_THREAD_LANES (1u + PPI_DOMAIN_LANES)
+// NULL where there is none.
 static inline ppi_lane *ppi_thread_lane(const ppi_thread *thread, uint32_t i) {
-  return __atomic_load_n(i ? &thread->domains[i - 1].lane : &thread->lane,
-                         __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&thread->stacks[i].lane, __ATOMIC_ACQUIRE);
+}
+// Where the stack in a domain lies, if anywhere usual markers look.
+static inline ppi_stack *ppi_thread_stack(ppi_thread *thread, uint32_t domain) {
+  return &thread->stacks[domain ? 1 + domain % PPI_DOMAIN_LANES : 0];
 }
 
 // ppi_stand says that the calling thread is inside a marker, and where: one

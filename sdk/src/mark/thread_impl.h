@@ -25,6 +25,8 @@ ppi_thread *ppi_thread_take_block(bool *out_is_gone);
 void ppi_thread_set_up(ppi_thread *thread);
 // ppi_thread_take_lanes leaves a block without lanes.
 void ppi_thread_take_lanes(ppi_thread *thread);
+// ppi_thread_distrust has its next markers look at all that they use.
+void ppi_thread_distrust(ppi_thread *thread);
 bool ppi_thread_has_rows(const ppi_thread *thread);
 
 #ifdef __cplusplus

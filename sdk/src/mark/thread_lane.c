@@ -36,14 +36,6 @@ static void define_lane(ppi_lane *lane, uint32_t domain, const char *name) {
       ppi_names_shown(ppi_recorder_in_force.names, &definition, hash));
 }
 
-// One of a thread's lanes: its own (domain 0), or that in a domain.
-typedef struct place {
-  ppi_lane **lane;
-  uint32_t *serial;
-  ppi_unkept *unkept;
-  uint32_t domain;
-} place;
-
 // Pushes of an older epoch: an edge has cut what they would have been.
 static void follow_unkept(ppi_unkept *unkept, uint32_t epoch) {
   uint32_t serial = ppi_recorder_in_force.serial;
@@ -70,7 +62,7 @@ static void leave_unkept(ppi_unkept *unkept, uint32_t epoch,
 }
 
 bool ppi_thread_pop_unkept(ppi_thread *thread) {
-  ppi_unkept *unkept = &thread->unkept;
+  ppi_unkept *unkept = &thread->stacks[0].unkept;
   if (unkept->serial != ppi_recorder_in_force.serial || !unkept->devices)
     return false;
   unkept->devices--;
@@ -90,7 +82,7 @@ static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
   unkept->open = unkept->before = 0;
 }
 
-static ppi_lane *join_session(ppi_thread *thread, const place *at,
+static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
                               uint32_t epoch) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
   ppi_calm before;
@@ -99,17 +91,17 @@ static ppi_lane *join_session(ppi_thread *thread, const place *at,
   __atomic_store_n(&thread->joining, 1, __ATOMIC_RELAXED);
   ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
   if (lane) {
-    take_over_unkept(lane, at->unkept, epoch);
+    take_over_unkept(lane, &at->unkept, epoch);
     const ppi_edge *began = ppi_edge_into(spool->header, epoch);
     if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
         !(began->flags & PPI_EDGE_START))
       lane->before_left = UINT32_MAX;
     ppi_thread_name_find(thread);
     define_lane(lane, at->domain, thread->name);
-    *at->serial = ppi_recorder_in_force.serial;
+    at->serial = ppi_recorder_in_force.serial;
     if (at->domain == 0) thread->device_depth = 0;
     __atomic_store_n(owner_of(lane), thread, __ATOMIC_RELEASE);
-    __atomic_store_n(at->lane, lane, __ATOMIC_RELEASE);
+    __atomic_store_n(&at->lane, lane, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&thread->joining, 0, __ATOMIC_RELEASE);
   ppi_unmask_signals(&before);
@@ -147,13 +139,13 @@ bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {
   return follow(lane, epoch, PPI_PUSHES) != NULL;
 }
 
-static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
+static ppi_lane *catch_up(ppi_thread *thread, ppi_stack *at, uint32_t epoch,
                           ppi_intent intent) {
   if (epoch == 0) return NULL;
-  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
-  if (!lane || *at->serial != ppi_recorder_in_force.serial) {
+  ppi_lane *lane = __atomic_load_n(&at->lane, __ATOMIC_RELAXED);
+  if (!lane || at->serial != ppi_recorder_in_force.serial) {
     lane = join_session(thread, at, epoch);
-    if (!lane) leave_unkept(at->unkept, epoch, intent);
+    if (!lane) leave_unkept(&at->unkept, epoch, intent);
     return lane;
   }
   return follow(lane, epoch, intent);
@@ -161,47 +153,61 @@ static ppi_lane *catch_up(ppi_thread *thread, const place *at, uint32_t epoch,
 
 // Another chunk may lie anywhere; a push leaves a record's room for each frame
 // that there may be.
-void ppi_thread_refresh(ppi_thread *thread) {
-  const ppi_lane *lane = __atomic_load_n(&thread->lane, __ATOMIC_RELAXED);
+void ppi_stack_refresh(ppi_stack *stack) {
+  const ppi_lane *lane = __atomic_load_n(&stack->lane, __ATOMIC_RELAXED);
   if (!lane) return;  // a child that a signal handler has forked
   uint64_t num = lane->num_frames, capacity = lane->capacity;
   uint64_t head = PPI_HEAD(lane->commit);
   uint64_t chunk_end = head - head % PPI_SLOTS_PER_CHUNK + PPI_SLOTS_PER_CHUNK;
-  thread->frames = ppi_lane_frames(lane);
-  thread->num_frames = num;
-  thread->push_limit = capacity > num ? (capacity - num) << 16 : 0;
-  thread->slot_limit = head < capacity ? chunk_end << 16 : 0;
-  thread->slots =
+  stack->frames = ppi_lane_frames(lane);
+  stack->num_frames = num;
+  stack->push_limit = capacity > num ? (capacity - num) << 16 : 0;
+  stack->slot_limit = head < capacity ? chunk_end << 16 : 0;
+  stack->slots =
       (uintptr_t)ppi_lane_slot(ppi_recorder_in_force.spool.base, lane, head) -
       head * sizeof(ppi_record);
 }
 
+void ppi_thread_refresh(ppi_thread *thread, const ppi_lane *lane) {
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
+    if (ppi_thread_lane(thread, i) == lane)
+      ppi_stack_refresh(&thread->stacks[i]);
+}
+
+// From here on the usual way leads in. Where markers fence themselves, none
+// does.
+static void trust(const ppi_thread *thread, ppi_stack *stack, uint32_t epoch) {
+  if (thread->fence) return;
+  stack->epoch = epoch;
+  ppi_stack_refresh(stack);
+}
+
 // Where markers fence themselves, each comes by here.
 ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
-  const place own = {&thread->lane, &thread->serial, &thread->unkept, 0};
+  ppi_stack *own = &thread->stacks[0];
   if (thread->fence) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   // Off since the first look, or a raw clone's child, where the lane is not
   // even mapped. (A lane that the collector cut is of epoch 0, too.)
   if (!epoch) epoch = ppi_thread_wake(thread, intent);
   if (!epoch) return NULL;
-  ppi_lane *lane = catch_up(thread, &own, epoch, intent);
+  ppi_lane *lane = catch_up(thread, own, epoch, intent);
   if (!lane) {
     __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  } else if (!thread->fence) {
-    thread->lane_epoch = epoch;
-    ppi_thread_refresh(thread);
-    thread->epoch_ticks =
-        ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
+    return NULL;
   }
+  trust(thread, own, epoch);
+  thread->epoch_ticks =
+      ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
   return lane;
 }
 
-// The domain's place, which is its first free one from its number on; NULL:
+// The domain's stack, which is the first free one from its number on; NULL:
 // there are too many.
-static ppi_domain_lane *find_place(ppi_thread *thread, uint32_t domain) {
+static ppi_stack *find_stack(ppi_thread *thread, uint32_t domain) {
   for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    ppi_domain_lane *at = &thread->domains[(domain + i) % PPI_DOMAIN_LANES];
+    ppi_stack *at = ppi_thread_stack(thread, domain + i);
+    if (at == thread->stacks) continue;  // its number has gone round
     if (at->domain == 0) at->domain = domain;
     if (at->domain == domain) return at;
   }
@@ -210,13 +216,14 @@ static ppi_domain_lane *find_place(ppi_thread *thread, uint32_t domain) {
 
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent) {
-  ppi_domain_lane *found = find_place(thread, domain);
+  ppi_stack *found = find_stack(thread, domain);
   if (!found) {
     if (ppi_is_counted(intent)) ppi_recorder_count_lost();
     return NULL;
   }
-  const place at = {&found->lane, &found->serial, &found->unkept, domain};
-  return catch_up(thread, &at, epoch, intent);
+  ppi_lane *lane = catch_up(thread, found, epoch, intent);
+  if (lane) trust(thread, found, epoch);
+  return lane;
 }
 
 // Frames that were closed a moment ago are still there to be read.
@@ -227,14 +234,14 @@ void ppi_thread_notify_last(const ppi_lane *lane, uint32_t from, uint32_t to) {
       ppi_recorder_in_force.watched_ended(frames[i].site);
 }
 
-static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
-  ppi_lane *lane = __atomic_load_n(at->lane, __ATOMIC_RELAXED);
+static void leave_lane(ppi_thread *thread, ppi_stack *at, uint32_t epoch) {
+  ppi_lane *lane = __atomic_load_n(&at->lane, __ATOMIC_RELAXED);
   bool is_live = false;
   // A raw clone's child, whose page was wiped, has no lane mapped.
   // A session that has stopped, or stops now, has no use for the lane: its
   // serial left the page before the stop looked for busy threads.
   uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
-  if (lane && serial && serial == *at->serial) {
+  if (lane && serial && serial == at->serial) {
     // While nothing is recorded the collector cuts the stack at its edge.
     if (epoch && catch_up(thread, at, epoch, PPI_ADDS)) {
       uint32_t open = PPI_DEPTH(lane->commit);
@@ -252,13 +259,13 @@ static void leave_lane(ppi_thread *thread, const place *at, uint32_t epoch) {
   }
   // First: a signal handler's marker that comes in between must not count what
   // it loses on a lane that the collector has taken the counts of.
-  __atomic_store_n(at->lane, NULL, __ATOMIC_RELEASE);
+  __atomic_store_n(&at->lane, NULL, __ATOMIC_RELEASE);
   if (is_live) __atomic_store_n(&lane->state, PPI_LANE_LEFT, __ATOMIC_RELEASE);
 }
 
 ppi_thread *ppi_thread_owning(const ppi_lane *lane) {
   ppi_thread *thread = __atomic_load_n(owner_of(lane), __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; thread && i < PPI_THREAD_LANES; i++)
+  for (uint32_t i = 0; thread && i < PPI_THREAD_STACKS; i++)
     if (ppi_thread_lane(thread, i) == lane) return thread;
   return NULL;
 }
@@ -276,17 +283,15 @@ static void define_lane_of(const ppi_thread *thread, uint32_t i,
                            const char *name) {
   uint32_t serial = ppi_recorder_in_force.serial;
   ppi_lane *lane = ppi_thread_lane(thread, i);
-  if (!lane || (i ? thread->domains[i - 1].serial : thread->serial) != serial)
-    return;
+  if (!lane || thread->stacks[i].serial != serial) return;
   __atomic_store_n(&being_named, lane, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(i ? &thread->domains[i - 1].lane : &thread->lane,
-                      __ATOMIC_SEQ_CST) == lane)
-    define_lane(lane, i ? thread->domains[i - 1].domain : 0, name);
+  if (__atomic_load_n(&thread->stacks[i].lane, __ATOMIC_SEQ_CST) == lane)
+    define_lane(lane, thread->stacks[i].domain, name);
   __atomic_store_n(&being_named, NULL, __ATOMIC_RELEASE);
 }
 
 void ppi_thread_define_lanes(const ppi_thread *thread, const char *name) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
     define_lane_of(thread, i, name);
 }
 
@@ -296,13 +301,6 @@ bool ppi_thread_is_naming(const ppi_lane *lane) {
 }
 
 void ppi_thread_leave_lanes(ppi_thread *thread, uint32_t epoch) {
-  leave_lane(thread,
-             &(place){&thread->lane, &thread->serial, &thread->unkept, 0},
-             epoch);
-  for (uint32_t i = 0; i < PPI_DOMAIN_LANES; i++) {
-    ppi_domain_lane *in = &thread->domains[i];
-    leave_lane(thread,
-               &(place){&in->lane, &in->serial, &in->unkept, in->domain},
-               epoch);
-  }
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
+    leave_lane(thread, &thread->stacks[i], epoch);
 }

@@ -17,9 +17,11 @@ ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent);
 // marker has looked at the epoch; the thread stays busy.
 ppi_lane *ppi_thread_catch_up_in(ppi_thread *thread, uint32_t domain,
                                  uint32_t epoch, ppi_intent intent);
-// ppi_thread_refresh has the thread know its lane by heart. Whatever gives the
-// lane frames calls it; who gives it chunks may.
-void ppi_thread_refresh(ppi_thread *thread);
+// ppi_stack_refresh has a stack know its lane by heart, ppi_thread_refresh the
+// stack that has `lane`. Whatever gives the lane frames calls it; who gives it
+// chunks may.
+void ppi_stack_refresh(ppi_stack *stack);
+void ppi_thread_refresh(ppi_thread *thread, const ppi_lane *lane);
 // ppi_thread_follow does so within a marker, for a lane that is of this
 // session; false: that marker is lost, and counted.
 bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch);

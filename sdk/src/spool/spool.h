@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 6u
+#define PPI_SPOOL_VERSION 7u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -64,7 +64,7 @@ enum {
 // num_flows - 1 are the first of the lane's flow stack. A child inherits its
 // parent's and adds behind them, so the innermost frame has all that are in
 // use. A marker writes `site` to `reserved` in one store, and
-// reads `num_flows` to `reserved` in one load (mark_frame.h).
+// reads `num_flows` to `reserved` in one load (frame.h).
 typedef struct ppi_frame {
   uint64_t start;
   uint64_t flow;
@@ -194,26 +194,36 @@ enum { PPI_CPU_SLOT_NONE, PPI_CPU_SLOT_BEGUN, PPI_CPU_SLOT_KNOWN };
 // One cross-thread or device range. The table's states[] hold {seq:37, gen:24,
 // state:3}; the word's release store publishes what lies here.
 typedef struct ppi_slot {
+  // The first line is all that most ranges need: markers write it and the
+  // collector reads it, and the rest stays in the caches of whoever has it.
   uint64_t start, end;  // ticks
-  uint64_t device_start_ns, device_end_ns, device_error_ns;
+  uint64_t device_start_ns, device_end_ns;
   uint32_t site, lane;
   uint32_t stream, end_lane;
   uint16_t depth;
   uint8_t kind, flags;
   uint32_t num_flows;   // atomic while open
-  uint32_t has_work;    // atomic while open
+  uint8_t has_work;     // atomic while open; `work` counts only with it
   uint8_t provisional;  // step 0 of a program that never called pprof_step:
                         // open, but no record unless it is ended
   uint8_t cpu_state;    // PPI_CPU_SLOT_...
   uint8_t is_step;      // the open step: no edge cuts it but its own end
-  uint8_t last;         // its end is an edge (PPI_CAPTURE_LAST)
-  ppi_work work;        // atomic adds while open
-  double value;
+  uint32_t reserved2;
+  ppi_work work;             // atomic adds while open; 0 while the slot is free
+  double value;              // of a step
+  uint64_t device_error_ns;  // of a device range
   uint32_t cut;  // atomic; ranges that edges cut here and nobody ended since
   uint32_t reserved;
   ppi_cpu_use cpu;  // as cpu_state says
   uint64_t flows[PPI_MAX_FLOWS];
 } __attribute__((aligned(64))) ppi_slot;
+
+PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
+
+// Before a slot is free.
+static inline void ppi_slot_forget(ppi_slot *slot) {
+  if (slot->has_work) slot->work = (ppi_work){0};
+}
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
 #define PPI_TABLE_CHUNKS 63u

@@ -173,7 +173,7 @@ static bool take_tables(pprof_session *session, uint64_t now) {
 }
 
 static bool has_lane(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_LANES; i++)
+  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
     if (ppi_thread_lane(thread, i)) return true;
   return false;
 }

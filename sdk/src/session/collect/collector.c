@@ -72,7 +72,7 @@ static void cut_lanes(pprof_session *session) {
   ppi_thread_barrier();
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;
-    for (uint32_t i = 0; i < PPI_THREAD_LANES; i++) {
+    for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++) {
       ppi_lane *lane = ppi_thread_lane(thread, i);
       if (lane) cut_lane(spool, lane, num_edges);
     }

@@ -52,6 +52,8 @@ static uint64_t state_at(const ppi_table *table, uint32_t index) {
 }
 
 static void free_range(ppi_table *table, uint32_t index) {
+  ppi_slot_forget(
+      ppi_table_slot(ppi_recorder_in_force.spool.base, table, index));
   uint32_t gen = PPI_STATE_GEN(state_at(table, index));
   __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
                    __ATOMIC_RELEASE);
