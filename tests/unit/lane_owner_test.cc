@@ -141,11 +141,11 @@ TEST_F(LaneOwnerTest, CollectorCutsNoLaneOfAnEarlierSession) {
   RunFirstSession([&] {
     owner_.Do([] { pprof_mark(&open_site); });
     stale_.Do([] { pprof_mark(&other_site); });
-    old = stale_.self()->lane;
+    old = stale_.self()->stacks[0].lane;
   });
   StartSecondSession();
   owner_.Do([] { pprof_push(&open_site); });
-  ASSERT_NE(old, owner_.self()->lane);
+  ASSERT_NE(old, owner_.self()->stacks[0].lane);
   pprof_step(1);
   ASSERT_EQ(PPROF_STATUS_OK, live_.Flush());
   EXPECT_EQ(0u, old->stack_epoch);
@@ -158,7 +158,7 @@ TEST_F(LaneOwnerTest, LaneHasOneOwnerAndNobodyElseLetsItBeCut) {
   RunFirstSession([this] { stale_.Do([] { pprof_mark(&other_site); }); });
   StartSecondSession();
   owner_.Do([] { pprof_push(&open_site); });
-  const ppi_lane *lane = owner_.self()->lane;
+  const ppi_lane *lane = owner_.self()->stacks[0].lane;
   const uint32_t epoch = lane->stack_epoch;
   EXPECT_EQ(owner_.self(), ppi_thread_owning(lane));
   owner_.SetBusy(1);  // inside a marker

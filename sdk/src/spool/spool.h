@@ -12,6 +12,8 @@
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
@@ -222,7 +224,7 @@ PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
 
 // Before a slot is free.
 static inline void ppi_slot_forget(ppi_slot *slot) {
-  if (slot->has_work) slot->work = (ppi_work){0};
+  if (slot->has_work) memset(&slot->work, 0, sizeof slot->work);
 }
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
