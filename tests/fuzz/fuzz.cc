@@ -82,9 +82,21 @@ ppi_report_details DetailsOf(unsigned choice) {
   details.by_thread = (choice & 128) != 0;
   details.operator_parts = (choice & 64) != 0;
   details.paddle_distribution = (choice & 32) != 0;
-  details.stages = details.requests = (choice & 64) != 0;
+  details.stages = details.requests = details.answer = (choice & 64) != 0;
   details.warmup = -1;
   return details;
+}
+
+std::string Text(const pprof_report *report, const ppi_report_options &options,
+                 ppi_report_format format, pprof_status *out) {
+  char *text = nullptr;
+  size_t len = 0;
+  FILE *file = open_memstream(&text, &len);
+  *out = ppi_report_write(report, &options, format, file);
+  fclose(file);
+  const std::string written(text, len);
+  free(text);
+  return written;
 }
 
 }  // namespace
@@ -95,6 +107,10 @@ Outputs::Outputs(unsigned choice) : choice_(choice) {
   Require(pprof_report_create(&report_) == PPROF_STATUS_OK, "report");
   const ppi_report_details details = DetailsOf(choice);
   ppi_report_set_details(report_, &details);
+  ppi_report_details one_way = details;
+  one_way.one_way = true;
+  Require(pprof_report_create(&one_way_) == PPROF_STATUS_OK, "report");
+  ppi_report_set_details(one_way_, &one_way);
   Trace()->Write("", 0);
   Require(lseek(Trace()->fd(), 0, SEEK_SET) == 0, "lseek");
   Require(ppi_chrome_writer_create_fd(Trace()->fd(), false, &chrome, nullptr) ==
@@ -103,14 +119,17 @@ Outputs::Outputs(unsigned choice) : choice_(choice) {
   static const uint64_t shifts_ns[16] = {};
   const ppi_chrome_plan plan = {16, shifts_ns, 0};
   Require(ppi_chrome_writer_expect(chrome, &plan) == PPROF_STATUS_OK, "plan");
-  Require(ppi_tee_add(&tee_, pprof_report_sink(report_)) == PPROF_STATUS_OK &&
-              ppi_tee_add(&tee_, chrome) == PPROF_STATUS_OK,
-          "tee");
+  Require(
+      ppi_tee_add(&tee_, pprof_report_sink(report_)) == PPROF_STATUS_OK &&
+          ppi_tee_add(&tee_, pprof_report_sink(one_way_)) == PPROF_STATUS_OK &&
+          ppi_tee_add(&tee_, chrome) == PPROF_STATUS_OK,
+      "tee");
 }
 
 Outputs::~Outputs() {
   ppi_tee_destroy_sinks(&tee_);
   pprof_report_destroy(report_);
+  pprof_report_destroy(one_way_);
 }
 
 void Outputs::CheckMessage(pprof_status status,
@@ -125,15 +144,16 @@ void Outputs::CheckMessage(pprof_status status,
 }
 
 void Outputs::Check() {
-  char *text = nullptr;
-  size_t len = 0;
-  FILE *out = open_memstream(&text, &len);
   const ppi_report_options options = OptionsOf(choice_);
-  pprof_status status = ppi_report_write(
-      report_, &options, static_cast<ppi_report_format>(choice_ & 3), out);
-  fclose(out);
-  const std::string report(text, len), trace = Trace()->Read();
-  free(text);
+  const ppi_report_options all = {};
+  const auto format = static_cast<ppi_report_format>(choice_ & 3);
+  pprof_status status = PPROF_STATUS_OK, mine = PPROF_STATUS_OK, other = mine;
+  const std::string report = Text(report_, options, format, &status);
+  const std::string trace = Trace()->Read();
+  Require(Text(report_, all, PPI_FORMAT_JSON, &mine) ==
+              Text(one_way_, all, PPI_FORMAT_JSON, &other),
+          "a shorter way has another answer");
+  Require(mine == other, "a shorter way ends otherwise");
   Require(status == PPROF_STATUS_OK || status == PPROF_STATUS_BUSY,
           pprof_status_string(status));
   Require(IsVisible(report), "the report has characters that act");

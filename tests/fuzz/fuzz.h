@@ -41,7 +41,8 @@ class File {
   std::string path_;
 };
 
-// A report and a Chrome trace of what it is told. Each must be free of anything
+// A report and a Chrome trace of what it is told, and a report that takes no
+// shorter way: both reports must be the same. Each must be free of anything
 // that could act on a terminal or in a page.
 class Outputs {
  public:
@@ -62,7 +63,7 @@ class Outputs {
  private:
   unsigned choice_;
   ppi_tee tee_;
-  pprof_report *report_ = nullptr;
+  pprof_report *report_ = nullptr, *one_way_ = nullptr;
 };
 
 // Whether `text` holds no control character but line ends, no bidi mark, and

@@ -346,10 +346,12 @@ Rows RowsOf(const ppi_answer &answer) {
 
 class Report {
  public:
-  Report(EventFeed *feed, Random *random, size_t num_checkpoints) {
+  Report(EventFeed *feed, Random *random, size_t num_checkpoints,
+         bool one_way = false) {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
     ppi_report_details details = {};
     details.requests = details.answer = true;
+    details.one_way = one_way;
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->DeliverAs(pprof_report_sink(report_),
                                                random, num_checkpoints));
@@ -379,10 +381,13 @@ TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
     size_t num_whole = static_cast<size_t>(
         std::count(run.is_cut.begin(), run.is_cut.end(), false));
     ppi_base_kind base = num_whole ? PPI_BASE_STEP : PPI_BASE_WALL;
+    Random same = random;
     Report plain(&run.feed, nullptr, 0), checked(&run.feed, &random, 12);
+    Report one_way(&run.feed, &same, 12, true);
     std::string want = Text(WantedRows(&run, num_whole > 0));
     ASSERT_EQ(want, Text(RowsOf(plain.Of(base)))) << "seed " << seed;
     ASSERT_EQ(want, Text(RowsOf(checked.Of(base)))) << "seed " << seed;
+    ASSERT_EQ(want, Text(RowsOf(one_way.Of(base)))) << "seed " << seed;
     if (num_whole) {
       ASSERT_EQ(num_whole, checked.Of(base).num_units);
       ASSERT_EQ(run.is_cut.size() - num_whole, checked.Of(base).num_cut);

@@ -38,6 +38,7 @@ static pprof_status begin(pprof_sink *sink, const pprof_run_info *info) {
   report->run->details = report->details;
   report->run->interference.most_early = ppi_early_most(report->details.warmup);
   report->run->accounts.warmup = report->details.warmup;
+  report->run->accounts.one_way = report->details.one_way;
   pprof_status status = ppi_run_begin(report->run, info);
   // A session finishes it all the same.
   if (status != PPROF_STATUS_OK) drop_run(report);

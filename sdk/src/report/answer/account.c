@@ -34,6 +34,20 @@ pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment) {
   return add(account, &key, moment->ns, moment->child_calls);
 }
 
+pprof_status ppi_account_move(ppi_account *into, ppi_account *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (!into->places.num) {
+    ppi_account empty = *into;
+    *into = *from;
+    *from = empty;
+  }
+  for (size_t i = 0; i < from->places.num && status == PPROF_STATUS_OK; i++)
+    status = add(into, &from->places.keys[i], from->cells[i].ns,
+                 from->cells[i].calls);
+  ppi_account_clear(from);
+  return status;
+}
+
 static const char *name_of(const char *(*name)(const void *, uint32_t),
                            const void *ids, uint32_t id) {
   const char *text = id ? name(ids, id) : NULL;

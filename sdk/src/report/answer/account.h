@@ -31,6 +31,8 @@ typedef struct ppi_account_names {
 } ppi_account_names;
 
 pprof_status ppi_account_add(ppi_account *account, const ppi_moment *moment);
+// ppi_account_move adds all of `from`, which it clears.
+pprof_status ppi_account_move(ppi_account *into, ppi_account *from);
 // ppi_account_fold adds a unit of `length_ns` to the answer; what nothing had
 // of it is between stages.
 pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/answer/walk_back.h"
 #include "report/figures/early.h"
 
 static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
@@ -31,7 +32,11 @@ pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
     reach(accounts, item->start_ns, item->end_ns);
   if (item->device_end_ns)
     reach(accounts, item->device_start_ns, item->device_end_ns);
-  return keep(accounts, item);
+  bool is_plain = !item->device && !item->device_end_ns &&
+                  !(item->flags & ~(uint32_t)PPI_ITEM_WAITS) &&
+                  item->end_ns != UINT64_MAX;
+  return is_plain ? ppi_answer_lanes_add(&accounts->lanes, item)
+                  : keep(accounts, item);
 }
 
 // ---- steps ----
@@ -169,19 +174,23 @@ static pprof_status take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(account, moment);
 }
 
-// Open ranges take part, but are no items to keep.
-static pprof_status add_open(ppi_accounts *accounts,
-                             const ppi_accounts_horizon *horizon) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < horizon->num_open && status == PPROF_STATUS_OK; i++)
-    status = keep(accounts, &horizon->open[i]);
-  for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
-       i++)
-    status = ppi_accounts_step(accounts, &horizon->open_steps[i]);
+// All that lanes hold, and what is open, takes part as items, in order; neither
+// is to be kept as such.
+static pprof_status list_items(ppi_accounts *accounts,
+                               const ppi_accounts_horizon *horizon) {
+  size_t num = ppi_answer_lanes_count(&accounts->lanes);
+  ppi_item *grown = ppi_grow(accounts->items, &accounts->items_capacity,
+                             accounts->num_items + num + horizon->num_open + 1,
+                             sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  accounts->items = grown;
+  ppi_answer_lanes_list(&accounts->lanes, grown + accounts->num_items);
+  accounts->num_items += num;
+  for (size_t i = 0; i < horizon->num_open; i++)
+    grown[accounts->num_items++] = horizon->open[i];
   if (accounts->num_items > 1)
-    qsort(accounts->items, accounts->num_items, sizeof *accounts->items,
-          ppi_item_compare);
-  return status;
+    qsort(grown, accounts->num_items, sizeof *grown, ppi_item_compare);
+  return PPROF_STATUS_OK;
 }
 
 static void drop_passed(ppi_accounts *accounts, uint64_t to_ns) {
@@ -191,35 +200,95 @@ static void drop_passed(ppi_accounts *accounts, uint64_t to_ns) {
     uint64_t last_ns = PPI_MAX(item->end_ns, item->device_end_ns);
     uint64_t begin_ns = PPI_MAX(item->start_ns, item->device_start_ns);
     bool is_passed = last_ns <= to_ns && begin_ns < to_ns;
-    if (item->end_ns != UINT64_MAX && !is_passed)
+    if (item->end_ns != UINT64_MAX && !is_passed && !item->is_copy)
       accounts->items[kept++] = *item;
   }
   accounts->num_items = kept;
 }
 
-static pprof_status walk(ppi_accounts *accounts,
-                         const ppi_accounts_horizon *horizon, uint64_t to_ns) {
-  size_t num_steps = accounts->num_steps;
-  size_t num_units = num_steps + horizon->num_windows;
-  ppi_moment_unit *units = ppi_alloc((num_units + 1) * sizeof *units);
-  telling to = {accounts, num_steps};
-  if (!units) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < num_steps; i++)
-    units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
-                                 accounts->steps[i].end_ns, true};
-  for (size_t i = 0; i < horizon->num_windows; i++)
-    units[num_steps + i] = (ppi_moment_unit){horizon->windows[i].start_ns,
-                                             horizon->windows[i].end_ns, false};
-  ppi_moments moments = {.items = accounts->items,
-                         .num_items = accounts->num_items,
-                         .units = units,
-                         .num_units = num_units,
+typedef struct stretch {
+  const ppi_accounts_horizon *horizon;
+  ppi_moment_unit *units;  // steps, then windows
+  size_t num_steps, num_units;
+  uint64_t to_ns;
+} stretch;
+
+static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
+  telling to = {accounts, at->num_steps};
+  ppi_moments moments = {.units = at->units,
+                         .num_units = at->num_units,
                          .from_ns = accounts->settled_ns,
-                         .to_ns = to_ns,
+                         .to_ns = at->to_ns,
                          .on_moment = take_moment,
                          .context = &to};
-  pprof_status status = ppi_moments_walk(&moments, &accounts->room);
-  ppi_free(units);
+  pprof_status status = list_items(accounts, at->horizon);
+  moments.items = accounts->items;
+  moments.num_items = accounts->num_items;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_moments_walk(&moments, &accounts->room);
+  drop_passed(accounts, at->to_ns);
+  return status;
+}
+
+static bool is_plain(const ppi_accounts *accounts, const stretch *at) {
+  bool any_loose = false;
+  for (size_t i = 0; i < at->horizon->num_open; i++)
+    any_loose |= at->horizon->open[i].flags & PPI_ITEM_LOOSE;
+  return !accounts->num_items && !any_loose && !accounts->one_way;
+}
+
+// Into accounts of its own: only at its end is it known that all is told.
+static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
+                              bool *out_whole) {
+  const ppi_accounts_horizon *horizon = at->horizon;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < horizon->num_open && status == PPROF_STATUS_OK; i++)
+    if (!ppi_answer_lanes_at(&accounts->lanes, horizon->open[i].lane))
+      status = PPROF_STATUS_NO_MEMORY;
+  ppi_walk_back walk = {
+      .lanes = &accounts->lanes,
+      .open = horizon->open,
+      .num_open = horizon->num_open,
+      .units = at->units,
+      .num_units = at->num_units,
+      .from_ns = accounts->settled_ns,
+      .to_ns = at->to_ns,
+      .accounts = ppi_alloc((at->num_units + 1) * sizeof *walk.accounts)};
+  if (!walk.accounts) return PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) status = ppi_walk_back_run(&walk, out_whole);
+  for (size_t i = 0; i < at->num_units; i++) {
+    ppi_account *into =
+        i < at->num_steps ? &accounts->steps[i].account : &accounts->run;
+    if (*out_whole && status == PPROF_STATUS_OK)
+      status = ppi_account_move(into, &walk.accounts[i]);
+    ppi_account_clear(&walk.accounts[i]);
+  }
+  ppi_free(walk.accounts);
+  return status;
+}
+
+static pprof_status walk(ppi_accounts *accounts,
+                         const ppi_accounts_horizon *horizon, uint64_t to_ns) {
+  stretch at = {.horizon = horizon,
+                .num_steps = accounts->num_steps,
+                .num_units = accounts->num_steps + horizon->num_windows,
+                .to_ns = to_ns};
+  at.units = ppi_alloc((at.num_units + 1) * sizeof *at.units);
+  if (!at.units) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < at.num_steps; i++)
+    at.units[i] = (ppi_moment_unit){accounts->steps[i].start_ns,
+                                    accounts->steps[i].end_ns, true};
+  for (size_t i = 0; i < horizon->num_windows; i++)
+    at.units[at.num_steps + i] = (ppi_moment_unit){
+        horizon->windows[i].start_ns, horizon->windows[i].end_ns, false};
+  bool is_told = false;
+  pprof_status status = ppi_answer_lanes_sort(&accounts->lanes);
+  if (status == PPROF_STATUS_OK && is_plain(accounts, &at))
+    status = walk_back(accounts, &at, &is_told);
+  if (status == PPROF_STATUS_OK && !is_told) status = walk_all(accounts, &at);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_answer_lanes_drop(&accounts->lanes, to_ns);
+  ppi_free(at.units);
   return status;
 }
 
@@ -231,9 +300,11 @@ pprof_status ppi_accounts_settle(ppi_accounts *accounts,
   accounts->wanted_ns = PPI_MAX(accounts->wanted_ns, horizon->time_ns);
   if (!horizon->num_windows || to_ns <= accounts->settled_ns)
     return PPROF_STATUS_OK;
-  pprof_status status = add_open(accounts, horizon);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
+       i++)
+    status = ppi_accounts_step(accounts, &horizon->open_steps[i]);
   if (status == PPROF_STATUS_OK) status = walk(accounts, horizon, to_ns);
-  drop_passed(accounts, to_ns);
   if (status == PPROF_STATUS_OK) status = fold_steps(accounts, horizon, to_ns);
   accounts->settled_ns = to_ns;
   return status;
@@ -285,8 +356,10 @@ void ppi_accounts_clear(ppi_accounts *accounts) {
   ppi_account_clear(&accounts->run);
   ppi_answer_clear(&accounts->by_step);
   ppi_moment_room_clear(&accounts->room);
+  ppi_answer_lanes_clear(&accounts->lanes);
   ppi_free(accounts->items);
   ppi_free(accounts->steps);
   ppi_free(accounts->early);
-  *accounts = (ppi_accounts){.warmup = accounts->warmup};
+  *accounts =
+      (ppi_accounts){.warmup = accounts->warmup, .one_way = accounts->one_way};
 }

@@ -6,6 +6,7 @@
 #define PPI_ACCOUNTS_H_
 
 #include "report/answer/account.h"
+#include "report/answer/lanes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +21,8 @@ typedef struct ppi_step_account {
 
 // All zero is the empty one.
 typedef struct ppi_accounts {
-  ppi_item *items;
+  ppi_answer_lanes lanes;  // host ranges that lie in one another
+  ppi_item *items;         // all others
   size_t num_items, items_capacity;
   ppi_step_account *steps;  // by begin; those that are not folded
   size_t num_steps, steps_capacity;
@@ -35,7 +37,8 @@ typedef struct ppi_accounts {
   bool any;
   ppi_moment_room room;
   uint64_t settled_ns, wanted_ns;
-  long warmup;  // as in ppi_report_details
+  long warmup;   // as in ppi_report_details
+  bool one_way;  // tests: ppi_moments_walk alone
 } ppi_accounts;
 
 // What a horizon promises: nothing that begins before it comes later, but what

@@ -25,6 +25,7 @@ typedef struct ppi_item {
   uint32_t site, lane, depth, device;
   uint32_t stage, child;  // of one that borrows, once that is known; else 0
   uint32_t flags;
+  bool is_copy;  // of what lanes.h holds
 } ppi_item;
 
 // ppi_item_compare orders items by begin, outer ones before those in them. Only

@@ -51,6 +51,7 @@ typedef struct ppi_report_details {
   bool paths;                // ranges by what lies around them
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
+  bool one_way;              // tests: no shorter way to the same answer
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 

@@ -36,30 +36,6 @@ void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns) {
   cursor->has_range = false;
 }
 
-static int compare_held(const void *left, const void *right) {
-  return ppi_held_order(left, right);
-}
-
-// Sorted for good, so that it need not be done again.
-static pprof_status sort_hold(ppi_hold *hold, ppi_hold_pool *pool) {
-  size_t num = 0;
-  ppi_held *all =
-      ppi_alloc((hold->num_pages * PPI_HOLD_WORDS + 1) * sizeof *all);
-  if (!all) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < hold->num_pages; i++)
-    num += ppi_hold_read(hold->pages[i], all + num);
-  qsort(all, num, sizeof *all, compare_held);
-  ppi_hold sorted = {0};
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
-    status = ppi_hold_add_slow(&sorted, pool, &all[i]);
-  ppi_free(all);
-  ppi_hold_clear(hold, pool);
-  *hold = sorted;
-  hold->unsorted = false;
-  return status;
-}
-
 static ppi_merge_cursor *add_cursor(ppi_merge *merge) {
   ppi_merge_cursor *grown =
       ppi_grow(merge->cursors, &merge->capacity, merge->num + 1, sizeof *grown);
@@ -73,7 +49,8 @@ pprof_status ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane,
                             ppi_hold *hold, bool is_needed) {
   if (!hold->num_pages) return PPROF_STATUS_OK;
   pprof_status status = PPROF_STATUS_OK;
-  if (hold->unsorted) status = sort_hold(hold, merge->pool);
+  // For good, so that it need not be done again.
+  if (hold->unsorted) status = ppi_hold_sort(hold, merge->pool);
   if (status != PPROF_STATUS_OK) return status;
   ppi_merge_cursor *added = add_cursor(merge);
   if (!added) return PPROF_STATUS_NO_MEMORY;

@@ -3,6 +3,7 @@
 // Pages of coded ranges. A lane's first page is small: there may be many lanes.
 #include "report/spans/hold.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -111,6 +112,36 @@ size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out) {
     out[num - 1 - i] = swapped;
   }
   return num;
+}
+
+size_t ppi_hold_count(const ppi_hold_page *page) {
+  size_t num = 0;
+  for (uint32_t at = page->num_words; at; num++)
+    at -= page->words[at - 1] & PPI_HOLD_WIDE ? WIDE_WORDS : 1;
+  return num;
+}
+
+static int compare_held(const void *left, const void *right) {
+  return ppi_held_order(left, right);
+}
+
+pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
+  size_t num = 0;
+  ppi_held *all =
+      ppi_alloc((hold->num_pages * PPI_HOLD_WORDS + 1) * sizeof *all);
+  if (!all) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < hold->num_pages; i++)
+    num += ppi_hold_read(hold->pages[i], all + num);
+  qsort(all, num, sizeof *all, compare_held);
+  ppi_hold sorted = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
+    status = ppi_hold_add_slow(&sorted, pool, &all[i]);
+  ppi_free(all);
+  ppi_hold_clear(hold, pool);
+  *hold = sorted;
+  hold->unsorted = false;
+  return status;
 }
 
 // The page that the horizon lies in is written again.

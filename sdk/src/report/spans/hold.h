@@ -132,6 +132,12 @@ static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
 // PPI_HOLD_WORDS, and answers how many there are.
 size_t ppi_hold_read(const ppi_hold_page *page, ppi_held *out);
 
+// ppi_hold_count answers how many ranges a page has.
+size_t ppi_hold_count(const ppi_hold_page *page);
+
+// ppi_hold_sort puts all ranges in the order of ppi_held_order.
+pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
+
 // ppi_hold_drop forgets the ranges that end by `horizon_ns`; the hold is
 // sorted.
 pprof_status ppi_hold_drop(ppi_hold *hold, ppi_hold_pool *pool,

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two trees find what comes next in time, going back: one of the lanes' next
+// ends, one of the begins of their innermost open ranges. Whose moment it is
+// stands at the root of the second.
+#include "report/answer/walk_back.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+// A range that is open at the time of the walk.
+typedef struct frame {
+  uint64_t start_ns, end_ns;
+  uint32_t site, depth, flags;
+  uint32_t stage, child;  // sites; child 0: none
+  uint32_t level;         // how many ranges down from its stage
+  uint32_t entry;
+} frame;
+
+typedef struct walk_lane {
+  const ppi_hold *hold;
+  size_t pages_left;
+  ppi_hold_place place;
+  ppi_held range;  // comes next, if any does
+  frame *frames;   // outer ones first
+  size_t num_frames, frames_capacity;
+  frame begun;  // the last one that left; without an end: none
+} walk_lane;
+
+// What has been told of one place since the last border of a unit.
+typedef struct entry {
+  ppi_moment sum;
+  bool is_told;
+} entry;
+
+// Times + 1; 0: none.
+typedef struct node {
+  uint64_t time;
+  size_t lane;
+} node;
+
+typedef struct unit_border {
+  uint64_t time;
+  size_t unit;
+  bool begins;
+} unit_border;
+
+enum { RECENT = 256 };  // a power of two
+
+typedef struct walk_state {
+  const ppi_walk_back *walk;
+  walk_lane *lanes;
+  size_t num_lanes, width;  // width: a power of two
+  node *ends, *begins;      // 1: the root; those from `width` on are lanes
+  unit_border *borders;     // from the last
+  size_t num_borders, next_border;
+  size_t *active;  // units
+  size_t num_active;
+  uint64_t since_ns;  // where the frame that began last did
+  uint64_t now;       // a time + 1
+  uint64_t unit_time;
+  ppi_map places;
+  entry *entries;
+  size_t entries_capacity;
+  uint32_t *told;
+  size_t num_told, told_capacity;
+  uint32_t recent[RECENT];  // entries + 1, by stage and child
+  bool is_odd;
+} walk_state;
+
+static uint64_t as_time(uint64_t ns) {
+  return ns == UINT64_MAX ? ns : ns + 1;
+}
+
+// Of equal ones the later lane wins: its range counts as the one that began
+// last.
+static inline void set_time(const walk_state *at, node *tree, size_t lane,
+                            uint64_t time) {
+  size_t i = at->width + lane;
+  tree[i].time = time;
+  for (i /= 2; i; i /= 2) {
+    const node *left = &tree[2 * i], *right = left + 1;
+    tree[i] = left->time > right->time ? *left : *right;
+  }
+}
+
+// ---- what is told ----
+
+static bool add_entry(walk_state *at, const ppi_moment *place, size_t number) {
+  entry *grown =
+      ppi_grow(at->entries, &at->entries_capacity, number + 1, sizeof *grown);
+  if (!grown) return false;
+  at->entries = grown;
+  uint32_t *told =
+      ppi_grow(at->told, &at->told_capacity, number + 1, sizeof *told);
+  if (!told) return false;
+  at->told = told;
+  grown[number] = (entry){.sum = *place};
+  return true;
+}
+
+// UINT32_MAX: out of memory.
+static uint32_t find_entry(walk_state *at, const ppi_moment *place) {
+  uint32_t *recent = &at->recent[(place->stage * 31 + place->child * 7 +
+                                  (uint32_t)place->where) %
+                                 RECENT];
+  if (*recent) {
+    const ppi_moment *sum = &at->entries[*recent - 1].sum;
+    if (sum->stage == place->stage && sum->child == place->child &&
+        sum->where == place->where)
+      return *recent - 1;
+  }
+  size_t before = at->places.num;
+  const ppi_map_key key = {(uint64_t)place->where,
+                           (uint64_t)place->stage << 32 | place->child};
+  size_t number = ppi_map_number(&at->places, key);
+  if (number == SIZE_MAX) return UINT32_MAX;
+  if (number == before && !add_entry(at, place, number)) return UINT32_MAX;
+  *recent = (uint32_t)number + 1;
+  return (uint32_t)number;
+}
+
+static inline ppi_moment *tell(walk_state *at, uint32_t number) {
+  entry *told = &at->entries[number];
+  if (PPI_UNLIKELY(!told->is_told)) {
+    told->is_told = true;
+    at->told[at->num_told++] = number;
+  }
+  return &told->sum;
+}
+
+static pprof_status flush(walk_state *at) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < at->num_told; i++) {
+    entry *told = &at->entries[at->told[i]];
+    for (size_t j = 0; j < at->num_active && status == PPROF_STATUS_OK; j++)
+      status = ppi_account_add(&at->walk->accounts[at->active[j]], &told->sum);
+    told->is_told = false;
+    told->sum.ns = told->sum.stage_calls = told->sum.child_calls = 0;
+  }
+  at->num_told = 0;
+  return status;
+}
+
+// ---- frames ----
+
+// Whether `outer` is the one that begins first.
+static bool is_outer(const frame *outer, const ppi_held *range) {
+  if (outer->start_ns != range->start_ns)
+    return outer->start_ns < range->start_ns;
+  if (outer->depth != range->depth) return outer->depth < range->depth;
+  if (outer->site != range->site) return outer->site < range->site;
+  if (outer->flags != range->flags) return outer->flags < range->flags;
+  return outer->end_ns < range->end_ns;
+}
+
+// `around` is NULL where nothing is.
+static bool place_frame(walk_state *at, frame *self, const frame *around) {
+  bool is_stage = !around || around->start_ns < at->since_ns;
+  ppi_where where =
+      self->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
+  self->level = is_stage ? 0 : around->level + 1;
+  self->stage = is_stage ? self->site : around->stage;
+  if (self->level < 2)
+    self->child = is_stage ? 0 : self->site;
+  else
+    self->child = around->child;
+  if (self->level > 1 && around->flags == self->flags) {
+    self->entry = around->entry;
+    return true;
+  }
+  const ppi_moment place = {
+      .where = where, .stage = self->stage, .child = self->child};
+  self->entry = find_entry(at, &place);
+  return self->entry != UINT32_MAX;
+}
+
+static bool place_all(walk_state *at) {
+  bool placed = true;
+  for (size_t i = 0; i < at->num_lanes; i++) {
+    frame *frames = at->lanes[i].frames;
+    for (size_t j = 0; j < at->lanes[i].num_frames && placed; j++)
+      placed = place_frame(at, &frames[j], j ? &frames[j - 1] : NULL);
+  }
+  return placed;
+}
+
+static void count_call(walk_state *at, const frame *self) {
+  if (!at->num_active || self->level > 1) return;
+  ppi_moment *sum = tell(at, self->entry);
+  sum->stage_calls += self->level == 0;
+  sum->child_calls += self->level == 1;
+}
+
+static frame frame_of(const ppi_held *range) {
+  return (frame){.start_ns = range->start_ns,
+                 .end_ns = range->end_ns,
+                 .site = range->site,
+                 .depth = range->depth,
+                 .flags = range->flags};
+}
+
+static pprof_status push(walk_state *at, size_t number, const ppi_held *range) {
+  walk_lane *lane = &at->lanes[number];
+  if (lane->num_frames == lane->frames_capacity) {
+    frame *grown = ppi_grow(lane->frames, &lane->frames_capacity,
+                            lane->num_frames + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    lane->frames = grown;
+  }
+  frame *self = &lane->frames[lane->num_frames];
+  const frame *around = lane->num_frames ? self - 1 : NULL;
+  *self = frame_of(range);
+  if (around && (range->end_ns > around->end_ns || !is_outer(around, range))) {
+    at->is_odd = true;
+    return PPROF_STATUS_OK;
+  }
+  if (!place_frame(at, self, around)) return PPROF_STATUS_NO_MEMORY;
+  lane->num_frames++;
+  set_time(at, at->begins, number, as_time(range->start_ns));
+  return PPROF_STATUS_OK;
+}
+
+static void pop(walk_state *at, size_t number) {
+  walk_lane *lane = &at->lanes[number];
+  lane->begun = lane->frames[--lane->num_frames];
+  count_call(at, &lane->begun);
+  const frame *top = &lane->frames[lane->num_frames];
+  set_time(at, at->begins, number,
+           lane->num_frames ? as_time(top[-1].start_ns) : 0);
+}
+
+// ---- ranges ----
+
+static bool turn_page(const walk_state *at, walk_lane *lane) {
+  while (lane->pages_left) {
+    const ppi_hold_page *page = lane->hold->pages[--lane->pages_left];
+    if (page->min_start_ns >= at->walk->to_ns || !page->num_words) continue;
+    lane->place = ppi_hold_last(page);
+    return true;
+  }
+  return false;
+}
+
+static void next_range(walk_state *at, size_t number) {
+  const ppi_walk_back *walk = at->walk;
+  walk_lane *lane = &at->lanes[number];
+  ppi_held *range = &lane->range;
+  while (lane->place.num_words || turn_page(at, lane)) {
+    ppi_hold_back(&lane->place, range);
+    if (range->end_ns < walk->from_ns) break;
+    bool is_passed =
+        range->end_ns == walk->from_ns && range->start_ns < range->end_ns;
+    if (range->start_ns >= walk->to_ns || is_passed) continue;
+    uint64_t end_ns = PPI_MIN(range->end_ns, walk->to_ns);
+    set_time(at, at->ends, number, as_time(end_ns));
+    return;
+  }
+  set_time(at, at->ends, number, 0);
+}
+
+static bool is_empty(const ppi_held *range) {
+  return range->start_ns == range->end_ns;
+}
+
+// What begins with it, or ends there, is not around it.
+static pprof_status take_empty(walk_state *at, walk_lane *lane) {
+  const ppi_held *range = &lane->range;
+  const frame *begun = &lane->begun;
+  bool is_late = begun->end_ns && begun->start_ns == range->start_ns &&
+                 is_outer(begun, range);
+  if (is_late || at->unit_time == as_time(range->start_ns)) {
+    at->is_odd = true;
+    return PPROF_STATUS_OK;
+  }
+  size_t num = lane->num_frames;
+  while (num && (lane->frames[num - 1].end_ns == range->end_ns ||
+                 !is_outer(&lane->frames[num - 1], range)))
+    num--;
+  frame self = frame_of(range);
+  if (!place_frame(at, &self, num ? &lane->frames[num - 1] : NULL))
+    return PPROF_STATUS_NO_MEMORY;
+  count_call(at, &self);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_end(walk_state *at, size_t number) {
+  walk_lane *lane = &at->lanes[number];
+  pprof_status status = is_empty(&lane->range) ? take_empty(at, lane)
+                                               : push(at, number, &lane->range);
+  if (status == PPROF_STATUS_OK) next_range(at, number);
+  return status;
+}
+
+// An empty range at the begin of the one that it lies in comes before that.
+static bool holds_empty(const walk_state *at, size_t number) {
+  const walk_lane *lane = &at->lanes[number];
+  return at->ends[at->width + number].time ==
+             at->begins[at->width + number].time &&
+         is_empty(&lane->range) &&
+         is_outer(&lane->frames[lane->num_frames - 1], &lane->range);
+}
+
+// ---- units ----
+
+static int compare_unit_borders(const void *left, const void *right) {
+  const unit_border *a = left, *b = right;
+  return (a->time < b->time) - (a->time > b->time);
+}
+
+static void add_unit(walk_state *at, size_t unit) {
+  const ppi_walk_back *walk = at->walk;
+  uint64_t start_ns = walk->units[unit].start_ns;
+  uint64_t end_ns = walk->units[unit].end_ns;
+  if (end_ns <= start_ns || start_ns >= walk->to_ns || end_ns <= walk->from_ns)
+    return;
+  at->borders[at->num_borders++] =
+      (unit_border){as_time(PPI_MIN(end_ns, walk->to_ns)), unit, false};
+  if (start_ns >= walk->from_ns)
+    at->borders[at->num_borders++] =
+        (unit_border){as_time(start_ns), unit, true};
+}
+
+static void drop_unit(walk_state *at, size_t unit) {
+  for (size_t i = 0; i < at->num_active; i++) {
+    if (at->active[i] != unit) continue;
+    at->active[i] = at->active[--at->num_active];
+    return;
+  }
+}
+
+static pprof_status cross_units(walk_state *at) {
+  pprof_status status = flush(at);
+  uint64_t since_ns = 0;
+  at->unit_time = at->now;
+  for (; at->next_border < at->num_borders; at->next_border++) {
+    const unit_border *border = &at->borders[at->next_border];
+    if (border->time != at->now) break;
+    if (border->begins)
+      drop_unit(at, border->unit);
+    else
+      at->active[at->num_active++] = border->unit;
+  }
+  for (size_t i = 0; i < at->num_active; i++) {
+    const ppi_moment_unit *unit = &at->walk->units[at->active[i]];
+    if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
+  }
+  if (since_ns == at->since_ns || status != PPROF_STATUS_OK) return status;
+  at->since_ns = since_ns;
+  return place_all(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- the walk ----
+
+// Of those that wait, too, the one that began last.
+static const frame *owner(const walk_state *at) {
+  const frame *found = NULL;
+  const node *root = &at->begins[1];
+  if (!root->time) return NULL;
+  const walk_lane *lane = &at->lanes[root->lane];
+  const frame *top = &lane->frames[lane->num_frames - 1];
+  if (PPI_LIKELY(!(top->flags & PPI_ITEM_WAITS))) return top;
+  for (size_t i = 0; i < at->num_lanes; i++) {
+    lane = &at->lanes[i];
+    const frame *other = &lane->frames[lane->num_frames];
+    if (!lane->num_frames || (--other)->flags & PPI_ITEM_WAITS) continue;
+    if (!found || other->start_ns >= found->start_ns) found = other;
+  }
+  return found ? found : top;
+}
+
+static inline void pass_time(walk_state *at, uint64_t time) {
+  if (time < at->now && at->num_active) {
+    const frame *of = owner(at);
+    if (of) tell(at, of->entry)->ns += at->now - time;
+  }
+  at->now = time;
+}
+
+static pprof_status walk_lanes(walk_state *at) {
+  pprof_status status = PPROF_STATUS_OK;
+  at->now = as_time(at->walk->to_ns);
+  while (status == PPROF_STATUS_OK && !at->is_odd) {
+    const node *begin = &at->begins[1], *end = &at->ends[1];
+    uint64_t unit = at->next_border < at->num_borders
+                        ? at->borders[at->next_border].time
+                        : 0;
+    uint64_t next = PPI_MAX(PPI_MAX(begin->time, end->time), unit);
+    if (next <= at->walk->from_ns) break;
+    pass_time(at, next);
+    if (begin->time == next && holds_empty(at, begin->lane))
+      status = take_end(at, begin->lane);
+    else if (begin->time == next)
+      pop(at, begin->lane);
+    else if (unit == next &&
+             !(end->time == next && is_empty(&at->lanes[end->lane].range)))
+      status = cross_units(at);
+    else
+      status = take_end(at, end->lane);
+  }
+  if (status != PPROF_STATUS_OK || at->is_odd) return status;
+  pass_time(at, as_time(at->walk->from_ns));
+  return flush(at);
+}
+
+static int compare_open(const void *left, const void *right) {
+  const ppi_item *a = *(const ppi_item *const *)left;
+  const ppi_item *b = *(const ppi_item *const *)right;
+  return ppi_item_compare(a, b);
+}
+
+static size_t lane_of(const walk_state *at, uint32_t id) {
+  size_t i = 0;
+  while (at->walk->lanes->items[i].id != id) i++;
+  return i;
+}
+
+static pprof_status push_open(walk_state *at) {
+  const ppi_walk_back *walk = at->walk;
+  const ppi_item **open = ppi_alloc((walk->num_open + 1) * sizeof *open);
+  pprof_status status = open ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  size_t num = 0;
+  for (size_t i = 0; i < walk->num_open && open; i++)
+    if (walk->open[i].start_ns < walk->to_ns) open[num++] = &walk->open[i];
+  if (num > 1) qsort(open, num, sizeof *open, compare_open);
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    const ppi_held range = {open[i]->start_ns, open[i]->end_ns, open[i]->site,
+                            (uint16_t)open[i]->depth, (uint16_t)open[i]->flags};
+    status = push(at, lane_of(at, open[i]->lane), &range);
+  }
+  ppi_free(open);
+  return status;
+}
+
+static bool make_room(walk_state *at) {
+  const ppi_walk_back *walk = at->walk;
+  at->num_lanes = walk->lanes->num;
+  for (at->width = 1; at->width < at->num_lanes; at->width *= 2) {
+  }
+  at->lanes = ppi_alloc(at->width * sizeof *at->lanes);
+  at->ends = ppi_alloc(2 * at->width * sizeof *at->ends);
+  at->begins = ppi_alloc(2 * at->width * sizeof *at->begins);
+  at->borders = ppi_alloc((2 * walk->num_units + 1) * sizeof *at->borders);
+  at->active = ppi_alloc((walk->num_units + 1) * sizeof *at->active);
+  return at->lanes && at->ends && at->begins && at->borders && at->active;
+}
+
+static void start(walk_state *at) {
+  for (size_t i = 0; i < at->width; i++)
+    at->ends[at->width + i].lane = at->begins[at->width + i].lane = i;
+  for (size_t i = 0; i < at->walk->num_units; i++) add_unit(at, i);
+  if (at->num_borders > 1)
+    qsort(at->borders, at->num_borders, sizeof *at->borders,
+          compare_unit_borders);
+  for (size_t i = 0; i < at->num_lanes; i++) {
+    at->lanes[i].hold = &at->walk->lanes->items[i].hold;
+    at->lanes[i].pages_left = at->lanes[i].hold->num_pages;
+    next_range(at, i);
+  }
+}
+
+static void clear(walk_state *at) {
+  for (size_t i = 0; at->lanes && i < at->width; i++)
+    ppi_free(at->lanes[i].frames);
+  ppi_free(at->lanes);
+  ppi_free(at->ends);
+  ppi_free(at->begins);
+  ppi_free(at->borders);
+  ppi_free(at->active);
+  ppi_map_clear(&at->places);
+  ppi_free(at->entries);
+  ppi_free(at->told);
+}
+
+pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
+  walk_state at = {.walk = walk};
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (make_room(&at)) {
+    start(&at);
+    status = push_open(&at);
+  }
+  if (status == PPROF_STATUS_OK && !at.is_odd) status = walk_lanes(&at);
+  *out_whole = !at.is_odd;
+  clear(&at);
+  return status;
+}
