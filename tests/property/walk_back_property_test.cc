@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The walk back over lanes tells what the walk over all borders tells, of
-// random ranges in one another, on few nanoseconds, so that many meet; and it
-// says so where ranges are not in one another.
+// random ranges in one another and what devices did for them, on few
+// nanoseconds, so that many meet; and it says so where it cannot tell.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,10 +25,14 @@ uint64_t Pick(Random *random, uint64_t n) {
 }
 
 struct Scene {
-  std::vector<ppi_item> items, open;
+  std::vector<ppi_item> items, open, devices;
   std::vector<ppi_moment_unit> units;
   uint64_t from, to;
 };
+
+bool IsBefore(const ppi_item &a, const ppi_item &b) {
+  return ppi_item_compare(&a, &b) < 0;
+}
 
 // What lies in [start, end), inner ones first.
 void AddInside(Scene *to, Random *random, ppi_item outer, uint32_t most) {
@@ -74,6 +78,23 @@ void AddOpen(Scene *to, Random *random, uint32_t lane) {
   }
 }
 
+// Some were submitted before the walk, in what only that one saw.
+void AddDevice(Scene *to, Random *random) {
+  ppi_item item = {};
+  item.start_ns = item.end_ns = Pick(random, 200);
+  item.device_start_ns = item.start_ns + Pick(random, 30);
+  if (Pick(random, 200) == 0) item.device_start_ns = item.start_ns / 2;
+  item.device_end_ns = item.device_start_ns + Pick(random, 25);
+  item.lane = static_cast<uint32_t>(1 + Pick(random, 6));
+  item.device = static_cast<uint32_t>(1 + Pick(random, 2));
+  item.site = static_cast<uint32_t>(11 + Pick(random, 3));
+  item.flags = PPI_ITEM_NO_HOST;
+  if (Pick(random, 4)) item.flags |= PPI_ITEM_BORROWS;
+  if (Pick(random, 8) == 0) item.device_start_ns = item.device_end_ns = 0;
+  if (Pick(random, 3) == 0) item.stage = 4;
+  to->devices.push_back(item);
+}
+
 Scene Make(Random *random) {
   Scene to = {};
   const auto num_lanes = static_cast<uint32_t>(1 + Pick(random, 5));
@@ -85,6 +106,9 @@ Scene Make(Random *random) {
     if (Pick(random, 3) == 0) AddOpen(&to, random, lane);
   }
   if (Pick(random, 5) == 0) AddOverlap(&to, random);
+  for (uint64_t n = Pick(random, 2) * Pick(random, 12); n; n--)
+    AddDevice(&to, random);
+  std::sort(to.devices.begin(), to.devices.end(), IsBefore);
   for (uint64_t at = Pick(random, 30), n = Pick(random, 6); n; n--) {
     uint64_t end = at + Pick(random, 60);
     to.units.push_back({at, Pick(random, 9) ? end : UINT64_MAX, true});
@@ -120,13 +144,21 @@ pprof_status Tell(void *context, const ppi_moment *moment) {
   return ppi_account_add(&accounts->items.at(moment->unit), moment);
 }
 
-void WalkAll(const Scene &run, Accounts *out) {
+using Stages = std::vector<std::pair<uint32_t, uint32_t>>;
+
+Stages StagesOf(const std::vector<ppi_item> &items) {
+  Stages stages;
+  for (const auto &item : items)
+    if (item.flags & PPI_ITEM_NO_HOST)
+      stages.push_back({item.stage, item.child});
+  return stages;
+}
+
+Stages WalkAll(const Scene &run, Accounts *out) {
   std::vector<ppi_item> items = run.items;
   items.insert(items.end(), run.open.begin(), run.open.end());
-  std::sort(items.begin(), items.end(),
-            [](const ppi_item &a, const ppi_item &b) {
-              return ppi_item_compare(&a, &b) < 0;
-            });
+  items.insert(items.end(), run.devices.begin(), run.devices.end());
+  std::sort(items.begin(), items.end(), IsBefore);
   ppi_moment_room room = {};
   ppi_moments walk = {};
   walk.items = items.data();
@@ -139,22 +171,35 @@ void WalkAll(const Scene &run, Accounts *out) {
   walk.context = out;
   EXPECT_EQ(PPROF_STATUS_OK, ppi_moments_walk(&walk, &room));
   ppi_moment_room_clear(&room);
+  return StagesOf(items);
 }
 
-bool WalkBack(const Scene &run, Accounts *out) {
+bool WalkBack(const Scene &run, Accounts *out, Stages *stages) {
   ppi_answer_lanes lanes = {};
+  std::vector<ppi_item> devices = run.devices;
   for (const auto &item : run.items)
     EXPECT_EQ(PPROF_STATUS_OK, ppi_answer_lanes_add(&lanes, &item));
   for (const auto &item : run.open)
     EXPECT_NE(nullptr, ppi_answer_lanes_at(&lanes, item.lane));
+  for (const auto &item : devices)
+    EXPECT_NE(nullptr, ppi_answer_lanes_at(&lanes, item.lane));
   EXPECT_EQ(PPROF_STATUS_OK, ppi_answer_lanes_sort(&lanes));
   EXPECT_EQ(run.items.size(), ppi_answer_lanes_count(&lanes));
-  const ppi_walk_back walk = {
-      &lanes,           run.open.data(), run.open.size(), run.units.data(),
-      run.units.size(), run.from,        run.to,          out->items.data()};
+  ppi_walk_back walk = {};
+  walk.lanes = &lanes;
+  walk.items = devices.data();
+  walk.num_items = devices.size();
+  walk.open = run.open.data();
+  walk.num_open = run.open.size();
+  walk.units = run.units.data();
+  walk.num_units = run.units.size();
+  walk.from_ns = run.from;
+  walk.to_ns = run.to;
+  walk.accounts = out->items.data();
   bool is_whole = false;
   EXPECT_EQ(PPROF_STATUS_OK, ppi_walk_back_run(&walk, &is_whole));
   ppi_answer_lanes_clear(&lanes);
+  *stages = StagesOf(devices);
   return is_whole;
 }
 
@@ -165,9 +210,11 @@ TEST(WalkBackPropertyTest, ItTellsWhatTheWalkOverAllBordersTells) {
     Random random(seed);
     const Scene run = Make(&random);
     Accounts all(run.units.size()), back(run.units.size());
-    WalkAll(run, &all);
-    if (!WalkBack(run, &back)) continue;
+    Stages stages;
+    const Stages want = WalkAll(run, &all);
+    if (!WalkBack(run, &back, &stages)) continue;
     num_whole++;
+    ASSERT_EQ(want, stages) << "seed " << seed;
     for (size_t i = 0; i < run.units.size(); i++)
       ASSERT_EQ(all.Of(i), back.Of(i)) << "seed " << seed << ", unit " << i;
   }

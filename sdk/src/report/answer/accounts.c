@@ -230,23 +230,40 @@ static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
   return status;
 }
 
+// Whether no item has a host side that takes part.
 static bool is_plain(const ppi_accounts *accounts, const stretch *at) {
-  bool any_loose = false;
+  bool is_plain = !accounts->one_way && accounts->num_items < UINT32_MAX;
   for (size_t i = 0; i < at->horizon->num_open; i++)
-    any_loose |= at->horizon->open[i].flags & PPI_ITEM_LOOSE;
-  return !accounts->num_items && !any_loose && !accounts->one_way;
+    is_plain &= !(at->horizon->open[i].flags & PPI_ITEM_LOOSE);
+  for (size_t i = 0; i < accounts->num_items && is_plain; i++)
+    is_plain = accounts->items[i].flags & PPI_ITEM_NO_HOST;
+  return is_plain;
+}
+
+static pprof_status add_lanes(ppi_accounts *accounts,
+                              const ppi_accounts_horizon *horizon) {
+  bool added = true;
+  for (size_t i = 0; i < horizon->num_open; i++)
+    added &=
+        ppi_answer_lanes_at(&accounts->lanes, horizon->open[i].lane) != NULL;
+  for (size_t i = 0; i < accounts->num_items; i++)
+    added &=
+        ppi_answer_lanes_at(&accounts->lanes, accounts->items[i].lane) != NULL;
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // Into accounts of its own: only at its end is it known that all is told.
 static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
                               bool *out_whole) {
   const ppi_accounts_horizon *horizon = at->horizon;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < horizon->num_open && status == PPROF_STATUS_OK; i++)
-    if (!ppi_answer_lanes_at(&accounts->lanes, horizon->open[i].lane))
-      status = PPROF_STATUS_NO_MEMORY;
+  pprof_status status = add_lanes(accounts, horizon);
+  if (accounts->num_items > 1)
+    qsort(accounts->items, accounts->num_items, sizeof *accounts->items,
+          ppi_item_compare);
   ppi_walk_back walk = {
       .lanes = &accounts->lanes,
+      .items = accounts->items,
+      .num_items = accounts->num_items,
       .open = horizon->open,
       .num_open = horizon->num_open,
       .units = at->units,
@@ -264,6 +281,7 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
     ppi_account_clear(&walk.accounts[i]);
   }
   ppi_free(walk.accounts);
+  if (*out_whole) drop_passed(accounts, at->to_ns);
   return status;
 }
 

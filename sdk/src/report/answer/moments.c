@@ -298,7 +298,7 @@ static void submit(walk_state *at, uint32_t index) {
   if (top) find_stage(at, top - 1, &item->stage, &item->child);
 }
 
-static ppi_moment on_device(const ppi_item *item) {
+ppi_moment ppi_moment_on_device(const ppi_item *item) {
   bool borrows = item->flags & PPI_ITEM_BORROWS && item->stage;
   return (ppi_moment){.where = PPI_WHERE_DEVICE,
                       .device = item->device,
@@ -320,7 +320,7 @@ static pprof_status begin_device(walk_state *at, const border *met) {
     devices->indexes[place] = met->index;
   }
   if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
-  ppi_moment call = on_device(item);
+  ppi_moment call = ppi_moment_on_device(item);
   call.stage_calls = 1;
   call.child_calls = call.child != 0;
   return notify_units(at, &call);
@@ -354,7 +354,7 @@ static pprof_status notify_span(walk_state *at, uint64_t ns) {
   ppi_moment moment;
   if (!at->units.num) return PPROF_STATUS_OK;
   if (at->devices.num) {
-    moment = on_device(&items[at->devices.indexes[0]]);
+    moment = ppi_moment_on_device(&items[at->devices.indexes[0]]);
   } else if (at->queues.num) {
     moment =
         (ppi_moment){.where = PPI_WHERE_QUEUE, .device = least(&at->queues)};

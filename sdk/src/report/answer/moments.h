@@ -58,6 +58,9 @@ typedef struct ppi_moment {
   uint64_t ns, stage_calls, child_calls;
 } ppi_moment;
 
+// ppi_moment_on_device answers whose the time is that `item` has on its device.
+ppi_moment ppi_moment_on_device(const ppi_item *item);
+
 typedef struct ppi_moments {
   ppi_item *items;  // in order; those that borrow get to know from whom
   size_t num_items;

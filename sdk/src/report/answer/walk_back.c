@@ -48,6 +48,22 @@ typedef struct unit_border {
   bool begins;
 } unit_border;
 
+// Going back, what ends on a device at one time comes last.
+typedef enum device_border_kind { BEGIN, SUBMIT, END } device_border_kind;
+
+typedef struct device_border {
+  uint64_t time;
+  uint32_t item;
+  device_border_kind kind;
+} device_border;
+
+// For whom it was is known at its submission, which comes later in the walk.
+typedef struct device_part {
+  size_t unit;
+  uint32_t item;
+  uint64_t ns, calls;
+} device_part;
+
 enum { RECENT = 256 };  // a power of two
 
 typedef struct walk_state {
@@ -59,6 +75,12 @@ typedef struct walk_state {
   size_t num_borders, next_border;
   size_t *active;  // units
   size_t num_active;
+  device_border *steps;  // of devices, from the last
+  size_t num_steps, next_step;
+  uint32_t *running;  // items on devices, the one that began first at the end
+  size_t num_running, running_capacity;
+  device_part *parts;
+  size_t num_parts, parts_capacity;
   uint64_t since_ns;  // where the frame that began last did
   uint64_t now;       // a time + 1
   uint64_t unit_time;
@@ -353,6 +375,123 @@ static pprof_status cross_units(walk_state *at) {
   return place_all(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+// ---- devices ----
+
+static int compare_device_borders(const void *left, const void *right) {
+  const device_border *a = left, *b = right;
+  if (a->time != b->time) return a->time < b->time ? 1 : -1;
+  return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+static bool is_within(const ppi_walk_back *walk, uint64_t ns) {
+  return ns >= walk->from_ns && ns < walk->to_ns;
+}
+
+static void add_step(walk_state *at, uint64_t ns, size_t item,
+                     device_border_kind kind) {
+  at->steps[at->num_steps++] =
+      (device_border){as_time(ns), (uint32_t)item, kind};
+}
+
+static void list_device(walk_state *at, size_t number) {
+  const ppi_walk_back *walk = at->walk;
+  const ppi_item *item = &walk->items[number];
+  uint64_t start_ns = item->device_start_ns, end_ns = item->device_end_ns;
+  bool borrows = item->flags & PPI_ITEM_BORROWS;
+  if (end_ns == 0) return;
+  at->is_odd |= borrows && item->start_ns > start_ns;
+  if (borrows && is_within(walk, item->start_ns))
+    add_step(at, item->start_ns, number, SUBMIT);
+  if (is_within(walk, start_ns)) add_step(at, start_ns, number, BEGIN);
+  if (end_ns > start_ns && start_ns < walk->to_ns && end_ns > walk->from_ns)
+    add_step(at, PPI_MIN(end_ns, walk->to_ns), number, END);
+}
+
+static bool list_devices(walk_state *at) {
+  size_t num = at->walk->num_items;
+  at->steps = ppi_alloc((3 * num + 1) * sizeof *at->steps);
+  if (!at->steps) return false;
+  for (size_t i = 0; i < num; i++) list_device(at, i);
+  if (at->num_steps > 1)
+    qsort(at->steps, at->num_steps, sizeof *at->steps, compare_device_borders);
+  return true;
+}
+
+static bool tell_device(walk_state *at, uint32_t item, uint64_t ns,
+                        uint64_t calls) {
+  device_part *grown = ppi_grow(at->parts, &at->parts_capacity,
+                                at->num_parts + at->num_active, sizeof *grown);
+  if (!grown) return at->num_active == 0;
+  at->parts = grown;
+  for (size_t i = 0; i < at->num_active; i++)
+    grown[at->num_parts++] = (device_part){at->active[i], item, ns, calls};
+  return true;
+}
+
+static pprof_status fold_devices(walk_state *at) {
+  const ppi_walk_back *walk = at->walk;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < at->num_parts && status == PPROF_STATUS_OK; i++) {
+    const device_part *part = &at->parts[i];
+    const ppi_item *item = &walk->items[part->item];
+    ppi_moment moment = ppi_moment_on_device(item);
+    moment.ns = part->ns;
+    moment.stage_calls = part->calls;
+    moment.child_calls = moment.child ? part->calls : 0;
+    status = ppi_account_add(&walk->accounts[part->unit], &moment);
+  }
+  return status;
+}
+
+// Items are in order: of those that began together the first one counts.
+static bool run_device(walk_state *at, uint32_t item) {
+  const ppi_item *items = at->walk->items;
+  uint32_t *grown = ppi_grow(at->running, &at->running_capacity,
+                             at->num_running + 1, sizeof *grown);
+  if (!grown) return false;
+  at->running = grown;
+  size_t place = at->num_running++;
+  for (; place; place--) {
+    uint32_t before = grown[place - 1];
+    uint64_t began_ns = items[before].device_start_ns;
+    uint64_t begins_ns = items[item].device_start_ns;
+    if (began_ns > begins_ns || (began_ns == begins_ns && before > item)) break;
+    grown[place] = before;
+  }
+  grown[place] = item;
+  return true;
+}
+
+static void stop_device(walk_state *at, uint32_t item) {
+  size_t kept = 0;
+  for (size_t i = 0; i < at->num_running; i++)
+    if (at->running[i] != item) at->running[kept++] = at->running[i];
+  at->num_running = kept;
+}
+
+static void submit(const walk_state *at, ppi_item *item) {
+  const ppi_answer_lane *lane =
+      ppi_answer_lanes_at(at->walk->lanes, item->lane);
+  size_t number = (size_t)(lane - at->walk->lanes->items);
+  const walk_lane *of = &at->lanes[number];
+  const frame *top = of->num_frames ? &of->frames[of->num_frames - 1] : NULL;
+  item->stage = top ? top->stage : item->site;
+  item->child = top ? top->child : 0;
+}
+
+static pprof_status take_step(walk_state *at) {
+  const device_border *met = &at->steps[at->next_step++];
+  bool done = true;
+  if (met->kind == END)
+    done = run_device(at, met->item);
+  else if (met->kind == SUBMIT)
+    submit(at, &at->walk->items[met->item]);
+  else
+    done = tell_device(at, met->item, 0, 1);
+  if (met->kind == BEGIN) stop_device(at, met->item);
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
 // ---- the walk ----
 
 // Of those that wait, too, the one that began last.
@@ -372,38 +511,58 @@ static const frame *owner(const walk_state *at) {
   return found ? found : top;
 }
 
-static inline void pass_time(walk_state *at, uint64_t time) {
-  if (time < at->now && at->num_active) {
+static inline bool pass_time(walk_state *at, uint64_t time) {
+  bool done = true;
+  if (time < at->now && at->num_active && at->num_running) {
+    done = tell_device(at, at->running[at->num_running - 1], at->now - time, 0);
+  } else if (time < at->now && at->num_active) {
     const frame *of = owner(at);
     if (of) tell(at, of->entry)->ns += at->now - time;
   }
   at->now = time;
+  return done;
+}
+
+static uint64_t step_time(const walk_state *at) {
+  return at->next_step < at->num_steps ? at->steps[at->next_step].time : 0;
+}
+
+static uint64_t unit_time(const walk_state *at) {
+  return at->next_border < at->num_borders ? at->borders[at->next_border].time
+                                           : 0;
+}
+
+// What begins comes first, then units, then what ends.
+static pprof_status take_next(walk_state *at, uint64_t next) {
+  const node *begin = &at->begins[1], *end = &at->ends[1];
+  bool is_device = step_time(at) == next;
+  if (is_device && at->steps[at->next_step].kind != END) return take_step(at);
+  if (begin->time == next) {
+    if (holds_empty(at, begin->lane)) return take_end(at, begin->lane);
+    pop(at, begin->lane);
+    return PPROF_STATUS_OK;
+  }
+  bool is_end = end->time == next;
+  if (unit_time(at) == next &&
+      !(is_end && is_empty(&at->lanes[end->lane].range)))
+    return cross_units(at);
+  return is_device ? take_step(at) : take_end(at, end->lane);
 }
 
 static pprof_status walk_lanes(walk_state *at) {
   pprof_status status = PPROF_STATUS_OK;
   at->now = as_time(at->walk->to_ns);
   while (status == PPROF_STATUS_OK && !at->is_odd) {
-    const node *begin = &at->begins[1], *end = &at->ends[1];
-    uint64_t unit = at->next_border < at->num_borders
-                        ? at->borders[at->next_border].time
-                        : 0;
-    uint64_t next = PPI_MAX(PPI_MAX(begin->time, end->time), unit);
+    uint64_t next = PPI_MAX(at->begins[1].time, at->ends[1].time);
+    next = PPI_MAX(next, PPI_MAX(unit_time(at), step_time(at)));
     if (next <= at->walk->from_ns) break;
-    pass_time(at, next);
-    if (begin->time == next && holds_empty(at, begin->lane))
-      status = take_end(at, begin->lane);
-    else if (begin->time == next)
-      pop(at, begin->lane);
-    else if (unit == next &&
-             !(end->time == next && is_empty(&at->lanes[end->lane].range)))
-      status = cross_units(at);
-    else
-      status = take_end(at, end->lane);
+    if (!pass_time(at, next)) return PPROF_STATUS_NO_MEMORY;
+    status = take_next(at, next);
   }
   if (status != PPROF_STATUS_OK || at->is_odd) return status;
-  pass_time(at, as_time(at->walk->from_ns));
-  return flush(at);
+  if (!pass_time(at, as_time(at->walk->from_ns))) return PPROF_STATUS_NO_MEMORY;
+  status = flush(at);
+  return status == PPROF_STATUS_OK ? fold_devices(at) : status;
 }
 
 static int compare_open(const void *left, const void *right) {
@@ -445,7 +604,8 @@ static bool make_room(walk_state *at) {
   at->begins = ppi_alloc(2 * at->width * sizeof *at->begins);
   at->borders = ppi_alloc((2 * walk->num_units + 1) * sizeof *at->borders);
   at->active = ppi_alloc((walk->num_units + 1) * sizeof *at->active);
-  return at->lanes && at->ends && at->begins && at->borders && at->active;
+  return at->lanes && at->ends && at->begins && at->borders && at->active &&
+         list_devices(at);
 }
 
 static void start(walk_state *at) {
@@ -470,6 +630,9 @@ static void clear(walk_state *at) {
   ppi_free(at->begins);
   ppi_free(at->borders);
   ppi_free(at->active);
+  ppi_free(at->steps);
+  ppi_free(at->running);
+  ppi_free(at->parts);
   ppi_map_clear(&at->places);
   ppi_free(at->entries);
   ppi_free(at->told);
@@ -480,7 +643,7 @@ pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
   pprof_status status = PPROF_STATUS_NO_MEMORY;
   if (make_room(&at)) {
     start(&at);
-    status = push_open(&at);
+    status = at.is_odd ? PPROF_STATUS_OK : push_open(&at);
   }
   if (status == PPROF_STATUS_OK && !at.is_odd) status = walk_lanes(&at);
   *out_whole = !at.is_odd;

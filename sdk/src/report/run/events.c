@@ -462,6 +462,8 @@ static pprof_status take_work(ppi_run *run, const pprof_event *event,
 }
 
 static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
+  if (!event->num_flows && event->device_end_ns <= event->device_start_ns)
+    return PPROF_STATUS_OK;
   ppi_run_site *site = site_of(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
