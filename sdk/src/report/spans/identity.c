@@ -63,15 +63,45 @@ static int compare_steps(const void *left, const void *right) {
   return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
+static size_t find_open(const ppi_identity *identity, uint64_t key,
+                        uint64_t start_ns) {
+  size_t i = 0;
+  while (i < identity->num_open && (identity->open[i].key != key ||
+                                    identity->open[i].start_ns != start_ns))
+    i++;
+  return i;
+}
+
+static bool note_open(ppi_identity *identity, uint64_t key, uint64_t start_ns) {
+  ppi_open_step *grown = ppi_grow(identity->open, &identity->open_capacity,
+                                  identity->num_open + 1, sizeof *grown);
+  if (!grown) return false;
+  identity->open = grown;
+  grown[identity->num_open++] = (ppi_open_step){key, start_ns};
+  return true;
+}
+
+// Only a step that is open is looked for among all of them.
+static void end_open(ppi_identity *identity, size_t open, uint64_t end_ns) {
+  const ppi_open_step ended = identity->open[open];
+  if (end_ns == UINT64_MAX) return;
+  identity->open[open] = identity->open[--identity->num_open];
+  for (size_t i = identity->num_steps; i-- > 0;) {
+    ppi_identity_step *step = &identity->steps[i];
+    if (step->start_ns != ended.start_ns || step->key != ended.key ||
+        step->end_ns != UINT64_MAX)
+      continue;
+    step->end_ns = end_ns;
+    return;
+  }
+}
+
 pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
                                   uint64_t start_ns, uint64_t end_ns) {
   bool is_open = end_ns == UINT64_MAX;
-  for (size_t i = identity->num_steps; identity->num_open && i-- > 0;) {
-    ppi_identity_step *step = &identity->steps[i];
-    if (step->start_ns != start_ns || step->key != key) continue;
-    if (step->end_ns != UINT64_MAX) continue;
-    step->end_ns = end_ns;
-    identity->num_open -= !is_open;
+  size_t open = find_open(identity, key, start_ns);
+  if (open < identity->num_open) {
+    end_open(identity, open, end_ns);
     return PPROF_STATUS_OK;
   }
   if (start_ns < identity->settled_ns) {
@@ -83,7 +113,8 @@ pprof_status ppi_identity_step_at(ppi_identity *identity, uint64_t key,
                identity->num_steps + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   identity->steps = grown;
-  identity->num_open += is_open;
+  if (is_open && !note_open(identity, key, start_ns))
+    return PPROF_STATUS_NO_MEMORY;
   identity->steps[identity->num_steps++] =
       (ppi_identity_step){.key = key, .start_ns = start_ns, .end_ns = end_ns};
   return PPROF_STATUS_OK;
@@ -380,7 +411,10 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
       num = drop_ended(ends_ns, num, step->start_ns);
     if (is_known && num == PPI_IDENTITY_MAX_OPEN) {
       bool is_open = step->end_ns == UINT64_MAX;
-      identity->num_open -= is_open;
+      if (is_open) {
+        size_t open = find_open(identity, step->key, step->start_ns);
+        identity->open[open] = identity->open[--identity->num_open];
+      }
       identity->steps_unchecked += !is_open;
       ppi_union_clear(&step->busy);
       continue;
@@ -436,6 +470,7 @@ void ppi_identity_clear(ppi_identity *identity) {
   ppi_union_clear(&identity->busy_in_steps);
   ppi_union_clear(&identity->kernels_in_steps);
   ppi_free(identity->steps);
+  ppi_free(identity->open);
   ppi_free(identity->sides);
   *identity = (ppi_identity){0};
 }

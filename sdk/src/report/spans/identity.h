@@ -38,12 +38,17 @@ typedef struct ppi_identity_step {
   ppi_union busy;
 } ppi_identity_step;
 
+typedef struct ppi_open_step {
+  uint64_t key, start_ns;
+} ppi_open_step;
+
 typedef struct ppi_identity {
   ppi_device_side *sides;
   size_t num_sides, sides_capacity;
   ppi_identity_step *steps;
   size_t num_steps, steps_capacity;
-  size_t num_open;          // of steps
+  ppi_open_step *open;  // of steps
+  size_t num_open, open_capacity;
   ppi_union busy, kernels;  // in the windows; kernels: those alone
   ppi_union busy_in_steps, kernels_in_steps;
   uint64_t idle_ns[PPI_NUM_IDLE];
