@@ -216,14 +216,18 @@ static void define(writer *self, pprof_definition_kind kind, uint32_t id,
 
 static void define_sites(writer *self) {
   static const char *const levels[] = {"module", "operator", "inner"};
-  static const uint32_t categories[] = {PPROF_CATEGORY_USER_DEFINED,
-                                        PPROF_CATEGORY_OPERATOR,
+  // The outermost ones are phases of a step.
+  static const uint32_t categories[] = {0, PPROF_CATEGORY_OPERATOR,
                                         PPROF_CATEGORY_OPERATOR_INNER};
+  static const uint32_t phases[NUM_OUTER] = {PPROF_CATEGORY_FORWARD,
+                                             PPROF_CATEGORY_BACKWARD,
+                                             PPROF_CATEGORY_OPTIMIZATION};
   char name[32];
   for (uint32_t site = 1; site <= BENCH_LOG_NAMES; site++) {
     int level = site <= NUM_OUTER ? 0 : site <= NUM_OUTER + NUM_MIDDLE ? 1 : 2;
     snprintf(name, sizeof name, "%s_%u", levels[level], site);
-    define(self, PPROF_DEFINITION_SITE, site, categories[level], 0, name);
+    define(self, PPROF_DEFINITION_SITE, site,
+           level ? categories[level] : phases[site - 1], 0, name);
   }
   define(self, PPROF_DEFINITION_SITE, STEP_SITE, PPROF_CATEGORY_PROFILE_STEP, 0,
          "step");
@@ -238,7 +242,9 @@ static void define_all(writer *self) {
   static const struct category {
     uint32_t id;
     const char *name;
-  } categories[] = {{PPROF_CATEGORY_USER_DEFINED, "UserDefined"},
+  } categories[] = {{PPROF_CATEGORY_FORWARD, "Forward"},
+                    {PPROF_CATEGORY_BACKWARD, "Backward"},
+                    {PPROF_CATEGORY_OPTIMIZATION, "Optimization"},
                     {PPROF_CATEGORY_OPERATOR, "Operator"},
                     {PPROF_CATEGORY_OPERATOR_INNER, "OperatorInner"},
                     {PPROF_CATEGORY_KERNEL, "Kernel"},
