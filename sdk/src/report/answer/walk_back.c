@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/answer/told.h"
 
 // A range that is open at the time of the walk.
 typedef struct frame {
@@ -17,7 +18,7 @@ typedef struct frame {
   uint32_t site, depth, flags;
   uint32_t stage, child;  // sites; child 0: none
   uint32_t level;         // how many ranges down from its stage
-  uint32_t entry;
+  uint32_t entry;         // of what is told
 } frame;
 
 typedef struct walk_lane {
@@ -29,12 +30,6 @@ typedef struct walk_lane {
   size_t num_frames, frames_capacity;
   frame begun;  // the last one that left; without an end: none
 } walk_lane;
-
-// What has been told of one place since the last border of a unit.
-typedef struct entry {
-  ppi_moment sum;
-  bool is_told;
-} entry;
 
 // Times + 1; 0: none.
 typedef struct node {
@@ -64,8 +59,6 @@ typedef struct device_part {
   uint64_t ns, calls;
 } device_part;
 
-enum { RECENT = 256 };  // a power of two
-
 typedef struct walk_state {
   const ppi_walk_back *walk;
   walk_lane *lanes;
@@ -81,15 +74,11 @@ typedef struct walk_state {
   size_t num_running, running_capacity;
   device_part *parts;
   size_t num_parts, parts_capacity;
-  uint64_t since_ns;  // where the frame that began last did
-  uint64_t now;       // a time + 1
+  size_t num_last_parts;  // of one item, since the last border of a unit
+  uint64_t since_ns;      // where the frame that began last did
+  uint64_t now;           // a time + 1
   uint64_t unit_time;
-  ppi_map places;
-  entry *entries;
-  size_t entries_capacity;
-  uint32_t *told;
-  size_t num_told, told_capacity;
-  uint32_t recent[RECENT];  // entries + 1, by stage and child
+  ppi_told told;
   bool is_odd;
 } walk_state;
 
@@ -98,73 +87,20 @@ static uint64_t as_time(uint64_t ns) {
 }
 
 // Of equal ones the later lane wins: its range counts as the one that began
-// last.
+// last. Which one wins is hardly to be foreseen: no branch depends on it.
 static inline void set_time(const walk_state *at, node *tree, size_t lane,
                             uint64_t time) {
   size_t i = at->width + lane;
   tree[i].time = time;
   for (i /= 2; i; i /= 2) {
-    const node *left = &tree[2 * i], *right = left + 1;
-    tree[i] = left->time > right->time ? *left : *right;
+    const node *pair = &tree[2 * i];
+    tree[i] = pair[pair[0].time <= pair[1].time];
   }
-}
-
-// ---- what is told ----
-
-static bool add_entry(walk_state *at, const ppi_moment *place, size_t number) {
-  entry *grown =
-      ppi_grow(at->entries, &at->entries_capacity, number + 1, sizeof *grown);
-  if (!grown) return false;
-  at->entries = grown;
-  uint32_t *told =
-      ppi_grow(at->told, &at->told_capacity, number + 1, sizeof *told);
-  if (!told) return false;
-  at->told = told;
-  grown[number] = (entry){.sum = *place};
-  return true;
-}
-
-// UINT32_MAX: out of memory.
-static uint32_t find_entry(walk_state *at, const ppi_moment *place) {
-  uint32_t *recent = &at->recent[(place->stage * 31 + place->child * 7 +
-                                  (uint32_t)place->where) %
-                                 RECENT];
-  if (*recent) {
-    const ppi_moment *sum = &at->entries[*recent - 1].sum;
-    if (sum->stage == place->stage && sum->child == place->child &&
-        sum->where == place->where)
-      return *recent - 1;
-  }
-  size_t before = at->places.num;
-  const ppi_map_key key = {(uint64_t)place->where,
-                           (uint64_t)place->stage << 32 | place->child};
-  size_t number = ppi_map_number(&at->places, key);
-  if (number == SIZE_MAX) return UINT32_MAX;
-  if (number == before && !add_entry(at, place, number)) return UINT32_MAX;
-  *recent = (uint32_t)number + 1;
-  return (uint32_t)number;
-}
-
-static inline ppi_moment *tell(walk_state *at, uint32_t number) {
-  entry *told = &at->entries[number];
-  if (PPI_UNLIKELY(!told->is_told)) {
-    told->is_told = true;
-    at->told[at->num_told++] = number;
-  }
-  return &told->sum;
 }
 
 static pprof_status flush(walk_state *at) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < at->num_told; i++) {
-    entry *told = &at->entries[at->told[i]];
-    for (size_t j = 0; j < at->num_active && status == PPROF_STATUS_OK; j++)
-      status = ppi_account_add(&at->walk->accounts[at->active[j]], &told->sum);
-    told->is_told = false;
-    told->sum.ns = told->sum.stage_calls = told->sum.child_calls = 0;
-  }
-  at->num_told = 0;
-  return status;
+  return ppi_told_flush(&at->told, at->walk->accounts, at->active,
+                        at->num_active);
 }
 
 // ---- frames ----
@@ -196,7 +132,7 @@ static bool place_frame(walk_state *at, frame *self, const frame *around) {
   }
   const ppi_moment place = {
       .where = where, .stage = self->stage, .child = self->child};
-  self->entry = find_entry(at, &place);
+  self->entry = ppi_told_find(&at->told, &place);
   return self->entry != UINT32_MAX;
 }
 
@@ -212,7 +148,7 @@ static bool place_all(walk_state *at) {
 
 static void count_call(walk_state *at, const frame *self) {
   if (!at->num_active || self->level > 1) return;
-  ppi_moment *sum = tell(at, self->entry);
+  ppi_moment *sum = ppi_told_at(&at->told, self->entry);
   sum->stage_calls += self->level == 0;
   sum->child_calls += self->level == 1;
 }
@@ -358,6 +294,7 @@ static pprof_status cross_units(walk_state *at) {
   pprof_status status = flush(at);
   uint64_t since_ns = 0;
   at->unit_time = at->now;
+  at->num_last_parts = 0;
   for (; at->next_border < at->num_borders; at->next_border++) {
     const unit_border *border = &at->borders[at->next_border];
     if (border->time != at->now) break;
@@ -417,14 +354,25 @@ static bool list_devices(walk_state *at) {
   return true;
 }
 
+// Most of what is told follows on what was told of the same item.
 static bool tell_device(walk_state *at, uint32_t item, uint64_t ns,
                         uint64_t calls) {
+  size_t last = at->num_parts - at->num_last_parts;
+  if (at->num_last_parts && at->parts[last].item == item) {
+    for (; last < at->num_parts; last++) {
+      at->parts[last].ns += ns;
+      at->parts[last].calls += calls;
+    }
+    return true;
+  }
+  if (at->num_active == 0) return true;
   device_part *grown = ppi_grow(at->parts, &at->parts_capacity,
                                 at->num_parts + at->num_active, sizeof *grown);
-  if (!grown) return at->num_active == 0;
+  if (!grown) return false;
   at->parts = grown;
   for (size_t i = 0; i < at->num_active; i++)
     grown[at->num_parts++] = (device_part){at->active[i], item, ns, calls};
+  at->num_last_parts = at->num_active;
   return true;
 }
 
@@ -517,7 +465,7 @@ static inline bool pass_time(walk_state *at, uint64_t time) {
     done = tell_device(at, at->running[at->num_running - 1], at->now - time, 0);
   } else if (time < at->now && at->num_active) {
     const frame *of = owner(at);
-    if (of) tell(at, of->entry)->ns += at->now - time;
+    if (of) ppi_told_at(&at->told, of->entry)->ns += at->now - time;
   }
   at->now = time;
   return done;
@@ -633,9 +581,7 @@ static void clear(walk_state *at) {
   ppi_free(at->steps);
   ppi_free(at->running);
   ppi_free(at->parts);
-  ppi_map_clear(&at->places);
-  ppi_free(at->entries);
-  ppi_free(at->told);
+  ppi_told_clear(&at->told);
 }
 
 pprof_status ppi_walk_back_run(const ppi_walk_back *walk, bool *out_whole) {
