@@ -123,12 +123,16 @@ TEST(PercentileTest, OfTooFewCallsIsMarkedInEveryFormat) {
     EXPECT_EQ(table.find("*\n") != std::string::npos, is_marked) << table;
     EXPECT_EQ(table.find("*: the greatest of all") != std::string::npos,
               is_marked);
-    std::string markdown =
-        figures.Write(PPI_FORMAT_MARKDOWN, Figures::Options("operator"));
+    ppi_report_options options = Figures::Options("operator");
+    options.sort = "p99";
+    std::string markdown = figures.Write(PPI_FORMAT_MARKDOWN, options);
     EXPECT_EQ(markdown.find("* |") != std::string::npos, is_marked);
     EXPECT_EQ(markdown.find("*: the greatest of all") != std::string::npos,
               is_marked);
     // A table that shows no percentile needs no footnote.
+    options.sort = nullptr;
+    EXPECT_EQ(figures.Write(PPI_FORMAT_MARKDOWN, options).find("*:"),
+              std::string::npos);
     EXPECT_EQ(figures.Table("operator").find("*:"), std::string::npos);
   }
 }

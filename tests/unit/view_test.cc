@@ -362,6 +362,36 @@ TEST(ViewTest, IsWellFormedInEveryFormat) {
   }
 }
 
+// A page that people read has no room for more.
+TEST(MarkdownTest, HasAtMostEightColumns) {
+  EventFeed feed;
+  pprof_test::FillScenarioS(&feed);
+  Report report;
+  ppi_report_details details = {};
+  details.stages = details.requests = details.answer = details.paths = true;
+  details.kernels = true;
+  details.warmup = -1;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  std::string all;
+  for (auto kind = ppi_view_kinds(); *kind; kind++)
+    all += report.Write(PPI_FORMAT_MARKDOWN, (*kind)->name);
+  for (auto style : {PPI_STYLE_ANSWER, PPI_STYLE_TREE, PPI_STYLE_TORCH,
+                     PPI_STYLE_NSYS, PPI_STYLE_PADDLE}) {
+    ppi_report_options options = {};
+    options.style = style;
+    all += report.Write(PPI_FORMAT_MARKDOWN, options);
+  }
+  std::istringstream lines(all);
+  size_t num_rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] != '|') continue;
+    ASSERT_LE(CountFields(line, '|'), 10u) << line;
+    num_rows++;
+  }
+  EXPECT_GT(num_rows, 50u) << all;
+}
+
 TEST(ViewTest, UnknownViewsAreInvalid) {
   EventFeed feed;
   Report report(feed);

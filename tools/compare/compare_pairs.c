@@ -56,7 +56,15 @@ enum {
   NUM_CELLS
 };
 
-static const ppi_column cell_columns[NUM_CELLS] = {{"name", NULL}};
+static const ppi_column cell_columns[NUM_CELLS] = {
+    [CELL_NAME] = {"name", NULL},           [CELL_SIDE] = {"side", NULL},
+    [CELL_METRIC] = {"metric", NULL},       [CELL_TIMES] = {"a", "ns"},
+    [CELL_TIMES + 1] = {"b", "ns"},         [CELL_CHANGE] = {"change", "%"},
+    [CELL_INTERVAL] = {"interval", "95 %"}, [CELL_VERDICT] = {"verdict", NULL}};
+static const size_t brief[] = {CELL_NAME,     CELL_SIDE,      CELL_METRIC,
+                               CELL_TIMES,    CELL_TIMES + 1, CELL_CHANGE,
+                               CELL_INTERVAL, CELL_VERDICT};
+
 static const ppi_table_column table_columns[] = {
     {"Name", 10, CELL_NAME, 1},           {"Side", 6, CELL_SIDE, 1},
     {"Metric", 6, CELL_METRIC, 1},        {"Calls A / B", 10, CELL_CALLS, 2},
@@ -74,6 +82,7 @@ static const ppi_view_kind table_kind = {
     .name = "compare",
     .title = "Compare",
     PPI_VIEW_LAYOUT(cell_columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE};
 
@@ -184,34 +193,48 @@ static void fill_table(ppi_view *view, ppi_cell *cells,
   if (comparison->is_tested) fill_tested(view, cells, comparison, widest);
 }
 
+// `widest`: that of the bars; 0: there are none.
 static void put_notes(const ppi_compare_result *result, double widest,
                       ppi_page *note) {
+  bool has_bars = widest > 0;
   size_t num_tests = 0;
   for (size_t i = 0; i < result->num_comparisons; i++)
     num_tests += result->comparisons[i].is_read;
   ppi_page_bytes(note, result->notes->bytes, result->notes->len);
   ppi_page_format(note,
-                  "Change is B against A. p and Verdict are corrected for %zu "
-                  "comparison%s (Holm), the\ninterval is each row's own. Sees: "
-                  "the smallest change that 9 of 10 such\nmeasurements would "
-                  "have found. Bars reach to %.1f %%.\n",
-                  num_tests, num_tests == 1 ? "" : "s", 100 * expm1(widest));
+                  "Change is B against A. %s corrected for %zu "
+                  "comparison%s (Holm), the\ninterval is each row's own.%s",
+                  has_bars ? "p and Verdict are" : "Verdict is", num_tests,
+                  num_tests == 1 ? "" : "s", has_bars ? "" : "\n");
+  if (has_bars)
+    ppi_page_format(note,
+                    " Sees: the smallest change that 9 of 10 such\n"
+                    "measurements would have found. Bars reach to %.1f %%.\n",
+                    100 * expm1(widest));
 }
 
-bool ppi_compare_pairs(const ppi_compare_result *result, bool as_table,
-                       ppi_view *out) {
+bool ppi_compare_pairs(const ppi_compare_result *result,
+                       ppi_report_format format, ppi_view *out) {
+  bool is_table = format == PPI_FORMAT_TABLE;
+  bool is_for_people = is_table || format == PPI_FORMAT_MARKDOWN;
   double widest = widest_of(result);
-  *out = (ppi_view){.kind = as_table ? &table_kind : &data_kind};
+  *out = (ppi_view){.kind = is_for_people ? &table_kind : &data_kind};
   for (size_t i = 0; i < result->num_comparisons; i++) {
     ppi_cell *cells = ppi_view_add_row(out, 0, 0);
     if (!cells) return false;
-    if (as_table)
-      fill_table(out, cells, &result->comparisons[i], widest);
+    const ppi_comparison *comparison = &result->comparisons[i];
+    if (is_for_people)
+      fill_table(out, cells, comparison, widest);
     else
-      fill_data(cells, &result->comparisons[i]);
+      fill_data(cells, comparison);
+    // There is no room for a column of it.
+    if (is_for_people && !is_table && comparison->reason[0])
+      cells[CELL_VERDICT] = ppi_compare_text(
+          ppi_view_text(out, "%s: %s", ppi_verdict_name(comparison->verdict),
+                        comparison->reason));
   }
-  if (as_table)
-    put_notes(result, widest, &out->note);
+  if (is_for_people)
+    put_notes(result, is_table ? widest : 0, &out->note);
   else
     ppi_page_bytes(&out->note, result->notes->bytes, result->notes->len);
   return true;

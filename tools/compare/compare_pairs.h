@@ -5,10 +5,11 @@
 #define PPI_COMPARE_PAIRS_H_
 
 #include "compare/compare_text.h"
+#include "print/lists.h"
 
-// The rows, for a table or as data; false when out of memory. The view is the
+// The rows, for people or as data; false when out of memory. The view is the
 // caller's to clear in any case.
-bool ppi_compare_pairs(const ppi_compare_result *result, bool as_table,
-                       ppi_view *out);
+bool ppi_compare_pairs(const ppi_compare_result *result,
+                       ppi_report_format format, ppi_view *out);
 
 #endif  // PPI_COMPARE_PAIRS_H_

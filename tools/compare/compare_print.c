@@ -47,7 +47,7 @@ int ppi_compare_print(const struct ppi_tool_options *options,
   ppi_page page = {.is_raw = options->raw};
   ppi_view view;
   bool ok = result->num_inputs == 2
-                ? ppi_compare_pairs(result, as_table, &view)
+                ? ppi_compare_pairs(result, format, &view)
                 : ppi_compare_ranking(result, as_table, &view);
   if (ok) put_page(&page, result, &view, format, ppi_tool_time_unit(options));
   page.failed |= !ok || view.note.failed || result->notes->failed;

@@ -28,6 +28,9 @@ static const ppi_column columns[NUM_CELLS] = {
     {"time", "ns"},    {"best", "%"},      {"first", "ns"}, {"p", NULL},
     {"verdict", NULL}, {"reason", NULL}};
 
+static const size_t brief[] = {CELL_NAME,  CELL_SIDE,   CELL_METRIC,
+                               CELL_RANK,  CELL_INPUT,  CELL_TIME,
+                               CELL_SHARE, CELL_VERDICT};
 static const ppi_table_column table_columns[] = {
     {"Name", 10, CELL_NAME, 1},        {"Side", 6, CELL_SIDE, 1},
     {"Metric", 6, CELL_METRIC, 1},     {"Rank", 4, CELL_RANK, 1},
@@ -40,6 +43,7 @@ static const ppi_table_column table_columns[] = {
 static const ppi_view_kind kind = {.name = "ranking",
                                    .title = "Ranking",
                                    PPI_VIEW_LAYOUT(columns, table_columns),
+                                   PPI_VIEW_BRIEF(brief),
                                    .has_time_unit = true,
                                    .end = PPI_TABLE_END_NOTE};
 

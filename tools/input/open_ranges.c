@@ -42,6 +42,8 @@ static const ppi_column columns[NUM_CELLS] = {
     {"thread", NULL}, {"tid", NULL},   {"state", NULL}, {"depth", NULL},
     {"name", NULL},   {"open", "ns"},  {"since", NULL}, {"flow", NULL},
     {"device", NULL}, {"stream", NULL}};
+static const size_t brief[] = {CELL_WHERE, CELL_TID, CELL_STATE, CELL_DEPTH,
+                               CELL_NAME,  CELL_FOR, CELL_SINCE, CELL_DEVICE};
 static const ppi_table_column table_columns[] = {
     {"Thread", 10, CELL_WHERE, 1}, {"Tid", 5, CELL_TID, 1},
     {"State", 7, CELL_STATE, 1},   {"Depth", 5, CELL_DEPTH, 1},
@@ -52,6 +54,7 @@ static const ppi_table_column table_columns[] = {
 static const ppi_view_kind view_kind = {.name = "open",
                                         .title = "Open Ranges",
                                         PPI_VIEW_LAYOUT(columns, table_columns),
+                                        PPI_VIEW_BRIEF(brief),
                                         .has_time_unit = true,
                                         .end = PPI_TABLE_END_RULE};
 

@@ -1,55 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Views as Markdown: one table each, with all columns of the CSV; marks stand
-// for that of the marks.
+// Views as Markdown: one table each, of few columns, for a page that people
+// read. All columns are in CSV and JSON.
 #include <string.h>
 
 #include "print/printers.h"
 
-// A column of texts is aligned left; its first cell may be missing.
-static bool is_text(const ppi_view *view, size_t column) {
+typedef struct markdown_table {
+  ppi_page *page;
+  const ppi_view *view;
+  ppi_time_unit unit;
+  size_t columns[PPI_BRIEF_MOST], num;
+  bool has_marks;
+} markdown_table;
+
+static const ppi_cell *cell_at(const ppi_view *view, size_t row, size_t i) {
+  return &view->cells[row * view->kind->num_columns + i];
+}
+
+// Of the first cell that is there; none where all are empty.
+static ppi_cell_kind kind_of(const ppi_view *view, size_t column) {
   for (size_t row = 0; row < view->num_rows; row++) {
-    ppi_cell_kind kind =
-        view->cells[row * view->kind->num_columns + column].kind;
-    if (kind != PPI_CELL_NONE) return kind == PPI_CELL_TEXT;
+    ppi_cell_kind kind = cell_at(view, row, column)->kind;
+    if (kind != PPI_CELL_NONE) return kind;
   }
+  return PPI_CELL_NONE;
+}
+
+static bool is_taken(const markdown_table *table, size_t column) {
+  for (size_t i = 0; i < table->num; i++)
+    if (table->columns[i] == column) return true;
   return false;
 }
 
-static void put_headings(ppi_page *page, const ppi_view *view,
-                         ppi_time_unit unit) {
-  const ppi_view_kind *kind = view->kind;
+// And, as tables do, what rows are in the order of.
+static void choose(markdown_table *table) {
+  const ppi_view_kind *kind = table->view->kind;
+  bool takes_all = kind->num_columns <= PPI_BRIEF_MOST;
+  const size_t *brief = takes_all ? NULL : kind->brief;
+  size_t num = brief ? kind->num_brief : kind->num_columns;
+  for (size_t i = 0; i < num && table->num < PPI_BRIEF_MOST; i++) {
+    size_t column = brief ? brief[i] : i;
+    bool is_empty = kind_of(table->view, column) == PPI_CELL_NONE;
+    if (takes_all || !table->view->num_rows || !is_empty)
+      table->columns[table->num++] = column;
+  }
+  if (!table->view->more || is_taken(table, table->view->more_cell)) return;
+  if (table->num == PPI_BRIEF_MOST) table->num--;
+  table->columns[table->num++] = table->view->more_cell;
+}
+
+static void put_headings(const markdown_table *table) {
+  ppi_page *page = table->page;
   ppi_page_text(page, "|");
-  for (size_t i = 0; i < kind->num_columns; i++) {
-    const char *name = kind->columns[i].name, *its_unit = kind->columns[i].unit;
-    bool is_time = its_unit && strcmp(its_unit, "ns") == 0;
-    ppi_page_format(page, its_unit ? " %s (%s) |" : " %s |", name,
-                    is_time ? ppi_time_unit_name(unit) : its_unit);
+  for (size_t i = 0; i < table->num; i++) {
+    const ppi_column *column = &table->view->kind->columns[table->columns[i]];
+    bool is_time = column->unit && strcmp(column->unit, "ns") == 0;
+    ppi_page_format(page, column->unit ? " %s (%s) |" : " %s |", column->name,
+                    is_time ? ppi_time_unit_name(table->unit) : column->unit);
   }
   ppi_page_text(page, "\n|");
-  for (size_t i = 0; i < kind->num_columns; i++)
-    ppi_page_text(page, is_text(view, i) ? " --- |" : " ---: |");
+  for (size_t i = 0; i < table->num; i++) {
+    ppi_cell_kind kind = kind_of(table->view, table->columns[i]);
+    ppi_page_text(page, kind == PPI_CELL_TEXT ? " --- |" : " ---: |");
+  }
   ppi_page_text(page, "\n");
+}
+
+// Markdown shows no blanks in front.
+static void put_branch(const markdown_table *table, size_t row) {
+  size_t indent = table->view->rows[row].indent;
+  if (!indent || !table->view->kind->put_text) return;
+  while (--indent) ppi_page_text(table->page, "\u2003");
+  ppi_page_text(table->page, "\u2514\u2500 ");
+}
+
+static void put_row(markdown_table *table, size_t row) {
+  ppi_page_text(table->page, "|");
+  for (size_t i = 0; i < table->num; i++) {
+    const ppi_cell *cell = cell_at(table->view, row, table->columns[i]);
+    ppi_page_text(table->page, " ");
+    if (table->columns[i] == 0) put_branch(table, row);
+    ppi_page_table_cell(table->page, cell, ppi_page_markdown, table->unit);
+    ppi_page_text(table->page, cell->at_max ? "* |" : " |");
+    table->has_marks |= cell->at_max;
+  }
+  ppi_page_text(table->page, "\n");
+}
+
+// As a block of code, which no name in it can end.
+static void put_as_it_is(ppi_page *page, const ppi_page *note) {
+  const char *end = note->bytes ? note->bytes + note->len : NULL;
+  for (const char *at = note->bytes; at < end;) {
+    const char *next = memchr(at, '\n', (size_t)(end - at));
+    next = next ? next + 1 : end;
+    if (*at != '\n') ppi_page_text(page, "    ");
+    ppi_page_bytes(page, at, (size_t)(next - at));
+    at = next;
+  }
+  ppi_page_text(page, "\n");
+}
+
+static void put_note(ppi_page *page, const ppi_page *note) {
+  ppi_page_bytes(page, note->bytes, note->len);
+  if (note->len && note->bytes[note->len - 1] != '\n')
+    ppi_page_text(page, "\n");
 }
 
 void ppi_markdown_put(ppi_page *page, const ppi_view *view,
                       ppi_time_unit unit) {
-  const ppi_view_kind *kind = view->kind;
-  ppi_page_format(page, "## %s\n\n", kind->title);
-  put_headings(page, view, unit);
-  bool has_marks = false;
-  for (size_t row = 0; row < view->num_rows; row++) {
-    ppi_page_text(page, "|");
-    for (size_t i = 0; i < kind->num_columns; i++) {
-      const ppi_cell *cell = &view->cells[row * kind->num_columns + i];
-      ppi_page_text(page, " ");
-      ppi_page_table_cell(page, cell, ppi_page_markdown, unit);
-      ppi_page_text(page, cell->at_max ? "* |" : " |");
-      has_marks |= cell->at_max;
-    }
-    ppi_page_text(page, "\n");
-  }
-  if (view->note.len || has_marks) ppi_page_text(page, "\n");
-  ppi_page_bytes(page, view->note.bytes, view->note.len);
-  if (has_marks) ppi_page_text(page, PPI_AT_MAX_NOTE);
+  const ppi_page *note = &view->note;
+  bool note_first = view->kind->note_first;
+  markdown_table table = {.page = page, .view = view, .unit = unit};
+  ppi_page_format(page, "## %s\n\n", view->kind->title);
+  if (note_first) put_as_it_is(page, note);
+  choose(&table);
+  put_headings(&table);
+  for (size_t row = 0; row < view->num_rows; row++) put_row(&table, row);
+  if ((note->len && !note_first) || table.has_marks) ppi_page_text(page, "\n");
+  if (!note_first) put_note(page, note);
+  if (table.has_marks) ppi_page_text(page, PPI_AT_MAX_NOTE);
 }

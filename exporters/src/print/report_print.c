@@ -150,6 +150,9 @@ static pprof_status build_views(const ppi_figures *figures,
     ++*out_num;
     pprof_status status = (*kind)->build(figures, options, view);
     if (status != PPROF_STATUS_OK) return status;
+    bool is_for_people =
+        format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
+    if (is_for_people && (*kind)->fold) (*kind)->fold(view, options);
     if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
     if (!(*kind)->only_with_rows || view->num_rows) continue;
     ppi_view_clear(view);

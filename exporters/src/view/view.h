@@ -98,15 +98,22 @@ typedef struct ppi_view_kind {
   // section 0.
   const ppi_table_column *second_columns;
   size_t num_table_columns;
+  // Of more than PPI_BRIEF_MOST columns Markdown shows so many in this order,
+  // but none that is empty; NULL: in the order of `columns`.
+  const size_t *brief;
+  size_t num_brief;
   bool has_time_unit;
   bool has_quantiles;  // JSON and CSV say which are at_max
   // Needs details that a report collects only when asked before its first run:
   // no part of a print of all views.
   bool named_only;
   bool only_with_rows;  // without any it is not there
+  bool note_first;      // Markdown has the note, as it is, above the table
   ppi_table_end end;
   pprof_status (*build)(const ppi_figures *figures,
                         const ppi_report_options *options, ppi_view *out);
+  // Puts rows together for people to read, in tables and Markdown; NULL: none.
+  void (*fold)(ppi_view *view, const ppi_report_options *options);
   // The view as a text of its own form; NULL: as a table of the layout above.
   void (*put_text)(ppi_page *page, const ppi_view *view,
                    const ppi_report_options *options);
@@ -117,6 +124,10 @@ typedef struct ppi_view_kind {
   .columns = (all), .num_columns = sizeof(all) / sizeof *(all), \
   .table_columns = (shown),                                     \
   .num_table_columns = sizeof(shown) / sizeof *(shown)
+
+#define PPI_BRIEF_MOST 8
+#define PPI_VIEW_BRIEF(cells) \
+  .brief = (cells), .num_brief = sizeof(cells) / sizeof *(cells)
 
 // What else tables show of a row; all NULL for most. Texts are the report's,
 // the view's, or static.

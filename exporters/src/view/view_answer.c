@@ -32,6 +32,9 @@
   each(OF, "of", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {
+    OF,        NAME,    WHERE, TIME, SHARE, RANK_LEAST, RANK_MEDIAN,
+    RANK_MOST, SLOWEST, P50,   P99,  CALLS, MOST};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},      {"Where", 8, WHERE, 1}, {"Time", 8, TIME, 1},
     {"Share (%)", 9, SHARE, 1}, {"P50", 8, P50, 1},     {"P99", 8, P99, 1},
@@ -272,11 +275,92 @@ static pprof_status build(const ppi_figures *figures,
   return status;
 }
 
-// ---- as a text ----
-
 // Of more rows than so many, those below this share are shown as one.
 #define LEAST_PERCENT 1
 #define FEW_ROWS 12
+
+static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
+  return view->cells + row * NUM_COLUMNS;
+}
+
+// ---- for people to read ----
+
+static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
+  const ppi_cell *left = &cells_of(view, a)[OF],
+                 *right = &cells_of(view, b)[OF];
+  return left->kind == PPI_CELL_NONE || left->text == right->text;
+}
+
+// Where the total is of the answer that begins at row `from`.
+static size_t total_from(const ppi_view *view, size_t from) {
+  size_t total = from;
+  while (total + 1 < view->num_rows && are_of_one(view, from, total + 1))
+    total++;
+  return total;
+}
+
+static bool is_small(const ppi_view *view, size_t at) {
+  double percent = 0;
+  const ppi_cell *cells = cells_of(view, at);
+  return ppi_cell_is_ratio(&cells[SHARE], &percent) && percent < LEAST_PERCENT;
+}
+
+static void move_row(ppi_view *view, size_t to, size_t from) {
+  view->rows[to] = view->rows[from];
+  memmove(view->cells + to * NUM_COLUMNS, view->cells + from * NUM_COLUMNS,
+          NUM_COLUMNS * sizeof *view->cells);
+}
+
+// One row in place of `num` small ones, of `ns` together.
+static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
+                      uint64_t ns) {
+  const ppi_cell *of = cells_of(view, total);
+  const char *name = ppi_view_text(view, "%zu below %d %%", num, LEAST_PERCENT);
+  ppi_cell cells[NUM_COLUMNS] = {
+      [NAME] = ppi_cell_text(name ? name : ""),
+      [WHERE] = ppi_cell_text(""),
+      [TIME] = ppi_cell_mean(ns, of[TIME].divisor),
+      [SHARE] = ppi_cell_ratio((int64_t)ns, (uint64_t)of[TOTAL].value),
+      [OF] = of[OF]};
+  view->note.failed |= !name;
+  view->rows[at] = (ppi_view_row){0};
+  memcpy(view->cells + at * NUM_COLUMNS, cells, sizeof cells);
+}
+
+// The rows from `from` to `total`, put to where `kept` says; parts of what is
+// small are in it.
+static size_t fold_one(ppi_view *view, size_t from, size_t total, size_t kept) {
+  uint64_t ns = 0;
+  size_t num = 0;
+  for (size_t i = from; i < total; i++) {
+    if (!is_small(view, i)) {
+      move_row(view, kept++, i);
+    } else if (!view->rows[i].indent) {
+      ns += (uint64_t)cells_of(view, i)[TOTAL].value;
+      num++;
+    }
+  }
+  if (num) put_small(view, kept++, total, num, ns);
+  move_row(view, kept++, total);
+  return kept;
+}
+
+static void fold(ppi_view *view, const ppi_report_options *options) {
+  size_t kept = 0, total;
+  bool shows_all = options->top == 0 || options->top == -1;
+  for (size_t from = 0; from < view->num_rows; from = total + 1) {
+    total = total_from(view, from);
+    bool is_short = total + 1 - from <= FEW_ROWS;
+    if (!shows_all && !is_short) {
+      kept = fold_one(view, from, total, kept);
+      continue;
+    }
+    for (size_t i = from; i <= total; i++) move_row(view, kept++, i);
+  }
+  view->num_rows = kept;
+}
+
+// ---- as a text ----
 
 typedef struct answer_text {
   ppi_page *page;
@@ -285,10 +369,6 @@ typedef struct answer_text {
   size_t name_width, where_width;
   size_t from, total;  // rows of one answer
 } answer_text;
-
-static const ppi_cell *cells_of(const ppi_view *view, size_t row) {
-  return view->cells + row * NUM_COLUMNS;
-}
 
 static const ppi_cell *total_of(const answer_text *text) {
   return cells_of(text->view, text->total);
@@ -364,37 +444,6 @@ static void put_row(const answer_text *text, size_t at) {
     put_calls(page, &cells[CALLS]);
   }
   while (page->len && page->bytes[page->len - 1] == ' ') page->len--;
-  ppi_page_text(page, "\n");
-}
-
-static bool is_small(const ppi_view *view, size_t at) {
-  double percent = 0;
-  const ppi_cell *cells = cells_of(view, at);
-  return ppi_cell_is_ratio(&cells[SHARE], &percent) && percent < LEAST_PERCENT;
-}
-
-// The time of stages whose rows are not shown, parts are in them.
-static void put_small(const answer_text *text) {
-  ppi_page *page = text->page;
-  const ppi_view *view = text->view;
-  const ppi_cell *total = total_of(text);
-  uint64_t ns = 0, num = 0;
-  for (size_t i = text->from; i < text->total; i++) {
-    if (view->rows[i].indent || !is_small(view, i)) continue;
-    ns += (uint64_t)cells_of(view, i)[TOTAL].value;
-    num++;
-  }
-  if (!num) return;
-  ppi_page name = {0};
-  ppi_page_format(&name, "%llu below %d %%", (unsigned long long)num,
-                  LEAST_PERCENT);
-  if (!name.failed)
-    ppi_page_fit(page, name.bytes, text->name_width + 2 + text->where_width);
-  ppi_page_clear(&name);
-  ppi_cell time = ppi_cell_mean(ns, total[TIME].divisor);
-  ppi_cell share = ppi_cell_ratio((int64_t)ns, (uint64_t)total[TOTAL].value);
-  put_time(page, &time, text->unit);
-  put_share(page, &share);
   ppi_page_text(page, "\n");
 }
 
@@ -483,29 +532,16 @@ static void set_widths(answer_text *text, bool is_wide) {
   text->name_width = shrink(NAME_WIDTH, LEAST_NAME, &lack);
 }
 
-static bool are_of_one(const ppi_view *view, size_t a, size_t b) {
-  const ppi_cell *left = &cells_of(view, a)[OF],
-                 *right = &cells_of(view, b)[OF];
-  return left->kind == PPI_CELL_NONE || left->text == right->text;
-}
-
 // The rows from `text->from` on, up to their total.
 static void put_table(answer_text *text, const ppi_report_options *options) {
-  const ppi_view *view = text->view;
-  size_t num_rows = text->total + 1 - text->from;
   const ppi_cell *total = total_of(text);
   text->unit = options->has_time_unit
                    ? options->time_unit
                    : ppi_time_unit_of((double)total[TIME].value /
                                       (double)total[TIME].divisor);
-  bool shows_all =
-      options->top == 0 || options->top == -1 || num_rows <= FEW_ROWS;
   ppi_page_text(text->page, "\n");
   put_heading(text);
-  for (size_t i = text->from; i < text->total; i++)
-    if (shows_all || !is_small(view, i)) put_row(text, i);
-  if (!shows_all) put_small(text);
-  put_row(text, text->total);
+  for (size_t i = text->from; i <= text->total; i++) put_row(text, i);
   if (has_ranks(text))
     ppi_page_text(text->page,
                   "min, median and max are over the averages of ranks; each "
@@ -518,10 +554,8 @@ static void put_text(ppi_page *page, const ppi_view *view,
   set_widths(&text, options->is_wide);
   ppi_page_bytes(page, view->note.bytes, view->note.len);
   for (size_t at = 0; at < view->num_rows; at = text.total + 1) {
-    text.from = text.total = at;
-    while (text.total + 1 < view->num_rows &&
-           are_of_one(view, at, text.total + 1))
-      text.total++;
+    text.from = at;
+    text.total = total_from(view, at);
     put_table(&text, options);
   }
 }
@@ -530,9 +564,12 @@ const ppi_view_kind ppi_view_answer = {
     .name = "answer",
     .title = "Answer",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .named_only = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,
+    .fold = fold,
+    .note_first = true,
     .put_text = put_text,
 };

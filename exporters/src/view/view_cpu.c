@@ -28,6 +28,8 @@
   each(MAJOR_FAULTS, "major_faults", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, CALLS,     REAL,    USER,
+                               SYS,  CPU_RATIO, BLOCKED, RUN_QUEUE};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Calls / Measured", 16, CALLS, 2},
@@ -136,6 +138,7 @@ const ppi_view_kind ppi_view_cpu = {
     .name = "cpu",
     .title = "CPU Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

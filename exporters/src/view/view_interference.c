@@ -21,6 +21,9 @@
   each(SLOWDOWN, "slowdown", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME,        OTHER,         DEVICE,
+                               OVERLAP,     OVERLAP_RATIO, ALONE_MEAN,
+                               BESIDE_MEAN, SLOWDOWN};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Beside", 15, OTHER, 1},
@@ -101,6 +104,7 @@ const ppi_view_kind ppi_view_interference = {
     .name = "interference",
     .title = "Interference Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

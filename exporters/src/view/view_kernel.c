@@ -18,6 +18,14 @@ static const ppi_column columns[NUM_COLUMNS] = {{"name", NULL},
                                                 {"calls", NULL},
                                                 PPI_DEVICE_COLUMNS,
                                                 PPI_TIMES_COLUMNS("device")};
+static const size_t brief[] = {NAME,
+                               CALLS,
+                               DEVICE_TOTAL,
+                               DEVICE_TOTAL + 1,
+                               DEVICE_TOTAL + 2,
+                               DEVICE_TOTAL + 4,
+                               P50,
+                               P50 + 2};
 static const ppi_table_column table_columns[] = {
     {"Name", NAME_WIDTH, NAME, 1},
     {"Calls", 6, CALLS, 1},
@@ -84,6 +92,7 @@ const ppi_view_kind ppi_view_kernel = {
     .name = "kernel",
     .title = "Kernel Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,

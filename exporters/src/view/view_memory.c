@@ -21,6 +21,9 @@
   each(PEAK, "peak", "B")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {
+    NAME,      PLACE,          TYPE, ALLOCATION_COUNT, ALLOCATION_SIZE,
+    FREE_SIZE, INCREASED_SIZE, PEAK};
 static const ppi_table_column table_columns[] = {
     {"Name", 50, NAME, 1},
     {"Type", 12, TYPE, 1},
@@ -141,6 +144,7 @@ const ppi_view_kind ppi_view_memory = {
     .name = "memory",
     .title = "Memory Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .end = PPI_TABLE_END_NONE,
     .build = build,
 };

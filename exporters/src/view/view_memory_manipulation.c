@@ -75,6 +75,7 @@ const ppi_view_kind ppi_view_memory_manipulation = {
     .name = "memory_manipulation",
     .title = "Memory Manipulation Summary",
     PPI_VIEW_LAYOUT(columns, ppi_named_table_columns),
+    PPI_VIEW_BRIEF(ppi_named_brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,

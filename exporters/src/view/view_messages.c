@@ -22,6 +22,9 @@
   each(DEVICE_RATE, "device_rate", "GB/s")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME,         CALLS,      BYTES_MAX,
+                               BYTES_TOTAL,  HOST_TOTAL, HOST_RATE,
+                               DEVICE_TOTAL, DEVICE_RATE};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Calls", 6, CALLS, 1},
@@ -110,6 +113,7 @@ const ppi_view_kind ppi_view_messages = {
     .name = "messages",
     .title = "Messages Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

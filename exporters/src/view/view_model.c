@@ -19,6 +19,9 @@ static const ppi_column columns[NUM_COLUMNS] = {
     PPI_HOST_COLUMNS,
     PPI_DEVICE_COLUMNS,
 };
+static const size_t brief[] = {NAME,           CALLS,          HOST_TOTAL,
+                               HOST_TOTAL + 1, HOST_TOTAL + 2, HOST_RATIO,
+                               DEVICE_TOTAL,   DEVICE_RATIO};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Calls", 6, CALLS, 1},
@@ -112,6 +115,7 @@ const ppi_view_kind ppi_view_model = {
     .name = "model",
     .title = "Model Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .end = PPI_TABLE_END_NOTE,
     .build = build,

@@ -9,6 +9,10 @@
 
 #include "base/mem.h"
 
+const size_t ppi_named_brief[] = {PPI_NAMED_NAME,     PPI_NAMED_CALLS,
+                                  PPI_NAMED_HOST,     PPI_NAMED_HOST + 1,
+                                  PPI_NAMED_HOST + 2, PPI_NAMED_HOST + 4,
+                                  PPI_NAMED_DEVICE,   PPI_NAMED_DEVICE + 4};
 const ppi_table_column ppi_named_table_columns[] = {
     {"Name", 0, PPI_NAMED_NAME, 1},
     {"Calls", 6, PPI_NAMED_CALLS, 1},

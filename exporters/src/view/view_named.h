@@ -73,8 +73,11 @@ enum {
   PPI_NAMED_HOST,
   PPI_NAMED_DEVICE = PPI_NAMED_HOST + PPI_SPREAD_CELLS,
   PPI_NAMED_CELLS = PPI_NAMED_DEVICE + PPI_SPREAD_CELLS,
-  PPI_NAMED_TABLE_COLUMNS = 4
+  PPI_NAMED_TABLE_COLUMNS = 4,
+  PPI_NAMED_BRIEF = 8
 };
+// What Markdown has of them; THREAD is there for those that have it.
+extern const size_t ppi_named_brief[PPI_NAMED_BRIEF];
 extern const ppi_table_column ppi_named_table_columns[PPI_NAMED_TABLE_COLUMNS];
 
 // One block of rows, under one banner.

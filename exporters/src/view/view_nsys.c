@@ -22,6 +22,8 @@ enum {
   NUM_COLUMNS
 };
 
+static const size_t brief[] = {TIME,   TOTAL, INSTANCES, MEAN,
+                               MEDIAN, MIN,   MAX,       RANGE};
 static const ppi_column columns[NUM_COLUMNS] = {
     [TIME] = {"Time (%)", NULL},       [TOTAL] = {"Total Time (ns)", NULL},
     [INSTANCES] = {"Instances", NULL}, [MEAN] = {"Avg (ns)", NULL},
@@ -177,6 +179,7 @@ const ppi_view_kind ppi_view_nsys = {
     .title = "NVTX Range Summary (nvtx_sum)",
     .columns = columns,
     .num_columns = NUM_COLUMNS,
+    PPI_VIEW_BRIEF(brief),
     .build = build,
     .put_text = put_text,
 };

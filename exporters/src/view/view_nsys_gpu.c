@@ -351,7 +351,12 @@ static void put_shown(ppi_page *page, const ppi_view *view,
   ppi_aligned_put(page, &table);
 }
 
-#define VIEW(table, rows_of, id, heading)                              \
+// All but the deviation, with the name at the end; of ranges what says most.
+static const size_t name_last[] = {0, 1, 2, 3, 4, 5, 6, 8};
+static const size_t projected[] = {0, 2, 3, 4, 5, 6, 8, 14};
+static const size_t of_ranges[] = {0, 2, 3, 4, 5, 6, 8, 10};
+
+#define VIEW(table, rows_of, id, heading, shown)                       \
   static void put_##table(ppi_page *page, const ppi_view *view,        \
                           const ppi_report_options *options) {         \
     put_shown(page, view, options, table##_shown);                     \
@@ -361,15 +366,17 @@ static void put_shown(ppi_page *page, const ppi_view *view,
       .title = heading " (" id ")",                                    \
       .columns = table##_columns,                                      \
       .num_columns = sizeof table##_columns / sizeof *table##_columns, \
+      PPI_VIEW_BRIEF(shown),                                           \
       .only_with_rows = true,                                          \
       .build = rows_of,                                                \
       .put_text = put_##table,                                         \
   }
-VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary");
-VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary");
+VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
+     name_last);
+VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary", name_last);
 VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
-     "CUDA GPU MemOps Summary (by Time)");
+     "CUDA GPU MemOps Summary (by Time)", name_last);
 VIEW(proj_sum, build_projections, "nvtx_gpu_proj_sum",
-     "NVTX GPU Projection Summary");
+     "NVTX GPU Projection Summary", projected);
 VIEW(nvtx_kern_sum, build_range_kernels, "nvtx_kern_sum",
-     "NVTX Range Kernel Summary");
+     "NVTX Range Kernel Summary", of_ranges);

@@ -25,6 +25,10 @@ static const ppi_column columns[NUM_COLUMNS] = {
     {"name", NULL},  {"parent", NULL},   {"thread", NULL},
     {"calls", NULL}, PPI_HOST_COLUMNS,   PPI_DEVICE_COLUMNS,
     {"flops", NULL}, {"cpu_self", "ns"}, PPI_TIMES_COLUMNS("cpu")};
+static const size_t brief[] = {
+    NAME,           THREAD,         CALLS,
+    HOST_TOTAL,     HOST_TOTAL + 1, HOST_TOTAL + 2,
+    HOST_TOTAL + 4, DEVICE_TOTAL,   DEVICE_TOTAL + 4};
 static const ppi_table_column table_columns[] = {
     {"Name", NAME_WIDTH, NAME, 1},
     {"Calls", 6, CALLS, 1},
@@ -202,6 +206,7 @@ const ppi_view_kind ppi_view_operator = {
     .name = "operator",
     .title = "Operator Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_RULE,

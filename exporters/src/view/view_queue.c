@@ -23,6 +23,8 @@
   each(CLOCK_ERROR, "clock_error_avg", "ns")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME,       DEVICE,    CALLS,     DEVICE_TOTAL,
+                               DELAY_MEAN, DELAY_P50, DELAY_P99, CLOCK_ERROR};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Device", 10, DEVICE, 1},
@@ -107,6 +109,7 @@ const ppi_view_kind ppi_view_queue = {
     .name = "queue",
     .title = "Queue Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_NOTE,

@@ -31,6 +31,8 @@
   each(FLAG, "flag", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, TIMED,     REQUESTS,       MEAN,
+                               P99,  WAIT_MEAN, CRITICAL_RATIO, TAIL_RATIO};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Timed", 6, TIMED, 1},
@@ -482,6 +484,7 @@ const ppi_view_kind ppi_view_requests = {
     .name = "requests",
     .title = "Requests Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .named_only = true,

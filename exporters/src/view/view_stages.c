@@ -41,6 +41,8 @@
   each(FLAG, "flag", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, TIMED, CALLS, RATE_WALL, MEAN,
+                               P50,  P99,   FLAG,  MFU,       MAX};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},
     {"Timed", 6, TIMED, 1},
@@ -289,6 +291,7 @@ const ppi_view_kind ppi_view_stages = {
     .name = "stages",
     .title = "Stages Summary",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .named_only = true,

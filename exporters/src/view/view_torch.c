@@ -169,6 +169,9 @@ static void put_percent(ppi_page *page, const ppi_cell *cell,
   ppi_page_text(page, "%");
 }
 
+static const size_t brief[] = {NAME,        KIND,        CALLS,
+                               SELF_HOST,   HOST_TOTAL,  HOST_MEAN,
+                               SELF_DEVICE, DEVICE_TOTAL};
 static const ppi_aligned_column host_columns[] = {
     {"Name", NAME, 0, false, ppi_aligned_put_name},
     {"Self CPU %", SELF_HOST_RATIO, CELL_WIDTH, false, put_percent},
@@ -261,6 +264,7 @@ const ppi_view_kind ppi_view_torch = {
     .title = "Torch Summary",
     .columns = columns,
     .num_columns = NUM_COLUMNS,
+    PPI_VIEW_BRIEF(brief),
     .build = build,
     .put_text = put_text,
 };

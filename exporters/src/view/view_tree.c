@@ -17,6 +17,11 @@
 #include "view/wrapped.h"
 
 static const ppi_column columns[] = {PPI_TREE_COLUMNS(PPI_COLUMN_ROW)};
+static const size_t brief[] = {
+    PPI_TREE_NAME,       PPI_TREE_WHERE, PPI_TREE_KERNELS, PPI_TREE_BUSY,
+    PPI_TREE_BUSY_SHARE, PPI_TREE_IDLE,  PPI_TREE_WHY,     PPI_TREE_CALLS,
+    PPI_TREE_TOTAL,      PPI_TREE_WALL,  PPI_TREE_SELF,    PPI_TREE_AVG,
+    PPI_TREE_DEVICE,     PPI_TREE_P50,   PPI_TREE_P99};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, PPI_TREE_NAME, 1}};
 
@@ -273,6 +278,7 @@ const ppi_view_kind ppi_view_tree = {
     .name = "tree",
     .title = "Tree",
     PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .build = build,
     .put_text = ppi_tree_put_text,

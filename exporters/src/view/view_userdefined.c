@@ -43,10 +43,17 @@ static pprof_status build(const ppi_figures *figures,
   return status;
 }
 
+static const size_t brief[] = {PPI_NAMED_NAME,      THREAD,
+                               PPI_NAMED_CALLS,     PPI_NAMED_HOST,
+                               PPI_NAMED_HOST + 1,  PPI_NAMED_HOST + 2,
+                               PPI_NAMED_HOST + 4,  PPI_NAMED_DEVICE,
+                               PPI_NAMED_DEVICE + 4};
+
 const ppi_view_kind ppi_view_userdefined = {
     .name = "userdefined",
     .title = "UserDefined Summary",
     PPI_VIEW_LAYOUT(columns, ppi_named_table_columns),
+    PPI_VIEW_BRIEF(brief),
     .has_time_unit = true,
     .has_quantiles = true,
     .end = PPI_TABLE_END_NONE,

@@ -1,0 +1,1 @@
+"$TOOL" -f markdown "$LOGS/good.pplog"
