@@ -58,6 +58,9 @@ class Ranks {
   }
   Ranks(const Ranks &) = delete;
   Ranks &operator=(const Ranks &) = delete;
+  std::string answer() const {
+    return findings_.answer;
+  }
   ppi_finding Get(const std::string &id) const {
     for (size_t i = 0; i < findings_.num; i++)
       if (id == findings_.items[i].id) return findings_.items[i];
@@ -79,6 +82,24 @@ TEST(FindingsRanksTest, TheSlowOneIsNamed) {
                ranks.Get("slow-rank").next);
   // Of an average unit of all ranks.
   EXPECT_EQ(9 * kMs, ranks.Get("slow-rank").ns);
+}
+
+TEST(FindingsRanksTest, WhoWaitsForWhomIsTheAnswer) {
+  EXPECT_STREQ(
+      "rank 0 waits for rank 1: 10.0 ms of 33.0 ms a step (30 %), in reduce; "
+      "rank 1 works 32.0 ms, rank 0 23.0 ms.",
+      Ranks({Rank("1", 9, 10), Rank("2", 18, 1)}).answer().c_str());
+  const std::string of_three =
+      Ranks({Rank("1", 9, 10), Rank("2", 18, 1), Rank("3", 9, 10)}).answer();
+  // Of the two that wait as long the later one is the median's.
+  EXPECT_EQ(0u, of_three.find("rank 2 waits for rank 1: 10.0 ms")) << of_three;
+}
+
+// A little waiting is not what most of the time is.
+TEST(FindingsRanksTest, TheGreatestStageIsTheAnswerWhereFewWait) {
+  const std::string answer =
+      Ranks({Rank("1", 9, 5), Rank("2", 14, 1)}).answer();
+  EXPECT_EQ(0u, answer.find("update takes ")) << answer;
 }
 
 // Nothing says that anybody waits.

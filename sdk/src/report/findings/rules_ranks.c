@@ -2,6 +2,7 @@
 #include "report/findings/rules_ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
@@ -18,7 +19,7 @@ typedef struct rank {
 static int compare_ranks(const void *left, const void *right) {
   const rank *a = left, *b = right;
   if (a->work_ns != b->work_ns) return a->work_ns < b->work_ns ? -1 : 1;
-  return (a->name > b->name) - (a->name < b->name);
+  return strcmp(a->name, b->name);
 }
 
 // Those that have enough units, the one with least work first.
@@ -98,6 +99,26 @@ static void put_rank(const ppi_search *search, const rank *usual,
   ppi_finding_value_add(finding, "work_usual", usual->work_ns, "ns");
 }
 
+// "rank 0 waits for rank 1", where that is much of a unit; of many a usual one.
+static void put_answer(ppi_search *search, const rank *usual,
+                       const rank *slow) {
+  const double much = 0.2;
+  const ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  const ppi_answer_row *row = ppi_part_greatest(usual->answer, &waiting);
+  if (!row || *search->out->answer) return;
+  double wait_ns =
+      ppi_part_mean(usual->answer, ppi_part_sum(usual->answer, &waiting));
+  if (wait_ns < much * search->unit_ns) return;
+  PPI_SAY(search->out->answer,
+          "%s waits for %s: %s of %s a %s (%s), in %s; %s works %s, %s %s.",
+          ppi_words_name(usual->name).text, ppi_words_name(slow->name).text,
+          ppi_words_time(wait_ns).text, ppi_words_time(search->unit_ns).text,
+          search->unit, ppi_words_percent(wait_ns, search->unit_ns).text,
+          ppi_words_name(row->name).text, ppi_words_name(slow->name).text,
+          ppi_words_time(slow->work_ns).text, ppi_words_name(usual->name).text,
+          ppi_words_time(usual->work_ns).text);
+}
+
 static void look(ppi_search *search, const ppi_rank *ranks, size_t num_ranks) {
   size_t num;
   rank *list = list_ranks(ranks, num_ranks, &num);
@@ -112,6 +133,7 @@ static void look(ppi_search *search, const ppi_rank *ranks, size_t num_ranks) {
       finding = ppi_search_add(search, PPI_PROBLEM,
                                PPI_MIN(more_ns / search->unit_ns, 1.0));
     if (finding) put_rank(search, usual, slow, finding);
+    if (finding) put_answer(search, usual, slow);
   }
   ppi_free(list);
 }
