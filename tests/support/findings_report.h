@@ -23,7 +23,7 @@ class FindingsReport {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
     ppi_report_details details = {};
     details.stages = details.requests = details.answer = true;
-    details.by_thread = true;
+    details.by_thread = details.paths = true;
     details.warmup = -1;
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->Deliver(pprof_report_sink(report_)));

@@ -125,6 +125,35 @@ TEST(FindingsAnswerTest, NamesWhatCostsInsideAStageAroundAll) {
   EXPECT_TRUE(report.Get("computes").in_answer);
 }
 
+// 20 steps of 10 ms: "image", in it "classify", "conv" and, of 7 ms, `gemm_ms`
+// of "gemm".
+EventFeed Deep(uint64_t gemm_ms) {
+  EventFeed feed = FindingsFeed(false);
+  for (uint64_t i = 0; i < 20; i++) {
+    const uint64_t from_ns = 10 * i * kMs, to_ns = from_ns + 10 * kMs;
+    OnHost(&feed, 1, "gemm", to_ns - gemm_ms * kMs - 300 * kUs,
+           to_ns - 300 * kUs);
+    OnHost(&feed, 1, "conv", from_ns + 2700 * kUs, to_ns - 200 * kUs);
+    OnHost(&feed, 1, "classify", from_ns + 1000 * kUs, to_ns - 100 * kUs);
+    OnHost(&feed, 1, "image", from_ns, to_ns);
+    feed.Step(from_ns, to_ns);
+  }
+  feed.AddWindow(0, 200 * kMs);
+  return feed;
+}
+
+TEST(FindingsAnswerTest, NamesWhatCostsSeveralLevelsInside) {
+  // Of 8.9 ms in classify.
+  EXPECT_EQ(0u, AnswerOf(Deep(6)).find(
+                    "classify, inside image, takes 8.90 ms of 10.0 ms a step "
+                    "(89 %), steadily, 67 % of it in conv / gemm; whether"))
+      << AnswerOf(Deep(6));
+  EXPECT_EQ(0u, AnswerOf(Deep(3)).find(
+                    "classify, inside image, takes 8.90 ms of 10.0 ms a step "
+                    "(89 %), steadily, 80 % of it in conv; whether"))
+      << AnswerOf(Deep(3));
+}
+
 // A line for each shape that a run may have.
 TEST(FindingsAnswerTest, HasWordsForOddRuns) {
   EventFeed recursive = FindingsFeed(false), alone = FindingsFeed(false);

@@ -96,7 +96,8 @@ void ppi_report_need(const ppi_report_options *options,
   details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
   details->by_thread |= answer && options->by == PPI_BY_THREAD;
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
-  details->paths |= options->style == PPI_STYLE_TREE || details->kernels;
+  details->paths |=
+      answer || options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
   details->stages |=
       answer || details->paths || is_named(views, ppi_view_stages.name);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/findings/deep.h"
 #include "report/findings/hops.h"
 #include "report/findings/parts.h"
 #include "report/findings/processor.h"
@@ -54,12 +55,24 @@ static void put_why(const ppi_search *search, const ppi_costly *costly,
     put_threads(share, ppi_processor_queued(&sums), to, size);
 }
 
+static void put_deeper(const ppi_figures *figures, const ppi_costly *costly,
+                       char *to, size_t size) {
+  const ppi_deep deep = ppi_deep_of(figures, costly);
+  if (*deep.way)
+    ppi_words_put(to, size, ", %s of it in %s",
+                  ppi_words_percent(deep.share, 1).text, deep.way);
+}
+
 static void put_stage(ppi_search *search, const ppi_costly *costly) {
   char why[128];
+  char where[160] = "";
   put_why(search, costly, why, sizeof why);
-  PPI_SAY(search->out->answer, "%s takes %s%s%s.", ppi_costly_name(costly).text,
+  if (costly->row->where == PPI_WHERE_HOST)
+    put_deeper(search->figures, costly, where, sizeof where);
+  PPI_SAY(search->out->answer, "%s takes %s%s%s%s.",
+          ppi_costly_name(costly).text,
           ppi_part_of_unit(search, costly->sum_ns).text,
-          steadily(search->answer, costly->row), why);
+          steadily(search->answer, costly->row), where, why);
 }
 
 // The line says something else.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "report/findings/deep.h"
 #include "report/findings/hops.h"
 #include "report/findings/parts.h"
 #include "report/findings/processor.h"
@@ -26,17 +27,23 @@ static void put_values(const ppi_search *search, uint64_t sum_ns,
 }
 
 // What comes next depends on what is known of it.
-static const char *next_of(const ppi_search *search, const ppi_costly *costly) {
+static void put_next(const ppi_search *search, const ppi_costly *costly,
+                     ppi_finding *finding) {
   ppi_cpu_sums sums = ppi_processor_of(search->figures, costly->name);
   double share = ppi_processor_share(&sums);
+  const ppi_deep deep = ppi_deep_of(search->figures, costly);
   if (costly->row->where == PPI_WHERE_DEVICE)
-    return "make it cheaper on the device.";
-  if (share >= 0 && share + ppi_processor_queued(&sums) >= PPI_COMPUTES)
-    return "make its code cheaper: perf, or a profile by lines, says where.";
-  if (share >= 0 && share <= PPI_WAITS)
-    return "find out what it waits for: a device, a lock, a disk or another "
-           "process.";
-  return "look into it first: mark what it consists of.";
+    PPI_SAY(finding->next, "make it cheaper on the device.");
+  else if (share >= 0 && share + ppi_processor_queued(&sums) >= PPI_COMPUTES)
+    PPI_SAY(finding->next,
+            "make its code cheaper: perf, or a profile by lines, says where.");
+  else if (share >= 0 && share <= PPI_WAITS)
+    PPI_SAY(finding->next,
+            "find out what it waits for: a device, a lock, a disk or another "
+            "process.");
+  else
+    PPI_SAY(finding->next, "look into %s first: mark what it consists of.",
+            deep.name ? ppi_words_name(deep.name).text : "it");
 }
 
 void ppi_rule_dominates(ppi_search *search) {
@@ -48,7 +55,7 @@ void ppi_rule_dominates(ppi_search *search) {
   finding->in_answer = true;
   PPI_SAY(finding->text, "%s takes %s.", ppi_costly_name(&costly).text,
           ppi_part_of_unit(search, costly.sum_ns).text);
-  PPI_SAY(finding->next, "%s", next_of(search, &costly));
+  put_next(search, &costly, finding);
   put_values(search, costly.sum_ns, finding);
 }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/deep.h"
+
+#include <string.h>
+
+static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
+  size_t len = strlen(up->key);
+  return strncmp(path->key, up->key, len) == 0 &&
+         path->key[len] == *PPI_PATH_STEP;
+}
+
+static bool lies_directly_in(const ppi_report_path *path,
+                             const ppi_report_path *up) {
+  return lies_in(path, up) &&
+         !strchr(path->key + strlen(up->key) + 1, *PPI_PATH_STEP);
+}
+
+// Whether the range directly around it is called `name`.
+static bool is_around(const ppi_report_path *path, const char *name) {
+  const char *last = strrchr(path->key, *PPI_PATH_STEP);
+  if (!last) return false;
+  const char *from = last;
+  while (from > path->key && from[-1] != *PPI_PATH_STEP) from--;
+  size_t len = strlen(name);
+  return strncmp(from, name, len) == 0 && from[len] == *PPI_PATH_CATEGORY;
+}
+
+static bool is_of(const ppi_report_path *path, const ppi_costly *costly) {
+  return !path->on_device && strcmp(path->name, costly->name) == 0 &&
+         (!costly->inside || is_around(path, costly->inside));
+}
+
+// Of the places where the stage is the one that has most of it.
+static const ppi_report_path *place_of(const ppi_figures *figures,
+                                       const ppi_costly *costly,
+                                       uint64_t *out_all_ns) {
+  const ppi_report_path *found = NULL;
+  *out_all_ns = 0;
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    const ppi_report_path *path = &figures->paths[i];
+    if (!is_of(path, costly)) continue;
+    *out_all_ns += path->spread.sum;
+    if (!found || path->spread.sum > found->spread.sum) found = path;
+  }
+  return found;
+}
+
+// What lies in a path comes directly behind it.
+static const ppi_report_path *most_in(const ppi_figures *figures,
+                                      const ppi_report_path *up) {
+  const ppi_report_path *end = figures->paths + figures->num_paths;
+  const ppi_report_path *found = NULL;
+  for (const ppi_report_path *path = up + 1; path < end && lies_in(path, up);
+       path++)
+    if (!path->on_device && lies_directly_in(path, up) &&
+        (!found || path->spread.sum > found->spread.sum))
+      found = path;
+  return found;
+}
+
+ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly) {
+  ppi_deep deep = {.way = ""};
+  uint64_t all_ns;
+  const ppi_report_path *at = place_of(figures, costly, &all_ns);
+  while (at) {
+    const ppi_report_path *next = most_in(figures, at);
+    bool is_most =
+        next && next->spread.sum && next->spread.sum >= at->spread.sum / 2 &&
+        next->spread.sum >= all_ns / 4 && strcmp(next->name, at->name) != 0;
+    if (!is_most) return deep;
+    size_t len = strlen(deep.way);
+    ppi_words_put(deep.way + len, sizeof deep.way - len, "%s%s",
+                  len ? " / " : "", ppi_words_name(next->name).text);
+    deep.share = (double)next->spread.sum / (double)all_ns;
+    deep.name = next->name;
+    at = next;
+  }
+  return deep;
+}

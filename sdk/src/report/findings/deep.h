@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the time of a stage is spent, more than one level inside it.
+#ifndef PPI_FINDINGS_DEEP_H_
+#define PPI_FINDINGS_DEEP_H_
+
+#include "report/findings/parts.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The way down from a stage on the host, as long as one range has at least half
+// of the time of the one directly around it, and a quarter of the stage's.
+typedef struct ppi_deep {
+  char way[128];     // "conv / gemm"; "": there is none
+  const char *name;  // of the last one; NULL: there is none
+  double share;      // that the last one has of the stage's time
+} ppi_deep;
+
+// ppi_deep_of needs figures with details.paths; without them there is no way.
+ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FINDINGS_DEEP_H_
