@@ -146,6 +146,24 @@ TEST_F(TreeTest, DeviceRangesAreSaidToBe) {
             "└─ k (device)   300 us   300 us\n");
 }
 
+// Where the device did not answer, its ranges are there, and no zero is.
+TEST_F(TreeTest, DeviceRangesWithoutTimesAreSaidToBe) {
+  Stage("detect", 0, 100);
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_INFERENCE, 50 * kUs, 0, 0).flags |=
+      PPROF_FLAG_NO_DEVICE_TIME;
+  options.columns = "calls,total,avg,device";
+  EXPECT_EQ(Rows(),
+            "path                      calls    total      avg   device\n"
+            "detect                        1   100 us   100 us        -\n"
+            "└─ k (device, no times)       1        -        -        -\n");
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_INFERENCE, 60 * kUs, 100 * kUs,
+                400 * kUs);
+  const std::string rows = Rows();
+  EXPECT_NE(rows.find("k (device, 1 without a time)       2   300 us   300 us"),
+            std::string::npos)
+      << rows;
+}
+
 // gpu:0 works for 40 of 60 us; the second kernel is launched 10 us after the
 // end of the first one, and starts 10 us later.
 TEST_F(TreeTest, StagesOpenIntoTheirKernels) {
@@ -201,7 +219,7 @@ TEST_F(TreeTest, OneUnitWhereOneIsAsked) {
 TEST_F(TreeTest, CsvHasThePath) {
   FillTwoCallers();
   std::string csv = Written(PPI_FORMAT_CSV);
-  EXPECT_NE(csv.find(",UserDefined,b / shared\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",UserDefined,b / shared,\n"), std::string::npos) << csv;
 }
 
 TEST(TreeColumnsTest, AreKnownByName) {

@@ -43,7 +43,8 @@ extern "C" {
   each(LEVEL, "level", NULL) \
   each(WHERE, "where", NULL) \
   each(CATEGORY, "category", NULL) \
-  each(PATH, "path", NULL)
+  each(PATH, "path", NULL) \
+  each(UNTIMED, "untimed", NULL)
 // clang-format on
 #define PPI_TREE_CELL(cell, name, unit) PPI_TREE_##cell,
 typedef enum ppi_tree_cell {

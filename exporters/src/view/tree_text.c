@@ -173,7 +173,15 @@ static void put_name(ppi_page *page, const tree_text *text, size_t row) {
   put_branch(page, text->view, row);
   if (*cells[PPI_TREE_WHERE].text == 'k') ppi_page_text(page, "\u00b7 ");
   ppi_page_visible(page, cells[PPI_TREE_NAME].text);
-  if (*cells[PPI_TREE_WHERE].text == 'd') ppi_page_text(page, " (device)");
+  if (*cells[PPI_TREE_WHERE].text != 'd') return;
+  ppi_cell untimed = cells[PPI_TREE_UNTIMED];
+  if (untimed.kind == PPI_CELL_NONE)
+    ppi_page_text(page, " (device)");
+  else if (untimed.value == cells[PPI_TREE_CALLS].value)
+    ppi_page_text(page, " (device, no times)");
+  else
+    ppi_page_format(page, " (device, %lld without a time)",
+                    (long long)untimed.value);
 }
 
 static size_t widest_name(const tree_text *text) {

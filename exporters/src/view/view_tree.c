@@ -187,7 +187,12 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   cells[PPI_TREE_LEVEL] = ppi_cell_count(node->level);
   cells[PPI_TREE_WHERE] = ppi_cell_text(path->on_device ? "device" : "host");
   cells[PPI_TREE_CATEGORY] = ppi_cell_text(path->category_name);
-  cells[PPI_TREE_CALLS] = ppi_cell_count(ppi_spread_calls(&path->spread));
+  if (path->num_untimed)
+    cells[PPI_TREE_UNTIMED] = ppi_cell_count(path->num_untimed);
+  cells[PPI_TREE_CALLS] =
+      ppi_cell_count(ppi_spread_calls(&path->spread) + path->num_untimed);
+  // Nobody knows how long they took.
+  if (path->num_untimed && !path->spread.n) return true;
   cells[PPI_TREE_TOTAL] = ppi_cell_time(path->spread.sum);
   cells[PPI_TREE_WALL] =
       ppi_cell_ratio((int64_t)path->wall_ns, tree->figures->wall_ns);

@@ -96,10 +96,11 @@ typedef struct ppi_report_path {
   bool on_device;
   ppi_spread spread;
   ppi_histogram times;
-  uint64_t self_ns;    // less that of ranges directly inside
-  uint64_t wall_ns;    // the union
-  uint64_t device_ns;  // submitted inside, or its own; a sum
-  ppi_device_use use;  // with details.kernels, of host ranges
+  uint64_t num_untimed;  // device ranges without a time, not in the two
+  uint64_t self_ns;      // less that of ranges directly inside
+  uint64_t wall_ns;      // the union
+  uint64_t device_ns;    // submitted inside, or its own; a sum
+  ppi_device_use use;    // with details.kernels, of host ranges
 } ppi_report_path;
 
 // Timed kernels, copies and sets, of which as many as `outside` were launched

@@ -139,6 +139,7 @@ static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
   ppi_report_path *path = ppi_figures_path(into, from);
   if (!path) return PPROF_STATUS_NO_MEMORY;
   ppi_spread_merge(&path->spread, &from->spread);
+  path->num_untimed += from->num_untimed;
   path->self_ns += from->self_ns;
   path->wall_ns += from->wall_ns;
   path->device_ns += from->device_ns;

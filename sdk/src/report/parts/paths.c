@@ -68,6 +68,8 @@ pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
     paths->num_dropped++;
     return PPROF_STATUS_OK;
   }
+  path->num_untimed += point->kind == PPI_POINT_UNTIMED;
+  if (point->kind == PPI_POINT_UNTIMED) return PPROF_STATUS_OK;
   path->inside.ns[point->device_class] += point->value;
   status = ppi_union_add(&path->busy, point->device_start_ns,
                          point->device_start_ns + point->value);
@@ -107,6 +109,7 @@ static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
   if (!row) return PPROF_STATUS_NO_MEMORY;
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
   ppi_spread_merge(&row->spread, &path->spread);
+  row->num_untimed += path->num_untimed;
   row->self_ns +=
       path->on_device ? path->spread.sum : path->spread.sum - inner_ns;
   row->wall_ns +=

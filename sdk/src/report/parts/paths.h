@@ -20,6 +20,7 @@ typedef struct ppi_run_path {
   bool on_device;  // device ranges that were submitted there
   ppi_spread spread;
   ppi_histogram times;
+  uint64_t num_untimed;      // device ranges without a time, not in the two
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
   ppi_union busy;            // that of device ranges, or of those inside

@@ -369,6 +369,17 @@ static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
                            event->device_start_ns + length_ns);
 }
 
+// A paired one's host range is its call.
+static pprof_status take_untimed(ppi_run *run, const pprof_event *event) {
+  ppi_point point = {.time_ns = event->start_ns,
+                     .site = event->site,
+                     .kind = PPI_POINT_UNTIMED};
+  if (event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
+  ppi_run_lane *lane = lane_of(run, event->lane);
+  if (!lane) return PPROF_STATUS_NO_MEMORY;
+  return ppi_scopes_add(&lane->thread->scopes, &point);
+}
+
 static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
   ppi_run_site *site = site_of(run, event->site);
@@ -388,6 +399,8 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   } else {
     device->untimed++;
     device->incomplete = true;
+    if (run->details.paths && status == PPROF_STATUS_OK)
+      status = take_untimed(run, event);
   }
   if (status != PPROF_STATUS_OK) return status;
   return take_device_rows(run, event, site, length_ns);

@@ -375,7 +375,7 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
              point->device_class == PPI_DEVICE_KERNEL)
       status = notify_kernel(run, point, &thread->around[i]);
     if (run->details.paths && status == PPROF_STATUS_OK &&
-        point->kind == PPI_POINT_SUBMIT)
+        point->kind != PPI_POINT_MEMORY)
       status = ppi_paths_device(&run->paths, thread->around[i].path, point);
     if (!run->details.kernels || !ppi_is_kernel_or_copy(point)) continue;
     bool is_outside = !thread->around[i].path;

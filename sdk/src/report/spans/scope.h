@@ -41,6 +41,7 @@ void ppi_device_spreads_complete(ppi_device_spreads *spreads,
 
 typedef enum ppi_point_kind {
   PPI_POINT_SUBMIT = 0,  // of a device range that has a time
+  PPI_POINT_UNTIMED,     // of one that has none; with details.paths
   PPI_POINT_MEMORY       // a change of the memory in use
 } ppi_point_kind;
 
