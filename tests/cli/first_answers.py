@@ -3,8 +3,9 @@
 """The first answers of docs/first-answer.md, from programs that are run for it.
 
 first_answers.py BINARIES runs each program of examples/ below, checks that the
-line of its answer names the stage and the cause, and which findings there are.
-With --write it puts the reports into the page, too. Figures vary from run to
+line of its answer names the stage and the cause, which findings there are, and
+that the page, and the README's report, have the layout that reports have now.
+With --write it puts the reports into the page instead. Figures vary from run to
 run, and what a program shares the machine with: problems beside those that are
 its own may be there.
 """
@@ -15,6 +16,7 @@ import sys
 import tempfile
 
 PAGE = "docs/first-answer.md"
+README = "README.md"  # its program has steps on one thread, as the loader has
 # The program, what stands in the line of its answer, and ids of its findings.
 PROGRAMS = (
     ("loader", (), r"unpack, inside load, takes .* a step .*; it computes", {"input-bound"}),
@@ -49,6 +51,28 @@ def check(name, report, answer, ids):
         sys.exit("%s: no finding %s\n%s" % (name, ", ".join(sorted(ids - found)), report))
 
 
+def layout(report):
+    """The lines that are alike from run to run, without figures and units."""
+    lines = report.split("\n")
+    begin = " ".join(lines[0].split()[1:]).split(" each (")[0]
+    kept = [line for line in lines if re.match(r"Where a |More: ", line)]
+    return [re.sub(r"[\d.]+( (ns|us|ms|s)\b)?|\b(ns|us|ms|s)\b|\s+", "#", line)
+            for line in [begin] + kept]
+
+
+def shown(page, path, name):
+    """The report of the program called so."""
+    found = re.search(r"^```(?:text)?\n(%s   .*?)^```" % name, page, re.M | re.S)
+    return found.group(1) if found else sys.exit("%s has no report of %s" % (path, name))
+
+
+def check_page(page, path, name, report):
+    of_page, now = layout(shown(page, path, name)), layout(report)
+    if of_page != now:
+        sys.exit("%s shows %s in another layout than reports have; ./dev answers writes "
+                 "docs/first-answer.md anew:\n%s\n%s" % (path, name, of_page, now))
+
+
 def put(page, name, report):
     """Into the first block below the heading that has the program's name."""
     pattern = r"(\n## [^\n]*`%s`.*?\n```text\n).*?(```\n)" % name
@@ -64,11 +88,17 @@ def main(arguments):
     binaries = os.path.abspath([word for word in arguments if word != "--write"][0])
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
+    with open(README, encoding="utf-8") as file:
+        readme = file.read()
     for name, words, answer, ids in PROGRAMS:
         with tempfile.TemporaryDirectory() as folder:
             report = report_of(os.path.join(binaries, name), words, folder)
         print(report)
         check(name, report, answer, ids)
+        if not writes:
+            check_page(page, PAGE, name, report)
+        if not writes and name == "loader":
+            check_page(readme, README, "hello", report)
         page = put(page, name, report)
     if writes:
         with open(PAGE, "w", encoding="utf-8") as file:

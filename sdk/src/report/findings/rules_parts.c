@@ -43,7 +43,7 @@ static void put_next(const ppi_search *search, const ppi_costly *costly,
             "process.");
   else
     PPI_SAY(finding->next, "look into %s first: mark what it consists of.",
-            deep.name ? ppi_words_name(deep.name).text : "it");
+            ppi_words_name(deep.name ? deep.name : costly->name).text);
 }
 
 void ppi_rule_dominates(ppi_search *search) {
