@@ -31,7 +31,7 @@ TEST(ChromeRunsTest, EachIsAProcessOnOneAxis) {
   EXPECT_EQ(1, Count(text, "\"ts\":6.000,\"dur\":1.000,\"pid\":16777216,"));
   EXPECT_EQ(1, Count(text, "\"ts\":3.000,\"dur\":0.500,\"pid\":1073741825,"));
   EXPECT_EQ(1, Count(text, "\"ts\":8.000,\"dur\":0.500,\"pid\":1073741828,"));
-  EXPECT_EQ(2, Count(text, "\"args\":{\"name\":\"./hello\"}"));
+  EXPECT_EQ(2, Count(text, "\"args\":{\"name\":\"hello\"}"));
   EXPECT_EQ(2, Count(text, "\"args\":{\"name\":\"opencl:0\"}"));
   EXPECT_EQ(2, Count(text, "{\"ph\":\"M\",\"name\":\"run\","));
   EXPECT_EQ(2, Count(text, "\"recorded\":12,\n\"lost\":3,\n\"excluded\":0,"));

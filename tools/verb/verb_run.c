@@ -268,6 +268,10 @@ static int run_command(struct run *run) {
   return code ? code : reported;
 }
 
+static void say_text(const char *text) {
+  ppi_tool_say("%s", text);
+}
+
 int ppi_tool_run(const struct ppi_tool_options *options) {
   struct run *run = calloc(1, sizeof *run);
   if (!run) return PPI_EXIT_USAGE;
@@ -279,7 +283,10 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
       !ppi_tool_find_injection(options->library, false, run->library))
     code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE) code = check_config(run);
-  if (code == PPI_EXIT_DONE) code = run_command(run);
+  if (code == PPI_EXIT_DONE) {
+    ppi_environment_unknown(say_text);
+    code = run_command(run);
+  }
   free(run);
   return code;
 }

@@ -15,6 +15,7 @@
 #include "chrome/chrome_rows.h"
 #include "chrome/chrome_write.h"
 #include "event/event.h"
+#include "file/program.h"
 
 enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
 
@@ -184,10 +185,10 @@ static void clear_run(ppi_chrome_writer *writer) {
     ppi_free((void *)writer->texts[i].value);
   }
   ppi_free(writer->texts);
-  ppi_free(writer->command);
+  ppi_free(writer->program);
   writer->texts = NULL;
   writer->num_texts = 0;
-  writer->command = NULL;
+  writer->program = NULL;
   writer->num_not_finite = writer->told_until_ns = 0;
   writer->has_windows = false;
 }
@@ -209,6 +210,18 @@ static pprof_status start_io(ppi_chrome_writer *writer) {
                            writer->most_bytes, &writer->out.io);
 }
 
+static pprof_status copy_program(ppi_chrome_writer *writer,
+                                 const pprof_run_info *info) {
+  const char *command = pprof_run_info_text(info, "command");
+  if (!command) return PPROF_STATUS_OK;
+  ppi_page name = {0};
+  ppi_page_program(&name, command);
+  bool failed = name.failed;
+  if (!failed && name.len) failed = !(writer->program = ppi_strdup(name.bytes));
+  ppi_page_clear(&name);
+  return failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
 static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   bool first = writer->num_begun == 0;
@@ -218,10 +231,7 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
   if (!first) clear_run(writer);
   place_run(writer, info);
   pprof_status status = copy_texts(writer, info);
-  const char *command = pprof_run_info_text(info, "command");
-  if (status == PPROF_STATUS_OK && command &&
-      !(writer->command = ppi_strdup(command)))
-    status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) status = copy_program(writer, info);
   if (status == PPROF_STATUS_OK && first) status = start_io(writer);
   if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
   if (first) ppi_chrome_write_head(writer);

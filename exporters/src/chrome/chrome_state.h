@@ -50,7 +50,7 @@ typedef struct ppi_chrome_writer {
   // device_pid: of its device 0.
   uint64_t shift_ns;
   uint32_t pid, own_pid, device_pid, next_tid, process_order;
-  char *command;
+  char *program;
   ppi_chrome_names names[PPI_CHROME_NUM_NAMES];
   ppi_chrome_groups groups[PPI_CHROME_NUM_KINDS];
   uint64_t num_rows;        // whose thread has left; they are written

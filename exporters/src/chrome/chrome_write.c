@@ -396,7 +396,7 @@ static bool has_rows(const ppi_chrome_writer *writer, uint32_t pid) {
 // Devices without a range are left out, they would be empty rows. Id 0 holds
 // streams of a device that was never defined.
 static void write_processes(ppi_chrome_writer *writer) {
-  write_process(writer, writer->pid, writer->command, "process ",
+  write_process(writer, writer->pid, writer->program, "process ",
                 writer->own_pid);
   const ppi_chrome_names *devices = &writer->names[PPROF_DEFINITION_DEVICE];
   for (uint32_t i = 0; i < devices->num_items || i == 0; i++) {

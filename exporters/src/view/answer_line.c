@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "file/program.h"
 #include "view/view.h"
 #include "view/wrapped.h"
 
@@ -131,22 +132,9 @@ static void put_units(ppi_page *page, const ppi_answer *answer,
   }
 }
 
-// The file name of the command's program, of Python the script's.
 static void put_program(ppi_page *page, const char *command) {
-  const char *name = command, *end;
-  for (end = name; *end && *end != ' '; end++)
-    if (*end == '/') name = end + 1;
-  if (strncmp(name, "python", 6) == 0) {
-    const char *next = end;
-    while (*next == ' ' && next[1] == '-') next += 1 + strcspn(next + 1, " ");
-    if (*next == ' ') {
-      put_program(page, next + 1);
-      return;
-    }
-  }
   ppi_page text = {0};
-  ppi_page_bytes(&text, name, (size_t)(end - name));
-  ppi_page_text(&text, "");
+  ppi_page_program(&text, command);
   if (!text.failed && text.len) {
     ppi_page_visible(page, text.bytes);
     ppi_page_text(page, "   ");

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file/program.h"
+
+#include <string.h>
+
+void ppi_page_program(ppi_page *page, const char *command) {
+  const char *name = command, *end;
+  for (end = name; *end && *end != ' '; end++)
+    if (*end == '/') name = end + 1;
+  if (strncmp(name, "python", 6) == 0) {
+    const char *next = end;
+    while (*next == ' ' && next[1] == '-') next += 1 + strcspn(next + 1, " ");
+    if (*next == ' ') {
+      ppi_page_program(page, next + 1);
+      return;
+    }
+  }
+  ppi_page_bytes(page, name, (size_t)(end - name));
+}
