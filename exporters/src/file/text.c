@@ -182,6 +182,7 @@ void ppi_page_to_ascii(ppi_page *page) {
     const char *from, *to;
   } pairs[] = {{" \u00b7", ","},
                {"\u2514\u2500", "`-"},
+               {"\u2003", "- "},
                {"\u2026", "~"},
                {"\u00b1", "+-"}};
   size_t kept = 0;

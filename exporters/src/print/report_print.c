@@ -273,8 +273,8 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
       put_csv(&page, views, num);
     else
       put_for_people(&page, figures, views, num, options, format);
-    if (options->is_ascii && format == PPI_FORMAT_TABLE)
-      ppi_page_to_ascii(&page);
+    bool is_data = format == PPI_FORMAT_JSON || format == PPI_FORMAT_CSV;
+    if (options->is_ascii && !is_data) ppi_page_to_ascii(&page);
     status = ppi_page_write(&page, out);
   }
   for (size_t i = 0; i < num; i++) ppi_view_clear(&views[i]);

@@ -447,22 +447,26 @@ static void put_row(const answer_text *text, size_t at) {
   ppi_page_text(page, "\n");
 }
 
-static void put_title(const answer_text *text, ppi_page *title) {
+// "Where a request's 124 ms go", or what of that there is room for.
+static void put_title(const answer_text *text, ppi_page *title, bool is_short) {
   const ppi_cell *total = total_of(text);
   const char *unit = text->view->unit;
-  bool is_one =
-      total[P50].kind == PPI_CELL_NONE && total[OF].kind != PPI_CELL_NONE;
-  bool is_run = strcmp(unit, "run") == 0;
-  if (total[OF].kind != PPI_CELL_NONE) {
+  bool has_name = total[OF].kind != PPI_CELL_NONE;
+  bool is_one = total[P50].kind == PPI_CELL_NONE && has_name;
+  bool is_the = is_one || strcmp(unit, "run") == 0;
+  const char *article = is_the ? "the" : "a";
+  if (has_name) {
     ppi_page_visible(title, total[OF].text);
-    ppi_page_text(title, ": where ");
+    ppi_page_text(title, is_short ? ": " : ": where ");
+  } else if (is_short) {
+    article = is_the ? "The" : "A";
   } else {
     ppi_page_text(title, "Where ");
   }
-  ppi_page_format(title, "%s %s's ", is_one || is_run ? "the" : "a", unit);
+  ppi_page_format(title, "%s %s's ", article, unit);
   ppi_page_fitting_time(
       title, (double)total[TIME].value / (double)total[TIME].divisor);
-  ppi_page_text(title, " go");
+  ppi_page_text(title, is_short ? "" : " go");
 }
 
 static void put_heading(const answer_text *text) {
@@ -470,9 +474,13 @@ static void put_heading(const answer_text *text) {
   bool is_run = total[P50].kind == PPI_CELL_NONE;
   bool has_p99 = total[P99].kind != PPI_CELL_NONE;
   ppi_page title = {0}, unit = {0}, line = {0};
-  put_title(text, &title);
-  if (!title.failed)
-    ppi_page_fit(&line, title.bytes, text->name_width + 2 + text->where_width);
+  size_t room = text->name_width + 2 + text->where_width;
+  put_title(text, &title, false);
+  if (!title.failed && ppi_page_width(title.bytes, title.len) > room) {
+    title.len = 0;
+    put_title(text, &title, true);
+  }
+  if (!title.failed) ppi_page_fit(&line, title.bytes, room);
   ppi_page_text(&unit, ppi_time_unit_name(text->unit));
   ppi_page_right(&line, &unit, 9);
   ppi_page_text(&line, "   share");
