@@ -29,7 +29,7 @@ step() {
 root() {
   local tar=$out/$1.tar
   [ -e "$tar" ] ||
-    mmdebstrap --mode=root --variant=minbase "$1" "$tar.new" >&2 || return
+    mmdebstrap --mode=root --variant=minbase --format=tar "$1" "$tar.new" >&2 || return
   [ ! -e "$tar.new" ] || mv "$tar.new" "$tar"
   rm -rf --one-file-system "${out:?}/$2"
   mkdir "$out/$2" && tar -xf "$tar" -C "$out/$2" || return

@@ -98,9 +98,6 @@ PREFORK = """
 
 
 class Processes(Case):
-    def names(self, logs):
-        return sorted(name for log in logs for name in log.select("name"))
-
     def check_workers(self, logs):
         """Nothing is unfinished, and the ten loads are in the workers' logs."""
         self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".part")], [])
@@ -127,20 +124,6 @@ class Processes(Case):
     def test_workers_of_a_server(self):
         self.run_ok(WORKERS, "forkserver", "{}")
         self.check_workers(self.logs())
-
-    def recover(self):
-        """What `pprof-report FOLDER` says to run, once; then nothing is left to say."""
-        said = subprocess.run([REPORT, self.folder], stdout=subprocess.PIPE, check=True,
-                              stderr=subprocess.PIPE, text=True).stderr
-        parts = [name for name in os.listdir(self.folder) if name.endswith(".part")]
-        self.assertEqual(bool(parts), "`pprof-report recover " in said, said)
-        if not parts:
-            return 0
-        words = said.split("`")[1].replace("pprof-report", REPORT, 1)
-        done = subprocess.run(words, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              cwd=self.folder, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return len(parts)
 
     def check_pool(self, kind, method):
         for name in os.listdir(self.folder):

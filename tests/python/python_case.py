@@ -116,6 +116,23 @@ class Case(unittest.TestCase):
     def logs(self, pattern="*.pplog"):
         return [Log(path) for path in sorted(glob.glob(self.path(pattern)))]
 
+    def names(self, logs):
+        return sorted(name for log in logs for name in log.select("name"))
+
+    def recover(self):
+        """What `pprof-report FOLDER` says to run, once; then nothing is left to say."""
+        said = subprocess.run([REPORT, self.folder], stdout=subprocess.PIPE, check=True,
+                              stderr=subprocess.PIPE, text=True).stderr
+        parts = [name for name in os.listdir(self.folder) if name.endswith(".part")]
+        self.assertEqual(bool(parts), "`pprof-report recover " in said, said)
+        if not parts:
+            return 0
+        words = said.split("`")[1].replace("pprof-report", REPORT, 1)
+        done = subprocess.run(words, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return len(parts)
+
     def log_of(self, source, *arguments, **changes):
         """The one log of a program that ends well; nothing in it is lost or odd."""
         self.printed = self.run_ok(source, *arguments, **changes)

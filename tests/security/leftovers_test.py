@@ -171,6 +171,22 @@ class LeftoversTest(unittest.TestCase):
         _, errors = self.tool("summary", *whole)
         self.assertEqual("", errors)
 
+    def test_of_a_folder_all_are_named(self):
+        """Whenever they were left, and where there is nothing else."""
+        self.record("killed-child", "leave")
+        parts = sorted(map(str, pathlib.Path().glob("*.part")))
+        for path in parts:
+            os.utime(path, (1000000000, 1000000000))
+        _, errors = self.tool("summary", ".", codes=(3,))
+        self.assertEqual(
+            "pprof-report: .: no log (*.pplog) is in it, but %d unfinished; `pprof-report recover "
+            "./*.pplog.part` makes logs of what was killed\n" % len(parts), errors)
+        self.record("stop")
+        _, errors = self.tool("summary", ".")
+        self.assertEqual(
+            "pprof-report: not read: %s, left unfinished; `pprof-report recover ./*.pplog.part` "
+            "makes a log of each\n" % ", ".join("./" + path for path in parts), errors)
+
     def test_logs_of_another_time_are_not_named(self):
         self.record("killed-child", "leave")
         for path in pathlib.Path().glob("*.part"):

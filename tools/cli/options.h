@@ -61,6 +61,7 @@ struct ppi_tool_options {
   // Set by verbs for what they call, and by main.
   bool to_stderr;      // without `output`
   bool skip_useless;   // of several logs those empty or unreadable
+  bool of_folder;      // an operand was a folder
   bool keeps_sigpipe;  // the process was started with SIGPIPE ignored
 };
 

@@ -62,7 +62,8 @@ static bool ends_in_part(const char *path) {
   return len > end && strcmp(path + len - end, ending) == 0;
 }
 
-// Whether an input of the same folder is of that time, and none is the file.
+// Whether an input of the same folder is of that time, where the folder itself
+// was not asked for, and none is the file.
 static bool is_missed(const struct ppi_tool_options *options,
                       const char *path) {
   struct lifetime own, other;
@@ -79,7 +80,8 @@ static bool is_missed(const struct ppi_tool_options *options,
     }
     if (other.device == own.device && other.inode == own.inode) return false;
     same_time |= same_folder(path, input) && !ends_in_part(input) &&
-                 own.first_ns <= other.last_ns && other.first_ns <= own.last_ns;
+                 (options->of_folder || (own.first_ns <= other.last_ns &&
+                                         other.first_ns <= own.last_ns));
   }
   return same_time;
 }
@@ -109,9 +111,10 @@ static void warn_of_folder(const struct ppi_tool_options *options,
     ppi_page_format(&line, " and %d more", num_missed - MAX_SHOWN);
   if (line.bytes && !line.failed)
     ppi_tool_say(
-        "not read: %s, left unfinished at the same time; "
+        "not read: %s, left unfinished%s; "
         "`pprof-report recover %s*%s` makes a log of each",
-        line.bytes, folder, ending);
+        line.bytes, options->of_folder ? "" : " at the same time", folder,
+        ending);
   ppi_page_clear(&line);
 }
 

@@ -7,8 +7,8 @@
 #include "cli/options.h"
 
 // ppi_tool_warn_unread names on stderr, in one line for each folder, unfinished
-// logs beside the inputs whose processes ran at the same time and are dead:
-// workers of a pool that were killed, say.
+// logs beside the inputs whose processes are dead, of a folder all, of files
+// those that ran at the same time: workers of a pool that were killed, say.
 void ppi_tool_warn_unread(const struct ppi_tool_options *options);
 
 #endif  // PPI_TOOL_UNREAD_H_

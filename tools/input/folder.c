@@ -49,12 +49,35 @@ static bool add_in(const char *folder, const char *name) {
   return asprintf(&path, "%s%s%s", folder, slash, name) >= 0 && add(path);
 }
 
+static int is_part(const struct dirent *entry) {
+  return entry->d_name[0] != '.' && ends_in(entry->d_name, ".pplog.part");
+}
+
+// What to do where everything was killed, or goes on.
+static int say_none(const char *folder) {
+  struct dirent **entries;
+  int num = scandir(folder, &entries, is_part, NULL);
+  if (num > 0)
+    ppi_tool_say(
+        "%s: no log (*.pplog) is in it, but %d unfinished; "
+        "`pprof-report recover %s/*.pplog.part` makes logs of what was killed",
+        folder, num, folder);
+  else
+    ppi_tool_say("%s: no log (*.pplog) is in it", folder);
+  for (int i = 0; i < num; i++) free(entries[i]);
+  if (num >= 0) free(entries);
+  return PPI_EXIT_INPUT;
+}
+
 static int add_all(const char *folder) {
   struct dirent **entries;
   int num = scandir(folder, &entries, is_log, alphasort);
-  if (num <= 0) {
-    ppi_tool_say("%s: %s", folder,
-                 num < 0 ? strerror(errno) : "no log (*.pplog) is in it");
+  if (num == 0) {
+    free(entries);
+    return say_none(folder);
+  }
+  if (num < 0) {
+    ppi_tool_say("%s: %s", folder, strerror(errno));
     return PPI_EXIT_INPUT;
   }
   bool room = true;
@@ -71,6 +94,7 @@ int ppi_tool_folders_open(struct ppi_tool_options *options) {
     const char *path = options->inputs[i];
     struct stat found;
     bool is_folder = stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+    options->of_folder |= is_folder;
     int code = is_folder   ? add_all(path)
                : add(path) ? PPI_EXIT_DONE
                            : no_memory();
