@@ -74,7 +74,9 @@ static bool lead_to_libpprof(const char *library) {
 }
 
 bool ppi_tool_set_injection(const char *library) {
-  // Who runs it says where the logs are.
+  // Who runs it says where the logs are, and that pprof's own markers record,
+  // too.
   return setenv("PPROF_QUIET", "1", 0) == 0 &&
+         setenv("PPROF_ENABLE", "1", 0) == 0 &&
          setenv(PPI_INJECTION, library, 1) == 0 && lead_to_libpprof(library);
 }

@@ -226,7 +226,7 @@ static void say_nothing_recorded(const struct run *run) {
       " markers; PPROF_LOG_LEVEL=info tells what each process did",
       run->options->inputs[0],
       run->num_logs ? "marked anything while it was recorded"
-                    : "called NVTX or pprof_start");
+                    : "called a marker");
 }
 
 static int report(struct run *run) {
