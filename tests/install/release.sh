@@ -78,7 +78,37 @@ use_packages() {
   cp debian/tests/program "$out/$1-use/tests"
   in_root "$1-use" "$INSTALL gcc libc6-dev pkg-config cmake make python3
     $INSTALL /debs/libpprof*.deb /debs/pprof-tools_*.deb /debs/python3-pprof*.deb
-    /tests/program"
+    /tests/program
+    . /etc/os-release; echo \$PRETTY_NAME; cc --version | head -n 1
+    python3 --version; cmake --version | head -n 1"
+}
+
+# Where there is no more than a shell: what the README's section says, word for word,
+# of its folder and its program; the demo, too.
+use_readme() {
+  root "$1" "$1-readme" || return
+  mkdir "$out/$1-readme/tree"
+  git archive HEAD | tar -x -C "$out/$1-readme/tree" || return
+  # The log has a name of the host and the process.
+  awk '/^## / { mine = /five minutes/ }
+    mine && /^```c$/ { print "cat >hello.c <<\"END\""; copy = c = 1; next }
+    mine && /^```sh$/ && num++ < 2 { copy = 1; next }
+    /^```/ { if (c) print "END"; copy = c = 0 }
+    copy { sub(/pprof.HOST.PID.pplog/, "pprof.*.pplog"); print }
+  ' README.md >"$out/$1-readme/five_minutes.sh"
+  in_root "$1-readme" 'cd /tree
+    sh -ex /five_minutes.sh >said
+    cat said
+    grep "classify  *host" said
+    grep "decode  *host" said'
+}
+
+use_demo() {
+  in_root "$1-readme" 'cd /tree
+    sed -n "/^.\/dev demo/p" README.md | sh -ex >said
+    cat said
+    grep "Where a step" said
+    ls out/demo/pipeline.trace.json.gz'
 }
 
 # The archive, as whoever has no packages builds it.
@@ -159,6 +189,8 @@ for suite in "$@"; do
   step "$suite, packages are built" build_packages "$suite"
   step "$suite, lintian" check_packages "$suite"
   step "$suite, packages are used" use_packages "$suite"
+  step "$suite, README" use_readme "$suite"
+  step "$suite, demo" use_demo "$suite"
   step "$suite, CMake" use_cmake "$suite"
   step "$suite, wheel" use_wheel "$suite"
   step "$suite, static pprof-report" use_static "$suite"
