@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What libabigail says of the library itself beside its dump, libpprof.abi: libabigail_test.py
+GOLDEN HEADER...
+
+abi_test looks at what headers say; this at what the library has, with symbol versions, as those
+who package it do. Names are only added: with SET_EXACT_OUTPUT=1 the dump is written anew.
+Without abidw (Debian: abigail-tools) nothing is compared."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+GOLDEN, HEADERS = sys.argv[1], sys.argv[2:]
+FOLDERS = ["sdk/src", "sdk/backends", "exporters/src", "config/src"]
+LAYERS = sorted({os.path.dirname(os.path.dirname(header)) for header in HEADERS})
+DUMP = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
+        "--no-parameter-names", "--type-id-style", "hash", "--exported-interfaces-only"]
+
+
+def build(path):
+    sources = [name for folder in FOLDERS
+               for name in glob.glob(folder + "/**/*.c", recursive=True)]
+    return subprocess.call(
+        ["gcc", "-std=c11", "-D_GNU_SOURCE", "-g", "-O0", "-fPIC", "-shared", "-w",
+         "-fvisibility=hidden", *("-I" + layer for layer in LAYERS),
+         *("-iquote" + folder for folder in FOLDERS), "-o", path, *sorted(sources),
+         "-Wl,--version-script=sdk/libpprof.lds", "-Wl,-soname,libpprof.so.0",
+         "-lyaml", "-lz", "-lm", "-lpthread", "-ldl", "-lrt"])
+
+
+def main():
+    if not shutil.which("abidw"):
+        print("no abidw: nothing is compared")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        library, dump = os.path.join(folder, "libpprof.so.0"), os.path.join(folder, "dump")
+        if build(library):
+            return 1
+        subprocess.run(["abidw", *DUMP, "--drop-private-types",
+                        *(word for layer in LAYERS for word in ("--headers-dir", layer)),
+                        "--out-file", dump, library], check=True)
+        if os.environ.get("SET_EXACT_OUTPUT"):
+            shutil.copyfile(dump, GOLDEN)
+        done = subprocess.run(["abidiff", "--no-architecture", GOLDEN, dump], check=False)
+    if done.returncode:
+        print("FAILED: abidiff exits with %d; SET_EXACT_OUTPUT=1 writes the dump, where all "
+              "above is an addition" % done.returncode)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
