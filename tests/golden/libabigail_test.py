@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What libabigail says of the library itself beside its dump, libpprof.abi: libabigail_test.py
-GOLDEN HEADER...
+"""What libabigail says of the library itself beside its dump, libpprof.abi; run in the tree's root.
 
 abi_test looks at what headers say; this at what the library has, with symbol versions, as those
 who package it do. Names are only added: with SET_EXACT_OUTPUT=1 the dump is written anew.
@@ -13,9 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-GOLDEN, HEADERS = sys.argv[1], sys.argv[2:]
+GOLDEN = "tests/golden/libpprof.abi"
 FOLDERS = ["sdk/src", "sdk/backends", "exporters/src", "config/src"]
-LAYERS = sorted({os.path.dirname(os.path.dirname(header)) for header in HEADERS})
+LAYERS = ["sdk/include", "exporters/include", "config/include"]
 DUMP = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
         "--no-parameter-names", "--type-id-style", "hash", "--exported-interfaces-only"]
 
