@@ -26,7 +26,7 @@ say() {
 }
 
 [ -e out/wheel/pprof_pipeline-*aarch64.whl ] || ./dev wheel aarch64
-[ -e out/dist/pprof-report-aarch64 ] || ./dev static aarch64
+#[ -e out/dist/pprof-report-aarch64 ] || ./dev static aarch64
 
 # By Debian's compiler, which warns of other things than the one of the wheel; zlib and
 # libyaml are the wheel's.

@@ -130,7 +130,7 @@ static void read_pair(uint64_t *out_ticks, uint64_t *out_ns) {
 }
 
 static uint64_t rate_measured(uint64_t for_ns) {
-  uint64_t ticks, ns, ticks_after, ns_after;
+  uint64_t ticks = 0, ns = 0, ticks_after = 0, ns_after = 0;
   read_pair(&ticks, &ns);
   do {
     read_pair(&ticks_after, &ns_after);
