@@ -18,6 +18,7 @@ import tempfile
 import unittest
 
 SERVICE, TOOL = map(os.path.abspath, sys.argv[1:3])
+del sys.argv[1:3]
 DOC = "docs/production.md"
 EXAMPLES = pathlib.Path("examples/production").resolve()
 SH = shutil.which("sh")
@@ -411,4 +412,4 @@ class SlurmTest(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main()
