@@ -37,10 +37,11 @@ root() {
   in_root "$2" 'apt-get -qq update'
 }
 
-# in_root NAME COMMANDS: with a /proc and a /dev/shm that end with it.
+# in_root NAME COMMANDS: with a /proc, a /sys and a /dev/shm that end with it.
 in_root() {
   DIR=$out/$1 COMMANDS=$2 unshare --mount --propagation private sh -ec '
     mount --rbind /proc "$DIR/proc"
+    mount --rbind /sys "$DIR/sys"
     mount -t tmpfs tmpfs "$DIR/dev/shm"
     exec env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
       PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$DIR" sh -ec "$COMMANDS"'
