@@ -109,7 +109,7 @@ use_demo() {
   in_root "$1-readme" 'cd /tree
     sed -n "/^.\/dev demo/p" README.md | sh -ex >said
     cat said
-    grep "Where a step" said
+    grep "detector.stem  *opencl" said
     ls out/demo/pipeline.trace.json.gz'
 }
 
