@@ -29,6 +29,11 @@ const char kRotate[] = "rotate: {size: 64KiB}\n";
 
 class LogNamesTest : public testing::Test {
  protected:
+  // A session that starts would recover what a test has killed, beside the
+  // test.
+  void SetUp() override {
+    setenv("PPROF_RECLAIM", "0", 1);
+  }
   void TearDown() override {
     pprof_stop(nullptr);
   }
