@@ -18,6 +18,9 @@ LAYERS = ["sdk/include", "exporters/include", "config/include"]
 DUMP = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
         "--no-parameter-names", "--type-id-style", "hash", "--exported-interfaces-only"]
 
+# What the C library's types look like is not ours to say.
+NOT_OURS = "[suppress_type]\n  name = _IO_FILE\n"
+
 
 def build(path):
     sources = [name for folder in FOLDERS
@@ -43,7 +46,10 @@ def main():
                         "--out-file", dump, library], check=True)
         if os.environ.get("SET_EXACT_OUTPUT"):
             shutil.copyfile(dump, GOLDEN)
-        done = subprocess.run(["abidiff", "--no-architecture", GOLDEN, dump], check=False)
+        with open(os.path.join(folder, "not-ours"), "w", encoding="utf-8") as file:
+            file.write(NOT_OURS)
+        done = subprocess.run(["abidiff", "--no-architecture", "--suppressions", file.name,
+                               GOLDEN, dump], check=False)
     if done.returncode:
         print("FAILED: abidiff exits with %d; SET_EXACT_OUTPUT=1 writes the dump, where all "
               "above is an addition" % done.returncode)
