@@ -119,9 +119,11 @@ use_cmake() {
   in_root "$1-use" "apt-get -qq purge -y '*pprof*'
     $INSTALL g++ zlib1g-dev libyaml-dev opencl-c-headers
     $INSTALL libboost1.81-dev || $INSTALL libboost-dev
+    rm -rf build
     tar -xf pprof-$version.tar.gz
     cmake -S pprof-$version -B build
-    cmake --build build -j$(nproc)
+    cmake --build build -j$(nproc) >built 2>&1 || { cat built; exit 1; }
+    if grep warning: built; then exit 1; fi
     cmake --install build --prefix /usr/local
     mkdir -p /usr/lib/python3/dist-packages
     cp -r pprof-$version/python/pprof /usr/lib/python3/dist-packages
@@ -148,10 +150,10 @@ with pprof.range(\"stage_in_wheel\"):
 use_static() {
   cp "$tree/out/dist/pprof-report-$(uname -m)" "$out/$1-use/pprof-report" || return
   in_root "$1-use" "apt-get -qq purge -y '*pprof*'
-    ! ldd /pprof-report
+    if ldd /pprof-report; then exit 1; fi
     /pprof-report /tmp/wheel | grep stage_in_wheel
     /pprof-report trace -o /tmp/trace.json /tmp/wheel/*.pplog
-    ! /pprof-report run -- true 2>/tmp/said
+    if /pprof-report run -- true 2>/tmp/said; then exit 1; fi
     grep 'libpprof_nvtx.so is not installed' /tmp/said"
 }
 
