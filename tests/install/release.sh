@@ -152,7 +152,7 @@ use_static() {
   in_root "$1-use" "apt-get -qq purge -y '*pprof*'
     if ldd /pprof-report; then exit 1; fi
     /pprof-report /tmp/wheel | grep stage_in_wheel
-    /pprof-report trace -o /tmp/trace.json /tmp/wheel/*.pplog
+    /pprof-report trace --force -o /tmp/trace.json /tmp/wheel/*.pplog
     if /pprof-report run -- true 2>/tmp/said; then exit 1; fi
     grep 'libpprof_nvtx.so is not installed' /tmp/said"
 }
