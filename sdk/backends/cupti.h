@@ -2,7 +2,7 @@
 //
 // CUPTI's activity records as a source of kernels. What is declared here of
 // CUPTI's binary interface is checked against its headers where there are any
-// (tests/unit/cupti_header_test.cc).
+// (tests/kernels/cupti_layout_test.sh).
 #ifndef PPI_CUPTI_H_
 #define PPI_CUPTI_H_
 

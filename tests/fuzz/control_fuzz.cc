@@ -31,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   *end = 0;
   fuzz::Require(ppi_trigger_parse(printed, &again, &error), printed);
   fuzz::Require(asked.steps == again.steps && asked.ns == again.ns &&
+                    asked.kernels == again.kernels &&
                     strcmp(asked.output, again.output) == 0,
                 "another request");
   return 0;

@@ -45,10 +45,12 @@ TEST(ControlLine, IsReadAsItIsPrinted) {
     ppi_trigger trigger;
     const char *line;
   } cases[] = {
-      {{0, 0, ""}, "trigger\n"},
-      {{3, 0, ""}, "trigger steps=3\n"},
-      {{0, 2500000000, ""}, "trigger seconds=2.500000000\n"},
-      {{0, 1, "/tmp/a b=c"}, "trigger seconds=0.000000001 output=/tmp/a b=c\n"},
+      {{0, 0, false, ""}, "trigger\n"},
+      {{3, 0, false, ""}, "trigger steps=3\n"},
+      {{0, 2500000000, false, ""}, "trigger seconds=2.500000000\n"},
+      {{0, 200000000, true, ""}, "trigger kernels=0.200000000\n"},
+      {{0, 1, false, "/tmp/a b=c"},
+       "trigger seconds=0.000000001 output=/tmp/a b=c\n"},
   };
   for (const auto &one : cases) {
     char line[PPI_CONTROL_LINE_MAX];
@@ -59,6 +61,7 @@ TEST(ControlLine, IsReadAsItIsPrinted) {
     ASSERT_TRUE(ppi_trigger_parse(line, &read, nullptr)) << line;
     EXPECT_EQ(one.trigger.steps, read.steps);
     EXPECT_EQ(one.trigger.ns, read.ns);
+    EXPECT_EQ(one.trigger.kernels, read.kernels);
     EXPECT_STREQ(one.trigger.output, read.output);
   }
 }
@@ -84,8 +87,11 @@ TEST(ControlLine, SaysWhatIsWrong) {
   EXPECT_EQ("'seconds=10000001' is not understood",
             Refused("trigger seconds=10000001"));
   EXPECT_EQ("'seconds=nan' is not understood", Refused("trigger seconds=nan"));
-  EXPECT_EQ("either 'steps' or 'seconds' can be given",
+  EXPECT_EQ("one of 'steps', 'seconds' and 'kernels' can be given",
             Refused("trigger steps=1 seconds=1"));
+  EXPECT_EQ("one of 'steps', 'seconds' and 'kernels' can be given",
+            Refused("trigger kernels=1 seconds=1"));
+  EXPECT_EQ("'kernels=on' is not understood", Refused("trigger kernels=on"));
   EXPECT_EQ("'output' must be an absolute path", Refused("trigger output=a"));
   EXPECT_EQ("the path is too long",
             Refused("trigger output=/" + std::string(5000, 'x')));

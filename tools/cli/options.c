@@ -183,6 +183,10 @@ static const struct option_row option_table[] = {
      "record so many steps, from the next one on"},
     {"seconds", 0, OPTION_TEXT, FIELD(seconds), PPI_VERB_TRIGGER, "S", NULL,
      "record so long, from now on [10]"},
+    {"kernels", 0, OPTION_TEXT, FIELD(kernels_for), PPI_VERB_TRIGGER, "TIME",
+     NULL,
+     "record for so long, such as 200ms, with each kernel and copy of CUDA;"
+     " see docs/kernels.md"},
     {"format", 'f', OPTION_CHOICE, FIELD(format),
      PPI_VERB_COMPARE | PPI_VERB_SEARCH_BATCH, FORMATS, "table",
      "how to print it"},
@@ -256,7 +260,8 @@ struct cursor {
   char **argv;
   bool only_operands;
   int num_operands;
-  bool before_command;  // the next operand is a command
+  const struct ppi_tool_verb *verb;  // so far
+  bool before_command;               // the next operand is a command
 };
 
 static const struct option_row *find_row(const char *name, size_t len,
@@ -305,7 +310,8 @@ static int take_long(struct cursor *cursor, const char *text,
                      struct item *item) {
   const char *equals = strchr(text, '=');
   size_t len = equals ? (size_t)(equals - text) : strlen(text);
-  item->row = find_row(text, len, ~0u);
+  if (cursor->verb) item->row = find_row(text, len, cursor->verb->bit);
+  if (!item->row) item->row = find_row(text, len, ~0u);
   if (!item->row) return refuse_option(text, len);
   return take_value(cursor, equals ? equals + 1 : NULL, item);
 }
@@ -325,11 +331,11 @@ static int take_short(struct cursor *cursor, const char *text,
 
 // What follows a command is the command's, whatever it looks like.
 static void take_operand(struct cursor *cursor, const char *text) {
-  const struct ppi_tool_verb *verb =
-      cursor->num_operands++ == 0 ? ppi_tool_find_verb(cursor->verbs, text)
-                                  : NULL;
+  bool is_first = cursor->num_operands++ == 0;
   if (cursor->before_command) cursor->only_operands = true;
-  cursor->before_command = verb && verb->takes_command;
+  if (is_first) cursor->verb = ppi_tool_find_verb(cursor->verbs, text);
+  cursor->before_command =
+      is_first && cursor->verb && cursor->verb->takes_command;
 }
 
 static int next_item(struct cursor *cursor, struct item *item) {

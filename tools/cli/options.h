@@ -47,7 +47,7 @@ struct ppi_tool_options {
   const char *style, *sort, *distribution;
   const char *peak, *columns, *filter, *color, *kernel_names;
   const char *threshold, *by, *fail_on, *stage, *metric, *from, *to;
-  const char *pid, *steps, *seconds;
+  const char *pid, *steps, *seconds, *kernels_for;
   const char *device_process;
   long top, warmup, depth;  // LONG_MIN: not given
   long name_width;          // 0: not given

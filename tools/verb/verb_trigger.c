@@ -14,9 +14,12 @@
 #include "cli/output.h"
 #include "control/control.h"
 #include "control/control_socket.h"
+#include "schema/schema.h"
 #include "verb/verbs.h"
 
-enum { FIRST_LINE_MS = 10000 };
+// CUPTI may take seconds to begin.
+enum { FIRST_LINE_MS = 10000, FIRST_KERNELS_MS = 40000 };
+#define MOST_US 10000000000000ull
 
 struct trigger {
   const struct ppi_tool_options *options;
@@ -53,8 +56,8 @@ static int read_amounts(struct trigger *self) {
   }
   if (!read_number(options->pid, INT_MAX, &self->pid))
     return refuse("pid", options->pid, "the number of a process");
-  if (options->steps && options->seconds) {
-    ppi_tool_say("either --steps or --seconds can be given");
+  if (!!options->steps + !!options->seconds + !!options->kernels_for > 1) {
+    ppi_tool_say("one of --steps, --seconds and --kernels can be given");
     return PPI_EXIT_USAGE;
   }
   if (options->steps && !read_number(options->steps, 1000000000000, &steps))
@@ -64,6 +67,13 @@ static int read_amounts(struct trigger *self) {
       !ppi_trigger_seconds(options->seconds, &self->asked.ns))
     return refuse("seconds", options->seconds,
                   "a number of seconds such as 10 or 0.5");
+  uint64_t us;
+  const char *time = options->kernels_for;
+  if (!time) return PPI_EXIT_DONE;
+  if (!ppi_parse_duration(time, &us) || us == 0 || us > MOST_US)
+    return refuse("kernels", time, "a time such as 200ms or 2s");
+  self->asked.ns = us * 1000;
+  self->asked.kernels = true;
   return PPI_EXIT_DONE;
 }
 
@@ -126,6 +136,10 @@ static const char *rest_after(const char *line, const char *key) {
 
 static void say_begun(const struct trigger *self, const char *line) {
   if (strncmp(line, "begun dump", 10) == 0) return;
+  if (strncmp(line, "begun kernels", 13) == 0) {
+    ppi_tool_say("kernels are recorded from now on");
+    return;
+  }
   unsigned long window = strtoul(rest_after(line, "window="), NULL, 10);
   bool by_steps = strncmp(rest_after(line, "opens="), "step", 4) == 0;
   const char *path = rest_after(line, "file=");
@@ -151,6 +165,10 @@ static int say_done(const char *line) {
   const char *path = rest_after(line, "file=");
   if (path[0])
     ppi_tool_show(stdout, path);
+  else if (strncmp(line, "done kernels", 12) == 0)
+    ppi_tool_say(
+        "kernels were recorded; 'trigger' has the flight recorder"
+        " write them");
   else
     ppi_tool_say("the window is complete; its process writes no log");
   return fflush(stdout) == 0 ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
@@ -158,7 +176,8 @@ static int say_done(const char *line) {
 
 static int converse(struct trigger *self) {
   char line[PPI_CONTROL_LINE_MAX];
-  if (!send_request(self) || !receive(self, FIRST_LINE_MS, line)) {
+  int wait_ms = self->asked.kernels ? FIRST_KERNELS_MS : FIRST_LINE_MS;
+  if (!send_request(self) || !receive(self, wait_ms, line)) {
     ppi_tool_say("process %ld does not answer", self->pid);
     return PPI_EXIT_CHECK;
   }

@@ -15,6 +15,9 @@
 #define MAX_SECONDS 10000000ull
 #define SECOND_NS 1000000000ull
 
+static const char one_of_them[] =
+    "one of 'steps', 'seconds' and 'kernels' can be given";
+
 static bool digits(const char **at, uint64_t limit, uint64_t *out) {
   const char *first = *at;
   *out = 0;
@@ -50,8 +53,14 @@ static pprof_status set_amount(const char *key, const char *value,
     out->steps = number;
     return PPROF_STATUS_OK;
   }
-  if (strcmp(key, "seconds") == 0 && ppi_trigger_seconds(value, &out->ns))
+  bool kernels = strcmp(key, "kernels") == 0;
+  if ((kernels || strcmp(key, "seconds") == 0) &&
+      ppi_trigger_seconds(value, &number)) {
+    if (out->ns) return ppi_fail(error, PPROF_STATUS_INVALID, one_of_them);
+    out->ns = number;
+    out->kernels = kernels;
     return PPROF_STATUS_OK;
+  }
   return ppi_fail(error, PPROF_STATUS_INVALID, "'%s=%s' is not understood", key,
                   ppi_quote_of(value).text);
 }
@@ -106,8 +115,7 @@ bool ppi_trigger_parse(const char *line, ppi_trigger *out, pprof_error *error) {
   for (at += strspn(at, " "); *at; at += strspn(at, " "))
     if (take_word(&at, out, error) != PPROF_STATUS_OK) return false;
   if (out->steps == 0 || out->ns == 0) return true;
-  ppi_fail(error, PPROF_STATUS_INVALID,
-           "either 'steps' or 'seconds' can be given");
+  ppi_fail(error, PPROF_STATUS_INVALID, one_of_them);
   return false;
 }
 
@@ -118,7 +126,8 @@ void ppi_trigger_print(const ppi_trigger *trigger,
     snprintf(amount, sizeof amount, " steps=%llu",
              (unsigned long long)trigger->steps);
   else if (trigger->ns)
-    snprintf(amount, sizeof amount, " seconds=%llu.%09llu",
+    snprintf(amount, sizeof amount, " %s=%llu.%09llu",
+             trigger->kernels ? "kernels" : "seconds",
              (unsigned long long)(trigger->ns / SECOND_NS),
              (unsigned long long)(trigger->ns % SECOND_NS));
   snprintf(out, PPI_CONTROL_LINE_MAX, "trigger%s%s%s\n", amount,

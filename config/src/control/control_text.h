@@ -18,6 +18,7 @@ extern "C" {
 // What a trigger asks for.
 typedef struct ppi_trigger {
   uint64_t steps, ns;     // both 0: not said
+  bool kernels;           // for `ns`
   char output[PATH_MAX];  // "": not said
 } ppi_trigger;
 

@@ -25,11 +25,13 @@ typedef enum demand_state {
 typedef struct demand {
   demand_state state;
   uint64_t ticket;
-  bool is_dump, has_log;
-  bool is_waiting;  // for a step, as far as we were told
+  bool is_dump, has_log, has_window;
+  bool has_kernels;  // not over yet
+  bool is_waiting;   // for a step, as far as we were told
   uint32_t window;
   pprof_sink *log;  // until its window opens
   pprof_status status;
+  pprof_error why;  // of kernels
   char path[PATH_MAX];
 } demand;
 
@@ -45,7 +47,8 @@ static demand *find_place(ppi_triggers *triggers) {
   for (size_t i = 0; i < MAX_DEMANDS; i++) {
     demand *one = &triggers->demands[i];
     if (one->state == DEMAND_FREE) return one;
-    if (one->state == DEMAND_DONE && (!best || one->ticket < best->ticket))
+    if (one->state == DEMAND_DONE && !one->has_kernels &&
+        (!best || one->ticket < best->ticket))
       best = one;
   }
   return best;
@@ -139,10 +142,11 @@ void ppi_triggers_destroy(ppi_triggers *triggers) {
 // ---- requests ----
 
 static const char *word_of(pprof_status status) {
-  return status == PPROF_STATUS_INVALID     ? "invalid"
-         : status == PPROF_STATUS_BUSY      ? "busy"
-         : status == PPROF_STATUS_NO_MEMORY ? "memory"
-                                            : "io";
+  return status == PPROF_STATUS_INVALID       ? "invalid"
+         : status == PPROF_STATUS_BUSY        ? "busy"
+         : status == PPROF_STATUS_NO_MEMORY   ? "memory"
+         : status == PPROF_STATUS_UNAVAILABLE ? "unavailable"
+                                              : "io";
 }
 
 static void refuse(ppi_control_reply *reply, pprof_status status,
@@ -205,14 +209,21 @@ static void refuse_window(const ppi_running *run, pprof_status status,
 
 static void say_begun(const demand *one, bool by_steps,
                       ppi_control_reply *reply) {
+  reply->ticket = one->ticket;
+  if (!one->has_window) {
+    ppi_message(PPI_MESSAGE_INFO, "trigger: kernels, too");
+    snprintf(reply->text, sizeof reply->text, "begun kernels file=%s",
+             one->path);
+    return;
+  }
   ppi_message(PPI_MESSAGE_INFO, "trigger: window %u goes to %s", one->window,
               one->path[0] ? one->path : "the exports");
   snprintf(reply->text, sizeof reply->text, "begun window=%u opens=%s file=%s",
            one->window, by_steps ? "step" : "now", one->path);
-  reply->ticket = one->ticket;
 }
 
 // The window may open before this returns: its maker waits for the lock.
+// Kernels go without one where all is recorded, or somebody else's is open.
 static pprof_status place_demand(ppi_running *run, const ppi_demand *wanted,
                                  demand *made) {
   ppi_triggers *triggers = run->triggers;
@@ -221,8 +232,11 @@ static pprof_status place_demand(ppi_running *run, const ppi_demand *wanted,
   pprof_status status = one ? ppi_running_calls->session_demand(
                                   run->session, wanted, &made->window)
                             : PPROF_STATUS_BUSY;
+  made->has_window = status == PPROF_STATUS_OK;
+  bool may_go = one && made->has_kernels && !made->log;
+  if (status == PPROF_STATUS_BUSY && may_go) status = PPROF_STATUS_OK;
   if (status == PPROF_STATUS_OK) {
-    made->state = DEMAND_PENDING;
+    made->state = made->has_window ? DEMAND_PENDING : DEMAND_DONE;
     made->ticket = ++triggers->last_ticket;
     *one = *made;
   }
@@ -242,6 +256,33 @@ static pprof_status open_log(ppi_running *run, const char *path, demand *made,
   return status;
 }
 
+// What is over is known of the last one alone.
+static void look_at_kernels(ppi_running *run) {
+  ppi_triggers *triggers = run->triggers;
+  for (size_t i = 0; i < MAX_DEMANDS; i++) {
+    demand *one = &triggers->demands[i];
+    pprof_status status = PPROF_STATUS_OK;
+    if (one->state == DEMAND_FREE || !one->has_kernels ||
+        !ppi_running_calls->session_kernels_traced(run->session, &status,
+                                                   &one->why))
+      continue;
+    one->has_kernels = false;
+    if (one->status == PPROF_STATUS_OK) one->status = status;
+  }
+}
+
+// Before their window, which is open for as long.
+static pprof_status begin_kernels(ppi_running *run, const ppi_trigger *asked,
+                                  demand *made, pprof_error *error) {
+  if (!asked->kernels) return PPROF_STATUS_OK;
+  pthread_mutex_lock(&run->triggers->mutex);
+  look_at_kernels(run);
+  pthread_mutex_unlock(&run->triggers->mutex);
+  made->has_kernels = true;
+  return ppi_running_calls->session_trace_kernels(run->session, asked->ns,
+                                                  error);
+}
+
 static void trigger_window(ppi_running *run, const ppi_trigger *asked,
                            ppi_control_reply *reply) {
   const ppi_demand wanted = {
@@ -249,11 +290,19 @@ static void trigger_window(ppi_running *run, const ppi_trigger *asked,
   demand made = {.state = DEMAND_PENDING, .is_waiting = asked->steps > 0};
   pprof_error error = {""};
   pprof_status status = PPROF_STATUS_OK;
+  if (asked->kernels && asked->output[0] &&
+      ppi_running_config(run)->num_windows == 0) {
+    refuse_window(run, PPROF_STATUS_BUSY, reply);
+    return;
+  }
   if (asked->output[0])
     status = open_log(run, asked->output, &made, &error);
   else
     strcpy(made.path, run->log_part);
+  if (status == PPROF_STATUS_OK)
+    status = begin_kernels(run, asked, &made, &error);
   if (status != PPROF_STATUS_OK) {
+    if (made.log) made.log->destroy(made.log);
     refuse(reply, status, error.text);
     return;
   }
@@ -281,8 +330,10 @@ void ppi_triggers_trigger(void *user, const ppi_trigger *trigger,
 static void say_done(ppi_running *run, const demand *one,
                      ppi_control_reply *reply) {
   if (one->status != PPROF_STATUS_OK) {
-    snprintf(reply->text, sizeof reply->text, "failed %s %s: %s",
-             word_of(one->status), one->path, pprof_status_string(one->status));
+    snprintf(
+        reply->text, sizeof reply->text, "failed %s %s: %s",
+        word_of(one->status), one->path,
+        one->why.text[0] ? one->why.text : pprof_status_string(one->status));
     return;
   }
   const char *path = one->path;
@@ -293,6 +344,8 @@ static void say_done(ppi_running *run, const demand *one,
   }
   if (one->is_dump)
     snprintf(reply->text, sizeof reply->text, "done dump file=%s", path);
+  else if (!one->has_window)
+    snprintf(reply->text, sizeof reply->text, "done kernels file=%s", path);
   else
     snprintf(reply->text, sizeof reply->text, "done window=%u file=%s",
              one->window, path);
@@ -316,11 +369,13 @@ bool ppi_triggers_settled(void *user, uint64_t ticket,
   demand found = {.state = DEMAND_FREE};
   pthread_mutex_lock(&triggers->mutex);
   look_at_dumps(run);
+  look_at_kernels(run);
   for (size_t i = 0; i < MAX_DEMANDS; i++) {
     demand *one = &triggers->demands[i];
     if (one->state == DEMAND_FREE || one->ticket != ticket) continue;
     found = *one;
-    if (one->state == DEMAND_DONE) one->state = DEMAND_FREE;
+    if (one->has_kernels) found.state = DEMAND_PENDING;
+    if (found.state == DEMAND_DONE) one->state = DEMAND_FREE;
   }
   pthread_mutex_unlock(&triggers->mutex);
   if (found.state == DEMAND_PENDING) return false;

@@ -31,23 +31,44 @@ static void try_to_start(ppi_kernels *kernels) {
   if (status != PPROF_STATUS_BUSY) kernels->wanted = NULL;
   if (status != PPROF_STATUS_OK) return;
   kernels->source = source;
+  kernels->until = UINT64_MAX;
+  kernels->told_until = PPI_MAX(kernels->told_until, ppi_clock_ticks());
   kernels->why_not.text[0] = '\0';
+}
+
+static bool has_lane(ppi_kernels *kernels) {
+  if (kernels->lane) return true;
+  uint32_t lane = ppi_lane_reserve(&ppi_recorder_in_force.spool);
+  pprof_definition row = {PPROF_DEFINITION_LANE, lane, 0, 0, 0, "kernels"};
+  if (lane && ppi_names_define(ppi_recorder_in_force.names, &row))
+    kernels->lane = lane;
+  return kernels->lane;
 }
 
 void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source) {
   if (!source) return;
-  ppi_spool *spool = &ppi_recorder_in_force.spool;
-  uint32_t lane = ppi_launches_open() ? ppi_lane_reserve(spool) : 0;
-  pprof_definition row = {PPROF_DEFINITION_LANE, lane, 0, 0, 0, "kernels"};
-  if (!lane || !ppi_names_define(ppi_recorder_in_force.names, &row)) {
+  if (!ppi_launches_open() || !has_lane(kernels)) {
     ppi_fail(&kernels->why_not, PPROF_STATUS_NO_MEMORY,
              "not traced: no memory for what is known of launches");
     return;
   }
   ppi_launches_forget();
-  kernels->lane = lane;
   kernels->wanted = source;
   try_to_start(kernels);
+}
+
+pprof_status ppi_kernels_start_now(ppi_kernels *kernels,
+                                   const ppi_kernel_source *source,
+                                   pprof_error *why) {
+  ppi_kernels_start(kernels, source);
+  if (kernels->source) {
+    kernels->num_times++;
+    return PPROF_STATUS_OK;
+  }
+  *why = kernels->why_not;
+  kernels->why_not.text[0] = '\0';
+  kernels->wanted = NULL;
+  return PPROF_STATUS_UNAVAILABLE;
 }
 
 static void keep_first(ppi_kernels *kernels, pprof_status status) {
@@ -179,6 +200,7 @@ static void take(void *taker, const ppi_device_work *work) {
   bool is_known =
       work->correlation &&
       ppi_launch_find(work->correlation, &launch) != PPI_LAUNCH_NONE;
+  if (!is_known && work->start >= kernels->until) return;
   kernels->counts.told++;
   kernels->counts.unlaunched += !is_known;
   kernels->counts.by_wait += is_known && launch.is_by_wait;
@@ -232,8 +254,11 @@ void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain) {
   kernels->drain = drain;
   kernels->flushed = ppi_clock_ticks();
   look(kernels, true);
-  kernels->has_dropped = kernels->source->num_dropped(&kernels->counts.dropped);
+  uint64_t dropped = 0;
+  if (!kernels->source->num_dropped(&dropped)) kernels->is_unsure = true;
+  kernels->counts.dropped += dropped;
   kernels->source->stop();
+  kernels->source = NULL;
 }
 
 static void note(ppi_texts *out, uint64_t num, const char *what) {
@@ -246,6 +271,8 @@ static void note(ppi_texts *out, uint64_t num, const char *what) {
 void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
   if (kernels->why_not.text[0])
     ppi_texts_add(out, "kernels", kernels->why_not.text);
+  note(out, kernels->num_times,
+       "times of recording, on demand: what is outside of them is unknown");
   note(out, kernels->counts.unlaunched,
        "kernels and copies are of no known launch");
   note(out, kernels->counts.by_wait,
@@ -255,7 +282,7 @@ void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
        "kernels and copies have times that make no sense: they have none here");
   note(out, kernels->counts.dropped,
        "kernels and copies were lost by the driver's own tracing");
-  if (kernels->source && !kernels->has_dropped)
+  if (kernels->is_unsure)
     ppi_texts_add(out, "kernels",
                   "whether the driver's own tracing has lost any is not known");
 }

@@ -33,11 +33,14 @@ typedef struct ppi_kernels {
   uint64_t flushed;     // ticks of the last look
   uint64_t told_until;  // what begins before was told or listed: no event may
                         // begin before it without having been listed
+  uint64_t until;       // ticks; work of no known call that starts then, or
+                        // later, is none of ours
   ppi_map streams, names;
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;
   ppi_kernel_counts counts;
-  bool has_dropped;     // the source knows how many it has lost
+  bool is_unsure;       // the source does not know how many it has lost
+  uint32_t num_times;   // that it was begun on demand
   pprof_status error;   // of a sink, the first
   pprof_error why_not;  // nothing is traced; empty: it is, or is not asked for
 } ppi_kernels;
@@ -46,6 +49,11 @@ typedef struct ppi_kernels {
 // keeps it from that becomes a note of the session's. The owner's thread,
 // before anything records.
 void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source);
+// ppi_kernels_start_now begins while the session records; not OK, and why,
+// where that cannot be now. The collector.
+pprof_status ppi_kernels_start_now(ppi_kernels *kernels,
+                                   const ppi_kernel_source *source,
+                                   pprof_error *why);
 // ppi_kernels_poll tells the work that is complete, not more often than every
 // 20 ms. Answers whether more may come. The collector, like the following ones.
 bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain);

@@ -19,6 +19,8 @@ static struct {
   launch_place *places;  // of the process, once there are any
   uint32_t settled;      // collector: all calls below have been told
   uint32_t newest;       // atomic: the greatest correlation so far
+  uint32_t before;       // the one when the others were forgotten
+  bool is_closed;        // atomic
 } launches;
 
 static uint64_t word_of(uint32_t correlation, ppi_launch_state state) {
@@ -44,6 +46,16 @@ void ppi_launches_forget(void) {
   for (uint32_t i = 0; launches.places && i < PPI_LAUNCHES; i++)
     __atomic_store_n(&launches.places[i].word, 0, __ATOMIC_RELAXED);
   launches.settled = __atomic_load_n(&launches.newest, __ATOMIC_RELAXED);
+  launches.before = launches.settled;
+  __atomic_store_n(&launches.is_closed, false, __ATOMIC_RELAXED);
+}
+
+void ppi_launches_close(void) {
+  __atomic_store_n(&launches.is_closed, true, __ATOMIC_RELAXED);
+}
+
+bool ppi_launches_any(void) {
+  return __atomic_load_n(&launches.newest, __ATOMIC_RELAXED) != launches.before;
 }
 
 // The counter that they come from may come round.
@@ -81,6 +93,7 @@ static const ppi_lane *innermost(const ppi_thread *thread,
 
 void ppi_launch_begin(uint32_t correlation, bool is_graph) {
   ppi_thread *thread;
+  if (__atomic_load_n(&launches.is_closed, __ATOMIC_RELAXED)) return;
   const ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
   lane = innermost(thread, lane);

@@ -37,6 +37,11 @@ bool ppi_launches_open(void);
 // ppi_launches_forget has all calls so far be none; the end of one that is
 // under way is ignored.
 void ppi_launches_forget(void);
+// ppi_launches_close has calls from now on not be looked at, until
+// ppi_launches_forget.
+void ppi_launches_close(void);
+// ppi_launches_any answers whether there was a call since then.
+bool ppi_launches_any(void);
 
 // ppi_launch_begin and ppi_launch_end are called by the thread that makes the
 // call, before and after it. Correlations grow by one or little more; each is

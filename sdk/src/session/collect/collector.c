@@ -389,6 +389,8 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   drain_lanes(session, checkpoint);
   ppi_cross_thread_drain(session);
   size_t waiting = poll_devices(session);
+  ppi_kernels_serve(&session->collect.kernels_demand, &session->collect.kernels,
+                    session->settings.kernels, &session->drain);
   waiting += ppi_kernels_poll(&session->collect.kernels, &session->drain);
   session->collect.is_idle = waiting == 0 && !checkpoint && !is_recording();
   if (checkpoint) ppi_checkpoint_notify(session);
@@ -441,7 +443,8 @@ static void deliver_rest(pprof_session *session) {
     if (d->session)
       ppi_resolve_rest(d->session, &session->drain, &session->collect.placed,
                        session->stop_ticks);
-  ppi_kernels_rest(&session->collect.kernels, &session->drain);
+  ppi_kernels_stop(&session->collect.kernels_demand, &session->collect.kernels,
+                   &session->drain);
   ppi_session_keep_error(session, session->collect.kernels.error);
   drain_lanes(session, false);
   ppi_cross_thread_drain(session);
@@ -476,7 +479,9 @@ static void note_memory(pprof_session *session) {
 // Figures without device times look like those of a program without a device.
 static void note_untimed(pprof_session *session) {
   const ppi_kernel_source *source = session->settings.kernels;
-  if (!source || session->settings.kernels_are_on || !source->is_used()) return;
+  if (!source || session->settings.kernels_are_on ||
+      session->collect.kernels.num_times > 0 || !source->is_used())
+    return;
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session) return;
   ppi_texts_add(&session->notes.all, source->backend,

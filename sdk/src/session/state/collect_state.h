@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "device/resolve.h"
-#include "kernels/kernels.h"
+#include "kernels/demand.h"
 #include "session/state/cursor.h"
 
 #ifdef __cplusplus
@@ -49,6 +49,7 @@ typedef struct ppi_collect {
   uint64_t cut_before;  // cross-thread ranges begun before this are cut
   ppi_placed placed;
   ppi_kernels kernels;
+  ppi_kernels_demand kernels_demand;
   uint64_t cpu_open[4];
   bool cpu_is_open, clock_jumped;
   bool is_whole;  // the last look of a checkpoint at lanes

@@ -34,6 +34,32 @@ pprof_status ppi_session_set_kernels(pprof_session *session,
   return PPROF_STATUS_OK;
 }
 
+// CUPTI takes seconds to begin in a program that has loaded much.
+#define BEGINS_WITHIN_MS 30000u
+
+pprof_status ppi_session_trace_kernels(pprof_session *session, uint64_t ns,
+                                       pprof_error *error) {
+  ppi_kernels_demand *demand = &session->collect.kernels_demand;
+  pprof_status status;
+  if (session->phase != PPI_SESSION_RUNNING) return PPROF_STATUS_INVALID;
+  if (!session->settings.kernels)
+    return ppi_fail(error, PPROF_STATUS_UNAVAILABLE,
+                    "nothing here can record kernels");
+  if (session->settings.kernels_are_on || !ppi_kernels_ask(demand, ns))
+    return ppi_fail(error, PPROF_STATUS_BUSY,
+                    "kernels are being recorded already");
+  ppi_wakeup_ask(&session->wakeup, BEGINS_WITHIN_MS);
+  if (ppi_kernels_take_back(demand))
+    return ppi_fail(error, PPROF_STATUS_BUSY,
+                    "the process does not come to begin with kernels");
+  return ppi_kernels_is_over(demand, &status, error) ? status : PPROF_STATUS_OK;
+}
+
+bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
+                                pprof_error *why) {
+  return ppi_kernels_is_over(&session->collect.kernels_demand, out, why);
+}
+
 pprof_status ppi_session_set_info(pprof_session *session, const char *key,
                                   const char *value) {
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;

@@ -21,6 +21,15 @@ pprof_status ppi_session_set_graph_nodes(pprof_session *session, bool external);
 pprof_status ppi_session_set_kernels(pprof_session *session,
                                      const ppi_kernel_source *source,
                                      bool are_on);
+// ppi_session_trace_kernels does so for `ns` of a session that runs, and has
+// begun when it returns; BUSY: it does already, INVALID: it does not run,
+// UNAVAILABLE: it cannot, in words. One thread, not while it stops.
+pprof_status ppi_session_trace_kernels(pprof_session *session, uint64_t ns,
+                                       pprof_error *error);
+// ppi_session_kernels_traced answers whether that is over: OK, or UNAVAILABLE
+// where nothing came, in words. The same thread, after the stop, too.
+bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
+                                pprof_error *why);
 // Takes `bytes` of the spool, at most half of it, for a flight recorder's ring.
 pprof_status ppi_session_set_ring(pprof_session *session, uint64_t bytes);
 // Adds to what pprof_run_info_text answers, e.g. "config".

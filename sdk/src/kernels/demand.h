@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels for a while, of a session that runs without them. Whoever asks and
+// the collector meet here.
+#ifndef PPI_KERNELS_DEMAND_H_
+#define PPI_KERNELS_DEMAND_H_
+
+#include "kernels/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Its words are written by whoever asks before ASKED, by the collector before
+// what follows.
+typedef enum ppi_kernels_phase {
+  PPI_KERNELS_FREE = 0,
+  PPI_KERNELS_ASKED,
+  PPI_KERNELS_TRACED,
+  PPI_KERNELS_ENDING,  // calls are not looked at any more; work is awaited
+  PPI_KERNELS_OVER     // until the next one
+} ppi_kernels_phase;
+
+typedef struct ppi_kernels_demand {
+  uint32_t phase;  // atomic
+  uint64_t ns;
+  uint64_t until;  // ticks
+  uint64_t told;   // pieces of work before
+  pprof_status status;
+  pprof_error why;  // not OK
+} ppi_kernels_demand;
+
+// ppi_kernels_ask has the collector's next round trace for `ns`; false while
+// another demand is not over. One thread at a time, like the following two.
+bool ppi_kernels_ask(ppi_kernels_demand *demand, uint64_t ns);
+// ppi_kernels_take_back makes room again where no round has seen it; false: one
+// has.
+bool ppi_kernels_take_back(ppi_kernels_demand *demand);
+// ppi_kernels_is_over answers whether the last one is. UNAVAILABLE: there was
+// nothing to trace with, or nothing has come.
+bool ppi_kernels_is_over(const ppi_kernels_demand *demand, pprof_status *out,
+                         pprof_error *why);
+
+// ppi_kernels_serve begins and ends what was asked for. The collector, before
+// each ppi_kernels_poll.
+void ppi_kernels_serve(ppi_kernels_demand *demand, ppi_kernels *kernels,
+                       const ppi_kernel_source *source, ppi_drain *drain);
+// ppi_kernels_stop is ppi_kernels_rest, for a demand that is not over, too.
+void ppi_kernels_stop(ppi_kernels_demand *demand, ppi_kernels *kernels,
+                      ppi_drain *drain);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_KERNELS_DEMAND_H_
