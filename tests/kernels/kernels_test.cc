@@ -3,138 +3,28 @@
 // Kernels and copies as a driver tells of them, from the launch to the sink:
 // through the real source, over a stand-in for libcupti. In the test's clock a
 // tick is a ns.
-#include <dlfcn.h>
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <future>
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "device_session.h"
-#include "fake_cupti.h"
-#include "pprof/mark.h"
+#include "kernels_case.h"
 
 namespace {
 
 using pprof_test::Advance;
+using pprof_test::cupti_;
 using pprof_test::DeviceSession;
+using pprof_test::KernelsTest;
 using pprof_test::test_clock_ns;
 
 PPROF_SITE(request, "request", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(detect, "detect", PPROF_CATEGORY_INFERENCE);
-
-fake_cupti *Load() {
-  void *library = dlopen(getenv("PPROF_CUPTI_PATH"), RTLD_NOW);
-  if (!library) return nullptr;
-  return reinterpret_cast<fake_cupti_get_type *>(
-      dlsym(library, "fake_cupti_get"))();
-}
-
-// The times of the checkpoints, from 0 on.
-struct Checkpoints {
-  pprof_sink base = {};
-  std::atomic<uint64_t> time_ns{0};
-
-  Checkpoints() {
-    base.size = sizeof base;
-    base.checkpoint = [](pprof_sink *sink, const pprof_checkpoint *at) {
-      reinterpret_cast<Checkpoints *>(sink)->time_ns =
-          pprof_checkpoint_time_ns(at);
-      return PPROF_STATUS_OK;
-    };
-  }
-};
-
-class KernelsTest : public ::testing::Test {
- public:
-  // Rounds of the collector until it has looked for records.
-  void Look() {
-    Advance(100000000);
-    session_->Flush();
-  }
-
- protected:
-  static void SetUpTestSuite() {
-    cupti_ = Load();
-    ASSERT_NE(cupti_, nullptr);
-  }
-
-  void SetUp() override {
-    LeaveCupti();
-    cupti_->dropped = 0;
-    for (auto &result : cupti_->results) result = {nullptr, 0};
-    cupti_->records_a_buffer = 1000;
-    session_.reset(new DeviceSession);
-    ASSERT_EQ(
-        ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true),
-        PPROF_STATUS_OK);
-  }
-
-  void TearDown() override {
-    session_.reset();
-    LeaveCupti();
-  }
-
-  // The end of a call is where a source that has stopped goes.
-  static void LeaveCupti() {
-    cupti_->call("cuStreamSynchronize", 0, nullptr, nullptr);
-    cupti_->call("cuLaunchKernel", 0, nullptr, nullptr);
-  }
-
-  static uint32_t Launch(const char *function = "cuLaunchKernel") {
-    return cupti_->call(function, 0, nullptr, nullptr);
-  }
-
-  static void Tell(uint32_t correlation, uint64_t start, uint64_t end,
-                   const char *name = "_Z6kernelPf", uint32_t stream = 7) {
-    ppi_cupti_kernel record = {};
-    record.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL;
-    record.start = start;
-    record.end = end;
-    record.context = 1;
-    record.stream = stream;
-    record.correlation = correlation;
-    record.name = name;
-    cupti_->deliver(&record, sizeof record);
-  }
-
-  static void TellCopy(uint32_t correlation, uint64_t start, uint64_t end,
-                       uint64_t bytes) {
-    ppi_cupti_memcpy record = {};
-    record.kind = PPI_CUPTI_KIND_MEMCPY;
-    record.copy_kind = 1;
-    record.bytes = bytes;
-    record.start = start;
-    record.end = end;
-    record.context = 1;
-    record.stream = 7;
-    record.correlation = correlation;
-    cupti_->deliver(&record, sizeof record);
-  }
-
-  std::string NameOf(const pprof_event &event) {
-    return session_->site_names[event.site];
-  }
-
-  void StartWithCheckpoints() {
-    ASSERT_EQ(pprof_session_add_sink(session_->get(), &checkpoints_.base),
-              PPROF_STATUS_OK);
-    session_->Start();
-  }
-
-  static fake_cupti *cupti_;
-  Checkpoints checkpoints_;
-  std::unique_ptr<DeviceSession> session_;
-};
-
-fake_cupti *KernelsTest::cupti_;
 
 TEST_F(KernelsTest, BelongToTheRangesAroundTheirLaunch) {
   session_->Start();
@@ -568,119 +458,6 @@ TEST_F(KernelsTest, TheNextSessionTakesOverWhatIsThere) {
   ASSERT_EQ(session_->DeviceRanges().size(), 1u);
   EXPECT_FALSE(session_->HasNote("kernels"))
       << ::testing::PrintToString(session_->notes);
-}
-
-// ---- for a while, of a session that runs ----
-
-class KernelsDemandTest : public KernelsTest {
- protected:
-  void SetUp() override {
-    KernelsTest::SetUp();
-    ASSERT_EQ(
-        ppi_session_set_kernels(session_->get(), ppi_cupti_source(), false),
-        PPROF_STATUS_OK);
-    session_->Start();
-  }
-
-  pprof_status Ask(uint64_t ns = 1000000000) {
-    return ppi_session_trace_kernels(session_->get(), ns, &error_);
-  }
-
-  bool IsOver() {
-    return ppi_session_kernels_traced(session_->get(), &status_, &error_);
-  }
-
-  pprof_error error_ = {""};
-  pprof_status status_ = PPROF_STATUS_OK;
-};
-
-TEST_F(KernelsDemandTest, BeginAndEndWhileTheSessionGoesOn) {
-  for (int i = 0; i < 2; i++) {
-    Launch();  // not looked at
-    ASSERT_EQ(Ask(), PPROF_STATUS_OK) << error_.text;
-    EXPECT_EQ(Ask(), PPROF_STATUS_BUSY);
-    pprof_push(&detect);
-    uint32_t correlation = Launch();
-    pprof_pop();
-    Look();
-    EXPECT_FALSE(IsOver());
-    Advance(1000000000);
-    Look();  // its end has come; what was launched is awaited
-    uint32_t late = Launch();
-    EXPECT_FALSE(IsOver());
-    uint64_t now = test_clock_ns;
-    Tell(late, now + 10, now + 20);
-    Tell(correlation, now - 10, now);
-    Look();
-    Look();
-    ASSERT_TRUE(IsOver());
-    EXPECT_EQ(status_, PPROF_STATUS_OK) << error_.text;
-    EXPECT_EQ(cupti_->num_kinds, 0u);
-    LeaveCupti();
-  }
-  session_->Stop();
-  auto kernels = session_->DeviceRanges();
-  ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(kernels[0].depth, 1u);
-  EXPECT_EQ(kernels[1].depth, 1u);
-  EXPECT_TRUE(session_->HasNote("kernels: 2 times of recording, on demand"));
-  EXPECT_FALSE(session_->HasNote("no known launch"));
-}
-
-TEST_F(KernelsDemandTest, SayThatNothingWasLaunched) {
-  ASSERT_EQ(Ask(), PPROF_STATUS_OK);
-  Advance(1000000000);
-  for (int i = 0; i < 3; i++) Look();
-  ASSERT_TRUE(IsOver());
-  EXPECT_EQ(status_, PPROF_STATUS_UNAVAILABLE);
-  EXPECT_STREQ(error_.text,
-               "the program launched nothing on a device in that time");
-}
-
-// The driver's tracing may be dead where it begins late.
-TEST_F(KernelsDemandTest, SayThatNothingCameOfWhatWasLaunched) {
-  ASSERT_EQ(Ask(), PPROF_STATUS_OK);
-  Launch();
-  Advance(1000000000);
-  Look();
-  Look();
-  EXPECT_FALSE(IsOver());
-  Advance(1000000000);
-  Look();
-  ASSERT_TRUE(IsOver());
-  EXPECT_EQ(status_, PPROF_STATUS_UNAVAILABLE);
-  EXPECT_NE(std::string(error_.text).find("the driver told of none"),
-            std::string::npos)
-      << error_.text;
-}
-
-TEST_F(KernelsDemandTest, SayWhoElseHasThem) {
-  cupti_->results[0] = {"cuptiSubscribe", PPI_CUPTI_MULTIPLE_SUBSCRIBERS};
-  EXPECT_EQ(Ask(), PPROF_STATUS_UNAVAILABLE);
-  EXPECT_NE(std::string(error_.text).find("another tool"), std::string::npos)
-      << error_.text;
-  cupti_->results[0] = {nullptr, 0};
-  EXPECT_EQ(Ask(), PPROF_STATUS_OK);
-  session_->Stop();
-  EXPECT_FALSE(session_->HasNote("another tool"));
-}
-
-TEST_F(KernelsDemandTest, AStopTellsWhatIsThere) {
-  ASSERT_EQ(Ask(), PPROF_STATUS_OK);
-  uint32_t correlation = Launch();
-  Tell(correlation, test_clock_ns + 10, test_clock_ns + 20);
-  session_->Stop();
-  ASSERT_TRUE(IsOver());
-  EXPECT_EQ(status_, PPROF_STATUS_OK) << error_.text;
-  EXPECT_EQ(session_->DeviceRanges().size(), 1u);
-}
-
-TEST_F(KernelsDemandTest, AreNoneWhereTheyAreThereAlready) {
-  session_.reset(new DeviceSession);
-  ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true);
-  session_->Start();
-  EXPECT_EQ(Ask(), PPROF_STATUS_BUSY);
-  EXPECT_STREQ(error_.text, "kernels are being recorded already");
 }
 
 }  // namespace

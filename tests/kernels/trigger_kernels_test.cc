@@ -38,7 +38,7 @@ class TriggerKernelsTest : public TriggerTest {
     record.start = cupti_->now();
     record.end = record.start + 1;
     record.name = "gemm";
-    cupti_->tell(&record, sizeof record);
+    cupti_->deliver(&record, sizeof record);
     pprof_pop();
   }
 
