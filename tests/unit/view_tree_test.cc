@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <climits>
+#include <random>
+#include <string>
 
 #include "print/report_print.h"
 #include "report_text.h"
@@ -190,6 +192,82 @@ TEST_F(TreeTest, StagesOpenIntoTheirKernels) {
             "    -             -        -\n"
             "└─ · alone                         1        -  40.0 us   50 %  "
             "    -             -        -\n");
+}
+
+// A device range that is open from 10 to 60 us and lies between events from 20
+// to 100 us; its kernels run from 22 to 40 and, launched at 50, from 60 to 90.
+void FillBoth(EventFeed *feed) {
+  feed->OnDevice(1, 1, "detect", PPROF_CATEGORY_INFERENCE, 10 * kUs, 20 * kUs,
+                 100 * kUs)
+      .end_ns = 60 * kUs;
+  feed->OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 15 * kUs, 22 * kUs,
+                 40 * kUs);
+  feed->OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 50 * kUs, 60 * kUs,
+                 90 * kUs);
+  feed->OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 70 * kUs, 110 * kUs,
+                 120 * kUs);
+}
+
+TEST_F(TreeTest, EventsAndKernelsAnswerEachOther) {
+  Stage("request", 0, 200);
+  FillBoth(&feed);
+  options.has_kernels = true;
+  options.columns = "kernels,busy,events,idle,because";
+  std::string text = Written(PPI_FORMAT_TABLE);
+  // 80 between events: 18 + 30 of kernels, 10 + 10 between them, 2 before and
+  // 10 behind.
+  EXPECT_EQ(
+      text.substr(0, text.find("\n\n") + 1),
+      "path                kernels     busy   events   idle       because\n"
+      "request                   3  58.0 us        -   41 %        queued\n"
+      "└─ · k                    -  58.0 us        -      -             -\n"
+      "└─ detect (device)        2  48.0 us  80.0 us   29 %  not launched\n");
+  EXPECT_NE(text.find("\ndetect: 80.0 us between events: kernels 48.0 us, not "
+                      "launched 10.0 us, launching 10.0 us, before\n  the "
+                      "first and behind the last 12.0 us\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("\nrequest:"), std::string::npos) << text;
+}
+
+// A paired one's host range is the stage.
+TEST_F(TreeTest, EventsOfAPairAreOfItsHostRange) {
+  Stage("infer", 0, 100);
+  pprof_event &pair = feed.OnDevice(1, 1, "infer", PPROF_CATEGORY_USER_DEFINED,
+                                    0, 10 * kUs, 50 * kUs);
+  pair.end_ns = 100 * kUs;
+  pair.flags = PPROF_FLAG_PAIRED;
+  feed.OnDevice(1, 1, "k", PPROF_CATEGORY_KERNEL, 20 * kUs, 30 * kUs, 75 * kUs);
+  options.has_kernels = true;
+  std::string text = Written(PPI_FORMAT_TABLE);
+  EXPECT_NE(text.find("\ninfer: 40.0 us between events: kernels 45.0 us, of "
+                      "that outside of these events 5.00 us\n"),
+            std::string::npos)
+      << text;
+}
+
+// Checkpoints may come anywhere: also where a device range has come, and a
+// kernel that was launched in it has not.
+TEST_F(TreeTest, EventsFindTheirKernelsBeyondCheckpoints) {
+  Stage("request", 0, 200);
+  FillBoth(&feed);
+  feed.OnDevice(3, 1, "early", PPROF_CATEGORY_INFERENCE, 210 * kUs, 220 * kUs,
+                270 * kUs)
+      .end_ns = 260 * kUs;
+  feed.OnDevice(3, 1, "k", PPROF_CATEGORY_KERNEL, 250 * kUs, 275 * kUs,
+                400 * kUs);
+  options.has_kernels = true;
+  std::string expected = Written(PPI_FORMAT_CSV);
+  EXPECT_NE(expected.find(",device,Inference,"), std::string::npos) << expected;
+  ppi_report_details details = {};
+  ppi_report_need(&options, PPI_FORMAT_CSV, &details);
+  for (unsigned seed = 1; seed <= 50; seed++) {
+    std::mt19937_64 random(seed);
+    Report report;
+    ppi_report_set_details(report.get(), &details);
+    ASSERT_EQ(feed.DeliverAs(report.sink(), &random, 4), PPROF_STATUS_OK);
+    ASSERT_EQ(report.Write(PPI_FORMAT_CSV, options), expected) << seed;
+  }
 }
 
 // Columns go first, the last ones of all; then names are cut.

@@ -116,7 +116,7 @@ static const struct option_row option_table[] = {
      "A,B,...", NULL,
      "--tree: calls, total, wall, self, avg, std, p50, p99, device, items/s,"
      " user, sys, run-queue, max; kernels, launches, copies, busy, busy%, span,"
-     " idle, because, delay, delay-p99, copied, GB/s [those that fit]"},
+     " idle, because, delay, delay-p99, copied, GB/s, events [those that fit]"},
     {"wide", 0, OPTION_FLAG, FIELD(wide), PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL,
      NULL,
      "the answer, --tree: every column, and names whole [the width of the"

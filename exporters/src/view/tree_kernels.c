@@ -40,9 +40,13 @@ static uint64_t all_busy(const ppi_figures *figures) {
 }
 
 void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
-                      const ppi_device_use *use) {
+                      const ppi_report_path *path) {
+  const ppi_device_use *use = &path->use;
   uint64_t idle_ns = ppi_device_use_idle(use);
   if (!use->launches) return;
+  if (path->events_ns) cells[PPI_TREE_EVENTS] = ppi_cell_time(path->events_ns);
+  for (int i = 0; i < PPI_NUM_GAPS; i++)
+    cells[PPI_TREE_NOT_LAUNCHED + i] = ppi_cell_time(use->gap_ns[i]);
   cells[PPI_TREE_KERNELS] = ppi_cell_count(use->kernels);
   cells[PPI_TREE_LAUNCHES] = ppi_cell_count(use->launches);
   cells[PPI_TREE_BUSY] = ppi_cell_time(use->busy_ns);

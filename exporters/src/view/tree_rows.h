@@ -40,6 +40,10 @@ extern "C" {
   each(LATE, "launch_delay_p99", "ns") \
   each(COPIED, "copied", "B") \
   each(COPY_RATE, "copy_rate", "GB/s") \
+  each(EVENTS, "events", "ns") \
+  each(NOT_LAUNCHED, "idle_not_launched", "ns") \
+  each(LAUNCHING, "idle_launching", "ns") \
+  each(QUEUED, "idle_queued", "ns") \
   each(LEVEL, "level", NULL) \
   each(WHERE, "where", NULL) \
   each(CATEGORY, "category", NULL) \
@@ -56,7 +60,7 @@ typedef enum ppi_tree_cell {
 bool ppi_tree_is_work(const ppi_report_path *path);
 // ppi_tree_put_use fills in what devices did in a stage.
 void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
-                      const ppi_device_use *use);
+                      const ppi_report_path *path);
 // ppi_tree_add_work adds a row for each name of what was launched directly in
 // `up`, by time; NULL: in no range, with a row above them.
 pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,

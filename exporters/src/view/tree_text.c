@@ -93,6 +93,7 @@ static void put_copy_rate(ppi_page *page, const ppi_cell *cell,
   each("delay-p99", LATE, NEVER, 11, 11, put_time) \
   each("copied", COPIED, NEVER, 12, 9, put_bytes) \
   each("GB/s", COPY_RATE, NEVER, 13, 7, put_copy_rate) \
+  each("events", EVENTS, NEVER, 14, 9, put_time) \
   each("device", DEVICE, 7, NEVER, 9, put_time) \
   each("items/s", RATE, 9, NEVER, 9, put_rate) \
   each("user", USER, 10, NEVER, 9, put_time) \
@@ -328,6 +329,41 @@ static void put_note(const tree_text *text) {
                   "*: the greatest: fewer than 100 calls have no p99.\n");
 }
 
+static void put_part(ppi_page *line, const char *what, int64_t ns) {
+  if (!ns) return;
+  ppi_page_format(line, "%s ", what);
+  ppi_page_fitting_time(line, (double)ns);
+}
+
+// Where events and kernels have timed the same stage, by how much they differ,
+// and why: what of its events' time no kernel of its own ran.
+static void put_apart(const tree_text *text, size_t row) {
+  const ppi_cell *cells = cells_of(text, row);
+  if (cells[PPI_TREE_EVENTS].kind == PPI_CELL_NONE) return;
+  static const char *const gaps[] = {", not launched", ", launching",
+                                     ", queued"};
+  ppi_page line = {0};
+  int64_t rest = (int64_t)cells[PPI_TREE_EVENTS].value -
+                 (int64_t)cells[PPI_TREE_BUSY].value;
+  ppi_page_visible(&line, cells[PPI_TREE_NAME].text);
+  ppi_page_text(&line, ": ");
+  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_EVENTS].value);
+  ppi_page_text(&line, " between events: kernels ");
+  ppi_page_fitting_time(&line, (double)cells[PPI_TREE_BUSY].value);
+  for (int i = 0; i < PPI_NUM_GAPS; i++) {
+    int64_t ns = (int64_t)cells[PPI_TREE_NOT_LAUNCHED + i].value;
+    put_part(&line, gaps[i], ns);
+    rest -= ns;
+  }
+  put_part(&line,
+           rest > 0 ? ", before the first and behind the last"
+                    : ", of that outside of these events",
+           rest > 0 ? rest : -rest);
+  if (!line.failed) ppi_page_wrapped(text->page, line.bytes, 2);
+  text->page->failed |= line.failed;
+  ppi_page_clear(&line);
+}
+
 static bool is_kernel(const tree_text *text, size_t row) {
   return row < text->view->num_rows &&
          *cells_of(text, row)[PPI_TREE_WHERE].text == 'k';
@@ -405,5 +441,7 @@ void ppi_tree_put_text(ppi_page *page, const ppi_view *view,
   }
   ppi_page_text(page, "\n");
   put_note(&text);
+  for (size_t row = 0; row < view->num_rows && options->has_kernels; row++)
+    put_apart(&text, row);
   put_left_out(&text);
 }

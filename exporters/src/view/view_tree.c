@@ -200,7 +200,7 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   cells[PPI_TREE_SELF] = ppi_cell_time(path->self_ns);
   if (path->device_ns) cells[PPI_TREE_DEVICE] = ppi_cell_time(path->device_ns);
   put_of_name(tree, path, cells);
-  ppi_tree_put_use(cells, tree->figures, &path->use);
+  ppi_tree_put_use(cells, tree->figures, path);
   if (!path->times.n) return true;
   cells[PPI_TREE_AVG] = ppi_cell_average(&path->spread);
   cells[PPI_TREE_STD] = ppi_cell_deviation(&path->spread);

@@ -100,7 +100,8 @@ typedef struct ppi_report_path {
   uint64_t self_ns;      // less that of ranges directly inside
   uint64_t wall_ns;      // the union
   uint64_t device_ns;    // submitted inside, or its own; a sum
-  ppi_device_use use;    // with details.kernels, of host ranges
+  uint64_t events_ns;    // in a run with kernels: between events, a sum
+  ppi_device_use use;    // with details.kernels
 } ppi_report_path;
 
 // Timed kernels, copies and sets, of which as many as `outside` were launched

@@ -143,6 +143,7 @@ static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
   path->self_ns += from->self_ns;
   path->wall_ns += from->wall_ns;
   path->device_ns += from->device_ns;
+  path->events_ns += from->events_ns;
   if (ppi_device_use_merge(&path->use, &from->use) != PPROF_STATUS_OK)
     return PPROF_STATUS_NO_MEMORY;
   return ppi_histogram_merge(&path->times, &from->times);

@@ -157,6 +157,7 @@ static pprof_status keep_open(ppi_device_calls *calls) {
   ppi_map_clear(&calls->numbers);
   ppi_free(calls->items);
   *calls = kept;
+  calls->num_kept = kept.num;
   return status;
 }
 

@@ -20,6 +20,8 @@ typedef struct ppi_piece {
 typedef struct ppi_device_call {
   uint32_t path;
   uint64_t start_ns, end_ns;   // of its range; end: 0 while it is open
+  uint64_t until_ns;           // of a device range: when its submission ends
+  uint32_t thread;             // the same
   bool has_any;                // that are counted
   uint64_t first_ns, last_ns;  // when those ran
   ppi_piece *pieces;           // that are not counted
@@ -38,6 +40,7 @@ typedef struct ppi_device_calls {
   ppi_map numbers;
   ppi_device_call *items;
   size_t num, capacity;
+  size_t num_kept;  // the first ones are of earlier sweeps
 } ppi_device_calls;
 
 // ppi_device_calls_at answers the call's number in `out`, adding it; `end_ns`

@@ -56,14 +56,14 @@ pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
 
 // A paired one's host range is its call, and has its time inside.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
-                              const ppi_point *point) {
+                              const ppi_point *point, uint32_t *out) {
   const ppi_run_path key = {
       .around = around, .site = point->site, .on_device = true};
-  uint32_t number;
+  *out = 0;
   if (point->device_class == PPI_DEVICE_PAIRED) return PPROF_STATUS_OK;
-  pprof_status status = ppi_paths_at(paths, &key, &number);
+  pprof_status status = ppi_paths_at(paths, &key, out);
   if (status != PPROF_STATUS_OK) return status;
-  ppi_run_path *path = ppi_paths_item(paths, number);
+  ppi_run_path *path = ppi_paths_item(paths, *out);
   if (!path) {
     paths->num_dropped++;
     return PPROF_STATUS_OK;
@@ -71,7 +71,7 @@ pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
   path->num_untimed += point->kind == PPI_POINT_UNTIMED;
   if (point->kind == PPI_POINT_UNTIMED) return PPROF_STATUS_OK;
   path->inside.ns[point->device_class] += point->value;
-  status = ppi_union_add(&path->busy, point->device_start_ns,
+  status = ppi_union_add(&path->own, point->device_start_ns,
                          point->device_start_ns + point->value);
   return status == PPROF_STATUS_OK ? add_time(path, point->value, false)
                                    : status;
@@ -86,6 +86,15 @@ static uint64_t device_time(const ppi_run_ids *ids, const uint64_t *ns) {
   sum_ns += ns[PPI_DEVICE_OTHER];
   return ns[PPI_DEVICE_PAIRED] <= INT64_MAX ? sum_ns + ns[PPI_DEVICE_PAIRED]
                                             : sum_ns;
+}
+
+// Between events around it: of a stage whose calls have such a device side.
+static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
+  const uint64_t *ns = path->inside.ns;
+  if (path->on_device) return ns[PPI_DEVICE_OTHER];
+  const ppi_run_site *site = ids->sites.items[path->site];
+  bool is_known = site->row.has_pairs && ns[PPI_DEVICE_PAIRED] <= INT64_MAX;
+  return is_known ? ns[PPI_DEVICE_PAIRED] : 0;
 }
 
 // The key of `around`, if any, then this one's own part. Paths come after those
@@ -113,9 +122,10 @@ static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
   row->self_ns +=
       path->on_device ? path->spread.sum : path->spread.sum - inner_ns;
   row->wall_ns +=
-      path->on_device ? ppi_union_measure(&path->busy) : path->wall_ns;
+      path->on_device ? ppi_union_measure(&path->own) : path->wall_ns;
   row->device_ns += device_time(ids, path->inside.ns);
-  if (!path->on_device) path->use.busy_ns = ppi_union_measure(&path->busy);
+  if (ids->has_kernels) row->events_ns += event_time(ids, path);
+  path->use.busy_ns = ppi_union_measure(&path->busy);
   if (ppi_device_use_merge(&row->use, &path->use) != PPROF_STATUS_OK)
     return PPROF_STATUS_NO_MEMORY;
   return ppi_histogram_merge(&row->times, &path->times);
@@ -155,6 +165,7 @@ void ppi_paths_clear(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num; i++) {
     ppi_histogram_clear(&paths->items[i].times);
     ppi_device_use_clear(&paths->items[i].use);
+    ppi_union_clear(&paths->items[i].own);
     ppi_union_clear(&paths->items[i].busy);
   }
   ppi_map_clear(&paths->numbers);

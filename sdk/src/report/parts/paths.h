@@ -23,8 +23,9 @@ typedef struct ppi_run_path {
   uint64_t num_untimed;      // device ranges without a time, not in the two
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
-  ppi_union busy;            // that of device ranges, or of those inside
-  ppi_device_use use;        // with details.kernels, of host ranges
+  ppi_union own;             // on the device: that of these ranges
+  ppi_union busy;            // with details.kernels: of what was launched there
+  ppi_device_use use;        // the same
   ppi_device_sums inside;    // device time submitted in host ranges
 } ppi_run_path;
 
@@ -47,9 +48,10 @@ static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
 // ppi_paths_take counts a finished range.
 pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
                             const ppi_held *range, const ppi_device_sums *sums);
-// ppi_paths_device counts a device range that was submitted in path `around`.
+// ppi_paths_device counts a device range that was submitted in path `around`;
+// `out` is its own path, 0 where it has none.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
-                              const ppi_point *point);
+                              const ppi_point *point, uint32_t *out);
 pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out);
 void ppi_paths_clear(ppi_paths *paths);

@@ -231,13 +231,14 @@ static uint64_t bytes_of(const pprof_event *event) {
 
 static pprof_status take_submit(ppi_run *run, const pprof_event *event,
                                 ppi_device_class class, uint64_t length_ns) {
-  ppi_point point = {.time_ns = event->start_ns,
-                     .value = length_ns,
-                     .device_start_ns = event->device_start_ns,
-                     .bytes = bytes_of(event),
-                     .site = event->site,
-                     .kind = PPI_POINT_SUBMIT,
-                     .device_class = (uint8_t) class};
+  ppi_point point = {
+      .time_ns = event->start_ns,
+      .value = length_ns,
+      .device_start_ns = event->device_start_ns,
+      .bytes = class == PPI_DEVICE_COPY ? bytes_of(event) : event->end_ns,
+      .site = event->site,
+      .kind = PPI_POINT_SUBMIT,
+      .device_class = (uint8_t) class};
   run->device_sums.ns[class] += length_ns;
   ppi_run_lane *lane = lane_of(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;

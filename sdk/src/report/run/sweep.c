@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
+#include "report/run/event_calls.h"
 #include "report/run/frames.h"
 
 typedef struct sweep {
@@ -362,9 +363,28 @@ static pprof_status notify_kernel(ppi_run *run, const ppi_point *point,
   return ppi_paddle_take(&run->distribution, &kernel);
 }
 
-static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
+static pprof_status notify_path(ppi_run *run, const ppi_point *point,
+                                uint32_t around, ppi_event_calls *open) {
+  uint32_t own;
+  pprof_status status = ppi_paths_device(&run->paths, around, point, &own);
+  if (!run->details.kernels || point->kind != PPI_POINT_SUBMIT ||
+      status != PPROF_STATUS_OK)
+    return status;
+  if (point->device_class == PPI_DEVICE_OTHER && own)
+    return ppi_event_calls_add(run, open, own, point);
+  if (!ppi_is_kernel_or_copy(point)) return PPROF_STATUS_OK;
+  run->kernels.num++;
+  run->kernels.num_outside += !around;
+  run->kernels.outside_ns += around ? 0 : point->value;
+  return ppi_event_calls_take(run, open, point);
+}
+
+static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread,
+                                  uint64_t horizon_ns) {
   const ppi_scopes *scopes = &thread->scopes;
+  ppi_event_calls open = {.thread = thread->index, .horizon_ns = horizon_ns};
   pprof_status status = PPROF_STATUS_OK;
+  if (thread->around) status = ppi_event_calls_begin(run, &open);
   for (size_t i = 0; thread->around && i < scopes->num_settled; i++) {
     const ppi_point *point = &scopes->points[i];
     if (status != PPROF_STATUS_OK) break;
@@ -376,18 +396,19 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread) {
       status = notify_kernel(run, point, &thread->around[i]);
     if (run->details.paths && status == PPROF_STATUS_OK &&
         point->kind != PPI_POINT_MEMORY)
-      status = ppi_paths_device(&run->paths, thread->around[i].path, point);
-    if (!run->details.kernels || !ppi_is_kernel_or_copy(point)) continue;
-    bool is_outside = !thread->around[i].path;
-    run->kernels.num++;
-    run->kernels.num_outside += is_outside;
-    run->kernels.outside_ns += is_outside ? point->value : 0;
+      status = notify_path(run, point, thread->around[i].path, &open);
   }
+  ppi_event_calls_clear(&open);
   ppi_free(thread->around);
   thread->around = NULL;
   if (status == PPROF_STATUS_OK)
     status = ppi_scopes_carry(&thread->scopes, &run->sweep.borders);
   return status;
+}
+
+static void settle_path(ppi_run_path *path, uint64_t horizon_ns) {
+  ppi_union_settle(&path->own, horizon_ns);
+  ppi_union_settle(&path->busy, horizon_ns);
 }
 
 // What they counted with details goes to the row of those that left.
@@ -414,12 +435,12 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   ppi_borders_sort(&run->sweep.borders);
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)
-    status = finish_thread(run, ppi_run_any_thread(&run->ids, i));
+    status = finish_thread(run, ppi_run_any_thread(&run->ids, i), horizon_ns);
   if (status == PPROF_STATUS_OK)
     status =
         ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
   for (size_t i = 0; i < run->paths.num; i++)
-    ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
+    settle_path(&run->paths.items[i], horizon_ns);
   ppi_merge_clear(&at.merge);
   if (status == PPROF_STATUS_OK) status = forget_swept(run);
   run->sweep.swept_ns = horizon_ns;

@@ -49,7 +49,7 @@ typedef struct ppi_point {
   uint64_t time_ns;
   uint64_t value;            // device time; bytes, as int64_t
   uint64_t device_start_ns;  // of a submit
-  uint64_t bytes;            // of a copy
+  uint64_t bytes;            // of a copy; of others when their submission ends
   uint32_t site;
   uint8_t kind, device_class;  // a ppi_point_kind; a ppi_device_class
   bool is_reserved;            // memory

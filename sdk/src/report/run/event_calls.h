@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was launched while a device range of the program's own was open, which
+// is measured by events: of one thread, during a sweep. With details.kernels.
+#ifndef PPI_REPORT_EVENT_CALLS_H_
+#define PPI_REPORT_EVENT_CALLS_H_
+
+#include "report/run/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_event_calls {
+  uint32_t thread;  // index
+  uint64_t horizon_ns;
+  uint32_t *numbers;  // of run->device_calls: those that are open
+  size_t num, capacity;
+} ppi_event_calls;
+
+// ppi_event_calls_begin finds those that earlier sweeps have left open. Points
+// then come in the order of their times.
+pprof_status ppi_event_calls_begin(ppi_run *run, ppi_event_calls *open);
+// ppi_event_calls_add opens the range that was submitted at a point.
+pprof_status ppi_event_calls_add(ppi_run *run, ppi_event_calls *open,
+                                 uint32_t path, const ppi_point *point);
+// ppi_event_calls_take counts a kernel, copy or set in all that are open.
+pprof_status ppi_event_calls_take(ppi_run *run, ppi_event_calls *open,
+                                  const ppi_point *point);
+void ppi_event_calls_clear(ppi_event_calls *open);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_EVENT_CALLS_H_
