@@ -152,8 +152,8 @@ static void watch_end(void) {
 
 static void end_now(void);
 
-static void on_call(ppi_launcher *self, uint32_t id,
-                    const ppi_cupti_call *call) {
+static void hook_call(ppi_launcher *self, uint32_t id,
+                      const ppi_cupti_call *call) {
   if (call->site == PPI_CUPTI_ENTER) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_end);
@@ -166,6 +166,18 @@ static void on_call(ppi_launcher *self, uint32_t id,
   bool is_work = result == 0 && !(self && self->has_captured);
   ppi_launch_end(call->correlation, is_work);
   if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ENDING) end_now();
+}
+
+// What this takes is known of some calls, so that the rest do not read the
+// clock for it.
+static void on_call(ppi_launcher *self, uint32_t id,
+                    const ppi_cupti_call *call) {
+  bool is_end = call->site != PPI_CUPTI_ENTER;
+  if (self && !is_end) self->num_calls++;
+  bool is_sample = self && self->num_calls % PPI_LAUNCH_SAMPLE == 0;
+  uint64_t begin = is_sample ? ppi_clock_ticks() : 0;
+  hook_call(self, id, call);
+  if (is_sample) ppi_launch_cost(ppi_clock_ticks() - begin, is_end);
 }
 
 static void on_callback(void *user, uint32_t domain, uint32_t id,

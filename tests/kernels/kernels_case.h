@@ -27,9 +27,10 @@ inline fake_cupti *Load() {
       dlsym(library, "fake_cupti_get"))();
 }
 
-// The times of the checkpoints, from 0 on.
+// The times of the checkpoints, from 0 on, and what the run cost in the end.
 struct Checkpoints {
   pprof_sink base = {};
+  uint64_t own_cost_ns = 0;
   std::atomic<uint64_t> time_ns{0};
 
   Checkpoints() {
@@ -37,6 +38,11 @@ struct Checkpoints {
     base.checkpoint = [](pprof_sink *sink, const pprof_checkpoint *at) {
       reinterpret_cast<Checkpoints *>(sink)->time_ns =
           pprof_checkpoint_time_ns(at);
+      return PPROF_STATUS_OK;
+    };
+    base.finish = [](pprof_sink *sink, const pprof_totals *totals) {
+      reinterpret_cast<Checkpoints *>(sink)->own_cost_ns =
+          ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_OWN_COST_TOTAL_NS);
       return PPROF_STATUS_OK;
     };
   }

@@ -352,6 +352,31 @@ TEST_F(KernelsTest, ErrorsAreNotes) {
       "kernels: CUPTI: no records of kernels: CUPTI_ERROR_UNKNOWN (999)"));
 }
 
+// The clock is 5 ns later at each look: one call in 64 has one look at its
+// begin and one at its end more than between them.
+TEST_F(KernelsTest, WhatTheyCostIsToldAndIsInTheOverhead) {
+  StartWithCheckpoints();
+  session_->Stop();
+  uint64_t without_ns = checkpoints_.own_cost_ns;
+  EXPECT_FALSE(session_->HasNote("kernels: launches took"));
+  session_.reset();
+  LeaveCupti();
+  session_.reset(new DeviceSession);
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), ppi_cupti_source(), true),
+            PPROF_STATUS_OK);
+  StartWithCheckpoints();
+  std::thread([] {
+    for (int i = 0; i < 130; i++) Launch();
+  }).join();
+  session_->Stop();
+  // To the end of the hook: at the begin for who waits, for the launch and
+  // then, at the end for the launch and then.
+  EXPECT_EQ(checkpoints_.own_cost_ns - without_ns, 2 * 64 * (15 + 10u));
+  EXPECT_TRUE(session_->HasNote(
+      "kernels: launches took the host 0.025 us more each, by 2 of them"))
+      << ::testing::PrintToString(session_->notes);
+}
+
 TEST_F(KernelsTest, WhatTheDriverHasLostIsTold) {
   session_->Start();
   cupti_->dropped = 17;

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct ppi_tally {
   uint64_t (*lanes)[PPI_NUM_TOTALS];  // indexed by lane
   size_t num_lanes, capacity;
+  uint64_t more_cost_ns;  // of the run, beside that of markers
 } ppi_tally;
 
 pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch);

@@ -259,6 +259,10 @@ void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain) {
   kernels->counts.dropped += dropped;
   kernels->source->stop();
   kernels->source = NULL;
+  uint64_t costs, ticks = ppi_launches_cost(&costs);
+  kernels->counts.cost_ns +=
+      (uint64_t)((double)ticks * 1e9 / (double)second_of(drain));
+  kernels->counts.costs += costs;
 }
 
 static void note(ppi_texts *out, uint64_t num, const char *what) {
@@ -268,7 +272,23 @@ static void note(ppi_texts *out, uint64_t num, const char *what) {
   ppi_texts_add(out, "kernels", text);
 }
 
+// CUPTI's own part cannot be told from the launch itself.
+static void note_cost(const ppi_kernels *kernels, ppi_texts *out) {
+  const ppi_kernel_counts *counts = &kernels->counts;
+  char text[160];
+  if (!counts->costs) return;
+  snprintf(text, sizeof text,
+           "launches took the host %.3f us more each, by %" PRIu64
+           " of them: that is in the overhead, what the driver's own tracing "
+           "adds is not",
+           (double)counts->cost_ns / 1e3 /
+               (double)(counts->costs * PPI_LAUNCH_SAMPLE),
+           counts->costs);
+  ppi_texts_add(out, "kernels", text);
+}
+
 void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
+  note_cost(kernels, out);
   if (kernels->why_not.text[0])
     ppi_texts_add(out, "kernels", kernels->why_not.text);
   note(out, kernels->num_times,

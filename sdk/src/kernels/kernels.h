@@ -22,6 +22,8 @@ typedef struct ppi_kernel_counts {
   uint64_t by_wait;     // launched while another thread waited in its range
   uint64_t senseless;   // their times made no sense: events without times
   uint64_t dropped;     // what the source says that it has lost
+  uint64_t cost_ns;     // of our hooks of launches, on the host
+  uint64_t costs;       // launches by which that is known
 } ppi_kernel_counts;
 
 typedef struct ppi_kernels {

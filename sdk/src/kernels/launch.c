@@ -16,11 +16,12 @@ typedef struct launch_place {
 } launch_place;
 
 static struct {
-  launch_place *places;  // of the process, once there are any
-  uint32_t settled;      // collector: all calls below have been told
-  uint32_t newest;       // atomic: the greatest correlation so far
-  uint32_t before;       // the one when the others were forgotten
-  bool is_closed;        // atomic
+  launch_place *places;      // of the process, once there are any
+  uint32_t settled;          // collector: all calls below have been told
+  uint32_t newest;           // atomic: the greatest correlation so far
+  uint32_t before;           // the one when the others were forgotten
+  bool is_closed;            // atomic
+  uint64_t cost, num_costs;  // atomic: of those that were measured
 } launches;
 
 static uint64_t word_of(uint32_t correlation, ppi_launch_state state) {
@@ -48,6 +49,18 @@ void ppi_launches_forget(void) {
   launches.settled = __atomic_load_n(&launches.newest, __ATOMIC_RELAXED);
   launches.before = launches.settled;
   __atomic_store_n(&launches.is_closed, false, __ATOMIC_RELAXED);
+  __atomic_store_n(&launches.cost, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&launches.num_costs, 0, __ATOMIC_RELAXED);
+}
+
+void ppi_launch_cost(uint64_t ticks, bool is_end) {
+  __atomic_fetch_add(&launches.cost, ticks, __ATOMIC_RELAXED);
+  if (is_end) __atomic_fetch_add(&launches.num_costs, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t ppi_launches_cost(uint64_t *out_num) {
+  *out_num = __atomic_load_n(&launches.num_costs, __ATOMIC_RELAXED);
+  return PPI_LAUNCH_SAMPLE * __atomic_load_n(&launches.cost, __ATOMIC_RELAXED);
 }
 
 void ppi_launches_close(void) {

@@ -50,6 +50,13 @@ bool ppi_launches_any(void);
 void ppi_launch_begin(uint32_t correlation, bool is_graph);
 void ppi_launch_end(uint32_t correlation, bool is_submitted);
 
+// ppi_launch_cost takes what a hook of one call in PPI_LAUNCH_SAMPLE took, at
+// its begin or its end; ppi_launches_cost answers the ticks of all hooks since
+// ppi_launches_forget, as far as that tells, and how many calls were measured.
+#define PPI_LAUNCH_SAMPLE 64u
+void ppi_launch_cost(uint64_t ticks, bool is_end);
+uint64_t ppi_launches_cost(uint64_t *out_num);
+
 // The collector's: ppi_launch_find answers what is known of a call.
 ppi_launch_state ppi_launch_find(uint32_t correlation, ppi_launch *out);
 // ppi_launch_told says that work of a call was told at `now`.

@@ -14,6 +14,7 @@ extern "C" {
 typedef struct ppi_launcher {
   // The call that it is in has made a node of a graph, and no work.
   bool has_captured;
+  uint32_t num_calls;
   // The lane of the thread that waits for it, found last.
   const ppi_lane *lane;
   uint64_t word;    // the lane's, then: it changes with each marker

@@ -535,6 +535,7 @@ static void finish(pprof_session *session) {
                              ppi_totals_add_lane(&session->drain.tally, lane));
   }
   note_rest(session);
+  session->drain.tally.more_cost_ns = session->collect.kernels.counts.cost_ns;
   pprof_totals totals = {.notes = session->notes.all.items,
                          .num_notes = session->notes.all.num};
   ppi_total *items = NULL;
