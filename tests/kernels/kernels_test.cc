@@ -443,7 +443,9 @@ TEST_F(KernelsTest, ADeviceInUseThatNothingTimesIsANote) {
   session_->Start();
   Launch();
   session_->Stop();
-  EXPECT_TRUE(session_->HasNote("cuda: used, and nothing timed its work"))
+  EXPECT_TRUE(
+      session_->HasNote("cuda: used, and nothing timed its work. "
+                        "Next: pprof-report run --kernels"))
       << ::testing::PrintToString(session_->notes);
   EXPECT_TRUE(session_->DeviceRanges().empty());
 }

@@ -485,7 +485,8 @@ static void note_untimed(pprof_session *session) {
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session) return;
   ppi_texts_add(&session->notes.all, source->backend,
-                "used, and nothing timed its work");
+                "used, and nothing timed its work. Next: pprof-report run "
+                "--kernels");
 }
 
 static void note_rest(pprof_session *session) {

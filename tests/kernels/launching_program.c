@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `run --kernels` runs: launching_program CUPTI: three steps of a training
+// as a stand-in for libcupti tells of them, kernels of 1 ms in ranges, and work
+// of a step that no range is around. launching_program DRIVER driver: a program
+// that has loaded CUDA's driver, and does nothing that is seen.
+#include <dlfcn.h>
+#include <pprof/pprof.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake_cupti.h"
+
+static fake_cupti *cupti;
+static double ticks_a_ns;
+
+static double monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+static void wait_ns(double ns) {
+  double until = monotonic_ns() + ns;
+  while (monotonic_ns() < until) {
+  }
+}
+
+static void calibrate(void) {
+  uint64_t ticks = cupti->now();
+  double ns = monotonic_ns();
+  wait_ns(20e6);
+  ticks_a_ns = (double)(cupti->now() - ticks) / (monotonic_ns() - ns);
+}
+
+// It starts with its launch and has ended when this returns.
+static void run_kernel(const char *name, double us) {
+  ppi_cupti_kernel record = {.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL,
+                             .context = 1,
+                             .stream = 7,
+                             .grid = {132, 1, 1},
+                             .block = {256, 1, 1},
+                             .dynamic_shared = 1024,
+                             .name = name};
+  record.correlation = cupti->call("cuLaunchKernel", 0, NULL, NULL);
+  record.start = cupti->now();
+  record.end = record.start + (uint64_t)(1e3 * us * ticks_a_ns);
+  wait_ns(1e3 * us);
+  cupti->tell(&record, sizeof record);
+}
+
+static void run_copy(uint8_t kind, const char *call, uint64_t bytes) {
+  ppi_cupti_memcpy record = {.kind = PPI_CUPTI_KIND_MEMCPY,
+                             .copy_kind = kind,
+                             .bytes = bytes,
+                             .context = 1,
+                             .stream = 7};
+  record.correlation = cupti->call(call, 0, NULL, NULL);
+  record.start = cupti->now();
+  record.end = record.start + (uint64_t)(2e5 * ticks_a_ns);
+  wait_ns(2e5);
+  cupti->tell(&record, sizeof record);
+}
+
+static void run_set(void) {
+  ppi_cupti_memset record = {
+      .kind = PPI_CUPTI_KIND_MEMSET, .bytes = 4096, .context = 1, .stream = 7};
+  record.correlation = cupti->call("cuMemsetD8Async", 0, NULL, NULL);
+  record.start = cupti->now();
+  record.end = record.start + (uint64_t)(1e5 * ticks_a_ns);
+  wait_ns(1e5);
+  cupti->tell(&record, sizeof record);
+}
+
+static void run_step(void) {
+  PPROF_SITE(load, "load", PPROF_CATEGORY_DATALOADER);
+  PPROF_SITE(forward, "forward", PPROF_CATEGORY_FORWARD);
+  PPROF_SITE(matmul, "matmul", PPROF_CATEGORY_OPERATOR);
+  PPROF_SITE(backward, "backward", PPROF_CATEGORY_BACKWARD);
+  pprof_push(&load);
+  run_copy(1, "cuMemcpyHtoDAsync_v2", 1 << 20);
+  pprof_pop();
+  pprof_push(&forward);
+  pprof_push(&matmul);
+  run_kernel("_Z4gemmIfEvPT_i", 1000);
+  pprof_pop();
+  run_kernel("relu", 500);
+  pprof_pop();
+  pprof_push(&backward);
+  pprof_push(&matmul);
+  run_set();
+  run_kernel("_Z4gemmIfEvPT_i", 1000);
+  run_kernel("_Z4gemmIfEvPT_i", 1000);
+  pprof_pop();
+  pprof_pop();
+  run_kernel("stray", 250);
+  pprof_step(32);
+}
+
+static int train(void *library) {
+  void *get = dlsym(library, "fake_cupti_get");
+  fake_cupti_get_type *get_cupti;
+  memcpy(&get_cupti, &get, sizeof get_cupti);
+  cupti = get_cupti();
+  cupti->records_a_buffer = 1000;
+  if (pprof_start(NULL, NULL) != PPROF_STATUS_OK || !cupti->now) return 1;
+  calibrate();
+  for (int i = 0; i < 3; i++) run_step();
+  return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;
+}
+
+static int use_driver(void) {
+  PPROF_SITE(stage, "stage", PPROF_CATEGORY_USER_DEFINED);
+  if (pprof_start(NULL, NULL) != PPROF_STATUS_OK) return 1;
+  pprof_push(&stage);
+  wait_ns(1e6);
+  pprof_pop();
+  return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+  if (!library) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 2;
+  }
+  return argc > 2 ? use_driver() : train(library);
+}
