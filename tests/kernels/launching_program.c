@@ -47,7 +47,7 @@ static void run_kernel(const char *name, double us) {
   record.start = cupti->now();
   record.end = record.start + (uint64_t)(1e3 * us * ticks_a_ns);
   wait_ns(1e3 * us);
-  cupti->tell(&record, sizeof record);
+  cupti->deliver(&record, sizeof record);
 }
 
 static void run_copy(uint8_t kind, const char *call, uint64_t bytes) {
@@ -60,7 +60,7 @@ static void run_copy(uint8_t kind, const char *call, uint64_t bytes) {
   record.start = cupti->now();
   record.end = record.start + (uint64_t)(2e5 * ticks_a_ns);
   wait_ns(2e5);
-  cupti->tell(&record, sizeof record);
+  cupti->deliver(&record, sizeof record);
 }
 
 static void run_set(void) {
@@ -70,7 +70,7 @@ static void run_set(void) {
   record.start = cupti->now();
   record.end = record.start + (uint64_t)(1e5 * ticks_a_ns);
   wait_ns(1e5);
-  cupti->tell(&record, sizeof record);
+  cupti->deliver(&record, sizeof record);
 }
 
 static void run_step(void) {

@@ -18,7 +18,9 @@ using namespace fake_compose;
 
 std::string Ask(uint64_t steps, uint64_t ns, const char *output,
                 uint64_t *out_ticket = nullptr) {
-  ppi_trigger trigger = {steps, ns, ""};
+  ppi_trigger trigger = {};
+  trigger.steps = steps;
+  trigger.ns = ns;
   strcpy(trigger.output, output);
   ppi_control_reply reply = {};
   control.trigger(control.user, &trigger, &reply);
