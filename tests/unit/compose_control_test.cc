@@ -132,7 +132,7 @@ TEST_F(ComposeTest, DemandsThatFailLeaveNoLog) {
       Ask(0, 1, "/tmp/own"));
   EXPECT_EQ("log:/tmp/own demand ~log", said);
   failing = "log";
-  EXPECT_EQ("failed io log failed", Ask(0, 1, "/tmp/own"));
+  EXPECT_EQ("failed unavailable log failed", Ask(0, 1, "/tmp/own"));
   failing = "";
   ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
   ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\n"));
