@@ -39,21 +39,41 @@ enum {
       PPI_VERB_ALL = (1 << PPI_NUM_VERBS) - 1
 };
 
+// How tables and pictures of a log are made.
+struct ppi_table_options {
+  const char *view, *style, *sort, *distribution, *by, *filter;
+  const char *peak, *columns, *kernel_names;
+  long top, depth;  // LONG_MIN: not given
+  long name_width;  // 0: not given
+  bool thread_sep, op_detail, tree, flat, open_kernels, verbose;
+};
+
+struct ppi_run_options {
+  const char *config, *library, *logs;
+  bool kernels;
+};
+
+struct ppi_search_options {
+  const char *from, *to;
+  bool sequential;
+};
+
+struct ppi_trigger_options {
+  const char *pid, *steps, *seconds, *kernels_for;
+};
+
+struct ppi_compare_options {
+  const char *fail_on, *metric;
+};
+
+// What several kinds of verbs take, then what one kind does.
 struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
   const struct ppi_tool_verb *verb;
-  const char *format, *output, *view, *time_unit;  // NULL: not given
-  const char *config, *library, *logs;
-  const char *style, *sort, *distribution;
-  const char *peak, *columns, *filter, *color, *kernel_names;
-  const char *threshold, *by, *fail_on, *stage, *metric, *from, *to;
-  const char *pid, *steps, *seconds, *kernels_for;
-  const char *device_process;
-  long top, warmup, depth;  // LONG_MIN: not given
-  long name_width;          // 0: not given
-  bool thread_sep, op_detail, tree, flat, wide, open_kernels;
-  bool sequential;
-  bool force, strict, keep, kernels, origin, raw, verbose, usage, help, version;
+  const char *format, *output, *time_unit;  // NULL: not given
+  const char *color, *threshold, *stage, *device_process;
+  long warmup;  // LONG_MIN: not given
+  bool force, strict, keep, origin, raw, wide, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;
   const char **inputs;  // the operands after the verb
@@ -63,6 +83,11 @@ struct ppi_tool_options {
   bool skip_useless;   // of several logs those empty or unreadable
   bool of_folder;      // an operand was a folder
   bool keeps_sigpipe;  // the process was started with SIGPIPE ignored
+  struct ppi_table_options tables;
+  struct ppi_run_options run;
+  struct ppi_search_options search;
+  struct ppi_trigger_options trigger;
+  struct ppi_compare_options compare;
 };
 
 struct ppi_tool_verb {

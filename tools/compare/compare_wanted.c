@@ -114,10 +114,12 @@ static int parse_list(const char *text, ppi_wanted *out,
 
 int ppi_wanted_parse(const struct ppi_tool_options *options, ppi_wanted *out) {
   *out = (ppi_wanted){.stages = options->stage, .margin = 0.01};
-  ppi_metric_find(options->metric, strlen(options->metric), &out->metric);
+  ppi_metric_find(options->compare.metric, strlen(options->compare.metric),
+                  &out->metric);
   out->num_warm = options->warmup == LONG_MIN ? 1 : (size_t)options->warmup;
-  int code = parse_list(options->fail_on ? options->fail_on : "slower", out,
-                        parse_verdict);
+  int code =
+      parse_list(options->compare.fail_on ? options->compare.fail_on : "slower",
+                 out, parse_verdict);
   if (code == PPI_EXIT_DONE && options->threshold)
     code = parse_list(options->threshold, out, parse_threshold);
   return code;

@@ -317,7 +317,7 @@ static int check(struct compare *compare) {
     ppi_tool_say("'compare' needs two inputs or more, the base first");
     return PPI_EXIT_USAGE;
   }
-  if (options->num_inputs > 2 && options->fail_on) {
+  if (options->num_inputs > 2 && options->compare.fail_on) {
     ppi_tool_say("--fail-on needs two inputs: more are ranked");
     return PPI_EXIT_USAGE;
   }

@@ -48,7 +48,7 @@ static bool may_set(const struct run *run, const char *name, const char *value,
 // The configuration is read here too: better an error now than a program that
 // records nothing.
 static int check_config(struct run *run) {
-  const char *path = run->options->config;
+  const char *path = run->options->run.config;
   pprof_error error = {""};
   bool enabled = true;
   ppi_config *config = calloc(1, sizeof *config);
@@ -112,7 +112,7 @@ static int use_folder(struct run *run, const char *path) {
 // writable.
 static int make_folder(struct run *run) {
   const char *temporary = secure_getenv("TMPDIR");
-  if (run->options->logs) return use_folder(run, run->options->logs);
+  if (run->options->run.logs) return use_folder(run, run->options->run.logs);
   char command[NAME_MAX + 1], path[PATH_MAX];
   const char *slash = strrchr(run->options->inputs[0], '/');
   snprintf(command, sizeof command, "%.100s",
@@ -156,7 +156,7 @@ static bool set_kernels(const struct run *run) {
   static const char key[] = "devices.kernels=true";
   const char *set = secure_getenv("PPROF_SET");
   char *both = NULL;
-  if (!run->options->kernels) return true;
+  if (!run->options->run.kernels) return true;
   if (asprintf(&both, "%s%s%s", set ? set : "", set && *set ? ";" : "", key) <
       0)
     return false;
@@ -172,7 +172,7 @@ static int set_variables(const struct run *run) {
                " PPROF_NVTX_CHAIN to that path") ||
       !may_set(run, "PPROF_OUTPUT", "",
                "unset it; --logs names the folder of the logs") ||
-      (run->options->kernels &&
+      (run->options->run.kernels &&
        !may_set(run, CUDA_INJECTION, run->library, "unset that other tool's")))
     return PPI_EXIT_USAGE;
   bool done = set_output(run) && set_kernels(run) &&
@@ -280,7 +280,7 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
   if (code == PPI_EXIT_DONE)
     code = ppi_tool_output_check(options, options->output);
   if (code == PPI_EXIT_DONE &&
-      !ppi_tool_find_injection(options->library, false, run->library))
+      !ppi_tool_find_injection(options->run.library, false, run->library))
     code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE) code = check_config(run);
   if (code == PPI_EXIT_DONE) {

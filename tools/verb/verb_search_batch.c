@@ -103,7 +103,7 @@ static int try_batch(struct search *search, size_t batch) {
   // What was killed leaves its spool, and in it the end of its log.
   ppi_tool_recover_logs_in(search->folder);
   ppi_tool_say("batch %zu: %s", batch, now->result);
-  ppi_batch_measure(search->folder, prefix, options->stage, !options->logs,
+  ppi_batch_measure(search->folder, prefix, options->stage, !options->run.logs,
                     now);
   if (!now->interrupted) return PPI_EXIT_DONE;
   search->interrupted = true;
@@ -265,8 +265,8 @@ static int check(struct search *search) {
         " in it, such as --batch={batch}");
     return PPI_EXIT_USAGE;
   }
-  if (!ppi_wanted_number("from", options->from, 1, &batches->from) ||
-      !ppi_wanted_number("to", options->to, 1, &batches->to))
+  if (!ppi_wanted_number("from", options->search.from, 1, &batches->from) ||
+      !ppi_wanted_number("to", options->search.to, 1, &batches->to))
     return PPI_EXIT_USAGE;
   if (batches->to < batches->from) {
     ppi_tool_say("--from %zu is above --to %zu", batches->from, batches->to);
@@ -290,13 +290,13 @@ static bool inject(const struct ppi_tool_options *options) {
   bool enabled = true;
   bool is_wanted =
       ppi_environment_enabled(&enabled, NULL) == PPROF_STATUS_OK && enabled;
-  if (set && set[0] && options->library) {
+  if (set && set[0] && options->run.library) {
     ppi_tool_say(PPI_INJECTION " is set already, to %s; unset it", set);
     return false;
   }
   if ((set && set[0]) || !is_wanted) return true;
-  if (!ppi_tool_find_injection(options->library, true, library))
-    return !options->library;
+  if (!ppi_tool_find_injection(options->run.library, true, library))
+    return !options->run.library;
   if (ppi_tool_set_injection(library)) return true;
   ppi_tool_say("out of memory");
   return false;
@@ -313,7 +313,8 @@ static bool is_empty(const char *path) {
 
 // The command may change its folder, so the path is a whole one.
 static int make_folder(struct search *search) {
-  const char *given = search->options->logs, *parent = secure_getenv("TMPDIR");
+  const char *given = search->options->run.logs,
+             *parent = secure_getenv("TMPDIR");
   char path[PATH_MAX];
   bool made;
   if (given) {
@@ -334,7 +335,7 @@ static int run_search(struct search *search) {
   if (code != PPI_EXIT_DONE) return code;
   code = search_all(search);
   unsetenv("PPROF_OUTPUT");
-  if (!search->options->logs) rmdir(search->folder);
+  if (!search->options->run.logs) rmdir(search->folder);
   if (code != PPI_EXIT_DONE && code != 128 + 2) return code;
   if (search->num_tries == 0) return code;
   qsort(search->tries, search->num_tries, sizeof *search->tries, by_batch);
@@ -346,7 +347,7 @@ int ppi_tool_search_batch(const struct ppi_tool_options *options) {
   struct search *search = ppi_alloc(sizeof *search);
   if (!search) return out_of_memory();
   search->options = options;
-  search->batches.sequential = options->sequential;
+  search->batches.sequential = options->search.sequential;
   int code = check(search);
   if (code == PPI_EXIT_DONE && !inject(options)) code = PPI_EXIT_USAGE;
   if (code == PPI_EXIT_DONE) code = run_search(search);

@@ -29,27 +29,30 @@ static ppi_report_by by_of(const struct ppi_tool_options *options) {
                                       [PPI_BY_STEP] = "step",
                                       [PPI_BY_RANK] = "rank",
                                       [PPI_BY_THREAD] = "thread"};
-  unsigned i = options->by ? PPI_BY_THREAD : PPI_BY_USUAL;
-  while (i > 0 && strcmp(names[i], options->by) != 0) i--;
+  unsigned i = options->tables.by ? PPI_BY_THREAD : PPI_BY_USUAL;
+  while (i > 0 && strcmp(names[i], options->tables.by) != 0) i--;
   return (ppi_report_by)i;
 }
 
 static bool wants_tree(const struct ppi_tool_options *options) {
-  return options->tree || options->flat || options->open_kernels ||
-         options->columns || options->filter || options->depth != LONG_MIN;
+  return options->tables.tree || options->tables.flat ||
+         options->tables.open_kernels || options->tables.columns ||
+         options->tables.filter || options->tables.depth != LONG_MIN;
 }
 
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
-  if (!options->style && wants_tree(options)) return PPI_STYLE_TREE;
-  if (!options->style && options->by && !options->view) return PPI_STYLE_ANSWER;
-  if (!options->style)
+  if (!options->tables.style && wants_tree(options)) return PPI_STYLE_TREE;
+  if (!options->tables.style && options->tables.by && !options->tables.view)
+    return PPI_STYLE_ANSWER;
+  if (!options->tables.style)
     // What orders or parts tables asks for them.
-    return options->sort || options->thread_sep || options->op_detail
+    return options->tables.sort || options->tables.thread_sep ||
+                   options->tables.op_detail
                ? PPI_STYLE_PADDLE
-               : ppi_report_usual_style(options->view,
+               : ppi_report_usual_style(options->tables.view,
                                         ppi_report_format_of(options->format));
   unsigned i = PPI_STYLE_ANSWER;
-  while (i > 0 && strcmp(style_names[i], options->style) != 0) i--;
+  while (i > 0 && strcmp(style_names[i], options->tables.style) != 0) i--;
   return (ppi_report_style)i;
 }
 
@@ -65,16 +68,17 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
                                  const char *path, struct ppi_tool_runs *runs,
                                  int *code, bool *out_repeated) {
   ppi_report_details details = {
-      .by_thread = options->thread_sep,
-      .operator_parts = options->op_detail,
-      .paddle_distribution = strcmp(options->distribution, "paddle") == 0,
+      .by_thread = options->tables.thread_sep,
+      .operator_parts = options->tables.op_detail,
+      .paddle_distribution =
+          strcmp(options->tables.distribution, "paddle") == 0,
       .warmup = options->warmup};
-  const ppi_report_options how = {.views = options->view,
+  const ppi_report_options how = {.views = options->tables.view,
                                   .style = style_of(options),
                                   .by = by_of(options),
-                                  .is_flat = options->flat,
-                                  .columns = options->columns,
-                                  .has_kernels = options->open_kernels};
+                                  .is_flat = options->tables.flat,
+                                  .columns = options->tables.columns,
+                                  .has_kernels = options->tables.open_kernels};
   ppi_report_need(&how, ppi_report_format_of(options->format), &details);
   struct ppi_tool_watch watch;
   pprof_report *report = NULL;
@@ -173,8 +177,8 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
 static int read_peaks(const struct ppi_tool_options *options, ppi_peaks *out) {
   ppi_peaks peaks = {.num = 0};
   pprof_error error;
-  if (options->peak &&
-      ppi_peaks_parse(options->peak, &peaks, &error) != PPROF_STATUS_OK) {
+  if (options->tables.peak && ppi_peaks_parse(options->tables.peak, &peaks,
+                                              &error) != PPROF_STATUS_OK) {
     ppi_tool_say("--peak: %s", error.text);
     return PPI_EXIT_USAGE;
   }
@@ -184,21 +188,22 @@ static int read_peaks(const struct ppi_tool_options *options, ppi_peaks *out) {
 
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
-  if (options->sort && !ppi_sort_is_known(style, options->sort)) {
-    ppi_tool_say("'--sort %s' is not one of %s", options->sort,
+  if (options->tables.sort && !ppi_sort_is_known(style, options->tables.sort)) {
+    ppi_tool_say("'--sort %s' is not one of %s", options->tables.sort,
                  ppi_sort_keys(style));
     return PPI_EXIT_USAGE;
   }
-  if (options->style && wants_tree(options)) {
-    ppi_tool_say("'--style %s' has no tree: leave it out", options->style);
+  if (options->tables.style && wants_tree(options)) {
+    ppi_tool_say("'--style %s' has no tree: leave it out",
+                 options->tables.style);
     return PPI_EXIT_USAGE;
   }
-  if (options->tree && options->flat) {
+  if (options->tables.tree && options->tables.flat) {
     ppi_tool_say("'--tree' and '--flat' are two tables: choose one");
     return PPI_EXIT_USAGE;
   }
-  if (options->columns && !ppi_tree_knows(options->columns)) {
-    ppi_tool_say("'--columns %s' has others than %s", options->columns,
+  if (options->tables.columns && !ppi_tree_knows(options->tables.columns)) {
+    ppi_tool_say("'--columns %s' has others than %s", options->tables.columns,
                  ppi_tree_columns());
     return PPI_EXIT_USAGE;
   }
@@ -207,10 +212,10 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
                  options->output);
     return PPI_EXIT_USAGE;
   }
-  if (options->view && style != PPI_STYLE_PADDLE) {
+  if (options->tables.view && style != PPI_STYLE_PADDLE) {
     ppi_tool_say("'%s%s' has one table: leave out '--view'",
-                 options->style ? "--style " : "--tree",
-                 options->style ? options->style : "");
+                 options->tables.style ? "--style " : "--tree",
+                 options->tables.style ? options->tables.style : "");
     return PPI_EXIT_USAGE;
   }
   ppi_findings_options findings;
@@ -219,7 +224,8 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
 }
 
 static bool has_full_names(const struct ppi_tool_options *options) {
-  return options->kernel_names && strcmp(options->kernel_names, "full") == 0;
+  return options->tables.kernel_names &&
+         strcmp(options->tables.kernel_names, "full") == 0;
 }
 
 // `how` is the report's, but for its views.
@@ -268,23 +274,23 @@ static int write_report(const struct ppi_tool_options *options,
   ppi_findings_options findings;
   read_peaks(options, &peaks);  // these were checked
   ppi_tool_thresholds_read(options->threshold, &findings);
-  ppi_report_options how = {.views = options->view,
+  ppi_report_options how = {.views = options->tables.view,
                             .by = by_of(options),
                             .time_unit = ppi_tool_time_unit(options),
                             .has_time_unit = options->time_unit != NULL,
                             .style = style_of(options),
-                            .sort = options->sort,
-                            .top = options->top,
-                            .name_width = options->name_width,
+                            .sort = options->tables.sort,
+                            .top = options->tables.top,
+                            .name_width = options->tables.name_width,
                             .peaks = &peaks,
                             .findings = &findings,
                             .is_raw = options->raw,
-                            .is_verbose = options->verbose,
-                            .is_flat = options->flat,
-                            .depth = options->depth,
-                            .filter = options->filter,
-                            .columns = options->columns,
-                            .has_kernels = options->open_kernels,
+                            .is_verbose = options->tables.verbose,
+                            .is_flat = options->tables.flat,
+                            .depth = options->tables.depth,
+                            .filter = options->tables.filter,
+                            .columns = options->tables.columns,
+                            .has_kernels = options->tables.open_kernels,
                             .has_full_names = has_full_names(options)};
   ppi_tool_look(options, &how);
   return wants_files(options) ? write_files(options, report, &how, code)
@@ -332,11 +338,11 @@ static int summarize(const struct ppi_tool_options *options, bool *out_any) {
 int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
   struct ppi_tool_options with_views = *options;
   ppi_page names = {0};
-  if (wants_files(options) && !options->view) {
+  if (wants_files(options) && !options->tables.view) {
     const ppi_view_kind *const *view = ppi_view_kinds();
     for (; *view; view++)
       ppi_page_format(&names, "%s%s", names.len ? "," : "", (*view)->name);
-    with_views.view = names.bytes;
+    with_views.tables.view = names.bytes;
   }
   int code = names.failed ? PPI_EXIT_INPUT : summarize(&with_views, out_any);
   if (names.failed) ppi_tool_say("out of memory");

@@ -50,25 +50,28 @@ static int read_amounts(struct trigger *self) {
                  options->inputs[0]);
     return PPI_EXIT_USAGE;
   }
-  if (!options->pid) {
+  if (!options->trigger.pid) {
     ppi_tool_say("'trigger' needs the process to ask: --pid P");
     return PPI_EXIT_USAGE;
   }
-  if (!read_number(options->pid, INT_MAX, &self->pid))
-    return refuse("pid", options->pid, "the number of a process");
-  if (!!options->steps + !!options->seconds + !!options->kernels_for > 1) {
+  if (!read_number(options->trigger.pid, INT_MAX, &self->pid))
+    return refuse("pid", options->trigger.pid, "the number of a process");
+  if (!!options->trigger.steps + !!options->trigger.seconds +
+          !!options->trigger.kernels_for >
+      1) {
     ppi_tool_say("one of --steps, --seconds and --kernels can be given");
     return PPI_EXIT_USAGE;
   }
-  if (options->steps && !read_number(options->steps, 1000000000000, &steps))
-    return refuse("steps", options->steps, "a number of steps");
+  if (options->trigger.steps &&
+      !read_number(options->trigger.steps, 1000000000000, &steps))
+    return refuse("steps", options->trigger.steps, "a number of steps");
   self->asked.steps = (uint64_t)steps;
-  if (options->seconds &&
-      !ppi_trigger_seconds(options->seconds, &self->asked.ns))
-    return refuse("seconds", options->seconds,
+  if (options->trigger.seconds &&
+      !ppi_trigger_seconds(options->trigger.seconds, &self->asked.ns))
+    return refuse("seconds", options->trigger.seconds,
                   "a number of seconds such as 10 or 0.5");
   uint64_t us;
-  const char *time = options->kernels_for;
+  const char *time = options->trigger.kernels_for;
   if (!time) return PPI_EXIT_DONE;
   if (!ppi_parse_duration(time, &us) || us == 0 || us > MOST_US)
     return refuse("kernels", time, "a time such as 200ms or 2s");
