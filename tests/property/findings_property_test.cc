@@ -32,6 +32,7 @@ class Healthy {
       default:
         Workers();
     }
+    Memory();
   }
   EventFeed *feed() {
     return &feed_;
@@ -122,6 +123,28 @@ class Healthy {
       now += Between(0, 2) * static_cast<uint64_t>(unit_ns_);
     }
     feed_.AddWindow(0, *std::max_element(now_ns, now_ns + 4));
+  }
+
+  // Caches fill at first, each unit needs more or less than the one before, and
+  // now and then all that is not needed is given back.
+  void Memory() {
+    uint64_t end_ns = feed_.windows().back().close_ns;
+    double base = static_cast<double>(Between(100, 1000)) * 1e6;
+    double wave = 0, every = static_cast<double>(Between(10, 40));
+    std::normal_distribution<double> normal(0, 0.03 * base);
+    for (uint64_t i = 0; i < 2 * num_; i++) {
+      double at = static_cast<double>(i), part = at / static_cast<double>(num_);
+      wave = 0.8 * wave + normal(random_);
+      pprof_event event = {};
+      event.kind = PPROF_KIND_COUNTER;
+      event.site = feed_.Site("heap", PPROF_CATEGORY_MEMORY);
+      event.lane = 1;
+      event.start_ns = event.end_ns =
+          start_ns_ + (end_ns - start_ns_) / (2 * num_) * i;
+      event.value = base * (2 - std::exp(-20 * part)) + wave +
+                    base * 0.2 * std::fmod(at, every) / every;
+      feed_.Add(1, event);
+    }
   }
 
   std::mt19937_64 random_;

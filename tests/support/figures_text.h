@@ -78,6 +78,10 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     const ppi_report_place &row = figures.places[i];
     out << "\nplace " << row.name << " " << row.is_known[0] << row.is_known[1]
         << " " << row.peak_bytes[0] << " " << row.peak_bytes[1];
+    for (const ppi_growth &growth : row.growth)
+      out << " " << growth.num_levels << " " << growth.num_lows << " "
+          << growth.low_bytes << " " << growth.bytes << " "
+          << growth.least_bytes;
   }
 }
 

@@ -20,6 +20,15 @@ TEST(FindingsWordsTest, TimesHaveThreeDigits) {
   EXPECT_STREQ("86400 s", ppi_words_time(86400e9).text);
 }
 
+TEST(FindingsWordsTest, BytesHaveThreeDigits) {
+  EXPECT_STREQ("0 B", ppi_words_bytes(0).text);
+  EXPECT_STREQ("999 B", ppi_words_bytes(999).text);
+  EXPECT_STREQ("1.00 kB", ppi_words_bytes(999.6).text);
+  EXPECT_STREQ("65.5 kB", ppi_words_bytes(65536).text);
+  EXPECT_STREQ("1.52 GB", ppi_words_bytes(1.52e9).text);
+  EXPECT_STREQ("2000 GB", ppi_words_bytes(2e12).text);
+}
+
 TEST(FindingsWordsTest, PercentagesHaveTwo) {
   EXPECT_STREQ("33 %", ppi_words_percent(1, 3).text);
   EXPECT_STREQ("5.0 %", ppi_words_percent(1, 20).text);

@@ -10,6 +10,7 @@
 #include "report/figures/cpu.h"
 #include "report/figures/device_use.h"
 #include "report/figures/early.h"
+#include "report/figures/low_water.h"
 #include "report/figures/messages.h"
 #include "report/figures/queue.h"
 
@@ -133,6 +134,7 @@ typedef struct ppi_report_place {
   char *name;
   bool is_known[2];  // [1]: reserved memory
   uint64_t peak_bytes[2];
+  ppi_growth growth[2];
 } ppi_report_place;
 
 // Whole steps after the first PPI_PERF_WARM_UP of each run.

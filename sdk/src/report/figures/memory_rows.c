@@ -17,6 +17,9 @@ pprof_status ppi_figures_add_place(ppi_figures *into, const char *name,
     place->is_known[kind] |= from->is_known[kind];
     place->peak_bytes[kind] =
         PPI_MAX(place->peak_bytes[kind], from->peak_bytes[kind]);
+    // Others are several places.
+    if (strcmp(name, PPI_OTHER_PLACES) != 0)
+      ppi_growth_merge(&place->growth[kind], &from->growth[kind]);
   }
   return PPROF_STATUS_OK;
 }

@@ -13,6 +13,7 @@
 #include "report/findings/rules_calls.h"
 #include "report/findings/rules_device.h"
 #include "report/findings/rules_limits.h"
+#include "report/findings/rules_memory.h"
 #include "report/findings/rules_parts.h"
 #include "report/findings/rules_ranks.h"
 #include "report/findings/rules_requests.h"
@@ -49,6 +50,8 @@ static const rule rules[] = {
      ppi_rule_launch_bound},
     {{"interference", 1.1, "", "a tenth is more than devices vary by"},
      ppi_rule_interference},
+    {{"memory-grows", 10, "%", "less is what caches do that fill late"},
+     ppi_rule_memory_grows},
     {{"dominates", 50, "%", "half of the time is more than all else"},
      ppi_rule_dominates},
     {{"queueing", 20, "%", "a fifth of the latency is worth a change"},

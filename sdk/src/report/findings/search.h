@@ -24,11 +24,12 @@ typedef struct ppi_search {
 } ppi_search;
 
 // ppi_search_add adds an empty finding that explains `share` of the time of the
-// units, to be filled before the next; NULL when out of memory. What explains
-// too little of it to matter is not told of (NULL), save limits and facts.
+// units, to be filled before the next; NULL when out of memory. A problem that
+// explains too little of it to matter is not told of (NULL).
 typedef enum ppi_finding_sort {
   PPI_FACT = 0,
   PPI_PROBLEM,
+  PPI_LATER_PROBLEM,  // costs no time yet
   PPI_LIMIT
 } ppi_finding_sort;
 ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,

@@ -36,17 +36,33 @@ static void put_digits(char *to, size_t size, double value) {
   ppi_words_put(to, size, "%.*f", value == 0 ? 0 : decimals, value);
 }
 
-ppi_words ppi_words_time(double ns) {
-  static const struct {
-    double ns;
-    const char *unit;
-  } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+enum { NUM_UNITS = 4 };
+
+typedef struct unit {
+  double size;
+  const char *name;
+} unit;
+
+// The greatest first.
+static ppi_words in_units(const unit *units, double value) {
   size_t i = 0;
   ppi_words words, digits;
-  while (i < 3 && ns < 0.9995 * units[i].ns) i++;
-  put_digits(digits.text, sizeof digits.text, ns / units[i].ns);
-  PPI_SAY(words.text, "%.32s %s", digits.text, units[i].unit);
+  while (i < NUM_UNITS - 1 && value < 0.9995 * units[i].size) i++;
+  put_digits(digits.text, sizeof digits.text, value / units[i].size);
+  PPI_SAY(words.text, "%.32s %s", digits.text, units[i].name);
   return words;
+}
+
+ppi_words ppi_words_time(double ns) {
+  static const unit units[NUM_UNITS] = {
+      {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  return in_units(units, ns);
+}
+
+ppi_words ppi_words_bytes(double bytes) {
+  static const unit units[NUM_UNITS] = {
+      {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
+  return in_units(units, bytes);
 }
 
 ppi_words ppi_words_percent(double part, double whole) {

@@ -130,6 +130,9 @@ pprof_status ppi_memory_level(ppi_memory *memory, const char *place,
   ppi_memory_place *at = place_at(memory, place);
   if (!at) return PPROF_STATUS_NO_MEMORY;
   add_peak(at, is_reserved, bytes_of(event->value));
+  if (at != &memory->others)
+    ppi_low_water_add(&at->lows[is_reserved], event->start_ns,
+                      bytes_of(event->value));
   return PPROF_STATUS_OK;
 }
 
@@ -158,7 +161,9 @@ static pprof_status fill_place(const ppi_memory_place *place, const char *name,
   if (!place->is_known[0] && !place->is_known[1]) return PPROF_STATUS_OK;
   ppi_report_place levels = {
       .is_known = {place->is_known[0], place->is_known[1]},
-      .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]}};
+      .peak_bytes = {place->peak_bytes[0], place->peak_bytes[1]},
+      .growth = {ppi_low_water_growth(&place->lows[0]),
+                 ppi_low_water_growth(&place->lows[1])}};
   pprof_status status = ppi_figures_add_place(out, name, &levels);
   for (size_t i = 0; i < place->num_owners && status == PPROF_STATUS_OK; i++) {
     const ppi_memory_owner *owner = &place->owners[i];

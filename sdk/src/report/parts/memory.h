@@ -5,6 +5,7 @@
 #ifndef PPI_REPORT_MEMORY_H_
 #define PPI_REPORT_MEMORY_H_
 
+#include "report/figures/low_water.h"
 #include "report/parts/ids.h"
 
 #ifdef __cplusplus
@@ -23,6 +24,7 @@ typedef struct ppi_memory_place {
   size_t num_owners, owners_capacity;
   bool is_known[2];
   uint64_t peak_bytes[2];
+  ppi_low_water lows[2];
 } ppi_memory_place;
 
 // All zero is the empty one.
