@@ -2,6 +2,7 @@
 //
 // Device times against bare events of the same program, and that no marker
 // waits for the device.
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -178,6 +179,7 @@ TEST_F(RangeTest, WandersBetweenThreadsAndStreams) {
   Event done;
   Session session;
   session.Start();
+  const auto begun = std::chrono::steady_clock::now();
   pprof_range range = pprof_cuda_range_begin(from, &spin_site);
   ASSERT_NE(0u, range.id);
   ASSERT_CUDA(Spin(from, 300 * kUs));
@@ -189,12 +191,15 @@ TEST_F(RangeTest, WandersBetweenThreadsAndStreams) {
   });
   other.join();
   ASSERT_CUDA(cudaStreamSynchronize(to));
+  const std::chrono::nanoseconds host =
+      std::chrono::steady_clock::now() - begun;
   session.Stop();
   auto ranges = session.Ranges();
   ASSERT_EQ(1u, ranges.size());
   EXPECT_EQ(static_cast<uint32_t>(PPROF_FLAG_ASYNC), ranges[0].event.flags);
   EXPECT_GE(ranges[0].DeviceNs(), 500 * kUs);
-  EXPECT_LT(ranges[0].DeviceNs(), 700 * kUs);
+  // When the other thread comes is the machine's load.
+  EXPECT_LT(ranges[0].DeviceNs(), static_cast<uint64_t>(host.count()));
 }
 
 TEST_F(RangeTest, ScopesOnTwoStreamsOverlap) {

@@ -66,7 +66,7 @@ TEST_F(KernelsDemandTest, BeginAndEndWhileTheSessionGoesOn) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0].depth, 1u);
   EXPECT_EQ(kernels[1].depth, 1u);
-  EXPECT_TRUE(session_->HasNote("kernels: 2 times of recording, on demand"));
+  EXPECT_TRUE(session_->HasNote("kernels: 2 recordings on demand"));
   EXPECT_FALSE(session_->HasNote("no known launch"));
 }
 

@@ -279,8 +279,8 @@ static void note_cost(const ppi_kernels *kernels, ppi_texts *out) {
   if (!counts->costs) return;
   snprintf(text, sizeof text,
            "launches took the host %.3f us more each, by %" PRIu64
-           " of them: that is in the overhead, what the driver's own tracing "
-           "adds is not",
+           " that were timed: that is in the overhead, what the driver's own "
+           "tracing adds is not",
            (double)counts->cost_ns / 1e3 /
                (double)(counts->costs * PPI_LAUNCH_SAMPLE),
            counts->costs);
@@ -292,7 +292,7 @@ void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
   if (kernels->why_not.text[0])
     ppi_texts_add(out, "kernels", kernels->why_not.text);
   note(out, kernels->num_times,
-       "times of recording, on demand: what is outside of them is unknown");
+       "recordings on demand, outside of which nothing is known");
   note(out, kernels->counts.unlaunched,
        "kernels and copies are of no known launch");
   note(out, kernels->counts.by_wait,
