@@ -129,13 +129,15 @@ static inline const ppi_level *ppi_log_model_children(
              ? &model->levels[below]
              : NULL;
 }
-// Adds unused levels up to `depth`. False when out of memory.
+// Makes room for a level of `depth`. False when out of memory.
 bool ppi_log_model_deepen(ppi_log_model *model, uint32_t depth);
 // A nested range has ended. False when out of memory.
 static inline bool ppi_log_model_nest(ppi_log_model *model, uint32_t depth,
                                       uint64_t start, uint64_t end) {
-  if (depth >= model->num_levels && !ppi_log_model_deepen(model, depth))
+  if (depth >= model->levels_capacity && !ppi_log_model_deepen(model, depth))
     return false;
+  for (size_t i = model->num_levels; i <= depth; i++)
+    model->levels[i].used = false;
   // Whatever lies deeper has found its parent, or lost it.
   model->num_levels = (size_t)depth + 1;
   ppi_level *level = &model->levels[depth];
