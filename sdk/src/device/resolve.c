@@ -136,7 +136,6 @@ static bool is_at_rest(ppi_device_session *session, const ppi_pair *pair) {
 static void free_slot(ppi_device_session *session, uint32_t index) {
   ppi_table *table = session->table;
   uint32_t gen = PPI_STATE_GEN(table->states[index]);
-  ppi_slot_forget(ppi_device_slot(session, index));
   __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
                    __ATOMIC_RELEASE);
   if (is_at_rest(session, &session->pairs[index]))

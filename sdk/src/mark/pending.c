@@ -31,9 +31,16 @@ bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   return true;
 }
 
+// What was added to the range before this one, or came too late for it.
+static __attribute__((noinline, cold)) void forget_work(ppi_slot *slot) {
+  memset(&slot->work, 0, sizeof slot->work);
+}
+
 static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
                               uint32_t site, uint8_t kind) {
   ppi_inherited inherited = {0};
+  if (PPI_UNLIKELY(__atomic_load_n(&slot->has_work, __ATOMIC_RELAXED)))
+    forget_work(slot);
   if (lane) inherited = ppi_lane_inherited(lane);
   // `cut` outlives the slot's use: the end of an earlier range that an edge
   // has cut may come late. It may be looking at the kind, too.

@@ -80,8 +80,10 @@ void ppi_spool_touch_ahead(ppi_spool *spool, uint32_t chunks) {
 // What is still to come counts, too; what does not come does not.
 static uint32_t end_of_pool(const ppi_spool *spool) {
   uint32_t num = ppi_spool_num_allocated(spool->header);
-  uint32_t more = spool->seen_allocated + spool->room;
-  return spool->refused ? num : PPI_MAX(num, more);
+  uint32_t more = __atomic_load_n(&spool->seen_allocated, __ATOMIC_RELAXED) +
+                  __atomic_load_n(&spool->room, __ATOMIC_RELAXED);
+  bool is_all = __atomic_load_n(&spool->refused, __ATOMIC_RELAXED);
+  return is_all ? num : PPI_MAX(num, more);
 }
 
 uint32_t ppi_spool_chunks_all(const ppi_spool *spool) {

@@ -288,6 +288,12 @@ const char *ppi_spool_want(void) {
   return want[0] ? want : NULL;
 }
 
+// The collector's; whoever asks how much is free may be another.
+static void publish_room(ppi_spool *spool, uint32_t allocated, uint32_t room) {
+  __atomic_store_n(&spool->room, room, __ATOMIC_RELAXED);
+  __atomic_store_n(&spool->seen_allocated, allocated, __ATOMIC_RELAXED);
+}
+
 // Where the folder is large enough for the spool to grow as it may, so may
 // markers.
 static void look_up(ppi_spool *spool) {
@@ -300,8 +306,8 @@ static void look_up(ppi_spool *spool) {
   spool->limit = limit.name;
   spool->limit_now = limit.bytes;
   spool->is_tight = limit.shared / PPI_SPOOL_AMPLE < limit.own;
-  spool->room = PPI_MIN((uint32_t)(room / PPI_CHUNK_SIZE), left);
-  spool->seen_allocated = allocated;
+  publish_room(spool, allocated,
+               PPI_MIN((uint32_t)(room / PPI_CHUNK_SIZE), left));
   __atomic_store_n(&spool->most,
                    spool->is_tight ? allocated : allocated + spool->room,
                    __ATOMIC_RELAXED);
@@ -321,7 +327,7 @@ static void refuse(ppi_spool *spool, const char *why) {
   uint64_t taken = ppi_spool_bytes(spool);
   snprintf(want, sizeof want, "%.1f of %.1f MiB, no room for more: %s",
            (double)taken / (1 << 20), (double)spool->size / (1 << 20), why);
-  spool->refused = true;
+  __atomic_store_n(&spool->refused, true, __ATOMIC_RELAXED);
   __atomic_store_n(&spool->most, ppi_spool_num_allocated(spool->header),
                    __ATOMIC_RELAXED);
 }
@@ -358,8 +364,7 @@ static bool add_part(ppi_spool *spool, uint32_t chunks) {
     return false;
   }
   raise_allocated(spool->header, to);
-  spool->seen_allocated = to;
-  spool->room -= to - from;
+  publish_room(spool, to, spool->room - (to - from));
   want[0] = 0;
   return true;
 }
@@ -422,7 +427,7 @@ void ppi_spool_grow(ppi_spool *spool) {
 
 void ppi_spool_look_again(ppi_spool *spool) {
   if (!spool->grow_below) return;
-  spool->refused = false;
+  __atomic_store_n(&spool->refused, false, __ATOMIC_RELAXED);
   look_up(spool);
 }
 

@@ -12,8 +12,6 @@
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
@@ -211,7 +209,7 @@ typedef struct ppi_slot {
   uint8_t cpu_state;    // PPI_CPU_SLOT_...
   uint8_t is_step;      // the open step: no edge cuts it but its own end
   uint32_t reserved2;
-  ppi_work work;             // atomic adds while open; 0 while the slot is free
+  ppi_work work;             // atomic adds while open; 0 until has_work is set
   double value;              // of a step
   uint64_t device_error_ns;  // of a device range
   uint32_t cut;  // atomic; ranges that edges cut here and nobody ended since
@@ -221,11 +219,6 @@ typedef struct ppi_slot {
 } __attribute__((aligned(64))) ppi_slot;
 
 PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
-
-// Before a slot is free.
-static inline void ppi_slot_forget(ppi_slot *slot) {
-  if (slot->has_work) memset(&slot->work, 0, sizeof slot->work);
-}
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
 #define PPI_TABLE_CHUNKS 63u

@@ -24,7 +24,7 @@ static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
   if (slot->start >= session->collect.cut_before || slot->is_step) return state;
   uint64_t ending = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDING);
   if (!__atomic_compare_exchange_n(&table->states[i], &state, ending, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return state;
   slot->end = PPI_MAX(slot->start, last_edge(session));
   slot->flags |= PPROF_FLAG_CLIPPED;
@@ -52,8 +52,6 @@ static uint64_t state_at(const ppi_table *table, uint32_t index) {
 }
 
 static void free_range(ppi_table *table, uint32_t index) {
-  ppi_slot_forget(
-      ppi_table_slot(ppi_recorder_in_force.spool.base, table, index));
   uint32_t gen = PPI_STATE_GEN(state_at(table, index));
   __atomic_store_n(&table->states[index], PPI_STATE(0, gen, PPI_SLOT_FREE),
                    __ATOMIC_RELEASE);
