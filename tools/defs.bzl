@@ -78,7 +78,7 @@ def pprof_folder(deps = [], visibility = None, **kwargs):
     headers = native.glob(["*.h"])
     native.filegroup(
         name = "sources",
-        srcs = sources + headers,
+        srcs = sources + headers + native.glob(["*.proto"]),
         visibility = ["//:__subpackages__"],
     )
     pprof_cc_library(

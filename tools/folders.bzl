@@ -4,6 +4,7 @@ TOOLS = [
     "//tools/batch",
     "//tools/cli",
     "//tools/compare",
+    "//tools/cost/onnx",
     "//tools/import",
     "//tools/input",
     "//tools/launch",

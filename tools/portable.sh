@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds what runs on Linux systems of any age: tools/portable.sh ARCH OUT makes
-# OUT/{bin,lib,include} for x86_64 or aarch64, against glibc 2.17, with zlib and
-# libyaml inside. `tools/portable.sh ARCH OUT static` makes OUT/pprof-report-ARCH
-# alone, which needs no C library at all. Zig's compiler brings that glibc's symbols,
-# and musl; zlib and libyaml are Debian's sources.
+# OUT/{bin,lib,include} for x86_64 or aarch64, against glibc 2.17, with zlib,
+# libyaml and protobuf-c inside. `tools/portable.sh ARCH OUT static` makes
+# OUT/pprof-report-ARCH alone, which needs no C library at all. Zig's compiler
+# brings that glibc's symbols, and musl; the libraries are Debian's sources.
 set -euo pipefail
 
 die() {
@@ -62,7 +62,8 @@ get_zig() {
 # their own: the machine's stay as they are.
 get_sources() {
   local apt=$work/apt
-  [ -d "$work/sources/zlib" ] && [ -d "$work/sources/libyaml" ] && return
+  [ -d "$work/sources/zlib" ] && [ -d "$work/sources/libyaml" ] &&
+    [ -d "$work/sources/protobuf-c" ] && return
   mkdir -p "$apt/parts" "$apt/lists/partial" "$work/sources"
   if [ -e /etc/apt/sources.list.d/debian.sources ]; then
     sed 's/^Types: deb$/Types: deb-src/' \
@@ -74,10 +75,12 @@ get_sources() {
     -oDir::Etc::sourceparts="$apt/parts" -oDir::State::Lists="$apt/lists")
   cd "$work/sources"
   quiet apt-get "${options[@]}" update
-  quiet apt-get "${options[@]}" source --download-only zlib libyaml
-  mkdir -p zlib libyaml
+  quiet apt-get "${options[@]}" source --download-only zlib libyaml \
+    protobuf-c
+  mkdir -p zlib libyaml protobuf-c
   tar -xf zlib_*.orig.tar.* -C zlib --strip-components=1
   tar -xf libyaml_*.orig.tar.* -C libyaml --strip-components=1
+  tar -xf protobuf-c_*.orig.tar.* -C protobuf-c --strip-components=1
   cd "$tree"
 }
 
@@ -120,6 +123,17 @@ build_libyaml() {
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON
 }
 
+# One file is all of the library; its compiler is this machine's.
+build_protobuf_c() {
+  local source=$work/sources/protobuf-c
+  [ -e "$deps/lib/libprotobuf-c.a" ] && return
+  mkdir -p "$deps/lib" "$deps/include/protobuf-c"
+  cp "$source/protobuf-c/protobuf-c.h" "$deps/include/protobuf-c"
+  quiet "$own/bin/cc" -O2 -fPIC -I"$source" -c \
+    -o "$own/protobuf-c.o" "$source/protobuf-c/protobuf-c.c"
+  quiet "$own/bin/ar" rcs "$deps/lib/libprotobuf-c.a" "$own/protobuf-c.o"
+}
+
 # Headers alone, of any architecture; the system's own would come with them.
 copy_headers() {
   mkdir -p "$deps/include" "$deps/boost"
@@ -130,6 +144,8 @@ copy_headers() {
 readonly FOUND=(-DPPROF_YAML_LIBRARY="$deps/lib/libyaml.a"
   -DPPROF_YAML_INCLUDE="$deps/include"
   -DZLIB_LIBRARY="$deps/lib/libz.a" -DZLIB_INCLUDE_DIR="$deps/include"
+  -DPPROF_PROTOBUF_C_LIBRARY="$deps/lib/libprotobuf-c.a"
+  -DPPROF_PROTOBUF_C_INCLUDE="$deps/include"
   -DPPROF_BOOST_INCLUDE="$deps/boost" -DPPROF_OPENCL_INCLUDE="$deps/include")
 
 build_pprof() {
@@ -167,6 +183,7 @@ get_zig
 get_sources
 build_zlib
 build_libyaml
+build_protobuf_c
 copy_headers
 if [ "$kind" = static ]; then
   build_static

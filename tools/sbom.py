@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a release consists of, and needs, as SPDX 2.3: VERSION SECONDS CHECKSUM_FILE.
 
-Nothing of others is in the archive; what is built from it may hold zlib, libyaml and Boost's headers
+Nothing of others is in the archive; what is built from it may hold zlib, libyaml, protobuf-c and Boost's headers
 (`./dev install`, the wheel), or ask the system for them (CMake, Debian's packages)."""
 import datetime
 import json
@@ -13,6 +13,7 @@ NEEDS = [
     ("zlib", "Zlib", "DEPENDENCY_OF", "compressed traces and blocks"),
     ("libyaml", "MIT", "DEPENDENCY_OF", "configurations"),
     ("boost-json", "BSL-1.0", "BUILD_DEPENDENCY_OF", "traces of others, in pprof-report"),
+    ("protobuf-c", "BSD-2-Clause", "DEPENDENCY_OF", "ONNX models, in pprof-report"),
     ("opencl-headers", "Apache-2.0", "BUILD_DEPENDENCY_OF", "the backend for OpenCL"),
 ]
 

@@ -12,7 +12,7 @@ import re
 import sys
 import unittest
 
-WALLS, FILES = sys.argv[1], sys.argv[2:]
+WALLS, FILES = sys.argv[1], [path for path in sys.argv[2:] if path.endswith((".c", ".cc", ".h"))]
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 FUNCTION = re.compile(r'^(?!static(?! inline)|typedef|return|else|extern ")'

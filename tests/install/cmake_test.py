@@ -78,7 +78,7 @@ class CMake(unittest.TestCase):
     def test_compiles_what_bazel_compiles(self):
         with open(os.path.join(self.build, "compile_commands.json")) as file:
             ours = {os.path.relpath(os.path.realpath(entry["file"]), os.path.realpath(TREE))
-                    for entry in json.load(file)}
+                    for entry in json.load(file) if not entry["file"].startswith(self.build)}
         theirs = {os.path.relpath(os.path.realpath(name), os.path.realpath(TREE))
                   for name in SOURCES if name.endswith((".c", ".cc"))}
         self.assertGreater(len(theirs), 200)

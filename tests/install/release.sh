@@ -117,7 +117,8 @@ use_demo() {
 use_cmake() {
   cp "$out/dist/pprof-$version.tar.gz" "$out/$1-use/"
   in_root "$1-use" "apt-get -qq purge -y '*pprof*'
-    $INSTALL g++ zlib1g-dev libyaml-dev opencl-c-headers
+    $INSTALL g++ zlib1g-dev libyaml-dev opencl-c-headers \
+      libprotobuf-c-dev protobuf-c-compiler
     $INSTALL libboost1.81-dev || $INSTALL libboost-dev
     rm -rf build
     tar -xf pprof-$version.tar.gz
