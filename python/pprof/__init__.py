@@ -15,9 +15,10 @@ from ._markers import (DeviceRange as device_range, Range as range, begin, count
                        mark, step, stream_name, strict, thread_name, work)
 from ._report import report
 from ._session import start, stop
+from ._windows import schedule
 from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
 __all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "start", "step", "stop", "stream_name", "strict",
-           "thread_name", "work"]
+           "library_path", "mark", "report", "schedule", "start", "step", "stop", "stream_name",
+           "strict", "thread_name", "work"]

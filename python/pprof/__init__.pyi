@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Dict, Final, Literal, Optional, SupportsFloat, SupportsIndex, TypeVar, Union
+from typing import (Any, Dict, Final, Literal, NamedTuple, Optional, SupportsFloat, SupportsIndex,
+                    Tuple, TypeVar, Union)
 
 __all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "start", "step", "stop", "stream_name", "strict",
-           "thread_name", "work"]
+           "library_path", "mark", "report", "schedule", "start", "step", "stop", "stream_name",
+           "strict", "thread_name", "work"]
 
 __version__: Final[str]
 
@@ -58,8 +59,30 @@ def thread_name(name: object) -> None: ...
 def enabled() -> bool: ...
 def strict(on: bool = True) -> None: ...
 def stream_name(name: object, stream: _Stream = None) -> None: ...
+class _Schedule(NamedTuple):
+    skip_first: int
+    wait: int
+    warmup: int
+    active: int
+    repeat: int
+    skip_first_wait: int
+
+class _Window:
+    index: int
+    log: Optional[str]
+    tables: Report
+    stages: Dict[str, Dict[str, Any]]
+    def trace(self, path: Union[str, bytes, os.PathLike[str]]) -> None: ...
+
+def schedule(*, active: SupportsIndex, wait: SupportsIndex = 0, warmup: SupportsIndex = 0,
+             repeat: SupportsIndex = 0, skip_first: SupportsIndex = 0,
+             skip_first_wait: SupportsIndex = 0) -> _Schedule: ...
 def start(config: Union[None, str, bytes, os.PathLike[str], Dict[str, Any]] = None, *,
-          fork: Literal["follow", "off"] = "follow", kernels: bool = False) -> None: ...
+          fork: Literal["follow", "off"] = "follow", kernels: bool = False,
+          schedule: Union[None, _Schedule, Tuple[int, int]] = None,
+          on_window: Optional[Callable[[_Window], object]] = None,
+          window_log: Union[None, Literal[False], str, bytes, os.PathLike[str]] = None
+          ) -> None: ...
 def stop() -> Optional[str]: ...
 def library_path() -> Optional[str]: ...
 

@@ -44,6 +44,33 @@ class ErrorText(ctypes.Structure):
     _fields_ = [("text", ctypes.c_char * 256)]
 
 
+class ScheduleFields(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("skip_first", ctypes.c_uint64),
+                ("wait", ctypes.c_uint64), ("warmup", ctypes.c_uint64),
+                ("active", ctypes.c_uint64), ("repeat", ctypes.c_uint64),
+                ("skip_first_wait", ctypes.c_uint64)]
+
+
+class WindowFields(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("index", ctypes.c_uint32),
+                ("report", ctypes.c_void_p), ("log", ctypes.c_char_p)]
+
+
+WINDOW_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(WindowFields))
+
+
+class StartOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("config_path", ctypes.c_char_p),
+                ("schedule", ctypes.POINTER(ScheduleFields)), ("on_window", WINDOW_FUNCTION),
+                ("user", ctypes.c_void_p), ("window_log", ctypes.c_char_p)]
+
+
+class SinkFields(ctypes.Structure):
+    """The beginning of pprof_sink, up to what is called from here."""
+    _fields_ = [("size", ctypes.c_size_t), ("before_destroy", ctypes.c_void_p * 7),
+                ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+
+
 class Nothing:
     """The epoch of a package without a library."""
     __slots__ = ()
@@ -140,7 +167,12 @@ _MARKERS = {
 }
 _WAITING = {
     "pprof_start_alone_": (ctypes.c_int, [_TEXT, _POINTER]),
+    "pprof_start_alone_with_": (ctypes.c_int, [_POINTER, _POINTER]),
     "pprof_stop": (ctypes.c_int, [_POINTER]),
+    "pprof_report_write_table": (ctypes.c_int, [_POINTER, _TEXT, _POINTER]),
+    "pprof_report_write_json": (ctypes.c_int, [_POINTER, _TEXT, _POINTER]),
+    "pprof_chrome_writer_create": (ctypes.c_int, [_TEXT, _POINTER, _POINTER]),
+    "pprof_log_read": (ctypes.c_int, [_TEXT, _POINTER, _POINTER]),
     "pprof_last_log_": (None, [_TEXT, ctypes.c_size_t]),
     "pprof_backend_cuda": (_POINTER, []),
     "pprof_device_get": (_POINTER, [_POINTER, ctypes.c_int]),

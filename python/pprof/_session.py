@@ -10,7 +10,8 @@ import sys
 import threading
 
 from . import _markers
-from ._library import ErrorText, functions as _c, is_disabled, raise_status
+from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
+from ._windows import InCode, Schedule, as_schedule, is_in_callback
 
 # Tells children that do not share this memory (spawn, forkserver) what their parent records.
 _VARIABLE = "PPROF_PYTHON_FOLLOW"
@@ -23,6 +24,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./%+~-]*")
 _lock = threading.RLock()
 _followed = None  # what children record, while they are to: what _call_start takes
 _exit_is_watched = False
+_in_code = None  # what the library calls, for as long as it may
+_BUSY = 3  # PPROF_STATUS_BUSY
 
 
 def _yaml(value):
@@ -60,11 +63,11 @@ def _above_standard(fd):
     return above
 
 
-def _with_kernels(path, text):
+def _with_kernels(path, text, code):
     before = os.environ.get("PPROF_SET")
     os.environ["PPROF_SET"] = (before + ";" if before else "") + "devices.kernels=true"
     try:
-        _call_start(path, text, False)
+        _call_start(path, text, False, code)
     finally:
         if before is None:
             del os.environ["PPROF_SET"]
@@ -72,14 +75,15 @@ def _with_kernels(path, text):
             os.environ["PPROF_SET"] = before
 
 
-def _call_start(path, text, kernels):
+def _call_start(path, text, kernels, code):
     """`path` or `text` may be None, or both."""
     if kernels:
-        _with_kernels(path, text)
+        _with_kernels(path, text, code)
         return
     error = ErrorText()
     if text is None:
-        status = _c.start_alone_(None if path is None else os.fsencode(path), ctypes.byref(error))
+        options = code.options(None if path is None else os.fsencode(path))
+        status = _c.start_alone_with_(ctypes.byref(options), ctypes.byref(error))
         raise_status(status, error)
         return
     memory = _above_standard(os.memfd_create("pprof", os.MFD_CLOEXEC))
@@ -87,33 +91,56 @@ def _call_start(path, text, kernels):
         with open(memory, "wb", closefd=False) as file:
             file.write(text.encode("utf-8", "replace"))
         path = "/proc/self/fd/%d" % memory
-        status = _c.start_alone_(path.encode(), ctypes.byref(error))
+        options = code.options(path.encode())
+        status = _c.start_alone_with_(ctypes.byref(options), ctypes.byref(error))
     finally:
         os.close(memory)
     raise_status(status, error, (path, "config"))
 
 
-def start(config=None, *, fork="follow", kernels=False):
+def _not_in_callback():
+    if is_in_callback():
+        raise Error("a window is being reported", _BUSY)
+
+
+def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window=None,
+          window_log=None):
     """Starts a session, as the configuration says: a path, YAML as a text or a dictionary; None:
     PPROF_CONFIG, else the defaults. With fork="off" processes that multiprocessing, or os.fork,
     makes of this one record nothing by themselves. With `kernels` each kernel and copy of CUDA is
     recorded, too (docs/kernels.md), as by `devices: {kernels: true}`.
 
+    `schedule` says which steps are recorded, instead of the configuration's `capture`:
+    pprof.schedule(...), or (a, b) for the steps a to b - 1. `on_window` is called with each window
+    once it is complete, on a thread of its own; what it raises is told by sys.unraisablehook. Each
+    window has a log of its own: at `window_log`, a path with %w for its number; None: for as long
+    as `on_window` runs; False: none.
+
     Raises Error in the library's words; nothing was started then."""
-    global _followed, _exit_is_watched
+    global _followed, _exit_is_watched, _in_code
     if fork not in ("follow", "off"):
         raise ValueError("fork is 'follow' or 'off', not %r" % (fork,))
+    if on_window is not None and not callable(on_window):
+        raise TypeError("on_window is a function, not %r" % (on_window,))
     path, text = _as_config(config)
+    steps = as_schedule(schedule)
+    _not_in_callback()
     with _lock:
         _markers._epoch = _c.epoch
-        _call_start(path, text, kernels)
+        code = InCode(steps, on_window, window_log)
+        try:
+            _call_start(path, text, kernels, code)
+        except BaseException:
+            code.clear()
+            raise
+        _in_code = code
         if is_disabled():
             return
         if not _exit_is_watched:
             atexit.register(stop)
             _exit_is_watched = True
         _watch_exit_of_child()
-        _follow((None if path is None else os.path.abspath(path), text, bool(kernels))
+        _follow((None if path is None else os.path.abspath(path), text, bool(kernels), steps)
                 if fork == "follow" else None)
 
 
@@ -123,10 +150,15 @@ def stop():
     else it is None.
 
     Raises Error when a file could not be finished; the session is stopped all the same."""
+    _not_in_callback()
     with _lock:
         _follow(None)
         error = ErrorText()
-        raise_status(_c.stop(ctypes.byref(error)), error)
+        try:
+            raise_status(_c.stop(ctypes.byref(error)), error)
+        finally:
+            if _in_code:
+                _in_code.clear()
         return error.text.decode("utf-8", "replace") or None
 
 
@@ -184,7 +216,7 @@ def _setting_name(part):
     return part.partition("=")[0].strip()
 
 
-def _own_output(path, text, _):
+def _own_output(path, text, *_):
     """The parent's template of its log's name, with the process in it; None: the default."""
     wanted = os.environ.get("PPROF_OUTPUT")
     for part in os.environ.get("PPROF_SET", "").split(";"):
@@ -206,7 +238,7 @@ def _own_output(path, text, _):
 def _start_child(config):
     """Records on as the parent did, into a log of its own. What fails here is told where
     PPROF_LOG_LEVEL asks for it, and the program goes on."""
-    global _followed, _exit_is_watched
+    global _followed, _exit_is_watched, _in_code
     before = {name: os.environ.get(name) for name in ("PPROF_SET", "PPROF_OUTPUT")}
     try:
         output = _own_output(*config)
@@ -215,7 +247,9 @@ def _start_child(config):
         os.environ["PPROF_SET"] = ";".join(parts + ["exports=[]", "log=true", "report=none"])
         if output:
             os.environ["PPROF_OUTPUT"] = output
-        _call_start(*config)
+        path, text, kernels, steps = config
+        _in_code = InCode(steps and Schedule(*steps), None, None)
+        _call_start(path, text, kernels, _in_code)
     except Exception:
         return
     finally:
@@ -233,8 +267,8 @@ def _start_child(config):
 
 def _told_to_follow():
     try:
-        parent, path, text, kernels = json.loads(os.environ[_VARIABLE])
-        return int(parent), path, text, kernels
+        parent, path, text, kernels, steps = json.loads(os.environ[_VARIABLE])
+        return int(parent), path, text, kernels, steps
     except (KeyError, ValueError, TypeError):
         return None
 

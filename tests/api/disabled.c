@@ -25,6 +25,11 @@ static int sessions(void) {
   if (!pprof_log_writer_create("x.pplog", &sink, NULL) || sink) return 14;
   if (!pprof_report_create(&report) || report) return 15;
   pprof_report_destroy(report);
+  pprof_schedule steps = pprof_schedule_span(1, 2);
+  pprof_start_options options = {sizeof options, NULL, &steps,
+                                 NULL,           NULL, NULL};
+  if (pprof_start_with(&options, NULL)) return 17;
+  if (!pprof_session_set_schedule(session, &steps)) return 18;
   pprof_session_destroy(session);
   return strcmp(pprof_status_string(PPROF_STATUS_BUSY),
                 "already running, or not ready yet")

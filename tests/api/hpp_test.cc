@@ -233,6 +233,23 @@ TEST(HppSessionTest, StartsStopsAndCounts) {
   EXPECT_STREQ("", session.error());
 }
 
+TEST(HppSessionTest, SchedulesAndTellsOfWindows) {
+  std::vector<uint32_t> told;
+  auto tell = [&](uint32_t window, const pprof_report *report) {
+    if (report) told.push_back(window);
+  };
+  pprof::session session;
+  ASSERT_EQ(PPROF_STATUS_OK, session.set_schedule(pprof_schedule_span(1, 2)));
+  ASSERT_EQ(PPROF_STATUS_OK, session.on_window(tell));
+  ASSERT_EQ(PPROF_STATUS_OK, session.start());
+  for (int i = 0; i < 3; i++) {
+    pprof::scope scope("inside");
+    pprof::step();
+  }
+  EXPECT_EQ(PPROF_STATUS_OK, session.stop());
+  EXPECT_EQ(std::vector<uint32_t>{0}, told);
+}
+
 TEST(HppSessionTest, OneThatCouldNotBeMadeSaysWhy) {
   pprof_options options = {};
   pprof::session session(&options);

@@ -33,6 +33,22 @@ std::string Settled(uint64_t ticket) {
   return control.settled(control.user, ticket, &reply) ? reply.text : "(not)";
 }
 
+// What the program says in code stays, whatever the file says then.
+TEST_F(ComposeTest, ReadAgainTheFileDoesNotTakeTheProgramsSchedule) {
+  const std::string file = File("output: a.pplog\ncapture: {active: 7}\n");
+  const pprof_schedule cycles = {sizeof cycles, 0, 1, 0, 2, 0, 0};
+  const pprof_start_options options = {sizeof options, file.c_str(), &cycles,
+                                       nullptr,        nullptr,      nullptr};
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_start_with(&options, &error_));
+  EXPECT_EQ(2u, capture.rules[0].steps.active);
+  capture = {};
+  File("output: a.pplog\ncapture: {active: 9}\nexclude: [x]\n");
+  said = "";
+  control.reload(control.user);
+  EXPECT_EQ("capture choice:-x note:reloaded", said);
+  EXPECT_EQ(2u, capture.rules[0].steps.active);
+}
+
 TEST_F(ComposeTest, EverythingOfAFlightRecorder) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Start("log: false\nflight_recorder:\n  memory: 4MiB\n"

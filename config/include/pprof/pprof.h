@@ -53,6 +53,60 @@ extern "C" {
 PPROF_API PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
                                                    pprof_error *error);
 
+// pprof_window is a capture window that is complete: its device times are
+// known.
+typedef struct pprof_window {
+  size_t size;  // sizeof(pprof_window), as the library knows it
+  uint32_t index;
+  const pprof_report *report;  // its figures; NULL when memory ran out
+  // The finished log of this window alone; NULL where none was asked for, by
+  // `window_log` or an export, or it could not be written.
+  const char *log;
+} pprof_window;
+
+// pprof_start_options is what a program may say in code; zero in a field leaves
+// it to the configuration.
+typedef struct pprof_start_options {
+  size_t size;              // sizeof(pprof_start_options)
+  const char *config_path;  // as pprof_start takes it
+  // Instead of the file's `capture`, also where that changes while the program
+  // runs; PPROF_SET="capture=..." goes before it.
+  const pprof_schedule *schedule;
+  // Told of each window; `window`, and all in it, is borrowed for the call.
+  void (*on_window)(void *user, const pprof_window *window);
+  void *user;
+  // A log of each window alone, beside that of the run: a path with %w, as of
+  // an export with `format: log`, `per: window`.
+  const char *window_log;
+} pprof_start_options;
+
+// pprof_start_with is pprof_start for a program that says in code when to
+// record, and is told of each window. What the environment says goes before
+// `options`, these before the file. `on_window` is called as a function given
+// to pprof_session_on_window is, for the windows of this process: forked
+// children keep the schedule and the logs, and call nothing.
+//
+// Errors:  as pprof_start; INVALID: `options->size` is not set, or the schedule
+//          is none; CONFIG: `window_log` is no path with %w. A session that
+//          injection started is ended where `on_window` is given.
+// Threads: one at a time, pprof_start and pprof_stop included; `on_window`
+//          runs on a thread of the library's. pprof_stop returns after the
+//          last call; in one, starting and stopping answer BUSY.
+//
+// Example:
+//   static void say(void *user, const pprof_window *window) {
+//     FILE *out = (FILE *)user;
+//     fprintf(out, "window %u is in %s\n", window->index, window->log);
+//   }
+//   static pprof_status begin(void) {
+//     pprof_schedule cycles = {sizeof cycles, 0, 1, 1, 3, 2, 0};
+//     pprof_start_options options = {
+//         sizeof options, NULL, &cycles, say, stdout, "run.%w.pplog"};
+//     return pprof_start_with(&options, NULL);
+//   }
+PPROF_API PPROF_NODISCARD pprof_status
+pprof_start_with(const pprof_start_options *options, pprof_error *error);
+
 // pprof_stop stops what pprof_start started and finishes its files. With
 // nothing started it answers OK. On success `error` is "", or says in words
 // that the log has another name than was asked for: there was one already.

@@ -93,7 +93,7 @@ static pprof_status check_segments(const ppi_config *config,
 
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given &&
-      !config->report)
+      !config->report && !config->is_heard)
     return ppi_fail(error, PPROF_STATUS_CONFIG,
                     "nothing to write: 'log' is false and there are no"
                     " 'exports', no 'flight_recorder' and no 'report'");

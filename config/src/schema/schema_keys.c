@@ -36,7 +36,8 @@ static const char *const reports[] = {"none", "stderr", NULL};
 static const char *const signals[] = {"none", "USR1", "USR2", NULL};
 static const char *const periods[] = {"run", "window", NULL};
 #define NAME(value, name) name,
-static const char *const formats[] = {"chrome", PPI_REPORT_FORMATS(NAME) NULL};
+static const char *const formats[] = {"chrome", "log",
+                                      PPI_REPORT_FORMATS(NAME) NULL};
 #undef NAME
 #define NAME(name) #name,
 static const char *const views[] = {PPI_VIEWS(NAME) NULL};
@@ -286,14 +287,15 @@ const ppi_key ppi_keys[] = {
      "Further files, at most 16.", FIXED},
     {"exports[].format", PPI_KEY_CHOICE, NULL, 0, 0, formats,
      IN_EXPORT(format),
-     "chrome is written while the program runs, the others when it stops, or"
-     " when their window is complete.", FIXED},
+     "chrome and log are written while the program runs, the others when it"
+     " stops, or when their window is complete. log: of each window alone, so"
+     " with `per: window`.", FIXED},
     {"exports[].path", PPI_KEY_PATH, NULL, 1, 1, NULL, IN_EXPORT(path),
-     "The file. It replaces what an earlier run has left. A Chrome trace is"
-     " compressed when its name ends in .gz.",
+     "The file. It replaces what an earlier run has left, but for a log, which"
+     " takes a number. A Chrome trace is compressed when its name ends in .gz.",
      FIXED},
     {"exports[].views", PPI_KEY_VIEWS, "all", 0, 0, views, IN_EXPORT(views),
-     "Which tables: a list. Not for chrome.", FIXED},
+     "Which tables: a list. Not for chrome and log.", FIXED},
     {"exports[].per", PPI_KEY_CHOICE, "run", 0, 0, periods,
      IN_EXPORT(per_window),
      "window: a file for each window; %w in its path is the window's"

@@ -57,6 +57,7 @@ typedef struct ppi_config_window {
 
 typedef enum ppi_export_format {
   PPI_EXPORT_CHROME = 0,
+  PPI_EXPORT_LOG,    // of windows alone
   PPI_EXPORT_REPORT  // and a ppi_report_format
 } ppi_export_format;
 
@@ -118,6 +119,7 @@ typedef struct ppi_config {
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];
   uint64_t num_exports;
+  uint64_t is_heard;  // no key: the program is told of windows
   // By the key's place in ppi_keys; "": its default.
   char origins[PPI_CONFIG_MAX_KEYS][PPI_CONFIG_MAX_WHERE];
 } ppi_config;

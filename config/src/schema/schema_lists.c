@@ -35,8 +35,13 @@ static pprof_status read_export(const ppi_walk *at, const ppi_yaml_node *node) {
   const ppi_yaml_node *path = ppi_yaml_find(node, "path");
   if (!path) return PPI_REFUSE(at, node, "an export needs 'path'");
   const ppi_yaml_node *shown = ppi_yaml_find(node, "views");
-  if (shown && item->format == PPI_EXPORT_CHROME)
-    return PPI_REFUSE(at, shown, "a Chrome trace has no 'views'");
+  if (shown && item->format < PPI_EXPORT_REPORT)
+    return PPI_REFUSE(at, shown, "a %s has no 'views'",
+                      item->format == PPI_EXPORT_LOG ? "log" : "Chrome trace");
+  if (item->format == PPI_EXPORT_LOG && !item->per_window)
+    return PPI_REFUSE(at, path,
+                      "a log as an export needs 'per: window'; that of the run"
+                      " is 'output'");
   status = check_window_path(at, path, item);
   if (status == PPROF_STATUS_OK) config->num_exports++;
   return status;

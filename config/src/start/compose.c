@@ -226,7 +226,8 @@ static pprof_status follow_locked(pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status start_locked(const char *config_path, bool alone,
+static pprof_status start_locked(const char *config_path,
+                                 const ppi_in_code *code, bool alone,
                                  pprof_error *error) {
   // Asked before any file is made: a second start must not touch the first
   // one's outputs.
@@ -236,6 +237,7 @@ static pprof_status start_locked(const char *config_path, bool alone,
   if (!run) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   run->forked = forked;
   run->alone = alone;
+  run->in_code = *code;
   bool adopted = false;
   pprof_status status = begin_run(run, config_path, &adopted, error);
   if (status != PPROF_STATUS_OK || adopted) {
@@ -265,8 +267,8 @@ static void point_nvtx_here(void) {
   if (access(path, R_OK) == 0) setenv("NVTX_INJECTION64_PATH", path, 0);
 }
 
-static pprof_status start(const char *config_path, bool alone,
-                          pprof_error *error) {
+static pprof_status start(const char *config_path, const ppi_in_code *code,
+                          bool alone, pprof_error *error) {
   bool enabled = true;
   ppi_message_level level;
   pprof_error own = {""};
@@ -284,7 +286,7 @@ static pprof_status start(const char *config_path, bool alone,
       return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
     started_by_program = true;
     forget_parents();
-    status = start_locked(config_path, alone, &own);
+    status = start_locked(config_path, code, alone, &own);
     give_lock();
   }
   if (status == PPROF_STATUS_OK) return status;
@@ -294,11 +296,34 @@ static pprof_status start(const char *config_path, bool alone,
 }
 
 pprof_status pprof_start(const char *config_path, pprof_error *error) {
-  return start(config_path, false, error);
+  static const ppi_in_code nothing;
+  return start(config_path, &nothing, false, error);
 }
 
 pprof_status pprof_start_alone_(const char *config_path, pprof_error *error) {
-  return start(config_path, true, error);
+  static const ppi_in_code nothing;
+  return start(config_path, &nothing, true, error);
+}
+
+static pprof_status start_with(const pprof_start_options *options, bool alone,
+                               pprof_error *error) {
+  ppi_in_code code;
+  pprof_status status = ppi_in_code_take(&code, options, error);
+  if (status != PPROF_STATUS_OK) return status;
+  const char *path = NULL;
+  if (options->size > offsetof(pprof_start_options, config_path))
+    path = options->config_path;
+  return start(path, &code, alone, error);
+}
+
+pprof_status pprof_start_with(const pprof_start_options *options,
+                              pprof_error *error) {
+  return start_with(options, false, error);
+}
+
+pprof_status pprof_start_alone_with_(const pprof_start_options *options,
+                                     pprof_error *error) {
+  return start_with(options, true, error);
 }
 
 void pprof_last_log_(char *out, size_t size) {

@@ -6,6 +6,7 @@
 
 #include "pprof/pprof.h"
 #include "schema/schema.h"
+#include "start/in_code.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,10 +16,17 @@ extern "C" {
 // (NULL: PPROF_CONFIG, if set), the environment.
 pprof_status ppi_compose_load(const char *config_path, ppi_config *config,
                               pprof_error *error);
+// The same, with what the program says in code.
+pprof_status ppi_compose_load_with(const char *config_path,
+                                   const ppi_in_code *code, ppi_config *config,
+                                   pprof_error *error);
 
-// pprof_start, for a caller that follows forks itself (Python).
+// pprof_start and pprof_start_with, for a caller that follows forks itself
+// (Python).
 PPROF_API pprof_status pprof_start_alone_(const char *config_path,
                                           pprof_error *error);
+PPROF_API pprof_status
+pprof_start_alone_with_(const pprof_start_options *options, pprof_error *error);
 
 // pprof_last_log_ tells where the log is of the run that was stopped last in
 // this process; "": there is none, or its name is too long for `out`.

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pprof_start acts on: defaults, the file, the environment.
+// What pprof_start acts on: defaults, the file, what the program says in code,
+// the environment.
 #include "start/compose.h"
 #include "start/environment.h"
 
-pprof_status ppi_compose_load(const char *config_path, ppi_config *config,
-                              pprof_error *error) {
+pprof_status ppi_compose_load_with(const char *config_path,
+                                   const ppi_in_code *code, ppi_config *config,
+                                   pprof_error *error) {
   const char *path = config_path ? config_path : ppi_environment_config_path();
   pprof_status status = ppi_config_defaults(config);
   if (status == PPROF_STATUS_OK && path)
     status = ppi_config_read(config, path, error);
-  if (status == PPROF_STATUS_OK) status = ppi_environment_apply(config, error);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_in_code_set_schedule(code, config);
+  status = ppi_environment_apply(config, error);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_in_code_set_outputs(code, config, error);
   if (status == PPROF_STATUS_OK) status = ppi_config_check(config, error);
   return status;
+}
+
+pprof_status ppi_compose_load(const char *config_path, ppi_config *config,
+                              pprof_error *error) {
+  static const ppi_in_code nothing;
+  return ppi_compose_load_with(config_path, &nothing, config, error);
 }

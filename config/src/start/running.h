@@ -11,6 +11,7 @@
 #include "log/recover/reclaim.h"
 #include "start/calls.h"
 #include "start/environment.h"
+#include "start/in_code.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +21,7 @@ typedef struct ppi_triggers ppi_triggers;
 
 typedef struct ppi_running {
   ppi_config config;  // at the start; later ones are the control thread's
+  ppi_in_code in_code;
   pprof_session *session;
   pprof_report *report;   // NULL: no export needs one
   pprof_sink *log;        // the session's; NULL: none
@@ -44,6 +46,8 @@ typedef struct ppi_running {
   // Written by the completion thread, read after the stop.
   pprof_status window_status;
   pprof_error window_error;
+  char window_log[PATH_MAX];  // the completion thread's: of the window that it
+                              // is at; "": none
   // The control thread and what is its own.
   ppi_control *control;
   ppi_triggers *triggers;

@@ -63,7 +63,8 @@ static pprof_status apply(ppi_running *run, const ppi_config *old,
 
 static pprof_status load_next(const ppi_running *run, ppi_config *next,
                               pprof_error *error) {
-  pprof_status status = ppi_compose_load(run->config_path, next, error);
+  pprof_status status =
+      ppi_compose_load_with(run->config_path, &run->in_code, next, error);
   if (status != PPROF_STATUS_OK) return status;
   const char *fixed = ppi_config_fixed_change(ppi_running_config(run), next);
   if (!fixed) return PPROF_STATUS_OK;

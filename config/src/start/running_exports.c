@@ -17,7 +17,7 @@
 enum { FILE_LIMIT_MS = 10000 };
 
 static bool is_table(const ppi_config_export *item) {
-  return item->format != PPI_EXPORT_CHROME;
+  return item->format >= PPI_EXPORT_REPORT;
 }
 
 static pprof_status fail_write(const char *path, int why, pprof_error *error) {
@@ -129,7 +129,7 @@ static void write_windows(void *user, uint32_t window,
   }
 }
 
-// A trace for each window.
+// A trace, or a log, for each window.
 typedef struct traces {
   ppi_running *run;
   size_t at;  // which export
@@ -144,6 +144,16 @@ static pprof_status make_trace(const ppi_running *run, const char *path,
   return status;
 }
 
+static bool is_log(const traces *self) {
+  return self->run->config.exports[self->at].format == PPI_EXPORT_LOG;
+}
+
+static pprof_status make_log(const ppi_running *run, const char *path,
+                             pprof_sink **out, pprof_error *error) {
+  const ppi_log_rotation whole = {0, 0, run->disk};
+  return ppi_running_calls->log_writer_create(path, &whole, out, error);
+}
+
 static pprof_sink *open_trace(void *user, uint32_t window) {
   const traces *self = user;
   char path[PATH_MAX];
@@ -152,7 +162,8 @@ static pprof_sink *open_trace(void *user, uint32_t window) {
   pprof_status status =
       ppi_expand_window(self->run->export_paths[self->at], window, path);
   if (status == PPROF_STATUS_OK)
-    status = make_trace(self->run, path, &sink, &error);
+    status =
+        (is_log(self) ? make_log : make_trace)(self->run, path, &sink, &error);
   return status == PPROF_STATUS_OK ? sink : NULL;
 }
 
@@ -164,13 +175,17 @@ static void complete_trace(void *user, uint32_t window, pprof_sink *sink,
   pprof_error error = {""};
   ppi_expand_window(self->run->export_paths[self->at], window, path);
   if (!sink) status = PPROF_STATUS_IO;
-  int why = sink ? ppi_running_calls->chrome_writer_error(sink) : 0;
+  int why =
+      sink && !is_log(self) ? ppi_running_calls->chrome_writer_error(sink) : 0;
   if (why)
     fail_write(path, why, &error);
   else
     ppi_fail(&error, status, "cannot write %s: %s", path,
              pprof_status_string(status));
   keep_error(self->run, status, &error);
+  if (is_log(self) && status == PPROF_STATUS_OK)
+    snprintf(self->run->window_log, sizeof self->run->window_log, "%s",
+             ppi_running_calls->log_writer_path(sink));
   if (sink) sink->destroy(sink);
 }
 
@@ -188,6 +203,23 @@ static pprof_status add_traces(ppi_running *run, size_t at,
 }
 
 // ---- of the run ----
+
+// Behind the window's files.
+static void notify_program(void *user, uint32_t window,
+                           const pprof_report *report) {
+  ppi_running *run = user;
+  const char *log = run->window_log[0] ? run->window_log : NULL;
+  const pprof_window told = {sizeof told, window, report, log};
+  run->in_code.on_window(run->in_code.user, &told);
+  run->window_log[0] = 0;
+}
+
+static pprof_status add_program(ppi_running *run, pprof_error *error) {
+  if (!run->in_code.on_window) return PPROF_STATUS_OK;
+  pprof_status status =
+      ppi_running_calls->session_on_window(run->session, notify_program, run);
+  return ppi_running_plain_failure(error, status, "cannot tell of windows");
+}
 
 static pprof_status add_trace(ppi_running *run, size_t at, pprof_error *error) {
   pprof_sink *sink;
@@ -277,7 +309,8 @@ pprof_status ppi_running_add_exports(ppi_running *run, pprof_error *error) {
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
        i++)
     if (!is_table(&run->config.exports[i])) status = add_trace(run, i, error);
-  return status == PPROF_STATUS_OK ? add_tables(run, error) : status;
+  if (status == PPROF_STATUS_OK) status = add_tables(run, error);
+  return status == PPROF_STATUS_OK ? add_program(run, error) : status;
 }
 
 static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {

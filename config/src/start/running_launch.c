@@ -158,7 +158,8 @@ static void warn_of_variables(void) {
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
                                  pprof_error *error) {
   warn_of_variables();
-  pprof_status status = ppi_compose_load(config_path, &run->config, error);
+  pprof_status status =
+      ppi_compose_load_with(config_path, &run->in_code, &run->config, error);
   if (status == PPROF_STATUS_OK)
     status = ppi_environment_reclaim(&run->reclaims, error);
   if (status != PPROF_STATUS_OK) return status;
@@ -232,6 +233,7 @@ pprof_status ppi_running_launch(ppi_running *run, pprof_error *error) {
 }
 
 bool ppi_running_is_same(const ppi_running *a, const ppi_running *b) {
+  if (a->in_code.on_window || b->in_code.on_window) return false;
   char *x = config_text(a);
   char *y = config_text(b);
   bool same = x && y && strcmp(x, y) == 0 && strcmp(a->wanted, b->wanted) == 0;

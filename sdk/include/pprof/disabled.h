@@ -15,8 +15,10 @@
 
 typedef struct pprof_options pprof_options;
 typedef struct pprof_report pprof_report;
+typedef struct pprof_schedule pprof_schedule;
 typedef struct pprof_session pprof_session;
 typedef struct pprof_sink pprof_sink;
+typedef struct pprof_start_options pprof_start_options;
 typedef struct pprof_stats pprof_stats;
 
 // What every call here takes, and the answer to it.
@@ -48,6 +50,11 @@ static inline PPROF_NODISCARD pprof_status pprof_start(const char *config_path,
   PPROF_UNUSED2_(config_path, error);
   return PPROF_STATUS_OK;
 }
+static inline PPROF_NODISCARD pprof_status
+pprof_start_with(const pprof_start_options *options, pprof_error *error) {
+  PPROF_UNUSED2_(options, error);
+  return PPROF_STATUS_OK;
+}
 static inline pprof_status pprof_stop(pprof_error *error) {
   if (error) error->text[0] = '\0';
   return PPROF_STATUS_OK;
@@ -62,6 +69,11 @@ static inline PPROF_NODISCARD pprof_status pprof_session_create(
 static inline PPROF_NODISCARD pprof_status
 pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
   PPROF_UNUSED2_(session, sink);
+  return PPROF_STATUS_UNAVAILABLE;
+}
+static inline PPROF_NODISCARD pprof_status pprof_session_set_schedule(
+    pprof_session *session, const pprof_schedule *schedule) {
+  PPROF_UNUSED2_(session, schedule);
   return PPROF_STATUS_UNAVAILABLE;
 }
 static inline PPROF_NODISCARD pprof_status pprof_session_on_window(

@@ -550,6 +550,16 @@ class session {
   ::pprof_status add_sink(::pprof_sink *sink) noexcept {
     return made_ ? made_ : ::pprof_session_add_sink(session_, sink);
   }
+  // set_schedule has the session record the steps that `schedule` says.
+  ::pprof_status set_schedule(const ::pprof_schedule &schedule) noexcept {
+    return made_ ? made_ : ::pprof_session_set_schedule(session_, &schedule);
+  }
+  // on_window has `fn(uint32_t window, const pprof_report *report)` called for
+  // each window; it must live until the session has stopped, and throw nothing.
+  template <class F>
+  ::pprof_status on_window(F &fn) noexcept {
+    return made_ ? made_ : ::pprof_session_on_window(session_, tell_<F>, &fn);
+  }
   // start lets markers record; a session starts once.
   ::pprof_status start() noexcept {
     return made_ ? made_ : ::pprof_session_start(session_);
@@ -582,6 +592,12 @@ class session {
   }
 
  private:
+  template <class F>
+  static void tell_(void *fn, std::uint32_t window,
+                    const ::pprof_report *report) noexcept {
+    (*static_cast<F *>(fn))(window, report);
+  }
+
   ::pprof_session *session_;
   ::pprof_status made_;
   ::pprof_error error_;

@@ -95,6 +95,51 @@ PPROF_API PPROF_NODISCARD pprof_status pprof_session_create(
 PPROF_API PPROF_NODISCARD pprof_status
 pprof_session_add_sink(pprof_session *session, pprof_sink *sink);
 
+// pprof_schedule says which steps (pprof_step) are recorded, in cycles: after
+// `skip_first` steps, again and again, `wait` steps that are not, `warmup`
+// steps that are recorded and thrown away, and `active` steps that are kept,
+// which make a window. Step for step it is Paddle's make_scheduler (closed,
+// ready, record) and torch's schedule; docs/capture.md has the rules.
+typedef struct pprof_schedule {
+  size_t size;  // sizeof(pprof_schedule)
+  uint64_t skip_first, wait, warmup;
+  uint64_t active;           // at least 1
+  uint64_t repeat;           // cycles; 0: for ever
+  uint64_t skip_first_wait;  // not 0: the first cycle has no `wait`
+} pprof_schedule;
+
+// pprof_schedule_span is the schedule that keeps the steps `from` to `to` - 1,
+// [from, to), once, with the step before them as warm-up, as Paddle's tuple
+// does. One that holds no step (`to` <= `from`) is refused where it is used.
+static inline pprof_schedule pprof_schedule_span(uint64_t from, uint64_t to) {
+  pprof_schedule span = {sizeof(pprof_schedule), 0, 0, 0, 0, 1, 0};
+  if (from > 0) {
+    span.skip_first = from - 1;
+    span.warmup = 1;
+  }
+  if (to > from) span.active = to - from;
+  return span;
+}
+
+// pprof_session_set_schedule has `session` record the steps that `schedule`
+// says instead of all; NULL: all. It replaces what was in force, whoever set
+// it: an earlier call, or the configuration that pprof_start read, which comes
+// back only where its file changes. While the session runs this is an edge:
+// steps count from the session's start, and a window that both rules want goes
+// on.
+//
+// Errors:  INVALID: `schedule->size` is not set, no step is active, or the
+//          steps of a cycle overflow; BUSY after the stop.
+// Threads: the owner of `session`.
+//
+// Example:
+//   static pprof_status record_steps(pprof_session *session) {
+//     pprof_schedule cycles = {sizeof cycles, 0, 1, 1, 3, 2, 0};
+//     return pprof_session_set_schedule(session, &cycles);  // 2 windows of 3
+//   }
+PPROF_API PPROF_NODISCARD pprof_status pprof_session_set_schedule(
+    pprof_session *session, const pprof_schedule *schedule);
+
 // pprof_window_fn is told that window `window` is complete: its device times
 // are known, its `report` is finished. `report` is borrowed for the call; NULL
 // when memory ran out.
@@ -106,6 +151,9 @@ typedef void (*pprof_window_fn)(void *user, uint32_t window,
 // after it and the stop, nothing else; while 256 windows wait for one, further
 // windows get no call (the trust block says so). Of figures that events do not
 // tell, such as `lost`, a window has what was counted while it was open.
+//
+// A session of pprof_start's runs when it is there: pprof_start_with has the
+// callback of that one, which also tells where the window's log is.
 //
 // Errors:  BUSY after the start, or with 16 sinks; INVALID; NO_MEMORY.
 // Threads: the owner of `session`. `fn` is called on a thread of the library's,

@@ -2,7 +2,7 @@
 //
 // pprof_session_on_window: a report of each window, one for all who listen.
 #include "base/mem.h"
-#include "pprof/report.h"
+#include "report/report.h"
 #include "session/collect/window_session.h"
 #include "window/window_queue.h"
 #include "window/window_sinks.h"
@@ -23,6 +23,9 @@ static pprof_sink *open_report(void *user, uint32_t window) {
   pprof_report *report = NULL;
   pprof_status status = pprof_report_create(&report);
   (void)window;
+  const ppi_report_details details = {
+      .stages = true, .requests = true, .warmup = -1};
+  if (status == PPROF_STATUS_OK) ppi_report_set_details(report, &details);
   if (status != PPROF_STATUS_OK) ppi_window_sinks_fail(all->windows, status);
   return pprof_report_sink(report);
 }

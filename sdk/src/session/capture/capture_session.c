@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "base/masked.h"
 #include "session/capture/windows.h"
 #include "session/state/current.h"
@@ -98,6 +99,22 @@ static pprof_status demand_now(pprof_session *session, const ppi_demand *demand,
   *out_window = windows->next_window;
   if (ns) ppi_windows_move(session, now, false);
   return PPROF_STATUS_OK;
+}
+
+pprof_status pprof_session_set_schedule(pprof_session *session,
+                                        const pprof_schedule *schedule) {
+  pprof_schedule known;
+  ppi_capture capture = {.num_rules = schedule != NULL};
+  if (!session) return PPROF_STATUS_INVALID;
+  if (schedule && !ppi_copy_options(&known, sizeof known, schedule))
+    return PPROF_STATUS_INVALID;
+  if (schedule) {
+    capture.rules[0].kind = PPI_CAPTURE_STEPS;
+    capture.rules[0].steps = (ppi_schedule_rule){
+        known.skip_first, known.wait,   known.warmup,
+        known.active,     known.repeat, known.skip_first_wait};
+  }
+  return ppi_session_set_capture(session, &capture);
 }
 
 pprof_status ppi_session_demand(pprof_session *session,

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program says in code (pprof_start_with), as a part of its
+// configuration.
+#ifndef PPI_IN_CODE_H_
+#define PPI_IN_CODE_H_
+
+#include "pprof/pprof.h"
+#include "schema/schema.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_in_code {
+  bool has_schedule;
+  pprof_schedule schedule;
+  ppi_config_text window_log;                                 // "": none
+  void (*on_window)(void *user, const pprof_window *window);  // NULL: none
+  void *user;
+} ppi_in_code;
+
+// ppi_in_code_take copies what `options` say but for the path; INVALID as
+// pprof_start_with.
+pprof_status ppi_in_code_take(ppi_in_code *code,
+                              const pprof_start_options *options,
+                              pprof_error *error);
+// Behind the file and before the environment; behind both.
+void ppi_in_code_set_schedule(const ppi_in_code *code, ppi_config *config);
+pprof_status ppi_in_code_set_outputs(const ppi_in_code *code,
+                                     ppi_config *config, pprof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_IN_CODE_H_
