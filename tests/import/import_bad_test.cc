@@ -77,6 +77,29 @@ TEST(ImportBadTest, DeliversWhatStandsBeforeACut) {
   EXPECT_EQ(num_events, 7u);
 }
 
+// What people hand in that is no Chrome trace: what it is, and what to do.
+TEST(ImportBadTest, SaysWhatAFileIsThatIsNoTrace) {
+  const char *const cases[][2] = {
+      {"{\"$schema\":\"s\",\"shared\":{},\"profiles\":[{\"type\":\"evented\"}]"
+       "}",
+       "speedscope"},
+      {"{\"meta\":{\"interval\":1},\"libs\":[],\"threads\":[]}",
+       "Firefox profiler"},
+      {"{\"linux-perf-json-version\":1,\"samples\":[]}", "samples of perf"},
+      {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}",
+       "rocprof --hip-trace writes a Chrome trace"},
+      {"{\"NvtxEvent\":{\"Text\":\"a\"}}\n{\"NvtxEvent\":{}}\n",
+       "nsys export --type json"},
+  };
+  for (const auto &each : cases) {
+    Imported trace;
+    trace.Read(each[0]);
+    EXPECT_EQ(trace.status, PPROF_STATUS_INVALID) << each[0];
+    EXPECT_NE(trace.message.find(each[1]), std::string::npos) << trace.message;
+    EXPECT_NE(trace.message.find("not a Chrome trace: "), std::string::npos);
+  }
+}
+
 TEST(ImportBadTest, TellsOfDamageInEachRun) {
   const std::string first = Range("a", "\"ts\":1,\"dur\":1");
   const std::string other =

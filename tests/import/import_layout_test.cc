@@ -59,6 +59,8 @@ TEST(ImportCategoryTest, FollowsTheTable) {
       {"Operator", "matmul", "Operator"},
       {"OperatorInner", "matmul compute", "OperatorInner"},
       {"operator", "matmul", "Operator"},
+      {"DygraphKernelLaunch", "matmul kernel launch", "DygraphKernelLaunch"},
+      {"StaticKernelLaunch", "matmul", "StaticKernelLaunch"},
       {"Dataloader", "x", "Dataloader"},
       {"CudaRuntime", "x", "CudaRuntime"},
       {"PythonUserDefined", "x", "PythonUserDefined"},

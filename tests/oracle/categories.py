@@ -13,8 +13,8 @@ CATS = {
     "mluruntime": "CudaRuntime", "runtime": "CudaRuntime",
     "gpu_memcpy": "Memcpy", "gpu_memset": "Memset",
     "gpu_user_annotation": "GpuUserAnnotation", "gpuuserannotation": "GpuUserAnnotation",
-    "overhead": "Overhead", "dygraphkernellaunch": "OperatorInner",
-    "statickernellaunch": "OperatorInner",
+    "overhead": "Overhead", "dygraphkernellaunch": "DygraphKernelLaunch",
+    "statickernellaunch": "StaticKernelLaunch",
     **{name.lower(): name for name in OWN},
 }
 PYTORCH_OWNERS = ("cpu_op", "user_annotation")

@@ -17,6 +17,7 @@ PADDLE_HOSTS = (
     ("Forward", ("Forward", "Layer")), ("Backward", ("Gradient Backward",)),
     ("Optimization", ("Optimization Step",)), ("Dataloader", ("DataLoader",)),
     ("PythonOp", ("paddle.add", "paddle.matmul")),
+    ("DygraphKernelLaunch", ("matmul kernel launch", "relu kernel launch")),
 )
 KINETO_HOSTS = (
     ("cpu_op", ("aten::mm", "aten::add_", "aten::copy_", "c10d::allreduce_",

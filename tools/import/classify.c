@@ -10,9 +10,12 @@
 #include "names/names.h"
 
 const char *ppi_import_category_name(uint32_t category) {
-  if (category == PPI_CATEGORY_GPU_ANNOTATION) return "GpuUserAnnotation";
-  if (category == PPI_CATEGORY_OVERHEAD) return "Overhead";
-  return ppi_category_name(category);
+  static const char *const names[] = {"GpuUserAnnotation", "Overhead",
+                                      "DygraphKernelLaunch",
+                                      "StaticKernelLaunch"};
+  uint32_t at = category - PPROF_CATEGORY_FIRST_REGISTERED;
+  return at < sizeof names / sizeof *names ? names[at]
+                                           : ppi_category_name(category);
 }
 
 // Of Kineto, ONNX Runtime and Paddle, then our own names that need more than a
@@ -44,8 +47,8 @@ static const struct {
     {"cudaruntime", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH}},
     {"mluruntime", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH}},
     {"runtime", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH}},
-    {"dygraphkernellaunch", {PPROF_CATEGORY_OPERATOR_INNER, 0}},
-    {"statickernellaunch", {PPROF_CATEGORY_OPERATOR_INNER, 0}},
+    {"dygraphkernellaunch", {PPI_CATEGORY_DYGRAPH_LAUNCH, 0}},
+    {"statickernellaunch", {PPI_CATEGORY_STATIC_LAUNCH, 0}},
     {"session", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_ORT}},
     {"node", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_ORT}},
     {"api", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_ORT}},

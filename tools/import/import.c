@@ -117,6 +117,20 @@ static void look_at_end(trace_reading *reading, const char *bytes, size_t len) {
     reading->ends_open = bytes[len - 1] == '}' || bytes[len - 1] == ',';
 }
 
+static pprof_status fail_without_events(const trace_reading *reading,
+                                        pprof_error *error) {
+  const char *foreign = reading->importer->foreign;
+  if (foreign)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "%s: not a Chrome trace: %s",
+                    reading->path, foreign);
+  if (reading->bad)
+    return ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
+                    reading->path, reading->bad_at, reading->bad);
+  return ppi_fail(error, PPROF_STATUS_INVALID,
+                  "%s@0x%" PRIx64 ": not a trace: no traceEvents",
+                  reading->path, reading->source.num_out);
+}
+
 static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
   const char *bytes;
@@ -137,14 +151,8 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   reading->importer->skips[PPI_SKIP_NOT_FINITE] +=
       ppi_json_num_not_finite(reading->json);
   memcpy(reading->importer->hash, source->hash, sizeof source->hash);
-  if (!reading->importer->has_events)
-    return reading->bad
-               ? ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
-                          reading->path, reading->bad_at, reading->bad)
-               : ppi_fail(error, PPROF_STATUS_INVALID,
-                          "%s@0x%" PRIx64 ": not a trace: no traceEvents",
-                          reading->path, source->num_out);
-  return PPROF_STATUS_OK;
+  return reading->importer->has_events ? PPROF_STATUS_OK
+                                       : fail_without_events(reading, error);
 }
 
 static pprof_status import(trace_reading *reading, pprof_error *error) {

@@ -155,6 +155,7 @@ typedef struct ppi_importer {
   // Of the parser: where in the trace it is.
   int depth, event_depth, top_key;
   bool is_in_event, has_events, is_array;
+  const char *foreign;  // what it is if it has no events; NULL: unknown
   char info_key[PPI_JSON_MAX_KEY];
 } ppi_importer;
 

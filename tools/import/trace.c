@@ -137,7 +137,11 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
 }
 
 static void take_key(ppi_importer *importer, const ppi_json_token *token) {
-  if (importer->depth == 1) importer->top_key = find_top_key(token);
+  if (importer->depth == 1) {
+    importer->top_key = find_top_key(token);
+    if (!importer->foreign)
+      importer->foreign = ppi_foreign_of(token->text, token->len);
+  }
   size_t len = PPI_MIN(token->len, sizeof importer->info_key - 1);
   memcpy(importer->info_key, token->text, len);
   importer->info_key[len] = '\0';

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The peers by name: what to install, and who compares."""
+import collections
+
+import peer_paddle
+import peer_torch
+import peer_traces
+
+Entry = collections.namedtuple("Entry", "packages compare python")
+
+
+def entry(packages, compare, python=None):
+    """`python`: whose environment it has, where that is another peer's."""
+    return Entry(packages, compare, python)
+
+
+PEERS = {
+    "paddle": entry(peer_paddle.PACKAGES, peer_paddle.compare),
+    "torch": entry(peer_torch.PACKAGES, peer_torch.compare),
+    **{name: entry(packages, compare, python)
+       for name, (packages, compare, python) in peer_traces.PEERS.items()},
+}

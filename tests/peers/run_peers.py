@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the real frameworks, compares what they say with what we say, and writes docs/peers.md.
+
+run_peers.py PPROF_REPORT LIBRARY OUT [NAME...]: each peer has a folder in OUT with a Python of its
+own. Ends with 1 if a cell differs that nobody has explained, with a line for each.
+"""
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import traceback
+
+sys.dont_write_bytecode = True
+import common
+import peer_lists
+
+ROOT = os.path.join(common.HERE, "..", "..")
+PAGE = os.path.join(ROOT, "docs", "peers.md")
+
+
+def prepare(name, packages, out):
+    """The Python of a peer's virtual environment, made and filled where it is not there."""
+    folder = os.path.join(out, "python", name)
+    python = os.path.join(folder, "bin", "python")
+    stamp = os.path.join(folder, "packages")
+    wanted = "\n".join(packages)
+    if os.path.exists(stamp) and open(stamp, encoding="utf-8").read() == wanted:
+        return python
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    if packages:
+        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check",
+                        *packages], check=True)
+    with open(stamp, "w", encoding="utf-8") as file:
+        file.write(wanted)
+    return python
+
+
+def run(name, entry, tool, library, out):
+    """A peer's results as they are kept: version, what, counts, reasons."""
+    folder = os.path.join(out, "work", name)
+    os.makedirs(folder, exist_ok=True)
+    python = prepare(entry.python or name, entry.packages, out)
+    peer = common.Peer(name, python, tool, folder, library)
+    return [{"peer": name, "version": version, "compared": row.compared, "cells": row.cells,
+             "equal": row.equal, "explained": row.explained, "unexplained": row.unexplained,
+             "date": datetime.date.today().isoformat()} for version, row in entry.compare(peer)]
+
+
+def kept(out, results):
+    """This run's results beside those of peers that it did not run."""
+    path = os.path.join(out, "results.json")
+    old = []
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            old = json.load(file)
+    now = {result["peer"] for result in results}
+    both = [result for result in old if result["peer"] not in now] + results
+    order = list(peer_lists.PEERS)
+    both = sorted((r for r in both if r["peer"] in order), key=lambda r: order.index(r["peer"]))
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(both, file, indent=1)
+    return both
+
+
+HEAD = """# Against the real ones
+
+Every framework that these pages name, run, and what it prints laid beside what we
+print: `./dev peers [NAME...]` makes this page. Each runs in a Python of its own with
+the version named here; the programs and the comparisons are in `tests/peers`. Small
+traces of such runs are in `tests/data/traces`, where each change is tested with them.
+
+{machine}; Python {python}.
+
+| peer | version | date | compared | cells | equal | explained |
+|---|---|---|---|---|---|---|
+"""
+
+
+def write_page(results):
+    text = HEAD.format(machine=machine(), python=platform.python_version())
+    for result in results:
+        text += "| {peer} | {version} | {date} | {compared} | {cells} | {equal} | {why} |\n".format(
+            why=sum(result["explained"].values()), **result)
+    text += "\n## Differences\n\nCells that differ, and why, in the order of the table.\n"
+    for result in results:
+        if result["explained"]:
+            text += f"\n**{result['peer']}**, {result['compared']}:\n\n"
+        for reason, count in result["explained"].items():
+            text += f"- {count}: {reason}\n"
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(": ")[1].strip() for line in file if "model name" in line), "")
+    return f"{os.cpu_count()} processors, {model}"
+
+
+def main():
+    tool, library, out = (os.path.abspath(path) for path in sys.argv[1:4])
+    names = sys.argv[4:] or list(peer_lists.PEERS)
+    unknown = [name for name in names if name not in peer_lists.PEERS]
+    if unknown:
+        sys.exit(f"no such peer: {' '.join(unknown)}; there are {' '.join(peer_lists.PEERS)}")
+    results, failed = [], []
+    for name in names:
+        try:
+            results += run(name, peer_lists.PEERS[name], tool, library, out)
+        except Exception:  # one that does not run must not keep the others from it
+            traceback.print_exc()
+            failed.append(name)
+    write_page(kept(out, results))
+    for result in results:
+        print("{peer} {version}: {compared}: {equal} of {cells} equal, {explained} explained, "
+              "{unexplained} not".format(**{**result,
+                                            "explained": sum(result["explained"].values()),
+                                            "unexplained": len(result["unexplained"])}))
+        for line in result["unexplained"][:20]:
+            print("   ", line)
+    bad = len(failed) + sum(bool(result["unexplained"]) for result in results)
+    print(f"{len(results) + len(failed) - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
