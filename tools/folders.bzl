@@ -5,6 +5,7 @@ TOOLS = [
     "//tools/cli",
     "//tools/compare",
     "//tools/cost/onnx",
+    "//tools/export",
     "//tools/import",
     "//tools/input",
     "//tools/launch",

@@ -55,6 +55,10 @@ static const struct ppi_tool_verb verbs[] = {
      "Runs of several processes share one time axis when each says when it "
      "began.\n",
      PPI_VERB_TRACE, true, false, ppi_tool_trace},
+    {"export", "FORMAT LOG...", "write what other programs open",
+     "--list prints the formats. What a format has no place for is said; see\n"
+     "docs/formats.md.\n",
+     PPI_VERB_EXPORT, false, false, ppi_tool_export},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
@@ -118,13 +122,16 @@ static const struct ppi_tool_verb verbs[] = {
 
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
-  const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE;
+  const unsigned of_runs =
+      PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE | PPI_VERB_EXPORT;
   // To `compare` each operand is an input of its own.
   const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_INFO |
-                           PPI_VERB_CHECK | PPI_VERB_MERGE;
-  int code = options->verb->bit & of_logs && !options->live
-                 ? ppi_tool_folders_open(options)
+                           PPI_VERB_CHECK | PPI_VERB_MERGE | PPI_VERB_EXPORT;
+  int code = options->verb->bit & PPI_VERB_EXPORT
+                 ? ppi_tool_export_operands(options)
                  : PPI_EXIT_DONE;
+  if (code == PPI_EXIT_DONE && options->verb->bit & of_logs && !options->live)
+    code = ppi_tool_folders_open(options);
   bool reads_logs = options->verb->bit & (of_logs | of_runs | PPI_VERB_IMPORT);
   int spooled = code == PPI_EXIT_DONE && reads_logs && !options->live
                     ? ppi_tool_inputs_spool(options)

@@ -25,7 +25,8 @@
   X(CONFIG)              \
   X(TRIGGER)             \
   X(COMPARE)             \
-  X(SEARCH_BATCH)
+  X(SEARCH_BATCH)        \
+  X(EXPORT)
 enum {
 #define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
   PPI_VERB_LIST(PPI_VERB_ENUM_)
@@ -66,6 +67,11 @@ struct ppi_compare_options {
   const char *fail_on, *metric;
 };
 
+struct ppi_export_options {
+  const char *format;  // the first operand
+  bool list;
+};
+
 // What several kinds of verbs take, then what one kind does.
 struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
@@ -88,6 +94,7 @@ struct ppi_tool_options {
   struct ppi_search_options search;
   struct ppi_trigger_options trigger;
   struct ppi_compare_options compare;
+  struct ppi_export_options to;
 };
 
 struct ppi_tool_verb {

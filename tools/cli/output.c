@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,24 @@ int ppi_tool_output_folder(const char *path) {
   if (mkdir(path, 0777) == 0 || errno == EEXIST) return PPI_EXIT_DONE;
   ppi_tool_say("%s: cannot make the folder: %s", path, strerror(errno));
   return PPI_EXIT_USAGE;
+}
+
+char *ppi_tool_output_beside(const char *input, const char *ending) {
+  static const char *const endings[] = {".pplog.part", ".pplog", ".part",
+                                        ".spool", ".pplog.gz"};
+  size_t len = strlen(input);
+  for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    size_t ending_len = strlen(endings[i]);
+    if (len > ending_len && strcmp(input + len - ending_len, endings[i]) == 0) {
+      len -= ending_len;
+      break;
+    }
+  }
+  char *path = malloc(len + strlen(ending) + 1);
+  if (!path) return NULL;
+  memcpy(path, input, len);
+  strcpy(path + len, ending);
+  return path;
 }
 
 // A link is followed only where this user, or root, has put it.

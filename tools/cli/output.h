@@ -19,6 +19,9 @@ bool ppi_tool_output_is_folder(const char *path);
 // ppi_tool_output_folder makes it where it is not there. Answers PPI_EXIT_DONE,
 // or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_folder(const char *path);
+// ppi_tool_output_beside: LOG.pplog becomes LOG and `ending`, any other name
+// gets that. The caller frees it; NULL when out of memory.
+char *ppi_tool_output_beside(const char *input, const char *ending);
 // Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message.
 int ppi_tool_output_open(const struct ppi_tool_options *options, FILE **out);
 // Closes, and answers `code`, or PPI_EXIT_USAGE when what was written did not

@@ -19,25 +19,6 @@ static int no_memory(void) {
   return PPI_EXIT_INPUT;
 }
 
-// LOG.pplog becomes LOG.trace.json.gz, any other name gets that ending.
-static char *default_path(const char *input) {
-  static const char *const endings[] = {".pplog.part", ".pplog", ".part",
-                                        ".spool", ".pplog.gz"};
-  size_t len = strlen(input);
-  for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-    size_t ending_len = strlen(endings[i]);
-    if (len > ending_len && strcmp(input + len - ending_len, endings[i]) == 0) {
-      len -= ending_len;
-      break;
-    }
-  }
-  char *path = malloc(len + sizeof(".trace.json.gz"));
-  if (!path) return NULL;
-  memcpy(path, input, len);
-  strcpy(path + len, ".trace.json.gz");
-  return path;
-}
-
 static pprof_status open_writer(const char *path, bool to_stdout,
                                 pprof_sink **out, pprof_error *error) {
   return to_stdout
@@ -217,7 +198,8 @@ int ppi_tool_trace(const struct ppi_tool_options *options) {
                  options->num_inputs > 1 ? "several logs" : "standard input");
     return PPI_EXIT_USAGE;
   }
-  char *made = options->output ? NULL : default_path(input);
+  char *made =
+      options->output ? NULL : ppi_tool_output_beside(input, ".trace.json.gz");
   const char *path = options->output ? options->output : made;
   int code = path ? trace_to(options, path) : no_memory();
   ppi_tool_output_share(options);

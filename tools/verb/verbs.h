@@ -13,6 +13,9 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options);
 // The same, with inputs that another verb found. *out_any: there is a report.
 int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any);
 int ppi_tool_trace(const struct ppi_tool_options *options);
+int ppi_tool_export(const struct ppi_tool_options *options);
+// Takes the format from the operands, so that logs are left.
+int ppi_tool_export_operands(struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every format is: a sink that takes all runs, then a file that is whole.
+// And what a format has no place for, counted. One thread.
+#ifndef PPI_TOOL_EXPORT_H_
+#define PPI_TOOL_EXPORT_H_
+
+#include <stdio.h>
+
+#include "pprof/event.h"
+
+// What a log holds that not every format has a place for.
+#define PPI_EXPORT_PARTS(X)                         \
+  X(MARKS, "marks")                                 \
+  X(COUNTERS, "counter values")                     \
+  X(LOOSE, "ranges that end anywhere, as steps do") \
+  X(SUBMITS, "submissions of device ranges")        \
+  X(UNTIMED, "device ranges without a time")        \
+  X(FLOWS, "requests of ranges")                    \
+  X(WORK, "amounts of work")                        \
+  X(CPU, "uses of the CPU")                         \
+  X(ATTRIBUTES, "attributes of ranges")             \
+  X(OVERLAPS, "ends that are later than what is around")
+enum {
+#define PPI_EXPORT_ENUM_(name, text) PPI_PART_PLACE_##name,
+  PPI_EXPORT_PARTS(PPI_EXPORT_ENUM_)
+#undef PPI_EXPORT_ENUM_
+      PPI_NUM_PARTS
+};
+enum {
+#define PPI_EXPORT_ENUM_(name, text) \
+  PPI_PART_##name = 1 << PPI_PART_PLACE_##name,
+  PPI_EXPORT_PARTS(PPI_EXPORT_ENUM_)
+#undef PPI_EXPORT_ENUM_
+      PPI_PART_ALL = (1 << PPI_NUM_PARTS) - 1
+};
+
+// Where it goes: `file`, or for a format that writes by itself `path`.
+typedef struct ppi_export_target {
+  FILE *file;
+  const char *path;
+  const char *schema;  // NULL: the usual one
+} ppi_export_target;
+
+typedef struct ppi_export ppi_export;
+struct ppi_export {
+  // Takes the runs, one after the other. Borrowed from the export.
+  pprof_sink *sink;
+  uint64_t left[PPI_NUM_PARTS];  // counted by itself, where it finds out late
+  // After the last run: what it made is whole. IO: `error` says why, or errno.
+  pprof_status (*close)(ppi_export *export, pprof_error *error);
+  void (*destroy)(ppi_export *export);
+};
+
+typedef struct ppi_export_format {
+  const char *name, *ending;
+  const char *holds;      // in words
+  const char *opened_by;  // programs of others
+  unsigned parts;         // PPI_PART_... that it has a place for
+  bool by_path;           // it writes by itself
+  pprof_status (*create)(const ppi_export_target *target, ppi_export **out,
+                         pprof_error *error);
+} ppi_export_format;
+
+// Stands before a sink and counts what its format has no place for.
+typedef struct ppi_export_count {
+  pprof_sink base;
+  pprof_sink *next;
+  unsigned parts;
+  uint64_t left[PPI_NUM_PARTS];
+  size_t num_runs;
+} ppi_export_count;
+
+void ppi_export_count_init(ppi_export_count *count, unsigned parts,
+                           pprof_sink *next);
+// ppi_export_is_loose: of a host range, it takes no part in its lane's nesting.
+bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch);
+bool ppi_export_is_timed(const pprof_event *event);
+// ppi_export_say_left says what was left out, if anything.
+void ppi_export_say_left(const char *format, const ppi_export_count *count,
+                         const ppi_export *export);
+// ppi_export_end answers OK when all was written to `file`, else IO; `error`
+// says why.
+pprof_status ppi_export_end(FILE *file, pprof_error *error);
+
+#endif  // PPI_TOOL_EXPORT_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folded stacks: a line for each path of stages, with its own time in ns. What
+// devices did is under a root of its own, since it passed beside the host.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli/say.h"
+#include "export/formats.h"
+#include "export/paths.h"
+#include "file/text.h"
+
+typedef struct folded {
+  ppi_export base;
+  pprof_report *report;
+  FILE *file;
+} folded;
+
+// A semicolon parts frames, the last blank the number.
+static void put_frame(ppi_page *line, const char *name, size_t len) {
+  ppi_page copy = {0}, visible = {0};
+  ppi_page_bytes(&copy, name, len);
+  if (copy.len) ppi_page_visible(&visible, copy.bytes);
+  for (size_t i = 0; i < visible.len; i++)
+    if (visible.bytes[i] == ';') visible.bytes[i] = ':';
+  if (line->len) ppi_page_text(line, ";");
+  ppi_page_bytes(line, visible.bytes, visible.len);
+  line->failed |= copy.failed || visible.failed;
+  ppi_page_clear(&copy);
+  ppi_page_clear(&visible);
+}
+
+static void put_path(ppi_page *line, const ppi_report_path *path) {
+  if (path->on_device) ppi_page_text(line, "[device]");
+  ppi_export_frame frame = {.rest = path->key};
+  while (ppi_export_next_frame(&frame)) put_frame(line, frame.name, frame.len);
+}
+
+static pprof_status close_folded(ppi_export *export, pprof_error *error) {
+  folded *out = (folded *)export;
+  const ppi_figures *figures = ppi_report_figures(out->report);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; figures && i < figures->num_paths; i++) {
+    const ppi_report_path *path = &figures->paths[i];
+    uint64_t own_ns = path->on_device ? path->device_ns : path->self_ns;
+    if (!own_ns || status != PPROF_STATUS_OK) continue;
+    ppi_page line = {0};
+    put_path(&line, path);
+    ppi_page_format(&line, " %" PRIu64 "\n", own_ns);
+    status = ppi_page_write(&line, out->file);
+  }
+  if (status == PPROF_STATUS_NO_MEMORY)
+    return ppi_fail(error, status, "out of memory");
+  return ppi_export_end(out->file, error);
+}
+
+static void destroy_folded(ppi_export *export) {
+  pprof_report_destroy(((folded *)export)->report);
+  free(export);
+}
+
+static pprof_status create_folded(const ppi_export_target *target,
+                                  ppi_export **out, pprof_error *error) {
+  folded *made = calloc(1, sizeof *made);
+  if (!made || ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
+    free(made);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  made->base.sink = pprof_report_sink(made->report);
+  made->base.close = close_folded;
+  made->base.destroy = destroy_folded;
+  made->file = target->file;
+  *out = &made->base;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_export_format ppi_format_folded = {
+    .name = "folded",
+    .ending = ".folded",
+    .holds = "own time of each path of stages, in ns",
+    .opened_by = "flamegraph.pl, inferno, speedscope",
+    .parts = 0,
+    .create = create_folded,
+};

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The formats, one file each; formats.c has the table.
+#ifndef PPI_TOOL_EXPORT_FORMATS_H_
+#define PPI_TOOL_EXPORT_FORMATS_H_
+
+#include "export/export.h"
+
+extern const ppi_export_format ppi_format_folded;
+extern const ppi_export_format ppi_format_speedscope;
+
+#endif  // PPI_TOOL_EXPORT_FORMATS_H_

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What definitions told, for formats of several runs: ids mean something in
+// their run only, rows stay. A thread that got the lane of one that has left,
+// and a site with another name, are new rows. One thread.
+#ifndef PPI_TOOL_EXPORT_NAMES_H_
+#define PPI_TOOL_EXPORT_NAMES_H_
+
+#include "base/map.h"
+#include "pprof/event.h"
+
+enum { PPI_NUM_EXPORT_KINDS = PPROF_DEFINITION_ATTRIBUTES + 1 };
+
+typedef struct ppi_export_name {
+  char *text;
+  uint32_t run, id;
+  uint32_t parent;  // row of a site's category, of a stream's device
+  uint32_t color;
+  uint64_t number;
+  bool is_defined, has_parent;
+} ppi_export_name;
+
+typedef struct ppi_export_run {
+  char *uuid, *host, *pid, *rank, *command, *version;
+  uint64_t base_ns;  // realtime of its zero; 0: unknown
+} ppi_export_run;
+
+typedef struct ppi_export_names {
+  ppi_export_run *runs;
+  size_t num_runs, runs_capacity;
+  ppi_map ids[PPI_NUM_EXPORT_KINDS];  // of this run: by id, in order of coming
+  struct ppi_export_rows {
+    ppi_export_name *items;
+    size_t num, capacity;
+    uint32_t *current;  // rows, by the number that `ids` gives an id
+    size_t current_capacity;
+  } kinds[PPI_NUM_EXPORT_KINDS];
+} ppi_export_names;
+
+// All zero is the empty one. These answer NO_MEMORY.
+pprof_status ppi_export_names_begin(ppi_export_names *names,
+                                    const pprof_run_info *info);
+pprof_status ppi_export_names_set(ppi_export_names *names,
+                                  const pprof_definition *definition,
+                                  uint32_t *out_row);
+// ppi_export_names_row finds the row of an id, which is made where nobody has
+// defined it.
+pprof_status ppi_export_names_row(ppi_export_names *names,
+                                  pprof_definition_kind kind, uint32_t id,
+                                  uint32_t *out_row);
+static inline const ppi_export_name *ppi_export_names_at(
+    const ppi_export_names *names, pprof_definition_kind kind, uint32_t row) {
+  return &names->kinds[kind].items[row];
+}
+// ppi_export_category answers the name of a site's category, never NULL.
+const char *ppi_export_category(const ppi_export_names *names, uint32_t site);
+// ppi_export_shift answers by how much run `run` (from 1) began later than the
+// first of all runs; 0 where not all of them say when they began.
+uint64_t ppi_export_shift(const ppi_export_names *names, uint32_t run);
+void ppi_export_names_clear(ppi_export_names *names);
+
+#endif  // PPI_TOOL_EXPORT_NAMES_H_

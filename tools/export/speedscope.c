@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// speedscope's JSON: a profile for each thread, in the order of time; one for
+// each row of a stream, and of ranges that end anywhere. Its profiles want
+// begins and ends in order, so that ranges are held until the end, 24 bytes
+// each.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "export/formats.h"
+#include "export/lanes.h"
+#include "export/names.h"
+#include "file/text.h"
+
+typedef enum track_kind { THREAD, LOOSE, STREAM } track_kind;
+
+typedef struct slice {
+  uint64_t start_ns, end_ns;
+  uint32_t site, depth;
+} slice;
+
+typedef struct track {
+  track_kind kind;
+  uint32_t row;  // of the lane or stream
+  slice *slices;
+  size_t num, capacity;
+} track;
+
+typedef struct speedscope {
+  ppi_export base;
+  pprof_sink sink;
+  FILE *file;
+  ppi_export_names names;
+  ppi_map numbers;  // of tracks, by kind and row
+  track *tracks;
+  size_t num_tracks, tracks_capacity;
+  bool any_profile, any_event, failed;
+} speedscope;
+
+static speedscope *speedscope_of(pprof_sink *sink) {
+  return (speedscope *)((char *)sink - offsetof(speedscope, sink));
+}
+
+static track *track_of(speedscope *out, track_kind kind, uint32_t row) {
+  size_t at = ppi_map_number(&out->numbers, (ppi_map_key){kind, row});
+  if (at == SIZE_MAX) return NULL;
+  if (at < out->num_tracks) return &out->tracks[at];
+  track *tracks =
+      ppi_grow(out->tracks, &out->tracks_capacity, at + 1, sizeof *tracks);
+  if (!tracks) return NULL;
+  out->tracks = tracks;
+  out->num_tracks = at + 1;
+  tracks[at] = (track){.kind = kind, .row = row};
+  return &tracks[at];
+}
+
+// `id` is of a lane, or of a stream.
+static pprof_status hold(speedscope *out, track_kind kind, uint32_t id,
+                         slice held) {
+  uint32_t row;
+  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
+                                             held.site, &held.site);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_export_names_row(
+        &out->names,
+        kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE, id,
+        &row);
+  if (status != PPROF_STATUS_OK) return status;
+  track *to = track_of(out, kind, row);
+  if (!to) return PPROF_STATUS_NO_MEMORY;
+  slice *slices =
+      ppi_grow(to->slices, &to->capacity, to->num + 1, sizeof *slices);
+  if (!slices) return PPROF_STATUS_NO_MEMORY;
+  to->slices = slices;
+  if (held.end_ns < held.start_ns) held.end_ns = held.start_ns;
+  slices[to->num++] = held;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take(speedscope *out, const pprof_event *event,
+                         const pprof_batch *batch) {
+  if (event->kind == PPROF_KIND_RANGE)
+    return hold(
+        out, ppi_export_is_loose(event, batch) ? LOOSE : THREAD, event->lane,
+        (slice){event->start_ns, event->end_ns, event->site, event->depth});
+  if (event->kind == PPROF_KIND_DEVICE_RANGE && ppi_export_is_timed(event))
+    return hold(
+        out, STREAM, event->stream,
+        (slice){event->device_start_ns, event->device_end_ns, event->site, 0});
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = take(speedscope_of(sink), pprof_batch_at(batch, i), batch);
+  return status;
+}
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  return ppi_export_names_begin(&speedscope_of(sink)->names, info);
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  uint32_t row;
+  return ppi_export_names_set(&speedscope_of(sink)->names, definition, &row);
+}
+
+// ---- writing ----
+
+static void put(speedscope *out, ppi_page *page) {
+  fwrite(page->bytes ? page->bytes : "", 1, page->len, out->file);
+  out->failed |= page->failed;
+  page->len = 0;
+}
+
+// Of what begins together the longest first, then the outer one.
+static int by_start(const void *left, const void *right) {
+  const slice *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1;
+  return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+static void put_event(speedscope *out, char type, uint32_t frame,
+                      uint64_t at_ns) {
+  fprintf(out->file,
+          "%s\n{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
+          out->any_event ? "," : "", type, frame, at_ns);
+  out->any_event = true;
+}
+
+// One axis for all runs when each says when it began, else each from zero.
+static void shift(speedscope *out, track *from) {
+  const ppi_export_names *names = &out->names;
+  pprof_definition_kind kind =
+      from->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
+  uint32_t run = ppi_export_names_at(names, kind, from->row)->run;
+  uint64_t shift_ns = ppi_export_shift(names, run);
+  for (size_t i = 0; i < from->num; i++) {
+    from->slices[i].start_ns += shift_ns;
+    from->slices[i].end_ns += shift_ns;
+  }
+}
+
+static void put_run(const speedscope *out, uint32_t run, ppi_page *page) {
+  if (out->names.num_runs < 2 || run == 0) return;
+  const ppi_export_run *at = &out->names.runs[run - 1];
+  ppi_page_format(page, "%s %s", at->host, at->pid);
+  if (*at->rank) ppi_page_format(page, ", rank %s", at->rank);
+  ppi_page_text(page, ": ");
+}
+
+static void put_title(const speedscope *out, const track *of, size_t lane,
+                      ppi_page *page) {
+  ppi_page text = {0};
+  pprof_definition_kind kind =
+      of->kind == STREAM ? PPROF_DEFINITION_STREAM : PPROF_DEFINITION_LANE;
+  const ppi_export_name *row = ppi_export_names_at(&out->names, kind, of->row);
+  put_run(out, row->run, &text);
+  if (row->has_parent)
+    ppi_page_format(
+        &text, "%s / ",
+        ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, row->parent)
+            ->text);
+  ppi_page_text(&text, row->text);
+  if (row->number && of->kind != STREAM)
+    ppi_page_format(&text, " (%" PRIu64 ")", row->number);
+  if (of->kind == LOOSE) ppi_page_text(&text, ", ends anywhere");
+  if (lane) ppi_page_format(&text, " #%zu", lane + 1);
+  ppi_page_json(page, text.bytes ? text.bytes : "");
+  page->failed |= text.failed;
+  ppi_page_clear(&text);
+}
+
+static void begin_profile(speedscope *out, const track *of, size_t lane,
+                          uint64_t end_ns) {
+  ppi_page page = {0};
+  ppi_page_text(&page, out->any_profile ? ",\n" : "\n");
+  ppi_page_text(&page, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",");
+  ppi_page_text(&page, "\"name\":");
+  put_title(out, of, lane, &page);
+  ppi_page_format(&page, ",\"startValue\":0,\"endValue\":%" PRIu64 ",", end_ns);
+  ppi_page_text(&page, "\"events\":[");
+  put(out, &page);
+  ppi_page_clear(&page);
+  out->any_profile = true;
+  out->any_event = false;
+}
+
+static void close_frames(speedscope *out, slice *open, size_t *num,
+                         uint64_t until_ns) {
+  while (*num && open[*num - 1].end_ns <= until_ns) {
+    const slice *last = &open[--*num];
+    put_event(out, 'C', last->site, last->end_ns);
+  }
+}
+
+// `open` has room for all. What would end later than what is around it, as only
+// damaged or imported logs have it, ends with that.
+static void put_nested(speedscope *out, track *from, slice *open) {
+  size_t num = 0;
+  uint64_t end_ns = 0;
+  for (size_t i = 0; i < from->num; i++)
+    end_ns = PPI_MAX(end_ns, from->slices[i].end_ns);
+  begin_profile(out, from, 0, end_ns);
+  for (size_t i = 0; i < from->num; i++) {
+    slice next = from->slices[i];
+    close_frames(out, open, &num, next.start_ns);
+    if (num && open[num - 1].end_ns < next.end_ns) {
+      next.end_ns = open[num - 1].end_ns;
+      out->base.left[PPI_PART_PLACE_OVERLAPS]++;
+    }
+    put_event(out, 'O', next.site, next.start_ns);
+    open[num++] = next;
+  }
+  close_frames(out, open, &num, UINT64_MAX);
+  fputs("]}", out->file);
+}
+
+// One profile for each row; `lane_of` has each slice's.
+static void put_rows(speedscope *out, const track *from, const size_t *lane_of,
+                     const ppi_export_lanes *lanes) {
+  for (size_t lane = 0; lane < lanes->num; lane++) {
+    uint64_t at_ns = 0;
+    begin_profile(out, from, lane, lanes->ends_ns[lane]);
+    for (size_t i = 0; i < from->num; i++) {
+      const slice *next = &from->slices[i];
+      if (lane_of[i] != lane) continue;
+      uint64_t start_ns = PPI_MAX(next->start_ns, at_ns);
+      at_ns = PPI_MAX(next->end_ns, start_ns);
+      put_event(out, 'O', next->site, start_ns);
+      put_event(out, 'C', next->site, at_ns);
+    }
+    fputs("]}", out->file);
+  }
+}
+
+static pprof_status put_flat(speedscope *out, const track *from) {
+  ppi_export_lanes lanes = {0};
+  pprof_status status = PPROF_STATUS_OK;
+  size_t *lane_of = ppi_alloc((from->num + 1) * sizeof *lane_of);
+  if (!lane_of) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < from->num && status == PPROF_STATUS_OK; i++) {
+    lane_of[i] = ppi_export_lanes_place(
+        &lanes, from->slices[i].start_ns, from->slices[i].end_ns,
+        &out->base.left[PPI_PART_PLACE_OVERLAPS]);
+    if (lane_of[i] == SIZE_MAX) status = PPROF_STATUS_NO_MEMORY;
+  }
+  if (status == PPROF_STATUS_OK) put_rows(out, from, lane_of, &lanes);
+  ppi_export_lanes_clear(&lanes);
+  ppi_free(lane_of);
+  return status;
+}
+
+static pprof_status put_track(speedscope *out, track *from) {
+  shift(out, from);
+  if (from->num > 1)
+    qsort(from->slices, from->num, sizeof *from->slices, by_start);
+  if (from->kind != THREAD) return put_flat(out, from);
+  slice *open = ppi_alloc((from->num + 1) * sizeof *open);
+  if (!open) return PPROF_STATUS_NO_MEMORY;
+  put_nested(out, from, open);
+  ppi_free(open);
+  return PPROF_STATUS_OK;
+}
+
+static void put_head(speedscope *out) {
+  ppi_page page = {0};
+  const struct ppi_export_rows *sites =
+      &out->names.kinds[PPROF_DEFINITION_SITE];
+  ppi_page_text(
+      &page,
+      "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+      "\"exporter\":\"pprof-report " PPI_VERSION "\",\"name\":");
+  ppi_page_json(&page, out->names.num_runs ? out->names.runs[0].command : "");
+  ppi_page_text(&page, ",\n\"shared\":{\"frames\":[");
+  for (size_t i = 0; i < sites->num; i++) {
+    ppi_page_text(&page, i ? ",\n{\"name\":" : "\n{\"name\":");
+    ppi_page_json(&page, sites->items[i].text ? sites->items[i].text : "");
+    ppi_page_text(&page, "}");
+  }
+  ppi_page_text(&page, "]},\n\"profiles\":[");
+  put(out, &page);
+  ppi_page_clear(&page);
+}
+
+static pprof_status close_speedscope(ppi_export *export, pprof_error *error) {
+  speedscope *out = (speedscope *)export;
+  pprof_status status = PPROF_STATUS_OK;
+  put_head(out);
+  for (size_t i = 0; i < out->num_tracks && status == PPROF_STATUS_OK; i++)
+    status = put_track(out, &out->tracks[i]);
+  fputs("]}\n", out->file);
+  if (out->failed || status != PPROF_STATUS_OK)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  return ppi_export_end(out->file, error);
+}
+
+static void destroy_speedscope(ppi_export *export) {
+  speedscope *out = (speedscope *)export;
+  for (size_t i = 0; i < out->num_tracks; i++) ppi_free(out->tracks[i].slices);
+  ppi_free(out->tracks);
+  ppi_map_clear(&out->numbers);
+  ppi_export_names_clear(&out->names);
+  free(out);
+}
+
+static pprof_status create_speedscope(const ppi_export_target *target,
+                                      ppi_export **out, pprof_error *error) {
+  speedscope *made = calloc(1, sizeof *made);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events};
+  made->base = (ppi_export){.sink = &made->sink,
+                            .close = close_speedscope,
+                            .destroy = destroy_speedscope};
+  made->file = target->file;
+  *out = &made->base;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_export_format ppi_format_speedscope = {
+    .name = "speedscope",
+    .ending = ".speedscope.json",
+    .holds = "ranges of threads and streams, in the order of time",
+    .opened_by = "speedscope",
+    .parts = PPI_PART_LOOSE,
+    .create = create_speedscope,
+};

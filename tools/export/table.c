@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/table.h"
+
+#include <string.h>
+
+#include "cli/say.h"
+#include "cli/suggest.h"
+#include "export/formats.h"
+
+const ppi_export_format *const *ppi_export_formats(void) {
+  static const ppi_export_format *const formats[] = {
+      &ppi_format_folded,
+      &ppi_format_speedscope,
+      NULL,
+  };
+  return formats;
+}
+
+const ppi_export_format *ppi_export_find(const char *name) {
+  struct ppi_tool_guess guess = {.wrong = name, .wrong_len = strlen(name)};
+  const ppi_export_format *const *format = ppi_export_formats();
+  for (; *format; format++) {
+    if (strcmp((*format)->name, name) == 0) return *format;
+    ppi_tool_guess_offer(&guess, (*format)->name, strlen((*format)->name));
+  }
+  if (guess.best)
+    ppi_tool_say("there is no format '%s' (did you mean '%s'?)", name,
+                 guess.best);
+  else
+    ppi_tool_say("there is no format '%s'; see pprof-report export --list",
+                 name);
+  return NULL;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `export`: the runs of one or several logs, in a format that others open.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "export/table.h"
+#include "file/part.h"
+#include "input/input.h"
+#include "verb/verbs.h"
+
+int ppi_tool_export_operands(struct ppi_tool_options *options) {
+  if (options->to.list) {
+    options->num_inputs = 0;
+    return PPI_EXIT_DONE;
+  }
+  if (options->num_inputs < 2) {
+    ppi_tool_say(
+        "'export' needs FORMAT LOG...; see pprof-report export --list");
+    return PPI_EXIT_USAGE;
+  }
+  options->to.format = options->inputs[0];
+  options->num_inputs--;
+  memmove(options->inputs, options->inputs + 1,
+          sizeof(*options->inputs) * (size_t)(options->num_inputs + 1));
+  return ppi_export_find(options->to.format) ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
+}
+
+static int list_formats(void) {
+  const ppi_export_format *const *format = ppi_export_formats();
+  printf("%-12s %-18s %s\n", "format", "ending", "holds; opened by");
+  for (; *format; format++)
+    printf("%-12s %-18s %s; %s\n", (*format)->name, (*format)->ending,
+           (*format)->holds, (*format)->opened_by);
+  return PPI_EXIT_DONE;
+}
+
+// A file that gets its name when it is whole; or standard output, which has
+// none.
+struct made_file {
+  ppi_part part;
+  FILE *file;
+  bool is_stdout;
+};
+
+static int cannot_write(const char *path, const char *reason) {
+  ppi_tool_say("%s: cannot write: %s", path, reason);
+  return PPI_EXIT_USAGE;
+}
+
+static int open_file(const char *path, struct made_file *out) {
+  pprof_error error = {""};
+  out->is_stdout = strcmp(path, "-") == 0;
+  out->file = stdout;
+  if (out->is_stdout) return PPI_EXIT_DONE;
+  if (ppi_part_open(path, NULL, &out->part, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  int reason = out->part.fd < 0 ? ppi_part_open_pipe(&out->part) : 0;
+  int fd = reason ? -1 : dup(out->part.fd);
+  out->file = fd < 0 ? NULL : fdopen(fd, "w");
+  if (out->file) return PPI_EXIT_DONE;
+  if (!reason) reason = errno;
+  if (fd >= 0) close(fd);
+  ppi_part_clear(&out->part, out->part.part_path != NULL);
+  return cannot_write(path, strerror(reason));
+}
+
+// `code` is what was written with; the file gets its name when that is a
+// result.
+static int close_file(const char *path, struct made_file *made, int code) {
+  if (made->is_stdout) return code;
+  int reason = fclose(made->file) == 0 ? 0 : errno;
+  bool is_whole = code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED;
+  if (is_whole && !reason && made->part.part_path)
+    reason = ppi_part_commit(&made->part);
+  bool named = is_whole && !reason;
+  ppi_part_clear(&made->part, !named && made->part.part_path);
+  return is_whole && reason ? cannot_write(path, strerror(reason)) : code;
+}
+
+static int read_runs(const struct ppi_tool_options *options,
+                     ppi_export_count *count) {
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = PPI_EXIT_DONE;
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *path = options->inputs[i];
+    struct ppi_tool_watch watch;
+    int answer = ppi_tool_read_once(path, path, &count->base, &watch, &met);
+    if (watch.sink_failed) {
+      ppi_tool_say("%s: cannot be exported: %s", path,
+                   pprof_status_string(watch.sink_status));
+      answer = PPI_EXIT_INPUT;
+    }
+    if (answer > code) code = answer;
+    if (watch.sink_failed) break;
+  }
+  ppi_tool_runs_clear(&met);
+  return code;
+}
+
+static int export_runs(const struct ppi_tool_options *options,
+                       const ppi_export_format *format, ppi_export *export) {
+  ppi_export_count count;
+  pprof_error error = {""};
+  ppi_export_count_init(&count, format->parts, export->sink);
+  int code = read_runs(options, &count);
+  if (code == PPI_EXIT_INPUT) return code;
+  if (export->close(export, &error) != PPROF_STATUS_OK) {
+    bool is_gone = errno == EPIPE && strcmp(options->output, "-") == 0;
+    if (!is_gone) ppi_tool_say("%s: %s", options->output, error.text);
+    return is_gone ? code : PPI_EXIT_USAGE;
+  }
+  ppi_export_say_left(format->name, &count, export);
+  return code;
+}
+
+static int export_to(const struct ppi_tool_options *options,
+                     const ppi_export_format *format) {
+  struct made_file made = {.file = NULL};
+  ppi_export *export;
+  pprof_error error = {""};
+  int code = ppi_tool_output_check(options, options->output);
+  if (code == PPI_EXIT_DONE) code = open_file(options->output, &made);
+  if (code != PPI_EXIT_DONE) return code;
+  const ppi_export_target target = {.file = made.file,
+                                    .path = made.part.part_path};
+  if (format->create(&target, &export, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return close_file(options->output, &made, PPI_EXIT_USAGE);
+  }
+  code = export_runs(options, format, export);
+  export->destroy(export);
+  code = close_file(options->output, &made, code);
+  if (!made.is_stdout && (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED))
+    ppi_tool_show(stderr, options->output);
+  return code;
+}
+
+int ppi_tool_export(const struct ppi_tool_options *options) {
+  if (options->to.list) return list_formats();
+  const ppi_export_format *format = ppi_export_find(options->to.format);
+  const char *input = ppi_tool_name_of(options->inputs[0]);
+  struct ppi_tool_options chosen = *options;
+  char *beside = NULL;
+  if (!options->output) {
+    if (options->num_inputs > 1 || strcmp(input, "-") == 0) {
+      ppi_tool_say("'export' of %s needs a name: --output FILE",
+                   options->num_inputs > 1 ? "several logs" : "standard input");
+      return PPI_EXIT_USAGE;
+    }
+    chosen.output = beside = ppi_tool_output_beside(input, format->ending);
+    if (!beside) {
+      ppi_tool_say("out of memory");
+      return PPI_EXIT_INPUT;
+    }
+  }
+  int code = export_to(&chosen, format);
+  ppi_tool_output_share(&chosen);
+  free(beside);
+  return code;
+}
