@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/rank.h"
 #include "compare/compare_wanted.h"
 #include "event/event.h"
 #include "input/input.h"
@@ -23,8 +24,12 @@ struct tally {
   bool *counts;  // by site
   size_t num_sites, capacity;
   uint64_t num, first_end_ns, last_end_ns, longest_ns;
+  uint64_t *times;  // of the batches of all runs that count, MAX_TIMES at most
+  size_t num_times, times_capacity, first_time;
   ppi_batch_try *out;
 };
+
+enum { MAX_TIMES = 1 << 20 };
 
 static struct tally *tally_of(pprof_sink *sink) {
   return (struct tally *)sink;
@@ -34,6 +39,7 @@ static pprof_status tally_begin(pprof_sink *sink, const pprof_run_info *info) {
   struct tally *tally = tally_of(sink);
   (void)info;
   tally->num_sites = 0;
+  tally->first_time = SIZE_MAX;
   tally->num = tally->last_end_ns = tally->longest_ns = 0;
   tally->first_end_ns = UINT64_MAX;
   return PPROF_STATUS_OK;
@@ -57,6 +63,18 @@ static pprof_status tally_define(pprof_sink *sink,
   return PPROF_STATUS_OK;
 }
 
+static pprof_status keep_time(struct tally *tally, uint64_t duration,
+                              bool is_first) {
+  if (tally->num_times == MAX_TIMES) return PPROF_STATUS_OK;
+  uint64_t *grown = ppi_grow(tally->times, &tally->times_capacity,
+                             tally->num_times + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  tally->times = grown;
+  if (is_first) tally->first_time = tally->num_times;
+  grown[tally->num_times++] = duration;
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status tally_events(pprof_sink *sink, const pprof_batch *batch) {
   struct tally *tally = tally_of(sink);
   for (size_t i = 0; i < batch->num_events; i++) {
@@ -67,8 +85,9 @@ static pprof_status tally_events(pprof_sink *sink, const pprof_batch *batch) {
       continue;
     uint64_t duration = event->end_ns - event->start_ns;
     tally->num++;
-    if (event->end_ns < tally->first_end_ns)
-      tally->first_end_ns = event->end_ns;
+    bool is_first = event->end_ns < tally->first_end_ns;
+    if (keep_time(tally, duration, is_first)) return PPROF_STATUS_NO_MEMORY;
+    if (is_first) tally->first_end_ns = event->end_ns;
     if (event->end_ns > tally->last_end_ns) tally->last_end_ns = event->end_ns;
     if (duration > tally->longest_ns) tally->longest_ns = duration;
   }
@@ -81,6 +100,8 @@ static pprof_status tally_finish(pprof_sink *sink, const pprof_totals *totals) {
   (void)totals;
   if (tally->num == 0) return PPROF_STATUS_OK;
   bool only_one = tally->num == 1;
+  if (!only_one && tally->first_time < tally->num_times)
+    tally->times[tally->first_time] = tally->times[--tally->num_times];
   uint64_t span =
       only_one ? tally->longest_ns : tally->last_end_ns - tally->first_end_ns;
   out->num_runs++;
@@ -89,7 +110,21 @@ static pprof_status tally_finish(pprof_sink *sink, const pprof_totals *totals) {
   return PPROF_STATUS_OK;
 }
 
-static void read_log(const char *path, const char *stages, ppi_batch_try *out) {
+static int by_value(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void take_quantiles(struct tally *tally, ppi_batch_try *out) {
+  size_t num = tally->num_times;
+  if (num == 0) return;
+  qsort(tally->times, num, sizeof *tally->times, by_value);
+  out->p50_ns = tally->times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
+  out->p99_ns = tally->times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
+}
+
+void ppi_batch_measure(const char *folder, const char *prefix,
+                       const char *stages, bool removes, ppi_batch_try *out) {
   struct tally tally = {.base = {.size = sizeof(pprof_sink),
                                  .begin = tally_begin,
                                  .define = tally_define,
@@ -98,12 +133,6 @@ static void read_log(const char *path, const char *stages, ppi_batch_try *out) {
                         .stages = stages,
                         .out = out};
   struct ppi_tool_watch watch;
-  ppi_tool_read(path, &tally.base, &watch);
-  ppi_free(tally.counts);
-}
-
-void ppi_batch_measure(const char *folder, const char *prefix,
-                       const char *stages, bool removes, ppi_batch_try *out) {
   struct dirent **entries = NULL;
   int num = scandir(folder, &entries, NULL, alphasort);
   for (int i = 0; i < num; i++) {
@@ -113,10 +142,13 @@ void ppi_batch_measure(const char *folder, const char *prefix,
                    len > 0 && (size_t)len < sizeof path;
     free(entries[i]);
     if (!is_ours) continue;
-    if (out->survived) read_log(path, stages, out);
+    if (out->survived) ppi_tool_read(path, &tally.base, &watch);
     if (removes) unlink(path);
   }
   free(entries);
+  take_quantiles(&tally, out);
+  ppi_free(tally.counts);
+  ppi_free(tally.times);
 }
 
 double ppi_batch_throughput(const ppi_batch_try *try) {

@@ -150,17 +150,32 @@ static void describe(int code, bool no_memory, char *out, size_t size) {
     snprintf(out, size, "exit %d%s", code, why);
 }
 
-void ppi_batch_run(char *const *argv, bool keeps_sigpipe, ppi_batch_try *out) {
+// What ended it from outside goes before how it ended.
+static void describe_end(ppi_batch_try *out, bool timed_out,
+                         uint64_t limit_ns) {
+  if (timed_out)
+    snprintf(out->result, sizeof out->result, "timed out after %.3g s",
+             (double)limit_ns / 1e9);
+  else if (out->interrupted && out->survived)
+    snprintf(out->result, sizeof out->result, "interrupted");
+  if (timed_out || out->interrupted) out->survived = false;
+}
+
+void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
+                   ppi_batch_try *out) {
   struct capture capture;
   uint64_t kills = kernel_kills(), start = now_ns();
-  bool captures = open_capture(&capture);
-  int code = ppi_tool_child_run(argv, keeps_sigpipe, &out->started);
+  bool captures = open_capture(&capture), timed_out = false;
+  int code = ppi_tool_child_run_for(argv, keeps_sigpipe, limit_ns,
+                                    &out->started, &timed_out);
   ppi_tool_child_release_signals();
   if (captures) close_capture(&capture);
   bool killed = kernel_kills() > kills;
-  bool says_no_memory = captures && capture.says_no_memory && code != 0;
+  out->says_no_memory = captures && capture.says_no_memory;
+  bool no_memory = killed || (out->says_no_memory && code != 0);
   out->wall_ns = now_ns() - start;
   out->survived = out->started && code == 0 && !killed;
-  out->interrupted = code == 128 + 2;
-  describe(code, killed || says_no_memory, out->result, sizeof out->result);
+  out->interrupted = code == 128 + 2 ? 2 : ppi_tool_child_end_asked();
+  describe(code, no_memory, out->result, sizeof out->result);
+  describe_end(out, timed_out, limit_ns);
 }

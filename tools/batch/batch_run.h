@@ -11,17 +11,21 @@
 
 typedef struct ppi_batch_try {
   size_t batch;
-  bool started, survived, interrupted;
-  char result[64];  // "ok", "exit 3", "signal 9, out of memory"
+  bool started, survived, says_no_memory;
+  int interrupted;  // by this signal; 0: no
+  // "ok", "exit 3", "signal 9, out of memory", "timed out after 60 s".
+  char result[64];
   uint64_t wall_ns;
   // From its logs. The first batch of each run is warm-up and not counted,
   // unless it is the only one.
   size_t num_runs;                // that have batches; 0: nothing is known
   uint64_t num_batches, span_ns;  // the longest of the runs
+  uint64_t p50_ns, p99_ns;        // of one batch; of all runs
 } ppi_batch_try;
 
 // ppi_batch_run runs `argv` (ends with NULL) with its output on stderr.
-// `out->batch` is set.
-void ppi_batch_run(char *const *argv, bool keeps_sigpipe, ppi_batch_try *out);
+// `out->batch` is set. Beyond `limit_ns` (0: none) it is ended.
+void ppi_batch_run(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
+                   ppi_batch_try *out);
 
 #endif  // PPI_BATCH_RUN_H_

@@ -55,7 +55,7 @@ struct ppi_run_options {
 };
 
 struct ppi_search_options {
-  const char *from, *to;
+  const char *from, *to, *try_timeout, *latency, *batches, *plot;
   bool sequential;
 };
 

@@ -4,11 +4,16 @@
 // member of our process group; one sent to us alone is passed on.
 #include "launch/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/say.h"
@@ -22,6 +27,7 @@ enum { NUM_SIGNALS = sizeof signals / sizeof *signals };
 static struct sigaction before[NUM_SIGNALS];
 static volatile pid_t child;
 static volatile sig_atomic_t signalled;  // the command, while it ran
+static volatile sig_atomic_t end_asked;  // by which of these, while it ran
 
 // Behind the end of a command that was signalled, one more signal of whoever is
 // impatient is spared: what is left to do takes a moment.
@@ -41,6 +47,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   (void)context;
   int error = errno;
   bool is_sent = info->si_code <= 0;
+  if (child > 0 && number != SIGUSR1 && number != SIGUSR2) end_asked = number;
   bool has_ended = child <= 0 || (is_sent && kill(child, number) != 0);
   // One that was pending when the wait ended may be the one that ended it.
   if (has_ended && (child <= 0 || signalled))
@@ -85,27 +92,108 @@ static int spawn(char *const *argv, bool keeps_sigpipe, const sigset_t *mask,
   return error;
 }
 
+// ---- a limit ----
+
+static void tell_all(pid_t pid, int number, int depth);
+
+static void tell_children(pid_t pid, const char *thread, int number,
+                          int depth) {
+  char path[320];
+  long long of;
+  snprintf(path, sizeof path, "/proc/%lld/task/%s/children", (long long)pid,
+           thread);
+  FILE *children = fopen(path, "re");
+  while (children && fscanf(children, "%lld", &of) == 1)
+    tell_all((pid_t)of, number, depth + 1);
+  if (children) fclose(children);
+}
+
+// What it has started goes first: without a parent it would not be found.
+static void tell_all(pid_t pid, int number, int depth) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
+  DIR *threads = depth < 32 ? opendir(path) : NULL;
+  for (struct dirent *one; threads && (one = readdir(threads));)
+    if (one->d_name[0] != '.') tell_children(pid, one->d_name, number, depth);
+  if (threads) closedir(threads);
+  kill(pid, number);
+}
+
+static void wake(int number) {
+  (void)number;
+}
+
+// Wakes the wait at the limit, and again and again behind it: one wake-up may
+// come before the wait has begun.
+static void set_timer(uint64_t limit_ns) {
+  struct sigaction waking = {.sa_handler = wake};
+  struct itimerval when = {.it_interval = {0, 100000}};
+  sigemptyset(&waking.sa_mask);
+  when.it_value.tv_sec = (time_t)(limit_ns / 1000000000u);
+  when.it_value.tv_usec = (suseconds_t)(limit_ns % 1000000000u / 1000) + 1;
+  if (when.it_value.tv_usec > 999999) when.it_value.tv_usec = 999999;
+  sigaction(SIGALRM, &waking, NULL);
+  setitimer(ITIMER_REAL, &when, NULL);
+}
+
+static void clear_timer(void) {
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &never, NULL);
+  signal(SIGALRM, SIG_DFL);
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 // Whatever else is ours is waited for, too: as process number 1 we inherit all
 // that is left without a parent.
-static int wait_for(pid_t pid) {
+static int wait_for(pid_t pid, uint64_t limit_ns, bool *out_timed_out) {
+  const uint64_t grace_ns = 5000000000u;
+  uint64_t end = limit_ns ? now_ns() + limit_ns : UINT64_MAX;
   int status;
+  *out_timed_out = false;
+  if (limit_ns) set_timer(limit_ns);
   for (;;) {
     pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) break;
-    if (ended < 0 && errno != EINTR) return 1;
+    if (ended < 0 && errno != EINTR) {
+      status = 1 << 8;
+      break;
+    }
+    if (now_ns() < end) continue;
+    tell_all(pid, *out_timed_out ? SIGKILL : SIGTERM, 0);
+    *out_timed_out = true;
+    end = now_ns() + grace_ns;
   }
+  if (limit_ns) clear_timer();
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int ppi_tool_child_end_asked(void) {
+  return end_asked;
 }
 
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
                        bool *out_started) {
+  bool timed_out;
+  return ppi_tool_child_run_for(argv, keeps_sigpipe, 0, out_started,
+                                &timed_out);
+}
+
+int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
+                           uint64_t limit_ns, bool *out_started,
+                           bool *out_timed_out) {
   sigset_t ours, mask;
   pid_t pid = 0;
   // A signal that comes before we know whom to pass it to waits.
   sigemptyset(&ours);
   for (size_t i = 0; i < NUM_SIGNALS; i++) sigaddset(&ours, signals[i]);
   sigprocmask(SIG_BLOCK, &ours, &mask);
-  signalled = 0;
+  signalled = end_asked = 0;
+  *out_timed_out = false;
   take_signals();
   int error = spawn(argv, keeps_sigpipe, &mask, &pid);
   child = pid;
@@ -115,7 +203,7 @@ int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
   if (error)
     ppi_tool_say("%s: cannot be run: %s", argv[0], strerror(error));
   else
-    code = wait_for(pid);
+    code = wait_for(pid, limit_ns, out_timed_out);
   child = 0;
   if (error) ppi_tool_child_release_signals();
   return code;

@@ -6,6 +6,7 @@
 #define PPI_TOOL_CHILD_H_
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // ppi_tool_child_run starts `argv` (ends with NULL) in this environment and
 // waits for its end. Answers what a shell would: its exit status, 128 + n for
@@ -14,6 +15,16 @@
 // told and spared, so that its tables are not lost.
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
                        bool *out_started);
+
+// The same for at most `limit_ns` (0: for ever): then the command and all that
+// it has started are told to end (SIGTERM), and killed five seconds later.
+int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
+                           uint64_t limit_ns, bool *out_started,
+                           bool *out_timed_out);
+
+// The signal that asked us to end while the last command ran, which it got,
+// too; 0: none.
+int ppi_tool_child_end_asked(void);
 
 // From here on signals do to us what they did before a command was run. May be
 // called in a signal handler.

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +13,14 @@
 
 #include "base/mem.h"
 #include "batch/batch_measure.h"
+#include "batch/batch_plot.h"
+#include "batch/batch_print.h"
 #include "batch/batch_search.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_wanted.h"
 #include "launch/injection.h"
-#include "print/report_print.h"
+#include "schema/schema.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
 
@@ -29,8 +32,34 @@ struct search {
   char folder[PATH_MAX];
   ppi_batch_try *tries;
   size_t num_tries, capacity;
-  bool interrupted;
+  uint64_t limit_ns;  // 0: none
+  ppi_batch_demand demand;
+  bool has_limit;
+  int interrupted;  // by this signal
 };
+
+// Between two commands; while one runs, its signals are taken elsewhere.
+static volatile sig_atomic_t asked;
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+enum { NUM_ENDINGS = sizeof endings / sizeof *endings };
+
+static void note_ending(int number) {
+  asked = number;
+}
+
+static void take_endings(struct sigaction before[NUM_ENDINGS]) {
+  struct sigaction ours = {.sa_handler = note_ending, .sa_flags = SA_RESTART};
+  sigemptyset(&ours.sa_mask);
+  for (size_t i = 0; i < NUM_ENDINGS; i++) {
+    sigaction(endings[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(endings[i], &ours, NULL);
+  }
+}
+
+static void give_endings(const struct sigaction before[NUM_ENDINGS]) {
+  for (size_t i = 0; i < NUM_ENDINGS; i++)
+    sigaction(endings[i], &before[i], NULL);
+}
 
 // `text` with each {batch} replaced; NULL: out of memory.
 static char *fill_in(const char *text, size_t batch) {
@@ -81,6 +110,17 @@ static int out_of_memory(void) {
   return PPI_EXIT_USAGE;
 }
 
+static uint64_t limit_of(const struct search *search, size_t batch) {
+  if (search->has_limit) return search->limit_ns;
+  return search->num_tries ? ppi_batch_limit_of(&search->tries[0], batch) : 0;
+}
+
+static int stop_search(struct search *search, int number) {
+  search->interrupted = number;
+  ppi_tool_say("interrupted");
+  return 128 + number;
+}
+
 static int try_batch(struct search *search, size_t batch) {
   const struct ppi_tool_options *options = search->options;
   char prefix[40];
@@ -96,19 +136,18 @@ static int try_batch(struct search *search, size_t batch) {
     free_arguments(argv);
     return out_of_memory();
   }
-  ppi_batch_run(argv, options->keeps_sigpipe, now);
+  ppi_batch_run(argv, options->keeps_sigpipe, limit_of(search, batch), now);
   free_arguments(argv);
   if (!now->started) return PPI_EXIT_USAGE;
   search->num_tries++;
   // What was killed leaves its spool, and in it the end of its log.
   ppi_tool_recover_logs_in(search->folder);
-  ppi_tool_say("batch %zu: %s", batch, now->result);
   ppi_batch_measure(search->folder, prefix, options->stage, !options->run.logs,
                     now);
-  if (!now->interrupted) return PPI_EXIT_DONE;
-  search->interrupted = true;
-  ppi_tool_say("interrupted");
-  return 128 + 2;
+  ppi_batch_judge(search->tries, search->num_tries - 1, &search->demand, now);
+  ppi_tool_say("batch %zu: %s", batch, now->result);
+  return now->interrupted ? stop_search(search, now->interrupted)
+                          : PPI_EXIT_DONE;
 }
 
 static int by_batch(const void *a, const void *b) {
@@ -118,7 +157,7 @@ static int by_batch(const void *a, const void *b) {
 
 static int search_all(struct search *search) {
   for (size_t batch; (batch = ppi_batch_next(&search->batches)) != 0;) {
-    int code = try_batch(search, batch);
+    int code = asked ? stop_search(search, asked) : try_batch(search, batch);
     if (code != PPI_EXIT_DONE) return code;
     const ppi_batch_try *last = &search->tries[search->num_tries - 1];
     ppi_batch_tell(&search->batches, batch, last->survived);
@@ -126,133 +165,34 @@ static int search_all(struct search *search) {
   return PPI_EXIT_DONE;
 }
 
-enum {
-  CELL_BATCH = 0,
-  CELL_RESULT,
-  CELL_WALL,
-  CELL_BATCHES,
-  CELL_SPAN,
-  CELL_THROUGHPUT,
-  CELL_RUNS,
-  NUM_CELLS
-};
-static const ppi_column columns[NUM_CELLS] = {
-    {"batch", NULL},   {"result", NULL},       {"wall", "ns"},
-    {"batches", NULL}, {"batches_time", "ns"}, {"throughput", "items/s"},
-    {"runs", NULL}};
-static const ppi_table_column table_columns[] = {
-    {"Batch", 5, CELL_BATCH, 1},  {"Result", 6, CELL_RESULT, 1},
-    {"Wall", 8, CELL_WALL, 1},    {"Batches", 7, CELL_BATCHES, 1},
-    {"In time", 8, CELL_SPAN, 1}, {"Items/s", 8, CELL_THROUGHPUT, 1},
-    {"Runs", 4, CELL_RUNS, 1},
-};
-static const ppi_view_kind kind = {.name = "search-batch",
-                                   .title = "Batches",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   .has_time_unit = true,
-                                   .end = PPI_TABLE_END_NOTE};
-
-static bool fill_rows(const struct search *search, ppi_view *view) {
-  for (size_t i = 0; i < search->num_tries; i++) {
-    const ppi_batch_try *one = &search->tries[i];
-    double throughput = ppi_batch_throughput(one);
-    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-    if (!cells) return false;
-    cells[CELL_BATCH] = ppi_cell_count(one->batch);
-    cells[CELL_RESULT] = ppi_cell_text(one->result);
-    cells[CELL_WALL] = ppi_cell_time(one->wall_ns);
-    if (one->num_runs == 0) continue;
-    cells[CELL_BATCHES] = ppi_cell_count(one->num_batches);
-    cells[CELL_SPAN] = ppi_cell_time(one->span_ns);
-    cells[CELL_RUNS] = ppi_cell_count(one->num_runs);
-    if (throughput > 0) cells[CELL_THROUGHPUT] = ppi_cell_decimal(throughput);
-  }
-  return true;
-}
-
-static const ppi_batch_try *best_of(const struct search *search) {
-  for (size_t i = 0; i < search->num_tries; i++)
-    if (search->tries[i].survived &&
-        search->tries[i].batch == search->batches.survived)
-      return &search->tries[i];
-  return NULL;
-}
-
-static void put_seconds(ppi_page *page, uint64_t ns) {
-  ppi_page_fixed(page, (double)ns / 1e9, 3);
-}
-
-// The answer, in words.
-static void put_answer(const struct search *search, ppi_page *notes) {
-  const ppi_batch_try *best = best_of(search);
-  const char *unit = search->options->stage ? "matching ranges" : "steps";
-  if (!best) {
-    ppi_page_format(notes, "No batch: the command %s %zu already\n",
-                    search->interrupted ? "was interrupted with" : "fails with",
-                    search->batches.from);
-    return;
-  }
-  ppi_page_format(notes, "Largest batch%s: %zu%s\n",
-                  search->interrupted ? " before the interrupt" : "",
-                  best->batch,
-                  search->batches.failed || search->interrupted
-                      ? ""
-                      : ", where --to ends the search");
-  if (best->num_runs == 0) {
-    ppi_page_format(
-        notes, "Throughput unknown: no log of it has %s (see --stage)\n", unit);
-    return;
-  }
-  ppi_page_text(notes, "Throughput: ");
-  ppi_page_fixed(notes, ppi_batch_throughput(best), 2);
-  ppi_page_format(notes, " items/s = (%llu batches x %zu) / ",
-                  (unsigned long long)best->num_batches, best->batch);
-  put_seconds(notes, best->span_ns);
-  ppi_page_text(notes, " s\n");
-}
-
-static void put_json_head(const struct search *search, ppi_page *page) {
-  const ppi_batch_try *best = best_of(search);
-  double throughput = best ? ppi_batch_throughput(best) : 0;
-  ppi_page_text(page, "{\"schema\":\"pprof.search-batch/1\",\n\"command\":[");
-  for (int i = 0; i < search->options->num_inputs; i++) {
-    if (i) ppi_page_text(page, ",");
-    ppi_page_json(page, search->options->inputs[i]);
-  }
-  ppi_page_text(page, "],\n\"largest\":");
-  if (best)
-    ppi_page_format(page, "%zu", best->batch);
-  else
-    ppi_page_text(page, "null");
-  ppi_page_text(page, ",\"throughput\":");
-  if (throughput > 0)
-    ppi_page_short(page, throughput);
-  else
-    ppi_page_text(page, "null");
-  ppi_page_text(page, ",\n");
-}
-
-static int print(const struct search *search, int code) {
-  ppi_report_format format = ppi_report_format_of(search->options->format);
-  ppi_view view = {.kind = &kind};
-  ppi_page page = {.is_raw = search->options->raw};
-  put_answer(search, &view.note);
-  bool ok = fill_rows(search, &view) && !view.note.failed;
-  if (format == PPI_FORMAT_JSON) put_json_head(search, &page);
-  ppi_print_view(&page, &view, format, ppi_tool_time_unit(search->options));
-  if (format == PPI_FORMAT_JSON) {
-    ppi_tool_rows_lines(&page, "notes", &view.note);
-    ppi_page_text(&page, "}\n");
-  }
-  page.failed |= !ok;
-  ppi_view_clear(&view);
-  return ppi_tool_output_page(search->options, &page, code);
-}
-
 static bool names_the_batch(const struct ppi_tool_options *options) {
   for (int i = 0; i < options->num_inputs; i++)
     if (strstr(options->inputs[i], PLACE)) return true;
   return false;
+}
+
+// "10min" in nanoseconds; `needs` more than none.
+static bool read_time(const char *name, const char *text, uint64_t *out_ns) {
+  uint64_t us;
+  if (!text) return true;
+  if (!ppi_parse_duration(text, &us) || us > UINT64_MAX / 1000) {
+    ppi_tool_say("'--%s %s' is no time such as 500ms, 30s, 10min", name, text);
+    return false;
+  }
+  *out_ns = us * 1000;
+  return true;
+}
+
+static bool read_limits(struct search *search) {
+  const struct ppi_search_options *given = &search->options->search;
+  size_t least = 0;
+  search->has_limit = given->try_timeout != NULL;
+  if (given->batches &&
+      !ppi_wanted_number("batches", given->batches, 1, &least))
+    return false;
+  search->demand.least_batches = least;
+  return read_time("try-timeout", given->try_timeout, &search->limit_ns) &&
+         read_time("latency", given->latency, &search->demand.latency_ns);
 }
 
 static int check(struct search *search) {
@@ -266,7 +206,8 @@ static int check(struct search *search) {
     return PPI_EXIT_USAGE;
   }
   if (!ppi_wanted_number("from", options->search.from, 1, &batches->from) ||
-      !ppi_wanted_number("to", options->search.to, 1, &batches->to))
+      !ppi_wanted_number("to", options->search.to, 1, &batches->to) ||
+      !read_limits(search))
     return PPI_EXIT_USAGE;
   if (batches->to < batches->from) {
     ppi_tool_say("--from %zu is above --to %zu", batches->from, batches->to);
@@ -279,7 +220,10 @@ static int check(struct search *search) {
         output);
     return PPI_EXIT_USAGE;
   }
-  return ppi_tool_output_check(options, options->output);
+  int code = ppi_tool_output_check(options, options->output);
+  return code == PPI_EXIT_DONE && options->search.plot
+             ? ppi_tool_output_check(options, options->search.plot)
+             : code;
 }
 
 // A command that marks with NVTX alone is recorded too, where that can be had.
@@ -330,17 +274,41 @@ static int make_folder(struct search *search) {
   return PPI_EXIT_USAGE;
 }
 
+// The page goes where --plot says, as tables go where --output does.
+static int plot(const ppi_batch_result *result, int code) {
+  struct ppi_tool_options to = *result->options;
+  ppi_page page = {0};
+  if (!to.search.plot) return code;
+  to.output = to.search.plot;
+  ppi_batch_plot(result, &page);
+  return ppi_tool_output_page(&to, &page, code);
+}
+
+static int show(const struct search *search, int code) {
+  const ppi_batch_result result = {.options = search->options,
+                                   .tries = search->tries,
+                                   .num_tries = search->num_tries,
+                                   .from = search->batches.from,
+                                   .latency_ns = search->demand.latency_ns,
+                                   .interrupted = search->interrupted != 0,
+                                   .failed = search->batches.failed != 0};
+  if (code == PPI_EXIT_DONE && !search->batches.survived) code = PPI_EXIT_CHECK;
+  return plot(&result, ppi_batch_print(&result, code));
+}
+
 static int run_search(struct search *search) {
+  struct sigaction before[NUM_ENDINGS];
   int code = make_folder(search);
   if (code != PPI_EXIT_DONE) return code;
+  take_endings(before);
   code = search_all(search);
+  give_endings(before);
   unsetenv("PPROF_OUTPUT");
   if (!search->options->run.logs) rmdir(search->folder);
-  if (code != PPI_EXIT_DONE && code != 128 + 2) return code;
+  if (code != PPI_EXIT_DONE && !search->interrupted) return code;
   if (search->num_tries == 0) return code;
   qsort(search->tries, search->num_tries, sizeof *search->tries, by_batch);
-  if (code == PPI_EXIT_DONE && !best_of(search)) code = PPI_EXIT_CHECK;
-  return print(search, code);
+  return show(search, code);
 }
 
 int ppi_tool_search_batch(const struct ppi_tool_options *options) {
