@@ -166,8 +166,11 @@ static ppi_nvtx_site *add_site(ppi_nvtx_string *string, uint64_t style) {
   ppi_nvtx_site *known = find_site(string, style);
   if (known || objects.num_sites == NUM_SITES) return known;
   ppi_nvtx_site *added = &objects.store->sites[objects.num_sites++];
-  added->site = (pprof_site){
-      string->text, (uint32_t)style, (uint32_t)(style >> 32), 0, {0, 0}};
+  added->site = (pprof_site){string->text,
+                             (uint32_t)style,
+                             (uint32_t)(style >> 32),
+                             0,
+                             {PPROF_SITE_NVTX_, 0}};
   added->next = string->sites;
   __atomic_store_n(&string->sites, added, __ATOMIC_RELEASE);
   return added;

@@ -39,6 +39,30 @@ TEST(ImportTest, TakesCompleteEvents) {
   EXPECT_EQ(run.Total("lost"), 0u);
 }
 
+// The first ones keep their names, and say what they are a row with.
+TEST(ImportTest, NumbersInAnnotationsFold) {
+  std::string events;
+  for (int i = 0; i < 100; i++) {
+    const std::string number = std::to_string(i);
+    if (i) events += ",";
+    events += X("decode step " + number, std::to_string(10 * i), "1",
+                ",\"cat\":\"user_annotation\"") +
+              "," +
+              X("gemm_" + number + "_tn", std::to_string(10 * i + 2), "1",
+                ",\"cat\":\"cpu_op\"");
+  }
+  Imported trace;
+  trace.ReadEvents(events);
+  const ImportedRun &run = trace.run();
+  ASSERT_EQ(200u, run.events.size());
+  std::set<std::string> names;
+  for (const ImportedEvent &event : run.events) names.insert(event.name);
+  EXPECT_EQ(33u + 1 + 100, names.size()) << "33 and what they fold into";
+  EXPECT_EQ(67u, run.Named("decode step {}").size());
+  EXPECT_EQ(33u, run.folds.size());
+  for (const auto &fold : run.folds) EXPECT_EQ("decode step {}", fold.second);
+}
+
 TEST(ImportTest, KeepsNanosecondsOfLargeTimes) {
   Imported trace;
   trace.ReadEvents(X("a", "4441230618699.139", "158.002") + "," +

@@ -41,6 +41,7 @@ struct ImportedRun {
   std::vector<uint64_t> checkpoints;
   std::vector<uint64_t> windows;  // opened, closed
   std::map<std::string, uint64_t> totals;
+  std::map<std::string, std::string> folds;  // by name
   std::vector<std::string> notes;
 
   std::vector<const ImportedEvent *> Named(const std::string &name) const {
@@ -185,6 +186,9 @@ class Imported {
     kept.event = event;
     kept.batch_lane = batch_lane;
     kept.name = site.name;
+    if (site.number)
+      runs.back().folds[site.name] =
+          Get(PPROF_DEFINITION_SITE, static_cast<uint32_t>(site.number)).name;
     kept.category = Get(PPROF_DEFINITION_CATEGORY, site.parent).name;
     kept.lane = lane.name;
     kept.thread = lane.number;

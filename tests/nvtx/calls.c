@@ -422,6 +422,40 @@ static void grammars(void) {
   }
 }
 
+static void range_in(nvtxDomainHandle_t domain, const char *name) {
+  nvtxEventAttributes_t event =
+      event_of_string(nvtxDomainRegisterStringA(domain, name));
+  nvtxDomainRangePushEx(domain, &event);
+  nvtxDomainRangePop(domain);
+}
+
+// What a server of language models marks: five sorts of ranges, nearly each
+// with a name of its own. SERVER_STEPS: how often, 400 by default.
+static void server(void) {
+  const char *steps = getenv("SERVER_STEPS");
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("server");
+  char name[128];
+  for (unsigned i = 0, end = steps ? (unsigned)atoi(steps) : 400; i < end;
+       i++) {
+    unsigned batch = 1 + i * 7 % 64;
+    snprintf(name, sizeof name, "execute_context_%u(%u)_generation_%u(%u)",
+             i % 3, i % 3 * 1024 + i, batch, batch);
+    nvtxRangePushA(name);
+    nvtxRangePushA("gpu_model_runner: forward");
+    snprintf(name, sizeof name, "Linear in=[[%u,4096]] out=[[%u,11008]]",
+             batch + i % 999, batch + i % 999);
+    nvtxRangePushA(name);
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxRangePop();
+    snprintf(name, sizeof name, "decode step %u", i);
+    range_in(domain, name);
+    snprintf(name, sizeof name, "layer%u", i % 32);
+    nvtxRangePushA(name);
+    nvtxRangePop();
+  }
+}
+
 static const struct part {
   const char *name;
   void (*run)(void);
@@ -438,6 +472,7 @@ static const struct part {
     {"deferred", deferred},
     {"counters", counters},
     {"grammars", grammars},
+    {"server", server},
 };
 
 int main(int argc, char **argv) {

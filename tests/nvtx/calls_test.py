@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every call of NVTX: what it answers, and what it leaves in the log, call by call."""
+import json
+
 from nvtx_case import ASYNC, COUNTER, MARK, RANGE, Case, main
 
 USER = "UserDefined"
@@ -55,6 +57,25 @@ class CallsTest(Case):
         self.assertEqual(log.total("unmatched"), 1)
         # Rows of one thread: the same OS thread in each.
         self.assertEqual(len({number for _, number in log.lanes.values() if number}), 1)
+
+    def rows(self, log):
+        """{name: (calls, nanoseconds)} of the report's stages."""
+        view = json.loads(self.report("-f", "json", "--view", "stages", log.path))["views"]["stages"]
+        column = {column["name"]: i for i, column in enumerate(view["columns"])}
+        return {row[column["name"]]: row[column["calls"]] for row in view["rows"]}
+
+    def test_numbers_in_names_fold(self):
+        """Names that differ in numbers are one row, whose time is that of its ranges."""
+        _, log = self.calls("server")
+        layers = {"layer%d" % i: len(range(i, 400, 32)) for i in range(32)}
+        self.assertEqual(self.rows(log), {
+            "execute_context_{}({})_generation_{}({})": 400, "gpu_model_runner: forward": 400,
+            "Linear in={} out={}": 400, "decode step {}": 400, **layers})
+        self.assertLess(len(set(log.names())), 34 * 3 + 36)
+
+    def test_names_stay_when_told(self):
+        self.run_ok("calls", "server", env=self.environment(PPROF_SET="names={fold: off}"))
+        self.assertIn("decode step 399", self.log().names())
 
     def test_values_become_counters(self):
         _, log = self.calls("values")

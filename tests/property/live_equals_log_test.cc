@@ -308,7 +308,11 @@ class Program {
         }
         break;
       case 35: {
-        pprof_push_name(names[Pick(&random_, 4)], PPROF_CATEGORY_CPU_TASK);
+        const std::string numbered =
+            "numbered " + std::to_string(Pick(&random_, 1000));
+        pprof_push_name(
+            Pick(&random_, 2) ? names[Pick(&random_, 4)] : numbered.c_str(),
+            PPROF_CATEGORY_CPU_TASK);
         pprof_pop();
         break;
       }
@@ -405,6 +409,7 @@ class LiveEqualsLogTest : public testing::Test {
     ppi_choice choice = {};
     choice.cpu = measured;
     choice.num_cpu = Pick(random, 2) ? 4 : 0;
+    choice.fold = PPI_FOLDS_ALL;
     ASSERT_EQ(PPROF_STATUS_OK, ppi_session_set_choice(session, &choice));
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
     RunThreads(random);

@@ -27,11 +27,19 @@
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
 #include "pprof/session.h"
+#include "session/choice_session.h"
 #include "session/state/session_impl.h"
 #include "tests/support/long_run.h"
 
 namespace pprof_test {
 namespace {
+
+// Here each name is to have an id of its own.
+pprof_status NothingFolds(pprof_session *session) {
+  ppi_choice choice = {};
+  choice.fold = PPI_FOLDS_OFF;
+  return ppi_session_set_choice(session, &choice);
+}
 
 PPROF_SITE(fixed_site, "fixed", PPROF_CATEGORY_USER_DEFINED);
 
@@ -191,6 +199,7 @@ class NamesMonthsTest : public ::testing::Test {
     options.memory_limit_bytes = memory;
     ASSERT_EQ(PPROF_STATUS_OK,
               pprof_session_create(&options, &session_, &error_));
+    ASSERT_EQ(PPROF_STATUS_OK, NothingFolds(session_));
   }
   void Add(pprof_sink *sink) {
     ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session_, sink));
@@ -328,7 +337,8 @@ pprof_status AddKeeper(pprof_session *session, const std::string &log,
   options.drain_interval_us = 200;
   options.memory_limit_bytes = 4u << 20;
   if (pprof_session_create(&options, &session, nullptr) ||
-      AddKeeper(session, log, keeps) || pprof_session_start(session))
+      NothingFolds(session) || AddKeeper(session, log, keeps) ||
+      pprof_session_start(session))
     _exit(2);
   memcpy(told->spool, ppi_recorder_in_force.spool.path, sizeof told->spool);
   std::vector<std::thread> threads;

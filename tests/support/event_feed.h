@@ -66,6 +66,13 @@ class EventFeed {
     return id;
   }
 
+  // A name folds into another.
+  void Fold(const std::string &name, const std::string &into,
+            uint32_t category) {
+    uint32_t id = Site(name, category);
+    Define(PPROF_DEFINITION_SITE, id, category, Site(into, category), name);
+  }
+
   // A host range on `lane`; the lane must have been defined.
   pprof_event &Range(uint32_t lane, const std::string &name, uint32_t category,
                      uint64_t start_ns, uint64_t end_ns) {

@@ -96,6 +96,21 @@ TEST_F(CompareSamplesTest, CutRangesAreNoSamples) {
   EXPECT_EQ(Find("parse", false)->calls, 2u);
 }
 
+// Names that fold are one stage, those that came before it began, too.
+TEST_F(CompareSamplesTest, NamesThatFoldAreOneStage) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  for (uint64_t i = 0; i < 3; i++)
+    feed.Range(1, "step " + std::to_string(i), PPROF_CATEGORY_CPU_TASK, 100 * i,
+               100 * i + 10 + i);
+  feed.Range(1, "step {}", PPROF_CATEGORY_CPU_TASK, 50, 57);
+  for (uint64_t i = 0; i < 3; i++)
+    feed.Fold("step " + std::to_string(i), "step {}", PPROF_CATEGORY_CPU_TASK);
+  Read(&feed);
+  EXPECT_EQ(Values("step {}"), (std::vector<double>{7, 11, 12}));
+  EXPECT_EQ(samples_.num_stages, 1u);
+}
+
 // Imported steps carry their number in the name.
 TEST_F(CompareSamplesTest, StepsAreOneStage) {
   EventFeed feed;

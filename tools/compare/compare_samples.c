@@ -141,6 +141,7 @@ static bool define_site(ppi_samples *samples, const pprof_definition *site) {
     return false;
   struct ppi_site_stages *own = &samples->sites[site->id];
   own->category = site->parent;
+  own->fold = site->number < UINT32_MAX ? (uint32_t)site->number : 0;
   own->host = own->device = 0;
   return set_text(&own->name, site->name);
 }
@@ -283,13 +284,75 @@ static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
   return true;
 }
 
+// The calls of a name that folds are those of what it folds into.
+static bool move_calls(ppi_compare_stage *from, ppi_compare_stage *to) {
+  size_t num = to->num_pending + from->num_pending;
+  struct ppi_timed_call *grown =
+      ppi_grow(to->pending, &to->pending_capacity, num, sizeof *grown);
+  if (!grown) return false;
+  to->pending = grown;
+  memcpy(grown + to->num_pending, from->pending,
+         from->num_pending * sizeof *grown);
+  to->num_pending = num;
+  to->num_cut += from->num_cut;
+  from->num_pending = from->num_cut = 0;
+  return true;
+}
+
+static bool fold_site(ppi_samples *samples, uint32_t site) {
+  enum { MOST_FOLDS = 4 };
+  uint32_t root = site;
+  for (int i = 0;
+       i < MOST_FOLDS && is_known(samples, samples->sites[root].fold); i++)
+    root = samples->sites[root].fold;
+  for (int on_device = 0; on_device < 2 && root != site; on_device++) {
+    const struct ppi_site_stages *own = &samples->sites[site];
+    size_t from = on_device ? own->device : own->host;
+    if (!from) continue;
+    ppi_compare_stage *to = stage_of(samples, root, on_device);
+    if (!to) return false;
+    if (to != &samples->stages[from - 1] &&
+        !move_calls(&samples->stages[from - 1], to))
+      return false;
+  }
+  return true;
+}
+
+static void free_stage(ppi_compare_stage *stage) {
+  ppi_free(stage->name);
+  ppi_free(stage->category);
+  ppi_free(stage->values);
+  ppi_free(stage->ends);
+  ppi_free(stage->pending);
+}
+
+// What has folded away; the sites' places are not used any more.
+static void drop_empty(ppi_samples *samples) {
+  size_t num = 0;
+  for (size_t i = 0; i < samples->num_stages; i++) {
+    ppi_compare_stage *stage = &samples->stages[i];
+    if (stage->calls || stage->num_cut)
+      samples->stages[num++] = *stage;
+    else
+      free_stage(stage);
+  }
+  samples->num_stages = num;
+}
+
 static pprof_status samples_finish(pprof_sink *sink,
                                    const pprof_totals *totals) {
   ppi_samples *samples = samples_of(sink);
   (void)totals;
+  bool folds = false;
+  for (size_t i = 0; i < samples->num_sites; i++) {
+    if (!samples->sites[i].fold) continue;
+    folds = true;
+    if (!fold_site(samples, (uint32_t)i)) return PPROF_STATUS_NO_MEMORY;
+  }
   for (size_t i = 0; i < samples->num_stages; i++)
     if (!close_run(&samples->stages[i], samples->num_warm))
       return PPROF_STATUS_NO_MEMORY;
+  if (folds) drop_empty(samples);
   return PPROF_STATUS_OK;
 }
 
@@ -304,14 +367,8 @@ void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
 
 void ppi_samples_clear(ppi_samples *samples) {
   forget_run(samples);
-  for (size_t i = 0; i < samples->num_stages; i++) {
-    ppi_compare_stage *stage = &samples->stages[i];
-    ppi_free(stage->name);
-    ppi_free(stage->category);
-    ppi_free(stage->values);
-    ppi_free(stage->ends);
-    ppi_free(stage->pending);
-  }
+  for (size_t i = 0; i < samples->num_stages; i++)
+    free_stage(&samples->stages[i]);
   for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++)
     ppi_free(samples->places[i]);
   ppi_free(samples->stages);

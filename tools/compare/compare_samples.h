@@ -53,6 +53,7 @@ const char *ppi_provenance_name(ppi_provenance_key key);
 struct ppi_site_stages {
   char *name;
   uint32_t category;
+  uint32_t fold;        // the site that it folds into; 0: none
   size_t host, device;  // in `stages`, plus 1
 };
 

@@ -198,9 +198,23 @@ static pprof_status end_run(ppi_importer *importer) {
   return PPROF_STATUS_OK;
 }
 
+// Our own traces say which names are a row with another.
+static pprof_status take_fold(ppi_importer *importer, const ppi_scalar *name,
+                              const ppi_scalar *into) {
+  const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
+  if (!name || !into || cat->kind != PPI_SCALAR_TEXT) return PPROF_STATUS_OK;
+  const ppi_label from = {cat->text, name->text, cat->len, name->len};
+  const ppi_label to = {cat->text, into->text, cat->len, into->len};
+  return ppi_import_set_fold(importer, &from, &to) ? PPROF_STATUS_OK
+                                                   : PPROF_STATUS_NO_MEMORY;
+}
+
 pprof_status ppi_convert_metadata(ppi_importer *importer) {
   const ppi_fields *fields = &importer->fields;
   ppi_places *places = &importer->places;
+  if (importer->header.is_own && strcmp(fields->name, "pprof_fold") == 0)
+    return take_fold(importer, ppi_fields_arg(fields, PPI_ARG_NAME),
+                     ppi_fields_arg(fields, PPI_ARG_LABELS));
   if (importer->facts && ppi_own_is_run(fields)) return end_run(importer);
   bool is_labels = strcmp(fields->name, "process_labels") == 0;
   bool is_process = strcmp(fields->name, "process_name") == 0;

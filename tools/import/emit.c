@@ -77,7 +77,7 @@ static void define_category(ppi_emitter *emit, uint32_t category) {
                                    .name = category_name(emit, category)});
 }
 
-static void define_site(ppi_emitter *emit, uint32_t site) {
+static void define_one_site(ppi_emitter *emit, uint32_t site) {
   static const char suffix[] = "_kernel_time";
   char cut[PPI_MAX_NAME + 1];
   if (site == 0 || !is_first(emit->defined_sites, site)) return;
@@ -91,10 +91,18 @@ static void define_site(ppi_emitter *emit, uint32_t site) {
     name = cut;
   }
   define_category(emit, class->category);
-  define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_SITE,
-                                   .id = site,
-                                   .parent = class->category,
-                                   .name = name});
+  define(emit,
+         &(pprof_definition){.kind = PPROF_DEFINITION_SITE,
+                             .id = site,
+                             .parent = class->category,
+                             .number = ppi_import_fold(emit->importer, site),
+                             .name = name});
+}
+
+// And what it folds into, and what that does.
+static void define_site(ppi_emitter *emit, uint32_t site) {
+  for (; site; site = ppi_import_fold(emit->importer, site))
+    define_one_site(emit, site);
 }
 
 static void define_attributes(ppi_emitter *emit, uint32_t id) {

@@ -120,6 +120,8 @@ void ppi_importer_clear(ppi_importer *importer) {
   ppi_free(importer->facts);
   ppi_places_clear(&importer->places);
   ppi_free(importer->classes);
+  ppi_shapes_destroy(importer->shapes);
+  ppi_free(importer->folds);
 }
 
 // ---- records ----

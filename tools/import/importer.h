@@ -15,6 +15,7 @@
 #include "import/own.h"
 #include "import/place.h"
 #include "import/sorter.h"
+#include "names/shapes.h"
 
 #define PPI_IMPORT_MAX_SITES 65536
 #define PPI_IMPORT_MAX_NAME_BYTES (32u << 20)
@@ -134,6 +135,9 @@ typedef struct ppi_importer {
   ppi_intern names;    // category text, zero, name
   ppi_class *classes;  // by id of a name
   size_t classes_capacity;
+  ppi_shapes *shapes;  // of names that may fold; NULL: none has come
+  uint32_t *folds;     // by id of a name: the one that it folds into
+  size_t num_folds, folds_capacity;
   ppi_intern attributes;
   ppi_places places;
   ppi_spill spill;

@@ -47,10 +47,12 @@ static char *keep_text(ppi_intern *intern, const char *text, size_t len) {
   return at;
 }
 
-uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
-                       bool *out_is_new) {
-  *out_is_new = false;
-  uint32_t hash = (uint32_t)(ppi_hash_bytes(7, text, len) >> 16);
+static uint32_t hash_of(const char *text, size_t len) {
+  return (uint32_t)(ppi_hash_bytes(7, text, len) >> 16);
+}
+
+static uint32_t find(const ppi_intern *intern, const char *text, size_t len,
+                     uint32_t hash) {
   size_t mask = intern->num_buckets - 1, at = hash & mask;
   for (; intern->num_buckets && intern->buckets[at]; at = (at + 1) & mask) {
     const ppi_intern_item *item = &intern->items[intern->buckets[at] - 1];
@@ -58,6 +60,19 @@ uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
         memcmp(item->text, text, len) == 0)
       return intern->buckets[at];
   }
+  return 0;
+}
+
+uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
+                         size_t len) {
+  return find(intern, text, len, hash_of(text, len));
+}
+
+uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
+                       bool *out_is_new) {
+  *out_is_new = false;
+  uint32_t hash = hash_of(text, len), known = find(intern, text, len, hash);
+  if (known) return known;
   if (intern->num_items >= intern->max_items ||
       intern->num_bytes + len + 1 > intern->max_bytes)
     return 0;
@@ -71,8 +86,8 @@ uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
   if (!kept) return 0;
   intern->failed = false;
   items[intern->num_items++] = (ppi_intern_item){kept, (uint32_t)len, hash};
-  mask = intern->num_buckets - 1;
-  for (at = hash & mask; intern->buckets[at];) at = (at + 1) & mask;
+  size_t mask = intern->num_buckets - 1, at = hash & mask;
+  for (; intern->buckets[at];) at = (at + 1) & mask;
   intern->buckets[at] = (uint32_t)intern->num_items;
   *out_is_new = true;
   return (uint32_t)intern->num_items;

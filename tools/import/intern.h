@@ -34,6 +34,9 @@ typedef struct ppi_intern {
 // room, or no memory (`failed`). *out_is_new: it was added.
 uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
                        bool *out_is_new);
+// ppi_intern_find answers 0 where that one would add the text.
+uint32_t ppi_intern_find(const ppi_intern *intern, const char *text,
+                         size_t len);
 const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
                                           uint32_t id);
 void ppi_intern_clear(ppi_intern *intern);

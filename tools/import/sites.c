@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "import/hash.h"
 
 static uint32_t add_class(ppi_importer *importer, uint32_t site,
                           const ppi_class *class) {
@@ -33,19 +34,102 @@ static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
                                  : ppi_classify(label);
 }
 
-static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
-                          const ppi_class *known) {
-  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
-  bool is_new;
+// ---- names that fold ----
+
+// Where people gave the name; a kernel's or an operator's digits mean what they
+// say, and our own traces have folded what was to fold.
+static bool may_fold(const ppi_importer *importer, const ppi_class *class) {
+  return !importer->header.is_own &&
+         (class->category == PPROF_CATEGORY_USER_DEFINED ||
+          class->category == PPROF_CATEGORY_PYTHON_USER_DEFINED);
+}
+
+// Shapes of different categories are apart.
+static uint32_t category_key(const ppi_label *label) {
+  return (uint32_t)ppi_hash_bytes(11, label->cat, label->cat_len);
+}
+
+static uint32_t folded_site(const ppi_importer *importer,
+                            const ppi_label *label) {
+  ppi_fold fold;
+  if (!importer->shapes) return 0;
+  return ppi_shapes_folded(importer->shapes, label->name, label->name_len,
+                           category_key(label), &fold);
+}
+
+static void set_fold(void *user, uint32_t member, uint32_t site) {
+  ppi_importer *importer = user;
+  if (member < importer->num_folds) importer->folds[member] = site;
+}
+
+static bool reach_folds(ppi_importer *importer, uint32_t site) {
+  size_t num = (size_t)site + 1;
+  if (num <= importer->num_folds) return true;
+  uint32_t *grown =
+      ppi_grow(importer->folds, &importer->folds_capacity, num, sizeof *grown);
+  if (!grown) return false;
+  memset(grown + importer->num_folds, 0,
+         (num - importer->num_folds) * sizeof *grown);
+  importer->folds = grown;
+  importer->num_folds = num;
+  return true;
+}
+
+uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site) {
+  return site < importer->num_folds ? importer->folds[site] : 0;
+}
+
+// ---- sites ----
+
+static size_t make_key(char *key, const ppi_label *label) {
   for (size_t i = 0; i < label->cat_len; i++)
     key[i] = label->cat[i] ? label->cat[i] : ' ';
   key[label->cat_len] = '\0';
   memcpy(key + label->cat_len + 1, label->name, label->name_len);
-  uint32_t site = ppi_intern_id(&importer->names, key,
-                                label->cat_len + 1 + label->name_len, &is_new);
-  if (!is_new) return site;
-  ppi_class class = known ? *known : classify(importer, label);
-  return add_class(importer, site, &class);
+  return label->cat_len + 1 + label->name_len;
+}
+
+static uint32_t intern(ppi_importer *importer, const ppi_label *label,
+                       const ppi_class *class, bool *out_is_new) {
+  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
+  size_t len = make_key(key, label);
+  uint32_t site = ppi_intern_id(&importer->names, key, len, out_is_new);
+  if (!*out_is_new) return site;
+  site = add_class(importer, site, class);
+  return site && reach_folds(importer, site) ? site : 0;
+}
+
+// Whatever goes wrong leaves names apart.
+static void learn(ppi_importer *importer, uint32_t site, const ppi_label *label,
+                  const ppi_class *class) {
+  ppi_fold fold;
+  bool is_new;
+  if (!importer->shapes)
+    importer->shapes = ppi_shapes_create(PPI_IMPORT_MAX_SITES + 1024);
+  if (!importer->shapes) return;
+  uint32_t shape =
+      ppi_shapes_learn(importer->shapes, site, label->name, label->name_len,
+                       category_key(label), NULL, NULL, &fold);
+  if (!shape) return;
+  const ppi_label into = {label->cat, fold.text, label->cat_len, fold.len};
+  uint32_t folded = intern(importer, &into, class, &is_new);
+  if (folded)
+    ppi_shapes_fold(importer->shapes, shape, folded,
+                    ppi_import_site_name(importer, folded), set_fold, importer);
+}
+
+static uint32_t find_site(ppi_importer *importer, const ppi_label *label,
+                          const ppi_class *given) {
+  char key[PPI_MAX_SCALAR + 1 + PPI_MAX_NAME + 1];
+  bool is_new;
+  uint32_t site = ppi_intern_find(&importer->names, key, make_key(key, label));
+  if (!site) site = folded_site(importer, label);
+  if (site) return site;
+  ppi_class class = given ? *given : classify(importer, label);
+  site = intern(importer, label, &class, &is_new);
+  if (site && is_new && may_fold(importer, &class))
+    learn(importer, site, label, &class);
+  return site;
 }
 
 // Beyond the bound names of one category are one; what the event is does not
@@ -68,6 +152,16 @@ uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
   uint32_t site = find_site(importer, label, NULL);
   if (site || importer->names.failed) return site;
   return other_site(importer, label);
+}
+
+bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
+                         const ppi_label *to) {
+  uint32_t member = ppi_import_site(importer, from);
+  uint32_t site = ppi_import_site(importer, to);
+  uint32_t root = site;
+  while (ppi_import_fold(importer, root)) root = importer->folds[root];
+  if (member && site && member != root) importer->folds[member] = root;
+  return member && site;
 }
 
 const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site) {

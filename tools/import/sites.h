@@ -8,6 +8,12 @@
 
 // ppi_import_site finds the site of a label; 0 when out of memory.
 uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
+// ppi_import_set_fold has one label's site fold into another's; false: out of
+// memory.
+bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
+                         const ppi_label *to);
+// ppi_import_fold answers the site that one folds into (names/fold.h), 0: none.
+uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site);
 const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
 
 #endif  // PPI_IMPORT_SITES_H_

@@ -31,6 +31,7 @@ static const char *const domain_streams[] = {"own", "default", NULL};
 static const char *const forks[] = {"follow", "off", NULL};
 static const char *const modes[] = {"full", "timer_only", NULL};
 static const char *const ends[] = {"stop", "repeat", NULL};
+static const char *const folds[] = {"nvtx", "all", "off", NULL};
 static const char *const name_modes[] = {"keep", "hash", NULL};
 static const char *const reports[] = {"none", "stderr", NULL};
 static const char *const signals[] = {"none", "USR1", "USR2", NULL};
@@ -160,6 +161,17 @@ const ppi_key ppi_keys[] = {
      "Names of ranges that also tell user and system time, context switches,"
      " page faults and the time in the run queue. Costs eight system calls a"
      " range. At most 64.", RELOADS},
+    {"names", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "Names that differ in numbers alone are one row, once there are more than"
+     " 32 of them: `decode step 481` is `decode step {}`.", FIXED},
+    {"names.fold", PPI_KEY_CHOICE, "nvtx", 0, 0, folds, AT(fold),
+     "Which do: those of NVTX; all that are given while the program runs; or"
+     " none.", FIXED},
+    {"names.keep", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(keep),
+     "Names that never do, such as `layer*`. At most 64.", FIXED},
+    {"names.shapes", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(shapes),
+     "What is one row from its first name on: `decode step {n}`, where `{n}`"
+     " stands for a number. At most 64.", FIXED},
     {"requests", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "Which requests are kept, by the flow that `pprof_flow` gives.", FIXED},
     {"requests.every", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,

@@ -107,6 +107,8 @@ typedef struct ppi_config {
   uint64_t num_windows;
   ppi_config_globs include, exclude;
   ppi_config_globs cpu;  // names whose CPU use is measured
+  uint64_t fold;         // ppi_folds
+  ppi_config_globs keep, shapes;
   uint64_t requests_every;
   uint64_t hash_names;
   ppi_config_globs allow;              // names that are not hashed
@@ -131,6 +133,8 @@ typedef struct ppi_config_chosen {
   const char *exclude[PPI_CONFIG_MAX_GLOBS];
   const char *allow[PPI_CONFIG_MAX_GLOBS];
   const char *cpu[PPI_CONFIG_MAX_GLOBS];
+  const char *keep[PPI_CONFIG_MAX_GLOBS];
+  const char *shapes[PPI_CONFIG_MAX_GLOBS];
 } ppi_config_chosen;
 
 typedef enum ppi_key_type {

@@ -252,8 +252,7 @@ static bool is_same_name(const ppi_chrome_name *known,
 
 static bool is_another_name(const ppi_chrome_writer *writer,
                             const pprof_definition *definition) {
-  if (definition->kind != PPROF_DEFINITION_SITE || !writer->num_held)
-    return false;
+  if (definition->kind != PPROF_DEFINITION_SITE) return false;
   const ppi_chrome_name *known = ppi_chrome_names_get(
       &writer->names[PPROF_DEFINITION_SITE], definition->id);
   return known && !is_same_name(known, definition);
@@ -274,9 +273,11 @@ static pprof_status chrome_define(pprof_sink *sink,
   if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
     return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
   pprof_status status = PPROF_STATUS_OK;
+  bool is_renamed = is_another_name(writer, definition);
+  if (is_renamed) ppi_chrome_write_fold(writer, definition->id);
   if (is_another_thread(writer, definition))
     status = ppi_chrome_rows_leave(writer, pprof_definition_id(definition));
-  else if (is_another_name(writer, definition))
+  else if (is_renamed && writer->num_held)
     status = ppi_chrome_rows_rename(writer, pprof_definition_id(definition));
   if (status == PPROF_STATUS_OK)
     status = ppi_chrome_names_set(&writer->names[kind], definition);

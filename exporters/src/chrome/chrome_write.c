@@ -484,9 +484,32 @@ static void write_totals(ppi_chrome_writer *writer,
   PPI_CHROME_PUT(out, "]");
 }
 
+// Viewers pass over it; who imports the trace makes one row of the two names.
+void ppi_chrome_write_fold(ppi_chrome_writer *writer, uint32_t site) {
+  const ppi_chrome_names *sites = &writer->names[PPROF_DEFINITION_SITE];
+  const ppi_chrome_name *name = ppi_chrome_names_get(sites, site);
+  const ppi_chrome_name *fold =
+      name && name->number && name->number < UINT32_MAX
+          ? ppi_chrome_names_get(sites, (uint32_t)name->number)
+          : NULL;
+  if (!fold) return;
+  begin_event(writer);
+  PPI_CHROME_PUT(&writer->out, "{\"ph\":\"M\",\"name\":\"pprof_fold\"");
+  put_place(&writer->out, writer->pid, 0);
+  PPI_CHROME_PUT(&writer->out, ",\"cat\":");
+  put_name(writer, PPROF_DEFINITION_CATEGORY, name->parent);
+  PPI_CHROME_PUT(&writer->out, ",\"args\":{\"name\":");
+  ppi_chrome_put(&writer->out, name->escaped, name->escaped_len);
+  PPI_CHROME_PUT(&writer->out, ",\"labels\":");
+  ppi_chrome_put(&writer->out, fold->escaped, fold->escaped_len);
+  PPI_CHROME_PUT(&writer->out, "}}");
+}
+
 void ppi_chrome_write_names(ppi_chrome_writer *writer) {
   write_processes(writer);
   write_rows(writer);
+  size_t num = writer->names[PPROF_DEFINITION_SITE].num_items;
+  for (uint32_t id = 0; id < num; id++) ppi_chrome_write_fold(writer, id);
 }
 
 // Rows leave out what has no event, and say numbers only by the way.

@@ -166,7 +166,9 @@ PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,
 // defined again with another name (a thread was renamed): the latest counts. A
 // lane with another number from there on is another thread's, and the events
 // before it were those of the thread that has left. A site with another name or
-// category is another one from there on: those before it were of the former.
+// category is another one from there on: those before it were of the former. A
+// site whose number is another's id folds into that one (names that differ in
+// numbers alone): they are one row of a table, with the events before it, too.
 typedef enum pprof_definition_kind {
   PPROF_DEFINITION_SITE = 1,
   PPROF_DEFINITION_CATEGORY,
@@ -195,7 +197,8 @@ PPROF_API uint32_t pprof_definition_parent(const pprof_definition *definition);
 PPROF_API uint32_t pprof_definition_color(const pprof_definition *definition);
 
 // pprof_definition_number is a lane's OS thread id (0: not a thread), a
-// device's index, the backend's number of a stream; else 0.
+// device's index, the backend's number of a stream, the id of the site that a
+// site folds into (which may be defined later); else 0.
 PPROF_API uint64_t pprof_definition_number(const pprof_definition *definition);
 
 // pprof_checkpoint_time_ns is the time up to which all is told: an event that

@@ -78,11 +78,12 @@ static pprof_status define_lanes(ppi_drain *drain) {
 static pprof_status define(ppi_drain *drain,
                            const ppi_definition_record *record) {
   bool is_site = record->kind == PPROF_DEFINITION_SITE;
+  uint32_t fold = __atomic_load_n(&record->fold, __ATOMIC_RELAXED);
   pprof_definition definition = {(pprof_definition_kind)record->kind,
                                  record->id,
                                  record->parent,
                                  record->color,
-                                 is_site ? 0 : record->number,
+                                 is_site ? fold : record->number,
                                  record->name};
   return ppi_call_define(drain->sink, &definition);
 }
@@ -92,11 +93,14 @@ static void keep_first(pprof_status *status, pprof_status next) {
 }
 
 // An id that another name has by now: what its first name was is out of use.
+// Or one that folds by now, and may have gone since.
 static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
   pprof_status status = PPROF_STATUS_OK;
-  while (drain->again_cursor < num_again)
-    keep_first(&status, define(drain, ppi_names_again(drain->names,
-                                                      &drain->again_cursor)));
+  while (drain->again_cursor < num_again) {
+    const ppi_definition_record *record =
+        ppi_names_again(drain->names, &drain->again_cursor);
+    if (record) keep_first(&status, define(drain, record));
+  }
   return status;
 }
 
@@ -104,19 +108,27 @@ static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
 // it in a log, nobody would read that.
 static bool is_possible(const ppi_definition_record *record) {
   return record->kind < PPI_DEFINITION_INFO && record->id <= PPI_MAX_SITES &&
-         record->parent <= PPI_MAX_SITES;
+         record->parent <= PPI_MAX_SITES && record->fold <= PPI_MAX_SITES;
 }
 
-// As a process left them: a site may lie in front of its category.
+// As a process left them: a site may lie in front of its category, and of the
+// site that it folds into.
+enum { CATEGORIES, SITES, FOLDS, NUM_PASSES };
+
+static bool is_of_pass(const ppi_definition_record *record, int pass) {
+  bool is_site = record->kind == PPROF_DEFINITION_SITE;
+  if (pass == CATEGORIES) return !is_site;
+  return is_site && (pass == SITES || record->fold);
+}
+
 static pprof_status define_left(ppi_drain *drain, uint64_t end) {
   const ppi_definition_record *record;
   pprof_status status = PPROF_STATUS_OK;
-  for (int sites = 0; sites < 2; sites++) {
+  for (int pass = 0; pass < NUM_PASSES; pass++) {
     drain->names_cursor = 0;
     while (status == PPROF_STATUS_OK &&
            (record = ppi_names_next(drain->spool, end, &drain->names_cursor)))
-      if (is_possible(record) &&
-          (record->kind == PPROF_DEFINITION_SITE) == sites)
+      if (is_possible(record) && is_of_pass(record, pass))
         status = define(drain, record);
   }
   return status;

@@ -7,16 +7,24 @@
 
 #include "mark/site_id.h"
 #include "names/name_hash.h"
+#include "names/names_fold.h"
 #include "names/names_old.h"
 
+static uint32_t new_site(const char *name, uint64_t style, bool folds) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  uint32_t category = (uint32_t)style, color = (uint32_t)(style >> 32);
+  return folds ? ppi_names_learn(names, name, category, color)
+               : ppi_names_site(names, name, category, color);
+}
+
 // What is left of a longer name; the rest is not kept.
-static uint32_t shortened_site(const char *name, size_t len, uint64_t style) {
+static uint32_t shortened_site(const char *name, size_t len, uint64_t style,
+                               bool folds) {
   char text[PPI_MAX_NAME + 1];
   len = PPI_MIN(len, PPI_MAX_NAME);
   memcpy(text, name, len);
   text[len] = 0;
-  return ppi_names_site(ppi_recorder_in_force.names, text, (uint32_t)style,
-                        (uint32_t)(style >> 32));
+  return new_site(text, style, folds);
 }
 
 static uint32_t decide(const ppi_lane *lane, uint32_t number) {
@@ -155,36 +163,47 @@ void ppi_name_cache_drop(ppi_name_cache *cache, const ppi_names *names) {
   drop(cache->by_text, names);
 }
 
-// Of one that the session has not met; `out_whole` false: a part of it only.
-static uint32_t add_name(const char *name, uint64_t style, ppi_shorten shorten,
-                         bool *out_whole) {
-  size_t kept = shorten ? shorten(name) : 0;
-  *out_whole = !kept || !name[kept];
-  if (!*out_whole) return shortened_site(name, kept, style);
-  return ppi_names_site(ppi_recorder_in_force.names, name, (uint32_t)style,
-                        (uint32_t)(style >> 32));
+// Of one that the session has not met; `kept` bytes of it, 0: all.
+static uint32_t add_name(const char *name, size_t kept, uint64_t style,
+                         bool folds) {
+  return kept && name[kept] ? shortened_site(name, kept, style, folds)
+                            : new_site(name, style, folds);
 }
 
-// Of one that the thread has not met, or that is too long to be kept.
-static __attribute__((noinline)) uint32_t look_up_among_all(
-    const ppi_lane *lane, const char *name, uint64_t style,
-    ppi_shorten shorten) {
+// Of one that the thread has not met and that does not fold so far, or that is
+// too long to be kept.
+static uint32_t look_up_among_all(const ppi_lane *lane, const char *name,
+                                  uint64_t style, size_t kept, bool folds) {
   ppi_thread *thread = ppi_thread_self;
   uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
   size_t len = strnlen(name, PPI_MAX_NAME + 1);
   uint64_t hash = ppi_names_hash(name, len, category);
-  bool whole = true;
   uint32_t number = 0;
   if (len <= PPI_MAX_NAME)
     number =
         ppi_names_find(ppi_recorder_in_force.names, name, len, category, hash);
-  if (!number) number = add_name(name, style, shorten, &whole);
-  if (!whole) return decide(lane, number);
+  if (!number) number = add_name(name, kept, style, folds);
+  if (kept && name[kept]) return decide(lane, number);
   const wanted by_address = {thread->names.by_address, (uintptr_t)name,
                              category, epoch};
   const wanted by_text = {thread->names.by_text, (uintptr_t)hash, category,
                           epoch};
   return remember_name(&by_address, &by_text, lane, number);
+}
+
+static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
+                                                      const char *name,
+                                                      size_t len,
+                                                      uint64_t style,
+                                                      ppi_shorten shorten) {
+  const ppi_names *names = ppi_recorder_in_force.names;
+  size_t kept = shorten ? shorten(name) : 0;
+  bool folds = ppi_names_folds(names, shorten != NULL);
+  ppi_folded folded;
+  if (folds && ppi_names_folded(names, name, kept ? kept : len, (uint32_t)style,
+                                &folded))
+    return ppi_site_decide_by(folded.site, folded.verdict, lane->stack_epoch);
+  return look_up_among_all(lane, name, style, kept, folds);
 }
 
 __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
@@ -200,7 +219,7 @@ __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
   const ppi_cached_name *known =
       find_place(thread->names.by_text, (uintptr_t)hash, category, epoch);
   if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0))
-    return look_up_among_all(lane, name, style, shorten);
+    return look_up_new(lane, name, len, style, shorten);
   ppi_cached_name *place =
       find_place(thread->names.by_address, (uintptr_t)name, category, epoch);
   if (place) note_change(place, known);

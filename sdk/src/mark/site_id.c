@@ -3,9 +3,17 @@
 // Sites are decided once in each epoch, by the thread that comes by first.
 #include "mark/site_id.h"
 
+#include <string.h>
+
+#include "names/names_fold.h"
+
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
+  return ppi_site_decide_by(
+      number, ppi_names_verdict(ppi_recorder_in_force.names, number), epoch);
+}
+
+uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;
-  uint32_t verdict = ppi_names_verdict(recorder->names, number);
   bool records =
       !(verdict & PPI_SITE_IS_EXCLUDED) &&
       epoch != __atomic_load_n(&recorder->watch_epoch, __ATOMIC_RELAXED);
@@ -21,12 +29,33 @@ uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
   return number | PPI_SITE_APART | PPI_SITE_UNWATCHED | more;
 }
 
+// Of a name of run time: a folded one is found without a lock.
+static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  ppi_folded folded;
+  if (ppi_names_folded(names, site->name, strlen(site->name), site->category,
+                       &folded))
+    return ppi_site_decide_by(folded.site, folded.verdict, epoch);
+  uint32_t id = ppi_names_learn(names, site->name, site->category, site->color);
+  if (id && stays) ppi_names_stay(names, id);
+  return id ? ppi_site_decide(id, epoch) : 0;
+}
+
+static uint32_t own_id(const pprof_site *site, bool stays, uint32_t epoch) {
+  ppi_names *names = ppi_recorder_in_force.names;
+  uint32_t id = ppi_names_site(names, site->name, site->category, site->color);
+  if (id && stays) ppi_names_stay(names, id);
+  return id ? ppi_site_decide(id, epoch) : 0;
+}
+
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
-  uint32_t id = ppi_names_site(ppi_recorder_in_force.names, site->name,
-                               site->category, site->color);
-  bool stays = site->reserved_[0] != PPROF_SITE_ONCE_;
-  if (id && stays) ppi_names_stay(ppi_recorder_in_force.names, id);
-  if (id) id = ppi_site_decide(id, epoch);
+  uint64_t kind = site->reserved_[0];
+  bool stays = kind != PPROF_SITE_ONCE_;
+  bool folds =
+      kind && site->name &&
+      ppi_names_folds(ppi_recorder_in_force.names, kind == PPROF_SITE_NVTX_);
+  uint32_t id =
+      folds ? folding_id(site, stays, epoch) : own_id(site, stays, epoch);
   if (!stays) return id;
   // Nothing is published by it: markers use the id alone, and whoever wants the
   // name asks ppi_names_site_record.

@@ -39,8 +39,10 @@ static inline uint64_t ppi_site_usual(const pprof_site *site, uint32_t epoch) {
 static inline bool ppi_id_is_usual(uint64_t id) {
   return id - 1 < PPI_SITE_APART - 1;
 }
-// ppi_site_decide answers the id of site `number` in this epoch.
+// ppi_site_decide answers the id of site `number` in this epoch;
+// ppi_site_decide_by by the verdict on one of the names that fold into it.
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
+uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch);
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
 static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
   uint64_t state = __atomic_load_n(&site->state_, __ATOMIC_RELAXED);

@@ -3,9 +3,11 @@
 // What a choice says of a name, and its copy.
 #include "names/choice.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "names/fold.h"
 #include "names/glob.h"
 
 static bool matches_any(const char *const *globs, size_t num,
@@ -26,6 +28,31 @@ bool ppi_choice_wants(const ppi_choice *choice, const char *name,
 
 bool ppi_choice_measures(const ppi_choice *choice, const char *name) {
   return matches_any(choice->cpu, choice->num_cpu, name);
+}
+
+bool ppi_choice_keeps(const ppi_choice *choice, const char *name) {
+  return matches_any(choice->keep, choice->num_keep, name);
+}
+
+// "step {n}" as shapes have it, "step {}".
+static void put_holes(const char *pattern, char out[PPI_FOLD_TEXT]) {
+  size_t len = 0;
+  while (*pattern && len + 1 < PPI_FOLD_TEXT) {
+    out[len++] = *pattern++;
+    const char *end = pattern;
+    while (out[len - 1] == '{' && isalnum((unsigned char)*end)) end++;
+    if (*end == '}') pattern = end;
+  }
+  out[len] = 0;
+}
+
+bool ppi_choice_folds(const ppi_choice *choice, const char *shape) {
+  char glob[PPI_FOLD_TEXT];
+  for (size_t i = 0; i < choice->num_shapes; i++) {
+    put_holes(choice->shapes[i], glob);
+    if (ppi_glob_match(glob, shape)) return true;
+  }
+  return false;
 }
 
 bool ppi_choice_shows(const ppi_choice *choice, const char *name) {
@@ -53,12 +80,14 @@ static const char *const *copy_globs(const char *const *globs, size_t num,
 }
 
 ppi_choice *ppi_choice_copy(const ppi_choice *from) {
-  size_t num =
-      from->num_include + from->num_exclude + from->num_allow + from->num_cpu;
+  size_t num = from->num_include + from->num_exclude + from->num_allow +
+               from->num_cpu + from->num_keep + from->num_shapes;
   size_t size = size_of(from->include, from->num_include) +
                 size_of(from->exclude, from->num_exclude) +
                 size_of(from->allow, from->num_allow) +
-                size_of(from->cpu, from->num_cpu);
+                size_of(from->cpu, from->num_cpu) +
+                size_of(from->keep, from->num_keep) +
+                size_of(from->shapes, from->num_shapes);
   ppi_choice *copy = ppi_alloc(sizeof *copy + size);
   if (!copy) return NULL;
   *copy = *from;
@@ -68,5 +97,7 @@ ppi_choice *ppi_choice_copy(const ppi_choice *from) {
   copy->exclude = copy_globs(from->exclude, from->num_exclude, &places, &texts);
   copy->allow = copy_globs(from->allow, from->num_allow, &places, &texts);
   copy->cpu = copy_globs(from->cpu, from->num_cpu, &places, &texts);
+  copy->keep = copy_globs(from->keep, from->num_keep, &places, &texts);
+  copy->shapes = copy_globs(from->shapes, from->num_shapes, &places, &texts);
   return copy;
 }

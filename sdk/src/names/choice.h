@@ -12,6 +12,14 @@
 extern "C" {
 #endif
 
+// Which names fold (fold.h): those that NVTX brings; those given at run time,
+// too; none.
+typedef enum ppi_folds {
+  PPI_FOLDS_NVTX = 0,
+  PPI_FOLDS_ALL,
+  PPI_FOLDS_OFF
+} ppi_folds;
+
 // All zero: everything is recorded, under its own name. In globs `*` stands for
 // any text and `?` for one character; they must fit the whole name.
 typedef struct ppi_choice {
@@ -23,6 +31,13 @@ typedef struct ppi_choice {
   size_t num_allow;
   const char *const *cpu;  // host ranges whose CPU use is measured; none: none
   size_t num_cpu;
+  const char *const *keep;  // names that do not fold
+  size_t num_keep;
+  // Shapes that fold from their first name on: `{n}`, or any word so, stands
+  // for a number.
+  const char *const *shapes;
+  size_t num_shapes;
+  uint64_t fold;            // ppi_folds
   bool timer_only;          // ProfileStep and Dataloader ranges only
   bool hash_names;          // names are stored as ppi_name_hash makes them
   uint64_t requests_every;  // keep requests of one hash in so many; 0, 1: all
@@ -36,6 +51,10 @@ bool ppi_choice_wants(const ppi_choice *choice, const char *name,
                       uint32_t category);
 // ppi_choice_measures: its ranges' CPU use.
 bool ppi_choice_measures(const ppi_choice *choice, const char *name);
+// ppi_choice_keeps: a name that does not fold, whatever others do;
+// ppi_choice_folds: a shape that folds from its first name on.
+bool ppi_choice_keeps(const ppi_choice *choice, const char *name);
+bool ppi_choice_folds(const ppi_choice *choice, const char *shape);
 // ppi_choice_shows: or else as its hash.
 bool ppi_choice_shows(const ppi_choice *choice, const char *name);
 

@@ -132,6 +132,7 @@ pprof_status ppi_names_create(ppi_spool *spool, ppi_names **out) {
   names->spool = spool;
   names->ids_then = PPI_MAX_SITES;
   names->bytes_then = spool->header->names_size;
+  names->shapes = ppi_shapes_create(PPI_MAX_SITES);
   pthread_mutex_init(&names->mutex, NULL);
   *out = names;
   return PPROF_STATUS_OK;
@@ -142,6 +143,7 @@ void ppi_names_destroy(ppi_names *names) {
   if (filter_in_use == names->filter) filter_in_use = NULL;
   ppi_site_filter_clear(&names->filter);
   if (names->clear) munmap(names->clear, names->clear_size);
+  ppi_shapes_destroy(names->shapes);
   munmap(names, sizeof *names);
 }
 
@@ -221,6 +223,7 @@ static void write_record(ppi_definition_record *record,
   record->number = definition->number;
   record->color = definition->color;
   record->name_len = (uint32_t)name_len;
+  record->fold = record->reserved = 0;
   memcpy(record->name, name, name_len);
   record->name[name_len] = 0;
   if (!value) return;
@@ -248,15 +251,18 @@ static uint64_t size_of(const pprof_definition *definition, const char *shown,
   return (sizeof(ppi_definition_record) + len + 1 + 7) & ~(uint64_t)7;
 }
 
+void ppi_names_tell_again(ppi_names *names, uint32_t id) {
+  names->again[names->num_again % PPI_MAX_SITES] = id;
+  // Pairs with the acquire in ppi_names_num_again.
+  __atomic_store_n(&names->num_again, names->num_again + 1, __ATOMIC_RELEASE);
+}
+
 // In this order: whoever is told of an id finds its record.
 static void show_site(ppi_names *names, uint32_t id, uint64_t offset,
                       bool is_again) {
   // Pairs with the acquire in ppi_names_record.
   __atomic_store_n(&names->offsets[id], offset, __ATOMIC_RELEASE);
-  if (!is_again) return;
-  names->again[names->num_again % PPI_MAX_SITES] = id;
-  // Pairs with the acquire in ppi_names_num_again.
-  __atomic_store_n(&names->num_again, names->num_again + 1, __ATOMIC_RELEASE);
+  if (is_again) ppi_names_tell_again(names, id);
 }
 
 // Publishes one record, under the mutex. Answers its offset in the spool, or 0
@@ -382,8 +388,9 @@ static uint32_t other_site(ppi_names *names) {
   return names->other;
 }
 
-static uint32_t intern_locked(ppi_names *names, const char *name,
-                              uint32_t category, uint32_t color) {
+uint32_t ppi_names_intern(ppi_names *names, const char *name, uint32_t category,
+                          uint32_t color, bool *out_new) {
+  *out_new = false;
   size_t name_len = ppi_names_kept(name);
   uint32_t hash = (uint32_t)ppi_names_hash(name, name_len, category);
   uint32_t at;
@@ -400,6 +407,7 @@ static uint32_t intern_locked(ppi_names *names, const char *name,
   if (!id) return other_site(names);
   uint64_t entry = (uint64_t)hash << 32 | id;
   __atomic_store_n(&names->table[at], entry, __ATOMIC_RELEASE);
+  *out_new = true;
   return id;
 }
 
@@ -412,6 +420,7 @@ uint32_t ppi_names_find(const ppi_names *names, const char *name,
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
                         uint32_t color) {
   uint32_t at;
+  bool is_new;
   if (!name) name = "<null>";
   // No category at all.
   if (category >= PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
@@ -422,7 +431,7 @@ uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
   if (id) return id;
   ppi_calm before;
   ppi_lock_masked(&names->mutex, &before);
-  id = intern_locked(names, name, category, color);
+  id = ppi_names_intern(names, name, category, color, &is_new);
   ppi_unlock_masked(&names->mutex, &before);
   return id;
 }

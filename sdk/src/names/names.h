@@ -27,6 +27,11 @@ void ppi_names_destroy(ppi_names *names);
 // `<other>` (counted) when there are too many, 0 when not even that has room.
 uint32_t ppi_names_site(ppi_names *names, const char *name, uint32_t category,
                         uint32_t color);
+// ppi_names_intern is ppi_names_site under the mutex; *out_new: it was added.
+uint32_t ppi_names_intern(ppi_names *names, const char *name, uint32_t category,
+                          uint32_t color, bool *out_new);
+// ppi_names_tell_again has the collector define a site once more. The mutex.
+void ppi_names_tell_again(ppi_names *names, uint32_t id);
 // ppi_names_find answers 0 where that one would add the name. `hash` is
 // ppi_names_hash of it (name_hash.h).
 uint32_t ppi_names_find(const ppi_names *names, const char *name,

@@ -33,6 +33,8 @@ typedef struct ppi_definition_record {
   uint64_t number;  // of a site: names_changes when it took another's place
   uint32_t color;
   uint32_t name_len;
+  uint32_t fold;  // of a site: the site that it folds into; atomic. 0: none
+  uint32_t reserved;
   char name[];  // name NUL [value NUL]
 } ppi_definition_record;
 

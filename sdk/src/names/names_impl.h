@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "names/names_area.h"
+#include "names/shapes.h"
 #include "names/site_filter.h"
 
 #ifdef __cplusplus
@@ -48,7 +49,9 @@ struct ppi_names {
   uint64_t bytes_then;
   bool was_cut_short;    // a marker had the lock: more names are old
   uint32_t pause_until;  // a round
-  // Ids whose records took the place of others, in their order.
+  ppi_shapes *shapes;    // NULL: nothing folds
+  // Ids whose records took the place of others or began to fold, in their
+  // order.
   uint32_t again[PPI_MAX_SITES];
   uint64_t num_again;  // ever; the newest are in `again`
 };

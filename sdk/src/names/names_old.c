@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "names/name_hash.h"
+#include "names/names_fold.h"
 #include "names/names_impl.h"
 
 // The lock is given back after so many.
@@ -97,6 +98,7 @@ static void take_out(ppi_names *names, uint32_t hole) {
 static void retire(ppi_names *names, uint32_t id) {
   uint32_t at = place_of(names, id);
   if (state_of(names, id) != 0 || !names->table[at]) return;
+  ppi_names_unlearn(names, id);
   __atomic_fetch_or(&names->states[id], PPI_ID_LEAVES, __ATOMIC_RELAXED);
   take_out(names, at);
 }

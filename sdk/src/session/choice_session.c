@@ -41,6 +41,9 @@ static bool same_globs(const char *const *a, size_t num_a, const char *const *b,
 static bool is_fixed_alike(const ppi_choice *a, const ppi_choice *b) {
   return a->timer_only == b->timer_only && a->hash_names == b->hash_names &&
          PPI_MAX(a->requests_every, 1u) == PPI_MAX(b->requests_every, 1u) &&
+         a->fold == b->fold &&
+         same_globs(a->keep, a->num_keep, b->keep, b->num_keep) &&
+         same_globs(a->shapes, a->num_shapes, b->shapes, b->num_shapes) &&
          same_globs(a->allow, a->num_allow, b->allow, b->num_allow);
 }
 

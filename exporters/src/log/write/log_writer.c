@@ -278,7 +278,12 @@ static pprof_status define(pprof_sink *sink,
   if (status == PPROF_STATUS_OK && writer->segment_bytes)
     status = fail(writer, ppi_rotate_define(&writer->rotate, definition, &now));
   if (status != PPROF_STATUS_OK || writer->budget.full || !now) return status;
-  return fail(writer, ppi_log_assembler_define(&writer->assembler, definition));
+  status = ppi_log_assembler_define(&writer->assembler, definition);
+  if (status == PPROF_STATUS_OK && writer->segment_bytes &&
+      definition->kind == PPROF_DEFINITION_SITE && definition->number)
+    status = ppi_rotate_notify_site(&writer->rotate, definition->number,
+                                    &writer->assembler);
+  return fail(writer, status);
 }
 
 // Turns before the batch, not within it.

@@ -94,12 +94,28 @@ static pprof_status define_name(ppi_rotate *rotate, pprof_definition_kind kind,
              : status;
 }
 
+pprof_status ppi_rotate_notify_site(ppi_rotate *rotate, uint64_t id,
+                                    ppi_log_assembler *assembler) {
+  enum { MOST_FOLDS = 4 };
+  pprof_status status = PPROF_STATUS_OK;
+  for (int i = 0; i < MOST_FOLDS && status == PPROF_STATUS_OK; i++) {
+    if (id >= rotate->num_names[PPROF_DEFINITION_SITE]) break;
+    const ppi_rotate_name *name = &rotate->names[PPROF_DEFINITION_SITE][id];
+    if (PPI_LIKELY(name->told == rotate->segment)) break;
+    status =
+        define_name(rotate, PPROF_DEFINITION_SITE, (uint32_t)id, assembler);
+    id = name->definition.number;
+    if (id == 0) break;
+  }
+  return status;
+}
+
 static pprof_status notify_event(ppi_rotate *rotate, const pprof_event *event,
                                  ppi_log_assembler *assembler) {
   pprof_status status =
       define_name(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
   if (status == PPROF_STATUS_OK)
-    status = define_name(rotate, PPROF_DEFINITION_SITE, event->site, assembler);
+    status = ppi_rotate_notify_site(rotate, event->site, assembler);
   if (status == PPROF_STATUS_OK && event->stream)
     status =
         define_name(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);

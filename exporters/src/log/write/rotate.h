@@ -72,6 +72,9 @@ pprof_status ppi_rotate_define(ppi_rotate *rotate,
 pprof_status ppi_rotate_notify_events(ppi_rotate *rotate,
                                       const pprof_batch *batch,
                                       ppi_log_assembler *assembler);
+// A site, and what it folds into.
+pprof_status ppi_rotate_notify_site(ppi_rotate *rotate, uint64_t id,
+                                    ppi_log_assembler *assembler);
 pprof_status ppi_rotate_notify_open(ppi_rotate *rotate,
                                     const pprof_checkpoint *checkpoint,
                                     ppi_log_assembler *assembler);

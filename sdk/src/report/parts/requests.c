@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/request_rows.h"
+#include "report/parts/sites.h"
 
 // A request of more parts is not looked at: that takes time in the square.
 enum { MOST_PARTS = 4096 };
@@ -401,6 +402,9 @@ static pprof_status name_stages(filling *to, const ppi_requests *requests) {
   for (size_t i = 0; i < requests->num; i++) {
     uint32_t id = requests->parts[i].site;
     if (to->stage_of[id]) continue;
+    uint32_t root = ppi_run_root(to->ids, id);
+    to->stage_of[id] = to->stage_of[root];
+    if (to->stage_of[id]) continue;
     const ppi_run_site *site = ppi_run_site_at(to->ids, id);
     const ppi_run_category *category =
         site ? ppi_run_category_at(to->ids, site->category) : NULL;
@@ -411,7 +415,7 @@ static pprof_status name_stages(filling *to, const ppi_requests *requests) {
     stage->name = ppi_strdup(site->name);
     stage->category_name = ppi_strdup(category->name);
     if (!stage->name || !stage->category_name) return PPROF_STATUS_NO_MEMORY;
-    to->stage_of[id] = (uint32_t)out->num_stages;
+    to->stage_of[id] = to->stage_of[root] = (uint32_t)out->num_stages;
   }
   return PPROF_STATUS_OK;
 }

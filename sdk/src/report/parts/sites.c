@@ -12,6 +12,37 @@
 
 #define OTHER_NAME "<other>"
 
+uint32_t ppi_run_fold_of(const pprof_definition *definition) {
+  return definition->number < PPI_RUN_MAX_ID ? (uint32_t)definition->number : 0;
+}
+
+// A shape may fold into a wider one, and no further.
+#define MOST_FOLDS 4
+
+uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t id) {
+  for (int i = 0; i < MOST_FOLDS; i++) {
+    const ppi_run_site *site =
+        id < ids->sites.num ? ids->sites.items[id] : NULL;
+    uint32_t fold = site ? site->fold : 0;
+    const ppi_run_site *into =
+        fold && fold < ids->sites.num ? ids->sites.items[fold] : NULL;
+    if (!into || !into->name || into->category != site->category) break;
+    id = fold;
+  }
+  return id;
+}
+
+pprof_status ppi_run_fold_sites(ppi_run_ids *ids) {
+  for (uint32_t id = 0; id < ids->sites.num; id++) {
+    ppi_run_site *site = ids->sites.items[id];
+    if (!site || !site->fold) continue;
+    const ppi_run_site *root = ids->sites.items[ppi_run_root(ids, id)];
+    if (!ppi_run_set_name(&site->name, root->name))
+      return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
 static ppi_run_label *label_at(ppi_run_labels *labels, uint32_t id) {
   if (id >= labels->num) {
     ppi_run_label *grown = ppi_grow(labels->items, &labels->capacity,
@@ -64,6 +95,7 @@ static bool take_over(ppi_run_labels *labels, const ppi_run_ids *ids) {
     ppi_run_label *label = label_at(labels, id);
     if (!label) return false;
     label->category = site->category;
+    label->fold = site->fold;
     if (!site->name) continue;
     label->name = ppi_strdup(site->name);
     label->number = id;
@@ -106,23 +138,9 @@ bool ppi_run_site_is_another(const ppi_run_labels *labels,
          !is_same(site->category, site->name, definition);
 }
 
-pprof_status ppi_run_label_site(ppi_run_labels *labels, const ppi_run_ids *ids,
-                                const pprof_definition *definition) {
-  if (!labels->is_used && !take_over(labels, ids))
-    return PPROF_STATUS_NO_MEMORY;
-  ppi_run_label *label = label_at(labels, definition->id);
-  if (!label) return PPROF_STATUS_NO_MEMORY;
-  if (is_same(label->category, label->name, definition)) return PPROF_STATUS_OK;
-  char *name = ppi_strdup(definition->name);
-  if (!name) return PPROF_STATUS_NO_MEMORY;
-  ppi_free(label->name);
-  *label = (ppi_run_label){name, definition->parent, 0};
-  return PPROF_STATUS_OK;
-}
-
 // 0: no memory. Site 0 is none, and nobody else's.
-static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
-                          uint32_t id) {
+static uint32_t own_number(ppi_run_labels *labels, ppi_run_ids *ids,
+                           uint32_t id) {
   ppi_run_label *label = label_at(labels, id);
   if (!label || label->number) return label ? label->number : 0;
   char text[32];
@@ -130,6 +148,45 @@ static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
   label->number = number_of_text(labels, ids, label->category,
                                  label->name ? label->name : text);
   return label->number;
+}
+
+// A fold that nobody has defined so far is told of again.
+static bool set_folds(ppi_run_labels *labels, ppi_run_ids *ids, uint32_t id) {
+  for (int i = 0; i < MOST_FOLDS && labels->items[id].number; i++) {
+    uint32_t number = labels->items[id].number, fold = labels->items[id].fold;
+    if (!fold || fold >= labels->num || !labels->items[fold].name) break;
+    uint32_t into = own_number(labels, ids, fold);
+    if (!into) return false;
+    ppi_run_site *site = ids->sites.items[number];
+    site->fold = into != number ? into : 0;
+    id = fold;
+  }
+  return true;
+}
+
+static uint32_t number_of(ppi_run_labels *labels, ppi_run_ids *ids,
+                          uint32_t id) {
+  if (id < labels->num && labels->items[id].number)
+    return labels->items[id].number;
+  uint32_t number = own_number(labels, ids, id);
+  return number && set_folds(labels, ids, id) ? number : 0;
+}
+
+pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
+                                const pprof_definition *definition) {
+  uint32_t id = definition->id;
+  if (!labels->is_used && !take_over(labels, ids))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_run_label *label = label_at(labels, id);
+  if (!label) return PPROF_STATUS_NO_MEMORY;
+  if (!is_same(label->category, label->name, definition)) {
+    char *name = ppi_strdup(definition->name);
+    if (!name) return PPROF_STATUS_NO_MEMORY;
+    ppi_free(label->name);
+    *label = (ppi_run_label){name, definition->parent, 0, 0};
+  }
+  label->fold = ppi_run_fold_of(definition);
+  return set_folds(labels, ids, id) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,

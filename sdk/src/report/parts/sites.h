@@ -20,6 +20,7 @@ typedef struct ppi_run_label {
   char *name;  // NULL: not defined
   uint32_t category;
   uint32_t number;  // of its site; 0: no event so far
+  uint32_t fold;    // the id that it folds into; 0: none
 } ppi_run_label;
 
 typedef struct ppi_run_labels {
@@ -38,10 +39,17 @@ typedef struct ppi_run_labels {
 bool ppi_run_site_is_another(const ppi_run_labels *labels,
                              const ppi_run_ids *ids,
                              const pprof_definition *definition);
-pprof_status ppi_run_label_site(ppi_run_labels *labels, const ppi_run_ids *ids,
+pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
                                 const pprof_definition *definition);
 pprof_status ppi_run_number_event(ppi_run_labels *labels, ppi_run_ids *ids,
                                   pprof_event *event);
+// ppi_run_fold_of answers the id that a site's definition says it folds into.
+uint32_t ppi_run_fold_of(const pprof_definition *definition);
+// ppi_run_fold_sites has sites that fold be called what they fold into, so that
+// they are one row with it: at the end, when all is counted.
+pprof_status ppi_run_fold_sites(ppi_run_ids *ids);
+// ppi_run_root answers the site that one is a row with.
+uint32_t ppi_run_root(const ppi_run_ids *ids, uint32_t site);
 // ppi_run_number_open gives the checkpoint open ranges of its own; *out is the
 // caller's to free, whatever the answer.
 pprof_status ppi_run_number_open(ppi_run_labels *labels, ppi_run_ids *ids,

@@ -332,6 +332,7 @@ static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out) {
   pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK) status = ppi_run_fold_sites(&run->ids);
   if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
   if (status != PPROF_STATUS_OK) return status;
   out->num_disbelieved = run->listed.num_disbelieved;

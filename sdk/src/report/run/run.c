@@ -22,6 +22,7 @@ static pprof_status define_site(ppi_run *run,
   if (!site) return PPROF_STATUS_NO_MEMORY;
   bool is_used = site->place;
   site->category = definition->parent;
+  site->fold = ppi_run_fold_of(definition);
   site->place = NULL;
   site->is_defined = true;
   pprof_status status = define_named(&site->name, definition->name);

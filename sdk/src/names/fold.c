@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "names/fold.h"
+
+#include <string.h>
+
+#define MIN_HEX 8u
+#define MAX_NESTING 8u
+
+enum {
+  DIGIT = 1,
+  LETTER = 2,
+  HEX = 4,   // a to f, A to F
+  LIST = 8,  // what may stand in a bracketed list, digits aside
+  WORD = DIGIT | LETTER
+};
+
+// Bytes of UTF-8 are letters.
+static const unsigned char kinds[256] = {
+    ['0' ... '9'] = DIGIT,  ['a' ... 'f'] = LETTER | HEX,
+    ['g' ... 'z'] = LETTER, ['A' ... 'F'] = LETTER | HEX,
+    ['G' ... 'Z'] = LETTER, [0x80 ... 0xff] = LETTER,
+    [' '] = LIST,           [','] = LIST,
+    ['.'] = LIST,           ['-'] = LIST,
+    [':'] = LIST,           ['*'] = LIST,
+    ['('] = LIST,           [')'] = LIST,
+    [';'] = LIST,
+};
+
+static bool is(const char *at, int kind) {
+  return (kinds[(unsigned char)*at] & kind) != 0;
+}
+
+static size_t run_of(const char *at, const char *end, int kind) {
+  const char *from = at;
+  while (at < end && is(at, kind)) at++;
+  return (size_t)(at - from);
+}
+
+static void add_value(ppi_fold *fold, const char *digits, size_t num) {
+  if (fold->num_values == PPI_FOLD_VALUES) return;
+  uint64_t value = 0;
+  for (size_t i = 0; i < num; i++) {
+    unsigned digit = (unsigned)(digits[i] - '0');
+    bool fits = !__builtin_mul_overflow(value, 10, &value) &&
+                !__builtin_add_overflow(value, digit, &value);
+    if (!fits) value = UINT64_MAX;
+    if (!fits) break;
+  }
+  fold->values[fold->num_values++] = value;
+}
+
+static bool put(ppi_fold *fold, const char *text, size_t len) {
+  if (len >= PPI_FOLD_TEXT - fold->len) return false;
+  memcpy(fold->text + fold->len, text, len);
+  fold->len += len;
+  return true;
+}
+
+static bool put_hole(ppi_fold *fold) {
+  fold->has_free = true;
+  return put(fold, "{}", 2);
+}
+
+// 8-4-4-4-12 hexadecimal digits, and no word's part.
+static size_t uuid_at(const char *at, const char *end) {
+  static const unsigned char groups[] = {8, 4, 4, 4, 12};
+  const char *from = at;
+  for (size_t i = 0; i < sizeof groups; i++) {
+    if (run_of(at, end, DIGIT | HEX) != groups[i] ||
+        run_of(at, end, WORD) != groups[i])
+      return 0;
+    at += groups[i];
+    if (i + 1 == sizeof groups) break;
+    if (at == end || *at++ != '-') return 0;
+  }
+  return (size_t)(at - from);
+}
+
+// A word that is a hexadecimal number; 0: it is none.
+static size_t hex_at(const char *at, size_t word) {
+  if (word > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X') &&
+      run_of(at + 2, at + word, DIGIT | HEX) == word - 2)
+    return word;
+  size_t digits = 0;
+  if (word < MIN_HEX || run_of(at, at + word, DIGIT | HEX) != word) return 0;
+  for (size_t i = 0; i < word; i++) digits += is(at + i, DIGIT);
+  return digits && digits < word ? word : 0;
+}
+
+// A bracketed list of numbers, its brackets included; 0: it is none.
+static size_t list_at(const char *at, const char *end) {
+  const char *from = at;
+  size_t nesting = 0, digits = 0;
+  for (; at < end; at++) {
+    digits += is(at, DIGIT);
+    if (*at == '[' && ++nesting > MAX_NESTING) return 0;
+    if (*at == ']' && --nesting == 0)
+      return digits ? (size_t)(at + 1 - from) : 0;
+    if (*at != '[' && *at != ']' && !is(at, DIGIT | LIST)) return 0;
+  }
+  return 0;
+}
+
+static void add_values(ppi_fold *fold, const char *at, size_t len) {
+  for (const char *end = at + len; at < end; at++) {
+    size_t digits = run_of(at, end, DIGIT);
+    if (digits) add_value(fold, at, digits);
+    at += digits ? digits - 1 : 0;
+  }
+}
+
+// Letters and digits in turn.
+static bool put_mixed(ppi_fold *fold, const char *at, size_t word,
+                      ppi_fold_width width) {
+  for (const char *end = at + word; at < end;) {
+    size_t digits = run_of(at, end, DIGIT), letters = 0;
+    if (digits) fold->has_glued = true;
+    if (digits && width == PPI_FOLD_ALL) {
+      add_value(fold, at, digits);
+      if (!put(fold, "{}", 2)) return false;
+    } else if (digits && !put(fold, at, digits)) {
+      return false;
+    }
+    at += digits;
+    letters = run_of(at, end, LETTER);
+    if (!put(fold, at, letters)) return false;
+    at += letters;
+  }
+  return true;
+}
+
+// What begins at a letter or digit; *at moves behind it.
+static bool put_word(ppi_fold *fold, const char **at, const char *end,
+                     ppi_fold_width width) {
+  const char *from = *at;
+  size_t word = run_of(from, end, WORD), digits = run_of(from, end, DIGIT);
+  size_t uuid = word == 8 ? uuid_at(from, end) : 0;
+  *at += uuid ? uuid : word;
+  if (uuid) return put_hole(fold);
+  if (digits == word) add_value(fold, from, digits);
+  if (digits == word || hex_at(from, word)) return put_hole(fold);
+  return put_mixed(fold, from, word, width);
+}
+
+bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
+                   ppi_fold *out) {
+  const char *at = name, *end = name + len;
+  out->has_free = out->has_glued = false;
+  out->num_values = 0;
+  out->len = 0;
+  while (at < end) {
+    size_t list = 0;
+    bool fits;
+    if (is(at, WORD)) {
+      fits = put_word(out, &at, end, width);
+    } else if (*at == '[' && (list = list_at(at, end)) != 0) {
+      add_values(out, at, list);
+      fits = put_hole(out);
+      at += list;
+    } else {
+      fits = put(out, at++, 1);
+    }
+    if (!fits) return false;
+  }
+  out->text[out->len] = 0;
+  return out->has_free || (width == PPI_FOLD_ALL && out->has_glued);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shape of a name: what is left of it when the numbers in it are not told
+// apart. Pure; whether names of one shape fold is learned in shapes.h.
+#ifndef PPI_FOLD_H_
+#define PPI_FOLD_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_FOLD_VALUES 4u
+#define PPI_FOLD_TEXT ((size_t)1024)  // longer shapes are none
+
+// In a shape `{}` stands for what differs. Free numbers stand alone, between
+// anything but letters ("step 481", "context_2(4874)"); a UUID, a hexadecimal
+// number ("0x7f", or eight digits and letters a to f or more) and a bracketed
+// list of numbers ("[[32, 4096]]") do, too. The digits of "layer3", "conv2d"
+// and "ResNet50" belong to their word: only the wider shape has `{}` for them.
+typedef enum ppi_fold_width {
+  PPI_FOLD_FREE,  // numbers that stand alone
+  PPI_FOLD_ALL,   // all digits
+  PPI_NUM_WIDTHS
+} ppi_fold_width;
+
+typedef struct ppi_fold {
+  bool has_free, has_glued;  // numbers that stand alone; digits in words
+  uint32_t num_values;
+  uint64_t values[PPI_FOLD_VALUES];  // the first ones; too large: UINT64_MAX
+  size_t len;                        // of `text`
+  char text[PPI_FOLD_TEXT];
+} ppi_fold;
+
+// ppi_fold_name answers false where the name's first `len` bytes have no digit
+// that this width folds, or its shape is too long.
+bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
+                   ppi_fold *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_FOLD_H_

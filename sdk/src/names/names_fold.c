@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "names/names_fold.h"
+
+#include <string.h>
+
+#include "base/guard.h"
+#include "base/masked.h"
+#include "names/names_impl.h"
+
+static const ppi_site_filter *filter_of(const ppi_names *names) {
+  return __atomic_load_n(&names->filter, __ATOMIC_ACQUIRE);
+}
+
+static const ppi_choice *choice_of(const ppi_names *names) {
+  const ppi_site_filter *filter = filter_of(names);
+  return filter ? filter->choice : NULL;
+}
+
+bool ppi_names_folds(const ppi_names *names, bool is_nvtx) {
+  const ppi_choice *choice = choice_of(names);
+  if (!names->shapes) return false;
+  if (!choice || choice->fold == PPI_FOLDS_NVTX) return is_nvtx;
+  return choice->fold == PPI_FOLDS_ALL;
+}
+
+// What is wanted of the name itself; false: it stays one of its own.
+static bool judge(const ppi_names *names, const char *name, size_t len,
+                  uint32_t category, uint32_t *out_verdict) {
+  const ppi_site_filter *filter = filter_of(names);
+  char text[PPI_MAX_NAME + 1];
+  *out_verdict = 0;
+  if (!filter) return true;
+  memcpy(text, name, len);
+  text[len] = 0;
+  if (filter->choice && ppi_choice_keeps(filter->choice, text)) return false;
+  *out_verdict = ppi_site_filter_verdict(filter, text, category);
+  return !(*out_verdict & PPI_SITE_IS_WATCHED);
+}
+
+bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
+                      uint32_t category, ppi_folded *out) {
+  ppi_fold fold;
+  if (len > PPI_MAX_NAME) return false;
+  out->site = ppi_shapes_folded(names->shapes, name, len, category, &fold);
+  if (!out->site || !judge(names, name, len, category, &out->verdict))
+    return false;
+  out->num_values = fold.num_values;
+  memcpy(out->values, fold.values, fold.num_values * sizeof *fold.values);
+  return true;
+}
+
+static bool is_forced(const void *user, const char *shape) {
+  return ppi_choice_folds(user, shape);
+}
+
+// A member's events are its fold's from then on, and those before, too.
+static void set_fold(void *user, uint32_t member, uint32_t site) {
+  ppi_names *names = user;
+  ppi_definition_record *record =
+      (ppi_definition_record *)(names->spool->base + names->offsets[member]);
+  __atomic_store_n(&record->fold, site, __ATOMIC_RELAXED);
+  ppi_names_tell_again(names, member);
+}
+
+static void begin_fold(ppi_names *names, uint32_t shape, const ppi_fold *fold,
+                       uint32_t category, uint32_t color) {
+  bool is_new;
+  uint32_t site = ppi_names_intern(names, fold->text, category, color, &is_new);
+  if (!site || site == names->other) return;
+  ppi_names_stay(names, site);
+  ppi_shapes_fold(names->shapes, shape, site, ppi_names_given(names, site),
+                  set_fold, names);
+}
+
+static void learn(ppi_names *names, uint32_t id, const char *name, size_t len,
+                  uint32_t color) {
+  const ppi_choice *choice = choice_of(names);
+  uint32_t category = ppi_names_record(names, id)->parent;
+  ppi_fold fold;
+  if (choice && ppi_choice_keeps(choice, name)) return;
+  uint32_t site = ppi_shapes_folded(names->shapes, name, len, category, &fold);
+  if (site) {
+    set_fold(names, id, site);
+    return;
+  }
+  bool forces = choice && choice->num_shapes;
+  uint32_t shape = ppi_shapes_learn(names->shapes, id, name, len, category,
+                                    forces ? is_forced : NULL, choice, &fold);
+  if (shape) begin_fold(names, shape, &fold, category, color);
+}
+
+uint32_t ppi_names_learn(ppi_names *names, const char *name, uint32_t category,
+                         uint32_t color) {
+  bool is_new;
+  if (category >= PPROF_CATEGORY_FIRST_REGISTERED + PPI_MAX_CATEGORIES)
+    category = PPROF_CATEGORY_USER_DEFINED;
+  ppi_calm before;
+  ppi_lock_masked(&names->mutex, &before);
+  uint32_t id = ppi_names_intern(names, name, category, color, &is_new);
+  if (is_new) learn(names, id, name, ppi_names_kept(name), color);
+  ppi_unlock_masked(&names->mutex, &before);
+  return id;
+}
+
+void ppi_names_unlearn(ppi_names *names, uint32_t id) {
+  const char *name = ppi_names_given(names, id);
+  if (names->shapes)
+    ppi_shapes_leave(names->shapes, id, name, strlen(name),
+                     ppi_names_record(names, id)->parent);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names of run time that fold (fold.h), so that names which differ in numbers
+// alone are one site. Looking a folded name up takes no lock.
+#ifndef PPI_NAMES_FOLD_H_
+#define PPI_NAMES_FOLD_H_
+
+#include "names/fold.h"
+#include "names/names.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_names_folds: do names of this origin fold?
+bool ppi_names_folds(const ppi_names *names, bool is_nvtx);
+// ppi_names_folded answers the site that the first `len` bytes of a name fold
+// into, with their values and the verdict on the name itself (PPI_SITE_IS_...).
+// 0: none so far, or a rule waits for this very name.
+typedef struct ppi_folded {
+  uint32_t site, verdict;
+  uint32_t num_values;
+  uint64_t values[PPI_FOLD_VALUES];
+} ppi_folded;
+bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
+                      uint32_t category, ppi_folded *out);
+// ppi_names_learn is ppi_names_site of a name whose shape is learned, too: the
+// site of its own, which may fold from then on.
+uint32_t ppi_names_learn(ppi_names *names, const char *name, uint32_t category,
+                         uint32_t color);
+// ppi_names_unlearn is for a site that leaves the table; under the mutex.
+void ppi_names_unlearn(ppi_names *names, uint32_t id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_NAMES_FOLD_H_

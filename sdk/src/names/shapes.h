@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which shapes of names fold (fold.h): learned from the names that come. One
+// writer at a time, under its owner's lock; looking a shape up takes none.
+#ifndef PPI_SHAPES_H_
+#define PPI_SHAPES_H_
+
+#include "names/fold.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A shape folds when more names than this have it. A name has the shape without
+// its free numbers; that one, or a name without any, has the wider shape
+// without all digits. So `layer0` to `layer31` stay apart, and with a
+// thirty-third they are `layer{}`; `ResNet50 step 1` to `33` are
+// `ResNet50 step {}`.
+#define PPI_SHAPE_MEMBERS 32u
+#define PPI_MAX_FOLDS 4096u
+
+typedef struct ppi_shapes ppi_shapes;
+
+// ppi_shapes_create makes room for names of numbers 1 to `max`; NULL: no
+// memory. Its pages come into being as names do.
+ppi_shapes *ppi_shapes_create(uint32_t max);
+void ppi_shapes_destroy(ppi_shapes *shapes);
+
+// ppi_shapes_site answers the site of a shape that folds, else 0.
+uint32_t ppi_shapes_site(const ppi_shapes *shapes, const ppi_fold *fold,
+                         uint32_t category);
+// ppi_shapes_folded answers it of a name, by the widest shape that folds; what
+// that is, is in *out. 0: none.
+uint32_t ppi_shapes_folded(const ppi_shapes *shapes, const char *name,
+                           size_t len, uint32_t category, ppi_fold *out);
+
+// ppi_shapes_learn takes a name that has come for the first time. It answers
+// the shape that is to fold by now, its text being in *out, else 0. `forced`
+// (NULL: none) says of a shape's text whether it folds from its first name on.
+typedef bool (*ppi_shape_forced)(const void *user, const char *text);
+uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
+                          size_t len, uint32_t category,
+                          ppi_shape_forced forced, const void *user,
+                          ppi_fold *out);
+// ppi_shapes_fold has a shape fold into `site`, whose name is `text` for as
+// long as there are shapes; `member` is called for each name that it had.
+typedef void (*ppi_shape_member)(void *user, uint32_t member, uint32_t site);
+void ppi_shapes_fold(ppi_shapes *shapes, uint32_t shape, uint32_t site,
+                     const char *text, ppi_shape_member member, void *user);
+// ppi_shapes_leave forgets a name that was learned.
+void ppi_shapes_leave(ppi_shapes *shapes, uint32_t site, const char *name,
+                      size_t len, uint32_t category);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SHAPES_H_

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes of names, and which of them fold.
+#include "names/fold.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "names/shapes.h"
+
+namespace pprof_test {
+namespace {
+
+std::string Shape(const std::string &name,
+                  ppi_fold_width width = PPI_FOLD_FREE) {
+  ppi_fold fold;
+  return ppi_fold_name(name.data(), name.size(), width, &fold) ? fold.text : "";
+}
+
+std::vector<uint64_t> Values(const std::string &name,
+                             ppi_fold_width width = PPI_FOLD_FREE) {
+  ppi_fold fold;
+  if (!ppi_fold_name(name.data(), name.size(), width, &fold)) return {};
+  return {fold.values, fold.values + fold.num_values};
+}
+
+TEST(FoldTest, FreeNumbersFold) {
+  EXPECT_EQ("decode step {}", Shape("decode step 481"));
+  EXPECT_EQ("execute_context_{}({})_generation_{}({})",
+            Shape("execute_context_2(4874)_generation_32(32)"));
+  EXPECT_EQ("Linear in={} out={}",
+            Shape("Linear in=[[32,4096]] out=[[32,11008]]"));
+  EXPECT_EQ("{}", Shape("7"));
+  EXPECT_EQ("a-{}.{}", Shape("a-3.14"));
+}
+
+TEST(FoldTest, UuidsAndHexadecimalNumbersFold) {
+  EXPECT_EQ("req {} x", Shape("req 123e4567-e89b-12d3-a456-426614174000 x"));
+  EXPECT_EQ("req {}", Shape("req 12345678-0000-12d3-a456-426614174000"));
+  EXPECT_EQ("at {}", Shape("at 0x7f00"));
+  EXPECT_EQ("id {}", Shape("id 9f8e7d6c"));
+  EXPECT_EQ("", Shape("id deadbeef")) << "a word";
+  EXPECT_EQ("", Shape("id 9f8e7d")) << "too short";
+}
+
+TEST(FoldTest, DigitsOfWordsStayInTheNarrowShape) {
+  for (const char *name : {"layer3", "conv2d", "ResNet50", "fp16", "x", ""})
+    EXPECT_EQ("", Shape(name)) << name;
+  EXPECT_EQ("ResNet50 step {}", Shape("ResNet50 step 12"));
+  EXPECT_EQ("layer{}", Shape("layer3", PPI_FOLD_ALL));
+  EXPECT_EQ("conv{}d step {}", Shape("conv2d step 9", PPI_FOLD_ALL));
+  EXPECT_EQ("", Shape("forward", PPI_FOLD_ALL));
+}
+
+TEST(FoldTest, ListsOfWordsAreNone) {
+  EXPECT_EQ("a[{}, b]", Shape("a[1, b]"));
+  EXPECT_EQ("", Shape("a[]"));
+  EXPECT_EQ("a[{}", Shape("a[1")) << "never closed";
+  EXPECT_EQ("{}", Shape("[[1, (2, 3)], []]"));
+}
+
+TEST(FoldTest, KeepsTheFirstFourValues) {
+  EXPECT_EQ((std::vector<uint64_t>{2, 4874, 32, 7}),
+            Values("c_2(4874)_g_32(7)_9"));
+  EXPECT_EQ((std::vector<uint64_t>{32, 4096, 5}), Values("in=[[32,4096]] 5"));
+  EXPECT_EQ((std::vector<uint64_t>{UINT64_MAX}),
+            Values("n 18446744073709551616"));
+  EXPECT_EQ((std::vector<uint64_t>{UINT64_MAX}),
+            Values("n 18446744073709551615"));
+  EXPECT_EQ((std::vector<uint64_t>{3, 8}), Values("layer3 8", PPI_FOLD_ALL));
+  EXPECT_EQ((std::vector<uint64_t>{8}), Values("layer3 8"));
+}
+
+TEST(FoldTest, TooLongAShapeIsNone) {
+  std::string words(PPI_FOLD_TEXT - 3, 'x');
+  EXPECT_EQ(words + "-{}", Shape(words + "-1").empty() ? words + "-{}" : "");
+  EXPECT_EQ("{}", Shape(std::string(5000, '7')));
+}
+
+// Names as a session numbers them.
+class ShapesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    shapes_ = ppi_shapes_create(1000);
+    ASSERT_NE(nullptr, shapes_);
+  }
+  void TearDown() override {
+    ppi_shapes_destroy(shapes_);
+  }
+  static void Member(void *user, uint32_t member, uint32_t site) {
+    static_cast<ShapesTest *>(user)->folds_[member] = site;
+  }
+  static bool Forced(const void *user, const char *text) {
+    return *static_cast<const std::string *>(user) == text;
+  }
+  // The name's number; that of its fold once it folds.
+  uint32_t Add(const std::string &name, uint32_t category = 0) {
+    ppi_fold fold;
+    uint32_t site =
+        ppi_shapes_folded(shapes_, name.data(), name.size(), category, &fold);
+    if (site) return site;
+    site = ++last_;
+    names_[site] = name;
+    uint32_t shape =
+        ppi_shapes_learn(shapes_, site, name.data(), name.size(), category,
+                         forced_.empty() ? nullptr : Forced, &forced_, &fold);
+    if (!shape) return site;
+    uint32_t into = ++last_;
+    names_[into] = fold.text;
+    ppi_shapes_fold(shapes_, shape, into, names_[into].c_str(), Member, this);
+    return into;
+  }
+  void Leave(uint32_t site) {
+    const std::string &name = names_[site];
+    ppi_shapes_leave(shapes_, site, name.data(), name.size(), 0);
+  }
+  // What a row of the report is called.
+  std::string Row(uint32_t site) {
+    while (folds_.count(site)) site = folds_[site];
+    return names_[site];
+  }
+
+  ppi_shapes *shapes_ = nullptr;
+  uint32_t last_ = 0;
+  std::string forced_;
+  std::map<uint32_t, std::string> names_;
+  std::map<uint32_t, uint32_t> folds_;
+};
+
+TEST_F(ShapesTest, ThirtyTwoStayApartAndTheNextFoldsAll) {
+  std::vector<uint32_t> sites;
+  for (int i = 0; i < 32; i++)
+    sites.push_back(Add("decode step " + std::to_string(i)));
+  EXPECT_TRUE(folds_.empty());
+  EXPECT_EQ("decode step {}", names_[Add("decode step 32")]);
+  EXPECT_EQ(33u, folds_.size());
+  for (uint32_t site : sites) EXPECT_EQ("decode step {}", Row(site));
+  uint32_t num = last_;
+  EXPECT_EQ("decode step {}", names_[Add("decode step 1000000")]);
+  EXPECT_EQ(num, last_) << "nothing new";
+}
+
+TEST_F(ShapesTest, WordsStayApartWhileTheirShapesAreFew) {
+  uint32_t resnet = 0, other = 0;
+  for (int i = 0; i < 40; i++) {
+    resnet = Add("ResNet50 step " + std::to_string(i));
+    other = Add("ResNet18 step " + std::to_string(i));
+  }
+  EXPECT_EQ("ResNet50 step {}", Row(resnet));
+  EXPECT_EQ("ResNet18 step {}", Row(other));
+}
+
+TEST_F(ShapesTest, WordsFoldOnceTheirShapesAreMany) {
+  uint32_t fold = 0;
+  for (int i = 0; i < 40; i++) fold = Add("layer0 step " + std::to_string(i));
+  EXPECT_EQ("layer0 step {}", Row(fold));
+  uint32_t plain = Add("layer1 step 5");
+  for (int i = 2; i < 33; i++) Add("layer" + std::to_string(i) + " step 1");
+  EXPECT_EQ("layer{} step {}", Row(fold)) << "a shape that folds into a wider";
+  EXPECT_EQ("layer{} step {}", Row(plain));
+}
+
+TEST_F(ShapesTest, CategoriesAreApart) {
+  for (int i = 0; i < 33; i++) Add("step " + std::to_string(i), 0);
+  uint32_t site = Add("step 1", 1);
+  EXPECT_EQ("step 1", Row(site));
+}
+
+TEST_F(ShapesTest, NamesThatComeAndGoAreFew) {
+  for (int round = 0; round < 100; round++) {
+    std::vector<uint32_t> sites;
+    for (int i = 0; i < 20; i++)
+      sites.push_back(Add("layer" + std::to_string(i)));
+    for (uint32_t site : sites) Leave(site);
+    last_ = 0;
+  }
+  EXPECT_TRUE(folds_.empty());
+}
+
+TEST_F(ShapesTest, AForcedShapeFoldsFromItsFirstNameOn) {
+  forced_ = "batch{} step {}";
+  EXPECT_EQ("batch{} step {}", names_[Add("batch7 step 9")]);
+  EXPECT_EQ("batch{} step {}", Row(1));
+}
+
+}  // namespace
+}  // namespace pprof_test

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names that fold: one row each in the live report, in the log, in segments and
+// in what is recovered; what is wanted is decided by the full name.
+#include <gtest/gtest.h>
+#include <pprof/mark.h>
+#include <pprof/pprof.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "log/recover/log_recover.h"
+#include "log_fixture.h"
+#include "names/names_area.h"
+#include "tests/support/recording_sink.h"
+#include "tests/support/report_text.h"
+
+namespace pprof_test {
+namespace {
+
+constexpr uint32_t kCategory = PPROF_CATEGORY_INFERENCE;
+
+struct Row {
+  size_t calls;
+  uint64_t ns;
+  bool operator==(const Row &other) const {
+    return calls == other.calls && ns == other.ns;
+  }
+};
+
+class NamesFoldTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("PPROF_RECLAIM", "0", 1);
+  }
+  void TearDown() override {
+    pprof_stop(nullptr);
+  }
+  std::string At(const std::string &name) const {
+    return folder_ / name;
+  }
+  void Start(const std::string &more) {
+    pplog::Spill(At("p.yaml"), "output: " + At("run.pplog") +
+                                   "\ncontrol: {socket: false}\n" + more);
+    pprof_error error = {""};
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(At("p.yaml").c_str(), &error))
+        << error.text;
+  }
+  static void Stop() {
+    pprof_error error = {""};
+    EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error)) << error.text;
+  }
+  static void Mark(const std::string &name) {
+    pprof_push_name(name.c_str(), kCategory);
+    pprof_pop();
+  }
+  static void Decode(int num, int from = 0) {
+    for (int i = from; i < from + num; i++) {
+      Mark("decode step " + std::to_string(i));
+      if (i % 500 == 499) pprof_session_flush(pprof_session_current());
+    }
+  }
+  static Recording Events(const std::string &path) {
+    Recording read;
+    pprof_sink *sink = RecordingSink::Make(&read);
+    pprof_error error = {};
+    EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(path.c_str(), sink, &error))
+        << error.text;
+    RecordingSink::Destroy(sink);
+    EXPECT_FALSE(read.undefined_site);
+    return read;
+  }
+  // Rows of the category by name, as the report has them.
+  static std::map<std::string, Row> RowsOf(const std::string &path) {
+    Report report;
+    pprof_error error = {};
+    EXPECT_EQ(PPROF_STATUS_OK,
+              pprof_log_read(path.c_str(), report.sink(), &error))
+        << error.text;
+    const ppi_figures *figures = ppi_report_figures(report.get());
+    std::map<std::string, Row> rows;
+    for (size_t i = 0; figures && i < figures->num_names; i++) {
+      const ppi_report_name &name = figures->names[i];
+      if (name.category == kCategory)
+        rows[name.name] = {static_cast<size_t>(name.host.n), name.host.sum};
+    }
+    return rows;
+  }
+  // What the events of the log add up to, whatever they are called.
+  static Row SumOf(const std::string &path) {
+    Row sum = {0, 0};
+    for (const RecordedEvent &event : Events(path).events) {
+      if (event.event.kind != PPROF_KIND_RANGE) continue;
+      sum.calls++;
+      sum.ns += event.event.end_ns - event.event.start_ns;
+    }
+    return sum;
+  }
+  static std::string Recover(const std::string &path) {
+    ppi_recover_result result;
+    pprof_error error = {""};
+    EXPECT_EQ(PPROF_STATUS_OK,
+              ppi_recover(path.c_str(), nullptr, &result, &error))
+        << error.text;
+    return result.path;
+  }
+
+  pplog::Folder folder_;
+};
+
+using Rows = std::map<std::string, Row>;
+
+TEST_F(NamesFoldTest, OneRowWhoseTotalsAreTheMembers) {
+  Start("names: {fold: all}\n");
+  Decode(1000);
+  Stop();
+  const Row sum = SumOf(At("run.pplog"));
+  EXPECT_EQ(1000u, sum.calls);
+  EXPECT_EQ((Rows{{"decode step {}", sum}}), RowsOf(At("run.pplog")));
+}
+
+TEST_F(NamesFoldTest, OwnNamesStayUnlessAsked) {
+  Start("");
+  Decode(100);
+  Stop();
+  EXPECT_EQ(100u, RowsOf(At("run.pplog")).size());
+}
+
+TEST_F(NamesFoldTest, FewStayApart) {
+  Start("names: {fold: all}\n");
+  for (int i = 0; i < 32; i++) Mark("layer" + std::to_string(i));
+  Decode(32);
+  Stop();
+  EXPECT_EQ(64u, RowsOf(At("run.pplog")).size());
+}
+
+TEST_F(NamesFoldTest, KeptNamesStayAndForcedOnesFoldAtOnce) {
+  Start("names: {fold: all, keep: [layer*], shapes: [\"batch {n}\"]}\n");
+  for (int i = 0; i < 50; i++) Mark("layer" + std::to_string(i));
+  Mark("batch 1");
+  Mark("batch 2");
+  Stop();
+  const Rows rows = RowsOf(At("run.pplog"));
+  EXPECT_EQ(51u, rows.size());
+  ASSERT_EQ(1u, rows.count("batch {}"));
+  EXPECT_EQ(2u, rows.at("batch {}").calls);
+}
+
+TEST_F(NamesFoldTest, ManyNamesAreFewSites) {
+  Start("names: {fold: all}\n");
+  Decode(200000);
+  Stop();
+  const Recording read = Events(At("run.pplog"));
+  EXPECT_EQ(200000u, read.events.size());
+  EXPECT_GE(40u, read.sites.size());
+  EXPECT_EQ(0u, read.Total(PPI_TOTAL_NAMES_OVERFLOWED));
+}
+
+TEST_F(NamesFoldTest, FiltersSeeTheFullName) {
+  Start("names: {fold: all}\nexclude: [\"decode step 7??\"]\n");
+  Decode(1000);
+  Stop();
+  const Recording read = Events(At("run.pplog"));
+  EXPECT_EQ(900u, read.events.size());
+  EXPECT_EQ(100u, read.Total(PPI_TOTAL_EXCLUDED));
+  EXPECT_EQ(1u, RowsOf(At("run.pplog")).size());
+}
+
+TEST_F(NamesFoldTest, WindowRulesSeeTheFullName) {
+  Start(
+      "names: {fold: all}\n"
+      "capture: {marker: decode step 900, from: 1, to: 1}\n");
+  Decode(1000);
+  Stop();
+  const Recording read = Events(At("run.pplog"));
+  ASSERT_EQ(1u, read.events.size());
+  EXPECT_EQ("decode step 900", read.events[0].name);
+}
+
+TEST_F(NamesFoldTest, SegmentsFoldEachAlone) {
+  Start("names: {fold: all}\nrotate: {size: 64KiB}\n");
+  Decode(20);
+  pprof_session_flush(pprof_session_current());
+  Decode(60000, 20);
+  Mark("decode step 3");
+  Stop();
+  ASSERT_TRUE(pplog::Exists(At("run.0003.pplog")));
+  size_t calls = 0;
+  for (int i = 1;; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "run.%04d.pplog", i);
+    if (!pplog::Exists(At(name))) break;
+    const Rows rows = RowsOf(At(name));
+    ASSERT_EQ(1u, rows.size()) << name;
+    EXPECT_EQ("decode step {}", rows.begin()->first) << name;
+    calls += rows.begin()->second.calls;
+  }
+  EXPECT_EQ(60021u, calls);
+}
+
+TEST_F(NamesFoldTest, AKilledProcessFoldsWhenRecovered) {
+  pid_t pid = fork();
+  if (pid == 0) {
+    Start("names: {fold: all}\ndrain_interval: 1s\n");
+    Decode(300);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(pid, waitpid(pid, &status, 0));
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const std::string path = Recover(At("run.pplog.part"));
+  const Row sum = SumOf(path);
+  EXPECT_EQ(300u, sum.calls);
+  EXPECT_EQ((Rows{{"decode step {}", sum}}), RowsOf(path));
+}
+
+TEST_F(NamesFoldTest, HashedNamesFold) {
+  Start("names: {fold: all}\nprivacy: {names: hash}\n");
+  Decode(1000);
+  Stop();
+  EXPECT_EQ(1u, RowsOf(At("run.pplog")).size());
+  EXPECT_GE(40u, Events(At("run.pplog")).sites.size());
+}
+
+// Ids go from name to name; what folds keeps its own.
+TEST_F(NamesFoldTest, AmongNamesWithoutEnd) {
+  Start("names: {fold: all}\n");
+  std::string word = "aaaa";
+  for (uint32_t i = 0; i < 2 * PPI_MAX_SITES; i++) {
+    for (size_t k = 0, left = i; k < 4; k++, left /= 20)
+      word[k] = static_cast<char>('g' + left % 20);
+    Mark("job " + word);
+    if (i % 100 == 0) Mark("decode step " + std::to_string(i));
+    if (i % 1000 == 0) pprof_session_flush(pprof_session_current());
+  }
+  Stop();
+  const Rows rows = RowsOf(At("run.pplog"));
+  ASSERT_EQ(1u, rows.count("decode step {}"));
+  EXPECT_EQ(2 * PPI_MAX_SITES / 100 + 1, rows.at("decode step {}").calls);
+}
+
+}  // namespace
+}  // namespace pprof_test
