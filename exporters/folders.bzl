@@ -4,6 +4,7 @@ EXPORTERS = [
     "//exporters/src/chrome",
     "//exporters/src/file",
     "//exporters/src/flight",
+    "//exporters/src/html",
     "//exporters/src/log/format",
     "//exporters/src/log/read",
     "//exporters/src/log/recover",

@@ -60,10 +60,11 @@ _ABOVE = {
     "tools": ["tools"],
 }
 
-def pprof_folder(deps = [], visibility = None, **kwargs):
+def pprof_folder(deps = [], visibility = None, made = [], **kwargs):
     """All of a folder as one library of its name.
 
     Those above see it, and tests; with `visibility` those alone that it names.
+    `made` are sources that a rule writes.
     """
     root = native.package_name().split("/")[0]
     if visibility == None:
@@ -83,7 +84,7 @@ def pprof_folder(deps = [], visibility = None, **kwargs):
     )
     pprof_cc_library(
         name = native.package_name().split("/")[-1],
-        srcs = sources,
+        srcs = sources + made,
         hdrs = headers,
         visibility = visibility,
         deps = deps,

@@ -59,6 +59,10 @@ static const struct ppi_tool_verb verbs[] = {
      "--list prints the formats. What a format has no place for is said; see\n"
      "docs/formats.md.\n",
      PPI_VERB_EXPORT, false, false, ppi_tool_export},
+    {"html", "LOG...", "write the report as one page: tables, pictures",
+     "The page is one file, asks nothing of the network, and opens in any "
+     "browser of\n2023 or later. See docs/page.md.\n",
+     PPI_VERB_HTML, true, false, ppi_tool_html},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
@@ -122,11 +126,12 @@ static const struct ppi_tool_verb verbs[] = {
 
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
-  const unsigned of_runs =
-      PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_COMPARE | PPI_VERB_EXPORT;
+  const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
+                           PPI_VERB_COMPARE | PPI_VERB_EXPORT;
   // To `compare` each operand is an input of its own.
-  const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_INFO |
-                           PPI_VERB_CHECK | PPI_VERB_MERGE | PPI_VERB_EXPORT;
+  const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
+                           PPI_VERB_INFO | PPI_VERB_CHECK | PPI_VERB_MERGE |
+                           PPI_VERB_EXPORT;
   int code = options->verb->bit & PPI_VERB_EXPORT
                  ? ppi_tool_export_operands(options)
                  : PPI_EXIT_DONE;

@@ -59,6 +59,8 @@ static const struct option_row option_table[] = {
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_TRACE, "FILE", NULL,
      "where to write; - is stdout, a name in .gz is compressed"
      " [LOG with .trace.json.gz for .pplog]"},
+    {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_HTML, "FILE", NULL,
+     "where to write; - is stdout [LOG with .html for .pplog]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_IMPORT, "FILE", NULL,
      "the log to write [TRACE with .pplog for .json]"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_MERGE, "FILE", NULL,
@@ -77,6 +79,8 @@ static const struct option_row option_table[] = {
      "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
     {"logs", 0, OPTION_TEXT, FIELD(run.logs), PPI_VERB_RUN, "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
+    {"html", 0, OPTION_TEXT, FIELD(run.html), PPI_VERB_RUN, "FILE", NULL,
+     "write the report as a page, too, as `pprof-report html` does"},
     {"kernels", 0, OPTION_FLAG, FIELD(run.kernels), PPI_VERB_RUN, NULL, NULL,
      "record each kernel and copy of CUDA, too, under the stage that launched"
      " it; no other tool can have CUPTI meanwhile, see docs/kernels.md"},
@@ -141,16 +145,17 @@ static const struct option_row option_table[] = {
     {"name-width", 0, OPTION_NUMBER, FIELD(tables.name_width),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, "N", NULL,
      "--style torch: columns of names, the longest are cut [55]"},
-    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), PPI_VERB_SUMMARY | PPI_VERB_RUN,
-     "N", NULL,
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup),
+     PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_RUN, "N", NULL,
      "stages, interference, requests: how many calls, or requests, of each run"
      " are cold and have no part in rates and tails [as found]"},
     {"peak", 0, OPTION_TEXT, FIELD(tables.peak),
-     PPI_VERB_SUMMARY | PPI_VERB_RUN, "TYPE=FLOPS[@STAGES],...", NULL,
+     PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_RUN, "TYPE=FLOPS[@STAGES],...",
+     NULL,
      "stages: the device's peak by data type, such as "
      "bf16=989T@model*,f32=67T"},
     {"threshold", 0, OPTION_TEXT, FIELD(threshold),
-     PPI_VERB_SUMMARY | PPI_VERB_RUN, "ID=N,...", NULL,
+     PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_RUN, "ID=N,...", NULL,
      "the answer: from where on a finding is told of, by its id and in its"
      " unit, such as host-bound=30,uneven=5 [docs/findings.md]"},
     {"thread-sep", 0, OPTION_FLAG, FIELD(tables.thread_sep),
@@ -167,8 +172,8 @@ static const struct option_row option_table[] = {
      "the unit of times in tables; csv and json keep ns [ms; torch as it"
      " fits]"},
     {"device-process", 0, OPTION_TEXT, FIELD(device_process),
-     PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_IMPORT | PPI_VERB_MERGE |
-         PPI_VERB_COMPARE | PPI_VERB_EXPORT,
+     PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML | PPI_VERB_IMPORT |
+         PPI_VERB_MERGE | PPI_VERB_COMPARE | PPI_VERB_EXPORT,
      "PATTERN", NULL,
      "traces: processes called so are devices; * and ? fit anything"},
     {"raw", 0, OPTION_FLAG, FIELD(raw),
@@ -176,8 +181,8 @@ static const struct option_row option_table[] = {
      NULL, NULL,
      "csv: names as they are; else those a spreadsheet would run get a '"},
     {"strict", 0, OPTION_FLAG, FIELD(strict),
-     PPI_VERB_SUMMARY | PPI_VERB_CHECK | PPI_VERB_RUN, NULL, NULL,
-     "exit 1 when anything was lost"},
+     PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_CHECK | PPI_VERB_RUN, NULL,
+     NULL, "exit 1 when anything was lost"},
     {"keep", 0, OPTION_FLAG, FIELD(keep), PPI_VERB_RECOVER, NULL, NULL,
      "leave the spool where it is"},
     {"origin", 0, OPTION_FLAG, FIELD(origin), PPI_VERB_CONFIG, NULL, NULL,

@@ -15,6 +15,7 @@
 #define PPI_VERB_LIST(X) \
   X(SUMMARY)             \
   X(TRACE)               \
+  X(HTML)                \
   X(INFO)                \
   X(CHECK)               \
   X(RECOVER)             \
@@ -50,7 +51,7 @@ struct ppi_table_options {
 };
 
 struct ppi_run_options {
-  const char *config, *library, *logs;
+  const char *config, *library, *logs, *html;
   bool kernels;
 };
 

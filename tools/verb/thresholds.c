@@ -69,3 +69,14 @@ int ppi_tool_thresholds_read(const char *text, ppi_findings_options *out) {
   }
   return code;
 }
+
+int ppi_tool_peaks_read(const char *text, ppi_peaks *out) {
+  ppi_peaks peaks = {.num = 0};
+  pprof_error error;
+  if (text && ppi_peaks_parse(text, &peaks, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("--peak: %s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  if (out) *out = peaks;
+  return PPI_EXIT_DONE;
+}

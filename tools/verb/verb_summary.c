@@ -9,10 +9,9 @@
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "event/event.h"
-#include "input/input.h"
-#include "input/joined.h"
 #include "print/report_print.h"
 #include "report/report.h"
+#include "verb/reports.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
 #include "view/view_sort.h"
@@ -62,11 +61,8 @@ static bool wants_files(const struct ppi_tool_options *options) {
          ppi_tool_output_is_folder(options->output);
 }
 
-// Reads `path` into a new report; NULL when there is nothing to report, which
-// is no failure where all of it was in an input before.
-static pprof_report *read_report(const struct ppi_tool_options *options,
-                                 const char *path, struct ppi_tool_runs *runs,
-                                 int *code, bool *out_repeated) {
+static pprof_report *read_all(const struct ppi_tool_options *options,
+                              int *code) {
   ppi_report_details details = {
       .by_thread = options->tables.thread_sep,
       .operator_parts = options->tables.op_detail,
@@ -80,112 +76,10 @@ static pprof_report *read_report(const struct ppi_tool_options *options,
                                   .columns = options->tables.columns,
                                   .has_kernels = options->tables.open_kernels};
   ppi_report_need(&how, ppi_report_format_of(options->format), &details);
-  struct ppi_tool_watch watch;
-  pprof_report *report = NULL;
-  *out_repeated = false;
-  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
-    ppi_tool_say("out of memory");
-    *code = PPI_EXIT_INPUT;
-    return NULL;
-  }
-  ppi_report_set_details(report, &details);
-  int answer =
-      ppi_tool_read_once(path, path, pprof_report_sink(report), &watch, runs);
-  if (watch.sink_failed) {
-    ppi_tool_say("%s: cannot be reported: %s", path,
-                 pprof_status_string(watch.sink_status));
-    answer = PPI_EXIT_INPUT;
-  }
-  if (answer > *code) *code = answer;
-  *out_repeated = watch.num_repeated > 0 && !watch.begun;
-  if (answer != PPI_EXIT_INPUT && !*out_repeated) return report;
-  pprof_report_destroy(report);
-  return NULL;
-}
-
-// Its records were in private memory only, and went with it.
-static bool is_cut_short(const pprof_report *report) {
-  return ppi_report_total(report, PPI_TOTAL_INCOMPLETE) &&
-         !ppi_report_total(report, PPI_TOTAL_CRASH_SAFE);
-}
-
-static bool is_useless(const pprof_report *report) {
-  return !ppi_report_total(report, PPI_TOTAL_RECORDED) &&
-         !ppi_report_total(report, PPI_TOTAL_LOST) && !is_cut_short(report);
-}
-
-// The tables of such a log are no more than its process had written.
-static bool is_unfinished(const char *path) {
-  static const char ending[] = ".part";
-  size_t len = strlen(path);
-  if (len < sizeof ending ||
-      strcmp(path + len - (sizeof ending - 1), ending) != 0 ||
-      ppi_tool_is_joined(path))
-    return false;
-  ppi_tool_say("%s: unfinished; `pprof-report recover` adds what its spool has",
-               path);
-  return true;
-}
-
-// A sum without one of its logs would look like the whole: then there is none,
-// unless the caller said that a log of a process that did nothing is no loss.
-static pprof_report *add_all(const struct ppi_tool_options *options,
-                             struct ppi_tool_runs *runs, int *code) {
-  pprof_report *all = NULL;
-  for (int i = 0; i < options->num_inputs; i++) {
-    const char *path = options->inputs[i];
-    bool repeated;
-    pprof_report *report = read_report(options, path, runs, code, &repeated);
-    if (repeated) continue;
-    if (!options->skip_useless && is_unfinished(path) && options->strict &&
-        *code < PPI_EXIT_CHECK)
-      *code = PPI_EXIT_CHECK;
-    if (options->skip_useless && (!report || is_useless(report))) {
-      pprof_report_destroy(report);
-      continue;
-    }
-    if (!report) {
-      pprof_report_destroy(all);
-      return NULL;
-    }
-    if (!all) {
-      all = report;
-      continue;
-    }
-    pprof_status status = pprof_report_merge(all, report);
-    pprof_report_destroy(report);
-    if (status == PPROF_STATUS_OK) continue;
-    ppi_tool_say("%s: cannot be added to the others: %s", path,
-                 pprof_status_string(status));
-    *code = PPI_EXIT_INCOMPARABLE;
-    pprof_report_destroy(all);
-    return NULL;
-  }
-  return all;
-}
-
-static pprof_report *read_all(const struct ppi_tool_options *options,
-                              int *code) {
-  struct ppi_tool_runs runs = {.items = NULL};
-  pprof_report *all = add_all(options, &runs, code);
-  ppi_tool_runs_clear(&runs);
-  return all;
+  return ppi_tool_reports_read(options, &details, NULL, code);
 }
 
 // Keys and views depend on the style, so the option table cannot know them.
-// Into `out`, unless it is NULL.
-static int read_peaks(const struct ppi_tool_options *options, ppi_peaks *out) {
-  ppi_peaks peaks = {.num = 0};
-  pprof_error error;
-  if (options->tables.peak && ppi_peaks_parse(options->tables.peak, &peaks,
-                                              &error) != PPROF_STATUS_OK) {
-    ppi_tool_say("--peak: %s", error.text);
-    return PPI_EXIT_USAGE;
-  }
-  if (out) *out = peaks;
-  return PPI_EXIT_DONE;
-}
-
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
   if (options->tables.sort && !ppi_sort_is_known(style, options->tables.sort)) {
@@ -220,7 +114,8 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   }
   ppi_findings_options findings;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
-  return code == PPI_EXIT_DONE ? read_peaks(options, NULL) : code;
+  return code == PPI_EXIT_DONE ? ppi_tool_peaks_read(options->tables.peak, NULL)
+                               : code;
 }
 
 static bool has_full_names(const struct ppi_tool_options *options) {
@@ -272,7 +167,7 @@ static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
   ppi_peaks peaks;
   ppi_findings_options findings;
-  read_peaks(options, &peaks);  // these were checked
+  ppi_tool_peaks_read(options->tables.peak, &peaks);  // these were checked
   ppi_tool_thresholds_read(options->threshold, &findings);
   ppi_report_options how = {.views = options->tables.view,
                             .by = by_of(options),
@@ -297,37 +192,12 @@ static int write_report(const struct ppi_tool_options *options,
                               : write_as(options, report, &how, code);
 }
 
-// What the report itself says about the run.
-static int judge(const pprof_report *report, bool strict) {
-  static const ppi_total_key losses[] = {PPI_TOTAL_LOST, PPI_TOTAL_FLOWS_LOST,
-                                         PPI_TOTAL_NAMES_OVERFLOWED};
-  int code = PPI_EXIT_DONE;
-  if (!ppi_report_identity_ok(report)) {
-    ppi_tool_say("the accounting identity does not hold");
-    code = PPI_EXIT_CHECK;
-  }
-  if (strict && is_cut_short(report)) {
-    ppi_tool_say(
-        "--strict: a process ended without a stop, and what it had not"
-        " written is lost");
-    code = PPI_EXIT_CHECK;
-  }
-  for (size_t i = 0; strict && i < sizeof(losses) / sizeof(losses[0]); i++) {
-    uint64_t num = ppi_report_total(report, losses[i]);
-    if (!num) continue;
-    ppi_tool_say("--strict: %s %llu", ppi_total_name(losses[i]),
-                 (unsigned long long)num);
-    code = PPI_EXIT_CHECK;
-  }
-  return code;
-}
-
 static int summarize(const struct ppi_tool_options *options, bool *out_any) {
   int code = PPI_EXIT_DONE;
   pprof_report *report = read_all(options, &code);
   *out_any = report != NULL;
   if (!report) return code;
-  int verdict = judge(report, options->strict);
+  int verdict = ppi_tool_report_judge(report, options->strict);
   if (verdict > code) code = verdict;
   code = write_report(options, report, code);
   pprof_report_destroy(report);

@@ -1,0 +1,64 @@
+// A band answers one question, which is its heading. One that has nothing to
+// show is a line that says what would fill it.
+function band(id, question, ...content) {
+  return el("section.band", {id, "aria-labelledby": `${id}-q`},
+    el("h2", {id: `${id}-q`}, question), ...content);
+}
+
+function emptyBand(id, question, reason) {
+  return el("section.band.empty", {id, "aria-labelledby": `${id}-q`},
+    el("h2", {id: `${id}-q`}, question), el("p", null, reason));
+}
+
+// A table that sorts by its heads. columns: {name, unit, title, number, sort,
+// text(row), cell(row)}.
+function sortableTable(columns, rows, options) {
+  const state = {by: -1, down: true};
+  const body = el("tbody");
+  const shown = () => {
+    if (state.by < 0) return rows;
+    const key = columns[state.by].sort;
+    return [...rows].sort((a, b) => {
+      const [x, y] = [key(a), key(b)];
+      if (x === y) return 0;
+      if (x === null || x === undefined) return 1;
+      if (y === null || y === undefined) return -1;
+      return (x < y ? -1 : 1) * (state.down ? -1 : 1);
+    });
+  };
+  const fill = () => clear(body).append(...shown().map(row => {
+    const cells = columns.map((column, at) => {
+      const content = column.cell ? column.cell(row) : column.text(row);
+      return at === 0 ? el("th", {scope: "row"}, content)
+        : el(column.number ? "td.number" : "td", null, content);
+    });
+    const line = el("tr", null, cells);
+    return options.mark ? options.mark(line, row) : line;
+  }));
+  const heads = columns.map((column, at) => {
+    const sort = () => {
+      state.down = state.by === at ? !state.down : Boolean(column.number);
+      state.by = at;
+      heads.forEach((head, other) => {
+        if (other === at)
+          head.setAttribute("aria-sort",
+            state.down ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort");
+      });
+      fill();
+    };
+    return el(column.number ? "th.number" : "th", {scope: "col"},
+      el("button.sort", {type: "button", title: column.title, onclick: sort},
+        column.name, column.unit ? el("small", null, ` ${column.unit}`) : null));
+  });
+  fill();
+  const table = el("table", null, el("caption.unseen", null, options.caption),
+    el("thead", null, el("tr", null, heads)), body);
+  const copy = copyButton(() => markdownTable(
+    columns.map(column => column.name + (column.unit ? ` (${column.unit})` : "")),
+    shown().map(row => columns.map(column => column.text(row))),
+    at => columns[at].number));
+  return el("div.table", null,
+    el("div.scroll", {tabindex: "0", role: "group",
+      "aria-label": options.caption}, table), copy);
+}

@@ -1,0 +1,53 @@
+// One colour a stage, the same in every picture. Which one follows from the
+// names alone, so that two runs of a program agree. The first are Okabe and
+// Ito's without the one that is near red, which is kept for problems.
+const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9",
+  "#F0E442", "#8C6BB1", "#A6761D", "#44AA99", "#AA4499", "#999933", "#332288"];
+const colours = new Map();
+
+function hashOf(text) {
+  let hash = 2166136261;
+  for (let at = 0; at < text.length; at++)
+    hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
+  return hash >>> 0;
+}
+
+// Those of `first` have the palette to themselves as far as it goes; what is
+// over gets a hue of its name.
+function assignColours(first, rest) {
+  const free = new Set(PALETTE.keys());
+  for (const name of [...new Set(first)].sort().concat([...rest].sort())) {
+    if (colours.has(name)) continue;
+    if (!free.size) {
+      const hash = hashOf(name);
+      colours.set(name,
+        `hsl(${hash % 360} ${35 + hash % 30}% ${40 + (hash >> 8) % 25}%)`);
+      continue;
+    }
+    let slot = hashOf(name) % PALETTE.length;
+    while (!free.has(slot)) slot = (slot + 1) % PALETTE.length;
+    free.delete(slot);
+    colours.set(name, PALETTE[slot]);
+  }
+}
+
+function colourOf(name) {
+  if (!colours.has(name)) assignColours([], [name]);
+  return colours.get(name);
+}
+
+// Black or white, whichever can be read on `colour`.
+const inks = new Map();
+function inkOn(colour) {
+  if (!inks.has(colour)) {
+    const context = document.createElement("canvas").getContext("2d");
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map(
+      byte => (byte / 255 <= 0.04045 ? byte / 255 / 12.92
+        : ((byte / 255 + 0.055) / 1.055) ** 2.4));
+    const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    inks.set(colour, light > 0.179 ? "#000" : "#fff");
+  }
+  return inks.get(colour);
+}

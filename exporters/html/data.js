@@ -1,0 +1,36 @@
+// What the file holds: the documents of `pprof-report -f json`, and the words
+// that stand above and below them on the command line.
+
+function read(id) {
+  const node = document.getElementById(id);
+  return node ? JSON.parse(node.textContent) : null;
+}
+
+// Rows as objects: {name: ..., time_avg: ...}.
+function rowsOf(report, view) {
+  const table = report && report.views[view];
+  if (!table) return [];
+  return table.rows.map(row => Object.fromEntries(
+    table.columns.map((column, at) => [column.name, row[at]])));
+}
+
+function loadData() {
+  const data = {words: read("words"), report: read("report"),
+    named: read("named"), tree: read("tree")};
+  data.answer = rowsOf(data.report, "answer");
+  data.stages = rowsOf(data.named, "stages");
+  data.requests = rowsOf(data.named, "requests");
+  data.queue = rowsOf(data.report, "queue");
+  data.interference = rowsOf(data.report, "interference");
+  data.paths = rowsOf(data.tree, "tree");
+  data.devices = data.report.identity.devices;
+  data.findings = data.report.findings || [];
+  data.total = data.answer.find(row => row.name === "total" && !row.inside);
+  return data;
+}
+
+// "queueing for opencl:0" and "between stages" are no stages: time in which
+// nothing works for the unit.
+function isWaiting(row) {
+  return row.calls === null && row.calls_avg === null;
+}

@@ -1,0 +1,168 @@
+// The first screen: what ran, the answer, the findings, where the time goes.
+
+// Which band shows what a finding speaks of.
+const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
+  copies: "device", "launch-bound": "device", queueing: "queue",
+  waiting: "timeline", dominates: "time", "input-bound": "time",
+  interference: "slows", uneven: "spread", "first-call": "spread",
+  tail: "requests", "few-requests": "requests", computes: "time",
+  blocks: "time", "slow-rank": "time"};
+
+function headBand(data) {
+  const words = data.words.ran.trim().split(/ {3,}/);
+  const [program, ran] = words.length > 1 ? words : ["", words[0]];
+  const theme = el("button.icon", {type: "button", title: "dark or light", onclick: () => {
+      const dark = getComputedStyle(document.documentElement)
+        .getPropertyValue("color-scheme").includes("dark");
+      setView({theme: dark ? "light" : "dark"});
+    }}, "dark");
+  const print = el("button.icon", {type: "button", title: "one band below the other", onclick: () => window.print()}, "print");
+  const copy = el("button.icon", {type: "button",
+    title: "copy this screen as Markdown",
+    onclick: () => copyText(firstAsMarkdown(data), copy)}, "copy");
+  return el("header", null,
+    el("h1", null, program || "pprof report", " ", el("span.ran", null, ran)),
+    el("div.tools", null, theme, print, copy));
+}
+
+function findingItem(finding, at) {
+  const where = FINDING_BANDS[finding.id] || "tables";
+  return el("li", {"data-finding": finding.id, "data-kind": finding.kind},
+    el("a", {href: `#band=${where}`, onclick: event => {
+      event.preventDefault();
+      setView({band: where});
+      goTo(where);
+    }}, el("b", null, `${at + 1}`), " ", el("b.id", null, finding.id), " ",
+    el("span", null, finding.text), finding.evidence
+      ? el("span.evidence", null, ` (${finding.evidence})`) : null,
+    el("span.next", null, " Next: ", finding.next || "–", " ▸")));
+}
+
+function goTo(id) {
+  const node = document.getElementById(id);
+  if (!node) return;
+  node.scrollIntoView({block: "start"});
+  const head = node.querySelector("h2");
+  head.setAttribute("tabindex", "-1");
+  head.focus({preventScroll: true});
+}
+
+function answerBand(data) {
+  const list = data.findings.map(findingItem);
+  const more = list.splice(5);
+  return el("section.answer", {"aria-label": "The answer"},
+    el("p.answer", null, data.report.answer ||
+      "Nothing was recorded of which a part could be the greatest."),
+    list.length ? el("ol.findings", null, list)
+      : el("p.hint", null, "No finding: nothing stands out."),
+    more.length ? el("details", null,
+      el("summary", null, `${more.length} more`),
+      el("ol.findings", null, more)) : null);
+}
+
+// ---- where the time goes ----
+
+const SMALL_SHARE = 1;
+
+function answerLine(data, row, unit, most) {
+  const waits = isWaiting(row);
+  const bar = el("span.bar", {style: {
+    width: `${Math.max(0.5, 100 * row.time_avg / most)}%`,
+    background: waits ? "" : colourOf(row.name)}});
+  if (waits) bar.classList.add("waits");
+  const line = el("tr", {"data-row": row.name},
+    el("th", {scope: "row"}, el(row.inside ? "span.inside" : "span", null,
+      waits ? el("span.wait", null, row.name) : stageName(row.name))),
+    el("td.where", null, row.where || ""),
+    el("td.bars", {"aria-hidden": "true"}, bar),
+    numberCell(row, "time_avg", timeIn(row.time_avg, unit)),
+    numberCell(row, "share", percent(row.share)),
+    numberCell(row, "p50", timeIn(row.p50, unit)),
+    row.p99 === null && data.total.p99 === null ? null
+      : numberCell(row, "p99", timeIn(row.p99, unit)),
+    numberCell(row, "max", timeIn(row.max, unit)));
+  if (row.inside) line.classList.add("is-inside");
+  if (row.share < SMALL_SHARE && row.name !== "total")
+    line.classList.add("is-small");
+  return ofStage(line, row.name);
+}
+
+const CELL_MEANS = {time_avg: "time of an average one, each moment counted once",
+  share: "part of all of its time", p50: "the usual: nearest rank over all",
+  p99: "99 of 100 have no more", max: "the most of one"};
+
+function numberCell(row, column, text) {
+  return el("td.number", {"data-column": column, title:
+    `${CELL_MEANS[column]}: ${row[column] === null ? "–" : row[column]}`}, text);
+}
+
+function timeBand(data) {
+  const unitName = data.words.unit;
+  if (!data.total)
+    return emptyBand("time", "Where does the time go?",
+      "No stage was recorded: mark stages with pprof_scope, or NVTX.");
+  const unit = timeUnit(data.total.time_avg);
+  const rows = data.answer.filter(row => row !== data.total);
+  const most = Math.max(...rows.map(row => row.time_avg), 1);
+  const small = rows.filter(row => row.share < SMALL_SHARE);
+  const heads = [["stage"], ["where"], ["", ""], ["avg", unit[0]], ["share"],
+    ["p50", unit[0]], data.total.p99 === null ? null : ["p99", unit[0]],
+    ["max", unit[0]]].filter(Boolean);
+  const table = el("table.time", null,
+    el("caption.unseen", null, `Where a ${unitName}'s time goes`),
+    el("thead", null, el("tr", null, heads.map(([name, of], at) =>
+      (name ? el(at > 2 ? "th.number" : "th", {scope: "col"}, name,
+        of ? el("small", null, ` ${of}`) : null) : el("td"))))),
+    el("tbody", null, rows.map(row => answerLine(data, row, unit, most))),
+    el("tfoot", null, totalLine(data, unit)));
+  if (small.length) table.classList.add("hides-small");
+  const more = el("button.more", {type: "button", "aria-expanded": "false",
+    onclick: () => {
+      const hides = table.classList.toggle("hides-small");
+      more.setAttribute("aria-expanded", String(!hides));
+    }}, `${small.length} below 1 %`);
+  const copy = copyButton(() => answerMarkdown(data, unit));
+  return band("time",
+    `Where ${/^[aeiou]/.test(unitName) ? "an" : "a"} ${unitName}'s ` +
+    `${time(data.total.time_avg)} go`,
+    el("div.scroll", {tabindex: "0", role: "group", "aria-label": "stages"},
+      table),
+    el("p.foot", null, small.length ? more : null, copy));
+}
+
+function totalLine(data, unit) {
+  const total = data.total;
+  return el("tr", {"data-row": "total"}, el("th", {scope: "row"}, "total"),
+    el("td"), el("td"), numberCell(total, "time_avg",
+      timeIn(total.time_avg, unit)), el("td"),
+    numberCell(total, "p50", timeIn(total.p50, unit)),
+    total.p99 === null ? null
+      : numberCell(total, "p99", timeIn(total.p99, unit)),
+    numberCell(total, "max", timeIn(total.max, unit)));
+}
+
+function answerMarkdown(data, unit) {
+  const heads = ["stage", "where", `avg (${unit[0]})`, "share",
+    `p50 (${unit[0]})`, `p99 (${unit[0]})`, `max (${unit[0]})`];
+  return markdownTable(heads, data.answer.map(row => [
+    (row.inside ? "└─ " : "") + row.name, row.where || "",
+    timeIn(row.time_avg, unit), percent(row.share), timeIn(row.p50, unit),
+    timeIn(row.p99, unit), timeIn(row.max, unit)]), at => at > 1);
+}
+
+function firstAsMarkdown(data) {
+  const unit = timeUnit(data.total ? data.total.time_avg : 1);
+  return [`## ${markdownText(data.words.ran.trim())}`,
+    markdownText(data.report.answer || ""),
+    data.findings.map((finding, at) => `${at + 1}. **${finding.id}** ` +
+      `${markdownText(finding.text)} Next: ` +
+      `${markdownText(finding.next || "")}`).join("\n"),
+    answerMarkdown(data, unit), markdownText(data.words.trust.trim())]
+    .join("\n\n");
+}
+
+function trustBand(data) {
+  const isWhole = data.words.trust.startsWith("Complete");
+  return el(isWhole ? "footer" : "footer.flawed", {id: "trust"},
+    data.words.trust.trim().split("\n").map(line => el("p", null, line)));
+}

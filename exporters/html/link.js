@@ -1,0 +1,75 @@
+// The view is in the address behind '#', so that who gets the address sees the
+// same: the stage that is lit, the stretch of time, dark or light.
+const view = {};
+const viewers = [];
+
+function readView() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  for (const key of Object.keys(view)) delete view[key];
+  for (const [key, value] of words) view[key] = value;
+}
+
+// setView({stage: "decode"}); null takes a word out. `source` need not be told.
+function setView(change, source) {
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null || value === undefined || value === "") delete view[key];
+    else view[key] = String(value);
+  }
+  const words = new URLSearchParams(view).toString();
+  history.replaceState(null, "", words ? `#${words}` : location.pathname);
+  for (const viewer of viewers) if (viewer !== source) viewer();
+}
+
+function onView(viewer) {
+  viewers.push(viewer);
+}
+
+// Whatever stands for a stage: lit while the pointer is on its name anywhere,
+// pinned by a click.
+function ofStage(node, name) {
+  node.dataset.stage = name;
+  node.addEventListener("pointerenter", () => light(name));
+  node.addEventListener("pointerleave", () => light(view.stage || null));
+  return node;
+}
+
+function light(name) {
+  document.body.classList.toggle("lit", Boolean(name));
+  for (const node of document.querySelectorAll("[data-stage]"))
+    node.classList.toggle("is-lit", node.dataset.stage === name);
+}
+
+function pin(name) {
+  setView({stage: view.stage === name ? null : name});
+}
+
+// A name that can be pinned by pointer and by key.
+function stageName(name, attributes) {
+  return ofStage(el("button.stage", {type: "button", ...attributes,
+    "aria-pressed": String(view.stage === name),
+    onclick: () => pin(name)}, name), name);
+}
+
+async function copyText(text, button) {
+  let done = true;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page from a file has no clipboard in some browsers.
+    const area = el("textarea", {"aria-hidden": "true"});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    done = document.execCommand("copy");
+    area.remove();
+  }
+  const before = button.textContent;
+  button.textContent = done ? "copied" : "not allowed";
+  setTimeout(() => { button.textContent = before; }, 1500);
+}
+
+function copyButton(make) {
+  const button = el("button.copy", {type: "button",
+    onclick: () => copyText(make(), button)}, "copy as Markdown");
+  return button;
+}

@@ -1,0 +1,53 @@
+// All figures, as `-f json` has them: one table a view, cell by cell.
+const VIEW_TITLES = {device: "Device", overview: "Overview", model: "Model",
+  distributed: "Distributed", operator: "Operator", kernel: "Kernel",
+  memory_manipulation: "Memory Manipulation", userdefined: "UserDefined",
+  memory: "Memory", perf: "Perf", queue: "Queue", messages: "Messages",
+  interference: "Interference", cpu: "CPU", stages: "Stages",
+  requests: "Requests", answer: "Answer", tree: "Tree"};
+
+function viewTable(name, table) {
+  const used = table.columns.map((column, at) => at)
+    .filter(at => table.rows.some(row => row[at] !== null));
+  const columns = used.map(at => {
+    const {name: head, unit} = table.columns[at];
+    const number = table.rows.some(row => typeof row[at] === "number");
+    return {name: head, unit, number, sort: row => row[at],
+      text: row => (row[at] === null ? "" : String(row[at])),
+      cell: row => {
+        const value = row[at] === null ? "" : String(row[at]);
+        const node = el("span", {"data-cell": value},
+          cellText(row[at], unit));
+        if (typeof row[at] === "number") node.title = `${value} ${unit || ""}`;
+        return node;
+      }};
+  });
+  return sortableTable(columns, table.rows, {caption: VIEW_TITLES[name] || name,
+    mark: (line, row) => (typeof row[0] === "string" ? ofStage(line, row[0])
+      : line)});
+}
+
+function tablesBand(data) {
+  const documents = [data.report, data.named, data.tree];
+  const found = documents.flatMap(report => Object.entries(report.views));
+  const list = found.map(([name, table]) => {
+    const title = VIEW_TITLES[name] || name;
+    if (!table.rows.length)
+      return el("p.empty", {"data-view": name}, el("b", null, title), " ",
+        table.reason || "nothing of it was recorded");
+    const content = el("div");
+    const details = el("details", {"data-view": name},
+      el("summary", null, title, " ",
+        el("small", null, `${table.rows.length} rows`)), content);
+    // Tables that nobody opens cost nothing.
+    const fill = () => {
+      if (!content.firstChild) content.append(viewTable(name, table));
+    };
+    details.addEventListener("toggle", () => details.open && fill());
+    details.fill = fill;
+    return details;
+  });
+  return band("tables", "All the figures", el("p.hint", null,
+    "The tables of pprof-report -f json; the tooltip of a cell is its " +
+    "unrounded figure, docs/tables.md defines the columns."), list);
+}

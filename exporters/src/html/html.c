@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file from its first line to its last. What JSON has is safe inside a
+// script's element: its texts hold no "</" and no "<!".
+#include "html/html.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "html/base64.h"
+#include "html/page_text.h"
+#include "view/answer_line.h"
+#include "view/view_trust.h"
+
+// Wide enough that no text of ours is broken into lines; the page does that.
+#define NO_WRAPPING 100000
+
+// The reports whose JSON the page holds, as the command line would ask for
+// them.
+static const struct document {
+  const char *id;
+  ppi_report_options options;
+} documents[] = {
+    {"report", {.style = PPI_STYLE_PADDLE, .top = LONG_MIN}},
+    {"named",
+     {.style = PPI_STYLE_PADDLE, .views = "stages,requests", .top = LONG_MIN}},
+    {"tree", {.style = PPI_STYLE_TREE, .top = LONG_MIN}},
+};
+enum { NUM_DOCUMENTS = sizeof documents / sizeof *documents };
+
+void ppi_html_need(ppi_report_details *details) {
+  for (size_t i = 0; i < NUM_DOCUMENTS; i++)
+    ppi_report_need(&documents[i].options, PPI_FORMAT_JSON, details);
+}
+
+static void put_hash(FILE *out, const unsigned char *text, size_t len) {
+  uint8_t hash[32];
+  char words[PPI_BASE64_SIZE(sizeof hash)];
+  ppi_sha256(text, len, hash);
+  ppi_base64(hash, sizeof hash, words);
+  fprintf(out, " 'sha256-%s'", words);
+}
+
+// Only the script and the styles that are here may be used, and no address may
+// be asked for anything.
+static void put_head(FILE *out) {
+  fputs(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\""
+      "default-src 'none'; base-uri 'none'; form-action 'none'; script-src",
+      out);
+  put_hash(out, ppi_page_script, ppi_page_script_len);
+  fputs("; style-src", out);
+  put_hash(out, ppi_page_style, ppi_page_style_len);
+  fputs(
+      "\">\n<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<meta name=\"generator\" content=\"pprof-report ",
+      out);
+  fputs(pprof_version(), out);
+  fputs("\">\n<title>pprof report</title>\n<style>", out);
+  fwrite(ppi_page_style, 1, ppi_page_style_len, out);
+  fputs(
+      "</style>\n</head>\n<body>\n<noscript>This report draws itself by its "
+      "own script, which this browser does not run. `pprof-report LOG` prints "
+      "the same figures.</noscript>\n",
+      out);
+}
+
+// What the command line prints above and below the answer's table.
+static pprof_status put_words(FILE *out, const ppi_figures *figures) {
+  ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
+  ppi_base_kind base = ppi_answer_base(figures);
+  ppi_ranks ranks;
+  pprof_status status = ppi_ranks_of(figures, base, &ranks);
+  if (status != PPROF_STATUS_OK) return status;
+  if (figures->answers[base].num_units)
+    ppi_answer_put_line(&ran, figures, base, &ranks);
+  ppi_trust_put_line(&trust, figures, PPI_TIME_MS);
+  ppi_page_bytes(&ran, "", 1);
+  ppi_page_bytes(&trust, "", 1);
+  page.failed = ran.failed || trust.failed;
+  ppi_page_text(&page, "<script type=\"application/json\" id=\"words\">\n");
+  ppi_page_format(&page, "{\"unit\":\"%s\",\"ran\":", ppi_answer_unit(base));
+  if (!page.failed) ppi_page_json(&page, ran.bytes);
+  ppi_page_text(&page, ",\"trust\":");
+  if (!page.failed) ppi_page_json(&page, trust.bytes);
+  ppi_page_text(&page, "}\n</script>\n");
+  ppi_page_clear(&ran);
+  ppi_page_clear(&trust);
+  ppi_ranks_clear(&ranks);
+  return ppi_page_write(&page, out);
+}
+
+static pprof_status put_document(FILE *out, const pprof_report *report,
+                                 const struct document *document,
+                                 const ppi_report_options *asked) {
+  ppi_report_options options = document->options;
+  options.peaks = asked->peaks;
+  options.findings = asked->findings;
+  fprintf(out, "<script type=\"application/json\" id=\"%s\">\n", document->id);
+  pprof_status status =
+      ppi_report_write(report, &options, PPI_FORMAT_JSON, out);
+  fputs("</script>\n", out);
+  return status;
+}
+
+pprof_status ppi_html_write(const pprof_report *report,
+                            const ppi_report_options *options, FILE *out) {
+  const ppi_figures *figures = ppi_report_figures(report);
+  if (!figures) return PPROF_STATUS_BUSY;
+  put_head(out);
+  pprof_status status = put_words(out, figures);
+  for (size_t i = 0; i < NUM_DOCUMENTS && status == PPROF_STATUS_OK; i++)
+    status = put_document(out, report, &documents[i], options);
+  fputs("<script>", out);
+  fwrite(ppi_page_script, 1, ppi_page_script_len, out);
+  fputs("</script>\n</body>\n</html>\n", out);
+  if (status != PPROF_STATUS_OK) return status;
+  return ferror(out) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
+}

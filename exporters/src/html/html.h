@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A report as one HTML file: the page, its styles and its script, and what
+// they show as JSON. It asks nothing of the network and says so to the browser.
+#ifndef PPI_HTML_H_
+#define PPI_HTML_H_
+
+#include <stdio.h>
+
+#include "print/report_print.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_html_need adds what the page asks of a report, before its first run.
+void ppi_html_need(ppi_report_details *details);
+// ppi_html_write writes a finished report. Of `options` it takes what a reader
+// may ask of any format: thresholds, peaks.
+// Errors: BUSY before finish; NO_MEMORY; IO.
+pprof_status ppi_html_write(const pprof_report *report,
+                            const ppi_report_options *options, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_HTML_H_

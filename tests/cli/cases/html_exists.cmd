@@ -1,0 +1,1 @@
+cp "$LOGS/good.pplog" .; "$TOOL" html good.pplog && "$TOOL" html good.pplog

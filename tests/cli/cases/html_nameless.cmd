@@ -1,0 +1,1 @@
+"$TOOL" html - <"$LOGS/good.pplog"

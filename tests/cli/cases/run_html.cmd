@@ -1,0 +1,1 @@
+"$TOOL" run --library "$RUN_LIBRARY" --logs logs --html page.html -o table.txt "$RUN_CHILD" record stop; tail -n 1 page.html; "$TOOL" run --library "$RUN_LIBRARY" --logs logs2 --html page.html "$RUN_CHILD" record stop; ls

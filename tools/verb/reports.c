@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inputs of a verb as one report: each is read into a report of its own,
+// and these are added up.
+#include "verb/reports.h"
+
+#include <string.h>
+
+#include "event/tee.h"
+#include "input/input.h"
+#include "input/joined.h"
+
+struct reading {
+  const struct ppi_tool_options *options;
+  const ppi_report_details *details;
+  pprof_sink *beside;  // NULL: none
+  struct ppi_tool_runs runs;
+  int *code;
+};
+
+static int read_both(struct reading *reading, const char *path,
+                     pprof_sink *sink, struct ppi_tool_watch *watch) {
+  if (!reading->beside)
+    return ppi_tool_read_once(path, path, sink, watch, &reading->runs);
+  ppi_tee both;
+  ppi_tee_init(&both);
+  if (ppi_tee_add(&both, sink) != PPROF_STATUS_OK ||
+      ppi_tee_add(&both, reading->beside) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  int code = ppi_tool_read_once(path, path, &both.base, watch, &reading->runs);
+  if (both.first_error != PPROF_STATUS_OK && !watch->sink_failed) {
+    watch->sink_failed = true;
+    watch->sink_status = both.first_error;
+  }
+  ppi_tee_forget_sinks(&both);
+  return code;
+}
+
+// Reads `path` into a new report; NULL when there is nothing to report, which
+// is no failure where all of it was in an input before.
+static pprof_report *read_report(struct reading *reading, const char *path,
+                                 bool *out_repeated) {
+  struct ppi_tool_watch watch;
+  pprof_report *report = NULL;
+  *out_repeated = false;
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    *reading->code = PPI_EXIT_INPUT;
+    return NULL;
+  }
+  ppi_report_set_details(report, reading->details);
+  int answer = read_both(reading, path, pprof_report_sink(report), &watch);
+  if (watch.sink_failed) {
+    ppi_tool_say("%s: cannot be reported: %s", path,
+                 pprof_status_string(watch.sink_status));
+    answer = PPI_EXIT_INPUT;
+  }
+  if (answer > *reading->code) *reading->code = answer;
+  *out_repeated = watch.num_repeated > 0 && !watch.begun;
+  if (answer != PPI_EXIT_INPUT && !*out_repeated) return report;
+  pprof_report_destroy(report);
+  return NULL;
+}
+
+// Its records were in private memory only, and went with it.
+static bool is_cut_short(const pprof_report *report) {
+  return ppi_report_total(report, PPI_TOTAL_INCOMPLETE) &&
+         !ppi_report_total(report, PPI_TOTAL_CRASH_SAFE);
+}
+
+static bool is_useless(const pprof_report *report) {
+  return !ppi_report_total(report, PPI_TOTAL_RECORDED) &&
+         !ppi_report_total(report, PPI_TOTAL_LOST) && !is_cut_short(report);
+}
+
+// The tables of such a log are no more than its process had written.
+static bool is_unfinished(const char *path) {
+  static const char ending[] = ".part";
+  size_t len = strlen(path);
+  if (len < sizeof ending ||
+      strcmp(path + len - (sizeof ending - 1), ending) != 0 ||
+      ppi_tool_is_joined(path))
+    return false;
+  ppi_tool_say("%s: unfinished; `pprof-report recover` adds what its spool has",
+               path);
+  return true;
+}
+
+// A sum without one of its logs would look like the whole: then there is none,
+// unless the caller said that a log of a process that did nothing is no loss.
+static pprof_report *add_all(struct reading *reading) {
+  const struct ppi_tool_options *options = reading->options;
+  int *code = reading->code;
+  pprof_report *all = NULL;
+  for (int i = 0; i < options->num_inputs; i++) {
+    const char *path = options->inputs[i];
+    bool repeated;
+    pprof_report *report = read_report(reading, path, &repeated);
+    if (repeated) continue;
+    if (!options->skip_useless && is_unfinished(path) && options->strict &&
+        *code < PPI_EXIT_CHECK)
+      *code = PPI_EXIT_CHECK;
+    if (options->skip_useless && (!report || is_useless(report))) {
+      pprof_report_destroy(report);
+      continue;
+    }
+    if (!report) {
+      pprof_report_destroy(all);
+      return NULL;
+    }
+    if (!all) {
+      all = report;
+      continue;
+    }
+    pprof_status status = pprof_report_merge(all, report);
+    pprof_report_destroy(report);
+    if (status == PPROF_STATUS_OK) continue;
+    ppi_tool_say("%s: cannot be added to the others: %s", path,
+                 pprof_status_string(status));
+    *code = PPI_EXIT_INCOMPARABLE;
+    pprof_report_destroy(all);
+    return NULL;
+  }
+  return all;
+}
+
+pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
+                                    const ppi_report_details *details,
+                                    pprof_sink *beside, int *code) {
+  struct reading reading = {
+      .options = options, .details = details, .beside = beside, .code = code};
+  pprof_report *all = add_all(&reading);
+  ppi_tool_runs_clear(&reading.runs);
+  return all;
+}
+
+int ppi_tool_report_judge(const pprof_report *report, bool strict) {
+  static const ppi_total_key losses[] = {PPI_TOTAL_LOST, PPI_TOTAL_FLOWS_LOST,
+                                         PPI_TOTAL_NAMES_OVERFLOWED};
+  int code = PPI_EXIT_DONE;
+  if (!ppi_report_identity_ok(report)) {
+    ppi_tool_say("the accounting identity does not hold");
+    code = PPI_EXIT_CHECK;
+  }
+  if (strict && is_cut_short(report)) {
+    ppi_tool_say(
+        "--strict: a process ended without a stop, and what it had not"
+        " written is lost");
+    code = PPI_EXIT_CHECK;
+  }
+  for (size_t i = 0; strict && i < sizeof(losses) / sizeof(losses[0]); i++) {
+    uint64_t num = ppi_report_total(report, losses[i]);
+    if (!num) continue;
+    ppi_tool_say("--strict: %s %llu", ppi_total_name(losses[i]),
+                 (unsigned long long)num);
+    code = PPI_EXIT_CHECK;
+  }
+  return code;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `html`: the report of one or several logs as a page.
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "html/html.h"
+#include "verb/reports.h"
+#include "verb/thresholds.h"
+#include "verb/verbs.h"
+
+static int write_page(const struct ppi_tool_options *options,
+                      const pprof_report *report, int code) {
+  ppi_findings_options findings;
+  ppi_peaks peaks;
+  ppi_tool_thresholds_read(options->threshold, &findings);  // these were
+  ppi_tool_peaks_read(options->tables.peak, &peaks);        // checked
+  const ppi_report_options how = {.peaks = &peaks, .findings = &findings};
+  FILE *out;
+  int opened = ppi_tool_output_open(options, &out);
+  if (opened != PPI_EXIT_DONE) return opened;
+  errno = 0;
+  pprof_status status = ppi_html_write(report, &how, out);
+  int reason = errno;
+  code = ppi_tool_output_close(options, out, reason, code);
+  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;
+  ppi_tool_say("the page cannot be written: %s", pprof_status_string(status));
+  return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
+}
+
+static int read_and_write(const struct ppi_tool_options *options) {
+  int code = PPI_EXIT_DONE;
+  ppi_report_details details = {.warmup = options->warmup};
+  ppi_html_need(&details);
+  pprof_report *report = ppi_tool_reports_read(options, &details, NULL, &code);
+  if (!report) return code;
+  // Another verb has judged it.
+  int verdict = options->verb->bit == PPI_VERB_HTML
+                    ? ppi_tool_report_judge(report, options->strict)
+                    : PPI_EXIT_DONE;
+  if (verdict > code) code = verdict;
+  code = write_page(options, report, code);
+  pprof_report_destroy(report);
+  return code;
+}
+
+int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path) {
+  struct ppi_tool_options to = *options;
+  to.output = path;
+  int code = read_and_write(&to);
+  if (strcmp(path, "-") != 0 && code != PPI_EXIT_USAGE &&
+      code != PPI_EXIT_INPUT)
+    ppi_tool_show(stderr, path);
+  return code;
+}
+
+static int check(const struct ppi_tool_options *options, const char *path) {
+  ppi_findings_options findings;
+  int code = ppi_tool_thresholds_read(options->threshold, &findings);
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_peaks_read(options->tables.peak, NULL);
+  return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, path) : code;
+}
+
+int ppi_tool_html(const struct ppi_tool_options *options) {
+  const char *input = ppi_tool_name_of(options->inputs[0]);
+  bool is_nameless = options->num_inputs > 1 || strcmp(input, "-") == 0;
+  if (is_nameless && !options->output) {
+    ppi_tool_say("'html' of %s needs a name: --output FILE",
+                 options->num_inputs > 1 ? "several logs" : "standard input");
+    return PPI_EXIT_USAGE;
+  }
+  char *made = options->output ? NULL : ppi_tool_output_beside(input, ".html");
+  const char *path = options->output ? options->output : made;
+  int code = path ? check(options, path) : PPI_EXIT_INPUT;
+  if (!path) ppi_tool_say("out of memory");
+  if (code == PPI_EXIT_DONE) code = ppi_tool_html_of(options, path);
+  free(made);
+  return code;
+}
