@@ -112,6 +112,13 @@ static const struct ppi_tool_verb verbs[] = {
      "--seconds is given.\nExits 1 when the process refuses or ends, 2 when "
      "there is none to ask; see\ndocs/trigger.md.\n",
      PPI_VERB_TRIGGER, false, false, ppi_tool_trigger},
+    {"stuck", "[PID|SPOOL|LOG.part]...",
+     "say what a process hangs in, beside how long that usually takes",
+     "Of each thread and stream of a running process, or of one that was "
+     "killed: what is\nopen, since when, and how long its calls took before. "
+     "Without an operand all of this\nuser's. Exits 1 when something is open "
+     "for ten times its longest call; see\ndocs/stuck.md.\n",
+     PPI_VERB_STUCK, false, false, ppi_tool_stuck},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
      "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "

@@ -100,6 +100,17 @@ static void interrupt_parent(void) {
   puts("terminated");
 }
 
+// Ranges that one word opens and another ends.
+static bool act_range(const char *what) {
+  if (strncmp(what, "begin=", 6) == 0)
+    pprof_push_name(what + 6, PPROF_CATEGORY_USER_DEFINED);
+  else if (strcmp(what, "end") == 0)
+    pprof_pop();
+  else
+    return false;
+  return true;
+}
+
 static int act(const char *what) {
   pprof_error error = {""};
   if (strcmp(what, "start") == 0 || strcmp(what, "record") == 0) {
@@ -152,7 +163,7 @@ static int act(const char *what) {
   } else if (strncmp(what, "env=", 4) == 0) {
     const char *value = getenv(what + 4);
     puts(value ? value : "not set");
-  } else {
+  } else if (!act_range(what)) {
     puts(what);
   }
   return 0;

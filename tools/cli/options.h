@@ -27,6 +27,7 @@
   X(TRIGGER)             \
   X(COMPARE)             \
   X(SEARCH_BATCH)        \
+  X(STUCK)               \
   X(EXPORT)
 enum {
 #define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
@@ -64,6 +65,10 @@ struct ppi_trigger_options {
   const char *pid, *steps, *seconds, *kernels_for;
 };
 
+struct ppi_stuck_options {
+  const char *least, *usual;
+};
+
 struct ppi_compare_options {
   const char *fail_on, *metric;
 };
@@ -95,6 +100,7 @@ struct ppi_tool_options {
   struct ppi_search_options search;
   struct ppi_trigger_options trigger;
   struct ppi_compare_options compare;
+  struct ppi_stuck_options stuck;
   struct ppi_export_options to;
 };
 

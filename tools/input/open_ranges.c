@@ -3,20 +3,14 @@
 // From operands to spools, and from what is open in them to rows.
 #include "input/open_ranges.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "input/input.h"
-#include "pprof/log.h"
+#include "input/spool_operand.h"
 #include "print/report_print.h"
 #include "recover/forensics.h"
 #include "recover/forensics_names.h"
@@ -285,102 +279,8 @@ static void show_spool(struct listing *listing, const char *path,
   ppi_forensics_clear(&found);
 }
 
-// ---- a log's spool ----
-
-struct spool_finder {
-  pprof_sink base;
-  char path[PATH_MAX];
-  bool begun;
-};
-
-// Nothing but the run's own words is wanted.
-static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
-  struct spool_finder *finder = (struct spool_finder *)sink;
-  const char *path = pprof_run_info_text(info, "spool");
-  finder->begun = true;
-  if (path) snprintf(finder->path, sizeof finder->path, "%s", path);
-  return PPROF_STATUS_UNAVAILABLE;
-}
-
-static void show_log(struct listing *listing, const char *path) {
-  struct spool_finder finder = {
-      .base = {.size = sizeof finder.base, .begin = find_begin}};
-  pprof_error error = {""};
-  pprof_status status = pprof_log_read(path, &finder.base, &error);
-  if (finder.path[0] && access(finder.path, F_OK) == 0) {
-    show_spool(listing, finder.path, path);
-    return;
-  }
-  if (finder.path[0])
-    ppi_tool_say(
-        "%s: its spool %s is gone: the run has ended, or was "
-        "recovered",
-        path, finder.path);
-  else if (finder.begun)
-    ppi_tool_say("%s: the run had no spool; what is open is not known", path);
-  else
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
-  raise_code(listing, PPI_EXIT_INPUT);
-}
-
-static void show_file(struct listing *listing, const char *path) {
-  static const char ending[] = ".part";
-  size_t len = strlen(path);
-  bool is_part = len > sizeof ending - 1 &&
-                 strcmp(path + len - (sizeof ending - 1), ending) == 0;
-  is_part ? show_log(listing, path) : show_spool(listing, path, path);
-}
-
-// ---- a process's spool ----
-
-struct search {
-  uint32_t pid;
-  struct listing *listing;
-  size_t num_found;
-};
-
-static void show_if_owned(const char *path, void *user) {
-  struct search *search = user;
-  if (ppi_forensics_owner(path) != search->pid) return;
-  search->num_found++;
-  show_spool(search->listing, path, path);
-}
-
-// A spool of another user may claim to be this process's.
-static uid_t owner_of(pid_t pid) {
-  char path[32];
-  struct stat stat_;
-  snprintf(path, sizeof path, "/proc/%ld", (long)pid);
-  return stat(path, &stat_) == 0 ? stat_.st_uid : geteuid();
-}
-
-static void show_process(struct listing *listing, const char *operand) {
-  char *end;
-  errno = 0;
-  long pid = strtol(operand, &end, 10);
-  if (errno || *end || pid <= 0 || pid > INT_MAX) {
-    ppi_tool_say("'%s' is not the number of a process", operand);
-    raise_code(listing, PPI_EXIT_INPUT);
-    return;
-  }
-  struct search search = {(uint32_t)pid, listing, 0};
-  ppi_spool_visit(owner_of((pid_t)pid), show_if_owned, &search);
-  if (search.num_found) return;
-  if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
-    ppi_tool_say("process %ld is not running", pid);
-  else if (errno == EPERM && kill((pid_t)pid, 0) != 0)
-    ppi_tool_say("process %ld is another user's", pid);
-  else
-    ppi_tool_say(
-        "process %ld has no spool in /dev/shm or XDG_RUNTIME_DIR: it "
-        "does not record, or keeps it elsewhere; then name its log",
-        pid);
-  raise_code(listing, PPI_EXIT_INPUT);
-}
-
-static bool is_number(const char *text) {
-  return text[0] && strspn(text, "0123456789") == strlen(text);
+static void visit_spool(const char *path, const char *named, void *user) {
+  show_spool(user, path, named);
 }
 
 // ---- the verbs ----
@@ -428,7 +328,8 @@ int ppi_tool_open_dead(const struct ppi_tool_options *options) {
     return listing.code;
   }
   for (int i = 0; i < options->num_inputs; i++)
-    show_file(&listing, options->inputs[i]);
+    raise_code(&listing, ppi_tool_spool_of_file(options->inputs[i], visit_spool,
+                                                &listing));
   if (options->num_inputs > 0) return end(&listing, NULL);
   ppi_spool_visit(geteuid(), show_if_dead, &listing);
   return end(&listing, "no spool of a dead process\n");
@@ -442,12 +343,8 @@ int ppi_tool_open_live(const struct ppi_tool_options *options) {
     ppi_page_clear(&page);
     return listing.code;
   }
-  for (int i = 0; i < options->num_inputs; i++) {
-    const char *input = options->inputs[i];
-    if (is_number(input) && access(input, F_OK) != 0)
-      show_process(&listing, input);
-    else
-      show_file(&listing, input);
-  }
+  for (int i = 0; i < options->num_inputs; i++)
+    raise_code(&listing,
+               ppi_tool_spool_of(options->inputs[i], visit_spool, &listing));
   return end(&listing, NULL);
 }

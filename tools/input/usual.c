@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sink that keeps the durations of the names that somebody asks about.
+#include "input/usual.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rank.h"
+#include "input/input.h"
+#include "pprof/log.h"
+
+bool ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
+                        bool on_device) {
+  if (ppi_tool_usual_find(usual, name, on_device)) return true;
+  struct ppi_tool_usual_name *grown =
+      ppi_grow(usual->names, &usual->capacity, usual->num + 1, sizeof *grown);
+  if (!grown) return false;
+  usual->names = grown;
+  struct ppi_tool_usual_name *one = &grown[usual->num];
+  *one = (struct ppi_tool_usual_name){
+      .name = ppi_strdup(name),
+      .on_device = on_device,
+      .times = ppi_alloc(PPI_USUAL_MAX_TIMES * sizeof *one->times)};
+  if (!one->name || !one->times) {
+    ppi_free(one->name);
+    ppi_free(one->times);
+    return false;
+  }
+  usual->num++;
+  return true;
+}
+
+const struct ppi_tool_usual_name *ppi_tool_usual_find(
+    const struct ppi_tool_usual *usual, const char *name, bool on_device) {
+  for (size_t i = 0; i < usual->num; i++)
+    if (usual->names[i].on_device == on_device &&
+        strcmp(usual->names[i].name, name) == 0)
+      return &usual->names[i];
+  return NULL;
+}
+
+void ppi_tool_usual_clear(struct ppi_tool_usual *usual) {
+  for (size_t i = 0; i < usual->num; i++) {
+    ppi_free(usual->names[i].name);
+    ppi_free(usual->names[i].times);
+  }
+  ppi_free(usual->names);
+  *usual = (struct ppi_tool_usual){0};
+}
+
+// ---- a log ----
+
+// By site: the names' places + 1, of host times and of device times.
+struct filler {
+  pprof_sink base;
+  struct ppi_tool_usual *usual;
+  uint32_t (*places)[2];
+  size_t num_sites, capacity;
+};
+
+static struct filler *filler_of(pprof_sink *sink) {
+  return (struct filler *)sink;
+}
+
+static pprof_status filler_begin(pprof_sink *sink, const pprof_run_info *info) {
+  (void)info;
+  filler_of(sink)->num_sites = 0;
+  return PPROF_STATUS_OK;
+}
+
+static uint32_t place_of(const struct filler *filler, const char *name,
+                         bool on_device) {
+  const struct ppi_tool_usual_name *one =
+      ppi_tool_usual_find(filler->usual, name, on_device);
+  return one ? (uint32_t)(one - filler->usual->names) + 1 : 0;
+}
+
+static pprof_status filler_define(pprof_sink *sink,
+                                  const pprof_definition *definition) {
+  struct filler *filler = filler_of(sink);
+  size_t id = pprof_definition_id(definition);
+  const char *name = pprof_definition_name(definition);
+  if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
+    return PPROF_STATUS_OK;
+  if (id >= filler->num_sites) {
+    uint32_t(*grown)[2] =
+        ppi_grow(filler->places, &filler->capacity, id + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    memset(grown + filler->num_sites, 0,
+           (id + 1 - filler->num_sites) * sizeof *grown);
+    filler->places = grown;
+    filler->num_sites = id + 1;
+  }
+  filler->places[id][0] = place_of(filler, name, false);
+  filler->places[id][1] = place_of(filler, name, true);
+  return PPROF_STATUS_OK;
+}
+
+static void keep(struct filler *filler, uint32_t place, uint64_t ns) {
+  if (!place) return;
+  struct ppi_tool_usual_name *one = &filler->usual->names[place - 1];
+  one->times[one->num++ % PPI_USUAL_MAX_TIMES] = ns;
+  if (ns > one->max_ns) one->max_ns = ns;
+}
+
+static pprof_status filler_events(pprof_sink *sink, const pprof_batch *batch) {
+  struct filler *filler = filler_of(sink);
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    bool is_cut = event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED);
+    if (event->site >= filler->num_sites || is_cut) continue;
+    const uint32_t *places = filler->places[event->site];
+    if (event->kind == PPROF_KIND_RANGE)
+      keep(filler, places[0], event->end_ns - event->start_ns);
+    if (event->kind == PPROF_KIND_DEVICE_RANGE && event->device_end_ns)
+      keep(filler, places[1], event->device_end_ns - event->device_start_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void take_quantiles(struct ppi_tool_usual_name *one) {
+  size_t num = one->num < PPI_USUAL_MAX_TIMES ? (size_t)one->num
+                                              : (size_t)PPI_USUAL_MAX_TIMES;
+  if (num == 0) return;
+  qsort(one->times, num, sizeof *one->times, by_value);
+  one->p50_ns = one->times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
+  one->p99_ns = one->times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
+}
+
+int ppi_tool_usual_read(struct ppi_tool_usual *usual, const char *path) {
+  struct filler filler = {.base = {.size = sizeof filler.base,
+                                   .begin = filler_begin,
+                                   .define = filler_define,
+                                   .events = filler_events},
+                          .usual = usual};
+  pprof_error error = {""};
+  // The file of a running process ends where it is written just now.
+  pprof_status status = pprof_log_read(path, &filler.base, &error);
+  ppi_free(filler.places);
+  for (size_t i = 0; i < usual->num; i++) take_quantiles(&usual->names[i]);
+  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT)
+    return PPI_EXIT_DONE;
+  ppi_tool_say("%s", error.text[0] ? error.text : pprof_status_string(status));
+  return PPI_EXIT_INPUT;
+}

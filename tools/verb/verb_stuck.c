@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `stuck`: what is open in a process, running or dead, beside how long it
+// usually takes; what stopped first, in words.
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/output.h"
+#include "input/input.h"
+#include "input/spool_operand.h"
+#include "input/usual.h"
+#include "print/report_print.h"
+#include "recover/forensics.h"
+#include "recover/forensics_log.h"
+#include "recover/forensics_names.h"
+#include "schema/schema.h"
+#include "spool/spool_folders.h"
+#include "verb/verbs.h"
+
+enum {
+  TIMES_OVERDUE = 10,      // the longest call so far, this often
+  LARGEST_LOG_MIB = 1024,  // beyond, its own log is not read
+  MAX_SUSPECTS = 8
+};
+
+enum {
+  CELL_THREAD,
+  CELL_TID,
+  CELL_STATE,
+  CELL_NAME,
+  CELL_FOR,
+  CELL_P50,
+  CELL_P99,
+  CELL_MAX,
+  CELL_CALLS,
+  CELL_TIMES,
+  CELL_STUCK,
+  CELL_FLOW,
+  CELL_DEVICE,
+  CELL_STREAM,
+  NUM_CELLS
+};
+static const ppi_column columns[NUM_CELLS] = {
+    {"thread", NULL}, {"tid", NULL},   {"state", NULL}, {"name", NULL},
+    {"open", "ns"},   {"p50", "ns"},   {"p99", "ns"},   {"max", "ns"},
+    {"calls", NULL},  {"times", NULL}, {"stuck", NULL}, {"flow", NULL},
+    {"device", NULL}, {"stream", NULL}};
+static const ppi_table_column table_columns[] = {
+    {"Thread", 8, CELL_THREAD, 1}, {"State", 5, CELL_STATE, 1},
+    {"Name", 10, CELL_NAME, 1},    {"Open for", 8, CELL_FOR, 1},
+    {"Usual p50", 9, CELL_P50, 1}, {"p99", 5, CELL_P99, 1},
+    {"max", 5, CELL_MAX, 1},       {"Calls", 5, CELL_CALLS, 1},
+    {"x max", 5, CELL_TIMES, 1},   {"Stuck", 5, CELL_STUCK, 1},
+    {"Stream", 6, CELL_STREAM, 1},
+};
+static const ppi_view_kind view_kind = {.name = "stuck",
+                                        .title = "Open, And What Is Usual",
+                                        PPI_VIEW_LAYOUT(columns, table_columns),
+                                        .has_time_unit = true,
+                                        .end = PPI_TABLE_END_NOTE};
+
+struct look {
+  const struct ppi_tool_options *options;
+  ppi_page *page;
+  bool json;
+  uint64_t least_ns;  // what is open for less is not stuck
+  size_t num_shown, num_stuck;
+  int code;
+};
+
+static void raise_code(struct look *look, int code) {
+  if (code > look->code) look->code = code;
+}
+
+// ---- one open range ----
+
+static bool is_open(const ppi_open_item *item) {
+  return item->kind == PPI_OPEN_RANGE || item->kind == PPI_OPEN_CROSS_THREAD ||
+         item->kind == PPI_OPEN_DEVICE;
+}
+
+static bool is_on_device(const ppi_open_item *item) {
+  return item->kind == PPI_OPEN_DEVICE && item->submitted;
+}
+
+static const char *name_of(const ppi_forensics *found, uint32_t kind,
+                           uint32_t id) {
+  const ppi_definition_record *record =
+      id ? ppi_forensics_find(found, kind, id) : NULL;
+  return record && record->name[0] ? record->name : NULL;
+}
+
+static uint64_t open_for(const ppi_forensics *found,
+                         const ppi_open_item *item) {
+  return found->until_ns > item->start_ns ? found->until_ns - item->start_ns
+                                          : 0;
+}
+
+static const struct ppi_tool_usual_name *usual_of(
+    const struct ppi_tool_usual *usual, const ppi_forensics *found,
+    const ppi_open_item *item) {
+  const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
+  const struct ppi_tool_usual_name *one =
+      name ? ppi_tool_usual_find(usual, name, is_on_device(item)) : NULL;
+  return one && one->num ? one : NULL;
+}
+
+// How many times its longest call; 0: none has ended yet.
+static double times_of(const struct ppi_tool_usual_name *usual,
+                       uint64_t open_ns) {
+  if (!usual) return 0;
+  return (double)open_ns / (double)(usual->max_ns ? usual->max_ns : 1);
+}
+
+static bool is_overdue(const struct look *look,
+                       const struct ppi_tool_usual_name *usual,
+                       uint64_t open_ns) {
+  return usual && open_ns >= look->least_ns &&
+         times_of(usual, open_ns) >= TIMES_OVERDUE;
+}
+
+// What lies around something that is stuck waits for it: of a thread the
+// innermost range counts, of a stream what was submitted first.
+static bool is_culprit(const ppi_forensics *found, size_t at) {
+  const ppi_open_item *item = &found->items[at];
+  for (size_t i = 0; i < found->num_items; i++) {
+    const ppi_open_item *other = &found->items[i];
+    if (i == at || other->kind != item->kind) continue;
+    if (item->kind == PPI_OPEN_RANGE && other->lane == item->lane &&
+        other->depth > item->depth)
+      return false;
+    if (is_on_device(item) && is_on_device(other) &&
+        other->stream == item->stream &&
+        (other->start_ns < item->start_ns ||
+         (other->start_ns == item->start_ns && i < at)))
+      return false;
+  }
+  return true;
+}
+
+static bool is_stuck(const struct look *look, const ppi_forensics *found,
+                     const struct ppi_tool_usual *usual, size_t at) {
+  const ppi_open_item *item = &found->items[at];
+  return is_open(item) && is_culprit(found, at) &&
+         is_overdue(look, usual_of(usual, found, item), open_for(found, item));
+}
+
+// ---- rows ----
+
+static ppi_cell text_cell(const char *text) {
+  return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
+}
+
+static const char *state_of(const ppi_open_item *item) {
+  return item->kind == PPI_OPEN_RANGE          ? "open"
+         : item->kind == PPI_OPEN_CROSS_THREAD ? "cross-thread"
+         : item->submitted                     ? "submitted"
+                                               : "being submitted";
+}
+
+static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
+                      ppi_cell *cells) {
+  if (!usual) return;
+  cells[CELL_P50] = ppi_cell_time(usual->p50_ns);
+  cells[CELL_P99] = ppi_cell_time(usual->p99_ns);
+  cells[CELL_MAX] = ppi_cell_time(usual->max_ns);
+  cells[CELL_CALLS] = ppi_cell_count(usual->num);
+  cells[CELL_TIMES] = ppi_cell_decimal(times_of(usual, open_ns));
+}
+
+static bool add_row(struct look *look, const ppi_forensics *found,
+                    const struct ppi_tool_usual *usual, size_t at,
+                    ppi_view *view) {
+  const ppi_open_item *item = &found->items[at];
+  const ppi_definition_record *lane =
+      ppi_forensics_find(found, PPROF_DEFINITION_LANE, item->lane);
+  uint64_t tid = item->tid ? item->tid : lane ? lane->number : 0;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[CELL_THREAD] =
+      text_cell(name_of(found, PPROF_DEFINITION_LANE, item->lane));
+  if (tid) cells[CELL_TID] = ppi_cell_count(tid);
+  cells[CELL_STATE] = ppi_cell_text(state_of(item));
+  cells[CELL_NAME] =
+      text_cell(name_of(found, PPROF_DEFINITION_SITE, item->site));
+  cells[CELL_FOR] = ppi_cell_time(open_for(found, item));
+  put_usual(usual_of(usual, found, item), open_for(found, item), cells);
+  bool stuck = is_stuck(look, found, usual, at);
+  look->num_stuck += stuck;
+  if (stuck) cells[CELL_STUCK] = ppi_cell_text("yes");
+  if (item->flow) {
+    const char *flow = ppi_view_text(view, "%" PRIu64, item->flow);
+    cells[CELL_FLOW] = text_cell(flow);
+  }
+  cells[CELL_DEVICE] =
+      text_cell(name_of(found, PPROF_DEFINITION_DEVICE, item->device));
+  cells[CELL_STREAM] =
+      text_cell(name_of(found, PPROF_DEFINITION_STREAM, item->stream));
+  return true;
+}
+
+// ---- words ----
+
+static void put_time(ppi_page *page, uint64_t ns) {
+  static const struct {
+    double unit;
+    const char *name;
+  } units[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
+  size_t i = 0;
+  while (i < 3 && (double)ns < units[i].unit) i++;
+  ppi_page_fixed(page, (double)ns / units[i].unit, i < 3);
+  ppi_page_text(page, units[i].name);
+}
+
+static void put_name(ppi_page *page, const char *name) {
+  ppi_page_text(page, "'");
+  ppi_page_visible(page, name ? name : "a range without a name");
+  ppi_page_text(page, "'");
+}
+
+static void put_where(const ppi_forensics *found, const ppi_open_item *item,
+                      ppi_page *page) {
+  const char *stream = name_of(found, PPROF_DEFINITION_STREAM, item->stream);
+  const char *device = name_of(found, PPROF_DEFINITION_DEVICE, item->device);
+  const char *thread = name_of(found, PPROF_DEFINITION_LANE, item->lane);
+  if (is_on_device(item)) {
+    ppi_page_text(page, "stream ");
+    put_name(page, stream ? stream : "default");
+    ppi_page_text(page, " of ");
+    ppi_page_visible(page, device ? device : "a device");
+    ppi_page_text(page, " has not finished ");
+  } else if (item->kind == PPI_OPEN_CROSS_THREAD) {
+    ppi_page_text(page, "nobody has ended ");
+  } else {
+    ppi_page_text(page, "thread ");
+    put_name(page, thread ? thread : "unknown");
+    ppi_page_text(page, " is in ");
+  }
+}
+
+static void put_suspect(const ppi_forensics *found,
+                        const struct ppi_tool_usual_name *usual,
+                        const ppi_open_item *item, ppi_page *notes) {
+  put_where(found, item, notes);
+  put_name(notes, name_of(found, PPROF_DEFINITION_SITE, item->site));
+  ppi_page_text(notes, " for ");
+  put_time(notes, open_for(found, item));
+  ppi_page_format(notes, "; of %" PRIu64 " calls before half took at most ",
+                  usual->num);
+  put_time(notes, usual->p50_ns);
+  ppi_page_text(notes, ", none more than ");
+  put_time(notes, usual->max_ns);
+  if (item->flow) ppi_page_format(notes, "; request %" PRIu64, item->flow);
+  ppi_page_text(notes, "\n");
+}
+
+// What stopped first comes first: what waits for it was begun later.
+static void put_suspects(struct look *look, const ppi_forensics *found,
+                         const struct ppi_tool_usual *usual, ppi_page *notes) {
+  uint64_t behind = 0;
+  for (size_t n = 0; n < MAX_SUSPECTS; n++) {
+    const ppi_open_item *next = NULL;
+    for (size_t i = 0; i < found->num_items; i++) {
+      const ppi_open_item *item = &found->items[i];
+      if (item->start_ns >= behind && is_stuck(look, found, usual, i) &&
+          (!next || item->start_ns < next->start_ns))
+        next = item;
+    }
+    if (!next) break;
+    behind = next->start_ns + 1;
+    put_suspect(found, usual_of(usual, found, next), next, notes);
+  }
+}
+
+// ---- a process ----
+
+static bool add_names(const ppi_forensics *found,
+                      struct ppi_tool_usual *usual) {
+  for (size_t i = 0; i < found->num_items; i++) {
+    const ppi_open_item *item = &found->items[i];
+    const char *name = name_of(found, PPROF_DEFINITION_SITE, item->site);
+    if (is_open(item) && name &&
+        !ppi_tool_usual_add(usual, name, is_on_device(item)))
+      return false;
+  }
+  return true;
+}
+
+// What is usual, by --usual or by the process's own log so far.
+static void read_usual(struct look *look, const char *spool,
+                       struct ppi_tool_usual *usual, ppi_page *notes) {
+  const char *given = look->options->stuck.usual;
+  char path[PATH_MAX];
+  struct stat file;
+  if (given) {
+    raise_code(look, ppi_tool_usual_read(usual, given));
+    return;
+  }
+  if (!ppi_forensics_log(spool, path, sizeof path)) {
+    ppi_page_text(notes,
+                  "What is usual is not known: the process writes no log; "
+                  "--usual names another one\n");
+  } else if (stat(path, &file) != 0 || file.st_size >> 20 > LARGEST_LOG_MIB) {
+    ppi_page_text(notes, "What is usual is not known: the log ");
+    ppi_page_visible(notes, path);
+    ppi_page_text(notes, " is not there, or large; --usual reads it\n");
+  } else {
+    raise_code(look, ppi_tool_usual_read(usual, path));
+  }
+}
+
+static void put_head(const char *path, const ppi_forensics *found,
+                     ppi_page *page) {
+  const char *command = ppi_forensics_text(found, "command");
+  char when[40] = "";
+  const uint64_t ns = found->start_realtime_ns + found->until_ns;
+  const time_t seconds = (time_t)(ns / 1000000000);
+  struct tm parts;
+  if (gmtime_r(&seconds, &parts))
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (page->len) ppi_page_text(page, "\n");
+  ppi_page_format(page, "process %" PRIu32 ": ", found->pid);
+  ppi_page_visible(page, command ? command : "unknown");
+  ppi_page_format(page, "\n%s %s, ",
+                  found->alive ? "running, seen at" : "dead, last known alive",
+                  when);
+  ppi_page_visible(page, path);
+  ppi_page_text(page, "\n");
+}
+
+static void put_json(const char *path, const ppi_forensics *found,
+                     const ppi_view *view, ppi_page *page) {
+  const char *command = ppi_forensics_text(found, "command");
+  ppi_page_text(page, "{\"path\":");
+  ppi_page_json(page, path);
+  ppi_page_format(page,
+                  ",\"pid\":%" PRIu32 ",\"alive\":%s,\"command\":", found->pid,
+                  found->alive ? "true" : "false");
+  command ? ppi_page_json(page, command) : ppi_page_text(page, "null");
+  ppi_page_text(page, ",\n");
+  ppi_print_view(page, view, PPI_FORMAT_JSON, PPI_TIME_MS);
+  ppi_page_text(page, "}");
+}
+
+static void show(struct look *look, const char *path,
+                 const ppi_forensics *found) {
+  struct ppi_tool_usual usual = {0};
+  ppi_view view = {.kind = &view_kind};
+  size_t before = look->num_stuck;
+  bool good = add_names(found, &usual);
+  if (good) read_usual(look, path, &usual, &view.note);
+  for (size_t i = 0; good && i < found->num_items; i++)
+    if (is_open(&found->items[i]))
+      good = add_row(look, found, &usual, i, &view);
+  put_suspects(look, found, &usual, &view.note);
+  if (look->num_stuck == before)
+    ppi_page_text(&view.note, "Nothing is open for unusually long\n");
+  if (!look->json) put_head(path, found, look->page);
+  if (look->json && look->num_shown++) ppi_page_text(look->page, ",\n");
+  if (look->json)
+    put_json(path, found, &view, look->page);
+  else
+    ppi_print_view(look->page, &view, PPI_FORMAT_TABLE, PPI_TIME_MS);
+  look->page->failed |= !good;
+  if (found->num_damaged) raise_code(look, PPI_EXIT_DAMAGED);
+  ppi_view_clear(&view);
+  ppi_tool_usual_clear(&usual);
+}
+
+static void show_spool(const char *path, const char *named, void *user) {
+  struct look *look = user;
+  ppi_forensics found;
+  pprof_error error = {""};
+  pprof_status status = ppi_forensics_read(path, &found, &error);
+  (void)named;
+  if (status == PPROF_STATUS_OK) {
+    show(look, path, &found);
+  } else {
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
+    raise_code(look, PPI_EXIT_INPUT);
+  }
+  ppi_forensics_clear(&found);
+}
+
+// Nobody has asked for this one by name.
+static void show_any(const char *path, void *user) {
+  struct look *look = user;
+  int code = look->code;
+  show_spool(path, path, look);
+  if (look->code == PPI_EXIT_INPUT) look->code = code;
+}
+
+static bool read_least(struct look *look) {
+  const char *text = look->options->stuck.least;
+  uint64_t us = 0;
+  if (ppi_parse_duration(text, &us) && us <= UINT64_MAX / 1000) {
+    look->least_ns = us * 1000;
+    return true;
+  }
+  ppi_tool_say("'--least %s' is no time such as 500ms, 30s, 10min", text);
+  return false;
+}
+
+int ppi_tool_stuck(const struct ppi_tool_options *options) {
+  ppi_page page = {0};
+  struct look look = {.options = options,
+                      .page = &page,
+                      .json = strcmp(options->format, "json") == 0};
+  if (!read_least(&look)) return PPI_EXIT_USAGE;
+  look.code = ppi_tool_output_check(options, options->output);
+  if (look.code != PPI_EXIT_DONE) return look.code;
+  if (look.json)
+    ppi_page_text(&page, "{\"schema\":\"pprof.stuck/1\",\"processes\":[\n");
+  for (int i = 0; i < options->num_inputs; i++)
+    raise_code(&look, ppi_tool_spool_of(options->inputs[i], show_spool, &look));
+  if (options->num_inputs == 0) ppi_spool_visit(geteuid(), show_any, &look);
+  if (look.json)
+    ppi_page_text(&page, "]}\n");
+  else if (!page.len && look.code == PPI_EXIT_DONE)
+    ppi_page_text(&page, "no process of this user records, or left a spool\n");
+  if (look.code == PPI_EXIT_DONE && look.num_stuck) look.code = PPI_EXIT_CHECK;
+  if (page.len) return ppi_tool_output_page(options, &page, look.code);
+  ppi_page_clear(&page);
+  return look.code;
+}
