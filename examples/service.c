@@ -2,7 +2,7 @@
 //
 // A service with a queue: one thread parses requests, one ranks them, which
 // takes longer, so that requests wait in line for it. Eight are in flight. For
-// docs/first-answer.md.
+// docs/first-answer.md and docs/live.md: service [REQUESTS [ROUNDS]].
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,9 @@
 #include "pprof/pprof.h"
 
 enum { REQUESTS = 200, IN_FLIGHT = 8, WORDS = 2000, ROUNDS = 3 };
+
+static uint64_t num_requests = REQUESTS;
+static uint32_t rounds = ROUNDS;
 
 struct request {
   uint64_t id;  // 0: the end
@@ -37,7 +40,7 @@ static void parse(struct request *request) {
 static void rank(struct request *request) {
   PPROF_SCOPE_CAT("rank", PPROF_CATEGORY_INFERENCE);
   pprof_flow(request->id);
-  for (uint32_t round = 0; round < ROUNDS; round++)
+  for (uint32_t round = 0; round < rounds; round++)
     for (uint32_t i = 0; i < WORDS; i++)
       for (uint32_t k = i + 1; k < WORDS; k++)
         request->best += (request->words[i] ^ round) < request->words[k];
@@ -58,7 +61,7 @@ static int serve(struct request *requests) {
   pthread_t ranker;
   for (int i = 0; i < IN_FLIGHT; i++) queue_put(&idle, &requests[i]);
   if (pthread_create(&ranker, NULL, rank_all, NULL)) return 0;
-  for (uint64_t id = 1; id <= REQUESTS; id++) {
+  for (uint64_t id = 1; id <= num_requests; id++) {
     struct request *request = queue_take(&idle);
     request->id = id;
     parse(request);
@@ -68,10 +71,12 @@ static int serve(struct request *requests) {
   return pthread_join(ranker, NULL) == 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   PPROF_SITE(idle_depth, "idle", PPROF_CATEGORY_USER_DEFINED);
   PPROF_SITE(parsed_depth, "waiting for rank", PPROF_CATEGORY_USER_DEFINED);
   pprof_error error;
+  if (argc > 1) num_requests = strtoull(argv[1], NULL, 10);
+  if (argc > 2) rounds = (uint32_t)strtoul(argv[2], NULL, 10);
   struct request *requests = calloc(IN_FLIGHT, sizeof *requests);
   if (!requests) return 1;
   queue_init(&idle, &idle_depth);

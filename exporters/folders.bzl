@@ -5,6 +5,7 @@ EXPORTERS = [
     "//exporters/src/file",
     "//exporters/src/flight",
     "//exporters/src/html",
+    "//exporters/src/live",
     "//exporters/src/log/format",
     "//exporters/src/log/read",
     "//exporters/src/log/recover",

@@ -9,5 +9,6 @@ TOOLS = [
     "//tools/import",
     "//tools/input",
     "//tools/launch",
+    "//tools/live",
     "//tools/verb",
 ]

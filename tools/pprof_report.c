@@ -119,6 +119,12 @@ static const struct ppi_tool_verb verbs[] = {
      "Without an operand all of this\nuser's. Exits 1 when something is open "
      "for ten times its longest call; see\ndocs/stuck.md.\n",
      PPI_VERB_STUCK, false, false, ppi_tool_stuck},
+    {"top", "[PID|NAME]...", "show what running processes do, again and again",
+     "Stages with their rate and percentiles, what is open and since when, "
+     "devices,\ncounters, losses and what recording costs. NAME is a program's "
+     "or a script's;\nwithout an operand all of this user's. The processes "
+     "count for it only while\nit looks; see docs/live.md.\n",
+     PPI_VERB_TOP, false, false, ppi_tool_top},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
      "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "

@@ -125,6 +125,10 @@ inline void FakeSettings(ppi_compose_calls &calls) {
     return Say(are_on ? "kernels:on" : "kernels:off");
   };
   calls.set_nvtx = [](const ppi_nvtx_options *asked) { nvtx = *asked; };
+  calls.live_create = [](const ppi_live_options *, ppi_live **out) {
+    *out = nullptr;
+    return PPROF_STATUS_OK;
+  };
   calls.open_backends = [](uint64_t backends) {
     if (backends) Say("backends:" + std::to_string(backends));
   };

@@ -28,6 +28,7 @@
   X(COMPARE)             \
   X(SEARCH_BATCH)        \
   X(STUCK)               \
+  X(TOP)                 \
   X(EXPORT)
 enum {
 #define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
@@ -69,6 +70,11 @@ struct ppi_stuck_options {
   const char *least, *usual;
 };
 
+struct ppi_top_options {
+  const char *every, *last;
+  bool once, json;
+};
+
 struct ppi_compare_options {
   const char *fail_on, *metric;
 };
@@ -101,6 +107,7 @@ struct ppi_tool_options {
   struct ppi_trigger_options trigger;
   struct ppi_compare_options compare;
   struct ppi_stuck_options stuck;
+  struct ppi_top_options top;
   struct ppi_export_options to;
 };
 

@@ -39,6 +39,7 @@ typedef struct client {
   size_t len;
   uint64_t deadline_ns;  // of the request
   uint64_t ticket;       // 0: the request is not here yet
+  bool watches;          // it looks for as long as it is there
   char line[PPI_CONTROL_LINE_MAX];
 } client;
 
@@ -104,9 +105,51 @@ static void ask(ppi_control *control, const ppi_trigger *trigger) {
   pthread_mutex_unlock(&control->acting);
 }
 
+// The line with a descriptor beside it; false: it could not be sent.
+static bool say_with(const client *to, const char *line, int fd) {
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+  } beside = {.room = {0}};
+  struct iovec text = {(void *)(uintptr_t)line, strlen(line)};
+  struct msghdr message = {.msg_iov = &text,
+                           .msg_iovlen = 1,
+                           .msg_control = beside.room,
+                           .msg_controllen = sizeof beside.room};
+  struct cmsghdr *item = CMSG_FIRSTHDR(&message);
+  item->cmsg_level = SOL_SOCKET;
+  item->cmsg_type = SCM_RIGHTS;
+  item->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(item), &fd, sizeof fd);
+  return ppi_fd_is(to->fd, &to->id) &&
+         sendmsg(to->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+             (ssize_t)strlen(line);
+}
+
+// Until it goes: nothing more is said to it.
+static void begin_watch(ppi_control *control, client *from) {
+  const ppi_control_actions *actions = &control->actions;
+  int fd = -1;
+  pthread_mutex_lock(&control->acting);
+  if (!control->hushed && actions->watch) fd = actions->watch(actions->user);
+  pthread_mutex_unlock(&control->acting);
+  if (fd >= 0 && say_with(from, "begun watch\n", fd)) {
+    from->watches = true;
+  } else {
+    if (fd >= 0) actions->unwatch(actions->user);
+    say(from, "failed unavailable there is nothing to be looked at");
+    end_client(from);
+  }
+  if (fd >= 0) close(fd);
+}
+
 static void answer(ppi_control *control, client *from) {
   ppi_trigger trigger;
   pprof_error error = {""};
+  if (strcmp(from->line, "watch") == 0) {
+    begin_watch(control, from);
+    return;
+  }
   control->reply = (ppi_control_reply){0};
   if (ppi_trigger_parse(from->line, &trigger, &error))
     ask(control, &trigger);
@@ -137,8 +180,15 @@ static void read_request(ppi_control *control, client *from) {
   }
 }
 
+static bool waits(const client *one) {
+  return one->ticket || one->watches;
+}
+
 static void forsake(ppi_control *control, client *one) {
-  control->actions.gone(control->actions.user, one->ticket);
+  if (one->watches)
+    control->actions.unwatch(control->actions.user);
+  else
+    control->actions.gone(control->actions.user, one->ticket);
   end_client(one);
 }
 
@@ -176,7 +226,7 @@ static void tend_clients(ppi_control *control) {
   uint64_t now = ppi_clock_monotonic_ns();
   for (int i = 0; i < MAX_CLIENTS; i++) {
     client *one = &control->clients[i];
-    if (one->fd < 0) continue;
+    if (one->fd < 0 || one->watches) continue;
     if (one->ticket)
       settle(control, one);
     else if (now >= one->deadline_ns)
@@ -246,7 +296,7 @@ static int timeout_ms(const ppi_control *control) {
     next = earlier(next, control->deaf_until_ns);
   for (int i = 0; i < MAX_CLIENTS; i++) {
     const client *one = &control->clients[i];
-    if (one->fd < 0) continue;
+    if (one->fd < 0 || one->watches) continue;
     next = earlier(next, one->ticket ? now + TICKET_MS * MS : one->deadline_ns);
   }
   if (control->wake < 0) next = earlier(next, now + LOST_MS * MS);
@@ -304,7 +354,7 @@ static void forget_lost(ppi_control *control) {
   if (is_lost(&control->socket, &control->socket_id)) open_listener(control);
   for (int i = 0; i < MAX_CLIENTS; i++) {
     client *one = &control->clients[i];
-    if (is_lost(&one->fd, &one->id) && one->ticket) forsake(control, one);
+    if (is_lost(&one->fd, &one->id) && waits(one)) forsake(control, one);
   }
 }
 
@@ -320,7 +370,7 @@ static void take_turn(ppi_control *control) {
   // gone altogether matters, which poll tells in any case.
   for (int i = 0; i < MAX_CLIENTS; i++) {
     const client *one = &control->clients[i];
-    short events = one->fd >= 0 && one->ticket ? 0 : POLLIN;
+    short events = one->fd >= 0 && waits(one) ? 0 : POLLIN;
     fds[FIRST_CLIENT + i] = (struct pollfd){one->fd, events, 0};
   }
   if (poll(fds, FIRST_CLIENT + MAX_CLIENTS, timeout_ms(control)) < 0) return;
@@ -336,7 +386,7 @@ static void take_turn(ppi_control *control) {
   for (int i = 0; i < MAX_CLIENTS; i++) {
     client *one = &control->clients[i];
     if (!fds[FIRST_CLIENT + i].revents || one->fd < 0) continue;
-    if (one->ticket)
+    if (waits(one))
       forsake(control, one);
     else
       read_request(control, one);
@@ -355,7 +405,9 @@ static void *run(void *argument) {
   tend_clients(control);
   for (int i = 0; i < MAX_CLIENTS; i++) {
     client *one = &control->clients[i];
-    if (one->fd >= 0 && one->ticket)
+    if (one->fd >= 0 && one->watches)
+      forsake(control, one);
+    else if (one->fd >= 0 && one->ticket)
       say(one, "failed busy recording ended before it was done");
   }
   return NULL;

@@ -30,6 +30,10 @@ typedef struct ppi_control_actions {
   bool (*settled)(void *user, uint64_t ticket, ppi_control_reply *reply);
   // Whoever waited for it has gone before.
   void (*gone)(void *user, uint64_t ticket);
+  // Somebody looks from now on: a descriptor for them, the caller's; -1: there
+  // is nothing to see. And looks no more. Both may be NULL.
+  int (*watch)(void *user);
+  void (*unwatch)(void *user);
   // The configuration's file is another one than at the start, or than at the
   // last call.
   void (*reload)(void *user);

@@ -30,6 +30,10 @@ int ppi_control_connect(pid_t pid, pprof_error *error);
 // Whether who is at the other end may ask: this user, or root.
 bool ppi_control_peer_may(int fd);
 
+// ppi_control_list answers how many processes of this user have a socket that
+// somebody listens at, and their numbers, rising; `max` at most.
+size_t ppi_control_list(pid_t *out, size_t max);
+
 #ifdef __cplusplus
 }
 #endif

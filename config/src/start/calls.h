@@ -7,6 +7,7 @@
 #include "chrome/chrome.h"
 #include "control/control.h"
 #include "flight/flight.h"
+#include "live/live.h"
 #include "log/write/log_writer.h"
 #include "names/choice.h"
 #include "pprof/pprof.h"
@@ -89,6 +90,7 @@ typedef struct ppi_compose_calls {
                                const ppi_report_options *options,
                                ppi_report_format format, FILE *out);
   uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
+  pprof_status (*live_create)(const ppi_live_options *options, ppi_live **out);
   void (*open_backends)(uint64_t backends);
   pprof_status (*control_start)(const ppi_control_options *options,
                                 const ppi_control_actions *actions,

@@ -26,6 +26,7 @@ typedef struct ppi_running {
   pprof_report *report;   // NULL: no export needs one
   pprof_sink *log;        // the session's; NULL: none
   pprof_sink *flight;     // the same
+  ppi_live *live;         // the same; NULL: nobody can look
   ppi_disk *disk;         // NULL: no limit
   ppi_reclaim *reclaim;   // NULL: nothing was left to be taken away
   bool injected;          // injection started it

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "start/compose.h"
 #include "start/running_control.h"
+#include "start/running_live.h"
 #include "start/running_trigger.h"
 
 #define US ((uint64_t)1000)
@@ -144,6 +145,8 @@ void ppi_running_start_control(ppi_running *run) {
                                        .trigger = ppi_triggers_trigger,
                                        .settled = ppi_triggers_settled,
                                        .gone = ppi_triggers_gone,
+                                       .watch = ppi_running_watch,
+                                       .unwatch = ppi_running_unwatch,
                                        .reload = reload,
                                        .started = started,
                                        .warn = warn,

@@ -14,6 +14,7 @@
 #include "start/environment.h"
 #include "start/running_control.h"
 #include "start/running_exports.h"
+#include "start/running_live.h"
 #include "start/running_paths.h"
 #include "start/running_trigger.h"
 
@@ -128,6 +129,7 @@ static pprof_status add_sinks(ppi_running *run, pprof_error *error) {
     status = add_flight(run, error);
   if (status == PPROF_STATUS_OK) status = ppi_running_add_exports(run, error);
   if (status == PPROF_STATUS_OK) status = ppi_triggers_add(run, error);
+  if (status == PPROF_STATUS_OK) ppi_running_add_live(run);
   return status;
 }
 
@@ -289,6 +291,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
 // The files' locks are the parent's: they end with it, not with its children.
 void ppi_running_in_forked_child(ppi_running *run) {
   ppi_control_in_forked_child(run->control);
+  if (run->live) ppi_live_in_forked_child(run->live);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     ppi_part *part = &run->export_parts[i];
     if (part->path) ppi_fd_close(part->fd, &part->id);

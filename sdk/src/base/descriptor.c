@@ -122,6 +122,23 @@ int ppi_fd_accept(int socket) {
                 accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
+int ppi_fd_copy(int fd) {
+  return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+// Older C libraries do not know the call.
+int ppi_fd_memory(const char *name, uint64_t size) {
+  const unsigned cloexec = 1, sealable = 2;
+  unsigned standing = ppi_fd_stand_in();
+  int fd = settle(standing,
+                  (int)syscall(SYS_memfd_create, name, cloexec | sealable));
+  if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
+    close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
 int ppi_fd_perf(const struct perf_event_attr *attr) {
   return settle(0, (int)syscall(SYS_perf_event_open, attr, 0, -1, -1,
                                 PERF_FLAG_FD_CLOEXEC));

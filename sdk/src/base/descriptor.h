@@ -29,6 +29,9 @@ DIR *ppi_fd_opendir(const char *path);
 int ppi_fd_pipe(int ends[2]);   // neither end waits
 int ppi_fd_socket(void);        // AF_UNIX, a stream that does not wait
 int ppi_fd_accept(int socket);  // does not wait
+int ppi_fd_copy(int fd);
+// A file in memory that may be sealed, so long.
+int ppi_fd_memory(const char *name, uint64_t size);
 struct perf_event_attr;
 int ppi_fd_perf(const struct perf_event_attr *attr);  // of this thread
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Those who look at a run while it runs.
+#ifndef PPI_RUNNING_LIVE_H_
+#define PPI_RUNNING_LIVE_H_
+
+#include "start/running.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A run that nobody can look at still records.
+void ppi_running_add_live(ppi_running *run);
+// ppi_control_actions.watch and unwatch.
+int ppi_running_watch(void *user);
+void ppi_running_unwatch(void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_RUNNING_LIVE_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the collector counts into the table.
+#ifndef PPI_LIVE_COUNT_H_
+#define PPI_LIVE_COUNT_H_
+
+#include "live/live_names.h"
+#include "pprof/event.h"
+#include "pprof/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A stretch of a device's work that no checkpoint has passed.
+typedef struct ppi_live_stretch {
+  uint64_t start_ns, end_ns;
+  uint32_t device;
+} ppi_live_stretch;
+
+typedef struct ppi_live_counts {
+  ppi_live_table *table;  // NULL: nobody looks
+  // By site: place of its row + 1, of its host times and of its device times.
+  uint16_t *rows[2];
+  size_t num_sites, capacity[2];
+  ppi_live_stretch *stretches;
+  size_t num_stretches, capacity_stretches;
+  uint64_t busy_until_ns[PPI_LIVE_MAX_DEVICES];
+  uint64_t cpu_begun_ns;  // of the collector's thread; 0: not asked yet
+} ppi_live_counts;
+
+// `table` is the counts', to be unmapped at the end.
+bool ppi_live_counts_begin(ppi_live_counts *counts, ppi_live_table *table,
+                           const uint64_t *bounds_ns, size_t num_bounds);
+void ppi_live_counts_end(ppi_live_counts *counts);
+// A site's id has another name from here on.
+void ppi_live_counts_forget(ppi_live_counts *counts,
+                            const pprof_definition *definition);
+void ppi_live_count(ppi_live_counts *counts, const ppi_live_names *names,
+                    const pprof_event *event);
+// `stats` may be NULL.
+void ppi_live_count_checkpoint(ppi_live_counts *counts,
+                               const ppi_live_names *names,
+                               const pprof_checkpoint *checkpoint,
+                               const pprof_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIVE_COUNT_H_

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A copy of the table, by who looks. What it was copied from may be anybody's
+// malice: sizes and numbers of things are checked, texts end.
+#ifndef PPI_LIVE_READ_H_
+#define PPI_LIVE_READ_H_
+
+#include <stdbool.h>
+
+#include "live/live_table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_live_view {
+  ppi_live_header header;
+  ppi_live_row *rows;
+  size_t num_rows;
+} ppi_live_view;
+
+// Answers false when it is no table of this version, or out of memory. Clear it
+// in any case.
+bool ppi_live_read(int fd, ppi_live_view *out);
+void ppi_live_view_clear(ppi_live_view *view);
+
+// What passed between two copies, `before` being the earlier one of the same
+// table, or NULL: since it was begun.
+typedef struct ppi_live_change {
+  uint64_t num, sum_ns, p50_ns, p99_ns;
+} ppi_live_change;
+void ppi_live_changed(const ppi_live_view *before, const ppi_live_view *now,
+                      size_t row, ppi_live_change *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LIVE_READ_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running processes that are looked at: found, connected, and copied from now
+// and then. Main thread only.
+#ifndef PPI_LIVE_PROCESS_H_
+#define PPI_LIVE_PROCESS_H_
+
+#include <sys/types.h>
+
+#include "live/live_read.h"
+
+enum { PPI_LIVE_MAX_PROCESSES = 64, PPI_LIVE_MAX_LOOKS = 64 };
+
+struct ppi_live_look {
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+  ppi_live_view view;
+};
+
+struct ppi_live_process {
+  pid_t pid;
+  int socket, table;  // -1: it has ended
+  char command[160];
+  struct ppi_live_look looks[PPI_LIVE_MAX_LOOKS];  // a ring
+  size_t num_looks, next;
+};
+
+struct ppi_live_processes {
+  struct ppi_live_process *items[PPI_LIVE_MAX_PROCESSES];
+  size_t num;
+};
+
+// Finds what the operands name: numbers, or names of programs or scripts; with
+// none all of this user that can be asked. Answers PPI_EXIT_DONE, or after a
+// message PPI_EXIT_USAGE.
+int ppi_live_find(const char *const *operands, int num,
+                  struct ppi_live_processes *out);
+void ppi_live_close(struct ppi_live_processes *all);
+
+// Copies each table; one whose process has ended is closed, its last copy
+// stays. Answers how many still run.
+size_t ppi_live_look_at_all(struct ppi_live_processes *all);
+// Begins to look at processes that were not there before, where none was named.
+void ppi_live_find_more(struct ppi_live_processes *all);
+
+// The last copy, and the one that lies `window_ns` before it, or as far as
+// there is one; NULL where there is none.
+const ppi_live_view *ppi_live_last(const struct ppi_live_process *process);
+const ppi_live_view *ppi_live_before(const struct ppi_live_process *process,
+                                     uint64_t window_ns, double *out_seconds);
+
+#endif  // PPI_LIVE_PROCESS_H_

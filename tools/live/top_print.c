@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines no longer than the screen is wide: a terminal would break them.
+#include "live/top_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { NUMBER = 9, NARROW = 6, LEAST_NAME = 12 };
+
+// ---- cells ----
+
+// `text` in so many columns, cut or filled.
+static void put_cut(ppi_page *page, const char *text, size_t width) {
+  ppi_page shown = {0};
+  ppi_page_visible(&shown, text);
+  const char *bytes = shown.bytes ? shown.bytes : "";
+  size_t len = strlen(bytes);
+  while (ppi_page_width(bytes, len) > width) {
+    len--;
+    while (len > 0 && ((unsigned char)bytes[len] & 0xC0) == 0x80) len--;
+  }
+  ppi_page_bytes(page, bytes, len);
+  ppi_page_repeat(page, ' ', width - ppi_page_width(bytes, len));
+  page->failed |= shown.failed;
+  ppi_page_clear(&shown);
+}
+
+static void put_right(ppi_page *page, const ppi_page *number, size_t width) {
+  if (number->len < width) ppi_page_repeat(page, ' ', width - number->len);
+  if (number->bytes) ppi_page_bytes(page, number->bytes, number->len);
+}
+
+static void put_number(ppi_page *page, double value, int decimals,
+                       const char *unit, size_t width) {
+  ppi_page number = {0};
+  if (isfinite(value))
+    ppi_page_fixed(&number, value, decimals);
+  else
+    ppi_page_text(&number, "-");
+  ppi_page_text(&number, unit);
+  put_right(page, &number, width);
+  ppi_page_clear(&number);
+}
+
+static void put_time(ppi_page *page, uint64_t ns, size_t width) {
+  const double value = (double)ns;
+  if (ns == 0)
+    put_number(page, NAN, 0, "", width);
+  else if (value < 1e3)
+    put_number(page, value, 0, " ns", width);
+  else if (value < 1e6)
+    put_number(page, value / 1e3, 1, " us", width);
+  else if (value < 1e10)
+    put_number(page, value / 1e6, value < 1e8 ? 2 : 0, " ms", width);
+  else
+    put_number(page, value / 1e9, 1, " s", width);
+}
+
+// ---- a process ----
+
+static double per_second(uint64_t now, uint64_t before, double seconds) {
+  return seconds > 0 && now >= before ? (double)(now - before) / seconds : 0;
+}
+
+// Ends a line of `from` to here at the width of the screen.
+static void end_line(ppi_page *page, size_t from,
+                     const struct ppi_top_screen *screen) {
+  if (screen->width && page->bytes) {
+    size_t len = page->len - from;
+    while (ppi_page_width(page->bytes + from, len) > screen->width) len--;
+    page->len = from + len;
+  }
+  ppi_page_text(page, "\n");
+}
+
+static void put_rates(const struct ppi_live_process *process,
+                      const struct ppi_top_choice *choice,
+                      const struct ppi_top_screen *screen, ppi_page *page) {
+  double seconds;
+  const ppi_live_view *view = ppi_live_last(process);
+  const ppi_live_view *was =
+      ppi_live_before(process, choice->window_ns, &seconds);
+  const ppi_live_header *now = &view->header;
+  const ppi_live_header *before = was ? &was->header : now;
+  const size_t from = page->len;
+  const double events =
+      per_second(now->num_events, before->num_events, seconds);
+  const double collector =
+      per_second(now->collector_cpu_ns, before->collector_cpu_ns, seconds) /
+      1e7;
+  ppi_page_text(page, "  steps ");
+  put_number(page, per_second(now->num_steps, before->num_steps, seconds), 1,
+             "/s", 0);
+  ppi_page_text(page, "  items ");
+  put_number(page, per_second(now->num_items, before->num_items, seconds), 1,
+             "/s", 0);
+  ppi_page_text(page, "  events ");
+  put_number(page, events, 0, "/s", 0);
+  ppi_page_format(page, "  lost %" PRIu64 "  late %" PRIu64 "  markers ",
+                  now->lost + now->missed, now->late);
+  put_number(page, events * (double)now->marker_cost_ns_x1000 / 1e10, 2, " %",
+             0);
+  ppi_page_text(page, "  collector ");
+  put_number(page, collector, 2, " % of a core", 0);
+  end_line(page, from, screen);
+}
+
+static void put_devices(const struct ppi_live_process *process,
+                        const struct ppi_top_choice *choice,
+                        const struct ppi_top_screen *screen, ppi_page *page) {
+  double seconds;
+  const ppi_live_view *view = ppi_live_last(process);
+  const ppi_live_view *was =
+      ppi_live_before(process, choice->window_ns, &seconds);
+  for (uint32_t i = 0; i < view->header.num_devices; i++) {
+    const ppi_live_device *now = &view->header.devices[i];
+    const ppi_live_device *before = was ? &was->header.devices[i] : now;
+    const double passed = (double)now->until_ns - (double)before->until_ns;
+    const size_t from = page->len;
+    ppi_page_text(page, "  device ");
+    ppi_page_visible(page, now->name);
+    ppi_page_text(page, "  busy ");
+    put_number(page,
+               passed > 0
+                   ? 100.0 * (double)(now->busy_ns - before->busy_ns) / passed
+                   : NAN,
+               1, " %", 0);
+    ppi_page_format(page, "  submitted and not finished %" PRIu64,
+                    now->num_pending);
+    end_line(page, from, screen);
+  }
+}
+
+static void put_counters(const ppi_live_view *view,
+                         const struct ppi_top_screen *screen, ppi_page *page) {
+  const size_t from = page->len;
+  if (!view->header.num_counters) return;
+  ppi_page_text(page, "  counters");
+  for (uint32_t i = 0; i < view->header.num_counters; i++) {
+    ppi_page_text(page, i ? ",  " : "  ");
+    ppi_page_visible(page, view->header.counters[i].name);
+    ppi_page_text(page, " ");
+    put_number(page, view->header.counters[i].value, 1, "", 0);
+  }
+  end_line(page, from, screen);
+}
+
+static const char *state_of(const struct ppi_live_process *process,
+                            const ppi_live_view *view) {
+  return process->socket < 0         ? "ended"
+         : view->header.is_recording ? "recording"
+                                     : "no window is open";
+}
+
+static void put_process(const struct ppi_live_process *process,
+                        const struct ppi_top_choice *choice,
+                        const struct ppi_top_screen *screen, ppi_page *page) {
+  const ppi_live_view *view = ppi_live_last(process);
+  const size_t from = page->len;
+  if (!view) return;
+  ppi_page_format(page, "%ld  %s  ", (long)process->pid,
+                  state_of(process, view));
+  ppi_page_visible(page, process->command);
+  end_line(page, from, screen);
+  put_rates(process, choice, screen, page);
+  put_devices(process, choice, screen, page);
+  put_counters(view, screen, page);
+}
+
+// ---- stages ----
+
+static size_t name_width(const struct ppi_top_screen *screen, bool has_pid) {
+  const size_t others = 5 * NUMBER + 2 * NARROW + 20 + (has_pid ? 9 : 0);
+  const size_t width = screen->width ? screen->width : PPI_PAGE_WIDTH;
+  return width > others + LEAST_NAME ? width - others : LEAST_NAME;
+}
+
+static void put_heading(const struct ppi_top_screen *screen, bool has_pid,
+                        ppi_page *page) {
+  if (screen->has_colour) ppi_page_text(page, "\033[7m");
+  const size_t from = page->len;
+  if (has_pid) put_cut(page, "PID", 9);
+  put_cut(page, "STAGE", name_width(screen, has_pid));
+  ppi_page_text(page,
+                " TIMED     RATE/S  BUSY%      P50      P99      MAX"
+                "  OPEN    SINCE  THREAD");
+  end_line(page, from, screen);
+  if (screen->has_colour) ppi_page_text(page, "\033[m");
+}
+
+static void put_row(const struct ppi_top_row *row,
+                    const struct ppi_top_screen *screen, bool has_pid,
+                    ppi_page *page) {
+  const size_t from = page->len;
+  if (has_pid) ppi_page_format(page, "%-9ld", (long)row->process->pid);
+  put_cut(page, row->row->name, name_width(screen, has_pid));
+  ppi_page_text(page, row->row->is_device ? " device" : " host  ");
+  put_number(page, row->rate, 1, "", NUMBER);
+  put_number(page, 100 * row->busy, 1, "", NARROW + 1);
+  put_time(page, row->change.p50_ns, NUMBER);
+  put_time(page, row->change.p99_ns, NUMBER);
+  put_time(page, row->row->max_ns, NUMBER);
+  if (row->num_open) {
+    ppi_page_format(page, " %5" PRIu64, row->num_open);
+    put_time(page, row->open_ns, NUMBER);
+    ppi_page_text(page, row->is_stuck ? "! " : "  ");
+    ppi_page_visible(page, row->oldest->thread);
+  }
+  end_line(page, from, screen);
+}
+
+static size_t num_lines(const ppi_page *page) {
+  size_t num = 0;
+  for (size_t i = 0; i < page->len; i++) num += page->bytes[i] == '\n';
+  return num;
+}
+
+static void put_stages(const struct ppi_live_processes *all,
+                       const struct ppi_top_choice *choice,
+                       const struct ppi_top_screen *screen, ppi_page *page) {
+  size_t num;
+  struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
+  const bool has_pid = all->num > 1;
+  put_heading(screen, has_pid, page);
+  for (size_t i = 0; i < num; i++) {
+    if (screen->height && num_lines(page) + 1 >= screen->height) break;
+    put_row(&rows[i], screen, has_pid, page);
+  }
+  ppi_free(rows);
+}
+
+static void put_status(const struct ppi_top_choice *choice,
+                       const struct ppi_top_screen *screen, ppi_page *page) {
+  const size_t from = page->len;
+  if (screen->prompt) {
+    ppi_page_text(page, "names that hold: ");
+    ppi_page_visible(page, screen->prompt);
+    ppi_page_text(page, "_");
+  } else {
+    ppi_page_text(page, "pprof-report top  last ");
+    put_number(page, (double)choice->window_ns / 1e9, 0, " s  by ", 0);
+    ppi_page_text(page, ppi_top_sort_names[choice->sort]);
+    if (choice->filter[0]) ppi_page_text(page, "  names with '");
+    ppi_page_visible(page, choice->filter);
+    ppi_page_text(page, choice->filter[0] ? "'" : "");
+    if (screen->height)
+      ppi_page_text(page, screen->is_paused
+                              ? "  PAUSED"
+                              : "  s sort, / filter, + - seconds, p pause, q "
+                                "quit");
+  }
+  end_line(page, from, screen);
+}
+
+void ppi_top_print(const struct ppi_live_processes *all,
+                   const struct ppi_top_choice *choice,
+                   const struct ppi_top_screen *screen, ppi_page *page) {
+  put_status(choice, screen, page);
+  for (size_t i = 0; i < all->num; i++)
+    if (!screen->height || num_lines(page) + 6 < screen->height)
+      put_process(all->items[i], choice, screen, page);
+  put_stages(all, choice, screen, page);
+}
+
+// ---- JSON ----
+
+static void put_key(ppi_page *page, const char *key, double value) {
+  ppi_page_format(page, ",\"%s\":", key);
+  if (isfinite(value))
+    ppi_page_short(page, value);
+  else
+    ppi_page_text(page, "null");
+}
+
+static void put_json_row(const struct ppi_top_row *row, ppi_page *page) {
+  ppi_page_text(page, "{\"name\":");
+  ppi_page_json(page, row->row->name);
+  ppi_page_text(page, ",\"category\":");
+  ppi_page_json(page, row->row->category);
+  ppi_page_format(page, ",\"timed\":\"%s\",\"calls\":%" PRIu64,
+                  row->row->is_device ? "device" : "host", row->change.num);
+  put_key(page, "rate", row->rate);
+  put_key(page, "busy", row->busy);
+  ppi_page_format(
+      page,
+      ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64
+      ",\"open\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"stuck\":%s",
+      row->change.p50_ns, row->change.p99_ns, row->row->max_ns, row->num_open,
+      row->open_ns, row->is_stuck ? "true" : "false");
+  if (row->oldest) {
+    ppi_page_text(page, ",\"thread\":");
+    ppi_page_json(page, row->oldest->thread);
+  }
+  ppi_page_text(page, "}");
+}
+
+static void put_json_devices(const ppi_live_view *now,
+                             const ppi_live_view *before, ppi_page *page) {
+  ppi_page_text(page, ",\"devices\":[");
+  for (uint32_t i = 0; i < now->header.num_devices; i++) {
+    const ppi_live_device *is = &now->header.devices[i];
+    const ppi_live_device *was = before ? &before->header.devices[i] : is;
+    const double passed = (double)is->until_ns - (double)was->until_ns;
+    ppi_page_text(page, i ? ",{\"name\":" : "{\"name\":");
+    ppi_page_json(page, is->name);
+    put_key(page, "busy",
+            passed > 0 ? (double)(is->busy_ns - was->busy_ns) / passed : NAN);
+    ppi_page_format(page, ",\"pending\":%" PRIu64 "}", is->num_pending);
+  }
+  ppi_page_text(page, "],\"counters\":{");
+  for (uint32_t i = 0; i < now->header.num_counters; i++) {
+    if (i) ppi_page_text(page, ",");
+    ppi_page_json(page, now->header.counters[i].name);
+    ppi_page_text(page, ":");
+    if (isfinite(now->header.counters[i].value))
+      ppi_page_short(page, now->header.counters[i].value);
+    else
+      ppi_page_text(page, "null");
+  }
+  ppi_page_text(page, "}");
+}
+
+static void put_json_process(const struct ppi_live_process *process,
+                             const struct ppi_top_choice *choice,
+                             ppi_page *page) {
+  const ppi_live_view *now = ppi_live_last(process);
+  double seconds;
+  const ppi_live_view *before =
+      ppi_live_before(process, choice->window_ns, &seconds);
+  if (!now) return;
+  const ppi_live_header *is = &now->header;
+  const ppi_live_header *was = before ? &before->header : is;
+  ppi_page_format(page, "{\"schema\":\"pprof.top/1\",\"pid\":%ld,\"command\":",
+                  (long)process->pid);
+  ppi_page_json(page, process->command);
+  ppi_page_format(page, ",\"realtime_ns\":%" PRIu64 ",\"recording\":%s",
+                  choice->realtime_ns, is->is_recording ? "true" : "false");
+  put_key(page, "seconds", seconds);
+  put_key(page, "steps", per_second(is->num_steps, was->num_steps, seconds));
+  put_key(page, "items", per_second(is->num_items, was->num_items, seconds));
+  put_key(page, "events", per_second(is->num_events, was->num_events, seconds));
+  put_key(
+      page, "collector_cpu",
+      per_second(is->collector_cpu_ns, was->collector_cpu_ns, seconds) / 1e9);
+  ppi_page_format(page, ",\"lost\":%" PRIu64 ",\"late\":%" PRIu64,
+                  is->lost + is->missed, is->late);
+  put_json_devices(now, before, page);
+  ppi_page_text(page, ",\"stages\":[");
+}
+
+void ppi_top_print_json(const struct ppi_live_processes *all,
+                        const struct ppi_top_choice *choice, ppi_page *page) {
+  size_t num;
+  struct ppi_top_row *rows = ppi_top_rows(all, choice, &num);
+  for (size_t i = 0; i < all->num; i++) {
+    const char *comma = "";
+    if (!ppi_live_last(all->items[i])) continue;
+    put_json_process(all->items[i], choice, page);
+    for (size_t j = 0; j < num; j++) {
+      if (rows[j].process != all->items[i]) continue;
+      ppi_page_text(page, comma);
+      put_json_row(&rows[j], page);
+      comma = ",";
+    }
+    ppi_page_text(page, "]}\n");
+  }
+  ppi_free(rows);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `top`: what running processes do, again and again: on a terminal, or as lines
+// of JSON.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "live/top_print.h"
+#include "schema/schema.h"
+#include "verb/verbs.h"
+
+enum { LONGEST_FILTER = 60, MOST_WINDOW_S = 60 };
+
+struct top {
+  const struct ppi_tool_options *options;
+  struct ppi_live_processes all;
+  struct ppi_top_choice choice;
+  uint64_t every_ns;
+  bool is_paused, is_typing, is_done;
+  char filter[LONGEST_FILTER + 1], typed[LONGEST_FILTER + 1];
+};
+
+static volatile sig_atomic_t ended;
+
+static void note_end(int number) {
+  ended = number;
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void put_out(const char *bytes, size_t len) {
+  while (len > 0) {
+    ssize_t done = write(STDOUT_FILENO, bytes, len);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      ended = SIGPIPE;
+      return;
+    }
+    bytes += done;
+    len -= (size_t)done;
+  }
+}
+
+// ---- the terminal ----
+
+static struct termios before;
+
+// Without an alternate screen what was there would be gone.
+static bool take_terminal(void) {
+  static const char enter[] = "\033[?1049h\033[?25l";
+  struct termios raw;
+  if (tcgetattr(STDIN_FILENO, &before) != 0) return false;
+  raw = before;
+  raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+  raw.c_cc[VMIN] = 0;
+  raw.c_cc[VTIME] = 0;
+  if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0) return false;
+  put_out(enter, sizeof enter - 1);
+  return true;
+}
+
+static void give_terminal(void) {
+  static const char leave[] = "\033[?25h\033[?1049l";
+  put_out(leave, sizeof leave - 1);
+  tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+// Each line over the one that was there; asked anew each time, as it is
+// resized.
+static void draw(const struct top *top) {
+  struct winsize size = {.ws_row = 24, .ws_col = 80};
+  ppi_page page = {0}, screen = {0};
+  ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+  const struct ppi_top_screen how = {
+      .width = size.ws_col ? size.ws_col : 80,
+      .height = size.ws_row ? size.ws_row : 24,
+      .has_colour = !getenv("NO_COLOR"),
+      .is_paused = top->is_paused,
+      .prompt = top->is_typing ? top->typed : NULL};
+  ppi_top_print(&top->all, &top->choice, &how, &page);
+  ppi_page_text(&screen, "\033[H");
+  for (size_t i = 0; i < page.len; i++) {
+    if (page.bytes[i] == '\n')
+      ppi_page_text(&screen, "\033[K\r\n");
+    else
+      ppi_page_bytes(&screen, &page.bytes[i], 1);
+  }
+  ppi_page_text(&screen, "\033[J");
+  if (!page.failed && !screen.failed) put_out(screen.bytes, screen.len);
+  ppi_page_clear(&page);
+  ppi_page_clear(&screen);
+}
+
+// ---- keys ----
+
+static void take_typed(struct top *top, char key) {
+  const size_t len = strlen(top->typed);
+  if (key == '\n' || key == '\r') {
+    strcpy(top->filter, top->typed);
+    top->is_typing = false;
+  } else if (key == 27) {
+    top->is_typing = false;
+  } else if (key == 127 || key == 8) {
+    if (len > 0) top->typed[len - 1] = 0;
+  } else if (len < LONGEST_FILTER && (unsigned char)key >= ' ') {
+    top->typed[len] = key;
+    top->typed[len + 1] = 0;
+  }
+}
+
+static void take_key(struct top *top, char key) {
+  const uint64_t second = 1000000000u;
+  if (top->is_typing) {
+    take_typed(top, key);
+    return;
+  }
+  if (key == 'q') top->is_done = true;
+  if (key == 'p' || key == ' ') top->is_paused = !top->is_paused;
+  if (key == 's') top->choice.sort = (top->choice.sort + 1) % PPI_TOP_NUM_SORTS;
+  if (key == '+' && top->choice.window_ns < MOST_WINDOW_S * second)
+    top->choice.window_ns += second;
+  if (key == '-' && top->choice.window_ns > second)
+    top->choice.window_ns -= second;
+  if (key != '/') return;
+  top->is_typing = true;
+  top->typed[0] = 0;
+}
+
+// Waits until then, or for a key; true: there was one. The terminal may be
+// gone.
+static bool wait_for_key(struct top *top, uint64_t until_ns) {
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  struct pollfd keys = {STDIN_FILENO, POLLIN, 0};
+  char bytes[64];
+  const int ms = now < until_ns ? (int)((until_ns - now) / 1000000 + 1) : 0;
+  if (poll(&keys, 1, ms) <= 0) return false;
+  ssize_t len = read(STDIN_FILENO, bytes, sizeof bytes);
+  if (len <= 0) top->is_done = true;
+  for (ssize_t i = 0; i < len; i++) take_key(top, bytes[i]);
+  return true;
+}
+
+// ---- rounds ----
+
+// Answers whether anything is still there to be looked at.
+static bool look(struct top *top) {
+  if (top->options->num_inputs == 0) ppi_live_find_more(&top->all);
+  top->choice.realtime_ns = clock_ns(CLOCK_REALTIME);
+  return ppi_live_look_at_all(&top->all) > 0;
+}
+
+static void run_screen(struct top *top) {
+  bool some = look(top);
+  while (some && !top->is_done && !ended) {
+    const uint64_t next = clock_ns(CLOCK_MONOTONIC) + top->every_ns;
+    draw(top);
+    while (wait_for_key(top, next) && !top->is_done && !ended) draw(top);
+    if (!top->is_paused) some = look(top);
+  }
+  draw(top);
+}
+
+static void pause_until(uint64_t until_ns) {
+  while (!ended && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+    const uint64_t left = until_ns - clock_ns(CLOCK_MONOTONIC);
+    poll(NULL, 0, left < 1000000000u ? (int)(left / 1000000) + 1 : 1000);
+  }
+}
+
+static void print(const struct top *top) {
+  const struct ppi_top_screen how = {.width = 0};
+  ppi_page page = {0};
+  if (top->options->top.json)
+    ppi_top_print_json(&top->all, &top->choice, &page);
+  else
+    ppi_top_print(&top->all, &top->choice, &how, &page);
+  if (!page.failed && page.len) put_out(page.bytes, page.len);
+  ppi_page_clear(&page);
+}
+
+// Figures need two looks: the first one alone has only what is open.
+static void run_lines(struct top *top) {
+  bool some = look(top);
+  do {
+    pause_until(clock_ns(CLOCK_MONOTONIC) + top->every_ns);
+    if (ended) return;
+    some = look(top);
+    print(top);
+  } while (some && !top->options->top.once && !ended);
+}
+
+static bool read_time(const char *name, const char *text, uint64_t *out_ns) {
+  uint64_t us = 0;
+  if (ppi_parse_duration(text, &us) && us >= 100000 && us <= 60000000) {
+    *out_ns = us * 1000;
+    return true;
+  }
+  ppi_tool_say("'--%s %s' is no time from 100ms to 1min", name, text);
+  return false;
+}
+
+static int run(struct top *top) {
+  struct sigaction end = {.sa_handler = note_end};
+  sigemptyset(&end.sa_mask);
+  for (int number = SIGHUP; number <= SIGTERM; number++)
+    if (number == SIGHUP || number == SIGINT || number == SIGTERM)
+      sigaction(number, &end, NULL);
+  const bool lines = top->options->top.json || top->options->top.once;
+  if (lines || !isatty(STDOUT_FILENO) || !take_terminal()) {
+    run_lines(top);
+    return ended && ended != SIGPIPE ? 128 + ended : PPI_EXIT_DONE;
+  }
+  run_screen(top);
+  give_terminal();
+  return ended ? 128 + ended : PPI_EXIT_DONE;
+}
+
+int ppi_tool_top(const struct ppi_tool_options *options) {
+  struct top *top = calloc(1, sizeof *top);
+  if (!top) return PPI_EXIT_USAGE;
+  top->options = options;
+  top->choice = (struct ppi_top_choice){.filter = top->filter};
+  int code =
+      read_time("every", options->top.every, &top->every_ns) &&
+              read_time("last", options->top.last, &top->choice.window_ns)
+          ? PPI_EXIT_DONE
+          : PPI_EXIT_USAGE;
+  if (code == PPI_EXIT_DONE)
+    code = ppi_live_find(options->inputs, options->num_inputs, &top->all);
+  if (code == PPI_EXIT_DONE) {
+    code = run(top);
+    ppi_live_close(&top->all);
+  }
+  free(top);
+  return code;
+}
