@@ -10,5 +10,6 @@ TOOLS = [
     "//tools/input",
     "//tools/launch",
     "//tools/live",
+    "//tools/sqlite",
     "//tools/verb",
 ]

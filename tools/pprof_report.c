@@ -63,6 +63,11 @@ static const struct ppi_tool_verb verbs[] = {
      "The page is one file, asks nothing of the network, and opens in any "
      "browser of\n2023 or later. See docs/page.md.\n",
      PPI_VERB_HTML, true, false, ppi_tool_html},
+    {"sql", "LOG... QUERY", "answer a query of SQL over logs",
+     "The tables and views are those of docs/sql.md; a file that `export "
+     "sqlite` "
+     "made\nis read as it is.\n",
+     PPI_VERB_SQL, false, false, ppi_tool_sql},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
@@ -140,14 +145,15 @@ static const struct ppi_tool_verb verbs[] = {
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
   const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
-                           PPI_VERB_COMPARE | PPI_VERB_EXPORT;
+                           PPI_VERB_COMPARE | PPI_VERB_EXPORT | PPI_VERB_SQL;
   // To `compare` each operand is an input of its own.
   const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
                            PPI_VERB_INFO | PPI_VERB_CHECK | PPI_VERB_MERGE |
-                           PPI_VERB_EXPORT;
-  int code = options->verb->bit & PPI_VERB_EXPORT
-                 ? ppi_tool_export_operands(options)
-                 : PPI_EXIT_DONE;
+                           PPI_VERB_EXPORT | PPI_VERB_SQL;
+  int code = PPI_EXIT_DONE;
+  if (options->verb->bit & PPI_VERB_EXPORT)
+    code = ppi_tool_export_operands(options);
+  if (options->verb->bit & PPI_VERB_SQL) code = ppi_tool_sql_operands(options);
   if (code == PPI_EXIT_DONE && options->verb->bit & of_logs && !options->live)
     code = ppi_tool_folders_open(options);
   bool reads_logs = options->verb->bit & (of_logs | of_runs | PPI_VERB_IMPORT);

@@ -79,7 +79,9 @@ static pprof_event device_range(uint32_t site, uint32_t submit_ms,
   event.stream = 1;
   event.device_start_ns = MS(from_ms);
   event.device_end_ns = MS(to_ms);
-  if (!to_ms) event.flags = PPROF_FLAG_NO_DEVICE_TIME;
+  if (to_ms) return event;
+  event.flags = PPROF_FLAG_NO_DEVICE_TIME;
+  event.depth = 1;
   return event;
 }
 

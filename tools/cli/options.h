@@ -29,7 +29,8 @@
   X(SEARCH_BATCH)        \
   X(STUCK)               \
   X(TOP)                 \
-  X(EXPORT)
+  X(EXPORT)              \
+  X(SQL)
 enum {
 #define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
   PPI_VERB_LIST(PPI_VERB_ENUM_)
@@ -81,6 +82,8 @@ struct ppi_compare_options {
 
 struct ppi_export_options {
   const char *format;  // the first operand
+  const char *schema;
+  const char *query;  // of `sql`, the last operand
   bool list;
 };
 

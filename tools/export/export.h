@@ -10,16 +10,17 @@
 #include "pprof/event.h"
 
 // What a log holds that not every format has a place for.
-#define PPI_EXPORT_PARTS(X)                         \
-  X(MARKS, "marks")                                 \
-  X(COUNTERS, "counter values")                     \
-  X(LOOSE, "ranges that end anywhere, as steps do") \
-  X(SUBMITS, "submissions of device ranges")        \
-  X(UNTIMED, "device ranges without a time")        \
-  X(FLOWS, "requests of ranges")                    \
-  X(WORK, "amounts of work")                        \
-  X(CPU, "uses of the CPU")                         \
-  X(ATTRIBUTES, "attributes of ranges")             \
+#define PPI_EXPORT_PARTS(X)                                \
+  X(MARKS, "marks")                                        \
+  X(COUNTERS, "counter values")                            \
+  X(LOOSE, "ranges that end anywhere, as steps do")        \
+  X(SUBMITS, "submissions of device ranges")               \
+  X(STAGES, "device ranges that are no kernels or copies") \
+  X(UNTIMED, "device ranges without a time")               \
+  X(FLOWS, "requests of ranges")                           \
+  X(WORK, "amounts of work")                               \
+  X(CPU, "uses of the CPU")                                \
+  X(ATTRIBUTES, "attributes of ranges")                    \
   X(OVERLAPS, "ends that are later than what is around")
 enum {
 #define PPI_EXPORT_ENUM_(name, text) PPI_PART_PLACE_##name,
@@ -57,6 +58,7 @@ typedef struct ppi_export_format {
   const char *holds;      // in words
   const char *opened_by;  // programs of others
   unsigned parts;         // PPI_PART_... that it has a place for
+  unsigned nsys_parts;    // the same with the schema `nsys`; 0: it has none
   bool by_path;           // it writes by itself
   pprof_status (*create)(const ppi_export_target *target, ppi_export **out,
                          pprof_error *error);

@@ -8,5 +8,6 @@
 
 extern const ppi_export_format ppi_format_folded;
 extern const ppi_export_format ppi_format_speedscope;
+extern const ppi_export_format ppi_format_sqlite;
 
 #endif  // PPI_TOOL_EXPORT_FORMATS_H_

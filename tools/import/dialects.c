@@ -27,9 +27,12 @@ const char *ppi_foreign_of(const char *key, size_t len) {
       {"linux-perf-json-version", "samples of perf"},
       {"rocprofiler-sdk-tool",
        "rocprofv3's own JSON; rocprof --hip-trace writes a Chrome trace"},
-      {"NvtxEvent", "lines of nsys export --type json"},
-      {"CudaEvent", "lines of nsys export --type json"},
-      {"TraceProcessEvent", "lines of nsys export --type json"},
+      {"NvtxEvent",
+       "lines of nsys export --type json; its --type sqlite is read"},
+      {"CudaEvent",
+       "lines of nsys export --type json; its --type sqlite is read"},
+      {"TraceProcessEvent",
+       "lines of nsys export --type json; its --type sqlite is read"},
   };
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (strlen(files[i].key) == len && memcmp(files[i].key, key, len) == 0)

@@ -11,7 +11,9 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/hash.h"
 #include "import/importer.h"
+#include "import/nsys.h"
 #include "import/source.h"
 #include "import/sweep.h"
 #include "import/trace.h"
@@ -35,6 +37,7 @@ bool ppi_import_is_trace(const char *path) {
   unsigned char bytes[4096];
   ssize_t len = read_head(path, bytes, sizeof bytes);
   if (len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) return true;
+  if (len > 0 && ppi_nsys_is_sqlite(bytes, (size_t)len)) return true;
   ssize_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at]) at++;
   return at < len && (bytes[at] == '{' || bytes[at] == '[');
@@ -46,6 +49,7 @@ typedef struct trace_reading {
   const char *path;
   ppi_importer *importer;
   ppi_source source;
+  ppi_nsys *nsys;  // NULL: the file is the text itself
   ppi_json *json;
   const ppi_import_options *options;
   uint64_t told;    // bytes of the last progress
@@ -131,11 +135,22 @@ static pprof_status fail_without_events(const trace_reading *reading,
                   reading->path, reading->source.num_out);
 }
 
+static size_t next_block(trace_reading *reading, const char **out) {
+  ppi_source *source = &reading->source;
+  if (!reading->nsys) return ppi_source_next(source, out);
+  size_t len = ppi_nsys_next(reading->nsys, out);
+  source->num_out += len;
+  if (len) ppi_hash_more(source->hash, *out, len);
+  const char *failure = ppi_nsys_failure(reading->nsys);
+  if (!len && failure) set_bad(reading, source->num_out, failure);
+  return len;
+}
+
 static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
   const char *bytes;
   size_t len;
-  while ((len = ppi_source_next(source, &bytes)) > 0) {
+  while ((len = next_block(reading, &bytes)) > 0) {
     if (!take_block(reading, bytes, len)) break;
     look_at_end(reading, bytes, len);
     report_progress(reading);
@@ -157,7 +172,12 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
 
 static pprof_status import(trace_reading *reading, pprof_error *error) {
   ppi_importer *importer = reading->importer;
-  pprof_status status = ppi_source_open(&reading->source, reading->path, error);
+  unsigned char head[16];
+  ssize_t len = read_head(reading->path, head, sizeof head);
+  bool is_nsys = len > 0 && ppi_nsys_is_sqlite(head, (size_t)len);
+  pprof_status status =
+      is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)
+              : ppi_source_open(&reading->source, reading->path, error);
   if (status != PPROF_STATUS_OK) return status;
   reading->json = ppi_json_create(ppi_trace_take, importer);
   if (!reading->json) return PPROF_STATUS_NO_MEMORY;
@@ -194,6 +214,7 @@ pprof_status ppi_import_read(const char *path, pprof_sink *sink,
     ppi_fail(error, status, "%s: out of memory", path);
   if (reading.json) ppi_json_destroy(reading.json);
   ppi_source_close(&reading.source);
+  ppi_nsys_close(reading.nsys);
   ppi_importer_clear(importer);
   ppi_free(importer);
   return status;

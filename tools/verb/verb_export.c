@@ -11,6 +11,7 @@
 #include "export/table.h"
 #include "file/part.h"
 #include "input/input.h"
+#include "verb/read_runs.h"
 #include "verb/verbs.h"
 
 int ppi_tool_export_operands(struct ppi_tool_options *options) {
@@ -84,32 +85,14 @@ static int close_file(const char *path, struct made_file *made, int code) {
   return is_whole && reason ? cannot_write(path, strerror(reason)) : code;
 }
 
-static int read_runs(const struct ppi_tool_options *options,
-                     ppi_export_count *count) {
-  struct ppi_tool_runs met = {.items = NULL};
-  int code = PPI_EXIT_DONE;
-  for (int i = 0; i < options->num_inputs; i++) {
-    const char *path = options->inputs[i];
-    struct ppi_tool_watch watch;
-    int answer = ppi_tool_read_once(path, path, &count->base, &watch, &met);
-    if (watch.sink_failed) {
-      ppi_tool_say("%s: cannot be exported: %s", path,
-                   pprof_status_string(watch.sink_status));
-      answer = PPI_EXIT_INPUT;
-    }
-    if (answer > code) code = answer;
-    if (watch.sink_failed) break;
-  }
-  ppi_tool_runs_clear(&met);
-  return code;
-}
-
 static int export_runs(const struct ppi_tool_options *options,
                        const ppi_export_format *format, ppi_export *export) {
   ppi_export_count count;
   pprof_error error = {""};
-  ppi_export_count_init(&count, format->parts, export->sink);
-  int code = read_runs(options, &count);
+  bool is_nsys = strcmp(options->to.schema, "nsys") == 0;
+  ppi_export_count_init(&count, is_nsys ? format->nsys_parts : format->parts,
+                        export->sink);
+  int code = ppi_tool_read_runs(options, &count.base, "exported");
   if (code == PPI_EXIT_INPUT) return code;
   if (export->close(export, &error) != PPROF_STATUS_OK) {
     bool is_gone = errno == EPIPE && strcmp(options->output, "-") == 0;
@@ -129,7 +112,8 @@ static int export_to(const struct ppi_tool_options *options,
   if (code == PPI_EXIT_DONE) code = open_file(options->output, &made);
   if (code != PPI_EXIT_DONE) return code;
   const ppi_export_target target = {.file = made.file,
-                                    .path = made.part.part_path};
+                                    .path = made.part.part_path,
+                                    .schema = options->to.schema};
   if (format->create(&target, &export, &error) != PPROF_STATUS_OK) {
     ppi_tool_say("%s", error.text);
     return close_file(options->output, &made, PPI_EXIT_USAGE);
@@ -145,6 +129,10 @@ static int export_to(const struct ppi_tool_options *options,
 int ppi_tool_export(const struct ppi_tool_options *options) {
   if (options->to.list) return list_formats();
   const ppi_export_format *format = ppi_export_find(options->to.format);
+  if (!format->nsys_parts && strcmp(options->to.schema, "own") != 0) {
+    ppi_tool_say("%s has one schema: its own", format->name);
+    return PPI_EXIT_USAGE;
+  }
   const char *input = ppi_tool_name_of(options->inputs[0]);
   struct ppi_tool_options chosen = *options;
   char *beside = NULL;

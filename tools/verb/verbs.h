@@ -19,6 +19,9 @@ int ppi_tool_export_operands(struct ppi_tool_options *options);
 int ppi_tool_html(const struct ppi_tool_options *options);
 // The same of inputs that another verb found, into `path`.
 int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path);
+int ppi_tool_sql(const struct ppi_tool_options *options);
+// The same of the query.
+int ppi_tool_sql_operands(struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);

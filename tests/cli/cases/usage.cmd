@@ -1,1 +1,1 @@
-"$TOOL" -h; "$TOOL" -h | wc -l; for verb in summary trace html info check recover help run import merge config trigger compare search-batch export; do "$TOOL" $verb -h | awk -v v=$verb "END { if (NR > 40) print v, NR }"; done
+"$TOOL" -h; "$TOOL" -h | wc -l; for verb in summary trace html info check recover help run import merge config trigger compare search-batch export sql; do "$TOOL" $verb -h | awk -v v=$verb "END { if (NR > 40) print v, NR }"; done

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `sql`: its three forms, what it refuses, and what it says without SQLite."""
+import json
+import os
+import subprocess
+
+import export_case
+
+NAMES = "SELECT id, name, color FROM site WHERE id BETWEEN 2 AND 3 ORDER BY id"
+
+
+class Sql(export_case.Case):
+
+    def ask(self, *options):
+        done = self.call("sql", *options)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual(b"", done.stderr)
+        return done.stdout.decode()
+
+    def fails(self, code, words, *options):
+        done = self.call("sql", *options)
+        self.assertEqual((code, b""), (done.returncode, done.stdout), done.stderr)
+        self.assertIn(words, done.stderr.decode())
+
+    def test_forms(self):
+        self.assertEqual('id  name               color\n'
+                         ' 2  serve           16744448\n'
+                         ' 3  pre;pare "<x>"          \n', self.ask("rich.pplog", NAMES))
+        self.assertEqual('id,name,color\n2,serve,16744448\n3,"pre;pare ""<x>""",\n',
+                         self.ask("rich.pplog", "-f", "csv", NAMES))
+        self.assertEqual(
+            {"columns": [{"name": "id"}, {"name": "name"}, {"name": "color"}],
+             "rows": [[2, "serve", 16744448], [3, 'pre;pare "<x>"', None]]},
+            json.loads(self.ask("rich.pplog", "-f", "json", NAMES)))
+
+    def test_what_a_terminal_or_a_spreadsheet_would_run(self):
+        query = "SELECT char(27) || '[2J' AS x, '=1+1' AS y, 1e999 AS z"
+        self.assertEqual("x        y       z\n\\x1B[2J  =1+1  Inf\n",
+                         self.ask("rich.pplog", query))
+        self.assertEqual("x,y,z\n\\x1B[2J,\"'=1+1\",Inf\n", self.ask("rich.pplog", "-f", "csv", query))
+        self.assertEqual("x,y,z\n\\x1B[2J,=1+1,Inf\n",
+                         self.ask("rich.pplog", "-f", "csv", "--raw", query))
+        self.assertEqual([["\x1b[2J", "=1+1", None]],
+                         json.loads(self.ask("rich.pplog", "-f", "json", query))["rows"])
+
+    def test_a_file_is_asked_as_it_is(self):
+        self.export("sqlite", "rich.pplog", "-o", "made.sqlite")
+        query = "SELECT * FROM stage_quantile"
+        self.assertEqual(self.ask("rich.pplog", query), self.ask("made.sqlite", query))
+
+    def test_several(self):
+        self.assertEqual("host,n\nnode1,9\nnode2,9\n", self.ask(
+            "other.pplog", "rich.pplog", "-f", "csv",
+            "SELECT host, COUNT(*) AS n FROM host_range h JOIN run r ON r.id = h.run"
+            " GROUP BY host"))
+
+    def test_output(self):
+        self.ask("rich.pplog", "-o", "answer.txt", "SELECT 1 AS one")
+        with open(self.path("answer.txt")) as file:
+            self.assertEqual("one\n  1\n", file.read())
+        self.fails(2, "answer.txt: exists", "rich.pplog", "-o", "answer.txt", "SELECT 1")
+
+    def test_refused(self):
+        self.fails(2, "'sql' needs LOG... QUERY", "rich.pplog")
+        self.fails(2, "syntax error", "rich.pplog", "SELEC")
+        self.fails(2, "no such table: absent", "rich.pplog", "SELECT * FROM absent")
+        self.fails(3, "no_log", "no_log.pplog", "SELECT 1")
+        self.export("sqlite", "rich.pplog", "-o", "whole.sqlite")
+        for name in ("rich.pplog", "whole.sqlite"):
+            for query in ("DELETE FROM run", "CREATE TABLE x(y)", "", "VACUUM INTO 'copy.sqlite'"):
+                self.fails(2, "", name, query)
+            self.fails(2, "", name, "ATTACH 'second.sqlite' AS second")
+        self.assertFalse(os.path.exists(self.path("second.sqlite")))
+        self.assertFalse(os.path.exists(self.path("copy.sqlite")))
+
+    def test_without_the_library(self):
+        folder = self.path("libraries")
+        os.mkdir(folder)
+        for name in ("libsqlite3.so.0", "libsqlite3.so"):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write("no library")
+        done = subprocess.run([export_case.TOOL, "sql", "rich.pplog", "SELECT 1"],
+                              cwd=self.folder, env={**os.environ, "LD_LIBRARY_PATH": folder},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(2, done.returncode)
+        self.assertIn(b"there is no libsqlite3.so.0", done.stderr)
+
+
+export_case.main()

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sink of our own schema. Events become rows as they come; definitions do
+// at the end, when they have their last names; then parents are looked for.
+#include "export/sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "event/event.h"
+#include "export/names.h"
+#include "export/sql_schema.h"
+
+typedef enum insert {
+  INTO_RUN,
+  INTO_SITE,
+  INTO_LANE,
+  INTO_DEVICE,
+  INTO_STREAM,
+  INTO_ATTRIBUTE,
+  INTO_HOST,
+  INTO_DEVICE_RANGE,
+  INTO_MARK,
+  INTO_COUNTER,
+  INTO_FLOW,
+  INTO_CAPTURE,
+  INTO_TOTAL,
+  INTO_NOTE,
+  NUM_INSERTS
+} insert;
+
+static const struct {
+  const char *table;
+  int num_columns;
+} inserts[NUM_INSERTS] = {
+    [INTO_RUN] = {"run", 8},
+    [INTO_SITE] = {"site", 5},
+    [INTO_LANE] = {"lane", 5},
+    [INTO_DEVICE] = {"device", 4},
+    [INTO_STREAM] = {"stream", 5},
+    [INTO_ATTRIBUTE] = {"attribute", 3},
+    [INTO_HOST] = {"host_range", 24},
+    [INTO_DEVICE_RANGE] = {"device_range", 19},
+    [INTO_MARK] = {"mark", 7},
+    [INTO_COUNTER] = {"counter", 8},
+    [INTO_FLOW] = {"flow", 4},
+    [INTO_CAPTURE] = {"capture", 4},
+    [INTO_TOTAL] = {"total", 4},
+    [INTO_NOTE] = {"note", 3},
+};
+
+typedef struct sql {
+  ppi_export base;
+  pprof_sink sink;
+  ppi_db *db;
+  ppi_export_names names;
+  sqlite3_stmt *statements[NUM_INSERTS];
+  uint64_t num[NUM_INSERTS];  // rows, so the last one's id
+  sqlite3_stmt *closing;      // of a window
+} sql;
+
+static sql *sql_of(pprof_sink *sink) {
+  return (sql *)((char *)sink - offsetof(sql, sink));
+}
+
+static pprof_status status_of(const sql *out) {
+  return ppi_db_failed(out->db) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
+}
+
+// One row: its values are put by the functions below, then it is ended.
+typedef struct row {
+  sql *out;
+  insert into;
+  int at;
+} row;
+
+static row begin_row(sql *out, insert into) {
+  return (row){.out = out, .into = into};
+}
+static void put_int_if(row *to, bool known, uint64_t value) {
+  ppi_db_int_if(to->out->db, to->out->statements[to->into], ++to->at, known,
+                value);
+}
+static void put_int(row *to, uint64_t value) {
+  put_int_if(to, true, value);
+}
+static void put_real_if(row *to, bool known, double value) {
+  ppi_db_real_if(to->out->db, to->out->statements[to->into], ++to->at, known,
+                 value);
+}
+static void put_text(row *to, const char *value) {
+  ppi_db_text(to->out->db, to->out->statements[to->into], ++to->at, value);
+}
+static void end_row(row *to) {
+  ppi_db_row(to->out->db, to->out->statements[to->into]);
+  to->out->num[to->into]++;
+}
+static void put_id(row *to) {
+  put_int(to, to->out->num[to->into] + 1);
+}
+static void put_run(row *to) {
+  put_int(to, to->out->names.num_runs);
+}
+
+// ---- events ----
+
+// Ids of rows count from 1.
+static pprof_status put_named(row *to, pprof_definition_kind kind,
+                              uint32_t id) {
+  uint32_t at;
+  pprof_status status = ppi_export_names_row(&to->out->names, kind, id, &at);
+  if (status == PPROF_STATUS_OK) put_int(to, (uint64_t)at + 1);
+  return status;
+}
+
+static void put_work(row *to, const pprof_work_amount *work) {
+  const double stated[4] = {work ? work->items : 0, work ? work->bytes : 0,
+                            work ? work->flops : 0, work ? work->params : 0};
+  for (size_t i = 0; i < 4; i++) put_real_if(to, stated[i] != 0, stated[i]);
+}
+
+static pprof_status put_attribute(row *to, uint32_t id) {
+  if (id) return put_named(to, PPROF_DEFINITION_ATTRIBUTES, id);
+  put_int_if(to, false, 0);
+  return PPROF_STATUS_OK;
+}
+
+static void put_cpu(row *to, const pprof_cpu_use *cpu) {
+  static const pprof_cpu_use none;
+  bool known = cpu && cpu->known & PPROF_CPU_TIMES;
+  if (!cpu) cpu = &none;
+  put_int_if(to, known, cpu->user_ns);
+  put_int_if(to, known, cpu->sys_ns);
+  put_int_if(to, cpu->known & PPROF_CPU_RUN_QUEUE, cpu->run_queue_ns);
+  put_int_if(to, known, cpu->voluntary_switches);
+  put_int_if(to, known, cpu->involuntary_switches);
+  put_int_if(to, known, cpu->minor_faults);
+  put_int_if(to, known, cpu->major_faults);
+}
+
+static pprof_status begin_event(row *to, const pprof_event *event) {
+  put_id(to);
+  put_run(to);
+  pprof_status status = put_named(to, PPROF_DEFINITION_LANE, event->lane);
+  if (status != PPROF_STATUS_OK) return status;
+  return put_named(to, PPROF_DEFINITION_SITE, event->site);
+}
+
+// SQLite's numbers are signed: those of 2^63 and more come out negative.
+static void put_flows(sql *out, const pprof_event *event, bool on_device) {
+  uint64_t id = out->num[on_device ? INTO_DEVICE_RANGE : INTO_HOST];
+  for (size_t i = 0; i < event->num_flows && !ppi_db_failed(out->db); i++) {
+    row to = begin_row(out, INTO_FLOW);
+    put_run(&to);
+    out->db->api->bind_int64(out->statements[INTO_FLOW], ++to.at,
+                             (int64_t)event->flows[i]);
+    put_int_if(&to, !on_device, id);
+    put_int_if(&to, on_device, id);
+    end_row(&to);
+  }
+}
+
+// Only of steps does an event's value mean anything here.
+static bool is_step(sql *out, const pprof_event *event) {
+  uint32_t site;
+  if (ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE, event->site,
+                           &site) != PPROF_STATUS_OK)
+    return false;
+  const ppi_export_name *named =
+      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
+  return named->has_parent &&
+         ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY,
+                             named->parent)
+                 ->id == PPROF_CATEGORY_PROFILE_STEP;
+}
+
+static pprof_status add_host(sql *out, const pprof_event *event,
+                             bool is_loose) {
+  row to = begin_row(out, INTO_HOST);
+  pprof_status status = begin_event(&to, event);
+  if (status != PPROF_STATUS_OK) return status;
+  bool has_step = is_step(out, event) && event->value >= 0;
+  put_int_if(&to, false, 0);
+  put_int(&to, event->depth);
+  put_int(&to, event->start_ns);
+  put_int(&to, PPI_MAX(event->start_ns, event->end_ns));
+  put_int_if(&to, has_step, has_step ? (uint64_t)event->value : 0);
+  put_int(&to, is_loose);
+  put_int(&to, event->flags);
+  put_int(&to, event->window);
+  put_work(&to, event->work);
+  status = put_attribute(&to, event->attributes);
+  if (status != PPROF_STATUS_OK) return status;
+  put_cpu(&to, event->cpu);
+  end_row(&to);
+  put_flows(out, event, false);
+  return status_of(out);
+}
+
+static pprof_status add_device(sql *out, const pprof_event *event) {
+  row to = begin_row(out, INTO_DEVICE_RANGE);
+  pprof_status status = begin_event(&to, event);
+  if (status == PPROF_STATUS_OK && event->stream)
+    status = put_named(&to, PPROF_DEFINITION_STREAM, event->stream);
+  else if (status == PPROF_STATUS_OK)
+    put_int_if(&to, false, 0);
+  if (status != PPROF_STATUS_OK) return status;
+  bool timed = ppi_export_is_timed(event);
+  put_int_if(&to, false, 0);
+  put_int(&to, event->depth);
+  put_int(&to, event->start_ns);
+  put_int(&to, event->end_ns);
+  put_int_if(&to, timed, event->device_start_ns);
+  put_int_if(&to, timed, PPI_MAX(event->device_start_ns, event->device_end_ns));
+  put_int_if(&to, timed, event->device_error_ns);
+  put_int(&to, event->flags);
+  put_int(&to, event->window);
+  put_work(&to, event->work);
+  status = put_attribute(&to, event->attributes);
+  if (status != PPROF_STATUS_OK) return status;
+  end_row(&to);
+  put_flows(out, event, true);
+  return status_of(out);
+}
+
+static pprof_status add_point(sql *out, const pprof_event *event) {
+  bool is_counter = event->kind == PPROF_KIND_COUNTER;
+  row to = begin_row(out, is_counter ? INTO_COUNTER : INTO_MARK);
+  pprof_status status = begin_event(&to, event);
+  if (status != PPROF_STATUS_OK) return status;
+  put_int(&to, event->start_ns);
+  if (is_counter) {
+    // SQLite takes what is no number for NULL.
+    put_real_if(&to, true, event->value);
+    bool has_change = event->work && event->work->bytes != 0;
+    put_real_if(&to, has_change, has_change ? event->work->bytes : 0);
+  }
+  put_int(&to, event->window);
+  if (!is_counter) status = put_attribute(&to, event->attributes);
+  if (status == PPROF_STATUS_OK) end_row(&to);
+  return status == PPROF_STATUS_OK ? status_of(out) : status;
+}
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  sql *out = sql_of(sink);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    if (event->kind == PPROF_KIND_RANGE)
+      status = add_host(out, event, ppi_export_is_loose(event, batch));
+    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
+      status = add_device(out, event);
+    else
+      status = add_point(out, event);
+  }
+  return status;
+}
+
+// ---- what stands beside the events ----
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  sql *out = sql_of(sink);
+  pprof_status status = ppi_export_names_begin(&out->names, info);
+  if (status != PPROF_STATUS_OK) return status;
+  const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
+  row to = begin_row(out, INTO_RUN);
+  put_id(&to);
+  put_text(&to, run->uuid);
+  put_text(&to, run->host);
+  put_text(&to, *run->pid ? run->pid : NULL);
+  put_text(&to, *run->rank ? run->rank : NULL);
+  put_text(&to, run->command);
+  put_text(&to, run->version);
+  put_int_if(&to, run->base_ns, run->base_ns);
+  end_row(&to);
+  return status_of(out);
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  uint32_t at;
+  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
+    return PPROF_STATUS_OK;  // of a newer version
+  return ppi_export_names_set(&sql_of(sink)->names, definition, &at);
+}
+
+static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
+                                uint64_t time_ns) {
+  sql *out = sql_of(sink);
+  if (opens) {
+    row to = begin_row(out, INTO_CAPTURE);
+    put_run(&to);
+    put_int(&to, index);
+    put_int(&to, time_ns);
+    put_int_if(&to, false, 0);
+    end_row(&to);
+    return status_of(out);
+  }
+  ppi_db_int(out->db, out->closing, 1, time_ns);
+  ppi_db_int(out->db, out->closing, 2, out->names.num_runs);
+  ppi_db_int(out->db, out->closing, 3, index);
+  ppi_db_row(out->db, out->closing);
+  return status_of(out);
+}
+
+static pprof_status put_total(sql *out, const ppi_total *total) {
+  row to = begin_row(out, INTO_TOTAL);
+  pprof_status status = PPROF_STATUS_OK;
+  if (total->key >= PPI_NUM_TOTALS) return status;  // of a newer version
+  put_run(&to);
+  if (total->lane == PPROF_ALL_LANES)
+    put_int_if(&to, false, 0);
+  else
+    status = put_named(&to, PPROF_DEFINITION_LANE, total->lane);
+  put_text(&to, ppi_total_name((ppi_total_key)total->key));
+  put_int(&to, total->value);
+  if (status == PPROF_STATUS_OK) end_row(&to);
+  return status;
+}
+
+static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
+  sql *out = sql_of(sink);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < totals->num_items && status == PPROF_STATUS_OK; i++)
+    status = put_total(out, &totals->items[i]);
+  for (size_t i = 0; i < totals->num_notes; i++) {
+    row to = begin_row(out, INTO_NOTE);
+    put_run(&to);
+    put_text(&to, totals->notes[i].key);
+    put_text(&to, totals->notes[i].value);
+    end_row(&to);
+  }
+  return status == PPROF_STATUS_OK ? status_of(out) : status;
+}
+
+// ---- the end ----
+
+static void put_rest(row *to, pprof_definition_kind kind, uint32_t at) {
+  const ppi_export_name *named = ppi_export_names_at(&to->out->names, kind, at);
+  const char *text = named->text ? named->text : "";
+  if (kind == PPROF_DEFINITION_STREAM)
+    put_int_if(to, named->has_parent, (uint64_t)named->parent + 1);
+  if (kind == PPROF_DEFINITION_LANE) put_int(to, named->id);
+  if (kind == PPROF_DEFINITION_LANE)
+    put_int_if(to, named->number, named->number);
+  if (kind == PPROF_DEFINITION_DEVICE || kind == PPROF_DEFINITION_STREAM)
+    put_int(to, named->number);
+  put_text(to, text);
+  if (kind != PPROF_DEFINITION_SITE) return;
+  put_text(to, ppi_export_category(&to->out->names, at));
+  put_int_if(to, named->color, named->color);
+}
+
+static void put_definitions(sql *out, pprof_definition_kind kind, insert into) {
+  const struct ppi_export_rows *rows = &out->names.kinds[kind];
+  for (size_t i = 0; i < rows->num; i++) {
+    row to = begin_row(out, into);
+    put_id(&to);
+    put_int(&to, rows->items[i].run);
+    put_rest(&to, kind, (uint32_t)i);
+    end_row(&to);
+  }
+}
+
+static pprof_status close_sql(ppi_export *export, pprof_error *error) {
+  sql *out = (sql *)export;
+  put_definitions(out, PPROF_DEFINITION_SITE, INTO_SITE);
+  put_definitions(out, PPROF_DEFINITION_LANE, INTO_LANE);
+  put_definitions(out, PPROF_DEFINITION_DEVICE, INTO_DEVICE);
+  put_definitions(out, PPROF_DEFINITION_STREAM, INTO_STREAM);
+  put_definitions(out, PPROF_DEFINITION_ATTRIBUTES, INTO_ATTRIBUTE);
+  ppi_db_exec(out->db, ppi_sql_parents);
+  ppi_db_exec(out->db, ppi_sql_views);
+  ppi_db_exec(out->db, "COMMIT; ANALYZE");
+  if (!ppi_db_failed(out->db)) return PPROF_STATUS_OK;
+  return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", out->db->failure);
+}
+
+static void destroy_sql(ppi_export *export) {
+  sql *out = (sql *)export;
+  for (size_t i = 0; i < NUM_INSERTS; i++)
+    ppi_db_finalize(out->db, out->statements[i]);
+  ppi_db_finalize(out->db, out->closing);
+  ppi_export_names_clear(&out->names);
+  free(out);
+}
+
+// "INSERT INTO t VALUES(?,?)"
+static sqlite3_stmt *prepare(ppi_db *db, insert into) {
+  char text[256];
+  int len = snprintf(text, sizeof text, "INSERT INTO %s VALUES(?",
+                     inserts[into].table);
+  for (int i = 1; i < inserts[into].num_columns; i++)
+    len += snprintf(text + len, sizeof text - (size_t)len, ",?");
+  snprintf(text + len, sizeof text - (size_t)len, ")");
+  return ppi_db_prepare(db, text);
+}
+
+pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
+  sql *made = calloc(1, sizeof *made);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  made->db = db;
+  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events,
+                            .window = take_window,
+                            .finish = take_finish};
+  made->base = (ppi_export){
+      .sink = &made->sink, .close = close_sql, .destroy = destroy_sql};
+  ppi_db_exec(db, "BEGIN");
+  ppi_db_exec(db, ppi_sql_tables);
+  for (size_t i = 0; i < NUM_INSERTS; i++)
+    made->statements[i] = prepare(db, (insert)i);
+  made->closing = ppi_db_prepare(
+      db, "UPDATE capture SET end_ns = ? WHERE run = ? AND number = ?");
+  *out = &made->base;
+  if (!ppi_db_failed(db)) return PPROF_STATUS_OK;
+  destroy_sql(&made->base);
+  return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+}

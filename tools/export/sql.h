@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A log in SQLite, in the schema of docs/sql.md. One thread.
+#ifndef PPI_TOOL_EXPORT_SQL_H_
+#define PPI_TOOL_EXPORT_SQL_H_
+
+#include "export/export.h"
+#include "sqlite/sqlite.h"
+
+// ppi_sql_create fills `db`, which stays the caller's and outlives the export.
+// Errors: NO_MEMORY, IO.
+pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error);
+// As nsys writes it, as far as it is ours to tell.
+pprof_status ppi_sql_create_nsys(ppi_db *db, ppi_export **out,
+                                 pprof_error *error);
+
+#endif  // PPI_TOOL_EXPORT_SQL_H_

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/sql_schema.h"
+
+#define WORK "items REAL, bytes REAL, flops REAL, params REAL,"
+
+const char *const ppi_sql_tables =
+    "CREATE TABLE run(id INTEGER PRIMARY KEY, uuid TEXT, host TEXT,"
+    " pid INTEGER, rank INTEGER, command TEXT, version TEXT,"
+    " base_ns INTEGER);"
+    "CREATE TABLE site(id INTEGER PRIMARY KEY, run INTEGER, name TEXT,"
+    " category TEXT, color INTEGER);"
+    "CREATE TABLE lane(id INTEGER PRIMARY KEY, run INTEGER, number INTEGER,"
+    " tid INTEGER, name TEXT);"
+    "CREATE TABLE device(id INTEGER PRIMARY KEY, run INTEGER, number INTEGER,"
+    " name TEXT);"
+    "CREATE TABLE stream(id INTEGER PRIMARY KEY, run INTEGER, device INTEGER,"
+    " number INTEGER, name TEXT);"
+    "CREATE TABLE attribute(id INTEGER PRIMARY KEY, run INTEGER, json TEXT);"
+    "CREATE TABLE host_range(id INTEGER PRIMARY KEY, run INTEGER,"
+    " lane INTEGER, site INTEGER, parent INTEGER, depth INTEGER,"
+    " start_ns INTEGER, end_ns INTEGER, step INTEGER, is_loose INTEGER,"
+    " flags INTEGER, capture INTEGER, " WORK
+    " attribute INTEGER, user_ns INTEGER, sys_ns INTEGER,"
+    " run_queue_ns INTEGER, voluntary_switches INTEGER,"
+    " involuntary_switches INTEGER, minor_faults INTEGER,"
+    " major_faults INTEGER);"
+    "CREATE TABLE device_range(id INTEGER PRIMARY KEY, run INTEGER,"
+    " lane INTEGER, site INTEGER, stream INTEGER, parent INTEGER,"
+    " depth INTEGER, submit_ns INTEGER, submitted_ns INTEGER,"
+    " start_ns INTEGER, end_ns INTEGER, error_ns INTEGER, flags INTEGER,"
+    " capture INTEGER, " WORK
+    " attribute INTEGER);"
+    "CREATE TABLE mark(id INTEGER PRIMARY KEY, run INTEGER, lane INTEGER,"
+    " site INTEGER, at_ns INTEGER, capture INTEGER, attribute INTEGER);"
+    "CREATE TABLE counter(id INTEGER PRIMARY KEY, run INTEGER, lane INTEGER,"
+    " site INTEGER, at_ns INTEGER, value REAL, change_bytes REAL,"
+    " capture INTEGER);"
+    "CREATE TABLE flow(run INTEGER, flow INTEGER, host_range INTEGER,"
+    " device_range INTEGER);"
+    "CREATE TABLE capture(run INTEGER, number INTEGER, start_ns INTEGER,"
+    " end_ns INTEGER);"
+    "CREATE TABLE total(run INTEGER, lane INTEGER, name TEXT,"
+    " value INTEGER);"
+    "CREATE TABLE note(run INTEGER, name TEXT, text TEXT);";
+
+// The last range of the lane one level up that had begun, if it had not ended.
+const char *const ppi_sql_parents =
+    "CREATE INDEX host_range_place ON host_range(lane, depth, start_ns);"
+    "UPDATE host_range SET parent = (SELECT CASE WHEN end_ns >="
+    " host_range.end_ns THEN id END FROM (SELECT p.id, p.end_ns FROM"
+    " host_range p WHERE p.lane = host_range.lane AND"
+    " p.depth = host_range.depth - 1 AND p.start_ns <= host_range.start_ns"
+    " AND p.is_loose = 0 ORDER BY p.start_ns DESC, p.end_ns DESC LIMIT 1))"
+    " WHERE depth > 0 AND is_loose = 0;"
+    // Up from the last one that had begun, to one that had not ended.
+    "CREATE INDEX host_range_start ON host_range(lane, start_ns, depth);"
+    "UPDATE device_range SET parent = (WITH RECURSIVE up(id, end_ns, parent)"
+    " AS (SELECT * FROM (SELECT p.id, p.end_ns, p.parent FROM host_range p"
+    " WHERE p.lane = device_range.lane AND p.start_ns <="
+    " device_range.submit_ns AND p.is_loose = 0"
+    " ORDER BY p.start_ns DESC, p.depth DESC LIMIT 1)"
+    " UNION ALL SELECT q.id, q.end_ns, q.parent FROM up JOIN host_range q"
+    " ON q.id = up.parent WHERE up.end_ns < device_range.submit_ns)"
+    " SELECT id FROM up WHERE end_ns >= device_range.submit_ns LIMIT 1);";
+
+// A stage is all sites of one name and category, on the host or on a device.
+#define CALLS                                                                \
+  "CREATE VIEW call AS SELECT r.run, s.name, s.category, 'host' AS place,"   \
+  " r.id AS host_range, NULL AS device_range, r.lane, r.start_ns, r.end_ns," \
+  " r.end_ns - r.start_ns AS length_ns, r.flags & 1 AS is_cut"               \
+  " FROM host_range r JOIN site s ON s.id = r.site"                          \
+  " UNION ALL SELECT d.run, s.name, s.category, 'device', NULL, d.id,"       \
+  " d.lane, d.start_ns, d.end_ns, d.end_ns - d.start_ns, d.flags & 1"        \
+  " FROM device_range d JOIN site s ON s.id = d.site"                        \
+  " WHERE d.start_ns IS NOT NULL;"
+
+const char *const ppi_sql_views =
+    "CREATE INDEX host_range_parent ON host_range(parent);"
+    "CREATE INDEX device_range_parent ON device_range(parent);"
+    "CREATE INDEX flow_flow ON flow(run, flow);" CALLS
+    "CREATE VIEW stage AS SELECT run, name, category, place,"
+    " COUNT(*) AS calls, SUM(length_ns) AS total_ns,"
+    " AVG(length_ns) AS avg_ns, MIN(length_ns) AS min_ns,"
+    " MAX(length_ns) AS max_ns FROM call GROUP BY run, name, category, place;"
+    // Nearest rank, of whole calls.
+    "CREATE VIEW stage_quantile AS SELECT run, name, category, place,"
+    " COUNT(*) AS calls,"
+    " MIN(CASE WHEN at * 100 >= num * 50 THEN length_ns END) AS p50_ns,"
+    " MIN(CASE WHEN at * 100 >= num * 90 THEN length_ns END) AS p90_ns,"
+    " MIN(CASE WHEN at * 100 >= num * 99 THEN length_ns END) AS p99_ns"
+    " FROM (SELECT run, name, category, place, length_ns, ROW_NUMBER() OVER"
+    " (PARTITION BY run, name, category, place ORDER BY length_ns) AS at,"
+    " COUNT(*) OVER (PARTITION BY run, name, category, place) AS num"
+    " FROM call WHERE is_cut = 0) ranked"
+    " GROUP BY run, name, category, place;"
+    "CREATE VIEW stage_self AS SELECT r.run, s.name, s.category,"
+    " COUNT(*) AS calls, SUM(r.end_ns - r.start_ns - COALESCE(c.inner_ns, 0))"
+    " AS self_ns FROM host_range r JOIN site s ON s.id = r.site"
+    " LEFT JOIN (SELECT parent, SUM(end_ns - start_ns) AS inner_ns"
+    " FROM host_range WHERE parent IS NOT NULL GROUP BY parent) c"
+    " ON c.parent = r.id WHERE r.is_loose = 0"
+    " GROUP BY r.run, s.name, s.category;"
+    "CREATE VIEW step AS SELECT r.run, r.step AS number, r.start_ns,"
+    " r.end_ns, r.end_ns - r.start_ns AS length_ns, r.items,"
+    " r.flags & 1 AS is_cut FROM host_range r WHERE r.step IS NOT NULL;"
+    "CREATE VIEW launch AS SELECT d.run, d.id AS device_range,"
+    " s.name, s.category, p.name AS stage, v.name AS device,"
+    " t.name AS stream, d.submit_ns, d.start_ns, d.end_ns,"
+    " d.end_ns - d.start_ns AS length_ns,"
+    " d.start_ns - d.submit_ns AS delay_ns, d.bytes, a.json AS attributes"
+    " FROM device_range d JOIN site s ON s.id = d.site"
+    // A call of the runtime is no stage.
+    " LEFT JOIN host_range c ON c.id = d.parent"
+    " LEFT JOIN site k ON k.id = c.site"
+    " LEFT JOIN host_range r ON r.id = CASE WHEN k.category = 'CudaRuntime'"
+    " THEN c.parent ELSE c.id END"
+    " LEFT JOIN site p ON p.id = r.site"
+    " LEFT JOIN stream t ON t.id = d.stream"
+    " LEFT JOIN device v ON v.id = t.device"
+    " LEFT JOIN attribute a ON a.id = d.attribute;"
+    "CREATE VIEW request_range AS SELECT f.run, f.flow, s.name, s.category,"
+    " 'host' AS place, r.start_ns, r.end_ns FROM flow f"
+    " JOIN host_range r ON r.id = f.host_range JOIN site s ON s.id = r.site"
+    " UNION ALL SELECT f.run, f.flow, s.name, s.category, 'device',"
+    " COALESCE(d.start_ns, d.submit_ns), COALESCE(d.end_ns, d.submitted_ns)"
+    " FROM flow f JOIN device_range d ON d.id = f.device_range"
+    " JOIN site s ON s.id = d.site;"
+    "CREATE VIEW request AS SELECT run, flow, MIN(start_ns) AS start_ns,"
+    " MAX(end_ns) AS end_ns, MAX(end_ns) - MIN(start_ns) AS length_ns,"
+    " COUNT(*) AS num_ranges FROM request_range GROUP BY run, flow;"
+    "CREATE VIEW level AS SELECT c.run, s.name, s.category, COUNT(*) AS num,"
+    " MIN(c.value) AS min_value, AVG(c.value) AS avg_value,"
+    " MAX(c.value) AS max_value FROM counter c JOIN site s ON s.id = c.site"
+    " GROUP BY c.run, s.name, s.category;"
+    "CREATE VIEW thread AS SELECT l.run, l.id AS lane, l.tid, l.name,"
+    " COUNT(*) AS num, SUM(r.end_ns - r.start_ns) AS marked_ns"
+    " FROM lane l JOIN host_range r ON r.lane = l.id"
+    " WHERE r.depth = 0 AND r.is_loose = 0 GROUP BY l.run, l.id, l.tid,"
+    " l.name;"
+    "CREATE VIEW lost AS SELECT run, name, value FROM total WHERE lane IS"
+    " NULL AND value > 0 AND name IN ('lost', 'device_lost', 'flows_lost',"
+    " 'late', 'no_device_time', 'names_overflowed', 'invalid');";

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/nsys.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "file/text.h"
+#include "sqlite/sqlite.h"
+
+// What a row becomes; the first three are nsys's own numbers.
+enum {
+  MARK = 34,
+  PUSH_POP = 59,
+  START_END = 60,
+  CALL = 1,
+  WORK = 2,
+  PROCESS = 3,
+  THREAD = 4
+};
+
+// Every query answers these columns.
+enum { KIND, CATEGORY, NAME, OWNER, START, END, ID, DEVICE, STREAM, BYTES };
+
+#define TEXT(id) "(SELECT value FROM StringIds WHERE id = " id ")"
+
+static const struct query {
+  const char *table, *text;
+} queries[] = {
+    {"PROCESSES",
+     "SELECT 3, NULL, name, globalPid, 0, 0, 0, 0, 0, NULL FROM PROCESSES"},
+    {"ThreadNames",
+     "SELECT 4, NULL, " TEXT("nameId") ", globalTid, 0, 0, 0, 0,"
+                                       " 0, NULL FROM ThreadNames"},
+    {"NVTX_EVENTS",
+     "SELECT e.eventType, c.name, COALESCE(e.text, " TEXT(
+         "e.textId") "),"
+                     " e.globalTid, e.start, e.\"end\", e.rowid, 0, 0, NULL"
+                     " FROM NVTX_EVENTS e LEFT JOIN (SELECT category, domainId,"
+                     " MIN(COALESCE(text, " TEXT(
+                         "textId") ")) AS name FROM NVTX_EVENTS"
+                                   " WHERE eventType = 33 GROUP BY category, "
+                                   "domainId) c"
+                                   " ON c.category = e.category AND c.domainId "
+                                   "= e.domainId"
+                                   " WHERE e.eventType IN (34, 59, 60)"},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME",
+     "SELECT 1, 'cuda_runtime', " TEXT(
+         "nameId") ", globalTid, start, \"end\","
+                   " correlationId, 0, 0, NULL FROM "
+                   "CUPTI_ACTIVITY_KIND_RUNTIME"},
+    {"CUPTI_ACTIVITY_KIND_KERNEL",
+     "SELECT 2, 'kernel', " TEXT(
+         "demangledName") ", globalPid, start, \"end\","
+                          " correlationId, deviceId, streamId, NULL"
+                          " FROM CUPTI_ACTIVITY_KIND_KERNEL"},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY",
+     "SELECT 2, 'gpu_memcpy', CASE copyKind WHEN 1 THEN 'Memcpy HtoD' WHEN 2"
+     " THEN 'Memcpy DtoH' WHEN 8 THEN 'Memcpy DtoD' WHEN 10 THEN 'Memcpy PtoP'"
+     " ELSE 'Memcpy' END, globalPid, start, \"end\", correlationId, deviceId,"
+     " streamId, bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY"},
+    {"CUPTI_ACTIVITY_KIND_MEMSET",
+     "SELECT 2, 'gpu_memset', 'Memset', globalPid, start, \"end\","
+     " correlationId, deviceId, streamId, bytes"
+     " FROM CUPTI_ACTIVITY_KIND_MEMSET"},
+};
+enum { NUM_QUERIES = sizeof(queries) / sizeof(queries[0]) };
+
+struct ppi_nsys {
+  ppi_db db;
+  ppi_page page;
+  sqlite3_stmt *rows;  // of the query before `next`
+  size_t next;         // query
+  bool begun, ended, any;
+  bool has_twins;  // processes of one number, on several machines
+};
+
+bool ppi_nsys_is_sqlite(const void *head, size_t len) {
+  static const char magic[] = "SQLite format 3";
+  return len >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
+
+// A table, not a view that is called so.
+static bool has_table(ppi_nsys *nsys, const char *name) {
+  sqlite3_stmt *rows = ppi_db_prepare(
+      &nsys->db,
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  if (!rows) return false;
+  ppi_db_text(&nsys->db, rows, 1, name);
+  bool found = ppi_db_next(&nsys->db, rows);
+  ppi_db_finalize(&nsys->db, rows);
+  return found;
+}
+
+static uint64_t first_number(ppi_nsys *nsys, const char *query) {
+  sqlite3_stmt *rows = ppi_db_prepare(&nsys->db, query);
+  bool found = rows && ppi_db_next(&nsys->db, rows);
+  int64_t number = found ? nsys->db.api->column_int64(rows, 0) : 0;
+  ppi_db_finalize(&nsys->db, rows);
+  return number > 0 ? (uint64_t)number : 0;
+}
+
+static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
+  bool is_own = has_table(nsys, "host_range");
+  bool has_any = has_table(nsys, "NVTX_EVENTS") ||
+                 has_table(nsys, "CUPTI_ACTIVITY_KIND_KERNEL") ||
+                 has_table(nsys, "CUPTI_ACTIVITY_KIND_RUNTIME");
+  if (ppi_db_failed(&nsys->db))
+    return ppi_fail(error, PPROF_STATUS_INVALID, "%s: %s", path,
+                    nsys->db.failure);
+  if (is_own)
+    return ppi_fail(error, PPROF_STATUS_INVALID,
+                    "%s: made by `export sqlite`; `pprof-report sql` asks it, "
+                    "tables need the log",
+                    path);
+  if (!has_any || !has_table(nsys, "StringIds"))
+    return ppi_fail(error, PPROF_STATUS_INVALID,
+                    "%s: no file of nsys: there is no NVTX_EVENTS and no "
+                    "CUPTI_ACTIVITY_KIND_... with StringIds",
+                    path);
+  if (has_table(nsys, "PROCESSES"))
+    nsys->has_twins =
+        first_number(nsys,
+                     "SELECT COUNT(DISTINCT globalPid) > COUNT(DISTINCT pid)"
+                     " FROM PROCESSES");
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
+                           pprof_error *error) {
+  ppi_nsys *made = ppi_alloc(sizeof *made);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  pprof_status status = ppi_db_open(&made->db, path, PPI_DB_FOREIGN, error);
+  if (status == PPROF_STATUS_OK) status = look(made, path, error);
+  if (status == PPROF_STATUS_OK)
+    *out = made;
+  else
+    ppi_nsys_close(made);
+  return status;
+}
+
+void ppi_nsys_close(ppi_nsys *nsys) {
+  if (!nsys) return;
+  if (nsys->rows) ppi_db_finalize(&nsys->db, nsys->rows);
+  if (nsys->db.api) ppi_db_close(&nsys->db);
+  ppi_page_clear(&nsys->page);
+  ppi_free(nsys);
+}
+
+const char *ppi_nsys_failure(const ppi_nsys *nsys) {
+  if (nsys->page.failed) return "out of memory";
+  return ppi_db_failed(&nsys->db) ? nsys->db.failure : NULL;
+}
+
+// ---- rows ----
+
+static int64_t number_at(const ppi_nsys *nsys, int column) {
+  return nsys->db.api->column_int64(nsys->rows, column);
+}
+static bool is_null_at(const ppi_nsys *nsys, int column) {
+  return nsys->db.api->column_type(nsys->rows, column) == PPI_SQLITE_NULL;
+}
+static const char *text_at(const ppi_nsys *nsys, int column,
+                           const char *fallback) {
+  const char *text =
+      (const char *)nsys->db.api->column_text(nsys->rows, column);
+  return text ? text : fallback;
+}
+
+// Microseconds with the three digits of nanoseconds.
+static void put_us(ppi_page *page, const char *key, int64_t ns) {
+  uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+  ppi_page_format(page, ",\"%s\":%s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "",
+                  size / 1000, (unsigned)(size % 1000));
+}
+
+static uint64_t process_at(const ppi_nsys *nsys) {
+  uint64_t process = (uint64_t)number_at(nsys, OWNER) >> 24;
+  return nsys->has_twins ? process : process & 0xffffff;
+}
+
+static void put_meta(ppi_nsys *nsys, int64_t kind) {
+  ppi_page *page = &nsys->page;
+  ppi_page_format(page,
+                  "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu64
+                  ",\"tid\":%" PRIu64 ",\"args\":{\"name\":",
+                  kind == PROCESS ? "process_name" : "thread_name",
+                  process_at(nsys),
+                  (uint64_t)number_at(nsys, OWNER) & 0xffffff);
+  ppi_page_json(page, text_at(nsys, NAME, ""));
+  ppi_page_text(page, "}}");
+}
+
+// A correlation id is of its process.
+static void put_ids(ppi_nsys *nsys, int64_t kind) {
+  ppi_page *page = &nsys->page;
+  uint64_t id = (process_at(nsys) & 0xfffff) << 32 |
+                ((uint64_t)number_at(nsys, ID) & 0xffffffff);
+  ppi_page_format(page, ",\"args\":{\"correlation\":%" PRIu64, id);
+  if (kind == WORK)
+    ppi_page_format(page, ",\"device\":%" PRId64 ",\"stream\":%" PRId64,
+                    number_at(nsys, DEVICE), number_at(nsys, STREAM));
+  if (!is_null_at(nsys, BYTES))
+    ppi_page_format(page, ",\"bytes\":%" PRId64, number_at(nsys, BYTES));
+  ppi_page_text(page, "}");
+}
+
+static void put_head(ppi_nsys *nsys, const char *phase, int64_t kind) {
+  ppi_page *page = &nsys->page;
+  ppi_page_format(page, "{\"ph\":\"%s\",\"cat\":", phase);
+  ppi_page_json(page, text_at(nsys, CATEGORY, "UserDefined"));
+  ppi_page_text(page, ",\"name\":");
+  ppi_page_json(page, text_at(nsys, NAME, ""));
+  if (kind == WORK)
+    ppi_page_format(page, ",\"pid\":\"GPU %" PRId64 "\",\"tid\":%" PRId64,
+                    number_at(nsys, DEVICE), number_at(nsys, STREAM));
+  else
+    ppi_page_format(page, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64,
+                    process_at(nsys),
+                    (uint64_t)number_at(nsys, OWNER) & 0xffffff);
+}
+
+// A range between two threads: a begin and an end of one number.
+static void put_loose(ppi_nsys *nsys) {
+  ppi_page *page = &nsys->page;
+  put_head(nsys, "b", START_END);
+  put_us(page, "ts", number_at(nsys, START));
+  ppi_page_format(page, ",\"id\":%" PRId64 "}", number_at(nsys, ID));
+  if (is_null_at(nsys, END)) return;
+  ppi_page_text(page, ",\n");
+  put_head(nsys, "e", START_END);
+  put_us(page, "ts", number_at(nsys, END));
+  ppi_page_format(page, ",\"id\":%" PRId64 "}", number_at(nsys, ID));
+}
+
+static void put_row(ppi_nsys *nsys) {
+  ppi_page *page = &nsys->page;
+  int64_t kind = number_at(nsys, KIND);
+  ppi_page_text(page, nsys->any ? ",\n" : "\n");
+  nsys->any = true;
+  if (kind == PROCESS || kind == THREAD) {
+    put_meta(nsys, kind);
+    return;
+  }
+  if (kind == START_END) {
+    put_loose(nsys);
+    return;
+  }
+  put_head(nsys, kind == MARK ? "i" : "X", kind);
+  put_us(page, "ts", number_at(nsys, START));
+  if (kind != MARK && !is_null_at(nsys, END)) {
+    uint64_t length =
+        (uint64_t)number_at(nsys, END) - (uint64_t)number_at(nsys, START);
+    put_us(page, "dur", (int64_t)length);
+  }
+  if (kind == CALL || kind == WORK) put_ids(nsys, kind);
+  ppi_page_text(page, "}");
+}
+
+// Answers false behind the last one.
+static bool next_query(ppi_nsys *nsys) {
+  ppi_db_finalize(&nsys->db, nsys->rows);
+  nsys->rows = NULL;
+  while (nsys->next < NUM_QUERIES && !ppi_db_failed(&nsys->db)) {
+    const struct query *query = &queries[nsys->next++];
+    if (!has_table(nsys, query->table)) continue;
+    nsys->rows = ppi_db_prepare(&nsys->db, query->text);
+    return nsys->rows != NULL;
+  }
+  return false;
+}
+
+static void put_begin(ppi_nsys *nsys) {
+  uint64_t base_ns = has_table(nsys, "TARGET_INFO_SESSION_START_TIME")
+                         ? first_number(nsys,
+                                        "SELECT utcEpochNs"
+                                        " FROM TARGET_INFO_SESSION_START_TIME")
+                         : 0;
+  ppi_page_format(&nsys->page, "{\"baseTimeNanoseconds\":%" PRIu64 ",",
+                  base_ns);
+  ppi_page_text(&nsys->page, "\"traceEvents\":[");
+}
+
+// Rows up to a block's size; what is damaged ends the text where it is.
+size_t ppi_nsys_next(ppi_nsys *nsys, const char **out) {
+  enum { BLOCK = 64 << 10 };
+  ppi_page *page = &nsys->page;
+  page->len = 0;
+  if (!nsys->begun) {
+    put_begin(nsys);
+    nsys->ended = !next_query(nsys);
+    nsys->begun = true;
+  }
+  while (!nsys->ended && page->len < BLOCK && !page->failed) {
+    if (ppi_db_next(&nsys->db, nsys->rows)) {
+      put_row(nsys);
+    } else if (!next_query(nsys)) {
+      if (!ppi_nsys_failure(nsys)) ppi_page_text(page, "]}\n");
+      nsys->ended = true;
+    }
+  }
+  *out = page->bytes;
+  return page->failed ? 0 : page->len;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The SQLite file that `nsys export --type sqlite` makes, as the text of a
+// Chrome trace: ranges, marks, runtime calls, kernels, copies and sets of its
+// documented tables. Nothing in the file is trusted, or changed. One thread.
+#ifndef PPI_IMPORT_NSYS_H_
+#define PPI_IMPORT_NSYS_H_
+
+#include "pprof/base.h"
+
+typedef struct ppi_nsys ppi_nsys;
+
+// ppi_nsys_is_sqlite answers whether the file begins as SQLite's do.
+bool ppi_nsys_is_sqlite(const void *head, size_t len);
+// Errors: IO; INVALID: no file of nsys; UNSUPPORTED: no SQLite here; NO_MEMORY.
+pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
+                           pprof_error *error);
+// ppi_nsys_next hands out the next part of the text, 0 at its end;
+// ppi_nsys_failure then says why it ended too early, or NULL.
+size_t ppi_nsys_next(ppi_nsys *nsys, const char **out);
+const char *ppi_nsys_failure(const ppi_nsys *nsys);
+void ppi_nsys_close(ppi_nsys *nsys);
+
+#endif  // PPI_IMPORT_NSYS_H_
