@@ -103,6 +103,13 @@ static const struct ppi_tool_verb verbs[] = {
      "halved in between. Then\nthe throughput with the best one, from its "
      "log.\n",
      PPI_VERB_SEARCH_BATCH, true, true, ppi_tool_search_batch},
+    {"cost", "MODEL.onnx", "count what a model computes, before it runs",
+     "Parameters, MACs, FLOPs and bytes of an ONNX model, by module, operator "
+     "or "
+     "node.\nIts weights are not read. What is not known is said, and totals "
+     "then "
+     "are \"at least\";\nsee docs/cost.md.\n",
+     PPI_VERB_COST, true, false, ppi_tool_cost},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
      "The command and its children are profiled through NVTX, or through the "
      "SDK if\nthey use it; nothing in them needs to change. Input and output "

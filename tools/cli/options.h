@@ -30,7 +30,8 @@
   X(STUCK)               \
   X(TOP)                 \
   X(EXPORT)              \
-  X(SQL)
+  X(SQL)                 \
+  X(COST)
 enum {
 #define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
   PPI_VERB_LIST(PPI_VERB_ENUM_)
@@ -87,6 +88,10 @@ struct ppi_export_options {
   bool list;
 };
 
+struct ppi_cost_options {
+  const char *dims, *by;
+};
+
 // What several kinds of verbs take, then what one kind does.
 struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
@@ -112,6 +117,7 @@ struct ppi_tool_options {
   struct ppi_stuck_options stuck;
   struct ppi_top_options top;
   struct ppi_export_options to;
+  struct ppi_cost_options cost;
 };
 
 struct ppi_tool_verb {

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/table/cost_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cost/table/words.h"
+
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(MODULE, "module", NULL) \
+  each(OPERATOR, "operator", NULL) \
+  each(LEVEL, "level", NULL) \
+  each(NODES, "nodes", NULL) \
+  each(TYPE, "type", NULL) \
+  each(PARAMS, "parameters", NULL) \
+  each(PARAM_BYTES, "parameter_bytes", "B") \
+  each(MACS, "macs", NULL) \
+  each(FLOPS, "flops", NULL) \
+  each(OTHERS, "elementwise_flops", NULL) \
+  each(IN, "input_bytes", "B") \
+  each(WEIGHTS, "weight_bytes", "B") \
+  each(OUT, "output_bytes", "B") \
+  each(INTENSITY, "intensity", "FLOP/B") \
+  each(SHARE, "share", "%") \
+  each(OUTPUT, "output", NULL) \
+  each(SHAPE, "shape", NULL) \
+  each(TIMES, "times", NULL) \
+  each(PART, "at_least", NULL) \
+  each(REASON, "reason", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, PARAMS, MACS,      FLOPS,
+                               IN,   OUT,    INTENSITY, SHARE};
+
+static const ppi_table_column table_columns[] = {
+    {"Name", 24, NAME, 1},  {"Params", 6, PARAMS, 1},
+    {"MACs", 6, MACS, 1},   {"FLOPs", 6, FLOPS, 1},
+    {"In", 6, IN, 1},       {"Weights", 7, WEIGHTS, 1},
+    {"Out", 6, OUT, 1},     {"FLOP/B", 6, INTENSITY, 1},
+    {"Share", 6, SHARE, 1},
+};
+static const ppi_view_kind kind = {.name = "cost",
+                                   .title = "Cost",
+                                   PPI_VIEW_LAYOUT(columns, table_columns),
+                                   PPI_VIEW_BRIEF(brief),
+                                   .end = PPI_TABLE_END_NOTE};
+
+typedef struct filling {
+  ppi_view *view;
+  const ppi_cost *cost;
+  const ppi_cost_groups *groups;
+  bool for_people;
+} filling;
+
+static double bytes_of(const ppi_cost_figures *figures) {
+  return (double)figures->in_bytes.value + (double)figures->weight_bytes.value +
+         (double)figures->out_bytes.value;
+}
+
+static bool is_unknown(const ppi_cost_sum *sum) {
+  return sum->at_least && sum->value == 0;
+}
+
+static const char *made_text(ppi_view *view, const ppi_page *page) {
+  return page->failed ? NULL
+                      : ppi_view_text(view, "%.*s", (int)page->len,
+                                      page->len ? page->bytes : "");
+}
+
+static ppi_cell sum_cell(const filling *fill, const ppi_cost_sum *sum,
+                         const char *unit) {
+  if (!fill->for_people)
+    return is_unknown(sum) ? (ppi_cell){0} : ppi_cell_signed(sum->value);
+  if (is_unknown(sum)) return ppi_cell_text("?");
+  ppi_page page = {0};
+  ppi_cost_number(&page, (double)sum->value, unit, sum->at_least);
+  const char *text = made_text(fill->view, &page);
+  ppi_page_clear(&page);
+  return text ? ppi_cell_text(text) : (ppi_cell){0};
+}
+
+static ppi_cell quotient(const filling *fill, double value, bool is_part) {
+  if (!fill->for_people) return ppi_cell_decimal(value);
+  ppi_page page = {0};
+  ppi_cost_number(&page, value, "", false);
+  if (is_part) ppi_page_text(&page, "?");
+  const char *text = made_text(fill->view, &page);
+  ppi_page_clear(&page);
+  return text ? ppi_cell_text(text) : (ppi_cell){0};
+}
+
+static void put_figures(const filling *fill, const ppi_cost_figures *figures,
+                        ppi_cell *cells) {
+  const ppi_cost_sum *all = &fill->groups->all.flops, *own = &figures->flops;
+  double bytes = bytes_of(figures);
+  cells[NODES] = ppi_cell_count(figures->num_nodes);
+  if (figures->type)
+    cells[TYPE] = ppi_cell_text(
+        figures->type < 0 ? "mixed" : ppi_type_name(figures->type));
+  cells[PARAMS] = sum_cell(fill, &figures->params, "");
+  cells[PARAM_BYTES] = sum_cell(fill, &figures->param_bytes, "B");
+  cells[MACS] = sum_cell(fill, &figures->macs, "");
+  cells[FLOPS] = sum_cell(fill, own, "");
+  cells[OTHERS] = sum_cell(fill, &figures->others, "");
+  cells[IN] = sum_cell(fill, &figures->in_bytes, "B");
+  cells[WEIGHTS] = sum_cell(fill, &figures->weight_bytes, "B");
+  cells[OUT] = sum_cell(fill, &figures->out_bytes, "B");
+  bool is_part = own->at_least || figures->in_bytes.at_least ||
+                 figures->out_bytes.at_least;
+  if (bytes > 0 && !is_part)
+    cells[INTENSITY] = quotient(fill, (double)own->value / bytes, false);
+  if (all->value > 0)
+    cells[SHARE] = ppi_cell_ratio(own->value, (uint64_t)all->value);
+  cells[PART] = ppi_cell_count(own->at_least);
+}
+
+// "[1,3,?,?]"
+static void put_shape(ppi_page *page, const ppi_cost_row *row) {
+  ppi_page_text(page, row->rank < 0 ? "?" : "[");
+  for (int i = 0; i < row->rank; i++) {
+    ppi_page_text(page, i ? "," : "");
+    if (row->dims[i].known)
+      ppi_page_format(page, "%" PRId64, row->dims[i].i);
+    else
+      ppi_page_text(page, "?");
+  }
+  if (row->rank >= 0) ppi_page_text(page, "]");
+}
+
+static bool put_node(const filling *fill, const ppi_cost_row *row,
+                     ppi_cell *cells) {
+  ppi_page shape = {0}, reason = {0};
+  put_shape(&shape, row);
+  const char *text = made_text(fill->view, &shape);
+  cells[OUTPUT] = ppi_cell_text(row->output);
+  if (text) cells[SHAPE] = ppi_cell_text(text);
+  if (row->times >= 0) cells[TIMES] = ppi_cell_signed(row->times);
+  const char *why = "";
+  if (row->cause) {
+    ppi_cost_cause(&reason, &fill->cost->shapes.causes[row->cause]);
+    why = made_text(fill->view, &reason);
+    if (why) cells[REASON] = ppi_cell_text(why);
+  }
+  ppi_page_clear(&shape);
+  ppi_page_clear(&reason);
+  return text && why;
+}
+
+static const char *name_of(const filling *fill, const ppi_cost_group *group) {
+  if (!*group->name && !group->op_type && !group->row) return "model";
+  // A node's kind tells more than its name.
+  if (group->row && fill->for_people)
+    return ppi_view_text(fill->view, "%s %s", group->op_type, group->name);
+  return group->name;
+}
+
+static bool add_group(const filling *fill, const ppi_cost_group *group) {
+  const char *name = name_of(fill, group);
+  ppi_cell *cells = ppi_view_add_row(fill->view, 0, 2 * group->level);
+  if (!cells || !name) return false;
+  cells[NAME] = ppi_cell_text(name);
+  if (group->module) cells[MODULE] = ppi_cell_text(group->module);
+  if (group->op_type) cells[OPERATOR] = ppi_cell_text(group->op_type);
+  cells[LEVEL] = ppi_cell_count(group->level);
+  put_figures(fill, &group->figures, cells);
+  return !group->row || put_node(fill, group->row, cells);
+}
+
+static void put_total(ppi_page *note, const ppi_cost_groups *groups) {
+  const ppi_cost_figures *all = &groups->all;
+  ppi_page_text(note, "Total: ");
+  ppi_cost_number(note, (double)all->params.value, "", all->params.at_least);
+  ppi_page_text(note, " parameters (");
+  ppi_cost_number(note, (double)all->param_bytes.value, "B",
+                  all->param_bytes.at_least);
+  ppi_page_text(note, "), ");
+  if (all->flops.at_least) ppi_page_text(note, "at least ");
+  ppi_cost_number(note, (double)all->macs.value, "", false);
+  ppi_page_text(note, " MACs and ");
+  ppi_cost_number(note, (double)all->others.value, "", false);
+  ppi_page_text(note, " other FLOPs: ");
+  ppi_cost_number(note, (double)all->flops.value, "FLOP", false);
+  ppi_page_text(note, "\n");
+}
+
+static void put_note(const filling *fill) {
+  ppi_page *note = &fill->view->note;
+  size_t unused = 0, bodies = 0;
+  put_total(note, fill->groups);
+  for (size_t i = 0; i < fill->cost->num_rows; i++) {
+    unused += fill->cost->rows[i].times == 0;
+    bodies += fill->cost->rows[i].times < 0;
+  }
+  if (unused)
+    ppi_page_format(note,
+                    "Of branches the one that costs more is counted: %zu nodes "
+                    "are in others\n",
+                    unused);
+  if (bodies)
+    ppi_page_format(note,
+                    "Of loops without a known number of iterations one is "
+                    "counted: %zu nodes\n",
+                    bodies);
+  ppi_cost_causes(note, fill->cost);
+  ppi_page_text(note,
+                "FLOPs are twice the MACs and all others; Share is of them. "
+                "Bytes: each node reads\nand writes its own.\n");
+}
+
+bool ppi_cost_view(const ppi_cost *cost, const ppi_cost_groups *groups,
+                   ppi_cost_by by, ppi_report_format format, long top,
+                   ppi_view *out) {
+  *out = (ppi_view){.kind = &kind};
+  bool for_people = format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
+  const filling fill = {out, cost, groups, for_people};
+  size_t num = top > 0 && (size_t)top < groups->num ? (size_t)top : groups->num;
+  (void)by;
+  for (size_t i = 0; i < num; i++)
+    if (!add_group(&fill, &groups->items[i])) return false;
+  put_note(&fill);
+  return !out->note.failed;
+}
+
+void ppi_cost_totals(ppi_page *page, const ppi_cost_groups *groups) {
+  const ppi_cost_figures *all = &groups->all;
+  const struct {
+    const char *name;
+    const ppi_cost_sum *sum;
+  } sums[] = {{"parameters", &all->params},
+              {"parameter_bytes", &all->param_bytes},
+              {"macs", &all->macs},
+              {"flops", &all->flops},
+              {"elementwise_flops", &all->others},
+              {"input_bytes", &all->in_bytes},
+              {"weight_bytes", &all->weight_bytes},
+              {"output_bytes", &all->out_bytes}};
+  enum { NUM = sizeof sums / sizeof *sums };
+  ppi_page_format(page, "\"totals\":{\"nodes\":%zu", all->num_nodes);
+  for (size_t i = 0; i < NUM; i++)
+    ppi_page_format(page, ",\"%s\":%" PRId64, sums[i].name, sums[i].sum->value);
+  ppi_page_text(page, ",\"at_least\":[");
+  const char *comma = "";
+  for (size_t i = 0; i < NUM; i++) {
+    if (!sums[i].sum->at_least) continue;
+    ppi_page_format(page, "%s\"%s\"", comma, sums[i].name);
+    comma = ",";
+  }
+  ppi_page_text(page, "]},\n");
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Costs in words: numbers with their units, and what is not known.
+#ifndef PPI_COST_WORDS_H_
+#define PPI_COST_WORDS_H_
+
+#include "cost/table/groups.h"
+#include "file/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// "25.6 M"; with `unit` "102 MB". ">=" stands before what is a part.
+void ppi_cost_number(ppi_page *page, double value, const char *unit,
+                     bool at_least);
+// What a cause says, and what helps.
+void ppi_cost_cause(ppi_page *page, const ppi_cause *cause);
+// A line for each cause, with how many nodes it has; those with most first.
+void ppi_cost_causes(ppi_page *page, const ppi_cost *cost);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COST_WORDS_H_

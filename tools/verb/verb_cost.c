@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `cost`: what an ONNX model computes, before it runs.
+#include <limits.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/rows.h"
+#include "cost/count/count.h"
+#include "cost/table/cost_view.h"
+#include "verb/verbs.h"
+
+static ppi_cost_by by_of(const char *name) {
+  static const char *const names[] = {"module", "operator", "module,operator",
+                                      "node"};
+  unsigned by = 0;
+  while (by < PPI_COST_BY_NODE && strcmp(names[by], name) != 0) by++;
+  return (ppi_cost_by)by;
+}
+
+static void put_head(ppi_page *page, const char *path,
+                     const ppi_cost_groups *groups) {
+  ppi_page_text(page, "{\"schema\":\"pprof.cost/1\",\n\"model\":");
+  ppi_page_json(page, path);
+  ppi_page_text(page, ",\n");
+  ppi_cost_totals(page, groups);
+}
+
+static int print(const struct ppi_tool_options *options, const char *path,
+                 ppi_cost *cost) {
+  ppi_report_format format = ppi_report_format_of(options->format);
+  ppi_cost_by by = by_of(options->cost.by);
+  ppi_page page = {.is_raw = options->raw};
+  ppi_cost_groups groups;
+  ppi_view view = {0};
+  bool ok =
+      ppi_cost_group_by(cost, by, options->tables.depth, &groups) &&
+      ppi_cost_view(cost, &groups, by, format, options->tables.top, &view);
+  if (ok) {
+    if (format == PPI_FORMAT_JSON) put_head(&page, path, &groups);
+    ppi_print_view(&page, &view, format, PPI_TIME_MS);
+    if (format == PPI_FORMAT_JSON) {
+      ppi_tool_rows_lines(&page, "notes", &view.note);
+      ppi_page_text(&page, "}\n");
+    }
+  }
+  page.failed |= !ok;
+  ppi_view_clear(&view);
+  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
+}
+
+static int fail(const char *path, pprof_status status,
+                const pprof_error *error) {
+  ppi_tool_say("%s: %s", path, error->text);
+  return status == PPROF_STATUS_INVALID ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
+}
+
+static int count(const struct ppi_tool_options *options,
+                 ppi_wanted_dims *dims) {
+  const char *path = options->inputs[0];
+  pprof_error error = {""};
+  ppi_model model;
+  ppi_cost cost;
+  pprof_status status = ppi_model_open(path, &model, &error);
+  if (status) return fail(path, status, &error);
+  status = ppi_cost_count(&model, dims, &cost, &error);
+  int code = status ? fail(path, status, &error) : print(options, path, &cost);
+  const char *unused = status ? NULL : ppi_dims_unused(dims);
+  if (unused)
+    ppi_tool_say("%s: no dimension or tensor is called '%s'", path, unused);
+  ppi_cost_clear(&cost);
+  ppi_model_close(&model);
+  return unused && code == PPI_EXIT_DONE ? PPI_EXIT_USAGE : code;
+}
+
+int ppi_tool_cost(const struct ppi_tool_options *options) {
+  ppi_wanted_dims dims;
+  pprof_error error = {""};
+  int code = ppi_tool_output_check(options, options->output);
+  if (options->num_inputs > 1) {
+    ppi_tool_say("cost takes one model");
+    code = PPI_EXIT_USAGE;
+  }
+  if (code != PPI_EXIT_DONE) return code;
+  if (ppi_dims_parse(options->cost.dims, &dims, &error)) {
+    ppi_tool_say("%s", error.text);
+    code = PPI_EXIT_USAGE;
+  } else {
+    code = count(options, &dims);
+  }
+  ppi_dims_clear(&dims);
+  return code;
+}
