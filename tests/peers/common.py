@@ -46,7 +46,8 @@ class Peer:
     def run(self, program, *arguments, **variables):
         """Runs a program of this folder under the peer's Python, which finds our package."""
         ours = {"PYTHONPATH": os.path.join(HERE, "..", "..", "python"),
-                "PPROF_LIBRARY": self.library or ""}
+                "PPROF_LIBRARY": self.library or "",
+                "PATH": os.path.dirname(self.tool) + ":" + os.environ["PATH"]}
         done = subprocess.run([self.python, os.path.join(HERE, program), *arguments],
                               cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={**os.environ, **ours, **variables}, timeout=SECONDS,
@@ -150,4 +151,13 @@ def compare_sums(peer, trace, compared, **hooks):
         for at, what in enumerate(("calls", "total")):
             row.cell(f"{name}: {what}", theirs.get(name, (None, None))[at],
                      ours.get(name, (None, None))[at])
+    return row
+
+
+def compare_schedules(peer, which):
+    """Random schedules: the steps of each window."""
+    row = Row("windows of 1 000 random schedules, run")
+    text = peer.run("schedule_program.py", which)
+    for numbers, theirs, ours in json.loads(text[text.index("[["):]):
+        row.cell(numbers, theirs, ours)
     return row

@@ -2,6 +2,7 @@
 """PaddlePaddle: every cell that its profiler prints, against ours of the trace that it wrote."""
 import collections
 import itertools
+import json
 import re
 
 import common
@@ -12,6 +13,7 @@ KEYS = {"CPUTotal": "cpu-total", "CPUAvg": "cpu-avg", "CPUMax": "cpu-max", "CPUM
 UNITS = ("s", "ms", "us", "ns")
 SLACK = 20  # ns
 LAST_DECIMAL = 0.01
+NEAR = 0.02
 CPP_RANGES = ("backward", "pybind_imperative_func", "pybind_patch_func")
 PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
 COLUMNS = ("allocation_count", "free_count", "allocation_size", "free_size")
@@ -75,13 +77,15 @@ MICROSECONDS = "the trace says in whole microseconds when memory was taken or gi
 NO_OWNER = "what no range is around has a row"
 NO_FLOPS = "FLOPs that nobody stated are `-`, not 0"
 BOTH_KINDS = "UserDefined has C++'s ranges, too"
+OFF_BY_ONE = "Paddle sums N - 9 steps and divides by N - 10"
 FLOATS = "durations in the trace are floats of 24 bits"
 
 
 def compare(peer):
     peer.run("paddle_program.py")
     return [(peer.version("paddlepaddle"), row)
-            for row in (compare_printed(peer), compare_memory(peer))]
+            for row in (compare_printed(peer), compare_memory(peer), compare_perf(peer),
+                        common.compare_schedules(peer, "paddle"))]
 
 
 def compare_printed(peer):
@@ -166,4 +170,20 @@ def compare_memory(peer):
             ours[at] += cells[column] if cells["name"] else 0
     for at, column in enumerate(COLUMNS):
         row.cell(column, sums[at], ours[at])
+    return row
+
+
+def compare_perf(peer):
+    """timer_only beside our markers in one program; Paddle's own sum, which is off by one."""
+    row = common.Row("timer_only: Perf Summary, beside ours of the same 60 steps")
+    said = json.loads(peer.run("perf_program.py").splitlines()[-1])
+    steps, theirs, ours = said["steps_s"], said["paddle"], said["ours"]
+    n = len(steps)
+    # Of N steps N - 9 are summed and divided by N - 10.
+    wrong = sum(steps[9:]) / (n - 10)
+    right = sum(steps[10:]) / (n - 10)
+    near = f"within {NEAR:.0%}, by clocks of their own"
+    row.cell("Paddle's average is N - 9 steps over N - 10", True, abs(theirs - wrong) < NEAR * wrong)
+    row.cell("our average is of the N - 10 steps", True, abs(ours - right) < NEAR * right)
+    row.cell("batch_cost avg", theirs, ours, OFF_BY_ONE + ", both " + near)
     return row

@@ -19,6 +19,7 @@ def compare(peer):
     peer.run("torch_program.py", OMP_NUM_THREADS="1")
     rows = [compare_rows(peer, "trace.json", "rows.json", "key_averages(): each row, to the ns")]
     rows.append(compare_tables(peer))
+    rows.append(common.compare_schedules(peer, "torch"))
     return [(peer.version("torch"), row) for row in rows]
 
 
