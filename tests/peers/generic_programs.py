@@ -78,7 +78,12 @@ def tensorflow():
         with tf.profiler.experimental.Trace("train", step_num=at, _r=1):
             step(x)
     tf.profiler.experimental.stop()
-    newest("tf")
+    from xprof.convert import raw_to_tool_data
+    planes = glob.glob(os.path.join("tf", "**", "*.xplane.pb"), recursive=True)
+    text, _ = raw_to_tool_data.xspace_to_tool_data([max(planes, key=os.path.getmtime)],
+                                                   "trace_viewer", {})
+    with open("trace.json", "w", encoding="utf-8") as file:
+        file.write(text if isinstance(text, str) else text.decode())
 
 
 def tensorflow1():

@@ -2,7 +2,9 @@
 """The peers by name: what to install, and who compares."""
 import collections
 
+import peer_hta
 import peer_paddle
+import peer_tables
 import peer_torch
 import peer_traces
 
@@ -17,6 +19,8 @@ def entry(packages, compare, python=None):
 PEERS = {
     "paddle": entry(peer_paddle.PACKAGES, peer_paddle.compare),
     "torch": entry(peer_torch.PACKAGES, peer_torch.compare),
+    "hta": entry(peer_hta.PACKAGES, peer_hta.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_traces.PEERS.items()},
+    "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
 }

@@ -6,6 +6,8 @@ import common
 
 PROGRAM = "generic_programs.py"
 NODE = "_kernel_time"
+# xprof makes the trace viewer's JSON of what version 2 writes.
+TENSORFLOW = ["tensorflow-cpu==2.21.0", "xprof==2.24.2"]
 
 
 def sums(package, trace="trace.json", **hooks):
@@ -36,7 +38,8 @@ def operator_of(event):
 PEERS = {
     "onnxruntime": (["onnxruntime==1.32.0", "onnx", "numpy"],
                     sums("onnxruntime", name_of=operator_of), None),
-    "tensorflow1": (["tensorflow-cpu==2.21.0"], sums("tensorflow-cpu"), None),
+    "tensorflow": (TENSORFLOW, sums("tensorflow-cpu"), None),
+    "tensorflow1": (TENSORFLOW, sums("tensorflow-cpu"), "tensorflow"),
     "jax": (["jax==0.10.2"], sums("jax", "trace.json.gz"), None),
     "viztracer": (["viztracer==1.1.1"], sums("viztracer"), None),
     "clang": ([], sums_of_program("clang++", "--version"), None),
