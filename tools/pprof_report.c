@@ -151,6 +151,7 @@ static const struct ppi_tool_verb verbs[] = {
 
 static int run_verb(struct ppi_tool_options *options) {
   ppi_tool_set_device_process(options->device_process);
+  ppi_tool_set_group_by(options->group_by);
   const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
                            PPI_VERB_COMPARE | PPI_VERB_EXPORT | PPI_VERB_SQL;
   // To `compare` each operand is an input of its own.

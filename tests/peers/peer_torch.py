@@ -17,18 +17,20 @@ TIES = "rows of equal time stand by name"
 
 def compare(peer):
     peer.run("torch_program.py", OMP_NUM_THREADS="1")
-    rows = [compare_rows(peer, "trace.json", "rows.json", "key_averages(): each row, to the ns")]
+    rows = [compare_rows(peer, "rows.json", "key_averages(): each row, to the ns"),
+            compare_rows(peer, "shapes.json", "group_by_input_shape: each row, to the ns",
+                         "--group-by", "shape")]
     rows.append(compare_tables(peer))
     rows.append(common.compare_schedules(peer, "torch"))
     return [(peer.version("torch"), row) for row in rows]
 
 
-def compare_rows(peer, trace, rows, compared):
+def compare_rows(peer, rows, compared, *options):
     row = common.Row(compared)
     with open(peer.path(rows), encoding="utf-8") as file:
         theirs = {name: figures for name, *figures in json.load(file)}
     ours = collections.defaultdict(lambda: [0, 0, 0])
-    for cells in peer.rows("torch", "--style", "torch", "--top", "0", trace):
+    for cells in peer.rows("torch", "--style", "torch", "--top", "0", *options, "trace.json"):
         for at, column in enumerate(COLUMNS):
             ours[cells["name"]][at] += cells[column] or 0
     for name in sorted(set(theirs) | set(ours)):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small training loop under torch.profiler: trace.json, rows.json, and KEY.txt for each order.
 
-rows.json has key_averages() as it is, [name, calls, self CPU ns, CPU total ns].
+rows.json has key_averages() as it is, [name, calls, self CPU ns, CPU total ns]; shapes.json the
+same by input shapes, which stand behind the name.
 """
 import json
 
@@ -18,6 +19,13 @@ class Data(torch.utils.data.Dataset):
 
     def __getitem__(self, at):
         return torch.full((32,), float(at)), at % 4
+
+
+def write_rows(path, averages, name_of):
+    rows = [[name_of(row), row.count, round(row.self_cpu_time_total * 1000),
+             round(row.cpu_time_total * 1000)] for row in averages]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(rows, file)
 
 
 def main():
@@ -42,10 +50,9 @@ def main():
             run.step()
     run.export_chrome_trace("trace.json")
     averages = run.key_averages()
-    rows = [[row.key, row.count, round(row.self_cpu_time_total * 1000),
-             round(row.cpu_time_total * 1000)] for row in averages]
-    with open("rows.json", "w", encoding="utf-8") as file:
-        json.dump(rows, file)
+    write_rows("rows.json", averages, lambda row: row.key)
+    write_rows("shapes.json", run.key_averages(group_by_input_shape=True),
+               lambda row: f"{row.key} {row.input_shapes}" if row.input_shapes else row.key)
     for key in KEYS:
         with open(key + ".txt", "w", encoding="utf-8") as file:
             file.write(averages.table(sort_by=key, row_limit=-1))

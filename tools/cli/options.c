@@ -182,6 +182,10 @@ static const struct option_row option_table[] = {
          PPI_VERB_MERGE | PPI_VERB_COMPARE | PPI_VERB_EXPORT | PPI_VERB_SQL,
      "PATTERN", NULL,
      "traces: processes called so are devices; * and ? fit anything"},
+    {"group-by", 0, OPTION_CHOICE, FIELD(group_by),
+     PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_IMPORT | PPI_VERB_COMPARE,
+     "shape", NULL,
+     "traces: operators of one name apart by what their inputs look like"},
     {"raw", 0, OPTION_FLAG, FIELD(raw),
      PPI_VERB_SUMMARY | PPI_VERB_RUN | PPI_VERB_COMPARE |
          PPI_VERB_SEARCH_BATCH | PPI_VERB_SQL | PPI_VERB_COST,

@@ -97,7 +97,7 @@ struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
   const struct ppi_tool_verb *verb;
   const char *format, *output, *time_unit;  // NULL: not given
-  const char *color, *threshold, *stage, *device_process;
+  const char *color, *threshold, *stage, *device_process, *group_by;
   long warmup;  // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else

@@ -330,27 +330,73 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   return add_async(importer, event);
 }
 
-// ONNX Runtime: "NODE_kernel_time" of the operator args.op_name.
-static void name_node(ppi_importer *importer, trace_event *event) {
+// ONNX Runtime: "NODE_kernel_time"; NULL: not one of these.
+static const char *suffix_of_node(const ppi_label *label) {
   static const char *const suffixes[] = {"_kernel_time", "_fence_before",
                                          "_fence_after"};
-  const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
-  ppi_label *label = &event->label;
-  if (!op || op->len == 0 || !is_label(label->cat, label->cat_len, "Node"))
-    return;
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
     size_t len = strlen(suffixes[i]);
-    if (label->name_len < len ||
-        memcmp(label->name + label->name_len - len, suffixes[i], len) != 0)
-      continue;
-    ppi_attributes_add(&importer->fields, "node", label->name,
-                       label->name_len - len);
-    char *name = importer->fields.name;
-    memcpy(name, op->text, op->len);
-    memcpy(name + op->len, suffixes[i], len);
-    label->name_len = op->len + len;
-    return;
+    if (is_label(label->cat, label->cat_len, "Node") &&
+        label->name_len >= len &&
+        memcmp(label->name + label->name_len - len, suffixes[i], len) == 0)
+      return suffixes[i];
   }
+  return NULL;
+}
+
+// It is called by its operator, args.op_name.
+static void name_node(ppi_importer *importer, trace_event *event) {
+  const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
+  ppi_label *label = &event->label;
+  const char *suffix = suffix_of_node(label);
+  if (!op || op->len == 0 || !suffix) return;
+  size_t len = strlen(suffix);
+  ppi_attributes_add(&importer->fields, "node", label->name,
+                     label->name_len - len);
+  char *name = importer->fields.name;
+  memcpy(name, op->text, op->len);
+  memcpy(name + op->len, suffix, len);
+  label->name_len = op->len + len;
+}
+
+// PyTorch's, Paddle's and ONNX Runtime's key, as attributes have them.
+static const char *find_shapes(const ppi_fields *fields, size_t *out_len) {
+  static const char *const keys[] = {
+      "\"Input Dims\":", "\"input_shapes\":", "\"input_type_shape\":"};
+  const char *end = fields->attributes + fields->attributes_len;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const char *at = memmem(fields->attributes, fields->attributes_len, keys[i],
+                            strlen(keys[i]));
+    if (!at) continue;
+    const char *from = at + strlen(keys[i]), *to = from;
+    int depth = 0;
+    do {
+      depth += *to == '[' || *to == '{' ? 1 : *to == ']' || *to == '}' ? -1 : 0;
+      to++;
+    } while (depth > 0 && to < end);
+    *out_len = (size_t)(to - from);
+    return *out_len > 2 ? from : NULL;
+  }
+  return NULL;
+}
+
+// "aten::mm [[8, 32], [32, 64]]", with the blanks that torch has.
+static void append_shapes(ppi_fields *fields, ppi_label *label) {
+  size_t len;
+  const char *from = find_shapes(fields, &len);
+  const char *suffix = suffix_of_node(label);
+  size_t suffix_len = suffix ? strlen(suffix) : 0;
+  if (!from || label->name != fields->name ||
+      label->name_len + 1 + 2 * len > PPI_MAX_NAME)
+    return;
+  size_t at = label->name_len - suffix_len;
+  fields->name[at++] = ' ';
+  for (size_t i = 0; i < len; i++) {
+    fields->name[at++] = from[i];
+    if (from[i] == ',') fields->name[at++] = ' ';
+  }
+  if (suffix) memcpy(fields->name + at, suffix, suffix_len);
+  label->name_len = at + suffix_len;
 }
 
 static pprof_status find_label(ppi_importer *importer, trace_event *event) {
@@ -362,6 +408,8 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
   if (importer->fields.name_cut) skip(importer, PPI_SKIP_NAMES_CUT);
   name_node(importer, event);
   ppi_label_clean(&event->label, &event->step);
+  if (importer->options && importer->options->by_shape)
+    append_shapes(&importer->fields, &event->label);
   // Ends and arrows have no use for a site.
   if (strchr("stf", event->ph) ||
       (strchr("Ee", event->ph) && event->label.cat_len == 0))

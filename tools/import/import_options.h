@@ -4,6 +4,7 @@
 #ifndef PPI_IMPORT_OPTIONS_H_
 #define PPI_IMPORT_OPTIONS_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // `on_progress` (or NULL) is called now and then with what has been done of
@@ -13,6 +14,7 @@ typedef struct ppi_import_options {
   void (*say)(void *context, const char *text);
   void *context;
   const char *device_process;  // a glob; processes called so are devices
+  bool by_shape;  // names have the shapes of their inputs behind them
 } ppi_import_options;
 
 #endif  // PPI_IMPORT_OPTIONS_H_

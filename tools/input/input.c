@@ -123,9 +123,14 @@ static void show_bytes(void *context, uint64_t done, uint64_t total) {
 }
 
 static const char *device_process;
+static bool by_shape;
 
 void ppi_tool_set_device_process(const char *pattern) {
   device_process = pattern;
+}
+
+void ppi_tool_set_group_by(const char *what) {
+  by_shape = what != NULL;
 }
 
 // Some verbs read an input twice.
@@ -159,7 +164,7 @@ static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
 static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
   const ppi_import_options how = {show_bytes, say_once, (void *)path,
-                                  device_process};
+                                  device_process, by_shape};
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
     return PPROF_STATUS_NO_MEMORY;
