@@ -75,6 +75,12 @@ COUNTED void run_mark(void) {
   for (int i = 0; i < NUM; i++) pprof_mark(&site);
 }
 
+// A request need not be open for it to get tokens.
+COUNTED void run_token(void) {
+  const pprof_request request = {4711, {0}};
+  for (int i = 0; i < NUM; i++) pprof_token(request, 1);
+}
+
 COUNTED void run_count(void) {
   for (int i = 0; i < NUM; i++) pprof_count(&site, i);
 }
@@ -94,6 +100,7 @@ static const kind kinds[] = {
     {"range_begin_end", run_range, true},
     {"mark", run_mark, true},
     {"count", run_count, true},
+    {"token", run_token, true},
 };
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
 

@@ -14,11 +14,12 @@ from ._library import Error, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
                        mark, step, stream_name, strict, thread_name, work)
 from ._report import report
+from ._requests import Request as request, serve
 from ._session import start, stop
 from ._windows import schedule
 from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
 __all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "schedule", "start", "step", "stop", "stream_name",
-           "strict", "thread_name", "work"]
+           "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
+           "stop", "stream_name", "strict", "thread_name", "work"]

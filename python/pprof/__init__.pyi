@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The types of what programs call; docs/python.md says what it does.
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import (Any, Dict, Final, Literal, NamedTuple, Optional, SupportsFloat, SupportsIndex,
                     Tuple, TypeVar, Union)
 
 __all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "schedule", "start", "step", "stop", "stream_name",
-           "strict", "thread_name", "work"]
+           "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
+           "stop", "stream_name", "strict", "thread_name", "work"]
 
 __version__: Final[str]
 
@@ -49,6 +49,16 @@ class _Begun(_Opened):
     def __enter__(self) -> _Begun: ...
 
 def begin(name: object, category: Optional[_Category] = None) -> _Begun: ...
+class request:
+    def __init__(self, number: SupportsIndex, name: object, category: Optional[_Category] = None,
+                 tokens: SupportsIndex = 0) -> None: ...
+    def token(self, tokens: SupportsIndex = 1) -> None: ...
+    def end(self) -> None: ...
+    def __enter__(self) -> request: ...
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None: ...
+
+def serve(requests: Iterable[request]) -> None: ...
 def flow(number: SupportsIndex) -> None: ...
 def work(*, flops: SupportsFloat = 0, items: SupportsFloat = 0, bytes: SupportsFloat = 0,
          params: SupportsFloat = 0, tokens: SupportsFloat = 0) -> None: ...

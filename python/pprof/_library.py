@@ -35,6 +35,10 @@ class ScopeToken(ctypes.Structure):
                 ("depth", ctypes.c_uint32)]
 
 
+class RequestHandle(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint64), ("range", ctypes.c_uint64)]
+
+
 class WorkAmount(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("items", ctypes.c_double), ("bytes", ctypes.c_double),
                 ("flops", ctypes.c_double), ("params", ctypes.c_double)]
@@ -154,6 +158,11 @@ _MARKERS = {
     "pprof_range_end": (None, [_ID]),
     "pprof_range_flow": (None, [_ID, _ID]),
     "pprof_range_work": (None, [_ID, _POINTER]),
+    "pprof_request_begin": (RequestHandle, [_ID, _POINTER]),
+    "pprof_request_input": (None, [RequestHandle, _ID]),
+    "pprof_request_end": (None, [RequestHandle]),
+    "pprof_serve": (None, [_POINTER, ctypes.c_size_t]),
+    "pprof_token": (None, [RequestHandle, _ID]),
     "pprof_mark": (None, None),
     "pprof_count": (None, [_POINTER, ctypes.c_double]),
     "pprof_flow": (None, [_ID]),

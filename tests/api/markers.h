@@ -37,6 +37,11 @@ static void markers_host(uint64_t request, const char *name) {
   pprof_range_flow(range, request);
   pprof_range_work(range, &work);
   pprof_range_end(range);
+  const pprof_request served = pprof_request_begin(request, &block_site);
+  pprof_request_input(served, request);
+  pprof_serve(&served, 1);
+  pprof_token(served, request);
+  pprof_request_end(served);
   pprof_step(request);
   markers_depth++;
 }

@@ -28,6 +28,11 @@ int with_markers(int value) {
     pprof_pop();
     pprof_step(1);
   }
+  pprof_request request = pprof_request_begin(7, &site);
+  pprof_request_input(request, 7);
+  pprof_serve(&request, 1);
+  pprof_token(request, 7);
+  pprof_request_end(request);
   pprof_range_flow(range, 7);
   pprof_range_work(range, NULL);
   pprof_range_end(range);

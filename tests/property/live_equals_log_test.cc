@@ -317,6 +317,12 @@ class Program {
         break;
       }
       case 36: {
+        const pprof_request request =
+            pprof_request_begin(1 + Pick(&random_, 5), Site());
+        pprof_request_input(request, Pick(&random_, 3));
+        pprof_serve(&request, Pick(&random_, 2));
+        pprof_token(request, Pick(&random_, 3));
+        if (Pick(&random_, 4)) pprof_request_end(request);
         PPROF_SCOPE("scope");
         pprof_push(Site());
         break;

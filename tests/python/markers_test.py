@@ -24,6 +24,32 @@ class Markers(Case):
         self.assertEqual(log.named("boxes")["value"], 7)
         self.assertFalse([flags for flags in log.select("flags") if flags & (ABANDONED | ASYNC)])
 
+    def test_requests_and_tokens(self):
+        log = self.log_of("""
+            import pprof
+            pprof.start()
+            chat = pprof.request(4711, "chat", tokens=5)
+            with pprof.range("decode"):
+                pprof.serve([chat])
+                chat.token()
+                chat.token(3)
+            chat.end()
+            chat.end()
+            chat.token()
+            with pprof.request(8, "chat", "Inference") as other:
+                assert isinstance(other, pprof.request)
+            pprof.stop()
+        """)
+        REQUEST = 4096
+        self.assertEqual([(event["name"], event["kind"], event["flags"], event["flows"],
+                           event["work"][0]) for event in log.events
+                          if event["flags"] & REQUEST],
+                         [("chat", RANGE, ASYNC | REQUEST, [4711], 5),
+                          ("served", MARK, REQUEST, [4711], 0),
+                          ("token", MARK, REQUEST, [4711], 1),
+                          ("token", MARK, REQUEST, [4711], 3),
+                          ("chat", RANGE, ASYNC | REQUEST, [8], 0)])
+
     def test_the_report_has_the_stages(self):
         log = self.log_of("""
             import pprof

@@ -73,7 +73,8 @@ static const struct {
              {"communication", PPROF_FLAG_COMMUNICATION},
              {"reserved", PPROF_FLAG_RESERVED},
              {"projected", PPROF_FLAG_PROJECTED},
-             {"by_wait", PPROF_FLAG_BY_WAIT}};
+             {"by_wait", PPROF_FLAG_BY_WAIT},
+             {"request", PPROF_FLAG_REQUEST}};
 
 typedef struct own_event {
   double numbers[OWN_FIRST_FLAG];

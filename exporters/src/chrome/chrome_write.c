@@ -62,6 +62,7 @@ static const struct {
     {PPROF_FLAG_RESERVED, ",\"reserved\":true"},
     {PPROF_FLAG_PROJECTED, ",\"projected\":true"},
     {PPROF_FLAG_BY_WAIT, ",\"by_wait\":true"},
+    {PPROF_FLAG_REQUEST, ",\"request\":true"},
 };
 
 static void put_flags(ppi_chrome_out *out, uint32_t flags) {

@@ -59,8 +59,12 @@ enum {
                                 // not what it has handed out
   PPROF_FLAG_PROJECTED = 1024,  // on the device, from the first to the last
                                 // work of a host range: no work of its own
-  PPROF_FLAG_BY_WAIT = 2048  // a thread without ranges launched it, while this
-                             // lane's waited in the one that it lies in
+  PPROF_FLAG_BY_WAIT = 2048,  // a thread without ranges launched it, while this
+                              // lane's waited in the one that it lies in
+  PPROF_FLAG_REQUEST = 4096   // a range: the request in its flows, from arrival
+                              // to end; work->items: the tokens it came with.
+                              // A mark: the request got work->items tokens; or,
+                              // without work, the range around serves it
 };
 
 // pprof_cpu_use is what the thread of a host range took between its begin and

@@ -118,6 +118,13 @@ typedef struct pprof_work_amount {
   double params;  // parameters of the model
 } pprof_work_amount;
 
+// pprof_request is a handle on a request that is served: a value, as a range
+// is.
+typedef struct pprof_request {
+  uint64_t id;        // the number that the caller gave it
+  pprof_range range;  // from its arrival to its end; id 0: none
+} pprof_request;
+
 // pprof_scope_token remembers what PPROF_SCOPE opened; all zero = nothing.
 typedef struct pprof_scope_token {
   void *lane;
@@ -238,6 +245,48 @@ PPROF_API void pprof_work(const pprof_work_amount *work);
 //   }
 PPROF_API void pprof_step(uint64_t num_items);
 
+// pprof_request_begin begins a request of the class `site` (its name: "chat")
+// where it arrives. `id` is a number but 0 that no other live request has; it
+// is the flow (pprof_flow) of whatever serves the request. A range as of
+// pprof_range_begin, which it is counted like: 5 859 of both are kept at a
+// time, each in memory of one size, however many tokens follow. One that is
+// never ended is open in the log.
+//
+// Result: range.id 0 while nothing records, or when it could not be kept.
+//
+// Example:
+//   PPROF_SITE(chat, "chat", PPROF_CATEGORY_INFERENCE);
+//   pprof_request request = pprof_request_begin(4711, &chat);
+//   pprof_request_input(request, num_tokens_of(prompt));
+//   wait_in_queue();                // and, wherever it is served:
+//   for (int i = 0; i < 8; i++) {
+//     PPROF_SCOPE("decode");
+//     pprof_serve(&request, 1);     // this iteration serves it
+//     decode_one();
+//     pprof_token(request, 1);
+//   }
+//   pprof_request_end(request);
+PPROF_API pprof_request pprof_request_begin(uint64_t id, pprof_site *site);
+
+// pprof_request_input says how many tokens a request came with; several calls
+// add up.
+PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
+
+// pprof_batch says that the innermost open range of this thread serves these
+// requests, any number of them. The first time is when a request was scheduled.
+//
+// Cost: a mark for each.
+PPROF_API void pprof_serve(const pprof_request *requests, size_t num);
+
+// pprof_token says that the request has got `num_tokens` more tokens, now; in
+// the innermost open range of this thread, if there is one.
+//
+// Cost: a mark's.
+PPROF_API void pprof_token(pprof_request request, uint64_t num_tokens);
+
+// pprof_request_end ends a request, on any thread; as pprof_range_end.
+PPROF_API void pprof_request_end(pprof_request request);
+
 // pprof_thread_name names the calling thread's row of the timeline; the latest
 // name counts. Without it the row has the system's name of the thread.
 //
@@ -304,6 +353,20 @@ static inline void pprof_flow_if_(uint64_t flow) {
 static inline void pprof_work_if_(const pprof_work_amount *work) {
   if (PPROF_RECORDS_()) pprof_work(work);
 }
+static inline pprof_request pprof_request_begin_if_(uint64_t id,
+                                                    pprof_site *site) {
+  pprof_request none = {0, {0}};
+  return PPROF_RECORDS_() ? pprof_request_begin(id, site) : none;
+}
+static inline void pprof_serve_if_(const pprof_request *requests, size_t num) {
+  if (PPROF_RECORDS_()) pprof_serve(requests, num);
+}
+static inline void pprof_token_if_(pprof_request request, uint64_t num_tokens) {
+  if (PPROF_RECORDS_()) pprof_token(request, num_tokens);
+}
+#define pprof_request_begin(...) pprof_request_begin_if_(__VA_ARGS__)
+#define pprof_serve(...) pprof_serve_if_(__VA_ARGS__)
+#define pprof_token(...) pprof_token_if_(__VA_ARGS__)
 #define pprof_push(...) pprof_push_if_(__VA_ARGS__)
 #define pprof_push_name(...) pprof_push_name_if_(__VA_ARGS__)
 #define pprof_pop() pprof_pop_if_()

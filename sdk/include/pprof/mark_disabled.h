@@ -56,6 +56,28 @@ static inline void pprof_work(const pprof_work_amount *work) {
 static inline void pprof_step(uint64_t num_items) {
   (void)num_items;
 }
+static inline pprof_request pprof_request_begin(uint64_t id, pprof_site *site) {
+  pprof_request none = {0, {0}};
+  (void)id;
+  (void)site;
+  return none;
+}
+static inline void pprof_request_input(pprof_request request,
+                                       uint64_t num_tokens) {
+  (void)request;
+  (void)num_tokens;
+}
+static inline void pprof_serve(const pprof_request *requests, size_t num) {
+  (void)requests;
+  (void)num;
+}
+static inline void pprof_token(pprof_request request, uint64_t num_tokens) {
+  (void)request;
+  (void)num_tokens;
+}
+static inline void pprof_request_end(pprof_request request) {
+  (void)request;
+}
 static inline void pprof_thread_name(const char *name) {
   (void)name;
 }

@@ -311,6 +311,83 @@ class range {
   ::pprof_range handle_;
 };
 
+// request is a request that is served, from its arrival to its end
+// (pprof_request_begin). It moves as a range does; its destructor ends it.
+//
+// Threads: an object is used by one thread at a time; token and serve take its
+//          handle on any.
+//
+// Example:
+//   pprof::request chat(4711, "chat");
+//   chat.input(prompt.size());
+//   pprof::scope iteration("decode");
+//   const pprof_request served[] = {chat.handle()};
+//   pprof::serve(served, 1);
+//   decode();
+//   chat.token();
+class request {
+ public:
+  // An empty one, to be moved into.
+  request() noexcept : handle_{0, {0}} {}
+  PPROF_HPP_HOLD_ request(std::uint64_t id, site &where) noexcept
+      : handle_(::pprof_request_begin(id, &where)) {}
+  PPROF_HPP_HOLD_ request(std::uint64_t id, const name &label,
+                          category kind = category::user_defined) noexcept
+      : handle_{0, {0}} {
+    if (detail::records())
+      handle_ =
+          ::pprof_request_begin(id, &detail::named_site(label, kind).get());
+  }
+  request(const request &) = delete;
+  request &operator=(const request &) = delete;
+  request(request &&other) noexcept : handle_(other.release()) {}
+  // Ends the request that it had.
+  request &operator=(request &&other) noexcept {
+    if (this != &other) {
+      end();
+      handle_ = other.release();
+    }
+    return *this;
+  }
+  ~request() {
+    end();
+  }
+
+  // end ends the request now; without one it does nothing.
+  void end() noexcept {
+    if (handle_.range.id) ::pprof_request_end(release());
+  }
+  // input says how many tokens it came with; token, that it got more.
+  void input(std::uint64_t num_tokens) const noexcept {
+    ::pprof_request_input(handle_, num_tokens);
+  }
+  void token(std::uint64_t num_tokens = 1) const noexcept {
+    ::pprof_token(handle_, num_tokens);
+  }
+
+  // release gives the request away: who has the handle ends it.
+  ::pprof_request release() noexcept {
+    const ::pprof_request given = handle_;
+    handle_ = ::pprof_request{0, {0}};
+    return given;
+  }
+  ::pprof_request handle() const noexcept {
+    return handle_;
+  }
+  // Whether there is a request: false also while nothing records.
+  explicit operator bool() const noexcept {
+    return handle_.range.id != 0;
+  }
+
+ private:
+  ::pprof_request handle_;
+};
+
+// serve says that the thread's innermost range serves these requests.
+inline void serve(const ::pprof_request *requests, std::size_t num) noexcept {
+  ::pprof_serve(requests, num);
+}
+
 // device_scope is a device range that ends with the block it stands in: the
 // host's side lasts as long as the block, the device's until the stream has
 // done what the block submitted. Nothing waits for it. `device` may be null:

@@ -373,6 +373,13 @@ static void add_record(ppi_drain *drain, const ppi_lane *lane,
     event->value = value_of(record->end);
     end = record->start;
   }
+  if (record->kind == PPI_RECORD_TOKENS || record->kind == PPI_RECORD_SERVED) {
+    event->kind = PPROF_KIND_MARK;
+    event->flags = PPROF_FLAG_REQUEST;
+    found->has_work = record->kind == PPI_RECORD_TOKENS;
+    found->work = (ppi_work){(double)record->end, 0, 0, 0};
+    end = record->start;
+  }
   if (!is_kind_wanted(drain, record->kind) ||
       !place(drain, event, record->start, end) ||
       !keeps_request(drain, event, record, found)) {
@@ -515,7 +522,7 @@ bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
                          .stream = slot->stream,
                          .depth = slot->depth,
                          .kind = slot->kind,
-                         .flags = slot->flags,
+                         .flags = ppi_slot_flags(slot),
                          .value = slot->is_step ? slot->value : 0};
   if (!place(drain, event, slot->start, slot->end) ||
       !keeps_slot_requests(drain, event, slot)) {

@@ -38,6 +38,8 @@ typedef struct ppi_record {
 } ppi_record;
 
 enum {
+  PPI_RECORD_TOKENS = 5,       // a mark: `end` tokens of the request in `flow`
+  PPI_RECORD_SERVED = 6,       // a mark: the range around serves that request
   PPI_RECORD_EXT_FLOWS = 16,   // up to three further flows in start, end, flow
   PPI_RECORD_EXT_WORK = 17,    // items, bytes, flops (bits of doubles)
   PPI_RECORD_EXT_PARAMS = 18,  // params
@@ -208,9 +210,9 @@ typedef struct ppi_slot {
                         // open, but no record unless it is ended
   uint8_t cpu_state;    // PPI_CPU_SLOT_...
   uint8_t is_step;      // the open step: no edge cuts it but its own end
-  uint32_t reserved2;
-  ppi_work work;             // atomic adds while open; 0 until has_work is set
-  double value;              // of a step
+  uint32_t is_request;  // atomic while open: PPROF_FLAG_REQUEST
+  ppi_work work;        // atomic adds while open; 0 until has_work is set
+  double value;         // of a step
   uint64_t device_error_ns;  // of a device range
   uint32_t cut;  // atomic; ranges that edges cut here and nobody ended since
   uint32_t reserved;
@@ -219,6 +221,11 @@ typedef struct ppi_slot {
 } __attribute__((aligned(64))) ppi_slot;
 
 PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
+// The flags of its event.
+static inline uint32_t ppi_slot_flags(const ppi_slot *slot) {
+  bool is_request = __atomic_load_n(&slot->is_request, __ATOMIC_RELAXED);
+  return slot->flags | (is_request ? (uint32_t)PPROF_FLAG_REQUEST : 0u);
+}
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
 #define PPI_TABLE_CHUNKS 63u

@@ -137,7 +137,7 @@ static void list_slot(pprof_session *session, const ppi_slot *slot,
                        .stream = slot->stream,
                        .depth = slot->depth,
                        .kind = slot->kind,
-                       .flags = slot->flags,
+                       .flags = ppi_slot_flags(slot),
                        .window = window->index};
   list_open(&session->collect.open, &event);
 }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the markers of requests and tokens record and count, seen from a sink.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pprof/mark.h"
+#include "pprof/pprof.hpp"
+#include "tests/support/recording_sink.h"
+
+namespace pprof_test {
+namespace {
+
+PPROF_SITE(chat_site, "chat", PPROF_CATEGORY_INFERENCE);
+PPROF_SITE(decode_site, "decode", PPROF_CATEGORY_INFERENCE);
+
+using Flows = std::vector<uint64_t>;
+
+class RequestTest : public ::testing::Test {
+ protected:
+  void Stop() {
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    EXPECT_FALSE(live.recording.undefined_site);
+  }
+  std::vector<RecordedEvent> Named(const std::string &name) {
+    return live.recording.Named(name);
+  }
+  LiveSession live;
+};
+
+TEST_F(RequestTest, ARequestIsARangeOfItsClassWithItsNumber) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = pprof_request_begin(4711, &chat_site);
+  EXPECT_NE(0u, request.range.id);
+  pprof_request_input(request, 100);
+  pprof_request_input(request, 28);
+  std::thread([&] { pprof_request_end(request); }).join();
+  Stop();
+  ASSERT_EQ(1u, live.recording.events.size());
+  const RecordedEvent &event = live.recording.events[0];
+  EXPECT_EQ("chat", event.name);
+  EXPECT_EQ(PPROF_KIND_RANGE, event.event.kind);
+  EXPECT_EQ(unsigned{PPROF_FLAG_ASYNC | PPROF_FLAG_REQUEST}, event.event.flags);
+  EXPECT_EQ(Flows{4711}, event.flows);
+  EXPECT_EQ(128, event.work.items);
+}
+
+TEST_F(RequestTest, TokensAreMarksInTheRangeAround) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = pprof_request_begin(7, &chat_site);
+  pprof_push(&decode_site);
+  pprof_flow(9);
+  pprof_token(request, 3);
+  pprof_token(request, 0);
+  pprof_pop();
+  pprof_request_end(request);
+  Stop();
+  const auto tokens = Named("token");
+  ASSERT_EQ(1u, tokens.size()) << "none for no token";
+  EXPECT_EQ(PPROF_KIND_MARK, tokens[0].event.kind);
+  EXPECT_EQ(unsigned{PPROF_FLAG_REQUEST}, tokens[0].event.flags);
+  EXPECT_EQ(tokens[0].event.start_ns, tokens[0].event.end_ns);
+  EXPECT_EQ(1u, tokens[0].event.depth);
+  EXPECT_EQ(Flows{7}, tokens[0].flows) << "the request's alone";
+  ASSERT_TRUE(tokens[0].has_work);
+  EXPECT_EQ(3, tokens[0].work.items);
+}
+
+TEST_F(RequestTest, ABatchMayBeOfAnySize) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::vector<pprof_request> requests;
+  for (uint64_t i = 1; i <= 300; i++)
+    requests.push_back(pprof_request_begin(i, &chat_site));
+  pprof_push(&decode_site);
+  pprof_serve(requests.data(), requests.size());
+  pprof_pop();
+  pprof_serve(nullptr, 3);
+  for (const pprof_request &request : requests) pprof_request_end(request);
+  Stop();
+  const auto served = Named("served");
+  ASSERT_EQ(300u, served.size());
+  for (uint64_t i = 0; i < 300; i++) {
+    EXPECT_EQ(Flows{i + 1}, served[i].flows);
+    EXPECT_FALSE(served[i].has_work);
+    EXPECT_EQ(unsigned{PPROF_FLAG_REQUEST}, served[i].event.flags);
+  }
+  EXPECT_EQ(0u, live.Stats().flows_lost);
+}
+
+TEST_F(RequestTest, ARequestServesItselfAloneWhereverItBegins) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  pprof_push(&decode_site);
+  pprof_flow(1);
+  pprof_flow(2);
+  pprof_request_end(pprof_request_begin(3, &chat_site));
+  pprof_pop();
+  Stop();
+  EXPECT_EQ(Flows{3}, Named("chat")[0].flows);
+}
+
+TEST_F(RequestTest, NumberNoughtIsNone) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = pprof_request_begin(0, &chat_site);
+  EXPECT_EQ(0u, request.range.id);
+  pprof_token(request, 1);
+  pprof_serve(&request, 1);
+  pprof_request_input(request, 1);
+  pprof_request_end(request);
+  Stop();
+  EXPECT_TRUE(live.recording.events.empty());
+  EXPECT_EQ(1u, live.Stats().flows_lost);
+}
+
+TEST_F(RequestTest, WhatIsNeverEndedIsOpen) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  pprof_request_begin(5, &chat_site);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Flush());
+  Stop();
+  const auto chats = Named("chat");
+  ASSERT_EQ(1u, chats.size());
+  EXPECT_EQ(
+      unsigned{PPROF_FLAG_ASYNC | PPROF_FLAG_REQUEST | PPROF_FLAG_CLIPPED},
+      chats[0].event.flags);
+}
+
+TEST_F(RequestTest, AnEndedOneEndsOnce) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = pprof_request_begin(5, &chat_site);
+  pprof_request_end(request);
+  pprof_request_end(request);
+  Stop();
+  EXPECT_EQ(1u, live.Stats().unmatched);
+}
+
+TEST_F(RequestTest, ManyTokensGoOnInTheNextChunk) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request request = pprof_request_begin(5, &chat_site);
+  for (int i = 0; i < 10000; i++) pprof_token(request, 1);
+  pprof_request_end(request);
+  Stop();
+  EXPECT_EQ(10000u, Named("token").size() + live.Stats().lost);
+  EXPECT_EQ(0u, live.Stats().lost);
+}
+
+TEST_F(RequestTest, NothingWhileNothingRecords) {
+  const pprof_request request = pprof_request_begin(5, &chat_site);
+  EXPECT_EQ(0u, request.range.id);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  pprof_token(request, 1);
+  Stop();
+  EXPECT_TRUE(live.recording.events.empty());
+}
+
+TEST_F(RequestTest, InCpp) {
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  {
+    pprof::request chat(4711, "chat");
+    EXPECT_TRUE(chat);
+    chat.input(8);
+    const pprof_request served[] = {chat.handle()};
+    pprof::serve(served, 1);
+    chat.token();
+    pprof::request moved(std::move(chat));
+    EXPECT_FALSE(chat);
+    chat.token();
+    moved.token(2);
+  }
+  Stop();
+  ASSERT_EQ(1u, Named("chat").size());
+  EXPECT_EQ(8, Named("chat")[0].work.items);
+  EXPECT_EQ(2u, Named("token").size());
+  EXPECT_EQ(1u, Named("served").size());
+}
+
+}  // namespace
+}  // namespace pprof_test
