@@ -19,6 +19,10 @@ bool Same(const ppi_held &a, const ppi_held &b) {
          a.depth == b.depth && a.flags == b.flags;
 }
 
+bool IsBefore(const ppi_held &a, const ppi_held &b) {
+  return ppi_held_order(&a, &b) < 0;
+}
+
 class HoldTest : public testing::Test {
  protected:
   ~HoldTest() override {
@@ -32,17 +36,21 @@ class HoldTest : public testing::Test {
                                    range.site, range.depth);
     ASSERT_EQ(status, PPROF_STATUS_OK);
   }
-  std::vector<ppi_held> Read() {
+  static std::vector<ppi_held> Read(const ppi_hold &hold) {
     std::vector<ppi_held> all;
-    for (size_t i = 0; i < hold_.num_pages; i++) {
+    for (size_t i = 0; i < hold.num_pages; i++) {
       ppi_held ranges[PPI_HOLD_WORDS];
-      size_t num = ppi_hold_read(hold_.pages[i], ranges);
+      size_t num = ppi_hold_read(hold.pages[i], ranges);
       all.insert(all.end(), ranges, ranges + num);
     }
     return all;
   }
   void ExpectHeld(const std::vector<ppi_held> &want) {
-    std::vector<ppi_held> got = Read();
+    ExpectHeld(want, hold_);
+  }
+  static void ExpectHeld(const std::vector<ppi_held> &want,
+                         const ppi_hold &hold) {
+    std::vector<ppi_held> got = Read(hold);
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); i++)
       EXPECT_TRUE(Same(got[i], want[i])) << i;
@@ -92,7 +100,7 @@ TEST_F(HoldTest, KnowsWhetherItIsInOrder) {
   EXPECT_TRUE(hold_.unsorted);
 }
 
-TEST_F(HoldTest, DropsWhatTheHorizonHasPassed) {
+TEST_F(HoldTest, PassesOnWhatTheHorizonHasPassed) {
   std::mt19937_64 random(1);
   std::vector<ppi_held> ranges;
   uint64_t at = 0;
@@ -100,22 +108,39 @@ TEST_F(HoldTest, DropsWhatTheHorizonHasPassed) {
     at += random() % 5;
     ranges.push_back({at - std::min<uint64_t>(at, random() % 30), at, 1, 0, 0});
   }
-  std::sort(ranges.begin(), ranges.end(),
-            [](const ppi_held &a, const ppi_held &b) {
-              return ppi_held_order(&a, &b) < 0;
-            });
+  std::sort(ranges.begin(), ranges.end(), IsBefore);
   for (const ppi_held &range : ranges) Add(range);
+  ppi_hold passed = {};
   for (uint64_t horizon = 0; horizon < at + 700;
        horizon += 1 + random() % 700) {
-    ASSERT_EQ(ppi_hold_drop(&hold_, &pool_, horizon), PPROF_STATUS_OK);
-    std::vector<ppi_held> want;
+    ASSERT_EQ(ppi_hold_pass(&hold_, &pool_, horizon, &passed), PPROF_STATUS_OK);
+    std::vector<ppi_held> want, want_passed;
     for (const ppi_held &range : ranges)
       if (range.end_ns > horizon || range.start_ns >= horizon)
         want.push_back(range);
+      else
+        want_passed.push_back(range);
     ExpectHeld(want);
+    std::sort(want_passed.begin(), want_passed.end(), IsBefore);
+    ASSERT_EQ(ppi_hold_sort(&passed, &pool_), PPROF_STATUS_OK);
+    ExpectHeld(want_passed, passed);
   }
   EXPECT_EQ(hold_.num_pages, 0u);
+  EXPECT_EQ(ppi_hold_pass(&passed, &pool_, UINT64_MAX, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(passed.num_pages, 0u);
   EXPECT_GT(pool_.num, 3u);
+}
+
+TEST_F(HoldTest, KnowsWhetherItIsBehind) {
+  ppi_hold before = {};
+  Add({10, 20, 1, 0, 0});
+  EXPECT_TRUE(ppi_hold_is_behind(&hold_, &before));
+  ASSERT_EQ(ppi_hold_add(&before, &pool_, 1, 19, 1, 0), PPROF_STATUS_OK);
+  EXPECT_TRUE(ppi_hold_is_behind(&hold_, &before));
+  ASSERT_EQ(ppi_hold_add(&before, &pool_, 19, 20, 1, 0), PPROF_STATUS_OK);
+  EXPECT_FALSE(ppi_hold_is_behind(&hold_, &before));
+  ppi_hold_clear(&before, &pool_);
 }
 
 TEST_F(HoldTest, MergesLanesFromTheLastEnd) {

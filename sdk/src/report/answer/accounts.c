@@ -20,23 +20,12 @@ static pprof_status keep(ppi_accounts *accounts, const ppi_item *item) {
   return PPROF_STATUS_OK;
 }
 
-static void reach(ppi_accounts *accounts, uint64_t start_ns, uint64_t end_ns) {
-  if (!accounts->any) accounts->begin_ns = start_ns;
-  accounts->any = true;
-  accounts->begin_ns = PPI_MIN(accounts->begin_ns, start_ns);
-  accounts->end_ns = PPI_MAX(accounts->end_ns, end_ns);
-}
-
 pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
   if (!(item->flags & PPI_ITEM_NO_HOST))
-    reach(accounts, item->start_ns, item->end_ns);
+    ppi_accounts_reach(accounts, item->start_ns, item->end_ns);
   if (item->device_end_ns)
-    reach(accounts, item->device_start_ns, item->device_end_ns);
-  bool is_plain = !item->device && !item->device_end_ns &&
-                  !(item->flags & ~(uint32_t)PPI_ITEM_WAITS) &&
-                  item->end_ns != UINT64_MAX;
-  return is_plain ? ppi_answer_lanes_add(&accounts->lanes, item)
-                  : keep(accounts, item);
+    ppi_accounts_reach(accounts, item->device_start_ns, item->device_end_ns);
+  return keep(accounts, item);
 }
 
 // ---- steps ----
@@ -184,8 +173,8 @@ static pprof_status list_items(ppi_accounts *accounts,
                              sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   accounts->items = grown;
-  ppi_answer_lanes_list(&accounts->lanes, grown + accounts->num_items);
-  accounts->num_items += num;
+  accounts->num_items +=
+      ppi_answer_lanes_list(&accounts->lanes, grown + accounts->num_items);
   for (size_t i = 0; i < horizon->num_open; i++)
     grown[accounts->num_items++] = horizon->open[i];
   if (accounts->num_items > 1)
@@ -232,7 +221,8 @@ static pprof_status walk_all(ppi_accounts *accounts, const stretch *at) {
 
 // Whether no item has a host side that takes part.
 static bool is_plain(const ppi_accounts *accounts, const stretch *at) {
-  bool is_plain = !accounts->one_way && accounts->num_items < UINT32_MAX;
+  bool is_plain = !accounts->one_way && !accounts->lanes.is_mixed &&
+                  accounts->num_items < UINT32_MAX;
   for (size_t i = 0; i < at->horizon->num_open; i++)
     is_plain &= !(at->horizon->open[i].flags & PPI_ITEM_LOOSE);
   for (size_t i = 0; i < accounts->num_items && is_plain; i++)
@@ -300,9 +290,8 @@ static pprof_status walk(ppi_accounts *accounts,
     at.units[at.num_steps + i] = (ppi_moment_unit){
         horizon->windows[i].start_ns, horizon->windows[i].end_ns, false};
   bool is_told = false;
-  pprof_status status = ppi_answer_lanes_sort(&accounts->lanes);
-  if (status == PPROF_STATUS_OK && is_plain(accounts, &at))
-    status = walk_back(accounts, &at, &is_told);
+  pprof_status status = PPROF_STATUS_OK;
+  if (is_plain(accounts, &at)) status = walk_back(accounts, &at, &is_told);
   if (status == PPROF_STATUS_OK && !is_told) status = walk_all(accounts, &at);
   if (status == PPROF_STATUS_OK)
     status = ppi_answer_lanes_drop(&accounts->lanes, to_ns);
@@ -378,6 +367,7 @@ void ppi_accounts_clear(ppi_accounts *accounts) {
   ppi_free(accounts->items);
   ppi_free(accounts->steps);
   ppi_free(accounts->early);
-  *accounts =
-      (ppi_accounts){.warmup = accounts->warmup, .one_way = accounts->one_way};
+  *accounts = (ppi_accounts){.lanes = {.pool = accounts->lanes.pool},
+                             .warmup = accounts->warmup,
+                             .one_way = accounts->one_way};
 }

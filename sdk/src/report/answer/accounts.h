@@ -54,11 +54,21 @@ typedef struct ppi_accounts_horizon {
   const ppi_account_names *names;
 } ppi_accounts_horizon;
 
+static inline void ppi_accounts_reach(ppi_accounts *accounts, uint64_t start_ns,
+                                      uint64_t end_ns) {
+  if (!accounts->any) accounts->begin_ns = start_ns;
+  accounts->any = true;
+  accounts->begin_ns = PPI_MIN(accounts->begin_ns, start_ns);
+  accounts->end_ns = PPI_MAX(accounts->end_ns, end_ns);
+}
+
+// ppi_accounts_take takes what is not in the lanes, ppi_accounts_reach tells of
+// what is there.
 pprof_status ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item);
 pprof_status ppi_accounts_step(ppi_accounts *accounts,
                                const ppi_step_account *step);
 // ppi_accounts_settle follows one horizon behind, for the windows' sake;
-// UINT64_MAX, the last one, settles all.
+// UINT64_MAX, the last one, settles all. The lanes show what they have.
 pprof_status ppi_accounts_settle(ppi_accounts *accounts,
                                  const ppi_accounts_horizon *horizon);
 // ppi_accounts_fill adds to `answers` what the run is made of, once all is

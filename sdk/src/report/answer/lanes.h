@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finished host ranges that lie in one another on their lanes, in a few bytes
-// each, until a walk has passed them. One thread at a time.
+// each, until a walk has passed them: those that a sweep has handed over, and
+// while a walk lasts those that it still holds. One thread at a time.
 #ifndef PPI_ANSWER_LANES_H_
 #define PPI_ANSWER_LANES_H_
 
@@ -14,30 +15,42 @@ extern "C" {
 
 typedef struct ppi_answer_lane {
   uint32_t id;
-  ppi_hold hold;  // flags: PPI_ITEM_WAITS
+  ppi_hold passed;
+  // Of a walk: those of `passed`, then the others'.
+  const ppi_hold_page **pages;
+  size_t num_pages, pages_capacity;
+  const ppi_hold *last;  // that has shown any
 } ppi_answer_lane;
 
 // All zero is the empty one.
 typedef struct ppi_answer_lanes {
   ppi_answer_lane *items;  // by id
   size_t num, capacity;
-  size_t last;  // that took the latest range
-  ppi_hold_pool pool;
+  bool is_mixed;        // of a walk: the pages of a lane are not in order
+  ppi_hold_pool *pool;  // its user's, like the holds that are shown
 } ppi_answer_lanes;
 
 // ppi_answer_lanes_at adds the lane if it is new; NULL: out of memory.
 ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id);
-// ppi_answer_lanes_add wants a range with an end, before UINT64_MAX.
-pprof_status ppi_answer_lanes_add(ppi_answer_lanes *lanes,
-                                  const ppi_item *item);
-pprof_status ppi_answer_lanes_sort(ppi_answer_lanes *lanes);
-// ppi_answer_lanes_drop forgets what ends by `horizon_ns`; lanes are sorted.
+// ppi_answer_lanes_begin comes before a walk, ppi_answer_lanes_show then for
+// each sorted hold that has more ranges of a lane, earlier ones first.
+pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes);
+pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
+                                   const ppi_hold *held);
+// ppi_answer_lanes_drop ends it, and forgets what was handed over and ends by
+// `horizon_ns`.
 pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
                                    uint64_t horizon_ns);
+// ppi_answer_lanes_count answers how many ranges there are at most, those of
+// PPI_HELD_APART included; ppi_answer_lanes_list writes all but those to `out`
+// and answers how many.
 size_t ppi_answer_lanes_count(const ppi_answer_lanes *lanes);
-// ppi_answer_lanes_list writes all ranges, as many as there are, to `out`.
-void ppi_answer_lanes_list(const ppi_answer_lanes *lanes, ppi_item *out);
+size_t ppi_answer_lanes_list(const ppi_answer_lanes *lanes, ppi_item *out);
 void ppi_answer_lanes_clear(ppi_answer_lanes *lanes);
+
+static inline uint32_t ppi_answer_flags(const ppi_held *range) {
+  return range->flags & PPI_HELD_WAITS ? PPI_ITEM_WAITS : 0;
+}
 
 #ifdef __cplusplus
 }

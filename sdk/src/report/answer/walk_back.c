@@ -22,7 +22,7 @@ typedef struct frame {
 } frame;
 
 typedef struct walk_lane {
-  const ppi_hold *hold;
+  const ppi_hold_page **pages;
   size_t pages_left;
   ppi_hold_place place;
   ppi_held range;  // comes next, if any does
@@ -34,8 +34,11 @@ typedef struct walk_lane {
 // Times + 1; 0: none.
 typedef struct node {
   uint64_t time;
-  size_t lane;
+  uint64_t who;  // a lane; of begins below it the range's entry, or WAITING
 } node;
+
+// It waits: the time may be another lane's.
+#define WAITING UINT32_MAX
 
 typedef struct unit_border {
   uint64_t time;
@@ -77,6 +80,7 @@ typedef struct walk_state {
   size_t num_last_parts;  // of one item, since the last border of a unit
   uint64_t since_ns;      // where the frame that began last did
   uint64_t now;           // a time + 1
+  uint64_t next_other;    // border of a unit or a device: the same
   uint64_t unit_time;
   ppi_told told;
   bool is_odd;
@@ -86,16 +90,46 @@ static uint64_t as_time(uint64_t ns) {
   return ns == UINT64_MAX ? ns : ns + 1;
 }
 
+static inline size_t lane_of_node(const node *at) {
+  return at->who >> 32;
+}
+
+static inline unsigned __int128 as_order(uint64_t time, uint64_t who) {
+  return (unsigned __int128)time << 64 | who;
+}
+
 // Of equal ones the later lane wins: its range counts as the one that began
-// last. Which one wins is hardly to be foreseen: no branch depends on it.
-static inline void set_time(const walk_state *at, node *tree, size_t lane,
-                            uint64_t time) {
-  size_t i = at->width + lane;
-  tree[i].time = time;
-  for (i /= 2; i; i /= 2) {
-    const node *pair = &tree[2 * i];
-    tree[i] = pair[pair[0].time <= pair[1].time];
+// last. Which one wins is hardly to be foreseen: no branch depends on it, and
+// on the way up nothing waits for what was just stored.
+static inline void set_node(node *tree, size_t at, uint64_t time,
+                            uint64_t who) {
+  tree[at] = (node){time, who};
+  for (; at > 1; at /= 2) {
+    const node *other = &tree[at ^ 1];
+    uint64_t loses =
+        0 - (uint64_t)(as_order(time, who) < as_order(other->time, other->who));
+    time ^= (time ^ other->time) & loses;
+    who ^= (who ^ other->who) & loses;
+    tree[at / 2] = (node){time, who};
   }
+}
+
+// Of the innermost range that is open on the lane.
+static inline void set_begin(walk_state *at, size_t number) {
+  const walk_lane *lane = &at->lanes[number];
+  uint64_t time = 0;
+  uint32_t entry = 0;
+  if (lane->num_frames) {
+    const frame *top = &lane->frames[lane->num_frames - 1];
+    time = as_time(top->start_ns);
+    entry = top->flags & PPI_ITEM_WAITS ? WAITING : top->entry;
+  }
+  set_node(at->begins, at->width + number, time,
+           (uint64_t)number << 32 | entry);
+}
+
+static inline void set_end(walk_state *at, size_t number, uint64_t time) {
+  set_node(at->ends, at->width + number, time, (uint64_t)number << 32);
 }
 
 static pprof_status flush(walk_state *at) {
@@ -116,7 +150,8 @@ static bool is_outer(const frame *outer, const ppi_held *range) {
 }
 
 // `around` is NULL where nothing is.
-static bool place_frame(walk_state *at, frame *self, const frame *around) {
+static inline bool place_frame(walk_state *at, frame *self,
+                               const frame *around) {
   bool is_stage = !around || around->start_ns < at->since_ns;
   ppi_where where =
       self->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
@@ -142,11 +177,12 @@ static bool place_all(walk_state *at) {
     frame *frames = at->lanes[i].frames;
     for (size_t j = 0; j < at->lanes[i].num_frames && placed; j++)
       placed = place_frame(at, &frames[j], j ? &frames[j - 1] : NULL);
+    if (at->lanes[i].num_frames) set_begin(at, i);
   }
   return placed;
 }
 
-static void count_call(walk_state *at, const frame *self) {
+static inline void count_call(walk_state *at, const frame *self) {
   if (!at->num_active || self->level > 1) return;
   ppi_moment *sum = ppi_told_at(&at->told, self->entry);
   sum->stage_calls += self->level == 0;
@@ -161,7 +197,8 @@ static frame frame_of(const ppi_held *range) {
                  .flags = range->flags};
 }
 
-static pprof_status push(walk_state *at, size_t number, const ppi_held *range) {
+static inline pprof_status push(walk_state *at, size_t number,
+                                const ppi_held *range) {
   walk_lane *lane = &at->lanes[number];
   if (lane->num_frames == lane->frames_capacity) {
     frame *grown = ppi_grow(lane->frames, &lane->frames_capacity,
@@ -178,24 +215,22 @@ static pprof_status push(walk_state *at, size_t number, const ppi_held *range) {
   }
   if (!place_frame(at, self, around)) return PPROF_STATUS_NO_MEMORY;
   lane->num_frames++;
-  set_time(at, at->begins, number, as_time(range->start_ns));
+  set_begin(at, number);
   return PPROF_STATUS_OK;
 }
 
-static void pop(walk_state *at, size_t number) {
+static inline void pop(walk_state *at, size_t number) {
   walk_lane *lane = &at->lanes[number];
   lane->begun = lane->frames[--lane->num_frames];
   count_call(at, &lane->begun);
-  const frame *top = &lane->frames[lane->num_frames];
-  set_time(at, at->begins, number,
-           lane->num_frames ? as_time(top[-1].start_ns) : 0);
+  set_begin(at, number);
 }
 
 // ---- ranges ----
 
 static bool turn_page(const walk_state *at, walk_lane *lane) {
   while (lane->pages_left) {
-    const ppi_hold_page *page = lane->hold->pages[--lane->pages_left];
+    const ppi_hold_page *page = lane->pages[--lane->pages_left];
     if (page->min_start_ns >= at->walk->to_ns || !page->num_words) continue;
     lane->place = ppi_hold_last(page);
     return true;
@@ -203,24 +238,28 @@ static bool turn_page(const walk_state *at, walk_lane *lane) {
   return false;
 }
 
-static void next_range(walk_state *at, size_t number) {
+static inline void next_range(walk_state *at, size_t number) {
   const ppi_walk_back *walk = at->walk;
   walk_lane *lane = &at->lanes[number];
   ppi_held *range = &lane->range;
   while (lane->place.num_words || turn_page(at, lane)) {
     ppi_hold_back(&lane->place, range);
     if (range->end_ns < walk->from_ns) break;
+    if (PPI_UNLIKELY(range->flags)) {
+      if (range->flags & PPI_HELD_APART) continue;
+      range->flags = (uint16_t)ppi_answer_flags(range);
+    }
     bool is_passed =
         range->end_ns == walk->from_ns && range->start_ns < range->end_ns;
     if (range->start_ns >= walk->to_ns || is_passed) continue;
     uint64_t end_ns = PPI_MIN(range->end_ns, walk->to_ns);
-    set_time(at, at->ends, number, as_time(end_ns));
+    set_end(at, number, as_time(end_ns));
     return;
   }
-  set_time(at, at->ends, number, 0);
+  set_end(at, number, 0);
 }
 
-static bool is_empty(const ppi_held *range) {
+static inline bool is_empty(const ppi_held *range) {
   return range->start_ns == range->end_ns;
 }
 
@@ -245,7 +284,7 @@ static pprof_status take_empty(walk_state *at, walk_lane *lane) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status take_end(walk_state *at, size_t number) {
+static inline pprof_status take_end(walk_state *at, size_t number) {
   walk_lane *lane = &at->lanes[number];
   pprof_status status = is_empty(&lane->range) ? take_empty(at, lane)
                                                : push(at, number, &lane->range);
@@ -254,12 +293,27 @@ static pprof_status take_end(walk_state *at, size_t number) {
 }
 
 // An empty range at the begin of the one that it lies in comes before that.
-static bool holds_empty(const walk_state *at, size_t number) {
+static inline bool holds_empty(const walk_state *at, size_t number) {
   const walk_lane *lane = &at->lanes[number];
   return at->ends[at->width + number].time ==
              at->begins[at->width + number].time &&
          is_empty(&lane->range) &&
          is_outer(&lane->frames[lane->num_frames - 1], &lane->range);
+}
+
+// ---- borders of units and devices ----
+
+static uint64_t step_time(const walk_state *at) {
+  return at->next_step < at->num_steps ? at->steps[at->next_step].time : 0;
+}
+
+static uint64_t unit_time(const walk_state *at) {
+  return at->next_border < at->num_borders ? at->borders[at->next_border].time
+                                           : 0;
+}
+
+static void find_next_other(walk_state *at) {
+  at->next_other = PPI_MAX(unit_time(at), step_time(at));
 }
 
 // ---- units ----
@@ -303,6 +357,7 @@ static pprof_status cross_units(walk_state *at) {
     else
       at->active[at->num_active++] = border->unit;
   }
+  find_next_other(at);
   for (size_t i = 0; i < at->num_active; i++) {
     const ppi_moment_unit *unit = &at->walk->units[at->active[i]];
     if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
@@ -430,6 +485,7 @@ static void submit(const walk_state *at, ppi_item *item) {
 static pprof_status take_step(walk_state *at) {
   const device_border *met = &at->steps[at->next_step++];
   bool done = true;
+  find_next_other(at);
   if (met->kind == END)
     done = run_device(at, met->item);
   else if (met->kind == SUBMIT)
@@ -443,58 +499,58 @@ static pprof_status take_step(walk_state *at) {
 // ---- the walk ----
 
 // Of those that wait, too, the one that began last.
-static const frame *owner(const walk_state *at) {
+static uint32_t find_owner(const walk_state *at) {
   const frame *found = NULL;
-  const node *root = &at->begins[1];
-  if (!root->time) return NULL;
-  const walk_lane *lane = &at->lanes[root->lane];
-  const frame *top = &lane->frames[lane->num_frames - 1];
-  if (PPI_LIKELY(!(top->flags & PPI_ITEM_WAITS))) return top;
   for (size_t i = 0; i < at->num_lanes; i++) {
-    lane = &at->lanes[i];
+    const walk_lane *lane = &at->lanes[i];
     const frame *other = &lane->frames[lane->num_frames];
     if (!lane->num_frames || (--other)->flags & PPI_ITEM_WAITS) continue;
     if (!found || other->start_ns >= found->start_ns) found = other;
   }
-  return found ? found : top;
+  const walk_lane *last = &at->lanes[lane_of_node(&at->begins[1])];
+  return (found ? found : &last->frames[last->num_frames - 1])->entry;
 }
 
 static inline bool pass_time(walk_state *at, uint64_t time) {
-  bool done = true;
-  if (time < at->now && at->num_active && at->num_running) {
-    done = tell_device(at, at->running[at->num_running - 1], at->now - time, 0);
-  } else if (time < at->now && at->num_active) {
-    const frame *of = owner(at);
-    if (of) ppi_told_at(&at->told, of->entry)->ns += at->now - time;
-  }
+  uint64_t passed_ns = at->now - time;
   at->now = time;
-  return done;
-}
-
-static uint64_t step_time(const walk_state *at) {
-  return at->next_step < at->num_steps ? at->steps[at->next_step].time : 0;
-}
-
-static uint64_t unit_time(const walk_state *at) {
-  return at->next_border < at->num_borders ? at->borders[at->next_border].time
-                                           : 0;
+  if (!passed_ns || !at->num_active) return true;
+  if (PPI_UNLIKELY(at->num_running))
+    return tell_device(at, at->running[at->num_running - 1], passed_ns, 0);
+  const node *last = &at->begins[1];
+  if (!last->time) return true;
+  uint32_t entry = (uint32_t)last->who;
+  if (PPI_UNLIKELY(entry == WAITING)) entry = find_owner(at);
+  ppi_told_at(&at->told, entry)->ns += passed_ns;
+  return true;
 }
 
 // What begins comes first, then units, then what ends.
-static pprof_status take_next(walk_state *at, uint64_t next) {
+static pprof_status take_other(walk_state *at, uint64_t next) {
   const node *begin = &at->begins[1], *end = &at->ends[1];
   bool is_device = step_time(at) == next;
   if (is_device && at->steps[at->next_step].kind != END) return take_step(at);
   if (begin->time == next) {
-    if (holds_empty(at, begin->lane)) return take_end(at, begin->lane);
-    pop(at, begin->lane);
+    if (holds_empty(at, lane_of_node(begin)))
+      return take_end(at, lane_of_node(begin));
+    pop(at, lane_of_node(begin));
     return PPROF_STATUS_OK;
   }
   bool is_end = end->time == next;
   if (unit_time(at) == next &&
-      !(is_end && is_empty(&at->lanes[end->lane].range)))
+      !(is_end && is_empty(&at->lanes[lane_of_node(end)].range)))
     return cross_units(at);
-  return is_device ? take_step(at) : take_end(at, end->lane);
+  return is_device ? take_step(at) : take_end(at, lane_of_node(end));
+}
+
+static inline pprof_status take_next(walk_state *at, uint64_t next) {
+  const node *begin = &at->begins[1];
+  if (PPI_UNLIKELY(next == at->next_other)) return take_other(at, next);
+  if (begin->time != next) return take_end(at, lane_of_node(&at->ends[1]));
+  if (PPI_UNLIKELY(holds_empty(at, lane_of_node(begin))))
+    return take_end(at, lane_of_node(begin));
+  pop(at, lane_of_node(begin));
+  return PPROF_STATUS_OK;
 }
 
 static pprof_status walk_lanes(walk_state *at) {
@@ -502,7 +558,7 @@ static pprof_status walk_lanes(walk_state *at) {
   at->now = as_time(at->walk->to_ns);
   while (status == PPROF_STATUS_OK && !at->is_odd) {
     uint64_t next = PPI_MAX(at->begins[1].time, at->ends[1].time);
-    next = PPI_MAX(next, PPI_MAX(unit_time(at), step_time(at)));
+    next = PPI_MAX(next, at->next_other);
     if (next <= at->walk->from_ns) break;
     if (!pass_time(at, next)) return PPROF_STATUS_NO_MEMORY;
     status = take_next(at, next);
@@ -558,16 +614,18 @@ static bool make_room(walk_state *at) {
 
 static void start(walk_state *at) {
   for (size_t i = 0; i < at->width; i++)
-    at->ends[at->width + i].lane = at->begins[at->width + i].lane = i;
+    at->ends[at->width + i].who = at->begins[at->width + i].who = (uint64_t)i
+                                                                  << 32;
   for (size_t i = 0; i < at->walk->num_units; i++) add_unit(at, i);
   if (at->num_borders > 1)
     qsort(at->borders, at->num_borders, sizeof *at->borders,
           compare_unit_borders);
   for (size_t i = 0; i < at->num_lanes; i++) {
-    at->lanes[i].hold = &at->walk->lanes->items[i].hold;
-    at->lanes[i].pages_left = at->lanes[i].hold->num_pages;
+    at->lanes[i].pages = at->walk->lanes->items[i].pages;
+    at->lanes[i].pages_left = at->walk->lanes->items[i].num_pages;
     next_range(at, i);
   }
+  find_next_other(at);
 }
 
 static void clear(walk_state *at) {

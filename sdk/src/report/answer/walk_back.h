@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 typedef struct ppi_walk_back {
-  ppi_answer_lanes *lanes;  // sorted
+  ppi_answer_lanes *lanes;  // not mixed
   ppi_item *items;          // in order; of all the device side alone counts
   size_t num_items;         // those that borrow get to know from whom
   const ppi_item *open;     // as ranges of the lanes that end at UINT64_MAX

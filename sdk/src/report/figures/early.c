@@ -41,20 +41,16 @@ static void sift_down(ppi_early_call *calls, size_t num) {
   }
 }
 
-static pprof_status add_to_rest(ppi_early *early, uint64_t length_ns) {
-  ppi_spread_add(&early->rest, length_ns);
-  return ppi_histogram_add(&early->rest_times, length_ns);
-}
-
 pprof_status ppi_early_add(ppi_early *early, const ppi_early_call *call,
                            size_t most) {
   if (early->num >= most) {
     if (ppi_early_compare(call, &early->calls[0]) >= 0)
-      return add_to_rest(early, call->length_ns);
+      return ppi_early_add_rest(early, call->length_ns);
     uint64_t latest_ns = early->calls[0].length_ns;
     early->calls[0] = *call;
     sift_down(early->calls, early->num);
-    return add_to_rest(early, latest_ns);
+    early->full_ns = early->calls[0].start_ns;
+    return ppi_early_add_rest(early, latest_ns);
   }
   ppi_early_call *grown =
       ppi_grow(early->calls, &early->capacity, early->num + 1, sizeof *grown);
@@ -62,7 +58,19 @@ pprof_status ppi_early_add(ppi_early *early, const ppi_early_call *call,
   early->calls = grown;
   grown[early->num++] = *call;
   sift_up(grown, early->num - 1);
+  if (early->num == most) early->full_ns = grown[0].start_ns;
   return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_early_sum(const ppi_early *early, ppi_spread *spread,
+                           ppi_histogram *times) {
+  ppi_spread_merge(spread, &early->rest);
+  pprof_status status = ppi_histogram_merge(times, &early->rest_times);
+  for (size_t i = 0; i < early->num && status == PPROF_STATUS_OK; i++) {
+    ppi_spread_add(spread, early->calls[i].length_ns);
+    status = ppi_histogram_add(times, early->calls[i].length_ns);
+  }
+  return status;
 }
 
 pprof_status ppi_early_join(ppi_early *early, const ppi_early *from,

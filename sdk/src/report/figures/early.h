@@ -47,7 +47,8 @@ size_t ppi_early_num_cold(const ppi_early_call *calls, size_t num, long warmup);
 typedef struct ppi_early {
   ppi_early_call *calls;  // a heap, the latest first; in order once split
   size_t num, capacity;
-  size_t num_cold;  // of calls, once split
+  uint64_t full_ns;  // what begins later is of the rest; 0: not known yet
+  size_t num_cold;   // of calls, once split
   ppi_spread rest;
   ppi_histogram rest_times;
 } ppi_early;
@@ -61,9 +62,24 @@ typedef struct ppi_phases {
   uint64_t cold_wall_ns;  // of the windows, before the first steady call
 } ppi_phases;
 
-// ppi_early_add keeps `call` if it is one of the `most` first.
+// ppi_early_add keeps `call` if it is one of the `most` first, which are as
+// many for all calls.
 pprof_status ppi_early_add(ppi_early *early, const ppi_early_call *call,
                            size_t most);
+// ppi_early_is_rest: it is none of them, and ppi_early_add_rest will do; so it
+// is with nearly all calls.
+static inline bool ppi_early_is_rest(const ppi_early *early,
+                                     uint64_t start_ns) {
+  return early->full_ns && start_ns > early->full_ns;
+}
+static inline pprof_status ppi_early_add_rest(ppi_early *early,
+                                              uint64_t length_ns) {
+  ppi_spread_add(&early->rest, length_ns);
+  return ppi_histogram_add(&early->rest_times, length_ns);
+}
+// ppi_early_sum adds all calls to the two.
+pprof_status ppi_early_sum(const ppi_early *early, ppi_spread *spread,
+                           ppi_histogram *times);
 // ppi_early_join adds the calls of another site.
 pprof_status ppi_early_join(ppi_early *early, const ppi_early *from,
                             size_t most);

@@ -33,6 +33,12 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
   return PPROF_STATUS_OK;
 }
 
+pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
+                            uint32_t *out) {
+  const ppi_run_path key = {.around = around, .site = site};
+  return ppi_paths_at(paths, &key, out);
+}
+
 static pprof_status add_time(ppi_run_path *path, uint64_t length_ns,
                              bool is_cut) {
   ppi_spread_add_either(&path->spread, length_ns, is_cut);
@@ -40,18 +46,15 @@ static pprof_status add_time(ppi_run_path *path, uint64_t length_ns,
   return ppi_histogram_add(&path->times, length_ns);
 }
 
-pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
-                            const ppi_held *range,
-                            const ppi_device_sums *sums) {
-  ppi_run_path *path = ppi_paths_item(paths, number);
-  if (!path) {
-    paths->num_dropped++;
-    return PPROF_STATUS_OK;
+pprof_status ppi_paths_count(ppi_paths *paths) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < paths->num_lengths && status == PPROF_STATUS_OK; i++) {
+    const ppi_path_length *length = &paths->lengths[i];
+    status =
+        add_time(&paths->items[length->number - 1], length->ns, length->is_cut);
   }
-  uint64_t length_ns = range->end_ns - range->start_ns;
-  if (range->flags & PPI_HELD_LOOSE) path->inner_ns += length_ns;
-  ppi_device_sums_add(&path->inside, sums);
-  return add_time(path, length_ns, range->flags & PPI_HELD_CUT);
+  paths->num_lengths = 0;
+  return status;
 }
 
 // A paired one's host range is its call, and has its time inside.
@@ -144,7 +147,8 @@ pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out) {
   char **keys = ppi_alloc((paths->num + 1) * sizeof *keys);
   if (!keys) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = note_dropped(paths, out);
+  pprof_status status = ppi_paths_count(paths);
+  if (status == PPROF_STATUS_OK) status = note_dropped(paths, out);
   for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++) {
     ppi_run_path *path = &paths->items[i];
     const ppi_run_site *site = ppi_run_site_at(ids, path->site);

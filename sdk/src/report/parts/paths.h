@@ -17,17 +17,34 @@ extern "C" {
 typedef struct ppi_run_path {
   uint32_t around;  // the path directly around it; 0: none
   uint32_t site;
-  bool on_device;  // device ranges that were submitted there
-  ppi_spread spread;
-  ppi_histogram times;
-  uint64_t num_untimed;      // device ranges without a time, not in the two
+  bool on_device;            // device ranges that were submitted there
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
-  ppi_union own;             // on the device: that of these ranges
-  ppi_union busy;            // with details.kernels: of what was launched there
-  ppi_device_use use;        // the same
-  ppi_device_sums inside;    // device time submitted in host ranges
+  ppi_histogram times;
+  ppi_spread spread;
+  uint64_t num_untimed;    // device ranges without a time, not in the two
+  ppi_union own;           // on the device: that of these ranges
+  ppi_union busy;          // with details.kernels: of what was launched there
+  ppi_device_use use;      // the same
+  ppi_device_sums inside;  // device time submitted in host ranges
 } ppi_run_path;
+
+#define PPI_PATHS_RECENT 4096  // a power of two
+
+// A path that was looked up lately; number 0: none.
+typedef struct ppi_recent_path {
+  uint32_t around, site, number;
+} ppi_recent_path;
+
+// A length that is not counted yet: histograms are far in memory, and many
+// counted in one go do not wait for each other.
+typedef struct ppi_path_length {
+  uint64_t ns;
+  uint32_t number;
+  bool is_cut;
+} ppi_path_length;
+
+enum { PPI_PATH_LENGTHS = 64 };
 
 // All zero is the empty one. Path 0 is none.
 typedef struct ppi_paths {
@@ -35,19 +52,60 @@ typedef struct ppi_paths {
   ppi_map numbers;
   ppi_run_path *items;  // by number - 1
   size_t num, capacity;
-  uint64_t num_dropped;  // ranges
+  uint64_t num_dropped;                      // ranges
+  ppi_recent_path recent[PPI_PATHS_RECENT];  // on the host
+  ppi_path_length lengths[PPI_PATH_LENGTHS];
+  size_t num_lengths;
 } ppi_paths;
 
-// ppi_paths_at answers the path's number in `out`, 0 beyond the bound.
+// ppi_paths_at answers the path's number in `out`, 0 beyond the bound; of
+// `key` it takes around, site and on_device.
 pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
                           uint32_t *out);
+// ppi_paths_find does so for host ranges.
+pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
+                            uint32_t *out);
+static inline pprof_status ppi_paths_on_host(ppi_paths *paths, uint32_t around,
+                                             uint32_t site, uint32_t *out) {
+  if (paths->is_flat) around = 0;
+  ppi_recent_path *recent =
+      &paths->recent[(around * 61 + site) % PPI_PATHS_RECENT];
+  *out = recent->number;
+  if (PPI_LIKELY(recent->number && recent->around == around &&
+                 recent->site == site))
+    return PPROF_STATUS_OK;
+  pprof_status status = ppi_paths_find(paths, around, site, out);
+  if (status != PPROF_STATUS_OK) return status;
+  recent->around = around;
+  recent->site = site;
+  recent->number = *out;
+  return PPROF_STATUS_OK;
+}
 // ppi_paths_item is valid until the next path is added.
 static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
   return number ? &paths->items[number - 1] : NULL;
 }
-// ppi_paths_take counts a finished range.
-pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
-                            const ppi_held *range, const ppi_device_sums *sums);
+pprof_status ppi_paths_count(ppi_paths *paths);
+// ppi_paths_take counts a finished range; `sums`: what was submitted in it,
+// NULL: nothing.
+static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
+                                          const ppi_held *range,
+                                          const ppi_device_sums *sums) {
+  ppi_run_path *path = ppi_paths_item(paths, number);
+  if (PPI_UNLIKELY(!path)) {
+    paths->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  if (range->flags & PPI_HELD_LOOSE) path->inner_ns += length_ns;
+  if (sums) ppi_device_sums_add(&path->inside, sums);
+  ppi_path_length *length = &paths->lengths[paths->num_lengths++];
+  length->ns = length_ns;
+  length->number = number;
+  length->is_cut = (range->flags & PPI_HELD_CUT) != 0;
+  return paths->num_lengths < PPI_PATH_LENGTHS ? PPROF_STATUS_OK
+                                               : ppi_paths_count(paths);
+}
 // ppi_paths_device counts a device range that was submitted in path `around`;
 // `out` is its own path, 0 where it has none.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,

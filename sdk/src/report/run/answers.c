@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/parts/threads.h"
 
 // ---- names ----
 
@@ -82,6 +83,23 @@ pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event) {
 
 // ---- checkpoints ----
 
+static pprof_status show_lanes(ppi_run *run) {
+  ppi_answer_lanes *lanes = &run->accounts.lanes;
+  pprof_status status = ppi_answer_lanes_begin(lanes);
+  size_t num_known = run->ids.lanes.num, num_left = run->ids.num_left;
+  // Those that left a lane were there before the one that has it now.
+  for (size_t i = 0; i < num_left + num_known; i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(
+        &run->ids, i < num_left ? num_known + i : i - num_left);
+    if (!lane || !lane->nested.num_pages) continue;
+    if (lane->nested.unsorted && status == PPROF_STATUS_OK)
+      status = ppi_hold_sort(&lane->nested, &run->ids.pool);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_answer_lanes_show(lanes, lane->id, &lane->nested);
+  }
+  return status;
+}
+
 static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
   const ppi_held *held = &open->held;
   ppi_item item = {.start_ns = held->start_ns,
@@ -117,8 +135,9 @@ pprof_status ppi_run_answer_settle(ppi_run *run, uint64_t horizon_ns,
                                   .windows = windows,
                                   .num_windows = run->windows.num,
                                   .names = &names};
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (windows && items && steps) {
+  pprof_status status = show_lanes(run);
+  if (!windows || !items || !steps) status = PPROF_STATUS_NO_MEMORY;
+  if (status == PPROF_STATUS_OK) {
     for (size_t i = 0; i < num_open; i++) {
       const ppi_held *held = &open[i].held;
       const ppi_run_site *site = run->ids.sites.items[held->site];

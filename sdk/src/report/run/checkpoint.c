@@ -117,10 +117,11 @@ static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
     ppi_run_category *category = run->ids.categories.items[i];
     if (category) ppi_union_settle(&category->device, at->device_ns);
   }
-  pprof_status status =
-      ppi_run_sweep(run, at->sweep_ns, at->open, at->num_open);
-  if (status == PPROF_STATUS_OK && run->details.answer)
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->details.answer)
     status = ppi_run_answer_settle(run, at->sweep_ns, at->open, at->num_open);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_run_sweep(run, at->sweep_ns, at->open, at->num_open);
   if (status == PPROF_STATUS_OK)
     status = ppi_perf_settle(&run->perf, at->time_ns);
   ppi_distribution_settle(&run->distribution, at->sweep_ns);

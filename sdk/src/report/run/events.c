@@ -136,14 +136,21 @@ static pprof_status take_more(ppi_run *run, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
+// What the answer takes apart: steps, what is on a device, what has no end.
+static bool is_apart(const pprof_event *event, const ppi_run_site *site) {
+  return site->traits & PPI_TRAIT_STEP || event->flags & PPROF_FLAG_PROJECTED ||
+         event->end_ns == UINT64_MAX;
+}
+
 static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
-  const uint32_t few = PPROF_FLAG_COMMUNICATION | PPROF_FLAG_CLIPPED;
-  if (PPI_LIKELY(!(event->flags & few))) return 0;
-  bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  bool counts_elsewhere = event->flags & PPROF_FLAG_COMMUNICATION &&
-                          !(site->traits & PPI_TRAIT_COMMUNICATION);
-  return (uint16_t)((is_cut ? PPI_HELD_CUT : 0) |
-                    (counts_elsewhere ? PPI_HELD_COMMUNICATION : 0));
+  bool communicates = site->traits & PPI_TRAIT_COMMUNICATION;
+  bool is_flagged = event->flags & PPROF_FLAG_COMMUNICATION;
+  uint32_t flags = 0;
+  if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
+  if (is_flagged && !communicates) flags |= PPI_HELD_COMMUNICATION;
+  if (is_flagged || communicates) flags |= PPI_HELD_WAITS;
+  if (is_apart(event, site)) flags |= PPI_HELD_APART;
+  return (uint16_t)flags;
 }
 
 static pprof_status take_loose(ppi_run *run, const pprof_event *event,
@@ -156,12 +163,25 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
                    .flags = PPI_HELD_LOOSE | held_flags(event, site)};
   site->num_async++;
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->details.answer) status = ppi_run_answer_take(run, event);
+  if (status != PPROF_STATUS_OK) return status;
   return ppi_hold_add_slow(&lane->loose, &run->ids.pool, &held);
 }
 
-static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
-                                const pprof_event *event, ppi_run_site *site,
-                                uint64_t *out_self_ns) {
+static inline bool needs_no_flags(const pprof_event *event,
+                                  const ppi_run_site *site) {
+  const uint32_t few =
+      PPROF_FLAG_COMMUNICATION | PPROF_FLAG_CLIPPED | PPROF_FLAG_PROJECTED;
+  const uint32_t traits = PPI_TRAIT_COMMUNICATION | PPI_TRAIT_STEP;
+  return !(event->flags & few || site->traits & traits) &&
+         event->end_ns != UINT64_MAX;
+}
+
+static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
+                                       const pprof_event *event,
+                                       ppi_run_site *site,
+                                       uint64_t *out_self_ns) {
   uint64_t start_ns = event->start_ns, inner_ns;
   uint64_t end_ns = PPI_MAX(start_ns, event->end_ns);
   pprof_status status =
@@ -169,21 +189,29 @@ static pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   *out_self_ns = end_ns - start_ns - inner_ns;
   site->row.self_ns += *out_self_ns;
   if (status != PPROF_STATUS_OK) return status;
-  uint16_t flags = held_flags(event, site);
-  if (PPI_LIKELY(!flags))
+  if (PPI_LIKELY(needs_no_flags(event, site))) {
+    ppi_accounts_reach(&run->accounts, start_ns, end_ns);
     return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
                         event->site, event->depth);
+  }
   ppi_held held = {.start_ns = start_ns,
                    .end_ns = end_ns,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = flags};
+                   .flags = held_flags(event, site)};
+  if (!(held.flags & PPI_HELD_APART))
+    ppi_accounts_reach(&run->accounts, start_ns, end_ns);
+  else if (run->details.answer)
+    status = ppi_run_answer_take(run, event);
+  if (status != PPROF_STATUS_OK) return status;
   return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &held);
 }
 
 static pprof_status take_early(const ppi_run *run, ppi_early *early,
                                const pprof_event *event, uint64_t start_ns,
                                uint64_t end_ns) {
+  if (PPI_LIKELY(ppi_early_is_rest(early, start_ns)))
+    return ppi_early_add_rest(early, end_ns - start_ns);
   ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
   if (event->work)
     call.work = (ppi_amounts){event->work->items, event->work->bytes,
@@ -207,9 +235,6 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   if (status != PPROF_STATUS_OK) return status;
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
-  if (run->details.stages && !(event->flags & PPROF_FLAG_CLIPPED))
-    status = take_early(run, &site->host_early, event, event->start_ns,
-                        event->start_ns + length_ns);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
                         PPI_TRAIT_PADDLE_COMMUNICATION;
@@ -407,6 +432,12 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   return take_device_rows(run, event, site, length_ns);
 }
 
+static pprof_status take_on_device(ppi_run *run, const pprof_event *event) {
+  pprof_status status = take_device_range(run, event);
+  if (!run->details.answer || status != PPROF_STATUS_OK) return status;
+  return ppi_run_answer_take(run, event);
+}
+
 // ---- amounts ----
 
 static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
@@ -488,31 +519,58 @@ static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
   return ppi_requests_take(&run->requests, event, device);
 }
 
-static inline pprof_status take_event(ppi_run *run, const pprof_event *event,
-                                      ppi_run_lane *lane) {
+static pprof_status take_event(ppi_run *run, const pprof_event *event,
+                               ppi_run_lane *lane) {
   run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
   pprof_status status = PPROF_STATUS_OK;
   if (PPI_LIKELY(event->kind == PPROF_KIND_RANGE))
     status = take_range(run, event, lane);
   else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-    status = take_device_range(run, event);
+    status = take_on_device(run, event);
   if (run->details.requests && status == PPROF_STATUS_OK)
     status = take_request_part(run, event);
-  if (run->details.answer && status == PPROF_STATUS_OK)
-    status = ppi_run_answer_take(run, event);
   if (status != PPROF_STATUS_OK) return status;
   if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
   return take_work(run, event, lane->id);
 }
 
-// Whatever else is done with a range, its length is counted.
+// A host range of the batch's lane that has nothing but its times; of a site
+// with nothing special, take_nested is all that is done with it.
+static inline bool is_plain(const ppi_run *run, const pprof_event *event,
+                            const ppi_run_lane *lane) {
+  return event->kind == PPROF_KIND_RANGE && !event->flags &&
+         event->lane == lane->id && !event->num_flows && !event->work &&
+         !event->cpu && event->device_end_ns <= event->device_start_ns &&
+         !run->details.by_thread;
+}
+
+static inline pprof_status take_any(ppi_run *run, const pprof_event *event,
+                                    ppi_run_lane *lane) {
+  const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
+                           PPI_TRAIT_COMMUNICATION |
+                           PPI_TRAIT_PADDLE_COMMUNICATION;
+  if (PPI_UNLIKELY(!is_plain(run, event, lane)))
+    return take_event(run, event, lane);
+  ppi_run_site *site = run->ids.sites.items[event->site];
+  if (PPI_UNLIKELY(site->traits & special)) return take_event(run, event, lane);
+  uint64_t self_ns;
+  run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
+  return take_nested(run, lane, event, site, &self_ns);
+}
+
+// Whatever else is done with a range, its length is counted: with stages among
+// the early calls and the rest of them, which are its row in the end.
 static inline pprof_status count_range(ppi_run *run, const pprof_event *event) {
   if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
     return PPROF_STATUS_CORRUPT;
   if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
   ppi_run_site *site = site_of(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
-  return count_length(&site->row, event);
+  if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
+    return count_length(&site->row, event);
+  uint64_t start_ns = event->start_ns;
+  return take_early(run, &site->host_early, event, start_ns,
+                    PPI_MAX(start_ns, event->end_ns));
 }
 
 // So many at a time are counted before the rest is done with them: a histogram
@@ -527,7 +585,7 @@ static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
   for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
     status = count_range(run, pprof_batch_at(batch, i));
   for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
-    status = take_event(run, pprof_batch_at(batch, i), lane);
+    status = take_any(run, pprof_batch_at(batch, i), lane);
   return status;
 }
 

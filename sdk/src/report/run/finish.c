@@ -69,6 +69,18 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   }
 }
 
+// With stages all but what was cut is among the early calls and their rest.
+static pprof_status sum_rows(ppi_run *run) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->ids.sites.num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_site *site = run->ids.sites.items[i];
+    if (site)
+      status = ppi_early_sum(&site->host_early, &site->row.host,
+                             &site->row.host_times);
+  }
+  return status;
+}
+
 // Of the categories that sites have now.
 static pprof_status count_calls(ppi_run *run) {
   for (uint32_t id = 0; id < run->ids.sites.num; id++) {
@@ -337,7 +349,8 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   if (status != PPROF_STATUS_OK) return status;
   out->num_disbelieved = run->listed.num_disbelieved;
   fill_bases(run, out);
-  status = fill_categories(run, out);
+  status = sum_rows(run);
+  if (status == PPROF_STATUS_OK) status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
   if (status == PPROF_STATUS_OK)

@@ -110,25 +110,15 @@ pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
   return status;
 }
 
-size_t ppi_frames_place(ppi_run_lane *lane, const ppi_held *range) {
-  size_t at = lane->num_frames;
-  while (at && lane->frames[at - 1].start_ns >= range->end_ns &&
-         lane->frames[at - 1].start_ns > range->start_ns)
-    at--;
-  lane->num_frames = at;
-  while (at && lane->frames[at - 1].start_ns > range->start_ns) at--;
-  return at;
-}
-
 static void shift_frame(ppi_frame_around *frame, uint32_t from) {
   uint32_t *numbers[] = {&frame->real, &frame->real_around, &frame->owner};
   for (int i = 0; i < 3; i++)
     if (*numbers[i] != PPI_NO_FRAME && *numbers[i] >= from) ++*numbers[i];
 }
 
-pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane, size_t place,
-                             const ppi_held *range,
-                             const ppi_frame_around *own) {
+pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
+                                  size_t place, const ppi_held *range,
+                                  const ppi_frame_around *own) {
   const ppi_run_site *site = run->ids.sites.items[range->site];
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;

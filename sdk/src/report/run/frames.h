@@ -30,12 +30,38 @@ pprof_status ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
 // ppi_frames_place answers how many frames lie below the range's. They are in
 // the order of their starts. Those that begin later than the range and overlap
 // it partly stay above it: what lies in both is theirs.
-size_t ppi_frames_place(ppi_run_lane *lane, const ppi_held *range);
+static inline size_t ppi_frames_place(ppi_run_lane *lane,
+                                      const ppi_held *range) {
+  const ppi_frame_around *frames = lane->frames;
+  size_t at = lane->num_frames;
+  while (at && frames[at - 1].start_ns >= range->end_ns &&
+         frames[at - 1].start_ns > range->start_ns)
+    at--;
+  lane->num_frames = at;
+  while (at && frames[at - 1].start_ns > range->start_ns) at--;
+  return at;
+}
 
 // ppi_frames_push puts the range there; of `own` its path and end.
-pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane, size_t place,
-                             const ppi_held *range,
-                             const ppi_frame_around *own);
+pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
+                                  size_t place, const ppi_held *range,
+                                  const ppi_frame_around *own);
+static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
+                                           size_t place, const ppi_held *range,
+                                           const ppi_frame_around *own) {
+  if (!lane->has_paths_alone || place != lane->num_frames ||
+      place == lane->frames_capacity)
+    return ppi_frames_push_slow(run, lane, place, range, own);
+  lane->frames[lane->num_frames++] =
+      (ppi_frame_around){.start_ns = range->start_ns,
+                         .site = range->site,
+                         .real = PPI_NO_FRAME,
+                         .real_around = PPI_NO_FRAME,
+                         .owner = PPI_NO_FRAME,
+                         .path = own->path,
+                         .end_ns = own->end_ns};
+  return PPROF_STATUS_OK;
+}
 
 #ifdef __cplusplus
 }

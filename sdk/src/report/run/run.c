@@ -75,6 +75,7 @@ static bool copy_text(char **out, const pprof_run_info *info, const char *key) {
 
 pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
   run->rows.by_thread = run->details.by_thread;
+  run->accounts.lanes.pool = &run->ids.pool;
   run->paths.is_flat = run->details.flat_paths;
   bool copied = copy_text(&run->ids.input.uuid, info, "uuid") &&
                 copy_text(&run->ids.input.host, info, "host") &&
@@ -125,6 +126,7 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
 }
 
 void ppi_run_clear(ppi_run *run) {
+  ppi_accounts_clear(&run->accounts);
   ppi_run_clear_threads(&run->ids);
   ppi_run_clear_ids(&run->ids);
   ppi_run_clear_labels(&run->labels);
@@ -136,7 +138,6 @@ void ppi_run_clear(ppi_run *run) {
   ppi_distribution_clear(&run->distribution);
   ppi_interference_clear(&run->interference);
   ppi_requests_clear(&run->requests);
-  ppi_accounts_clear(&run->accounts);
   ppi_memory_clear(&run->memory);
   ppi_perf_clear(&run->perf);
   ppi_free(run->steps.held.items);

@@ -54,8 +54,8 @@ static bool is_outermost(ppi_run_thread *thread, const ppi_held *range) {
 }
 
 // The process has what all threads submit.
-static bool inside(const ppi_run *run, ppi_run_thread *thread,
-                   const ppi_held *range, ppi_device_sums *out) {
+static bool any_inside(const ppi_run *run, ppi_run_thread *thread,
+                       const ppi_held *range, ppi_device_sums *out) {
   *out = (ppi_device_sums){{0}};
   if (thread->number)
     return ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns,
@@ -66,6 +66,14 @@ static bool inside(const ppi_run *run, ppi_run_thread *thread,
     any |=
         ppi_scopes_inside(&thread->scopes, range->start_ns, range->end_ns, out);
   return any;
+}
+
+// Where nobody submits anything `out` is left as it is.
+static inline bool inside(const ppi_run *run, ppi_run_thread *thread,
+                          const ppi_held *range, ppi_device_sums *out) {
+  bool may_be = thread->number ? thread->scopes.num_before
+                               : run->sweep.first_submitter != NULL;
+  return may_be && any_inside(run, thread, range, out);
 }
 
 // Those of the process are kept once, not with every thread.
@@ -108,34 +116,35 @@ static pprof_status add_child(ppi_run *run, const ppi_run_lane *lane,
   if (!part) return PPROF_STATUS_NO_MEMORY;
   bool is_cut = range->flags & PPI_HELD_CUT;
   ppi_spread_add_either(&part->host, range->end_ns - range->start_ns, is_cut);
-  ppi_device_spreads_add(&part->device, sums, is_cut);
+  const ppi_device_sums none = {{0}};
+  ppi_device_spreads_add(&part->device, sums ? sums : &none, is_cut);
   return PPROF_STATUS_OK;
 }
 
 // A range that takes no part in nesting, or that no frame is around, is at the
-// root. What is still open has its place, and no call so far.
-static pprof_status take_path(sweep *at, const ppi_run_lane *lane, size_t place,
-                              const ppi_held *range, bool is_released,
-                              uint32_t *out) {
-  ppi_run *run = at->run;
-  const ppi_run_path key = {.around = place ? lane->frames[place - 1].path : 0,
-                            .site = range->site};
-  pprof_status status = ppi_paths_at(&run->paths, &key, out);
+// root. What is still open has its place, and no call so far. `sums` is NULL
+// where nothing was submitted in it.
+static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
+                                     size_t place, const ppi_held *range,
+                                     bool is_released,
+                                     const ppi_device_sums *sums,
+                                     uint32_t *out) {
+  ppi_paths *paths = &at->run->paths;
+  uint32_t around = place ? lane->frames[place - 1].path : 0;
+  pprof_status status = ppi_paths_on_host(paths, around, range->site, out);
   if (status != PPROF_STATUS_OK) return status;
-  ppi_run_path *path = ppi_paths_item(&run->paths, *out);
+  ppi_run_path *path = ppi_paths_item(paths, *out);
   if (path) unite(at, range, &path->wall_ns, &path->low_ns);
   if (!is_released) return status;
   // Work of its earlier part may wait for its end.
-  if (range->start_ns < at->from_ns) {
+  if (PPI_UNLIKELY(range->start_ns < at->from_ns)) {
     const ppi_device_call_key call = {lane->thread->index, *out,
                                       range->start_ns};
-    ppi_device_calls_end(&run->device_calls, &call, range->end_ns);
+    ppi_device_calls_end(&at->run->device_calls, &call, range->end_ns);
   }
-  ppi_run_path *around = ppi_paths_item(&run->paths, key.around);
-  if (around) around->inner_ns += range->end_ns - range->start_ns;
-  ppi_device_sums sums = {{0}};
-  inside(run, lane->thread, range, &sums);
-  return ppi_paths_take(&run->paths, *out, range, &sums);
+  path = ppi_paths_item(paths, around);
+  if (path) path->inner_ns += range->end_ns - range->start_ns;
+  return ppi_paths_take(paths, *out, range, sums);
 }
 
 static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
@@ -147,8 +156,9 @@ static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
 // ---- the walk ----
 
 static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
-                                ppi_run_site *site, const ppi_held *range,
+                                const ppi_held *range,
                                 const ppi_device_sums *sums) {
+  ppi_run_site *site = run->ids.sites.items[range->site];
   if (site->traits & (PPI_TRAIT_RUNTIME | PPI_TRAIT_STEP))
     return PPROF_STATUS_OK;
   bool is_cut = range->flags & PPI_HELD_CUT;
@@ -162,53 +172,61 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
 }
 
 // Where points are, or parts are asked for.
-static pprof_status nest_range(sweep *at, ppi_run_lane *lane,
-                               ppi_run_site *site, const ppi_held *range,
-                               bool is_released) {
+static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
+                                      const ppi_held *range, bool is_released) {
   ppi_run *run = at->run;
   pprof_status status = PPROF_STATUS_OK;
   bool is_nested = !(range->flags & PPI_HELD_LOOSE);
   size_t place = 0;
   if (is_nested) {
-    status = ppi_frames_meet(run, lane, range->end_ns);
+    if (lane->num_points) status = ppi_frames_meet(run, lane, range->end_ns);
     place = ppi_frames_place(lane, range);
   }
-  ppi_device_sums sums = {{0}};
+  ppi_device_sums found;
+  const ppi_device_sums *sums = NULL;
   if (!is_released && status == PPROF_STATUS_OK)
     status = add_border(run, lane->thread, range);
-  if (is_released && status == PPROF_STATUS_OK &&
-      inside(run, lane->thread, range, &sums))
-    status = take_inside(run, lane, site, range, &sums);
+  if (is_released && inside(run, lane->thread, range, &found)) {
+    sums = &found;
+    if (status == PPROF_STATUS_OK) status = take_inside(run, lane, range, sums);
+  }
   ppi_frame_around own = {.end_ns = is_released ? range->end_ns : 0};
   if (run->details.paths && status == PPROF_STATUS_OK)
-    status = take_path(at, lane, place, range, is_released, &own.path);
+    status = take_path(at, lane, place, range, is_released, sums, &own.path);
   if (!is_nested || status != PPROF_STATUS_OK) return status;
   if (is_released && run->details.operator_parts)
-    status = add_child(run, lane, place, range, &sums);
+    status = add_child(run, lane, place, range, sums);
   if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
     return status;
   return ppi_frames_push(run, lane, place, range, &own);
 }
 
+static inline bool is_released(const sweep *at, const ppi_held *range) {
+  return !(range->flags & PPI_HELD_OPEN) &&
+         ppi_held_is_passed(range, at->horizon_ns);
+}
+
+static inline bool is_ahead(const sweep *at, const ppi_held *range) {
+  return range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX;
+}
+
 static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   ppi_run *run = at->run;
-  if (range->start_ns >= at->horizon_ns && at->horizon_ns != UINT64_MAX)
-    return PPROF_STATUS_OK;
+  if (is_ahead(at, range)) return PPROF_STATUS_OK;
   ppi_run_site *site = run->ids.sites.items[range->site];
   bool is_on_device = range->flags & PPI_HELD_DEVICE;
   if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
     add_span(at, site->place, range);
   if (range->flags & PPI_HELD_COMMUNICATION)
     add_span(at, at->communication, range);
-  bool is_released = !(range->flags & PPI_HELD_OPEN) &&
-                     ppi_held_is_passed(range, at->horizon_ns);
+  bool released = is_released(at, range);
   if (site->traits & PPI_TRAIT_PHASE && is_outermost(lane->thread, range) &&
-      is_released)
+      released)
     take_phase(run, lane->thread, site, range);
   if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
   if (is_on_device)
-    return is_released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
-  return nest_range(at, lane, site, range, is_released);
+    return released ? PPROF_STATUS_OK : add_border(run, lane->thread, range);
+  return nest_range(at, lane, range, released);
 }
 
 static pprof_status walk(sweep *at) {
@@ -220,10 +238,13 @@ static pprof_status walk(sweep *at) {
     if (!top || status != PPROF_STATUS_OK) return status;
     const ppi_held *range = &top->range;
     const ppi_run_mark *mark = &marks[range->site];
-    if (PPI_LIKELY(!(mark->traits & special || range->flags || top->is_needed)))
-      add_span(at, mark->place, range);
-    else
+    if (PPI_UNLIKELY(mark->traits & special || range->flags)) {
       status = meet(at, top->lane, range);
+    } else if (!is_ahead(at, range)) {
+      add_span(at, mark->place, range);
+      if (top->is_needed)
+        status = nest_range(at, top->lane, range, is_released(at, range));
+    }
     ppi_merge_step(&at->merge);
   }
 }
@@ -291,6 +312,7 @@ static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
 static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
   lane->num_frames = 0;
   lane->num_points = lane->thread->scopes.num_settled;
+  lane->has_paths_alone = !lane->num_points && !at->run->details.operator_parts;
   bool is_needed = needs_nesting(at->run, lane->thread);
   pprof_status status =
       ppi_merge_hold(&at->merge, lane, &lane->nested, is_needed);
@@ -323,6 +345,17 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
 }
 
+// What the answer has not told of yet becomes its own.
+static pprof_status pass_nested(sweep *at, ppi_run_lane *lane) {
+  ppi_run *run = at->run;
+  ppi_answer_lane *to = NULL;
+  if (run->details.answer)
+    to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
+  if (run->details.answer && !to) return PPROF_STATUS_NO_MEMORY;
+  return ppi_hold_pass(&lane->nested, &run->ids.pool, at->horizon_ns,
+                       to ? &to->passed : NULL);
+}
+
 // The points that came before all ranges of their lane's settled part.
 static pprof_status finish_lanes(sweep *at) {
   ppi_run *run = at->run;
@@ -333,9 +366,10 @@ static pprof_status finish_lanes(sweep *at) {
     if (!lane || !lane->thread) continue;
     if (lane->num_frames) status = ppi_frames_meet(run, lane, 0);
     if (status == PPROF_STATUS_OK && lane->nested.num_pages)
-      status = ppi_hold_drop(&lane->nested, &run->ids.pool, at->horizon_ns);
+      status = pass_nested(at, lane);
     if (status == PPROF_STATUS_OK && lane->loose.num_pages)
-      status = ppi_hold_drop(&lane->loose, &run->ids.pool, at->horizon_ns);
+      status =
+          ppi_hold_pass(&lane->loose, &run->ids.pool, at->horizon_ns, NULL);
   }
   return status;
 }

@@ -144,15 +144,26 @@ pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool) {
   return status;
 }
 
+bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before) {
+  if (!hold->num_pages || !before->num_pages) return true;
+  ppi_hold_place place = ppi_hold_last(hold->pages[0]);
+  ppi_held first = {0};
+  while (place.num_words) ppi_hold_back(&place, &first);
+  return first.end_ns > before->last->last_end_ns;
+}
+
 // The page that the horizon lies in is written again.
 static pprof_status split_page(ppi_hold *hold, ppi_hold_pool *pool,
-                               const ppi_hold_page *page, uint64_t horizon_ns) {
+                               const ppi_hold_page *page, uint64_t horizon_ns,
+                               ppi_hold *passed) {
   ppi_held ranges[PPI_HOLD_WORDS];
   size_t num = ppi_hold_read(page, ranges);
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
-    if (!ppi_held_is_passed(&ranges[i], horizon_ns))
-      status = ppi_hold_add_slow(hold, pool, &ranges[i]);
+  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++) {
+    bool is_passed = ppi_held_is_passed(&ranges[i], horizon_ns);
+    ppi_hold *into = is_passed ? passed : hold;
+    if (into) status = ppi_hold_add_slow(into, pool, &ranges[i]);
+  }
   return status;
 }
 
@@ -162,35 +173,55 @@ static bool is_passed(const ppi_hold_page *page, uint64_t horizon_ns) {
   return end_ns < horizon_ns || horizon_ns == UINT64_MAX;
 }
 
-pprof_status ppi_hold_drop(ppi_hold *hold, ppi_hold_pool *pool,
-                           uint64_t horizon_ns) {
-  size_t dropped = 0;
-  while (dropped < hold->num_pages &&
-         is_passed(hold->pages[dropped], horizon_ns))
-    give_page(pool, hold->pages[dropped++]);
-  ppi_hold rest = {0};
-  if (dropped == hold->num_pages) {
-    ppi_free(hold->pages);
-    *hold = rest;
+// The first pages, to where they go.
+static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
+                               ppi_hold *passed) {
+  for (size_t i = 0; !passed && i < num; i++) give_page(pool, hold->pages[i]);
+  if (passed && num) {
+    ppi_hold_page **grown = ppi_grow(passed->pages, &passed->pages_capacity,
+                                     passed->num_pages + num, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    passed->pages = grown;
+    passed->unsorted |= !ppi_hold_is_behind(hold, passed);
+    memcpy(grown + passed->num_pages, hold->pages, num * sizeof *grown);
+    passed->num_pages += num;
+    passed->last = hold->pages[num - 1];
+    ppi_held last;
+    ppi_hold_place place = ppi_hold_last(passed->last);
+    ppi_hold_back(&place, &last);
+    passed->last_start_ns = last.start_ns;
+  }
+  hold->num_pages -= num;
+  memmove(hold->pages, hold->pages + num,
+          hold->num_pages * sizeof *hold->pages);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
+                           uint64_t horizon_ns, ppi_hold *passed) {
+  size_t num = 0;
+  while (num < hold->num_pages && is_passed(hold->pages[num], horizon_ns))
+    num++;
+  pprof_status status = move_pages(hold, pool, num, passed);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!hold->num_pages) {
+    ppi_hold_clear(hold, pool);
     return PPROF_STATUS_OK;
   }
-  pprof_status status =
-      split_page(&rest, pool, hold->pages[dropped], horizon_ns);
+  ppi_hold rest = {0};
+  status = split_page(&rest, pool, hold->pages[0], horizon_ns, passed);
   ppi_hold_page **pages =
       ppi_grow(rest.pages, &rest.pages_capacity,
-               rest.num_pages + hold->num_pages - dropped, sizeof *pages);
+               rest.num_pages + hold->num_pages - 1, sizeof *pages);
   if (pages) rest.pages = pages;
   if (!pages || status != PPROF_STATUS_OK) {
-    memmove(hold->pages, hold->pages + dropped,
-            (hold->num_pages - dropped) * sizeof *pages);
-    hold->num_pages -= dropped;
     ppi_hold_clear(&rest, pool);
     return PPROF_STATUS_NO_MEMORY;
   }
-  give_page(pool, hold->pages[dropped++]);
-  memcpy(pages + rest.num_pages, hold->pages + dropped,
-         (hold->num_pages - dropped) * sizeof *pages);
-  rest.num_pages += hold->num_pages - dropped;
+  give_page(pool, hold->pages[0]);
+  memcpy(pages + rest.num_pages, hold->pages + 1,
+         (hold->num_pages - 1) * sizeof *pages);
+  rest.num_pages += hold->num_pages - 1;
   rest.last_start_ns = hold->last_start_ns;
   rest.last = rest.num_pages ? pages[rest.num_pages - 1] : NULL;
   ppi_free(hold->pages);

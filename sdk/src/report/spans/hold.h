@@ -17,7 +17,9 @@ enum {
   PPI_HELD_COMMUNICATION = 2,  // by flag
   PPI_HELD_OPEN = 4,           // listed by a checkpoint, not held
   PPI_HELD_CUT = 8,            // at an edge: no call
-  PPI_HELD_DEVICE = 16         // the host side of a device range: of a phase
+  PPI_HELD_DEVICE = 16,        // the host side of a device range: of a phase
+  PPI_HELD_WAITS = 32,         // its thread waits for others
+  PPI_HELD_APART = 64          // the answer takes it apart from its lane
 };
 
 typedef struct ppi_held {
@@ -138,10 +140,13 @@ size_t ppi_hold_count(const ppi_hold_page *page);
 // ppi_hold_sort puts all ranges in the order of ppi_held_order.
 pprof_status ppi_hold_sort(ppi_hold *hold, ppi_hold_pool *pool);
 
-// ppi_hold_drop forgets the ranges that end by `horizon_ns`; the hold is
-// sorted.
-pprof_status ppi_hold_drop(ppi_hold *hold, ppi_hold_pool *pool,
-                           uint64_t horizon_ns);
+// ppi_hold_pass moves the ranges that end by `horizon_ns` behind those that
+// `passed` has; NULL forgets them. The hold is sorted.
+pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
+                           uint64_t horizon_ns, ppi_hold *passed);
+// ppi_hold_is_behind answers whether all that `hold` has ends later than all of
+// `before` does; both are sorted.
+bool ppi_hold_is_behind(const ppi_hold *hold, const ppi_hold *before);
 void ppi_hold_clear(ppi_hold *hold, ppi_hold_pool *pool);
 void ppi_hold_pool_clear(ppi_hold_pool *pool);
 
