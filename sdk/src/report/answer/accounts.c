@@ -3,7 +3,6 @@
 // Steps and windows as units of one walk for each horizon.
 #include "report/answer/accounts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -177,8 +176,7 @@ static pprof_status list_items(ppi_accounts *accounts,
       ppi_answer_lanes_list(&accounts->lanes, grown + accounts->num_items);
   for (size_t i = 0; i < horizon->num_open; i++)
     grown[accounts->num_items++] = horizon->open[i];
-  if (accounts->num_items > 1)
-    qsort(grown, accounts->num_items, sizeof *grown, ppi_item_compare);
+  ppi_items_sort(grown, accounts->num_items);
   return PPROF_STATUS_OK;
 }
 
@@ -247,9 +245,7 @@ static pprof_status walk_back(ppi_accounts *accounts, const stretch *at,
                               bool *out_whole) {
   const ppi_accounts_horizon *horizon = at->horizon;
   pprof_status status = add_lanes(accounts, horizon);
-  if (accounts->num_items > 1)
-    qsort(accounts->items, accounts->num_items, sizeof *accounts->items,
-          ppi_item_compare);
+  ppi_items_sort(accounts->items, accounts->num_items);
   ppi_walk_back walk = {
       .lanes = &accounts->lanes,
       .items = accounts->items,

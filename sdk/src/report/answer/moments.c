@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 #define NONE UINT32_MAX
 
@@ -58,6 +59,14 @@ int ppi_item_compare(const void *left, const void *right) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
   return 0;
+}
+
+static uint64_t start_of(const void *item) {
+  return ((const ppi_item *)item)->start_ns;
+}
+
+void ppi_items_sort(ppi_item *items, size_t num) {
+  ppi_sort(items, num, sizeof *items, start_of, ppi_item_compare);
 }
 
 // ---- stretches ----

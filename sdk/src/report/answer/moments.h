@@ -31,6 +31,7 @@ typedef struct ppi_item {
 // ppi_item_compare orders items by begin, outer ones before those in them. Only
 // of equal ones the ends decide.
 int ppi_item_compare(const void *left, const void *right);
+void ppi_items_sort(ppi_item *items, size_t num);
 
 typedef struct ppi_stretch {
   uint64_t start_ns, end_ns;

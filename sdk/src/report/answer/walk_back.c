@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/answer/told.h"
 
 // A range that is open at the time of the walk.
@@ -375,6 +376,10 @@ static int compare_device_borders(const void *left, const void *right) {
   return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+static uint64_t from_the_last(const void *border) {
+  return UINT64_MAX - ((const device_border *)border)->time;
+}
+
 static bool is_within(const ppi_walk_back *walk, uint64_t ns) {
   return ns >= walk->from_ns && ns < walk->to_ns;
 }
@@ -404,8 +409,8 @@ static bool list_devices(walk_state *at) {
   at->steps = ppi_alloc((3 * num + 1) * sizeof *at->steps);
   if (!at->steps) return false;
   for (size_t i = 0; i < num; i++) list_device(at, i);
-  if (at->num_steps > 1)
-    qsort(at->steps, at->num_steps, sizeof *at->steps, compare_device_borders);
+  ppi_sort(at->steps, at->num_steps, sizeof *at->steps, from_the_last,
+           compare_device_borders);
   return true;
 }
 

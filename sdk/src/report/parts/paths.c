@@ -2,6 +2,7 @@
 #include "report/parts/paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -115,9 +116,20 @@ static char *make_key(char *const *keys, const ppi_run_path *path,
   return key;
 }
 
-static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
-                              const ppi_report_path *key, ppi_figures *out) {
-  ppi_report_path *row = ppi_figures_path(out, key);
+typedef struct named_path {
+  ppi_report_path row;
+  ppi_run_path *path;
+} named_path;
+
+static int compare_keys(const void *left, const void *right) {
+  const named_path *a = left, *b = right;
+  return strcmp(a->row.key, b->row.key);
+}
+
+static pprof_status fill_path(ppi_run_ids *ids, const named_path *from,
+                              ppi_figures *out) {
+  ppi_run_path *path = from->path;
+  ppi_report_path *row = ppi_figures_path(out, &from->row);
   if (!row) return PPROF_STATUS_NO_MEMORY;
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
   ppi_spread_merge(&row->spread, &path->spread);
@@ -143,25 +155,38 @@ static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
   return ppi_figures_note(out, "paths", text);
 }
 
+static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids, char **keys,
+                               named_path *out) {
+  for (size_t i = 0; i < paths->num; i++) {
+    ppi_run_path *path = &paths->items[i];
+    const ppi_run_site *site = ppi_run_site_at(ids, path->site);
+    if (!site) return PPROF_STATUS_NO_MEMORY;
+    out[i].path = path;
+    out[i].row = (ppi_report_path){.name = site->name,
+                                   .category_name = site->place->name,
+                                   .on_device = path->on_device};
+    out[i].row.key = keys[i] = make_key(keys, path, &out[i].row);
+    if (!keys[i]) return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+// Sorted first, so that each path is appended to the sorted table.
 pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out) {
   char **keys = ppi_alloc((paths->num + 1) * sizeof *keys);
-  if (!keys) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = ppi_paths_count(paths);
+  named_path *named = ppi_alloc((paths->num + 1) * sizeof *named);
+  pprof_status status = PPROF_STATUS_NO_MEMORY;
+  if (keys && named) status = ppi_paths_count(paths);
   if (status == PPROF_STATUS_OK) status = note_dropped(paths, out);
-  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++) {
-    ppi_run_path *path = &paths->items[i];
-    const ppi_run_site *site = ppi_run_site_at(ids, path->site);
-    if (!site) status = PPROF_STATUS_NO_MEMORY;
-    if (!site) break;
-    ppi_report_path row = {.name = site->name,
-                           .category_name = site->place->name,
-                           .on_device = path->on_device};
-    row.key = keys[i] = make_key(keys, path, &row);
-    status = row.key ? fill_path(ids, path, &row, out) : PPROF_STATUS_NO_MEMORY;
-  }
-  for (size_t i = 0; i < paths->num; i++) ppi_free(keys[i]);
+  if (status == PPROF_STATUS_OK) status = name_paths(paths, ids, keys, named);
+  if (status == PPROF_STATUS_OK && paths->num > 1)
+    qsort(named, paths->num, sizeof *named, compare_keys);
+  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++)
+    status = fill_path(ids, &named[i], out);
+  for (size_t i = 0; keys && i < paths->num; i++) ppi_free(keys[i]);
   ppi_free(keys);
+  ppi_free(named);
   return status;
 }
 

@@ -431,6 +431,7 @@ static void find_whole(filling *to, ppi_requests *requests) {
 }
 
 static pprof_status take_all(filling *to, ppi_requests *requests) {
+  if (!requests->num) return PPROF_STATUS_OK;
   if (requests->num > 1)
     qsort(requests->parts, requests->num, sizeof *requests->parts,
           compare_parts);

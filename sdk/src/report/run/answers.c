@@ -330,7 +330,7 @@ static pprof_status take_requests(request_filling *to) {
 static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
   request_filling to = {.run = run, .out = out};
   pprof_status status = list_requests(&to);
-  if (status == PPROF_STATUS_OK) status = find_busy(&to);
+  if (status == PPROF_STATUS_OK && to.num) status = find_busy(&to);
   if (status == PPROF_STATUS_OK) status = take_requests(&to);
   for (size_t i = 0; to.busy && i < to.num_devices; i++)
     ppi_free(to.busy[i].items);

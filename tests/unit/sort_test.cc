@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorting by a number does what sorting by comparison does.
+#include "base/sort.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "base/mem.h"
+
+namespace {
+
+struct Item {
+  uint64_t time;
+  uint32_t depth, number;
+};
+
+uint64_t TimeOf(const void *item) {
+  return static_cast<const Item *>(item)->time;
+}
+
+bool IsBefore(const Item &a, const Item &b) {
+  if (a.time != b.time) return a.time < b.time;
+  if (a.depth != b.depth) return a.depth < b.depth;
+  return a.number < b.number;
+}
+
+int Compare(const void *left, const void *right) {
+  const Item &a = *static_cast<const Item *>(left);
+  const Item &b = *static_cast<const Item *>(right);
+  return IsBefore(b, a) - IsBefore(a, b);
+}
+
+std::vector<Item> Make(size_t num, uint64_t low, uint64_t span) {
+  std::mt19937_64 random(num);
+  std::vector<Item> items(num);
+  uint32_t number = 0;
+  for (Item &item : items)
+    item = {low + random() % span, static_cast<uint32_t>(random() % 2),
+            number++};
+  return items;
+}
+
+void ExpectSorted(std::vector<Item> items) {
+  std::vector<Item> want = items;
+  std::sort(want.begin(), want.end(), IsBefore);
+  ppi_sort(items.data(), items.size(), sizeof(Item), TimeOf, Compare);
+  for (size_t i = 0; i < items.size(); i++)
+    ASSERT_EQ(want[i].number, items[i].number) << i << " of " << items.size();
+}
+
+TEST(SortTest, OfAnyNumber) {
+  for (size_t num : {0, 1, 2, 255, 256, 257, 5000})
+    ExpectSorted(Make(num, 0, 1000));
+}
+
+TEST(SortTest, OfAnySpanOfKeys) {
+  const uint64_t most = UINT64_MAX;
+  for (uint64_t span : {1ull, 2ull, 2047ull, 2048ull, 2049ull, 1ull << 40})
+    ExpectSorted(Make(3000, most - span, span));
+  ExpectSorted(Make(3000, 0, most));
+}
+
+TEST(SortTest, WhatIsInOrderStaysAsItIs) {
+  std::vector<Item> items = Make(1000, 7, 1u << 30);
+  std::sort(items.begin(), items.end(), IsBefore);
+  ExpectSorted(items);
+}
+
+TEST(SortTest, WithoutMemoryToo) {
+  for (uint64_t nth = 1; nth <= 3; nth++) {
+    ppi_mem_fail_at(nth);
+    ExpectSorted(Make(1000, 0, 100));
+    ppi_mem_fail_at(0);
+  }
+}
+
+}  // namespace
