@@ -105,9 +105,10 @@ Outputs::Outputs(unsigned choice) : choice_(choice) {
   pprof_sink *chrome = nullptr;
   ppi_tee_init(&tee_);
   Require(pprof_report_create(&report_) == PPROF_STATUS_OK, "report");
-  const ppi_report_details details = DetailsOf(choice);
-  ppi_report_set_details(report_, &details);
+  ppi_report_details details = DetailsOf(choice);
   ppi_report_details one_way = details;
+  details.much_pages = 1;
+  ppi_report_set_details(report_, &details);
   one_way.one_way = true;
   Require(pprof_report_create(&one_way_) == PPROF_STATUS_OK, "report");
   ppi_report_set_details(one_way_, &one_way);
@@ -141,6 +142,12 @@ void Outputs::CheckMessage(pprof_status status,
     Require(has_text || status == tee_.first_error,
             pprof_status_string(status));
   Require(IsVisible(error.text), "a message that acts");
+}
+
+std::string Outputs::Json() const {
+  const ppi_report_options all = {};
+  pprof_status status = PPROF_STATUS_OK;
+  return Text(report_, all, PPI_FORMAT_JSON, &status);
 }
 
 void Outputs::Check() {

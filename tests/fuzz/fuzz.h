@@ -57,6 +57,8 @@ class Outputs {
   // The status of a reader, and what it said of it: a failure that is not the
   // sinks' own has a message that may be shown, success has none.
   void CheckMessage(pprof_status status, const pprof_error &error) const;
+  // All that the report says.
+  std::string Json() const;
   // Writes the report and looks at both.
   void Check();
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "fuzz.h"
 #include "log/format/log_format.h"
+#include "log/read/log_reader.h"
 #include "log/read/log_section.h"
 #include "pprof/log.h"
 
@@ -88,5 +89,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   pprof_status status = pprof_log_read(file->path(), outputs.sink(), &error);
   outputs.CheckMessage(status, error);
   outputs.Check();
+  fuzz::Outputs ahead(data[1]);
+  const char *path = file->path();
+  pprof_error same = {""};
+  fuzz::Require(ppi_log_read_ahead(&path, 1, ahead.sink(), &same) == status &&
+                    strcmp(same.text, error.text) == 0 &&
+                    ahead.Json() == outputs.Json(),
+                "read ahead it is another log");
   return 0;
 }

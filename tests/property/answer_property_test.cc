@@ -352,6 +352,7 @@ class Report {
     ppi_report_details details = {};
     details.requests = details.answer = true;
     details.one_way = one_way;
+    details.much_pages = 1;
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->DeliverAs(pprof_report_sink(report_),
                                                random, num_checkpoints));

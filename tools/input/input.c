@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/processors.h"
 #include "cli/progress.h"
 #include "event/event.h"
 #include "import/hash.h"
@@ -154,9 +155,11 @@ static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
   pprof_status status = whole ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
     status = ppi_tool_join(paths[i], &whole[i], error);
+  bool ahead = ppi_num_processors() > 1;
   if (status == PPROF_STATUS_OK)
-    status = skims ? ppi_log_skim_all(whole, num, sink, error)
-                   : ppi_log_read_all(whole, num, sink, error);
+    status = skims   ? ppi_log_skim_all(whole, num, sink, error)
+             : ahead ? ppi_log_read_ahead(whole, num, sink, error)
+                     : ppi_log_read_all(whole, num, sink, error);
   free(whole);
   return status;
 }

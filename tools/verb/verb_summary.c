@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/processors.h"
 #include "cli/look.h"
 #include "cli/output.h"
 #include "cli/rows.h"
@@ -61,6 +62,9 @@ static bool wants_files(const struct ppi_tool_options *options) {
          ppi_tool_output_is_folder(options->output);
 }
 
+// Less is settled sooner than a thread is made.
+enum { MUCH_PAGES = 64 };
+
 static pprof_report *read_all(const struct ppi_tool_options *options,
                               int *code) {
   ppi_report_details details = {
@@ -68,6 +72,7 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
       .operator_parts = options->tables.op_detail,
       .paddle_distribution =
           strcmp(options->tables.distribution, "paddle") == 0,
+      .much_pages = ppi_num_processors() > 1 ? MUCH_PAGES : 0,
       .warmup = options->warmup};
   const ppi_report_options how = {.views = options->tables.view,
                                   .style = style_of(options),

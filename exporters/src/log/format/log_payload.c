@@ -111,6 +111,17 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
   return PPROF_STATUS_OK;
 }
 
+pprof_batch ppi_log_run_batch(const ppi_log_run *run,
+                              const pprof_event *events) {
+  return (pprof_batch){.size = sizeof(pprof_batch),
+                       .stride = sizeof *events,
+                       .events = events,
+                       .num_events = run->num_events,
+                       .first_seq = run->first_seq,
+                       .end_seq = run->end_seq,
+                       .lane = run->lane};
+}
+
 pprof_status ppi_log_payload_events(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink) {
@@ -120,13 +131,7 @@ pprof_status ppi_log_payload_events(ppi_log_payload *payload,
     pprof_status status = ppi_run_decode(&payload->decoder, run, at);
     if (status != PPROF_STATUS_OK) return status;
     at += run->payload_len;
-    pprof_batch batch = {.size = sizeof batch,
-                         .stride = sizeof(pprof_event),
-                         .events = payload->decoder.events,
-                         .num_events = run->num_events,
-                         .first_seq = run->first_seq,
-                         .end_seq = run->end_seq,
-                         .lane = run->lane};
+    const pprof_batch batch = ppi_log_run_batch(run, payload->decoder.events);
     status = PPI_SINK_CALL(sink, events, &batch);
     if (status != PPROF_STATUS_OK) return status;
   }

@@ -62,6 +62,9 @@ pprof_status ppi_log_payload_open(ppi_log_payload *payload,
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink);
+// ppi_log_run_batch is a run whose events are these.
+pprof_batch ppi_log_run_batch(const ppi_log_run *run,
+                              const pprof_event *events);
 // Delivers a batch per run.
 pprof_status ppi_log_payload_events(ppi_log_payload *payload,
                                     const ppi_log_block *block,

@@ -14,6 +14,7 @@
 #include "log/format/log_contents.h"
 #include "log/format/log_payload.h"
 #include "log/format/log_totals.h"
+#include "log/read/ahead.h"
 #include "log/read/log_section.h"
 #include "log/write/rotate.h"
 #include "pprof/log.h"
@@ -26,6 +27,7 @@ typedef struct log_reader {
   ppi_tally tally;  // of the file's part of the run
   bool begun, complete, sink_failed;
   bool skims;                 // leaves events and checkpoints out
+  ppi_log_ahead *ahead;       // NULL: none
   ppi_log_contents contents;  // then: of the file
   // Of a run in segments: those read, which are one run to the sink.
   ppi_tally earlier;
@@ -140,14 +142,53 @@ static pprof_status read_block(log_reader *reader, const ppi_log_block *block) {
   }
 }
 
+// What a block's failure means for the reading: a bad one is counted.
+static pprof_status judge(log_reader *reader, const ppi_log_block *block,
+                          pprof_status status) {
+  if (reader->sink_failed || status == PPROF_STATUS_NO_MEMORY) return status;
+  if (status != PPROF_STATUS_OK) ppi_log_file_count_bad(reader->file, block);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status deliver_first(log_reader *reader) {
+  ppi_log_block block;
+  pprof_status status =
+      ppi_log_ahead_deliver(reader->ahead, &reader->tap, &block);
+  return judge(reader, &block, status);
+}
+
+static pprof_status deliver_all(log_reader *reader) {
+  pprof_status status = PPROF_STATUS_OK;
+  while (reader->ahead && !ppi_log_ahead_is_empty(reader->ahead) &&
+         status == PPROF_STATUS_OK)
+    status = deliver_first(reader);
+  return status;
+}
+
+// All other blocks are read here, once those before them are delivered.
+static pprof_status take_block(log_reader *reader, const ppi_log_block *block) {
+  bool is_ahead =
+      reader->ahead && reader->begun && block->header.type == PPI_LOG_EVENTS;
+  pprof_status status = PPROF_STATUS_OK;
+  if (!is_ahead) {
+    status = deliver_all(reader);
+    if (status != PPROF_STATUS_OK) return status;
+    return judge(reader, block, read_block(reader, block));
+  }
+  if (ppi_log_ahead_is_full(reader->ahead)) status = deliver_first(reader);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_log_ahead_put(reader->ahead, block);
+}
+
 static pprof_status read_blocks(log_reader *reader) {
   ppi_log_block block;
   while (ppi_log_file_next(reader->file, &block)) {
-    if (!block.ok) continue;
-    pprof_status status = read_block(reader, &block);
-    if (reader->sink_failed || status == PPROF_STATUS_NO_MEMORY) return status;
-    if (status != PPROF_STATUS_OK) ppi_log_file_count_bad(reader->file, &block);
+    pprof_status status =
+        block.ok ? take_block(reader, &block) : PPROF_STATUS_OK;
+    if (status != PPROF_STATUS_OK) return status;
   }
+  pprof_status status = deliver_all(reader);
+  if (status != PPROF_STATUS_OK) return status;
   return reader->begun ? PPROF_STATUS_OK : begin(reader);
 }
 
@@ -353,18 +394,23 @@ static pprof_status read_paths(log_reader *reader, const char *const *paths,
   return status == PPROF_STATUS_OK ? damaged : status;
 }
 
+typedef enum reading { WHOLE, AHEAD, SKIMMED } reading;
+
 static pprof_status read_all(const char *const *paths, size_t num_paths,
-                             bool skims, pprof_sink *sink, pprof_error *error) {
+                             reading how, pprof_sink *sink,
+                             pprof_error *error) {
   log_reader *reader = ppi_alloc(sizeof *reader);
   if (!reader) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   reader->sink = sink;
-  reader->skims = skims;
+  reader->skims = how == SKIMMED;
+  if (how == AHEAD) reader->ahead = ppi_log_ahead_create();
   reader->tap = (pprof_sink){
       .size = sizeof(pprof_sink), .define = tap_define, .events = tap_events};
   pprof_status status = ppi_log_payload_init(&reader->payload);
   status = status == PPROF_STATUS_OK
                ? read_paths(reader, paths, num_paths, error)
                : ppi_fail(error, status, "out of memory");
+  ppi_log_ahead_destroy(reader->ahead);
   ppi_log_payload_clear(&reader->payload);
   ppi_tally_clear(&reader->tally);
   ppi_tally_clear(&reader->earlier);
@@ -374,12 +420,17 @@ static pprof_status read_all(const char *const *paths, size_t num_paths,
 
 pprof_status ppi_log_read_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error) {
-  return read_all(paths, num_paths, false, sink, error);
+  return read_all(paths, num_paths, WHOLE, sink, error);
+}
+
+pprof_status ppi_log_read_ahead(const char *const *paths, size_t num_paths,
+                                pprof_sink *sink, pprof_error *error) {
+  return read_all(paths, num_paths, AHEAD, sink, error);
 }
 
 pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
                               pprof_sink *sink, pprof_error *error) {
-  return read_all(paths, num_paths, true, sink, error);
+  return read_all(paths, num_paths, SKIMMED, sink, error);
 }
 
 pprof_status pprof_log_read(const char *path, pprof_sink *sink,

@@ -289,8 +289,6 @@ static pprof_status walk(ppi_accounts *accounts,
   pprof_status status = PPROF_STATUS_OK;
   if (is_plain(accounts, &at)) status = walk_back(accounts, &at, &is_told);
   if (status == PPROF_STATUS_OK && !is_told) status = walk_all(accounts, &at);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_answer_lanes_drop(&accounts->lanes, to_ns);
   ppi_free(at.units);
   return status;
 }
@@ -311,6 +309,10 @@ pprof_status ppi_accounts_settle(ppi_accounts *accounts,
   if (status == PPROF_STATUS_OK) status = fold_steps(accounts, horizon, to_ns);
   accounts->settled_ns = to_ns;
   return status;
+}
+
+pprof_status ppi_accounts_forget(ppi_accounts *accounts) {
+  return ppi_answer_lanes_drop(&accounts->lanes, accounts->settled_ns);
 }
 
 // ---- the end ----

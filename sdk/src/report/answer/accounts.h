@@ -71,6 +71,8 @@ pprof_status ppi_accounts_step(ppi_accounts *accounts,
 // UINT64_MAX, the last one, settles all. The lanes show what they have.
 pprof_status ppi_accounts_settle(ppi_accounts *accounts,
                                  const ppi_accounts_horizon *horizon);
+// ppi_accounts_forget comes after it, and ends what the lanes show.
+pprof_status ppi_accounts_forget(ppi_accounts *accounts);
 // ppi_accounts_fill adds to `answers` what the run is made of, once all is
 // settled: steps, or else the windows.
 pprof_status ppi_accounts_fill(ppi_accounts *accounts,

@@ -67,7 +67,9 @@ pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,
   for (size_t i = 0; i < lanes->num; i++) {
     ppi_answer_lane *lane = &lanes->items[i];
     lane->num_pages = 0;
-    if (lane->passed.num_pages && status == PPROF_STATUS_OK)
+    const ppi_hold *passed = &lane->passed;
+    if (passed->num_pages && passed->pages[0]->min_start_ns < horizon_ns &&
+        status == PPROF_STATUS_OK)
       status = ppi_hold_pass(&lane->passed, lanes->pool, horizon_ns, NULL);
     if (lane->passed.num_pages)
       lanes->items[kept++] = *lane;

@@ -53,6 +53,8 @@ typedef struct ppi_report_details {
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
   bool one_way;              // tests: no shorter way to the same answer
+  // From so many pages of host ranges on a second thread helps to settle them.
+  uint32_t much_pages;  // 0: never
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/start_thread.h"
 #include "report/parts/threads.h"
 
 // ---- names ----
@@ -123,39 +124,70 @@ static ppi_stretch *windows_of(const ppi_run *run) {
   return windows;
 }
 
-pprof_status ppi_run_answer_settle(ppi_run *run, uint64_t horizon_ns,
-                                   const ppi_run_open *open, size_t num_open) {
-  ppi_account_names names = names_of(run);
-  ppi_stretch *windows = windows_of(run);
-  ppi_item *items = ppi_alloc((num_open + 1) * sizeof *items);
-  ppi_step_account *steps = ppi_alloc((num_open + 1) * sizeof *steps);
-  ppi_accounts_horizon horizon = {.time_ns = horizon_ns,
-                                  .open = items,
-                                  .open_steps = steps,
-                                  .windows = windows,
-                                  .num_windows = run->windows.num,
-                                  .names = &names};
-  pprof_status status = show_lanes(run);
-  if (!windows || !items || !steps) status = PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK) {
-    for (size_t i = 0; i < num_open; i++) {
-      const ppi_held *held = &open[i].held;
-      const ppi_run_site *site = run->ids.sites.items[held->site];
-      if (site->traits & PPI_TRAIT_STEP)
-        steps[horizon.num_open_steps++] =
-            (ppi_step_account){.start_ns = held->start_ns,
-                               .end_ns = UINT64_MAX,
-                               .lane = open[i].lane->id,
-                               .site = held->site};
-      else
-        items[horizon.num_open++] = open_item(&open[i], site);
-    }
-    status = ppi_accounts_settle(&run->accounts, &horizon);
+static void list_open(ppi_answer_settling *self, const ppi_run_open *open,
+                      size_t num_open) {
+  ppi_accounts_horizon *horizon = &self->horizon;
+  for (size_t i = 0; i < num_open; i++) {
+    const ppi_held *held = &open[i].held;
+    const ppi_run_site *site = self->run->ids.sites.items[held->site];
+    if (site->traits & PPI_TRAIT_STEP)
+      self->steps[horizon->num_open_steps++] =
+          (ppi_step_account){.start_ns = held->start_ns,
+                             .end_ns = UINT64_MAX,
+                             .lane = open[i].lane->id,
+                             .site = held->site};
+    else
+      self->open[horizon->num_open++] = open_item(&open[i], site);
   }
-  ppi_free(windows);
-  ppi_free(items);
-  ppi_free(steps);
-  return status;
+}
+
+static void *settle(void *settling) {
+  ppi_answer_settling *self = settling;
+  self->status = ppi_accounts_settle(&self->run->accounts, &self->horizon);
+  return NULL;
+}
+
+static bool is_much(const ppi_run *run) {
+  const ppi_answer_lanes *lanes = &run->accounts.lanes;
+  size_t num_pages = 0;
+  for (size_t i = 0; i < lanes->num; i++)
+    num_pages += lanes->items[i].num_pages;
+  return run->details.much_pages && num_pages >= run->details.much_pages;
+}
+
+void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
+                          uint64_t horizon_ns, const ppi_run_open *open,
+                          size_t num_open) {
+  *self = (ppi_answer_settling){
+      .run = run,
+      .names = names_of(run),
+      .open = ppi_alloc((num_open + 1) * sizeof *self->open),
+      .steps = ppi_alloc((num_open + 1) * sizeof *self->steps),
+      .windows = windows_of(run)};
+  self->horizon = (ppi_accounts_horizon){.time_ns = horizon_ns,
+                                         .open = self->open,
+                                         .open_steps = self->steps,
+                                         .windows = self->windows,
+                                         .num_windows = run->windows.num,
+                                         .names = &self->names};
+  self->status = show_lanes(run);
+  if (!self->windows || !self->open || !self->steps)
+    self->status = PPROF_STATUS_NO_MEMORY;
+  if (self->status != PPROF_STATUS_OK) return;
+  list_open(self, open, num_open);
+  if (is_much(run))
+    self->has_thread =
+        ppi_start_thread(&self->thread, "pprof-answer", settle, self) == 0;
+  if (!self->has_thread) settle(self);
+}
+
+pprof_status ppi_run_answer_end(ppi_answer_settling *self) {
+  if (self->has_thread) pthread_join(self->thread, NULL);
+  ppi_free(self->open);
+  ppi_free(self->steps);
+  ppi_free(self->windows);
+  if (self->status != PPROF_STATUS_OK) return self->status;
+  return ppi_accounts_forget(&self->run->accounts);
 }
 
 // ---- requests ----
@@ -347,7 +379,9 @@ pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
                             ? PPROF_STATUS_OK
                             : fill_requests(run, requests);
   if (status != PPROF_STATUS_OK || requests->num_runs) return status;
-  status = ppi_run_answer_settle(run, UINT64_MAX, NULL, 0);
+  ppi_answer_settling settling;
+  ppi_run_answer_begin(&settling, run, UINT64_MAX, NULL, 0);
+  status = ppi_run_answer_end(&settling);
   ppi_account_names names = names_of(run);
   ppi_stretch *windows = windows_of(run);
   if (!windows) return PPROF_STATUS_NO_MEMORY;

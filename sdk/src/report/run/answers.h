@@ -5,6 +5,8 @@
 #ifndef PPI_REPORT_ANSWERS_H_
 #define PPI_REPORT_ANSWERS_H_
 
+#include <pthread.h>
+
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
@@ -14,10 +16,26 @@ extern "C" {
 
 // ppi_run_answer_take takes any event that no lane holds for the answer.
 pprof_status ppi_run_answer_take(ppi_run *run, const pprof_event *event);
-// ppi_run_answer_settle comes before the sweep of the same horizon, which hands
-// over what it has passed.
-pprof_status ppi_run_answer_settle(ppi_run *run, uint64_t horizon_ns,
-                                   const ppi_run_open *open, size_t num_open);
+// What is under way between begin and end, perhaps on a thread of its own: all
+// that a sweep does in between, and nothing else, may be done meanwhile.
+typedef struct ppi_answer_settling {
+  ppi_run *run;
+  ppi_accounts_horizon horizon;
+  ppi_account_names names;
+  ppi_item *open;
+  ppi_step_account *steps;
+  ppi_stretch *windows;
+  bool has_thread;
+  pthread_t thread;
+  pprof_status status;
+} ppi_answer_settling;
+
+// ppi_run_answer_begin comes before the sweep of the same horizon, and the end,
+// which there always is, before what that has passed is handed over.
+void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
+                          uint64_t horizon_ns, const ppi_run_open *open,
+                          size_t num_open);
+pprof_status ppi_run_answer_end(ppi_answer_settling *self);
 // ppi_run_answer_fill comes after ppi_requests_fill, when windows have ends.
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
 

@@ -111,17 +111,26 @@ static pprof_status settle_behind(ppi_run *run, const run_horizon *horizon) {
   return status;
 }
 
+pprof_status ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
+                                   ppi_run_open *open, size_t num_open,
+                                   bool answers) {
+  ppi_answer_settling answer;
+  if (answers) ppi_run_answer_begin(&answer, run, horizon_ns, open, num_open);
+  pprof_status status = ppi_run_sweep(run, horizon_ns, open, num_open);
+  pprof_status answered =
+      answers ? ppi_run_answer_end(&answer) : PPROF_STATUS_OK;
+  if (status == PPROF_STATUS_OK) status = answered;
+  return status == PPROF_STATUS_OK ? ppi_run_pass_swept(run) : status;
+}
+
 static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
                            const run_horizon *at) {
   for (size_t i = 0; i < run->ids.categories.num; i++) {
     ppi_run_category *category = run->ids.categories.items[i];
     if (category) ppi_union_settle(&category->device, at->device_ns);
   }
-  pprof_status status = PPROF_STATUS_OK;
-  if (run->details.answer)
-    status = ppi_run_answer_settle(run, at->sweep_ns, at->open, at->num_open);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_run_sweep(run, at->sweep_ns, at->open, at->num_open);
+  pprof_status status = ppi_run_settle_ranges(
+      run, at->sweep_ns, at->open, at->num_open, run->details.answer);
   if (status == PPROF_STATUS_OK)
     status = ppi_perf_settle(&run->perf, at->time_ns);
   ppi_distribution_settle(&run->distribution, at->sweep_ns);

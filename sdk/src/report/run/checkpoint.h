@@ -4,6 +4,7 @@
 #ifndef PPI_REPORT_CHECKPOINT_H_
 #define PPI_REPORT_CHECKPOINT_H_
 
+#include "report/parts/merge.h"
 #include "report/run/run.h"
 
 #ifdef __cplusplus
@@ -12,6 +13,12 @@ extern "C" {
 
 pprof_status ppi_run_checkpoint(ppi_run *run,
                                 const pprof_checkpoint *checkpoint);
+
+// ppi_run_settle_ranges settles host ranges before `horizon_ns` as
+// ppi_run_sweep says, and with `answers` those of the answer, too.
+pprof_status ppi_run_settle_ranges(ppi_run *run, uint64_t horizon_ns,
+                                   ppi_run_open *open, size_t num_open,
+                                   bool answers);
 
 // ppi_run_settle_devices settles the devices and the steps' time before
 // `horizon_ns`, together, as ppi_identity_settle says.

@@ -28,8 +28,11 @@ static pprof_status close_windows(ppi_run *run) {
 
 static pprof_status settle_all(ppi_run *run) {
   pprof_status status = close_windows(run);
+  // Where there may be requests, the answer is of those.
+  bool answers = run->details.answer &&
+                 (run->details.answer_of_steps || !run->requests.num);
   if (status == PPROF_STATUS_OK)
-    status = ppi_run_sweep(run, UINT64_MAX, NULL, 0);
+    status = ppi_run_settle_ranges(run, UINT64_MAX, NULL, 0, answers);
   if (status == PPROF_STATUS_OK)
     status = ppi_interference_settle(&run->interference, UINT64_MAX);
   if (status != PPROF_STATUS_OK) return status;

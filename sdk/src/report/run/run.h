@@ -54,6 +54,7 @@ typedef struct ppi_run_steps {
 typedef struct ppi_sweep_state {
   uint64_t swept_ns;  // ranges are settled until here
   bool any_points;    // in any thread
+  bool has_more_passed;
   ppi_run_thread *first_submitter;
   ppi_borders borders;  // of ranges that have what all threads submit
 } ppi_sweep_state;

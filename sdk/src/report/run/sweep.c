@@ -345,17 +345,6 @@ static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   return status == PPROF_STATUS_OK ? ppi_merge_start(&at->merge) : status;
 }
 
-// What the answer has not told of yet becomes its own.
-static pprof_status pass_nested(sweep *at, ppi_run_lane *lane) {
-  ppi_run *run = at->run;
-  ppi_answer_lane *to = NULL;
-  if (run->details.answer)
-    to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
-  if (run->details.answer && !to) return PPROF_STATUS_NO_MEMORY;
-  return ppi_hold_pass(&lane->nested, &run->ids.pool, at->horizon_ns,
-                       to ? &to->passed : NULL);
-}
-
 // The points that came before all ranges of their lane's settled part.
 static pprof_status finish_lanes(sweep *at) {
   ppi_run *run = at->run;
@@ -365,8 +354,6 @@ static pprof_status finish_lanes(sweep *at) {
     ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
     if (!lane || !lane->thread) continue;
     if (lane->num_frames) status = ppi_frames_meet(run, lane, 0);
-    if (status == PPROF_STATUS_OK && lane->nested.num_pages)
-      status = pass_nested(at, lane);
     if (status == PPROF_STATUS_OK && lane->loose.num_pages)
       status =
           ppi_hold_pass(&lane->loose, &run->ids.pool, at->horizon_ns, NULL);
@@ -453,6 +440,29 @@ static pprof_status forget_swept(ppi_run *run) {
   return status;
 }
 
+// What the answer has not told of yet becomes its own.
+static pprof_status pass_nested(ppi_run *run, ppi_run_lane *lane) {
+  ppi_answer_lane *to = NULL;
+  if (run->details.answer)
+    to = ppi_answer_lanes_at(&run->accounts.lanes, lane->id);
+  if (run->details.answer && !to) return PPROF_STATUS_NO_MEMORY;
+  return ppi_hold_pass(&lane->nested, &run->ids.pool, run->sweep.swept_ns,
+                       to ? &to->passed : NULL);
+}
+
+pprof_status ppi_run_pass_swept(ppi_run *run) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (!run->sweep.has_more_passed) return status;
+  run->sweep.has_more_passed = false;
+  for (size_t i = 0;
+       i < ppi_run_num_lanes(&run->ids) && status == PPROF_STATUS_OK; i++) {
+    ppi_run_lane *lane = ppi_run_any_lane(&run->ids, i);
+    if (lane && lane->thread && lane->nested.num_pages)
+      status = pass_nested(run, lane);
+  }
+  return status == PPROF_STATUS_OK ? forget_swept(run) : status;
+}
+
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open) {
   if (horizon_ns <= run->sweep.swept_ns) return PPROF_STATUS_OK;
@@ -476,7 +486,7 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   for (size_t i = 0; i < run->paths.num; i++)
     settle_path(&run->paths.items[i], horizon_ns);
   ppi_merge_clear(&at.merge);
-  if (status == PPROF_STATUS_OK) status = forget_swept(run);
+  run->sweep.has_more_passed = status == PPROF_STATUS_OK;
   run->sweep.swept_ns = horizon_ns;
   return status;
 }

@@ -16,6 +16,9 @@ extern "C" {
 // all that was submitted before it. The order of `open` is changed.
 pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
                            ppi_run_open *open, size_t num_open);
+// ppi_run_pass_swept comes after it, when nobody else looks at the lanes any
+// more: it forgets what was settled, or hands it over to the answer.
+pprof_status ppi_run_pass_swept(ppi_run *run);
 
 #ifdef __cplusplus
 }

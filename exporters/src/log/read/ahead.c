@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A ring of a few blocks: the user puts and delivers, the thread decodes those
+// between. Under the lock are the three numbers alone that say which.
+#include "log/read/ahead.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/start_thread.h"
+#include "log/format/log_payload.h"
+
+enum { NUM_SLOTS = 4 };
+
+typedef struct slot {
+  ppi_log_block block;  // with copies of its own
+  ppi_log_run *runs;
+  uint8_t *stored;
+  pprof_event *events;  // of all runs
+  size_t runs_capacity, stored_capacity, events_capacity;
+  void **lists;  // what events point to
+  size_t num_lists, lists_capacity;
+  uint32_t num_decoded;  // runs
+  pprof_status status;   // of the one behind those
+} slot;
+
+struct ppi_log_ahead {
+  slot slots[NUM_SLOTS];
+  ppi_log_payload payload;  // the thread's
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  uint64_t num_put, num_decoded, num_delivered;
+  bool stops;
+  pthread_t thread;
+};
+
+// ---- the thread ----
+
+static bool keep_list(slot *self, void **list, size_t *capacity, size_t *num) {
+  if (!*num) return true;
+  void **grown = ppi_grow(self->lists, &self->lists_capacity,
+                          self->num_lists + 1, sizeof *grown);
+  if (!grown) return false;
+  self->lists = grown;
+  grown[self->num_lists++] = *list;
+  *list = NULL;
+  *capacity = *num = 0;
+  return true;
+}
+
+static bool keep_lists(slot *self, ppi_run_decoder *from) {
+  return keep_list(self, (void **)&from->flows, &from->flows_capacity,
+                   &from->num_flows) &&
+         keep_list(self, (void **)&from->work, &from->work_capacity,
+                   &from->num_work) &&
+         keep_list(self, (void **)&from->cpu, &from->cpu_capacity,
+                   &from->num_cpu);
+}
+
+// Each run right behind the one before it: there is room for all.
+static pprof_status decode_runs(slot *self, ppi_log_payload *payload) {
+  ppi_run_decoder *decoder = &payload->decoder;
+  const uint8_t *at = payload->raw;
+  size_t num_events = 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (; self->num_decoded < self->block.header.num_runs; self->num_decoded++) {
+    const ppi_log_run *run = &self->runs[self->num_decoded];
+    decoder->events = self->events + num_events;
+    decoder->events_capacity = self->events_capacity - num_events;
+    status = ppi_run_decode(decoder, run, at);
+    if (status == PPROF_STATUS_OK && !keep_lists(self, decoder))
+      status = PPROF_STATUS_NO_MEMORY;
+    if (status != PPROF_STATUS_OK) break;
+    at += run->payload_len;
+    num_events += run->num_events;
+  }
+  decoder->events = NULL;
+  decoder->events_capacity = 0;
+  return status;
+}
+
+static void decode(slot *self, ppi_log_payload *payload) {
+  for (size_t i = 0; i < self->num_lists; i++) ppi_free(self->lists[i]);
+  self->num_lists = 0;
+  self->num_decoded = 0;
+  self->status = ppi_log_payload_open(payload, &self->block);
+  if (self->status == PPROF_STATUS_OK)
+    self->status = decode_runs(self, payload);
+}
+
+static void *decode_all(void *argument) {
+  ppi_log_ahead *ahead = argument;
+  pthread_mutex_lock(&ahead->lock);
+  while (!ahead->stops) {
+    if (ahead->num_decoded == ahead->num_put) {
+      pthread_cond_wait(&ahead->changed, &ahead->lock);
+      continue;
+    }
+    slot *next = &ahead->slots[ahead->num_decoded % NUM_SLOTS];
+    pthread_mutex_unlock(&ahead->lock);
+    decode(next, &ahead->payload);
+    pthread_mutex_lock(&ahead->lock);
+    ahead->num_decoded++;
+    pthread_cond_signal(&ahead->changed);
+  }
+  pthread_mutex_unlock(&ahead->lock);
+  return NULL;
+}
+
+// ---- its user ----
+
+ppi_log_ahead *ppi_log_ahead_create(void) {
+  ppi_log_ahead *ahead = ppi_alloc(sizeof *ahead);
+  if (!ahead) return NULL;
+  bool made = ppi_log_payload_init(&ahead->payload) == PPROF_STATUS_OK;
+  pthread_mutex_init(&ahead->lock, NULL);
+  pthread_cond_init(&ahead->changed, NULL);
+  if (made &&
+      ppi_start_thread(&ahead->thread, "pprof-decode", decode_all, ahead) == 0)
+    return ahead;
+  ppi_log_payload_clear(&ahead->payload);
+  ppi_free(ahead);
+  return NULL;
+}
+
+bool ppi_log_ahead_is_full(const ppi_log_ahead *ahead) {
+  return ahead->num_put - ahead->num_delivered == NUM_SLOTS;
+}
+
+bool ppi_log_ahead_is_empty(const ppi_log_ahead *ahead) {
+  return ahead->num_put == ahead->num_delivered;
+}
+
+static bool make_room(slot *self, const ppi_log_header *header) {
+  ppi_log_run *runs = ppi_grow(self->runs, &self->runs_capacity,
+                               header->num_runs + 1, sizeof *runs);
+  if (runs) self->runs = runs;
+  uint8_t *stored =
+      ppi_grow(self->stored, &self->stored_capacity, header->stored_len + 1, 1);
+  if (stored) self->stored = stored;
+  // No more than the bytes can tell of; the decoder wants room for one more.
+  size_t num_events = PPI_MIN(header->num_events, PPI_LOG_MAX_RAW / 2) + 1;
+  pprof_event *events = ppi_grow(self->events, &self->events_capacity,
+                                 num_events, sizeof *events);
+  if (events) self->events = events;
+  return runs && stored && events;
+}
+
+pprof_status ppi_log_ahead_put(ppi_log_ahead *ahead,
+                               const ppi_log_block *block) {
+  slot *next = &ahead->slots[ahead->num_put % NUM_SLOTS];
+  const ppi_log_header *header = &block->header;
+  if (!make_room(next, header)) return PPROF_STATUS_NO_MEMORY;
+  memcpy(next->runs, block->runs, header->num_runs * sizeof *next->runs);
+  memcpy(next->stored, block->stored, header->stored_len);
+  next->block = *block;
+  next->block.runs = next->runs;
+  next->block.stored = next->stored;
+  next->block.bytes = NULL;
+  pthread_mutex_lock(&ahead->lock);
+  ahead->num_put++;
+  pthread_cond_signal(&ahead->changed);
+  pthread_mutex_unlock(&ahead->lock);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status deliver(const slot *self, pprof_sink *sink) {
+  const pprof_event *events = self->events;
+  pprof_status status = PPROF_STATUS_OK;
+  for (uint32_t i = 0; i < self->num_decoded && status == PPROF_STATUS_OK;
+       i++) {
+    const pprof_batch batch = ppi_log_run_batch(&self->runs[i], events);
+    status = PPI_SINK_CALL(sink, events, &batch);
+    events += batch.num_events;
+  }
+  return status == PPROF_STATUS_OK ? self->status : status;
+}
+
+pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
+                                   ppi_log_block *out) {
+  pthread_mutex_lock(&ahead->lock);
+  while (ahead->num_decoded == ahead->num_delivered)
+    pthread_cond_wait(&ahead->changed, &ahead->lock);
+  pthread_mutex_unlock(&ahead->lock);
+  const slot *first = &ahead->slots[ahead->num_delivered % NUM_SLOTS];
+  *out = first->block;
+  pprof_status status = deliver(first, sink);
+  ahead->num_delivered++;
+  return status;
+}
+
+static void clear_slot(slot *self) {
+  for (size_t i = 0; i < self->num_lists; i++) ppi_free(self->lists[i]);
+  ppi_free(self->lists);
+  ppi_free(self->runs);
+  ppi_free(self->stored);
+  ppi_free(self->events);
+}
+
+void ppi_log_ahead_destroy(ppi_log_ahead *ahead) {
+  if (!ahead) return;
+  pthread_mutex_lock(&ahead->lock);
+  ahead->stops = true;
+  pthread_cond_signal(&ahead->changed);
+  pthread_mutex_unlock(&ahead->lock);
+  pthread_join(ahead->thread, NULL);
+  for (size_t i = 0; i < NUM_SLOTS; i++) clear_slot(&ahead->slots[i]);
+  ppi_log_payload_clear(&ahead->payload);
+  pthread_mutex_destroy(&ahead->lock);
+  pthread_cond_destroy(&ahead->changed);
+  ppi_free(ahead);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/processors.h"
+
+#include <sched.h>
+
+int ppi_num_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
