@@ -345,38 +345,61 @@ static const char *copy_name(uint8_t kind) {
 
 static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
                                uint32_t correlation) {
-  return (ppi_device_work){
-      PPI_DEVICE_WORK_COPY, correlation,    (int)record->device,
-      record->context,      record->stream, record->start,
-      record->end,          record->bytes,  copy_name(record->copy_kind)};
+  return (ppi_device_work){.kind = PPI_DEVICE_WORK_COPY,
+                           .correlation = correlation,
+                           .device = (int)record->device,
+                           .context = record->context,
+                           .stream = record->stream,
+                           .start = record->start,
+                           .end = record->end,
+                           .bytes = record->bytes,
+                           .name = copy_name(record->copy_kind)};
+}
+
+static ppi_device_work set_of(const ppi_cupti_memset *record) {
+  return (ppi_device_work){.kind = PPI_DEVICE_WORK_SET,
+                           .correlation = record->correlation,
+                           .device = (int)record->device,
+                           .context = record->context,
+                           .stream = record->stream,
+                           .start = record->start,
+                           .end = record->end,
+                           .bytes = record->bytes,
+                           .name = "MEMSET"};
+}
+
+static ppi_launch_shape shape_of(const ppi_cupti_kernel *record) {
+  ppi_launch_shape shape = {.registers = record->registers};
+  const int32_t shared[] = {record->static_shared, record->dynamic_shared};
+  for (int i = 0; i < 3; i++) {
+    shape.grid[i] = (uint32_t)PPI_MAX(record->grid[i], 0);
+    shape.block[i] = (uint32_t)PPI_MAX(record->block[i], 0);
+  }
+  for (int i = 0; i < 2; i++)
+    shape.shared_bytes += (uint32_t)PPI_MAX(shared[i], 0);
+  return shape;
+}
+
+static ppi_device_work kernel_of(const ppi_cupti_kernel *record) {
+  return (ppi_device_work){.kind = PPI_DEVICE_WORK_KERNEL,
+                           .correlation = record->correlation,
+                           .device = (int)record->device,
+                           .context = record->context,
+                           .stream = record->stream,
+                           .start = record->start,
+                           .end = record->end,
+                           .name = record->name ? record->name : "?",
+                           .shape = shape_of(record)};
 }
 
 // False: a record of no interest, or none that this can read.
 static bool read_record(const void *record, ppi_device_work *out) {
-  const ppi_cupti_kernel *kernel = record;
-  const ppi_cupti_memset *set = record;
-  switch (kernel->kind) {
+  switch (*(const uint32_t *)record) {
     case PPI_CUPTI_KIND_CONCURRENT_KERNEL:
-      *out = (ppi_device_work){PPI_DEVICE_WORK_KERNEL,
-                               kernel->correlation,
-                               (int)kernel->device,
-                               kernel->context,
-                               kernel->stream,
-                               kernel->start,
-                               kernel->end,
-                               0,
-                               kernel->name ? kernel->name : "?"};
+      *out = kernel_of(record);
       return true;
     case PPI_CUPTI_KIND_MEMSET:
-      *out = (ppi_device_work){PPI_DEVICE_WORK_SET,
-                               set->correlation,
-                               (int)set->device,
-                               set->context,
-                               set->stream,
-                               set->start,
-                               set->end,
-                               set->bytes,
-                               "MEMSET"};
+      *out = set_of(record);
       return true;
     case PPI_CUPTI_KIND_MEMCPY:
       *out = copy_of(record, ((const ppi_cupti_memcpy *)record)->correlation);
@@ -421,20 +444,29 @@ static bool num_dropped(uint64_t *out) {
   return is_known;
 }
 
-// Of the driver that the program has loaded. Runtimes use primary contexts. At
-// the process's end it may have gone, which it says.
+// ---- the driver that the program has loaded ----
+
+static void find(void *driver, const char *name, void *out) {
+  void *found = dlsym(driver, name);
+  memcpy(out, &found, sizeof found);
+}
+
+static void *hold_driver(void) {
+  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+// Runtimes use primary contexts. At the process's end it may have gone, which
+// it says.
 static bool is_used(void) {
   enum { DEINITIALIZED = 4 };
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  void *driver = hold_driver();
   int (*count)(int *) = NULL;
   int (*state)(int, unsigned *, int *) = NULL;
   int num = 0, is_active = 0;
   unsigned flags;
   if (!driver) return false;
-  void *found = dlsym(driver, "cuDeviceGetCount");
-  memcpy(&count, &found, sizeof count);
-  found = dlsym(driver, "cuDevicePrimaryCtxGetState");
-  memcpy(&state, &found, sizeof state);
+  find(driver, "cuDeviceGetCount", &count);
+  find(driver, "cuDevicePrimaryCtxGetState", &state);
   int result = count ? count(&num) : 0;
   for (int i = 0; i < num && state && result == 0 && !is_active; i++)
     if (state(i, &flags, &is_active) != 0) is_active = 0;
@@ -442,8 +474,36 @@ static bool is_used(void) {
   return is_active || result == DEINITIALIZED;
 }
 
+// By the driver's numbers of what it tells.
+static ppi_device_limits limits_of(int device) {
+  enum {
+    THREADS = 39,
+    MAJOR = 75,
+    SHARED = 81,
+    REGISTERS = 82,
+    BLOCKS = 106,
+    RESERVED = 111
+  };
+  ppi_device_limits limits = {0};
+  uint32_t *const out[] = {&limits.major,          &limits.shared_bytes,
+                           &limits.registers,      &limits.blocks,
+                           &limits.reserved_bytes, &limits.threads};
+  static const int numbers[] = {MAJOR,  SHARED,   REGISTERS,
+                                BLOCKS, RESERVED, THREADS};
+  int (*get)(int *, int, int) = NULL;
+  void *driver = hold_driver();
+  if (!driver) return limits;
+  find(driver, "cuDeviceGetAttribute", &get);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && get; i++) {
+    int value = 0;
+    if (get(&value, numbers[i], device) == 0) *out[i] = (uint32_t)value;
+  }
+  dlclose(driver);
+  return limits;
+}
+
 const ppi_kernel_source *ppi_cupti_source(void) {
-  static const ppi_kernel_source source = {"cuda", start,       flush,
-                                           stop,   num_dropped, is_used};
+  static const ppi_kernel_source source = {"cuda",      start,   flush,    stop,
+                                           num_dropped, is_used, limits_of};
   return &source;
 }

@@ -34,7 +34,9 @@ enum {
 // What all versions of a record begin with; the library writes its newest.
 typedef struct ppi_cupti_kernel {
   uint32_t kind;
-  uint8_t head[12];
+  uint8_t caches[2];
+  uint16_t registers;  // of a thread
+  uint32_t partitioned[2];
   uint64_t start, end;
   uint64_t completed;
   uint32_t device, context, stream;

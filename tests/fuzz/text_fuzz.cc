@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "chrome/chrome_text.h"
+#include "event/launch_shape.h"
 #include "file/text.h"
 #include "fuzz.h"
 #include "names/choice.h"
@@ -52,6 +53,17 @@ void CheckCsv(const std::string &text) {
             "it ends too early");
 }
 
+// What is read of an object is written as it was.
+void CheckAttributes(const char *object) {
+  ppi_launch_shape shape, again;
+  if (!ppi_launch_shape_read(object, &shape)) return;
+  char text[PPI_LAUNCH_SHAPE_TEXT];
+  if (!shape.limit) shape.permille = 0;
+  ppi_launch_shape_put(&shape, text);
+  Require(ppi_launch_shape_read(text, &again), "it cannot be read again");
+  Require(ppi_launch_shape_compare(&shape, &again) == 0, "another shape");
+}
+
 void CheckName(const char *name) {
   void (*const all[])(ppi_page *, const char *) = {
       ppi_page_visible, ppi_page_markdown, ppi_page_json, ppi_page_csv};
@@ -75,6 +87,7 @@ void CheckName(const char *name) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string text(reinterpret_cast<const char *>(data), size);
   fuzz::CheckName(text.c_str());
+  fuzz::CheckAttributes(text.c_str());
   const size_t end = text.find('\n');
   if (end == std::string::npos) return 0;
   const std::string glob = text.substr(0, end).c_str();

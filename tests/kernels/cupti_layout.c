@@ -33,6 +33,7 @@ EQUAL(PPI_CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
 #define KERNEL(ours, theirs) SAME(ppi_cupti_kernel, ours, KERNEL_TYPE, theirs)
 KERNEL(kind, kind);
+KERNEL(registers, registersPerThread);
 KERNEL(start, start);
 KERNEL(end, end);
 KERNEL(device, deviceId);

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/shapes.h"
 #include "kernels_case.h"
 
 namespace {
@@ -210,6 +211,82 @@ TEST_F(KernelsTest, OfNcclAreCommunication) {
   auto kernels = session_->DeviceRanges();
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0].flags, (uint32_t)PPROF_FLAG_COMMUNICATION);
+}
+
+ppi_device_limits LimitsOfA100(int) {
+  return {2048, 32, 65536, 167936, 1024, 8};
+}
+
+ppi_cupti_kernel Shaped(int grid, uint16_t registers) {
+  ppi_cupti_kernel record = {};
+  record.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL;
+  record.registers = registers;
+  record.grid[0] = grid;
+  record.grid[1] = record.grid[2] = 1;
+  record.block[0] = 64;
+  record.block[1] = 4;
+  record.block[2] = 1;
+  record.static_shared = 1024;
+  record.dynamic_shared = 2048;
+  record.name = "gemm";
+  return record;
+}
+
+// Each way once, whatever number of kernels has it.
+TEST_F(KernelsTest, SayHowTheyWereLaunched) {
+  ppi_kernel_source a100 = *ppi_cupti_source();
+  a100.limits = LimitsOfA100;
+  ASSERT_EQ(ppi_session_set_kernels(session_->get(), &a100, true),
+            PPROF_STATUS_OK);
+  session_->Start();
+  for (int i = 0; i < 6; i++) {
+    ppi_cupti_kernel record = Shaped(i % 2 ? 132 : 7, 64);
+    record.correlation = Launch();
+    record.start = test_clock_ns;
+    record.end = record.start + 10;
+    cupti_->deliver(&record, sizeof record);
+  }
+  Look();
+  Tell(Launch(), test_clock_ns, test_clock_ns + 10);  // no block
+  TellCopy(Launch("cuMemcpyHtoDAsync_v2"), test_clock_ns, test_clock_ns + 5, 8);
+  Look();
+  session_->Stop();
+  auto kernels = session_->DeviceRanges();
+  ASSERT_EQ(kernels.size(), 8u);
+  for (size_t i = 0; i < 6; i++)
+    EXPECT_EQ(kernels[i].attributes, 1 + i % 2) << i;
+  EXPECT_EQ(kernels[6].attributes, 0u);
+  EXPECT_EQ(kernels[7].attributes, 0u);
+  const std::string rest =
+      ",1,1],\"block\":[64,4,1],\"registers per thread\":64,"
+      "\"shared memory\":3072,\"theoretical occupancy %\":50.0,"
+      "\"occupancy limit\":\"registers\"}";
+  ASSERT_EQ(session_->attributes.size(), 2u);
+  EXPECT_EQ(session_->attributes[1],
+            std::vector<std::string>{"{\"grid\":[7" + rest});
+  EXPECT_EQ(session_->attributes[2],
+            std::vector<std::string>{"{\"grid\":[132" + rest});
+}
+
+TEST_F(KernelsTest, OfMoreShapesThanAreToldApartHaveNone) {
+  session_->Start();
+  cupti_->records_a_buffer = 500;
+  for (int i = 0; i < static_cast<int>(PPI_MOST_SHAPES) + 3; i++) {
+    ppi_cupti_kernel record = Shaped(i + 1, 32);
+    record.correlation = Launch();
+    record.start = test_clock_ns;
+    record.end = record.start + 10;
+    cupti_->deliver(&record, sizeof record);
+    if (i % 2000 == 1999) Look();
+  }
+  Look();
+  session_->Stop();
+  auto kernels = session_->DeviceRanges();
+  ASSERT_EQ(kernels.size(), PPI_MOST_SHAPES + 3);
+  EXPECT_EQ(kernels[PPI_MOST_SHAPES - 1].attributes, PPI_MOST_SHAPES);
+  EXPECT_EQ(kernels[PPI_MOST_SHAPES].attributes, 0u);
+  EXPECT_EQ(session_->attributes.size(), PPI_MOST_SHAPES);
+  EXPECT_TRUE(session_->HasNote("kernels: 3 kernels are told without their"));
 }
 
 TEST_F(KernelsTest, CopiesSayTheirBytes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `run --kernels` runs: launching_program CUPTI: three steps of a training
-// as a stand-in for libcupti tells of them, kernels of 1 ms in ranges, and work
-// of a step that no range is around. launching_program DRIVER driver: a program
-// that has loaded CUDA's driver, and does nothing that is seen.
+// What `run --kernels` runs: launching_program CUPTI DRIVER: three steps of a
+// training as a stand-in for libcupti tells of them, kernels of 1 ms in ranges,
+// and work of a step that no range is around. launching_program DRIVER: a
+// program that has loaded CUDA's driver, and does nothing that is seen.
 #include <dlfcn.h>
 #include <pprof/pprof.h>
 #include <stdio.h>
@@ -39,6 +39,7 @@ static void run_kernel(const char *name, double us) {
   ppi_cupti_kernel record = {.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL,
                              .context = 1,
                              .stream = 7,
+                             .registers = 64,
                              .grid = {132, 1, 1},
                              .block = {256, 1, 1},
                              .dynamic_shared = 1024,
@@ -120,10 +121,14 @@ static int use_driver(void) {
 }
 
 int main(int argc, char **argv) {
-  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 2;
+  void *first = NULL;
+  for (int i = 1; i < argc; i++) {
+    void *library = dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL);
+    if (!library) {
+      fprintf(stderr, "%s\n", dlerror());
+      return 2;
+    }
+    if (i == 1) first = library;
   }
-  return argc > 2 ? use_driver() : train(library);
+  return argc > 2 ? train(first) : use_driver();
 }

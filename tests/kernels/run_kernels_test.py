@@ -44,7 +44,8 @@ class RunKernelsTest(unittest.TestCase):
 
     def train(self):
         """The path of the log."""
-        self.tool("run", "--kernels", "--library", LIBRARY, "--logs", "logs", PROGRAM, CUPTI)
+        self.tool("run", "--kernels", "--library", LIBRARY, "--logs", "logs", PROGRAM, CUPTI,
+                  DRIVER)
         logs = os.listdir(os.path.join(self.home, "logs"))
         self.assertEqual(1, len(logs), logs)
         return os.path.join("logs", logs[0])
@@ -62,7 +63,9 @@ class RunKernelsTest(unittest.TestCase):
                            log).stdout
         torch = self.tool("--style", "torch", log).stdout.split("\nIdentity")[0]
         # Torch's rows are in the order of host times, which are the machine's.
-        text = masked(paddle.split("\nIdentity")[0]) + "\n".join(
+        launches = self.tool("--view", "launches", log).stdout
+        text = masked(paddle.split("\nIdentity")[0]) + masked(
+            launches.split("\nIdentity")[0]) + "\n".join(
             sorted(masked(torch).splitlines())) + "\n"
         if os.environ.get("SET_EXACT_OUTPUT") == "1":
             with open(GOLDEN, "w", encoding="utf-8") as file:
@@ -87,14 +90,25 @@ class RunKernelsTest(unittest.TestCase):
         # Nine gemm and three sets.
         self.assertAlmostEqual(1, operator["device_total"] / 9.3e6, delta=0.02)
 
+    def test_launches_are_told_with_what_they_can_fill(self):
+        """256 threads of 64 registers on an A100: half of its warps."""
+        rows = self.rows(self.train(), "--view", "launches")["launches"]
+        self.assertEqual({("gemm", 9), ("relu", 3), ("stray", 3)},
+                         {(row["name"], row["calls"]) for row in rows})
+        for row in rows:
+            self.assertEqual(("132x1x1", "256x1x1", 64, 1024, 50.0, "registers"),
+                             tuple(row[column] for column in
+                                   ["grid", "block", "registers", "shared_memory",
+                                    "occupancy", "limited_by"]))
+
     def test_a_device_that_nothing_times_ends_with_what_would(self):
         """4 is what a driver says that has ended with the process, as CUDA's does."""
         for style in ["answer", "paddle"]:
             done = self.tool("run", "--library", LIBRARY, "--style", style, PROGRAM, DRIVER,
-                             "driver", FAKE_CUDA_FAIL="cuDeviceGetCount=4")
+                             FAKE_CUDA_FAIL="cuDeviceGetCount=4")
             self.assertIn("cuda: used, and nothing timed its work. Next: pprof-report run "
                           "--kernels\n", done.stderr[-400:])
-        done = self.tool("run", "--library", LIBRARY, PROGRAM, DRIVER, "driver")
+        done = self.tool("run", "--library", LIBRARY, PROGRAM, DRIVER)
         self.assertNotIn("--kernels", done.stderr)
 
 

@@ -489,7 +489,7 @@ class LiveEqualsLogTest : public testing::Test {
     const char *all =
         "device,overview,model,distributed,operator,kernel,"
         "memory_manipulation,userdefined,memory,perf,queue,messages,"
-        "interference,cpu,stages,requests";
+        "interference,cpu,launches,stages,requests";
     std::string json = report.Json(all);
     const std::string bad = "\\ufffd";
     for (size_t at; (at = json.find(bad)) != std::string::npos;)

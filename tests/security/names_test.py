@@ -111,7 +111,7 @@ class NamesTest(unittest.TestCase):
 
     def test_views_that_must_be_named(self):
         for view in ["stages", "requests", "queue", "interference", "messages",
-                     "perf"]:
+                     "perf", "launches"]:
             for form in FORMATS:
                 done = subprocess.run([TOOL, "--view", view, "-f", form,
                                        self.log], stdout=subprocess.PIPE,

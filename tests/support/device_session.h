@@ -119,6 +119,7 @@ class DeviceSession {
   std::vector<double> items;  // of work, by event
   std::map<uint32_t, std::string> stream_names, device_names, site_names;
   std::map<uint32_t, uint32_t> stream_devices;
+  std::map<uint32_t, std::vector<std::string>> attributes;
   std::vector<std::string> notes;
   pprof_stats stats = {};
 
@@ -142,6 +143,8 @@ class DeviceSession {
     }
     if (it->kind == PPROF_DEFINITION_DEVICE)
       self->device_names[it->id] = it->name;
+    if (it->kind == PPROF_DEFINITION_ATTRIBUTES)
+      self->attributes[it->id].push_back(it->name);
     if (it->kind == PPROF_DEFINITION_SITE) self->site_names[it->id] = it->name;
     return PPROF_STATUS_OK;
   }

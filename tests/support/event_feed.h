@@ -50,6 +50,9 @@ class EventFeed {
   void Stream(uint32_t id, uint32_t device) {
     Define(PPROF_DEFINITION_STREAM, id, device, id, "");
   }
+  void Attributes(uint32_t id, const std::string &json) {
+    Define(PPROF_DEFINITION_ATTRIBUTES, id, 0, 0, json);
+  }
   void Category(uint32_t id, const std::string &name) {
     categories_[id] = true;
     Define(PPROF_DEFINITION_CATEGORY, id, 0, 0, name);

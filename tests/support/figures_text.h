@@ -66,6 +66,13 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     out << "\npath " << row.key << " " << row.spread << row.times << row.self_ns
         << " " << row.wall_ns << " " << row.device_ns << " " << row.use;
   }
+  for (size_t i = 0; i < figures.num_shapes; i++) {
+    const ppi_report_shape &row = figures.shapes[i];
+    char text[PPI_LAUNCH_SHAPE_TEXT];
+    ppi_launch_shape_put(&row.shape, text);
+    out << "\nshape " << row.name << " " << text << " " << row.spread
+        << row.times;
+  }
   out << "\nkernels " << figures.kernels.num << " "
       << figures.kernels.num_outside << " " << figures.kernels.outside_ns;
   for (size_t i = 0; i < figures.num_memory; i++) {

@@ -255,8 +255,8 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
   EXPECT_EQ(
       "p.yaml:1:43: 'views' must be one of device, overview, model,"
       " distributed, operator, kernel, memory_manipulation, userdefined,"
-      " memory, perf, queue, messages, interference, cpu, stages, requests,"
-      " answer, not 'overveiw'"
+      " memory, perf, queue, messages, interference, cpu, launches, stages,"
+      " requests, answer, not 'overveiw'"
       " (did you mean 'overview'?)",
       Refusal("exports: [{format: csv, path: x, views: [ overveiw]}]\n"));
 }

@@ -23,6 +23,7 @@
   each(messages) \
   each(interference) \
   each(cpu) \
+  each(launches) \
   each(stages) \
   each(requests) \
   each(answer)

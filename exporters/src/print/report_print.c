@@ -22,6 +22,7 @@ DECLARE(nsys_proj_sum)
 DECLARE(nsys_nvtx_kern_sum)
 DECLARE(nsys_api_sum)
 DECLARE(nsys_kern_sum)
+DECLARE(nsys_kern_gb_sum)
 DECLARE(nsys_mem_time_sum)
 DECLARE(tree)
 #undef DECLARE
@@ -35,6 +36,7 @@ static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys,
                                                   &ppi_view_nsys_nvtx_kern_sum,
                                                   &ppi_view_nsys_api_sum,
                                                   &ppi_view_nsys_kern_sum,
+                                                  &ppi_view_nsys_kern_gb_sum,
                                                   &ppi_view_nsys_mem_time_sum,
                                                   NULL};
 static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer, NULL};
@@ -96,6 +98,8 @@ void ppi_report_need(const ppi_report_options *options,
   details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
   details->by_thread |= answer && options->by == PPI_BY_THREAD;
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
+  details->shapes |=
+      options->style == PPI_STYLE_NSYS || is_named(views, "launches");
   details->paths |=
       answer || options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
@@ -189,8 +193,8 @@ static const char *more_of(const ppi_report_options *options) {
            "--verbose, docs/findings.md";
   if (options->style != PPI_STYLE_TREE) return NULL;
   if (options->has_kernels)
-    return "--top N, --kernel-names full, --columns A,B,..., --style nsys, "
-           "docs/kernels.md";
+    return "--top N, --kernel-names full, --columns A,B,..., --view launches, "
+           "--style nsys, docs/kernels.md";
   return options->is_flat ? "--tree, --sort KEY, --filter GLOB, docs/tables.md"
                           : "--flat, --depth N, --filter GLOB, --sort KEY, "
                             "docs/tables.md";

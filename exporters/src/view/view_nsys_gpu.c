@@ -12,6 +12,7 @@
 // What one row has of one path or name; rows that read alike are one.
 typedef struct gpu_row {
   const char *range, *name;  // "": none
+  const char *grid, *block;  // NULL: in no column
   ppi_spread times;
   const ppi_histogram *histogram;
   uint64_t ops, busy_ns, host_ns, calls, levels, children;
@@ -36,7 +37,10 @@ static bool add(gpu_rows *rows, const gpu_row *row) {
 static int compare_names(const void *left, const void *right) {
   const gpu_row *a = left, *b = right;
   int order = strcmp(a->range, b->range);
-  return order ? order : strcmp(a->name, b->name);
+  if (order == 0) order = strcmp(a->name, b->name);
+  if (order == 0 && a->grid) order = strcmp(a->grid, b->grid);
+  if (order == 0 && a->block) order = strcmp(a->block, b->block);
+  return order;
 }
 
 static int compare_paths(const void *left, const void *right) {
@@ -103,6 +107,8 @@ CELL(most, ppi_cell_most(&row->times))
 CELL(deviation, ppi_cell_deviation(&row->times))
 CELL(range, ppi_cell_text(row->range))
 CELL(name, ppi_cell_text(row->name))
+CELL(grid, ppi_cell_text(row->grid))
+CELL(block, ppi_cell_text(row->block))
 CELL(style, ppi_cell_text("PushPop"))  // no other range is around a launch
 CELL(range_calls, ppi_cell_count(row->calls))
 CELL(host_total, ppi_cell_time(row->host_ns))
@@ -138,6 +144,14 @@ static void put_tenths(ppi_page *page, const ppi_cell *cell,
   each("Total Time (ns)", total, ppi_aligned_put_count)         \
   each("Instances", instances, ppi_aligned_put_count)           \
   SPREAD(each, "")                                              \
+  each("Name", name, ppi_aligned_put_name)
+#define KERN_GB_SUM(each)                                       \
+  each("Time (%)", share, put_tenths)                           \
+  each("Total Time (ns)", total, ppi_aligned_put_count)         \
+  each("Instances", instances, ppi_aligned_put_count)           \
+  SPREAD(each, "")                                              \
+  each("GridXYZ", grid, ppi_aligned_put_name)                   \
+  each("BlockXYZ", block, ppi_aligned_put_name)                 \
   each("Name", name, ppi_aligned_put_name)
 #define API_SUM(each)                                           \
   each("Time (%)", share, put_tenths)                           \
@@ -182,6 +196,7 @@ typedef ppi_cell get_fn(const gpu_row *row, uint64_t base_ns);
   static const ppi_column name##_columns[] = {list(COLUMN)}; \
   static const ppi_aligned_column name##_shown[] = {list(SHOWN)};
 TABLE(kern_sum, KERN_SUM)
+TABLE(kern_gb_sum, KERN_GB_SUM)
 TABLE(api_sum, API_SUM)
 TABLE(mem_time_sum, MEM_TIME_SUM)
 TABLE(proj_sum, PROJ_SUM)
@@ -245,6 +260,28 @@ static pprof_status build_kernels(const ppi_figures *figures,
                                   const ppi_report_options *options,
                                   ppi_view *out) {
   return build_names(figures, options, out, is_kernel, kern_sum_gets);
+}
+
+static const char *three(ppi_view *view, const uint32_t *sizes) {
+  return ppi_view_text(view, "%4u %4u %4u", sizes[0], sizes[1], sizes[2]);
+}
+
+static pprof_status build_shapes(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_view *out) {
+  gpu_rows rows = {0};
+  bool added = true;
+  for (size_t i = 0; i < figures->num_shapes && added; i++) {
+    const ppi_report_shape *from = &figures->shapes[i];
+    const gpu_row row = {.range = "",
+                         .name = from->name,
+                         .grid = three(out, from->shape.grid),
+                         .block = three(out, from->shape.block),
+                         .times = from->spread,
+                         .histogram = &from->times};
+    added = row.grid && row.block && add(&rows, &row);
+  }
+  return put_rows(out, &rows, added, kern_gb_sum_gets, options->top);
 }
 
 static pprof_status build_api(const ppi_figures *figures,
@@ -353,6 +390,7 @@ static void put_shown(ppi_page *page, const ppi_view *view,
 
 // All but the deviation, with the name at the end; of ranges what says most.
 static const size_t name_last[] = {0, 1, 2, 3, 4, 5, 6, 8};
+static const size_t launched[] = {0, 1, 2, 3, 5, 8, 9, 10};
 static const size_t projected[] = {0, 2, 3, 4, 5, 6, 8, 14};
 static const size_t of_ranges[] = {0, 2, 3, 4, 5, 6, 8, 10};
 
@@ -373,6 +411,8 @@ static const size_t of_ranges[] = {0, 2, 3, 4, 5, 6, 8, 10};
   }
 VIEW(kern_sum, build_kernels, "cuda_gpu_kern_sum", "CUDA GPU Kernel Summary",
      name_last);
+VIEW(kern_gb_sum, build_shapes, "cuda_gpu_kern_gb_sum",
+     "CUDA GPU Kernel/Grid/Block Summary", launched);
 VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary", name_last);
 VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
      "CUDA GPU MemOps Summary (by Time)", name_last);

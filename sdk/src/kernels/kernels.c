@@ -182,13 +182,18 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   }
   slot.has_work = work->kind != PPI_DEVICE_WORK_KERNEL;
   slot.work.bytes = (double)work->bytes;
+  uint32_t attributes =
+      ppi_kernel_shape_id(&kernels->shapes, kernels->source, work);
   // Its names may be new.
   pprof_status status = ppi_drain_definitions(
       drain,
       __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
   keep_first(kernels, status);
-  if (ppi_drain_slot(drain, &slot, &status))
-    drain->events[drain->num_events - 1].flags |= more_flags(work, launch);
+  if (ppi_drain_slot(drain, &slot, &status)) {
+    pprof_event *event = &drain->events[drain->num_events - 1];
+    event->flags |= more_flags(work, launch);
+    event->attributes = attributes;
+  }
   keep_first(kernels, status);
 }
 
@@ -300,6 +305,8 @@ void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
        " without ranges, launched them");
   note(out, kernels->counts.senseless,
        "kernels and copies have times that make no sense: they have none here");
+  note(out, kernels->shapes.num_without,
+       "kernels are told without their launch: too many different ones");
   note(out, kernels->counts.dropped,
        "kernels and copies were lost by the driver's own tracing");
   if (kernels->is_unsure)
@@ -312,5 +319,6 @@ void ppi_kernels_clear(ppi_kernels *kernels) {
   ppi_map_clear(&kernels->names);
   ppi_free(kernels->stream_ids);
   ppi_free(kernels->sites);
+  ppi_kernel_shapes_clear(&kernels->shapes);
   *kernels = (ppi_kernels){0};
 }

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "deliver/drain.h"
 #include "event/texts.h"
-#include "kernels/source.h"
+#include "kernels/shapes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +40,7 @@ typedef struct ppi_kernels {
   ppi_map streams, names;
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;
+  ppi_kernel_shapes shapes;
   ppi_kernel_counts counts;
   bool is_unsure;       // the source does not know how many it has lost
   uint32_t num_times;   // that it was begun on demand

@@ -5,7 +5,7 @@
 #ifndef PPI_KERNEL_SOURCE_H_
 #define PPI_KERNEL_SOURCE_H_
 
-#include "pprof/base.h"
+#include "kernels/occupancy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +27,7 @@ typedef struct ppi_device_work {
   uint64_t bytes;    // of a copy or a set
   const char *name;  // of a kernel as the library gives it, or of the kind of
                      // copy; borrowed for the call
+  ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
 } ppi_device_work;
 
 // Whom a source tells, in no order, on the thread that calls `flush`.
@@ -49,6 +50,8 @@ typedef struct ppi_kernel_source {
   bool (*num_dropped)(uint64_t *out);
   // Whether the program has used such a device by now.
   bool (*is_used)(void);
+  // What a device has room for; all 0: not known. NULL: of none.
+  ppi_device_limits (*limits)(int device);
 } ppi_kernel_source;
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #define PPI_FIGURES_H_
 
 #include "event/event.h"
+#include "event/launch_shape.h"
 #include "report/figures/answer_rows.h"
 #include "report/figures/cpu.h"
 #include "report/figures/device_use.h"
@@ -52,6 +53,7 @@ typedef struct ppi_report_details {
   bool paths;                // ranges by what lies around them
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
+  bool shapes;               // kernels by how they were launched
   bool one_way;              // tests: no shorter way to the same answer
   // From so many pages of host ranges on a second thread helps to settle them.
   uint32_t much_pages;  // 0: never
@@ -106,6 +108,14 @@ typedef struct ppi_report_path {
   uint64_t events_ns;    // in a run with kernels: between events, a sum
   ppi_device_use use;    // with details.kernels
 } ppi_report_path;
+
+// Timed kernels of one name that were launched alike. With details.shapes.
+typedef struct ppi_report_shape {
+  char *name;
+  ppi_launch_shape shape;
+  ppi_spread spread;
+  ppi_histogram times;
+} ppi_report_shape;
 
 // Timed kernels, copies and sets, of which as many as `outside` were launched
 // in no range. With details.kernels.
@@ -300,6 +310,8 @@ typedef struct ppi_figures {
   size_t num_parts, parts_capacity;
   ppi_report_path *paths;  // by key
   size_t num_paths, paths_capacity;
+  ppi_report_shape *shapes;  // by name, shape
+  size_t num_shapes, shapes_capacity;
   ppi_report_memory *memory;  // by place, is_reserved, name
   size_t num_memory, memory_capacity;
   ppi_report_place *places;  // by name

@@ -182,6 +182,12 @@ static int compare_paths(const void *key, const void *item) {
   return strcmp(a->key, b->key);
 }
 
+static int compare_shapes(const void *key, const void *item) {
+  const ppi_report_shape *a = key, *b = item;
+  int order = strcmp(a->name, b->name);
+  return order ? order : ppi_launch_shape_compare(&a->shape, &b->shape);
+}
+
 static int compare_memory(const void *key, const void *item) {
   const ppi_report_memory *a = key, *b = item;
   int order = strcmp(a->place, b->place);
@@ -298,6 +304,14 @@ static bool start_path(void *item, const void *key) {
   return keep_texts(texts, 3);
 }
 
+static bool start_shape(void *item, const void *key) {
+  const ppi_report_shape *from = key;
+  ppi_report_shape *shape = item;
+  *shape = (ppi_report_shape){.name = from->name, .shape = from->shape};
+  char **const texts[] = {&shape->name};
+  return keep_texts(texts, 1);
+}
+
 static bool start_memory(void *item, const void *key) {
   const ppi_report_memory *from = key;
   ppi_report_memory *memory = item;
@@ -351,6 +365,8 @@ static const row_kind parts_kind = {sizeof(ppi_report_part), compare_parts,
                                     start_part};
 static const row_kind paths_kind = {sizeof(ppi_report_path), compare_paths,
                                     start_path};
+static const row_kind shapes_kind = {sizeof(ppi_report_shape), compare_shapes,
+                                     start_shape};
 static const row_kind memory_kind = {sizeof(ppi_report_memory), compare_memory,
                                      start_memory};
 static const row_kind places_kind = {sizeof(ppi_report_place), compare_places,
@@ -415,6 +431,11 @@ ppi_report_path *ppi_figures_path(ppi_figures *figures,
   return find_or_add(TABLE(figures, paths), key);
 }
 
+ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
+                                    const ppi_report_shape *key) {
+  return find_or_add(TABLE(figures, shapes), key);
+}
+
 ppi_report_memory *ppi_figures_memory(ppi_figures *figures,
                                       const ppi_report_memory *key) {
   return find_or_add(TABLE(figures, memory), key);
@@ -467,6 +488,8 @@ pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {
     status = join(TABLE(into, parts), from->parts, from->num_parts);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, paths), from->paths, from->num_paths);
+  if (status == PPROF_STATUS_OK)
+    status = join(TABLE(into, shapes), from->shapes, from->num_shapes);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, memory), from->memory, from->num_memory);
   return status;

@@ -29,6 +29,8 @@ ppi_report_part *ppi_figures_part(ppi_figures *figures,
                                   const ppi_report_part *key);
 ppi_report_path *ppi_figures_path(ppi_figures *figures,
                                   const ppi_report_path *key);
+ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
+                                    const ppi_report_shape *key);
 ppi_report_memory *ppi_figures_memory(ppi_figures *figures,
                                       const ppi_report_memory *key);
 ppi_report_place *ppi_figures_place(ppi_figures *figures, const char *name);

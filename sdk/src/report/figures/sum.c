@@ -149,6 +149,13 @@ static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
   return ppi_histogram_merge(&path->times, &from->times);
 }
 
+static pprof_status add_shape(ppi_figures *into, const ppi_report_shape *from) {
+  ppi_report_shape *shape = ppi_figures_shape(into, from);
+  if (!shape) return PPROF_STATUS_NO_MEMORY;
+  ppi_spread_merge(&shape->spread, &from->spread);
+  return ppi_histogram_merge(&shape->times, &from->times);
+}
+
 static void add_distribution(ppi_report_distribution *into,
                              const ppi_report_distribution *from) {
   into->host_calls += from->host_calls;
@@ -238,6 +245,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
     status = add_part(into, &from->parts[i]);
   for (size_t i = 0; i < from->num_paths && status == PPROF_STATUS_OK; i++)
     status = add_path(into, &from->paths[i]);
+  for (size_t i = 0; i < from->num_shapes && status == PPROF_STATUS_OK; i++)
+    status = add_shape(into, &from->shapes[i]);
   for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
     status = ppi_answer_merge(&into->answers[i], &from->answers[i]);
   return status;
@@ -289,6 +298,10 @@ static void clear_paths(ppi_figures *figures) {
     ppi_free(figures->paths[i].category_name);
     ppi_histogram_clear(&figures->paths[i].times);
     ppi_device_use_clear(&figures->paths[i].use);
+  }
+  for (size_t i = 0; i < figures->num_shapes; i++) {
+    ppi_free(figures->shapes[i].name);
+    ppi_histogram_clear(&figures->shapes[i].times);
   }
 }
 
@@ -345,7 +358,8 @@ void ppi_figures_clear(ppi_figures *figures) {
       figures->names,  figures->categories,   figures->devices,
       figures->queues, figures->work,         figures->notes,
       figures->inputs, figures->threads,      figures->parts,
-      figures->paths,  figures->interference, figures->request_runs};
+      figures->paths,  figures->interference, figures->request_runs,
+      figures->shapes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     ppi_free(tables[i]);
   *figures = (ppi_figures){0};

@@ -308,6 +308,8 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                           .is_kernel = is_kernel};
   if (status == PPROF_STATUS_OK)
     status = ppi_identity_add(&device->identity, &side);
+  if (status == PPROF_STATUS_OK && is_kernel && run->details.shapes)
+    status = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
   bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
   if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
     status = take_early(run, &site->device_early, event, start_ns, end_ns);

@@ -369,6 +369,8 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
     status = ppi_run_fill_details(&run->rows, &run->ids, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_paths_fill(&run->paths, &run->ids, out);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_shapes_fill(&run->shapes, &run->ids, out);
   out->kernels = run->kernels;
   if (status == PPROF_STATUS_OK)
     status = ppi_memory_fill(&run->memory, &run->ids, out);

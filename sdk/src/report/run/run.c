@@ -62,7 +62,8 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
       return PPROF_STATUS_OK;
     }
     case PPROF_DEFINITION_ATTRIBUTES:
-      break;
+      if (!run->details.shapes) break;
+      return ppi_shapes_define(&run->shapes, id, definition->name);
   }
   return PPROF_STATUS_OK;
 }
@@ -135,6 +136,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_run_clear_details(&run->rows);
   ppi_device_calls_clear(&run->device_calls);
   ppi_paths_clear(&run->paths);
+  ppi_shapes_clear(&run->shapes);
   ppi_distribution_clear(&run->distribution);
   ppi_interference_clear(&run->interference);
   ppi_requests_clear(&run->requests);

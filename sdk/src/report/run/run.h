@@ -16,6 +16,7 @@
 #include "report/parts/paths.h"
 #include "report/parts/queues.h"
 #include "report/parts/requests.h"
+#include "report/parts/shapes.h"
 #include "report/parts/sites.h"
 #include "report/spans/distribution.h"
 #include "report/spans/pairs.h"
@@ -70,6 +71,7 @@ typedef struct ppi_run {
   ppi_paths paths;
   ppi_device_calls device_calls;  // with details.kernels
   ppi_report_kernels kernels;
+  ppi_shapes shapes;  // with details.shapes
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;

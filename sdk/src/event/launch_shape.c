@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event/launch_shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+PPI_STATIC_ASSERT(sizeof(ppi_launch_shape) == 10 * sizeof(uint32_t), "no gaps");
+
+static const char *const limit_names[PPI_NUM_LIMITS] = {
+    [PPI_LIMIT_WARPS] = "warps",
+    [PPI_LIMIT_BLOCKS] = "blocks",
+    [PPI_LIMIT_REGISTERS] = "registers",
+    [PPI_LIMIT_SHARED_MEMORY] = "shared memory"};
+
+const char *ppi_occupancy_limit_name(uint32_t limit) {
+  return limit < PPI_NUM_LIMITS ? limit_names[limit] : NULL;
+}
+
+void ppi_launch_shape_put(const ppi_launch_shape *shape,
+                          char out[PPI_LAUNCH_SHAPE_TEXT]) {
+  const uint32_t *grid = shape->grid, *block = shape->block;
+  int len = snprintf(out, PPI_LAUNCH_SHAPE_TEXT,
+                     "{\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
+                     "\"registers per thread\":%u,\"shared memory\":%u",
+                     grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                     shape->registers, shape->shared_bytes);
+  const char *limit = ppi_occupancy_limit_name(shape->limit);
+  if (limit)
+    len += snprintf(out + len, PPI_LAUNCH_SHAPE_TEXT - (size_t)len,
+                    ",\"theoretical occupancy %%\":%u.%u,"
+                    "\"occupancy limit\":\"%s\"",
+                    shape->permille / 10, shape->permille % 10, limit);
+  snprintf(out + len, PPI_LAUNCH_SHAPE_TEXT - (size_t)len, "}");
+}
+
+// ---- reading ----
+
+typedef struct text {
+  const char *at, *end;
+} text;
+
+static const char *skip_blanks(const char *at) {
+  return at + strspn(at, " \t\r\n");
+}
+
+// Behind the string that begins at `at`; NULL: it has no end.
+static const char *skip_string(const char *at) {
+  for (at++; *at && *at != '"'; at++)
+    if (*at == '\\' && at[1]) at++;
+  return *at ? at + 1 : NULL;
+}
+
+// Behind the value: where a comma or a bracket of this level stands.
+static const char *skip_value(const char *at) {
+  size_t depth = 0;
+  for (; at && *at; at = *at == '"' ? skip_string(at) : at + 1) {
+    if (strchr("[{", *at)) depth++;
+    if (depth == 0 && strchr(",]}", *at)) return at;
+    if (strchr("]}", *at)) depth--;
+  }
+  return NULL;
+}
+
+static bool is_text(text value, const char *other) {
+  size_t len = strlen(other);
+  return (size_t)(value.end - value.at) == len + 2 && *value.at == '"' &&
+         memcmp(value.at + 1, other, len) == 0;
+}
+
+// A whole number, `scale` times as much; more than there is room for is the
+// most. Of decimals one digit counts.
+static const char *read_number(const char *at, uint32_t scale, uint32_t *out) {
+  uint64_t value = 0;
+  for (; *at >= '0' && *at <= '9'; at++)
+    value = PPI_MIN(value * 10 + (uint64_t)(*at - '0'), UINT32_MAX);
+  value *= scale;
+  if (*at == '.' && at[1] >= '0' && at[1] <= '9')
+    value += (uint64_t)(at[1] - '0') * (scale / 10);
+  *out = (uint32_t)PPI_MIN(value, UINT32_MAX);
+  return at;
+}
+
+static void read_three(text value, uint32_t out[3]) {
+  const char *at = value.at;
+  if (*at != '[') return;
+  for (int i = 0; i < 3; i++) {
+    at = read_number(skip_blanks(at + 1), 1, &out[i]);
+    at = skip_blanks(at);
+    if (at >= value.end || *at != ',') return;
+  }
+}
+
+static void read_limit(text value, ppi_launch_shape *out) {
+  for (uint32_t i = 0; i < PPI_NUM_LIMITS; i++)
+    if (limit_names[i] && is_text(value, limit_names[i])) out->limit = i;
+}
+
+static void read_member(text key, text value, ppi_launch_shape *out) {
+  if (is_text(key, "grid")) read_three(value, out->grid);
+  if (is_text(key, "block")) read_three(value, out->block);
+  if (is_text(key, "registers per thread"))
+    read_number(value.at, 1, &out->registers);
+  if (is_text(key, "shared memory"))
+    read_number(value.at, 1, &out->shared_bytes);
+  if (is_text(key, "theoretical occupancy %"))
+    read_number(value.at, 10, &out->permille);
+  if (is_text(key, "occupancy limit")) read_limit(value, out);
+}
+
+bool ppi_launch_shape_read(const char *object, ppi_launch_shape *out) {
+  *out = (ppi_launch_shape){.limit = PPI_LIMIT_UNKNOWN};
+  const char *at = skip_blanks(object);
+  while (*at == '{' || *at == ',') {
+    text key = {skip_blanks(at + 1), NULL}, value;
+    if (*key.at != '"' || !(key.end = skip_string(key.at))) break;
+    at = skip_blanks(key.end);
+    if (*at != ':') break;
+    value.at = skip_blanks(at + 1);
+    value.end = skip_value(value.at);
+    if (!value.end) break;
+    at = value.end;
+    read_member(key, value, out);
+  }
+  return out->block[0] != 0;
+}
+
+int ppi_launch_shape_compare(const ppi_launch_shape *a,
+                             const ppi_launch_shape *b) {
+  uint32_t of_a[10], of_b[10];
+  memcpy(of_a, a, sizeof of_a);
+  memcpy(of_b, b, sizeof of_b);
+  for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
+    if (of_a[i] != of_b[i]) return of_a[i] < of_b[i] ? -1 : 1;
+  return 0;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a kernel was launched, as attributes of its event: the JSON object that
+// PyTorch's traces have of kernels, and what can be told of it.
+#ifndef PPI_LAUNCH_SHAPE_H_
+#define PPI_LAUNCH_SHAPE_H_
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What keeps further blocks from a multiprocessor.
+typedef enum ppi_occupancy_limit {
+  PPI_LIMIT_UNKNOWN = 0,
+  PPI_LIMIT_WARPS,
+  PPI_LIMIT_BLOCKS,
+  PPI_LIMIT_REGISTERS,
+  PPI_LIMIT_SHARED_MEMORY,
+  PPI_NUM_LIMITS
+} ppi_occupancy_limit;
+
+// Numbers of one width, without gaps: equal ones have equal bytes. 0: not
+// known, save for what may be none.
+typedef struct ppi_launch_shape {
+  uint32_t grid[3], block[3];
+  uint32_t registers;     // of a thread
+  uint32_t shared_bytes;  // of a block
+  uint32_t permille;      // theoretical occupancy
+  uint32_t limit;         // a ppi_occupancy_limit
+} ppi_launch_shape;
+
+#define PPI_LAUNCH_SHAPE_TEXT 256
+// ppi_launch_shape_put writes the object.
+void ppi_launch_shape_put(const ppi_launch_shape *shape,
+                          char out[PPI_LAUNCH_SHAPE_TEXT]);
+// ppi_launch_shape_read takes what it knows of an object that anybody may have
+// written; false: there is no block.
+bool ppi_launch_shape_read(const char *text, ppi_launch_shape *out);
+// ppi_launch_shape_compare orders by the fields as they stand above.
+int ppi_launch_shape_compare(const ppi_launch_shape *a,
+                             const ppi_launch_shape *b);
+// ppi_occupancy_limit_name answers NULL where it is not known.
+const char *ppi_occupancy_limit_name(uint32_t limit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LAUNCH_SHAPE_H_

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How kernels were launched, as definitions: each shape is told once.
+#ifndef PPI_KERNEL_SHAPES_H_
+#define PPI_KERNEL_SHAPES_H_
+
+#include "base/map.h"
+#include "kernels/source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// So many are told apart; kernels of others have none.
+#define PPI_MOST_SHAPES 4096u
+
+// All zero is the empty one.
+typedef struct ppi_kernel_shapes {
+  ppi_map numbers;
+  bool *is_defined;  // by number
+  size_t capacity;
+  uint64_t num_without;  // kernels beyond that many
+} ppi_kernel_shapes;
+
+// ppi_kernel_shape_id answers the id of the attributes of `work`, which it
+// defines; 0: there are none. The collector.
+uint32_t ppi_kernel_shape_id(ppi_kernel_shapes *shapes,
+                             const ppi_kernel_source *source,
+                             const ppi_device_work *work);
+void ppi_kernel_shapes_clear(ppi_kernel_shapes *shapes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_KERNEL_SHAPES_H_

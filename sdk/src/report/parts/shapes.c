@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/parts/shapes.h"
+
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+// Attributes that are defined again have the shape that they had, or another
+// one from there on.
+static bool is_same(const ppi_shapes *shapes, size_t latest,
+                    const ppi_launch_shape *shape) {
+  return latest &&
+         ppi_launch_shape_compare(&shapes->items[latest - 1], shape) == 0;
+}
+
+pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
+                               const char *text) {
+  ppi_launch_shape shape;
+  const ppi_map_key key = {0, id};
+  size_t num = shapes->ids.num;
+  bool is_shape = ppi_launch_shape_read(text, &shape);
+  if (!is_shape && ppi_map_find(&shapes->ids, key) == SIZE_MAX)
+    return PPROF_STATUS_OK;
+  size_t *latest = ppi_grow(shapes->latest, &shapes->latest_capacity, num + 1,
+                            sizeof *latest);
+  if (!latest) return PPROF_STATUS_NO_MEMORY;
+  shapes->latest = latest;
+  size_t at = ppi_map_number(&shapes->ids, key);
+  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (at == num) latest[at] = 0;
+  if (!is_shape) latest[at] = 0;
+  if (!is_shape || is_same(shapes, latest[at], &shape)) return PPROF_STATUS_OK;
+  ppi_launch_shape *items = ppi_grow(shapes->items, &shapes->capacity,
+                                     shapes->num + 1, sizeof *items);
+  if (!items) return PPROF_STATUS_NO_MEMORY;
+  shapes->items = items;
+  items[shapes->num++] = shape;
+  latest[at] = shapes->num;
+  return PPROF_STATUS_OK;
+}
+
+static ppi_run_shape *row_of(ppi_shapes *shapes, uint32_t site, size_t shape) {
+  size_t num = shapes->num_rows;
+  size_t at = ppi_map_number(&shapes->row_numbers, (ppi_map_key){site, shape});
+  if (at < num) return &shapes->rows[at];
+  if (at != num) return NULL;
+  ppi_run_shape *grown =
+      ppi_grow(shapes->rows, &shapes->rows_capacity, num + 1, sizeof *grown);
+  if (!grown) return NULL;
+  shapes->rows = grown;
+  grown[shapes->num_rows++] =
+      (ppi_run_shape){.site = site, .shape = (uint32_t)shape};
+  return &grown[at];
+}
+
+pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
+                             uint64_t length_ns) {
+  if (!event->attributes) return PPROF_STATUS_OK;
+  size_t at = ppi_map_find(&shapes->ids, (ppi_map_key){0, event->attributes});
+  if (at == SIZE_MAX || !shapes->latest[at]) return PPROF_STATUS_OK;
+  ppi_run_shape *row = row_of(shapes, event->site, shapes->latest[at] - 1);
+  if (!row) return PPROF_STATUS_NO_MEMORY;
+  ppi_spread_add(&row->spread, length_ns);
+  return ppi_histogram_add(&row->times, length_ns);
+}
+
+pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
+                             ppi_figures *out) {
+  for (size_t i = 0; i < shapes->num_rows; i++) {
+    const ppi_run_shape *from = &shapes->rows[i];
+    const ppi_run_site *site = ppi_run_site_at(ids, from->site);
+    if (!site) return PPROF_STATUS_NO_MEMORY;
+    const ppi_report_shape key = {.name = site->name,
+                                  .shape = shapes->items[from->shape]};
+    ppi_report_shape *row = ppi_figures_shape(out, &key);
+    if (!row) return PPROF_STATUS_NO_MEMORY;
+    ppi_spread_merge(&row->spread, &from->spread);
+    if (ppi_histogram_merge(&row->times, &from->times) != PPROF_STATUS_OK)
+      return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
+void ppi_shapes_clear(ppi_shapes *shapes) {
+  for (size_t i = 0; i < shapes->num_rows; i++)
+    ppi_histogram_clear(&shapes->rows[i].times);
+  ppi_map_clear(&shapes->ids);
+  ppi_map_clear(&shapes->row_numbers);
+  ppi_free(shapes->latest);
+  ppi_free(shapes->items);
+  ppi_free(shapes->rows);
+}

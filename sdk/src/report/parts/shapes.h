@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels by name and by how they were launched. With details.shapes; one
+// thread at a time.
+#ifndef PPI_REPORT_SHAPES_H_
+#define PPI_REPORT_SHAPES_H_
+
+#include "report/parts/ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_run_shape {
+  uint32_t site, shape;  // shape: where it stands
+  ppi_spread spread;
+  ppi_histogram times;
+} ppi_run_shape;
+
+// All zero is the empty one.
+typedef struct ppi_shapes {
+  ppi_map ids;     // of attributes
+  size_t *latest;  // by their number there: where the shape stands, + 1
+  size_t latest_capacity;
+  ppi_launch_shape *items;
+  size_t num, capacity;
+  ppi_map row_numbers;
+  ppi_run_shape *rows;
+  size_t num_rows, rows_capacity;
+} ppi_shapes;
+
+// ppi_shapes_define takes attributes that may say how kernels were launched.
+pprof_status ppi_shapes_define(ppi_shapes *shapes, uint32_t id,
+                               const char *text);
+// ppi_shapes_take takes a timed kernel; one without such attributes is none.
+pprof_status ppi_shapes_take(ppi_shapes *shapes, const pprof_event *event,
+                             uint64_t length_ns);
+pprof_status ppi_shapes_fill(const ppi_shapes *shapes, ppi_run_ids *ids,
+                             ppi_figures *out);
+void ppi_shapes_clear(ppi_shapes *shapes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_SHAPES_H_
