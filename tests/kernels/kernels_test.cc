@@ -128,7 +128,10 @@ TEST_F(KernelsTest, OfAGraphBelongToItsLaunch) {
   session_->Stop();
   auto kernels = session_->DeviceRanges();
   ASSERT_EQ(kernels.size(), 3u);
-  for (const auto &kernel : kernels) EXPECT_EQ(kernel.depth, 1u);
+  for (const auto &kernel : kernels) {
+    EXPECT_EQ(kernel.depth, 1u);
+    EXPECT_EQ(kernel.flags, (uint32_t)PPROF_FLAG_IN_GRAPH);
+  }
 }
 
 bool Sleeps(pid_t tid) {
@@ -465,6 +468,7 @@ TEST_F(KernelsTest, WhatTheDriverHasLostIsTold) {
   cupti_->dropped = 17;
   session_->Stop();
   EXPECT_TRUE(session_->HasNote("kernels: 17 kernels and copies were lost"));
+  EXPECT_EQ(session_->stats.device_lost, 17u);
 }
 
 TEST_F(KernelsTest, WhetherTheDriverHasLostSomeMayBeUnknown) {

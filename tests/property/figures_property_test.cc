@@ -62,6 +62,9 @@ class RandomRun {
     feed.Stream(1, 1);
     feed.Stream(2, 1);
     feed.AddWindow(0, kEnd);
+    feed.Attributes(1, "{\"grid\":[1,1,1],\"block\":[32,1,1]}");
+    feed.Attributes(2, "{\"grid\":[2,1,1],\"block\":[32,1,1]}");
+    feed.Attributes(3, "{\"grid\":[3,1,1]}");
     for (uint32_t lane : {1u, 2u}) {
       MakeRanges(lane, 0, kEnd / 2, 0);
       MakePoints(lane);
@@ -179,8 +182,10 @@ class RandomRun {
     uint32_t lane = 1 + static_cast<uint32_t>(Pick(&random_, 2));
     uint32_t stream = 1 + static_cast<uint32_t>(Pick(&random_, 2));
     uint32_t flags = SomeFlags();
-    feed.OnDevice(lane, stream, site.name, site.category, submit, from, to)
-        .flags = flags;
+    pprof_event &event =
+        feed.OnDevice(lane, stream, site.name, site.category, submit, from, to);
+    event.flags = flags;
+    event.attributes = static_cast<uint32_t>(from % 4);
     device_ranges.push_back({lane, site, submit, from, to, flags});
   }
 
@@ -372,15 +377,45 @@ void CheckPerf(const RandomRun &run, const ppi_report_perf &got) {
   EXPECT_TRUE(got.items == sum * PPI_PERF_ITEM);
 }
 
+// Kernels by name and grid: attributes are the start modulo 4, of which 3 say
+// no shape.
+void CheckShapes(const RandomRun &run, const ppi_figures &figures) {
+  std::map<std::pair<std::string, uint64_t>, uint64_t> expected, got;
+  for (const auto &range : run.device_ranges)
+    if (range.site.category == PPROF_CATEGORY_KERNEL && range.from % 4 % 3)
+      expected[{range.site.name, range.from % 4}] += range.to - range.from;
+  for (size_t i = 0; i < figures.num_shapes; i++)
+    got[{figures.shapes[i].name, figures.shapes[i].shape.grid[0]}] +=
+        figures.shapes[i].spread.sum;
+  EXPECT_EQ(got, expected);
+}
+
+void CheckWork(const ppi_figures &figures) {
+  for (size_t i = 0; i < figures.num_devices; i++) {
+    const ppi_report_device &device = figures.devices[i];
+    EXPECT_EQ(device.num_inside + device.num_outside, device.work);
+    EXPECT_FALSE(device.failed);
+  }
+}
+
 TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
   for (uint64_t seed = 0; seed < 500; seed++) {
     SCOPED_TRACE(seed);
     Random random(seed);
     RandomRun run(seed);
-    ppi_report_details details = {seed % 2 == 0, seed % 3 == 0, seed % 4 < 2,
-                                  seed % 5 < 2,  seed % 6 < 2,  seed % 7 < 2,
-                                  seed % 3 == 1, seed % 5 < 3,  seed % 3 < 1,
-                                  seed % 10 < 3, seed % 16 < 8, -1};
+    ppi_report_details details = {seed % 2 == 0,
+                                  seed % 3 == 0,
+                                  seed % 4 < 2,
+                                  seed % 5 < 2,
+                                  seed % 6 < 2,
+                                  seed % 7 < 2,
+                                  seed % 3 == 1,
+                                  seed % 5 < 3,
+                                  seed % 3 < 1,
+                                  seed % 10 < 3,
+                                  seed % 9 < 4,
+                                  seed % 16 < 8,
+                                  -1};
     std::string first;
     for (size_t checkpoints : {0, 1, 4, 30}) {
       Report report;
@@ -398,6 +433,8 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
       else
         CheckDistribution(run, figures.distribution);
       CheckMemory(run, figures);
+      if (details.shapes) CheckShapes(run, figures);
+      CheckWork(figures);
       CheckPerf(run, figures.perf);
       if (HasFailure()) return;
     }

@@ -30,8 +30,9 @@ inline std::ostream &operator<<(std::ostream &out,
 
 inline std::ostream &operator<<(std::ostream &out, const ppi_device_use &use) {
   return out << use.kernels << "+" << use.copies << "/" << use.launches << "/"
-             << use.copied_bytes << "/" << use.copy_ns << "/" << use.busy_ns
-             << "/" << use.spans << use.span_times << use.host_ns << "/"
+             << use.by_wait << "/" << use.by_wait << "/" << use.copied_bytes
+             << "/" << use.copy_ns << "/" << use.busy_ns << "/" << use.spans
+             << use.span_times << use.host_ns << "/"
              << use.gap_ns[PPI_GAP_NOT_LAUNCHED] << "/"
              << use.gap_ns[PPI_GAP_LAUNCH] << "/" << use.gap_ns[PPI_GAP_QUEUED]
              << " " << use.delays;
@@ -73,8 +74,14 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     out << "\nshape " << row.name << " " << text << " " << row.spread
         << row.times;
   }
-  out << "\nkernels " << figures.kernels.num << " "
-      << figures.kernels.num_outside << " " << figures.kernels.outside_ns;
+  out << "\nkernels " << figures.kernels.num;
+  for (int i = 0; i < PPI_NUM_STRAYS; i++)
+    out << " " << figures.kernels.num_stray[i] << "/"
+        << figures.kernels.stray_ns[i];
+  for (size_t i = 0; i < figures.num_devices; i++)
+    out << "\nwork " << figures.devices[i].name << " "
+        << figures.devices[i].work << " " << figures.devices[i].num_inside
+        << " " << figures.devices[i].num_outside;
   for (size_t i = 0; i < figures.num_memory; i++) {
     const ppi_report_memory &row = figures.memory[i];
     out << "\nmemory " << row.place << "/" << row.is_reserved << "/" << row.name

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class PathsTest : public testing::Test {
     feed.Lane(1, 100, "main");
     feed.Lane(2, 100, "main, another domain");
     feed.Lane(3, 300, "worker");
-    feed.Device(1, "gpu:0");
+    feed.Device(1, "cuda:0");
     feed.Stream(1, 1);
     feed.AddWindow(0, 1000);
     details.paths = true;
@@ -171,9 +172,13 @@ std::string Use(Report &report) {
     text += "\n";
   }
   const ppi_report_kernels &all = figures->kernels;
-  return text + std::to_string(all.num_outside) + " of " +
-         std::to_string(all.num) + " outside, " +
-         std::to_string(all.outside_ns) + "\n";
+  uint64_t num = 0, ns = 0;
+  for (int i = 0; i < PPI_NUM_STRAYS; i++) {
+    num += all.num_stray[i];
+    ns += all.stray_ns[i];
+  }
+  return text + std::to_string(num) + " of " + std::to_string(all.num) +
+         " outside, " + std::to_string(ns) + "\n";
 }
 
 class KernelsTest : public PathsTest {
@@ -260,6 +265,65 @@ TEST_F(KernelsTest, ThoseOfNoRangeAreOutside) {
   EXPECT_EQ(Used(),
             "a:UserDefined 1+0 in 1 busy 5 span 5 idle 0/0/0 after 5\n"
             "2 of 3 outside, 10\n");
+}
+
+TEST_F(KernelsTest, ThoseOfNoRangeSayWhy) {
+  Stage("a", 0, 20);
+  Kernel(10, 15, 20);
+  Kernel(30, 40, 41);
+  Kernel(31, 41, 43).flags = PPROF_FLAG_IN_GRAPH;
+  Kernel(32, 43, 47).depth = 2;  // of ranges that nobody tells of
+  Kernel(15, 47, 55, 0);         // the process's
+  Kernel(33, 55, 71, 0).depth = 1;
+  feed.OnDevice(3, 1, "copy", PPROF_CATEGORY_MEMCPY, 15, 71, 103);
+  Report report;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  const uint64_t nums[] = {2, 1, 1, 2}, times[] = {1 + 32, 2, 4, 8 + 16};
+  for (int i = 0; i < PPI_NUM_STRAYS; i++) {
+    EXPECT_EQ(figures->kernels.num_stray[i], nums[i]) << i;
+    EXPECT_EQ(figures->kernels.stray_ns[i], times[i]) << i;
+  }
+}
+
+// Of each device for itself.
+TEST_F(KernelsTest, InsideAndOutsideAreAll) {
+  feed.Device(2, "cuda:1");
+  feed.Stream(2, 2);
+  Stage("a", 0, 20);
+  for (uint64_t i = 0; i < 5; i++) Kernel(10 + i, 20 + i, 21 + i);
+  Kernel(30, 40, 41);
+  feed.OnDevice(1, 2, "k", PPROF_CATEGORY_KERNEL, 11, 20, 30);
+  feed.OnDevice(1, 2, "s", PPROF_CATEGORY_MEMSET, 50, 60, 70);
+  feed.OnDevice(1, 2, "s", PPROF_CATEGORY_MEMSET, 51, 60, 70);
+  feed.OnDevice(1, 2, "stage", PPROF_CATEGORY_INFERENCE, 12, 60, 70);
+  feed.OnDevice(1, 2, "k", PPROF_CATEGORY_KERNEL, 13, 0, 0).flags =
+      PPROF_FLAG_NO_DEVICE_TIME;
+  Report report;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  std::map<std::string, std::vector<uint64_t>> work;
+  for (size_t i = 0; i < figures->num_devices; i++) {
+    const ppi_report_device &device = figures->devices[i];
+    work[device.name] = {device.work, device.num_inside, device.num_outside};
+    EXPECT_FALSE(device.failed);
+  }
+  EXPECT_EQ(work["cuda:0"], (std::vector<uint64_t>{6, 5, 1}));
+  EXPECT_EQ(work["cuda:1"], (std::vector<uint64_t>{3, 1, 2}));
+}
+
+TEST_F(KernelsTest, ThoseOfAThreadThatWasWaitedForAreCounted) {
+  Stage("a", 0, 20);
+  Kernel(10, 15, 20);
+  Kernel(11, 20, 25).flags = PPROF_FLAG_BY_WAIT;
+  Report report;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  ASSERT_GE(figures->num_paths, 1u);
+  EXPECT_EQ(figures->paths[0].use.by_wait, 1u);
 }
 
 // Flat, one that calls itself has its kernels once.

@@ -48,6 +48,7 @@ void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
   for (int i = 0; i < PPI_NUM_GAPS; i++)
     cells[PPI_TREE_NOT_LAUNCHED + i] = ppi_cell_time(use->gap_ns[i]);
   cells[PPI_TREE_KERNELS] = ppi_cell_count(use->kernels);
+  if (use->by_wait) cells[PPI_TREE_BY_WAIT] = ppi_cell_count(use->by_wait);
   cells[PPI_TREE_LAUNCHES] = ppi_cell_count(use->launches);
   cells[PPI_TREE_BUSY] = ppi_cell_time(use->busy_ns);
   cells[PPI_TREE_BUSY_SHARE] =
@@ -168,17 +169,42 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   return true;
 }
 
+static const char *const strays[PPI_NUM_STRAYS] = {
+    [PPI_STRAY_NO_RANGE] = "(no range open)",
+    [PPI_STRAY_GRAPH] = "(graph, no range open)",
+    [PPI_STRAY_RANGE] = "(range not in the log)",
+    [PPI_STRAY_LAUNCH] = "(launch not known)"};
+
+static bool add_stray(ppi_view *view, const ppi_figures *figures,
+                      const work_name *row, size_t level) {
+  ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
+  if (!cells) return false;
+  cells[PPI_TREE_NAME] = ppi_cell_text(row->name);
+  cells[PPI_TREE_LEVEL] = ppi_cell_count(level);
+  cells[PPI_TREE_WHERE] = ppi_cell_text("outside");
+  cells[PPI_TREE_KERNELS] = ppi_cell_count(row->num);
+  cells[PPI_TREE_BUSY] = ppi_cell_time(row->busy_ns);
+  cells[PPI_TREE_BUSY_SHARE] =
+      ppi_cell_ratio((int64_t)row->busy_ns, all_busy(figures));
+  return true;
+}
+
+// With its reasons, unless there is the usual one only.
 static bool add_outside(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_kernels *kernels = &figures->kernels;
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
-  cells[PPI_TREE_NAME] = ppi_cell_text("(launched outside of ranges)");
-  cells[PPI_TREE_LEVEL] = ppi_cell_count(1);
-  cells[PPI_TREE_WHERE] = ppi_cell_text("outside");
-  cells[PPI_TREE_KERNELS] = ppi_cell_count(kernels->num_outside);
-  cells[PPI_TREE_BUSY] = ppi_cell_time(kernels->outside_ns);
-  cells[PPI_TREE_BUSY_SHARE] =
-      ppi_cell_ratio((int64_t)kernels->outside_ns, all_busy(figures));
+  work_name all = {.name = "(launched outside of ranges)"};
+  for (size_t i = 0; i < PPI_NUM_STRAYS; i++) {
+    all.num += kernels->num_stray[i];
+    all.busy_ns += kernels->stray_ns[i];
+  }
+  if (!add_stray(view, figures, &all, 1)) return false;
+  if (all.num == kernels->num_stray[PPI_STRAY_NO_RANGE]) return true;
+  for (size_t i = 0; i < PPI_NUM_STRAYS; i++) {
+    const work_name one = {.name = strays[i],
+                           .num = kernels->num_stray[i],
+                           .busy_ns = kernels->stray_ns[i]};
+    if (one.num && !add_stray(view, figures, &one, 2)) return false;
+  }
   return true;
 }
 

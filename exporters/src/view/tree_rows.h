@@ -48,7 +48,8 @@ extern "C" {
   each(WHERE, "where", NULL) \
   each(CATEGORY, "category", NULL) \
   each(PATH, "path", NULL) \
-  each(UNTIMED, "untimed", NULL)
+  each(UNTIMED, "untimed", NULL) \
+  each(BY_WAIT, "by_wait", NULL)
 // clang-format on
 #define PPI_TREE_CELL(cell, name, unit) PPI_TREE_##cell,
 typedef enum ppi_tree_cell {

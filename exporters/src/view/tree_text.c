@@ -93,6 +93,7 @@ static void put_copy_rate(ppi_page *page, const ppi_cell *cell,
   each("delay-p99", LATE, NEVER, 11, 11, put_time) \
   each("copied", COPIED, NEVER, 12, 9, put_bytes) \
   each("GB/s", COPY_RATE, NEVER, 13, 7, put_copy_rate) \
+  each("by-wait", BY_WAIT, NEVER, 15, 9, put_count) \
   each("events", EVENTS, NEVER, 14, 9, put_time) \
   each("device", DEVICE, 7, NEVER, 9, put_time) \
   each("items/s", RATE, 9, NEVER, 9, put_rate) \

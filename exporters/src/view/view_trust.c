@@ -11,6 +11,15 @@ static const char *const idle_names[PPI_NUM_IDLE] = {
 static const char *const idle_keys[PPI_NUM_IDLE] = {
     "not_submitted_ns", "queued_ns", "no_more_work_ns", "unresolved_ns"};
 
+// Known where it was asked for what was launched where.
+static void put_work(ppi_page *page, const ppi_report_device *device) {
+  if (!device->work) return;
+  ppi_page_format(
+      page, "; kernels and copies %llu = in ranges %llu + in none %llu",
+      (unsigned long long)device->work, (unsigned long long)device->num_inside,
+      (unsigned long long)device->num_outside);
+}
+
 void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit) {
   for (size_t i = 0; i < figures->num_devices; i++) {
@@ -25,8 +34,9 @@ void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
       ppi_page_format(page, " + %s ", idle_names[k]);
       ppi_page_time(page, (double)device->idle_ns[k], unit);
     }
-    ppi_page_format(page, " %s; %llu steps checked, %llu failed: %s%s\n",
-                    ppi_time_unit_name(unit),
+    ppi_page_format(page, " %s", ppi_time_unit_name(unit));
+    put_work(page, device);
+    ppi_page_format(page, "; %llu steps checked, %llu failed: %s%s\n",
                     (unsigned long long)device->steps_checked,
                     (unsigned long long)device->steps_failed,
                     device->failed ? "FAILED" : "ok",
@@ -47,6 +57,13 @@ void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures) {
     for (int k = 0; k < PPI_NUM_IDLE; k++)
       ppi_page_format(page, ",\"%s\":%llu", idle_keys[k],
                       (unsigned long long)device->idle_ns[k]);
+    if (device->work)
+      ppi_page_format(page,
+                      ",\"work\":%llu,\"work_in_ranges\":%llu,"
+                      "\"work_in_none\":%llu",
+                      (unsigned long long)device->work,
+                      (unsigned long long)device->num_inside,
+                      (unsigned long long)device->num_outside);
     ppi_page_format(page,
                     ",\"steps_checked\":%llu,\"steps_failed\":%llu,"
                     "\"ok\":%s,\"incomplete\":%s}",

@@ -158,6 +158,7 @@ static uint32_t more_flags(const ppi_device_work *work,
                            const ppi_launch *launch) {
   static const char *const names[] = {"nccl", "rccl", "xccl"};
   uint32_t flags = launch && launch->is_by_wait ? PPROF_FLAG_BY_WAIT : 0;
+  if (launch && launch->is_graph) flags |= PPROF_FLAG_IN_GRAPH;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (work->kind == PPI_DEVICE_WORK_KERNEL && strstr(work->name, names[i]))
       flags |= PPROF_FLAG_COMMUNICATION;

@@ -24,7 +24,7 @@ static pprof_sink *open_report(void *user, uint32_t window) {
   pprof_status status = pprof_report_create(&report);
   (void)window;
   const ppi_report_details details = {
-      .stages = true, .requests = true, .warmup = -1};
+      .stages = true, .requests = true, .shapes = true, .warmup = -1};
   if (status == PPROF_STATUS_OK) ppi_report_set_details(report, &details);
   if (status != PPROF_STATUS_OK) ppi_window_sinks_fail(all->windows, status);
   return pprof_report_sink(report);

@@ -6,6 +6,7 @@ pprof_status ppi_device_use_merge(ppi_device_use *into,
   into->kernels += from->kernels;
   into->copies += from->copies;
   into->launches += from->launches;
+  into->by_wait += from->by_wait;
   into->copied_bytes += from->copied_bytes;
   into->copy_ns += from->copy_ns;
   into->busy_ns += from->busy_ns;

@@ -22,6 +22,7 @@ typedef enum ppi_gap {
 typedef struct ppi_device_use {
   uint64_t kernels, copies;  // copies and sets
   uint64_t launches;         // calls; a graph's is one
+  uint64_t by_wait;  // of both: launched by a thread that was waited for
   uint64_t copied_bytes, copy_ns;
   uint64_t busy_ns;  // the union
   // Of calls with any: from the first start to the last end; what the ranges

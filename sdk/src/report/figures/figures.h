@@ -117,10 +117,20 @@ typedef struct ppi_report_shape {
   ppi_histogram times;
 } ppi_report_shape;
 
-// Timed kernels, copies and sets, of which as many as `outside` were launched
-// in no range. With details.kernels.
+// Why no range has a piece of work.
+typedef enum ppi_stray {
+  PPI_STRAY_NO_RANGE = 0,  // none was open where it was launched
+  PPI_STRAY_GRAPH,         // nor where its graph was
+  PPI_STRAY_RANGE,         // those that were are not told
+  PPI_STRAY_LAUNCH,        // nothing is known of its launch
+  PPI_NUM_STRAYS
+} ppi_stray;
+
+// Timed kernels, copies and sets, and those that no range has, by the reason.
+// With details.kernels.
 typedef struct ppi_report_kernels {
-  uint64_t num, num_outside, outside_ns;
+  uint64_t num;
+  uint64_t num_stray[PPI_NUM_STRAYS], stray_ns[PPI_NUM_STRAYS];
 } ppi_report_kernels;
 
 // Communication is host and device ranges, computation device ranges.
@@ -206,6 +216,9 @@ typedef struct ppi_report_device {
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
   uint64_t early_ns;  // of not submitted: before the first range of each run
   uint64_t steps_checked, steps_failed;
+  // With details.kernels: timed kernels, copies and sets, those that ranges
+  // have, and the others.
+  uint64_t work, num_inside, num_outside;
   bool failed, incomplete;
 } ppi_report_device;
 

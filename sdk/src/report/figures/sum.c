@@ -70,6 +70,9 @@ static pprof_status add_device(ppi_figures *into,
   for (int i = 0; i < PPI_NUM_IDLE; i++) device->idle_ns[i] += from->idle_ns[i];
   device->steps_checked += from->steps_checked;
   device->steps_failed += from->steps_failed;
+  device->work += from->work;
+  device->num_inside += from->num_inside;
+  device->num_outside += from->num_outside;
   device->failed |= from->failed;
   device->incomplete |= from->incomplete;
   return PPROF_STATUS_OK;
@@ -208,8 +211,10 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
   }
   add_distribution(&into->distribution, &from->distribution);
   into->kernels.num += from->kernels.num;
-  into->kernels.num_outside += from->kernels.num_outside;
-  into->kernels.outside_ns += from->kernels.outside_ns;
+  for (int i = 0; i < PPI_NUM_STRAYS; i++) {
+    into->kernels.num_stray[i] += from->kernels.num_stray[i];
+    into->kernels.stray_ns[i] += from->kernels.stray_ns[i];
+  }
   ppi_report_perf_merge(&into->perf, &from->perf);
   into->base_ns += from->base_ns;
   into->wall_ns += from->wall_ns;

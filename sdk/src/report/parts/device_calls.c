@@ -53,6 +53,7 @@ pprof_status ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
   call->pieces = grown;
   grown[call->num++] = (ppi_piece){point->time_ns, point->device_start_ns,
                                    point->device_start_ns + point->value};
+  use->by_wait += point->is_by_wait;
   if (point->device_class == PPI_DEVICE_KERNEL) {
     use->kernels++;
     return PPROF_STATUS_OK;

@@ -90,7 +90,8 @@ typedef struct ppi_around {
   uint64_t start_ns;  // of the range that owns it
   uint32_t site;
   bool is_known, any_communicates;
-  uint32_t path;  // the innermost one around it; 0: none
+  bool has_frames;  // calls of a runtime count, too
+  uint32_t path;    // the innermost one around it; 0: none
   uint64_t path_start_ns;
 } ppi_around;
 
@@ -141,6 +142,9 @@ typedef struct ppi_run_lane {
 typedef struct ppi_run_device {
   char *name;
   uint64_t ranges, untimed;
+  // Timed kernels, copies and sets; with details.kernels those in ranges, and
+  // the others.
+  uint64_t num_work, num_inside, num_outside;
   bool has_kernels, incomplete;
   ppi_identity identity;
 } ppi_run_device;

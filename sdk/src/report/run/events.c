@@ -263,7 +263,11 @@ static pprof_status take_submit(ppi_run *run, const pprof_event *event,
       .bytes = class == PPI_DEVICE_COPY ? bytes_of(event) : event->end_ns,
       .site = event->site,
       .kind = PPI_POINT_SUBMIT,
-      .device_class = (uint8_t) class};
+      .device_class = class,
+      .is_graph = (event->flags & PPROF_FLAG_IN_GRAPH) != 0,
+      .is_by_wait = (event->flags & PPROF_FLAG_BY_WAIT) != 0,
+      .is_inside = event->depth > 0,
+      .device = ppi_run_device_id(&run->ids, event->stream)};
   run->device_sums.ns[class] += length_ns;
   ppi_run_lane *lane = lane_of(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
@@ -300,6 +304,7 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
   ppi_device_class class = class_of(event, site->category);
   bool is_kernel = class == PPI_DEVICE_KERNEL;
   device->has_kernels |= is_kernel;
+  device->num_work += is_kernel || class == PPI_DEVICE_COPY;
   run->ids.has_kernels |= is_kernel;
   ppi_device_side side = {.start_ns = start_ns,
                           .end_ns = end_ns,

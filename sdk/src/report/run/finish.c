@@ -269,6 +269,45 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
   device->failed |= sum_ns != wall_ns || identity->steps_failed;
 }
 
+static uint64_t pieces_of(const ppi_run_path *path) {
+  return path->use.kernels + path->use.copies;
+}
+
+// What the outermost ranges have that have any; a runtime's call has none. What
+// lies in ranges of several stacks of its thread is each one's.
+static uint64_t shown_work(const ppi_run *run) {
+  uint64_t num = 0;
+  for (size_t i = 0; i < run->paths.num; i++) {
+    const ppi_run_path *path = &run->paths.items[i];
+    bool is_in_another =
+        path->around && pieces_of(&run->paths.items[path->around - 1]);
+    if (!path->on_device && !is_in_another) num += pieces_of(path);
+  }
+  return num;
+}
+
+// What ranges have and what none has is all there is.
+static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
+  uint64_t num_inside = 0;
+  if (!run->details.kernels || !run->details.paths) return;
+  for (size_t i = 0; i < run->ids.devices.num; i++) {
+    const ppi_run_device *from = run->ids.devices.items[i];
+    if (from) num_inside += from->num_inside;
+  }
+  bool is_shown = shown_work(run) >= num_inside;
+  for (size_t i = 0; i < run->ids.devices.num; i++) {
+    const ppi_run_device *from = run->ids.devices.items[i];
+    ppi_report_device *device =
+        from && from->num_work ? ppi_figures_device(out, from->name) : NULL;
+    if (!device) continue;
+    device->work += from->num_work;
+    device->num_inside += from->num_inside;
+    device->num_outside += from->num_outside;
+    device->failed |=
+        !is_shown || from->num_inside + from->num_outside != from->num_work;
+  }
+}
+
 // Of the time that the ratio base measures, as fill_bases chooses it.
 static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
   ppi_identity *identity = &device->identity;
@@ -369,6 +408,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
     status = ppi_run_fill_details(&run->rows, &run->ids, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_paths_fill(&run->paths, &run->ids, out);
+  fill_work_identity(run, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_shapes_fill(&run->shapes, &run->ids, out);
   out->kernels = run->kernels;

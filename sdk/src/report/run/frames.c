@@ -11,6 +11,7 @@ enum { MAX_OVERLAPS = 1024 };
 static void find_around(const ppi_run_lane *lane, const ppi_point *point,
                         ppi_around *around) {
   if (!lane->num_frames) return;
+  around->has_frames = true;
   const ppi_frame_around *frame = &lane->frames[lane->num_frames - 1];
   uint32_t owner = point->kind == PPI_POINT_MEMORY ? frame->owner : frame->real;
   around->any_communicates |= frame->communicates;

@@ -384,19 +384,44 @@ static pprof_status notify_kernel(ppi_run *run, const ppi_point *point,
   return ppi_paddle_take(&run->distribution, &kernel);
 }
 
-static pprof_status notify_path(ppi_run *run, const ppi_point *point,
-                                uint32_t around, ppi_event_calls *open) {
+static ppi_stray stray_of(const ppi_run_thread *thread, const ppi_point *point,
+                          const ppi_around *around) {
+  if (!thread->number) return PPI_STRAY_LAUNCH;
+  if (around->is_known || (point->is_inside && !around->has_frames))
+    return PPI_STRAY_RANGE;
+  return point->is_graph ? PPI_STRAY_GRAPH : PPI_STRAY_NO_RANGE;
+}
+
+static pprof_status count_work(ppi_run *run, const ppi_run_thread *thread,
+                               const ppi_point *point,
+                               const ppi_around *around) {
+  ppi_run_device *device = ppi_run_device_at(&run->ids, point->device);
+  if (!device) return PPROF_STATUS_NO_MEMORY;
+  run->kernels.num++;
+  device->num_inside += around->path != 0;
+  device->num_outside += around->path == 0;
+  if (around->path) return PPROF_STATUS_OK;
+  ppi_stray stray = stray_of(thread, point, around);
+  run->kernels.num_stray[stray]++;
+  run->kernels.stray_ns[stray] += point->value;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status notify_path(ppi_run *run, const ppi_run_thread *thread,
+                                const ppi_point *point,
+                                const ppi_around *around,
+                                ppi_event_calls *open) {
   uint32_t own;
-  pprof_status status = ppi_paths_device(&run->paths, around, point, &own);
+  pprof_status status =
+      ppi_paths_device(&run->paths, around->path, point, &own);
   if (!run->details.kernels || point->kind != PPI_POINT_SUBMIT ||
       status != PPROF_STATUS_OK)
     return status;
   if (point->device_class == PPI_DEVICE_OTHER && own)
     return ppi_event_calls_add(run, open, own, point);
   if (!ppi_is_kernel_or_copy(point)) return PPROF_STATUS_OK;
-  run->kernels.num++;
-  run->kernels.num_outside += !around;
-  run->kernels.outside_ns += around ? 0 : point->value;
+  status = count_work(run, thread, point, around);
+  if (status != PPROF_STATUS_OK) return status;
   return ppi_event_calls_take(run, open, point);
 }
 
@@ -417,7 +442,7 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread,
       status = notify_kernel(run, point, &thread->around[i]);
     if (run->details.paths && status == PPROF_STATUS_OK &&
         point->kind != PPI_POINT_MEMORY)
-      status = notify_path(run, point, thread->around[i].path, &open);
+      status = notify_path(run, thread, point, &thread->around[i], &open);
   }
   ppi_event_calls_clear(&open);
   ppi_free(thread->around);

@@ -51,8 +51,13 @@ typedef struct ppi_point {
   uint64_t device_start_ns;  // of a submit
   uint64_t bytes;            // of a copy; of others when their submission ends
   uint32_t site;
-  uint8_t kind, device_class;  // a ppi_point_kind; a ppi_device_class
-  bool is_reserved;            // memory
+  uint32_t kind : 2;          // a ppi_point_kind
+  uint32_t device_class : 3;  // a ppi_device_class
+  uint32_t is_reserved : 1;   // memory
+  uint32_t is_graph : 1;      // a submit: of a graph's launch,
+  uint32_t is_by_wait : 1;    // in a range that waited for it,
+  uint32_t is_inside : 1;     // with ranges open around it,
+  uint32_t device : 23;       // on this one
 } ppi_point;
 
 typedef struct ppi_submit {

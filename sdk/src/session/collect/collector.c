@@ -528,6 +528,9 @@ static void finish(pprof_session *session) {
   header->clamped = session->collect.placed.clamped;
   header->clock_error_ns = session->collect.placed.clock_error_ns;
   ppi_tee_settle(&session->tee);
+  ppi_session_keep_error(
+      session, ppi_tally_add(&session->drain.tally, 0, PPI_TOTAL_DEVICE_LOST,
+                             session->collect.kernels.counts.dropped));
   ppi_stats_publish(session);
   for (uint32_t i = 0; i < ppi_spool_num_lanes(spool); i++) {
     const ppi_lane *lane = ppi_cursor_lane(session->collect.cursors, i);
