@@ -37,8 +37,11 @@ static struct {
 
 static int answer(const char *name) {
   fake.num_calls++;
-  for (size_t i = 0; i < 8 && fake.results[i].name; i++)
-    if (strcmp(fake.results[i].name, name) == 0) return fake.results[i].result;
+  for (size_t i = 0; i < 8 && fake.results[i].name; i++) {
+    if (strcmp(fake.results[i].name, name) != 0) continue;
+    if (fake.results[i].after == 0) return fake.results[i].result;
+    fake.results[i].after--;
+  }
   return PPI_CUPTI_OK;
 }
 
@@ -145,11 +148,13 @@ ENTRY(cuptiUnsubscribe, (void *subscriber)) {
 
 ENTRY(cuptiEnableCallback,
       (uint32_t on, void *subscriber, uint32_t domain, uint32_t id)) {
+  int result = answer("cuptiEnableCallback");
   if (subscriber != &state) return NOT_INITIALIZED;
+  if (result) return result;
   if (domain == PPI_CUPTI_DOMAIN_RESOURCE) state.sees_nodes = (int)on;
   if (domain == PPI_CUPTI_DOMAIN_DRIVER && id < NUM_FUNCTIONS)
     state.enabled[id] = (int)on;
-  return answer("cuptiEnableCallback");
+  return PPI_CUPTI_OK;
 }
 
 ENTRY(cuptiGetCallbackName, (uint32_t domain, uint32_t id, const char **out)) {
@@ -174,9 +179,11 @@ ENTRY(cuptiActivityDisable, (uint32_t kind)) {
 
 ENTRY(cuptiActivityRegisterCallbacks,
       (ppi_cupti_request * request, ppi_cupti_complete *on_complete)) {
+  int result = answer("cuptiActivityRegisterCallbacks");
+  if (result) return result;
   state.request = request;
   state.complete = on_complete;
-  return answer("cuptiActivityRegisterCallbacks");
+  return PPI_CUPTI_OK;
 }
 
 ENTRY(cuptiActivityRegisterTimestampCallback, (uint64_t(*now)(void))) {
@@ -206,14 +213,16 @@ ENTRY(cuptiActivityGetNumDroppedRecords,
 }
 
 ENTRY(cuptiActivityFlushAll, (uint32_t flag)) {
+  int result = answer("cuptiActivityFlushAll");
   (void)flag;
-  complete();
-  return answer("cuptiActivityFlushAll");
+  if (!result) complete();
+  return result;
 }
 
 ENTRY(cuptiGetResultString, (int code, const char **out)) {
-  *out = code == 999 ? "CUPTI_ERROR_UNKNOWN" : "CUPTI_ERROR";
-  return PPI_CUPTI_OK;
+  int result = answer("cuptiGetResultString");
+  if (!result) *out = code == 999 ? "CUPTI_ERROR_UNKNOWN" : "CUPTI_ERROR";
+  return result;
 }
 
 ENTRY(cuptiGetVersion, (uint32_t * out)) {

@@ -12,10 +12,12 @@ extern "C" {
 #endif
 
 typedef struct fake_cupti {
-  // What the entry points answer, by name; 0 ends the list.
+  // What the entry points answer, by name, once so many calls were answered
+  // with success; NULL ends the list. What fails does nothing.
   struct {
     const char *name;
     int result;
+    uint32_t after;
   } results[8];
   size_t dropped;
   size_t records_a_buffer;  // a buffer is complete when it has so many

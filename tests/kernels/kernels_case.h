@@ -65,7 +65,7 @@ class KernelsTest : public ::testing::Test {
   void SetUp() override {
     LeaveCupti();
     cupti_->dropped = 0;
-    for (auto &result : cupti_->results) result = {nullptr, 0};
+    for (auto &result : cupti_->results) result = {nullptr, 0, 0};
     cupti_->records_a_buffer = 1000;
     session_.reset(new DeviceSession);
     ASSERT_EQ(

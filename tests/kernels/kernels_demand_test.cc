@@ -98,11 +98,11 @@ TEST_F(KernelsDemandTest, SayThatNothingCameOfWhatWasLaunched) {
 }
 
 TEST_F(KernelsDemandTest, SayWhoElseHasThem) {
-  cupti_->results[0] = {"cuptiSubscribe", PPI_CUPTI_MULTIPLE_SUBSCRIBERS};
+  cupti_->results[0] = {"cuptiSubscribe", PPI_CUPTI_MULTIPLE_SUBSCRIBERS, 0};
   EXPECT_EQ(Ask(), PPROF_STATUS_UNAVAILABLE);
   EXPECT_NE(std::string(error_.text).find("another tool"), std::string::npos)
       << error_.text;
-  cupti_->results[0] = {nullptr, 0};
+  cupti_->results[0] = {nullptr, 0, 0};
   EXPECT_EQ(Ask(), PPROF_STATUS_OK);
   session_->Stop();
   EXPECT_FALSE(session_->HasNote("another tool"));

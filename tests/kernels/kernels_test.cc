@@ -409,7 +409,7 @@ TEST_F(KernelsTest, CallsThatGiveNoWorkAreNotAwaited) {
 }
 
 TEST_F(KernelsTest, AnotherToolKeepsItAndNothingElseIsCalled) {
-  cupti_->results[0] = {"cuptiSubscribe", PPI_CUPTI_MULTIPLE_SUBSCRIBERS};
+  cupti_->results[0] = {"cuptiSubscribe", PPI_CUPTI_MULTIPLE_SUBSCRIBERS, 0};
   session_->Start();
   uint32_t calls = cupti_->num_calls;
   pprof_push(&detect);
@@ -423,7 +423,7 @@ TEST_F(KernelsTest, AnotherToolKeepsItAndNothingElseIsCalled) {
 }
 
 TEST_F(KernelsTest, ErrorsAreNotes) {
-  cupti_->results[0] = {"cuptiActivityEnable", 999};
+  cupti_->results[0] = {"cuptiActivityEnable", 999, 0};
   uint32_t left = cupti_->num_unsubscribed;
   session_->Start();
   session_->Stop();
@@ -473,7 +473,7 @@ TEST_F(KernelsTest, WhatTheDriverHasLostIsTold) {
 
 TEST_F(KernelsTest, WhetherTheDriverHasLostSomeMayBeUnknown) {
   session_->Start();
-  cupti_->results[0] = {"cuptiActivityGetNumDroppedRecords", 1};
+  cupti_->results[0] = {"cuptiActivityGetNumDroppedRecords", 1, 0};
   session_->Stop();
   EXPECT_TRUE(session_->HasNote("is not known"));
 }
