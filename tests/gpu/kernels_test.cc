@@ -8,7 +8,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "child.h"
 #include "gpu_session.h"
+#include "kernels_log.h"
 
 namespace pprof_gpu {
 namespace {
@@ -27,16 +27,6 @@ constexpr int kInGraph = 20, kReplays = 5;
 PPROF_SITE(capture_site, "capture", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(replay_site, "replay", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(waits_site, "waits", PPROF_CATEGORY_USER_DEFINED);
-
-bool StartWithKernels(const std::string &log) {
-  pprof_error error = {};
-  std::ofstream(log + ".yaml")
-      << "output: " << log << "\ndevices: {mode: off, kernels: true}\n";
-  if (pprof_start((log + ".yaml").c_str(), &error) == PPROF_STATUS_OK)
-    return true;
-  printf("%s\n", error.text);
-  return false;
-}
 
 std::string StageName(int number) {
   return "stage" + std::to_string(number);
@@ -114,46 +104,6 @@ int ReplayAndWait(const std::vector<std::string> &arguments) {
   return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
 }
 const Child replay_child("kernels-replay", ReplayAndWait);
-
-// ---- what the report says ----
-
-std::vector<std::string> Fields(const std::string &line) {
-  std::vector<std::string> fields;
-  std::istringstream text(line);
-  for (std::string field; std::getline(text, field, ',');)
-    fields.push_back(field);
-  return fields;
-}
-
-struct Stage {
-  long kernels = 0;
-  double kernel_ns = 0;  // of the names directly below it
-};
-
-std::map<std::string, Stage> Stages(const std::string &log) {
-  ChildResult report = RunProgram(
-      {OwnFolder() + "/pprof-report", "--kernels", "-f", "csv", log});
-  EXPECT_EQ(report.exit_code, 0) << report.output;
-  std::map<std::string, Stage> stages;
-  std::istringstream text(report.output);
-  std::string line, stage;
-  std::getline(text, line);
-  std::map<std::string, size_t> column;
-  for (const std::string &name : Fields(line))
-    column.emplace(name, column.size());
-  while (std::getline(text, line)) {
-    std::vector<std::string> fields = Fields(line);
-    if (fields.size() <= column["where"]) continue;
-    const std::string &where = fields[column["where"]];
-    if (where == "kernel") {
-      stages[stage].kernel_ns += atof(fields[column["total_ns"]].c_str());
-    } else {
-      stage = where == "host" ? fields[column["name"]] : "outside";
-      stages[stage].kernels = atol(fields[column["kernels"]].c_str());
-    }
-  }
-  return stages;
-}
 
 class KernelsTest : public testing::TestWithParam<std::pair<int, int>> {
  protected:
