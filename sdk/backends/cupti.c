@@ -503,7 +503,12 @@ static ppi_device_limits limits_of(int device) {
 }
 
 const ppi_kernel_source *ppi_cupti_source(void) {
-  static const ppi_kernel_source source = {"cuda",      start,   flush,    stop,
-                                           num_dropped, is_used, limits_of};
+  static const ppi_kernel_source source = {.backend = "cuda",
+                                           .start = start,
+                                           .flush = flush,
+                                           .stop = stop,
+                                           .num_dropped = num_dropped,
+                                           .is_used = is_used,
+                                           .limits = limits_of};
   return &source;
 }

@@ -29,9 +29,16 @@ TEST(LaunchShapeTest, IsWrittenAsPyTorchsTracesHaveIt) {
             "\"registers per thread\":64,\"shared memory\":49152}");
   EXPECT_EQ(Put({{1, 1, 1}, {32, 4, 1}, 0, 0, 375, PPI_LIMIT_SHARED_MEMORY}),
             "{\"grid\":[1,1,1],\"block\":[32,4,1],"
-            "\"registers per thread\":0,\"shared memory\":0,"
             "\"theoretical occupancy %\":37.5,"
             "\"occupancy limit\":\"shared memory\"}");
+}
+
+TEST(LaunchShapeTest, WhatIsNotKnownIsNotWritten) {
+  EXPECT_EQ(Put({{1, 1, 1}, {32, 1, 1}, 16, 0, 0, 0}),
+            "{\"grid\":[1,1,1],\"block\":[32,1,1],"
+            "\"registers per thread\":16,\"shared memory\":0}");
+  EXPECT_EQ(Put({{1, 1, 1}, {32, 1, 1}, 0, 64, 0, 0}),
+            "{\"grid\":[1,1,1],\"block\":[32,1,1],\"shared memory\":64}");
 }
 
 TEST(LaunchShapeTest, LongestHasRoom) {

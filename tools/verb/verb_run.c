@@ -150,20 +150,26 @@ static bool set_output(const struct run *run) {
   return setenv("PPROF_OUTPUT", path, 1) == 0;
 }
 
-// The library is loaded by CUDA itself, too: before its first kernel, and where
-// the program has no markers.
-static bool set_kernels(const struct run *run) {
-  static const char key[] = "devices.kernels=true";
-  const char *set = secure_getenv("PPROF_SET");
+// Behind what the variable has already.
+static bool append(const char *name, const char *separator, const char *text) {
+  const char *before = secure_getenv(name);
+  bool has_any = before && *before;
   char *both = NULL;
-  if (!run->options->run.kernels) return true;
-  if (asprintf(&both, "%s%s%s", set ? set : "", set && *set ? ";" : "", key) <
-      0)
+  if (asprintf(&both, "%s%s%s", has_any ? before : "", has_any ? separator : "",
+               text) < 0)
     return false;
-  bool done = setenv("PPROF_SET", both, 1) == 0 &&
-              setenv(CUDA_INJECTION, run->library, 1) == 0;
+  bool done = setenv(name, both, 1) == 0;
   free(both);
   return done;
+}
+
+// The library is loaded by CUDA itself, too, before its first kernel, and by
+// OpenCL as a layer: also where the program has no markers.
+static bool set_kernels(const struct run *run) {
+  return !run->options->run.kernels ||
+         (append("PPROF_SET", ";", "devices.kernels=true") &&
+          append("OPENCL_LAYERS", ":", run->library) &&
+          setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
 static int set_variables(const struct run *run) {

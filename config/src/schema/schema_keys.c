@@ -255,7 +255,8 @@ const ppi_key ppi_keys[] = {
      " each launch; they change the graph's topology.", FIXED},
     {"devices.kernels", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(kernels),
      "Whether each kernel and copy becomes an event of the ranges that launched"
-     " it, as CUPTI tells of it. No other tool can have CUPTI meanwhile.",
+     " it, as CUPTI tells of it, or OpenCL's events through our layer. No other"
+     " tool can have CUPTI meanwhile.",
      FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "What NVTX calls become where injection records them; with `emit` the"

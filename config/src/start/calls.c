@@ -5,6 +5,7 @@
 
 #include "cupti.h"
 #include "inject/inject.h"
+#include "opencl_layer.h"
 #include "session/choice_session.h"
 #include "session/collect/window_session.h"
 
@@ -18,8 +19,14 @@ static void open_backends(uint64_t backends) {
     if (backends >> i & 1) pprof_device_get(get[i](), 0);
 }
 
+// OpenCL's only where its loader has our layer and the program a queue; the
+// others by their libraries.
 static pprof_status set_kernels(pprof_session *session, bool are_on) {
-  return ppi_session_set_kernels(session, ppi_cupti_source(), are_on);
+  static ppi_kernel_source first;
+  ppi_kernel_source all = *ppi_opencl_source();
+  all.next = ppi_cupti_source();
+  if (!first.next) first = all;
+  return ppi_session_set_kernels(session, &first, are_on);
 }
 
 static const ppi_compose_calls real_calls = {

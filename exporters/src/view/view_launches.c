@@ -143,8 +143,9 @@ static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   cells[NAME] = ppi_cell_text(row->name);
   cells[GRID] = ppi_cell_text(grid);
   cells[BLOCK] = ppi_cell_text(block);
-  cells[REGISTERS] = ppi_cell_count(shape->registers);
-  cells[SHARED] = ppi_cell_count(shape->shared_bytes);
+  if (shape->registers) cells[REGISTERS] = ppi_cell_count(shape->registers);
+  if (shape->registers || shape->shared_bytes)
+    cells[SHARED] = ppi_cell_count(shape->shared_bytes);
   put_occupancy(cells, shape);
   cells[CALLS] = ppi_cell_count(ppi_spread_calls(&row->spread));
   ppi_view_put_spread(cells + TOTAL, &row->spread, base_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event/launch_shape.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,21 +17,37 @@ const char *ppi_occupancy_limit_name(uint32_t limit) {
   return limit < PPI_NUM_LIMITS ? limit_names[limit] : NULL;
 }
 
+typedef struct line {
+  char *out;
+  size_t len;
+} line;
+
+static void put(line *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void put(line *to, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int len = vsnprintf(to->out + to->len, PPI_LAUNCH_SHAPE_TEXT - to->len,
+                      format, arguments);
+  va_end(arguments);
+  if (len > 0) to->len += (size_t)len;
+}
+
 void ppi_launch_shape_put(const ppi_launch_shape *shape,
                           char out[PPI_LAUNCH_SHAPE_TEXT]) {
   const uint32_t *grid = shape->grid, *block = shape->block;
-  int len = snprintf(out, PPI_LAUNCH_SHAPE_TEXT,
-                     "{\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
-                     "\"registers per thread\":%u,\"shared memory\":%u",
-                     grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                     shape->registers, shape->shared_bytes);
   const char *limit = ppi_occupancy_limit_name(shape->limit);
+  line to = {out, 0};
+  put(&to, "{\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", grid[0], grid[1],
+      grid[2], block[0], block[1], block[2]);
+  if (shape->registers)
+    put(&to, ",\"registers per thread\":%u", shape->registers);
+  if (shape->registers || shape->shared_bytes)
+    put(&to, ",\"shared memory\":%u", shape->shared_bytes);
   if (limit)
-    len += snprintf(out + len, PPI_LAUNCH_SHAPE_TEXT - (size_t)len,
-                    ",\"theoretical occupancy %%\":%u.%u,"
-                    "\"occupancy limit\":\"%s\"",
-                    shape->permille / 10, shape->permille % 10, limit);
-  snprintf(out + len, PPI_LAUNCH_SHAPE_TEXT - (size_t)len, "}");
+    put(&to, ",\"theoretical occupancy %%\":%u.%u,\"occupancy limit\":\"%s\"",
+        shape->permille / 10, shape->permille % 10, limit);
+  put(&to, "}");
 }
 
 // ---- reading ----

@@ -25,15 +25,44 @@ static uint64_t second_of(const ppi_drain *drain) {
   return drain->spool->header->ticks_per_second;
 }
 
-static void try_to_start(ppi_kernels *kernels) {
-  const ppi_kernel_source *source = kernels->wanted;
-  pprof_status status = source->start(&kernels->why_not);
-  if (status != PPROF_STATUS_BUSY) kernels->wanted = NULL;
-  if (status != PPROF_STATUS_OK) return;
+static uint64_t oldest(const ppi_kernels *kernels, uint64_t now) {
+  uint64_t second = second_of(kernels->drain);
+  uint64_t wait = GIVEN_UP_S * second;
+  return ppi_launches_oldest(now - PPI_MIN(now, second),
+                             now - PPI_MIN(now, wait));
+}
+
+// Of a source that knows what the program is about to do, the first launches
+// may have come before it was asked.
+static void begin_with(ppi_kernels *kernels, const ppi_kernel_source *source) {
+  uint64_t now = ppi_clock_ticks();
+  if (kernels->drain) now = PPI_MIN(now, oldest(kernels, now));
+  kernels->wanted = NULL;
   kernels->source = source;
   kernels->until = UINT64_MAX;
-  kernels->told_until = PPI_MAX(kernels->told_until, ppi_clock_ticks());
+  kernels->told_until = PPI_MAX(kernels->told_until, now);
   kernels->why_not.text[0] = '\0';
+}
+
+// One that refuses is not asked again, and its reason is the one that is told.
+static void try_to_start(ppi_kernels *kernels) {
+  const ppi_kernel_source *source = kernels->wanted;
+  uint32_t refused = kernels->refused;
+  bool is_busy = false;
+  for (uint32_t bit = 1; source; source = source->next, bit <<= 1) {
+    pprof_error why;
+    if (refused & bit) continue;
+    pprof_status status = source->start(&why);
+    if (status == PPROF_STATUS_OK) {
+      begin_with(kernels, source);
+      return;
+    }
+    is_busy |= status == PPROF_STATUS_BUSY;
+    if (status != PPROF_STATUS_BUSY || !kernels->refused)
+      kernels->why_not = why;
+    if (status != PPROF_STATUS_BUSY) kernels->refused |= bit;
+  }
+  if (!is_busy) kernels->wanted = NULL;
 }
 
 static bool has_lane(ppi_kernels *kernels) {
@@ -54,6 +83,7 @@ void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source) {
   }
   ppi_launches_forget();
   kernels->wanted = source;
+  kernels->refused = 0;
   try_to_start(kernels);
 }
 
@@ -177,6 +207,8 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   if (makes_sense(work, launch)) {
     slot.device_start_ns = ppi_drain_ns(drain, work->start);
     slot.device_end_ns = ppi_drain_ns(drain, work->end);
+    slot.device_error_ns =
+        (uint64_t)((double)work->error * 1e9 / (double)second_of(drain));
   } else {
     slot.flags = PPROF_FLAG_NO_DEVICE_TIME;
     kernels->counts.senseless++;
@@ -230,13 +262,6 @@ static void look(ppi_kernels *kernels, bool all) {
   kernels->next_seq = drain->batch_end;
 }
 
-static uint64_t oldest(const ppi_kernels *kernels, uint64_t now) {
-  uint64_t second = second_of(kernels->drain);
-  uint64_t wait = GIVEN_UP_S * second;
-  return ppi_launches_oldest(now - PPI_MIN(now, second),
-                             now - PPI_MIN(now, wait));
-}
-
 bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain) {
   if (!kernels->source && !kernels->wanted) return false;
   kernels->drain = drain;
@@ -249,7 +274,7 @@ bool ppi_kernels_poll(ppi_kernels *kernels, ppi_drain *drain) {
 }
 
 uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now) {
-  if (!kernels->source || !kernels->drain) return now;
+  if ((!kernels->source && !kernels->wanted) || !kernels->drain) return now;
   kernels->told_until =
       PPI_MAX(kernels->told_until, PPI_MIN(now, oldest(kernels, now)));
   return kernels->told_until;

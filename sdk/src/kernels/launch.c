@@ -37,10 +37,20 @@ static ppi_launch_state state_of(uint64_t word, uint32_t correlation) {
                                    : PPI_LAUNCH_NONE;
 }
 
+static launch_place *places(void) {
+  return __atomic_load_n(&launches.places, __ATOMIC_ACQUIRE);
+}
+
 bool ppi_launches_open(void) {
   if (!launches.places)
-    launches.places = ppi_alloc_lines(PPI_LAUNCHES * sizeof *launches.places);
+    __atomic_store_n(&launches.places,
+                     ppi_alloc_lines(PPI_LAUNCHES * sizeof(launch_place)),
+                     __ATOMIC_RELEASE);
   return launches.places != NULL;
+}
+
+bool ppi_launches_are_open(void) {
+  return places() && !__atomic_load_n(&launches.is_closed, __ATOMIC_RELAXED);
 }
 
 void ppi_launches_forget(void) {

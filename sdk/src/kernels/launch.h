@@ -40,6 +40,8 @@ void ppi_launches_forget(void);
 // ppi_launches_close has calls from now on not be looked at, until
 // ppi_launches_forget.
 void ppi_launches_close(void);
+// ppi_launches_are_open answers whether there is room, and calls are looked at.
+bool ppi_launches_are_open(void);
 // ppi_launches_any answers whether there was a call since then.
 bool ppi_launches_any(void);
 

@@ -20,11 +20,11 @@ typedef enum ppi_device_work_kind {
 // One piece of work that a device has done. Times are ppi_clock_ticks.
 typedef struct ppi_device_work {
   ppi_device_work_kind kind;
-  uint32_t correlation;      // of the call that launched it; 0: not known
-  int device;                // index of the backend's
-  uint32_t context, stream;  // the library's numbers
-  uint64_t start, end;
-  uint64_t bytes;    // of a copy or a set
+  uint32_t correlation;        // of the call that launched it; 0: not known
+  int device;                  // index of the backend's
+  uint32_t context, stream;    // the library's numbers
+  uint64_t start, end, error;  // by how much their place may be off
+  uint64_t bytes;              // of a copy or a set
   const char *name;  // of a kernel as the library gives it, or of the kind of
                      // copy; borrowed for the call
   ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
@@ -33,7 +33,8 @@ typedef struct ppi_device_work {
 // Whom a source tells, in no order, on the thread that calls `flush`.
 typedef void ppi_device_work_taker(void *taker, const ppi_device_work *work);
 
-typedef struct ppi_kernel_source {
+typedef struct ppi_kernel_source ppi_kernel_source;
+struct ppi_kernel_source {
   const char *backend;  // whose devices they are
   // Begins to trace: calls go to ppi_launch_begin and ppi_launch_end from then
   // on. BUSY: there is nothing to trace in this process yet, so that it is
@@ -52,7 +53,9 @@ typedef struct ppi_kernel_source {
   bool (*is_used)(void);
   // What a device has room for; all 0: not known. NULL: of none.
   ppi_device_limits (*limits)(int device);
-} ppi_kernel_source;
+  // What is traced where this one is not to be had; the first that is, is it.
+  const ppi_kernel_source *next;
+};
 
 #ifdef __cplusplus
 }

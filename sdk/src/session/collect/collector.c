@@ -479,14 +479,16 @@ static void note_memory(pprof_session *session) {
 // Figures without device times look like those of a program without a device.
 static void note_untimed(pprof_session *session) {
   const ppi_kernel_source *source = session->settings.kernels;
-  if (!source || session->settings.kernels_are_on ||
-      session->collect.kernels.num_times > 0 || !source->is_used())
+  if (session->settings.kernels_are_on ||
+      session->collect.kernels.num_times > 0)
     return;
   for (const pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session) return;
-  ppi_texts_add(&session->notes.all, source->backend,
-                "used, and nothing timed its work. Next: pprof-report run "
-                "--kernels");
+  for (; source; source = source->next)
+    if (source->is_used())
+      ppi_texts_add(&session->notes.all, source->backend,
+                    "used, and nothing timed its work. Next: pprof-report run "
+                    "--kernels");
 }
 
 static void note_rest(pprof_session *session) {
