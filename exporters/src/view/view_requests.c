@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "view/steady_requests.h"
 #include "view/view.h"
 
 // clang-format off
@@ -69,10 +70,7 @@ typedef struct lines {
   size_t slow_from, usual_from, usual_to;  // of requests by length
 } lines;
 
-typedef struct request {
-  const ppi_request_run *run;
-  const ppi_request_row *row;
-} request;
+typedef ppi_steady_request request;
 
 static bool add_time(line *to, uint64_t time_ns) {
   uint64_t *grown =
@@ -111,14 +109,6 @@ static line *line_of(lines *all, const ppi_request_stage *stage) {
 }
 
 // ---- the slow ones against the usual ones ----
-
-static int compare_requests(const void *left, const void *right) {
-  const request *a = left, *b = right;
-  uint64_t x = a->row->length_ns, y = b->row->length_ns;
-  if (x != y) return x < y ? -1 : 1;
-  if (a->run != b->run) return strcmp(a->run->uuid, b->run->uuid);
-  return (a->row > b->row) - (a->row < b->row);
-}
 
 // The slowest hundredth, and the tenth around the median; one at least.
 static void choose_groups(lines *all) {
@@ -192,51 +182,11 @@ static bool take_request(lines *all, size_t at, const request *from) {
   return true;
 }
 
-static int compare_starts(const void *left, const void *right) {
-  const request *a = left, *b = right;
-  uint64_t x = a->row->start_ns, y = b->row->start_ns;
-  if (x != y) return x < y ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
-
-// How many of a run's requests, in the order of their starts, are cold.
-static size_t num_cold(const request *list, size_t num, long warmup) {
-  ppi_early_call calls[PPI_EARLY_CALLS];
-  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
-  for (size_t i = 0; i < PPI_MIN(num, PPI_EARLY_CALLS); i++)
-    calls[i] = (ppi_early_call){.start_ns = list[i].row->start_ns,
-                                .length_ns = list[i].row->length_ns};
-  return ppi_early_num_cold(calls, num, warmup);
-}
-
-// The requests of a run without its cold ones; answers how many.
-static size_t list_run(lines *all, const ppi_request_run *run, request *list) {
-  for (size_t i = 0; i < run->num_rows; i++)
-    list[i] = (request){run, &run->rows[i]};
-  if (run->num_rows > 1)
-    qsort(list, run->num_rows, sizeof *list, compare_starts);
-  size_t cold = num_cold(list, run->num_rows, all->figures->details.warmup);
-  memmove(list, list + cold, (run->num_rows - cold) * sizeof *list);
-  all->num_cold += cold;
-  return run->num_rows - cold;
-}
-
-static request *list_requests(lines *all) {
-  const ppi_figures *figures = all->figures;
-  size_t num = 0;
-  for (size_t i = 0; i < figures->num_request_runs; i++)
-    num += figures->request_runs[i]->num_rows;
-  request *list = ppi_alloc((num + 1) * sizeof *list);
-  for (size_t i = num = 0; list && i < figures->num_request_runs; i++)
-    num += list_run(all, figures->request_runs[i], list + num);
-  all->num_rows = num;
-  if (list && num > 1) qsort(list, num, sizeof *list, compare_requests);
-  return list;
-}
-
 static pprof_status gather(lines *all) {
-  request *list = list_requests(all);
-  bool done = list != NULL;
+  request *list;
+  pprof_status status =
+      ppi_steady_requests(all->figures, &list, &all->num_rows, &all->num_cold);
+  bool done = status == PPROF_STATUS_OK;
   if (done && all->num_rows) choose_groups(all);
   for (size_t i = 0; i < all->num_rows && done; i++)
     done = take_request(all, i, &list[i]);

@@ -275,6 +275,7 @@ typedef struct ppi_request_cell {
 // The time of a request is the sum of own and contended times of its cells,
 // and of the time in which it waited for a device or nothing went on.
 typedef struct ppi_request_row {
+  uint64_t flow;
   uint64_t start_ns, length_ns, queue_ns, hop_ns;
   size_t first_cell, num_cells;
 } ppi_request_row;

@@ -141,6 +141,22 @@ uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q) {
   return ppi_histogram_at(histogram, ppi_rank_of(histogram->n, ppm));
 }
 
+void ppi_histogram_each(const ppi_histogram *histogram,
+                        void (*see)(void *context, uint64_t value,
+                                    uint64_t num),
+                        void *context) {
+  if (!histogram->octaves) {
+    for (uint64_t i = 0; i < histogram->n; i++)
+      see(context, histogram->exact[i], 1);
+    return;
+  }
+  for (int octave = 0; octave < NUM_OCTAVES; octave++) {
+    const uint64_t *counts = histogram->octaves[octave];
+    for (int step = 0; counts && step < octave_size(octave); step++)
+      if (counts[step]) see(context, middle_of(octave, step), counts[step]);
+  }
+}
+
 void ppi_histogram_clear(ppi_histogram *histogram) {
   for (int octave = 0; histogram->octaves && octave < NUM_OCTAVES; octave++)
     ppi_free(histogram->octaves[octave]);

@@ -90,6 +90,12 @@ pprof_status ppi_histogram_merge(ppi_histogram *into,
 // answers that of a quantile, which is taken in millionths.
 uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank);
 uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
+// ppi_histogram_each calls `see` with each value, or the middle of each bucket,
+// and how many there are.
+void ppi_histogram_each(const ppi_histogram *histogram,
+                        void (*see)(void *context, uint64_t value,
+                                    uint64_t num),
+                        void *context);
 void ppi_histogram_clear(ppi_histogram *histogram);
 
 #ifdef __cplusplus

@@ -383,7 +383,8 @@ static pprof_status take_request(filling *to, const ppi_request_part *parts,
   memset(to->times, 0, num * sizeof *to->times);
   pprof_status status = ppi_walk_request(&walk);
   if (status == PPROF_STATUS_OK) status = ppi_walk_critical(&walk);
-  ppi_request_row row = {.start_ns = walk.start_ns,
+  ppi_request_row row = {.flow = parts[0].flow,
+                         .start_ns = walk.start_ns,
                          .length_ns = walk.end_ns - walk.start_ns,
                          .queue_ns = walk.queue_ns,
                          .hop_ns = walk.hop_ns,

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The requests of all runs without the cold ones, by length.
+#ifndef PPI_STEADY_REQUESTS_H_
+#define PPI_STEADY_REQUESTS_H_
+
+#include "report/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_steady_request {
+  const ppi_request_run *run;
+  const ppi_request_row *row;
+} ppi_steady_request;
+
+// ppi_steady_requests: `*out` is the caller's (ppi_free). NO_MEMORY.
+pprof_status ppi_steady_requests(const ppi_figures *figures,
+                                 ppi_steady_request **out, size_t *out_num,
+                                 size_t *out_num_cold);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_STEADY_REQUESTS_H_
