@@ -4,6 +4,7 @@
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9",
   "#F0E442", "#8C6BB1", "#A6761D", "#44AA99", "#AA4499", "#999933", "#332288"];
 const colours = new Map();
+const free = new Set(PALETTE.keys());
 
 function hashOf(text) {
   let hash = 2166136261;
@@ -15,7 +16,6 @@ function hashOf(text) {
 // Those of `first` have the palette to themselves as far as it goes; what is
 // over gets a hue of its name.
 function assignColours(first, rest) {
-  const free = new Set(PALETTE.keys());
   for (const name of [...new Set(first)].sort().concat([...rest].sort())) {
     if (colours.has(name)) continue;
     if (!free.size) {

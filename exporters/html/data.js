@@ -16,7 +16,8 @@ function rowsOf(report, view) {
 
 function loadData() {
   const data = {words: read("words"), report: read("report"),
-    named: read("named"), tree: read("tree")};
+    named: read("named"), tree: read("tree"),
+    picture: read("picture")};
   data.answer = rowsOf(data.report, "answer");
   data.stages = rowsOf(data.named, "stages");
   data.requests = rowsOf(data.named, "requests");

@@ -1,4 +1,4 @@
-// The page, from above.
+// The page, from above. What is compressed comes behind the first screen.
 
 function applyTheme() {
   if (view.theme) document.documentElement.dataset.theme = view.theme;
@@ -12,30 +12,68 @@ function applyStage() {
       String(node.dataset.stage === view.stage));
 }
 
-function start() {
+function nameColours(data) {
+  const first = data.answer.filter(row => !row.inside && !isWaiting(row))
+    .slice(0, PALETTE.length).map(row => row.name);
+  assignColours(first, data.stages.map(row => row.name));
+}
+
+async function drawPictures(data, place) {
+  const {picture} = data;
+  const [series, events, bins] = await Promise.all([loadSeries(picture),
+    loadEvents(picture), loadBins(picture)]);
+  const timeline = new Timeline(data, picture, events, bins);
+  timeline.series = series;
+  const show = request => {
+    setView({band: "timeline"});
+    timeline.show(request.start - request.length * 0.05,
+      request.start + request.length * 1.05);
+    timeline.told();
+    goTo("timeline");
+  };
+  const showCall = one => {
+    timeline.showSlowest(one.name, one.timed);
+    goTo("timeline");
+  };
+  const {strips, full} = requestsBand(picture, events, show);
+  const small = smallCharts(data, picture, series);
+  if (strips || small.firstChild) place.side.append(strips || "", small);
+  else place.side.remove();
+  place.pictures.append(
+    timelineBand(data, picture, timeline), full,
+    spreadBand(data, picture, showCall), deviceBand(data, picture, series),
+    queueBand(data, picture, series), slowsBand(data), insideBand(data));
+  timeline.layout();
+  new ResizeObserver(() => timeline.layout())
+    .observe(timeline.canvas.parentNode);
+  document.body.timeline = timeline;
+  timeline.follow();
+}
+
+async function start() {
   readView();
   applyTheme();
   const data = loadData();
-  assignColours(data.answer.filter(row => !row.inside && !isWaiting(row))
-    .slice(0, PALETTE.length).map(row => row.name),
-  data.stages.map(row => row.name));
+  nameColours(data);
   if (data.words.ran) document.title = data.words.ran.trim().split(/ {3,}/)[0];
-  const main = el("main", null, headBand(data), answerBand(data),
-    timeBand(data), trustBand(data), tablesBand(data));
-  document.body.append(main);
+  const place = {side: el("div.side"), pictures: el("div.pictures")};
+  document.body.append(el("main", null, headBand(data), answerBand(data),
+    el("div.first", null, timeBand(data), place.side), trustBand(data),
+    place.pictures, tablesBand(data)));
   onView(applyTheme);
   onView(applyStage);
   applyStage();
-  if (view.band) goTo(view.band);
   addEventListener("hashchange", () => {
     readView();
     viewers.forEach(viewer => viewer());
     if (view.band) goTo(view.band);
   });
-  addEventListener("beforeprint", () => document.body.classList.add("prints"));
-  addEventListener("afterprint",
-    () => document.body.classList.remove("prints"));
+  // The first screen is there before what is behind it is unpacked.
+  await new Promise(done => { setTimeout(done); });
+  await drawPictures(data, place);
+  applyStage();
+  if (view.band) goTo(view.band);
+  document.body.dataset.drawn = "1";
 }
 
 start();
-document.body.dataset.drawn = "1";

@@ -83,8 +83,47 @@ class Browser:
         return Page(self, f"file://{path}{fragment}", width, height, dark)
 
 
+    def shrunk(self, png, factor):
+        """The picture with each square of `factor` pixels as one."""
+        return self.on_canvas(f"""
+            const image = await load(pictures[0]);
+            const canvas = new OffscreenCanvas(Math.floor(image.width / {factor}),
+                                               Math.floor(image.height / {factor}));
+            const context = canvas.getContext('2d');
+            context.imageSmoothingQuality = 'high';
+            context.drawImage(image, 0, 0, canvas.width, canvas.height);
+            const blob = await canvas.convertToBlob();
+            const bytes = new Uint8Array(await blob.arrayBuffer());
+            return btoa(Array.from(bytes, b => String.fromCharCode(b)).join(''));""", png)
+
+    def difference(self, one, other, far=48):
+        """The part of pixels that are far apart; 1 where sizes differ by more than a few rows."""
+        return self.on_canvas(f"""
+            const [a, b] = await Promise.all(pictures.map(load));
+            if (a.width !== b.width || Math.abs(a.height - b.height) > 6) return 1;
+            const height = Math.min(a.height, b.height);
+            const [p, q] = [a, b].map(image => {{
+              const canvas = new OffscreenCanvas(a.width, height);
+              const context = canvas.getContext('2d');
+              context.drawImage(image, 0, 0);
+              return context.getImageData(0, 0, a.width, height).data; }});
+            let num = 0;
+            for (let at = 0; at < p.length; at += 4)
+              num += [0, 1, 2].some(i => Math.abs(p[at + i] - q[at + i]) > {far});
+            return 4 * num / p.length;""", one, other)
+
+    def on_canvas(self, body, *pngs):
+        page = Page(self, "about:blank", 100, 100, False, drawn=False)
+        texts = json.dumps([base64.b64encode(png).decode() for png in pngs])
+        found = page.js(
+            "(async () => { const pictures = " + texts + "; const load = text => createImageBitmap("
+            "new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))]));" + body + "})()")
+        page.close()
+        return found
+
+
 class Page:
-    def __init__(self, browser, address, width, height, dark):
+    def __init__(self, browser, address, width, height, dark, drawn=True):
         self.browser, self.address = browser, address
         self.wrong, self.asked, self.loaded = [], [], False
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
@@ -103,8 +142,9 @@ class Page:
         while not self.loaded:
             self.hear(browser.read())
         # The page says when all is drawn.
-        self.js("new Promise(done => { const look = () => document.body.dataset.drawn"
-                " ? done() : setTimeout(look, 10); look(); })")
+        if drawn:
+            self.js("new Promise(done => { const look = () => document.body.dataset.drawn"
+                    " ? done() : setTimeout(look, 10); look(); })")
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)

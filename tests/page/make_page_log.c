@@ -117,7 +117,7 @@ static void define_all(bool is_hostile, uint64_t n) {
                             is_hostile ? hostile_names[1] : "copies"});
 }
 
-static uint64_t device_free_ns;
+static uint64_t device_free_ns, worker_free_ns[4];
 
 // Submitted at `at_ns`, when `after_ns` is over, and behind what is there.
 static uint64_t device_range(uint32_t lane, uint32_t site, uint64_t at_ns,
@@ -138,6 +138,7 @@ static uint64_t device_range(uint32_t lane, uint32_t site, uint64_t at_ns,
 static void make_request(uint64_t i, uint64_t at_ns) {
   uint32_t worker = 2 + (uint32_t)(i % 2);
   uint64_t flow = i + 1, start_ns = at_ns;
+  if (at_ns < worker_free_ns[worker]) at_ns = worker_free_ns[worker];
   uint64_t decode_ns = US(900 + random_below(300)) + (i % 20 == 7) * US(9000);
   pprof_event inner =
       range(worker, 3, at_ns + US(50), at_ns + decode_ns - US(30));
@@ -151,6 +152,7 @@ static void make_request(uint64_t i, uint64_t at_ns) {
                    US(1400 + random_below(500)) + (i == 0) * US(8000), flow);
   at_ns =
       device_range(worker, 5, at_ns + US(40), US(600 + random_below(90)), flow);
+  worker_free_ns[worker] = at_ns + US(50);
   at_ns = device_range(worker, 8, at_ns + US(25), US(60), flow);
   add(range(4, 6, at_ns + US(30), at_ns + US(180)), flow);
   pprof_event whole = range(1, 1, start_ns, at_ns + US(200));

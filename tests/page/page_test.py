@@ -3,6 +3,7 @@
 """page_test.py TOOL MAKE_PAGE_LOG: the page of `pprof-report html` in a browser without a network.
 
 Its figures are those of -f json, names act on nothing, keys reach everything."""
+import base64
 import json
 import os
 import pathlib
@@ -47,10 +48,14 @@ def html(log):
     return log[:-len(".pplog")] + ".html"
 
 
-def report(*options):
-    done = subprocess.run([TOOL, *options, "-f", "json", Shared.log], check=True,
+def report_of(log, *options):
+    done = subprocess.run([TOOL, *options, "-f", "json", log], check=True,
                           stdout=subprocess.PIPE)
     return json.loads(done.stdout)
+
+
+def report(*options):
+    return report_of(Shared.log, *options)
 
 
 def axe():
@@ -159,6 +164,174 @@ def page_text(value):
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value if isinstance(value, str) else repr(value)
+
+
+def cells(view, **named):
+    """Rows of a view as dictionaries, those that have these values."""
+    heads = [column["name"] for column in view["columns"]]
+    rows = [dict(zip(heads, row)) for row in view["rows"]]
+    return [row for row in rows if all(row[key] == value for key, value in named.items())]
+
+
+BANDS = ["time", "timeline", "requests", "spread", "device", "queue", "slows", "inside", "tables"]
+
+
+class PicturesTest(PageCase):
+    def test_each_band_asks_its_question(self):
+        page = self.open()
+        heads = page.js("[...document.querySelectorAll('section.band')].map(e => "
+                        "[e.id, e.querySelector('h2').textContent])")
+        self.assertEqual(BANDS, [name for name, _ in heads])
+        self.assertTrue(all(text for _, text in heads))
+        self.assertEqual(["slows"], page.js(
+            "[...document.querySelectorAll('section.empty')].map(e => e.id)"))
+        self.sound(page)
+
+    def test_requests_are_those_of_the_view(self):
+        whole, = cells(report("--view", "requests")["views"]["requests"], name="(request)")
+        requests = self.open().js("JSON.parse(document.getElementById('picture').textContent)"
+                                  ".requests.map(r => [r.what, r.length])")
+        self.assertEqual([["p50", whole["p50"]], ["max", whole["max"]]], requests)
+
+    def test_moments_of_a_strip_add_up_as_the_report_has_them(self):
+        found = self.open().js(
+            "JSON.parse(document.getElementById('picture').textContent).requests.map(r => {"
+            "const sum = {queue: r.queue, hop: r.hop};"
+            "for (const c of r.cells) sum[c.name] = (sum[c.name] || 0) + c.own + c.contended;"
+            "return sum; })")
+        drawn = self.open().js(
+            "[...document.querySelectorAll('[data-request]')].map(r => r.moments.reduce("
+            "(sum, m) => { const key = !m.part ? 'hop' : m.part.kind === 'wait' ? 'queue' "
+            ": m.part.name; sum[key] = (sum[key] || 0) + m.to - m.from; return sum; }, {}))")
+        self.assertEqual(2, len(drawn))
+        for want, got in zip(found, drawn):
+            self.assertEqual({name: ns for name, ns in want.items() if ns}, got)
+
+    def test_distributions_have_every_call(self):
+        stages = report("--view", "stages")["views"]["stages"]
+        spreads = self.open().js(
+            "JSON.parse(document.getElementById('picture').textContent).spreads.map(s => "
+            "[s.name, s.timed, s.all.reduce((n, c) => n + c[1], 0), "
+            "s.steady.reduce((n, c) => n + c[1], 0)])")
+        for row in cells(stages):
+            self.assertIn([row["name"], row["timed"], row["calls"], row["steady_calls"]], spreads)
+
+    def test_idle_is_by_reason(self):
+        device, = [d for d in report()["identity"]["devices"] if d["busy_ns"]]
+        widths = self.open().js(
+            "[...document.querySelectorAll('#device .part')].map(e => "
+            "[e.classList[1], parseFloat(e.style.width)])")
+        for reason, width in widths:
+            self.assertAlmostEqual(100 * device[reason] / device["wall_ns"], width, places=3)
+        self.assertEqual([key for key in ("busy_ns", "not_submitted_ns", "queued_ns",
+                                          "unresolved_ns", "no_more_work_ns") if device[key]],
+                         [reason for reason, _ in widths])
+
+    def test_sums_over_time_are_the_device_s_work(self):
+        queue = report()["views"]["queue"]
+        busy = self.open().js(
+            "Object.fromEntries(document.body.timeline.series.filter(s => s.kind === 'busy')"
+            ".map(s => [s.name, s.sum * document.body.timeline.picture.moment]))")
+        for row in cells(queue):
+            self.assertAlmostEqual(row["device_total"], busy[row["name"]],
+                                   delta=0.01 * row["device_total"])
+        self.assertEqual(4, len(busy))
+
+    def test_many_ranges_make_a_small_file(self):
+        path = html(make("many", 400_000))
+        self.assertLess(os.path.getsize(path), 1_000_000)
+        page = self.open(path)
+        self.sound(page)
+        shown = page.js(
+            "document.body.timeline.rows.reduce((n, row) => n + row.tracks.reduce((m, t) => m + "
+            "t.items.length + (t.bins ? t.bins.levels[0].num.reduce((a, b) => a + b, 0) : 0), 0),"
+            "0)")
+        # One event in eleven is a device range, and in two rows.
+        self.assertEqual(400_000 + 36_363, shown)
+
+    def test_code_is_small(self):
+        text = pathlib.Path(Shared.page).read_text()
+        style = text.split("<style>")[1].split("</style>")[0]
+        script = text.split("<script>")[1].split("</script>")[0]
+        self.assertLess(len(style) + len(script), 200_000)
+
+    def test_every_picture_is_painted(self):
+        for name, width in (("wide", 1280), ("phone", 390)):
+            page = self.open(width=width)
+            height = page.js("document.body.scrollHeight")
+            page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                      deviceScaleFactor=1, mobile=False)
+            page.js("new Promise(done => setTimeout(done, 300))")
+            small = base64.b64decode(Shared.browser.shrunk(page.picture(), 6))
+            golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden",
+                                  name + ".png")
+            if os.environ.get("SET_EXACT_OUTPUT"):
+                os.makedirs(os.path.dirname(golden), exist_ok=True)
+                pathlib.Path(golden).write_bytes(small)
+            far = Shared.browser.difference(small, pathlib.Path(golden).read_bytes())
+            self.assertLess(far, 0.02, name)
+
+
+class TimelineTest(PageCase):
+    def span(self, page):
+        return page.js("document.body.timeline.to - document.body.timeline.from")
+
+    def test_opens_at_the_slowest_request(self):
+        whole, = cells(report("--view", "requests")["views"]["requests"], name="(request)")
+        page = self.open()
+        self.assertAlmostEqual(1.16 * whole["max"], self.span(page), delta=2)
+
+    def test_keys_zoom_pan_and_search(self):
+        page = self.open()
+        page.js("document.querySelector('canvas.timeline').focus()")
+        before = self.span(page)
+        page.key("w", "KeyW")
+        self.assertAlmostEqual(0.7 * before, self.span(page), delta=1)
+        at = page.js("document.body.timeline.from")
+        page.key("d", "KeyD")
+        self.assertGreater(page.js("document.body.timeline.from"), at)
+        page.key("/", "Slash")
+        self.assertEqual("search", page.js("document.activeElement.type"))
+        for letter in "post":
+            page.key(letter)
+        page.key("Enter")
+        self.assertIn("1 of 60: post", page.js("document.body.timeline.said.textContent"))
+        page.key("n", "KeyN")
+        self.assertIn("2 of 60: post", page.js("document.body.timeline.said.textContent"))
+        page.key("Escape")
+        self.assertEqual("", page.js("document.body.timeline.said.textContent"))
+        self.sound(page)
+
+    def test_the_pointer_says_what_it_is_on(self):
+        page = self.open()
+        x, y = page.js(
+            "(() => { const t = document.body.timeline; document.getElementById('timeline')"
+            ".scrollIntoView(); const row = t.rows.findIndex(r => "
+            "r.row.kind === 'stream'); const item = t.rows[row].tracks[0].items.find(i => "
+            "i.from > t.from && i.event.name === 'detect'); const box = t.canvas."
+            "getBoundingClientRect(); return [box.left + t.drawing.x((item.from + item.to) / 2), "
+            "box.top + t.tops[row] - t.scroll + 8]; })()")
+        page.mouse("mouseMoved", x, y)
+        text = page.js("document.querySelector('.tip').textContent")
+        self.assertIn("detect", text)
+        self.assertIn("on the device", text)
+        self.assertIn("60 calls: p50", text)
+        self.assertIn("of its calls", text)
+
+    def test_a_selection_is_summed(self):
+        page = self.open()
+        rows = page.js(
+            "(() => { const t = document.body.timeline; t.selection = [t.picture.start, "
+            "t.picture.end]; t.sum(); return [...t.panel.querySelectorAll('tbody tr')].map(r => "
+            "[...r.children].slice(0, 3).map(c => c.textContent)); })()")
+        stages = report("--view", "stages")["views"]["stages"]
+        for row in cells(stages):
+            self.assertIn([row["name"], row["timed"], str(row["calls"])], rows)
+
+    def test_the_address_holds_the_stretch(self):
+        page = self.open(fragment="#from=30000000&to=40000000")
+        self.assertEqual([30000000, 40000000], page.js(
+            "[document.body.timeline.from, document.body.timeline.to]"))
 
 
 class SafeTest(PageCase):

@@ -49,6 +49,7 @@ static bool is_repeated(const struct ppi_tool_watch *watch,
   bool repeated =
       watch->runs && ppi_tool_run_meet(watch->runs, uuid, ppi_segment_of(info),
                                        watch->path, &before);
+  if (watch->is_quiet) return repeated;
   if (repeated)
     ppi_tool_say("%s: run %s is in %s, too, and counts once", watch->path, uuid,
                  before);
@@ -95,7 +96,7 @@ static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
   for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
     watch_of(sink)->num_lost +=
         ppi_totals_get(totals, PPROF_ALL_LANES, losses[i]);
-  for (size_t i = 0; i < totals->num_notes; i++)
+  for (size_t i = 0; i < totals->num_notes && !watch_of(sink)->is_quiet; i++)
     if (strcmp(totals->notes[i].key, "segments") == 0)
       ppi_tool_say("%s: segments %s", watch_of(sink)->path,
                    totals->notes[i].value);
@@ -186,7 +187,9 @@ static int deliver(const char *path, bool skims, struct ppi_tool_watch *watch) {
   pprof_status status = read_any(path, skims, &watch->base, &error);
   ppi_tool_progress_clear(&progress);
   if (status == PPROF_STATUS_OK || watch->sink_failed) return PPI_EXIT_DONE;
-  ppi_tool_say("%s", error.text[0] ? error.text : pprof_status_string(status));
+  if (!watch->is_quiet)
+    ppi_tool_say("%s",
+                 error.text[0] ? error.text : pprof_status_string(status));
   // The reader finishes the sink when it could deliver anything at all.
   return status == PPROF_STATUS_CORRUPT && watch->finished ? PPI_EXIT_DAMAGED
                                                            : PPI_EXIT_INPUT;
@@ -201,6 +204,14 @@ int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
                        struct ppi_tool_watch *watch,
                        struct ppi_tool_runs *runs) {
   watch_init(watch, name, sink, runs);
+  return deliver(path, false, watch);
+}
+
+int ppi_tool_read_again(const char *path, pprof_sink *sink,
+                        struct ppi_tool_watch *watch,
+                        struct ppi_tool_runs *runs) {
+  watch_init(watch, path, sink, runs);
+  watch->is_quiet = true;
   return deliver(path, false, watch);
 }
 

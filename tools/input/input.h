@@ -19,6 +19,7 @@ struct ppi_tool_watch {
   bool repeated;               // the one that is read; nothing of it passes
   size_t num_repeated;
   bool begun, finished, sink_failed;
+  bool is_quiet;
   pprof_status sink_status;  // of the failure
 };
 
@@ -31,6 +32,10 @@ int ppi_tool_read(const char *path, pprof_sink *sink,
 int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
                        struct ppi_tool_watch *watch,
                        struct ppi_tool_runs *runs);
+// ppi_tool_read_once for the second time: nothing is said.
+int ppi_tool_read_again(const char *path, pprof_sink *sink,
+                        struct ppi_tool_watch *watch,
+                        struct ppi_tool_runs *runs);
 // ppi_tool_read without the events and checkpoints of a log.
 int ppi_tool_skim(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);

@@ -8,12 +8,14 @@
 
 #include "cli/output.h"
 #include "html/html.h"
+#include "input/input.h"
 #include "verb/reports.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
 
 static int write_page(const struct ppi_tool_options *options,
-                      const pprof_report *report, int code) {
+                      const pprof_report *report, const ppi_picture *picture,
+                      int code) {
   ppi_findings_options findings;
   ppi_peaks peaks;
   ppi_tool_thresholds_read(options->threshold, &findings);  // these were
@@ -23,7 +25,7 @@ static int write_page(const struct ppi_tool_options *options,
   int opened = ppi_tool_output_open(options, &out);
   if (opened != PPI_EXIT_DONE) return opened;
   errno = 0;
-  pprof_status status = ppi_html_write(report, &how, out);
+  pprof_status status = ppi_html_write(report, picture, &how, out);
   int reason = errno;
   code = ppi_tool_output_close(options, out, reason, code);
   if (status == PPROF_STATUS_OK || status == PPROF_STATUS_IO) return code;
@@ -31,19 +33,56 @@ static int write_page(const struct ppi_tool_options *options,
   return code > PPI_EXIT_USAGE ? code : PPI_EXIT_USAGE;
 }
 
-static int read_and_write(const struct ppi_tool_options *options) {
+// The second reading; what the first one said of the logs is not said again.
+static int read_again(const struct ppi_tool_options *options,
+                      const pprof_report *report, ppi_picture *picture) {
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = PPI_EXIT_DONE;
+  pprof_status status = ppi_picture_plan(picture, ppi_report_figures(report));
+  for (int i = 0; i < options->num_inputs && status == PPROF_STATUS_OK; i++) {
+    struct ppi_tool_watch watch;
+    ppi_tool_read_again(options->inputs[i], ppi_picture_detail(picture), &watch,
+                        &met);
+    status = watch.sink_failed ? watch.sink_status : PPROF_STATUS_OK;
+  }
+  ppi_tool_runs_clear(&met);
+  if (status == PPROF_STATUS_OK) return code;
+  ppi_tool_say("%s", status == PPROF_STATUS_INVALID
+                         ? "an input has changed while it was read"
+                         : pprof_status_string(status));
+  return PPI_EXIT_INPUT;
+}
+
+static int write_with(const struct ppi_tool_options *options,
+                      ppi_picture *picture) {
   int code = PPI_EXIT_DONE;
   ppi_report_details details = {.warmup = options->warmup};
   ppi_html_need(&details);
-  pprof_report *report = ppi_tool_reports_read(options, &details, NULL, &code);
+  pprof_report *report = ppi_tool_reports_read(
+      options, &details, ppi_picture_survey(picture), &code);
   if (!report) return code;
   // Another verb has judged it.
   int verdict = options->verb->bit == PPI_VERB_HTML
                     ? ppi_tool_report_judge(report, options->strict)
                     : PPI_EXIT_DONE;
   if (verdict > code) code = verdict;
-  code = write_page(options, report, code);
+  int again = read_again(options, report, picture);
+  if (again == PPI_EXIT_DONE)
+    code = write_page(options, report, picture, code);
+  else
+    code = again;
   pprof_report_destroy(report);
+  return code;
+}
+
+static int read_and_write(const struct ppi_tool_options *options) {
+  ppi_picture *picture;
+  if (ppi_picture_create(&picture) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  int code = write_with(options, picture);
+  ppi_picture_destroy(picture);
   return code;
 }
 

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "html/base64.h"
 #include "html/page_text.h"
+#include "html/picture_text.h"
 #include "view/answer_line.h"
 #include "view/view_trust.h"
 
@@ -108,6 +109,7 @@ static pprof_status put_document(FILE *out, const pprof_report *report,
 }
 
 pprof_status ppi_html_write(const pprof_report *report,
+                            const ppi_picture *picture,
                             const ppi_report_options *options, FILE *out) {
   const ppi_figures *figures = ppi_report_figures(report);
   if (!figures) return PPROF_STATUS_BUSY;
@@ -115,6 +117,8 @@ pprof_status ppi_html_write(const pprof_report *report,
   pprof_status status = put_words(out, figures);
   for (size_t i = 0; i < NUM_DOCUMENTS && status == PPROF_STATUS_OK; i++)
     status = put_document(out, report, &documents[i], options);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_picture_put(picture, figures, out);
   fputs("<script>", out);
   fwrite(ppi_page_script, 1, ppi_page_script_len, out);
   fputs("</script>\n</body>\n</html>\n", out);

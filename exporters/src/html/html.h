@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "html/picture.h"
 #include "print/report_print.h"
 
 #ifdef __cplusplus
@@ -15,10 +16,11 @@ extern "C" {
 
 // ppi_html_need adds what the page asks of a report, before its first run.
 void ppi_html_need(ppi_report_details *details);
-// ppi_html_write writes a finished report. Of `options` it takes what a reader
-// may ask of any format: thresholds, peaks.
+// ppi_html_write writes a finished report with the picture of the same logs. Of
+// `options` it takes what a reader may ask of any format: thresholds, peaks.
 // Errors: BUSY before finish; NO_MEMORY; IO.
 pprof_status ppi_html_write(const pprof_report *report,
+                            const ppi_picture *picture,
                             const ppi_report_options *options, FILE *out);
 
 #ifdef __cplusplus

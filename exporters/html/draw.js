@@ -1,0 +1,232 @@
+// The timeline on its canvas.
+const TRACK = 17;
+const ROW_GAP = 7;
+const LABELS = 150;
+const COUNTER_HEIGHT = 34;
+
+class Drawing {
+  constructor(canvas, picture) {
+    this.canvas = canvas;
+    this.picture = picture;
+    this.context = canvas.getContext("2d");
+  }
+
+  // CSS pixels; the canvas has as many as the screen.
+  resize(width, height) {
+    const scale = devicePixelRatio || 1;
+    this.width = width;
+    this.height = height;
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.round(height * scale);
+    this.canvas.style.height = `${height}px`;
+    this.context.setTransform(scale, 0, 0, scale, 0, 0);
+  }
+
+  theme() {
+    const style = getComputedStyle(document.documentElement);
+    const of = name => style.getPropertyValue(name).trim();
+    this.colours = {page: of("--page"), text: of("--text"), dim: of("--dim"),
+      rule: of("--rule"), soft: of("--soft"), link: of("--link")};
+  }
+
+  begin(from, to) {
+    Object.assign(this, {from, to});
+    this.theme();
+    const {context} = this;
+    this.labels = Math.min(LABELS, this.width * 0.3);
+    this.scale = (this.width - this.labels) / (to - from);
+    context.fillStyle = this.colours.page;
+    context.fillRect(0, 0, this.width, this.height);
+    context.font = "12px system-ui, \"DejaVu Sans\", sans-serif";
+    context.textBaseline = "middle";
+  }
+
+  x(at) {
+    return this.labels + (at - this.from) * this.scale;
+  }
+
+  ruler() {
+    const {context, colours} = this;
+    const step = niceStep((this.to - this.from) / Math.max(2,
+      (this.width - this.labels) / 110));
+    const unit = timeUnit(Math.max(step, 1));
+    const zero = this.picture.start;
+    context.fillStyle = colours.dim;
+    context.strokeStyle = colours.rule;
+    context.beginPath();
+    for (let at = Math.ceil((this.from - zero) / step) * step;
+      at <= this.to - zero; at += step) {
+      const x = Math.round(this.x(at + zero)) + 0.5;
+      context.moveTo(x, 14);
+      context.lineTo(x, this.height);
+      const digits = Math.max(0, -Math.floor(Math.log10(step / unit[1] * 1.01)));
+      context.fillText(`${(at / unit[1]).toFixed(digits)} ${unit[0]}`,
+        x + 3, 8);
+    }
+    context.stroke();
+  }
+
+  label(text, y) {
+    const {context, colours} = this;
+    context.fillStyle = colours.page;
+    context.fillRect(0, y - TRACK / 2, this.labels - 4, TRACK);
+    context.fillStyle = colours.text;
+    context.save();
+    context.beginPath();
+    context.rect(0, y - TRACK / 2, this.labels - 8, TRACK);
+    context.clip();
+    context.fillText(text, 2, y);
+    context.restore();
+  }
+
+  row(row, y, lit) {
+    const {context} = this;
+    context.save();
+    context.beginPath();
+    context.rect(this.labels, y, this.width - this.labels,
+      row.tracks.length * TRACK);
+    context.clip();
+    row.tracks.forEach((track, depth) => {
+      const top = y + depth * TRACK;
+      if (track.bins) this.bins(track.bins, top, lit);
+      this.items(track.items, top, lit);
+    });
+    context.restore();
+    this.label(rowLabel(this.picture, row.row), y + TRACK / 2);
+  }
+
+  alpha(name, lit) {
+    this.context.globalAlpha = lit && lit !== name ? 0.25 : 1;
+  }
+
+  // Which level has bins of a pixel or a little more.
+  levelFor(track) {
+    const wide = this.picture.bin * this.scale;
+    return Math.max(0, Math.min(Math.ceil(-Math.log2(wide)),
+      Math.log2(track.levels[0].size)));
+  }
+
+  // Bins are as high as they are full. Neighbours that look alike are one.
+  bins(track, top, lit) {
+    const {picture, context} = this;
+    const number = this.levelFor(track);
+    const level = levelOf(track, number);
+    const length = picture.bin * 2 ** number;
+    const first = Math.max(0,
+      Math.floor((this.from - picture.start) / length));
+    const last = Math.min(level.size - 1,
+      Math.floor((this.to - picture.start) / length));
+    for (let at = first; at <= last; at++) {
+      const begin = at;
+      if (!level.num[at] && !level.fill[at]) continue;
+      while (at < last && level.stage[at + 1] === level.stage[begin] &&
+        level.fill[at + 1] === level.fill[begin]) at++;
+      const stage = picture.stages[level.stage[begin]];
+      const height = Math.max(2, (TRACK - 2) * level.fill[begin] / 255);
+      if (lit) this.alpha(stage && stage[0], lit);
+      context.fillStyle = stage ? colourOf(stage[0]) : this.colours.dim;
+      context.fillRect(this.x(picture.start + begin * length),
+        top + TRACK - 1 - height,
+        Math.max(1, (at + 1 - begin) * length * this.scale), height);
+    }
+    context.globalAlpha = 1;
+  }
+
+  // What is narrower than a pixel is drawn once a pixel.
+  items(items, top, lit) {
+    const {context, colours} = this;
+    let at = firstAt(items, this.from);
+    while (at < items.length && items[at].from <= this.to) {
+      const item = items[at];
+      const {event} = item;
+      const x = Math.max(this.x(item.from), this.labels - 2);
+      const right = Math.min(this.x(item.to), this.width + 2);
+      const width = Math.max(1, right - x);
+      const colour = event.name ? colourOf(event.name) : colours.dim;
+      this.alpha(event.name, lit);
+      context.fillStyle = colour;
+      if (event.kind === "mark") {
+        context.fillRect(x, top, 1.5, TRACK - 1);
+        context.fillRect(x - 2, top, 5.5, 4);
+      } else {
+        context.fillRect(x, top, width > 3 ? width - 0.5 : width, TRACK - 1);
+      }
+      if (width > 24) this.name(item, x, {top, width, ink: inkOn(colour)});
+      at++;
+      if (width <= 1) {
+        const next = this.from + (x + 1 - this.labels) / this.scale;
+        if (at < items.length && items[at].to < next)
+          at = firstAt(items, next);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  name(item, x, {top, width, ink}) {
+    const {context} = this;
+    context.save();
+    context.beginPath();
+    context.rect(x, top, width - 2, TRACK);
+    context.clip();
+    context.fillStyle = ink;
+    const {name} = item.event;
+    const room = context.measureText(name).width + 46 < width;
+    context.fillText(room ? `${name}  ${time(item.to - item.from)}` : name,
+      x + 3, top + TRACK / 2);
+    context.restore();
+  }
+
+  // From where work was submitted to where it began.
+  arrow(fromX, fromY, toX, toY) {
+    const {context, colours} = this;
+    context.strokeStyle = context.fillStyle = colours.text;
+    context.lineWidth = 1.2;
+    context.beginPath();
+    context.moveTo(fromX, fromY);
+    context.bezierCurveTo(fromX + 18, fromY, toX - 18, toY, toX, toY);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(toX, toY);
+    context.lineTo(toX - 6, toY - 3);
+    context.lineTo(toX - 6, toY + 3);
+    context.fill();
+    context.lineWidth = 1;
+  }
+
+  counter(counter, y) {
+    const {context, colours, picture} = this;
+    const least = Math.min(0, ...counter.values.map(value => value[2]));
+    const most = Math.max(...counter.values.map(value => value[3]), least + 1e-9);
+    const height = value =>
+      (COUNTER_HEIGHT - 6) * (value - least) / (most - least);
+    context.fillStyle = colours.link;
+    counter.values.forEach(([at, last], number) => {
+      const next = counter.values[number + 1];
+      const from = Math.max(this.labels, this.x(picture.start +
+        at * picture.moment));
+      const to = this.x(picture.start +
+        (next ? next[0] : picture.moments) * picture.moment);
+      if (to < this.labels || from > this.width) return;
+      context.globalAlpha = 0.5;
+      context.fillRect(from, y + COUNTER_HEIGHT - 4 - height(last), to - from,
+        Math.max(1, height(last)));
+    });
+    context.globalAlpha = 1;
+    this.label(`${counter.name}  ≤ ${three(most)}`, y + TRACK / 2);
+  }
+
+  band(from, to, colour, alpha) {
+    const {context} = this;
+    const left = Math.max(this.labels, this.x(from));
+    context.globalAlpha = alpha;
+    context.fillStyle = colour;
+    context.fillRect(left, 14, Math.max(1, this.x(to) - left), this.height);
+    context.globalAlpha = 1;
+  }
+}
+
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map(step => step * power).find(step => step >= least) ||
+    10 * power;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "html/detail.h"
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "html/seen.h"
+#include "html/series.h"
+#include "html/survey.h"
+
+// Of one request; one that has more is told in part, and says so.
+enum { MOST_PARTS = 4096, MOST_MARKS = 4096 };
+enum { MOST_KEPT = 2 * (PPI_PICTURE_EVENTS + PPI_PICTURE_AROUND) };
+
+static ppi_picture *picture_of(pprof_sink *sink) {
+  return (ppi_picture *)((char *)sink - offsetof(ppi_picture, detail));
+}
+
+static uint64_t shift_of(const ppi_picture *picture) {
+  return picture->runs[picture->at_run - 1].shift_ns;
+}
+
+// ---- which events are told exactly ----
+
+static bool serves(const pprof_event *event, uint64_t flow) {
+  for (size_t i = 0; i < event->num_flows; i++)
+    if (event->flows[i] == flow) return true;
+  return false;
+}
+
+static uint32_t requests_of(ppi_picture *picture, const pprof_event *event) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < picture->num_requests; i++) {
+    ppi_picture_request *request = &picture->requests[i];
+    const ppi_request_row *row = request->row;
+    if (request->run != picture->at_run - 1 ||
+        event->start_ns < row->start_ns ||
+        event->start_ns > row->start_ns + row->length_ns ||
+        !serves(event, row->flow))
+      continue;
+    if (request->num_parts++ < MOST_PARTS) bits |= 1u << i;
+  }
+  return bits;
+}
+
+// While the slowest request lasts everything is told, as far as it goes.
+static bool is_around(ppi_picture *picture, const pprof_event *event) {
+  if (!picture->num_requests) return false;
+  const ppi_picture_request *slowest =
+      &picture->requests[picture->num_requests - 1];
+  uint64_t end_ns = PPI_MAX(event->end_ns, event->device_end_ns);
+  uint64_t from_ns = slowest->row->start_ns;
+  bool meets = slowest->run == picture->at_run - 1 && end_ns >= from_ns &&
+               event->start_ns <= from_ns + slowest->row->length_ns;
+  return meets && picture->num_around++ < PPI_PICTURE_AROUND;
+}
+
+static bool is_slow(ppi_picture *picture, const pprof_event *event,
+                    uint32_t stage, bool on_device) {
+  uint64_t ns;
+  if (stage == PPI_SEEN_NONE || !ppi_picture_span(event, on_device, &ns))
+    return false;
+  ppi_picture_stage *of = &picture->stages[stage];
+  return ns >= of->slow_ns[on_device][0] &&
+         of->num_slow[on_device]++ < PPI_PICTURE_SLOW;
+}
+
+static bool is_long(const ppi_picture *picture, const pprof_event *event,
+                    uint32_t row, bool on_device) {
+  uint64_t ns;
+  return row != PPI_SEEN_NONE && ppi_picture_span(event, on_device, &ns) &&
+         ns >= picture->rows[row].exact_ns;
+}
+
+// ---- bins ----
+
+// A range fills the bins that it lies in; the vote finds the stage that has
+// more than half of a bin, where one has (Boyer and Moore, weighted).
+static void fill(ppi_picture_bin *bin, uint32_t stage, uint64_t ns) {
+  bin->covered_ns += ns;
+  if (bin->stage == stage) {
+    bin->vote_ns += ns;
+  } else if (bin->vote_ns >= ns) {
+    bin->vote_ns -= ns;
+  } else {
+    bin->vote_ns = ns - bin->vote_ns;
+    bin->stage = stage;
+  }
+}
+
+// Ranges so long are few, and exact.
+enum { MOST_BINS = 256 };
+
+static void put_bins(ppi_picture *picture, size_t track, uint32_t stage,
+                     ppi_stretch span) {
+  uint64_t from_ns = span.start_ns - picture->start_ns;
+  uint64_t to_ns = span.end_ns - picture->start_ns, bin_ns = picture->bin_ns;
+  ppi_picture_bin *bins = picture->bins + track * picture->bins_a_track;
+  size_t at = (size_t)(from_ns / bin_ns), num = 0;
+  if (at >= picture->bins_a_track) return;
+  bins[at].num++;
+  if (from_ns == to_ns) fill(&bins[at], stage, 0);
+  while (from_ns < to_ns && num++ < MOST_BINS && at < picture->bins_a_track) {
+    uint64_t edge_ns = PPI_MIN((at + 1) * bin_ns, to_ns);
+    fill(&bins[at++], stage, edge_ns - from_ns);
+    from_ns = edge_ns;
+  }
+}
+
+static void bin_side(ppi_picture *picture, const pprof_event *event,
+                     uint32_t stage, bool on_device) {
+  uint64_t ns, shift_ns = shift_of(picture);
+  uint32_t number = on_device ? ppi_seen_stream_row(picture, event)
+                              : ppi_seen_row(picture, event);
+  if (number == PPI_SEEN_NONE || !ppi_picture_span(event, on_device, &ns))
+    return;
+  const ppi_picture_row *row = &picture->rows[number];
+  uint32_t depth = on_device ? 0 : event->depth;
+  if (row->first_track == SIZE_MAX || depth >= row->depth) return;
+  uint64_t from_ns =
+      (on_device ? event->device_start_ns : event->start_ns) + shift_ns;
+  put_bins(picture, row->first_track + depth, stage,
+           (ppi_stretch){from_ns, from_ns + ns});
+}
+
+// ---- sums ----
+
+static pprof_status sum_up(ppi_picture *picture, const pprof_event *event,
+                           uint32_t stage) {
+  uint64_t ns, shift_ns = shift_of(picture);
+  uint32_t number = ppi_seen_stream_row(picture, event);
+  if (number == PPI_SEEN_NONE || stage == PPI_SEEN_NONE ||
+      !ppi_picture_span(event, true, &ns))
+    return PPROF_STATUS_OK;
+  uint32_t device = picture->rows[number].device;
+  uint64_t begin_ns = event->device_start_ns + shift_ns;
+  pprof_status status =
+      ppi_series_add(picture, (ppi_series_key){PPI_SERIES_BUSY, device, stage},
+                     (ppi_stretch){begin_ns, event->device_end_ns + shift_ns});
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_series_add(picture,
+                        (ppi_series_key){PPI_SERIES_WAIT, device, stage},
+                        (ppi_stretch){event->start_ns + shift_ns, begin_ns});
+}
+
+static pprof_status count(ppi_picture *picture, const pprof_event *event,
+                          uint32_t stage) {
+  if (stage == PPI_SEEN_NONE || event->start_ns > PPI_PICTURE_LAST_NS)
+    return PPROF_STATUS_OK;
+  return ppi_series_count(picture, picture->stages[stage].name,
+                          event->start_ns + shift_of(picture), event->value);
+}
+
+// ---- events ----
+
+static pprof_status keep(ppi_picture *picture, const pprof_event *event,
+                         uint32_t stage, uint32_t requests) {
+  ppi_picture_event *grown =
+      ppi_grow(picture->events, &picture->events_capacity,
+               picture->num_kept + 1, sizeof *grown);
+  uint64_t shift_ns = shift_of(picture);
+  uint32_t stream = ppi_seen_stream_row(picture, event);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  picture->events = grown;
+  // What a log that has grown since brings beyond.
+  if (picture->num_kept == MOST_KEPT) return PPROF_STATUS_OK;
+  ppi_picture_event *to = &grown[picture->num_kept++];
+  *to = (ppi_picture_event){.row = ppi_seen_row(picture, event),
+                            .stage = stage,
+                            .depth = event->depth,
+                            .flags = event->flags,
+                            .kind = event->kind,
+                            .start_ns = event->start_ns + shift_ns,
+                            .end_ns = event->end_ns + shift_ns,
+                            .flow = event->num_flows ? event->flows[0] : 0,
+                            .value = event->value,
+                            .requests = requests};
+  if (stream == PPI_SEEN_NONE) return PPROF_STATUS_OK;
+  to->stream_row = stream + 1;
+  to->device_start_ns = event->device_start_ns + shift_ns;
+  to->device_end_ns = event->device_end_ns + shift_ns;
+  to->error_ns = event->device_error_ns;
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take(ppi_picture *picture, const pprof_event *event) {
+  uint64_t ns;
+  uint32_t stage = ppi_seen_stage(picture, event->site);
+  if (event->kind == PPROF_KIND_COUNTER) return count(picture, event, stage);
+  if (!ppi_picture_span(event, false, &ns)) return PPROF_STATUS_OK;
+  pprof_status status = sum_up(picture, event, stage);
+  if (status != PPROF_STATUS_OK) return status;
+  uint32_t row = ppi_seen_row(picture, event);
+  uint32_t stream = ppi_seen_stream_row(picture, event);
+  if (row == PPI_SEEN_NONE) return PPROF_STATUS_OK;
+  uint32_t requests = requests_of(picture, event);
+  bool is_wanted = requests || is_long(picture, event, row, false) ||
+                   is_long(picture, event, stream, true);
+  is_wanted |= is_slow(picture, event, stage, false);
+  is_wanted |= is_slow(picture, event, stage, true);
+  if (!is_wanted && event->kind == PPROF_KIND_MARK)
+    is_wanted = picture->num_long++ < MOST_MARKS;
+  is_wanted = is_wanted || is_around(picture, event);
+  if (is_wanted) return keep(picture, event, stage, requests);
+  bin_side(picture, event, stage, false);
+  bin_side(picture, event, stage, true);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status detail_begin(pprof_sink *sink, const pprof_run_info *info) {
+  ppi_picture *picture = picture_of(sink);
+  // A log that has grown since: what is new was not counted.
+  if (picture->at_run == picture->num_runs) return PPROF_STATUS_INVALID;
+  return ppi_seen_begin(picture, info);
+}
+
+static pprof_status detail_define(pprof_sink *sink,
+                                  const pprof_definition *definition) {
+  return ppi_seen_define(picture_of(sink), definition);
+}
+
+static pprof_status detail_events(pprof_sink *sink, const pprof_batch *batch) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = take(picture_of(sink), pprof_batch_at(batch, i));
+  return status;
+}
+
+static pprof_status detail_window(pprof_sink *sink, uint32_t index, bool opens,
+                                  uint64_t time_ns) {
+  ppi_picture *picture = picture_of(sink);
+  if (picture->num_windows_all++ >= PPI_PICTURE_WINDOWS) return PPROF_STATUS_OK;
+  ppi_picture_window *grown =
+      ppi_grow(picture->windows, &picture->windows_capacity,
+               picture->num_windows + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  picture->windows = grown;
+  grown[picture->num_windows++] = (ppi_picture_window){
+      (uint32_t)picture->at_run - 1, index, opens, time_ns + shift_of(picture)};
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status detail_finish(pprof_sink *sink,
+                                  const pprof_totals *totals) {
+  (void)totals;
+  ppi_seen_clear_run(picture_of(sink));
+  return PPROF_STATUS_OK;
+}
+
+void ppi_detail_init(ppi_picture *picture) {
+  picture->detail = (pprof_sink){.size = sizeof(pprof_sink),
+                                 .begin = detail_begin,
+                                 .define = detail_define,
+                                 .events = detail_events,
+                                 .window = detail_window,
+                                 .finish = detail_finish};
+}

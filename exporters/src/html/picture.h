@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page draws of logs: each is read twice, into the survey and, once
+// the report has finished, into the detail. Memory is bounded (tens of
+// megabytes) however long a log is.
+#ifndef PPI_PICTURE_H_
+#define PPI_PICTURE_H_
+
+#include <stdio.h>
+
+#include "report/figures/figures.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_picture ppi_picture;
+
+// ppi_picture_create: NO_MEMORY.
+pprof_status ppi_picture_create(ppi_picture **out);
+void ppi_picture_destroy(ppi_picture *picture);
+// The sink of the first reading of all logs, one after the other.
+pprof_sink *ppi_picture_survey(ppi_picture *picture);
+// ppi_picture_plan stands between the two; it borrows `figures`.
+pprof_status ppi_picture_plan(ppi_picture *picture, const ppi_figures *figures);
+// The sink of the second, of the same logs in the same order.
+pprof_sink *ppi_picture_detail(ppi_picture *picture);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PICTURE_H_

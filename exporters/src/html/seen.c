@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ids are of a run, and may be given again; numbers are of the picture, by what
+// things are called.
+#include "html/seen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+
+// Ids far above those of any real run would only cost memory.
+enum { MOST_IDS = 1 << 22 };
+
+static ppi_map_key key_of(const char *first, const char *second) {
+  uint8_t hash[32];
+  ppi_map_key key = {0, 0};
+  ppi_sha256(first, strlen(first), hash);
+  memcpy(&key.high, hash, sizeof key.high);
+  ppi_sha256(second, strlen(second), hash);
+  memcpy(&key.low, hash, sizeof key.low);
+  return key;
+}
+
+static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
+  if (id >= MOST_IDS) return true;
+  uint32_t *grown =
+      ppi_grow(ids->items, &ids->capacity, (size_t)id + 1, sizeof *grown);
+  if (!grown) return false;
+  ids->items = grown;
+  while (ids->num <= id) grown[ids->num++] = 0;
+  grown[id] = number + 1;
+  return true;
+}
+
+static uint32_t id_of(const ppi_picture_ids *ids, uint32_t id) {
+  return id < ids->num && ids->items[id] ? ids->items[id] - 1 : PPI_SEEN_NONE;
+}
+
+static bool set_text(char **text, const char *to) {
+  char *copy = ppi_strdup(to);
+  if (!copy) return false;
+  ppi_free(*text);
+  *text = copy;
+  return true;
+}
+
+// ---- runs ----
+
+static bool note_run(ppi_picture *picture, const pprof_run_info *info) {
+  ppi_picture_run *grown = ppi_grow(picture->runs, &picture->runs_capacity,
+                                    picture->num_runs + 1, sizeof *grown);
+  if (!grown) return false;
+  picture->runs = grown;
+  ppi_picture_run *run = &grown[picture->num_runs];
+  *run = (ppi_picture_run){.first_ns = UINT64_MAX};
+  const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
+  const char *uuid = pprof_run_info_text(info, "uuid");
+  const char *host = pprof_run_info_text(info, "host");
+  const char *pid = pprof_run_info_text(info, "pid");
+  snprintf(run->uuid, sizeof run->uuid, "%s", uuid ? uuid : "");
+  if (base) run->base_ns = strtoull(base, NULL, 10);
+  run->host = ppi_strdup(host ? host : "");
+  run->pid = ppi_strdup(pid ? pid : "");
+  picture->num_runs++;
+  return run->host && run->pid;
+}
+
+pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info) {
+  ppi_seen_clear_run(picture);
+  if (picture->at_run++ < picture->num_runs) return PPROF_STATUS_OK;
+  return note_run(picture, info) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- definitions ----
+
+static bool set_category(ppi_picture *picture, uint32_t id, const char *name) {
+  if (id >= MOST_IDS) return true;
+  char **grown = ppi_grow(picture->categories, &picture->categories_capacity,
+                          (size_t)id + 1, sizeof *grown);
+  if (!grown) return false;
+  picture->categories = grown;
+  while (picture->num_categories <= id) grown[picture->num_categories++] = NULL;
+  return set_text(&grown[id], name);
+}
+
+static bool note_stage(ppi_picture *picture, const char *name,
+                       const char *category) {
+  ppi_picture_stage *grown =
+      ppi_grow(picture->stages, &picture->stages_capacity,
+               picture->num_stages + 1, sizeof *grown);
+  if (!grown) return false;
+  picture->stages = grown;
+  grown[picture->num_stages] = (ppi_picture_stage){
+      .name = ppi_strdup(name), .category = ppi_strdup(category)};
+  ppi_picture_stage *stage = &grown[picture->num_stages++];
+  return stage->name && stage->category;
+}
+
+// The last number is of all those for which there was no room.
+static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
+  uint32_t parent = pprof_definition_parent(definition);
+  const char *name = pprof_definition_name(definition), *category = "";
+  if (parent < picture->num_categories && picture->categories[parent])
+    category = picture->categories[parent];
+  ppi_map_key key = key_of(name, category);
+  size_t number = ppi_map_find(&picture->stage_numbers, key);
+  if (number == SIZE_MAX && picture->num_stages < PPI_PICTURE_STAGES) {
+    number = ppi_map_number(&picture->stage_numbers, key);
+    bool is_last = picture->num_stages == PPI_PICTURE_STAGES - 1;
+    if (number == SIZE_MAX || !note_stage(picture, is_last ? "<other>" : name,
+                                          is_last ? "" : category))
+      return false;
+  }
+  if (number == SIZE_MAX) number = PPI_PICTURE_STAGES - 1;
+  return set_id(&picture->sites, pprof_definition_id(definition),
+                (uint32_t)number);
+}
+
+// With another number it is another thread's: a row of its own.
+static bool set_lane(ppi_picture *picture, uint32_t id,
+                     const pprof_definition *definition) {
+  if (id >= MOST_IDS) return true;
+  uint64_t number = pprof_definition_number(definition);
+  struct ppi_picture_lane *grown =
+      ppi_grow(picture->lane_names, &picture->lane_names_capacity,
+               (size_t)id + 1, sizeof *grown);
+  if (!grown) return false;
+  picture->lane_names = grown;
+  while (picture->num_lane_names <= id)
+    grown[picture->num_lane_names++] = (struct ppi_picture_lane){0};
+  grown[id].life += grown[id].name && grown[id].number != number;
+  grown[id].number = number;
+  return set_text(&grown[id].name, pprof_definition_name(definition));
+}
+
+static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
+  size_t number = ppi_map_number(&picture->device_numbers, key_of(name, ""));
+  if (number == SIZE_MAX) return false;
+  if (number == picture->num_devices) {
+    char **grown = ppi_grow(picture->devices, &picture->devices_capacity,
+                            number + 1, sizeof *grown);
+    if (!grown) return false;
+    picture->devices = grown;
+    grown[number] = ppi_strdup(name);
+    picture->num_devices++;
+    if (!grown[number]) return false;
+  }
+  return set_id(&picture->run_devices, id, (uint32_t)number);
+}
+
+static bool set_stream(ppi_picture *picture, uint32_t id,
+                       const pprof_definition *definition) {
+  if (id >= MOST_IDS) return true;
+  struct ppi_picture_stream *grown =
+      ppi_grow(picture->stream_names, &picture->stream_names_capacity,
+               (size_t)id + 1, sizeof *grown);
+  if (!grown) return false;
+  picture->stream_names = grown;
+  while (picture->num_stream_names <= id)
+    grown[picture->num_stream_names++] = (struct ppi_picture_stream){0};
+  grown[id].number = pprof_definition_number(definition);
+  grown[id].device =
+      id_of(&picture->run_devices, pprof_definition_parent(definition));
+  return set_text(&grown[id].name, pprof_definition_name(definition));
+}
+
+pprof_status ppi_seen_define(ppi_picture *picture,
+                             const pprof_definition *definition) {
+  uint32_t id = pprof_definition_id(definition);
+  const char *name = pprof_definition_name(definition);
+  bool done = true;
+  switch (pprof_definition_get_kind(definition)) {
+    case PPROF_DEFINITION_CATEGORY:
+      done = set_category(picture, id, name);
+      break;
+    case PPROF_DEFINITION_SITE:
+      done = set_site(picture, definition);
+      break;
+    case PPROF_DEFINITION_LANE:
+      done = set_lane(picture, id, definition);
+      break;
+    case PPROF_DEFINITION_DEVICE:
+      done = set_device(picture, id, name);
+      break;
+    case PPROF_DEFINITION_STREAM:
+      done = set_stream(picture, id, definition);
+      break;
+    default:
+      break;
+  }
+  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site) {
+  return id_of(&picture->sites, site);
+}
+
+// ---- rows ----
+
+static uint32_t row_of(ppi_picture *picture, const ppi_picture_row *row,
+                       uint64_t life) {
+  ppi_map_key key = {(uint64_t)row->run << 32 | row->lane,
+                     life << 2 | (uint64_t)row->kind};
+  size_t number = ppi_map_find(&picture->row_numbers, key);
+  if (number != SIZE_MAX) return (uint32_t)number;
+  if (picture->num_rows == PPI_PICTURE_ROWS) {
+    picture->num_rows_left_out++;
+    return PPI_SEEN_NONE;
+  }
+  ppi_picture_row *grown = ppi_grow(picture->rows, &picture->rows_capacity,
+                                    picture->num_rows + 1, sizeof *grown);
+  if (!grown) return PPI_SEEN_NONE;
+  picture->rows = grown;
+  number = ppi_map_number(&picture->row_numbers, key);
+  if (number == SIZE_MAX) return PPI_SEEN_NONE;
+  grown[number] = *row;
+  grown[number].name = ppi_strdup(row->name ? row->name : "");
+  grown[number].first_track = SIZE_MAX;
+  picture->num_rows++;
+  return (uint32_t)number;
+}
+
+uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event) {
+  const struct ppi_picture_lane *lane = event->lane < picture->num_lane_names
+                                            ? &picture->lane_names[event->lane]
+                                            : NULL;
+  const ppi_picture_row row = {
+      .kind = event->flags & PPROF_FLAG_ASYNC ? PPI_ROW_ASYNC : PPI_ROW_THREAD,
+      .run = (uint32_t)picture->at_run - 1,
+      .lane = event->lane,
+      .number = lane ? lane->number : 0,
+      .name = lane ? lane->name : NULL};
+  return row_of(picture, &row, lane ? lane->life : 0);
+}
+
+uint32_t ppi_seen_stream_row(ppi_picture *picture, const pprof_event *event) {
+  if (event->kind != PPROF_KIND_DEVICE_RANGE || !event->device_end_ns ||
+      event->stream >= picture->num_stream_names)
+    return PPI_SEEN_NONE;
+  const struct ppi_picture_stream *stream =
+      &picture->stream_names[event->stream];
+  const ppi_picture_row row = {.kind = PPI_ROW_STREAM,
+                               .run = (uint32_t)picture->at_run - 1,
+                               .lane = event->stream,
+                               .device = stream->device,
+                               .number = stream->number,
+                               .name = stream->name};
+  return row_of(picture, &row, 0);
+}
+
+static void clear_ids(ppi_picture_ids *ids) {
+  ppi_free(ids->items);
+  *ids = (ppi_picture_ids){NULL, 0, 0};
+}
+
+void ppi_seen_clear_run(ppi_picture *picture) {
+  for (size_t i = 0; i < picture->num_categories; i++)
+    ppi_free(picture->categories[i]);
+  for (size_t i = 0; i < picture->num_lane_names; i++)
+    ppi_free(picture->lane_names[i].name);
+  for (size_t i = 0; i < picture->num_stream_names; i++)
+    ppi_free(picture->stream_names[i].name);
+  picture->num_categories = picture->num_lane_names = 0;
+  picture->num_stream_names = 0;
+  clear_ids(&picture->sites);
+  clear_ids(&picture->run_devices);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What definitions tell, for both readings of a log: the same definitions give
+// the same numbers of stages and rows again.
+#ifndef PPI_SEEN_H_
+#define PPI_SEEN_H_
+
+#include "html/picture_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_SEEN_NONE UINT32_MAX
+
+pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info);
+pprof_status ppi_seen_define(ppi_picture *picture,
+                             const pprof_definition *definition);
+// ppi_seen_stage answers a site's number; PPI_SEEN_NONE where it has none.
+uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site);
+// The rows of an event's host side, and of its device side. Rows are made where
+// they are new, up to a bound. PPI_SEEN_NONE: it has none.
+uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event);
+uint32_t ppi_seen_stream_row(ppi_picture *picture, const pprof_event *event);
+// Forgets what ids mean.
+void ppi_seen_clear_run(ppi_picture *picture);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SEEN_H_

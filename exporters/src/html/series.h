@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums over time: of each span every moment gets the part that lies in it, so
+// that a sum is exact whatever order spans come in.
+#ifndef PPI_SERIES_H_
+#define PPI_SERIES_H_
+
+#include "html/picture_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A stretch of the page's time.
+typedef struct ppi_stretch {
+  uint64_t start_ns, end_ns;
+} ppi_stretch;
+
+// What a series is of; `device` or `stage` UINT32_MAX: of none.
+typedef struct ppi_series_key {
+  ppi_series_kind kind;
+  uint32_t device, stage;
+} ppi_series_key;
+
+// ppi_series_add: NO_MEMORY. Of too many series the later ones are left out.
+pprof_status ppi_series_add(ppi_picture *picture, ppi_series_key key,
+                            ppi_stretch stretch);
+// ppi_series_at is the sum in moment `at`, divided by its length, in
+// thousandths. Called from the first moment on: `*level` is 0 at first.
+uint64_t ppi_series_at(const ppi_picture *picture,
+                       const ppi_picture_series *series, size_t at,
+                       int64_t *level);
+// ppi_series_count takes a value of a counter.
+pprof_status ppi_series_count(ppi_picture *picture, const char *name,
+                              uint64_t time_ns, double value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SERIES_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "html/spread_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+enum { MOST = 150, NUM_CLASSES = 8 * 64 };
+
+typedef struct one {
+  const ppi_report_name *name;
+  bool on_device;
+  const ppi_spread *spread;
+} one;
+
+// Of eight in an octave, numbered from 0 for 1 ns.
+static size_t class_of(uint64_t ns) {
+  if (ns < 2) return 0;
+  unsigned octave = 63u - (unsigned)__builtin_clzll(ns);
+  uint64_t eighths = octave < 3 ? ns << (3 - octave) : ns >> (octave - 3);
+  return 8 * octave + (eighths & 7);
+}
+
+static void count(void *context, uint64_t value, uint64_t num) {
+  uint64_t *counts = context;
+  counts[class_of(value)] += num;
+}
+
+static void put_counts(ppi_page *page, const char *name,
+                       const ppi_histogram *times) {
+  uint64_t counts[NUM_CLASSES] = {0};
+  const char *comma = "";
+  ppi_histogram_each(times, count, counts);
+  ppi_page_format(page, ",\"%s\":[", name);
+  for (size_t i = 0; i < NUM_CLASSES; i++) {
+    if (!counts[i]) continue;
+    ppi_page_format(page, "%s[%zu,%llu]", comma, i,
+                    (unsigned long long)counts[i]);
+    comma = ",";
+  }
+  ppi_page_text(page, "]");
+}
+
+static void put_one(ppi_page *page, const one *of) {
+  const ppi_report_name *name = of->name;
+  ppi_page_text(page, "{\"name\":");
+  ppi_page_json(page, name->name);
+  ppi_page_text(page, ",\"category\":");
+  ppi_page_json(page, name->category_name);
+  ppi_page_format(page, ",\"timed\":\"%s\"", of->on_device ? "device" : "host");
+  put_counts(page, "all",
+             of->on_device ? &name->device_times : &name->host_times);
+  put_counts(page, "steady",
+             of->on_device ? &name->device_phases.steady_times
+                           : &name->host_phases.steady_times);
+  ppi_page_text(page, "}");
+}
+
+static int compare(const void *left, const void *right) {
+  const one *a = left, *b = right;
+  if (a->spread->sum != b->spread->sum)
+    return a->spread->sum > b->spread->sum ? -1 : 1;
+  if (a->name != b->name) return a->name < b->name ? -1 : 1;
+  return (int)a->on_device - (int)b->on_device;
+}
+
+pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures) {
+  size_t num = 0;
+  one *all = ppi_alloc((2 * figures->num_names + 1) * sizeof *all);
+  if (!all) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < figures->num_names; i++) {
+    const ppi_report_name *name = &figures->names[i];
+    if (name->host_times.n) all[num++] = (one){name, false, &name->host};
+    if (name->device_times.n) all[num++] = (one){name, true, &name->device};
+  }
+  qsort(all, num, sizeof *all, compare);
+  ppi_page_text(page, "\"spreads\":[");
+  for (size_t i = 0; i < PPI_MIN(num, (size_t)MOST); i++) {
+    if (i) ppi_page_text(page, ",\n");
+    put_one(page, &all[i]);
+  }
+  ppi_page_text(page, "]");
+  ppi_free(all);
+  return PPROF_STATUS_OK;
+}

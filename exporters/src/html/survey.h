@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first reading of a log for its pictures: how many ranges of which length
+// each row has, the slowest of each stage, from when to when.
+#ifndef PPI_SURVEY_H_
+#define PPI_SURVEY_H_
+
+#include "html/picture_state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void ppi_survey_init(ppi_picture *picture);
+
+// ppi_picture_span answers an event's length on its host side or device side;
+// false: it has no such side, or times that none can have.
+bool ppi_picture_span(const pprof_event *event, bool on_device,
+                      uint64_t *out_ns);
+// ppi_picture_class is the class of lengths of `ns`; ppi_picture_class_ns the
+// least length of a class.
+size_t ppi_picture_class(uint64_t ns);
+uint64_t ppi_picture_class_ns(size_t number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SURVEY_H_
