@@ -8,21 +8,27 @@ const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
   tail: "requests", "few-requests": "requests", computes: "time",
   blocks: "time", "slow-rank": "time"};
 
-function headBand(data) {
-  const words = data.words.ran.trim().split(/ {3,}/);
-  const [program, ran] = words.length > 1 ? words : ["", words[0]];
-  const theme = el("button.icon", {type: "button", title: "dark or light", onclick: () => {
+function headTools(asMarkdown) {
+  const theme = el("button.icon", {type: "button", title: "dark or light",
+    onclick: () => {
       const dark = getComputedStyle(document.documentElement)
         .getPropertyValue("color-scheme").includes("dark");
       setView({theme: dark ? "light" : "dark"});
     }}, "dark");
-  const print = el("button.icon", {type: "button", title: "one band below the other", onclick: () => window.print()}, "print");
+  const print = el("button.icon", {type: "button",
+    title: "one band below the other", onclick: () => window.print()}, "print");
   const copy = el("button.icon", {type: "button",
     title: "copy this screen as Markdown",
-    onclick: () => copyText(firstAsMarkdown(data), copy)}, "copy");
+    onclick: () => copyText(asMarkdown(), copy)}, "copy");
+  return el("div.tools", null, theme, print, copy);
+}
+
+function headBand(data) {
+  const words = data.words.ran.trim().split(/ {3,}/);
+  const [program, ran] = words.length > 1 ? words : ["", words[0]];
   return el("header", null,
     el("h1", null, program || "pprof report", " ", el("span.ran", null, ran)),
-    el("div.tools", null, theme, print, copy));
+    headTools(() => firstAsMarkdown(data)));
 }
 
 function findingItem(finding, at) {

@@ -50,27 +50,34 @@ async function drawPictures(data, place) {
   timeline.follow();
 }
 
-async function start() {
-  readView();
-  applyTheme();
+async function reportPage() {
   const data = loadData();
   nameColours(data);
   if (data.words.ran) document.title = data.words.ran.trim().split(/ {3,}/)[0];
   const place = {side: el("div.side"), pictures: el("div.pictures")};
   document.body.append(el("main", null, headBand(data), answerBand(data),
     el("div.first", null, timeBand(data), place.side), trustBand(data),
-    place.pictures, tablesBand(data)));
+    place.pictures, tablesOf([data.report, data.named, data.tree],
+      "pprof-report -f json")));
+  applyStage();
+  // The first screen is there before what is behind it is unpacked.
+  await new Promise(done => { setTimeout(done); });
+  await drawPictures(data, place);
+}
+
+async function start() {
+  readView();
+  applyTheme();
   onView(applyTheme);
   onView(applyStage);
-  applyStage();
   addEventListener("hashchange", () => {
     readView();
     viewers.forEach(viewer => viewer());
     if (view.band) goTo(view.band);
   });
-  // The first screen is there before what is behind it is unpacked.
-  await new Promise(done => { setTimeout(done); });
-  await drawPictures(data, place);
+  const compare = read("compare");
+  if (compare) document.body.append(comparePage(compare, read("spreads")));
+  else await reportPage();
   applyStage();
   if (view.band) goTo(view.band);
   document.body.dataset.drawn = "1";

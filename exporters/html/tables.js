@@ -4,7 +4,7 @@ const VIEW_TITLES = {device: "Device", overview: "Overview", model: "Model",
   memory_manipulation: "Memory Manipulation", userdefined: "UserDefined",
   memory: "Memory", perf: "Perf", queue: "Queue", messages: "Messages",
   interference: "Interference", cpu: "CPU", stages: "Stages",
-  requests: "Requests", answer: "Answer", tree: "Tree"};
+  requests: "Requests", compare: "Compare", answer: "Answer", tree: "Tree"};
 
 function viewTable(name, table) {
   const used = table.columns.map((column, at) => at)
@@ -27,8 +27,7 @@ function viewTable(name, table) {
       : line)});
 }
 
-function tablesBand(data) {
-  const documents = [data.report, data.named, data.tree];
+function tablesOf(documents, command) {
   const found = documents.flatMap(report => Object.entries(report.views));
   const list = found.map(([name, table]) => {
     const title = VIEW_TITLES[name] || name;
@@ -48,6 +47,6 @@ function tablesBand(data) {
     return details;
   });
   return band("tables", "All the figures", el("p.hint", null,
-    "The tables of pprof-report -f json; the tooltip of a cell is its " +
+    `The tables of ${command}; the tooltip of a cell is its ` +
     "unrounded figure, docs/tables.md defines the columns."), list);
 }

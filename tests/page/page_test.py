@@ -272,6 +272,60 @@ class PicturesTest(PageCase):
             self.assertLess(far, 0.02, name)
 
 
+class CompareTest(PageCase):
+    def compared(self, *logs):
+        path = os.path.join(Shared.folder.name, f"compare{len(logs)}.html")
+        command = [TOOL, "compare", "--force", "--fail-on", "none"] if len(logs) == 2 else [
+            TOOL, "compare", "--force"]
+        done = subprocess.run([*command, "--html", path, "-f", "json", *logs], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return self.open(path), json.loads(done.stdout)
+
+    def test_two_are_a_forest(self):
+        page, compare = self.compared(make("requests", 200), make("requests", 220))
+        rows = cells(compare)
+        shown = page.js("[...document.querySelectorAll('tr[data-compare]')].map(r => "
+                        "[r.dataset.compare, r.children[1].className.split(' ').pop(), "
+                        "r.children[4].title, r.children[5].title, r.children[6].title])")
+        self.assertEqual([[row["name"], row["verdict"], page_text(row["a"]), page_text(row["b"]),
+                           "" if row["detectable"] is None else page_text(row["detectable"])]
+                          for row in rows], shown)
+        self.assertGreater(len(rows), 5)
+        # A change of 0 is in the middle; the interval is to the scale of its ends.
+        spans = page.js(
+            "[...document.querySelectorAll('tr[data-compare]')].map(r => { const i = "
+            "r.querySelector('.interval'); return i && [parseFloat(i.style.left), "
+            "parseFloat(i.style.width)]; })")
+        told = [(row, span) for row, span in zip(rows, spans) if row["change"] is not None]
+        widest = max(abs(row[key]) for row in rows for key in (
+            "change_low", "change_high", "detectable", "threshold") if row[key] is not None)
+        most = min(200, max(5, widest) * 1.08)
+        for row, (left, _) in told:
+            self.assertAlmostEqual(50 + 50 * row["change_low"] / most, left, places=3)
+        self.assertTrue(told)
+        self.sound(page)
+
+    def test_samples_are_all_in_the_distributions(self):
+        page, compare = self.compared(make("requests", 200), make("requests", 220))
+        spreads = page.js("JSON.parse(document.getElementById('spreads').textContent).map(s => "
+                          "[s.input, s.name, s.all.reduce((n, c) => n + c[1], 0)])")
+        for row in cells(compare):
+            self.assertIn([0, row["name"], row["samples_a"]], spreads)
+            self.assertIn([1, row["name"], row["samples_b"]], spreads)
+
+    def test_more_are_ranked(self):
+        page, compare = self.compared(make("requests", 200), make("requests", 220), Shared.log)
+        shown = page.js("[...document.querySelectorAll('table.ranking tbody tr')].map(r => "
+                        "[r.children[0].textContent, r.children[2].title])")
+        self.assertEqual([[row["input"], page_text(row["time"])] for row in cells(compare)], shown)
+        self.sound(page)
+
+    def test_names_are_text(self):
+        page, _ = self.compared(make("hostile", 1), make("hostile", 1))
+        self.sound(page)
+        self.assertEqual(0, page.js("document.querySelectorAll('main img, main script').length"))
+
+
 class TimelineTest(PageCase):
     def span(self, page):
         return page.js("document.body.timeline.to - document.body.timeline.from")

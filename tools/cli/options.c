@@ -85,8 +85,8 @@ static const struct option_row option_table[] = {
      "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
     {"logs", 0, OPTION_TEXT, FIELD(run.logs), PPI_VERB_RUN, "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
-    {"html", 0, OPTION_TEXT, FIELD(run.html), PPI_VERB_RUN, "FILE", NULL,
-     "write the report as a page, too, as `pprof-report html` does"},
+    {"html", 0, OPTION_TEXT, FIELD(html), PPI_VERB_RUN | PPI_VERB_COMPARE,
+     "FILE", NULL, "write it as a page, too: docs/page.md"},
     {"kernels", 0, OPTION_FLAG, FIELD(run.kernels), PPI_VERB_RUN, NULL, NULL,
      "record each kernel and copy of CUDA, too, under the stage that launched"
      " it; no other tool can have CUPTI meanwhile, see docs/kernels.md"},

@@ -55,7 +55,7 @@ struct ppi_table_options {
 };
 
 struct ppi_run_options {
-  const char *config, *library, *logs, *html;
+  const char *config, *library, *logs;
   bool kernels;
 };
 
@@ -98,7 +98,8 @@ struct ppi_tool_options {
   const struct ppi_tool_verb *verb;
   const char *format, *output, *time_unit;  // NULL: not given
   const char *color, *threshold, *stage, *device_process, *group_by;
-  long warmup;  // LONG_MIN: not given
+  const char *html;  // run, compare
+  long warmup;       // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, usage, help, version;
   bool open, live;  // recover, info: what is open, nothing else
   bool verb_given;

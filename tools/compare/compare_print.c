@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/rows.h"
+#include "compare/compare_html.h"
 #include "compare/compare_pairs.h"
 #include "compare/compare_ranking.h"
 #include "print/report_print.h"
@@ -40,17 +41,26 @@ static void put_page(ppi_page *page, const ppi_compare_result *result,
   ppi_page_text(page, "}\n");
 }
 
-int ppi_compare_print(const struct ppi_tool_options *options,
-                      const ppi_compare_result *result, int code) {
-  ppi_report_format format = ppi_report_format_of(options->format);
+static void make_page(const struct ppi_tool_options *options,
+                      const ppi_compare_result *result,
+                      ppi_report_format format, ppi_page *page) {
   bool as_table = format == PPI_FORMAT_TABLE;
-  ppi_page page = {.is_raw = options->raw};
   ppi_view view;
   bool ok = result->num_inputs == 2
                 ? ppi_compare_pairs(result, format, &view)
                 : ppi_compare_ranking(result, as_table, &view);
-  if (ok) put_page(&page, result, &view, format, ppi_tool_time_unit(options));
-  page.failed |= !ok || view.note.failed || result->notes->failed;
+  if (ok) put_page(page, result, &view, format, ppi_tool_time_unit(options));
+  page->failed |= !ok || view.note.failed || result->notes->failed;
   ppi_view_clear(&view);
-  return ppi_tool_output_page(options, &page, code);
+}
+
+int ppi_compare_print(const struct ppi_tool_options *options,
+                      const ppi_compare_result *result, int code) {
+  ppi_report_format format = ppi_report_format_of(options->format);
+  ppi_page page = {.is_raw = options->raw}, json = {0};
+  make_page(options, result, format, &page);
+  code = ppi_tool_output_page(options, &page, code);
+  if (!options->html) return code;
+  make_page(options, result, PPI_FORMAT_JSON, &json);
+  return ppi_compare_html(options, result, &json, code);
 }

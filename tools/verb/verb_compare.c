@@ -322,6 +322,8 @@ static int check(struct compare *compare) {
     return PPI_EXIT_USAGE;
   }
   int code = ppi_wanted_parse(options, &compare->wanted);
+  if (code == PPI_EXIT_DONE && options->html)
+    code = ppi_tool_output_check(options, options->html);
   return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, options->output)
                                : code;
 }

@@ -245,8 +245,8 @@ static int report(struct run *run) {
     options.to_stderr = options.skip_useless = true;
     code = ppi_tool_summary_of(&options, &any);
   }
-  if (any && options.run.html) {
-    int written = ppi_tool_html_of(&options, options.run.html);
+  if (any && options.html) {
+    int written = ppi_tool_html_of(&options, options.html);
     if (written > code) code = written;
   }
   if (!any) say_nothing_recorded(run);
@@ -289,8 +289,8 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
   int code = ppi_tool_summary_check(options);
   if (code == PPI_EXIT_DONE)
     code = ppi_tool_output_check(options, options->output);
-  if (code == PPI_EXIT_DONE && options->run.html)
-    code = ppi_tool_output_check(options, options->run.html);
+  if (code == PPI_EXIT_DONE && options->html)
+    code = ppi_tool_output_check(options, options->html);
   if (code == PPI_EXIT_DONE &&
       !ppi_tool_find_injection(options->run.library, false, run->library))
     code = PPI_EXIT_USAGE;

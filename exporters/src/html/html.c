@@ -47,7 +47,7 @@ static void put_hash(FILE *out, const unsigned char *text, size_t len) {
 
 // Only the script and the styles that are here may be used, and no address may
 // be asked for anything.
-static void put_head(FILE *out) {
+void ppi_html_begin(FILE *out) {
   fputs(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\""
@@ -70,6 +70,20 @@ static void put_head(FILE *out) {
       out);
 }
 
+pprof_status ppi_html_element(FILE *out, const char *id, ppi_page *json) {
+  fprintf(out, "<script type=\"application/json\" id=\"%s\">\n", id);
+  pprof_status status = ppi_page_write(json, out);
+  fputs("</script>\n", out);
+  return status;
+}
+
+pprof_status ppi_html_end(FILE *out) {
+  fputs("<script>", out);
+  fwrite(ppi_page_script, 1, ppi_page_script_len, out);
+  fputs("</script>\n</body>\n</html>\n", out);
+  return ferror(out) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
+}
+
 // What the command line prints above and below the answer's table.
 static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
@@ -83,16 +97,15 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page_bytes(&ran, "", 1);
   ppi_page_bytes(&trust, "", 1);
   page.failed = ran.failed || trust.failed;
-  ppi_page_text(&page, "<script type=\"application/json\" id=\"words\">\n");
   ppi_page_format(&page, "{\"unit\":\"%s\",\"ran\":", ppi_answer_unit(base));
   if (!page.failed) ppi_page_json(&page, ran.bytes);
   ppi_page_text(&page, ",\"trust\":");
   if (!page.failed) ppi_page_json(&page, trust.bytes);
-  ppi_page_text(&page, "}\n</script>\n");
+  ppi_page_text(&page, "}\n");
   ppi_page_clear(&ran);
   ppi_page_clear(&trust);
   ppi_ranks_clear(&ranks);
-  return ppi_page_write(&page, out);
+  return ppi_html_element(out, "words", &page);
 }
 
 static pprof_status put_document(FILE *out, const pprof_report *report,
@@ -113,15 +126,12 @@ pprof_status ppi_html_write(const pprof_report *report,
                             const ppi_report_options *options, FILE *out) {
   const ppi_figures *figures = ppi_report_figures(report);
   if (!figures) return PPROF_STATUS_BUSY;
-  put_head(out);
+  ppi_html_begin(out);
   pprof_status status = put_words(out, figures);
   for (size_t i = 0; i < NUM_DOCUMENTS && status == PPROF_STATUS_OK; i++)
     status = put_document(out, report, &documents[i], options);
   if (status == PPROF_STATUS_OK)
     status = ppi_picture_put(picture, figures, out);
-  fputs("<script>", out);
-  fwrite(ppi_page_script, 1, ppi_page_script_len, out);
-  fputs("</script>\n</body>\n</html>\n", out);
-  if (status != PPROF_STATUS_OK) return status;
-  return ferror(out) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
+  pprof_status ended = ppi_html_end(out);
+  return status == PPROF_STATUS_OK ? ended : status;
 }

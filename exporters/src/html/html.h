@@ -23,6 +23,13 @@ pprof_status ppi_html_write(const pprof_report *report,
                             const ppi_picture *picture,
                             const ppi_report_options *options, FILE *out);
 
+// A page of something else: its first lines, elements of JSON that its script
+// asks for by their ids, its last lines. ppi_html_element frees `json`;
+// NO_MEMORY where it is not whole, IO.
+void ppi_html_begin(FILE *out);
+pprof_status ppi_html_element(FILE *out, const char *id, ppi_page *json);
+pprof_status ppi_html_end(FILE *out);
+
 #ifdef __cplusplus
 }
 #endif

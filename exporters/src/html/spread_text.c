@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-enum { MOST = 150, NUM_CLASSES = 8 * 64 };
+enum { MOST = 150 };
 
 typedef struct one {
   const ppi_report_name *name;
@@ -23,24 +23,34 @@ static size_t class_of(uint64_t ns) {
   return 8 * octave + (eighths & 7);
 }
 
-static void count(void *context, uint64_t value, uint64_t num) {
-  uint64_t *counts = context;
-  counts[class_of(value)] += num;
+void ppi_spread_count(uint64_t counts[PPI_SPREAD_CLASSES], uint64_t ns,
+                      uint64_t num) {
+  counts[class_of(ns)] += num;
 }
 
-static void put_counts(ppi_page *page, const char *name,
-                       const ppi_histogram *times) {
-  uint64_t counts[NUM_CLASSES] = {0};
+void ppi_spread_put_counts(ppi_page *page, const char *name,
+                           const uint64_t counts[PPI_SPREAD_CLASSES]) {
   const char *comma = "";
-  ppi_histogram_each(times, count, counts);
-  ppi_page_format(page, ",\"%s\":[", name);
-  for (size_t i = 0; i < NUM_CLASSES; i++) {
+  ppi_page_format(page, "\"%s\":[", name);
+  for (size_t i = 0; i < PPI_SPREAD_CLASSES; i++) {
     if (!counts[i]) continue;
     ppi_page_format(page, "%s[%zu,%llu]", comma, i,
                     (unsigned long long)counts[i]);
     comma = ",";
   }
   ppi_page_text(page, "]");
+}
+
+static void count(void *context, uint64_t value, uint64_t num) {
+  ppi_spread_count(context, value, num);
+}
+
+static void put_counts(ppi_page *page, const char *name,
+                       const ppi_histogram *times) {
+  uint64_t counts[PPI_SPREAD_CLASSES] = {0};
+  ppi_histogram_each(times, count, counts);
+  ppi_page_text(page, ",");
+  ppi_spread_put_counts(page, name, counts);
 }
 
 static void put_one(ppi_page *page, const one *of) {

@@ -11,6 +11,14 @@
 extern "C" {
 #endif
 
+// How many values are in which class, an eighth of an octave each.
+#define PPI_SPREAD_CLASSES (8 * 64)
+void ppi_spread_count(uint64_t counts[PPI_SPREAD_CLASSES], uint64_t ns,
+                      uint64_t num);
+// ppi_spread_put_counts writes a member: those classes that have any.
+void ppi_spread_put_counts(ppi_page *page, const char *name,
+                           const uint64_t counts[PPI_SPREAD_CLASSES]);
+
 // ppi_spreads_put writes the member "spreads": of the stages with most time,
 // how many calls are how long, in classes of an eighth of an octave; all of
 // them, and the steady ones. NO_MEMORY.
