@@ -217,6 +217,7 @@ class Drawing {
 
   band(from, to, colour, alpha) {
     const {context} = this;
+    if (to < this.from || from > this.to) return;
     const left = Math.max(this.labels, this.x(from));
     context.globalAlpha = alpha;
     context.fillStyle = colour;

@@ -54,6 +54,7 @@ typedef struct ppi_picture_row {
 
 typedef struct ppi_picture_stage {
   char *name, *category;
+  uint32_t into;  // the number of the stage that it folds into, + 1; 0: none
   // The longest calls on the host and on devices, the least of them first; how
   // many were told.
   uint64_t slow_ns[2][PPI_PICTURE_SLOW];
@@ -144,7 +145,7 @@ struct ppi_picture {
   // Of the run that is being read.
   char **categories;
   size_t num_categories, categories_capacity;
-  ppi_picture_ids sites, run_devices;
+  ppi_picture_ids sites, folds, run_devices;
   struct ppi_picture_lane {
     uint64_t number;
     uint32_t life;  // how many threads have had it

@@ -115,8 +115,11 @@ static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
       return false;
   }
   if (number == SIZE_MAX) number = PPI_PICTURE_STAGES - 1;
-  return set_id(&picture->sites, pprof_definition_id(definition),
-                (uint32_t)number);
+  uint32_t id = pprof_definition_id(definition);
+  uint64_t into = pprof_definition_number(definition);
+  if (into && into < MOST_IDS && !set_id(&picture->folds, id, (uint32_t)into))
+    return false;
+  return set_id(&picture->sites, id, (uint32_t)number);
 }
 
 // With another number it is another thread's: a row of its own.
@@ -195,7 +198,35 @@ pprof_status ppi_seen_define(ppi_picture *picture,
 }
 
 uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site) {
-  return id_of(&picture->sites, site);
+  uint32_t stage = id_of(&picture->sites, site);
+  if (stage == PPI_SEEN_NONE) return stage;
+  uint32_t into = picture->stages[stage].into;
+  return into ? into - 1 : stage;
+}
+
+// As in reports a site folds into another of its category, and that one once
+// more, three times at most.
+static uint32_t root_of(const ppi_picture *picture, uint32_t id) {
+  uint32_t stage = id_of(&picture->sites, id);
+  for (int i = 0; i < 4; i++) {
+    uint32_t into = id_of(&picture->folds, id);
+    uint32_t next = into == PPI_SEEN_NONE ? into : id_of(&picture->sites, into);
+    if (next == PPI_SEEN_NONE || strcmp(picture->stages[next].category,
+                                        picture->stages[stage].category) != 0)
+      break;
+    id = into;
+    stage = next;
+  }
+  return stage;
+}
+
+void ppi_seen_fold(ppi_picture *picture) {
+  for (uint32_t id = 0; id < picture->folds.num; id++) {
+    uint32_t stage = id_of(&picture->sites, id);
+    if (stage == PPI_SEEN_NONE) continue;
+    uint32_t root = root_of(picture, id);
+    if (root != stage) picture->stages[stage].into = root + 1;
+  }
 }
 
 // ---- rows ----
@@ -206,16 +237,19 @@ static uint32_t row_of(ppi_picture *picture, const ppi_picture_row *row,
                      life << 2 | (uint64_t)row->kind};
   size_t number = ppi_map_find(&picture->row_numbers, key);
   if (number != SIZE_MAX) return (uint32_t)number;
-  if (picture->num_rows == PPI_PICTURE_ROWS) {
+  ppi_picture_row *grown =
+      picture->num_rows < PPI_PICTURE_ROWS
+          ? ppi_grow(picture->rows, &picture->rows_capacity,
+                     picture->num_rows + 1, sizeof *grown)
+          : NULL;
+  if (grown) {
+    picture->rows = grown;
+    number = ppi_map_number(&picture->row_numbers, key);
+  }
+  if (number == SIZE_MAX) {
     picture->num_rows_left_out++;
     return PPI_SEEN_NONE;
   }
-  ppi_picture_row *grown = ppi_grow(picture->rows, &picture->rows_capacity,
-                                    picture->num_rows + 1, sizeof *grown);
-  if (!grown) return PPI_SEEN_NONE;
-  picture->rows = grown;
-  number = ppi_map_number(&picture->row_numbers, key);
-  if (number == SIZE_MAX) return PPI_SEEN_NONE;
   grown[number] = *row;
   grown[number].name = ppi_strdup(row->name ? row->name : "");
   grown[number].first_track = SIZE_MAX;
@@ -266,5 +300,6 @@ void ppi_seen_clear_run(ppi_picture *picture) {
   picture->num_categories = picture->num_lane_names = 0;
   picture->num_stream_names = 0;
   clear_ids(&picture->sites);
+  clear_ids(&picture->folds);
   clear_ids(&picture->run_devices);
 }

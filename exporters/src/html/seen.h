@@ -16,6 +16,9 @@ extern "C" {
 pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info);
 pprof_status ppi_seen_define(ppi_picture *picture,
                              const pprof_definition *definition);
+// ppi_seen_fold is called at the end of a run's first reading: names that fold
+// into others are one stage with them from there on.
+void ppi_seen_fold(ppi_picture *picture);
 // ppi_seen_stage answers a site's number; PPI_SEEN_NONE where it has none.
 uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site);
 // The rows of an event's host side, and of its device side. Rows are made where

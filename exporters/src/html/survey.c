@@ -61,6 +61,18 @@ static void note_side(ppi_picture *picture, const pprof_event *event,
   row->depth = PPI_MAX(row->depth, PPI_MIN(depth + 1, PPI_PICTURE_DEPTH));
 }
 
+// What folds into another stage leaves its slowest to it.
+static void add_slow(ppi_picture *picture, size_t number) {
+  ppi_picture_stage *stage = &picture->stages[number];
+  if (!stage->into) return;
+  for (int side = 0; side < 2; side++)
+    for (size_t i = 0; i < PPI_PICTURE_SLOW; i++) {
+      note_slow(&picture->stages[stage->into - 1], side,
+                stage->slow_ns[side][i]);
+      stage->slow_ns[side][i] = 0;
+    }
+}
+
 static pprof_status survey_begin(pprof_sink *sink, const pprof_run_info *info) {
   return ppi_seen_begin(picture_of(sink), info);
 }
@@ -84,8 +96,11 @@ static pprof_status survey_events(pprof_sink *sink, const pprof_batch *batch) {
 
 static pprof_status survey_finish(pprof_sink *sink,
                                   const pprof_totals *totals) {
+  ppi_picture *picture = picture_of(sink);
   (void)totals;
-  ppi_seen_clear_run(picture_of(sink));
+  ppi_seen_fold(picture);
+  for (size_t i = 0; i < picture->num_stages; i++) add_slow(picture, i);
+  ppi_seen_clear_run(picture);
   return PPROF_STATUS_OK;
 }
 
