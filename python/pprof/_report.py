@@ -9,15 +9,19 @@ _LONGEST_PATH = 4096
 
 
 class Report(str):
-    """A text; a notebook shows it as it is."""
-    __slots__ = ()
+    """A text; a notebook shows it as it is, or the page where one was written."""
+    page = None  # its path
 
     def __repr__(self):
         return str(self)
 
     def _repr_html_(self):
         import html
-        return "<pre>%s</pre>" % html.escape(self)
+        if self.page is None:
+            return "<pre>%s</pre>" % html.escape(self)
+        with open(self.page, encoding="utf-8") as file:
+            return ('<iframe sandbox="allow-scripts" width="100%%" height="800" srcdoc="%s">'
+                    "</iframe>" % html.escape(file.read()))
 
 
 def _last_log():
@@ -44,16 +48,29 @@ def _tool():
     return path
 
 
-def report(log=None, *options):
+def _run(*arguments):
+    import subprocess  # most programs that mark never need it
+    done = subprocess.run([_tool(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False, encoding="utf-8", errors="replace")
+    return done.stdout, done.stderr.strip(), done.returncode
+
+
+def report(log=None, *options, html=None):
     """What `pprof-report OPTIONS LOG` prints, as a text: which stage has the time, and why. None:
-    the log of the session that `stop` has ended last in this process.
+    the log of the session that `stop` has ended last in this process. `html` names a file that
+    gets the report as a page; it replaces what is there, and a notebook shows it.
 
     Raises Error in pprof-report's words."""
-    import subprocess  # most programs that mark never need it
-    log = _last_log() if log is None else os.fspath(log)
     # "./": a name may look like an option or a verb.
-    done = subprocess.run([_tool(), *options, os.path.join(".", log)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False, encoding="utf-8", errors="replace")
-    if not done.stdout:
-        raise Error(done.stderr.strip(), done.returncode)
-    return Report(done.stdout)
+    log = os.path.join(".", _last_log() if log is None else os.fsdecode(log))
+    text, said, code = _run(*options, log)
+    if not text:
+        raise Error(said, code)
+    made = Report(text)
+    if html is not None:
+        page = os.path.join(".", os.fspath(html))
+        _, said, code = _run("html", "--force", "--output", page, log)
+        if not os.path.exists(page):
+            raise Error(said, code)
+        made.page = page
+    return made

@@ -214,11 +214,21 @@ class Sessions(Case):
             assert report._repr_html_().startswith("<pre>"), report._repr_html_()
             assert "&lt;one&gt;" in report._repr_html_()
             print(report)
+            again = pprof.report(html=os.environ["PAGE"])
+            assert again == report and again._repr_html_().startswith("<iframe sandbox")
+            assert "default-src &#x27;none&#x27;" in again._repr_html_()
+            try:
+                pprof.report(html="/nowhere/page.html")
+            except pprof.Error as error:
+                assert "nowhere" in str(error), error
+            else:
+                raise AssertionError("no error")
             try:
                 pprof.report("/nowhere.pplog")
             except pprof.Error as error:
                 print(error)
-        """, PPROF_OUTPUT="run.pplog", PATH=os.path.dirname(REPORT) + ":/usr/bin:/bin")
+        """, PPROF_OUTPUT="run.pplog", PAGE=os.path.join(self.folder, "page.html"),
+            PATH=os.path.dirname(REPORT) + ":/usr/bin:/bin")
         lines = printed.splitlines()
         self.assertEqual(lines[0],
                          "there is no log to report: nothing was stopped that writes one")

@@ -44,10 +44,10 @@ def parameters(function):
     args = function.args
     named = args.posonlyargs + args.args
     defaults = [None] * (len(named) - len(args.defaults)) + args.defaults
-    pairs = list(zip(named, defaults)) + list(zip(args.kwonlyargs, args.kw_defaults))
-    rest = [(args.vararg.arg, None)] if args.vararg else []
+    rest = [(args.vararg, None)] if args.vararg else []
+    pairs = list(zip(named, defaults)) + rest + list(zip(args.kwonlyargs, args.kw_defaults))
     return [(arg.arg, None if default is None else ast.literal_eval(default))
-            for arg, default in pairs if arg.arg != "self"] + rest
+            for arg, default in pairs if arg.arg != "self"]
 
 
 def declared():
