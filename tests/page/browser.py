@@ -186,8 +186,9 @@ class Page:
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
-    def picture(self, full=False):
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=full)
+    def picture(self, full=False, clip=None):
+        more = {"clip": clip} if clip else {}
+        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=full, **more)
         return base64.b64decode(shot["data"])
 
     def close(self):
