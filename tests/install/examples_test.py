@@ -32,6 +32,9 @@ void train(void), launch(cudaStream_t), enqueue(void *), run_sort(void *);
 bool forward(void), next_batch(void);
 void put_into_queue(uint64_t);
 uint64_t take_from_queue(void);
+extern const char *prompt;
+uint64_t num_tokens_of(const char *);
+void wait_in_queue(void), decode_one(void);
 """
 
 HPP_PRELUDE = """

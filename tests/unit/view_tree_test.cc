@@ -297,7 +297,7 @@ TEST_F(TreeTest, OneUnitWhereOneIsAsked) {
 TEST_F(TreeTest, CsvHasThePath) {
   FillTwoCallers();
   std::string csv = Written(PPI_FORMAT_CSV);
-  EXPECT_NE(csv.find(",UserDefined,b / shared,\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",UserDefined,b / shared,,\n"), std::string::npos) << csv;
 }
 
 TEST(TreeColumnsTest, AreKnownByName) {
