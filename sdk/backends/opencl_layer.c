@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "bounded_clock.h"
 #include "kernels/launch.h"
 #include "opencl_injected.h"
-#include "opencl_time.h"
 
 #define MOST_PENDING 65536u  // commands; beyond that they are lost, and counted
 #define MOST_DEVICES 32u
@@ -53,7 +53,7 @@ static struct {
   cl_device_id devices[MOST_DEVICES];
   cl_uint num_devices;
   pthread_mutex_t asking;  // held by who asks events; of the clocks
-  ppi_opencl_clock clocks[MOST_DEVICES + 1];  // the last: of other devices
+  ppi_bounded_clock clocks[MOST_DEVICES + 1];  // the last: of other devices
 } opencl = {.mutex = PTHREAD_MUTEX_INITIALIZER,
             .asking = PTHREAD_MUTEX_INITIALIZER};
 
@@ -445,19 +445,19 @@ static uint64_t time_of(const command *it, cl_profiling_info what) {
 }
 
 static void read_times(command *it) {
-  const ppi_opencl_call call = {ns_of(it->begin), ns_of(it->end),
-                                time_of(it, CL_PROFILING_COMMAND_QUEUED)};
-  ppi_opencl_clock *clock = &opencl.clocks[it->work.device];
+  const ppi_clock_call call = {ns_of(it->begin), ns_of(it->end),
+                               time_of(it, CL_PROFILING_COMMAND_QUEUED)};
+  ppi_bounded_clock *clock = &opencl.clocks[it->work.device];
   uint64_t start_ns = time_of(it, CL_PROFILING_COMMAND_START);
   uint64_t end_ns = time_of(it, CL_PROFILING_COMMAND_END);
-  ppi_opencl_clock_see(clock, &call);
+  ppi_bounded_clock_see(clock, &call);
   if (start_ns && end_ns && clock->is_known) {
     // Its call began before it; a tick is what rounding may take.
     it->work.start =
-        PPI_MAX(ticks_of(ppi_opencl_clock_host(clock, start_ns)), it->begin);
-    it->work.end =
-        PPI_MAX(ticks_of(ppi_opencl_clock_host(clock, end_ns)), it->work.start);
-    it->work.error = ticks_of(ppi_opencl_clock_error(clock));
+        PPI_MAX(ticks_of(ppi_bounded_clock_host(clock, start_ns)), it->begin);
+    it->work.end = PPI_MAX(ticks_of(ppi_bounded_clock_host(clock, end_ns)),
+                           it->work.start);
+    it->work.error = ticks_of(ppi_bounded_clock_error(clock));
   }
   opencl.target->clReleaseEvent(it->event);
   it->event = NULL;

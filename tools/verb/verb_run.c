@@ -163,12 +163,13 @@ static bool append(const char *name, const char *separator, const char *text) {
   return done;
 }
 
-// The library is loaded by CUDA itself, too, before its first kernel, and by
-// OpenCL as a layer: also where the program has no markers.
+// The library is loaded by CUDA itself, too, before its first kernel, by OpenCL
+// as a layer and by ROCm as a tool: also where the program has no markers.
 static bool set_kernels(const struct run *run) {
   return !run->options->run.kernels ||
          (append("PPROF_SET", ";", "devices.kernels=true") &&
           append("OPENCL_LAYERS", ":", run->library) &&
+          append("ROCP_TOOL_LIBRARIES", ":", run->library) &&
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 

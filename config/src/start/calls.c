@@ -3,9 +3,12 @@
 // The real calls, and those that a test puts in their place.
 #include "start/calls.h"
 
+#include <pthread.h>
+
 #include "cupti.h"
 #include "inject/inject.h"
 #include "opencl_layer.h"
+#include "rocm.h"
 #include "session/choice_session.h"
 #include "session/collect/window_session.h"
 
@@ -19,14 +22,21 @@ static void open_backends(uint64_t backends) {
     if (backends >> i & 1) pprof_device_get(get[i](), 0);
 }
 
-// OpenCL's only where its loader has our layer and the program a queue; the
-// others by their libraries.
+// OpenCL's and ROCm's are there only where their loaders have us; CUPTI by its
+// library.
+static ppi_kernel_source sources[2];
+
+static void link_sources(void) {
+  sources[0] = *ppi_opencl_source();
+  sources[0].next = &sources[1];
+  sources[1] = *ppi_rocm_source();
+  sources[1].next = ppi_cupti_source();
+}
+
 static pprof_status set_kernels(pprof_session *session, bool are_on) {
-  static ppi_kernel_source first;
-  ppi_kernel_source all = *ppi_opencl_source();
-  all.next = ppi_cupti_source();
-  if (!first.next) first = all;
-  return ppi_session_set_kernels(session, &first, are_on);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, link_sources);
+  return ppi_session_set_kernels(session, &sources[0], are_on);
 }
 
 static const ppi_compose_calls real_calls = {

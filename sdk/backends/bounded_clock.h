@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device's clock in the host's, by calls inside of which a time of the device
+// was taken: each bounds how far the two are apart, and several bound it
+// closely. Pure; all in ns.
+#ifndef PPI_BOUNDED_CLOCK_H_
+#define PPI_BOUNDED_CLOCK_H_
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All zero knows nothing.
+typedef struct ppi_bounded_clock {
+  bool is_known;
+  int64_t low, high;  // host less device lies between
+  uint64_t at;        // of the host: when that was so
+} ppi_bounded_clock;
+
+typedef struct ppi_clock_call {
+  uint64_t begin, end;  // of the host
+  uint64_t device;      // taken meanwhile; 0: it does not say
+} ppi_clock_call;
+
+// ppi_bounded_clock_see learns of a call. Two clocks run apart by 200 ns a ms
+// at most; where a call does not fit, it alone counts.
+void ppi_bounded_clock_see(ppi_bounded_clock *clock,
+                           const ppi_clock_call *call);
+// ppi_bounded_clock_host answers the host's time of the device's, and
+// ppi_bounded_clock_error by how much that may be off; of one that is known.
+uint64_t ppi_bounded_clock_host(const ppi_bounded_clock *clock,
+                                uint64_t device_ns);
+uint64_t ppi_bounded_clock_error(const ppi_bounded_clock *clock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_BOUNDED_CLOCK_H_
