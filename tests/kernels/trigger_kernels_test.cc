@@ -67,7 +67,7 @@ class TriggerKernelsTest : public TriggerTest {
 
 TEST_F(TriggerKernelsTest, InTheLogWhereAllIsRecorded) {
   Start("");
-  int fd = Connect("trigger kernels=0.02\n");
+  int fd = Connect("trigger kernels=1\n");
   EXPECT_EQ("begun kernels file=" + folder_ + "/all.pplog.part", Receive(fd));
   Launch();
   EXPECT_EQ("done kernels file=" + folder_ + "/all.pplog.part", Receive(fd));
@@ -80,7 +80,7 @@ TEST_F(TriggerKernelsTest, InTheLogWhereAllIsRecorded) {
 TEST_F(TriggerKernelsTest, InAWindowOfTheirOwn) {
   Start("capture: {on_demand: true}\n");
   std::string path = folder_ + "/own.pplog";
-  int fd = Connect("trigger kernels=0.1 output=" + path + "\n");
+  int fd = Connect("trigger kernels=1 output=" + path + "\n");
   EXPECT_EQ("begun window=0 opens=now file=" + path, Receive(fd));
   Launch();
   EXPECT_EQ("done window=0 file=" + path, Receive(fd));
