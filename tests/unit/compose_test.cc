@@ -193,6 +193,27 @@ TEST_F(ComposeTest, StopAnswersTheFirstErrorAndWritesTheRest) {
   EXPECT_TRUE(Exists(folder_ + "/t.json"));
 }
 
+// It is made of the log, and needs no report.
+TEST_F(ComposeTest, APageIsMadeOfTheLogAtTheStop) {
+  const std::string text = "output: " + folder_ +
+                           "/a.pplog\nexports: [{format: html, path: '" +
+                           folder_ + "/p.html'}]\n";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text)) << error_.text;
+  said = "";
+  EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error_));
+  EXPECT_NE(std::string::npos, said.find("html:a.pplog")) << said;
+  EXPECT_EQ(std::string::npos, said.find("report")) << said;
+  EXPECT_TRUE(Exists(folder_ + "/p.html"));
+  unlink((folder_ + "/p.html").c_str());
+  failing = "html";
+  ASSERT_EQ(PPROF_STATUS_OK, Start(text));
+  EXPECT_EQ(PPROF_STATUS_UNAVAILABLE, pprof_stop(&error_));
+  EXPECT_EQ(
+      "cannot write " + folder_ + "/p.html: not available on this machine",
+      error_.text);
+  EXPECT_FALSE(Exists(folder_ + "/p.html"));
+}
+
 TEST_F(ComposeTest, PrecedenceIsEnvironmentFileDefault) {
   setenv("PPROF_CONFIG", File("output: file\nstop_wait: 2s\n").c_str(), 1);
   setenv("PPROF_OUTPUT", "variable", 1);

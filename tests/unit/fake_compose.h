@@ -265,6 +265,10 @@ inline void FakeReport(ppi_compose_calls &calls) {
                                             : "csv:") +
                views);
   };
+  calls.html_write_log = [](const char *path, FILE *out, pprof_error *) {
+    fputs("the page\n", out);
+    return Say("html:" + std::string(strrchr(path, '/') + 1));
+  };
 }
 
 inline ppi_compose_calls FakeCalls() {

@@ -168,6 +168,24 @@ TEST_F(SchemaTest, FilesAndControl) {
       Refusal("memory_limit: none\n"));
 }
 
+// It is made of the log, as one file.
+TEST_F(SchemaTest, APageNeedsTheLog) {
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("exports: [{format: html, path: x}]\n"));
+  EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), &error_));
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("rotate: {size: 1MiB}\n"));
+  EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(&config(), &error_));
+  EXPECT_STREQ(
+      "p.yaml:1:10: an export with 'format: html' needs the log in one file,"
+      " without 'rotate.size'",
+      error_.text);
+  ASSERT_EQ(PPROF_STATUS_OK, Apply("log: false\n"));
+  EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(&config(), &error_));
+  EXPECT_STREQ(
+      "p.yaml:1:10: an export with 'format: html' needs the log: 'log' is"
+      " false",
+      error_.text);
+}
+
 TEST_F(SchemaTest, TimerOnlyGoesAlone) {
   ASSERT_EQ(PPROF_STATUS_OK, Apply("mode: timer_only\n"));
   EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), &error_));
@@ -216,6 +234,10 @@ TEST_F(SchemaTest, ExportsAreChecked) {
             Refusal("exports: [{format: csv}]\n"));
   EXPECT_EQ("p.yaml:1:44: a Chrome trace has no 'views'",
             Refusal("exports: [{format: chrome, path: x, views: [model]}]\n"));
+  EXPECT_EQ("p.yaml:1:42: a page has no 'views'",
+            Refusal("exports: [{format: html, path: x, views: [model]}]\n"));
+  EXPECT_EQ("p.yaml:1:32: a page is of the run: no 'per: window'",
+            Refusal("exports: [{format: html, path: x%w, per: window}]\n"));
   EXPECT_EQ("p.yaml:1:41: 'views' is empty",
             Refusal("exports: [{format: csv, path: x, views: []}]\n"));
   std::string many = "exports:\n";

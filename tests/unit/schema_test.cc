@@ -248,7 +248,8 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
   EXPECT_EQ("p.yaml:1:27: 'backends' names cpu twice",
             Refusal("devices: {backends: [cpu, cpu]}\n"));
   EXPECT_EQ(
-      "p.yaml:1:20: 'format' must be one of chrome, log, table, csv, json, "
+      "p.yaml:1:20: 'format' must be one of chrome, log, html, table, csv, "
+      "json, "
       "markdown,"
       " not 'Chrome' (did you mean 'chrome'?)",
       Refusal("exports: [{format: Chrome, path: x}]\n"));

@@ -91,6 +91,22 @@ static pprof_status check_segments(const ppi_config *config,
   return refuse(config, error, "disk_limit", what);
 }
 
+// A page is made of the log, as one file.
+static pprof_status check_pages(const ppi_config *config, pprof_error *error) {
+  for (uint64_t i = 0; i < config->num_exports; i++) {
+    if (config->exports[i].format != PPI_EXPORT_HTML) continue;
+    if (!config->log)
+      return refuse(config, error, "exports",
+                    "an export with 'format: html' needs the log: 'log' is"
+                    " false");
+    if (config->rotate_bytes)
+      return refuse(config, error, "exports",
+                    "an export with 'format: html' needs the log in one file,"
+                    " without 'rotate.size'");
+  }
+  return PPROF_STATUS_OK;
+}
+
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given &&
       !config->report && !config->is_heard)
@@ -103,6 +119,7 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
                   "'flight_recorder.memory' must be at most half of"
                   " 'memory_limit'");
   pprof_status status = check_segments(config, error);
+  if (status == PPROF_STATUS_OK) status = check_pages(config, error);
   if (status == PPROF_STATUS_OK) status = check_paths(config, error);
   return status == PPROF_STATUS_OK ? check_timer_only(config, error) : status;
 }

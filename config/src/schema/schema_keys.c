@@ -37,7 +37,7 @@ static const char *const reports[] = {"none", "stderr", NULL};
 static const char *const signals[] = {"none", "USR1", "USR2", NULL};
 static const char *const periods[] = {"run", "window", NULL};
 #define NAME(value, name) name,
-static const char *const formats[] = {"chrome", "log",
+static const char *const formats[] = {"chrome", "log", "html",
                                       PPI_REPORT_FORMATS(NAME) NULL};
 #undef NAME
 #define NAME(name) #name,
@@ -302,13 +302,14 @@ const ppi_key ppi_keys[] = {
      IN_EXPORT(format),
      "chrome and log are written while the program runs, the others when it"
      " stops, or when their window is complete. log: of each window alone, so"
-     " with `per: window`.", FIXED},
+     " with `per: window`. html: of the run alone, a page made of its log, which"
+     " is read twice.", FIXED},
     {"exports[].path", PPI_KEY_PATH, NULL, 1, 1, NULL, IN_EXPORT(path),
      "The file. It replaces what an earlier run has left, but for a log, which"
      " takes a number. A Chrome trace is compressed when its name ends in .gz.",
      FIXED},
     {"exports[].views", PPI_KEY_VIEWS, "all", 0, 0, views, IN_EXPORT(views),
-     "Which tables: a list. Not for chrome and log.", FIXED},
+     "Which tables: a list. Not for chrome, log and html.", FIXED},
     {"exports[].per", PPI_KEY_CHOICE, "run", 0, 0, periods,
      IN_EXPORT(per_window),
      "window: a file for each window; %w in its path is the window's"

@@ -58,6 +58,7 @@ typedef struct ppi_config_window {
 typedef enum ppi_export_format {
   PPI_EXPORT_CHROME = 0,
   PPI_EXPORT_LOG,    // of windows alone
+  PPI_EXPORT_HTML,   // of the run alone, made of its log
   PPI_EXPORT_REPORT  // and a ppi_report_format
 } ppi_export_format;
 

@@ -35,9 +35,15 @@ static pprof_status read_export(const ppi_walk *at, const ppi_yaml_node *node) {
   const ppi_yaml_node *path = ppi_yaml_find(node, "path");
   if (!path) return PPI_REFUSE(at, node, "an export needs 'path'");
   const ppi_yaml_node *shown = ppi_yaml_find(node, "views");
+  static const char *const without_views[] = {
+      [PPI_EXPORT_CHROME] = "Chrome trace",
+      [PPI_EXPORT_LOG] = "log",
+      [PPI_EXPORT_HTML] = "page"};
   if (shown && item->format < PPI_EXPORT_REPORT)
     return PPI_REFUSE(at, shown, "a %s has no 'views'",
-                      item->format == PPI_EXPORT_LOG ? "log" : "Chrome trace");
+                      without_views[item->format]);
+  if (item->format == PPI_EXPORT_HTML && item->per_window)
+    return PPI_REFUSE(at, path, "a page is of the run: no 'per: window'");
   if (item->format == PPI_EXPORT_LOG && !item->per_window)
     return PPI_REFUSE(at, path,
                       "a log as an export needs 'per: window'; that of the run"

@@ -80,6 +80,7 @@ static const ppi_compose_calls real_calls = {
     .report_sink = pprof_report_sink,
     .report_destroy = pprof_report_destroy,
     .report_write = ppi_report_write,
+    .html_write_log = ppi_html_write_log,
     .live_create = ppi_live_create,
     .open_backends = open_backends,
     .control_start = ppi_control_start,

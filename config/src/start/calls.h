@@ -7,6 +7,7 @@
 #include "chrome/chrome.h"
 #include "control/control.h"
 #include "flight/flight.h"
+#include "html/html_log.h"
 #include "live/live.h"
 #include "log/write/log_writer.h"
 #include "names/choice.h"
@@ -89,6 +90,8 @@ typedef struct ppi_compose_calls {
   pprof_status (*report_write)(const pprof_report *report,
                                const ppi_report_options *options,
                                ppi_report_format format, FILE *out);
+  pprof_status (*html_write_log)(const char *path, FILE *out,
+                                 pprof_error *error);
   uint64_t file_limit_ms;  // how long a table's disk is waited for; 0: 10 s
   pprof_status (*live_create)(const ppi_live_options *options, ppi_live **out);
   void (*open_backends)(uint64_t backends);

@@ -16,6 +16,11 @@
 
 enum { FILE_LIMIT_MS = 10000 };
 
+// They have a file from the start on, and it is written at the end.
+static bool is_at_end(const ppi_config_export *item) {
+  return item->format >= PPI_EXPORT_HTML;
+}
+
 static bool is_table(const ppi_config_export *item) {
   return item->format >= PPI_EXPORT_REPORT;
 }
@@ -40,17 +45,17 @@ static ppi_report_options options_of(const ppi_config_export *item) {
       .top = LONG_MIN};
 }
 
-static pprof_status fill(const ppi_config_export *item,
-                         const pprof_report *report, const char *path,
-                         FILE *out, pprof_error *error) {
+static pprof_status fill(const ppi_running *run, const ppi_config_export *item,
+                         const pprof_report *report, FILE *out,
+                         pprof_error *error) {
   ppi_report_options options = options_of(item);
   pprof_status status =
-      ppi_running_calls->report_write(report, &options, format_of(item), out);
+      is_table(item)
+          ? ppi_running_calls->report_write(report, &options, format_of(item),
+                                            out)
+          : ppi_running_calls->html_write_log(run->output, out, error);
   if (status == PPROF_STATUS_OK && (fflush(out) != 0 || ferror(out)))
     status = PPROF_STATUS_NO_MEMORY;
-  if (status != PPROF_STATUS_OK)
-    ppi_fail(error, status, "cannot write %s: %s", path,
-             pprof_status_string(status));
   return status;
 }
 
@@ -78,9 +83,12 @@ static pprof_status write_table(ppi_running *run, const ppi_config_export *item,
   snprintf(path, sizeof path, "%s", part->path);
   FILE *out = open_memstream(&text, &len);
   pprof_status status =
-      out ? fill(item, report, path, out, error)
+      out ? fill(run, item, report, out, error)
           : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   if (out) fclose(out);
+  if (out && status != PPROF_STATUS_OK)
+    ppi_fail(error, status, "cannot write %s: %s", path,
+             pprof_status_string(status));
   if (status == PPROF_STATUS_OK)
     status = put_file(run, part, path, text, len, error);
   free(text);
@@ -294,7 +302,7 @@ static pprof_status add_tables(ppi_running *run, pprof_error *error) {
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
        i++) {
     const ppi_config_export *item = &run->config.exports[i];
-    if (!is_table(item)) continue;
+    if (!is_at_end(item)) continue;
     of_windows = of_windows || item->per_window;
     if (!item->per_window) status = claim(run, i, error);
   }
@@ -308,7 +316,7 @@ pprof_status ppi_running_add_exports(ppi_running *run, pprof_error *error) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
        i++)
-    if (!is_table(&run->config.exports[i])) status = add_trace(run, i, error);
+    if (!is_at_end(&run->config.exports[i])) status = add_trace(run, i, error);
   if (status == PPROF_STATUS_OK) status = add_tables(run, error);
   return status == PPROF_STATUS_OK ? add_program(run, error) : status;
 }
@@ -336,7 +344,7 @@ pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
   print_end(run);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     const ppi_config_export *item = &run->config.exports[i];
-    if (!is_table(item) || item->per_window) continue;
+    if (!is_at_end(item) || item->per_window) continue;
     pprof_error later;
     bool is_first = first == PPROF_STATUS_OK;
     pprof_status status = write_one(run, i, is_first ? error : &later);
