@@ -35,4 +35,5 @@ class Folded(export_case.Case):
                          read(text))
 
 
-export_case.main()
+if __name__ == "__main__":
+    export_case.main()

@@ -70,4 +70,5 @@ class Speedscope(export_case.Case):
             self.assertEqual(expected, read(text)[1])
 
 
-export_case.main()
+if __name__ == "__main__":
+    export_case.main()

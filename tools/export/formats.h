@@ -7,6 +7,8 @@
 #include "export/export.h"
 
 extern const ppi_export_format ppi_format_folded;
+extern const ppi_export_format ppi_format_perfetto;
+extern const ppi_export_format ppi_format_profile;
 extern const ppi_export_format ppi_format_speedscope;
 extern const ppi_export_format ppi_format_sqlite;
 

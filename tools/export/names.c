@@ -8,24 +8,23 @@
 #include "file/utf8.h"
 #include "names/names.h"
 
-// Bytes that are no UTF-8 become U+FFFD each: formats want text. NULL when out
-// of memory.
-static char *valid_text(const char *text) {
+char *ppi_export_text(const char *text, size_t len) {
   const unsigned char *at = (const unsigned char *)text;
-  const unsigned char *end = at + strlen(text);
+  const unsigned char *end = at + len;
   char *out = ppi_alloc((size_t)(end - at) * 3 + 1), *to = out;
   while (out && at < end) {
-    size_t len = ppi_utf8_length(at, end);
-    memcpy(to, len ? (const char *)at : "\xef\xbf\xbd", len ? len : 3);
-    to += len ? len : 3;
-    at += len ? len : 1;
+    size_t good = ppi_utf8_length(at, end);
+    memcpy(to, good ? (const char *)at : "\xef\xbf\xbd", good ? good : 3);
+    to += good ? good : 3;
+    at += good ? good : 1;
   }
   return out;
 }
 
 static bool copy_text(const pprof_run_info *info, const char *key, char **out) {
   const char *text = pprof_run_info_text(info, key);
-  *out = valid_text(text ? text : "");
+  if (!text) text = "";
+  *out = ppi_export_text(text, strlen(text));
   return *out != NULL;
 }
 
@@ -134,7 +133,8 @@ pprof_status ppi_export_names_set(ppi_export_names *names,
   pprof_status status = parent_of(names, definition, &now);
   if (status == PPROF_STATUS_OK) status = find(names, kind, id, &number);
   if (status != PPROF_STATUS_OK) return status;
-  now.text = valid_text(pprof_definition_name(definition));
+  const char *text = pprof_definition_name(definition);
+  now.text = ppi_export_text(text, strlen(text));
   if (!now.text) return PPROF_STATUS_NO_MEMORY;
   struct ppi_export_rows *rows = &names->kinds[kind];
   if (is_another(&rows->items[rows->current[number]], &now, kind))

@@ -37,6 +37,10 @@ typedef struct ppi_export_names {
   } kinds[PPI_NUM_EXPORT_KINDS];
 } ppi_export_names;
 
+// ppi_export_text copies a text (ppi_free): bytes that are no UTF-8 become
+// U+FFFD each, as formats want it. NULL when out of memory.
+char *ppi_export_text(const char *text, size_t len);
+
 // All zero is the empty one. These answer NO_MEMORY.
 pprof_status ppi_export_names_begin(ppi_export_names *names,
                                     const pprof_run_info *info);

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Perfetto's own format, streaming. A slice is two packets, its begin and its
+// end; of those of one time ends come first, and begins in the order in which
+// they nest: a begin that may be the range's around it, too, waits for that.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "export/formats.h"
+#include "export/perfetto_tracks.h"
+
+enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4, NEEDS_STATE = 2 };
+// Ranges that lie deeper do not wait.
+enum { MAX_DEPTH = 1024 };
+
+// Of one depth of a lane: begins that may be the range's around it, too.
+typedef struct waiting {
+  ppi_buffer packets;
+  uint64_t start_ns;
+} waiting;
+
+typedef struct nest {
+  waiting *depths;
+  size_t num, capacity;
+} nest;
+
+typedef struct perfetto {
+  ppi_export base;
+  pprof_sink sink;
+  ppi_perfetto_out out;
+  ppi_perfetto_tracks tracks;
+  ppi_export_names names;
+  uint64_t base_ns;  // of the run
+  nest *nests;       // by row of lanes
+  size_t num_nests, nests_capacity;
+  uint64_t num_arrows;
+} perfetto;
+
+// What a slice is told with; places in it are pointed to.
+typedef struct slice {
+  uint64_t start_ns, end_ns, uuid, site_iid, category_iid;
+  PpiPerfetto__Annotation annotations[PPI_PERFETTO_NUM_WORDS];
+  PpiPerfetto__Annotation *places[PPI_PERFETTO_NUM_WORDS];
+  size_t num_annotations;
+  const uint64_t *flows;
+  size_t num_flows;
+} slice;
+
+static perfetto *perfetto_of(pprof_sink *sink) {
+  return (perfetto *)((char *)sink - offsetof(perfetto, sink));
+}
+
+static pprof_status status_of(const perfetto *out) {
+  return out->out.raw.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+// ---- packets ----
+
+static void put_event(perfetto *out, ppi_buffer *into, uint64_t at_ns,
+                      PpiPerfetto__Event *event) {
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  packet.has_timestamp = packet.has_trusted_packet_sequence_id = true;
+  packet.timestamp = out->base_ns + at_ns;
+  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
+  packet.has_sequence_flags = true;
+  packet.sequence_flags = NEEDS_STATE;
+  packet.track_event = event;
+  event->has_type = event->has_track_uuid = true;
+  ppi_perfetto_encode(into, &packet);
+}
+
+static void put_begin(perfetto *out, ppi_buffer *into, slice *from, int type) {
+  PpiPerfetto__Event event = PPI_PERFETTO__EVENT__INIT;
+  event.type = type;
+  event.track_uuid = from->uuid;
+  event.has_name_iid = true;
+  event.name_iid = from->site_iid;
+  event.n_category_iids = from->category_iid != 0;
+  event.category_iids = &from->category_iid;
+  event.n_debug_annotations = from->num_annotations;
+  event.debug_annotations = from->places;
+  event.n_flow_ids = from->num_flows;
+  event.flow_ids = (uint64_t *)from->flows;
+  put_event(out, into, from->start_ns, &event);
+}
+
+static void put_end(perfetto *out, ppi_buffer *into, const slice *from) {
+  PpiPerfetto__Event event = PPI_PERFETTO__EVENT__INIT;
+  event.type = END;
+  event.track_uuid = from->uuid;
+  put_event(out, into, from->end_ns, &event);
+}
+
+static PpiPerfetto__Annotation *annotate(slice *to, ppi_perfetto_word word) {
+  PpiPerfetto__Annotation *at = &to->annotations[to->num_annotations];
+  ppi_perfetto__annotation__init(at);
+  at->has_name_iid = true;
+  at->name_iid = (uint64_t)word + 1;
+  to->places[to->num_annotations++] = at;
+  return at;
+}
+
+static void add_number(slice *to, ppi_perfetto_word word, uint64_t value) {
+  PpiPerfetto__Annotation *at = annotate(to, word);
+  at->has_uint_value = true;
+  at->uint_value = value;
+}
+
+static void add_amount(slice *to, ppi_perfetto_word word, double value) {
+  if (value == 0) return;
+  PpiPerfetto__Annotation *at = annotate(to, word);
+  at->has_double_value = true;
+  at->double_value = value;
+}
+
+static void add_cpu(slice *to, const pprof_cpu_use *cpu) {
+  if (!cpu || !(cpu->known & PPROF_CPU_TIMES)) return;
+  add_number(to, PPI_PERFETTO_USER_WORD, cpu->user_ns);
+  add_number(to, PPI_PERFETTO_SYS_WORD, cpu->sys_ns);
+  if (cpu->known & PPROF_CPU_RUN_QUEUE)
+    add_number(to, PPI_PERFETTO_RUN_QUEUE_WORD, cpu->run_queue_ns);
+}
+
+// What an event is called and carries, without where and when.
+static pprof_status describe(perfetto *out, const pprof_event *event,
+                             slice *to) {
+  const uint32_t told = PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED |
+                        PPROF_FLAG_LATE | PPROF_FLAG_NO_DEVICE_TIME;
+  uint32_t site, category, row;
+  *to = (slice){.flows = event->flows, .num_flows = event->num_flows};
+  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
+                                             event->site, &site);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_perfetto_tell(&out->tracks, site, &category);
+  if (status != PPROF_STATUS_OK) return status;
+  to->site_iid = (uint64_t)site + 1;
+  to->category_iid = category == UINT32_MAX ? 0 : (uint64_t)category + 1;
+  if (event->work) {
+    add_amount(to, PPI_PERFETTO_ITEMS_WORD, event->work->items);
+    add_amount(to, PPI_PERFETTO_BYTES_WORD, event->work->bytes);
+    add_amount(to, PPI_PERFETTO_FLOPS_WORD, event->work->flops);
+    add_amount(to, PPI_PERFETTO_PARAMS_WORD, event->work->params);
+  }
+  add_cpu(to, event->cpu);
+  if (event->flags & told)
+    add_number(to, PPI_PERFETTO_FLAGS_WORD, event->flags);
+  const ppi_export_name *named =
+      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
+  if (event->kind == PPROF_KIND_RANGE && event->value >= 0 &&
+      named->has_parent &&
+      ppi_export_names_at(&out->names, PPROF_DEFINITION_CATEGORY, named->parent)
+              ->id == PPROF_CATEGORY_PROFILE_STEP)
+    add_number(to, PPI_PERFETTO_STEP_WORD, (uint64_t)event->value);
+  if (!event->attributes) return PPROF_STATUS_OK;
+  status = ppi_export_names_row(&out->names, PPROF_DEFINITION_ATTRIBUTES,
+                                event->attributes, &row);
+  if (status == PPROF_STATUS_OK)
+    annotate(to, PPI_PERFETTO_ATTRIBUTES_WORD)->legacy_json_value =
+        ppi_export_names_at(&out->names, PPROF_DEFINITION_ATTRIBUTES, row)
+            ->text;
+  return status;
+}
+
+// ---- what nests ----
+
+static nest *nest_of(perfetto *out, uint32_t row) {
+  nest *nests = ppi_grow(out->nests, &out->nests_capacity, (size_t)row + 1,
+                         sizeof *nests);
+  if (!nests) return NULL;
+  out->nests = nests;
+  while (out->num_nests <= row) nests[out->num_nests++] = (nest){.num = 0};
+  return &nests[row];
+}
+
+static void flush_from(perfetto *out, nest *from, size_t depth) {
+  for (size_t i = depth; i < from->num; i++)
+    ppi_perfetto_move(&out->out, &from->depths[i].packets);
+}
+
+static waiting *waiting_at(nest *in, size_t depth) {
+  waiting *depths =
+      ppi_grow(in->depths, &in->capacity, depth + 2, sizeof *depths);
+  if (!depths) return NULL;
+  in->depths = depths;
+  while (in->num < depth + 2) depths[in->num++] = (waiting){.start_ns = 0};
+  return &depths[depth];
+}
+
+// Children come before the range around them. Begins of those that begin with
+// it wait, so that its own can stand before theirs; ends do not, since the next
+// one may begin then.
+static pprof_status put_nested(perfetto *out, nest *in, size_t depth,
+                               slice *from) {
+  if (depth >= MAX_DEPTH) {
+    put_begin(out, &out->out.raw, from, BEGIN);
+    put_end(out, &out->out.raw, from);
+    return status_of(out);
+  }
+  waiting *own = waiting_at(in, depth);
+  if (!own) return PPROF_STATUS_NO_MEMORY;
+  waiting *inner = &in->depths[depth + 1];
+  flush_from(out, in, depth + 2);
+  if (inner->start_ns != from->start_ns)
+    ppi_perfetto_move(&out->out, &inner->packets);
+  bool waits = depth && (!own->packets.len || own->start_ns == from->start_ns);
+  ppi_buffer *into = waits ? &own->packets : &out->out.raw;
+  own->start_ns = own->packets.len ? own->start_ns : from->start_ns;
+  put_begin(out, into, from, BEGIN);
+  if (inner->packets.len)
+    ppi_buffer_bytes(into, inner->packets.data, inner->packets.len);
+  inner->packets.len = 0;
+  put_end(out, from->start_ns == from->end_ns ? into : &out->out.raw, from);
+  out->out.raw.failed |= into->failed;
+  return status_of(out);
+}
+
+static pprof_status add_nested(perfetto *out, const pprof_event *event,
+                               uint32_t row, slice *from) {
+  pprof_status status = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD,
+                                           row, 0, &from->uuid);
+  if (status != PPROF_STATUS_OK) return status;
+  nest *in = nest_of(out, row);
+  return in ? put_nested(out, in, event->depth, from) : PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- what overlaps ----
+
+static pprof_status add_flat(perfetto *out, ppi_perfetto_kind kind,
+                             uint32_t row, slice *from) {
+  ppi_perfetto_group *group;
+  pprof_status status = ppi_perfetto_group_of(&out->tracks, kind, row, &group);
+  if (status != PPROF_STATUS_OK) return status;
+  size_t lane =
+      ppi_export_lanes_place(&group->lanes, from->start_ns, from->end_ns,
+                             &out->base.left[PPI_PART_PLACE_OVERLAPS]);
+  if (lane == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  status = ppi_perfetto_track(&out->tracks, kind, row, lane, &from->uuid);
+  if (status != PPROF_STATUS_OK) return status;
+  put_begin(out, &out->out.raw, from, BEGIN);
+  put_end(out, &out->out.raw, from);
+  return status_of(out);
+}
+
+// A stage's submission is its host range, so that none is drawn of it.
+static pprof_status add_device(perfetto *out, const pprof_event *event,
+                               uint32_t lane) {
+  slice told;
+  pprof_status status = describe(out, event, &told);
+  if (status != PPROF_STATUS_OK) return status;
+  bool is_timed = ppi_export_is_timed(event);
+  bool has_arrow = is_timed && !(event->flags & PPROF_FLAG_PAIRED);
+  uint64_t flow = UINT64_C(1) << 63 | ++out->num_arrows;
+  if (!is_timed || has_arrow) {
+    slice submitted = {.start_ns = event->start_ns,
+                       .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                       .site_iid = told.site_iid,
+                       .category_iid = told.category_iid,
+                       .flows = &flow,
+                       .num_flows = has_arrow};
+    if (!is_timed)
+      add_number(&submitted, PPI_PERFETTO_FLAGS_WORD, event->flags);
+    status = add_flat(out, PPI_PERFETTO_SUBMIT, lane, &submitted);
+  }
+  if (!is_timed || status != PPROF_STATUS_OK) return status;
+  uint32_t row;
+  status = ppi_export_names_row(&out->names, PPROF_DEFINITION_STREAM,
+                                event->stream, &row);
+  told.start_ns = event->device_start_ns;
+  told.end_ns = PPI_MAX(event->device_start_ns, event->device_end_ns);
+  if (event->device_error_ns)
+    add_number(&told, PPI_PERFETTO_ERROR_WORD, event->device_error_ns);
+  if (has_arrow && !told.num_flows) {
+    told.flows = &flow;
+    told.num_flows = 1;
+  }
+  return status == PPROF_STATUS_OK
+             ? add_flat(out, PPI_PERFETTO_STREAM, row, &told)
+             : status;
+}
+
+static pprof_status add_counter(perfetto *out, const pprof_event *event) {
+  uint32_t site;
+  uint64_t uuid;
+  PpiPerfetto__Event value = PPI_PERFETTO__EVENT__INIT;
+  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
+                                             event->site, &site);
+  if (status == PPROF_STATUS_OK)
+    status =
+        ppi_perfetto_track(&out->tracks, PPI_PERFETTO_COUNTER, site, 0, &uuid);
+  if (status != PPROF_STATUS_OK) return status;
+  value.type = COUNTER;
+  value.track_uuid = uuid;
+  value.has_double_counter_value = true;
+  value.double_counter_value = event->value;
+  put_event(out, &out->out.raw, event->start_ns, &value);
+  return status_of(out);
+}
+
+static pprof_status add(perfetto *out, const pprof_event *event,
+                        const pprof_batch *batch) {
+  slice told;
+  uint32_t lane;
+  if (event->kind == PPROF_KIND_COUNTER) return add_counter(out, event);
+  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE,
+                                             event->lane, &lane);
+  if (status != PPROF_STATUS_OK) return status;
+  if (event->kind == PPROF_KIND_DEVICE_RANGE)
+    return add_device(out, event, lane);
+  status = describe(out, event, &told);
+  if (status != PPROF_STATUS_OK) return status;
+  told.start_ns = event->start_ns;
+  told.end_ns = PPI_MAX(event->start_ns, event->end_ns);
+  if (event->kind == PPROF_KIND_MARK) {
+    status = ppi_perfetto_track(&out->tracks, PPI_PERFETTO_THREAD, lane, 0,
+                                &told.uuid);
+    if (status == PPROF_STATUS_OK)
+      put_begin(out, &out->out.raw, &told, INSTANT);
+    return status;
+  }
+  return ppi_export_is_loose(event, batch)
+             ? add_flat(out, PPI_PERFETTO_LOOSE, lane, &told)
+             : add_nested(out, event, lane, &told);
+}
+
+// ---- the sink ----
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  perfetto *out = perfetto_of(sink);
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = add(out, pprof_batch_at(batch, i), batch);
+  return status;
+}
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  perfetto *out = perfetto_of(sink);
+  pprof_status status = ppi_export_names_begin(&out->names, info);
+  if (status != PPROF_STATUS_OK) return status;
+  out->base_ns = out->names.runs[out->names.num_runs - 1].base_ns;
+  return ppi_perfetto_run(&out->tracks);
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  uint32_t row;
+  if (pprof_definition_get_kind(definition) > PPROF_DEFINITION_ATTRIBUTES)
+    return PPROF_STATUS_OK;
+  return ppi_export_names_set(&perfetto_of(sink)->names, definition, &row);
+}
+
+static void clear_nests(perfetto *out) {
+  for (size_t i = 0; i < out->num_nests; i++) {
+    for (size_t j = 0; j < out->nests[i].num; j++)
+      ppi_buffer_clear(&out->nests[i].depths[j].packets);
+    ppi_free(out->nests[i].depths);
+  }
+  out->num_nests = 0;
+}
+
+// What waits for a range that never came is told without it.
+static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
+  perfetto *out = perfetto_of(sink);
+  (void)totals;
+  for (size_t i = 0; i < out->num_nests; i++)
+    flush_from(out, &out->nests[i], 0);
+  clear_nests(out);
+  return status_of(out);
+}
+
+static pprof_status close_perfetto(ppi_export *export, pprof_error *error) {
+  perfetto *out = (perfetto *)export;
+  if (ppi_perfetto_flush(&out->out) != PPROF_STATUS_OK)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  return ppi_export_end(out->out.file, error);
+}
+
+static void destroy_perfetto(ppi_export *export) {
+  perfetto *out = (perfetto *)export;
+  clear_nests(out);
+  ppi_free(out->nests);
+  ppi_perfetto_tracks_clear(&out->tracks);
+  ppi_perfetto_clear(&out->out);
+  ppi_export_names_clear(&out->names);
+  free(out);
+}
+
+static pprof_status create_perfetto(const ppi_export_target *target,
+                                    ppi_export **out, pprof_error *error) {
+  perfetto *made = calloc(1, sizeof *made);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events,
+                            .finish = take_finish};
+  made->base = (ppi_export){.sink = &made->sink,
+                            .close = close_perfetto,
+                            .destroy = destroy_perfetto};
+  made->out.file = target->file;
+  made->tracks.out = &made->out;
+  made->tracks.names = &made->names;
+  *out = &made->base;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_export_format ppi_format_perfetto = {
+    .name = "perfetto",
+    .ending = ".pftrace",
+    .holds = "everything on a time line, compressed",
+    .opened_by = "ui.perfetto.dev, trace_processor",
+    .parts = PPI_PART_ALL,
+    .create = create_perfetto,
+};

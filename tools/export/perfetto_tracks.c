@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/perfetto_tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "file/program.h"
+
+enum {
+  STATE_CLEARED = 1,
+  NEEDS_STATE = 2,
+  BOOTTIME = 6,
+  REALTIME = 1,
+  UNIT_BYTES = 3,
+  // Of runs whose process has the number of an earlier one.
+  FIRST_OWN_PID = 1 << 24
+};
+
+static void put_track(ppi_perfetto_tracks *tracks, PpiPerfetto__Track *track) {
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  packet.track_descriptor = track;
+  ppi_perfetto_put(tracks->out, &packet);
+}
+
+// ---- runs ----
+
+static void put_words(ppi_perfetto_tracks *tracks) {
+  static const char *const words[] = {
+#define WORD(name, text) text,
+      PPI_PERFETTO_WORDS(WORD)};
+  PpiPerfetto__Name names[PPI_PERFETTO_NUM_WORDS];
+  PpiPerfetto__Name *places[PPI_PERFETTO_NUM_WORDS];
+  PpiPerfetto__Interned interned = PPI_PERFETTO__INTERNED__INIT;
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  for (size_t i = 0; i < PPI_PERFETTO_NUM_WORDS; i++) {
+    ppi_perfetto__name__init(&names[i]);
+    names[i].has_iid = true;
+    names[i].iid = i + 1;
+    names[i].name = (char *)words[i];
+    places[i] = &names[i];
+  }
+  interned.n_debug_annotation_names = PPI_PERFETTO_NUM_WORDS;
+  interned.debug_annotation_names = places;
+  packet.interned_data = &interned;
+  packet.has_trusted_packet_sequence_id = true;
+  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
+  packet.has_sequence_flags = true;
+  packet.sequence_flags = STATE_CLEARED;
+  ppi_perfetto_put(tracks->out, &packet);
+}
+
+// Times are those of the day where they are known, by both clocks.
+static void put_clocks(ppi_perfetto_tracks *tracks, uint64_t base_ns) {
+  PpiPerfetto__Clock clocks[2];
+  PpiPerfetto__Clock *places[2] = {&clocks[0], &clocks[1]};
+  PpiPerfetto__Clocks snapshot = PPI_PERFETTO__CLOCKS__INIT;
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  for (size_t i = 0; i < 2; i++) {
+    ppi_perfetto__clock__init(&clocks[i]);
+    clocks[i].has_clock_id = clocks[i].has_timestamp = true;
+    clocks[i].clock_id = i ? REALTIME : BOOTTIME;
+    clocks[i].timestamp = base_ns;
+  }
+  snapshot.n_clocks = 2;
+  snapshot.clocks = places;
+  packet.clock_snapshot = &snapshot;
+  packet.has_trusted_packet_sequence_id = true;
+  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
+  ppi_perfetto_put(tracks->out, &packet);
+}
+
+// The process's own number, unless an earlier run has it.
+static pprof_status choose_pid(ppi_perfetto_tracks *tracks, const char *text) {
+  size_t run = tracks->names->num_runs - 1;
+  int32_t *pids =
+      ppi_grow(tracks->pids, &tracks->pids_capacity, run + 1, sizeof *pids);
+  if (!pids) return PPROF_STATUS_NO_MEMORY;
+  tracks->pids = pids;
+  unsigned long own = strtoul(text, NULL, 10);
+  tracks->pid = own && own < FIRST_OWN_PID ? (int32_t)own : 0;
+  for (size_t i = 0; i < run; i++)
+    if (pids[i] == tracks->pid) tracks->pid = 0;
+  if (!tracks->pid) tracks->pid = FIRST_OWN_PID + (int32_t)(run & 0xffffff);
+  pids[run] = tracks->pid;
+  return PPROF_STATUS_OK;
+}
+
+static void put_process(ppi_perfetto_tracks *tracks, const char *command) {
+  ppi_page name = {0};
+  PpiPerfetto__Process process = PPI_PERFETTO__PROCESS__INIT;
+  PpiPerfetto__Track track = PPI_PERFETTO__TRACK__INIT;
+  char *line = (char *)command;
+  ppi_page_program(&name, command);
+  process.has_pid = true;
+  process.pid = tracks->pid;
+  process.n_cmdline = *command != 0;
+  process.cmdline = &line;
+  if (name.len) process.process_name = name.bytes;
+  track.has_uuid = true;
+  track.uuid = tracks->process = ++tracks->num_uuids;
+  track.process = &process;
+  put_track(tracks, &track);
+  ppi_page_clear(&name);
+}
+
+pprof_status ppi_perfetto_run(ppi_perfetto_tracks *tracks) {
+  size_t num = tracks->names->num_runs;
+  const ppi_export_run *run = &tracks->names->runs[num - 1];
+  pprof_status status = choose_pid(tracks, run->pid);
+  if (status != PPROF_STATUS_OK) return status;
+  if (num == 1) put_words(tracks);
+  if (num == 1 && run->base_ns) put_clocks(tracks, run->base_ns);
+  put_process(tracks, run->command);
+  return PPROF_STATUS_OK;
+}
+
+// ---- tracks ----
+
+pprof_status ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
+                                   ppi_perfetto_kind kind, uint32_t row,
+                                   ppi_perfetto_group **out) {
+  size_t at = ppi_map_number(&tracks->numbers, (ppi_map_key){kind, row});
+  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  if (at == tracks->num_groups) {
+    ppi_perfetto_group *groups =
+        ppi_grow(tracks->groups, &tracks->capacity, at + 1, sizeof *groups);
+    if (!groups) return PPROF_STATUS_NO_MEMORY;
+    tracks->groups = groups;
+    groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
+  }
+  *out = &tracks->groups[at];
+  return PPROF_STATUS_OK;
+}
+
+static const ppi_export_name *named(const ppi_perfetto_tracks *tracks,
+                                    ppi_perfetto_kind kind, uint32_t row) {
+  static const pprof_definition_kind kinds[PPI_PERFETTO_NUM_KINDS] = {
+      [PPI_PERFETTO_THREAD] = PPROF_DEFINITION_LANE,
+      [PPI_PERFETTO_LOOSE] = PPROF_DEFINITION_LANE,
+      [PPI_PERFETTO_SUBMIT] = PPROF_DEFINITION_LANE,
+      [PPI_PERFETTO_DEVICE] = PPROF_DEFINITION_DEVICE,
+      [PPI_PERFETTO_STREAM] = PPROF_DEFINITION_STREAM,
+      [PPI_PERFETTO_COUNTER] = PPROF_DEFINITION_SITE};
+  return ppi_export_names_at(tracks->names, kinds[kind], row);
+}
+
+// Of a thread's lanes one is the thread's own track, others lie beside it.
+static bool is_thread(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
+                      const ppi_export_name *lane) {
+  if (kind != PPI_PERFETTO_THREAD || !lane->number) return false;
+  size_t num = tracks->threads.num;
+  return ppi_map_number(&tracks->threads, (ppi_map_key){(uint64_t)tracks->pid,
+                                                        lane->number}) == num;
+}
+
+// Rows of one group have one name below one parent: a viewer shows them
+// together.
+static void put_row(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
+                    uint32_t row, uint64_t parent, uint64_t uuid) {
+  const ppi_export_name *from = named(tracks, kind, row);
+  ppi_page name = {0};
+  PpiPerfetto__Track track = PPI_PERFETTO__TRACK__INIT;
+  PpiPerfetto__Thread thread = PPI_PERFETTO__THREAD__INIT;
+  PpiPerfetto__Counter counter = PPI_PERFETTO__COUNTER__INIT;
+  ppi_page_text(&name, from->text);
+  if (kind == PPI_PERFETTO_LOOSE) ppi_page_text(&name, ", ends anywhere");
+  if (kind == PPI_PERFETTO_SUBMIT) ppi_page_text(&name, " submits");
+  track.has_uuid = track.has_parent_uuid = true;
+  track.uuid = uuid;
+  track.parent_uuid = parent;
+  track.name = name.bytes;
+  if (kind == PPI_PERFETTO_COUNTER) {
+    const char *category = ppi_export_category(tracks->names, row);
+    counter.has_unit = strcmp(category, "Memory") == 0;
+    counter.unit = UNIT_BYTES;
+    track.counter = &counter;
+  }
+  if (is_thread(tracks, kind, from)) {
+    thread.has_pid = thread.has_tid = true;
+    thread.pid = tracks->pid;
+    thread.tid = (int32_t)from->number;
+    thread.thread_name = name.bytes;
+    track.thread = &thread;
+    track.has_parent_uuid = false;
+    track.name = NULL;
+  }
+  put_track(tracks, &track);
+  tracks->out->raw.failed |= name.failed;
+  ppi_page_clear(&name);
+}
+
+static pprof_status parent_of(ppi_perfetto_tracks *tracks,
+                              ppi_perfetto_kind kind, uint32_t row,
+                              uint64_t *out) {
+  const ppi_export_name *from = named(tracks, kind, row);
+  *out = tracks->process;
+  if (kind != PPI_PERFETTO_STREAM || !from->has_parent) return PPROF_STATUS_OK;
+  ppi_perfetto_group *group;
+  pprof_status status =
+      ppi_perfetto_group_of(tracks, PPI_PERFETTO_DEVICE, from->parent, &group);
+  if (status != PPROF_STATUS_OK) return status;
+  if (!group->num_uuids) {
+    group->uuids = ppi_grow(NULL, &group->capacity, 1, sizeof *group->uuids);
+    if (!group->uuids) return PPROF_STATUS_NO_MEMORY;
+    group->uuids[group->num_uuids++] = ++tracks->num_uuids;
+    put_row(tracks, PPI_PERFETTO_DEVICE, from->parent, tracks->process,
+            group->uuids[0]);
+  }
+  *out = group->uuids[0];
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_perfetto_track(ppi_perfetto_tracks *tracks,
+                                ppi_perfetto_kind kind, uint32_t row,
+                                size_t lane, uint64_t *out_uuid) {
+  ppi_perfetto_group *group;
+  pprof_status status = ppi_perfetto_group_of(tracks, kind, row, &group);
+  if (status != PPROF_STATUS_OK) return status;
+  if (lane < group->num_uuids) {
+    *out_uuid = group->uuids[lane];
+    return PPROF_STATUS_OK;
+  }
+  uint64_t parent;
+  status = parent_of(tracks, kind, row, &parent);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_perfetto_group_of(tracks, kind, row, &group);
+  if (status != PPROF_STATUS_OK) return status;
+  uint64_t *uuids =
+      ppi_grow(group->uuids, &group->capacity, lane + 1, sizeof *uuids);
+  if (!uuids) return PPROF_STATUS_NO_MEMORY;
+  group->uuids = uuids;
+  while (group->num_uuids <= lane) {
+    uuids[group->num_uuids++] = ++tracks->num_uuids;
+    put_row(tracks, kind, row, parent, tracks->num_uuids);
+  }
+  *out_uuid = uuids[lane];
+  return PPROF_STATUS_OK;
+}
+
+// ---- names ----
+
+static pprof_status is_new(ppi_perfetto_tracks *tracks, bool is_category,
+                           uint32_t row, bool *out) {
+  unsigned char *told =
+      ppi_grow(tracks->told[is_category], &tracks->told_capacity[is_category],
+               (size_t)row + 1, 1);
+  if (!told) return PPROF_STATUS_NO_MEMORY;
+  tracks->told[is_category] = told;
+  size_t *num = &tracks->num_told[is_category];
+  while (*num <= row) told[(*num)++] = 0;
+  *out = !told[row];
+  told[row] = 1;
+  return PPROF_STATUS_OK;
+}
+
+static void put_name(ppi_perfetto_tracks *tracks, bool is_category,
+                     uint32_t row) {
+  const ppi_export_name *from = ppi_export_names_at(
+      tracks->names,
+      is_category ? PPROF_DEFINITION_CATEGORY : PPROF_DEFINITION_SITE, row);
+  PpiPerfetto__Name name = PPI_PERFETTO__NAME__INIT;
+  PpiPerfetto__Name *place = &name;
+  PpiPerfetto__Interned interned = PPI_PERFETTO__INTERNED__INIT;
+  PpiPerfetto__Packet packet = PPI_PERFETTO__PACKET__INIT;
+  name.has_iid = true;
+  name.iid = (uint64_t)row + 1;
+  name.name = from->text;
+  if (is_category) {
+    interned.n_event_categories = 1;
+    interned.event_categories = &place;
+  } else {
+    interned.n_event_names = 1;
+    interned.event_names = &place;
+  }
+  packet.interned_data = &interned;
+  packet.has_trusted_packet_sequence_id = true;
+  packet.trusted_packet_sequence_id = PPI_PERFETTO_SEQUENCE;
+  packet.has_sequence_flags = true;
+  packet.sequence_flags = NEEDS_STATE;
+  ppi_perfetto_put(tracks->out, &packet);
+}
+
+pprof_status ppi_perfetto_tell(ppi_perfetto_tracks *tracks, uint32_t site,
+                               uint32_t *out_category) {
+  const ppi_export_name *from =
+      ppi_export_names_at(tracks->names, PPROF_DEFINITION_SITE, site);
+  bool is_first;
+  *out_category = UINT32_MAX;
+  pprof_status status = is_new(tracks, false, site, &is_first);
+  if (status == PPROF_STATUS_OK && is_first) put_name(tracks, false, site);
+  if (status != PPROF_STATUS_OK || !from->has_parent) return status;
+  *out_category = from->parent;
+  status = is_new(tracks, true, from->parent, &is_first);
+  if (status == PPROF_STATUS_OK && is_first)
+    put_name(tracks, true, from->parent);
+  return status;
+}
+
+void ppi_perfetto_tracks_clear(ppi_perfetto_tracks *tracks) {
+  for (size_t i = 0; i < tracks->num_groups; i++) {
+    ppi_export_lanes_clear(&tracks->groups[i].lanes);
+    ppi_free(tracks->groups[i].uuids);
+  }
+  ppi_free(tracks->groups);
+  ppi_free(tracks->pids);
+  ppi_free(tracks->told[0]);
+  ppi_free(tracks->told[1]);
+  ppi_map_clear(&tracks->numbers);
+  ppi_map_clear(&tracks->threads);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The profiles that `go tool pprof` reads: for each path of stages its calls,
+// its own host time and its own device time, gzipped.
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/base.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "export/formats.h"
+#include "export/names.h"
+#include "export/paths.h"
+#include "export/profile.pb-c.h"
+
+enum { CALLS, HOST, DEVICE, NUM_VALUES };
+
+// Everything is kept until the end: there are as many samples as paths.
+typedef struct profile {
+  ppi_export base;
+  pprof_report *report;
+  FILE *file;
+  uint64_t base_ns;  // of the first run
+  pprof_sink sink;   // before the report's, for that
+  char **texts;
+  size_t num_texts, texts_capacity;
+  ppi_map places;     // of texts
+  ppi_map functions;  // by text and category text; an id is a number + 1
+  PpiProfile__Sample *samples;
+  size_t num_samples;
+  bool failed;
+} profile;
+
+static profile *profile_of(pprof_sink *sink) {
+  return (profile *)((char *)sink - offsetof(profile, sink));
+}
+
+// ---- texts and functions ----
+
+// Two hashes of 64 bits (FNV-1a) stand for a text: none are ever equal but by
+// intent, and then a stage has the other's name.
+static ppi_map_key key_of(const char *text, size_t len) {
+  ppi_map_key key = {UINT64_C(0xcbf29ce484222325),
+                     UINT64_C(0x84222325cbf29ce4)};
+  for (size_t i = 0; i < len; i++) {
+    key.high = (key.high ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    key.low = (key.low ^ (unsigned char)~text[i]) * UINT64_C(0x100000001b3);
+  }
+  return key;
+}
+
+static int64_t add_text(profile *out, const char *text, size_t len) {
+  size_t at = ppi_map_number(&out->places, key_of(text, len));
+  if (at < out->num_texts) return (int64_t)at;
+  if (out->failed || at == SIZE_MAX) {
+    out->failed = true;
+    return 0;
+  }
+  char **texts =
+      ppi_grow(out->texts, &out->texts_capacity, at + 1, sizeof *texts);
+  if (texts) out->texts = texts;
+  char *copy = texts ? ppi_export_text(text, len) : NULL;
+  if (!copy) {
+    out->failed = true;
+    return 0;
+  }
+  texts[out->num_texts++] = copy;
+  return (int64_t)at;
+}
+
+static uint64_t add_function(profile *out, const ppi_export_frame *frame) {
+  int64_t name = add_text(out, frame->name, frame->len);
+  int64_t category = add_text(out, frame->category, frame->category_len);
+  size_t at = ppi_map_number(&out->functions,
+                             (ppi_map_key){(uint64_t)name, (uint64_t)category});
+  out->failed |= at == SIZE_MAX;
+  return (uint64_t)at + 1;
+}
+
+// ---- samples ----
+
+// The leaf comes first.
+static void add_sample(profile *out, const ppi_report_path *path) {
+  PpiProfile__Sample *sample = &out->samples[out->num_samples];
+  ppi_profile__sample__init(sample);
+  size_t num = 0, at = 0;
+  ppi_export_frame frame = {.rest = path->key};
+  while (ppi_export_next_frame(&frame)) num++;
+  sample->location_id = ppi_alloc(num * sizeof(uint64_t));
+  sample->value = ppi_alloc(NUM_VALUES * sizeof(int64_t));
+  out->num_samples++;
+  if (!sample->location_id || !sample->value) {
+    out->failed = true;
+    return;
+  }
+  frame = (ppi_export_frame){.rest = path->key};
+  while (ppi_export_next_frame(&frame))
+    sample->location_id[num - 1 - at++] = add_function(out, &frame);
+  sample->n_location_id = num;
+  sample->n_value = NUM_VALUES;
+  sample->value[CALLS] =
+      (int64_t)(ppi_spread_calls(&path->spread) + path->num_untimed);
+  sample->value[path->on_device ? DEVICE : HOST] =
+      (int64_t)(path->on_device ? path->device_ns : path->self_ns);
+}
+
+// ---- the file ----
+
+static pprof_status write_packed(profile *out, const PpiProfile__Profile *made,
+                                 pprof_error *error) {
+  size_t len = ppi_profile__profile__get_packed_size(made);
+  uint8_t *raw = ppi_alloc(len), *packed = NULL;
+  z_stream stream = {.next_in = raw, .avail_in = (uInt)len};
+  bool is_open = raw && len <= UINT32_MAX / 2 &&
+                 deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+                              15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+  uLong bound = is_open ? deflateBound(&stream, (uLong)len) : 0;
+  if (is_open) packed = ppi_alloc(bound);
+  if (packed) {
+    ppi_profile__profile__pack(made, raw);
+    stream.next_out = packed;
+    stream.avail_out = (uInt)bound;
+    deflate(&stream, Z_FINISH);
+    fwrite(packed, 1, bound - stream.avail_out, out->file);
+  }
+  if (is_open) deflateEnd(&stream);
+  pprof_status status =
+      packed ? ppi_export_end(out->file, error)
+             : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  ppi_free(raw);
+  ppi_free(packed);
+  return status;
+}
+
+// Functions are stages, and each is its own only place.
+static void put_functions(const profile *out, PpiProfile__Function *functions,
+                          PpiProfile__Location *locations,
+                          PpiProfile__Line *lines) {
+  for (size_t i = 0; i < out->functions.num; i++) {
+    ppi_profile__function__init(&functions[i]);
+    ppi_profile__location__init(&locations[i]);
+    ppi_profile__line__init(&lines[i]);
+    functions[i].id = locations[i].id = lines[i].function_id = i + 1;
+    functions[i].name = functions[i].system_name =
+        (int64_t)out->functions.keys[i].high;
+    functions[i].filename = (int64_t)out->functions.keys[i].low;
+  }
+}
+
+// Arrays of pointers, as generated code wants them.
+typedef struct tables {
+  PpiProfile__Function *functions;
+  PpiProfile__Location *locations;
+  PpiProfile__Line *lines, **line_places;
+  PpiProfile__Function **function_places;
+  PpiProfile__Location **location_places;
+  PpiProfile__Sample **sample_places;
+} tables;
+
+static bool make_tables(const profile *out, tables *to) {
+  size_t num = out->functions.num;
+  to->functions = ppi_alloc((num + 1) * sizeof *to->functions);
+  to->locations = ppi_alloc((num + 1) * sizeof *to->locations);
+  to->lines = ppi_alloc((num + 1) * sizeof *to->lines);
+  to->function_places = ppi_alloc((num + 1) * sizeof(void *));
+  to->location_places = ppi_alloc((num + 1) * sizeof(void *));
+  to->line_places = ppi_alloc((num + 1) * sizeof(void *));
+  to->sample_places = ppi_alloc((out->num_samples + 1) * sizeof(void *));
+  if (!to->functions || !to->locations || !to->lines || !to->function_places ||
+      !to->location_places || !to->line_places || !to->sample_places)
+    return false;
+  put_functions(out, to->functions, to->locations, to->lines);
+  for (size_t i = 0; i < num; i++) {
+    to->function_places[i] = &to->functions[i];
+    to->location_places[i] = &to->locations[i];
+    to->line_places[i] = &to->lines[i];
+    to->locations[i].n_line = 1;
+    to->locations[i].line = &to->line_places[i];
+  }
+  for (size_t i = 0; i < out->num_samples; i++)
+    to->sample_places[i] = &out->samples[i];
+  return true;
+}
+
+static void clear_tables(tables *of) {
+  ppi_free(of->functions);
+  ppi_free(of->locations);
+  ppi_free(of->lines);
+  ppi_free(of->function_places);
+  ppi_free(of->location_places);
+  ppi_free(of->line_places);
+  ppi_free(of->sample_places);
+}
+
+static pprof_status write_profile(profile *out, const ppi_figures *figures,
+                                  const int64_t (*types)[2],
+                                  pprof_error *error) {
+  tables to = {.functions = NULL};
+  PpiProfile__Profile made = PPI_PROFILE__PROFILE__INIT;
+  PpiProfile__Type values[NUM_VALUES], *places[NUM_VALUES];
+  for (size_t i = 0; i < NUM_VALUES; i++) {
+    ppi_profile__type__init(&values[i]);
+    values[i].type = types[i][0];
+    values[i].unit = types[i][1];
+    places[i] = &values[i];
+  }
+  if (out->failed || !make_tables(out, &to)) {
+    clear_tables(&to);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  made.n_sample_type = NUM_VALUES;
+  made.sample_type = places;
+  made.default_sample_type = types[HOST][0];
+  made.n_sample = out->num_samples;
+  made.sample = to.sample_places;
+  made.n_function = made.n_location = out->functions.num;
+  made.function = to.function_places;
+  made.location = to.location_places;
+  made.n_string_table = out->num_texts;
+  made.string_table = out->texts;
+  made.time_nanos = (int64_t)out->base_ns;
+  made.duration_nanos = (int64_t)figures->wall_ns;
+  pprof_status status = write_packed(out, &made, error);
+  clear_tables(&to);
+  return status;
+}
+
+static pprof_status close_profile(ppi_export *export, pprof_error *error) {
+  static const char *const words[NUM_VALUES][2] = {
+      [CALLS] = {"calls", "count"},
+      [HOST] = {"host", "nanoseconds"},
+      [DEVICE] = {"device", "nanoseconds"}};
+  static const ppi_figures none;
+  profile *out = (profile *)export;
+  const ppi_figures *figures = ppi_report_figures(out->report);
+  int64_t types[NUM_VALUES][2];
+  if (!figures) figures = &none;
+  add_text(out, "", 0);
+  for (size_t i = 0; i < NUM_VALUES; i++)
+    for (size_t j = 0; j < 2; j++)
+      types[i][j] = add_text(out, words[i][j], strlen(words[i][j]));
+  out->samples = ppi_alloc((figures->num_paths + 1) * sizeof *out->samples);
+  if (!out->samples)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < figures->num_paths; i++)
+    add_sample(out, &figures->paths[i]);
+  return write_profile(out, figures, types, error);
+}
+
+static void destroy_profile(ppi_export *export) {
+  profile *out = (profile *)export;
+  for (size_t i = 0; i < out->num_samples; i++) {
+    ppi_free(out->samples[i].location_id);
+    ppi_free(out->samples[i].value);
+  }
+  for (size_t i = 0; i < out->num_texts; i++) ppi_free(out->texts[i]);
+  ppi_free(out->samples);
+  ppi_free(out->texts);
+  ppi_map_clear(&out->places);
+  ppi_map_clear(&out->functions);
+  pprof_report_destroy(out->report);
+  free(out);
+}
+
+// The report's own begin, after a look at when the first run began.
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  profile *out = profile_of(sink);
+  const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
+  if (!out->base_ns && base) out->base_ns = strtoull(base, NULL, 10);
+  pprof_sink *next = pprof_report_sink(out->report);
+  return next->begin(next, info);
+}
+
+#define FORWARD(name, type)                                             \
+  static pprof_status take_##name(pprof_sink *sink, const type *told) { \
+    pprof_sink *next = pprof_report_sink(profile_of(sink)->report);     \
+    return next->name(next, told);                                      \
+  }
+FORWARD(define, pprof_definition)
+FORWARD(events, pprof_batch)
+FORWARD(checkpoint, pprof_checkpoint)
+FORWARD(finish, pprof_totals)
+
+static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
+                                uint64_t time_ns) {
+  pprof_sink *next = pprof_report_sink(profile_of(sink)->report);
+  return next->window(next, index, opens, time_ns);
+}
+
+static pprof_status create_profile(const ppi_export_target *target,
+                                   ppi_export **out, pprof_error *error) {
+  profile *made = calloc(1, sizeof *made);
+  if (!made || ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
+    free(made);
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  }
+  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events,
+                            .checkpoint = take_checkpoint,
+                            .window = take_window,
+                            .finish = take_finish};
+  made->base = (ppi_export){
+      .sink = &made->sink, .close = close_profile, .destroy = destroy_profile};
+  made->file = target->file;
+  *out = &made->base;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_export_format ppi_format_profile = {
+    .name = "profile",
+    .ending = ".pb.gz",
+    .holds = "calls, own host and device time of each path of stages",
+    .opened_by = "go tool pprof, speedscope, Pyroscope",
+    .parts = PPI_PART_SUBMITS,
+    .create = create_profile,
+};
