@@ -107,6 +107,10 @@ static const struct option_row option_table[] = {
     {"verbose", 'v', OPTION_FLAG, FIELD(tables.verbose),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
      "the answer: every counter, and where each device's time went"},
+    {"compact", 0, OPTION_FLAG, FIELD(tables.compact),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
+     "json: the answer, the greatest findings and where the time goes, in 8 kB;"
+     " see docs/for-agents.md"},
     {"tree", 0, OPTION_FLAG, FIELD(tables.tree),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
      "every stage where it is called from: calls, total, share of the time,"

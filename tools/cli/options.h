@@ -51,7 +51,7 @@ struct ppi_table_options {
   const char *peak, *columns, *kernel_names;
   long top, depth;  // LONG_MIN: not given
   long name_width;  // 0: not given
-  bool thread_sep, op_detail, tree, flat, open_kernels, verbose;
+  bool thread_sep, op_detail, tree, flat, open_kernels, verbose, compact;
 };
 
 struct ppi_run_options {

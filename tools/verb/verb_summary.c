@@ -41,6 +41,7 @@ static bool wants_tree(const struct ppi_tool_options *options) {
 }
 
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
+  if (options->tables.compact) return PPI_STYLE_ANSWER;
   if (!options->tables.style && wants_tree(options)) return PPI_STYLE_TREE;
   if (!options->tables.style && options->tables.by && !options->tables.view)
     return PPI_STYLE_ANSWER;
@@ -84,9 +85,20 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
   return ppi_tool_reports_read(options, &details, NULL, code);
 }
 
+static int check_compact(const struct ppi_tool_options *options) {
+  bool is_alone =
+      !options->tables.style && !options->tables.view && !wants_tree(options);
+  if (!options->tables.compact) return PPI_EXIT_DONE;
+  if (is_alone && ppi_report_format_of(options->format) == PPI_FORMAT_JSON)
+    return PPI_EXIT_DONE;
+  ppi_tool_say("'--compact' is a form of '-f json' alone");
+  return PPI_EXIT_USAGE;
+}
+
 // Keys and views depend on the style, so the option table cannot know them.
 int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   ppi_report_style style = style_of(options);
+  if (check_compact(options) != PPI_EXIT_DONE) return PPI_EXIT_USAGE;
   if (options->tables.sort && !ppi_sort_is_known(style, options->tables.sort)) {
     ppi_tool_say("'--sort %s' is not one of %s", options->tables.sort,
                  ppi_sort_keys(style));
@@ -184,6 +196,7 @@ static int write_report(const struct ppi_tool_options *options,
                             .name_width = options->tables.name_width,
                             .peaks = &peaks,
                             .findings = &findings,
+                            .is_compact = options->tables.compact,
                             .is_raw = options->raw,
                             .is_verbose = options->tables.verbose,
                             .is_flat = options->tables.flat,

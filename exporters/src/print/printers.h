@@ -4,6 +4,7 @@
 #ifndef PPI_PRINTERS_H_
 #define PPI_PRINTERS_H_
 
+#include "report/findings/findings.h"
 #include "view/view.h"
 
 #ifdef __cplusplus
@@ -20,6 +21,12 @@ void ppi_json_put_rows(ppi_page *page, const ppi_view *view);
 void ppi_json_put(ppi_page *page, const ppi_figures *figures,
                   const ppi_view *views, size_t num_views,
                   const ppi_report_options *found);
+
+// At most 8000 bytes of it, the answer's view being `view` (NULL: there
+// is none); what is left out is counted. Errors: NO_MEMORY.
+pprof_status ppi_json_put_compact(ppi_page *page, const ppi_figures *figures,
+                                  const ppi_view *view,
+                                  const ppi_findings_options *options);
 
 #ifdef __cplusplus
 }

@@ -270,7 +270,10 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
   size_t num = 0;
   pprof_status status = build_views(figures, options, format, views, &num);
   if (status == PPROF_STATUS_OK) {
-    if (format == PPI_FORMAT_JSON)
+    if (format == PPI_FORMAT_JSON && options->is_compact)
+      status = ppi_json_put_compact(&page, figures, num ? views : NULL,
+                                    options->findings);
+    else if (format == PPI_FORMAT_JSON)
       ppi_json_put(&page, figures, views, num,
                    !options->views && has_answers(figures) ? options : NULL);
     else if (format == PPI_FORMAT_CSV)
@@ -279,7 +282,10 @@ pprof_status ppi_figures_write(const ppi_figures *figures,
       put_for_people(&page, figures, views, num, options, format);
     bool is_data = format == PPI_FORMAT_JSON || format == PPI_FORMAT_CSV;
     if (options->is_ascii && !is_data) ppi_page_to_ascii(&page);
-    status = ppi_page_write(&page, out);
+    if (status == PPROF_STATUS_OK)
+      status = ppi_page_write(&page, out);
+    else
+      ppi_page_clear(&page);
   }
   for (size_t i = 0; i < num; i++) ppi_view_clear(&views[i]);
   return status;

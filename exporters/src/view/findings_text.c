@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "view/finding_key.h"
 #include "view/wrapped.h"
 
 #define MOST 5
@@ -81,9 +82,15 @@ static void put_member(ppi_page *page, const char *name, const char *text) {
   ppi_page_json(page, text);
 }
 
-static void put_finding_json(ppi_page *page, const ppi_finding *finding) {
+static void put_finding_json(ppi_page *page, const ppi_figures *figures,
+                             const ppi_finding *finding) {
+  ppi_page key = {0};
+  ppi_finding_key(&key, figures, finding);
   ppi_page_text(page, "{\"id\":");
   ppi_page_json(page, finding->id);
+  put_member(page, "key", key.bytes ? key.bytes : "");
+  page->failed |= key.failed;
+  ppi_page_clear(&key);
   ppi_page_format(page, ",\"kind\":\"%s\",\"explains_ns\":%llu",
                   finding->is_limit     ? "limit"
                   : finding->is_problem ? "problem"
@@ -105,20 +112,24 @@ static void put_finding_json(ppi_page *page, const ppi_finding *finding) {
   ppi_page_text(page, "]}");
 }
 
+void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
+                              const ppi_findings *findings, size_t most) {
+  ppi_page_text(page, "\"answer\":");
+  ppi_page_json(page, findings->answer);
+  ppi_page_text(page, ",\n\"findings\":[");
+  for (size_t i = 0; i < findings->num && i < most; i++) {
+    ppi_page_text(page, i ? ",\n" : "\n");
+    put_finding_json(page, figures, &findings->items[i]);
+  }
+  ppi_page_text(page, "]");
+}
+
 pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
                                    const ppi_findings_options *options) {
   ppi_findings findings = {0};
   pprof_status status = ppi_findings_of(figures, options, &findings);
-  if (status == PPROF_STATUS_OK) {
-    ppi_page_text(page, "\"answer\":");
-    ppi_page_json(page, findings.answer);
-    ppi_page_text(page, ",\n\"findings\":[");
-    for (size_t i = 0; i < findings.num; i++) {
-      ppi_page_text(page, i ? ",\n" : "\n");
-      put_finding_json(page, &findings.items[i]);
-    }
-    ppi_page_text(page, "]");
-  }
+  if (status == PPROF_STATUS_OK)
+    ppi_findings_put_members(page, figures, &findings, SIZE_MAX);
   ppi_findings_clear(&findings);
   return status;
 }

@@ -18,6 +18,9 @@ pprof_status ppi_findings_put(ppi_page *page, const ppi_figures *figures,
 // ppi_findings_put_json writes all of them, as members of an object.
 pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
                                    const ppi_findings_options *options);
+// The same of findings that are there already, at most so many.
+void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
+                              const ppi_findings *findings, size_t most);
 
 #ifdef __cplusplus
 }

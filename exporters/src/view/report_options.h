@@ -45,6 +45,7 @@ typedef struct ppi_report_options {
   const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
   // Thresholds of the rules; NULL: their own.
   const struct ppi_findings_options *findings;
+  bool is_compact;  // JSON: the answer and what matters most, in 8 kB
   bool is_raw;      // CSV without the guard against formulas
   bool is_verbose;  // the answer: with all that is known of trust
   size_t width;     // of a page for people; 0: PPI_PAGE_WIDTH
