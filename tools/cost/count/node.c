@@ -23,6 +23,7 @@ static int64_t opset_of(const ppi_frame *frame, const char *domain) {
 bool ppi_node_begin(ppi_walk *walk, ppi_frame *frame,
                     const Ppi__Onnx__Node *node, ppi_op *out) {
   ppi_arena *arena = &walk->shapes->arena;
+  if (!node->op_type) return ppi_walk_fail(walk, node, "it has no", "op_type");
   size_t num = node->n_input, num_outputs = node->n_output;
   ppi_tensor **inputs = ppi_arena_take(arena, num + 1, sizeof *inputs);
   ppi_tensor *outputs = ppi_arena_take(arena, num_outputs + 1, sizeof *outputs);
