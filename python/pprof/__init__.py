@@ -10,6 +10,7 @@
     pprof.step(items=32)
     pprof.stop()  # or at exit
 """
+from ._cost import cost
 from ._library import Error, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
                        mark, step, stream_name, strict, thread_name, work)
@@ -20,6 +21,6 @@ from ._windows import schedule
 from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
-__all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
+__all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
            "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
            "stop", "stream_name", "strict", "thread_name", "work"]

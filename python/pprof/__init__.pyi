@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import (Any, Dict, Final, Literal, NamedTuple, Optional, SupportsFloat, SupportsIndex,
-                    Tuple, TypeVar, Union)
+from typing import (Any, Dict, Final, List, Literal, NamedTuple, Optional, SupportsFloat,
+                    SupportsIndex, Tuple, TypeVar, Union)
 
-__all__ = ["Error", "__version__", "begin", "count", "device_range", "enabled", "flow",
+__all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
            "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
            "stop", "stream_name", "strict", "thread_name", "work"]
 
@@ -97,6 +97,23 @@ def stop() -> Optional[str]: ...
 def library_path() -> Optional[str]: ...
 
 class Report(str): ...
+
+class _Cost:
+    parameters: int
+    parameter_bytes: int
+    macs: int
+    flops: int
+    elementwise_flops: int
+    input_bytes: int
+    weight_bytes: int
+    output_bytes: int
+    nodes: int
+    at_least: List[str]
+    rows: List[Dict[str, Any]]
+    notes: List[str]
+    table: Report
+
+def cost(model: Any, *args: Any, **kwargs: Any) -> _Cost: ...
 
 def report(log: Union[None, str, bytes, os.PathLike[str]] = None,
            *options: str,

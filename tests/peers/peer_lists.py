@@ -2,6 +2,7 @@
 """The peers by name: what to install, and who compares."""
 import collections
 
+import peer_cost
 import peer_hta
 import peer_paddle
 import peer_tables
@@ -20,6 +21,7 @@ PEERS = {
     "paddle": entry(peer_paddle.PACKAGES, peer_paddle.compare),
     "torch": entry(peer_torch.PACKAGES, peer_torch.compare),
     "hta": entry(peer_hta.PACKAGES, peer_hta.compare),
+    "cost": entry(peer_cost.PACKAGES, peer_cost.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_traces.PEERS.items()},
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),

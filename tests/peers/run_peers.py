@@ -22,7 +22,8 @@ PAGE = os.path.join(ROOT, "docs", "peers.md")
 
 
 def prepare(name, packages, out):
-    """The Python of a peer's virtual environment, made and filled where it is not there."""
+    """The Python of a peer's virtual environment, made and filled where it is not there. What stands
+    behind "then" is installed once the rest is there."""
     folder = os.path.join(out, "python", name)
     python = os.path.join(folder, "bin", "python")
     stamp = os.path.join(folder, "packages")
@@ -30,9 +31,10 @@ def prepare(name, packages, out):
     if os.path.exists(stamp) and open(stamp, encoding="utf-8").read() == wanted:
         return python
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-    if packages:
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check",
-                        *packages], check=True)
+    for group in " ".join(packages).split(" then "):
+        if group:
+            subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check",
+                            *group.split()], check=True, env={**os.environ, "DS_BUILD_OPS": "0"})
     with open(stamp, "w", encoding="utf-8") as file:
         file.write(wanted)
     return python

@@ -46,6 +46,7 @@ def parameters(function):
     defaults = [None] * (len(named) - len(args.defaults)) + args.defaults
     rest = [(args.vararg, None)] if args.vararg else []
     pairs = list(zip(named, defaults)) + rest + list(zip(args.kwonlyargs, args.kw_defaults))
+    pairs += [(args.kwarg, None)] if args.kwarg else []
     return [(arg.arg, None if default is None else ast.literal_eval(default))
             for arg, default in pairs if arg.arg != "self"]
 

@@ -164,6 +164,10 @@ static const struct option_row option_table[] = {
      NULL,
      "stages: the device's peak by data type, such as "
      "bf16=989T@model*,f32=67T"},
+    {"cost", 0, OPTION_TEXT, FIELD(tables.cost),
+     PPI_VERB_SUMMARY | PPI_VERB_RUN, "MODEL.onnx[:STAGE],...", NULL,
+     "stages: what a call of each computes, as its model says: rates, MFU and"
+     " roofline; see docs/cost.md"},
     {"threshold", 0, OPTION_TEXT, FIELD(threshold),
      PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_RUN, "ID=N,...", NULL,
      "the answer: from where on a finding is told of, by its id and in its"
@@ -278,7 +282,8 @@ static const struct option_row option_table[] = {
      "table", "how to print it"},
     {"output", 'o', OPTION_TEXT, FIELD(output), PPI_VERB_COST, "FILE", "-",
      "where to write; - is stdout"},
-    {"dim", 0, OPTION_TEXT, FIELD(cost.dims), PPI_VERB_COST, "NAME=N,...", NULL,
+    {"dim", 0, OPTION_TEXT, FIELD(cost.dims),
+     PPI_VERB_COST | PPI_VERB_SUMMARY | PPI_VERB_RUN, "NAME=N,...", NULL,
      "the size of a named dimension, such as batch=8, or of an axis of a "
      "tensor,"
      " such as boxes:0=100"},

@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "print/report_print.h"
 #include "report/report.h"
+#include "verb/costs.h"
 #include "verb/reports.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
@@ -43,6 +44,7 @@ static bool wants_tree(const struct ppi_tool_options *options) {
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
   if (options->tables.compact) return PPI_STYLE_ANSWER;
   if (!options->tables.style && wants_tree(options)) return PPI_STYLE_TREE;
+  if (!options->tables.style && options->tables.cost) return PPI_STYLE_PADDLE;
   if (!options->tables.style && options->tables.by && !options->tables.view)
     return PPI_STYLE_ANSWER;
   if (!options->tables.style)
@@ -130,8 +132,13 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
     return PPI_EXIT_USAGE;
   }
   ppi_findings_options findings;
+  ppi_stage_costs costs;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
-  return code == PPI_EXIT_DONE ? ppi_tool_peaks_read(options->tables.peak, NULL)
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_peaks_read(options->tables.peak, NULL);
+  // A model that cannot be read is told of before a command runs.
+  return code == PPI_EXIT_DONE ? ppi_tool_costs_read(options->tables.cost,
+                                                     options->cost.dims, &costs)
                                : code;
 }
 
@@ -183,9 +190,13 @@ static int write_files(const struct ppi_tool_options *options,
 static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
   ppi_peaks peaks;
+  ppi_stage_costs costs;
   ppi_findings_options findings;
   ppi_tool_peaks_read(options->tables.peak, &peaks);  // these were checked
   ppi_tool_thresholds_read(options->threshold, &findings);
+  int read =
+      ppi_tool_costs_read(options->tables.cost, options->cost.dims, &costs);
+  if (read != PPI_EXIT_DONE) return read;
   ppi_report_options how = {.views = options->tables.view,
                             .by = by_of(options),
                             .time_unit = ppi_tool_time_unit(options),
@@ -195,6 +206,7 @@ static int write_report(const struct ppi_tool_options *options,
                             .top = options->tables.top,
                             .name_width = options->tables.name_width,
                             .peaks = &peaks,
+                            .costs = &costs,
                             .findings = &findings,
                             .is_compact = options->tables.compact,
                             .is_raw = options->raw,
@@ -232,6 +244,9 @@ int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
       ppi_page_format(&names, "%s%s", names.len ? "," : "", (*view)->name);
     with_views.tables.view = names.bytes;
   }
+  // What a model says stands in one table.
+  if (options->tables.cost && !with_views.tables.view && !options->tables.style)
+    with_views.tables.view = "stages";
   int code = names.failed ? PPI_EXIT_INPUT : summarize(&with_views, out_any);
   if (names.failed) ppi_tool_say("out of memory");
   ppi_page_clear(&names);

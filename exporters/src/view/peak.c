@@ -71,10 +71,23 @@ pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
   }
 }
 
-const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name) {
-  for (size_t i = 0; peaks && i < peaks->num; i++)
-    if (ppi_glob_match(peaks->items[i].glob, name)) return &peaks->items[i];
+static const ppi_peak *find(const ppi_peaks *peaks, const char *name,
+                            bool of_memory) {
+  for (size_t i = 0; peaks && i < peaks->num; i++) {
+    const ppi_peak *peak = &peaks->items[i];
+    if ((strcmp(peak->type, "bytes") == 0) == of_memory &&
+        ppi_glob_match(peak->glob, name))
+      return peak;
+  }
   return NULL;
+}
+
+const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name) {
+  return find(peaks, name, false);
+}
+
+const ppi_peak *ppi_peaks_memory(const ppi_peaks *peaks, const char *name) {
+  return find(peaks, name, true);
 }
 
 double ppi_peak_bytes(const ppi_peak *peak) {

@@ -43,6 +43,8 @@ typedef struct ppi_report_options {
                      // style's own choice
   long name_width;   // torch's table: of names; 0 or less: 55, as torch has it
   const ppi_peaks *peaks;  // what utilisation is of; NULL: nothing
+  // What models say of stages that state no work; NULL: nothing.
+  const struct ppi_stage_costs *costs;
   // Thresholds of the rules; NULL: their own.
   const struct ppi_findings_options *findings;
   bool is_compact;  // JSON: the answer and what matters most, in 8 kB

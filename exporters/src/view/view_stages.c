@@ -4,11 +4,13 @@
 // beginning apart from its steady rest, and how much of the device's peak it
 // uses.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "view/stage_cost.h"
 #include "view/view_stages.h"
 
 // clang-format off
@@ -64,7 +66,8 @@ typedef struct stage {
   const ppi_phases *phases;
   bool on_device;
   uint64_t calls, own_ns;
-  ppi_amounts all, cold;  // stated by all calls, and by cold ones
+  ppi_amounts all, cold;       // stated by all calls, and by cold ones
+  const ppi_stage_cost *cost;  // what a model says instead; NULL: nothing
 } stage;
 
 // What an operator or a runtime call does is part of a stage, not one.
@@ -179,15 +182,64 @@ static void put_times(const ppi_phases *phases, ppi_cell *cells) {
   if (steady->n) cells[MAX] = ppi_cell_time(steady->max);
 }
 
-static void put_peak(const stage *from, const ppi_peaks *peaks,
-                     ppi_cell *cells) {
-  const ppi_peak *peak = ppi_peaks_find(peaks, from->name->name);
+// Where a program states no work, a model's cost of each call stands for it.
+static void take_cost(const ppi_stage_costs *costs, stage *to) {
+  const ppi_stage_cost *cost = ppi_stage_cost_find(costs, to->name->name);
+  double calls = (double)to->calls, cold = (double)to->phases->cold.n;
+  if (!cost || to->all.flops > 0) return;
+  to->cost = cost;
+  to->all.flops = cost->flops * calls;
+  to->cold.flops = cost->flops * cold;
+  if (to->all.bytes == 0) {
+    to->all.bytes = cost->bytes * calls;
+    to->cold.bytes = cost->bytes * cold;
+  }
+  if (to->all.params == 0) to->all.params = cost->params * calls;
+}
+
+// --peak, or else what is published of the one device there is.
+static ppi_roof roof_of(const ppi_figures *figures,
+                        const ppi_report_options *options, const stage *from) {
+  const char *name = from->name->name;
+  const ppi_peak *flops = ppi_peaks_find(options->peaks, name);
+  const ppi_peak *bytes = ppi_peaks_memory(options->peaks, name);
+  ppi_roof roof = {0, 0};
+  if (from->on_device && figures->num_devices == 1)
+    roof = ppi_roof_of(figures->devices[0].name, from->cost->type);
+  if (flops) roof.flops = flops->flops;
+  if (bytes) roof.bytes = bytes->flops;
+  return roof;
+}
+
+static void put_roofline(ppi_view *view, const ppi_figures *figures,
+                         const ppi_report_options *options, const stage *from) {
+  ppi_roof roof = roof_of(figures, options, from);
+  const ppi_spread *cold = &from->phases->cold;
+  uint64_t wall_ns = figures->wall_ns - from->phases->cold_wall_ns;
+  const ppi_achieved achieved = {
+      from->all.flops - from->cold.flops, from->all.bytes - from->cold.bytes,
+      (double)(from->own_ns - cold->sum) / 1e9, (double)wall_ns / 1e9};
+  ppi_roofline_put(&view->note, from->name->name, from->cost, &roof, &achieved);
+}
+
+// The device's own peak where only a model says what is computed.
+static const ppi_peak *peak_of(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               const stage *from, ppi_peak *own) {
+  const ppi_peak *peak = ppi_peaks_find(options->peaks, from->name->name);
+  if (peak || !from->cost) return peak;
+  own->flops = roof_of(figures, options, from).flops;
+  snprintf(own->type, sizeof own->type, "%s", from->cost->type);
+  return own->flops > 0 ? own : NULL;
+}
+
+static void put_peak(const stage *from, const ppi_peak *peak, ppi_cell *cells) {
   if (from->all.params > 0 && from->calls)
     cells[PARAMS] = stated(from->all.params / (double)from->calls *
                            ppi_peak_bytes(peak) / 1e6);
   if (!peak || from->all.flops <= 0) return;
   cells[PEAK] = ppi_cell_decimal(peak->flops / 1e9);
-  cells[PEAK_TYPE] = ppi_cell_text(peak->type);
+  cells[PEAK_TYPE] = ppi_cell_text(from->cost ? from->cost->type : peak->type);
   if (cells[FLOP_RATE].kind != PPI_CELL_DECIMAL) return;
   cells[MFU] =
       ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak->flops);
@@ -217,6 +269,7 @@ static const char *flag_of(const stage *from) {
 static bool add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  ppi_peak own = {.flops = 0};
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(from->name->name);
   cells[CATEGORY] = ppi_cell_text(from->name->category_name);
@@ -226,7 +279,7 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
   cells[ITEMS] = stated(from->all.items);
   put_rates(figures, from, cells);
   put_times(from->phases, cells);
-  put_peak(from, options->peaks, cells);
+  put_peak(from, peak_of(figures, options, from, &own), cells);
   const char *flag = flag_of(from);
   if (flag) cells[FLAG] = ppi_cell_text(flag);
   return true;
@@ -255,6 +308,23 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                 "time x peak).\n");
 }
 
+// A model that no stage has was meant for one.
+static void put_unused(ppi_view *view, const ppi_stage_costs *costs,
+                       const stage *stages, size_t num) {
+  for (size_t i = 0; costs && i < costs->num; i++) {
+    const ppi_stage_cost *cost = &costs->items[i];
+    bool is_used = false;
+    for (size_t k = 0; k < num && !is_used; k++)
+      is_used = ppi_stage_cost_find(costs, stages[k].name->name) == cost;
+    if (is_used) continue;
+    ppi_page_text(&view->note, "No stage is called '");
+    ppi_page_visible(&view->note, cost->glob);
+    ppi_page_text(&view->note, "': --cost ");
+    ppi_page_visible(&view->note, cost->model);
+    ppi_page_text(&view->note, ":STAGE names one.\n");
+  }
+}
+
 static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
                                const ppi_report_options *options,
                                stage *stages) {
@@ -262,13 +332,17 @@ static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
   for (size_t i = 0; i < figures->num_names; i++) {
     if (!is_stage(&figures->names[i])) continue;
     stages[num] = stage_of(&figures->names[i]);
-    add_work(figures, &at, &stages[num++]);
+    add_work(figures, &at, &stages[num]);
+    take_cost(options->costs, &stages[num++]);
   }
   if (num > 1) qsort(stages, num, sizeof *stages, compare_stages);
   if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
   for (size_t i = 0; i < num; i++)
     if (!add_stage(view, figures, options, &stages[i]))
       return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < num; i++)
+    if (stages[i].cost) put_roofline(view, figures, options, &stages[i]);
+  put_unused(view, options->costs, stages, num);
   return PPROF_STATUS_OK;
 }
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model says that a call of a stage computes, and what devices could do.
+#ifndef PPI_STAGE_COST_H_
+#define PPI_STAGE_COST_H_
+
+#include "file/text.h"
+#include "view/peak.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPI_MAX_COSTS 16
+
+typedef struct ppi_stage_cost {
+  char glob[256];   // of the stages that it is for
+  char model[128];  // the file's name
+  char type[16];    // what it computes with, as in ppi_peak; "": several
+  double flops, bytes, params;  // of one call
+  bool at_least;                // not all of it is known
+} ppi_stage_cost;
+
+typedef struct ppi_stage_costs {
+  ppi_stage_cost items[PPI_MAX_COSTS];
+  size_t num;
+} ppi_stage_costs;
+
+// The first one for a stage of this name; NULL: none.
+const ppi_stage_cost *ppi_stage_cost_find(const ppi_stage_costs *costs,
+                                          const char *name);
+
+// What a device does at most: of a type, dense, and of its memory; 0: unknown.
+typedef struct ppi_roof {
+  double flops, bytes;  // a second
+} ppi_roof;
+// ppi_roof_of answers what is published of a device of this name.
+ppi_roof ppi_roof_of(const char *device, const char *type);
+
+// A call's figures, and how long all of them took.
+typedef struct ppi_achieved {
+  double flops, bytes;  // of all steady calls
+  double own_s, wall_s;
+} ppi_achieved;
+// ppi_roofline_put says in one or two lines where the stage stands under the
+// roof: MFU of its own time and of the wall, what bounds it, and how far from
+// that it is (Williams, Waterman, Patterson 2009).
+void ppi_roofline_put(ppi_page *page, const char *stage,
+                      const ppi_stage_cost *cost, const ppi_roof *roof,
+                      const ppi_achieved *achieved);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_STAGE_COST_H_

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a model costs, by pprof-report; a framework that is there only exports it."""
+import json
+import os
+import sys
+
+from ._library import Error
+from ._report import Report, _tool
+
+
+class Cost:
+    """Totals as attributes, of nodes the rows, and the table as a text. `at_least` names the totals
+    of which not all is known."""
+    __slots__ = ("at_least", "elementwise_flops", "flops", "input_bytes", "macs", "nodes", "notes",
+                 "output_bytes", "parameter_bytes", "parameters", "rows", "table", "weight_bytes")
+
+    def __init__(self, told, table):
+        for name, value in told["totals"].items():
+            setattr(self, name, value)
+        names = [column["name"] for column in told["columns"]]
+        self.rows = [dict(zip(names, row)) for row in told["rows"]]
+        self.notes, self.table = told["notes"], Report(table)
+
+    def __repr__(self):
+        return str(self.table)
+
+    def _repr_html_(self):
+        return self.table._repr_html_()
+
+
+def _run(path, dims, *options):
+    import subprocess  # most programs that mark never need it
+    sizes = ["--dim", ",".join("%s=%d" % pair for pair in dims.items())] if dims else []
+    done = subprocess.run([_tool(), "cost", *options, *sizes, os.path.join(".", path)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          encoding="utf-8", errors="replace")
+    if done.returncode:
+        raise Error(done.stderr.strip(), done.returncode)
+    return done.stdout
+
+
+def _of_file(path, dims):
+    return Cost(json.loads(_run(path, dims, "--by", "node", "-f", "json")), _run(path, dims))
+
+
+def _of_module(module, args, kwargs):
+    torch = sys.modules["torch"]
+    import tempfile
+    with tempfile.TemporaryDirectory(prefix="pprof-cost.") as folder:
+        path = os.path.join(folder, "model.onnx")
+        torch.onnx.export(module, args, path, kwargs=kwargs, dynamo=True, external_data=True,
+                          verbose=False)
+        return _of_file(path, {})
+
+
+def cost(model, *args, **kwargs):
+    """What a model computes: parameters, MACs, FLOPs, bytes, see docs/cost.md. An ONNX file, with
+    keywords as sizes of its dimensions; or a module of PyTorch with its inputs, whatever they nest,
+    which is exported for it.
+
+    Raises Error in pprof-report's words, and what the export raises."""
+    if isinstance(model, (str, bytes, os.PathLike)):
+        if args:
+            raise Error("a file takes sizes by name, such as batch=8, and no inputs")
+        return _of_file(os.fsdecode(model), kwargs)
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(model, torch.nn.Module):
+        raise Error("%s is neither an ONNX file nor a module of PyTorch: export it to ONNX"
+                    % type(model).__name__)
+    return _of_module(model, args, kwargs)

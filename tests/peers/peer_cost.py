@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `pprof-report cost` counts of ten exported architectures beside FlopCounterMode, fvcore, thop,
+ptflops and DeepSpeed; the table goes into docs/cost.md."""
+import json
+import os
+import re
+
+import common
+
+# DeepSpeed is built with the PyTorch that is there.
+PACKAGES = ["torch==2.13.0", "numpy", "onnx", "onnxscript", "fvcore", "thop", "ptflops", "transformers",
+            "then", "--no-build-isolation", "deepspeed"]
+PAGE = os.path.join(common.HERE, "..", "..", "docs", "cost.md")
+OTHERS = ("FlopCounterMode", "fvcore", "thop", "ptflops", "DeepSpeed")
+NEAR = 0.005  # of what both count
+FOLDED = "parameters of the file: normalisations folded into convolutions, equal tensors stored once"
+
+
+def compare(peer):
+    peer.run("cost_program.py", peer.folder)
+    with open(peer.path("theirs.json"), encoding="utf-8") as file:
+        theirs = json.load(file)
+    row = common.Row("MACs of ten exported architectures, within 0.5 % of half of its FLOPs; parameters")
+    lines = []
+    for number, (name, figures) in enumerate(theirs.items()):
+        told = json.loads(peer.report("cost", "-f", "json", "%d.onnx" % number))
+        macs = told["totals"]["macs"]
+        half = figures["FlopCounterMode"] / 2
+        row.cell(name + ": MACs", half, half if abs(macs - half) <= NEAR * half else macs)
+        row.cell(name + ": parameters", figures["parameters"], told["totals"]["parameters"], FOLDED)
+        lines.append(line(name, told["totals"], figures))
+    write_table(lines)
+    return [(peer.version("torch"), row)]
+
+
+def giga(value):
+    return "%.3f" % (value / 1e9) if isinstance(value, (int, float)) and value else "-"
+
+
+def line(name, totals, figures):
+    halves = [figures[OTHERS[0]] / 2] + [figures[other] for other in OTHERS[1:]]
+    cells = [name, "%.2f" % (figures["parameters"] / 1e6), "%.2f" % (totals["parameters"] / 1e6),
+             giga(totals["macs"]), *map(giga, halves)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def write_table(lines):
+    head = ["| architecture | parameters, M: module | file | MACs, G: ours | FlopCounterMode / 2 | fvcore "
+            "| thop | ptflops | DeepSpeed |", "|---" * 9 + "|"]
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    table = "\n".join(head + lines)
+    text = re.sub(r"(<!-- ten architectures -->\n).*?(<!-- end -->)",
+                  lambda found: found.group(1) + table + "\n" + found.group(2), text, flags=re.S)
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pprof.cost: of a file, and of a module that a framework exports."""
+import os
+import sys
+
+from python_case import REPORT, Case, main
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cost"))
+import onnx
+
+GRAPH = onnx.Graph([onnx.node("MatMul", "x,w", "y", "layer/product")],
+                   [onnx.info("x", ["batch", 16])], "y", [onnx.tensor("w", [16, 16])])
+PATH = os.path.dirname(REPORT) + ":/usr/bin:/bin"
+# A framework in so far as it exports: it writes the file that the test has made, and what it was
+# given.
+FRAMEWORK = """
+import shutil
+class nn:
+    class Module:
+        pass
+class onnx:
+    @staticmethod
+    def export(module, args, path, kwargs=None, **options):
+        shutil.copy("fixed.onnx", path)
+        print(type(module).__name__, args, sorted(kwargs.items()), sorted(options.items()))
+"""
+
+
+class CostTest(Case):
+    def setUp(self):
+        super().setUp()
+        graph = onnx.Graph([onnx.node("MatMul", "x,w", "y")], [onnx.info("x", [2, 16])], "y",
+                           [onnx.tensor("w", [16, 16])])
+        for name, data in (("model.onnx", GRAPH), ("fixed.onnx", graph)):
+            with open(self.path(name), "wb") as file:
+                file.write(onnx.model(data))
+        with open(self.path("torch.py"), "w", encoding="utf-8") as file:
+            file.write(FRAMEWORK)
+
+    def test_of_a_file(self):
+        printed = self.run_ok("""
+            import pathlib, pprof
+            cost = pprof.cost("model.onnx", batch=8)
+            print(cost.macs, cost.flops, cost.parameters, cost.at_least, cost.rows[0]["shape"])
+            print(pprof.cost(pathlib.Path("model.onnx")).at_least)
+            print(cost)
+            assert cost._repr_html_().startswith("<pre>")
+        """, PATH=PATH)
+        lines = printed.splitlines()
+        self.assertEqual(lines[0], "2048 4096 256 [] [8,16]")
+        self.assertEqual(lines[1], "['macs', 'flops', 'input_bytes', 'output_bytes']")
+        self.assertIn("Total: 256 parameters", printed)
+
+    def test_of_a_module(self):
+        printed = self.run_ok("""
+            import sys
+            sys.path.insert(0, "")
+            import pprof, torch
+            class Model(torch.nn.Module):
+                pass
+            print(pprof.cost(Model(), [1, {"a": (2, 3)}], mask=None).macs)
+        """, PATH=PATH)
+        self.assertEqual(printed.splitlines(), [
+            "Model ([1, {'a': (2, 3)}],) [('mask', None)] "
+            "[('dynamo', True), ('external_data', True), ('verbose', False)]", "512"])
+
+    def test_what_it_cannot_count(self):
+        printed = self.run_ok("""
+            import pprof
+            for model, args in ((3, ()), ("model.onnx", (1,)), ("nothing.onnx", ())):
+                try:
+                    pprof.cost(model, *args)
+                except pprof.Error as error:
+                    print(error)
+            try:
+                pprof.cost("model.onnx", bacth=8)
+            except pprof.Error as error:
+                print(error)
+        """, PATH=PATH)
+        lines = printed.splitlines()
+        self.assertEqual(lines[0], "int is neither an ONNX file nor a module of PyTorch: export it to ONNX")
+        self.assertEqual(lines[1], "a file takes sizes by name, such as batch=8, and no inputs")
+        self.assertIn("nothing.onnx: No such file or directory", lines[2])
+        self.assertIn("no dimension or tensor is called 'bacth'", lines[3])
+
+
+if __name__ == "__main__":
+    main()
