@@ -137,6 +137,11 @@ static const struct ppi_tool_verb verbs[] = {
      "or a script's;\nwithout an operand all of this user's. The processes "
      "count for it only while\nit looks; see docs/live.md.\n",
      PPI_VERB_TOP, false, false, ppi_tool_top},
+    {"metrics", "[PID|NAME]...", "serve figures of running processes by HTTP",
+     "For Prometheus: text, or OpenMetrics where it is asked for, at "
+     "/metrics, until\na signal ends it. Without an operand all of this user's "
+     "processes, also those\nthat start later; see docs/metrics.md.\n",
+     PPI_VERB_METRICS, false, false, ppi_tool_metrics},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
      "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,18 @@ static void *read_messages(void *argument) {
   }
 }
 
+// Without signals: one that comes before the command is known must wait for it,
+// which only who runs it sees to.
+static bool start_reader(struct capture *capture) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started =
+      pthread_create(&capture->reader, NULL, read_messages, capture) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return started;
+}
+
 static bool open_capture(struct capture *capture) {
   *capture = (struct capture){.own = {-1, -1}};
   fflush(stdout);
@@ -87,8 +100,7 @@ static bool open_capture(struct capture *capture) {
   if (pipe2(capture->stop, O_CLOEXEC) == 0) {
     capture->own[0] = fcntl(1, F_DUPFD_CLOEXEC, 3);
     capture->own[1] = fcntl(2, F_DUPFD_CLOEXEC, 3);
-    if (capture->own[0] >= 0 && capture->own[1] >= 0 &&
-        pthread_create(&capture->reader, NULL, read_messages, capture) == 0) {
+    if (capture->own[0] >= 0 && capture->own[1] >= 0 && start_reader(capture)) {
       dup2(2, 1);
       dup2(capture->messages[1], 2);
       return true;

@@ -29,6 +29,7 @@
   X(SEARCH_BATCH)        \
   X(STUCK)               \
   X(TOP)                 \
+  X(METRICS)             \
   X(EXPORT)              \
   X(SQL)                 \
   X(COST)
@@ -77,6 +78,10 @@ struct ppi_top_options {
   bool once, json;
 };
 
+struct ppi_serve_options {
+  const char *listen, *stages;
+};
+
 struct ppi_compare_options {
   const char *fail_on, *metric;
 };
@@ -117,6 +122,7 @@ struct ppi_tool_options {
   struct ppi_compare_options compare;
   struct ppi_stuck_options stuck;
   struct ppi_top_options top;
+  struct ppi_serve_options metrics;
   struct ppi_export_options to;
   struct ppi_cost_options cost;
 };

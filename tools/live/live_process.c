@@ -153,7 +153,22 @@ static void add_called(struct ppi_live_processes *all, const char *name) {
     if (!name || is_called(pids[i], name)) add(all, pids[i], &error);
 }
 
+static void destroy(struct ppi_live_process *process) {
+  disconnect(process);
+  for (size_t j = 0; j < PPI_LIVE_MAX_LOOKS; j++)
+    ppi_live_view_clear(&process->looks[j].view);
+  ppi_free(process);
+}
+
 void ppi_live_find_more(struct ppi_live_processes *all) {
+  size_t kept = 0;
+  for (size_t i = 0; i < all->num; i++) {
+    if (all->items[i]->socket >= 0)
+      all->items[kept++] = all->items[i];
+    else
+      destroy(all->items[i]);
+  }
+  all->num = kept;
   add_called(all, NULL);
 }
 
@@ -191,19 +206,28 @@ int ppi_live_find(const char *const *operands, int num,
 }
 
 void ppi_live_close(struct ppi_live_processes *all) {
-  for (size_t i = 0; i < all->num; i++) {
-    struct ppi_live_process *process = all->items[i];
-    disconnect(process);
-    for (size_t j = 0; j < PPI_LIVE_MAX_LOOKS; j++)
-      ppi_live_view_clear(&process->looks[j].view);
-    ppi_free(process);
-  }
+  for (size_t i = 0; i < all->num; i++) destroy(all->items[i]);
   all->num = 0;
 }
 
 // ---- looking ----
 
-static void look(struct ppi_live_process *process) {
+static struct ppi_live_look *look_ago(struct ppi_live_process *process,
+                                      size_t ago) {
+  return &process->looks[(process->next + PPI_LIVE_MAX_LOOKS - 1 - ago) %
+                         PPI_LIVE_MAX_LOOKS];
+}
+
+static void drop_old(struct ppi_live_process *process, uint64_t keep_ns) {
+  while (process->num_looks > 2) {
+    struct ppi_live_look *oldest = look_ago(process, process->num_looks - 1);
+    if (look_ago(process, 0)->time_ns - oldest->time_ns <= keep_ns) return;
+    ppi_live_view_clear(&oldest->view);
+    process->num_looks--;
+  }
+}
+
+static void look(struct ppi_live_process *process, uint64_t keep_ns) {
   struct ppi_live_look *into = &process->looks[process->next];
   ppi_live_view view;
   if (!ppi_live_read(process->table, &view)) {
@@ -215,6 +239,7 @@ static void look(struct ppi_live_process *process) {
   *into = (struct ppi_live_look){now_ns(), view};
   process->next = (process->next + 1) % PPI_LIVE_MAX_LOOKS;
   if (process->num_looks < PPI_LIVE_MAX_LOOKS) process->num_looks++;
+  drop_old(process, keep_ns);
 }
 
 size_t ppi_live_look_at_all(struct ppi_live_processes *all) {
@@ -223,7 +248,7 @@ size_t ppi_live_look_at_all(struct ppi_live_processes *all) {
     struct ppi_live_process *process = all->items[i];
     if (process->socket < 0) continue;
     const bool ended = has_ended(process);
-    look(process);
+    look(process, all->keep_ns);
     if (ended) disconnect(process);
     num += process->socket >= 0;
   }

@@ -27,6 +27,7 @@ struct ppi_live_process {
 struct ppi_live_processes {
   struct ppi_live_process *items[PPI_LIVE_MAX_PROCESSES];
   size_t num;
+  uint64_t keep_ns;  // copies older than this go, but for the last two
 };
 
 // Finds what the operands name: numbers, or names of programs or scripts; with
@@ -39,7 +40,8 @@ void ppi_live_close(struct ppi_live_processes *all);
 // Copies each table; one whose process has ended is closed, its last copy
 // stays. Answers how many still run.
 size_t ppi_live_look_at_all(struct ppi_live_processes *all);
-// Begins to look at processes that were not there before, where none was named.
+// Begins to look at processes that were not there before, where none was named,
+// and forgets those that have ended.
 void ppi_live_find_more(struct ppi_live_processes *all);
 
 // The last copy, and the one that lies `window_ns` before it, or as far as

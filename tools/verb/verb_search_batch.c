@@ -162,7 +162,7 @@ static int search_all(struct search *search) {
     const ppi_batch_try *last = &search->tries[search->num_tries - 1];
     ppi_batch_tell(&search->batches, batch, last->survived);
   }
-  return PPI_EXIT_DONE;
+  return asked ? stop_search(search, asked) : PPI_EXIT_DONE;
 }
 
 static bool names_the_batch(const struct ppi_tool_options *options) {

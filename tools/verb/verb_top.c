@@ -241,6 +241,7 @@ int ppi_tool_top(const struct ppi_tool_options *options) {
   if (code == PPI_EXIT_DONE)
     code = ppi_live_find(options->inputs, options->num_inputs, &top->all);
   if (code == PPI_EXIT_DONE) {
+    top->all.keep_ns = MOST_WINDOW_S * 1000000000ull;
     code = run(top);
     ppi_live_close(&top->all);
   }

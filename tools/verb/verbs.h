@@ -33,6 +33,7 @@ int ppi_tool_merge(const struct ppi_tool_options *options);
 int ppi_tool_config(const struct ppi_tool_options *options);
 int ppi_tool_stuck(const struct ppi_tool_options *options);
 int ppi_tool_top(const struct ppi_tool_options *options);
+int ppi_tool_metrics(const struct ppi_tool_options *options);
 int ppi_tool_trigger(const struct ppi_tool_options *options);
 int ppi_tool_compare(const struct ppi_tool_options *options);
 int ppi_tool_search_batch(const struct ppi_tool_options *options);

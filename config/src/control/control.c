@@ -63,7 +63,7 @@ struct ppi_control {
   ppi_fd_id wake_id, signal_id, socket_id;
   char socket_path[PPI_CONTROL_PATH_MAX];
   version touched, loaded, seen;
-  uint64_t next_look_ns;
+  uint64_t next_look_ns, next_tick_ns;
   uint64_t deaf_until_ns;  // the process has no descriptors left
   client clients[MAX_CLIENTS];
   ppi_control_reply reply;
@@ -283,6 +283,15 @@ static void look(ppi_control *control) {
   if (control->options.reload_path) look_for_reload(control);
 }
 
+static void tick(ppi_control *control) {
+  uint64_t now = ppi_clock_monotonic_ns();
+  if (!control->options.tick_ms || now < control->next_tick_ns) return;
+  control->next_tick_ns = now + control->options.tick_ms * MS;
+  pthread_mutex_lock(&control->acting);
+  if (!control->hushed) control->actions.tick(control->actions.user);
+  pthread_mutex_unlock(&control->acting);
+}
+
 // ---- the thread ----
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -292,6 +301,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 static int timeout_ms(const ppi_control *control) {
   uint64_t now = ppi_clock_monotonic_ns(), next = UINT64_MAX;
   if (looks(control)) next = control->next_look_ns;
+  if (control->options.tick_ms) next = earlier(next, control->next_tick_ns);
   if (control->deaf_until_ns > now)
     next = earlier(next, control->deaf_until_ns);
   for (int i = 0; i < MAX_CLIENTS; i++) {
@@ -395,6 +405,7 @@ static void take_turn(ppi_control *control) {
   if (fds[2].revents && control->socket >= 0) accept_client(control);
   tend_clients(control);
   look(control);
+  tick(control);
 }
 
 static void *run(void *argument) {
@@ -482,14 +493,15 @@ pprof_status ppi_control_start(const ppi_control_options *options,
                                ppi_control **out, pprof_error *error) {
   *out = NULL;
   if (!options->socket && !options->signal && !options->touch_path &&
-      !options->reload_path)
+      !options->reload_path && !options->tick_ms)
     return PPROF_STATUS_OK;
   char why[160];
   ppi_control *control = create(options, actions);
   if (!control) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   pprof_status status = open_all(control, error);
   bool useless = status == PPROF_STATUS_OK && control->socket < 0 &&
-                 control->signal < 0 && !looks(control);
+                 control->signal < 0 && !looks(control) &&
+                 !control->options.tick_ms;
   if (status == PPROF_STATUS_OK && !useless && create_thread(control) != 0)
     status = ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s",
                       ppi_describe_no_memory(why, sizeof why));

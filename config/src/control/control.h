@@ -34,6 +34,8 @@ typedef struct ppi_control_actions {
   // is nothing to see. And looks no more. Both may be NULL.
   int (*watch)(void *user);
   void (*unwatch)(void *user);
+  // Each `tick_ms`; may be NULL where that is 0.
+  void (*tick)(void *user);
   // The configuration's file is another one than at the start, or than at the
   // last call.
   void (*reload)(void *user);
@@ -50,6 +52,7 @@ typedef struct ppi_control_options {
   const char *reload_path;  // the same
   int signal;               // 0: none
   uint32_t look_ms;         // how often at the files; 0: 500
+  uint32_t tick_ms;         // 0: no ticks
 } ppi_control_options;
 
 typedef struct ppi_control ppi_control;

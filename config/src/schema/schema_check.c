@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "live/live_metrics.h"
 #include "log/write/log_writer.h"
 #include "schema/schema.h"
 
@@ -61,10 +62,11 @@ pprof_status ppi_config_refuse_taken(const ppi_config_text *from,
 // What is written to one path by two would be either one's, or none's. Names
 // that become the same only when they are made are refused then.
 static pprof_status check_paths(const ppi_config *config, pprof_error *error) {
-  const ppi_config_text *paths[PPI_CONFIG_MAX_EXPORTS + 2];
+  const ppi_config_text *paths[PPI_CONFIG_MAX_EXPORTS + 3];
   size_t num = 0;
   if (config->log) paths[num++] = &config->output;
   if (config->flight.given) paths[num++] = &config->flight.output;
+  if (*config->metrics.file.text) paths[num++] = &config->metrics.file;
   for (uint64_t i = 0; i < config->num_exports; i++)
     paths[num++] = &config->exports[i].path;
   for (size_t i = 1; i < num; i++)
@@ -107,9 +109,20 @@ static pprof_status check_pages(const ppi_config *config, pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
+static pprof_status check_buckets(const ppi_config *config,
+                                  pprof_error *error) {
+  uint64_t bounds_ns[PPI_LIVE_MAX_BOUNDS];
+  const char *text = config->metrics.buckets.text;
+  if (ppi_metrics_bounds(text, ppi_parse_duration, bounds_ns))
+    return PPROF_STATUS_OK;
+  return refuse(config, error, "metrics.buckets",
+                "'metrics.buckets' must be usual, genai, or at most 24 rising"
+                " times such as \"1ms 10ms 1s\"");
+}
+
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given &&
-      !config->report && !config->is_heard)
+      !config->report && !config->is_heard && !*config->metrics.file.text)
     return ppi_fail(error, PPROF_STATUS_CONFIG,
                     "nothing to write: 'log' is false and there are no"
                     " 'exports', no 'flight_recorder' and no 'report'");
@@ -118,7 +131,8 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
     return refuse(config, error, "flight_recorder.memory",
                   "'flight_recorder.memory' must be at most half of"
                   " 'memory_limit'");
-  pprof_status status = check_segments(config, error);
+  pprof_status status = check_buckets(config, error);
+  if (status == PPROF_STATUS_OK) status = check_segments(config, error);
   if (status == PPROF_STATUS_OK) status = check_pages(config, error);
   if (status == PPROF_STATUS_OK) status = check_paths(config, error);
   return status == PPROF_STATUS_OK ? check_timer_only(config, error) : status;

@@ -240,6 +240,17 @@ const ppi_key ppi_keys[] = {
     {"control.reload", PPI_KEY_BOOL, "true", 0, 0, NULL, AT(control.reload),
      "Whether a change of this file is taken over while the program runs.",
      FIXED},
+    {"metrics", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
+     "Figures of the running process for Prometheus, see metrics.md.", FIXED},
+    {"metrics.file", PPI_KEY_PATH, "", 0, 0, NULL, AT(metrics.file),
+     "A file that has them, replaced as a whole each time, as node_exporter's"
+     " textfile collector reads it.", FIXED},
+    {"metrics.every", PPI_KEY_DURATION, "15s", 100000, 3600000000ull, NULL,
+     AT(metrics.every_us), "How often it is written.", FIXED},
+    {"metrics.buckets", PPI_KEY_TEXT, "usual", 0, 0, NULL, AT(metrics.buckets),
+     "Of the histograms of stages, also for `pprof-report metrics`: usual is"
+     " 100 us to 10 s, genai OpenTelemetry's advice for serving models; or"
+     " rising times, at most 24, such as \"1ms 10ms 1s\".", FIXED},
     {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
      FIXED},
     {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,

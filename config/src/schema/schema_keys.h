@@ -21,7 +21,7 @@ extern "C" {
 #define PPI_CONFIG_MAX_GLOBS 64
 #define PPI_CONFIG_MAX_GLOB 256  // bytes of one, its end included
 #define PPI_CONFIG_MAX_CONDITIONS 16
-#define PPI_CONFIG_MAX_KEYS 80
+#define PPI_CONFIG_MAX_KEYS 96
 
 typedef struct ppi_config_text {
   char text[PPI_CONFIG_MAX_TEXT];
@@ -89,6 +89,11 @@ typedef struct ppi_config_control {
   uint64_t reload;
 } ppi_config_control;
 
+typedef struct ppi_config_metrics {
+  ppi_config_text file, buckets;  // "": none
+  uint64_t every_us;
+} ppi_config_metrics;
+
 // The backends that a configuration may name, with bits in this order:
 // pprof_backend_NAME makes each.
 #define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
@@ -117,6 +122,7 @@ typedef struct ppi_config {
   uint64_t disk_limit_bytes;           // 0: none
   ppi_config_flight flight;
   ppi_config_control control;
+  ppi_config_metrics metrics;
   uint64_t device_mode, graph_nodes, kernels;
   uint64_t backends;
   ppi_nvtx_options nvtx;

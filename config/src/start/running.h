@@ -56,6 +56,8 @@ typedef struct ppi_running {
   ppi_config *latest;          // NULL: `config` is in force
   char config_path[PATH_MAX];  // "": there was no file
   char touch_path[PATH_MAX];
+  char metrics_path[PATH_MAX];  // "": none
+  int metrics_fd;               // the control thread's; -1: not looked at yet
 } ppi_running;
 
 // The configuration in force: a later one than at the start, if it was read

@@ -140,13 +140,17 @@ void ppi_running_start_control(ppi_running *run) {
       .reload_path = config->control.reload && run->config_path[0]
                          ? run->config_path
                          : NULL,
-      .signal = signal_of(config)};
+      .signal = signal_of(config),
+      .tick_ms = run->live && run->metrics_path[0]
+                     ? (uint32_t)(config->metrics.every_us / 1000)
+                     : 0};
   const ppi_control_actions actions = {.user = run,
                                        .trigger = ppi_triggers_trigger,
                                        .settled = ppi_triggers_settled,
                                        .gone = ppi_triggers_gone,
                                        .watch = ppi_running_watch,
                                        .unwatch = ppi_running_unwatch,
+                                       .tick = ppi_running_write_metrics,
                                        .reload = reload,
                                        .started = started,
                                        .warn = warn,

@@ -280,6 +280,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
   finish_reclaim(run);
   pprof_status first = ppi_running_calls->session_stop(run->session, error);
   if (first != PPROF_STATUS_OK) notify_failure(run, first, error);
+  if (run->live) ppi_running_end_metrics(run);
   ppi_control_stop(run->control);
   first = ppi_running_write_exports(run, first, error);
   if (first == PPROF_STATUS_OK && run->config.log) print_log_path(run);

@@ -15,6 +15,10 @@ void ppi_running_add_live(ppi_running *run);
 // ppi_control_actions.watch and unwatch.
 int ppi_running_watch(void *user);
 void ppi_running_unwatch(void *user);
+// ppi_control_actions.tick.
+void ppi_running_write_metrics(void *user);
+// Behind the session's stop: for the last time.
+void ppi_running_end_metrics(ppi_running *run);
 
 #ifdef __cplusplus
 }

@@ -165,6 +165,16 @@ static pprof_status keep_watched(ppi_running *run, const char *config_path,
   return make_absolute(run, &nowhere, run->config_path, error);
 }
 
+static pprof_status expand_metrics(ppi_running *run, pprof_error *error) {
+  const ppi_config_text *file = &run->config.metrics.file;
+  char *path = run->metrics_path;
+  if (!file->text[0]) return PPROF_STATUS_OK;
+  pprof_status status = expand_own(run, file, path, error);
+  if (status == PPROF_STATUS_OK) status = check_folder(file, path, error);
+  return status == PPROF_STATUS_OK ? make_absolute(run, file, path, error)
+                                   : status;
+}
+
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
                                       pprof_error *error) {
   pprof_status status = PPROF_STATUS_OK;
@@ -173,6 +183,7 @@ pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
   strcpy(run->wanted, run->output);
   if (status == PPROF_STATUS_OK && run->config.flight.given)
     status = expand_flight(run, error);
+  if (status == PPROF_STATUS_OK) status = expand_metrics(run, error);
   for (size_t i = 0; i < run->config.num_exports && status == PPROF_STATUS_OK;
        i++)
     status = expand_export(run, i, error);

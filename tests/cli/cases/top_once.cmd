@@ -3,8 +3,7 @@ cp "$RUN_CHILD" ./looped
 PPROF_SET="log=false;report=stderr" ./looped start touch=ready steps-until=enough stop 2>/dev/null &
 pid=$!
 while [ ! -e ready ]; do :; done
-"$TOOL" top --once --every 200ms $pid >out
-echo "exit $?"
+until "$TOOL" top --once --every 200ms $pid >out && grep -q "^stage " out; do :; done
 grep -E -c "^$pid  recording  ./looped start" out
 grep -E -c "^  steps [0-9]+\.[0-9]/s  items [0-9.]+/s  events [0-9]+/s  lost 0  late 0" out
 grep -E -o "^stage +host +[0-9]" out | cut -c1-29
