@@ -257,7 +257,7 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
       "p.yaml:1:43: 'views' must be one of device, overview, model,"
       " distributed, operator, kernel, memory_manipulation, userdefined,"
       " memory, perf, queue, messages, interference, cpu, launches, stages,"
-      " requests, answer, not 'overveiw'"
+      " requests, serving, answer, not 'overveiw'"
       " (did you mean 'overview'?)",
       Refusal("exports: [{format: csv, path: x, views: [ overveiw]}]\n"));
 }

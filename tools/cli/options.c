@@ -172,6 +172,10 @@ static const struct option_row option_table[] = {
      PPI_VERB_SUMMARY | PPI_VERB_HTML | PPI_VERB_RUN, "ID=N,...", NULL,
      "the answer: from where on a finding is told of, by its id and in its"
      " unit, such as host-bound=30,uneven=5 [docs/findings.md]"},
+    {"slo", 0, OPTION_TEXT, FIELD(slo), PPI_VERB_SUMMARY | PPI_VERB_RUN,
+     "ttft=TIME,...", NULL,
+     "serving: what a request must keep to be good, of ttft, itl (each gap),"
+     " tpot and e2e, such as ttft=200ms,itl=50ms [docs/serving.md]"},
     {"thread-sep", 0, OPTION_FLAG, FIELD(tables.thread_sep),
      PPI_VERB_SUMMARY | PPI_VERB_RUN, NULL, NULL,
      "Operator and UserDefined apart by thread"},

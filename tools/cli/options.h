@@ -102,7 +102,7 @@ struct ppi_tool_options {
   const struct ppi_tool_verb *verbs;  // all of them
   const struct ppi_tool_verb *verb;
   const char *format, *output, *time_unit;  // NULL: not given
-  const char *color, *threshold, *stage, *device_process, *group_by;
+  const char *color, *threshold, *slo, *stage, *device_process, *group_by;
   const char *html;  // run, compare
   long warmup;       // LONG_MIN: not given
   bool force, strict, keep, origin, raw, wide, usage, help, version;

@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "verb/costs.h"
 #include "verb/reports.h"
+#include "verb/slo.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
 #include "view/view_sort.h"
@@ -77,6 +78,7 @@ static pprof_report *read_all(const struct ppi_tool_options *options,
           strcmp(options->tables.distribution, "paddle") == 0,
       .much_pages = ppi_num_processors() > 1 ? MUCH_PAGES : 0,
       .warmup = options->warmup};
+  ppi_tool_slo_read(options->slo, &details.slo);
   const ppi_report_options how = {.views = options->tables.view,
                                   .style = style_of(options),
                                   .by = by_of(options),
@@ -133,7 +135,9 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
   }
   ppi_findings_options findings;
   ppi_stage_costs costs;
+  ppi_slo slo;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
+  if (code == PPI_EXIT_DONE) code = ppi_tool_slo_read(options->slo, &slo);
   if (code == PPI_EXIT_DONE)
     code = ppi_tool_peaks_read(options->tables.peak, NULL);
   // A model that cannot be read is told of before a command runs.

@@ -26,6 +26,7 @@
   each(launches) \
   each(stages) \
   each(requests) \
+  each(serving) \
   each(answer)
 
 #define PPI_REPORT_FORMATS(each) \

@@ -39,7 +39,8 @@ static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys,
                                                   &ppi_view_nsys_kern_gb_sum,
                                                   &ppi_view_nsys_mem_time_sum,
                                                   NULL};
-static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer, NULL};
+static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer,
+                                                    &ppi_view_serving, NULL};
 static const ppi_view_kind *const tree_kinds[] = {&ppi_view_tree, NULL};
 static const ppi_view_kind *const *const kinds_of_style[] = {
     [PPI_STYLE_PADDLE] = view_kinds,
@@ -159,7 +160,7 @@ static pprof_status build_views(const ppi_figures *figures,
         format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
     if (is_for_people && (*kind)->fold) (*kind)->fold(view, options);
     if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
-    if (!(*kind)->only_with_rows || view->num_rows) continue;
+    if (!(*kind)->only_with_rows || view->num_rows || options->views) continue;
     ppi_view_clear(view);
     --*out_num;
   }

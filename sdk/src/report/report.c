@@ -5,6 +5,8 @@
 // delivers.
 #include "report/report.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "report/figures/sum.h"
 #include "report/run/checkpoint.h"
@@ -146,8 +148,8 @@ static bool are_alike(const ppi_report_details *a,
          a->paddle_distribution == b->paddle_distribution &&
          a->stages == b->stages && a->requests == b->requests &&
          a->answer == b->answer && a->answer_of_steps == b->answer_of_steps &&
-         a->paths == b->paths && a->flat_paths == b->flat_paths &&
-         a->warmup == b->warmup;
+         memcmp(&a->slo, &b->slo, sizeof a->slo) == 0 && a->paths == b->paths &&
+         a->flat_paths == b->flat_paths && a->warmup == b->warmup;
 }
 
 // Built aside, so that a failure leaves `into` as it was.

@@ -14,6 +14,7 @@
 #include "report/figures/low_water.h"
 #include "report/figures/messages.h"
 #include "report/figures/queue.h"
+#include "report/figures/serving.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +58,7 @@ typedef struct ppi_report_details {
   bool one_way;              // tests: no shorter way to the same answer
   // From so many pages of host ranges on a second thread helps to settle them.
   uint32_t much_pages;  // 0: never
+  ppi_slo slo;          // of requests that are served
   long warmup;  // how many calls and requests of a run are cold; < 0: as found
 } ppi_report_details;
 
@@ -228,6 +230,12 @@ typedef struct ppi_report_queue {
   ppi_queue sums;
 } ppi_report_queue;
 
+// The requests of one class that were served.
+typedef struct ppi_report_serving {
+  char *name, *category_name;
+  ppi_serving sums;
+} ppi_report_serving;
+
 // A stage's device ranges on one device. With another stage in `other` those
 // that met it on another stream; "": all of them.
 typedef struct ppi_report_interference {
@@ -310,6 +318,8 @@ typedef struct ppi_figures {
   size_t num_devices, devices_capacity;
   ppi_report_queue *queues;  // by category name, name, device
   size_t num_queues, queues_capacity;
+  ppi_report_serving *serving;  // by category name, name
+  size_t num_serving, serving_capacity;
   ppi_report_interference *interference;  // by device, name, other
   size_t num_interference, interference_capacity;
   ppi_report_work *work;  // by category name, name, run, lane

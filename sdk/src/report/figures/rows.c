@@ -147,6 +147,12 @@ static int compare_queues(const void *key, const void *item) {
   return order ? order : strcmp(a->device, b->device);
 }
 
+static int compare_serving(const void *key, const void *item) {
+  const ppi_report_serving *a = key, *b = item;
+  int order = strcmp(a->category_name, b->category_name);
+  return order ? order : strcmp(a->name, b->name);
+}
+
 static int compare_interference(const void *key, const void *item) {
   const ppi_report_interference *a = key, *b = item;
   int order = strcmp(a->device, b->device);
@@ -246,6 +252,15 @@ static bool start_queue(void *item, const void *key) {
                               .device = from->device};
   char **const texts[] = {&queue->name, &queue->category_name, &queue->device};
   return keep_texts(texts, 3);
+}
+
+static bool start_serving(void *item, const void *key) {
+  const ppi_report_serving *from = key;
+  ppi_report_serving *row = item;
+  *row = (ppi_report_serving){.name = from->name,
+                              .category_name = from->category_name};
+  char **const texts[] = {&row->name, &row->category_name};
+  return keep_texts(texts, 2);
 }
 
 static bool start_interference(void *item, const void *key) {
@@ -355,6 +370,8 @@ static const row_kind devices_kind = {sizeof(ppi_report_device),
                                       compare_devices, start_device};
 static const row_kind queues_kind = {sizeof(ppi_report_queue), compare_queues,
                                      start_queue};
+static const row_kind serving_kind = {sizeof(ppi_report_serving),
+                                      compare_serving, start_serving};
 static const row_kind interference_kind = {
     sizeof(ppi_report_interference), compare_interference, start_interference};
 static const row_kind work_kind = {sizeof(ppi_report_work), compare_work,
@@ -404,6 +421,11 @@ ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name) {
 ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
                                     const ppi_report_queue *key) {
   return find_or_add(TABLE(figures, queues), key);
+}
+
+ppi_report_serving *ppi_figures_serving(ppi_figures *figures,
+                                        const ppi_report_serving *key) {
+  return find_or_add(TABLE(figures, serving), key);
 }
 
 ppi_report_interference *ppi_figures_interference(
@@ -477,6 +499,8 @@ pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {
   pprof_status status = join(TABLE(into, names), from->names, from->num_names);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, queues), from->queues, from->num_queues);
+  if (status == PPROF_STATUS_OK)
+    status = join(TABLE(into, serving), from->serving, from->num_serving);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, interference), from->interference,
                   from->num_interference);

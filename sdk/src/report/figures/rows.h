@@ -17,6 +17,8 @@ ppi_report_name *ppi_figures_name(ppi_figures *figures, uint32_t category,
 ppi_report_category *ppi_figures_category(ppi_figures *figures,
                                           uint32_t category, const char *name);
 ppi_report_device *ppi_figures_device(ppi_figures *figures, const char *name);
+ppi_report_serving *ppi_figures_serving(ppi_figures *figures,
+                                        const ppi_report_serving *key);
 ppi_report_queue *ppi_figures_queue(ppi_figures *figures,
                                     const ppi_report_queue *key);
 ppi_report_interference *ppi_figures_interference(

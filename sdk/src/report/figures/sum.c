@@ -97,6 +97,13 @@ static pprof_status add_queue(ppi_figures *into, const ppi_report_queue *from) {
                : PPROF_STATUS_NO_MEMORY;
 }
 
+static pprof_status add_serving(ppi_figures *into,
+                                const ppi_report_serving *from) {
+  ppi_report_serving *row = ppi_figures_serving(into, from);
+  return row ? ppi_serving_merge(&row->sums, &from->sums)
+             : PPROF_STATUS_NO_MEMORY;
+}
+
 static pprof_status add_interference(ppi_figures *into,
                                      const ppi_report_interference *from) {
   ppi_report_interference *row = ppi_figures_interference(into, from);
@@ -236,6 +243,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
     status = add_device(into, &from->devices[i]);
   for (size_t i = 0; i < from->num_queues && status == PPROF_STATUS_OK; i++)
     status = add_queue(into, &from->queues[i]);
+  for (size_t i = 0; i < from->num_serving && status == PPROF_STATUS_OK; i++)
+    status = add_serving(into, &from->serving[i]);
   for (size_t i = 0; i < from->num_interference && status == PPROF_STATUS_OK;
        i++)
     status = add_interference(into, &from->interference[i]);
@@ -319,6 +328,11 @@ static void clear_devices(ppi_figures *figures) {
     ppi_free(figures->queues[i].device);
     ppi_queue_clear(&figures->queues[i].sums);
   }
+  for (size_t i = 0; i < figures->num_serving; i++) {
+    ppi_free(figures->serving[i].name);
+    ppi_free(figures->serving[i].category_name);
+    ppi_serving_clear(&figures->serving[i].sums);
+  }
   for (size_t i = 0; i < figures->num_interference; i++) {
     ppi_free(figures->interference[i].device);
     ppi_free(figures->interference[i].name);
@@ -360,11 +374,11 @@ void ppi_figures_clear(ppi_figures *figures) {
   for (size_t i = 0; i < PPI_NUM_BASES; i++)
     ppi_answer_clear(&figures->answers[i]);
   void *const tables[] = {
-      figures->names,  figures->categories,   figures->devices,
-      figures->queues, figures->work,         figures->notes,
-      figures->inputs, figures->threads,      figures->parts,
-      figures->paths,  figures->interference, figures->request_runs,
-      figures->shapes};
+      figures->names,        figures->categories, figures->devices,
+      figures->queues,       figures->serving,    figures->work,
+      figures->notes,        figures->inputs,     figures->threads,
+      figures->parts,        figures->paths,      figures->interference,
+      figures->request_runs, figures->shapes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     ppi_free(tables[i]);
   *figures = (ppi_figures){0};

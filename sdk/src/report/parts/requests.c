@@ -71,6 +71,8 @@ static pprof_status add_other(ppi_requests *requests,
 
 pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
                                uint32_t device) {
+  if (event->num_flows && !(event->flags & PPROF_FLAG_REQUEST))
+    requests->has_stages = true;
   const uint32_t cut =
       PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED | PPROF_FLAG_LATE;
   ppi_request_part part = {

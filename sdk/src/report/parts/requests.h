@@ -22,6 +22,7 @@ typedef struct ppi_requests {
   size_t num, capacity, max_parts;
   size_t num_others, others_capacity;
   bool others_dropped;  // there were too many
+  bool has_stages;      // any range with a flow is none of pprof_request_begin
   unsigned thinning;    // one request in 2^thinning is kept
 } ppi_requests;
 

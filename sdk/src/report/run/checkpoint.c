@@ -163,6 +163,9 @@ static pprof_status take_checkpoint(ppi_run *run,
   if (status == PPROF_STATUS_OK)
     status = take_open(run, checkpoint, stale, &at);
   if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_serving_settle(&run->serving, checkpoint->time_ns,
+                                &run->details.slo);
   ppi_free(at.open);
   ppi_free(stale);
   return status;

@@ -534,6 +534,9 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
     status = take_range(run, event, lane);
   else if (event->kind == PPROF_KIND_DEVICE_RANGE)
     status = take_on_device(run, event);
+  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_REQUEST) &&
+      status == PPROF_STATUS_OK)
+    status = ppi_serving_take(&run->serving, event, &run->details.slo);
   if (run->details.requests && status == PPROF_STATUS_OK)
     status = take_request_part(run, event);
   if (status != PPROF_STATUS_OK) return status;

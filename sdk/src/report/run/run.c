@@ -132,6 +132,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_run_clear_ids(&run->ids);
   ppi_run_clear_labels(&run->labels);
   ppi_queues_clear(&run->queues);
+  ppi_serving_clear_run(&run->serving);
   ppi_run_clear_pairs(&run->pairs);
   ppi_run_clear_details(&run->rows);
   ppi_device_calls_clear(&run->device_calls);

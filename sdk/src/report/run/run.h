@@ -16,6 +16,7 @@
 #include "report/parts/paths.h"
 #include "report/parts/queues.h"
 #include "report/parts/requests.h"
+#include "report/parts/serving.h"
 #include "report/parts/shapes.h"
 #include "report/parts/sites.h"
 #include "report/spans/distribution.h"
@@ -66,6 +67,7 @@ typedef struct ppi_run {
   ppi_run_labels labels;
   ppi_work_list work;
   ppi_queues queues;
+  ppi_serving_run serving;
   ppi_pairs pairs;
   ppi_details rows;
   ppi_paths paths;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Serving view: how long requests of each class waited, were prefilled and
+// decoded, and how many tokens came of it. docs/serving.md defines its terms.
+#include "view/view.h"
+
+// clang-format off
+#define COLUMNS(each) \
+  each(NAME, "name", NULL) \
+  each(CATEGORY, "category", NULL) \
+  each(MEASURE, "measure", NULL) \
+  each(NUM, "n", NULL) \
+  each(MEAN, "avg", "ns") \
+  each(P50, "p50", "ns") \
+  each(P90, "p90", "ns") \
+  each(P99, "p99", "ns") \
+  each(MAX, "max", "ns") \
+  each(REQUESTS, "requests", NULL) \
+  each(CUT, "cut", NULL) \
+  each(SILENT, "without_tokens", NULL) \
+  each(TOKENS_IN, "tokens_in", NULL) \
+  each(TOKENS_OUT, "tokens_out", NULL) \
+  each(REQUEST_RATE, "request_rate", "1/s") \
+  each(TOKEN_RATE, "token_rate", "1/s") \
+  each(WAITING, "waiting", NULL) \
+  each(RUNNING, "running", NULL) \
+  each(LITTLE, "little", "%") \
+  each(GOOD, "good", NULL) \
+  each(GOODPUT, "goodput", "1/s") \
+  each(UNEQUAL, "unequal", NULL)
+// clang-format on
+PPI_VIEW_COLUMNS(COLUMNS);
+static const size_t brief[] = {NAME, MEASURE, NUM, MEAN, P50, P90, P99, MAX};
+static const ppi_table_column table_columns[] = {
+    {"Name", 15, NAME, 1},
+    {"Time", 15, MEASURE, 1},
+    {"Count", 8, NUM, 1},
+    {"Avg / P50 / P90 / P99 / Max", 40, MEAN, 5},
+};
+
+static bool has_slo(const ppi_slo *slo) {
+  return slo->ttft_ns || slo->itl_ns || slo->tpot_ns || slo->e2e_ns;
+}
+
+static ppi_cell per_second(uint64_t num, uint64_t wall_ns) {
+  if (!wall_ns) return (ppi_cell){0};
+  return ppi_cell_decimal((double)num * 1e9 / (double)wall_ns);
+}
+
+static ppi_cell at_a_time(uint64_t sum_ns, uint64_t wall_ns) {
+  if (!wall_ns) return (ppi_cell){0};
+  return ppi_cell_decimal((double)sum_ns / (double)wall_ns);
+}
+
+// What is of the class as a whole stands with the times from end to end.
+static void put_class(const ppi_figures *figures, const ppi_serving *sums,
+                      ppi_cell *cells) {
+  uint64_t wall_ns = figures->wall_ns;
+  cells[REQUESTS] = ppi_cell_count(sums->num_whole);
+  cells[CUT] = ppi_cell_count(sums->num_cut);
+  cells[SILENT] = ppi_cell_count(sums->num_silent);
+  cells[TOKENS_IN] = ppi_cell_count(sums->tokens_in);
+  cells[TOKENS_OUT] = ppi_cell_count(sums->tokens_out);
+  cells[REQUEST_RATE] = per_second(sums->num_whole, wall_ns);
+  cells[TOKEN_RATE] = per_second(sums->tokens_out, wall_ns);
+  cells[WAITING] = at_a_time(sums->waiting_ns, wall_ns);
+  cells[RUNNING] = at_a_time(sums->running_ns, wall_ns);
+  // L of all, against rate x W of the whole ones.
+  uint64_t w_ns = sums->spreads[PPI_SERVING_E2E].sum;
+  cells[LITTLE] =
+      ppi_cell_ratio((int64_t)(sums->waiting_ns + sums->running_ns), w_ns);
+  if (has_slo(&figures->details.slo)) {
+    cells[GOOD] = ppi_cell_count(sums->num_good);
+    cells[GOODPUT] = per_second(sums->num_good, wall_ns);
+  }
+  cells[UNEQUAL] = ppi_cell_count(sums->num_unequal);
+}
+
+static bool add_row(ppi_view *view, const ppi_figures *figures,
+                    const ppi_report_serving *from, ppi_serving_time time) {
+  const ppi_spread *spread = &from->sums.spreads[time];
+  const ppi_histogram *times = &from->sums.times[time];
+  if (!spread->n && time != PPI_SERVING_E2E) return true;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  if (!cells) return false;
+  cells[NAME] = ppi_cell_text(from->name);
+  cells[CATEGORY] = ppi_cell_text(from->category_name);
+  cells[MEASURE] = ppi_cell_text(ppi_serving_time_name(time));
+  cells[NUM] = ppi_cell_count(spread->n);
+  if (time == PPI_SERVING_E2E) put_class(figures, &from->sums, cells);
+  if (!spread->n) return true;
+  cells[MEAN] = ppi_cell_average(spread);
+  cells[P50] = ppi_cell_quantile(times, 50);
+  cells[P90] = ppi_cell_quantile(times, 90);
+  cells[P99] = ppi_cell_quantile(times, 99);
+  cells[MAX] = ppi_cell_most(spread);
+  return true;
+}
+
+// ---- what stands below the table ----
+
+static void put_rate(ppi_page *page, uint64_t num, uint64_t wall_ns) {
+  if (wall_ns)
+    ppi_page_format(page, "%.1f/s", (double)num * 1e9 / (double)wall_ns);
+  else
+    ppi_page_text(page, "-/s");
+}
+
+static void put_at_a_time(ppi_page *page, const char *what, uint64_t sum_ns,
+                          uint64_t wall_ns) {
+  double num = wall_ns ? (double)sum_ns / (double)wall_ns : 0;
+  ppi_page_format(page, "%s %.2f", what, num);
+}
+
+static void put_number(ppi_page *page, ppi_cell cell, const char *what) {
+  ppi_page_cell(page, &cell, ppi_page_visible, "-");
+  ppi_page_text(page, what);
+}
+
+static void put_good(ppi_page *page, const ppi_figures *figures,
+                     const ppi_serving *sums) {
+  if (!has_slo(&figures->details.slo)) return;
+  ppi_page_text(page, "; good ");
+  put_number(page, ppi_cell_count(sums->num_good), " = ");
+  put_number(page, ppi_cell_ratio((int64_t)sums->num_good, sums->num_whole),
+             " %, ");
+  put_rate(page, sums->num_good, figures->wall_ns);
+}
+
+static void put_summary(ppi_page *page, const ppi_figures *figures,
+                        const ppi_report_serving *from) {
+  const ppi_serving *sums = &from->sums;
+  uint64_t wall_ns = figures->wall_ns;
+  ppi_page_visible(page, from->name);
+  ppi_page_text(page, ": ");
+  put_number(page, ppi_cell_count(sums->num_whole), " requests, ");
+  put_rate(page, sums->num_whole, wall_ns);
+  ppi_page_text(page, " (beside them ");
+  put_number(page, ppi_cell_count(sums->num_cut), " cut); tokens in ");
+  put_number(page, ppi_cell_count(sums->tokens_in), ", out ");
+  put_number(page, ppi_cell_count(sums->tokens_out), ", ");
+  put_rate(page, sums->tokens_out, wall_ns);
+  put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, wall_ns);
+  put_at_a_time(page, ", running", sums->running_ns, wall_ns);
+  put_good(page, figures, sums);
+  ppi_page_text(page, "\n");
+}
+
+// The identity that users of these terms check by hand.
+static void put_identity(ppi_page *page, const ppi_figures *figures) {
+  uint64_t num = 0, unequal = 0;
+  for (size_t i = 0; i < figures->num_serving; i++) {
+    num += figures->serving[i].sums.spreads[PPI_SERVING_TPOT].n;
+    unequal += figures->serving[i].sums.num_unequal;
+  }
+  ppi_page_text(page, "End to end = TTFT + (n - 1) x TPOT in ");
+  put_number(page, ppi_cell_count(num - PPI_MIN(unequal, num)), " of ");
+  put_number(page, ppi_cell_count(num), " requests.\n");
+}
+
+static void put_note(ppi_view *view, const ppi_figures *figures) {
+  ppi_page *page = &view->note;
+  for (size_t i = 0; i < figures->num_serving; i++)
+    put_summary(page, figures, &figures->serving[i]);
+  put_identity(page, figures);
+  ppi_page_text(
+      page,
+      "Queue: from the arrival until a range serves the request first; "
+      "prefill: from there to the first token,\n"
+      "which some servers call TTFT. TTFT here: both, from the arrival. ITL: "
+      "each gap between tokens.\n"
+      "Prefill in: of these the gaps in which another request was scheduled. "
+      "TPOT: (end to end - TTFT) / (n - 1).\n");
+  if (has_slo(&figures->details.slo))
+    ppi_page_text(page,
+                  "Good: TTFT, TPOT, end to end and each gap within "
+                  "what --slo asks for.\n");
+}
+
+static pprof_status build(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
+  (void)options;
+  bool added = true;
+  for (size_t i = 0; i < figures->num_serving && added; i++)
+    for (int time = 0; time < PPI_NUM_SERVING_TIMES && added; time++)
+      added =
+          add_row(out, figures, &figures->serving[i], (ppi_serving_time)time);
+  if (!out->num_rows)
+    out->reason = "no request was marked; see docs/serving.md";
+  else
+    put_note(out, figures);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+const ppi_view_kind ppi_view_serving = {
+    .name = "serving",
+    .title = "Serving Summary",
+    PPI_VIEW_LAYOUT(columns, table_columns),
+    PPI_VIEW_BRIEF(brief),
+    .has_time_unit = true,
+    .has_quantiles = true,
+    .only_with_rows = true,
+    .end = PPI_TABLE_END_NOTE,
+    .build = build,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/figures/serving.h"
+
+#include "base/base.h"
+
+static const char *const names[] = {
+#define NAME(value, name) name,
+    PPI_SERVING_TIMES(NAME)
+#undef NAME
+};
+
+const char *ppi_serving_time_name(ppi_serving_time time) {
+  return names[time];
+}
+
+static pprof_status add_time(ppi_serving *serving, ppi_serving_time which,
+                             uint64_t time_ns) {
+  ppi_spread_add(&serving->spreads[which], time_ns);
+  return ppi_histogram_add(&serving->times[which], time_ns);
+}
+
+static uint64_t from_to(uint64_t from_ns, uint64_t to_ns) {
+  return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static bool keeps(uint64_t most_ns, uint64_t time_ns) {
+  return most_ns == 0 || time_ns <= most_ns;
+}
+
+static pprof_status add_gaps(ppi_serving *serving,
+                             const ppi_served_request *request,
+                             const ppi_slo *slo, bool *is_good) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 1; i < request->num_tokens && status == PPROF_STATUS_OK;
+       i++) {
+    uint64_t gap_ns =
+        request->tokens[i].time_ns - request->tokens[i - 1].time_ns;
+    *is_good = *is_good && keeps(slo->itl_ns, gap_ns);
+    status = add_time(serving, PPI_SERVING_ITL, gap_ns);
+    if (request->tokens[i].is_mixed && status == PPROF_STATUS_OK)
+      status = add_time(serving, PPI_SERVING_ITL_MIXED, gap_ns);
+  }
+  return status;
+}
+
+// TPOT in whole nanoseconds is off by less than one each.
+static bool is_equal(uint64_t e2e_ns, uint64_t ttft_ns, uint64_t tpot_ns,
+                     uint64_t num) {
+  uint64_t sum_ns = ttft_ns + (num - 1) * tpot_ns;
+  return sum_ns <= e2e_ns && e2e_ns - sum_ns < PPI_MAX(num - 1, 1u);
+}
+
+static pprof_status add_tokens(ppi_serving *serving,
+                               const ppi_served_request *request,
+                               const ppi_slo *slo, bool *is_good) {
+  const ppi_served_tokens *tokens = request->tokens;
+  uint64_t first_ns = tokens[0].time_ns, num = 0;
+  uint64_t last_ns = tokens[request->num_tokens - 1].time_ns;
+  for (size_t i = 0; i < request->num_tokens; i++) num += tokens[i].num;
+  uint64_t scheduled_ns = PPI_MIN(request->scheduled_ns, first_ns);
+  uint64_t ttft_ns = from_to(request->arrival_ns, first_ns);
+  uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
+  uint64_t prefill_ns = from_to(scheduled_ns, first_ns);
+  serving->tokens_out += num;
+  pprof_status status = add_time(serving, PPI_SERVING_TTFT, ttft_ns);
+  if (status == PPROF_STATUS_OK)
+    status = add_time(serving, PPI_SERVING_PREFILL, prefill_ns);
+  if (status == PPROF_STATUS_OK)
+    status = add_time(serving, PPI_SERVING_DECODE, last_ns - first_ns);
+  uint64_t tpot_ns = num > 1 ? from_to(ttft_ns, e2e_ns) / (num - 1) : 0;
+  if (status == PPROF_STATUS_OK && num > 1)
+    status = add_time(serving, PPI_SERVING_TPOT, tpot_ns);
+  *is_good =
+      *is_good && keeps(slo->ttft_ns, ttft_ns) && keeps(slo->tpot_ns, tpot_ns);
+  serving->num_unequal += num > 1 && (last_ns > request->end_ns ||
+                                      !is_equal(e2e_ns, ttft_ns, tpot_ns, num));
+  return status;
+}
+
+pprof_status ppi_serving_add(ppi_serving *serving,
+                             const ppi_served_request *request,
+                             const ppi_slo *slo) {
+  uint64_t first_ns =
+      request->num_tokens ? request->tokens[0].time_ns : UINT64_MAX;
+  uint64_t scheduled_ns = PPI_MIN(request->scheduled_ns, first_ns);
+  scheduled_ns = PPI_MIN(scheduled_ns, request->end_ns);
+  uint64_t queue_ns = from_to(request->arrival_ns, scheduled_ns);
+  uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
+  serving->waiting_ns += queue_ns;
+  serving->running_ns += e2e_ns - queue_ns;
+  if (request->is_cut) {
+    serving->num_cut++;
+    return PPROF_STATUS_OK;
+  }
+  serving->num_whole++;
+  serving->tokens_in += request->tokens_in;
+  bool is_good = request->num_tokens && keeps(slo->e2e_ns, e2e_ns);
+  pprof_status status = add_time(serving, PPI_SERVING_E2E, e2e_ns);
+  if (status == PPROF_STATUS_OK)
+    status = add_time(serving, PPI_SERVING_QUEUE, queue_ns);
+  if (status == PPROF_STATUS_OK)
+    status = add_gaps(serving, request, slo, &is_good);
+  if (status == PPROF_STATUS_OK && request->num_tokens)
+    status = add_tokens(serving, request, slo, &is_good);
+  serving->num_silent += !request->num_tokens;
+  serving->num_good += is_good;
+  return status;
+}
+
+pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
+  into->num_whole += from->num_whole;
+  into->num_cut += from->num_cut;
+  into->num_silent += from->num_silent;
+  into->num_good += from->num_good;
+  into->num_unequal += from->num_unequal;
+  into->tokens_in += from->tokens_in;
+  into->tokens_out += from->tokens_out;
+  into->waiting_ns += from->waiting_ns;
+  into->running_ns += from->running_ns;
+  pprof_status status = PPROF_STATUS_OK;
+  for (int i = 0; i < PPI_NUM_SERVING_TIMES && status == PPROF_STATUS_OK; i++) {
+    ppi_spread_merge(&into->spreads[i], &from->spreads[i]);
+    status = ppi_histogram_merge(&into->times[i], &from->times[i]);
+  }
+  return status;
+}
+
+void ppi_serving_clear(ppi_serving *serving) {
+  for (int i = 0; i < PPI_NUM_SERVING_TIMES; i++)
+    ppi_histogram_clear(&serving->times[i]);
+  *serving = (ppi_serving){0};
+}

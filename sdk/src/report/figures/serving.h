@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the requests of one class were served: the times of each, what they came
+// with and what they got.
+#ifndef PPI_REPORT_SERVING_H_
+#define PPI_REPORT_SERVING_H_
+
+#include "report/figures/histogram.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// docs/serving.md defines them. Each is a row of the view.
+// clang-format off
+#define PPI_SERVING_TIMES(each) \
+  each(E2E, "end to end") \
+  each(QUEUE, "queue") \
+  each(PREFILL, "prefill") \
+  each(TTFT, "TTFT") \
+  each(DECODE, "decode") \
+  each(ITL, "ITL") \
+  each(ITL_MIXED, "ITL, prefill in") \
+  each(TPOT, "TPOT")
+// clang-format on
+#define PPI_SERVING_TIME_VALUE(value, name) PPI_SERVING_##value,
+typedef enum ppi_serving_time {
+  PPI_SERVING_TIMES(PPI_SERVING_TIME_VALUE) PPI_NUM_SERVING_TIMES
+} ppi_serving_time;
+#undef PPI_SERVING_TIME_VALUE
+const char *ppi_serving_time_name(ppi_serving_time time);
+
+// What a request must keep to be good; 0: nothing is asked of that.
+typedef struct ppi_slo {
+  uint64_t ttft_ns, itl_ns, tpot_ns, e2e_ns;
+} ppi_slo;
+
+// All zero is the empty one.
+typedef struct ppi_serving {
+  uint64_t num_whole;    // from arrival to end
+  uint64_t num_cut;      // neither: by an edge, or never ended
+  uint64_t num_silent;   // of the whole: without a token
+  uint64_t num_good;     // of the whole: they kept the SLO
+  uint64_t num_unequal;  // of those with tokens: e2e is not TTFT + (n - 1) TPOT
+  uint64_t tokens_in, tokens_out;   // of the whole
+  uint64_t waiting_ns, running_ns;  // of all
+  ppi_spread spreads[PPI_NUM_SERVING_TIMES];
+  ppi_histogram times[PPI_NUM_SERVING_TIMES];
+} ppi_serving;
+
+// One request, as it was served. Its tokens are in the order of time.
+typedef struct ppi_served_tokens {
+  uint64_t time_ns, num;
+  bool is_mixed;  // another request was scheduled in the gap before it
+} ppi_served_tokens;
+typedef struct ppi_served_request {
+  uint64_t arrival_ns, end_ns;
+  uint64_t scheduled_ns;  // UINT64_MAX: never
+  uint64_t tokens_in;
+  bool is_cut;
+  const ppi_served_tokens *tokens;
+  size_t num_tokens;
+} ppi_served_request;
+
+pprof_status ppi_serving_add(ppi_serving *serving,
+                             const ppi_served_request *request,
+                             const ppi_slo *slo);
+pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
+void ppi_serving_clear(ppi_serving *serving);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_SERVING_H_

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A token may be delivered after its request's range, and a number may come
+// again: a request has what was said in its time.
+#include "report/parts/serving.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/figures/rows.h"
+
+// Of one request: one whose range is lost gathers them without end.
+#define MOST_POINTS ((size_t)1 << 20)
+
+struct ppi_serving_request {
+  ppi_served_tokens *points;  // num 0: a range served it
+  size_t num_points, capacity;
+  uint64_t arrival_ns, end_ns, tokens_in;
+  uint32_t site;
+  bool is_known, is_cut;  // its range is
+  bool is_scheduled;
+};
+
+static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
+  ppi_map_key key = {0, flow};
+  size_t at = ppi_map_find(&run->numbers, key);
+  if (at == SIZE_MAX && run->numbers.num >= PPI_SERVING_MOST) return NULL;
+  if (at == SIZE_MAX) at = ppi_map_number(&run->numbers, key);
+  if (at == SIZE_MAX) return NULL;
+  if (at < run->num_requests) return &run->requests[at];
+  ppi_serving_request *grown =
+      ppi_grow(run->requests, &run->requests_capacity, at + 1, sizeof *grown);
+  if (!grown) return NULL;
+  run->requests = grown;
+  grown[at] = (ppi_serving_request){0};
+  run->num_requests = at + 1;
+  return &grown[at];
+}
+
+static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
+  size_t at = 0;
+  while (at < run->num_classes && run->classes[at].site < site) at++;
+  if (at < run->num_classes && run->classes[at].site == site)
+    return &run->classes[at].sums;
+  ppi_serving_class *grown = ppi_grow(run->classes, &run->classes_capacity,
+                                      run->num_classes + 1, sizeof *grown);
+  if (!grown) return NULL;
+  run->classes = grown;
+  memmove(grown + at + 1, grown + at, (run->num_classes - at) * sizeof *grown);
+  run->num_classes++;
+  grown[at] = (ppi_serving_class){.site = site};
+  return &grown[at].sums;
+}
+
+static int compare_points(const void *left, const void *right) {
+  const ppi_served_tokens *a = left, *b = right;
+  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
+  return (a->num > b->num) - (a->num < b->num);
+}
+
+// Whether any request was scheduled from `from_ns` on and before `to_ns`. Its
+// own lies before its tokens.
+static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
+                          uint64_t to_ns) {
+  size_t low = 0, high = run->num_scheduled;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (run->scheduled_ns[middle] < from_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < run->num_scheduled && run->scheduled_ns[low] < to_ns;
+}
+
+static bool note_scheduled(ppi_serving_run *run, ppi_serving_request *request,
+                           uint64_t time_ns) {
+  if (request->is_scheduled) return true;
+  uint64_t *grown = ppi_grow(run->scheduled_ns, &run->scheduled_capacity,
+                             run->num_scheduled + 1, sizeof *grown);
+  if (!grown) return false;
+  run->scheduled_ns = grown;
+  size_t at = run->num_scheduled++;
+  for (; at > 0 && grown[at - 1] > time_ns; at--) grown[at] = grown[at - 1];
+  grown[at] = time_ns;
+  request->is_scheduled = true;
+  return true;
+}
+
+// Tokens go to the front; what came later than its end stays for who has the
+// number next.
+static pprof_status settle(ppi_serving_run *run, ppi_serving_request *request,
+                           const ppi_slo *slo) {
+  ppi_serving *class = class_of(run, request->site);
+  if (!class) return PPROF_STATUS_NO_MEMORY;
+  ppi_served_tokens *points = request->points;
+  if (request->num_points > 1)
+    qsort(points, request->num_points, sizeof *points, compare_points);
+  ppi_served_request served = {.arrival_ns = request->arrival_ns,
+                               .end_ns = request->end_ns,
+                               .scheduled_ns = UINT64_MAX,
+                               .tokens_in = request->tokens_in,
+                               .is_cut = request->is_cut,
+                               .tokens = points};
+  size_t i = 0;
+  for (; i < request->num_points && points[i].time_ns <= request->end_ns; i++)
+    if (points[i].time_ns < request->arrival_ns)
+      run->num_dropped++;
+    else if (points[i].num)
+      points[served.num_tokens++] = points[i];
+    else
+      served.scheduled_ns = PPI_MIN(served.scheduled_ns, points[i].time_ns);
+  for (size_t k = 1; k < served.num_tokens; k++)
+    points[k].is_mixed =
+        has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
+  pprof_status status = ppi_serving_add(class, &served, slo);
+  size_t left = request->num_points - i;
+  if (left) memmove(points, points + i, left * sizeof *points);
+  request->num_points = left;
+  request->is_known = request->is_scheduled = false;
+  if (left) return status;
+  ppi_free(points);
+  request->points = NULL;
+  request->capacity = 0;
+  return status;
+}
+
+static pprof_status take_range(ppi_serving_run *run,
+                               ppi_serving_request *request,
+                               const pprof_event *event, const ppi_slo *slo) {
+  pprof_status status = PPROF_STATUS_OK;
+  bool is_listed = request->is_known;
+  if (is_listed) status = settle(run, request, slo);
+  request->arrival_ns = event->start_ns;
+  request->end_ns = PPI_MAX(event->start_ns, event->end_ns);
+  request->tokens_in =
+      event->work && event->work->items > 0 ? (uint64_t)event->work->items : 0;
+  request->site = event->site;
+  request->is_cut = event->flags & PPROF_FLAG_CLIPPED;
+  request->is_known = true;
+  if (status != PPROF_STATUS_OK || is_listed) return status;
+  uint32_t *grown = ppi_grow(run->ended, &run->ended_capacity,
+                             run->num_ended + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  run->ended = grown;
+  grown[run->num_ended++] = (uint32_t)(request - run->requests);
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event,
+                              const ppi_slo *slo) {
+  if (event->num_flows == 0) return PPROF_STATUS_OK;
+  ppi_serving_request *request = request_of(run, event->flows[0]);
+  if (!request && run->numbers.num < PPI_SERVING_MOST)
+    return PPROF_STATUS_NO_MEMORY;
+  if (!request) {
+    run->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  if (event->kind == PPROF_KIND_RANGE)
+    return take_range(run, request, event, slo);
+  if (event->kind != PPROF_KIND_MARK) return PPROF_STATUS_OK;
+  // When it was scheduled is all that being served tells.
+  if (request->num_points >= MOST_POINTS) {
+    run->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  double items = event->work ? event->work->items : 0;
+  uint64_t num = items >= 1 && items < 1e18 ? (uint64_t)items : 0;
+  ppi_served_tokens *grown = ppi_grow(request->points, &request->capacity,
+                                      request->num_points + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  request->points = grown;
+  grown[request->num_points++] =
+      (ppi_served_tokens){.time_ns = event->start_ns, .num = num};
+  return num || note_scheduled(run, request, event->start_ns)
+             ? PPROF_STATUS_OK
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
+                                const ppi_slo *slo) {
+  size_t left = 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->num_ended; i++) {
+    ppi_serving_request *request = &run->requests[run->ended[i]];
+    if (status != PPROF_STATUS_OK || request->end_ns >= time_ns)
+      run->ended[left++] = run->ended[i];
+    else
+      status = settle(run, request, slo);
+  }
+  run->num_ended = left;
+  return status;
+}
+
+static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
+  char text[160];
+  if (!run->num_dropped) return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu marks and ranges of requests are of none whose range is "
+           "here, or beyond the first %u numbers",
+           (unsigned long long)run->num_dropped, PPI_SERVING_MOST);
+  return ppi_figures_note(out, "serving", text);
+}
+
+pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
+                              ppi_run_ids *ids, ppi_figures *out) {
+  pprof_status status = ppi_serving_settle(run, UINT64_MAX, slo);
+  for (size_t i = 0; i < run->num_classes && status == PPROF_STATUS_OK; i++) {
+    const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
+    const ppi_run_category *category =
+        site ? ppi_run_category_at(ids, site->category) : NULL;
+    if (!category) return PPROF_STATUS_NO_MEMORY;
+    const ppi_report_serving key = {.name = site->name,
+                                    .category_name = category->name};
+    ppi_report_serving *row = ppi_figures_serving(out, &key);
+    status = row ? ppi_serving_merge(&row->sums, &run->classes[i].sums)
+                 : PPROF_STATUS_NO_MEMORY;
+  }
+  return status == PPROF_STATUS_OK ? note_dropped(run, out) : status;
+}
+
+void ppi_serving_clear_run(ppi_serving_run *run) {
+  for (size_t i = 0; i < run->num_requests; i++)
+    ppi_free(run->requests[i].points);
+  for (size_t i = 0; i < run->num_classes; i++)
+    ppi_serving_clear(&run->classes[i].sums);
+  ppi_free(run->requests);
+  ppi_free(run->ended);
+  ppi_free(run->scheduled_ns);
+  ppi_free(run->classes);
+  ppi_map_clear(&run->numbers);
+  *run = (ppi_serving_run){0};
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests of a run while they are served: what was said of each is put
+// together once its range and all before that are known. One thread at a time.
+#ifndef PPI_PARTS_SERVING_H_
+#define PPI_PARTS_SERVING_H_
+
+#include "report/figures/serving.h"
+#include "report/parts/ids.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Numbers of requests that a report tells apart.
+#define PPI_SERVING_MOST (1u << 20)
+
+typedef struct ppi_serving_request ppi_serving_request;
+typedef struct ppi_serving_class {
+  uint32_t site;
+  ppi_serving sums;
+} ppi_serving_class;
+
+// All zero is the empty one.
+typedef struct ppi_serving_run {
+  ppi_map numbers;  // of requests by flow
+  ppi_serving_request *requests;
+  size_t num_requests, requests_capacity;
+  uint32_t *ended;  // requests whose range is known
+  size_t num_ended, ended_capacity;
+  uint64_t *scheduled_ns;  // when each was, in the order of time
+  size_t num_scheduled, scheduled_capacity;
+  ppi_serving_class *classes;  // by site
+  size_t num_classes, classes_capacity;
+  uint64_t num_dropped;  // marks and ranges of further requests
+} ppi_serving_run;
+
+// ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
+pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event,
+                              const ppi_slo *slo);
+// ppi_serving_settle: no event that starts before this time comes any more.
+pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
+                                const ppi_slo *slo);
+pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
+                              ppi_run_ids *ids, ppi_figures *out);
+void ppi_serving_clear_run(ppi_serving_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_PARTS_SERVING_H_

@@ -1,0 +1,1 @@
+"$TOOL" --slo ttft=200ms,ttlt=3s "$LOGS/good.pplog"
