@@ -409,7 +409,8 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
                                   seed % 3 == 1, seed % 5 < 3,
                                   seed % 3 < 1,  seed % 10 < 3,
                                   seed % 9 < 4,  seed % 16 < 8,
-                                  seed % 11 < 4, -1};
+                                  seed % 11 < 4, {},
+                                  -1};
     std::string first;
     for (size_t checkpoints : {0, 1, 4, 30}) {
       Report report;
