@@ -78,7 +78,6 @@ class ServingExample(unittest.TestCase):
         """The script: 100 tokens of a prompt add 0.5 ms to an iteration, 2000 add 10 ms."""
         waits = self.rows["chat", "ITL, prefill in"]
         self.assertGreaterEqual(waits["max"], 11_000_000 * (1 - DRIFT))
-        self.assertEqual(waits["max"], self.rows["chat", "ITL"]["max"], "the tail's cause")
 
 
 if __name__ == "__main__":

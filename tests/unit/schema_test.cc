@@ -256,8 +256,8 @@ TEST_F(SchemaTest, ChoicesAreChecked) {
   EXPECT_EQ(
       "p.yaml:1:43: 'views' must be one of device, overview, model,"
       " distributed, operator, kernel, memory_manipulation, userdefined,"
-      " memory, perf, queue, messages, interference, cpu, launches, stages,"
-      " requests, serving, answer, not 'overveiw'"
+      " memory, perf, queue, messages, interference, cpu, launches, ..., not "
+      "'overveiw'"
       " (did you mean 'overview'?)",
       Refusal("exports: [{format: csv, path: x, views: [ overveiw]}]\n"));
 }
@@ -408,8 +408,15 @@ TEST_F(SchemaTest, ViewsAreTheReports) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Apply("exports: [{format: csv, path: x, views: [" + names + "]}]"))
       << error_.text;
-  EXPECT_EQ("p.yaml:1:42: 'views' must be one of " + names + ", not 'zzz'",
-            Refusal("exports: [{format: csv, path: x, views: [zzz]}]"));
+  const std::string refused =
+      Refusal("exports: [{format: csv, path: x, views: [zzz]}]");
+  const std::string begin = "p.yaml:1:42: 'views' must be one of ";
+  const std::string end = ", ..., not 'zzz'";
+  ASSERT_EQ(begin, refused.substr(0, begin.size()));
+  ASSERT_EQ(end, refused.substr(refused.size() - end.size()));
+  const std::string listed =
+      refused.substr(begin.size(), refused.size() - begin.size() - end.size());
+  EXPECT_EQ(names.substr(0, listed.size()), listed) << "as many as have room";
 }
 
 }  // namespace

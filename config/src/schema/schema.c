@@ -10,15 +10,26 @@
 
 #define MAX_PATH 64
 
+// As many as leave room for the rest of a message.
+static size_t put_choices(const char *const *choices, char list[160]) {
+  size_t num = 0, len = 0;
+  for (; choices[num]; num++) {
+    size_t more = strlen(choices[num]) + 2;
+    if (len + more + sizeof ", ..." > 160) {
+      strcpy(list + len, ", ...");
+      break;
+    }
+    len +=
+        (size_t)sprintf(list + len, "%s%s", num > 0 ? ", " : "", choices[num]);
+  }
+  while (choices[num]) num++;
+  return num;
+}
+
 static pprof_status fail_choice(const ppi_walk *at, const ppi_yaml_node *node,
                                 const ppi_key *key, const char *name) {
-  size_t num = 0;
-  char list[200] = "";
-  for (; key->choices[num]; num++) {
-    size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", num > 0 ? ", " : "",
-             key->choices[num]);
-  }
+  char list[160];
+  size_t num = put_choices(key->choices, list);
   const char *near = ppi_nearest(PPI_SHOWN(node->text), key->choices, num);
   return PPI_REFUSE(at, node, "'%s' must be one of %s, not '%s'%s%s%s", name,
                     list, PPI_SHOWN(node->text), near ? " (did you mean '" : "",
