@@ -58,6 +58,7 @@ typedef struct ppi_running {
   char touch_path[PATH_MAX];
   char metrics_path[PATH_MAX];  // "": none
   int metrics_fd;               // the control thread's; -1: not looked at yet
+  ppi_fd_id metrics_id;
 } ppi_running;
 
 // The configuration in force: a later one than at the start, if it was read

@@ -292,7 +292,7 @@ pprof_status ppi_running_finish(ppi_running *run, pprof_error *error) {
 // The files' locks are the parent's: they end with it, not with its children.
 void ppi_running_in_forked_child(ppi_running *run) {
   ppi_control_in_forked_child(run->control);
-  if (run->live) ppi_live_in_forked_child(run->live);
+  ppi_running_live_in_forked_child(run);
   for (size_t i = 0; i < run->config.num_exports; i++) {
     ppi_part *part = &run->export_parts[i];
     if (part->path) ppi_fd_close(part->fd, &part->id);

@@ -76,8 +76,12 @@ void ppi_running_write_metrics(void *user) {
   ppi_page page = {0};
   const ppi_metrics_options how = {.max_stages = PPI_METRICS_USUAL_STAGES};
   if (!run->live || !run->metrics_path[0]) return;
-  if (run->metrics_fd < 0) run->metrics_fd = ppi_live_watch(run->live);
-  if (run->metrics_fd < 0) return;
+  if (run->metrics_fd < 0) {
+    run->metrics_fd = ppi_live_watch(run->live);
+    run->metrics_id = ppi_fd_id_of(run->metrics_fd);
+  }
+  // The program may have closed it, and have another file of this number.
+  if (!ppi_fd_is(run->metrics_fd, &run->metrics_id)) return;
   if (ppi_live_read(run->metrics_fd, &view)) {
     name_program(name);
     const ppi_metrics_process own = {(long)getpid(), name, &view};
@@ -91,7 +95,14 @@ void ppi_running_write_metrics(void *user) {
 void ppi_running_end_metrics(ppi_running *run) {
   ppi_running_write_metrics(run);
   if (run->metrics_fd < 0) return;
-  close(run->metrics_fd);
+  ppi_fd_close(run->metrics_fd, &run->metrics_id);
   run->metrics_fd = -1;
   ppi_live_leave(run->live);
+}
+
+void ppi_running_live_in_forked_child(ppi_running *run) {
+  if (!run->live) return;
+  ppi_live_in_forked_child(run->live);
+  if (run->metrics_fd >= 0) ppi_fd_close(run->metrics_fd, &run->metrics_id);
+  run->metrics_fd = -1;
 }

@@ -19,6 +19,7 @@ void ppi_running_unwatch(void *user);
 void ppi_running_write_metrics(void *user);
 // Behind the session's stop: for the last time.
 void ppi_running_end_metrics(ppi_running *run);
+void ppi_running_live_in_forked_child(ppi_running *run);
 
 #ifdef __cplusplus
 }
