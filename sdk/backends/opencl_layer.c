@@ -429,8 +429,10 @@ static void put_back(command *first, command **end) {
   pthread_mutex_unlock(&opencl.mutex);
 }
 
+// Once drivers have gone nothing is given back to them.
 static void forget(command *it) {
-  if (it->event && is_own_process()) opencl.target->clReleaseEvent(it->event);
+  if (it->event && !__atomic_load_n(&opencl.has_ended, __ATOMIC_ACQUIRE))
+    opencl.target->clReleaseEvent(it->event);
   ppi_free(it);
   pthread_mutex_lock(&opencl.mutex);
   opencl.num_pending--;
