@@ -403,13 +403,20 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
     SCOPED_TRACE(seed);
     Random random(seed);
     RandomRun run(seed);
-    ppi_report_details details = {seed % 2 == 0, seed % 3 == 0,
-                                  seed % 4 < 2,  seed % 5 < 2,
-                                  seed % 6 < 2,  seed % 7 < 2,
-                                  seed % 3 == 1, seed % 5 < 3,
-                                  seed % 3 < 1,  seed % 10 < 3,
-                                  seed % 9 < 4,  seed % 16 < 8,
-                                  seed % 11 < 4, {},
+    ppi_report_details details = {seed % 2 == 0,
+                                  seed % 3 == 0,
+                                  seed % 4 < 2,
+                                  seed % 5 < 2,
+                                  seed % 6 < 2,
+                                  seed % 7 < 2,
+                                  seed % 3 == 1,
+                                  seed % 5 < 3,
+                                  seed % 3 < 1,
+                                  seed % 10 < 3,
+                                  seed % 9 < 4,
+                                  seed % 16 < 8,
+                                  seed % 11 < 4,
+                                  {},
                                   -1};
     std::string first;
     for (size_t checkpoints : {0, 1, 4, 30}) {

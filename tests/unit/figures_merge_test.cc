@@ -262,8 +262,9 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
 }
 
 TEST(FiguresMergeTest, DetailsOutlastFurtherRuns) {
-  ppi_report_details details = {true, false, true, true, true,  true, false,
-                                true, true,  true, true, false, 0,    {},    -1};
+  ppi_report_details details = {true, false, true, true, true,
+                                true, false, true, true, true,
+                                true, false, 0,    {},   -1};
   Report report, other;
   ppi_report_set_details(report.get(), &details);
   ppi_report_set_details(other.get(), &details);
