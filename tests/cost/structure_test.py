@@ -239,6 +239,7 @@ class NoModels(unittest.TestCase):
         for made in (node("Concat", "x,x", "y", "n", axis=1 << 40),
                      node("Transpose", "x", "y", "n", perm=[7, 0]),
                      node("ReduceSum", "x,s", "y", "n"), node("Gather", "x,s", "y", "n", axis=-9),
+                     node("GatherND", "x,s", "y", "n", batch_dims=-(1 << 63)),
                      node("Unsqueeze", "x,s", "y", "n"), node("Split", "x,s", "y", "n", axis=5)):
             graph = Graph([made], [info("x", [4, 4])], "y", [ints("s", [99])])
             row = told(graph, "--by", "node")["rows"][0]

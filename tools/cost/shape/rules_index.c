@@ -74,7 +74,7 @@ void ppi_rule_split(const ppi_op *op) {
                       : sizes.is_known ? sizes.items[i]
                                        : ppi_unknown(sizes.cause);
     if (!in->values || in->rank != 1 || !out->dims[0].known) continue;
-    if (out->dims[0].i < 0 || at + out->dims[0].i > in->dims[0].i) continue;
+    if (out->dims[0].i < 0 || out->dims[0].i > in->dims[0].i - at) continue;
     out->values = in->values + at;
     out->is_float = in->is_float;
     at += out->dims[0].i;
@@ -233,8 +233,10 @@ void ppi_rule_gather_nd(const ppi_op *op) {
     ppi_op_forget(op, last.cause);
     return;
   }
-  int64_t rest = in->rank - batch - last.i;
-  ppi_tensor *out = batch < 0 || rest < 0 || last.i < 0
+  bool fits = batch >= 0 && batch <= in->rank && last.i >= 0 &&
+              last.i <= in->rank - batch;
+  int64_t rest = fits ? in->rank - batch - last.i : -1;
+  ppi_tensor *out = !fits || indices->rank < 1
                         ? NULL
                         : ppi_op_begin(op, (size_t)(indices->rank - 1 + rest));
   if (!out) {
