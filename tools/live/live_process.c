@@ -62,11 +62,19 @@ static bool is_called(pid_t pid, const char *name) {
   return false;
 }
 
+// "service" of /usr/bin/service, "train.py" of python3 /srv/train.py.
 static void describe(struct ppi_live_process *process) {
-  size_t len =
-      read_command(process->pid, process->command, sizeof process->command);
+  char command[4096];
+  size_t len = read_command(process->pid, command, sizeof command);
+  const char *base = base_of(command), *name = base;
+  const size_t first = strlen(command) + 1;
+  if (strncmp(base, "python", 6) == 0 && first < len && command[first] != '-')
+    name = base_of(command + first);
+  snprintf(process->name, sizeof process->name, "%s", name);
   for (size_t i = 0; i < len; i++)
-    if (!process->command[i]) process->command[i] = ' ';
+    if (!command[i]) command[i] = ' ';
+  command[len] = 0;
+  snprintf(process->command, sizeof process->command, "%s", base);
 }
 
 // ---- the connection ----

@@ -19,7 +19,8 @@ struct ppi_live_look {
 struct ppi_live_process {
   pid_t pid;
   int socket, table;  // -1: it has ended
-  char command[160];
+  char command[160];  // its beginning, without the program's folder
+  char name[64];      // of the program, or of the script that it runs
   struct ppi_live_look looks[PPI_LIVE_MAX_LOOKS];  // a ring
   size_t num_looks, next;
 };

@@ -17,32 +17,11 @@ struct metrics {
   size_t max_stages;
 };
 
-// "service" of "/usr/bin/service --port 80", "train.py" of "python3 train.py".
-static void name_of(const struct ppi_live_process *process, char out[64]) {
-  const char *word = process->command, *base = word;
-  size_t len = strcspn(word, " ");
-  for (const char *at = word; at < word + len; at++)
-    if (*at == '/') base = at + 1;
-  size_t base_len = (size_t)(word + len - base);
-  if (strncmp(base, "python", 6) == 0 && word[len] && word[len + 1] != '-') {
-    word += len + 1;
-    len = strcspn(word, " ");
-    base = word;
-    for (const char *at = word; at < word + len; at++)
-      if (*at == '/') base = at + 1;
-    base_len = (size_t)(word + len - base);
-  }
-  if (base_len > 63) base_len = 63;
-  memcpy(out, base, base_len);
-  out[base_len] = 0;
-}
-
 // On the server's thread, one at a time.
 static char *make(void *user, const char *accept, size_t *out_len,
                   const char **out_type) {
   struct metrics *self = user;
   ppi_metrics_process processes[PPI_LIVE_MAX_PROCESSES];
-  char names[PPI_LIVE_MAX_PROCESSES][64];
   size_t num = 0;
   ppi_page page = {0};
   const ppi_metrics_options how = {
@@ -55,9 +34,7 @@ static char *make(void *user, const char *accept, size_t *out_len,
     const struct ppi_live_process *process = self->all.items[i];
     const ppi_live_view *view = ppi_live_last(process);
     if (process->socket < 0 || !view) continue;
-    name_of(process, names[num]);
-    processes[num] = (ppi_metrics_process){process->pid, names[num], view};
-    num++;
+    processes[num++] = (ppi_metrics_process){process->pid, process->name, view};
   }
   ppi_live_metrics(processes, num, &how, &page);
   char *text = page.failed ? NULL : malloc(page.len + 1);

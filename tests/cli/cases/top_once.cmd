@@ -4,7 +4,7 @@ PPROF_SET="log=false;report=stderr" ./looped start touch=ready steps-until=enoug
 pid=$!
 while [ ! -e ready ]; do :; done
 until "$TOOL" top --once --every 200ms $pid >out && grep -q "^stage " out; do :; done
-grep -E -c "^$pid  recording  ./looped start" out
+grep -E -c "^$pid  recording  looped start" out
 grep -E -c "^  steps [0-9]+\.[0-9]/s  items [0-9.]+/s  events [0-9]+/s  lost 0  late 0" out
 grep -E -o "^stage +host +[0-9]" out | cut -c1-29
 # Until it has seen a step, too.
