@@ -270,7 +270,7 @@ TEST(ViewTest, AreInPaddlesOrder) {
   EXPECT_EQ(names,
             "device overview model distributed operator kernel "
             "memory_manipulation userdefined memory perf queue messages "
-            "interference cpu launches stages requests answer ");
+            "interference cpu launches stages requests serving answer ");
 }
 
 // Nested brackets and quotes close, and every row has a cell for each column.
