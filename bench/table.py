@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """table.py BIN [--only NAME]... [--list]: runs the benchmarks that were built into BIN and prints
-their figures and bounds as one table. What each of them prints besides stands above it.
+their figures and bounds, of markers in one table and of reports in another. What each of them
+prints besides stands above them.
 
 BIN is `bazel info -c opt bazel-bin`, or a copy of what `--list` names of it, on a machine without
 Bazel. A benchmark that lacks something is left out, and the reason said. Exits 1 when one did not
@@ -9,6 +10,7 @@ end well or none ran; a bound that is not met is said, no error: machines differ
 import argparse
 import collections
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -46,12 +48,15 @@ BENCHMARKS = [
     Benchmark("report_kernels", [built("report")],
               ["-n", "4e6", "-r", "3", "-l", "4", "-d", "31", "-s", "1e6"]),
     Benchmark("chrome", [built("chrome")]),
+    Benchmark("verbs", [built("report"), REPORT], [], ["verbs.py"]),
     Benchmark("info", [built("report"), REPORT], [], ["info.py"]),
     Benchmark("log_size", [PIPELINE], ["--requests", "400"], ["log_size.py"]),
     Benchmark("pipeline_cost", [PIPELINE],
               ["--rounds", "12", "--requests", "20", "--ways", "everything"], ["pipeline_cost.py"]),
     Benchmark("peers", [built("peers"), REPORT], ["100"], ["peers.py"], ["lttng", "babeltrace2"]),
 ]
+
+REPORTS = {"report", "report_one", "report_forty", "report_kernels", "verbs", "chrome", "info"}
 
 # What a command line does not name, though the program takes it from BIN.
 LOADED = {"markers_shared": [LIBRARY]}
@@ -114,6 +119,26 @@ def print_table(rows):
             print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
 
 
+def machine():
+    model = "unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        for line in info:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return (f"{model}, {len(os.sched_getaffinity(0))} CPUs, {platform.machine()} "
+            f"{platform.release()}, load {os.getloadavg()[0]:.1f}")
+
+
+def print_tables(rows):
+    for title, is_report in (("Markers, from the marker to the disk", False), ("Reports", True)):
+        own = [row for name, row in rows if (name in REPORTS) == is_report]
+        if own:
+            print(f"{title}: {machine()}\n")
+            print_table(own)
+            print()
+
+
 def run_all(benchmarks, folder):
     rows, said, failed = [], [], False
     with tempfile.TemporaryDirectory() as scratch:
@@ -123,13 +148,13 @@ def run_all(benchmarks, folder):
                 said.append(f"{benchmark.name}: left out, {reason}")
                 continue
             printed, ended_well = run(benchmark, folder, scratch)
-            rows += printed
+            rows += [(benchmark.name, row) for row in printed]
             if not ended_well:
                 failed = True
                 said.append(f"{benchmark.name}: did not end well, see above")
-    print_table(rows)
+    print_tables(rows)
     if said:
-        print("\n" + "\n".join(said))
+        print("\n".join(said))
     return failed or not rows
 
 

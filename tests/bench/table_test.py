@@ -45,6 +45,16 @@ class TableTest(unittest.TestCase):
                                             ["d", "9", "ns", "", ""]])
         self.assertEqual(status, 0)
 
+    def test_markers_and_reports_have_tables_of_their_own(self):
+        self.program("cpu", "printf 'row\\ta\\t2\\tns\\t3\\n'\n")
+        self.program("chrome", "printf 'row\\tb\\t4\\tx\\t3\\n'\n")
+        lines, _ = self.table("chrome", "cpu")
+        heads = [i for i, line in enumerate(lines) if ", load " in line]
+        self.assertEqual([lines[i].split(":")[0] for i in heads],
+                         ["Markers, from the marker to the disk", "Reports"])
+        self.assertEqual([row[0] for row in self.rows(lines[heads[0]:heads[1]])], ["a"])
+        self.assertEqual([row[0] for row in self.rows(lines[heads[1]:])], ["b"])
+
     def test_what_lacks_something_is_left_out_and_said(self):
         self.program("cpu", "printf 'row\\ta\\t2\\tns\\t3\\n'\n")
         lines, status = self.table("cpu", "growth")

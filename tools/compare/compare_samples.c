@@ -3,10 +3,10 @@
 // The sink of `compare`.
 #include "compare/compare_samples.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage) {
   return (ppi_runs){stage->values, stage->ends, stage->num_runs};
@@ -258,11 +258,16 @@ static int by_start(const void *a, const void *b) {
   return x->duration_ns < y->duration_ns ? -1 : x->duration_ns > y->duration_ns;
 }
 
-// The calls of one run become samples, in the order they began.
+static uint64_t start_of(const void *call) {
+  return ((const struct ppi_timed_call *)call)->start_ns;
+}
+
+// The calls of one run become samples, in the order they began. Those of a
+// stage that is closed take no memory.
 static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
   size_t num = stage->num_pending;
   if (num == 0) return true;
-  qsort(stage->pending, num, sizeof *stage->pending, by_start);
+  ppi_sort(stage->pending, num, sizeof *stage->pending, start_of, by_start);
   if (stage->calls == 0) stage->first_ns = stage->pending[0].duration_ns;
   stage->calls += num;
   double *values = ppi_grow(stage->values, &stage->values_capacity,
@@ -274,7 +279,9 @@ static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
     stage->total_ns += value;
     if (i >= num_warm) values[stage->num_values++] = value;
   }
-  stage->num_pending = 0;
+  ppi_free(stage->pending);
+  stage->pending = NULL;
+  stage->num_pending = stage->pending_capacity = 0;
   if (num <= num_warm) return true;
   size_t *ends = ppi_grow(stage->ends, &stage->ends_capacity,
                           stage->num_runs + 1, sizeof *ends);

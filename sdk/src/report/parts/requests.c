@@ -57,15 +57,18 @@ static pprof_status add_other(ppi_requests *requests,
       requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
   if (requests->others_dropped || part->device_end_ns <= part->device_start_ns)
     return PPROF_STATUS_OK;
-  ppi_request_part *grown =
+  ppi_request_other *grown =
       ppi_grow(requests->others, &requests->others_capacity,
                requests->num_others + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   requests->others = grown;
-  grown[requests->num_others++] = *part;
+  grown[requests->num_others++] = (ppi_request_other){
+      part->device_start_ns, part->device_end_ns, part->device};
   if (requests->num_others <= most) return PPROF_STATUS_OK;
   requests->others_dropped = true;
-  requests->num_others = 0;
+  ppi_free(requests->others);
+  requests->others = NULL;
+  requests->num_others = requests->others_capacity = 0;
   return PPROF_STATUS_OK;
 }
 
@@ -120,16 +123,24 @@ static int compare_claims(const void *left, const void *right) {
   return (a->flow > b->flow) - (a->flow < b->flow);
 }
 
-static size_t add_claims(claim *claims, size_t num,
-                         const ppi_request_part *parts, size_t num_parts) {
-  for (size_t i = 0; i < num_parts; i++) {
-    const ppi_request_part *part = &parts[i];
-    if (part->device_end_ns <= part->device_start_ns) continue;
-    claims[num++] =
-        (claim){part->device_start_ns, part->flow, part->device, false};
-    claims[num++] =
-        (claim){part->device_end_ns, part->flow, part->device, true};
+static size_t add_claims(claim *claims, size_t num, uint64_t flow,
+                         const ppi_request_other *on) {
+  if (on->device_end_ns <= on->device_start_ns) return num;
+  claims[num] = (claim){on->device_start_ns, flow, on->device, false};
+  claims[num + 1] = (claim){on->device_end_ns, flow, on->device, true};
+  return num + 2;
+}
+
+static size_t list_claims(const ppi_requests *requests, claim *claims) {
+  size_t num = 0;
+  for (size_t i = 0; i < requests->num; i++) {
+    const ppi_request_part *part = &requests->parts[i];
+    const ppi_request_other on = {part->device_start_ns, part->device_end_ns,
+                                  part->device};
+    num = add_claims(claims, num, part->flow, &on);
   }
+  for (size_t i = 0; i < requests->num_others; i++)
+    num = add_claims(claims, num, 0, &requests->others[i]);
   return num;
 }
 
@@ -195,8 +206,7 @@ static pprof_status find_all_contended(const ppi_requests *requests,
   size_t most = 2 * (requests->num + requests->num_others) + 1;
   claim *claims = ppi_alloc(most * sizeof *claims);
   if (!claims) return PPROF_STATUS_NO_MEMORY;
-  size_t num = add_claims(claims, 0, requests->parts, requests->num);
-  num = add_claims(claims, num, requests->others, requests->num_others);
+  size_t num = list_claims(requests, claims);
   if (num > 1) qsort(claims, num, sizeof *claims, compare_claims);
   bool done = find_contended(claims, num, spans);
   ppi_free(claims);

@@ -16,10 +16,17 @@ extern "C" {
 // four, ... stay, so that what stays does not depend on the order of arrival.
 #define PPI_REQUESTS_MAX_PARTS (1u << 20)
 
+// A device's work that is of no request, and in the way of those.
+typedef struct ppi_request_other {
+  uint64_t device_start_ns, device_end_ns;
+  uint32_t device;
+} ppi_request_other;
+
 // All zero is the empty one; `max_parts` 0 is PPI_REQUESTS_MAX_PARTS.
 typedef struct ppi_requests {
-  ppi_request_part *parts, *others;  // others: of no request
+  ppi_request_part *parts;
   size_t num, capacity, max_parts;
+  ppi_request_other *others;
   size_t num_others, others_capacity;
   bool others_dropped;  // there were too many
   bool has_stages;      // any range with a flow is none of pprof_request_begin

@@ -238,14 +238,22 @@ static pprof_status list_requests(request_filling *to) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status add_busy(request_filling *to, const ppi_request_part *parts,
-                             size_t num) {
+static pprof_status add_busy(request_filling *to) {
+  const ppi_requests *requests = &to->run->requests;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
-    if (parts[i].device < to->num_devices)
-      status =
-          ppi_stretches_add(&to->busy[parts[i].device],
-                            parts[i].device_start_ns, parts[i].device_end_ns);
+  for (size_t i = 0; i < requests->num && status == PPROF_STATUS_OK; i++) {
+    const ppi_request_part *part = &requests->parts[i];
+    if (part->device < to->num_devices)
+      status = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
+                                 part->device_end_ns);
+  }
+  for (size_t i = 0; i < requests->num_others && status == PPROF_STATUS_OK;
+       i++) {
+    const ppi_request_other *other = &requests->others[i];
+    if (other->device < to->num_devices)
+      status = ppi_stretches_add(&to->busy[other->device],
+                                 other->device_start_ns, other->device_end_ns);
+  }
   return status;
 }
 
@@ -261,9 +269,7 @@ static pprof_status find_busy(request_filling *to) {
     if (status == PPROF_STATUS_OK)
       status = ppi_stretches_add(&to->busy[i], 0, UINT64_MAX);
   if (!is_known || status != PPROF_STATUS_OK) return status;
-  status = add_busy(to, requests->parts, requests->num);
-  if (status == PPROF_STATUS_OK)
-    status = add_busy(to, requests->others, requests->num_others);
+  status = add_busy(to);
   for (size_t i = 0; i < to->num_devices; i++)
     ppi_stretches_unite(&to->busy[i]);
   return status;
