@@ -104,7 +104,8 @@ pprof_session *Start(pprof_status *status) {
   sink.events = OnEvents;
   pprof_options options = {};
   options.size = sizeof options;
-  options.memory_limit_bytes = 8u << 20;
+  // A range that is left stays open for good: there is a place for each.
+  options.memory_limit_bytes = pprof_test::IsLongRun() ? 64u << 20 : 8u << 20;
   options.stop_wait_ms = 20;
   pprof_session *session = nullptr;
   if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
