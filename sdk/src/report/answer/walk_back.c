@@ -10,7 +10,8 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
+#include "report/answer/device_borders.h"
+#include "report/answer/time_tree.h"
 #include "report/answer/told.h"
 
 // A range that is open at the time of the walk.
@@ -32,29 +33,11 @@ typedef struct walk_lane {
   frame begun;  // the last one that left; without an end: none
 } walk_lane;
 
-// Times + 1; 0: none.
-typedef struct node {
-  uint64_t time;
-  uint64_t who;  // a lane; of begins below it the range's entry, or WAITING
-} node;
-
-// It waits: the time may be another lane's.
-#define WAITING UINT32_MAX
-
 typedef struct unit_border {
   uint64_t time;
   size_t unit;
   bool begins;
 } unit_border;
-
-// Going back, what ends on a device at one time comes last.
-typedef enum device_border_kind { BEGIN, SUBMIT, END } device_border_kind;
-
-typedef struct device_border {
-  uint64_t time;
-  uint32_t item;
-  device_border_kind kind;
-} device_border;
 
 // For whom it was is known at its submission, which comes later in the walk.
 typedef struct device_part {
@@ -66,13 +49,13 @@ typedef struct device_part {
 typedef struct walk_state {
   const ppi_walk_back *walk;
   walk_lane *lanes;
-  size_t num_lanes, width;  // width: a power of two
-  node *ends, *begins;      // 1: the root; those from `width` on are lanes
-  unit_border *borders;     // from the last
+  size_t num_lanes, width;       // width: a power of two
+  ppi_time_node *ends, *begins;  // 1: the root; those from `width` on are lanes
+  unit_border *borders;          // from the last
   size_t num_borders, next_border;
   size_t *active;  // units
   size_t num_active;
-  device_border *steps;  // of devices, from the last
+  ppi_device_border *steps;  // of devices, from the last
   size_t num_steps, next_step;
   uint32_t *running;  // items on devices, the one that began first at the end
   size_t num_running, running_capacity;
@@ -91,30 +74,6 @@ static uint64_t as_time(uint64_t ns) {
   return ns == UINT64_MAX ? ns : ns + 1;
 }
 
-static inline size_t lane_of_node(const node *at) {
-  return at->who >> 32;
-}
-
-static inline unsigned __int128 as_order(uint64_t time, uint64_t who) {
-  return (unsigned __int128)time << 64 | who;
-}
-
-// Of equal ones the later lane wins: its range counts as the one that began
-// last. Which one wins is hardly to be foreseen: no branch depends on it, and
-// on the way up nothing waits for what was just stored.
-static inline void set_node(node *tree, size_t at, uint64_t time,
-                            uint64_t who) {
-  tree[at] = (node){time, who};
-  for (; at > 1; at /= 2) {
-    const node *other = &tree[at ^ 1];
-    uint64_t loses =
-        0 - (uint64_t)(as_order(time, who) < as_order(other->time, other->who));
-    time ^= (time ^ other->time) & loses;
-    who ^= (who ^ other->who) & loses;
-    tree[at / 2] = (node){time, who};
-  }
-}
-
 // Of the innermost range that is open on the lane.
 static inline void set_begin(walk_state *at, size_t number) {
   const walk_lane *lane = &at->lanes[number];
@@ -123,14 +82,14 @@ static inline void set_begin(walk_state *at, size_t number) {
   if (lane->num_frames) {
     const frame *top = &lane->frames[lane->num_frames - 1];
     time = as_time(top->start_ns);
-    entry = top->flags & PPI_ITEM_WAITS ? WAITING : top->entry;
+    entry = top->flags & PPI_ITEM_WAITS ? PPI_TIME_WAITING : top->entry;
   }
-  set_node(at->begins, at->width + number, time,
-           (uint64_t)number << 32 | entry);
+  ppi_time_set(at->begins, at->width + number, time,
+               (uint64_t)number << 32 | entry);
 }
 
 static inline void set_end(walk_state *at, size_t number, uint64_t time) {
-  set_node(at->ends, at->width + number, time, (uint64_t)number << 32);
+  ppi_time_set(at->ends, at->width + number, time, (uint64_t)number << 32);
 }
 
 static pprof_status flush(walk_state *at) {
@@ -370,47 +329,17 @@ static pprof_status cross_units(walk_state *at) {
 
 // ---- devices ----
 
-static int compare_device_borders(const void *left, const void *right) {
-  const device_border *a = left, *b = right;
-  if (a->time != b->time) return a->time < b->time ? 1 : -1;
-  return (a->kind > b->kind) - (a->kind < b->kind);
-}
-
-static uint64_t from_the_last(const void *border) {
-  return UINT64_MAX - ((const device_border *)border)->time;
-}
-
-static bool is_within(const ppi_walk_back *walk, uint64_t ns) {
-  return ns >= walk->from_ns && ns < walk->to_ns;
-}
-
-static void add_step(walk_state *at, uint64_t ns, size_t item,
-                     device_border_kind kind) {
-  at->steps[at->num_steps++] =
-      (device_border){as_time(ns), (uint32_t)item, kind};
-}
-
-static void list_device(walk_state *at, size_t number) {
-  const ppi_walk_back *walk = at->walk;
-  const ppi_item *item = &walk->items[number];
-  uint64_t start_ns = item->device_start_ns, end_ns = item->device_end_ns;
-  bool borrows = item->flags & PPI_ITEM_BORROWS;
-  if (end_ns == 0) return;
-  at->is_odd |= borrows && item->start_ns > start_ns;
-  if (borrows && is_within(walk, item->start_ns))
-    add_step(at, item->start_ns, number, SUBMIT);
-  if (is_within(walk, start_ns)) add_step(at, start_ns, number, BEGIN);
-  if (end_ns > start_ns && start_ns < walk->to_ns && end_ns > walk->from_ns)
-    add_step(at, PPI_MIN(end_ns, walk->to_ns), number, END);
-}
-
 static bool list_devices(walk_state *at) {
-  size_t num = at->walk->num_items;
-  at->steps = ppi_alloc((3 * num + 1) * sizeof *at->steps);
+  const ppi_walk_back *walk = at->walk;
+  at->steps = ppi_alloc((3 * walk->num_items + 1) * sizeof *at->steps);
   if (!at->steps) return false;
-  for (size_t i = 0; i < num; i++) list_device(at, i);
-  ppi_sort(at->steps, at->num_steps, sizeof *at->steps, from_the_last,
-           compare_device_borders);
+  at->num_steps = ppi_device_borders_list(
+      walk->items, walk->num_items, walk->from_ns, walk->to_ns, at->steps);
+  for (size_t i = 0; i < walk->num_items; i++) {
+    const ppi_item *item = &walk->items[i];
+    at->is_odd |= item->device_end_ns && item->flags & PPI_ITEM_BORROWS &&
+                  item->start_ns > item->device_start_ns;
+  }
   return true;
 }
 
@@ -488,16 +417,16 @@ static void submit(const walk_state *at, ppi_item *item) {
 }
 
 static pprof_status take_step(walk_state *at) {
-  const device_border *met = &at->steps[at->next_step++];
+  const ppi_device_border *met = &at->steps[at->next_step++];
   bool done = true;
   find_next_other(at);
-  if (met->kind == END)
+  if (met->kind == PPI_DEVICE_END)
     done = run_device(at, met->item);
-  else if (met->kind == SUBMIT)
+  else if (met->kind == PPI_DEVICE_SUBMIT)
     submit(at, &at->walk->items[met->item]);
   else
     done = tell_device(at, met->item, 0, 1);
-  if (met->kind == BEGIN) stop_device(at, met->item);
+  if (met->kind == PPI_DEVICE_BEGIN) stop_device(at, met->item);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
@@ -512,7 +441,7 @@ static uint32_t find_owner(const walk_state *at) {
     if (!lane->num_frames || (--other)->flags & PPI_ITEM_WAITS) continue;
     if (!found || other->start_ns >= found->start_ns) found = other;
   }
-  const walk_lane *last = &at->lanes[lane_of_node(&at->begins[1])];
+  const walk_lane *last = &at->lanes[ppi_time_lane(&at->begins[1])];
   return (found ? found : &last->frames[last->num_frames - 1])->entry;
 }
 
@@ -522,39 +451,40 @@ static inline bool pass_time(walk_state *at, uint64_t time) {
   if (!passed_ns || !at->num_active) return true;
   if (PPI_UNLIKELY(at->num_running))
     return tell_device(at, at->running[at->num_running - 1], passed_ns, 0);
-  const node *last = &at->begins[1];
+  const ppi_time_node *last = &at->begins[1];
   if (!last->time) return true;
   uint32_t entry = (uint32_t)last->who;
-  if (PPI_UNLIKELY(entry == WAITING)) entry = find_owner(at);
+  if (PPI_UNLIKELY(entry == PPI_TIME_WAITING)) entry = find_owner(at);
   ppi_told_at(&at->told, entry)->ns += passed_ns;
   return true;
 }
 
 // What begins comes first, then units, then what ends.
 static pprof_status take_other(walk_state *at, uint64_t next) {
-  const node *begin = &at->begins[1], *end = &at->ends[1];
+  const ppi_time_node *begin = &at->begins[1], *end = &at->ends[1];
   bool is_device = step_time(at) == next;
-  if (is_device && at->steps[at->next_step].kind != END) return take_step(at);
+  if (is_device && at->steps[at->next_step].kind != PPI_DEVICE_END)
+    return take_step(at);
   if (begin->time == next) {
-    if (holds_empty(at, lane_of_node(begin)))
-      return take_end(at, lane_of_node(begin));
-    pop(at, lane_of_node(begin));
+    if (holds_empty(at, ppi_time_lane(begin)))
+      return take_end(at, ppi_time_lane(begin));
+    pop(at, ppi_time_lane(begin));
     return PPROF_STATUS_OK;
   }
   bool is_end = end->time == next;
   if (unit_time(at) == next &&
-      !(is_end && is_empty(&at->lanes[lane_of_node(end)].range)))
+      !(is_end && is_empty(&at->lanes[ppi_time_lane(end)].range)))
     return cross_units(at);
-  return is_device ? take_step(at) : take_end(at, lane_of_node(end));
+  return is_device ? take_step(at) : take_end(at, ppi_time_lane(end));
 }
 
 static inline pprof_status take_next(walk_state *at, uint64_t next) {
-  const node *begin = &at->begins[1];
+  const ppi_time_node *begin = &at->begins[1];
   if (PPI_UNLIKELY(next == at->next_other)) return take_other(at, next);
-  if (begin->time != next) return take_end(at, lane_of_node(&at->ends[1]));
-  if (PPI_UNLIKELY(holds_empty(at, lane_of_node(begin))))
-    return take_end(at, lane_of_node(begin));
-  pop(at, lane_of_node(begin));
+  if (begin->time != next) return take_end(at, ppi_time_lane(&at->ends[1]));
+  if (PPI_UNLIKELY(holds_empty(at, ppi_time_lane(begin))))
+    return take_end(at, ppi_time_lane(begin));
+  pop(at, ppi_time_lane(begin));
   return PPROF_STATUS_OK;
 }
 

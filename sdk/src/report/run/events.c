@@ -3,11 +3,10 @@
 // Events of a run: what each one adds, and what is held of it.
 #include "report/run/events.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
+#include "report/run/amounts.h"
 #include "report/run/answers.h"
 
 static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
@@ -445,73 +444,7 @@ static pprof_status take_on_device(ppi_run *run, const pprof_event *event) {
   return ppi_run_answer_take(run, event);
 }
 
-// ---- amounts ----
-
-static ppi_run_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
-  size_t low = 0, high = run->work.num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const ppi_run_work *work = &run->work.items[middle];
-    if (work->site < site || (work->site == site && work->lane < lane))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  ppi_run_work *found = run->work.items + low;
-  if (low < run->work.num && found->site == site && found->lane == lane)
-    return found;
-  ppi_run_work *grown = ppi_grow(run->work.items, &run->work.capacity,
-                                 run->work.num + 1, sizeof *grown);
-  if (!grown) return NULL;
-  run->work.items = grown;
-  memmove(grown + low + 1, grown + low, (run->work.num - low) * sizeof *grown);
-  run->work.num++;
-  grown[low] = (ppi_run_work){.site = site, .lane = lane};
-  return &grown[low];
-}
-
-static pprof_status take_memory(ppi_run *run, const pprof_event *event,
-                                const ppi_run_site *site) {
-  ppi_memory_change change = {0};
-  pprof_status status =
-      ppi_memory_level(&run->memory, site->name, event, &change);
-  if (status != PPROF_STATUS_OK || change.bytes == 0) return status;
-  ppi_run_lane *lane = lane_of(run, event->lane);
-  if (!lane) return PPROF_STATUS_NO_MEMORY;
-  ppi_point point = {.time_ns = event->start_ns,
-                     .value = (uint64_t)change.bytes,
-                     .site = event->site,
-                     .kind = PPI_POINT_MEMORY,
-                     .is_reserved = change.is_reserved};
-  return ppi_scopes_add(&lane->thread->scopes, &point);
-}
-
-static pprof_status take_work(ppi_run *run, const pprof_event *event,
-                              uint32_t lane) {
-  bool is_counter = event->kind == PPROF_KIND_COUNTER;
-  ppi_run_site *site = site_of(run, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
-  if (is_counter && site->category == PPROF_CATEGORY_MEMORY) {
-    pprof_status status = take_memory(run, event, site);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  if (site->category == PPROF_CATEGORY_COMMUNICATION &&
-      ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
-  ppi_run_work *work = work_at(run, event->site, lane);
-  if (!work) return PPROF_STATUS_NO_MEMORY;
-  if (event->work) {
-    work->items += event->work->items;
-    work->bytes += event->work->bytes;
-    work->flops += event->work->flops;
-    work->params += event->work->params;
-  }
-  if (is_counter) {
-    work->num_values++;
-    work->value += event->value;
-  }
-  return PPROF_STATUS_OK;
-}
+// ---- any event ----
 
 static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
   if (!event->num_flows && event->device_end_ns <= event->device_start_ns)
@@ -541,7 +474,7 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
     status = take_request_part(run, event);
   if (status != PPROF_STATUS_OK) return status;
   if (!event->work && event->kind != PPROF_KIND_COUNTER) return status;
-  return take_work(run, event, lane->id);
+  return ppi_run_take_work(run, event, lane->id);
 }
 
 // A host range of the batch's lane that has nothing but its times; of a site

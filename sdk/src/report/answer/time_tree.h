@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tree over lanes that knows whose time is the last.
+#ifndef PPI_ANSWER_TIME_TREE_H_
+#define PPI_ANSWER_TIME_TREE_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Times + 1; 0: none.
+typedef struct ppi_time_node {
+  uint64_t time;
+  uint64_t
+      who;  // a lane; of begins below it the range's entry, or PPI_TIME_WAITING
+} ppi_time_node;
+
+// It waits: the time may be another lane's.
+#define PPI_TIME_WAITING UINT32_MAX
+
+static inline size_t ppi_time_lane(const ppi_time_node *at) {
+  return at->who >> 32;
+}
+
+static inline unsigned __int128 ppi_time_order(uint64_t time, uint64_t who) {
+  return (unsigned __int128)time << 64 | who;
+}
+
+// Of equal ones the later lane wins: its range counts as the one that began
+// last. Which one wins is hardly to be foreseen: no branch depends on it, and
+// on the way up nothing waits for what was just stored.
+static inline void ppi_time_set(ppi_time_node *tree, size_t at, uint64_t time,
+                                uint64_t who) {
+  tree[at] = (ppi_time_node){time, who};
+  for (; at > 1; at /= 2) {
+    const ppi_time_node *other = &tree[at ^ 1];
+    uint64_t loses = 0 - (uint64_t)(ppi_time_order(time, who) <
+                                    ppi_time_order(other->time, other->who));
+    time ^= (time ^ other->time) & loses;
+    who ^= (who ^ other->who) & loses;
+    tree[at / 2] = (ppi_time_node){time, who};
+  }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_ANSWER_TIME_TREE_H_
