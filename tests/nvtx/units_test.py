@@ -39,7 +39,7 @@ class UnitsTest(Case):
                          * tries + ["alpha mark"] * 11 + ["alpha range"])
 
     def test_names_through_one_buffer(self):
-        _, log = self.units("buffer")
+        _, log = self.units("buffer", env=self.environment(PPROF_SET="names={fold: off}"))
         self.assertEqual(log.names(), [f"name {i % 100}" for i in range(200)])
 
     def test_two_copies_of_the_library(self):
