@@ -53,6 +53,7 @@ extern Layer layer;
 extern pprof_device *gpu;
 extern void *stream, *other_stream;
 extern pprof_sink *sink;
+extern const std::string prompt;
 void decode(), enqueue(void *), serve();
 """
 

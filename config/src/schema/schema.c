@@ -19,8 +19,8 @@ static size_t put_choices(const char *const *choices, char list[160]) {
       strcpy(list + len, ", ...");
       break;
     }
-    len +=
-        (size_t)sprintf(list + len, "%s%s", num > 0 ? ", " : "", choices[num]);
+    len += (size_t)snprintf(list + len, 160 - len, "%s%s", num > 0 ? ", " : "",
+                            choices[num]);
   }
   while (choices[num]) num++;
   return num;

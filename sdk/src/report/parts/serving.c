@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A token may be delivered after its request's range, and a number may come
-// again: a request has what was said in its time.
+// again: a request has what was said in its time. Ranges are put together in
+// the order of their ends, once all before is known, so that the order in which
+// they came does not show.
 #include "report/parts/serving.h"
 
 #include <stdio.h>
@@ -18,10 +20,13 @@
 struct ppi_serving_request {
   ppi_served_tokens *points;  // num 0: a range served it
   size_t num_points, capacity;
-  uint64_t arrival_ns, end_ns, tokens_in;
-  uint32_t site;
-  bool is_known, is_cut;  // its range is
-  bool is_scheduled;
+  bool is_waiting, is_scheduled;
+};
+
+struct ppi_serving_range {
+  uint64_t end_ns, arrival_ns, flow, tokens_in;
+  uint32_t request, site;
+  bool is_cut;
 };
 
 static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
@@ -76,9 +81,7 @@ static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
   return low < run->num_scheduled && run->scheduled_ns[low] < to_ns;
 }
 
-static bool note_scheduled(ppi_serving_run *run, ppi_serving_request *request,
-                           uint64_t time_ns) {
-  if (request->is_scheduled) return true;
+static bool note_scheduled(ppi_serving_run *run, uint64_t time_ns) {
   uint64_t *grown = ppi_grow(run->scheduled_ns, &run->scheduled_capacity,
                              run->num_scheduled + 1, sizeof *grown);
   if (!grown) return false;
@@ -86,28 +89,83 @@ static bool note_scheduled(ppi_serving_run *run, ppi_serving_request *request,
   size_t at = run->num_scheduled++;
   for (; at > 0 && grown[at - 1] > time_ns; at--) grown[at] = grown[at - 1];
   grown[at] = time_ns;
-  request->is_scheduled = true;
   return true;
 }
 
-// Tokens go to the front; what came later than its end stays for who has the
-// number next.
-static pprof_status settle(ppi_serving_run *run, ppi_serving_request *request,
+// The first time before `time_ns` that a range served it; UINT64_MAX: none.
+static uint64_t first_served(const ppi_serving_request *request,
+                             uint64_t time_ns) {
+  uint64_t first_ns = UINT64_MAX;
+  for (size_t i = 0; i < request->num_points; i++)
+    if (!request->points[i].num && request->points[i].time_ns < time_ns)
+      first_ns = PPI_MIN(first_ns, request->points[i].time_ns);
+  return first_ns;
+}
+
+static bool wait_for_schedule(ppi_serving_run *run, uint32_t number) {
+  ppi_serving_request *request = &run->requests[number];
+  if (request->is_waiting || request->is_scheduled) return true;
+  uint32_t *grown = ppi_grow(run->waiting, &run->waiting_capacity,
+                             run->num_waiting + 1, sizeof *grown);
+  if (!grown) return false;
+  run->waiting = grown;
+  grown[run->num_waiting++] = number;
+  request->is_waiting = true;
+  return true;
+}
+
+static bool note_waiting(ppi_serving_run *run, uint64_t time_ns) {
+  size_t left = 0;
+  bool noted = true;
+  for (size_t i = 0; i < run->num_waiting; i++) {
+    ppi_serving_request *request = &run->requests[run->waiting[i]];
+    uint64_t first_ns = first_served(request, time_ns);
+    if (first_ns == UINT64_MAX || !noted) {
+      run->waiting[left++] = run->waiting[i];
+      continue;
+    }
+    noted = note_scheduled(run, first_ns);
+    request->is_waiting = false;
+    request->is_scheduled = true;
+  }
+  run->num_waiting = left;
+  return noted;
+}
+
+// What came later than its end is of who has the number next.
+static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
+  ppi_serving_request *request = &run->requests[number];
+  ppi_served_tokens *points = request->points;
+  request->num_points -= num_taken;
+  request->is_scheduled = false;
+  if (request->num_points) {
+    memmove(points, points + num_taken, request->num_points * sizeof *points);
+    return wait_for_schedule(run, number);
+  }
+  ppi_free(points);
+  request->points = NULL;
+  request->capacity = 0;
+  return true;
+}
+
+// Tokens go to the front of the points.
+static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                            const ppi_slo *slo) {
-  ppi_serving *class = class_of(run, request->site);
+  ppi_serving *class = class_of(run, range->site);
   if (!class) return PPROF_STATUS_NO_MEMORY;
+  ppi_serving_request *request = &run->requests[range->request];
   ppi_served_tokens *points = request->points;
   if (request->num_points > 1)
     qsort(points, request->num_points, sizeof *points, compare_points);
-  ppi_served_request served = {.arrival_ns = request->arrival_ns,
-                               .end_ns = request->end_ns,
+  ppi_served_request served = {.arrival_ns = range->arrival_ns,
+                               .end_ns = range->end_ns,
                                .scheduled_ns = UINT64_MAX,
-                               .tokens_in = request->tokens_in,
-                               .is_cut = request->is_cut,
+                               .tokens_in = range->tokens_in,
+                               .is_cut = range->is_cut,
                                .tokens = points};
   size_t i = 0;
-  for (; i < request->num_points && points[i].time_ns <= request->end_ns; i++)
-    if (points[i].time_ns < request->arrival_ns)
+  for (; i < request->num_points && points[i].time_ns <= range->end_ns; i++)
+    if (points[i].time_ns < range->arrival_ns)
       run->num_dropped++;
     else if (points[i].num)
       points[served.num_tokens++] = points[i];
@@ -117,52 +175,30 @@ static pprof_status settle(ppi_serving_run *run, ppi_serving_request *request,
     points[k].is_mixed =
         has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
   pprof_status status = ppi_serving_add(class, &served, slo);
-  size_t left = request->num_points - i;
-  if (left) memmove(points, points + i, left * sizeof *points);
-  request->num_points = left;
-  request->is_known = request->is_scheduled = false;
-  if (left) return status;
-  ppi_free(points);
-  request->points = NULL;
-  request->capacity = 0;
-  return status;
+  return pass_on(run, range->request, i) ? status : PPROF_STATUS_NO_MEMORY;
 }
 
-static pprof_status take_range(ppi_serving_run *run,
-                               ppi_serving_request *request,
-                               const pprof_event *event, const ppi_slo *slo) {
-  pprof_status status = PPROF_STATUS_OK;
-  bool is_listed = request->is_known;
-  if (is_listed) status = settle(run, request, slo);
-  request->arrival_ns = event->start_ns;
-  request->end_ns = PPI_MAX(event->start_ns, event->end_ns);
-  request->tokens_in =
-      event->work && event->work->items > 0 ? (uint64_t)event->work->items : 0;
-  request->site = event->site;
-  request->is_cut = event->flags & PPROF_FLAG_CLIPPED;
-  request->is_known = true;
-  if (status != PPROF_STATUS_OK || is_listed) return status;
-  uint32_t *grown = ppi_grow(run->ended, &run->ended_capacity,
-                             run->num_ended + 1, sizeof *grown);
+static pprof_status take_range(ppi_serving_run *run, uint32_t request,
+                               const pprof_event *event) {
+  ppi_serving_range *grown = ppi_grow(run->ended, &run->ended_capacity,
+                                      run->num_ended + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   run->ended = grown;
-  grown[run->num_ended++] = (uint32_t)(request - run->requests);
+  double items = event->work ? event->work->items : 0;
+  grown[run->num_ended++] =
+      (ppi_serving_range){.end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                          .arrival_ns = event->start_ns,
+                          .flow = event->flows[0],
+                          .tokens_in = items > 0 ? (uint64_t)items : 0,
+                          .request = request,
+                          .site = event->site,
+                          .is_cut = event->flags & PPROF_FLAG_CLIPPED};
   return PPROF_STATUS_OK;
 }
 
-pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event,
-                              const ppi_slo *slo) {
-  if (event->num_flows == 0) return PPROF_STATUS_OK;
-  ppi_serving_request *request = request_of(run, event->flows[0]);
-  if (!request && run->numbers.num < PPI_SERVING_MOST)
-    return PPROF_STATUS_NO_MEMORY;
-  if (!request) {
-    run->num_dropped++;
-    return PPROF_STATUS_OK;
-  }
-  if (event->kind == PPROF_KIND_RANGE)
-    return take_range(run, request, event, slo);
-  if (event->kind != PPROF_KIND_MARK) return PPROF_STATUS_OK;
+static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
+                              const pprof_event *event) {
+  ppi_serving_request *request = &run->requests[number];
   // When it was scheduled is all that being served tells.
   if (request->num_points >= MOST_POINTS) {
     run->num_dropped++;
@@ -176,23 +212,54 @@ pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event,
   request->points = grown;
   grown[request->num_points++] =
       (ppi_served_tokens){.time_ns = event->start_ns, .num = num};
-  return num || note_scheduled(run, request, event->start_ns)
-             ? PPROF_STATUS_OK
-             : PPROF_STATUS_NO_MEMORY;
+  return num || wait_for_schedule(run, number) ? PPROF_STATUS_OK
+                                               : PPROF_STATUS_NO_MEMORY;
+}
+
+pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event) {
+  if (event->num_flows == 0) return PPROF_STATUS_OK;
+  ppi_serving_request *request = request_of(run, event->flows[0]);
+  if (!request && run->numbers.num < PPI_SERVING_MOST)
+    return PPROF_STATUS_NO_MEMORY;
+  if (!request) {
+    run->num_dropped++;
+    return PPROF_STATUS_OK;
+  }
+  uint32_t number = (uint32_t)(request - run->requests);
+  if (event->kind == PPROF_KIND_RANGE) return take_range(run, number, event);
+  return event->kind == PPROF_KIND_MARK ? take_mark(run, number, event)
+                                        : PPROF_STATUS_OK;
+}
+
+static int compare_ranges(const void *left, const void *right) {
+  const ppi_serving_range *a = left, *b = right;
+  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+  if (a->arrival_ns != b->arrival_ns)
+    return a->arrival_ns < b->arrival_ns ? -1 : 1;
+  if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
+  if (a->site != b->site) return a->site < b->site ? -1 : 1;
+  if (a->tokens_in != b->tokens_in) return a->tokens_in < b->tokens_in ? -1 : 1;
+  return (a->is_cut > b->is_cut) - (a->is_cut < b->is_cut);
 }
 
 pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                                 const ppi_slo *slo) {
-  size_t left = 0;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < run->num_ended; i++) {
-    ppi_serving_request *request = &run->requests[run->ended[i]];
-    if (status != PPROF_STATUS_OK || request->end_ns >= time_ns)
-      run->ended[left++] = run->ended[i];
-    else
-      status = settle(run, request, slo);
+  if (run->num_ended > 1)
+    qsort(run->ended, run->num_ended, sizeof *run->ended, compare_ranges);
+  bool noted = note_waiting(run, time_ns);
+  pprof_status status = noted ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  size_t at = 0;
+  for (; at < run->num_ended && run->ended[at].end_ns < time_ns &&
+         status == PPROF_STATUS_OK;
+       at++) {
+    size_t num_waiting = run->num_waiting;
+    status = settle(run, &run->ended[at], slo);
+    if (run->num_waiting > num_waiting && !note_waiting(run, time_ns))
+      status = PPROF_STATUS_NO_MEMORY;
   }
-  run->num_ended = left;
+  run->num_ended -= at;
+  if (at && run->num_ended)
+    memmove(run->ended, run->ended + at, run->num_ended * sizeof *run->ended);
   return status;
 }
 
@@ -230,6 +297,7 @@ void ppi_serving_clear_run(ppi_serving_run *run) {
     ppi_serving_clear(&run->classes[i].sums);
   ppi_free(run->requests);
   ppi_free(run->ended);
+  ppi_free(run->waiting);
   ppi_free(run->scheduled_ns);
   ppi_free(run->classes);
   ppi_map_clear(&run->numbers);

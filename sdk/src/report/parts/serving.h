@@ -16,6 +16,7 @@ extern "C" {
 #define PPI_SERVING_MOST (1u << 20)
 
 typedef struct ppi_serving_request ppi_serving_request;
+typedef struct ppi_serving_range ppi_serving_range;
 typedef struct ppi_serving_class {
   uint32_t site;
   ppi_serving sums;
@@ -26,8 +27,10 @@ typedef struct ppi_serving_run {
   ppi_map numbers;  // of requests by flow
   ppi_serving_request *requests;
   size_t num_requests, requests_capacity;
-  uint32_t *ended;  // requests whose range is known
+  ppi_serving_range *ended;  // whose requests are not put together yet
   size_t num_ended, ended_capacity;
+  uint32_t *waiting;  // requests that were served and are not in the next list
+  size_t num_waiting, waiting_capacity;
   uint64_t *scheduled_ns;  // when each was, in the order of time
   size_t num_scheduled, scheduled_capacity;
   ppi_serving_class *classes;  // by site
@@ -36,8 +39,7 @@ typedef struct ppi_serving_run {
 } ppi_serving_run;
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
-pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event,
-                              const ppi_slo *slo);
+pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
 // ppi_serving_settle: no event that starts before this time comes any more.
 pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                                 const ppi_slo *slo);

@@ -469,7 +469,7 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
     status = take_on_device(run, event);
   if (PPI_UNLIKELY(event->flags & PPROF_FLAG_REQUEST) &&
       status == PPROF_STATUS_OK)
-    status = ppi_serving_take(&run->serving, event, &run->details.slo);
+    status = ppi_serving_take(&run->serving, event);
   if (run->details.requests && status == PPROF_STATUS_OK)
     status = take_request_part(run, event);
   if (status != PPROF_STATUS_OK) return status;
