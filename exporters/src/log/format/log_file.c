@@ -136,7 +136,9 @@ void ppi_log_file_skim(ppi_log_file *file) {
 
 static void count_damage(ppi_log_file *file, uint64_t from, uint64_t to) {
   if (from == to) return;
-  if (file->damage.num_bytes == 0) file->damage.first_offset = from;
+  // Who reads ahead tells late of a block that cannot be decoded.
+  if (file->damage.num_bytes == 0 || from < file->damage.first_offset)
+    file->damage.first_offset = from;
   file->damage.num_bytes += to - from;
 }
 
