@@ -58,7 +58,7 @@ void CheckAttributes(const char *object) {
   ppi_launch_shape shape, again;
   if (!ppi_launch_shape_read(object, &shape)) return;
   char text[PPI_LAUNCH_SHAPE_TEXT];
-  if (!shape.limit) shape.permille = 0;
+  if (!shape.limit) shape.permyriad = 0;
   ppi_launch_shape_put(&shape, text);
   Require(ppi_launch_shape_read(text, &again), "it cannot be read again");
   Require(ppi_launch_shape_compare(&shape, &again) == 0, "another shape");

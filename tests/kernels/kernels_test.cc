@@ -262,7 +262,7 @@ TEST_F(KernelsTest, SayHowTheyWereLaunched) {
   EXPECT_EQ(kernels[7].attributes, 0u);
   const std::string rest =
       ",1,1],\"block\":[64,4,1],\"registers per thread\":64,"
-      "\"shared memory\":3072,\"theoretical occupancy %\":50.0,"
+      "\"shared memory\":3072,\"theoretical occupancy %\":50.00,"
       "\"occupancy limit\":\"registers\"}";
   ASSERT_EQ(session_->attributes.size(), 2u);
   EXPECT_EQ(session_->attributes[1],

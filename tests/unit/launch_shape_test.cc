@@ -27,9 +27,9 @@ TEST(LaunchShapeTest, IsWrittenAsPyTorchsTracesHaveIt) {
   EXPECT_EQ(Put({{132, 2, 1}, {256, 1, 1}, 64, 49152, 0, 0}),
             "{\"grid\":[132,2,1],\"block\":[256,1,1],"
             "\"registers per thread\":64,\"shared memory\":49152}");
-  EXPECT_EQ(Put({{1, 1, 1}, {32, 4, 1}, 0, 0, 375, PPI_LIMIT_SHARED_MEMORY}),
+  EXPECT_EQ(Put({{1, 1, 1}, {32, 4, 1}, 0, 0, 3750, PPI_LIMIT_SHARED_MEMORY}),
             "{\"grid\":[1,1,1],\"block\":[32,4,1],"
-            "\"theoretical occupancy %\":37.5,"
+            "\"theoretical occupancy %\":37.50,"
             "\"occupancy limit\":\"shared memory\"}");
 }
 
@@ -60,7 +60,7 @@ TEST(LaunchShapeTest, IsReadAmongOtherMembers) {
       "\"occupancy limit\":\"registers\",\"z\":null}",
       &shape));
   const ppi_launch_shape expected = {{7, 6, 5}, {64, 2, 1},         40, 0,
-                                     125,       PPI_LIMIT_REGISTERS};
+                                     1255,      PPI_LIMIT_REGISTERS};
   EXPECT_EQ(ppi_launch_shape_compare(&shape, &expected), 0) << Put(shape);
 }
 
@@ -92,32 +92,32 @@ const ppi_device_limits kV100 = {2048, 32, 65536, 98304, 0, 7};
 
 struct Occupied {
   ppi_device_limits limits;
-  uint32_t block, registers, shared_bytes, permille, limit;
+  uint32_t block, registers, shared_bytes, permyriad, limit;
 };
 
 TEST(OccupancyTest, IsThatOfTheScarcest) {
   const Occupied cases[] = {
       // Eight blocks of eight warps are all 64.
-      {kA100, 256, 32, 0, 1000, PPI_LIMIT_WARPS},
+      {kA100, 256, 32, 0, 10000, PPI_LIMIT_WARPS},
       // 2 048 registers a warp: 8 warps in each of four files, 4 blocks.
-      {kA100, 256, 64, 0, 500, PPI_LIMIT_REGISTERS},
+      {kA100, 256, 64, 0, 5000, PPI_LIMIT_REGISTERS},
       // 168 registers are 5 376 a warp: three in a file. 169 are 5 408, for
       // which 5 632 are taken: two.
-      {kA100, 128, 168, 0, 188, PPI_LIMIT_REGISTERS},
-      {kA100, 128, 169, 0, 125, PPI_LIMIT_REGISTERS},
+      {kA100, 128, 168, 0, 1875, PPI_LIMIT_REGISTERS},
+      {kA100, 128, 169, 0, 1250, PPI_LIMIT_REGISTERS},
       // 49 KiB a block: three.
-      {kA100, 256, 32, 49152, 375, PPI_LIMIT_SHARED_MEMORY},
+      {kA100, 256, 32, 49152, 3750, PPI_LIMIT_SHARED_MEMORY},
       // 32 blocks of one warp.
-      {kA100, 32, 16, 0, 500, PPI_LIMIT_BLOCKS},
+      {kA100, 32, 16, 0, 5000, PPI_LIMIT_BLOCKS},
       // A warp that is not full counts as one: 33 threads are two.
-      {kA100, 33, 16, 0, 1000, PPI_LIMIT_WARPS},
+      {kA100, 33, 16, 0, 10000, PPI_LIMIT_WARPS},
       // 3 700 bytes are 3 840 or 3 712: 25 or 26 blocks of two warps.
-      {kV100, 64, 16, 3700, 781, PPI_LIMIT_SHARED_MEMORY},
+      {kV100, 64, 16, 3700, 7813, PPI_LIMIT_SHARED_MEMORY},
       {{2048, 32, 65536, 98304, 0, 8},
        64,
        16,
        3700,
-       813,
+       8125,
        PPI_LIMIT_SHARED_MEMORY},
       // No block fits: 32 warps of 4 096 registers, where 16 have room.
       {kA100, 1024, 128, 0, 0, PPI_LIMIT_UNKNOWN},
@@ -131,7 +131,7 @@ TEST(OccupancyTest, IsThatOfTheScarcest) {
     ppi_launch_shape shape = {
         {1, 1, 1}, {its.block, 1, 1}, its.registers, its.shared_bytes, 0, 0};
     ppi_occupancy(&its.limits, &shape);
-    EXPECT_EQ(shape.permille, its.permille)
+    EXPECT_EQ(shape.permyriad, its.permyriad)
         << its.block << " " << its.registers;
     EXPECT_EQ(shape.limit, its.limit) << its.block << " " << its.registers;
   }
@@ -140,7 +140,7 @@ TEST(OccupancyTest, IsThatOfTheScarcest) {
 TEST(OccupancyTest, ABlockHasThreeSides) {
   ppi_launch_shape shape = {{1, 1, 1}, {8, 8, 4}, 64, 0, 0, 0};
   ppi_occupancy(&kA100, &shape);
-  EXPECT_EQ(shape.permille, 500u);
+  EXPECT_EQ(shape.permyriad, 5000u);
   shape = {{1, 1, 1}, {UINT32_MAX, UINT32_MAX, UINT32_MAX}, 64, 0, 0, 0};
   ppi_occupancy(&kA100, &shape);
   EXPECT_EQ(shape.limit, (uint32_t)PPI_LIMIT_UNKNOWN);

@@ -122,7 +122,7 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
 static void put_occupancy(ppi_cell *cells, const ppi_launch_shape *shape) {
   const char *limit = ppi_occupancy_limit_name(shape->limit);
   if (!limit) return;
-  cells[OCCUPANCY] = ppi_cell_decimal((double)shape->permille / 10);
+  cells[OCCUPANCY] = ppi_cell_decimal((double)shape->permyriad / 100);
   cells[LIMIT] = ppi_cell_text(limit);
 }
 

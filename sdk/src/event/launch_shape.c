@@ -45,8 +45,8 @@ void ppi_launch_shape_put(const ppi_launch_shape *shape,
   if (shape->registers || shape->shared_bytes)
     put(&to, ",\"shared memory\":%u", shape->shared_bytes);
   if (limit)
-    put(&to, ",\"theoretical occupancy %%\":%u.%u,\"occupancy limit\":\"%s\"",
-        shape->permille / 10, shape->permille % 10, limit);
+    put(&to, ",\"theoretical occupancy %%\":%u.%02u,\"occupancy limit\":\"%s\"",
+        shape->permyriad / 100, shape->permyriad % 100, limit);
   put(&to, "}");
 }
 
@@ -85,14 +85,15 @@ static bool is_text(text value, const char *other) {
 }
 
 // A whole number, `scale` times as much; more than there is room for is the
-// most. Of decimals one digit counts.
+// most. Of decimals as many count as the scale has noughts.
 static const char *read_number(const char *at, uint32_t scale, uint32_t *out) {
   uint64_t value = 0;
   for (; *at >= '0' && *at <= '9'; at++)
     value = PPI_MIN(value * 10 + (uint64_t)(*at - '0'), UINT32_MAX);
   value *= scale;
-  if (*at == '.' && at[1] >= '0' && at[1] <= '9')
-    value += (uint64_t)(at[1] - '0') * (scale / 10);
+  if (*at == '.')
+    for (at++; *at >= '0' && *at <= '9'; at++)
+      value += (uint64_t)(*at - '0') * (scale /= 10);
   *out = (uint32_t)PPI_MIN(value, UINT32_MAX);
   return at;
 }
@@ -120,7 +121,7 @@ static void read_member(text key, text value, ppi_launch_shape *out) {
   if (is_text(key, "shared memory"))
     read_number(value.at, 1, &out->shared_bytes);
   if (is_text(key, "theoretical occupancy %"))
-    read_number(value.at, 10, &out->permille);
+    read_number(value.at, 100, &out->permyriad);
   if (is_text(key, "occupancy limit")) read_limit(value, out);
 }
 

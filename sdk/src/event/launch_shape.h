@@ -27,7 +27,7 @@ typedef struct ppi_launch_shape {
   uint32_t grid[3], block[3];
   uint32_t registers;     // of a thread; it has some
   uint32_t shared_bytes;  // of a block; where registers are known, may be none
-  uint32_t permille;      // theoretical occupancy
+  uint32_t permyriad;     // theoretical occupancy
   uint32_t limit;         // a ppi_occupancy_limit
 } ppi_launch_shape;
 

@@ -44,6 +44,6 @@ void ppi_occupancy(const ppi_device_limits *limits, ppi_launch_shape *shape) {
     if (blocks[i] < blocks[limit]) limit = i;
   if (blocks[limit] == 0) return;
   shape->limit = limit;
-  shape->permille =
-      (uint32_t)((blocks[limit] * warps * 1000 + most_warps / 2) / most_warps);
+  shape->permyriad =
+      (uint32_t)((blocks[limit] * warps * 10000 + most_warps / 2) / most_warps);
 }

@@ -19,7 +19,7 @@ typedef struct ppi_device_limits {
   uint32_t major;                       // compute capability
 } ppi_device_limits;
 
-// ppi_occupancy fills `permille` and `limit` of a shape; of several limits the
+// ppi_occupancy fills `permyriad` and `limit` of a shape; of several limits the
 // first one of their list. Both stay unknown where the device's limits are, or
 // no block fits. As CUDA's occupancy calculator has it: registers go to warps,
 // 256 at a time, out of one of four files; shared memory to blocks, 128 bytes
