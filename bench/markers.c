@@ -3,8 +3,12 @@
 // What a marker costs: markers [REPETITIONS]. Every marker is set against the
 // floor that no recorder can go below, two clock reads and two 16-byte stores,
 // timed in the same repetition; the figures are medians.
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,14 +270,19 @@ static void print_table(const column *one, const column *two) {
            one->ratio[k], two->ns[k], two->ratio[k]);
 }
 
+static bool is_intel(void) {
+#if defined __x86_64__
+  unsigned most, words[3];
+  return __get_cpuid(0, &most, &words[0], &words[2], &words[1]) &&
+         memcmp(words, "GenuineIntel", sizeof words) == 0;
+#else
+  return false;
+#endif
+}
+
 // What a clock read hides differs, and so do the bounds.
 static double bound_of(double amd, double intel) {
-#if defined __x86_64__
-  if (__builtin_cpu_is("intel")) return intel;
-#else
-  (void)intel;
-#endif
-  return amd;
+  return is_intel() ? intel : amd;
 }
 
 static void print_rows(const column *one, const column *two, double lost) {

@@ -64,7 +64,8 @@ def measure_verbs(tool, folder, logs, ranges, repetitions):
     row("its resident memory", memory * 1e6 / (2 * ranges), "bytes a sample", 10)
     for name, bound in (("trace.json", -10), ("trace.json.gz", -3)):
         path = os.path.join(folder, name)
-        _, cpu, _ = medians(repetitions, one, tool, "trace", logs["2 threads"], "-o", path)
+        _, cpu, _ = medians(repetitions, one, tool, "trace", "--force", logs["2 threads"],
+                            "-o", path)
         row(f"trace as {name}", ranges / cpu / 1e6, "million events/s", bound)
     path = os.path.join(folder, "trace.json")
     _, cpu, memory = medians(repetitions, one, tool, "summary", path)

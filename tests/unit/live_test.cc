@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -266,7 +267,9 @@ TEST_F(LiveTest, WhatIsNoTableIsRefused) {
   StartSession();
   Watch();
   Ranges("stage", 1);
-  ppi_live_table table;
+  // Too large for a stack.
+  const auto read = std::make_unique<ppi_live_table>();
+  ppi_live_table &table = *read;
   ASSERT_EQ(static_cast<ssize_t>(sizeof table),
             pread(fd_, &table, sizeof table, 0));
   const auto readable = [](const ppi_live_table &bytes, size_t len) {
@@ -287,13 +290,13 @@ TEST_F(LiveTest, WhatIsNoTableIsRefused) {
       &ppi_live_header::num_counters, &ppi_live_header::num_open,
       &ppi_live_header::num_bounds,   &ppi_live_header::row_size};
   for (auto number : numbers) {
-    ppi_live_table bad = table;
-    bad.header.*number = UINT32_MAX;
-    EXPECT_FALSE(readable(bad, sizeof bad));
+    const uint32_t good = table.header.*number;
+    table.header.*number = UINT32_MAX;
+    EXPECT_FALSE(readable(table, sizeof table));
+    table.header.*number = good;
   }
-  ppi_live_table bad = table;
-  bad.header.magic++;
-  EXPECT_FALSE(readable(bad, sizeof bad));
+  table.header.magic++;
+  EXPECT_FALSE(readable(table, sizeof table));
 }
 
 }  // namespace

@@ -192,8 +192,9 @@ static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
     passed->last_start_ns = last.start_ns;
   }
   hold->num_pages -= num;
-  memmove(hold->pages, hold->pages + num,
-          hold->num_pages * sizeof *hold->pages);
+  if (num && hold->num_pages)
+    memmove(hold->pages, hold->pages + num,
+            hold->num_pages * sizeof *hold->pages);
   return PPROF_STATUS_OK;
 }
 
