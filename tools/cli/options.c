@@ -288,9 +288,8 @@ static const struct option_row option_table[] = {
      "where to write; - is stdout"},
     {"dim", 0, OPTION_TEXT, FIELD(cost.dims),
      PPI_VERB_COST | PPI_VERB_SUMMARY | PPI_VERB_RUN, "NAME=N,...", NULL,
-     "the size of a named dimension, such as batch=8, or of an axis of a "
-     "tensor,"
-     " such as boxes:0=100"},
+     "the size of a named dimension, such as batch=8, or of an axis of a"
+     " tensor, such as boxes:0=100"},
     {"by", 0, OPTION_CHOICE, FIELD(cost.by), PPI_VERB_COST,
      "module|operator|module,operator|node", "module", "what a row is of"},
     {"depth", 0, OPTION_NUMBER, FIELD(tables.depth), PPI_VERB_COST, "N", NULL,
