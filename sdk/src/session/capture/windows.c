@@ -115,6 +115,13 @@ static bool needs_edge(const ppi_window_state *windows, ppi_step_phase want,
   return has_epoch && (renew || !is_same(want, windows->phase));
 }
 
+static void publish(ppi_window_state *windows, uint32_t epoch) {
+  ppi_epoch_publish(epoch);
+  __atomic_store_n(&windows->num_published,
+                   ppi_recorder_in_force.spool.header->num_edges,
+                   __ATOMIC_RELEASE);
+}
+
 static void append_edge(pprof_session *session, ppi_step_phase want,
                         uint64_t now) {
   ppi_window_state *windows = &session->windows;
@@ -143,7 +150,7 @@ static void append_edge(pprof_session *session, ppi_step_phase want,
     __atomic_store_n(&ppi_recorder_in_force.watch_epoch, windows->epoch,
                      __ATOMIC_RELEASE);
   ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
-  if (windows->is_live) ppi_epoch_publish(windows->epoch);
+  if (windows->is_live) publish(windows, windows->epoch);
   if (is_window && !goes_on) ppi_step_open(&session->steps, now);
 }
 
@@ -275,6 +282,7 @@ void ppi_windows_begin(pprof_session *session) {
   ppi_steps *steps = &session->steps;
   steps->start_ticks = recorder->spool.header->start_ticks;
   windows->latest_ticks = steps->start_ticks;
+  __atomic_store_n(&windows->num_published, 0, __ATOMIC_RELAXED);
   steps->site = ppi_names_site(recorder->names, "ProfileStep",
                                PPROF_CATEGORY_PROFILE_STEP, 0);
   ppi_names_stay(recorder->names, steps->site);
@@ -292,7 +300,7 @@ void ppi_windows_publish(pprof_session *session) {
   windows->is_live = windows->was_live = true;
   __atomic_store_n(ppi_epoch_page + 1, ppi_recorder_in_force.serial,
                    __ATOMIC_RELEASE);
-  ppi_epoch_publish(windows->epoch);
+  publish(windows, windows->epoch);
   ppi_unlock_masked(&windows->mutex, &before);
 }
 
@@ -312,7 +320,7 @@ void ppi_windows_end(pprof_session *session) {
   ppi_step_cut(&session->steps, session->stop_ticks);
   ppi_edge_append(ppi_recorder_in_force.spool.header, &edge);
   ppi_windows_forget(session);
-  ppi_epoch_publish(0);
+  publish(windows, 0);
   __atomic_store_n(ppi_epoch_page + 1, 0, __ATOMIC_RELEASE);
   ppi_unlock_masked(&windows->mutex, &before);
 }

@@ -38,8 +38,8 @@ static ppi_spool *spool_now(void) {
 
 // Edges: stacks of an older epoch are cut where their thread is not inside a
 // marker; where it is, it does so itself or we do in the next cycle. Only a
-// stack whose epoch ended among the first `num_edges` edges, which were counted
-// before the barrier: one that is newer is its owner's to write.
+// stack whose epoch ended among the first `num_edges` edges, which markers had
+// been told of before the barrier: any other is its owner's to write.
 static void cut_lane(ppi_spool *spool, ppi_lane *lane, uint64_t num_edges) {
   const ppi_edge *last = &spool->header->edges[(num_edges - 1) % PPI_MAX_EDGES];
   uint32_t epoch = last->new_epoch;
@@ -68,7 +68,8 @@ static bool has_left(const ppi_lane *lane, bool no_joining) {
 static void cut_lanes(pprof_session *session) {
   ppi_spool *spool = spool_now();
   uint64_t num_edges =
-      __atomic_load_n(&spool->header->num_edges, __ATOMIC_ACQUIRE);
+      __atomic_load_n(&session->windows.num_published, __ATOMIC_ACQUIRE);
+  if (num_edges == 0) return;
   ppi_thread_barrier();
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next) {
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE)) continue;

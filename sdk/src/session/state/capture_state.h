@@ -44,6 +44,9 @@ typedef struct ppi_window_state {
   ppi_step_phase phase;
   uint64_t latest_ticks;
   uint32_t epoch;  // in force, 0: off
+  // Atomic: so many of the spool's edges have their epoch published. One that
+  // has not is not seen by markers: they go on with the stacks that it ends.
+  uint64_t num_published;
   uint32_t next_window;
   bool had_none;  // at the stop: no window had opened
   ppi_capture capture;
