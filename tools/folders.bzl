@@ -11,8 +11,10 @@ TOOLS = [
     "//tools/export",
     "//tools/import",
     "//tools/input",
+    "//tools/json",
     "//tools/launch",
     "//tools/live",
+    "//tools/spans",
     "//tools/sqlite",
     "//tools/verb",
 ]

@@ -25,6 +25,10 @@ class ServingExample(unittest.TestCase):
                                   env=dict(os.environ, PPROF_OUTPUT=log, PPROF_QUIET="1"))
             written = subprocess.run([REPORT, "-f", "json", "--slo", "ttft=40ms", log], check=True,
                                      text=True, stdout=subprocess.PIPE).stdout
+            trace = os.path.join(folder, "server.json")
+            subprocess.run([REPORT, "trace", "-o", trace, log], check=True)
+            again = subprocess.run([REPORT, "-f", "json", "--slo", "ttft=40ms", trace], check=True,
+                                   text=True, stdout=subprocess.PIPE).stdout
         cls.requests = {}
         for line in done.stdout.splitlines():
             name, tokens, *times = line.split()
@@ -32,6 +36,7 @@ class ServingExample(unittest.TestCase):
             cls.requests.setdefault(name, []).append(
                 (int(tokens), list(zip(times[::2], times[1::2]))))
         view = json.loads(written)["views"]["serving"]
+        cls.view, cls.view_of_trace = view, json.loads(again)["views"]["serving"]
         names = [column["name"] for column in view["columns"]]
         rows = [dict(zip(names, row)) for row in view["rows"]]
         cls.rows = {(row["name"], row["measure"]): row for row in rows}
@@ -52,6 +57,9 @@ class ServingExample(unittest.TestCase):
         self.check("prefill", SCHEDULED, FIRST)
         self.check("TTFT", ARRIVED, FIRST)
         self.check("decode", FIRST, LAST)
+
+    def test_trace_says_the_same(self):
+        self.assertEqual(self.view, self.view_of_trace)
 
     def test_tokens(self):
         for name, prompt in (("chat", 100), ("summary", 2000)):

@@ -3,8 +3,8 @@
 // Numbers that are not finite, which JSON does not have.
 #include <algorithm>
 
-#include "import/json.h"
 #include "imported.h"
+#include "json/json.h"
 
 namespace pprof_test {
 namespace {

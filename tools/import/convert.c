@@ -6,10 +6,10 @@
 #include "base/base.h"
 #include "import/convert.h"
 #include "import/convert_more.h"
-#include "import/hash.h"
 #include "import/own_take.h"
 #include "import/sites.h"
 #include "import/values.h"
+#include "json/hash.h"
 
 typedef struct trace_event {
   const ppi_scalar *fields;

@@ -259,6 +259,7 @@ void ppi_emitter_checkpoint(ppi_emitter *emit, uint64_t time,
 // ---- the edges of a run ----
 
 static const char *kind_of_trace(const ppi_trace_header *header) {
+  if (header->spans) return header->spans;
   if (header->is_own) return "a trace of pprof";
   if (header->is_older)
     return "a trace of an older pprof, read as any Chrome trace: its device"
@@ -353,7 +354,7 @@ static void add_utilization(const ppi_importer *importer, double length_ns,
   }
 }
 
-enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 160 };
+enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 256 };
 
 static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
                          char texts[][NOTE_LEN], ppi_text *notes,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "import/hash.h"
 #include "import/numbers.h"
+#include "json/hash.h"
 
 static const struct key {
   const char *text;

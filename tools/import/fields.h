@@ -4,7 +4,7 @@
 #ifndef PPI_IMPORT_FIELDS_H_
 #define PPI_IMPORT_FIELDS_H_
 
-#include "import/json.h"
+#include "json/json.h"
 
 #define PPI_MAX_NAME 4096
 #define PPI_MAX_ATTRIBUTES 16384

@@ -11,12 +11,13 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/hash.h"
 #include "import/importer.h"
 #include "import/nsys.h"
-#include "import/source.h"
 #include "import/sweep.h"
 #include "import/trace.h"
+#include "json/hash.h"
+#include "json/source.h"
+#include "spans/spans.h"
 
 // How often progress is told.
 #define PROGRESS_BYTES (4u << 20)
@@ -49,14 +50,19 @@ typedef struct trace_reading {
   const char *path;
   ppi_importer *importer;
   ppi_source source;
-  ppi_nsys *nsys;  // NULL: the file is the text itself
+  // What makes the text of the file; both NULL: it is the text itself.
+  ppi_nsys *nsys;
+  ppi_spans *spans;
+  const char *head;  // the first block, if it was read already
+  size_t head_len;
   ppi_json *json;
   const ppi_import_options *options;
-  uint64_t told;    // bytes of the last progress
-  bool is_done;     // the JSON value is complete
-  bool ends_open;   // the last byte but white space ends an event
-  uint64_t bad_at;  // where it is damaged
-  const char *bad;  // how; NULL: it is not
+  uint64_t num_text;  // bytes of the text so far
+  uint64_t told;      // bytes of the last progress
+  bool is_done;       // the JSON value is complete
+  bool ends_open;     // the last byte but white space ends an event
+  uint64_t bad_at;    // where it is damaged
+  const char *bad;    // how; NULL: it is not
 } trace_reading;
 
 static bool is_space(char c) {
@@ -81,8 +87,9 @@ static void report_progress(trace_reading *reading) {
 
 // Answers false when nothing more is to be read.
 static bool take_block(trace_reading *reading, const char *bytes, size_t len) {
-  uint64_t from = reading->source.num_out - len;
+  uint64_t from = reading->num_text;
   size_t used = 0;
+  reading->num_text += len;
   if (from == 0 && len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) used = 3;
   if (!reading->is_done && used < len) {
     size_t parsed = 0;
@@ -135,9 +142,24 @@ static pprof_status fail_without_events(const trace_reading *reading,
                   reading->path, reading->source.num_out);
 }
 
+static size_t next_text(trace_reading *reading, const char **out) {
+  size_t len = reading->head_len;
+  *out = reading->head;
+  reading->head_len = 0;
+  return len ? len : ppi_source_next(&reading->source, out);
+}
+
+static size_t next_spans(trace_reading *reading, const char **out) {
+  size_t len = ppi_spans_next(reading->spans, out);
+  const char *failure = ppi_spans_failure(reading->spans);
+  if (!len && failure) set_bad(reading, reading->source.num_out, failure);
+  return len;
+}
+
 static size_t next_block(trace_reading *reading, const char **out) {
   ppi_source *source = &reading->source;
-  if (!reading->nsys) return ppi_source_next(source, out);
+  if (reading->spans) return next_spans(reading, out);
+  if (!reading->nsys) return next_text(reading, out);
   size_t len = ppi_nsys_next(reading->nsys, out);
   source->num_out += len;
   if (len) ppi_hash_more(source->hash, *out, len);
@@ -170,6 +192,19 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
                                        : fail_without_events(reading, error);
 }
 
+// What it is its first block tells: of spans, too.
+static pprof_status open_text(trace_reading *reading, pprof_error *error) {
+  ppi_source *source = &reading->source;
+  pprof_status status = ppi_source_open(source, reading->path, error);
+  if (status != PPROF_STATUS_OK) return status;
+  reading->head_len = ppi_source_next(source, &reading->head);
+  if (!ppi_spans_is(reading->head, reading->head_len)) return PPROF_STATUS_OK;
+  reading->spans = ppi_spans_open(source, reading->head, reading->head_len);
+  if (!reading->spans) return PPROF_STATUS_NO_MEMORY;
+  reading->importer->header.spans = ppi_spans_kind(reading->spans);
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status import(trace_reading *reading, pprof_error *error) {
   ppi_importer *importer = reading->importer;
   unsigned char head[16];
@@ -177,7 +212,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   bool is_nsys = len > 0 && ppi_nsys_is_sqlite(head, (size_t)len);
   pprof_status status =
       is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)
-              : ppi_source_open(&reading->source, reading->path, error);
+              : open_text(reading, error);
   if (status != PPROF_STATUS_OK) return status;
   reading->json = ppi_json_create(ppi_trace_take, importer);
   if (!reading->json) return PPROF_STATUS_NO_MEMORY;
@@ -215,6 +250,7 @@ pprof_status ppi_import_read(const char *path, pprof_sink *sink,
   if (reading.json) ppi_json_destroy(reading.json);
   ppi_source_close(&reading.source);
   ppi_nsys_close(reading.nsys);
+  ppi_spans_close(reading.spans);
   ppi_importer_clear(importer);
   ppi_free(importer);
   return status;

@@ -124,6 +124,7 @@ typedef struct ppi_trace_header {
   double system_cpu, process_cpu;  // utilizations; negative: unknown
   char rank[16];                   // "": unknown
   char uuid[33];                   // of a run in a trace of our own
+  const char *spans;               // what its text was made of, NULL: a trace
 } ppi_trace_header;
 
 typedef struct ppi_importer {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/hash.h"
+#include "json/hash.h"
 
 static bool grow_buckets(ppi_intern *intern) {
   if ((intern->num_items + 1) * 2 <= intern->num_buckets) return true;

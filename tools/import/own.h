@@ -6,7 +6,7 @@
 #define PPI_IMPORT_OWN_H_
 
 #include "event/event.h"
-#include "import/json.h"
+#include "json/json.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/hash.h"
 #include "import/numbers.h"
+#include "json/hash.h"
 
 // Beyond any OS's thread ids.
 #define FIRST_OWN_NUMBER (UINT64_C(1) << 40)

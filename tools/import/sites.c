@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/hash.h"
+#include "json/hash.h"
 
 static uint32_t add_class(ppi_importer *importer, uint32_t site,
                           const ppi_class *class) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "import/hash.h"
+#include "json/hash.h"
 
 bool ppi_import_ns(const ppi_scalar *scalar, int64_t *out) {
   return (scalar->kind == PPI_SCALAR_NUMBER ||

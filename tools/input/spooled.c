@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "import/source.h"
+#include "json/source.h"
 #include "log/format/log_format.h"
 
 static int open_unnamed(void) {

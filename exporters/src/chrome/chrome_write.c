@@ -273,6 +273,8 @@ void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
   put_place(out, writer->pid, tid);
   put_field(out, ",\"args\":{\"window\":", event->window);
   put_flows(out, event->flows, event->num_flows);
+  if (event->work) put_work(out, event->work);
+  put_flags(out, event->flags);
   PPI_CHROME_PUT(out, "}}");
 }
 

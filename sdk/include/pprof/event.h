@@ -58,7 +58,8 @@ enum {
   PPROF_FLAG_RESERVED = 512,    // of category Memory: what an allocator holds,
                                 // not what it has handed out
   PPROF_FLAG_PROJECTED = 1024,  // on the device, from the first to the last
-                                // work of a host range: no work of its own
+                                // work of a host range: no work of its own;
+                                // of tokens: when each came is not known
   PPROF_FLAG_BY_WAIT = 2048,  // a thread without ranges launched it, while this
                               // lane's waited in the one that it lies in
   PPROF_FLAG_REQUEST = 4096   // a range: the request in its flows, from arrival

@@ -33,11 +33,14 @@ static pprof_status add_gaps(ppi_serving *serving,
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 1; i < request->num_tokens && status == PPROF_STATUS_OK;
        i++) {
-    uint64_t gap_ns =
-        request->tokens[i].time_ns - request->tokens[i - 1].time_ns;
+    const ppi_served_tokens *tokens = &request->tokens[i];
+    uint64_t gap_ns = tokens->time_ns - request->tokens[i - 1].time_ns;
+    // When each of them came is not known: no gap, but a mean one.
+    if (tokens->is_spread) gap_ns /= tokens->num;
     *is_good = *is_good && keeps(slo->itl_ns, gap_ns);
+    if (tokens->is_spread) continue;
     status = add_time(serving, PPI_SERVING_ITL, gap_ns);
-    if (request->tokens[i].is_mixed && status == PPROF_STATUS_OK)
+    if (tokens->is_mixed && status == PPROF_STATUS_OK)
       status = add_time(serving, PPI_SERVING_ITL_MIXED, gap_ns);
   }
   return status;

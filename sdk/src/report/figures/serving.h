@@ -51,7 +51,8 @@ typedef struct ppi_serving {
 // One request, as it was served. Its tokens are in the order of time.
 typedef struct ppi_served_tokens {
   uint64_t time_ns, num;
-  bool is_mixed;  // another request was scheduled in the gap before it
+  bool is_mixed;   // another request was scheduled in the gap before it
+  bool is_spread;  // they came one by one since the last ones
 } ppi_served_tokens;
 typedef struct ppi_served_request {
   uint64_t arrival_ns, end_ns;

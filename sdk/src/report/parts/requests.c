@@ -93,7 +93,11 @@ pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
       .is_cut = event->flags & cut};
   if (event->num_flows == 0) return add_other(requests, &part);
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < event->num_flows && status == PPROF_STATUS_OK; i++) {
+  // The first one of a request's own range is its number; where it is part of
+  // something else, such as an agent's session, that follows.
+  bool is_part = event->flags & PPROF_FLAG_REQUEST && event->num_flows > 1;
+  for (size_t i = is_part; i < event->num_flows && status == PPROF_STATUS_OK;
+       i++) {
     part.flow = event->flows[i];
     status = add_part(requests, &part);
   }

@@ -211,7 +211,9 @@ static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   request->points = grown;
   grown[request->num_points++] =
-      (ppi_served_tokens){.time_ns = event->start_ns, .num = num};
+      (ppi_served_tokens){.time_ns = event->start_ns,
+                          .num = num,
+                          .is_spread = event->flags & PPROF_FLAG_PROJECTED};
   return num || wait_for_schedule(run, number) ? PPROF_STATUS_OK
                                                : PPROF_STATUS_NO_MEMORY;
 }

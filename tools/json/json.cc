@@ -2,7 +2,7 @@
 //
 // Boost.JSON's incremental parser behind json.h. Its implementation is compiled
 // into this file alone.
-#include "import/json.h"
+#include "json/json.h"
 
 #include <cstdio>
 #include <cstring>

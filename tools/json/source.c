@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading and inflating, block by block.
-#include "import/source.h"
+#include "json/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/hash.h"
+#include "json/hash.h"
 
 static size_t read_block(ppi_source *source, void *into) {
   size_t len = 0;

@@ -2,8 +2,8 @@
 //
 // A SAX parser of JSON behind a C interface: bytes go in as they come, tokens
 // come out through one callback.
-#ifndef PPI_IMPORT_JSON_H_
-#define PPI_IMPORT_JSON_H_
+#ifndef PPI_JSON_JSON_H_
+#define PPI_JSON_JSON_H_
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,4 +65,4 @@ const char *ppi_json_error(const ppi_json *json);
 }
 #endif
 
-#endif  // PPI_IMPORT_JSON_H_
+#endif  // PPI_JSON_JSON_H_

@@ -2,8 +2,8 @@
 //
 // Hashes of bytes, for tables and for the identity of a file. No defence
 // against who makes collisions on purpose: tables compare what they find.
-#ifndef PPI_IMPORT_HASH_H_
-#define PPI_IMPORT_HASH_H_
+#ifndef PPI_JSON_HASH_H_
+#define PPI_JSON_HASH_H_
 
 #include <stdint.h>
 #include <string.h>
@@ -43,4 +43,4 @@ static inline void ppi_hash_more(uint64_t hash[2], const void *bytes,
   hash[1] = ppi_hash_bytes(b ^ ~a, at, len);
 }
 
-#endif  // PPI_IMPORT_HASH_H_
+#endif  // PPI_JSON_HASH_H_

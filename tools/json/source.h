@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a trace file, inflated if it is gzip (one member or several).
-#ifndef PPI_IMPORT_SOURCE_H_
-#define PPI_IMPORT_SOURCE_H_
+#ifndef PPI_JSON_SOURCE_H_
+#define PPI_JSON_SOURCE_H_
 
 #include <zlib.h>
 
@@ -30,4 +30,4 @@ pprof_status ppi_source_open(ppi_source *source, const char *path,
 size_t ppi_source_next(ppi_source *source, const char **out);
 void ppi_source_close(ppi_source *source);
 
-#endif  // PPI_IMPORT_SOURCE_H_
+#endif  // PPI_JSON_SOURCE_H_

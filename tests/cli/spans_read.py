@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pprof-report on OpenTelemetry's spans and on Dynamo's request trace: times of requests.
+
+Expected times follow from docs/serving.md's definitions; ms throughout."""
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+REPORT = os.path.abspath(sys.argv.pop(1))
+T = 1795692038000
+
+
+def value(of):
+    kind = {int: "intValue", float: "doubleValue", str: "stringValue"}[type(of)]
+    return {kind: str(of) if isinstance(of, int) else of}
+
+
+def attributes(of):
+    return [{"key": key, "value": value(one)} for key, one in of.items()]
+
+
+def span(name, trace, number, start, length, **more):
+    return {"traceId": f"{trace:032x}", "spanId": f"{number:016x}", "name": name, "kind": 2,
+            "startTimeUnixNano": str((T + start) * 1000000),
+            "endTimeUnixNano": str((T + start + length) * 1000000),
+            "attributes": attributes(more)}
+
+
+def served(trace, start, length, queue, prefill, decode, first, tokens):
+    one = span("llm_request", trace, trace, start, length)
+    one["attributes"] = attributes({
+        "gen_ai.request.id": f"cmpl-{trace}",
+        "gen_ai.usage.prompt_tokens": 128,
+        "gen_ai.usage.completion_tokens": tokens,
+        "gen_ai.latency.e2e": length / 1e3,
+        "gen_ai.latency.time_in_queue": queue / 1e3,
+        "gen_ai.latency.time_in_model_prefill": prefill / 1e3,
+        "gen_ai.latency.time_in_model_decode": decode / 1e3,
+        "gen_ai.latency.time_to_first_token": first / 1e3})
+    return one
+
+
+def spans(service, *of):
+    return {"resourceSpans": [{
+        "resource": {"attributes": attributes({"service.name": service})},
+        "scopeSpans": [{"scope": {"name": "s", "attributes": attributes({"service.name": "no"})},
+                        "spans": list(of)}]}]}
+
+
+def dynamo(kind, at, **more):
+    return {"schema": "dynamo.request.trace.v1", "event_type": kind, "event_time_unix_ms": T + at,
+            "agent_context": {"session_id": "s1"}, **more}
+
+
+class Spans(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_on(self, data, *options, name="spans.json"):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "wb") as file:
+            file.write(data if isinstance(data, bytes) else data.encode())
+        return subprocess.run([REPORT, *options, path], text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def report(self, data, **more):
+        done = self.run_on(data, "-f", "json", **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def view(self, report, name):
+        view = report["views"][name]
+        names = [column["name"] for column in view["columns"]]
+        return [dict(zip(names, row)) for row in view["rows"]]
+
+    def times(self, report, name):
+        return {row["measure"]: row["avg"] / 1e6
+                for row in self.view(report, "serving") if row["name"] == name}
+
+    def test_phases_of_one(self):
+        report = self.report(json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31))))
+        self.assertEqual(self.times(report, "llm_request"),
+                         {"end to end": 100, "queue": 10, "prefill": 30, "TTFT": 40,
+                          "decode": 60, "TPOT": 2})
+        row = self.view(report, "serving")[0]
+        self.assertEqual((row["tokens_in"], row["tokens_out"]), (128, 31))
+
+    def test_first_token_from_the_schedule(self):
+        report = self.report(json.dumps(spans("vllm", served(1, 0, 200, 50, 50, 100, 50, 101))))
+        times = self.times(report, "llm_request")
+        self.assertEqual((times["TTFT"], times["queue"], times["TPOT"]), (100, 50, 1))
+        self.assertIn("of 1 the first token was told from when it was scheduled",
+                      json.dumps(report["trust"]))
+
+    def test_goodput_takes_the_mean_gap(self):
+        data = json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31)))
+        for slo, good in (("itl=2ms", 1), ("itl=1ms", 0)):
+            done = self.run_on(data, "-f", "json", "--slo", slo)
+            self.assertEqual(self.view(json.loads(done.stdout), "serving")[0]["good"], good)
+
+    def test_names_of_the_conventions(self):
+        of = {"gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 5,
+              "gen_ai.response.time_to_first_chunk": 0.06}
+        one = dict(span("chat m", 1, 1, 0, 100), attributes=attributes(of))
+        report = self.report(json.dumps(spans("client", one)))
+        self.assertEqual(self.times(report, "chat m"),
+                         {"end to end": 100, "queue": 60, "TTFT": 60, "prefill": 0,
+                          "decode": 40, "TPOT": 10})
+
+    def test_a_trace_is_one_request_of_the_answer(self):
+        lines = [spans("gateway", span("tokenize", 1, 9, -20, 20)),
+                 spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31))]
+        report = self.report("\n".join(json.dumps(line) for line in lines))
+        stages = {row["name"]: row["time_avg"] / 1e6 for row in self.view(report, "answer")
+                  if row["name"] in ("tokenize", "queue", "prefill", "decode")}
+        self.assertEqual(stages, {"tokenize": 20, "queue": 10, "prefill": 30, "decode": 60})
+
+    def test_calls_beside_each_other_in_one_trace(self):
+        two = [served(1, 0, 100, 10, 30, 60, 40, 31), served(1, 50, 100, 20, 30, 50, 50, 51)]
+        two[1]["spanId"] = "2" * 16
+        times = self.times(self.report(json.dumps(spans("vllm", *two))), "llm_request")
+        self.assertEqual((times["queue"], times["TTFT"], times["decode"]), (15, 45, 55))
+
+    def test_dynamo(self):
+        lines = []
+        for i in range(3):
+            lines.append(dynamo("request_end", 500 * i + 400, request={
+                "request_id": f"r{i}", "model": "m", "input_tokens": 100, "output_tokens": 11,
+                "request_received_ms": T + 500 * i, "prefill_wait_time_ms": 20.0,
+                "prefill_time_ms": 80.0, "ttft_ms": 100.0, "total_time_ms": 400.0,
+                "avg_itl_ms": 30.0, "kv_hit_rate": 0.5, "queue_depth": i}))
+            lines.append(dynamo("tool_end", 500 * i + 480, tool={
+                "tool_call_id": "t", "tool_class": "search", "duration_ms": 50.0}))
+        text = "\n".join(json.dumps(line) for line in lines)
+        for data in (text, gzip.compress(text.encode())):
+            report = self.report(data)
+            self.assertEqual(self.times(report, "m"),
+                             {"end to end": 400, "queue": 20, "prefill": 80, "TTFT": 100,
+                              "decode": 300, "TPOT": 30})
+            stages = {row["name"]: row["time_avg"] / 1e6 for row in self.view(report, "answer")
+                      if row["name"] == "tool search"}
+            self.assertEqual(stages, {"tool search": 50})
+
+    def test_what_a_line_of_dynamo_need_not_have(self):
+        for request, end_to_end in (
+                ({"request_received_ms": T, "output_tokens": 3}, 90),
+                ({"total_time_ms": 70.0, "output_tokens": 3}, 70)):
+            line = dynamo("request_end", 90, request=dict(request, request_id="r"))
+            self.assertEqual(self.times(self.report(json.dumps(line)), "request")["end to end"],
+                             end_to_end)
+
+    def test_what_is_no_span_is_left_out_and_told(self):
+        none = span("bad", 1, 1, 0, 1)
+        del none["startTimeUnixNano"]
+        back = span("back", 1, 2, 10, -5)
+        good = span("good", 1, 3, 0, 5)
+        report = self.report(json.dumps(spans("s", none, back, good)))
+        self.assertIn("0 requests, 1 other spans, 2 without times left out",
+                      json.dumps(report["trust"]))
+
+    def test_bad_files(self):
+        good = json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31)))
+        for data, say in (
+                (good + "\n" + good[:200], "it ends too early (byte "),
+                (good + "\n{\"resourceSpans\": oops}", "(byte "),
+                ("{\"resourceSpans\":" + "[" * 3000, "(byte "),
+                (gzip.compress(good.encode())[:-20], "(byte ")):
+            done = self.run_on(data)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(say, done.stderr)
+        # What stood before the damage is there.
+        done = self.run_on(good + "\n" + good[:200], "-f", "json", "--view", "serving")
+        self.assertIn("llm_request", done.stdout)
+
+    def test_hostile_names(self):
+        name = "</script><b>\x1b[31m\u202e" + "n" * 5000
+        one = span(name, 1, 1, 0, 5)
+        one["attributes"] = attributes({"k" * 100000: "v", "gen_ai.usage.output_tokens": "1e999",
+                                        "gen_ai.latency.time_to_first_token": -1.0})
+        done = self.run_on(json.dumps(spans("s\x00t", one)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("\x1b", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

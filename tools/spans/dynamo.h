@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dynamo's request trace, dynamo.request.trace.v1: a line of JSON for each
+// request that ended, and for tools that agents called. One thread.
+#ifndef PPI_SPANS_DYNAMO_H_
+#define PPI_SPANS_DYNAMO_H_
+
+#include "spans/span.h"
+
+typedef struct ppi_dynamo {
+  ppi_span span;  // without its end
+  char event[PPI_SPAN_NAME], session[PPI_SPAN_NAME], tool[PPI_SPAN_NAME];
+  uint64_t event_ms;
+  double total_ms, tool_ms, queue_depth, hit_rate;
+  uint64_t tool_start_ms, tool_end_ms;
+} ppi_dynamo;
+
+void ppi_dynamo_begin(ppi_dynamo *dynamo);
+void ppi_dynamo_take(ppi_dynamo *dynamo, const char *path, const char *value,
+                     ppi_span_text *out);
+
+#endif  // PPI_SPANS_DYNAMO_H_

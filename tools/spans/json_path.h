@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JSON as values with the keys that lead to them, "resourceSpans.spans.name";
+// arrays leave no trace in those. One thread.
+#ifndef PPI_SPANS_JSON_PATH_H_
+#define PPI_SPANS_JSON_PATH_H_
+
+#include "json/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Keys and texts are cut here.
+#define PPI_JSON_PATH_MOST 512
+#define PPI_JSON_PATH_TEXT 4096
+
+typedef struct ppi_json_path ppi_json_path;
+// `text` ends with a zero; of what is no string it is as the file has it. NULL:
+// the object at `path` ends. Answers false to stop.
+typedef bool (*ppi_json_path_take)(void *context, const char *path,
+                                   const char *text);
+
+struct ppi_json_path {
+  ppi_json_path_take take;
+  void *context;
+  char path[PPI_JSON_PATH_MOST];
+  size_t len;  // of `path` without the last key
+  uint16_t lengths[PPI_JSON_MAX_DEPTH];
+  size_t depth;
+  char text[PPI_JSON_PATH_TEXT];
+  size_t text_len;
+};
+
+void ppi_json_path_begin(ppi_json_path *json, ppi_json_path_take take,
+                         void *context);
+// A ppi_json_take, of a ppi_json_path.
+bool ppi_json_path_token(void *context, const ppi_json_token *token);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_SPANS_JSON_PATH_H_

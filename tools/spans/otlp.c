@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spans/otlp.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define RESOURCE "resourceSpans.resource.attributes"
+#define SPAN "resourceSpans.scopeSpans.spans"
+#define ATTRIBUTE SPAN ".attributes"
+
+// Seconds, and numbers of tokens. Where a span has two of one meaning, the
+// later one holds.
+static const struct {
+  const char *key;
+  size_t offset;
+} numbers[] = {
+    {"gen_ai.latency.time_in_queue", offsetof(ppi_span_served, queue)},
+    {"gen_ai.latency.time_in_model_prefill",
+     offsetof(ppi_span_served, prefill)},
+    {"gen_ai.latency.time_in_model_decode", offsetof(ppi_span_served, decode)},
+    {"gen_ai.latency.time_to_first_token", offsetof(ppi_span_served, first)},
+    {"gen_ai.server.time_to_first_token", offsetof(ppi_span_served, first)},
+    {"gen_ai.response.time_to_first_chunk", offsetof(ppi_span_served, first)},
+    {"gen_ai.server.time_per_output_token", offsetof(ppi_span_served, gap)},
+    {"gen_ai.usage.prompt_tokens", offsetof(ppi_span_served, tokens_in)},
+    {"gen_ai.usage.input_tokens", offsetof(ppi_span_served, tokens_in)},
+    {"gen_ai.usage.completion_tokens", offsetof(ppi_span_served, tokens_out)},
+    {"gen_ai.usage.output_tokens", offsetof(ppi_span_served, tokens_out)}};
+
+static void keep(char out[PPI_SPAN_NAME], const char *text) {
+  snprintf(out, PPI_SPAN_NAME, "%s", text);
+}
+
+void ppi_otlp_begin(ppi_otlp *otlp) {
+  *otlp = (ppi_otlp){0};
+  ppi_span_clear(&otlp->span);
+}
+
+// "intValue", "stringValue", "doubleValue"; what is nested tells nothing.
+static bool is_value(const char *path, const char *attribute) {
+  size_t len = strlen(attribute);
+  return strncmp(path, attribute, len) == 0 &&
+         strncmp(path + len, ".value.", 7) == 0 && !strchr(path + len + 7, '.');
+}
+
+static void take_attribute(ppi_otlp *otlp) {
+  ppi_span *span = &otlp->span;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (strcmp(otlp->key, numbers[i].key) == 0)
+      *(double *)(void *)((char *)&span->served + numbers[i].offset) =
+          ppi_span_real(otlp->value);
+  if (strcmp(otlp->key, "gen_ai.request.id") == 0)
+    keep(span->request, otlp->value);
+}
+
+static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {
+  if (strcmp(path, ATTRIBUTE) == 0) {
+    take_attribute(otlp);
+  } else if (strcmp(path, RESOURCE) == 0) {
+    if (strcmp(otlp->key, "service.name") == 0)
+      keep(otlp->service, otlp->value);
+  } else if (strcmp(path, SPAN) == 0) {
+    keep(otlp->span.service, otlp->service[0] ? otlp->service : "spans");
+    ppi_span_put(out, &otlp->span);
+    ppi_span_clear(&otlp->span);
+  } else if (strcmp(path, "resourceSpans") == 0) {
+    otlp->service[0] = 0;
+  } else {
+    return;
+  }
+  otlp->key[0] = otlp->value[0] = 0;
+}
+
+// Ids are hexadecimal digits; a span's says enough with its trace's.
+static void take_field(ppi_otlp *otlp, const char *field, const char *value) {
+  ppi_span *span = &otlp->span;
+  if (strcmp(field, "name") == 0)
+    keep(span->name, value);
+  else if (strcmp(field, "traceId") == 0)
+    span->flow = ppi_span_number(value);
+  else if (strcmp(field, "spanId") == 0)
+    span->id = ppi_span_number(value);
+  else if (strcmp(field, "startTimeUnixNano") == 0)
+    ppi_span_whole(value, &span->start_ns);
+  else if (strcmp(field, "endTimeUnixNano") == 0)
+    ppi_span_whole(value, &span->end_ns);
+}
+
+void ppi_otlp_take(ppi_otlp *otlp, const char *path, const char *value,
+                   ppi_span_text *out) {
+  if (!value)
+    take_end(otlp, path, out);
+  else if (strcmp(path, ATTRIBUTE ".key") == 0 ||
+           strcmp(path, RESOURCE ".key") == 0)
+    keep(otlp->key, value);
+  else if (is_value(path, ATTRIBUTE) || is_value(path, RESOURCE))
+    keep(otlp->value, value);
+  else if (strncmp(path, SPAN ".", sizeof SPAN) == 0)
+    take_field(otlp, path + sizeof SPAN, value);
+}

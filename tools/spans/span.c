@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Spans lie in their service's row, beside each other; a request is what
+// pprof_request_begin makes, with the marks of pprof_serve and pprof_token.
+#include "spans/span.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "json/hash.h"
+
+#define MOST_SERVICES 1024
+#define MOST_NS (UINT64_C(1) << 62)
+
+void ppi_span_clear(ppi_span *span) {
+  *span = (ppi_span){.served = {-1, -1, -1, -1, -1, -1, -1}};
+}
+
+// JSON's numbers hold it.
+uint64_t ppi_span_number(const char *id) {
+  uint64_t number = ppi_hash_bytes(0, id, strlen(id)) >> 11;
+  return number ? number : 1;
+}
+
+double ppi_span_real(const char *text) {
+  char *end;
+  double value = strtod(text, &end);
+  bool is_one = end != text && !*end && value >= 0 && value <= 1e15;
+  return is_one ? value : -1;
+}
+
+bool ppi_span_whole(const char *text, uint64_t *out) {
+  char *end;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  *out = strtoull(text, &end, 10);
+  return !*end && errno == 0;
+}
+
+void ppi_span_text_begin(ppi_span_text *text) {
+  ppi_page_text(&text->page,
+                "{\"pprofTrace\":1,\"baseTimeNanoseconds\":0,"
+                "\"traceEvents\":[");
+}
+
+void ppi_span_text_clear(ppi_span_text *text) {
+  ppi_page_clear(&text->page);
+  ppi_free(text->services);
+  *text = (ppi_span_text){0};
+}
+
+// The row of a service, from 1; further ones are in the last one's.
+static size_t row_of(ppi_span_text *text, const char *service) {
+  size_t at = 0;
+  while (at < text->num_services && strcmp(text->services[at], service) != 0)
+    at++;
+  if (at < text->num_services) return at + 1;
+  if (at == MOST_SERVICES) return at;
+  void *grown = ppi_grow(text->services, &text->services_capacity, at + 1,
+                         sizeof *text->services);
+  if (!grown) {
+    text->page.failed = true;
+    return 1;
+  }
+  text->services = grown;
+  strcpy(text->services[at], service);
+  text->num_services++;
+  return at + 1;
+}
+
+// ---- events ----
+
+static void put_us(ppi_page *page, const char *key, uint64_t ns) {
+  ppi_page_format(page, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000,
+                  (unsigned)(ns % 1000));
+}
+
+static void put_head(ppi_span_text *text, const char *ph, const char *name,
+                     const char *category, uint64_t time_ns, size_t row) {
+  ppi_page *page = &text->page;
+  ppi_page_format(page, "%s{\"ph\":\"%s\",\"name\":", text->any ? ",\n" : "\n",
+                  ph);
+  ppi_page_json(page, name);
+  ppi_page_format(page, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%zu", category, row);
+  put_us(page, "ts", time_ns);
+  text->any = true;
+}
+
+static void see(ppi_span_text *text, uint64_t from_ns, uint64_t to_ns) {
+  if (text->last_ns == 0 || from_ns < text->first_ns) text->first_ns = from_ns;
+  text->last_ns = PPI_MAX(text->last_ns, to_ns);
+}
+
+static bool has_times(ppi_span_text *text, const ppi_span *span) {
+  bool has = span->start_ns && span->start_ns <= span->end_ns &&
+             span->end_ns < MOST_NS;
+  text->num_bad += !has;
+  if (has) see(text, span->start_ns, span->end_ns);
+  return has;
+}
+
+static void put_range(ppi_span_text *text, const ppi_span *span,
+                      const char *name, uint64_t from_ns, uint64_t to_ns) {
+  ppi_page *page = &text->page;
+  put_head(text, "X", name, "UserDefined", from_ns,
+           row_of(text, span->service));
+  put_us(page, "dur", to_ns - from_ns);
+  ppi_page_text(page, ",\"args\":{\"window\":0,\"async\":true");
+  uint64_t flow = span->flow ? span->flow : span->id;
+  if (flow) ppi_page_format(page, ",\"flows\":[%" PRIu64 "]", flow);
+  ppi_page_text(page, "}}");
+}
+
+void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
+                          const char *name, double value) {
+  put_head(text, "C", name, "UserDefined", span->start_ns,
+           row_of(text, span->service));
+  ppi_page_text(&text->page, ",\"args\":{\"value\":");
+  ppi_page_short(&text->page, value);
+  ppi_page_text(&text->page, "}}");
+}
+
+// ---- requests ----
+
+// `num` tokens, 0: it is served from here on. Several came one by one.
+static void put_mark(ppi_span_text *text, const ppi_span *span,
+                     uint64_t time_ns, double num) {
+  ppi_page *page = &text->page;
+  put_head(text, "i", num > 0 ? "token" : "served", "UserDefined", time_ns,
+           row_of(text, span->service));
+  ppi_page_text(page, ",\"args\":{\"window\":0,\"request\":true");
+  ppi_page_format(page, ",\"flows\":[%" PRIu64 "]", span->id);
+  if (num > 0) {
+    ppi_page_text(page, ",\"items\":");
+    ppi_page_fixed(page, num, 0);
+  }
+  if (num > 1) ppi_page_text(page, ",\"projected\":true");
+  ppi_page_text(page, "}}");
+}
+
+static uint64_t after(const ppi_span *span, uint64_t from_ns, double seconds) {
+  double ns = seconds * 1e9 + 0.5;
+  uint64_t left_ns = span->end_ns - from_ns;
+  return ns < (double)left_ns ? from_ns + (uint64_t)ns : span->end_ns;
+}
+
+// Servers that count from the schedule tell a first token that is earlier than
+// queue and prefill together; a millisecond is what their clocks may differ by.
+static uint64_t first_token(ppi_span_text *text, const ppi_span *span) {
+  const ppi_span_served *served = &span->served;
+  double first = served->first;
+  if (served->queue > 0.001 && served->prefill >= 0 &&
+      first + 0.001 < served->queue + served->prefill) {
+    first += served->queue;
+    text->num_from_schedule++;
+  }
+  return after(span, span->start_ns, first);
+}
+
+static uint64_t last_token(const ppi_span *span, uint64_t first_ns) {
+  const ppi_span_served *served = &span->served;
+  if (served->decode >= 0) return after(span, first_ns, served->decode);
+  return served->gap >= 0
+             ? after(span, first_ns, served->gap * (served->tokens_out - 1))
+             : span->end_ns;
+}
+
+static void put_tokens(ppi_span_text *text, const ppi_span *span,
+                       uint64_t first_ns) {
+  double rest = span->served.tokens_out - 1;
+  put_mark(text, span, first_ns, 1);
+  if (rest < 1) return;
+  uint64_t last_ns = last_token(span, first_ns);
+  put_mark(text, span, last_ns, rest);
+  put_range(text, span, "decode", first_ns, last_ns);
+}
+
+// What is told of the schedule: how long the prefill was, or the queue; 0:
+// neither.
+static uint64_t scheduled(const ppi_span *span, uint64_t first_ns) {
+  const ppi_span_served *served = &span->served;
+  double prefill_ns = served->prefill * 1e9;
+  if (first_ns && prefill_ns >= 0 &&
+      prefill_ns <= (double)(first_ns - span->start_ns))
+    return first_ns - (uint64_t)prefill_ns;
+  return served->queue >= 0 ? after(span, span->start_ns, served->queue) : 0;
+}
+
+static void put_phases(ppi_span_text *text, const ppi_span *span) {
+  uint64_t first_ns = span->served.first >= 0 ? first_token(text, span) : 0;
+  uint64_t scheduled_ns = scheduled(span, first_ns);
+  if (scheduled_ns) {
+    put_mark(text, span, scheduled_ns, 0);
+    put_range(text, span, "queue", span->start_ns, scheduled_ns);
+    if (first_ns >= scheduled_ns)
+      put_range(text, span, "prefill", scheduled_ns, first_ns);
+  }
+  if (first_ns) put_tokens(text, span, first_ns);
+}
+
+static void put_request(ppi_span_text *text, const ppi_span *span) {
+  ppi_page *page = &text->page;
+  text->num_requests++;
+  put_head(text, "X", span->name, "Inference", span->start_ns,
+           row_of(text, span->service));
+  put_us(page, "dur", span->end_ns - span->start_ns);
+  ppi_page_text(page,
+                ",\"args\":{\"window\":0,\"async\":true,\"request\":true");
+  ppi_page_format(page, ",\"flows\":[%" PRIu64, span->id);
+  if (span->flow) ppi_page_format(page, ",%" PRIu64, span->flow);
+  ppi_page_text(page, "]");
+  if (span->served.tokens_in > 0) {
+    ppi_page_text(page, ",\"items\":");
+    ppi_page_fixed(page, span->served.tokens_in, 0);
+  }
+  ppi_page_text(page, "}}");
+  put_phases(text, span);
+}
+
+void ppi_span_put(ppi_span_text *text, const ppi_span *span) {
+  const ppi_span_served *served = &span->served;
+  if (!has_times(text, span)) return;
+  if (served->first >= 0 || served->tokens_out >= 0) {
+    put_request(text, span);
+  } else {
+    text->num_spans++;
+    put_range(text, span, span->name, span->start_ns, span->end_ns);
+  }
+}
+
+// ---- the end ----
+
+static void put_window(ppi_span_text *text, const char *name,
+                       uint64_t time_ns) {
+  ppi_page *page = &text->page;
+  ppi_page_format(page,
+                  "%s{\"ph\":\"i\",\"s\":\"p\",\"name\":\"%s\",\"cat\":"
+                  "\"window\",\"pid\":1,\"tid\":1",
+                  text->any ? ",\n" : "\n", name);
+  put_us(page, "ts", time_ns);
+  ppi_page_text(page, "}");
+  text->any = true;
+}
+
+void ppi_span_text_end(ppi_span_text *text) {
+  ppi_page *page = &text->page;
+  if (text->num_services) {
+    put_window(text, "window 0 opens", text->first_ns);
+    put_window(text, "window 0 closes", text->last_ns);
+  }
+  for (size_t i = 0; i < text->num_services; i++) {
+    ppi_page_format(page,
+                    ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
+                    "\"tid\":%zu,\"args\":{\"name\":",
+                    i + 1);
+    ppi_page_json(page, text->services[i]);
+    ppi_page_text(page, "}}");
+  }
+  ppi_page_text(page, "]}\n");
+}
