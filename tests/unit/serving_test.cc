@@ -29,18 +29,26 @@ class ServingTest : public ::testing::Test {
     event.flags = PPROF_FLAG_ASYNC | PPROF_FLAG_REQUEST | flags;
     Say(&event, id, tokens_in);
   }
-  void Served(uint64_t id, uint64_t time_ns) {
-    Mark("served", id, time_ns, 0);
+  pprof_event &Served(uint64_t id, uint64_t time_ns) {
+    return Mark("served", id, time_ns, 0);
   }
   void Token(uint64_t id, uint64_t time_ns, double num = 1) {
     Mark("token", id, time_ns, num);
   }
-  void Mark(const std::string &name, uint64_t id, uint64_t time_ns,
-            double num) {
+  // A range on the engine's thread that serves these requests, and prefills
+  // those that it serves first.
+  void Iteration(uint64_t start_ns, uint64_t end_ns,
+                 const std::vector<uint64_t> &ids, uint32_t depth = 0) {
+    for (uint64_t id : ids) Served(id, start_ns + 1).depth = depth + 1;
+    feed_.Range(1, "step", kChat, start_ns, end_ns).depth = depth;
+  }
+  pprof_event &Mark(const std::string &name, uint64_t id, uint64_t time_ns,
+                    double num) {
     pprof_event &event = feed_.Range(1, name, 0, time_ns, time_ns);
     event.kind = PPROF_KIND_MARK;
     event.flags = PPROF_FLAG_REQUEST;
     Say(&event, id, num);
+    return event;
   }
   void Say(pprof_event *event, uint64_t id, double items) {
     flows_.push_back(id);
@@ -70,6 +78,13 @@ class ServingTest : public ::testing::Test {
     if (figures->num_serving != 1) abort();
     EXPECT_EQ(class_, figures->serving[0].name);
     return figures->serving[0].sums;
+  }
+  const ppi_serving &SumsOf(Report *report, const std::string &name) {
+    if (feed_.Deliver(report->sink()) != PPROF_STATUS_OK) abort();
+    const ppi_figures *figures = ppi_report_figures(report->get());
+    for (size_t i = 0; i < figures->num_serving; i++)
+      if (name == figures->serving[i].name) return figures->serving[i].sums;
+    abort();
   }
   // n, sum, least, most.
   static std::vector<uint64_t> Of(const ppi_serving &sums,
@@ -182,6 +197,112 @@ TEST_F(ServingTest, TokensMayComeAfterTheirRequest) {
   const ppi_serving &sums = Sums(&report);
   EXPECT_EQ((Numbers{1, 4000, 4000, 4000}), Of(sums, PPI_SERVING_TTFT));
   EXPECT_EQ((Numbers{1, 1000, 1000, 1000}), Of(sums, PPI_SERVING_ITL));
+}
+
+// 1000 + 100 a request + 500 for each that is there for the first time.
+TEST_F(ServingTest, IterationsTellWhatTheyServe) {
+  Iteration(1000, 2600, {1});
+  Iteration(3000, 4100, {1});
+  Iteration(5000, 6700, {1, 2});
+  Iteration(7000, 8200, {1, 2});
+  Iteration(9000, 10800, {1, 2, 3});
+  Iteration(11000, 12300, {1, 2, 3});
+  for (uint64_t id = 1; id <= 3; id++) Request(id, 500, 13000);
+  Report report;
+  const ppi_serving &step = SumsOf(&report, "step");
+  EXPECT_EQ(0u, step.num_whole);
+  EXPECT_EQ((Numbers{3, 3600, 1100, 1300}), Of(step, PPI_SERVING_ITERATION));
+  EXPECT_EQ((Numbers{3, 5100, 1600, 1800}),
+            Of(step, PPI_SERVING_ITERATION_MIXED));
+  EXPECT_EQ(6u, step.iterations.n);
+  EXPECT_EQ(12u, step.iterations.batch);
+  EXPECT_EQ(3u, step.iterations.most);
+  EXPECT_EQ(3u, step.iterations.prefills);
+  ppi_iteration_fit fit;
+  ASSERT_TRUE(ppi_iterations_fit(&step.iterations, &fit));
+  EXPECT_NEAR(1000, fit.base_ns, 1e-6);
+  EXPECT_NEAR(100, fit.request_ns, 1e-6);
+  EXPECT_NEAR(500, fit.prefill_ns, 1e-6);
+  EXPECT_TRUE(report.HasLine(
+      "serving",
+      "step iteration 3 1200.00 / 1200.00 / 1300.00*/ 1300.00*/ 1300.00",
+      PPI_TIME_NS))
+      << report.Table("serving", PPI_TIME_NS);
+}
+
+TEST_F(ServingTest, BatchesThatAreAlikeTellNoFit) {
+  for (uint64_t at = 1000; at < 9000; at += 1000) Iteration(at, at + 500, {1});
+  Request(1, 500, 13000);
+  Report report;
+  ppi_iteration_fit fit;
+  EXPECT_FALSE(ppi_iterations_fit(&SumsOf(&report, "step").iterations, &fit));
+}
+
+// The loop around it and what it calls serve nothing.
+TEST_F(ServingTest, TheInnermostRangeAroundTheCallServes) {
+  Served(1, 1010).depth = 2;
+  feed_.Range(1, "forward", kChat, 1020, 1400).depth = 2;
+  feed_.Range(1, "step", kChat, 1000, 1500).depth = 1;
+  feed_.Range(1, "step", kChat, 1600, 1700).depth = 1;
+  feed_.Range(1, "loop", kChat, 900, 1900).depth = 0;
+  Request(1, 500, 13000);
+  Report report;
+  EXPECT_EQ(1u, SumsOf(&report, "step").iterations.n);
+  EXPECT_EQ(2u, ppi_report_figures(report.get())->num_serving);
+}
+
+// Said outside of all ranges, in one that is lost, and in one that was cut.
+TEST_F(ServingTest, WhatNoRangeIsAroundMakesNoIteration) {
+  Served(1, 1010);
+  Served(1, 1100).depth = 1;
+  feed_.Range(1, "step", kChat, 1200, 1500);
+  Served(1, 1610).depth = 1;
+  feed_.Range(1, "step", kChat, 1600, 1700).flags = PPROF_FLAG_CLIPPED;
+  Request(1, 500, 13000);
+  Report report;
+  EXPECT_EQ(0u, Sums(&report).iterations.n);
+}
+
+TEST_F(ServingTest, TheSlowestTellWhereTheirTimeWent) {
+  Example();
+  Report report;
+  ppi_serving_slow slow;
+  // 7, of 10000: four lengths from 8192 to 16384.
+  EXPECT_EQ(8192u, ppi_serving_slowest(&Sums(&report), &slow));
+  EXPECT_EQ(1u, slow.n);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_QUEUED]);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_PREFILLED]);
+  EXPECT_EQ(5000u, slow.parts_ns[PPI_SERVING_DECODED]);
+  EXPECT_EQ(0u, slow.parts_ns[PPI_SERVING_MIXED]);
+  EXPECT_EQ(1000u, slow.parts_ns[PPI_SERVING_REST]);
+}
+
+TEST_F(ServingTest, TheSlowestHundredthIsLookedAt) {
+  // 300 of 100 ns that only waited, and four of 10000 to 10003.
+  for (uint64_t i = 0; i < 300; i++) Request(i + 1, 1000 + i, 1100 + i);
+  for (uint64_t i = 0; i < 4; i++) {
+    Served(i + 900, 2000);
+    Token(i + 900, 2500);
+    Request(i + 900, 1500, 11500 + i);
+  }
+  Report report;
+  ppi_serving_slow slow;
+  EXPECT_EQ(8192u, ppi_serving_slowest(&Sums(&report), &slow));
+  EXPECT_EQ(4u, slow.n);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_QUEUED]);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_PREFILLED]);
+  EXPECT_EQ(36006u, slow.parts_ns[PPI_SERVING_REST]) << "4 x 9000 + 0..3";
+}
+
+TEST_F(ServingTest, TokensThatCameOneByOneAreNoGap) {
+  Mark("token", 7, 2000, 1);
+  Mark("token", 7, 6000, 4).flags |= PPROF_FLAG_PROJECTED;
+  Request(7, 1000, 6000);
+  Report report;
+  const ppi_serving &sums = Sums(&report);
+  EXPECT_EQ(0u, sums.spreads[PPI_SERVING_ITL].n);
+  // (5000 - 1000) / (5 - 1)
+  EXPECT_EQ((Numbers{1, 1000, 1000, 1000}), Of(sums, PPI_SERVING_TPOT));
 }
 
 TEST_F(ServingTest, SumsOfRunsAddUp) {

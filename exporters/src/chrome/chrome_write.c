@@ -272,6 +272,7 @@ void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
   ppi_chrome_put_us(out, event->start_ns + writer->shift_ns);
   put_place(out, writer->pid, tid);
   put_field(out, ",\"args\":{\"window\":", event->window);
+  if (event->depth > 0) put_field(out, ",\"depth\":", event->depth);
   put_flows(out, event->flows, event->num_flows);
   if (event->work) put_work(out, event->work);
   put_flags(out, event->flags);

@@ -27,7 +27,20 @@
   each(LITTLE, "little", "%") \
   each(GOOD, "good", NULL) \
   each(GOODPUT, "goodput", "1/s") \
-  each(UNEQUAL, "unequal", NULL)
+  each(UNEQUAL, "unequal", NULL) \
+  each(BATCH, "batch", NULL) \
+  each(BATCH_MAX, "batch_max", NULL) \
+  each(PREFILLS, "prefills", NULL) \
+  each(BASE, "base", "ns") \
+  each(PER_REQUEST, "per_request", "ns") \
+  each(PER_PREFILL, "per_prefill", "ns") \
+  each(SLOW, "slow", NULL) \
+  each(SLOW_FROM, "slow_from", "ns") \
+  each(SLOW_QUEUED, "slow_queue", "%") \
+  each(SLOW_PREFILLED, "slow_prefill", "%") \
+  each(SLOW_DECODED, "slow_decode", "%") \
+  each(SLOW_MIXED, "slow_prefill_in", "%") \
+  each(SLOW_REST, "slow_rest", "%")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
 static const size_t brief[] = {NAME, MEASURE, NUM, MEAN, P50, P90, P99, MAX};
@@ -76,18 +89,61 @@ static void put_class(const ppi_figures *figures, const ppi_serving *sums,
   cells[UNEQUAL] = ppi_cell_count(sums->num_unequal);
 }
 
+static uint64_t parts_sum(const ppi_serving_slow *slow) {
+  uint64_t sum_ns = 0;
+  for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++) sum_ns += slow->parts_ns[i];
+  return sum_ns;
+}
+
+static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
+  ppi_serving_slow slow;
+  uint64_t from_ns = ppi_serving_slowest(sums, &slow);
+  uint64_t sum_ns = parts_sum(&slow);
+  if (!slow.n) return;
+  cells[SLOW] = ppi_cell_count(slow.n);
+  cells[SLOW_FROM] = ppi_cell_time(from_ns);
+  for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++)
+    cells[SLOW_QUEUED + i] = ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
+}
+
+static bool is_class(const ppi_serving *sums) {
+  return sums->num_whole || sums->num_cut;
+}
+
+// Of both kinds of iterations together; it stands with the first that there is.
+static void put_iterations(const ppi_iterations *sums, ppi_cell *cells) {
+  ppi_iteration_fit fit;
+  cells[BATCH] = ppi_cell_decimal((double)sums->batch / (double)sums->n);
+  cells[BATCH_MAX] = ppi_cell_count(sums->most);
+  cells[PREFILLS] = ppi_cell_count(sums->prefills);
+  if (!ppi_iterations_fit(sums, &fit)) return;
+  cells[BASE] = ppi_cell_decimal(fit.base_ns);
+  cells[PER_REQUEST] = ppi_cell_decimal(fit.request_ns);
+  if (sums->prefills) cells[PER_PREFILL] = ppi_cell_decimal(fit.prefill_ns);
+}
+
+static bool is_first_iteration(const ppi_serving *sums, ppi_serving_time time) {
+  return time == PPI_SERVING_ITERATION ||
+         (time == PPI_SERVING_ITERATION_MIXED &&
+          !sums->spreads[PPI_SERVING_ITERATION].n);
+}
+
 static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_report_serving *from, ppi_serving_time time) {
   const ppi_spread *spread = &from->sums.spreads[time];
   const ppi_histogram *times = &from->sums.times[time];
-  if (!spread->n && time != PPI_SERVING_E2E) return true;
+  bool is_whole = time == PPI_SERVING_E2E && is_class(&from->sums);
+  if (!spread->n && !is_whole) return true;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(from->name);
   cells[CATEGORY] = ppi_cell_text(from->category_name);
   cells[MEASURE] = ppi_cell_text(ppi_serving_time_name(time));
   cells[NUM] = ppi_cell_count(spread->n);
-  if (time == PPI_SERVING_E2E) put_class(figures, &from->sums, cells);
+  if (is_whole) put_class(figures, &from->sums, cells);
+  if (is_whole) put_slow(&from->sums, cells);
+  if (is_first_iteration(&from->sums, time))
+    put_iterations(&from->sums.iterations, cells);
   if (!spread->n) return true;
   cells[MEAN] = ppi_cell_average(spread);
   cells[P50] = ppi_cell_quantile(times, 50);
@@ -127,6 +183,30 @@ static void put_good(ppi_page *page, const ppi_figures *figures,
   put_rate(page, sums->num_good, figures->wall_ns);
 }
 
+static void put_ms(ppi_page *page, double ns, const char *what) {
+  ppi_page_fixed(page, ns / 1e6, 2);
+  ppi_page_text(page, what);
+}
+
+static void put_slowest(ppi_page *page, const ppi_serving *sums) {
+  ppi_serving_slow slow;
+  uint64_t from_ns = ppi_serving_slowest(sums, &slow);
+  uint64_t sum_ns = parts_sum(&slow);
+  if (!sum_ns) return;
+  ppi_page_text(page, "  the slowest ");
+  put_number(page, ppi_cell_count(slow.n), ", from ");
+  put_ms(page, (double)from_ns, " ms on: ");
+  for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++) {
+    double share = 100 * (double)slow.parts_ns[i] / (double)sum_ns;
+    ppi_page_text(page, i ? ", " : "");
+    ppi_page_text(page, ppi_serving_part_name((ppi_serving_part)i));
+    ppi_page_text(page, " ");
+    ppi_page_fixed(page, share, 0);
+    ppi_page_text(page, " %");
+  }
+  ppi_page_text(page, "\n");
+}
+
 static void put_summary(ppi_page *page, const ppi_figures *figures,
                         const ppi_report_serving *from) {
   const ppi_serving *sums = &from->sums;
@@ -143,6 +223,29 @@ static void put_summary(ppi_page *page, const ppi_figures *figures,
   put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, wall_ns);
   put_at_a_time(page, ", running", sums->running_ns, wall_ns);
   put_good(page, figures, sums);
+  ppi_page_text(page, "\n");
+  put_slowest(page, sums);
+}
+
+static void put_iteration(ppi_page *page, const ppi_report_serving *from) {
+  const ppi_iterations *sums = &from->sums.iterations;
+  ppi_iteration_fit fit;
+  if (!sums->n) return;
+  ppi_page_visible(page, from->name);
+  ppi_page_text(page, ": ");
+  put_number(page, ppi_cell_count(sums->n), " times, each of ");
+  ppi_page_fixed(page, (double)sums->batch / (double)sums->n, 2);
+  ppi_page_text(page, " requests, ");
+  put_number(page, ppi_cell_count(sums->most), " at most; ");
+  put_number(page, ppi_cell_count(sums->prefills), " for the first time\n");
+  if (!ppi_iterations_fit(sums, &fit)) return;
+  ppi_page_text(page, "  by least squares ");
+  put_ms(page, fit.base_ns, " ms + ");
+  put_ms(page, fit.request_ns, " ms a request");
+  if (sums->prefills) {
+    ppi_page_text(page, " + ");
+    put_ms(page, fit.prefill_ns, " ms a prefill");
+  }
   ppi_page_text(page, "\n");
 }
 
@@ -161,7 +264,10 @@ static void put_identity(ppi_page *page, const ppi_figures *figures) {
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_page *page = &view->note;
   for (size_t i = 0; i < figures->num_serving; i++)
-    put_summary(page, figures, &figures->serving[i]);
+    if (is_class(&figures->serving[i].sums))
+      put_summary(page, figures, &figures->serving[i]);
+  for (size_t i = 0; i < figures->num_serving; i++)
+    put_iteration(page, &figures->serving[i]);
   put_identity(page, figures);
   ppi_page_text(
       page,
@@ -169,8 +275,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
       "prefill: from there to the first token,\n"
       "which some servers call TTFT. TTFT here: both, from the arrival. ITL: "
       "each gap between tokens.\n"
-      "Prefill in: of these the gaps in which another request was scheduled. "
-      "TPOT: (end to end - TTFT) / (n - 1).\n");
+      "Prefill in: of these the gaps in which another request was scheduled, "
+      "and the iterations in which one was.\n"
+      "TPOT: (end to end - TTFT) / (n - 1). Iteration: a range that serves.\n");
   if (has_slo(&figures->details.slo))
     ppi_page_text(page,
                   "Good: TTFT, TPOT, end to end and each gap within "

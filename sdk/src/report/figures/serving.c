@@ -2,6 +2,7 @@
 #include "report/figures/serving.h"
 
 #include "base/base.h"
+#include "base/mem.h"
 
 static const char *const names[] = {
 #define NAME(value, name) name,
@@ -44,6 +45,25 @@ static pprof_status add_gaps(ppi_serving *serving,
       status = add_time(serving, PPI_SERVING_ITL_MIXED, gap_ns);
   }
   return status;
+}
+
+// What of its time is told apart, the rest with it. Gaps are decode's.
+static bool add_parts(ppi_serving *serving, const ppi_served_request *request,
+                      uint64_t queue_ns, uint64_t e2e_ns) {
+  ppi_serving_slow parts = {.n = 1};
+  uint64_t told_ns = queue_ns;
+  parts.parts_ns[PPI_SERVING_QUEUED] = queue_ns;
+  for (size_t i = 0; i < request->num_tokens; i++) {
+    const ppi_served_tokens *tokens = &request->tokens[i];
+    uint64_t from_ns = i ? tokens[-1].time_ns : request->arrival_ns + queue_ns;
+    ppi_serving_part part = i == 0             ? PPI_SERVING_PREFILLED
+                            : tokens->is_mixed ? PPI_SERVING_MIXED
+                                               : PPI_SERVING_DECODED;
+    parts.parts_ns[part] += from_to(from_ns, tokens->time_ns);
+    told_ns += from_to(from_ns, tokens->time_ns);
+  }
+  parts.parts_ns[PPI_SERVING_REST] = from_to(told_ns, e2e_ns);
+  return ppi_serving_slow_add(&serving->slow, e2e_ns, &parts);
 }
 
 // TPOT in whole nanoseconds is off by less than one each.
@@ -105,9 +125,26 @@ pprof_status ppi_serving_add(ppi_serving *serving,
     status = add_gaps(serving, request, slo, &is_good);
   if (status == PPROF_STATUS_OK && request->num_tokens)
     status = add_tokens(serving, request, slo, &is_good);
+  if (status == PPROF_STATUS_OK &&
+      !add_parts(serving, request, queue_ns, e2e_ns))
+    status = PPROF_STATUS_NO_MEMORY;
   serving->num_silent += !request->num_tokens;
   serving->num_good += is_good;
   return status;
+}
+
+pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
+                                 uint64_t batch, uint64_t prefills) {
+  ppi_iterations_add(&serving->iterations, time_ns, batch, prefills);
+  return add_time(
+      serving, prefills ? PPI_SERVING_ITERATION_MIXED : PPI_SERVING_ITERATION,
+      time_ns);
+}
+
+uint64_t ppi_serving_slowest(const ppi_serving *serving,
+                             ppi_serving_slow *out) {
+  uint64_t num = serving->num_whole;
+  return ppi_serving_slow_sum(serving->slow, num / 100 + (num % 100 > 0), out);
 }
 
 pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
@@ -120,7 +157,10 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
   into->tokens_out += from->tokens_out;
   into->waiting_ns += from->waiting_ns;
   into->running_ns += from->running_ns;
-  pprof_status status = PPROF_STATUS_OK;
+  ppi_iterations_merge(&into->iterations, &from->iterations);
+  pprof_status status = ppi_serving_slow_merge(&into->slow, from->slow)
+                            ? PPROF_STATUS_OK
+                            : PPROF_STATUS_NO_MEMORY;
   for (int i = 0; i < PPI_NUM_SERVING_TIMES && status == PPROF_STATUS_OK; i++) {
     ppi_spread_merge(&into->spreads[i], &from->spreads[i]);
     status = ppi_histogram_merge(&into->times[i], &from->times[i]);
@@ -131,5 +171,6 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
 void ppi_serving_clear(ppi_serving *serving) {
   for (int i = 0; i < PPI_NUM_SERVING_TIMES; i++)
     ppi_histogram_clear(&serving->times[i]);
+  ppi_free(serving->slow);
   *serving = (ppi_serving){0};
 }

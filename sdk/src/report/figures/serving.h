@@ -6,6 +6,7 @@
 #define PPI_REPORT_SERVING_H_
 
 #include "report/figures/histogram.h"
+#include "report/figures/iterations.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +22,9 @@ extern "C" {
   each(DECODE, "decode") \
   each(ITL, "ITL") \
   each(ITL_MIXED, "ITL, prefill in") \
-  each(TPOT, "TPOT")
+  each(TPOT, "TPOT") \
+  each(ITERATION, "iteration") \
+  each(ITERATION_MIXED, "iteration, prefill in")
 // clang-format on
 #define PPI_SERVING_TIME_VALUE(value, name) PPI_SERVING_##value,
 typedef enum ppi_serving_time {
@@ -35,7 +38,7 @@ typedef struct ppi_slo {
   uint64_t ttft_ns, itl_ns, tpot_ns, e2e_ns;
 } ppi_slo;
 
-// All zero is the empty one.
+// All zero is the empty one. A class of requests, or a range that serves them.
 typedef struct ppi_serving {
   uint64_t num_whole;    // from arrival to end
   uint64_t num_cut;      // neither: by an edge, or never ended
@@ -44,6 +47,8 @@ typedef struct ppi_serving {
   uint64_t num_unequal;  // of those with tokens: e2e is not TTFT + (n - 1) TPOT
   uint64_t tokens_in, tokens_out;   // of the whole
   uint64_t waiting_ns, running_ns;  // of all
+  ppi_iterations iterations;
+  ppi_serving_slow *slow;  // by length; NULL: no whole request yet
   ppi_spread spreads[PPI_NUM_SERVING_TIMES];
   ppi_histogram times[PPI_NUM_SERVING_TIMES];
 } ppi_serving;
@@ -66,6 +71,12 @@ typedef struct ppi_served_request {
 pprof_status ppi_serving_add(ppi_serving *serving,
                              const ppi_served_request *request,
                              const ppi_slo *slo);
+// ppi_serving_iterate adds a range that served `batch` requests.
+pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
+                                 uint64_t batch, uint64_t prefills);
+// ppi_serving_slowest sums up the whole requests that are at least as long as
+// the answer, the slowest hundredth or a few more; 0: there are none.
+uint64_t ppi_serving_slowest(const ppi_serving *serving, ppi_serving_slow *out);
 pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from);
 void ppi_serving_clear(ppi_serving *serving);
 

@@ -66,19 +66,23 @@ static int compare_points(const void *left, const void *right) {
   return (a->num > b->num) - (a->num < b->num);
 }
 
-// Whether any request was scheduled from `from_ns` on and before `to_ns`. Its
-// own lies before its tokens.
-static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
-                          uint64_t to_ns) {
+// How many requests were scheduled before `time_ns`.
+static size_t num_scheduled_by(const ppi_serving_run *run, uint64_t time_ns) {
   size_t low = 0, high = run->num_scheduled;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (run->scheduled_ns[middle] < from_ns)
+    if (run->scheduled_ns[middle] < time_ns)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < run->num_scheduled && run->scheduled_ns[low] < to_ns;
+  return low;
+}
+
+// Its own lies before its tokens.
+static bool has_scheduled(const ppi_serving_run *run, uint64_t from_ns,
+                          uint64_t to_ns) {
+  return num_scheduled_by(run, to_ns) > num_scheduled_by(run, from_ns);
 }
 
 static bool note_scheduled(ppi_serving_run *run, uint64_t time_ns) {
@@ -196,6 +200,90 @@ static pprof_status take_range(ppi_serving_run *run, uint32_t request,
   return PPROF_STATUS_OK;
 }
 
+// ---- ranges that serve ----
+
+// Outside of all ranges none serves it.
+static bool say_served(ppi_serving_run *run, const pprof_event *event) {
+  if (event->depth == 0) return true;
+  for (size_t i = run->num_said; i-- > 0;) {
+    ppi_serving_said *said = &run->said[i];
+    if (said->lane != event->lane || said->depth != event->depth) continue;
+    said->batch++;
+    return true;
+  }
+  ppi_serving_said *grown = ppi_grow(run->said, &run->said_capacity,
+                                     run->num_said + 1, sizeof *grown);
+  if (!grown) return false;
+  run->said = grown;
+  grown[run->num_said++] = (ppi_serving_said){.first_ns = event->start_ns,
+                                              .batch = 1,
+                                              .lane = event->lane,
+                                              .depth = event->depth};
+  return true;
+}
+
+// A range comes behind all that lies in it: what was said one level in is of
+// it, and what lies deeper, or began before it, has lost its own.
+static uint64_t take_said(ppi_serving_run *run, const pprof_event *event,
+                          bool *out_more) {
+  uint64_t batch = 0;
+  size_t left = 0;
+  for (size_t i = 0; i < run->num_said; i++) {
+    const ppi_serving_said *said = &run->said[i];
+    bool is_inside = said->lane == event->lane && said->depth > event->depth;
+    if (is_inside && said->depth == event->depth + 1 &&
+        said->first_ns >= event->start_ns)
+      batch = said->batch;
+    if (is_inside) continue;
+    *out_more |= said->lane == event->lane;
+    run->said[left++] = *said;
+  }
+  run->num_said = left;
+  return batch;
+}
+
+pprof_status ppi_serving_end_range(ppi_serving_run *run,
+                                   const pprof_event *event, bool *out_more) {
+  *out_more = event->flags & PPROF_FLAG_ASYNC;
+  if (*out_more) return PPROF_STATUS_OK;
+  uint64_t batch = take_said(run, event, out_more);
+  if (!batch || event->flags & PPROF_FLAG_CLIPPED) return PPROF_STATUS_OK;
+  ppi_serving_iteration *grown =
+      ppi_grow(run->iterations, &run->iterations_capacity,
+               run->num_iterations + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  run->iterations = grown;
+  grown[run->num_iterations++] =
+      (ppi_serving_iteration){.start_ns = event->start_ns,
+                              .end_ns = PPI_MAX(event->start_ns, event->end_ns),
+                              .batch = batch,
+                              .site = event->site};
+  return PPROF_STATUS_OK;
+}
+
+// Whatever was scheduled in one that is over is known by then.
+static pprof_status settle_iterations(ppi_serving_run *run, uint64_t time_ns) {
+  size_t left = 0;
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < run->num_iterations; i++) {
+    const ppi_serving_iteration *one = &run->iterations[i];
+    if (one->end_ns >= time_ns || status != PPROF_STATUS_OK) {
+      run->iterations[left++] = *one;
+      continue;
+    }
+    ppi_serving *class = class_of(run, one->site);
+    status = class ? ppi_serving_iterate(
+                         class, one->end_ns - one->start_ns, one->batch,
+                         num_scheduled_by(run, one->end_ns) -
+                             num_scheduled_by(run, one->start_ns))
+                   : PPROF_STATUS_NO_MEMORY;
+  }
+  run->num_iterations = left;
+  return status;
+}
+
+// ---- what is taken ----
+
 static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
                               const pprof_event *event) {
   ppi_serving_request *request = &run->requests[number];
@@ -210,6 +298,7 @@ static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
                                       request->num_points + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   request->points = grown;
+  if (!num && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
   grown[request->num_points++] =
       (ppi_served_tokens){.time_ns = event->start_ns,
                           .num = num,
@@ -249,7 +338,8 @@ pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
   if (run->num_ended > 1)
     qsort(run->ended, run->num_ended, sizeof *run->ended, compare_ranges);
   bool noted = note_waiting(run, time_ns);
-  pprof_status status = noted ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  pprof_status status =
+      noted ? settle_iterations(run, time_ns) : PPROF_STATUS_NO_MEMORY;
   size_t at = 0;
   for (; at < run->num_ended && run->ended[at].end_ns < time_ns &&
          status == PPROF_STATUS_OK;
@@ -299,6 +389,8 @@ void ppi_serving_clear_run(ppi_serving_run *run) {
     ppi_serving_clear(&run->classes[i].sums);
   ppi_free(run->requests);
   ppi_free(run->ended);
+  ppi_free(run->said);
+  ppi_free(run->iterations);
   ppi_free(run->waiting);
   ppi_free(run->scheduled_ns);
   ppi_free(run->classes);

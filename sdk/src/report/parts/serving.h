@@ -17,6 +17,16 @@ extern "C" {
 
 typedef struct ppi_serving_request ppi_serving_request;
 typedef struct ppi_serving_range ppi_serving_range;
+// How many requests are served by the range around this depth of a lane, which
+// is not over yet.
+typedef struct ppi_serving_said {
+  uint64_t first_ns, batch;
+  uint32_t lane, depth;
+} ppi_serving_said;
+typedef struct ppi_serving_iteration {
+  uint64_t start_ns, end_ns, batch;
+  uint32_t site;
+} ppi_serving_iteration;
 typedef struct ppi_serving_class {
   uint32_t site;
   ppi_serving sums;
@@ -29,6 +39,10 @@ typedef struct ppi_serving_run {
   size_t num_requests, requests_capacity;
   ppi_serving_range *ended;  // whose requests are not put together yet
   size_t num_ended, ended_capacity;
+  ppi_serving_said *said;
+  size_t num_said, said_capacity;
+  ppi_serving_iteration *iterations;  // that are over and not settled yet
+  size_t num_iterations, iterations_capacity;
   uint32_t *waiting;  // requests that were served and are not in the next list
   size_t num_waiting, waiting_capacity;
   uint64_t *scheduled_ns;  // when each was, in the order of time
@@ -40,6 +54,10 @@ typedef struct ppi_serving_run {
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
 pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event);
+// ppi_serving_end_range takes a range of a lane on which that was said which is
+// in `said`; *out_more: of some the range is still to come.
+pprof_status ppi_serving_end_range(ppi_serving_run *run,
+                                   const pprof_event *event, bool *out_more);
 // ppi_serving_settle: no event that starts before this time comes any more.
 pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                                 const ppi_slo *slo);

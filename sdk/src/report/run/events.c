@@ -468,8 +468,13 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
   else if (event->kind == PPROF_KIND_DEVICE_RANGE)
     status = take_on_device(run, event);
   if (PPI_UNLIKELY(event->flags & PPROF_FLAG_REQUEST) &&
-      status == PPROF_STATUS_OK)
+      status == PPROF_STATUS_OK) {
     status = ppi_serving_take(&run->serving, event);
+    lane->serves |= event->kind == PPROF_KIND_MARK;
+  } else if (lane->serves && event->kind == PPROF_KIND_RANGE &&
+             status == PPROF_STATUS_OK) {
+    status = ppi_serving_end_range(&run->serving, event, &lane->serves);
+  }
   if (run->details.requests && status == PPROF_STATUS_OK)
     status = take_request_part(run, event);
   if (status != PPROF_STATUS_OK) return status;
@@ -484,7 +489,7 @@ static inline bool is_plain(const ppi_run *run, const pprof_event *event,
   return event->kind == PPROF_KIND_RANGE && !event->flags &&
          event->lane == lane->id && !event->num_flows && !event->work &&
          !event->cpu && event->device_end_ns <= event->device_start_ns &&
-         !run->details.by_thread;
+         !run->details.by_thread && !lane->serves;
 }
 
 static inline pprof_status take_any(ppi_run *run, const pprof_event *event,

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranges that serve requests, and where the time of slow requests went.
+#ifndef PPI_REPORT_ITERATIONS_H_
+#define PPI_REPORT_ITERATIONS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What the time of a request went into. Decode is told by its gaps: those in
+// which no other request was scheduled, and the others.
+// clang-format off
+#define PPI_SERVING_PARTS(each) \
+  each(QUEUED, "queue") \
+  each(PREFILLED, "prefill") \
+  each(DECODED, "decode") \
+  each(MIXED, "beside prefills") \
+  each(REST, "rest")
+// clang-format on
+#define PPI_SERVING_PART_VALUE(value, name) PPI_SERVING_##value,
+typedef enum ppi_serving_part {
+  PPI_SERVING_PARTS(PPI_SERVING_PART_VALUE) PPI_NUM_SERVING_PARTS
+} ppi_serving_part;
+#undef PPI_SERVING_PART_VALUE
+const char *ppi_serving_part_name(ppi_serving_part part);
+
+// Whole requests of about one length, four such lengths to a doubling.
+typedef struct ppi_serving_slow {
+  uint64_t n, parts_ns[PPI_NUM_SERVING_PARTS];
+} ppi_serving_slow;
+
+// Ranges that served requests: of how many (batch) and how many of these for
+// the first time (prefills). Sums of products, so that a line can be laid
+// through them.
+typedef struct ppi_iterations {
+  uint64_t n, most;  // the largest batch
+  uint64_t batch, prefills;
+  unsigned __int128 time_ns, batch_2, prefills_2, batch_prefills, batch_time,
+      prefills_time;
+} ppi_iterations;
+// What one takes, one more request in it, and one that is there for the first
+// time, by least squares. False: the batches are too much alike.
+typedef struct ppi_iteration_fit {
+  double base_ns, request_ns, prefill_ns;
+} ppi_iteration_fit;
+bool ppi_iterations_fit(const ppi_iterations *iterations,
+                        ppi_iteration_fit *out);
+
+void ppi_iterations_add(ppi_iterations *iterations, uint64_t time_ns,
+                        uint64_t batch, uint64_t prefills);
+void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from);
+
+// `*slow` is a table of all lengths, or NULL while it is empty; ppi_free it.
+// False: out of memory.
+bool ppi_serving_slow_add(ppi_serving_slow **slow, uint64_t e2e_ns,
+                          const ppi_serving_slow *parts);
+bool ppi_serving_slow_merge(ppi_serving_slow **into,
+                            const ppi_serving_slow *from);
+// ppi_serving_slow_sum sums up those of the greatest lengths, `num` or more of
+// them. Answers the least of these lengths; 0: there is none.
+uint64_t ppi_serving_slow_sum(const ppi_serving_slow *slow, uint64_t num,
+                              ppi_serving_slow *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_ITERATIONS_H_
