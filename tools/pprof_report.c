@@ -50,66 +50,90 @@ static const struct ppi_tool_verb verbs[] = {
      "report.\n"
      "An unfinished log (LOG.part) is read with the spool that its process "
      "left.\n",
-     PPI_VERB_SUMMARY, true, false, ppi_tool_summary},
+     PPI_TAKES(ALL) | PPI_TAKES(SUMMARY) | PPI_TAKES(TABLES) |
+         PPI_TAKES(REPORT) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) |
+         PPI_TAKES(RAW) | PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
+     PPI_READS_RUNS, true, false, ppi_tool_summary, NULL},
     {"trace", "LOG...", "write a Chrome trace (chrome://tracing, Perfetto)",
      "Runs of several processes share one time axis when each says when it "
      "began.\n",
-     PPI_VERB_TRACE, true, false, ppi_tool_trace},
+     PPI_TAKES(ALL) | PPI_TAKES(TRACE) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES),
+     PPI_READS_RUNS, true, false, ppi_tool_trace, NULL},
     {"export", "FORMAT LOG...", "write what other programs open",
      "--list prints the formats. What a format has no place for is said; see\n"
      "docs/formats.md.\n",
-     PPI_VERB_EXPORT, false, false, ppi_tool_export},
+     PPI_TAKES(ALL) | PPI_TAKES(EXPORT) | PPI_TAKES(TRACES), PPI_READS_RUNS,
+     false, false, ppi_tool_export, ppi_tool_export_operands},
     {"html", "LOG...", "write the report as one page: tables, pictures",
      "The page is one file, asks nothing of the network, and opens in any "
      "browser of\n2023 or later. See docs/page.md.\n",
-     PPI_VERB_HTML, true, false, ppi_tool_html},
+     PPI_TAKES(ALL) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) | PPI_TAKES(TRACES) |
+         PPI_TAKES(STRICT),
+     PPI_READS_RUNS, true, false, ppi_tool_html, NULL},
     {"sql", "LOG... QUERY", "answer a query of SQL over logs",
      "The tables and views are those of docs/sql.md; a file that `export "
      "sqlite` "
      "made\nis read as it is.\n",
-     PPI_VERB_SQL, false, false, ppi_tool_sql},
+     PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) |
+         PPI_TAKES(RAW),
+     PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",
-     PPI_VERB_INFO, true, false, ppi_tool_info},
+     PPI_TAKES(ALL) | PPI_TAKES(INFO) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT),
+     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_info, NULL},
     {"check", "LOG...", "check every block of a log",
      "Checksums, order and contents of all blocks; what is damaged, and what "
      "the\nrun itself lost.\n",
-     PPI_VERB_CHECK, true, false, ppi_tool_check},
+     PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(STRICT),
+     PPI_READS_LOGS | PPI_READS_FOLDERS, true, false, ppi_tool_check, NULL},
     {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
      "Without an operand it lists the spools that killed runs left behind. "
      "With --open\nit only says what was open, and since when; see "
      "docs/forensics.md.\n",
-     PPI_VERB_RECOVER, false, false, ppi_tool_recover},
+     PPI_TAKES(ALL) | PPI_TAKES(RECOVER), 0, false, false, ppi_tool_recover,
+     NULL},
     {"import", "TRACE", "make a log of another profiler's trace",
      "Chrome JSON as PyTorch, Paddle and ONNX Runtime write it, plain or "
      "gzip.\n",
-     PPI_VERB_IMPORT, true, false, ppi_tool_import},
+     PPI_TAKES(ALL) | PPI_TAKES(IMPORT) | PPI_TAKES(TRACES) | PPI_TAKES(SHAPES),
+     PPI_READS_LOGS, true, false, ppi_tool_import, NULL},
     {"merge", "LOG...", "put the runs of several logs into one",
      "Each run once, in an order of its own: however logs are merged, the "
      "result is the\nsame file.\n",
-     PPI_VERB_MERGE, true, false, ppi_tool_merge},
+     PPI_TAKES(ALL) | PPI_TAKES(MERGE) | PPI_TAKES(TRACES),
+     PPI_READS_LOGS | PPI_READS_FOLDERS | PPI_READS_TOLD, true, false,
+     ppi_tool_merge, NULL},
     {"compare", "A B...", "tell whether a change made stages faster or slower",
      "A is the base. Each input is a log; one of several runs (see merge) also "
      "shows\nhow far runs differ. Of more than two inputs the best of each "
      "stage is found.\nslower: the change is surely above the threshold, "
      "even after the correction for the\nnumber of stages; see "
      "docs/compare.md.\n",
-     PPI_VERB_COMPARE, true, false, ppi_tool_compare},
+     PPI_TAKES(ALL) | PPI_TAKES(COMPARE) | PPI_TAKES(FORMATS) |
+         PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(PAGE) |
+         PPI_TAKES(TRACES) | PPI_TAKES(SHAPES) | PPI_TAKES(RAW),
+     PPI_READS_LOGS | PPI_READS_JOINED | PPI_READS_TOLD, true, false,
+     ppi_tool_compare, NULL},
     {"search-batch", "[--] CMD [ARG...]",
      "find the largest batch that a command survives",
      "{batch} in CMD and its arguments becomes the size of the batch: doubled "
      "until the\ncommand fails (exit status, signal, out of memory), then "
      "halved in between. Then\nthe throughput with the best one, from its "
      "log.\n",
-     PPI_VERB_SEARCH_BATCH, true, true, ppi_tool_search_batch},
+     PPI_TAKES(ALL) | PPI_TAKES(SEARCH_BATCH) | PPI_TAKES(FORMATS) |
+         PPI_TAKES(OUTPUT) | PPI_TAKES(STAGES) | PPI_TAKES(LIBRARY) |
+         PPI_TAKES(RAW),
+     0, true, true, ppi_tool_search_batch, NULL},
     {"cost", "MODEL.onnx", "count what a model computes, before it runs",
      "Parameters, MACs, FLOPs and bytes of an ONNX model, by module, operator "
      "or "
      "node.\nIts weights are not read. What is not known is said, and totals "
      "then "
      "are \"at least\";\nsee docs/cost.md.\n",
-     PPI_VERB_COST, true, false, ppi_tool_cost},
+     PPI_TAKES(ALL) | PPI_TAKES(COST) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
+         PPI_TAKES(RAW) | PPI_TAKES(DIMS),
+     0, true, false, ppi_tool_cost, NULL},
     {"run", "[--] CMD [ARG...]", "run a command and print what it recorded",
      "The command and its children are profiled through NVTX, or through the "
      "SDK if\nthey use it; nothing in them needs to change. Input and output "
@@ -117,68 +141,66 @@ static const struct ppi_tool_verb verbs[] = {
      "theirs: the\ntables go to stderr. Exits as the command does (128 + n for "
      "signal n, 126 or\n127 when it cannot be run), or as below when it "
      "succeeds.\n",
-     PPI_VERB_RUN, true, true, ppi_tool_run},
+     PPI_TAKES(ALL) | PPI_TAKES(RUN) | PPI_TAKES(TABLES) | PPI_TAKES(REPORT) |
+         PPI_TAKES(PAGE) | PPI_TAKES(LIBRARY) | PPI_TAKES(RAW) |
+         PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
+     0, true, true, ppi_tool_run, NULL},
     {"trigger", "", "ask a running process for a window, or for a dump",
      "Waits until the window is complete and prints the file that has it. A "
      "process\nwith a flight recorder writes a dump, unless --steps or "
      "--seconds is given.\nExits 1 when the process refuses or ends, 2 when "
      "there is none to ask; see\ndocs/trigger.md.\n",
-     PPI_VERB_TRIGGER, false, false, ppi_tool_trigger},
+     PPI_TAKES(ALL) | PPI_TAKES(TRIGGER), 0, false, false, ppi_tool_trigger,
+     NULL},
     {"stuck", "[PID|SPOOL|LOG.part]...",
      "say what a process hangs in, beside how long that usually takes",
      "Of each thread and stream of a running process, or of one that was "
      "killed: what is\nopen, since when, and how long its calls took before. "
      "Without an operand all of this\nuser's. Exits 1 when something is open "
      "for ten times its longest call; see\ndocs/stuck.md.\n",
-     PPI_VERB_STUCK, false, false, ppi_tool_stuck},
+     PPI_TAKES(ALL) | PPI_TAKES(STUCK) | PPI_TAKES(JSON) | PPI_TAKES(OUTPUT), 0,
+     false, false, ppi_tool_stuck, NULL},
     {"top", "[PID|NAME]...", "show what running processes do, again and again",
      "Stages with their rate and percentiles, what is open and since when, "
      "devices,\ncounters, losses and what recording costs. NAME is a program's "
      "or a script's;\nwithout an operand all of this user's. The processes "
      "count for it only while\nit looks; see docs/live.md.\n",
-     PPI_VERB_TOP, false, false, ppi_tool_top},
+     PPI_TAKES(ALL) | PPI_TAKES(TOP), 0, false, false, ppi_tool_top, NULL},
     {"metrics", "[PID|NAME]...", "serve figures of running processes by HTTP",
      "For Prometheus: text, or OpenMetrics where it is asked for, at "
      "/metrics, until\na signal ends it. Without an operand all of this user's "
      "processes, also those\nthat start later; see docs/metrics.md.\n",
-     PPI_VERB_METRICS, false, false, ppi_tool_metrics},
+     PPI_TAKES(ALL) | PPI_TAKES(METRICS), 0, false, false, ppi_tool_metrics,
+     NULL},
     {"config", "validate FILE... | show [FILE] | schema",
      "check a configuration, or show what would be in force",
      "`validate` judges files alone; `show` reads FILE, or PPROF_CONFIG, and "
      "the\nenvironment as pprof_start would; `schema` prints the JSON Schema "
      "of the keys.\n",
-     PPI_VERB_CONFIG, true, false, ppi_tool_config},
+     PPI_TAKES(ALL) | PPI_TAKES(CONFIG), 0, true, false, ppi_tool_config, NULL},
     {"help", "[VERB | pprof.yaml]", "print this, or the help of a verb",
      "pprof.yaml: what each key of a configuration means. Completions are of "
      "all verbs:\nsource <(pprof-report help -f bash)\n",
-     PPI_VERB_HELP, false, false, run_help},
-    {NULL, NULL, NULL, NULL, 0, false, false, NULL}};
+     PPI_TAKES(ALL) | PPI_TAKES(HELP), 0, false, false, run_help, NULL},
+    {NULL, NULL, NULL, NULL, 0, 0, false, false, NULL, NULL}};
 
 static int run_verb(struct ppi_tool_options *options) {
+  const struct ppi_tool_verb *verb = options->verb;
+  // Of running processes there are no logs.
+  const unsigned reads = options->live ? 0 : verb->reads;
+  int code = PPI_EXIT_DONE, spooled = PPI_EXIT_DONE;
   ppi_tool_set_device_process(options->device_process);
   ppi_tool_set_group_by(options->group_by);
-  const unsigned of_runs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
-                           PPI_VERB_COMPARE | PPI_VERB_EXPORT | PPI_VERB_SQL;
-  // To `compare` each operand is an input of its own.
-  const unsigned of_logs = PPI_VERB_SUMMARY | PPI_VERB_TRACE | PPI_VERB_HTML |
-                           PPI_VERB_INFO | PPI_VERB_CHECK | PPI_VERB_MERGE |
-                           PPI_VERB_EXPORT | PPI_VERB_SQL;
-  int code = PPI_EXIT_DONE;
-  if (options->verb->bit & PPI_VERB_EXPORT)
-    code = ppi_tool_export_operands(options);
-  if (options->verb->bit & PPI_VERB_SQL) code = ppi_tool_sql_operands(options);
-  if (code == PPI_EXIT_DONE && options->verb->bit & of_logs && !options->live)
+  if (verb->take_operands) code = verb->take_operands(options);
+  if (code == PPI_EXIT_DONE && reads & PPI_READS_FOLDERS)
     code = ppi_tool_folders_open(options);
-  bool reads_logs = options->verb->bit & (of_logs | of_runs | PPI_VERB_IMPORT);
-  int spooled = code == PPI_EXIT_DONE && reads_logs && !options->live
-                    ? ppi_tool_inputs_spool(options)
-                    : PPI_EXIT_DONE;
+  if (code == PPI_EXIT_DONE && reads & PPI_READS_LOGS)
+    spooled = ppi_tool_inputs_spool(options);
   if (spooled != PPI_EXIT_DAMAGED && spooled > code) code = spooled;
-  if (options->verb->bit & (of_runs | PPI_VERB_MERGE))
-    ppi_tool_warn_unread(options);
-  if (code == PPI_EXIT_DONE && options->verb->bit & of_runs)
+  if (reads & PPI_READS_TOLD) ppi_tool_warn_unread(options);
+  if (code == PPI_EXIT_DONE && reads & PPI_READS_JOINED)
     code = ppi_tool_segments_join(options);
-  if (code == PPI_EXIT_DONE) code = options->verb->run(options);
+  if (code == PPI_EXIT_DONE) code = verb->run(options);
   ppi_tool_join_clear();
   return spooled > code ? spooled : code;
 }

@@ -16,7 +16,7 @@ static void each_option(const struct ppi_tool_verb *verb, put_option *put,
                         FILE *out) {
   struct ppi_tool_option option;
   for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (option.verbs & verb->bit) put(verb, &option, out);
+    if (option.group & verb->takes) put(verb, &option, out);
 }
 
 static void put_verbs(const struct ppi_tool_verb *verbs, const char *between,

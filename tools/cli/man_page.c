@@ -81,7 +81,7 @@ static void put_options(const struct ppi_tool_verb *verbs,
   struct ppi_tool_option option;
   fputs(".SH OPTIONS\n", out);
   for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (!verb || (option.verbs & verb->bit))
+    if (!verb || (option.group & verb->takes))
       put_option(&option, verb ? NULL : verbs, out);
   fputs(".SH EXIT STATUS\nThe highest that applies:\n", out);
 #define PUT_(name, value, text)             \

@@ -7,43 +7,63 @@
 #define PPI_TOOL_OPTIONS_H_
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/say.h"
 
-// One bit each, by which the table of options names them.
-#define PPI_VERB_LIST(X) \
-  X(SUMMARY)             \
-  X(TRACE)               \
-  X(HTML)                \
-  X(INFO)                \
-  X(CHECK)               \
-  X(RECOVER)             \
-  X(HELP)                \
-  X(RUN)                 \
-  X(IMPORT)              \
-  X(MERGE)               \
-  X(CONFIG)              \
-  X(TRIGGER)             \
-  X(COMPARE)             \
-  X(SEARCH_BATCH)        \
-  X(STUCK)               \
-  X(TOP)                 \
-  X(METRICS)             \
-  X(EXPORT)              \
-  X(SQL)                 \
+// Groups of options, one bit each: a row of the table of options is of one, a
+// verb takes several. Those first that several verbs have, then each verb's
+// own.
+#define PPI_OPTION_GROUPS(X) \
+  X(ALL)                     \
+  X(TABLES)                  \
+  X(REPORT)                  \
+  X(FORMATS)                 \
+  X(JSON)                    \
+  X(OUTPUT)                  \
+  X(STAGES)                  \
+  X(PAGE)                    \
+  X(LIBRARY)                 \
+  X(TRACES)                  \
+  X(SHAPES)                  \
+  X(RAW)                     \
+  X(STRICT)                  \
+  X(DIMS)                    \
+  X(SUMMARY)                 \
+  X(TRACE)                   \
+  X(HTML)                    \
+  X(INFO)                    \
+  X(RECOVER)                 \
+  X(HELP)                    \
+  X(RUN)                     \
+  X(IMPORT)                  \
+  X(MERGE)                   \
+  X(CONFIG)                  \
+  X(TRIGGER)                 \
+  X(COMPARE)                 \
+  X(SEARCH_BATCH)            \
+  X(STUCK)                   \
+  X(TOP)                     \
+  X(METRICS)                 \
+  X(EXPORT)                  \
+  X(SQL)                     \
   X(COST)
 enum {
-#define PPI_VERB_ENUM_(name) PPI_VERB_PLACE_##name,
-  PPI_VERB_LIST(PPI_VERB_ENUM_)
-#undef PPI_VERB_ENUM_
-      PPI_NUM_VERBS
+#define PPI_GROUP_ENUM_(name) PPI_GROUP_PLACE_##name,
+  PPI_OPTION_GROUPS(PPI_GROUP_ENUM_)
+#undef PPI_GROUP_ENUM_
+      PPI_NUM_GROUPS
 };
+#define PPI_TAKES(name) ((uint64_t)1 << PPI_GROUP_PLACE_##name)
+
+// What happens to a verb's operands before it runs.
 enum {
-#define PPI_VERB_ENUM_(name) PPI_VERB_##name = 1 << PPI_VERB_PLACE_##name,
-  PPI_VERB_LIST(PPI_VERB_ENUM_)
-#undef PPI_VERB_ENUM_
-      PPI_VERB_ALL = (1 << PPI_NUM_VERBS) - 1
+  PPI_READS_LOGS = 1,     // a spool, or an unfinished log with its own, is one
+  PPI_READS_FOLDERS = 2,  // a folder is its logs; else each is an input apart
+  PPI_READS_JOINED = 4,   // segments of one run are put together
+  PPI_READS_TOLD = 8,     // unfinished logs beside them are told of
+  PPI_READS_RUNS = 15
 };
 
 // How tables and pictures of a log are made.
@@ -132,10 +152,13 @@ struct ppi_tool_verb {
   const char *operands;
   const char *summary;
   const char *details;  // further lines of its help
-  unsigned bit;         // of the option table's masks
+  uint64_t takes;       // PPI_TAKES(...): groups of options
+  unsigned reads;       // PPI_READS_...
   bool needs_input;
   bool takes_command;  // its first operand ends the options
   int (*run)(const struct ppi_tool_options *options);
+  // Takes from the operands what is no log; NULL: all are.
+  int (*take_operands)(struct ppi_tool_options *options);
 };
 
 // ppi_tool_parse reads the command line. `verbs` ends with a row without a
@@ -151,7 +174,7 @@ struct ppi_tool_option {
   const char *argument;  // NULL: it takes none
   bool is_choice;        // `argument` lists what it may be, between bars
   bool is_views;         // names of views
-  unsigned verbs;
+  uint64_t group;        // PPI_TAKES(...)
   const char *fallback;  // NULL: none
   const char *help;
 };

@@ -40,8 +40,8 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
                           struct ppi_option_text *out) {
   *out = (struct ppi_option_text){.len = 0};
   for (const struct ppi_tool_verb *verb = verbs;
-       verb && option->verbs != PPI_VERB_ALL && verb->name; verb++)
-    if (verb->bit & option->verbs)
+       verb && option->group != PPI_TAKES(ALL) && verb->name; verb++)
+    if (verb->takes & option->group)
       add(out, "%s%s", out->len ? ", " : "", verb->name);
   if (out->len) add(out, ": ");
   add(out, "%s", option->help);
@@ -102,7 +102,7 @@ void ppi_tool_usage(const struct ppi_tool_verb *verbs,
   struct ppi_tool_option option;
   for (size_t i = 0; ppi_tool_option_at(i, &option); i++) {
     char text[96];
-    if (!(option.verbs & shown->bit)) continue;
+    if (!(option.group & shown->takes)) continue;
     const char letter[] = {'-', option.letter, '|', 0};
     int len =
         snprintf(text, sizeof(text), " %s--%s%s%s", option.letter ? letter : "",
@@ -125,7 +125,7 @@ void ppi_tool_help(const struct ppi_tool_verb *verbs,
   fputs("\nOptions:\n", out);
   struct ppi_tool_option option;
   for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (!verb || (option.verbs & verb->bit))
+    if (!verb || (option.group & verb->takes))
       print_option(&option, verb ? NULL : verbs, out);
   print_exit_codes(out);
 }

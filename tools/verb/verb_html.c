@@ -62,7 +62,7 @@ static int write_with(const struct ppi_tool_options *options,
       options, &details, ppi_picture_survey(picture), &code);
   if (!report) return code;
   // Another verb has judged it.
-  int verdict = options->verb->bit == PPI_VERB_HTML
+  int verdict = options->verb->run == ppi_tool_html
                     ? ppi_tool_report_judge(report, options->strict)
                     : PPI_EXIT_DONE;
   if (verdict > code) code = verdict;
