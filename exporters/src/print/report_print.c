@@ -24,6 +24,7 @@ DECLARE(nsys_api_sum)
 DECLARE(nsys_kern_sum)
 DECLARE(nsys_kern_gb_sum)
 DECLARE(nsys_mem_time_sum)
+DECLARE(nsys_mem_size_sum)
 DECLARE(tree)
 #undef DECLARE
 
@@ -38,6 +39,7 @@ static const ppi_view_kind *const nsys_kinds[] = {&ppi_view_nsys,
                                                   &ppi_view_nsys_kern_sum,
                                                   &ppi_view_nsys_kern_gb_sum,
                                                   &ppi_view_nsys_mem_time_sum,
+                                                  &ppi_view_nsys_mem_size_sum,
                                                   NULL};
 static const ppi_view_kind *const answer_kinds[] = {&ppi_view_answer,
                                                     &ppi_view_serving, NULL};

@@ -92,6 +92,12 @@ static ppi_cell share(const gpu_row *row, uint64_t base_ns) {
   return ppi_cell_ratio((int64_t)row->times.sum, base_ns);
 }
 
+// Bytes, which are counted as times are, in the unit that nsys shows.
+static ppi_cell in_mb(ppi_cell bytes) {
+  if (bytes.kind != PPI_CELL_TIME) return bytes;
+  return ppi_cell_decimal((double)bytes.value / (double)bytes.divisor / 1e6);
+}
+
 #define CELL(name, value)                                      \
   static ppi_cell name(const gpu_row *row, uint64_t base_ns) { \
     (void)row, (void)base_ns;                                  \
@@ -105,6 +111,12 @@ CELL(median,
 CELL(least, ppi_cell_least(&row->times))
 CELL(most, ppi_cell_most(&row->times))
 CELL(deviation, ppi_cell_deviation(&row->times))
+CELL(mb_total, in_mb(total(row, base_ns)))
+CELL(mb_average, in_mb(average(row, base_ns)))
+CELL(mb_median, in_mb(median(row, base_ns)))
+CELL(mb_least, in_mb(least(row, base_ns)))
+CELL(mb_most, in_mb(most(row, base_ns)))
+CELL(mb_deviation, in_mb(deviation(row, base_ns)))
 CELL(range, ppi_cell_text(row->range))
 CELL(name, ppi_cell_text(row->name))
 CELL(grid, ppi_cell_text(row->grid))
@@ -127,6 +139,15 @@ static void put_tenths(ppi_page *page, const ppi_cell *cell,
     ppi_page_fixed(page, percent, 1);
   else if (cell->kind == PPI_CELL_TIME)
     ppi_page_fixed(page, (double)cell->value / (double)cell->divisor, 1);
+  else
+    ppi_page_text(page, "-");
+}
+
+static void put_thousandths(ppi_page *page, const ppi_cell *cell,
+                            const ppi_aligned *table) {
+  (void)table;
+  if (cell->kind == PPI_CELL_DECIMAL)
+    ppi_page_fixed(page, cell->number, 3);
   else
     ppi_page_text(page, "-");
 }
@@ -165,6 +186,15 @@ static void put_tenths(ppi_page *page, const ppi_cell *cell,
   each("Count", instances, ppi_aligned_put_count)               \
   SPREAD(each, "")                                              \
   each("Operation", name, ppi_aligned_put_name)
+#define MEM_SIZE_SUM(each)                                      \
+  each("Total (MB)", mb_total, put_thousandths)                 \
+  each("Count", instances, ppi_aligned_put_count)               \
+  each("Avg (MB)", mb_average, put_thousandths)                 \
+  each("Med (MB)", mb_median, put_thousandths)                  \
+  each("Min (MB)", mb_least, put_thousandths)                   \
+  each("Max (MB)", mb_most, put_thousandths)                    \
+  each("StdDev (MB)", mb_deviation, put_thousandths)            \
+  each("Operation", name, ppi_aligned_put_name)
 #define PROJ_SUM(each)                                          \
   each("Range", range, ppi_aligned_put_name)                    \
   each("Style", style, ppi_aligned_put_name)                    \
@@ -199,6 +229,7 @@ TABLE(kern_sum, KERN_SUM)
 TABLE(kern_gb_sum, KERN_GB_SUM)
 TABLE(api_sum, API_SUM)
 TABLE(mem_time_sum, MEM_TIME_SUM)
+TABLE(mem_size_sum, MEM_SIZE_SUM)
 TABLE(proj_sum, PROJ_SUM)
 TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
 
@@ -239,18 +270,31 @@ static bool is_api(uint32_t category) {
   return category == PPROF_CATEGORY_RUNTIME;
 }
 
+typedef gpu_row row_fn(const ppi_report_name *from);
+
+static gpu_row device_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->device, .histogram = &from->device_times};
+}
+
+static gpu_row host_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->host, .histogram = &from->host_times};
+}
+
+static gpu_row size_row(const ppi_report_name *from) {
+  return (gpu_row){.times = from->bytes, .histogram = &from->sizes};
+}
+
 static pprof_status build_names(const ppi_figures *figures,
                                 const ppi_report_options *options,
-                                ppi_view *out, is_fn *is, get_fn *const *gets) {
+                                ppi_view *out, is_fn *is, row_fn *row_of,
+                                get_fn *const *gets) {
   gpu_rows rows = {0};
   bool added = true;
   for (size_t i = 0; i < figures->num_names && added; i++) {
     const ppi_report_name *from = &figures->names[i];
-    const gpu_row row = {
-        .range = "",
-        .name = from->name,
-        .times = is == is_api ? from->host : from->device,
-        .histogram = is == is_api ? &from->host_times : &from->device_times};
+    gpu_row row = row_of(from);
+    row.range = "";
+    row.name = from->name;
     if (is(from->category) && row.times.n) added = add(&rows, &row);
   }
   return put_rows(out, &rows, added, gets, options->top);
@@ -259,7 +303,8 @@ static pprof_status build_names(const ppi_figures *figures,
 static pprof_status build_kernels(const ppi_figures *figures,
                                   const ppi_report_options *options,
                                   ppi_view *out) {
-  return build_names(figures, options, out, is_kernel, kern_sum_gets);
+  return build_names(figures, options, out, is_kernel, device_row,
+                     kern_sum_gets);
 }
 
 static const char *three(ppi_view *view, const uint32_t *sizes) {
@@ -287,13 +332,21 @@ static pprof_status build_shapes(const ppi_figures *figures,
 static pprof_status build_api(const ppi_figures *figures,
                               const ppi_report_options *options,
                               ppi_view *out) {
-  return build_names(figures, options, out, is_api, api_sum_gets);
+  return build_names(figures, options, out, is_api, host_row, api_sum_gets);
 }
 
 static pprof_status build_copies(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_view *out) {
-  return build_names(figures, options, out, is_copy, mem_time_sum_gets);
+  return build_names(figures, options, out, is_copy, device_row,
+                     mem_time_sum_gets);
+}
+
+static pprof_status build_sizes(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                ppi_view *out) {
+  return build_names(figures, options, out, is_copy, size_row,
+                     mem_size_sum_gets);
 }
 
 static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
@@ -392,6 +445,7 @@ static void put_shown(ppi_page *page, const ppi_view *view,
 static const size_t name_last[] = {0, 1, 2, 3, 4, 5, 6, 8};
 static const size_t launched[] = {0, 1, 2, 3, 5, 8, 9, 10};
 static const size_t projected[] = {0, 2, 3, 4, 5, 6, 8, 14};
+static const size_t all_of_sizes[] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const size_t of_ranges[] = {0, 2, 3, 4, 5, 6, 8, 10};
 
 #define VIEW(table, rows_of, id, heading, shown)                       \
@@ -416,6 +470,8 @@ VIEW(kern_gb_sum, build_shapes, "cuda_gpu_kern_gb_sum",
 VIEW(api_sum, build_api, "cuda_api_sum", "CUDA API Summary", name_last);
 VIEW(mem_time_sum, build_copies, "cuda_gpu_mem_time_sum",
      "CUDA GPU MemOps Summary (by Time)", name_last);
+VIEW(mem_size_sum, build_sizes, "cuda_gpu_mem_size_sum",
+     "CUDA GPU MemOps Summary (by Size)", all_of_sizes);
 VIEW(proj_sum, build_projections, "nvtx_gpu_proj_sum",
      "NVTX GPU Projection Summary", projected);
 VIEW(nvtx_kern_sum, build_range_kernels, "nvtx_kern_sum",

@@ -34,6 +34,8 @@ typedef struct ppi_report_name {
   ppi_histogram host_times, device_times;
   ppi_spread inside;       // device time per range: submitted in it, or its own
   ppi_messages messages;   // of Communication
+  ppi_spread bytes;        // of copies and sets that say how many
+  ppi_histogram sizes;     // the same
   uint64_t self_ns;        // host time, less that of ranges nested in them
   uint64_t own_device_ns;  // device time submitted in no range nested in them
   uint64_t num_async;      // host ranges that took no part in nesting

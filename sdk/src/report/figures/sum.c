@@ -33,6 +33,9 @@ static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
       ppi_histogram_merge(&name->host_times, &from->host_times);
   if (status == PPROF_STATUS_OK)
     status = ppi_messages_merge(&name->messages, &from->messages);
+  ppi_spread_merge(&name->bytes, &from->bytes);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_histogram_merge(&name->sizes, &from->sizes);
   if (status == PPROF_STATUS_OK)
     status = ppi_phases_merge(&name->host_phases, &from->host_phases);
   if (status == PPROF_STATUS_OK)
@@ -287,6 +290,7 @@ static void clear_names(ppi_figures *figures) {
     ppi_histogram_clear(&name->host_times);
     ppi_histogram_clear(&name->device_times);
     ppi_messages_clear(&name->messages);
+    ppi_histogram_clear(&name->sizes);
     ppi_phases_clear(&name->host_phases);
     ppi_phases_clear(&name->device_phases);
   }

@@ -180,6 +180,7 @@ static void clear_items(ppi_run_ids *ids) {
     ppi_histogram_clear(&site->row.host_times);
     ppi_histogram_clear(&site->device_times);
     ppi_messages_clear(&site->messages);
+    ppi_histogram_clear(&site->sizes);
     ppi_early_clear(&site->host_early);
     ppi_early_clear(&site->device_early);
   }

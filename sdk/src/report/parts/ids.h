@@ -79,6 +79,8 @@ typedef struct ppi_run_site {
   ppi_spread device;
   ppi_histogram device_times;
   ppi_messages messages;  // of Communication
+  ppi_spread bytes;       // of copies and sets that say how many
+  ppi_histogram sizes;    // the same
   // With details.stages; device_early also where ranges can interfere.
   ppi_early host_early, device_early;
   const ppi_early *cold;  // whose device calls are split for all of this name

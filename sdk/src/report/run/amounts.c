@@ -45,6 +45,18 @@ static pprof_status take_memory(ppi_run *run, const pprof_event *event,
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
 
+// Of device ranges that copy or set memory, where they say how much.
+static pprof_status take_size(ppi_run_site *site, const pprof_event *event) {
+  bool is_copy = site->category == PPROF_CATEGORY_MEMCPY ||
+                 site->category == PPROF_CATEGORY_MEMSET;
+  double bytes = event->work ? event->work->bytes : 0;
+  if (!is_copy || event->kind != PPROF_KIND_DEVICE_RANGE ||
+      event->flags & PPROF_FLAG_PROJECTED || !(bytes >= 1 && bytes < 1e18))
+    return PPROF_STATUS_OK;
+  ppi_spread_add(&site->bytes, (uint64_t)bytes);
+  return ppi_histogram_add(&site->sizes, (uint64_t)bytes);
+}
+
 pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
                                uint32_t lane) {
   bool is_counter = event->kind == PPROF_KIND_COUNTER;
@@ -58,7 +70,8 @@ pprof_status ppi_run_take_work(ppi_run *run, const pprof_event *event,
       ppi_messages_add(&site->messages, event) != PPROF_STATUS_OK)
     return PPROF_STATUS_NO_MEMORY;
   ppi_run_work *work = work_at(run, event->site, lane);
-  if (!work) return PPROF_STATUS_NO_MEMORY;
+  if (take_size(site, event) != PPROF_STATUS_OK || !work)
+    return PPROF_STATUS_NO_MEMORY;
   if (event->work) {
     work->items += event->work->items;
     work->bytes += event->work->bytes;

@@ -220,6 +220,9 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
       ppi_histogram_merge(&name->host_times, &row->host_times);
   if (status == PPROF_STATUS_OK)
     status = ppi_messages_merge(&name->messages, &site->messages);
+  ppi_spread_merge(&name->bytes, &site->bytes);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_histogram_merge(&name->sizes, &site->sizes);
   ppi_cpu_sums_merge(&name->cpu, &site->cpu);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &site->device_times);
