@@ -87,6 +87,7 @@ pprof_status ppi_threads_of(const ppi_figures *figures, ppi_threads *out) {
     if (!is_done || status != PPROF_STATUS_OK) continue;
     name_thread(figures, from, thread);
     status = add_rest(&thread->answer, wall_of(figures, from->process));
+    ppi_answer_sort(&thread->answer);
     out->num++;
   }
   return status;

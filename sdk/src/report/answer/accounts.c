@@ -349,8 +349,10 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
   run->before_ns += before_ns;
   run->after_ns += all_ns - until_ns;
   run->num_cut += steps->num_cut;
-  return ppi_account_fold(&accounts->run, until_ns - before_ns, end->names,
-                          run);
+  status =
+      ppi_account_fold(&accounts->run, until_ns - before_ns, end->names, run);
+  ppi_answer_sort(run);
+  return status;
 }
 
 void ppi_accounts_clear(ppi_accounts *accounts) {

@@ -3,6 +3,7 @@
 // Rows of the answer in order, and how they add up. One thread at a time.
 #include "report/figures/answer_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -23,8 +24,7 @@ static void clear_row(ppi_answer_row *row) {
   ppi_histogram_clear(&row->times);
 }
 
-static ppi_answer_row *insert(ppi_answer *answer, size_t at,
-                              const ppi_answer_row *key) {
+static ppi_answer_row *append(ppi_answer *answer, const ppi_answer_row *key) {
   ppi_answer_row *grown = ppi_grow(answer->rows, &answer->capacity,
                                    answer->num_rows + 1, sizeof *grown);
   if (!grown) return NULL;
@@ -37,41 +37,76 @@ static ppi_answer_row *insert(ppi_answer *answer, size_t at,
     clear_row(&row);
     return NULL;
   }
-  memmove(grown + at + 1, grown + at,
-          (answer->num_rows++ - at) * sizeof *grown);
-  grown[at] = row;
-  return &grown[at];
+  grown[answer->num_rows] = row;
+  return &grown[answer->num_rows++];
 }
 
-// Where it is, or belongs.
-static size_t place_of(const ppi_answer *answer, const ppi_answer_row *key,
-                       bool *out_found) {
-  size_t low = 0, high = answer->num_rows;
-  *out_found = false;
-  while (low < high && !*out_found) {
-    size_t middle = low + (high - low) / 2;
-    int order = compare_rows(&answer->rows[middle], key);
-    *out_found = order == 0;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
+// ---- while rows are added: by a hash, in the order in which they come ----
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return (hash ^ 0xff) * 0x100000001b3u;
+}
+
+// Its slot, or the free one where it belongs.
+static size_t slot_of(const ppi_answer *answer, const ppi_answer_row *key) {
+  uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)key->where;
+  hash = hash_text(hash, key->name);
+  hash = hash_text(hash, key->device);
+  hash = hash_text(hash, key->child);
+  for (size_t slot = (size_t)(hash ^ hash >> 32);; slot++) {
+    slot &= answer->num_slots - 1;
+    uint32_t row = answer->slots[slot];
+    if (!row || compare_rows(&answer->rows[row - 1], key) == 0) return slot;
   }
-  return *out_found ? high : low;
 }
 
-const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
-                                          const ppi_answer_row *key) {
-  bool found;
-  size_t at = place_of(answer, key, &found);
-  return found ? &answer->rows[at] : NULL;
+// For one row more, at most half full.
+static bool make_slots(ppi_answer *answer) {
+  if (2 * (answer->num_rows + 1) <= answer->num_slots) return true;
+  if (answer->num_rows >= UINT32_MAX / 4) return false;
+  size_t num = 16;
+  while (num < 4 * (answer->num_rows + 1)) num *= 2;
+  uint32_t *slots = ppi_alloc(num * sizeof *slots);
+  if (!slots) return false;
+  ppi_free(answer->slots);
+  answer->slots = slots;
+  answer->num_slots = num;
+  for (size_t i = 0; i < answer->num_rows; i++)
+    slots[slot_of(answer, &answer->rows[i])] = (uint32_t)i + 1;
+  return true;
 }
 
 ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
                                   const ppi_answer_row *key) {
-  bool found;
-  size_t at = place_of(answer, key, &found);
-  return found ? &answer->rows[at] : insert(answer, at, key);
+  if (!make_slots(answer)) return NULL;
+  size_t slot = slot_of(answer, key);
+  uint32_t found = answer->slots[slot];
+  if (found) return &answer->rows[found - 1];
+  ppi_answer_row *row = append(answer, key);
+  if (row) answer->slots[slot] = (uint32_t)answer->num_rows;
+  return row;
+}
+
+// ---- when all are there: in order ----
+
+static int compare_items(const void *left, const void *right) {
+  return compare_rows(left, right);
+}
+
+void ppi_answer_sort(ppi_answer *answer) {
+  if (answer->num_rows > 1)
+    qsort(answer->rows, answer->num_rows, sizeof *answer->rows, compare_items);
+  ppi_free(answer->slots);
+  answer->slots = NULL;
+  answer->num_slots = 0;
+}
+
+const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
+                                          const ppi_answer_row *key) {
+  if (!answer->num_rows) return NULL;
+  return bsearch(key, answer->rows, answer->num_rows, sizeof *answer->rows,
+                 compare_items);
 }
 
 uint64_t ppi_answer_quantile(const ppi_answer *answer,
@@ -105,12 +140,14 @@ pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from) {
     row->max_ns = PPI_MAX(row->max_ns, other->max_ns);
     status = ppi_histogram_merge(&row->times, &other->times);
   }
+  ppi_answer_sort(into);
   return status;
 }
 
 void ppi_answer_clear(ppi_answer *answer) {
   for (size_t i = 0; i < answer->num_rows; i++) clear_row(&answer->rows[i]);
   ppi_free(answer->rows);
+  ppi_free(answer->slots);
   ppi_histogram_clear(&answer->times);
   *answer = (ppi_answer){0};
 }

@@ -42,8 +42,10 @@ typedef struct ppi_answer_row {
 } ppi_answer_row;
 
 typedef struct ppi_answer {
-  ppi_answer_row *rows;  // by name, where, device, child
+  ppi_answer_row *rows;  // sorted: by name, where, device, child
   size_t num_rows, capacity;
+  uint32_t *slots;  // while rows are added: a row's number + 1; 0: free
+  size_t num_slots;
   uint64_t num_runs;
   // The units of `rows`; their times; from the first one's begin to the last
   // one's end, added up over runs.
@@ -56,16 +58,20 @@ typedef struct ppi_answer {
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
 } ppi_answer;
 
-// ppi_answer_row_find: NULL where there is none.
-const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
-                                          const ppi_answer_row *key);
-// ppi_answer_row_of adds what is missing; NULL when out of memory.
+// ppi_answer_row_of adds what is missing, out of order; NULL when out of
+// memory. What it answers holds until the next call.
 ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
                                   const ppi_answer_row *key);
+// ppi_answer_sort has to follow the last of them.
+void ppi_answer_sort(ppi_answer *answer);
+// ppi_answer_row_find: NULL where there is none. Of a sorted answer.
+const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
+                                          const ppi_answer_row *key);
 // ppi_answer_quantile is that of nearest rank over all units: those that have
 // nothing of the row count as 0.
 uint64_t ppi_answer_quantile(const ppi_answer *answer,
                              const ppi_answer_row *row, unsigned percent);
+// ppi_answer_merge leaves `into` sorted.
 pprof_status ppi_answer_merge(ppi_answer *into, const ppi_answer *from);
 void ppi_answer_clear(ppi_answer *answer);
 

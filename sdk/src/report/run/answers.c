@@ -359,6 +359,7 @@ static pprof_status take_requests(request_filling *to) {
       status = take_request(to, from, &names);
     last_ns = PPI_MAX(last_ns, from->end_ns);
   }
+  ppi_answer_sort(to->out);
   if (cold == to->num) return status;
   to->out->num_all += (to->num - cold) << to->run->requests.thinning;
   to->out->span_ns += last_ns - to->list[cold].start_ns;
