@@ -77,6 +77,13 @@ class CallsTest(Case):
         self.run_ok("calls", "server", env=self.environment(PPROF_SET="names={fold: off}"))
         self.assertIn("decode step 399", self.log().names())
 
+    def test_names_without_end(self):
+        """More names than there is room for, and none folds: all ranges are there, in time."""
+        self.run_ok("calls", "server", env=self.environment(
+            SERVER_STEPS="80000", PPROF_SET="names={fold: off}"))
+        path, = self.log_paths()
+        self.assertEqual(self.overview(path), {"UserDefined": 400000})
+
     def test_values_become_counters(self):
         _, log = self.calls("values")
         names = ["u64", "i64", "double", "u32", "i32", "float"]

@@ -140,6 +140,21 @@ TEST_F(NamesOldTest, DefinitionsThatTookAPlaceAreToldInTheirOrder) {
     EXPECT_EQ("m" + std::to_string(i), ppi_names_again(names_, &cursor)->name);
 }
 
+// Short names fill the area; where they were, there is room for long ones.
+TEST_F(NamesOldTest, PlacesSideBySideBecomeOne) {
+  for (int i = 0; Overflowed() == 0; i++) Add(std::to_string(i));
+  while (Walk().size() > 1) {  // but `<other>`
+    ppi_names_new_round(names_);
+    ppi_names_retire(names_);
+    ASSERT_TRUE(ppi_names_give(names_, Forget));
+  }
+  const size_t bytes = spool_.header->names_end;
+  const size_t size = sizeof(ppi_definition_record) + 4000;
+  for (size_t i = 0; i < bytes / size * 9 / 10; i++)
+    ASSERT_NE(0u, Add(std::to_string(i) + std::string(3990, 'x')));
+  EXPECT_EQ(1u, Overflowed());
+}
+
 // Against a model: names of all lengths come, are used, and go.
 TEST_F(NamesOldTest, TheAreaHoldsWhatHasAnId) {
   std::mt19937 random(5);

@@ -4,8 +4,10 @@
 #include "spool/chunks.h"
 
 #define SMALLEST ((uint64_t)sizeof(ppi_definition_record))
-// A look for a free place goes past so many records where the end has room.
-#define LOOKS 64u
+// Neighbours that one after the other left free are looked for again once a
+// part of the area has been given back, so that a record given back pays for
+// it.
+#define UNITE_SHARE 8u
 
 // Takes chunk `k` of the names, where there is none yet.
 static bool take_chunk(ppi_spool *spool, uint64_t k) {
@@ -45,25 +47,97 @@ static bool is_free(const ppi_spool *spool, uint64_t at) {
          record_at(spool, at)->kind == PPI_DEFINITION_FREE;
 }
 
-// Free neighbours become one: one store of its size.
-static uint64_t unite(const ppi_spool *spool, uint64_t at) {
+// ---- free records: those of one size are a list ----
+
+// A free record's links: places / 8, + 1; 0: none. Nobody else reads them.
+static uint32_t *next_of(ppi_definition_record *record) {
+  return &record->id;
+}
+
+static uint32_t *before_of(ppi_definition_record *record) {
+  return &record->parent;
+}
+
+static ppi_definition_record *linked(const ppi_spool *spool, uint32_t link) {
+  return record_at(spool, (uint64_t)(link - 1) * 8);
+}
+
+static void put_on_list(ppi_names_area *area, const ppi_spool *spool,
+                        uint64_t at) {
   ppi_definition_record *record = record_at(spool, at);
-  while ((at + record->size) % PPI_CHUNK_SIZE != 0 &&
-         is_free(spool, at + record->size))
-    __atomic_store_n(&record->size,
-                     record->size + record_at(spool, at + record->size)->size,
+  uint32_t list = record->size / 8, first = area->first[list];
+  uint32_t link = (uint32_t)(at / 8) + 1;
+  *next_of(record) = first;
+  *before_of(record) = 0;
+  if (first) *before_of(linked(spool, first)) = link;
+  area->first[list] = link;
+  area->any[list / 64] |= 1ull << list % 64;
+  area->free_bytes += record->size;
+}
+
+static void take_off_list(ppi_names_area *area, const ppi_spool *spool,
+                          uint64_t at) {
+  ppi_definition_record *record = record_at(spool, at);
+  uint32_t list = record->size / 8;
+  uint32_t next = *next_of(record), before = *before_of(record);
+  if (next) *before_of(linked(spool, next)) = before;
+  *(before ? next_of(linked(spool, before)) : &area->first[list]) = next;
+  if (!area->first[list]) area->any[list / 64] &= ~(1ull << list % 64);
+  area->free_bytes -= record->size;
+}
+
+// Of those that are large enough one of the smallest.
+static bool find_listed(const ppi_names_area *area, uint64_t size,
+                        uint64_t *out) {
+  uint64_t list = size / 8, word = list / 64;
+  uint64_t bits = area->any[word] & ~0ull << list % 64;
+  while (!bits && ++word < PPI_NAMES_LISTS / 64) bits = area->any[word];
+  if (!bits) return false;
+  uint32_t link = area->first[word * 64 + (uint64_t)__builtin_ctzll(bits)];
+  *out = (uint64_t)(link - 1) * 8;
+  return true;
+}
+
+// Those that follow a free record and are free become a part of it: one store
+// of its size. It is on no list meanwhile.
+static void unite(ppi_names_area *area, const ppi_spool *spool, uint64_t at) {
+  ppi_definition_record *record = record_at(spool, at);
+  for (uint64_t next = at + record->size;
+       next % PPI_CHUNK_SIZE != 0 && is_free(spool, next);
+       next = at + record->size) {
+    take_off_list(area, spool, next);
+    __atomic_store_n(&record->size, record->size + record_at(spool, next)->size,
                      __ATOMIC_RELEASE);
-  return record->size;
+  }
+}
+
+static void unite_all(ppi_names_area *area, const ppi_spool *spool) {
+  const uint64_t end = spool->header->names_end;
+  area->given = 0;
+  for (uint64_t at = 0; at < end;) {
+    if (is_rest(spool, at)) {
+      at += -at % PPI_CHUNK_SIZE;
+      continue;
+    }
+    if (is_free(spool, at)) {
+      take_off_list(area, spool, at);
+      unite(area, spool, at);
+      put_on_list(area, spool, at);
+    }
+    at += record_at(spool, at)->size;
+  }
 }
 
 // The rest is a record before the first one ends there.
-static void split(const ppi_spool *spool, uint64_t at, uint64_t size) {
+static void split(ppi_names_area *area, const ppi_spool *spool, uint64_t at,
+                  uint64_t size) {
   ppi_definition_record *record = record_at(spool, at);
   if (record->size - size < SMALLEST) return;
   ppi_definition_record *rest = record_at(spool, at + size);
   rest->kind = PPI_DEFINITION_FREE;
   rest->size = record->size - (uint32_t)size;
   __atomic_store_n(&record->size, (uint32_t)size, __ATOMIC_RELEASE);
+  put_on_list(area, spool, at + size);
 }
 
 // Before anything is written there: who copies the area while this runs looks
@@ -75,44 +149,34 @@ static ppi_definition_record *begin_change(ppi_spool *spool, uint64_t at) {
   return record_at(spool, at);
 }
 
-// The first that is large enough, from where the last look ended, among at most
-// `looks` records; one lap of all at the most.
 static bool find_free(ppi_names_area *area, const ppi_spool *spool,
-                      uint64_t size, uint64_t looks, uint64_t *out) {
-  const uint64_t end = spool->header->names_end;
-  uint64_t passed = 0;
-  while (area->free_bytes >= size && looks-- > 0 && passed <= end) {
-    uint64_t at = area->at < end ? area->at : 0;
-    uint64_t taken = -at % PPI_CHUNK_SIZE;
-    bool fits = false;
-    if (!is_rest(spool, at)) {
-      bool is_spare = is_free(spool, at);
-      taken = is_spare ? unite(spool, at) : record_at(spool, at)->size;
-      fits = is_spare && taken >= size;
-    }
-    if (fits) split(spool, at, size);
-    if (fits) taken = record_at(spool, at)->size;
-    area->at = at + taken;
-    passed += taken;
-    if (!fits) continue;
-    area->free_bytes -= taken;
-    *out = at;
-    return true;
-  }
-  return false;
+                      uint64_t size, uint64_t *out) {
+  if (!find_listed(area, size, out)) return false;
+  take_off_list(area, spool, *out);
+  split(area, spool, *out, size);
+  return true;
+}
+
+static bool find_united(ppi_names_area *area, const ppi_spool *spool,
+                        uint64_t size, uint64_t *out) {
+  if (area->free_bytes < size ||
+      area->given < spool->header->names_end / UNITE_SHARE)
+    return false;
+  unite_all(area, spool);
+  return find_free(area, spool, size, out);
 }
 
 ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
                                            ppi_spool *spool, uint64_t size,
                                            bool again, uint64_t *out_place) {
-  if (again && find_free(area, spool, size, LOOKS, out_place))
+  if (again && find_free(area, spool, size, out_place))
     return begin_change(spool, *out_place);
   if (find_end(spool, size, out_place)) {
     ppi_definition_record *record = record_at(spool, *out_place);
     record->size = (uint32_t)size;
     return record;
   }
-  if (again && find_free(area, spool, size, UINT64_MAX, out_place))
+  if (again && find_united(area, spool, size, out_place))
     return begin_change(spool, *out_place);
   return NULL;
 }
@@ -138,9 +202,11 @@ bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
 void ppi_names_area_give(ppi_names_area *area, ppi_spool *spool,
                          uint64_t place) {
   ppi_definition_record *record = record_at(spool, place);
-  area->free_bytes += record->size;
+  area->given += record->size;
   __atomic_store_n(&record->kind, (uint32_t)PPI_DEFINITION_FREE,
                    __ATOMIC_RELEASE);
+  unite(area, spool, place);
+  put_on_list(area, spool, place);
 }
 
 uint64_t ppi_names_area_left(const ppi_names_area *area,

@@ -38,10 +38,17 @@ typedef struct ppi_definition_record {
   char name[];  // name NUL [value NUL]
 } ppi_definition_record;
 
+// Sizes up to a chunk's.
+#define PPI_NAMES_LISTS (PPI_CHUNK_SIZE / 8 + 64)
+
 // All zero at first.
 typedef struct ppi_names_area {
   uint64_t free_bytes;  // in records that were given back
-  uint64_t at;          // where the next look for a free one begins
+  uint64_t given;       // bytes since free neighbours were looked for
+  // By size / 8: the free records of that size, the first of them, and whether
+  // there is one.
+  uint32_t first[PPI_NAMES_LISTS];
+  uint64_t any[PPI_NAMES_LISTS / 64];
 } ppi_names_area;
 
 // ppi_names_area_take answers room for `size` bytes, a multiple of 8, that
