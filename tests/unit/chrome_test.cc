@@ -274,6 +274,34 @@ TEST(ChromeTest, AnArrowLeadsFromTheLaunchToAKernel) {
   trace.Check();
 }
 
+// Written anew: other attributes, which may be anything, are left out.
+TEST(ChromeTest, AKernelSaysHowItWasLaunched) {
+  Trace trace;
+  trace.Begin();
+  trace.Define(PPROF_DEFINITION_ATTRIBUTES, 1,
+               "{\"grid\": [132, 1, 1], \"block\": [256, 1, 1], "
+               "\"registers per thread\": 64, \"theoretical occupancy %\": "
+               "50.0, \"occupancy limit\": \"registers\", \"more\": 1}",
+               0);
+  trace.Define(PPROF_DEFINITION_ATTRIBUTES, 2, "}, {\"no\": \"shape", 0);
+  for (uint32_t attributes = 0; attributes < 4; attributes++) {
+    pprof_event kernel = Device(5000, 5000, 6000, 7000);
+    kernel.attributes = attributes;
+    trace.Add(kernel);
+  }
+  trace.Finish();
+  std::string text = Read(trace.path());
+  EXPECT_EQ(1, Count(text,
+                     "\"queue_ns\":1000,\"grid\":[132,1,1],"
+                     "\"block\":[256,1,1],\"registers per thread\":64,"
+                     "\"shared memory\":0,\"theoretical occupancy %\":50.00,"
+                     "\"occupancy limit\":\"registers\"}"))
+      << text;
+  EXPECT_EQ(1, Count(text, "\"grid\""));
+  EXPECT_EQ(0, Count(text, "shape"));
+  trace.Check();
+}
+
 TEST(ChromeTest, DeviceRangeWithoutTimesShowsItsHostSide) {
   Trace trace;
   trace.Begin();

@@ -81,6 +81,7 @@ static pprof_status add_device_range(ppi_chrome_writer *writer,
   slice.start_ns = event->device_start_ns;
   slice.end_ns = end_of(event->device_start_ns, event->device_end_ns);
   slice.has_device_error = true;
+  slice.attributes = event->attributes;
   slice.device_error_ns = event->device_error_ns;
   if (event->device_start_ns >= event->start_ns) {
     slice.has_queue = true;
@@ -270,7 +271,7 @@ static pprof_status chrome_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
-  if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_STREAM)
+  if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_ATTRIBUTES)
     return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
   pprof_status status = PPROF_STATUS_OK;
   bool is_renamed = is_another_name(writer, definition);

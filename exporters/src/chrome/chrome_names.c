@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "chrome/chrome_text.h"
+#include "event/launch_shape.h"
 
 // Sessions stop at 65 536 names; an id far beyond comes from a broken sender
 // and must not cost memory in its place.
@@ -26,16 +27,31 @@ static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
   return &names->items[id];
 }
 
+// Attributes may be anybody's: what is a launch's shape is written anew.
+static bool read_shape(const char *text, char out[PPI_LAUNCH_SHAPE_TEXT]) {
+  ppi_launch_shape shape;
+  if (!ppi_launch_shape_read(text, &shape)) return false;
+  ppi_launch_shape_put(&shape, out);
+  out[0] = ',';
+  out[strlen(out) - 1] = '\0';
+  return true;
+}
+
 pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
                                   const pprof_definition *definition) {
   uint32_t id = pprof_definition_id(definition);
   if (id >= MAX_ID) return PPROF_STATUS_CORRUPT;
   const char *text = pprof_definition_name(definition);
   if (!text) text = "";
+  char members[PPI_LAUNCH_SHAPE_TEXT];
+  pprof_definition_kind kind = pprof_definition_get_kind(definition);
+  if (kind == PPROF_DEFINITION_ATTRIBUTES) {
+    if (!read_shape(text, members)) return PPROF_STATUS_OK;
+    text = members;
+  }
   ppi_chrome_name *name = slot(names, id);
   if (!name) return PPROF_STATUS_NO_MEMORY;
   size_t escaped_len = 0;
-  pprof_definition_kind kind = pprof_definition_get_kind(definition);
   bool often =
       kind == PPROF_DEFINITION_SITE || kind == PPROF_DEFINITION_CATEGORY;
   char *copy = often ? ppi_chrome_escape(text, &escaped_len) : ppi_strdup(text);

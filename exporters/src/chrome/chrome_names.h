@@ -14,7 +14,9 @@ typedef struct ppi_chrome_name {
   bool known;
   uint32_t parent;
   uint64_t number;
-  char *text;     // as defined; NULL for sites and categories
+  // As defined; of attributes the members of a launch's shape, each behind a
+  // comma. NULL for sites and categories.
+  char *text;
   char *escaped;  // with quotes; sites and categories only
   size_t escaped_len;
   // Of a site: how its slices begin, padded to whole steps of

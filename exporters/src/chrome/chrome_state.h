@@ -25,7 +25,7 @@ extern "C" {
 // Rows of threads whose lane another one has got bear a number from here on.
 #define PPI_CHROME_FIRST_LEFT_LANE (1u << 20)
 
-#define PPI_CHROME_NUM_NAMES (PPROF_DEFINITION_STREAM + 1)
+#define PPI_CHROME_NUM_NAMES (PPROF_DEFINITION_ATTRIBUTES + 1)
 
 typedef struct ppi_chrome_groups {
   ppi_chrome_group **items;  // indexed by id

@@ -56,8 +56,9 @@ typedef struct ppi_chrome_slice {
   pprof_work_amount work;    // size 0: none
   uint64_t step;
   uint32_t site, flags, window, depth;
-  uint32_t stream;  // of a submission
-  uint32_t lane;    // of has_arrow
+  uint32_t stream;      // of a submission
+  uint32_t lane;        // of has_arrow
+  uint32_t attributes;  // of a device side: how it was launched; 0: not known
   bool is_step, has_queue, has_device_error, is_timed, is_async, is_submission;
   bool has_arrow;  // from the range that launched it
 } ppi_chrome_slice;
