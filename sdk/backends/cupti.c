@@ -14,6 +14,7 @@
 #include "backend_util.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kernels/captured.h"
 #include "kernels/launch.h"
 #include "kernels/launcher.h"
 
@@ -180,6 +181,25 @@ static void on_call(ppi_launcher *self, uint32_t id,
   if (is_sample) ppi_launch_cost(ppi_clock_ticks() - begin, is_end);
 }
 
+static bool ask_node(void *node, uint64_t *out) {
+  return node && cupti.api.cuptiGetGraphNodeId(node, out) == PPI_CUPTI_OK;
+}
+
+// What is launched of a graph is the copy of what was captured.
+static void on_node(ppi_launcher *self, uint32_t id,
+                    const ppi_cupti_resource *resource) {
+  bool is_new = id == PPI_CUPTI_GRAPHNODE_CREATED;
+  uint64_t node, original;
+  if (is_new && self) self->has_captured = true;
+  const ppi_cupti_graph *graph = resource ? resource->graph : NULL;
+  if (!graph || !ppi_captured_are_wanted() || !ask_node(graph->node, &node))
+    return;
+  if (is_new)
+    ppi_captured_node(node);
+  else if (ask_node(graph->original_node, &original))
+    ppi_captured_copy(node, original);
+}
+
 static void on_callback(void *user, uint32_t domain, uint32_t id,
                         const void *data) {
   (void)user;
@@ -187,8 +207,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id,
   ppi_launcher *self = ppi_launcher_self();
   if (domain == PPI_CUPTI_DOMAIN_DRIVER)
     on_call(self, id, data);
-  else if (domain == PPI_CUPTI_DOMAIN_RESOURCE && self)
-    self->has_captured = true;
+  else if (domain == PPI_CUPTI_DOMAIN_RESOURCE)
+    on_node(self, id, data);
 }
 
 // What CUPTI has hooked into the driver makes launches dearer until it is
@@ -224,6 +244,10 @@ static void enable_calls(void) {
   }
   cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_RESOURCE,
                                 PPI_CUPTI_GRAPHNODE_CREATED);
+  if (ppi_captured_are_wanted())
+    cupti.api.cuptiEnableCallback(1, cupti.subscriber,
+                                  PPI_CUPTI_DOMAIN_RESOURCE,
+                                  PPI_CUPTI_GRAPHNODE_CLONED);
 }
 
 static const uint32_t kinds[] = {PPI_CUPTI_KIND_CONCURRENT_KERNEL,
@@ -344,7 +368,7 @@ static const char *copy_name(uint8_t kind) {
 }
 
 static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
-                               uint32_t correlation) {
+                               uint32_t correlation, uint64_t node) {
   return (ppi_device_work){.kind = PPI_DEVICE_WORK_COPY,
                            .correlation = correlation,
                            .device = (int)record->device,
@@ -353,7 +377,8 @@ static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
                            .start = record->start,
                            .end = record->end,
                            .bytes = record->bytes,
-                           .name = copy_name(record->copy_kind)};
+                           .name = copy_name(record->copy_kind),
+                           .node = node};
 }
 
 static ppi_device_work set_of(const ppi_cupti_memset *record) {
@@ -365,7 +390,8 @@ static ppi_device_work set_of(const ppi_cupti_memset *record) {
                            .start = record->start,
                            .end = record->end,
                            .bytes = record->bytes,
-                           .name = "MEMSET"};
+                           .name = "MEMSET",
+                           .node = record->graph_node};
 }
 
 static ppi_launch_shape shape_of(const ppi_cupti_kernel *record) {
@@ -389,6 +415,7 @@ static ppi_device_work kernel_of(const ppi_cupti_kernel *record) {
                            .start = record->start,
                            .end = record->end,
                            .name = record->name ? record->name : "?",
+                           .node = record->graph_node,
                            .shape = shape_of(record)};
 }
 
@@ -401,12 +428,16 @@ static bool read_record(const void *record, ppi_device_work *out) {
     case PPI_CUPTI_KIND_MEMSET:
       *out = set_of(record);
       return true;
-    case PPI_CUPTI_KIND_MEMCPY:
-      *out = copy_of(record, ((const ppi_cupti_memcpy *)record)->correlation);
+    case PPI_CUPTI_KIND_MEMCPY: {
+      const ppi_cupti_memcpy *copy = record;
+      *out = copy_of(copy, copy->correlation, copy->graph_node);
       return true;
-    case PPI_CUPTI_KIND_MEMCPY2:
-      *out = copy_of(record, ((const ppi_cupti_memcpy2 *)record)->correlation);
+    }
+    case PPI_CUPTI_KIND_MEMCPY2: {
+      const ppi_cupti_memcpy2 *copy = record;
+      *out = copy_of(record, copy->correlation, copy->graph_node);
       return true;
+    }
   }
   return false;
 }

@@ -21,6 +21,7 @@ enum {
   PPI_CUPTI_DOMAIN_DRIVER = 1,
   PPI_CUPTI_DOMAIN_RESOURCE = 3,
   PPI_CUPTI_GRAPHNODE_CREATED = 13,  // of the resource domain
+  PPI_CUPTI_GRAPHNODE_CLONED = 20,   // the same
   PPI_CUPTI_ENTER = 0,
   PPI_CUPTI_EXIT = 1,
   PPI_CUPTI_KIND_MEMCPY = 1,
@@ -31,7 +32,8 @@ enum {
   PPI_CUPTI_FLUSH_FORCED = 1
 };
 
-// What all versions of a record begin with; the library writes its newest.
+// What all versions of a record since CUPTI 11.1 begin with; the library writes
+// its newest.
 typedef struct ppi_cupti_kernel {
   uint32_t kind;
   uint8_t caches[2];
@@ -46,6 +48,8 @@ typedef struct ppi_cupti_kernel {
   uint32_t correlation;
   int64_t grid_id;
   const char *name;
+  uint64_t more[4];
+  uint64_t graph_node;
 } ppi_cupti_kernel;
 
 typedef struct ppi_cupti_memcpy {
@@ -55,6 +59,8 @@ typedef struct ppi_cupti_memcpy {
   uint64_t start, end;
   uint32_t device, context, stream;
   uint32_t correlation;
+  uint64_t more[2];
+  uint64_t graph_node;
 } ppi_cupti_memcpy;
 
 typedef struct ppi_cupti_memcpy2 {
@@ -65,6 +71,8 @@ typedef struct ppi_cupti_memcpy2 {
   uint32_t device, context, stream;
   uint32_t from_device, from_context, to_device, to_context;
   uint32_t correlation;
+  uint64_t more;
+  uint64_t graph_node;
 } ppi_cupti_memcpy2;
 
 typedef struct ppi_cupti_memset {
@@ -74,6 +82,8 @@ typedef struct ppi_cupti_memset {
   uint64_t start, end;
   uint32_t device, context, stream;
   uint32_t correlation;
+  uint64_t more[2];
+  uint64_t graph_node;
 } ppi_cupti_memset;
 
 typedef struct ppi_cupti_call {
@@ -87,6 +97,17 @@ typedef struct ppi_cupti_call {
   uint64_t *data;
   uint32_t correlation;
 } ppi_cupti_call;
+
+// What callbacks of the resource domain tell of a graph's node.
+typedef struct ppi_cupti_graph {
+  void *graph, *original_graph;
+  void *node, *original_node;
+} ppi_cupti_graph;
+
+typedef struct ppi_cupti_resource {
+  void *context, *handle;
+  const ppi_cupti_graph *graph;
+} ppi_cupti_resource;
 
 typedef void ppi_cupti_callback(void *user, uint32_t domain, uint32_t id,
                                 const void *data);
@@ -110,6 +131,7 @@ typedef void ppi_cupti_complete(void *context, uint32_t stream, uint8_t *buffer,
   X(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **))  \
   X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t, size_t *)) \
   X(cuptiActivityFlushAll, (uint32_t flag))                                 \
+  X(cuptiGetGraphNodeId, (void *node, uint64_t *))                          \
   X(cuptiGetResultString, (int code, const char **))                        \
   X(cuptiGetVersion, (uint32_t *))                                          \
   X(cuptiFinalize, (void))

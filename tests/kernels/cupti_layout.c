@@ -21,6 +21,7 @@ EQUAL(PPI_CUPTI_MULTIPLE_SUBSCRIBERS,
 EQUAL(PPI_CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
 EQUAL(PPI_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 EQUAL(PPI_CUPTI_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+EQUAL(PPI_CUPTI_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 EQUAL(PPI_CUPTI_ENTER, CUPTI_API_ENTER);
 EQUAL(PPI_CUPTI_EXIT, CUPTI_API_EXIT);
 EQUAL(PPI_CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
@@ -45,6 +46,16 @@ KERNEL(static_shared, staticSharedMemory);
 KERNEL(dynamic_shared, dynamicSharedMemory);
 KERNEL(correlation, correlationId);
 KERNEL(name, name);
+
+#ifdef HAS_NODES
+KERNEL(graph_node, graphNodeId);
+SAME(ppi_cupti_memcpy, graph_node, MEMCPY_TYPE, graphNodeId);
+SAME(ppi_cupti_memcpy2, graph_node, MEMCPY2_TYPE, graphNodeId);
+SAME(ppi_cupti_memset, graph_node, MEMSET_TYPE, graphNodeId);
+#endif
+SAME(ppi_cupti_graph, node, CUpti_GraphData, node);
+SAME(ppi_cupti_graph, original_node, CUpti_GraphData, originalNode);
+SAME(ppi_cupti_resource, graph, CUpti_ResourceData, resourceDescriptor);
 
 #define MEMCPY(ours, theirs) SAME(ppi_cupti_memcpy, ours, MEMCPY_TYPE, theirs)
 MEMCPY(copy_kind, copyKind);

@@ -19,14 +19,23 @@ versions() {
     sed -n "s/^} \(CUpti_Activity$1[0-9]*\);.*/\1/p" | sort -V
 }
 
+# has_node RECORD: whether it says of which node of a graph it is.
+has_node() {
+  cat "$folder"/cupti_activity*.h |
+    awk -v "end=} $1;" '/^typedef struct/ { body = "" } { body = body $0 }
+      index($0, end) == 1 { exit !(body ~ /graphNodeId/) }'
+}
+
 # check KERNEL MEMCPY MEMCPY2 MEMSET
 check() {
   checked=$((checked + 1))
+  nodes=-DHAS_NODES
+  for record; do has_node "$record" || nodes=; done
   # shellcheck disable=SC2086
   gcc -std=c11 -fsyntax-only -Isdk/include -iquotesdk/src \
     -isystem "$folder" ${CUPTI_MORE:+-isystem "$CUPTI_MORE"} \
     "-DKERNEL_TYPE=$1" "-DMEMCPY_TYPE=$2" "-DMEMCPY2_TYPE=$3" \
-    "-DMEMSET_TYPE=$4" tests/kernels/cupti_layout.c && return
+    "-DMEMSET_TYPE=$4" $nodes tests/kernels/cupti_layout.c && return
   echo "FAILED: $*"
   failed=1
 }

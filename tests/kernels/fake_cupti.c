@@ -28,7 +28,8 @@ static struct {
   void *user;
   ppi_cupti_request *request;
   ppi_cupti_complete *complete;
-  int enabled[NUM_FUNCTIONS], sees_nodes;
+  int enabled[NUM_FUNCTIONS];
+  uint32_t seen;  // bits: callbacks of the resource domain
   int kinds[64];
   uint32_t next_correlation;
   uint8_t *buffer;
@@ -70,10 +71,20 @@ static uint32_t call(const char *function, int result, void (*inside)(void *),
   return correlation;
 }
 
-static void capture_node(void) {
-  if (state.callback && state.sees_nodes)
-    state.callback(state.user, PPI_CUPTI_DOMAIN_RESOURCE,
-                   PPI_CUPTI_GRAPHNODE_CREATED, NULL);
+static void tell_node(uint32_t id, uintptr_t node, uintptr_t original) {
+  const ppi_cupti_graph graph = {.node = (void *)node,
+                                 .original_node = (void *)original};
+  const ppi_cupti_resource resource = {.graph = &graph};
+  if (state.callback && state.seen & 1u << id)
+    state.callback(state.user, PPI_CUPTI_DOMAIN_RESOURCE, id, &resource);
+}
+
+static void capture_node(uintptr_t node) {
+  tell_node(PPI_CUPTI_GRAPHNODE_CREATED, node, 0);
+}
+
+static void clone_node(uintptr_t node, uintptr_t original) {
+  tell_node(PPI_CUPTI_GRAPHNODE_CLONED, node, original);
 }
 
 static void complete(void) {
@@ -117,6 +128,7 @@ EXPORT fake_cupti *fake_cupti_get(void);
 EXPORT fake_cupti *fake_cupti_get(void) {
   fake.call = call;
   fake.capture_node = capture_node;
+  fake.clone_node = clone_node;
   fake.deliver = deliver;
   return &fake;
 }
@@ -141,7 +153,7 @@ ENTRY(cuptiUnsubscribe, (void *subscriber)) {
   if (subscriber != &state || !state.callback) return NOT_INITIALIZED;
   state.callback = NULL;
   memset(state.enabled, 0, sizeof state.enabled);
-  state.sees_nodes = 0;
+  state.seen = 0;
   fake.num_unsubscribed++;
   return answer("cuptiUnsubscribe");
 }
@@ -151,7 +163,7 @@ ENTRY(cuptiEnableCallback,
   int result = answer("cuptiEnableCallback");
   if (subscriber != &state) return NOT_INITIALIZED;
   if (result) return result;
-  if (domain == PPI_CUPTI_DOMAIN_RESOURCE) state.sees_nodes = (int)on;
+  if (domain == PPI_CUPTI_DOMAIN_RESOURCE && on) state.seen |= 1u << id;
   if (domain == PPI_CUPTI_DOMAIN_DRIVER && id < NUM_FUNCTIONS)
     state.enabled[id] = (int)on;
   return PPI_CUPTI_OK;
@@ -216,6 +228,12 @@ ENTRY(cuptiActivityFlushAll, (uint32_t flag)) {
   int result = answer("cuptiActivityFlushAll");
   (void)flag;
   if (!result) complete();
+  return result;
+}
+
+ENTRY(cuptiGetGraphNodeId, (void *node, uint64_t *out)) {
+  int result = answer("cuptiGetGraphNodeId");
+  if (!result) *out = (uintptr_t)node + 1000;
   return result;
 }
 

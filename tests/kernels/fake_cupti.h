@@ -29,8 +29,10 @@ typedef struct fake_cupti {
   // between them, where it is not NULL. Answers its correlation.
   uint32_t (*call)(const char *function, int result, void (*inside)(void *),
                    void *argument);
-  // A node becomes part of a graph.
-  void (*capture_node)(void);
+  // A node becomes part of a graph; its number is 1000 more.
+  void (*capture_node)(uintptr_t node);
+  // A graph gets a copy of a node.
+  void (*clone_node)(uintptr_t node, uintptr_t original);
   // The device is done with something: `record` is one of its records.
   void (*deliver)(const void *record, size_t size);
   // The clock that the client has registered.

@@ -396,7 +396,7 @@ TEST_F(KernelsTest, CallsThatGiveNoWorkAreNotAwaited) {
   uint64_t begin = test_clock_ns - session_->base_ns;
   cupti_->call("cuLaunchKernel", 700, nullptr, nullptr);  // fails
   cupti_->call(
-      "cuLaunchKernel", 0, [](void *) { cupti_->capture_node(); }, nullptr);
+      "cuLaunchKernel", 0, [](void *) { cupti_->capture_node(1); }, nullptr);
   Look();
   EXPECT_GT(checkpoints_.time_ns, begin + 50000000);
   Launch("cuMemsetD8Async");  // of no bytes: no record will come

@@ -2,11 +2,13 @@
 //
 // What `run --kernels` runs: launching_program CUPTI DRIVER: three steps of a
 // training as a stand-in for libcupti tells of them, kernels of 1 ms in ranges,
-// and work of a step that no range is around. launching_program DRIVER: a
-// program that has loaded CUDA's driver, and does nothing that is seen.
+// and work of a step that no range is around; with LAUNCH_GRAPH a graph's.
+// launching_program DRIVER: a program that has loaded CUDA's driver, and does
+// nothing that is seen.
 #include <dlfcn.h>
 #include <pprof/pprof.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -99,6 +101,48 @@ static void run_step(void) {
   pprof_step(32);
 }
 
+static void capture_node(void *node) {
+  cupti->capture_node((uintptr_t)node);
+}
+
+static void run_node(uint32_t correlation, uint64_t node, const char *name) {
+  ppi_cupti_kernel record = {.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL,
+                             .context = 1,
+                             .stream = 7,
+                             .correlation = correlation,
+                             .name = name,
+                             .graph_node = node};
+  record.start = cupti->now();
+  record.end = record.start + (uint64_t)(1e5 * ticks_a_ns);
+  wait_ns(1e5);
+  cupti->deliver(&record, sizeof record);
+}
+
+// Three launches of a graph of two kernels, captured in the ranges of a model.
+static void run_graph(void) {
+  PPROF_SITE(build, "build", PPROF_CATEGORY_USER_DEFINED);
+  PPROF_SITE(model, "model", PPROF_CATEGORY_FORWARD);
+  PPROF_SITE(head, "head", PPROF_CATEGORY_OPERATOR);
+  PPROF_SITE(decode, "decode", PPROF_CATEGORY_INFERENCE);
+  pprof_push(&build);
+  pprof_push(&model);
+  cupti->call("cuLaunchKernel", 0, capture_node, (void *)1);
+  pprof_push(&head);
+  cupti->call("cuLaunchKernel", 0, capture_node, (void *)2);
+  pprof_pop();
+  pprof_pop();
+  pprof_pop();
+  cupti->clone_node(11, 1);
+  cupti->clone_node(12, 2);
+  for (int i = 0; i < 3; i++) {
+    pprof_push(&decode);
+    uint32_t correlation = cupti->call("cuGraphLaunch", 0, NULL, NULL);
+    run_node(correlation, 1011, "gemm");
+    run_node(correlation, 1012, "softmax");
+    pprof_pop();
+  }
+}
+
 static int train(void *library) {
   void *get = dlsym(library, "fake_cupti_get");
   fake_cupti_get_type *get_cupti;
@@ -107,7 +151,10 @@ static int train(void *library) {
   cupti->records_a_buffer = 1000;
   if (pprof_start(NULL, NULL) != PPROF_STATUS_OK || !cupti->now) return 1;
   calibrate();
-  for (int i = 0; i < 3; i++) run_step();
+  if (getenv("LAUNCH_GRAPH"))
+    run_graph();
+  else
+    for (int i = 0; i < 3; i++) run_step();
   return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;
 }
 

@@ -42,10 +42,10 @@ class RunKernelsTest(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stderr)
         return done
 
-    def train(self):
+    def train(self, **more):
         """The path of the log."""
         self.tool("run", "--kernels", "--library", LIBRARY, "--logs", "logs", PROGRAM, CUPTI,
-                  DRIVER)
+                  DRIVER, **more)
         logs = os.listdir(os.path.join(self.home, "logs"))
         self.assertEqual(1, len(logs), logs)
         return os.path.join("logs", logs[0])
@@ -100,6 +100,18 @@ class RunKernelsTest(unittest.TestCase):
                              tuple(row[column] for column in
                                    ["grid", "block", "registers", "shared_memory",
                                     "occupancy", "limited_by"]))
+
+    def test_kernels_of_a_graph_lie_where_they_were_captured(self):
+        """Inside the range around the launch; what is in both counts once."""
+        by = {}
+        for graphs in ["launch", "capture"]:
+            log = self.train(LAUNCH_GRAPH="1", PPROF_SET="devices.graph_kernels=" + graphs)
+            by[graphs] = {row["path"].replace(" / ", "/"): (row["kernels"], row["launches"])
+                          for row in self.rows(log, "--kernels")["tree"] if row["kernels"]}
+            os.rename(os.path.join(self.home, "logs"), os.path.join(self.home, graphs))
+        self.assertEqual({"decode": (6, 3)}, by["launch"])
+        self.assertEqual({"decode": (6, 3), "decode/build": (6, 3), "decode/build/model": (6, 3),
+                          "decode/build/model/head": (3, 3)}, by["capture"])
 
     def test_a_device_that_nothing_times_ends_with_what_would(self):
         """4 is what a driver says that has ended with the process, as CUDA's does."""

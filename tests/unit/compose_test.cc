@@ -49,7 +49,8 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                   "stop_wait: 50ms\n"
                   "capture: {steps: [3, 6]}\n"
                   "devices: {mode: off, backends: [opencl],\n"
-                  "          graphs: external, kernels: true}\n"
+                  "          graphs: external, kernels: true,\n"
+                  "          graph_kernels: capture}\n"
                   "nvtx: {device: default, fork: off}\n"
                   "exports:\n"
                   "  - {format: chrome, path: a.json.gz}\n"
@@ -61,7 +62,8 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                   folder_ + "/t.json'}\n"))
       << error_.text;
   EXPECT_EQ(
-      "create capture choice devices:1 graphs:external kernels:on info:config "
+      "create capture choice devices:1 graphs:external kernels:on "
+      "kernels:capture info:config "
       "log:a.pplog "
       "add"
       " chrome:a.json.gz add report add maker backends:2 start",

@@ -118,6 +118,9 @@ inline void FakeSettings(ppi_compose_calls &calls) {
   calls.session_set_kernels = [](pprof_session *, bool are_on) {
     return are_on ? Say("kernels") : PPROF_STATUS_OK;
   };
+  calls.session_set_graph_kernels = [](pprof_session *, bool by_capture) {
+    return by_capture ? Say("kernels:capture") : PPROF_STATUS_OK;
+  };
   calls.session_set_graph_nodes = [](pprof_session *, bool external) {
     return Say(external ? "graphs:external" : "graphs:skip");
   };

@@ -178,6 +178,67 @@ class Launches {
   pprof_report *report_ = nullptr;
 };
 
+// ---- in which ranges it was captured ----
+
+std::string Put(std::string object, const std::vector<const char *> &names,
+                size_t size = 256) {
+  object.resize(size);
+  ppi_captured_put(&object[0], size, names.data(), names.size());
+  return object.c_str();
+}
+
+std::vector<std::string> Names(const std::string &object) {
+  std::vector<std::string> names;
+  const char *at = ppi_captured_find(object.c_str());
+  char name[64];
+  while (at && ppi_captured_next(&at, name, sizeof name)) names.push_back(name);
+  return names;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(CapturedNamesTest, AreAMemberOfTheObject) {
+  EXPECT_EQ(Put("{}", {"a"}), "{\"captured in\":[\"a\"]}");
+  EXPECT_EQ(Put("{\"block\":[1,1,1]}", {"a", "b"}),
+            "{\"block\":[1,1,1],\"captured in\":[\"a\",\"b\"]}");
+  EXPECT_EQ(Put("{}", {"\"\\\n\x1f"}),
+            "{\"captured in\":[\"\\\"\\\\\\u000a\\u001f\"]}");
+  EXPECT_EQ(Put("{\"block\":[1,1,1]}", {}), "{\"block\":[1,1,1]}");
+}
+
+TEST(CapturedNamesTest, AreReadAsTheyWerePut) {
+  const std::vector<const char *> names = {"a", "\"\\\n\x1f]}", "\xe2\x9c\x93",
+                                           ""};
+  EXPECT_EQ(Names(Put("{\"block\":[1,1,1]}", names)),
+            Texts(names.begin(), names.end()));
+  ppi_launch_shape shape;
+  EXPECT_TRUE(
+      ppi_launch_shape_read(Put("{\"block\":[7,1,1]}", names).c_str(), &shape));
+  EXPECT_EQ(shape.block[0], 7u);
+}
+
+// The object as it was, or as many as it has room for, to the byte.
+TEST(CapturedNamesTest, TheOutermostGoWhereThereIsNoRoom) {
+  const size_t one = sizeof("{\"captured in\":[\"bb\"]}");
+  const size_t two = sizeof("{\"captured in\":[\"a\",\"bb\"]}");
+  EXPECT_EQ(Names(Put("{}", {"a", "bb"}, two + 2)), (Texts{"a", "bb"}));
+  EXPECT_EQ(Names(Put("{}", {"a", "bb"}, two - 1)), Texts{"bb"});
+  EXPECT_EQ(Put("{}", {"a", "bb"}, one - 1), "{}");
+}
+
+TEST(CapturedNamesTest, WhatOthersWroteIsReadAsFarAsItMakesSense) {
+  for (const char *object :
+       {"", "{", "{\"captured in\"", "{\"captured in\":\"a\"}",
+        "{\"captured in\":[]}", "{\"captured in\":[1]}", "[\"captured in\"]",
+        "{\"captured in\":[\"a}"})
+    EXPECT_EQ(Names(object), Texts{}) << object;
+  EXPECT_EQ(Names("{\"captured in\": [ \"a\" , \"b\" ] }"), (Texts{"a", "b"}));
+  EXPECT_EQ(Names("{\"captured in\":[\"a\",1,\"b\"]}"), Texts{"a"});
+  EXPECT_EQ(Names("{\"captured in\":[\"" + std::string(64, 'x') + "\"]}"),
+            Texts{});
+  EXPECT_EQ(Names("{\"captured in\":[\"\\u12\"]}"), Texts{"u12"});
+}
+
 EventFeed Feed() {
   EventFeed feed;
   feed.Lane(1, 7, "main");

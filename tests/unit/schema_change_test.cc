@@ -95,6 +95,7 @@ const struct {
     {"devices.backends", "devices: {backends: [cpu]}", false},
     {"devices.graphs", "devices: {graphs: external}", false},
     {"devices.kernels", "devices: {kernels: true}", false},
+    {"devices.graph_kernels", "devices: {graph_kernels: capture}", false},
     {"nvtx.device", "nvtx: {device: default}", false},
     {"nvtx.domains", "nvtx: {domains: {a: memory}}", false},
     {"nvtx.streams", "nvtx: {streams: {a: own}}", false},

@@ -25,6 +25,7 @@ TEST_F(SchemaTest, Defaults) {
   EXPECT_EQ(0u, config().backends);
   EXPECT_EQ(0u, config().graph_nodes);
   EXPECT_EQ(0u, config().kernels);
+  EXPECT_EQ(0u, config().graph_kernels);
   EXPECT_EQ(PPI_NVTX_DEVICE_OFF, config().nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_COUNTER, config().nvtx.payload);
   EXPECT_EQ(PPI_NVTX_FORK_FOLLOW, config().nvtx.fork);
@@ -59,6 +60,7 @@ const char kEveryKey[] =
     "  backends: [hip, opencl, cuda, cpu]\n"
     "  graphs: external\n"
     "  kernels: true\n"
+    "  graph_kernels: capture\n"
     "nvtx:\n"
     "  device: default\n"
     "  domains: {NCCL: communication,\n"
@@ -90,6 +92,7 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_EQ(15u, config().backends);
   EXPECT_EQ(1u, config().graph_nodes);
   EXPECT_EQ(1u, config().kernels);
+  EXPECT_EQ(1u, config().graph_kernels);
   const ppi_nvtx_options &nvtx = config().nvtx;
   EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_FLOW, nvtx.payload);
@@ -349,6 +352,7 @@ const char kWritten[] =
     "  backends: [cpu, cuda]\n"
     "  graphs: external\n"
     "  kernels: true\n"
+    "  graph_kernels: capture\n"
     "nvtx:\n"
     "  device: default\n"
     "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"

@@ -24,6 +24,7 @@ static const char *const device_modes[] = {"events", "off", NULL};
 static const char *const backends[] = {PPI_BACKENDS(NAME) NULL};
 #undef NAME
 static const char *const graph_nodes[] = {"skip", "external", NULL};
+static const char *const graph_kernels[] = {"launch", "capture", NULL};
 static const char *const payloads[] = {"counter", "flow",   "bytes",
                                        "items",   "ignore", NULL};
 static const char *const nvtx_devices[] = {"off", "default", NULL};
@@ -268,6 +269,11 @@ const ppi_key ppi_keys[] = {
      "Whether each kernel and copy becomes an event of the ranges that launched"
      " it, as CUPTI tells of it, or OpenCL's events through our layer. No other"
      " tool can have CUPTI meanwhile.",
+     FIXED},
+    {"devices.graph_kernels", PPI_KEY_CHOICE, "launch", 0, 0, graph_kernels,
+     AT(graph_kernels),
+     "Kernels of a CUDA graph. launch: they are of the ranges around its launch."
+     " capture: within these, also of those in which they were captured.",
      FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "What NVTX calls become where injection records them; with `emit` the"

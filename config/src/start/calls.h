@@ -37,6 +37,8 @@ typedef struct ppi_compose_calls {
   pprof_status (*session_set_device_mode)(pprof_session *session,
                                           ppi_device_mode mode);
   pprof_status (*session_set_kernels)(pprof_session *session, bool are_on);
+  pprof_status (*session_set_graph_kernels)(pprof_session *session,
+                                            bool by_capture);
   pprof_status (*session_trace_kernels)(pprof_session *session, uint64_t ns,
                                         pprof_error *error);
   bool (*session_kernels_traced)(const pprof_session *session,

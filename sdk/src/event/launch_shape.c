@@ -125,20 +125,24 @@ static void read_member(text key, text value, ppi_launch_shape *out) {
   if (is_text(key, "occupancy limit")) read_limit(value, out);
 }
 
+// The member at `*at`, which is then behind it; false: there is none.
+static bool next_member(const char **at, text *key, text *value) {
+  if (**at != '{' && **at != ',') return false;
+  key->at = skip_blanks(*at + 1);
+  if (*key->at != '"' || !(key->end = skip_string(key->at))) return false;
+  *at = skip_blanks(key->end);
+  if (**at != ':') return false;
+  value->at = skip_blanks(*at + 1);
+  value->end = skip_value(value->at);
+  if (value->end) *at = value->end;
+  return value->end;
+}
+
 bool ppi_launch_shape_read(const char *object, ppi_launch_shape *out) {
   *out = (ppi_launch_shape){.limit = PPI_LIMIT_UNKNOWN};
   const char *at = skip_blanks(object);
-  while (*at == '{' || *at == ',') {
-    text key = {skip_blanks(at + 1), NULL}, value;
-    if (*key.at != '"' || !(key.end = skip_string(key.at))) break;
-    at = skip_blanks(key.end);
-    if (*at != ':') break;
-    value.at = skip_blanks(at + 1);
-    value.end = skip_value(value.at);
-    if (!value.end) break;
-    at = value.end;
-    read_member(key, value, out);
-  }
+  text key, value;
+  while (next_member(&at, &key, &value)) read_member(key, value, out);
   return out->block[0] != 0;
 }
 
@@ -150,4 +154,81 @@ int ppi_launch_shape_compare(const ppi_launch_shape *a,
   for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
     if (of_a[i] != of_b[i]) return of_a[i] < of_b[i] ? -1 : 1;
   return 0;
+}
+
+// ---- in which ranges it was captured ----
+
+#define CAPTURED "captured in"
+
+static size_t put_name(char *out, const char *name) {
+  char *at = out;
+  *at++ = '"';
+  for (; *name; name++) {
+    if ((unsigned char)*name < ' ') {
+      at += sprintf(at, "\\u%04x", (unsigned)(unsigned char)*name);
+      continue;
+    }
+    if (*name == '"' || *name == '\\') *at++ = '\\';
+    *at++ = *name;
+  }
+  *at++ = '"';
+  return (size_t)(at - out);
+}
+
+static size_t len_of(const char *name) {
+  size_t len = sizeof("\"\",") - 1;
+  for (; *name; name++)
+    len += (unsigned char)*name < ' '      ? 6
+           : *name == '"' || *name == '\\' ? 2
+                                           : 1;
+  return len;
+}
+
+void ppi_captured_put(char *out, size_t size, const char *const *names,
+                      size_t num) {
+  size_t len = strlen(out) - 1, first = num;
+  size_t room = sizeof(",\"" CAPTURED "\":[]}");
+  while (first > 0 && len + room + len_of(names[first - 1]) <= size)
+    room += len_of(names[--first]);
+  if (first == num) return;
+  const char *comma = len > 1 ? "," : "";
+  len += (size_t)sprintf(out + len, "%s\"" CAPTURED "\":[", comma);
+  for (size_t i = first; i < num; i++) {
+    if (i > first) out[len++] = ',';
+    len += put_name(out + len, names[i]);
+  }
+  memcpy(out + len, "]}", 3);
+}
+
+const char *ppi_captured_find(const char *object) {
+  const char *at = skip_blanks(object);
+  text key, value;
+  while (next_member(&at, &key, &value))
+    if (is_text(key, CAPTURED) && *value.at == '[') return value.at;
+  return NULL;
+}
+
+// What follows a backslash; of those that we write: a quote, a backslash, or
+// the number of a control character.
+static char read_escaped(const char **at) {
+  unsigned code;
+  if (**at == 'u' && sscanf(*at + 1, "00%2x", &code) == 1) {
+    *at += 5;
+    return (char)code;
+  }
+  return *(*at)++;
+}
+
+bool ppi_captured_next(const char **at, char *out, size_t size) {
+  const char *from = skip_blanks(*at + (**at == '[' || **at == ','));
+  const char *end = *from == '"' ? skip_string(from) : NULL;
+  size_t len = 0;
+  if (!end) return false;
+  for (from++; from < end - 1 && len + 1 < size;) {
+    char next = *from++;
+    out[len++] = next == '\\' ? read_escaped(&from) : next;
+  }
+  out[len] = '\0';
+  *at = skip_blanks(end);
+  return from == end - 1;
 }

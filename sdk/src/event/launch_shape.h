@@ -41,6 +41,17 @@ bool ppi_launch_shape_read(const char *text, ppi_launch_shape *out);
 // ppi_launch_shape_compare orders by the fields as they stand above.
 int ppi_launch_shape_compare(const ppi_launch_shape *a,
                              const ppi_launch_shape *b);
+
+// In which ranges a node of a graph was captured, as a member of the same
+// object. ppi_captured_put adds it to the object in `out`, which has room for
+// `size` bytes, or leaves that as it is: the outermost names go where not all
+// have room. ppi_captured_find answers where the names of an object begin, NULL
+// where there are none; ppi_captured_next copies the next one and goes on,
+// false: there is none, or none that fits.
+void ppi_captured_put(char *out, size_t size, const char *const *names,
+                      size_t num);
+const char *ppi_captured_find(const char *object);
+bool ppi_captured_next(const char **at, char *out, size_t size);
 // ppi_occupancy_limit_name answers NULL where it is not known.
 const char *ppi_occupancy_limit_name(uint32_t limit);
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/device_stream.h"
+#include "kernels/captured.h"
 #include "kernels/demangle.h"
 #include "kernels/launch.h"
 #include "mark/recorder.h"
@@ -82,6 +83,7 @@ void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source) {
     return;
   }
   ppi_launches_forget();
+  ppi_captured_want(kernels->by_capture);
   kernels->wanted = source;
   kernels->refused = 0;
   try_to_start(kernels);
@@ -333,6 +335,8 @@ void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out) {
        "kernels and copies have times that make no sense: they have none here");
   note(out, kernels->shapes.num_without,
        "kernels are told without their launch: too many different ones");
+  note(out, ppi_captured_num_left(),
+       "nodes of graphs were captured beyond those whose ranges are kept");
   note(out, kernels->counts.dropped,
        "kernels and copies were lost by the driver's own tracing");
   if (kernels->is_unsure)

@@ -30,6 +30,7 @@ typedef struct ppi_kernels {
   const ppi_kernel_source *source;  // NULL: nothing is traced
   const ppi_kernel_source *wanted;  // not to be had yet; NULL: there is none
   uint32_t refused;  // bits of those wanted that are not to be had at all
+  bool by_capture;   // of graphs: where they were captured, too
   ppi_drain *drain;
   uint32_t lane;        // whose numbers its events have
   uint64_t next_seq;    // and the next one

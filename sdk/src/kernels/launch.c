@@ -114,15 +114,23 @@ static const ppi_lane *innermost(const ppi_thread *thread,
   return lane;
 }
 
+const ppi_lane *ppi_launch_lane(const ppi_thread *thread, const ppi_lane *lane,
+                                uint32_t *out_depth, bool *out_by_wait) {
+  lane = innermost(thread, lane);
+  *out_depth = PPI_DEPTH(lane->commit);
+  const ppi_lane *waiting = *out_depth ? NULL : ppi_waiting_find(out_depth);
+  *out_by_wait = waiting;
+  return waiting ? waiting : lane;
+}
+
 void ppi_launch_begin(uint32_t correlation, bool is_graph) {
   ppi_thread *thread;
+  uint32_t depth;
+  bool is_by_wait;
   if (__atomic_load_n(&launches.is_closed, __ATOMIC_RELAXED)) return;
   const ppi_lane *lane = ppi_enter(&thread, PPI_ADDS);
   if (!lane) return;
-  lane = innermost(thread, lane);
-  uint32_t depth = PPI_DEPTH(lane->commit);
-  const ppi_lane *waiting = depth ? NULL : ppi_waiting_find(&depth);
-  if (waiting) lane = waiting;
+  lane = ppi_launch_lane(thread, lane, &depth, &is_by_wait);
   launch_place *place = place_of(correlation);
   __atomic_store_n(&place->word, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -132,7 +140,7 @@ void ppi_launch_begin(uint32_t correlation, bool is_graph) {
                                .lane = lane->id,
                                .depth = (uint16_t)depth,
                                .is_graph = is_graph,
-                               .is_by_wait = waiting};
+                               .is_by_wait = is_by_wait};
   __atomic_store_n(&place->word, word_of(correlation, PPI_LAUNCH_OPEN),
                    __ATOMIC_RELEASE);
   note_newest(correlation);

@@ -6,7 +6,7 @@
 #ifndef PPI_LAUNCH_H_
 #define PPI_LAUNCH_H_
 
-#include "base/base.h"
+#include "mark/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,11 @@ void ppi_launches_close(void);
 bool ppi_launches_are_open(void);
 // ppi_launches_any answers whether there was a call since then.
 bool ppi_launches_any(void);
+
+// ppi_launch_lane answers in whose ranges the calling thread, which is busy
+// with `lane`, makes a call, and how many are open there.
+const ppi_lane *ppi_launch_lane(const ppi_thread *thread, const ppi_lane *lane,
+                                uint32_t *out_depth, bool *out_by_wait);
 
 // ppi_launch_begin and ppi_launch_end are called by the thread that makes the
 // call, before and after it. Correlations grow by one or little more; each is

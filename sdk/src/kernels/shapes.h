@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How kernels were launched, as definitions: each shape is told once.
+// How kernels were launched, and where those of graphs were captured, as
+// definitions: each is told once.
 #ifndef PPI_KERNEL_SHAPES_H_
 #define PPI_KERNEL_SHAPES_H_
 
@@ -23,7 +24,8 @@ typedef struct ppi_kernel_shapes {
 } ppi_kernel_shapes;
 
 // ppi_kernel_shape_id answers the id of the attributes of `work`, which it
-// defines; 0: there are none. The collector.
+// defines: how it was launched, and where it was captured; 0: there are none.
+// The collector.
 uint32_t ppi_kernel_shape_id(ppi_kernel_shapes *shapes,
                              const ppi_kernel_source *source,
                              const ppi_device_work *work);

@@ -27,6 +27,7 @@ typedef struct ppi_device_work {
   uint64_t bytes;              // of a copy or a set
   const char *name;  // of a kernel as the library gives it, or of the kind of
                      // copy; borrowed for the call
+  uint64_t node;     // of a graph; 0: of none, or not known
   ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
 } ppi_device_work;
 

@@ -267,6 +267,8 @@ static pprof_status take_submit(ppi_run *run, const pprof_event *event,
       .is_by_wait = (event->flags & PPROF_FLAG_BY_WAIT) != 0,
       .is_inside = event->depth > 0,
       .device = ppi_run_device_id(&run->ids, event->stream)};
+  if (point.is_graph && event->attributes)
+    point.captured = ppi_captures_at(&run->captures, event->attributes);
   run->device_sums.ns[class] += length_ns;
   ppi_run_lane *lane = lane_of(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;

@@ -61,9 +61,14 @@ pprof_status ppi_run_define(ppi_run *run, const pprof_definition *definition) {
       stream->device = definition->parent;
       return PPROF_STATUS_OK;
     }
-    case PPROF_DEFINITION_ATTRIBUTES:
-      if (!run->details.shapes) break;
+    case PPROF_DEFINITION_ATTRIBUTES: {
+      pprof_status status = PPROF_STATUS_OK;
+      if (run->details.kernels)
+        status = ppi_captures_define(&run->captures, &run->ids, id,
+                                     definition->name);
+      if (!run->details.shapes || status != PPROF_STATUS_OK) return status;
       return ppi_shapes_define(&run->shapes, id, definition->name);
+    }
   }
   return PPROF_STATUS_OK;
 }
@@ -138,6 +143,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_device_calls_clear(&run->device_calls);
   ppi_paths_clear(&run->paths);
   ppi_shapes_clear(&run->shapes);
+  ppi_captures_clear(&run->captures);
   ppi_distribution_clear(&run->distribution);
   ppi_interference_clear(&run->interference);
   ppi_requests_clear(&run->requests);

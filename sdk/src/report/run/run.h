@@ -7,6 +7,7 @@
 #define PPI_REPORT_RUN_H_
 
 #include "report/answer/accounts.h"
+#include "report/parts/captures.h"
 #include "report/parts/details.h"
 #include "report/parts/device_calls.h"
 #include "report/parts/ids.h"
@@ -73,7 +74,8 @@ typedef struct ppi_run {
   ppi_paths paths;
   ppi_device_calls device_calls;  // with details.kernels
   ppi_report_kernels kernels;
-  ppi_shapes shapes;  // with details.shapes
+  ppi_captures captures;  // with details.kernels
+  ppi_shapes shapes;      // with details.shapes
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;

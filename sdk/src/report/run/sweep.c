@@ -407,13 +407,45 @@ static pprof_status count_work(ppi_run *run, const ppi_run_thread *thread,
   return PPROF_STATUS_OK;
 }
 
+static bool lies_in(ppi_paths *paths, uint32_t number, uint32_t site) {
+  const ppi_run_path *path = ppi_paths_item(paths, number);
+  while (path && path->site != site) path = ppi_paths_item(paths, path->around);
+  return path;
+}
+
+// A kernel of a graph lies in the ranges in which it was captured, inside those
+// around its launch; each launch is a call of theirs. What is around the
+// launch, too, is there once.
+static pprof_status enter_captured(ppi_run *run, const ppi_run_thread *thread,
+                                   const ppi_point *point, ppi_around *around) {
+  const ppi_capture none = {.num = 0};
+  const ppi_capture *capture =
+      point->captured ? &run->captures.items[point->captured - 1] : &none;
+  pprof_status status = PPROF_STATUS_OK;
+  if (run->paths.is_flat || !ppi_is_kernel_or_copy(point)) return status;
+  for (size_t i = 0; i < capture->num && status == PPROF_STATUS_OK; i++) {
+    uint32_t inner, call, site = capture->sites[i];
+    if (lies_in(&run->paths, around->path, site)) continue;
+    status = ppi_paths_find(&run->paths, around->path, site, &inner);
+    if (status != PPROF_STATUS_OK || !inner) return status;
+    around->path = inner;
+    const ppi_device_call_key key = {thread->index, inner, point->time_ns};
+    status = ppi_device_calls_at(&run->device_calls, &key,
+                                 PPI_MAX(point->time_ns, 1u), &call);
+    if (status == PPROF_STATUS_OK)
+      status =
+          ppi_device_calls_take(&run->device_calls, call, &run->paths, point);
+  }
+  return status;
+}
+
 static pprof_status notify_path(ppi_run *run, const ppi_run_thread *thread,
-                                const ppi_point *point,
-                                const ppi_around *around,
+                                const ppi_point *point, ppi_around *around,
                                 ppi_event_calls *open) {
   uint32_t own;
-  pprof_status status =
-      ppi_paths_device(&run->paths, around->path, point, &own);
+  pprof_status status = enter_captured(run, thread, point, around);
+  if (status != PPROF_STATUS_OK) return status;
+  status = ppi_paths_device(&run->paths, around->path, point, &own);
   if (!run->details.kernels || point->kind != PPI_POINT_SUBMIT ||
       status != PPROF_STATUS_OK)
     return status;

@@ -58,6 +58,7 @@ typedef struct ppi_point {
   uint32_t is_by_wait : 1;    // in a range that waited for it,
   uint32_t is_inside : 1;     // with ranges open around it,
   uint32_t device : 23;       // on this one
+  uint32_t captured;          // a submit: of a ppi_captures, + 1; 0: of none
 } ppi_point;
 
 typedef struct ppi_submit {

@@ -23,6 +23,7 @@ typedef struct ppi_settings {
   bool graph_nodes;
   const ppi_kernel_source *kernels;  // NULL: none
   bool kernels_are_on;               // else devices are asked by events alone
+  bool by_capture;                   // of graphs: where they were captured, too
   uint64_t ring_bytes;
   ppi_texts info;
 } ppi_settings;
