@@ -68,7 +68,7 @@ static const struct ppi_tool_verb verbs[] = {
      "The page is one file, asks nothing of the network, and opens in any "
      "browser of\n2023 or later. See docs/page.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(HTML) | PPI_TAKES(REPORT) | PPI_TAKES(TRACES) |
-         PPI_TAKES(STRICT),
+         PPI_TAKES(STRICT) | PPI_TAKES(DIMS),
      PPI_READS_RUNS, true, false, ppi_tool_html, NULL},
     {"sql", "LOG... QUERY", "answer a query of SQL over logs",
      "The tables and views are those of docs/sql.md; a file that `export "

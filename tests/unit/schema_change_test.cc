@@ -91,6 +91,10 @@ const struct {
     {"metrics.file", "metrics: {file: x}", false},
     {"metrics.every", "metrics: {every: 1s}", false},
     {"metrics.buckets", "metrics: {buckets: genai}", false},
+    {"cost", "cost: {}", false},
+    {"cost.models", "cost: {models: [a]}", false},
+    {"cost.dims", "cost: {dims: [a=1]}", false},
+    {"cost.peaks", "cost: {peaks: [a=1]}", false},
     {"devices.mode", "devices: {mode: off}", false},
     {"devices.backends", "devices: {backends: [cpu]}", false},
     {"devices.graphs", "devices: {graphs: external}", false},
@@ -113,9 +117,10 @@ TEST_F(SchemaTest, OnlySomeKeysChangeWhileASessionRuns) {
   for (const auto &change : changes) {
     SetUp();
     auto before = std::make_unique<ppi_config>(config());
-    bool of_recorder = std::string(change.path).rfind("flight_rec", 0) == 0;
-    if (of_recorder && std::string(change.path) != "flight_recorder") {
-      ASSERT_EQ(PPROF_STATUS_OK, Apply("flight_recorder: {}"));
+    // Of maps that may be missing, a key changes where they are there.
+    for (const std::string map : {"flight_recorder", "cost"}) {
+      if (std::string(change.path).rfind(map + ".", 0) != 0) continue;
+      ASSERT_EQ(PPROF_STATUS_OK, Apply(map + ": {}"));
       *before = config();
     }
     EXPECT_EQ(nullptr, ppi_config_fixed_change(before.get(), &config()));

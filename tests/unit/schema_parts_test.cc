@@ -40,6 +40,44 @@ TEST_F(SchemaTest, NvtxRulesAreChecked) {
       << error_.text;
 }
 
+// What is refused once all is read.
+std::string Doubted(ppi_config *config) {
+  pprof_error error = {""};
+  EXPECT_EQ(PPROF_STATUS_CONFIG, ppi_config_check(config, &error));
+  return error.text;
+}
+
+TEST_F(SchemaTest, CostIsWhatOptionsSay) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Apply("cost: {models: [\"a.onnx:detect\", b.onnx],"
+                  " dims: [batch=8], peaks: [bf16=989T, bytes=3.35T]}\n"))
+      << error_.text;
+  ASSERT_EQ(2u, config().cost.models.num);
+  EXPECT_STREQ("a.onnx:detect", config().cost.models.items[0]);
+  EXPECT_STREQ("batch=8", config().cost.dims.items[0]);
+  ASSERT_EQ(2u, config().cost.peaks.num);
+  EXPECT_STREQ("bytes=3.35T", config().cost.peaks.items[1]);
+  EXPECT_EQ(PPROF_STATUS_OK, ppi_config_check(&config(), nullptr));
+}
+
+TEST_F(SchemaTest, CostIsChecked) {
+  EXPECT_EQ(PPROF_STATUS_OK, Apply("cost: {dims: [a=1]}\n"));
+  EXPECT_EQ("p.yaml:1:7: 'cost' has no models and no peaks",
+            Doubted(&config()));
+  EXPECT_EQ(PPROF_STATUS_OK, Apply("cost: {peaks: [f32=fast]}\n"));
+  EXPECT_EQ(
+      "p.yaml:1:15: 'f32=fast' is no peak such as bf16=989T or "
+      "bf16=989T@model*",
+      Doubted(&config()));
+  std::string models = "cost: {models: [a", peaks = "cost: {peaks: [a=1";
+  for (int i = 0; i < 16; i++) models += ",a", peaks += ",a=1";
+  EXPECT_EQ(PPROF_STATUS_OK, Apply(models + "]}\n"));
+  EXPECT_EQ("p.yaml:1:16: more than 16 models", Doubted(&config()));
+  EXPECT_EQ(PPROF_STATUS_OK, Apply("cost: {models: [a]}\n"));
+  EXPECT_EQ(PPROF_STATUS_OK, Apply(peaks + "]}\n"));
+  EXPECT_EQ("p.yaml:1:15: more than 16 peaks", Doubted(&config()));
+}
+
 TEST_F(SchemaTest, ChoiceOfNames) {
   ASSERT_EQ(PPROF_STATUS_OK, Apply("include: [dec*, \"a b\"]\n"
                                    "exclude: ['?']\n"

@@ -40,9 +40,18 @@ TEST(StageCostTest, PeaksOfMemoryAreNoPeaksOfATypes) {
   ppi_peaks peaks;
   ASSERT_EQ(ppi_peaks_parse("bytes=2T@a*,f32=67T", &peaks, nullptr),
             PPROF_STATUS_OK);
-  EXPECT_EQ(ppi_peaks_find(&peaks, "abc")->flops, 67e12);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "abc", nullptr)->flops, 67e12);
   EXPECT_EQ(ppi_peaks_memory(&peaks, "abc")->flops, 2e12);
   EXPECT_EQ(ppi_peaks_memory(&peaks, "b"), nullptr);
+}
+
+TEST(StageCostTest, AModelsTypeChoosesThePeak) {
+  ppi_peaks peaks;
+  ASSERT_EQ(ppi_peaks_parse("bf16=989T,f32=67T,f32=60T@slow*", &peaks, nullptr),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "abc", "f32")->flops, 67e12);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "abc", "int8")->flops, 989e12);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "abc", "")->flops, 989e12);
 }
 
 }  // namespace

@@ -206,18 +206,18 @@ TEST(PeaksTest, TypeNumberAndStages) {
   ASSERT_EQ(ppi_peaks_parse("bf16=989T@model*,f32=67.5T", &peaks, nullptr),
             PPROF_STATUS_OK);
   ASSERT_EQ(peaks.num, 2u);
-  const ppi_peak *peak = ppi_peaks_find(&peaks, "model1");
+  const ppi_peak *peak = ppi_peaks_find(&peaks, "model1", nullptr);
   EXPECT_STREQ(peak->type, "bf16");
   EXPECT_DOUBLE_EQ(peak->flops, 989e12);
-  EXPECT_DOUBLE_EQ(ppi_peak_bytes(peak), 2);
-  peak = ppi_peaks_find(&peaks, "resize");
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(peak->type), 2);
+  peak = ppi_peaks_find(&peaks, "resize", nullptr);
   EXPECT_STREQ(peak->type, "f32");
   EXPECT_DOUBLE_EQ(peak->flops, 67.5e12);
   ASSERT_EQ(ppi_peaks_parse("fp8=1.979e15@a,other=3@a", &peaks, nullptr),
             PPROF_STATUS_OK);
-  EXPECT_DOUBLE_EQ(ppi_peak_bytes(&peaks.items[0]), 1);
-  EXPECT_DOUBLE_EQ(ppi_peak_bytes(&peaks.items[1]), 4);
-  EXPECT_EQ(ppi_peaks_find(&peaks, "b"), nullptr);
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(peaks.items[0].type), 1);
+  EXPECT_DOUBLE_EQ(ppi_peak_bytes(peaks.items[1].type), 4);
+  EXPECT_EQ(ppi_peaks_find(&peaks, "b", nullptr), nullptr);
 }
 
 TEST(PeaksTest, WhatIsNoneSaysSo) {

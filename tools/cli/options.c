@@ -148,9 +148,9 @@ static const struct option_row option_table[] = {
      "TYPE=FLOPS[@STAGES],...", NULL,
      "stages: the device's peak by data type, such as "
      "bf16=989T@model*,f32=67T"},
-    {"cost", 0, OPTION_TEXT, FIELD(tables.cost), FOR(TABLES),
+    {"cost", 0, OPTION_TEXT, FIELD(tables.cost), FOR(REPORT),
      "MODEL.onnx[:STAGE],...", NULL,
-     "stages: what a call of each computes, as its model says: rates, MFU and"
+     "what a call of a stage computes, as its model says: rates, MFU and"
      " roofline; see docs/cost.md"},
     {"threshold", 0, OPTION_TEXT, FIELD(threshold), FOR(REPORT), "ID=N,...",
      NULL,

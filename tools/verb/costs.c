@@ -10,10 +10,20 @@
 #include "cli/say.h"
 #include "cost/count/count.h"
 #include "cost/table/groups.h"
+#include "file/text.h"
+#include "report/report.h"
+#include "verb/thresholds.h"
+#include "yaml/yaml_tree.h"
 
-static int fail(const char *path, pprof_status status,
-                const pprof_error *error) {
-  ppi_tool_say("--cost %s: %s", path, error->text);
+// What somebody asks for: options, or the configuration of a run.
+struct asked {
+  const char *who;  // in messages
+  const char *models, *dims;
+};
+
+static int fail(const struct asked *asked, const char *path,
+                pprof_status status, const pprof_error *error) {
+  ppi_tool_say("%s %s: %s", asked->who, path, error->text);
   return status == PPROF_STATUS_INVALID ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
 }
 
@@ -30,14 +40,15 @@ static void take_figures(ppi_cost *cost, ppi_stage_cost *out) {
     snprintf(out->type, sizeof out->type, "%s", ppi_type_name(all.type));
 }
 
-static int count(const char *path, ppi_wanted_dims *dims, ppi_stage_cost *out) {
+static int count(const struct asked *asked, const char *path,
+                 ppi_wanted_dims *dims, ppi_stage_cost *out) {
   pprof_error error = {""};
   ppi_model model;
   ppi_cost cost;
   pprof_status status = ppi_model_open(path, &model, &error);
-  if (status) return fail(path, status, &error);
+  if (status) return fail(asked, path, status, &error);
   status = ppi_cost_count(&model, dims, &cost, &error);
-  int code = status ? fail(path, status, &error) : PPI_EXIT_DONE;
+  int code = status ? fail(asked, path, status, &error) : PPI_EXIT_DONE;
   if (!status) take_figures(&cost, out);
   ppi_cost_clear(&cost);
   ppi_model_close(&model);
@@ -46,12 +57,12 @@ static int count(const char *path, ppi_wanted_dims *dims, ppi_stage_cost *out) {
 
 // A file's name may have a colon; what stands behind the last one is a stage
 // where the whole is no file.
-static int read_one(const char *text, size_t len, ppi_wanted_dims *dims,
-                    ppi_stage_costs *out) {
+static int read_one(const struct asked *asked, const char *text, size_t len,
+                    ppi_wanted_dims *dims, ppi_stage_costs *out) {
   char path[PATH_MAX];
   ppi_stage_cost *to = &out->items[out->num];
   if (len >= sizeof path || out->num == PPI_MAX_COSTS) {
-    ppi_tool_say("--cost takes %d models at most", PPI_MAX_COSTS);
+    ppi_tool_say("%s takes %d models at most", asked->who, PPI_MAX_COSTS);
     return PPI_EXIT_USAGE;
   }
   memcpy(path, text, len);
@@ -68,27 +79,129 @@ static int read_one(const char *text, size_t len, ppi_wanted_dims *dims,
   if (!*to->glob)
     snprintf(to->glob, sizeof to->glob, "%.*s",
              (int)PPI_MIN(strcspn(name, "."), 200u), name);
-  int code = count(path, dims, to);
+  int code = count(asked, path, dims, to);
   if (code == PPI_EXIT_DONE) out->num++;
   return code;
 }
 
-int ppi_tool_costs_read(const char *text, const char *dims,
-                        ppi_stage_costs *out) {
+static int read_models(const struct asked *asked, ppi_stage_costs *out) {
   ppi_wanted_dims wanted;
   pprof_error error = {""};
+  const char *text = asked->models;
   int code = PPI_EXIT_DONE;
   out->num = 0;
   if (!text) return code;
-  if (ppi_dims_parse(dims, &wanted, &error)) {
+  if (ppi_dims_parse(asked->dims, &wanted, &error)) {
     ppi_tool_say("%s", error.text);
     code = PPI_EXIT_USAGE;
   }
   while (text && code == PPI_EXIT_DONE) {
     size_t len = strcspn(text, ",");
-    code = read_one(text, len, &wanted, out);
+    code = read_one(asked, text, len, &wanted, out);
     text = text[len] ? text + len + 1 : NULL;
   }
   ppi_dims_clear(&wanted);
+  return code;
+}
+
+int ppi_tool_costs_check(const struct ppi_tool_options *options) {
+  const struct asked asked = {"--cost", options->tables.cost,
+                              options->cost.dims};
+  ppi_stage_costs costs;
+  int code = ppi_tool_peaks_read(options->tables.peak, NULL);
+  return code == PPI_EXIT_DONE ? read_models(&asked, &costs) : code;
+}
+
+// ---- the configuration of a run ----
+
+struct texts {
+  ppi_page models, dims, peaks;
+};
+
+static void clear_texts(struct texts *texts) {
+  ppi_page_clear(&texts->models);
+  ppi_page_clear(&texts->dims);
+  ppi_page_clear(&texts->peaks);
+}
+
+// The list as options have it.
+static void join(const ppi_yaml_node *map, const char *key, ppi_page *out) {
+  const ppi_yaml_node *list = ppi_yaml_find(map, key);
+  if (!list || list->kind != PPI_YAML_LIST) return;
+  for (const ppi_yaml_node *item = list->children; item; item = item->next) {
+    if (item->kind != PPI_YAML_SCALAR) continue;
+    ppi_page_format(out, "%s%s", out->len ? "," : "", item->text);
+  }
+}
+
+static void find_texts(const char *config, struct texts *out) {
+  ppi_yaml yaml;
+  ppi_yaml_init(&yaml, "config");
+  pprof_status status = ppi_yaml_parse(&yaml, config, strlen(config),
+                                       (ppi_yaml_mark){1, 1}, &yaml.root, NULL);
+  const ppi_yaml_node *cost =
+      status == PPROF_STATUS_OK && yaml.root && yaml.root->kind == PPI_YAML_MAP
+          ? ppi_yaml_find(yaml.root, "cost")
+          : NULL;
+  if (cost && cost->kind == PPI_YAML_MAP) {
+    join(cost, "models", &out->models);
+    join(cost, "dims", &out->dims);
+    join(cost, "peaks", &out->peaks);
+  }
+  ppi_yaml_clear(&yaml);
+}
+
+// Of several runs the first that has any.
+static void texts_of(const ppi_figures *figures, struct texts *out) {
+  *out = (struct texts){.models = {0}};
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    if (out->models.len || out->dims.len || out->peaks.len) return;
+    find_texts(figures->inputs[i].config, out);
+  }
+}
+
+// A run's models may be on another machine: then its report is without them.
+static int take(const struct ppi_tool_options *options, struct texts *texts,
+                struct ppi_tool_costs *out) {
+  const struct ppi_table_options *tables = &options->tables;
+  const struct asked asked = {
+      tables->cost ? "--cost" : "cost.models",
+      tables->cost ? tables->cost : texts->models.bytes,
+      options->cost.dims ? options->cost.dims : texts->dims.bytes};
+  if (texts->models.failed || texts->dims.failed || texts->peaks.failed) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  int code = ppi_tool_peaks_read(
+      tables->peak ? tables->peak : texts->peaks.bytes, &out->peaks);
+  if (code == PPI_EXIT_DONE) code = read_models(&asked, &out->costs);
+  return tables->cost ? code : PPI_EXIT_DONE;
+}
+
+static void say_unused(const struct ppi_tool_costs *costs) {
+  for (size_t i = 0; i < costs->costs.num; i++) {
+    const ppi_stage_cost *cost = &costs->costs.items[i];
+    if (costs->rooflines.is_used[i]) continue;
+    ppi_tool_say("no stage is called '%s': %s:STAGE names one", cost->glob,
+                 cost->model);
+  }
+}
+
+int ppi_tool_costs_take(const struct ppi_tool_options *options,
+                        const pprof_report *report,
+                        struct ppi_tool_costs *out) {
+  const ppi_figures *figures = ppi_report_figures(report);
+  struct texts texts;
+  *out = (struct ppi_tool_costs){.peaks.num = 0};
+  texts_of(figures, &texts);
+  int code = take(options, &texts, out);
+  clear_texts(&texts);
+  const ppi_report_options how = {.peaks = &out->peaks, .costs = &out->costs};
+  if (code != PPI_EXIT_DONE) return code;
+  if (ppi_stage_rooflines(figures, &how, &out->rooflines) != PPROF_STATUS_OK) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  if (figures->details.stages) say_unused(out);
   return code;
 }

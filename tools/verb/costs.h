@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What models say of stages, as people write it in one option.
+// What models say of stages, as options have it, or the configuration that a
+// run had (`cost`): an option goes before its key.
 #ifndef PPI_TOOL_COSTS_H_
 #define PPI_TOOL_COSTS_H_
 
-#include "view/stage_cost.h"
+#include "cli/options.h"
+#include "pprof/report.h"
+#include "view/view_stages.h"
 
-// ppi_tool_costs_read reads and counts "detector.onnx:detect*,encoder.onnx"
-// (NULL: nothing): without a stage it is the one that is called as the file is,
-// up to its first dot. `dims` is what --dim says. Answers PPI_EXIT_DONE, or
-// another after a message.
-int ppi_tool_costs_read(const char *text, const char *dims,
-                        ppi_stage_costs *out);
+struct ppi_tool_costs {
+  ppi_peaks peaks;
+  ppi_stage_costs costs;
+  ppi_rooflines rooflines;  // of the report
+};
+
+// ppi_tool_costs_check reads and counts what options name, such as
+// "detector.onnx:detect*,encoder.onnx": without a stage it is the one that is
+// called as the file is, up to its first dot. Answers PPI_EXIT_DONE, or another
+// after a message.
+int ppi_tool_costs_check(const struct ppi_tool_options *options);
+// ppi_tool_costs_take does the same for a report, and says which models no
+// stage has. Models of the configuration that cannot be read fail nothing.
+int ppi_tool_costs_take(const struct ppi_tool_options *options,
+                        const pprof_report *report, struct ppi_tool_costs *out);
 
 #endif  // PPI_TOOL_COSTS_H_

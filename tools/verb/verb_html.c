@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "html/html.h"
 #include "input/input.h"
+#include "verb/costs.h"
 #include "verb/reports.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
@@ -17,10 +18,14 @@ static int write_page(const struct ppi_tool_options *options,
                       const pprof_report *report, const ppi_picture *picture,
                       int code) {
   ppi_findings_options findings;
-  ppi_peaks peaks;
-  ppi_tool_thresholds_read(options->threshold, &findings);  // these were
-  ppi_tool_peaks_read(options->tables.peak, &peaks);        // checked
-  const ppi_report_options how = {.peaks = &peaks, .findings = &findings};
+  struct ppi_tool_costs costs;
+  ppi_tool_thresholds_read(options->threshold, &findings);  // it was checked
+  int taken = ppi_tool_costs_take(options, report, &costs);
+  if (taken != PPI_EXIT_DONE) return taken;
+  findings.rooflines = costs.rooflines.items;
+  findings.num_rooflines = costs.rooflines.num;
+  const ppi_report_options how = {
+      .peaks = &costs.peaks, .costs = &costs.costs, .findings = &findings};
   FILE *out;
   int opened = ppi_tool_output_open(options, &out);
   if (opened != PPI_EXIT_DONE) return opened;
@@ -99,8 +104,7 @@ int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path) {
 static int check(const struct ppi_tool_options *options, const char *path) {
   ppi_findings_options findings;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
-  if (code == PPI_EXIT_DONE)
-    code = ppi_tool_peaks_read(options->tables.peak, NULL);
+  if (code == PPI_EXIT_DONE) code = ppi_tool_costs_check(options);
   return code == PPI_EXIT_DONE ? ppi_tool_output_check(options, path) : code;
 }
 

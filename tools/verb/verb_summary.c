@@ -45,7 +45,6 @@ static bool wants_tree(const struct ppi_tool_options *options) {
 static ppi_report_style style_of(const struct ppi_tool_options *options) {
   if (options->tables.compact) return PPI_STYLE_ANSWER;
   if (!options->tables.style && wants_tree(options)) return PPI_STYLE_TREE;
-  if (!options->tables.style && options->tables.cost) return PPI_STYLE_PADDLE;
   if (!options->tables.style && options->tables.by && !options->tables.view)
     return PPI_STYLE_ANSWER;
   if (!options->tables.style)
@@ -134,16 +133,11 @@ int ppi_tool_summary_check(const struct ppi_tool_options *options) {
     return PPI_EXIT_USAGE;
   }
   ppi_findings_options findings;
-  ppi_stage_costs costs;
   ppi_slo slo;
   int code = ppi_tool_thresholds_read(options->threshold, &findings);
   if (code == PPI_EXIT_DONE) code = ppi_tool_slo_read(options->slo, &slo);
-  if (code == PPI_EXIT_DONE)
-    code = ppi_tool_peaks_read(options->tables.peak, NULL);
   // A model that cannot be read is told of before a command runs.
-  return code == PPI_EXIT_DONE ? ppi_tool_costs_read(options->tables.cost,
-                                                     options->cost.dims, &costs)
-                               : code;
+  return code == PPI_EXIT_DONE ? ppi_tool_costs_check(options) : code;
 }
 
 static bool has_full_names(const struct ppi_tool_options *options) {
@@ -193,14 +187,13 @@ static int write_files(const struct ppi_tool_options *options,
 
 static int write_report(const struct ppi_tool_options *options,
                         const pprof_report *report, int code) {
-  ppi_peaks peaks;
-  ppi_stage_costs costs;
+  struct ppi_tool_costs costs;
   ppi_findings_options findings;
-  ppi_tool_peaks_read(options->tables.peak, &peaks);  // these were checked
-  ppi_tool_thresholds_read(options->threshold, &findings);
-  int read =
-      ppi_tool_costs_read(options->tables.cost, options->cost.dims, &costs);
-  if (read != PPI_EXIT_DONE) return read;
+  ppi_tool_thresholds_read(options->threshold, &findings);  // it was checked
+  int taken = ppi_tool_costs_take(options, report, &costs);
+  if (taken != PPI_EXIT_DONE) return taken;
+  findings.rooflines = costs.rooflines.items;
+  findings.num_rooflines = costs.rooflines.num;
   ppi_report_options how = {.views = options->tables.view,
                             .by = by_of(options),
                             .time_unit = ppi_tool_time_unit(options),
@@ -209,8 +202,8 @@ static int write_report(const struct ppi_tool_options *options,
                             .sort = options->tables.sort,
                             .top = options->tables.top,
                             .name_width = options->tables.name_width,
-                            .peaks = &peaks,
-                            .costs = &costs,
+                            .peaks = &costs.peaks,
+                            .costs = &costs.costs,
                             .findings = &findings,
                             .is_compact = options->tables.compact,
                             .is_raw = options->raw,
@@ -248,9 +241,6 @@ int ppi_tool_summary_of(const struct ppi_tool_options *options, bool *out_any) {
       ppi_page_format(&names, "%s%s", names.len ? "," : "", (*view)->name);
     with_views.tables.view = names.bytes;
   }
-  // What a model says stands in one table.
-  if (options->tables.cost && !with_views.tables.view && !options->tables.style)
-    with_views.tables.view = "stages";
   int code = names.failed ? PPI_EXIT_INPUT : summarize(&with_views, out_any);
   if (names.failed) ppi_tool_say("out of memory");
   ppi_page_clear(&names);

@@ -10,6 +10,7 @@
 #include "live/live_metrics.h"
 #include "log/write/log_writer.h"
 #include "schema/schema.h"
+#include "view/stage_cost.h"
 
 static const ppi_key *key_of(const char *path) {
   for (size_t i = 0; i < ppi_num_keys; i++)
@@ -120,6 +121,22 @@ static pprof_status check_buckets(const ppi_config *config,
                 " times such as \"1ms 10ms 1s\"");
 }
 
+static pprof_status check_cost(const ppi_config *config, pprof_error *error) {
+  const ppi_config_globs *peaks = &config->cost.peaks;
+  ppi_peaks parsed;
+  pprof_error why;
+  if (config->cost.given && !config->cost.models.num && !peaks->num)
+    return refuse(config, error, "cost", "'cost' has no models and no peaks");
+  if (config->cost.models.num > PPI_MAX_COSTS)
+    return refuse(config, error, "cost.models", "more than 16 models");
+  if (peaks->num > PPI_MAX_PEAKS)
+    return refuse(config, error, "cost.peaks", "more than 16 peaks");
+  for (uint64_t i = 0; i < peaks->num; i++)
+    if (ppi_peaks_parse(peaks->items[i], &parsed, &why) != PPROF_STATUS_OK)
+      return refuse(config, error, "cost.peaks", why.text);
+  return PPROF_STATUS_OK;
+}
+
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given &&
       !config->report && !config->is_heard && !*config->metrics.file.text)
@@ -132,6 +149,7 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
                   "'flight_recorder.memory' must be at most half of"
                   " 'memory_limit'");
   pprof_status status = check_buckets(config, error);
+  if (status == PPROF_STATUS_OK) status = check_cost(config, error);
   if (status == PPROF_STATUS_OK) status = check_segments(config, error);
   if (status == PPROF_STATUS_OK) status = check_pages(config, error);
   if (status == PPROF_STATUS_OK) status = check_paths(config, error);

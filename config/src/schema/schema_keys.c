@@ -252,6 +252,19 @@ const ppi_key ppi_keys[] = {
      "Of the histograms of stages, also for `pprof-report metrics`: usual is"
      " 100 us to 10 s, genai OpenTelemetry's advice for serving models; or"
      " rising times, at most 24, such as \"1ms 10ms 1s\".", FIXED},
+    {"cost", PPI_KEY_MAP, NULL, 0, 0, NULL, AT(cost.given),
+     "What stages compute, for the reports that `pprof-report` makes of the"
+     " log, see cost.md. Each of its options goes before the key. What the"
+     " program prints or exports itself is without it.", FIXED},
+    {"cost.models", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(cost.models),
+     "As `--cost`: ONNX files with the stages that run them,"
+     " `[detector.onnx:detect, encoder.onnx]`, at most 16. Read where"
+     " `pprof-report` runs, when it does.", FIXED},
+    {"cost.dims", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(cost.dims),
+     "As `--dim`: sizes that the files leave open, `[batch=8]`.", FIXED},
+    {"cost.peaks", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(cost.peaks),
+     "As `--peak`: what the devices can do, `[bf16=989T, bytes=3.35T]`, at most"
+     " 16.", FIXED},
     {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
      FIXED},
     {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,

@@ -94,6 +94,12 @@ typedef struct ppi_config_metrics {
   uint64_t every_us;
 } ppi_config_metrics;
 
+// What `pprof-report` reads of a log, as its options say it: cost.md.
+typedef struct ppi_config_cost {
+  uint64_t given;
+  ppi_config_globs models, dims, peaks;
+} ppi_config_cost;
+
 // The backends that a configuration may name, with bits in this order:
 // pprof_backend_NAME makes each.
 #define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
@@ -123,6 +129,7 @@ typedef struct ppi_config {
   ppi_config_flight flight;
   ppi_config_control control;
   ppi_config_metrics metrics;
+  ppi_config_cost cost;
   uint64_t device_mode, graph_nodes, kernels, graph_kernels;
   uint64_t backends;
   ppi_nvtx_options nvtx;

@@ -113,6 +113,7 @@ static pprof_status put_document(FILE *out, const pprof_report *report,
                                  const ppi_report_options *asked) {
   ppi_report_options options = document->options;
   options.peaks = asked->peaks;
+  options.costs = asked->costs;
   options.findings = asked->findings;
   fprintf(out, "<script type=\"application/json\" id=\"%s\">\n", document->id);
   pprof_status status =

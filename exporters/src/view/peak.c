@@ -71,30 +71,34 @@ pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
   }
 }
 
+static const char of_memory[] = "bytes";
+
+// Of one type, or of any (NULL) that is not of memory.
 static const ppi_peak *find(const ppi_peaks *peaks, const char *name,
-                            bool of_memory) {
+                            const char *type) {
   for (size_t i = 0; peaks && i < peaks->num; i++) {
     const ppi_peak *peak = &peaks->items[i];
-    if ((strcmp(peak->type, "bytes") == 0) == of_memory &&
-        ppi_glob_match(peak->glob, name))
-      return peak;
+    bool is_it = type ? strcmp(peak->type, type) == 0
+                      : strcmp(peak->type, of_memory) != 0;
+    if (is_it && ppi_glob_match(peak->glob, name)) return peak;
   }
   return NULL;
 }
 
-const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name) {
-  return find(peaks, name, false);
+const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name,
+                               const char *type) {
+  const ppi_peak *peak = type && *type ? find(peaks, name, type) : NULL;
+  return peak ? peak : find(peaks, name, NULL);
 }
 
 const ppi_peak *ppi_peaks_memory(const ppi_peaks *peaks, const char *name) {
-  return find(peaks, name, true);
+  return find(peaks, name, of_memory);
 }
 
-double ppi_peak_bytes(const ppi_peak *peak) {
+double ppi_peak_bytes(const char *type) {
   const double usual = 4;
-  if (!peak) return usual;
-  const char *digits = peak->type + strlen(peak->type);
-  while (digits > peak->type && isdigit((unsigned char)digits[-1])) digits--;
+  const char *digits = type + strlen(type);
+  while (digits > type && isdigit((unsigned char)digits[-1])) digits--;
   long bits = strtol(digits, NULL, 10);
   bool is_width = bits == 4 || bits == 8 || bits == 16 || bits == 32 ||
                   bits == 64 || bits == 128;

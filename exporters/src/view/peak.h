@@ -31,14 +31,16 @@ typedef struct ppi_peaks {
 // Errors: CONFIG; `error` says what is wrong.
 pprof_status ppi_peaks_parse(const char *text, ppi_peaks *out,
                              pprof_error *error);
-// ppi_peaks_find answers the first one for a stage of this name; NULL: none.
-const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name);
+// ppi_peaks_find answers the first one for a stage of this name, of the type
+// that it computes with where there is one (NULL: not known); NULL: none.
+const ppi_peak *ppi_peaks_find(const ppi_peaks *peaks, const char *name,
+                               const char *type);
 // ppi_peaks_memory is that of the type "bytes": of memory, in bytes a second,
 // which the other does not answer. NULL: none.
 const ppi_peak *ppi_peaks_memory(const ppi_peaks *peaks, const char *name);
-// ppi_peak_bytes is how long a value of the type is, by the number of bits that
-// its name ends in; 4 for other names, and for NULL.
-double ppi_peak_bytes(const ppi_peak *peak);
+// ppi_peak_bytes is how long a value of a type is, by the number of bits that
+// its name ends in; 4 for other names.
+double ppi_peak_bytes(const char *type);
 
 #ifdef __cplusplus
 }

@@ -58,26 +58,21 @@ static void put_number(ppi_page *page, double value, const char *unit) {
   ppi_page_format(page, " %s%s", prefixes[i], unit);
 }
 
-static void put_bound(ppi_page *page, double intensity, const ppi_roof *roof,
-                      double rate) {
-  double ridge = roof->flops / roof->bytes;
-  bool by_memory = intensity < ridge;
-  double most = by_memory ? intensity * roof->bytes : roof->flops;
+static void put_bound(ppi_page *page, const ppi_roofline_told *told) {
+  bool by_memory = told->intensity < told->ridge;
   ppi_page_text(page, by_memory ? "  Memory-bound: " : "  Compute-bound: ");
-  ppi_page_three(page, by_memory ? ridge / intensity : intensity / ridge);
+  ppi_page_three(page, by_memory ? told->ridge / told->intensity
+                                 : told->intensity / told->ridge);
   ppi_page_format(page, " times %s the ridge of ",
                   by_memory ? "below" : "above");
-  ppi_page_three(page, ridge);
+  ppi_page_three(page, told->ridge);
   ppi_page_text(page, " FLOP/B; it reaches ");
-  ppi_page_three(page, 100 * rate / most);
+  ppi_page_three(page, told->reach);
   ppi_page_text(page, " % of what that allows.\n");
 }
 
-void ppi_roofline_put(ppi_page *page, const char *stage,
-                      const ppi_stage_cost *cost, const ppi_roof *roof,
-                      const ppi_achieved *achieved) {
-  double rate = achieved->own_s > 0 ? achieved->flops / achieved->own_s : 0;
-  double intensity = cost->bytes > 0 ? cost->flops / cost->bytes : 0;
+static void put_call(ppi_page *page, const ppi_stage_cost *cost,
+                     const char *stage) {
   ppi_page_visible(page, stage);
   ppi_page_text(page, ", by ");
   ppi_page_visible(page, cost->model);
@@ -86,27 +81,30 @@ void ppi_roofline_put(ppi_page *page, const char *stage,
   ppi_page_format(page, " %s%sa call, ", cost->type, *cost->type ? " " : "");
   put_number(page, cost->bytes, "B");
   ppi_page_text(page, " if nothing is fused, ");
-  ppi_page_three(page, intensity);
+  ppi_page_three(page, cost->bytes > 0 ? cost->flops / cost->bytes : 0);
   ppi_page_text(page, " FLOP/B.\n");
-  if (!(rate > 0)) return;
+}
+
+void ppi_roofline_put(ppi_page *page, const ppi_stage_cost *cost,
+                      const ppi_roofline *roofline) {
+  const ppi_roofline_told told = ppi_roofline_tell(roofline);
+  put_call(page, cost, roofline->stage);
+  if (!(told.rate > 0)) return;
   ppi_page_text(page, "  ");
-  put_number(page, rate, "FLOP/s of its own time");
-  if (roof->flops > 0) {
-    ppi_page_text(page, ": MFU ");
-    ppi_page_three(page, 100 * rate / roof->flops);
-    ppi_page_text(page, " %, of the wall ");
-    ppi_page_three(page,
-                   achieved->wall_s > 0
-                       ? 100 * achieved->flops / achieved->wall_s / roof->flops
-                       : 0);
-    ppi_page_text(page, " %, of ");
-    put_number(page, roof->flops, "FLOP/s.\n");
-  } else {
+  put_number(page, told.rate, "FLOP/s of its own time");
+  if (!(roofline->peak_flops > 0)) {
     ppi_page_text(page, "; no peak is known, --peak TYPE=FLOPS says it.\n");
+    return;
   }
-  if (roof->flops > 0 && roof->bytes > 0 && intensity > 0)
-    put_bound(page, intensity, roof, rate);
-  else if (roof->flops > 0)
+  ppi_page_text(page, ": MFU ");
+  ppi_page_three(page, told.mfu);
+  ppi_page_text(page, " %, of the wall ");
+  ppi_page_three(page, told.wall_mfu);
+  ppi_page_text(page, " %, of ");
+  put_number(page, roofline->peak_flops, "FLOP/s.\n");
+  if (told.reach > 0)
+    put_bound(page, &told);
+  else
     ppi_page_text(page,
                   "  Its roofline needs --peak bytes=B, bytes a second.\n");
 }

@@ -5,6 +5,7 @@
 #define PPI_STAGE_COST_H_
 
 #include "file/text.h"
+#include "report/findings/roofline.h"
 #include "view/peak.h"
 
 #ifdef __cplusplus
@@ -37,17 +38,11 @@ typedef struct ppi_roof {
 // ppi_roof_of answers what is published of a device of this name.
 ppi_roof ppi_roof_of(const char *device, const char *type);
 
-// A call's figures, and how long all of them took.
-typedef struct ppi_achieved {
-  double flops, bytes;  // of all steady calls
-  double own_s, wall_s;
-} ppi_achieved;
-// ppi_roofline_put says in one or two lines where the stage stands under the
-// roof: MFU of its own time and of the wall, what bounds it, and how far from
-// that it is (Williams, Waterman, Patterson 2009).
-void ppi_roofline_put(ppi_page *page, const char *stage,
-                      const ppi_stage_cost *cost, const ppi_roof *roof,
-                      const ppi_achieved *achieved);
+// ppi_roofline_put says in one or two lines where a stage stands under the roof
+// whose cost of a call this is: MFU of its own time and of the wall, what
+// bounds it, and how far from that it is.
+void ppi_roofline_put(ppi_page *page, const ppi_stage_cost *cost,
+                      const ppi_roofline *roofline);
 
 #ifdef __cplusplus
 }

@@ -198,51 +198,48 @@ static void take_cost(const ppi_stage_costs *costs, stage *to) {
 }
 
 // --peak, or else what is published of the one device there is.
-static ppi_roof roof_of(const ppi_figures *figures,
-                        const ppi_report_options *options, const stage *from) {
+static ppi_roofline roofline_of(const ppi_figures *figures,
+                                const ppi_report_options *options,
+                                const stage *from) {
   const char *name = from->name->name;
-  const ppi_peak *flops = ppi_peaks_find(options->peaks, name);
+  const ppi_stage_cost *cost = from->cost;
+  const ppi_spread *cold = &from->phases->cold;
+  const ppi_peak *flops =
+      ppi_peaks_find(options->peaks, name, cost ? cost->type : NULL);
   const ppi_peak *bytes = ppi_peaks_memory(options->peaks, name);
   ppi_roof roof = {0, 0};
-  if (from->on_device && figures->num_devices == 1)
-    roof = ppi_roof_of(figures->devices[0].name, from->cost->type);
-  if (flops) roof.flops = flops->flops;
-  if (bytes) roof.bytes = bytes->flops;
-  return roof;
+  if (cost && from->on_device && figures->num_devices == 1)
+    roof = ppi_roof_of(figures->devices[0].name, cost->type);
+  return (ppi_roofline){
+      .stage = name,
+      .model = cost ? cost->model : NULL,
+      .type = flops  ? flops->type
+              : cost ? cost->type
+                     : "",
+      .at_least = cost && cost->at_least,
+      .on_device = from->on_device,
+      .calls = (double)(from->calls - cold->n),
+      .flops = from->all.flops - from->cold.flops,
+      .bytes = from->all.bytes - from->cold.bytes,
+      .own_s = (double)(from->own_ns - cold->sum) / 1e9,
+      .wall_s = (double)(figures->wall_ns - from->phases->cold_wall_ns) / 1e9,
+      .peak_flops = flops ? flops->flops : roof.flops,
+      .peak_bytes = bytes ? bytes->flops : roof.bytes};
 }
 
-static void put_roofline(ppi_view *view, const ppi_figures *figures,
-                         const ppi_report_options *options, const stage *from) {
-  ppi_roof roof = roof_of(figures, options, from);
-  const ppi_spread *cold = &from->phases->cold;
-  uint64_t wall_ns = figures->wall_ns - from->phases->cold_wall_ns;
-  const ppi_achieved achieved = {
-      from->all.flops - from->cold.flops, from->all.bytes - from->cold.bytes,
-      (double)(from->own_ns - cold->sum) / 1e9, (double)wall_ns / 1e9};
-  ppi_roofline_put(&view->note, from->name->name, from->cost, &roof, &achieved);
-}
-
-// The device's own peak where only a model says what is computed.
-static const ppi_peak *peak_of(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               const stage *from, ppi_peak *own) {
-  const ppi_peak *peak = ppi_peaks_find(options->peaks, from->name->name);
-  if (peak || !from->cost) return peak;
-  own->flops = roof_of(figures, options, from).flops;
-  snprintf(own->type, sizeof own->type, "%s", from->cost->type);
-  return own->flops > 0 ? own : NULL;
-}
-
-static void put_peak(const stage *from, const ppi_peak *peak, ppi_cell *cells) {
+static void put_peak(const ppi_figures *figures,
+                     const ppi_report_options *options, const stage *from,
+                     ppi_cell *cells) {
+  const ppi_roofline roofline = roofline_of(figures, options, from);
+  double peak = roofline.peak_flops;
   if (from->all.params > 0 && from->calls)
     cells[PARAMS] = stated(from->all.params / (double)from->calls *
-                           ppi_peak_bytes(peak) / 1e6);
-  if (!peak || from->all.flops <= 0) return;
-  cells[PEAK] = ppi_cell_decimal(peak->flops / 1e9);
-  cells[PEAK_TYPE] = ppi_cell_text(from->cost ? from->cost->type : peak->type);
+                           ppi_peak_bytes(roofline.type) / 1e6);
+  if (!(peak > 0) || from->all.flops <= 0) return;
+  cells[PEAK] = ppi_cell_decimal(peak / 1e9);
+  cells[PEAK_TYPE] = ppi_cell_text(roofline.type);
   if (cells[FLOP_RATE].kind != PPI_CELL_DECIMAL) return;
-  cells[MFU] =
-      ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak->flops);
+  cells[MFU] = ppi_cell_decimal(100 * cells[FLOP_RATE].number * 1e9 / peak);
   if (cells[MFU].number > 100) cells[FLAG] = ppi_cell_text("over peak");
 }
 
@@ -269,7 +266,6 @@ static const char *flag_of(const stage *from) {
 static bool add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  ppi_peak own = {.flops = 0};
   if (!cells) return false;
   cells[NAME] = ppi_cell_text(from->name->name);
   cells[CATEGORY] = ppi_cell_text(from->name->category_name);
@@ -279,7 +275,7 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
   cells[ITEMS] = stated(from->all.items);
   put_rates(figures, from, cells);
   put_times(from->phases, cells);
-  put_peak(from, peak_of(figures, options, from, &own), cells);
+  put_peak(figures, options, from, cells);
   const char *flag = flag_of(from);
   if (flag) cells[FLAG] = ppi_cell_text(flag);
   return true;
@@ -308,26 +304,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                 "time x peak).\n");
 }
 
-// A model that no stage has was meant for one.
-static void put_unused(ppi_view *view, const ppi_stage_costs *costs,
-                       const stage *stages, size_t num) {
-  for (size_t i = 0; costs && i < costs->num; i++) {
-    const ppi_stage_cost *cost = &costs->items[i];
-    bool is_used = false;
-    for (size_t k = 0; k < num && !is_used; k++)
-      is_used = ppi_stage_cost_find(costs, stages[k].name->name) == cost;
-    if (is_used) continue;
-    ppi_page_text(&view->note, "No stage is called '");
-    ppi_page_visible(&view->note, cost->glob);
-    ppi_page_text(&view->note, "': --cost ");
-    ppi_page_visible(&view->note, cost->model);
-    ppi_page_text(&view->note, ":STAGE names one.\n");
-  }
-}
-
-static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               stage *stages) {
+// Those with most of their own time, `top` at most.
+static size_t collect(const ppi_figures *figures,
+                      const ppi_report_options *options, stage *stages) {
   size_t num = 0, at = 0;
   for (size_t i = 0; i < figures->num_names; i++) {
     if (!is_stage(&figures->names[i])) continue;
@@ -336,13 +315,43 @@ static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
     take_cost(options->costs, &stages[num++]);
   }
   if (num > 1) qsort(stages, num, sizeof *stages, compare_stages);
-  if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
+  return options->top > 0 ? PPI_MIN(num, (size_t)options->top) : num;
+}
+
+static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               stage *stages) {
+  size_t num = collect(figures, options, stages);
   for (size_t i = 0; i < num; i++)
     if (!add_stage(view, figures, options, &stages[i]))
       return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < num; i++)
-    if (stages[i].cost) put_roofline(view, figures, options, &stages[i]);
-  put_unused(view, options->costs, stages, num);
+  for (size_t i = 0; i < num; i++) {
+    if (!stages[i].cost) continue;
+    const ppi_roofline roofline = roofline_of(figures, options, &stages[i]);
+    ppi_roofline_put(&view->note, stages[i].cost, &roofline);
+  }
+  return PPROF_STATUS_OK;
+}
+
+pprof_status ppi_stage_rooflines(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_rooflines *out) {
+  const ppi_report_options all = {.costs = options->costs};
+  *out = (ppi_rooflines){.num = 0};
+  if (!figures->details.stages) return PPROF_STATUS_OK;
+  stage *stages = ppi_alloc((figures->num_names + 1) * sizeof *stages);
+  if (!stages) return PPROF_STATUS_NO_MEMORY;
+  size_t num = collect(figures, &all, stages);
+  for (size_t i = 0; i < num; i++) {
+    const ppi_stage_cost *cost = stages[i].cost;
+    if (cost) out->is_used[cost - options->costs->items] = true;
+    if (!(stages[i].all.flops > 0) || flag_of(&stages[i])) continue;
+    const ppi_roofline its = roofline_of(figures, options, &stages[i]);
+    // What a program states is of use here where it is known of what.
+    if ((cost || its.peak_flops > 0) && out->num < PPI_MAX_ROOFLINES)
+      out->items[out->num++] = its;
+  }
+  ppi_free(stages);
   return PPROF_STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 #ifndef PPI_VIEW_STAGES_H_
 #define PPI_VIEW_STAGES_H_
 
+#include "view/stage_cost.h"
 #include "view/view.h"
 
 #ifdef __cplusplus
@@ -13,6 +14,20 @@ extern "C" {
 // ppi_stage_rate is the Stages view's rate by own time; with details.stages.
 ppi_cell ppi_stage_rate(const ppi_figures *figures,
                         const ppi_report_name *name);
+
+enum { PPI_MAX_ROOFLINES = 32 };
+
+typedef struct ppi_rooflines {
+  ppi_roofline items[PPI_MAX_ROOFLINES];  // texts of the figures, the options
+  size_t num;
+  bool is_used[PPI_MAX_COSTS];  // by a stage, each of the options' costs
+} ppi_rooflines;
+
+// ppi_stage_rooflines makes them of the stages of which it is known what they
+// compute, those with most time first; with details.stages.
+pprof_status ppi_stage_rooflines(const ppi_figures *figures,
+                                 const ppi_report_options *options,
+                                 ppi_rooflines *out);
 
 #ifdef __cplusplus
 }

@@ -266,6 +266,7 @@ typedef struct ppi_report_note {
 
 typedef struct ppi_report_input {
   char *uuid, *host, *pid, *command, *rank;
+  char *config;                       // in force, as YAML; "": unknown
   uint64_t began_ns;                  // of real time; 0: unknown
   uint64_t wall_ns;                   // its windows
   ppi_answer answers[PPI_NUM_BASES];  // its own, with details.answer

@@ -95,9 +95,11 @@ static pprof_status join(const row_table *table, const void *from, size_t num) {
   return started ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+enum { MOST_TEXTS = 6 };
+
 // Replaces borrowed texts by copies of them: all or none.
 static bool keep_texts(char **const *texts, size_t num) {
-  char *copies[5] = {0};
+  char *copies[MOST_TEXTS] = {0};
   size_t i = 0;
   while (i < num && (copies[i] = ppi_strdup(*texts[i]))) i++;
   bool copied = i == num;
@@ -355,9 +357,9 @@ static bool start_note(void *item, const void *key) {
 static bool start_input(void *item, const void *key) {
   ppi_report_input *input = item;
   *input = *(const ppi_report_input *)key;
-  char **const texts[] = {&input->uuid, &input->host, &input->pid,
-                          &input->command, &input->rank};
-  return keep_texts(texts, 5);
+  char **const texts[] = {&input->uuid,    &input->host, &input->pid,
+                          &input->command, &input->rank, &input->config};
+  return keep_texts(texts, MOST_TEXTS);
 }
 
 // ---- tables ----
@@ -486,6 +488,7 @@ pprof_status ppi_figures_input(ppi_figures *figures,
                                 .pid = text_or_empty(input->pid),
                                 .command = text_or_empty(input->command),
                                 .rank = text_or_empty(input->rank),
+                                .config = text_or_empty(input->config),
                                 .began_ns = input->began_ns,
                                 .wall_ns = input->wall_ns};
   ppi_report_input *added = find_or_add(TABLE(figures, inputs), &key);

@@ -364,6 +364,7 @@ static void clear_texts(ppi_figures *figures) {
     ppi_free(figures->inputs[i].pid);
     ppi_free(figures->inputs[i].command);
     ppi_free(figures->inputs[i].rank);
+    ppi_free(figures->inputs[i].config);
     for (size_t base = 0; base < PPI_NUM_BASES; base++)
       ppi_answer_clear(&figures->inputs[i].answers[base]);
   }

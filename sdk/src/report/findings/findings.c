@@ -17,6 +17,7 @@
 #include "report/findings/rules_parts.h"
 #include "report/findings/rules_ranks.h"
 #include "report/findings/rules_requests.h"
+#include "report/findings/rules_roofline.h"
 
 typedef struct rule {
   ppi_finding_rule known;
@@ -76,6 +77,8 @@ static const rule rules[] = {
      ppi_rule_few_requests},
     {{"slow-rank", 1.1, "", "a tenth more on one rank is lost on all"},
      ppi_rule_slow_rank},
+    {{"roofline", 1, "%", "of less time little is to be won"},
+     ppi_rule_roofline},
 };
 // clang-format on
 enum { NUM_RULES = sizeof rules / sizeof *rules };
@@ -158,6 +161,8 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                        .answer = answer,
                        .base = out->base,
                        .unit = units[out->base],
+                       .rooflines = options ? options->rooflines : NULL,
+                       .num_rooflines = options ? options->num_rooflines : 0,
                        .out = out};
   if (answer->num_units)
     search.unit_ns = (double)answer->total_ns / (double)answer->num_units;

@@ -6,6 +6,7 @@
 #define PPI_FINDINGS_H_
 
 #include "report/findings/finding.h"
+#include "report/findings/roofline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +26,9 @@ typedef struct ppi_finding_rule {
 typedef struct ppi_findings_options {
   bool is_set[PPI_MOST_RULES];  // by the rule's index
   double thresholds[PPI_MOST_RULES];
+  // Of stages of which it is known what they compute; borrowed.
+  const ppi_roofline *rooflines;
+  size_t num_rooflines;
 } ppi_findings_options;
 
 size_t ppi_finding_num_rules(void);

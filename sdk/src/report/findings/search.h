@@ -5,6 +5,7 @@
 #define PPI_FINDINGS_SEARCH_H_
 
 #include "report/findings/finding.h"
+#include "report/findings/roofline.h"
 #include "report/findings/words.h"
 
 #ifdef __cplusplus
@@ -19,6 +20,8 @@ typedef struct ppi_search {
   double unit_ns;    // the mean time of one
   const char *id;    // of the rule that looks
   double threshold;  // its own
+  const ppi_roofline *rooflines;
+  size_t num_rooflines;
   ppi_findings *out;
   bool failed;  // out of memory
 } ppi_search;

@@ -65,6 +65,15 @@ ppi_words ppi_words_bytes(double bytes) {
   return in_units(units, bytes);
 }
 
+ppi_words ppi_words_rate(double rate, const char *unit_name) {
+  static const unit units[NUM_UNITS] = {
+      {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  ppi_words words = in_units(units, rate);
+  size_t len = strlen(words.text);
+  ppi_words_put(words.text + len, sizeof words.text - len, "%.16s", unit_name);
+  return words;
+}
+
 ppi_words ppi_words_percent(double part, double whole) {
   ppi_words words;
   double percent = whole > 0 ? 100 * part / whole : 0;

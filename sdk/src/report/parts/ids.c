@@ -211,4 +211,5 @@ void ppi_run_clear_ids(ppi_run_ids *ids) {
   ppi_free(ids->input.pid);
   ppi_free(ids->input.command);
   ppi_free(ids->input.rank);
+  ppi_free(ids->input.config);
 }

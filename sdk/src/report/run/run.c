@@ -87,7 +87,8 @@ pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
                 copy_text(&run->ids.input.host, info, "host") &&
                 copy_text(&run->ids.input.pid, info, "pid") &&
                 copy_text(&run->ids.input.command, info, "command") &&
-                copy_text(&run->ids.input.rank, info, "rank");
+                copy_text(&run->ids.input.rank, info, "rank") &&
+                copy_text(&run->ids.input.config, info, "config");
   const char *began = pprof_run_info_text(info, "time_base_realtime_ns");
   run->ids.input.began_ns = began ? strtoull(began, NULL, 10) : 0;
   return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings/rules_roofline.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "report/findings/parts.h"
+
+// Of the unit's time, wherever the stage lies in it.
+static double share_of(const ppi_search *search, const char *stage) {
+  const ppi_part part = {.name = stage, .wheres = PPI_PART_WORK};
+  uint64_t sum_ns = PPI_MAX(ppi_part_sum(search->answer, &part),
+                            ppi_part_on_host(search->answer, stage));
+  return ppi_part_share(search->answer, sum_ns);
+}
+
+static void add_text(ppi_finding *finding, const char *text) {
+  size_t len = strlen(finding->text);
+  ppi_words_put(finding->text + len, sizeof finding->text - len, "%s", text);
+}
+
+static void put_rate(const ppi_roofline *from, const ppi_roofline_told *told,
+                     ppi_finding *finding) {
+  const char *least = from->at_least ? "at least " : "";
+  ppi_words rate = ppi_words_rate(told->rate, "FLOP/s");
+  if (told->mfu > 0)
+    PPI_SAY(finding->text,
+            "%s does %s%s: MFU %s of its own time, %s of the wall, of %s%s%s.",
+            ppi_words_name(from->stage).text, least, rate.text,
+            ppi_words_percent(told->mfu, 100).text,
+            ppi_words_percent(told->wall_mfu, 100).text,
+            ppi_words_rate(from->peak_flops, "FLOP/s").text,
+            *from->type ? " in " : "", from->type);
+  else
+    PPI_SAY(finding->text,
+            "%s does %s%s of its own time; what its device could do is not "
+            "known.",
+            ppi_words_name(from->stage).text, least, rate.text);
+}
+
+static void put_bound(const ppi_roofline_told *told, ppi_finding *finding) {
+  bool by_memory = told->intensity < told->ridge;
+  char text[200];
+  if (!(told->reach > 0)) return;
+  PPI_SAY(text,
+          " %s-bound: %s FLOP/B is %s times %s the ridge of %s; it reaches %s "
+          "of what the roof allows.",
+          by_memory ? "Memory" : "Compute",
+          ppi_words_number(told->intensity).text,
+          ppi_words_number(by_memory ? told->ridge / told->intensity
+                                     : told->intensity / told->ridge)
+              .text,
+          by_memory ? "below" : "above", ppi_words_number(told->ridge).text,
+          ppi_words_percent(told->reach, 100).text);
+  add_text(finding, text);
+}
+
+static const char *next_of(const ppi_roofline *from,
+                           const ppi_roofline_told *told) {
+  const double near = 70;
+  if (told->mfu > 100)
+    return "nothing does more than its peak: check --peak, the sizes of the "
+           "model, and that it is this stage's.";
+  if (!(told->mfu > 0)) return "say what it could do: --peak TYPE=FLOPS.";
+  if (!(told->reach > 0))
+    return from->bytes > 0
+               ? "say what its memory does in a second, for its roofline: "
+                 "--peak bytes=B."
+               : "state the bytes of its work, too, for its roofline.";
+  if (told->reach < near)
+    return "neither arithmetic nor memory is all that limits it: look for "
+           "gaps, small launches and waits inside it.";
+  return told->intensity < told->ridge
+             ? "move fewer bytes: fuse its operators, or use a smaller type or "
+               "a larger batch."
+             : "compute less, or in a smaller type: this is near what the "
+               "device can do.";
+}
+
+static void report(ppi_search *search, const ppi_roofline *from) {
+  const ppi_roofline_told told = ppi_roofline_tell(from);
+  double share = share_of(search, from->stage);
+  if (!(told.rate > 0) || 100 * share < search->threshold) return;
+  ppi_finding *finding = ppi_search_add(search, PPI_FACT, share);
+  if (!finding) return;
+  put_rate(from, &told, finding);
+  put_bound(&told, finding);
+  PPI_SAY(finding->sure, "%.0f steady calls on the %s; FLOPs %s%s", from->calls,
+          from->on_device ? "device" : "host",
+          from->model ? "by " : "as stated",
+          from->model ? ppi_words_name(from->model).text : "");
+  PPI_SAY(finding->next, "%s", next_of(from, &told));
+  ppi_finding_value_add(finding, "flop_rate", told.rate, "FLOP/s");
+  ppi_finding_value_add(finding, "mfu", told.mfu, "%");
+  ppi_finding_value_add(finding, "wall_mfu", told.wall_mfu, "%");
+  ppi_finding_value_add(finding, "intensity", told.intensity, "FLOP/B");
+  ppi_finding_value_add(finding, "ridge", told.ridge, "FLOP/B");
+  ppi_finding_value_add(finding, "reach", told.reach, "%");
+}
+
+void ppi_rule_roofline(ppi_search *search) {
+  for (size_t i = 0; i < search->num_rooflines; i++)
+    report(search, &search->rooflines[i]);
+}
