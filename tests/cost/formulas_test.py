@@ -47,6 +47,22 @@ class Formulas(unittest.TestCase):
                      [info("x", [1, 16, 8, 8])], [tensor("w", [16, 4, 2, 2])])
         self.expect(row, 16 * 8 * 8 * 4 * 2 * 2, 0, "[1,4,16,16]")
 
+    def test_channels_in_blocks(self):
+        # ONNX Runtime's own layout: the formulas of ONNX, and what only moves.
+        blocks = {"domain": "com.microsoft.nchwc"}
+        conv = node("Conv", "x,w", "a", kernel_shape=[3, 3], **blocks)
+        inputs, weights = [info("x", [2, 8, 20, 20])], [tensor("w", [16, 8, 3, 3])]
+        self.expect(row_of([conv, node("MaxPool", "a", "y", kernel_shape=[2, 2], strides=[2, 2],
+                                       **blocks)], inputs, weights),
+                    0, 2 * 16 * 9 * 9 * 4, "[2,16,9,9]")
+        row = row_of([node("Conv", "x,w", "y", kernel_shape=[3, 3], **blocks)], inputs, weights)
+        self.expect(row, 2 * 16 * 18 * 18 * 8 * 9, 0, "[2,16,18,18]")
+        for last, shape in ((0, "[2,12,18,18]"), (1, "[2,18,18,12]")):
+            back = node("ReorderOutput", "a", "y", channels=12, channels_last=last, **blocks)
+            self.expect(row_of([conv, back], inputs, weights), 0, 0, shape)
+        there = node("ReorderInput", "x", "y", channels_last=1, **blocks)
+        self.expect(row_of([there], [info("x", [2, 20, 30, 8])]), 0, 0, "[2,8,20,30]")
+
     def test_gemm(self):
         row = row_of([node("Gemm", "x,w,b", "y", transB=1)], [info("x", [5, 2048])],
                      [tensor("w", [1000, 2048]), tensor("b", [1000])])

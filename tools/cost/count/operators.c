@@ -166,6 +166,8 @@ static const ppi_operator operators[] = {
     OP("ReduceSum", reduce, each_in, 1),
     OP("ReduceSumSquare", reduce, each_in, 1),
     OP("Relu", same, each_out, 1),
+    ORT("ReorderInput", reorder, moves, 0),
+    ORT("ReorderOutput", reorder, moves, 0),
     OP("Reshape", reshape, views, 0),
     OP("Resize", resize, moves, 0),
     OP("ReverseSequence", same, moves, 0),
@@ -229,13 +231,19 @@ static int compare(const void *left, const void *right) {
   return order ? order : (int)a->domain - (int)b->domain;
 }
 
-const ppi_operator *ppi_operator_find(const char *domain, const char *name) {
-  ppi_operator key = {.name = name};
-  if (domain && strcmp(domain, "com.microsoft") == 0)
-    key.domain = PPI_DOMAIN_ORT;
-  else if (domain && *domain && strcmp(domain, "ai.onnx") != 0)
-    return NULL;
+static const ppi_operator *find(ppi_domain domain, const char *name) {
+  const ppi_operator key = {.name = name, .domain = domain};
   return bsearch(&key, operators, NUM, sizeof key, compare);
+}
+
+const ppi_operator *ppi_operator_find(const char *domain, const char *name) {
+  if (!domain || !*domain || strcmp(domain, "ai.onnx") == 0)
+    return find(PPI_DOMAIN_ONNX, name);
+  if (strcmp(domain, "com.microsoft") == 0) return find(PPI_DOMAIN_ORT, name);
+  if (strcmp(domain, "com.microsoft.nchwc") != 0) return NULL;
+  // ONNX's with channels in blocks: the shapes are those of whole channels.
+  const ppi_operator *own = find(PPI_DOMAIN_ORT, name);
+  return own ? own : find(PPI_DOMAIN_ONNX, name);
 }
 
 const ppi_operator *ppi_operator_at(size_t i) {

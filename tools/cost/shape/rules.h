@@ -30,7 +30,7 @@ extern "C" {
   each(depth_to_space) each(space_to_depth) each(one_hot) each(top_k) \
   each(non_zero) each(unknown_rows) each(nms) each(eye_like) each(crop_pad) \
   each(conv) each(conv_transpose) each(qlinear_conv) each(conv_integer) \
-  each(pool) each(global_pool) each(roi_align) each(grid_sample) \
+  each(reorder) each(pool) each(global_pool) each(roi_align) each(grid_sample) \
   each(deform_conv) each(col2im) each(unpool) \
   each(gemm) each(qgemm) each(matmul) each(matmul_integer) each(qlinear_matmul) \
   each(matmul_nbits) \

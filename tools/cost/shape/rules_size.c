@@ -198,6 +198,26 @@ void ppi_rule_space_to_depth(const ppi_op *op) {
   move_blocks(op, false);
 }
 
+// ONNX Runtime's channels in blocks, and back to so many; what fills the last
+// block is not known here. In between the channels are whole, axis 1.
+void ppi_rule_reorder(const ppi_op *op) {
+  ppi_tensor *out = begin_like(op);
+  int64_t channels = ppi_op_int(op, "channels", 0);
+  bool is_last = ppi_op_int(op, "channels_last", 0) != 0;
+  if (!out || out->rank < 2) return;
+  ppi_value *dims = out->dims;
+  int last = out->rank - 1;
+  size_t bytes = (size_t)(last - 1) * sizeof *dims;
+  ppi_value whole = channels > 0 ? ppi_known(channels) : dims[last];
+  if (!is_last && channels > 0) dims[1] = whole;
+  if (!is_last) return;
+  if (channels > 0)
+    memmove(dims + 1, dims + 2, bytes);
+  else
+    memmove(dims + 2, dims + 1, bytes);
+  dims[channels > 0 ? last : 1] = whole;
+}
+
 void ppi_rule_eye_like(const ppi_op *op) {
   ppi_tensor *out = begin_like(op);
   int64_t type = ppi_op_int(op, "dtype", 0);
