@@ -4,6 +4,7 @@ import collections
 
 import peer_cost
 import peer_hta
+import peer_nodes
 import peer_paddle
 import peer_tables
 import peer_torch
@@ -24,5 +25,6 @@ PEERS = {
     "cost": entry(peer_cost.PACKAGES, peer_cost.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_traces.PEERS.items()},
+    "nodes": entry(peer_nodes.PACKAGES, peer_nodes.compare, "onnxruntime"),
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
 }

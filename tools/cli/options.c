@@ -249,6 +249,13 @@ static const struct option_row option_table[] = {
      " tensor, such as boxes:0=100"},
     {"by", 0, OPTION_CHOICE, FIELD(cost.by), FOR(COST),
      "module|operator|module,operator|node", "module", "what a row is of"},
+    {"times", 0, OPTION_TEXT, FIELD(cost.times), FOR(COST), "TRACE", NULL,
+     "beside each node, or what it is part of, its time in ONNX Runtime's trace"
+     " of the model; see docs/cost.md"},
+    {"step", 0, OPTION_NUMBER, FIELD(cost.step), FOR(COST), "N", NULL,
+     "--times: of this run, from 0 [the mean of all but the first]"},
+    {"style", 0, OPTION_CHOICE, FIELD(tables.style), FOR(COST), "deepspeed",
+     NULL, "modules as DeepSpeed's FLOPS profiler prints them"},
     {"depth", 0, OPTION_NUMBER, FIELD(tables.depth), FOR(COST), "N", NULL,
      "levels of modules; 0 is all [3]"},
     {"top", 0, OPTION_NUMBER, FIELD(tables.top), FOR(COST), "N", NULL,
@@ -538,7 +545,8 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
       .inputs = calloc((size_t)argc + 1, sizeof(*out->inputs)),
       .tables.top = LONG_MIN,
       .warmup = LONG_MIN,
-      .tables.depth = LONG_MIN};
+      .tables.depth = LONG_MIN,
+      .cost.step = -1};
   if (!out->inputs) return PPI_EXIT_USAGE;
   // Which rows apply depends on the verb, which may come after options.
   int code = collect_operands(cursor, out);

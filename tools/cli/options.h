@@ -114,7 +114,8 @@ struct ppi_export_options {
 };
 
 struct ppi_cost_options {
-  const char *dims, *by;
+  const char *dims, *by, *times;
+  long step;  // -1: not given
 };
 
 // What several kinds of verbs take, then what one kind does.

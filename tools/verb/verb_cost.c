@@ -8,6 +8,8 @@
 #include "cli/rows.h"
 #include "cost/count/count.h"
 #include "cost/table/cost_view.h"
+#include "cost/table/deepspeed.h"
+#include "verb/node_times.h"
 #include "verb/verbs.h"
 
 static ppi_cost_by by_of(const char *name) {
@@ -49,6 +51,17 @@ static int print(const struct ppi_tool_options *options, const char *path,
   return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 
+static int print_as_deepspeed(const struct ppi_tool_options *options,
+                              ppi_cost *cost) {
+  ppi_page page = {0};
+  ppi_cost_groups groups;
+  bool ok = ppi_cost_group_by(cost, PPI_COST_BY_MODULE, options->tables.depth,
+                              &groups);
+  if (ok) ppi_cost_deepspeed(&page, cost, &groups, options->tables.top);
+  page.failed |= !ok;
+  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
+}
+
 static int fail(const char *path, pprof_status status,
                 const pprof_error *error) {
   ppi_tool_say("%s: %s", path, error->text);
@@ -64,7 +77,12 @@ static int count(const struct ppi_tool_options *options,
   pprof_status status = ppi_model_open(path, &model, &error);
   if (status) return fail(path, status, &error);
   status = ppi_cost_count(&model, dims, &cost, &error);
-  int code = status ? fail(path, status, &error) : print(options, path, &cost);
+  int code = status ? fail(path, status, &error) : PPI_EXIT_DONE;
+  if (code == PPI_EXIT_DONE && options->cost.times)
+    code = ppi_tool_node_times(options->cost.times, options->cost.step, &cost);
+  if (code == PPI_EXIT_DONE)
+    code = options->tables.style ? print_as_deepspeed(options, &cost)
+                                 : print(options, path, &cost);
   const char *unused = status ? NULL : ppi_dims_unused(dims);
   if (unused)
     ppi_tool_say("%s: no dimension or tensor is called '%s'", path, unused);
@@ -79,6 +97,16 @@ int ppi_tool_cost(const struct ppi_tool_options *options) {
   int code = ppi_tool_output_check(options, options->output);
   if (options->num_inputs > 1) {
     ppi_tool_say("cost takes one model");
+    code = PPI_EXIT_USAGE;
+  }
+  if (options->tables.style &&
+      ppi_report_format_of(options->format) != PPI_FORMAT_TABLE) {
+    ppi_tool_say("'--style deepspeed' is a page of text: leave out '-f %s'",
+                 options->format);
+    code = PPI_EXIT_USAGE;
+  }
+  if (options->cost.step >= 0 && !options->cost.times) {
+    ppi_tool_say("--step needs --times");
     code = PPI_EXIT_USAGE;
   }
   if (code != PPI_EXIT_DONE) return code;

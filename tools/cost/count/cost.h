@@ -25,12 +25,25 @@ typedef struct ppi_cost_row {
   ppi_value in_bytes, weight_bytes, out_bytes;
   const ppi_value *dims;  // of its first output
   int rank;               // -1: unknown
+  bool is_timed;
+  double ns;  // of one run
 } ppi_cost_row;
+
+// What a trace of runs of the model says of them all, one of them on average.
+typedef struct ppi_cost_times {
+  bool is_there;
+  size_t num_runs, num_chosen;  // 0 chosen: each node's time is of a call
+  long step;                    // the one that was asked for; -1: none
+  double run_ns, node_ns;       // of the run; of the nodes that are rows
+  double strange_ns;            // of nodes that are none
+  size_t num_strange;
+} ppi_cost_times;
 
 typedef struct ppi_cost {
   ppi_shapes shapes;
   ppi_cost_row *rows;
   size_t num_rows, capacity;
+  ppi_cost_times times;
 } ppi_cost;
 
 // ppi_cost_clear frees it; the model stays.

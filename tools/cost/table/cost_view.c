@@ -28,7 +28,11 @@
   each(SHAPE, "shape", NULL) \
   each(TIMES, "times", NULL) \
   each(PART, "at_least", NULL) \
-  each(REASON, "reason", NULL)
+  each(REASON, "reason", NULL) \
+  each(TIME, "time", "ns") \
+  each(TIME_SHARE, "time_share", "%") \
+  each(FLOP_RATE, "flop_rate", "GFLOP/s") \
+  each(BYTE_RATE, "byte_rate", "GB/s")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
 static const size_t brief[] = {NAME, PARAMS, MACS,      FLOPS,
@@ -41,11 +45,32 @@ static const ppi_table_column table_columns[] = {
     {"Out", 6, OUT, 1},     {"FLOP/B", 6, INTENSITY, 1},
     {"Share", 6, SHARE, 1},
 };
-static const ppi_view_kind kind = {.name = "cost",
-                                   .title = "Cost",
-                                   PPI_VIEW_LAYOUT(columns, table_columns),
-                                   PPI_VIEW_BRIEF(brief),
-                                   .end = PPI_TABLE_END_NOTE};
+static const size_t timed_brief[] = {NAME, MACS,       FLOPS,     INTENSITY,
+                                     TIME, TIME_SHARE, FLOP_RATE, BYTE_RATE};
+static const ppi_table_column timed_columns[] = {
+    {"Name", 24, NAME, 1},        {"Params", 6, PARAMS, 1},
+    {"MACs", 6, MACS, 1},         {"FLOPs", 6, FLOPS, 1},
+    {"FLOP/B", 6, INTENSITY, 1},  {"Share", 6, SHARE, 1},
+    {"Time", 8, TIME, 1},         {"Time(%)", 7, TIME_SHARE, 1},
+    {"GFLOP/s", 7, FLOP_RATE, 1}, {"GB/s", 7, BYTE_RATE, 1},
+};
+// Without times the last columns are not there.
+static const ppi_view_kind kind = {
+    .name = "cost",
+    .title = "Cost",
+    .columns = columns,
+    .num_columns = TIME,
+    .table_columns = table_columns,
+    .num_table_columns = sizeof table_columns / sizeof *table_columns,
+    PPI_VIEW_BRIEF(brief),
+    .end = PPI_TABLE_END_NOTE};
+static const ppi_view_kind timed_kind = {
+    .name = "cost",
+    .title = "Cost",
+    PPI_VIEW_LAYOUT(columns, timed_columns),
+    PPI_VIEW_BRIEF(timed_brief),
+    .has_time_unit = true,
+    .end = PPI_TABLE_END_NOTE};
 
 typedef struct filling {
   ppi_view *view;
@@ -116,6 +141,22 @@ static void put_figures(const filling *fill, const ppi_cost_figures *figures,
   cells[PART] = ppi_cell_count(own->at_least);
 }
 
+static void put_times(const filling *fill, const ppi_cost_figures *figures,
+                      ppi_cell *cells) {
+  const ppi_cost_times *times = &fill->cost->times;
+  double all_ns = times->node_ns + times->strange_ns;
+  if (!times->is_there || !figures->num_timed) return;
+  cells[TIME] = ppi_cell_time((uint64_t)(figures->ns + 0.5));
+  if (all_ns > 0)
+    cells[TIME_SHARE] = ppi_cell_decimal(100 * figures->ns / all_ns);
+  // FLOPs by ns are GFLOP/s, and so are bytes.
+  if (!(figures->ns > 0)) return;
+  if (figures->timed_flops > 0)
+    cells[FLOP_RATE] = ppi_cell_decimal(figures->timed_flops / figures->ns);
+  if (figures->timed_bytes > 0)
+    cells[BYTE_RATE] = ppi_cell_decimal(figures->timed_bytes / figures->ns);
+}
+
 // "[1,3,?,?]"
 static void put_shape(ppi_page *page, const ppi_cost_row *row) {
   ppi_page_text(page, row->rank < 0 ? "?" : "[");
@@ -165,6 +206,7 @@ static bool add_group(const filling *fill, const ppi_cost_group *group) {
   if (group->op_type) cells[OPERATOR] = ppi_cell_text(group->op_type);
   cells[LEVEL] = ppi_cell_count(group->level);
   put_figures(fill, &group->figures, cells);
+  put_times(fill, &group->figures, cells);
   return !group->row || put_node(fill, group->row, cells);
 }
 
@@ -183,6 +225,37 @@ static void put_total(ppi_page *note, const ppi_cost_groups *groups) {
   ppi_page_text(note, " other FLOPs: ");
   ppi_cost_number(note, (double)all->flops.value, "FLOP", false);
   ppi_page_text(note, "\n");
+}
+
+static void put_timing(ppi_page *note, const ppi_cost *cost) {
+  const ppi_cost_times *times = &cost->times;
+  size_t num_timed = 0;
+  for (size_t i = 0; i < cost->num_rows; i++)
+    num_timed += cost->rows[i].is_timed;
+  if (!times->num_chosen)
+    ppi_page_text(note, "Time: the mean call of each node");
+  else if (times->step >= 0)
+    ppi_page_format(note, "Time: run %ld of %zu", times->step, times->num_runs);
+  else
+    ppi_page_format(note, "Time: the mean of %zu run%s%s", times->num_chosen,
+                    times->num_chosen == 1 ? "" : "s",
+                    times->num_runs > 1 ? ", without the first" : "");
+  if (times->run_ns > 0) {
+    ppi_page_text(note, ", ");
+    ppi_page_three(note, times->run_ns / 1e6);
+    ppi_page_text(note, " ms");
+  }
+  ppi_page_text(note, "; in nodes ");
+  ppi_page_three(note, (times->node_ns + times->strange_ns) / 1e6);
+  ppi_page_format(note, " ms, %zu of %zu of the model's\n", num_timed,
+                  cost->num_rows);
+  if (!times->num_strange) return;
+  ppi_page_three(
+      note, 100 * times->strange_ns / (times->node_ns + times->strange_ns));
+  ppi_page_text(note,
+                " % of that is of nodes that the model does not have: what ran "
+                "was another one,\nsuch as the one that ONNX Runtime makes of "
+                "it (optimized_model_filepath)\n");
 }
 
 static void put_note(const filling *fill) {
@@ -204,6 +277,7 @@ static void put_note(const filling *fill) {
                     "counted: %zu nodes\n",
                     bodies);
   ppi_cost_causes(note, fill->cost);
+  if (fill->cost->times.is_there) put_timing(note, fill->cost);
   ppi_page_text(note,
                 "FLOPs are twice the MACs and all others; Share is of them. "
                 "Bytes: each node reads\nand writes its own.\n");
@@ -212,7 +286,7 @@ static void put_note(const filling *fill) {
 bool ppi_cost_view(const ppi_cost *cost, const ppi_cost_groups *groups,
                    ppi_cost_by by, ppi_report_format format, long top,
                    ppi_view *out) {
-  *out = (ppi_view){.kind = &kind};
+  *out = (ppi_view){.kind = cost->times.is_there ? &timed_kind : &kind};
   bool for_people = format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
   const filling fill = {out, cost, groups, for_people};
   size_t num = top > 0 && (size_t)top < groups->num ? (size_t)top : groups->num;

@@ -17,12 +17,26 @@ static void add(ppi_cost_sum *sum, ppi_value value) {
     sum->at_least = true;
 }
 
+static double known_of(ppi_value value) {
+  return value.known ? (double)value.i : 0;
+}
+
+static void add_timed(ppi_cost_figures *figures, const ppi_cost_row *row,
+                      ppi_value twice) {
+  figures->ns += row->ns;
+  figures->timed_flops += known_of(twice) + known_of(row->work.flops);
+  figures->timed_bytes += known_of(row->in_bytes) +
+                          known_of(row->weight_bytes) +
+                          known_of(row->out_bytes);
+}
+
 void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
   const ppi_work *work = &row->work;
   ppi_value twice = work->macs;
   if (twice.known && twice.i > INT64_MAX / 2) twice.known = false;
   if (twice.known) twice.i *= 2;
   figures->num_nodes++;
+  figures->num_timed += row->is_timed;
   add(&figures->params, row->params);
   add(&figures->param_bytes, row->param_bytes);
   add(&figures->macs, work->macs);
@@ -32,6 +46,7 @@ void ppi_cost_add(ppi_cost_figures *figures, const ppi_cost_row *row) {
   add(&figures->in_bytes, row->in_bytes);
   add(&figures->weight_bytes, row->weight_bytes);
   add(&figures->out_bytes, row->out_bytes);
+  if (row->is_timed) add_timed(figures, row, twice);
   // Of a body that runs nobody knows how often, once is counted.
   if (row->times < 0) {
     ppi_cost_sum *sums[] = {&figures->macs,      &figures->others,
@@ -140,6 +155,8 @@ static void flatten(const link *from, ppi_cost_groups *out) {
 
 static int by_cost(const void *left, const void *right) {
   const ppi_cost_group *a = left, *b = right;
+  if (a->figures.ns != b->figures.ns)
+    return a->figures.ns > b->figures.ns ? -1 : 1;
   int64_t x = a->figures.flops.value, y = b->figures.flops.value;
   if (x == y) {
     x = a->figures.out_bytes.value;

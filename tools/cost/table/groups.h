@@ -30,6 +30,8 @@ typedef struct ppi_cost_figures {
   ppi_cost_sum others;  // FLOPs that are no MACs
   ppi_cost_sum flops;   // 2 macs + others
   ppi_cost_sum in_bytes, weight_bytes, out_bytes;
+  size_t num_timed;                     // nodes whose time is known
+  double ns, timed_flops, timed_bytes;  // of one run, theirs
 } ppi_cost_figures;
 
 typedef struct ppi_cost_group {
