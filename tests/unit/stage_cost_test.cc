@@ -16,12 +16,23 @@ TEST(StageCostTest, RoofsAreDenseAndByType) {
   EXPECT_EQ(ppi_roof_of("NVIDIA A100-SXM4-80GB", "f16").flops, 312e12);
   EXPECT_DOUBLE_EQ(ppi_roof_of("NVIDIA A100-SXM4-40GB", "f16").bytes, 1.555e12);
   EXPECT_DOUBLE_EQ(ppi_roof_of("NVIDIA A100-SXM4-80GB", "f16").bytes, 2.039e12);
+  EXPECT_EQ(ppi_roof_of("NVIDIA H200", "int8").flops, 1979e12);
+  EXPECT_DOUBLE_EQ(ppi_roof_of("NVIDIA A100 80GB PCIe", "int8").bytes,
+                   1.935e12);
   EXPECT_EQ(ppi_roof_of("NVIDIA B200", "bf16").flops, 2250e12);
   EXPECT_EQ(ppi_roof_of("AMD Instinct MI300X", "bf16").flops, 1307e12);
 }
 
 TEST(StageCostTest, WhatNobodySaysIsZero) {
   EXPECT_EQ(ppi_roof_of("NVIDIA H100 80GB HBM3", "int64").flops, 0);
+  // Other forms, with other peaks, of names that have one.
+  EXPECT_EQ(ppi_roof_of("NVIDIA H200 NVL", "bf16").flops, 0);
+  EXPECT_EQ(ppi_roof_of("NVIDIA GB200", "bf16").flops, 0);
+  EXPECT_EQ(ppi_roof_of("NVIDIA A100-SXM-64GB", "bf16").flops, 0);
+  EXPECT_EQ(ppi_roof_of("NVIDIA H100 PCIe", "bf16").flops, 0);
+  // Not told alike by what was compared.
+  EXPECT_EQ(ppi_roof_of("NVIDIA B200", "tf32").flops, 0);
+  EXPECT_EQ(ppi_roof_of("AMD Instinct MI300X", "f32").flops, 0);
   EXPECT_EQ(ppi_roof_of("NVIDIA GeForce RTX 9999", "f32").flops, 0);
   EXPECT_EQ(ppi_roof_of("NVIDIA GeForce RTX 9999", "f32").bytes, 0);
 }

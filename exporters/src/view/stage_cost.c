@@ -13,8 +13,9 @@ const ppi_stage_cost *ppi_stage_cost_find(const ppi_stage_costs *costs,
   return NULL;
 }
 
-// As their makers publish them: dense, of the largest form, in TFLOP/s; memory
-// in TB/s. Where a part of a name is in several, the longer stands first.
+// As their makers publish them: dense, in TFLOP/s; memory in TB/s; 0: not known
+// here, which is better than wrong. Where a part of a name is in several, the
+// longer stands first. Sources: docs/cost.md.
 static const struct {
   const char *name;
   double f32, tf32, f16, fp8, int8, bytes;
@@ -22,13 +23,14 @@ static const struct {
     {"A100-SXM4-40GB", 19.5, 156, 312, 0, 624, 1.555},
     {"A100-PCIE-40GB", 19.5, 156, 312, 0, 624, 1.555},
     {"A100 80GB PCIe", 19.5, 156, 312, 0, 624, 1.935},
-    {"A100", 19.5, 156, 312, 0, 624, 2.039},
+    {"A100-SXM4-80GB", 19.5, 156, 312, 0, 624, 2.039},
+    {"H200 NVL", 0, 0, 0, 0, 0, 0},  // slower than the other
     {"H200", 67, 495, 989, 1979, 1979, 4.8},
     {"H100 80GB HBM3", 67, 495, 989, 1979, 1979, 3.35},
-    {"H100 SXM", 67, 495, 989, 1979, 1979, 3.35},
-    {"L40S", 91.6, 183, 362, 733, 733, 0.864},
-    {"B200", 0, 1125, 2250, 4500, 4500, 8},
-    {"MI300X", 163.4, 653.7, 1307, 2614, 2614, 5.3},
+    {"L40S", 91.6, 183, 362, 733, 0, 0.864},
+    {"GB200", 0, 0, 0, 0, 0, 0},  // faster than the other
+    {"B200", 0, 0, 2250, 4500, 4500, 8},
+    {"MI300X", 0, 0, 1307, 0, 0, 5.3},
 };
 
 ppi_roof ppi_roof_of(const char *device, const char *type) {
