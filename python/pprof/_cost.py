@@ -46,6 +46,9 @@ def _of_file(path, dims):
 def _of_module(module, args, kwargs):
     torch = sys.modules["torch"]
     import tempfile
+    # The export takes a dictionary at the end for keywords where there are none.
+    if args and isinstance(args[-1], dict) and not kwargs:
+        args = (*args, {})
     with tempfile.TemporaryDirectory(prefix="pprof-cost.") as folder:
         path = os.path.join(folder, "model.onnx")
         torch.onnx.export(module, args, path, kwargs=kwargs, dynamo=True, external_data=True,

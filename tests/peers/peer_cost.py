@@ -30,7 +30,18 @@ def compare(peer):
         row.cell(name + ": parameters", figures["parameters"], told["totals"]["parameters"], FOLDED)
         lines.append(line(name, told["totals"], figures))
     write_table(lines)
-    return [(peer.version("torch"), row)]
+    return [(peer.version("torch"), row), (peer.version("torch"), compare_calls(peer))]
+
+
+def compare_calls(peer):
+    """pprof.cost of modules whose inputs nest, beside the counter in the same call."""
+    row = common.Row("pprof.cost: modules with lists, dictionaries, keywords: MACs, parameters")
+    said = peer.run("cost_call_program.py")
+    for name, figures in json.loads(said[said.index("RESULT ") + len("RESULT "):]).items():
+        theirs, ours, parameters, our_parameters = figures
+        row.cell(name + ": MACs", theirs, ours)
+        row.cell(name + ": parameters", parameters, our_parameters, FOLDED)
+    return row
 
 
 def giga(value):

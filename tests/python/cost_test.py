@@ -61,10 +61,15 @@ class CostTest(Case):
             class Model(torch.nn.Module):
                 pass
             print(pprof.cost(Model(), [1, {"a": (2, 3)}], mask=None).macs)
+            pprof.cost(Model(), {"a": 1})
+            pprof.cost(Model(), {"a": 1}, mask=None)
         """, PATH=PATH)
+        options = " [('dynamo', True), ('external_data', True), ('verbose', False)]"
         self.assertEqual(printed.splitlines(), [
-            "Model ([1, {'a': (2, 3)}],) [('mask', None)] "
-            "[('dynamo', True), ('external_data', True), ('verbose', False)]", "512"])
+            "Model ([1, {'a': (2, 3)}],) [('mask', None)]" + options, "512",
+            # What is taken for keywords is an empty dictionary behind the last input.
+            "Model ({'a': 1}, {}) []" + options,
+            "Model ({'a': 1},) [('mask', None)]" + options])
 
     def test_what_it_cannot_count(self):
         printed = self.run_ok("""
