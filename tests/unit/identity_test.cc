@@ -84,4 +84,56 @@ TEST(IdentityTest, OrderOfArrivalDecidesNothing) {
   }
 }
 
+// Submitted at 5, on the device from 10 to 20; submitted at 15, from 50 to 60,
+// and one beside it to 70; the window ends at 100.
+TEST(IdentityTest, CourseSaysWhen) {
+  for (const std::vector<uint64_t> &horizons :
+       {std::vector<uint64_t>{UINT64_MAX}, {12, 55, 58, UINT64_MAX}}) {
+    ppi_identity identity = {};
+    identity.has_course = true;
+    ppi_span span = {2, 100};
+    const ppi_windows windows = {&span, 1, 1};
+    const ppi_union in_steps = {};
+    const ppi_device_side sides[] = {{10, 20, 5, 0, false, false},
+                                     {50, 60, 15, 0, false, false},
+                                     {55, 70, 16, 0, false, false}};
+    for (const ppi_device_side &side : sides)
+      ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
+    for (uint64_t horizon : horizons)
+      ASSERT_EQ(ppi_identity_settle(&identity, &windows, &in_steps, horizon),
+                PPROF_STATUS_OK);
+    EXPECT_EQ(identity.course.start_ns, 2u);
+    EXPECT_EQ(identity.course.bin_ns, 1u);
+    const uint64_t ends[] = {10, 20, 50, 70, 100};
+    const int kinds[] = {PPI_IDLE_NOT_SUBMITTED, PPI_COURSE_BUSY,
+                         PPI_IDLE_QUEUED, PPI_COURSE_BUSY,
+                         PPI_IDLE_NO_MORE_WORK};
+    for (uint64_t at = 2, of = 0; at < 100; at++) {
+      of += at == ends[of];
+      for (int kind = 0; kind < PPI_COURSE_KINDS; kind++)
+        EXPECT_EQ(identity.course.ns[kind][at - 2], kind == kinds[of]) << at;
+    }
+    ppi_identity_clear(&identity);
+  }
+}
+
+// Of 10 000 ns each of 4096 bins has four: the first one 3 of one kind.
+TEST(IdentityTest, CourseGetsCoarser) {
+  ppi_course course = {};
+  ASSERT_EQ(ppi_course_add(&course, PPI_IDLE_QUEUED, 1000, 1003),
+            PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_course_add(&course, PPI_COURSE_BUSY, 1003, 11000),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(course.bin_ns, 4u);
+  EXPECT_EQ(course.ns[PPI_IDLE_QUEUED][0], 3u);
+  EXPECT_EQ(course.ns[PPI_COURSE_BUSY][0], 1u);
+  EXPECT_EQ(course.ns[PPI_COURSE_BUSY][2499], 4u);
+  EXPECT_EQ(course.ns[PPI_COURSE_BUSY][2500], 0u);
+  // The whole of time: bins of 2^52 ns.
+  ASSERT_EQ(ppi_course_add(&course, PPI_COURSE_BUSY, 11000, UINT64_MAX),
+            PPROF_STATUS_OK);
+  EXPECT_EQ(course.bin_ns, UINT64_C(1) << 52);
+  ppi_course_clear(&course);
+}
+
 }  // namespace

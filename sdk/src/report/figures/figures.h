@@ -8,6 +8,7 @@
 #include "event/event.h"
 #include "event/launch_shape.h"
 #include "report/figures/answer_rows.h"
+#include "report/figures/course.h"
 #include "report/figures/cpu.h"
 #include "report/figures/device_use.h"
 #include "report/figures/early.h"
@@ -57,6 +58,7 @@ typedef struct ppi_report_details {
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
   bool shapes;               // kernels by how they were launched
+  bool courses;              // when each device was busy, or idle and why
   bool one_way;              // tests: no shorter way to the same answer
   // From so many pages of host ranges on a second thread helps to settle them.
   uint32_t much_pages;  // 0: never
@@ -202,15 +204,6 @@ typedef struct ppi_report_phase {
   ppi_spread device;  // device time submitted in each
 } ppi_report_phase;
 
-// Why a device was idle.
-typedef enum ppi_idle {
-  PPI_IDLE_NOT_SUBMITTED = 0,  // the next range was submitted in the gap
-  PPI_IDLE_QUEUED,             // the next range was submitted before the gap
-  PPI_IDLE_NO_MORE_WORK,       // no next range in the window
-  PPI_IDLE_UNRESOLVED,         // shorter than the errors of its two borders
-  PPI_NUM_IDLE
-} ppi_idle;
-
 typedef struct ppi_report_device {
   char *name;
   uint64_t ranges, untimed;  // timed device ranges; those without a time
@@ -345,6 +338,7 @@ typedef struct ppi_figures {
   size_t num_places, places_capacity;
   ppi_request_run **request_runs;  // by uuid, host, pid; two may be alike
   size_t num_request_runs, request_runs_capacity;
+  ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
   ppi_report_distribution distribution;
   ppi_report_kernels kernels;

@@ -254,6 +254,8 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
   for (size_t i = 0; i < from->num_request_runs && status == PPROF_STATUS_OK;
        i++)
     status = add_request_run(into, from->request_runs[i]);
+  for (size_t i = 0; i < from->courses.num && status == PPROF_STATUS_OK; i++)
+    status = ppi_courses_add(&into->courses, &from->courses.items[i]);
   for (size_t i = 0; i < from->num_work && status == PPROF_STATUS_OK; i++)
     status = add_work(into, &from->work[i]);
   for (size_t i = 0; i < from->num_threads && status == PPROF_STATUS_OK; i++)
@@ -324,6 +326,7 @@ static void clear_paths(ppi_figures *figures) {
 }
 
 static void clear_devices(ppi_figures *figures) {
+  ppi_courses_clear(&figures->courses);
   for (size_t i = 0; i < figures->num_devices; i++)
     ppi_free(figures->devices[i].name);
   for (size_t i = 0; i < figures->num_queues; i++) {

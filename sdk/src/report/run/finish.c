@@ -337,6 +337,10 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
     device->used_ns += used_time(run, from);
     device->incomplete |= from->incomplete || run->lost_device;
     fill_identity(run, device, &from->identity);
+    const ppi_report_course course = {run->ids.input.uuid, from->name,
+                                      from->identity.course};
+    pprof_status status = ppi_courses_add(&out->courses, &course);
+    if (status != PPROF_STATUS_OK) return status;
   }
   return PPROF_STATUS_OK;
 }

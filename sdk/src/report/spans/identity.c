@@ -254,8 +254,9 @@ static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
                                        : PPI_IDLE_NOT_SUBMITTED;
 }
 
-static void take_gap(ppi_identity *identity, const ppi_windows *windows,
-                     const idle_gap *gap, const live_steps *live) {
+static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
+                             const idle_gap *gap, const live_steps *live) {
+  pprof_status status = PPROF_STATUS_OK;
   for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
     const ppi_span *window = &windows->items[i];
     uint64_t low_ns = PPI_MAX(gap->start_ns, window->start_ns);
@@ -264,6 +265,8 @@ static void take_gap(ppi_identity *identity, const ppi_windows *windows,
     if (low_ns >= high_ns) continue;
     ppi_idle idle = classify(gap, window, low_ns, high_ns);
     identity->idle_ns[idle] += high_ns - low_ns;
+    if (identity->has_course && status == PPROF_STATUS_OK)
+      status = ppi_course_add(&identity->course, (int)idle, low_ns, high_ns);
     if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
       identity->early_ns += high_ns - low_ns;
     for (size_t k = 0; k < live->num; k++) {
@@ -272,6 +275,26 @@ static void take_gap(ppi_identity *identity, const ppi_windows *windows,
       step->idle_ns += overlap(low_ns, high_ns, step->start_ns, step->end_ns);
     }
   }
+  return status;
+}
+
+// What of a side no side before it has covered.
+static pprof_status note_busy(ppi_identity *identity,
+                              const ppi_windows *windows,
+                              const ppi_device_side *side) {
+  uint64_t start_ns = PPI_MAX(side->start_ns, identity->noted_ns);
+  pprof_status status = PPROF_STATUS_OK;
+  if (!identity->has_course) return status;
+  identity->noted_ns = PPI_MAX(identity->noted_ns, side->end_ns);
+  size_t first = first_window(windows, start_ns);
+  for (size_t i = first; i < windows->num && status == PPROF_STATUS_OK; i++) {
+    const ppi_span *window = &windows->items[i];
+    if (window->start_ns >= side->end_ns) break;
+    status = ppi_course_add(&identity->course, PPI_COURSE_BUSY,
+                            PPI_MAX(start_ns, window->start_ns),
+                            PPI_MIN(side->end_ns, window->end_ns));
+  }
+  return status;
 }
 
 static pprof_status take_busy(ppi_identity *identity,
@@ -327,13 +350,16 @@ static void check_step(ppi_identity *identity, const ppi_windows *windows,
   ppi_union_clear(&step->busy);
 }
 
-static void take_side(ppi_identity *identity, const ppi_windows *windows,
-                      const ppi_device_side *side, const live_steps *live) {
-  if (side->continued) return;
+static pprof_status take_side(ppi_identity *identity,
+                              const ppi_windows *windows,
+                              const ppi_device_side *side,
+                              const live_steps *live) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (side->continued) return status;
   if (side->start_ns > identity->cursor_ns) {
     idle_gap before = {identity->cursor_ns, side->start_ns,
                        identity->cursor_error_ns, side};
-    take_gap(identity, windows, &before, live);
+    status = take_gap(identity, windows, &before, live);
   }
   if (side->end_ns > identity->cursor_ns) {
     identity->cursor_ns = side->end_ns;
@@ -342,6 +368,7 @@ static void take_side(ppi_identity *identity, const ppi_windows *windows,
     identity->cursor_error_ns =
         PPI_MAX(identity->cursor_error_ns, side->error_ns);
   }
+  return status;
 }
 
 // A step is held while busy time or the gap after it may still reach into it.
@@ -377,10 +404,13 @@ static pprof_status take_sides(ppi_identity *identity,
     }
     move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
               side.end_ns);
-    take_side(identity, windows, &side, live);
+    status = take_side(identity, windows, &side, live);
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
-    status = take_busy(identity, windows, &known, live);
+    if (status == PPROF_STATUS_OK)
+      status = note_busy(identity, windows, &known);
+    if (status == PPROF_STATUS_OK)
+      status = take_busy(identity, windows, &known, live);
     if (status == PPROF_STATUS_OK)
       status = take_in_steps(identity, in_steps, &known);
     if (side.end_ns <= horizon_ns) continue;
@@ -426,13 +456,15 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
 }
 
 // The end of all: nothing follows the last side.
-static void take_last_gap(ppi_identity *identity, const ppi_windows *windows,
-                          live_steps *live) {
+static pprof_status take_last_gap(ppi_identity *identity,
+                                  const ppi_windows *windows,
+                                  live_steps *live) {
   const idle_gap last = {identity->cursor_ns, UINT64_MAX,
                          identity->cursor_error_ns, NULL};
   move_live(identity, live, identity->cursor_ns, UINT64_MAX);
-  take_gap(identity, windows, &last, live);
+  pprof_status status = take_gap(identity, windows, &last, live);
   identity->cursor_ns = UINT64_MAX;
+  return status;
 }
 
 pprof_status ppi_identity_settle(ppi_identity *identity,
@@ -450,7 +482,7 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   if (status == PPROF_STATUS_OK)
     status = take_sides(identity, windows, in_steps, horizon_ns, &live);
   if (status == PPROF_STATUS_OK && horizon_ns == UINT64_MAX)
-    take_last_gap(identity, windows, &live);
+    status = take_last_gap(identity, windows, &live);
   ppi_free(live.items);
   if (status != PPROF_STATUS_OK) return status;
   release_steps(identity, windows, horizon_ns);
@@ -472,5 +504,6 @@ void ppi_identity_clear(ppi_identity *identity) {
   ppi_free(identity->steps);
   ppi_free(identity->open);
   ppi_free(identity->sides);
+  ppi_course_clear(&identity->course);
   *identity = (ppi_identity){0};
 }

@@ -56,6 +56,9 @@ typedef struct ppi_identity {
   uint64_t settled_ns;  // sides before it are accounted for
   uint64_t cursor_ns, cursor_error_ns;  // where the busy part ends so far
   uint64_t steps_failed, steps_unchecked;
+  bool has_course;  // asked for
+  ppi_course course;
+  uint64_t noted_ns;  // what is busy before it is in the course
 } ppi_identity;
 
 pprof_status ppi_identity_add(ppi_identity *identity,

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/figures/course.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+static const size_t all_bytes =
+    sizeof(uint64_t[PPI_COURSE_KINDS][PPI_COURSE_BINS]);
+
+static void widen(ppi_course *course) {
+  for (int kind = 0; kind < PPI_COURSE_KINDS; kind++) {
+    uint64_t *ns = course->ns[kind];
+    for (size_t i = 0; i < PPI_COURSE_BINS / 2; i++)
+      ns[i] = ns[2 * i] + ns[2 * i + 1];
+    memset(ns + PPI_COURSE_BINS / 2, 0, PPI_COURSE_BINS / 2 * sizeof *ns);
+  }
+  course->bin_ns *= 2;
+}
+
+pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
+                            uint64_t end_ns) {
+  if (!course->ns) {
+    course->ns = ppi_alloc(all_bytes);
+    if (!course->ns) return PPROF_STATUS_NO_MEMORY;
+    course->start_ns = start_ns;
+    course->bin_ns = 1;
+  }
+  start_ns = PPI_MAX(start_ns, course->start_ns);
+  if (start_ns >= end_ns) return PPROF_STATUS_OK;
+  uint64_t from_ns = start_ns - course->start_ns;
+  uint64_t to_ns = end_ns - course->start_ns;
+  while ((to_ns - 1) / course->bin_ns >= PPI_COURSE_BINS) widen(course);
+  while (from_ns < to_ns) {
+    uint64_t at = from_ns / course->bin_ns;
+    uint64_t left_ns = course->bin_ns - from_ns % course->bin_ns;
+    uint64_t part_ns = PPI_MIN(left_ns, to_ns - from_ns);
+    course->ns[kind][at] += part_ns;
+    from_ns += part_ns;
+  }
+  return PPROF_STATUS_OK;
+}
+
+void ppi_course_clear(ppi_course *course) {
+  ppi_free(course->ns);
+  *course = (ppi_course){0};
+}
+
+static void clear(ppi_report_course *item) {
+  ppi_free(item->uuid);
+  ppi_free(item->device);
+  ppi_course_clear(&item->course);
+}
+
+pprof_status ppi_courses_add(ppi_report_courses *courses,
+                             const ppi_report_course *from) {
+  if (!from->course.ns || courses->num == PPI_MOST_COURSES)
+    return PPROF_STATUS_OK;
+  ppi_report_course *grown = ppi_grow(courses->items, &courses->capacity,
+                                      courses->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  courses->items = grown;
+  ppi_report_course *item = &grown[courses->num++];
+  *item = (ppi_report_course){.uuid = ppi_strdup(from->uuid),
+                              .device = ppi_strdup(from->device),
+                              .course = from->course};
+  item->course.ns = ppi_alloc(all_bytes);
+  if (item->uuid && item->device && item->course.ns) {
+    memcpy(item->course.ns, from->course.ns, all_bytes);
+    return PPROF_STATUS_OK;
+  }
+  clear(item);
+  courses->num--;
+  return PPROF_STATUS_NO_MEMORY;
+}
+
+void ppi_courses_clear(ppi_report_courses *courses) {
+  for (size_t i = 0; i < courses->num; i++) clear(&courses->items[i]);
+  ppi_free(courses->items);
+  *courses = (ppi_report_courses){0};
+}

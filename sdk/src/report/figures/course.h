@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a device's time went on: when it was busy, and when idle for which
+// reason. Memory does not grow with the run: bins do. One thread at a time.
+#ifndef PPI_COURSE_H_
+#define PPI_COURSE_H_
+
+#include "pprof/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Why a device was idle.
+typedef enum ppi_idle {
+  PPI_IDLE_NOT_SUBMITTED = 0,  // the next range was submitted in the gap
+  PPI_IDLE_QUEUED,             // the next range was submitted before the gap
+  PPI_IDLE_NO_MORE_WORK,       // no next range in the window
+  PPI_IDLE_UNRESOLVED,         // shorter than the errors of its two borders
+  PPI_NUM_IDLE
+} ppi_idle;
+
+enum {
+  PPI_COURSE_BUSY = PPI_NUM_IDLE,  // beside the reasons
+  PPI_COURSE_KINDS,
+  PPI_COURSE_BINS = 4096  // a run fills half of them, or more
+};
+
+// All zero is the empty one. The first bin begins where the first stretch did.
+typedef struct ppi_course {
+  uint64_t start_ns, bin_ns;
+  uint64_t (*ns)[PPI_COURSE_BINS];  // of each kind
+} ppi_course;
+
+// ppi_course_add: stretches come in order. NO_MEMORY.
+pprof_status ppi_course_add(ppi_course *course, int kind, uint64_t start_ns,
+                            uint64_t end_ns);
+void ppi_course_clear(ppi_course *course);
+
+// That of one device in one run.
+typedef struct ppi_report_course {
+  char *uuid, *device;
+  ppi_course course;
+} ppi_report_course;
+
+// Bounded: those that come later are left out.
+enum { PPI_MOST_COURSES = 64 };
+typedef struct ppi_report_courses {
+  ppi_report_course *items;
+  size_t num, capacity;
+} ppi_report_courses;
+
+// ppi_courses_add copies what `from` has. NO_MEMORY.
+pprof_status ppi_courses_add(ppi_report_courses *courses,
+                             const ppi_report_course *from);
+void ppi_courses_clear(ppi_report_courses *courses);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COURSE_H_
