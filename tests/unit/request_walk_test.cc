@@ -39,11 +39,26 @@ class Walk {
     walk_.contended = &spans_;
     walk_.num_devices = 1;
     walk_.times = times_.data();
+    walk_.path = &path_;
     EXPECT_EQ(ppi_walk_request(&walk_), PPROF_STATUS_OK);
     EXPECT_EQ(ppi_walk_critical(&walk_), PPROF_STATUS_OK);
   }
+  ~Walk() {
+    ppi_free(path_.items);
+  }
+  Walk(const Walk &) = delete;
+  Walk &operator=(const Walk &) = delete;
   const ppi_walk *operator->() const {
     return &walk_;
+  }
+  // Of a part: the stretches of the longest path, in order.
+  std::vector<std::pair<uint64_t, uint64_t>> PathOf(size_t part) const {
+    std::vector<std::pair<uint64_t, uint64_t>> found;
+    for (size_t i = 0; i < path_.num; i++)
+      if (path_.items[i].part == part)
+        found.emplace_back(path_.items[i].start_ns, path_.items[i].end_ns);
+    std::sort(found.begin(), found.end());
+    return found;
   }
   const ppi_part_times &operator[](size_t i) const {
     return times_[i];
@@ -67,8 +82,11 @@ class Walk {
   std::vector<ppi_span> contended_;
   ppi_spans spans_ = {};
   std::vector<ppi_part_times> times_;
+  ppi_path path_ = {};
   ppi_walk walk_ = {};
 };
+
+using Stretches = std::vector<std::pair<uint64_t, uint64_t>>;
 
 // decode 0 to 10; the model submitted at 12, on the device from 20 to 50, whose
 // last 10 others share; the host waits from 13 to 51; post 60 to 65.
@@ -88,6 +106,8 @@ TEST(RequestWalkTest, EveryMomentIsOneThing) {
   EXPECT_EQ(walk[0].critical_ns, 10u);
   EXPECT_EQ(walk[1].critical_ns, 30u);
   EXPECT_EQ(walk[2].critical_ns, 8u);  // 13 to 20, and 50 to 51
+  EXPECT_EQ(walk.PathOf(1), (Stretches{{20, 50}}));
+  EXPECT_EQ(walk.PathOf(2), (Stretches{{13, 20}, {50, 51}}));
   EXPECT_EQ(walk[3].critical_ns, 5u);
 }
 

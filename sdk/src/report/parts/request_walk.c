@@ -12,6 +12,22 @@ static bool on_device(const ppi_request_part *part) {
   return part->device_end_ns > part->device_start_ns;
 }
 
+static uint64_t last_of(const ppi_request_part *part) {
+  return PPI_MAX(part->end_ns, part->device_end_ns);
+}
+
+int ppi_request_part_order(const void *left, const void *right) {
+  const ppi_request_part *a = left, *b = right;
+  const uint64_t keys[][2] = {
+      {a->flow, b->flow},       {a->start_ns, b->start_ns},
+      {last_of(b), last_of(a)}, {a->lane, b->lane},
+      {a->site, b->site},       {a->device_start_ns, b->device_start_ns},
+      {a->stream, b->stream},   {a->device_end_ns, b->device_end_ns}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
+  return 0;
+}
+
 // ---- every moment ----
 
 typedef enum border_kind {
@@ -314,12 +330,23 @@ static void find_path(link *items, size_t num) {
   }
 }
 
+static bool add_piece(ppi_path *path, const ppi_path_piece *piece) {
+  if (!path) return true;
+  ppi_path_piece *grown =
+      ppi_grow(path->items, &path->capacity, path->num + 1, sizeof *grown);
+  if (!grown) return false;
+  path->items = grown;
+  grown[path->num++] = *piece;
+  return true;
+}
+
 // A moment of a link is that of the innermost part: of those of the link's row
 // that are in it, the one that began last.
-static void share_link(ppi_walk *walk, const uint32_t *outermost,
+static bool share_link(ppi_walk *walk, const uint32_t *outermost,
                        const link *from) {
   uint64_t now_ns = from->start_ns;
-  while (now_ns < from->end_ns) {
+  bool told = true;
+  while (now_ns < from->end_ns && told) {
     uint64_t next_ns = from->end_ns;
     size_t inner = from->part;
     for (size_t i = 0; i < walk->num; i++) {
@@ -331,17 +358,22 @@ static void share_link(ppi_walk *walk, const uint32_t *outermost,
         inner = i;
     }
     walk->times[inner].critical_ns += next_ns - now_ns;
+    const ppi_path_piece piece = {now_ns, next_ns, (uint32_t)inner};
+    told = add_piece(walk->path, &piece);
     now_ns = next_ns;
   }
+  return told;
 }
 
-static void follow_path(ppi_walk *walk, const uint32_t *outermost,
+static bool follow_path(ppi_walk *walk, const uint32_t *outermost,
                         const link *items, size_t num) {
-  while (num) {
+  bool told = true;
+  while (num && told) {
     const link *at = &items[num - 1];
-    if (at->taken) share_link(walk, outermost, at);
+    if (at->taken) told = share_link(walk, outermost, at);
     num = at->taken ? at->before : num - 1;
   }
+  return told;
 }
 
 pprof_status ppi_walk_critical(ppi_walk *walk) {
@@ -356,7 +388,7 @@ pprof_status ppi_walk_critical(ppi_walk *walk) {
   if (listed && all.num) {
     qsort(all.items, all.num, sizeof *all.items, compare_ends);
     find_path(all.items, all.num);
-    follow_path(walk, outermost, all.items, all.num);
+    listed = follow_path(walk, outermost, all.items, all.num);
   }
   ppi_free(spans);
   ppi_free(outermost);

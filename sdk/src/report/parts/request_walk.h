@@ -36,6 +36,17 @@ typedef struct ppi_part_times {
   uint64_t critical_ns;   // on the longest path
 } ppi_part_times;
 
+// A stretch of the longest path.
+typedef struct ppi_path_piece {
+  uint64_t start_ns, end_ns;
+  uint32_t part;
+} ppi_path_piece;
+
+typedef struct ppi_path {
+  ppi_path_piece *items;  // in no order
+  size_t num, capacity;
+} ppi_path;
+
 typedef struct ppi_walk {
   const ppi_request_part *parts;  // of one request
   size_t num;
@@ -44,6 +55,7 @@ typedef struct ppi_walk {
   size_t num_devices;
   ppi_part_times *times;  // one for each part, all zero
   uint64_t queue_ns, hop_ns;
+  ppi_path *path;  // where the longest path is told, too; NULL: nowhere
 } ppi_walk;
 
 // ppi_walk_request tells of every moment of a request what it was doing: its
@@ -59,6 +71,9 @@ pprof_status ppi_walk_request(ppi_walk *walk);
 // innermost range. Ranges on no row (cross-thread ones, the request's own) are
 // links while nothing happens within them.
 pprof_status ppi_walk_critical(ppi_walk *walk);
+// ppi_request_part_order is qsort's, by flow and start, outer parts before
+// those in them: as a walk takes them.
+int ppi_request_part_order(const void *left, const void *right);
 
 #ifdef __cplusplus
 }

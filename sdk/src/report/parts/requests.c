@@ -223,19 +223,6 @@ static uint64_t last_of(const ppi_request_part *part) {
   return PPI_MAX(part->end_ns, part->device_end_ns);
 }
 
-// By flow and start, outer parts before those in them.
-static int compare_parts(const void *left, const void *right) {
-  const ppi_request_part *a = left, *b = right;
-  const uint64_t keys[][2] = {
-      {a->flow, b->flow},       {a->start_ns, b->start_ns},
-      {last_of(b), last_of(a)}, {a->lane, b->lane},
-      {a->site, b->site},       {a->device_start_ns, b->device_start_ns},
-      {a->stream, b->stream},   {a->device_end_ns, b->device_end_ns}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
-}
-
 // In how many requests a stage is: with others, as the request itself, alone.
 typedef struct site_votes {
   uint64_t shared, whole, alone;
@@ -451,7 +438,7 @@ static pprof_status take_all(filling *to, ppi_requests *requests) {
   if (!requests->num) return PPROF_STATUS_OK;
   if (requests->num > 1)
     qsort(requests->parts, requests->num, sizeof *requests->parts,
-          compare_parts);
+          ppi_request_part_order);
   pprof_status status = find_all_contended(requests, to->contended);
   if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
   find_whole(to, requests);
