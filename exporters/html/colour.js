@@ -2,7 +2,7 @@
 // names alone, so that two runs of a program agree. The first are Okabe and
 // Ito's without the one that is near red, which is kept for problems.
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9",
-  "#F0E442", "#8C6BB1", "#A6761D", "#44AA99", "#AA4499", "#999933", "#332288"];
+  "#F0E442", "#8C6BB1", "#A6761D", "#44AA99", "#AA4499", "#999933", "#5B5FC7"];
 const colours = new Map();
 const free = new Set(PALETTE.keys());
 

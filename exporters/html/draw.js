@@ -33,7 +33,7 @@ class Drawing {
     Object.assign(this, {from, to});
     this.theme();
     const {context} = this;
-    this.labels = Math.min(LABELS, this.width * 0.3);
+    this.labels = Math.min(LABELS, this.width * 0.36);
     this.scale = (this.width - this.labels) / (to - from);
     context.fillStyle = this.colours.page;
     context.fillRect(0, 0, this.width, this.height);
@@ -66,17 +66,30 @@ class Drawing {
     context.stroke();
   }
 
-  label(text, y) {
+  // As much of a text as there is room for: names differ at their ends.
+  fit(text, room) {
+    const {context} = this;
+    const without = num => {
+      const half = (text.length - num) / 2;
+      return `${text.slice(0, Math.ceil(half))}…` +
+        text.slice(text.length - Math.floor(half));
+    };
+    if (context.measureText(text).width <= room) return text;
+    let num = 1;
+    while (num < text.length &&
+      context.measureText(without(num)).width > room) num++;
+    return without(num);
+  }
+
+  label(text, y, last) {
     const {context, colours} = this;
     context.fillStyle = colours.page;
     context.fillRect(0, y - TRACK / 2, this.labels - 4, TRACK);
     context.fillStyle = colours.text;
-    context.save();
-    context.beginPath();
-    context.rect(0, y - TRACK / 2, this.labels - 8, TRACK);
-    context.clip();
-    context.fillText(text, 2, y);
-    context.restore();
+    const room = this.labels - 10;
+    const width = last ? context.measureText(last).width : 0;
+    context.fillText(this.fit(text.slice(0, 200), room - width - 6), 2, y);
+    if (last) context.fillText(last, room - width, y);
   }
 
   row(row, y, lit) {
@@ -212,7 +225,8 @@ class Drawing {
         Math.max(1, height(last)));
     });
     context.globalAlpha = 1;
-    this.label(`${counter.name}  ≤ ${three(most)}`, y + TRACK / 2);
+    this.label(counter.name, y + TRACK / 2, `≤ ${Number.isInteger(most)
+      ? count(most) : three(most)}`);
   }
 
   band(from, to, colour, alpha) {

@@ -69,6 +69,11 @@ function answerBand(data) {
 // ---- where the time goes ----
 
 const SMALL_SHARE = 1;
+const FEW_ROWS = 12;
+
+function isSmall(row) {
+  return row.share < SMALL_SHARE;
+}
 
 function answerLine(data, row, unit, most) {
   const waits = isWaiting(row);
@@ -88,8 +93,7 @@ function answerLine(data, row, unit, most) {
       : numberCell(row, "p99", timeIn(row.p99, unit)),
     numberCell(row, "max", timeIn(row.max, unit)));
   if (row.inside) line.classList.add("is-inside");
-  if (row.share < SMALL_SHARE && row.name !== "total")
-    line.classList.add("is-small");
+  if (isSmall(row)) line.classList.add("is-small");
   return ofStage(line, row.name);
 }
 
@@ -110,7 +114,10 @@ function timeBand(data) {
   const unit = timeUnit(data.total.time_avg);
   const rows = data.answer.filter(row => row !== data.total);
   const most = Math.max(...rows.map(row => row.time_avg), 1);
-  const small = rows.filter(row => row.share < SMALL_SHARE);
+  // As the command line counts: parts of a stage are in it, and a short table
+  // is shown whole.
+  const small = data.answer.length > FEW_ROWS
+    ? rows.filter(row => isSmall(row) && !row.inside) : [];
   const heads = [["stage"], ["where"], ["", ""], ["avg", unit[0]], ["share"],
     ["p50", unit[0]], data.total.p99 === null ? null : ["p99", unit[0]],
     ["max", unit[0]]].filter(Boolean);
@@ -126,7 +133,8 @@ function timeBand(data) {
     onclick: () => {
       const hides = table.classList.toggle("hides-small");
       more.setAttribute("aria-expanded", String(!hides));
-    }}, `${small.length} below 1 %`);
+    }}, `${small.length} below ${SMALL_SHARE} %, together ` +
+      time(small.reduce((sum, row) => sum + row.time_avg, 0), unit));
   const copy = copyButton(() => answerMarkdown(data, unit));
   return band("time",
     `Where ${/^[aeiou]/.test(unitName) ? "an" : "a"} ${unitName}'s ` +

@@ -35,7 +35,7 @@ async function drawPictures(data, place) {
     timeline.showSlowest(one.name, one.timed);
     goTo("timeline");
   };
-  const {strips, full} = requestsBand(picture, events, show);
+  const {strips, full} = requestsBand(data, events, show);
   const small = smallCharts(data, picture, series);
   if (strips || small.firstChild) place.side.append(strips || "", small);
   else place.side.remove();
@@ -47,6 +47,15 @@ async function drawPictures(data, place) {
   new ResizeObserver(() => timeline.layout())
     .observe(timeline.canvas.parentNode);
   document.body.timeline = timeline;
+  // Paper is light, and narrow: styles see to the rest of the page.
+  addEventListener("beforeprint", () => {
+    document.documentElement.dataset.theme = "light";
+    timeline.paint();
+  });
+  addEventListener("afterprint", () => {
+    applyTheme();
+    timeline.paint();
+  });
   timeline.follow();
 }
 

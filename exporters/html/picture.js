@@ -63,16 +63,22 @@ async function loadEvents(picture) {
   return events;
 }
 
-// {kind, device, stage, values}: how many at a time, on average of a moment.
+// As course.h counts them; the names are those of the report's identity.
+const STATES = ["not_submitted_ns", "queued_ns", "no_more_work_ns",
+  "unresolved_ns", "busy_ns"];
+
+// {kind, device, name or state, values}: how many at a time, on average of a
+// moment.
 async function loadSeries(picture) {
   const numbers = await unpack("series");
-  const kinds = ["busy", "wait", "requests", "host"];
+  const kinds = ["busy", "wait", "requests", "state"];
   return Array.from({length: numbers.next()}, () => {
     const series = {kind: kinds[numbers.next()]};
     const device = numbers.next() - 1;
     const stage = numbers.next() - 1;
     series.device = device < 0 ? "" : picture.devices[device];
-    series.name = stage < 0 ? "" : picture.stages[stage][0];
+    if (series.kind === "state") series.state = STATES[stage];
+    series.name = stage < 0 || series.state ? "" : picture.stages[stage][0];
     series.values = Float64Array.from({length: picture.moments},
       () => numbers.next() / 1000);
     series.sum = series.values.reduce((sum, value) => sum + value, 0);

@@ -5,7 +5,8 @@ const MOST_STACKED = 8;
 // Those with little are one, so that the sum is whole.
 function stackOf(list) {
   const sorted = [...list].sort((a, b) => b.sum - a.sum);
-  const rest = sorted.splice(MOST_STACKED);
+  const rest = sorted.splice(
+    sorted.length > MOST_STACKED + 1 ? MOST_STACKED : sorted.length);
   if (rest.length) {
     const values = new Float64Array(rest[0].values.length);
     for (const series of rest)
@@ -33,9 +34,30 @@ function areaPath(lower, upper, top) {
   return path + "Z";
 }
 
-// A chart of the page's whole time. `pale`: what waits, not what works.
+// A device's states have hatches, which only styles draw: an element, cut out.
+function stateArea(series, lower, upper, top) {
+  const corner = (at, value) =>
+    `${(100 * at / upper.length).toFixed(3)}% ` +
+    `${(100 * (1 - value / top)).toFixed(2)}%`;
+  const corners = [];
+  upper.forEach((value, at) => corners.push(corner(at, value),
+    corner(at + 1, value)));
+  for (let at = lower.length - 1; at >= 0; at--)
+    corners.push(corner(at + 1, lower[at]), corner(at, lower[at]));
+  return el(`div.area.${series.state}`, {"data-state": series.state,
+    style: {clipPath: `polygon(${corners.join(",")})`}});
+}
+
+function stageArea(series, path, pale) {
+  const area = svg("path", {d: path, fill: colourOfSeries(series),
+    "fill-opacity": pale ? 0.55 : 1});
+  return isStage(series) ? ofStage(area, series.name) : area;
+}
+
+// A chart of the page's whole time. `pale`: what waits, not what works. `stack`:
+// in this order, all of it.
 function stackedChart(picture, list, options) {
-  const stack = stackOf(list);
+  const stack = options.stack || stackOf(list);
   const lower = new Float64Array(picture.moments);
   const sums = new Float64Array(picture.moments);
   for (const series of stack)
@@ -43,16 +65,17 @@ function stackedChart(picture, list, options) {
   const top = niceTop(Math.max(...sums, options.least || 0));
   const areas = stack.map(series => {
     const upper = lower.map((value, at) => value + series.values[at]);
-    const area = svg("path", {d: areaPath(lower, upper, top),
-      fill: colourOfSeries(series), "fill-opacity": options.pale ? 0.55 : 1});
+    const area = series.state ? stateArea(series, lower, upper, top)
+      : stageArea(series, areaPath(lower, upper, top), options.pale);
     lower.set(upper);
-    return isStage(series) ? ofStage(area, series.name) : area;
+    return area;
   });
+  const isOf = kind => area => area instanceof kind;
   const cursor = svg("line", {y1: 0, y2: CHART_HEIGHT, stroke: "var(--text)",
     "vector-effect": "non-scaling-stroke", visibility: "hidden"});
   const chart = svg("svg.chart", {viewBox: `0 0 ${picture.moments} ` +
     CHART_HEIGHT, preserveAspectRatio: "none", role: "img",
-  "aria-label": options.label}, areas, cursor);
+  "aria-label": options.label}, areas.filter(isOf(SVGElement)), cursor);
   const momentAt = event => {
     const box = chart.getBoundingClientRect();
     const part = (event.clientX - box.left) / box.width;
@@ -66,7 +89,7 @@ function stackedChart(picture, list, options) {
     cursor.setAttribute("visibility", "visible");
     showTip(event, [`${time(at * picture.moment)}: ${three(sums[at])} ` +
       options.unit, ...stack.filter(series => series.values[at] > 0.0005)
-      .map(series => `${series.name || options.label}: ` +
+      .map(series => `${series.name || series.label || options.label}: ` +
         three(series.values[at])), options.means]);
   });
   chart.addEventListener("pointerleave", () => {
@@ -84,8 +107,9 @@ function stackedChart(picture, list, options) {
       series.isRest ? series.name : stageName(series.name))));
   return el("figure.chart", null,
     el("figcaption", null, options.title), el("div.plot", null,
-      el("div.axis", {"aria-hidden": "true"}, el("span", null, three(top)),
-        el("span", null, "0")), chart),
+      el("div.axis", {"aria-hidden": "true"}, el("span", null, String(top)),
+        el("span", null, "0")), el("div.areas", null,
+        areas.filter(isOf(HTMLElement)), chart)),
     el("div.times", {"aria-hidden": "true"}, timeTicks(picture)), names);
 }
 
@@ -132,6 +156,18 @@ function idleBar(device) {
     ` ${percent(100 * device[key] / whole)}`))));
 }
 
+// The parts of the bar above, moment by moment.
+function stateChart(picture, series, device) {
+  const stack = IDLE.map(([key, label]) => ({label, ...series.find(one =>
+    one.state === key && one.device === device.device)}))
+    .filter(one => one.values);
+  return stack.length ? stackedChart(picture, stack, {stack, least: 1,
+    title: "idle when, and why",
+    label: `${device.device} over time, busy or idle by reason`,
+    unit: "of the moment recorded", means: "part of the moment; blank is " +
+      "outside of windows"}) : null;
+}
+
 function workChart(picture, series, device) {
   const list = series.filter(one => one.kind === "busy" &&
     one.device === device.device);
@@ -167,7 +203,7 @@ function deviceBand(data, picture, series) {
       "pprof_device_push around the work, or run --kernels.");
   return band("device", question, devices.map(device =>
     el("div", {"data-device": device.device}, idleBar(device),
-      workChart(picture, series, device))));
+      stateChart(picture, series, device), workChart(picture, series, device))));
 }
 
 function queueBand(data, picture, series) {

@@ -39,6 +39,11 @@ function histogramBars(one, axis) {
   });
 }
 
+function decade(ns) {
+  const [name, factor] = timeUnit(ns);
+  return `${ns / factor} ${name}`;
+}
+
 function spreadPlot(one, row, axis, showCall) {
   const marks = [["p50", row.p50], ["p90", row.p90], ["p99", row.p99],
     ["max", row.max]].filter(([, ns]) => ns !== null && ns !== undefined);
@@ -82,7 +87,7 @@ function spreadBand(data, picture, showCall) {
     el("thead", null, el("tr", null, el("th", {scope: "col"}, "stage"),
       el("td.plot", {"aria-hidden": "true"}, el("div.decades", null,
         axis.ticks.map(ns => el("span", {style: {left:
-          `${100 * axis.x(ns) / (axis.last - axis.first)}%`}}, time(ns))))),
+          `${100 * axis.x(ns) / (axis.last - axis.first)}%`}}, decade(ns))))),
       ["p50", "p99", "max"].map(key => el("th.number", {scope: "col"}, key)))),
     el("tbody", null, lines));
   const open = el("button.more", {type: "button", onclick: () => {

@@ -66,9 +66,62 @@ function stripBox(moment, request, scale) {
   return part ? ofStage(box, part.name) : box;
 }
 
+// ---- the longest path ----
+
+function pathPieces(picture, request) {
+  return request.path.map(([stage, device, from, to]) => ({
+    name: picture.stages[stage][0], device, from, to}));
+}
+
+// Neighbours of one lane as one.
+function pathOn(lanes, pieces) {
+  const found = [];
+  for (const piece of pieces) {
+    const lane = lanes.findIndex(one => one.name === piece.name &&
+      one.device === piece.device);
+    const last = found[found.length - 1];
+    if (lane < 0) continue;
+    if (last && last.lane === lane && last.to === piece.from)
+      last.to = piece.to;
+    else found.push({lane, from: piece.from, to: piece.to});
+  }
+  return found;
+}
+
+const LANE_HEIGHT = 22;  // as styles have it
+
+// From lane to lane; between two stretches it waits in the lane of the next.
+function pathLine(lanes, pieces, request, scale) {
+  const height = lanes.length * LANE_HEIGHT;
+  const x = at => (1000 * (at - request.start) / scale).toFixed(2);
+  const y = lane => (lane + 0.5) * LANE_HEIGHT;
+  let at = request.start;
+  let goes = "";
+  let waits = "";
+  for (const piece of pathOn(lanes, pieces)) {
+    if (piece.from > at)
+      waits += `M${x(at)} ${y(piece.lane)}H${x(piece.from)}`;
+    goes += goes ? `L${x(at)} ${y(piece.lane)}M${x(piece.from)} ` +
+      `${y(piece.lane)}H${x(piece.to)}`
+      : `M${x(piece.from)} ${y(piece.lane)}H${x(piece.to)}`;
+    at = piece.to;
+  }
+  const line = (what, d) => svg(`path.${what}`, {d,
+    "vector-effect": "non-scaling-stroke"});
+  return svg("svg.path", {viewBox: `0 0 1000 ${height}`,
+    preserveAspectRatio: "none", style: {height: `${height}px`}},
+  line("halo", goes), line("goes", goes), line("waits", waits));
+}
+
+function underline(piece, request, scale) {
+  return el("span.critical", {style: {
+    left: `${100 * (piece.from - request.start) / scale}%`,
+    width: `${100 * (piece.to - piece.from) / scale}%`}});
+}
+
 const REQUEST_WORDS = {p50: "usual", p99: "slow", max: "slowest"};
 
-function requestStrip(request, moments, scale, show) {
+function requestStrip({request, moments, pieces}, scale, show) {
   const strip = el("div.request", {"data-request": request.what},
     el("button.what", {type: "button", onclick: () => show(request),
       title: "show it in the timeline"}, el("b", null, request.what), " ",
@@ -77,16 +130,15 @@ function requestStrip(request, moments, scale, show) {
       `${REQUEST_WORDS[request.what]} request, ${time(request.length)}: ` +
       moments.filter(moment => moment.part).slice(0, 12).map(moment =>
         `${moment.part.name} ${time(moment.to - moment.from)}`).join(", ")},
-    moments.map(moment => stripBox(moment, request, scale))));
+    moments.map(moment => stripBox(moment, request, scale)),
+    pieces.map(piece => underline(piece, request, scale))));
   strip.moments = moments;
   return strip;
 }
 
-// One line a stage; the critical path is what has a line below it.
-function requestLanes(request, parts, scale) {
+// One a stage and side, in the order in which they begin.
+function lanesOf(request, parts) {
   const whole = wholeNames(request);
-  const critical = new Map(request.cells.filter(cell => cell.critical)
-    .map(cell => [`${cell.name}\n${cell.device}`, cell]));
   const lanes = new Map();
   for (const part of parts) {
     if (whole.has(part.name) && part.kind === "host") continue;
@@ -96,9 +148,13 @@ function requestLanes(request, parts, scale) {
     if (!lanes.has(key)) lanes.set(key, {name: part.name, device, parts: []});
     lanes.get(key).parts.push(part);
   }
-  return [...lanes].map(([key, lane]) => {
-    const cell = critical.get(key);
-    const wait = request.cells.find(one => one.name === lane.name &&
+  return [...lanes.values()];
+}
+
+function requestLanes({request, parts, pieces}, scale) {
+  const lanes = lanesOf(request, parts);
+  return lanes.map((lane, number) => {
+    const cell = request.cells.find(one => one.name === lane.name &&
       one.device === lane.device);
     return ofStage(el("tr", null,
       el("th", {scope: "row"}, stageName(lane.name)),
@@ -107,22 +163,22 @@ function requestLanes(request, parts, scale) {
         lane.parts.map(part => {
           const box = stripBox({from: part.from, to: part.to, part}, request,
             scale);
-          clear(box);
-          if (cell && part.kind !== "wait") box.classList.add("is-critical");
-          return box;
-        }))),
-      el("td.number", null, wait ? time(wait.time) : ""),
-      el("td.number", null, wait && wait.wait ? time(wait.wait) : ""),
-      el("td.number", null, cell ? time(cell.critical) : "")), lane.name);
+          return clear(box);
+        })), number ? null : pathLine(lanes, pieces, request, scale)),
+      el("td.number", null, cell ? time(cell.time) : ""),
+      el("td.number", null, cell && cell.wait ? time(cell.wait) : ""),
+      el("td.number", null, cell && cell.critical ? time(cell.critical) : "")),
+    lane.name);
   });
 }
 
-function requestTable(request, parts, scale) {
+function requestTable(one, scale) {
+  const {request} = one;
   return el("details", {open: request.what !== "p50"},
     el("summary", null, `${request.what}: the `,
-      `${REQUEST_WORDS[request.what]} request, ${time(request.length)}, `,
-      `of it ${time(request.queue)} queueing, ${time(request.hop)} between `,
-      "stages"),
+      `${REQUEST_WORDS[request.what]} request, ${time(request.length)}`,
+      request.queue ? `, ${time(request.queue)} of it queueing` : "",
+      request.hop ? `, ${time(request.hop)} between stages` : ""),
     el("div.scroll", {tabindex: "0", role: "group",
       "aria-label": `stages of the ${REQUEST_WORDS[request.what]} request`},
     el("table.waterfall", null,
@@ -134,10 +190,35 @@ function requestTable(request, parts, scale) {
             queue: "from submission to start on the device",
             critical: "on the longest path through the request"}[name]},
           name)))),
-      el("tbody", null, requestLanes(request, parts, scale)))));
+      el("tbody", null, requestLanes(one, scale)))));
 }
 
-function requestsBand(picture, events, show) {
+// ---- what the slow ones have more of ----
+
+const TAIL_WORDS = {"(contention)": "sharing a device",
+  "(queue)": "queueing for a device", "(in no stage)": "between stages"};
+const LEAST_TAIL = 5;  // of a hundred
+
+function tailName(row) {
+  if (row.timed) return stageName(row.name);
+  return TAIL_WORDS[row.name] || `${row.name.slice(1, -1)} begins`;
+}
+
+function tailLine(data) {
+  const whole = data.requests.find(row => row.name === "(request)");
+  const rows = data.requests.filter(row => row !== whole &&
+    row.tail_ratio >= LEAST_TAIL).sort((a, b) => b.tail - a.tail).slice(0, 3);
+  if (!whole || !(whole.tail > 0) || !rows.length) return null;
+  const parts = rows.map((row, at) => [at ? ", " : "",
+    `${time(row.tail)} (${percent(row.tail_ratio)}) `, tailName(row)]);
+  return el("p.tail", {title: "the mean of the slowest hundredth, one at " +
+    "least, less that of the tenth around the median; column tail of requests"},
+  el("b", null, `Slow ones take ${time(whole.tail)} more`),
+  " than usual ones: ", parts);
+}
+
+function requestsBand(data, events, show) {
+  const {picture} = data;
   const question = "Where does the tail come from?";
   if (!picture.requests.length)
     return {strips: null, full: emptyBand("requests", question,
@@ -145,13 +226,16 @@ function requestsBand(picture, events, show) {
   const scale = Math.max(...picture.requests.map(one => one.length));
   const all = picture.requests.map((request, at) => {
     const parts = partsOf(events, at);
-    return {request, parts, moments: momentsOf(request, parts)};
+    return {request, parts, moments: momentsOf(request, parts),
+      pieces: pathPieces(picture, request)};
   });
   const strips = el("div.strips", null, el("h2", null,
-    "A usual request and a slow one"), all.map(({request, moments}) =>
-    requestStrip(request, moments, scale, show)),
-  el("p.hint", null, "one scale · hatched: queueing for a device · blank: ",
-    "between stages"));
-  return {strips, full: band("requests", question,
-    all.map(({request, parts}) => requestTable(request, parts, scale)))};
+    "A usual request and a slow one"), all.map(one =>
+    requestStrip(one, scale, show)),
+  tailLine(data), el("p.hint", null, "one scale · hatched: queueing for a device · blank: ",
+    "between stages · underlined: the longest path"));
+  return {strips, full: band("requests", question, tailLine(data),
+    all.map(one => requestTable(one, scale)),
+    el("p.hint", null, "the line is the longest path, dashed where it waits: ",
+      "hatched for a device, else for nothing that is recorded"))};
 }

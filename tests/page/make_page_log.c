@@ -86,6 +86,23 @@ static const char *const hostile_names[NUM_SITES] = {
     "|`*_[x](javascript:alert(1))",
     "{{7*7}}${7*7}\\u003cb\\u003e"};
 
+// The first dozen logs have these as they are, later ones what random pieces of
+// them make.
+static const char *hostile_name(uint64_t n, uint64_t i) {
+  static char name[NUM_SITES * 64];
+  const char *whole = hostile_names[(i + n) % NUM_SITES];
+  if (n < NUM_SITES) return whole;
+  size_t len = 0;
+  for (uint64_t left = 1 + random_below(NUM_SITES); left > 0; left--) {
+    const char *from = hostile_names[random_below(NUM_SITES)];
+    uint64_t size = 1 + random_below(63);
+    for (; *from && size > 0; size--) name[len++] = *from++;
+    name[len++] = (char)(1 + random_below(127));
+  }
+  name[len - 1] = '\0';
+  return name;
+}
+
 static void define(pprof_definition definition) {
   if (sink->define(sink, &definition) != PPROF_STATUS_OK) exit(3);
 }
@@ -101,17 +118,16 @@ static void define_all(bool is_hostile, uint64_t n) {
       PPROF_CATEGORY_OPERATOR,     PPROF_CATEGORY_INFERENCE,
       PPROF_CATEGORY_INFERENCE,    PPROF_CATEGORY_USER_DEFINED};
   for (uint32_t i = 0; i < NUM_SITES; i++) {
-    const char *name =
-        is_hostile ? hostile_names[(i + n) % NUM_SITES] : names[i];
+    const char *name = is_hostile ? hostile_name(n, i) : names[i];
     define((pprof_definition){PPROF_DEFINITION_SITE, i + 1, categories[i], 0, 0,
                               name});
   }
   for (uint32_t i = 0; i < NUM_LANES; i++)
-    define((pprof_definition){
-        PPROF_DEFINITION_LANE, i + 1, 0, 0, 4000 + i,
-        is_hostile ? hostile_names[(i + n + 3) % NUM_SITES] : threads[i]});
+    define(
+        (pprof_definition){PPROF_DEFINITION_LANE, i + 1, 0, 0, 4000 + i,
+                           is_hostile ? hostile_name(n, i + 3) : threads[i]});
   define((pprof_definition){PPROF_DEFINITION_DEVICE, 1, 0, 0, 0,
-                            is_hostile ? hostile_names[n % 5] : "gpu:0"});
+                            is_hostile ? hostile_name(n, 0) : "gpu:0"});
   define((pprof_definition){PPROF_DEFINITION_STREAM, 1, 1, 0, 7, "models"});
   define((pprof_definition){PPROF_DEFINITION_STREAM, 2, 1, 0, 8,
                             is_hostile ? hostile_names[1] : "copies"});
@@ -199,6 +215,20 @@ static void make_many(uint64_t n) {
   }
 }
 
+// Eight long stages with a short one in each, and four short ones.
+static void make_parts(uint64_t n) {
+  uint64_t at_ns = 0;
+  for (uint64_t i = 0; i < n * NUM_SITES; i++) {
+    uint32_t site = 1 + (uint32_t)(i % NUM_SITES);
+    uint64_t length_ns = site <= 8 ? US(1000) : US(30);
+    pprof_event inner = range(1, 13 - site, at_ns + US(5), at_ns + US(25));
+    inner.depth = 1;
+    if (site <= 8) add(inner, 0);
+    add(range(1, site, at_ns, at_ns + length_ns), 0);
+    at_ns += length_ns;
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
@@ -222,6 +252,8 @@ int main(int argc, char **argv) {
   define_all(is_hostile, n);
   if (strcmp(argv[1], "many") == 0)
     make_many(n);
+  else if (strcmp(argv[1], "parts") == 0)
+    make_parts(n);
   else if (strcmp(argv[1], "bare") == 0)
     add(range(1, 2, 0, US(10)), 0);
   else

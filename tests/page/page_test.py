@@ -113,6 +113,18 @@ class FirstScreenTest(PageCase):
         self.assertEqual([(name, f"{value}") for name, value in want],
                          [(name, title.rsplit(": ", 1)[1]) for name, title in shown])
 
+    def test_small_ones_are_as_many_as_in_the_text(self):
+        log = make("parts", 50)
+        page = self.open(html(log))
+        text = subprocess.run([TOOL, log], check=True, stdout=subprocess.PIPE).stdout.decode()
+        self.assertIn("\n4 below 1 % ", text)
+        self.assertIn("4 below 1 %", page.js("document.querySelector('#time .more').textContent"))
+        hidden = ("[...document.querySelectorAll('#time tbody tr')].filter("
+                  "e => !e.checkVisibility()).length")
+        self.assertEqual(4 + 8, page.js(hidden))
+        page.js("document.querySelector('#time .more').click()")
+        self.assertEqual(0, page.js(hidden))
+
     def test_trust_line(self):
         shown = self.open().js("document.getElementById('trust').textContent")
         text = subprocess.run([TOOL, Shared.log], check=True, stdout=subprocess.PIPE).stdout.decode()
@@ -226,6 +238,37 @@ class PicturesTest(PageCase):
         self.assertEqual([key for key in ("busy_ns", "not_submitted_ns", "queued_ns",
                                           "unresolved_ns", "no_more_work_ns") if device[key]],
                          [reason for reason, _ in widths])
+
+    def test_states_over_time_add_up_to_the_identity(self):
+        device, = [d for d in report()["identity"]["devices"] if d["busy_ns"]]
+        page = self.open()
+        shown = page.js(
+            "Object.fromEntries(document.body.timeline.series.filter(s => s.state).map(s => "
+            "[s.state, s.sum * document.body.timeline.picture.moment]))")
+        wanted = [key for key in ("busy_ns", "not_submitted_ns", "queued_ns",
+                                  "unresolved_ns", "no_more_work_ns") if device[key]]
+        self.assertEqual(set(wanted), set(shown))
+        self.assertGreater(len(wanted), 2)
+        for key in wanted:
+            self.assertAlmostEqual(device[key], shown[key], delta=0.001 * device["wall_ns"],
+                                   msg=key)
+        self.assertEqual(wanted, page.js("[...document.querySelectorAll('#device [data-state]')]"
+                                       ".map(e => e.dataset.state)"))
+
+    def test_longest_path_has_what_the_report_has(self):
+        found = self.open().js(
+            "(() => { const picture = JSON.parse(document.getElementById('picture').textContent);"
+            "return picture.requests.map(r => [r.path.map(([stage, device, from, to]) => "
+            "[picture.stages[stage][0], device, from, to]), r.cells.filter(c => c.critical)"
+            ".map(c => [c.name, c.device, c.critical])]); })()")
+        self.assertEqual(2, len(found))
+        for path, cells_of in found:
+            sums, end = {}, 0
+            for name, device, start, to in path:
+                self.assertGreaterEqual(start, end)
+                sums[name, device] = sums.get((name, device), 0) + to - start
+                end = to
+            self.assertEqual({(name, device): ns for name, device, ns in cells_of}, sums)
 
     def test_sums_over_time_are_the_device_s_work(self):
         queue = report()["views"]["queue"]

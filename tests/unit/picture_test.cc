@@ -128,6 +128,23 @@ TEST(PictureTest, SumsGiveEachMomentItsPart) {
     EXPECT_EQ(ppi_series_at(of, &of->series[0], at, &level), wanted[at]) << at;
 }
 
+// 60 of a span of 200, from the middle of a moment on: 15, 30, 15; what lies
+// before the page's time is left out.
+TEST(PictureTest, PartsAreSpreadOverTheirStretch) {
+  Picture picture;
+  ppi_picture *of = picture.get();
+  of->start_ns = 1000;
+  of->moment_ns = 100;
+  of->end_ns = 1000 + 100 * PPI_PICTURE_MOMENTS;
+  const ppi_series_key key = {PPI_SERIES_STATE, 0, PPI_COURSE_BUSY};
+  ASSERT_EQ(ppi_series_add_part(of, key, {1050, 1250}, 60), PPROF_STATUS_OK);
+  ASSERT_EQ(ppi_series_add_part(of, key, {900, 1100}, 40), PPROF_STATUS_OK);
+  const uint64_t wanted[] = {150 + 200, 300, 150, 0};
+  int64_t level = 0;
+  for (size_t at = 0; at < 4; at++)
+    EXPECT_EQ(ppi_series_at(of, &of->series[0], at, &level), wanted[at]) << at;
+}
+
 TEST(PictureTest, ClassesOfLengthsAreHalfOctaves) {
   const uint64_t begins[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
   for (size_t i = 0; i + 1 < sizeof begins / sizeof *begins; i++) {

@@ -33,6 +33,7 @@ static const struct document {
 enum { NUM_DOCUMENTS = sizeof documents / sizeof *documents };
 
 void ppi_html_need(ppi_report_details *details) {
+  details->courses = true;
   for (size_t i = 0; i < NUM_DOCUMENTS; i++)
     ppi_report_need(&documents[i].options, PPI_FORMAT_JSON, details);
 }

@@ -76,17 +76,52 @@ static pprof_status add_requests(ppi_picture *picture,
   return status;
 }
 
+// So are courses. Where the run is all of the page, a bin is a quarter of a
+// moment or shorter.
+static pprof_status add_course(ppi_picture *picture, uint32_t device,
+                               const ppi_course *course, uint64_t shift_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (uint32_t kind = 0; kind < PPI_COURSE_KINDS; kind++)
+    for (uint64_t i = 0; i < PPI_COURSE_BINS; i++) {
+      uint64_t ns = course->ns[kind][i];
+      uint64_t start_ns = course->start_ns + i * course->bin_ns + shift_ns;
+      if (!ns || status != PPROF_STATUS_OK) continue;
+      status = ppi_series_add_part(
+          picture, (ppi_series_key){PPI_SERIES_STATE, device, kind},
+          (ppi_stretch){start_ns, start_ns + course->bin_ns}, ns);
+    }
+  return status;
+}
+
+static const ppi_picture_run *run_of(const ppi_picture *picture,
+                                     const char *uuid) {
+  for (size_t i = 0; i < picture->num_runs; i++)
+    if (strcmp(picture->runs[i].uuid, uuid) == 0) return &picture->runs[i];
+  return NULL;
+}
+
+static uint32_t device_of(const ppi_picture *picture, const char *name) {
+  size_t at = 0;
+  while (at < picture->num_devices && strcmp(picture->devices[at], name) != 0)
+    at++;
+  return at < picture->num_devices ? (uint32_t)at : PPI_SEEN_NONE;
+}
+
 pprof_status ppi_picture_plan(ppi_picture *picture,
                               const ppi_figures *figures) {
   pprof_status status = ppi_plan_make(picture, figures);
   for (size_t i = 0; i < figures->num_request_runs; i++) {
-    const ppi_request_run *run = figures->request_runs[i];
-    size_t at = 0;
-    while (at < picture->num_runs &&
-           strcmp(picture->runs[at].uuid, run->uuid) != 0)
-      at++;
-    if (status == PPROF_STATUS_OK && at < picture->num_runs)
-      status = add_requests(picture, run, picture->runs[at].shift_ns);
+    const ppi_request_run *of = figures->request_runs[i];
+    const ppi_picture_run *run = run_of(picture, of->uuid);
+    if (run && status == PPROF_STATUS_OK)
+      status = add_requests(picture, of, run->shift_ns);
+  }
+  for (size_t i = 0; i < figures->courses.num; i++) {
+    const ppi_report_course *of = &figures->courses.items[i];
+    const ppi_picture_run *run = run_of(picture, of->uuid);
+    uint32_t device = device_of(picture, of->device);
+    if (run && device != PPI_SEEN_NONE && status == PPROF_STATUS_OK)
+      status = add_course(picture, device, &of->course, run->shift_ns);
   }
   return status;
 }

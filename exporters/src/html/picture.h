@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "report/figures/figures.h"
+#include "report/report.h"
 
 #ifdef __cplusplus
 extern "C" {

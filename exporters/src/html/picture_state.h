@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "html/picture.h"
-#include "report/figures/figures.h"
+#include "report/report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,7 +91,7 @@ typedef enum ppi_series_kind {
   PPI_SERIES_BUSY = 0,  // a stage's ranges on a device
   PPI_SERIES_WAIT,      // a stage's submitted ranges that have not begun
   PPI_SERIES_REQUESTS,  // requests under way
-  PPI_SERIES_HOST       // a stage's ranges on threads
+  PPI_SERIES_STATE      // a device busy or idle; `stage` is the course's kind
 } ppi_series_kind;
 
 typedef struct ppi_picture_series {

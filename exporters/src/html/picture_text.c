@@ -4,6 +4,7 @@
 #include "html/picture_text.h"
 
 #include "base/base.h"
+#include "html/longest_path.h"
 #include "html/pack.h"
 #include "html/picture_state.h"
 #include "html/seen.h"
@@ -92,7 +93,8 @@ static void put_cell(ppi_page *page, const ppi_request_run *run,
   end_object(page);
 }
 
-static void put_requests(ppi_page *page, const ppi_picture *picture) {
+static pprof_status put_requests(ppi_page *page, const ppi_picture *picture) {
+  pprof_status status = PPROF_STATUS_OK;
   ppi_page_text(page, "\"requests\":[");
   for (size_t i = 0; i < picture->num_requests; i++) {
     const ppi_picture_request *request = &picture->requests[i];
@@ -113,9 +115,12 @@ static void put_requests(ppi_page *page, const ppi_picture *picture) {
       put_cell(page, request->of, &request->of->cells[row->first_cell + j]);
     }
     ppi_page_text(page, "],");
+    if (status == PPROF_STATUS_OK)
+      status = ppi_longest_path_put(page, picture, i);
     end_object(page);
   }
   ppi_page_text(page, "],\n");
+  return status;
 }
 
 static void put_decimal(ppi_page *page, double value) {
@@ -169,9 +174,9 @@ static pprof_status put_meta(const ppi_picture *picture,
   put_number(&page, "series_left_out", picture->series_left_out);
   put_names(&page, picture);
   put_rows(&page, picture);
-  put_requests(&page, picture);
+  pprof_status status = put_requests(&page, picture);
   put_counters(&page, picture);
-  pprof_status status = ppi_spreads_put(&page, figures);
+  if (status == PPROF_STATUS_OK) status = ppi_spreads_put(&page, figures);
   ppi_page_text(&page, ",");
   end_object(&page);
   ppi_page_text(&page, "\n</script>\n");

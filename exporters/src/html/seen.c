@@ -102,7 +102,10 @@ static bool note_stage(ppi_picture *picture, const char *name,
 // The last number is of all those for which there was no room.
 static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
   uint32_t parent = pprof_definition_parent(definition);
-  const char *name = pprof_definition_name(definition), *category = "";
+  const char *name = pprof_definition_name(definition);
+  char unknown[32];  // as reports call it
+  snprintf(unknown, sizeof unknown, "<category %u>", parent);
+  const char *category = unknown;
   if (parent < picture->num_categories && picture->categories[parent])
     category = picture->categories[parent];
   ppi_map_key key = key_of(name, category);

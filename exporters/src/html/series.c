@@ -62,6 +62,26 @@ pprof_status ppi_series_add(ppi_picture *picture, ppi_series_key key,
   return PPROF_STATUS_OK;
 }
 
+pprof_status ppi_series_add_part(ppi_picture *picture, ppi_series_key key,
+                                 ppi_stretch stretch, uint64_t ns) {
+  ppi_picture_series *series;
+  uint64_t from_ns = PPI_MAX(stretch.start_ns, picture->start_ns);
+  uint64_t to_ns = PPI_MIN(stretch.end_ns, picture->end_ns);
+  if (from_ns >= to_ns) return PPROF_STATUS_OK;
+  pprof_status status = find(picture, key, &series);
+  if (status != PPROF_STATUS_OK || !series) return status;
+  double share = (double)ns / (double)(stretch.end_ns - stretch.start_ns);
+  while (from_ns < to_ns) {
+    size_t at = moment_of(picture, from_ns);
+    uint64_t edge_ns = picture->start_ns + (at + 1) * picture->moment_ns;
+    edge_ns = PPI_MIN(edge_ns, to_ns);
+    series->part_ns[at] +=
+        (uint64_t)(share * (double)(edge_ns - from_ns) + 0.5);
+    from_ns = edge_ns;
+  }
+  return PPROF_STATUS_OK;
+}
+
 uint64_t ppi_series_at(const ppi_picture *picture,
                        const ppi_picture_series *series, size_t at,
                        int64_t *level) {

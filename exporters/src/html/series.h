@@ -25,6 +25,10 @@ typedef struct ppi_series_key {
 // ppi_series_add: NO_MEMORY. Of too many series the later ones are left out.
 pprof_status ppi_series_add(ppi_picture *picture, ppi_series_key key,
                             ppi_stretch stretch);
+// ppi_series_add_part spreads `ns`, a part of the stretch, evenly over it.
+// As ppi_series_add.
+pprof_status ppi_series_add_part(ppi_picture *picture, ppi_series_key key,
+                                 ppi_stretch stretch, uint64_t ns);
 // ppi_series_at is the sum in moment `at`, divided by its length, in
 // thousandths. Called from the first moment on: `*level` is 0 at first.
 uint64_t ppi_series_at(const ppi_picture *picture,

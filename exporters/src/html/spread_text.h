@@ -5,7 +5,7 @@
 #define PPI_SPREAD_TEXT_H_
 
 #include "file/text.h"
-#include "report/figures/figures.h"
+#include "report/report.h"
 
 #ifdef __cplusplus
 extern "C" {
