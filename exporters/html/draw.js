@@ -15,6 +15,7 @@ class Drawing {
   resize(width, height) {
     const scale = devicePixelRatio || 1;
     this.width = width;
+    this.fits = new Map();
     this.height = height;
     this.canvas.width = Math.round(width * scale);
     this.canvas.height = Math.round(height * scale);
@@ -68,6 +69,12 @@ class Drawing {
 
   // As much of a text as there is room for: names differ at their ends.
   fit(text, room) {
+    const key = `${room} ${text}`;
+    if (!this.fits.has(key)) this.fits.set(key, this.shorten(text, room));
+    return this.fits.get(key);
+  }
+
+  shorten(text, room) {
     const {context} = this;
     const without = num => {
       const half = (text.length - num) / 2;

@@ -88,13 +88,17 @@ function answerLine(data, row, unit, most) {
     el("td.bars", {"aria-hidden": "true"}, bar),
     numberCell(row, "time_avg", timeIn(row.time_avg, unit)),
     numberCell(row, "share", percent(row.share)),
-    numberCell(row, "p50", timeIn(row.p50, unit)),
-    row.p99 === null && data.total.p99 === null ? null
-      : numberCell(row, "p99", timeIn(row.p99, unit)),
-    numberCell(row, "max", timeIn(row.max, unit)));
+    quantilesOf(data).map(name => numberCell(row, name,
+      timeIn(row[name], unit))));
   if (row.inside) line.classList.add("is-inside");
   if (isSmall(row)) line.classList.add("is-small");
   return ofStage(line, row.name);
+}
+
+// A run has none, and few requests no p99.
+function quantilesOf(data) {
+  if (data.total.p50 === null) return [];
+  return data.total.p99 === null ? ["p50", "max"] : ["p50", "p99", "max"];
 }
 
 const CELL_MEANS = {time_avg: "time of an average one, each moment counted once",
@@ -119,8 +123,7 @@ function timeBand(data) {
   const small = data.answer.length > FEW_ROWS
     ? rows.filter(row => isSmall(row) && !row.inside) : [];
   const heads = [["stage"], ["where"], ["", ""], ["avg", unit[0]], ["share"],
-    ["p50", unit[0]], data.total.p99 === null ? null : ["p99", unit[0]],
-    ["max", unit[0]]].filter(Boolean);
+    ...quantilesOf(data).map(name => [name, unit[0]])];
   const table = el("table.time", null,
     el("caption.unseen", null, `Where a ${unitName}'s time goes`),
     el("thead", null, el("tr", null, heads.map(([name, of], at) =>
@@ -149,19 +152,18 @@ function totalLine(data, unit) {
   return el("tr", {"data-row": "total"}, el("th", {scope: "row"}, "total"),
     el("td"), el("td"), numberCell(total, "time_avg",
       timeIn(total.time_avg, unit)), el("td"),
-    numberCell(total, "p50", timeIn(total.p50, unit)),
-    total.p99 === null ? null
-      : numberCell(total, "p99", timeIn(total.p99, unit)),
-    numberCell(total, "max", timeIn(total.max, unit)));
+    quantilesOf(data).map(name => numberCell(total, name,
+      timeIn(total[name], unit))));
 }
 
 function answerMarkdown(data, unit) {
+  const names = data.total ? quantilesOf(data) : [];
   const heads = ["stage", "where", `avg (${unit[0]})`, "share",
-    `p50 (${unit[0]})`, `p99 (${unit[0]})`, `max (${unit[0]})`];
+    ...names.map(name => `${name} (${unit[0]})`)];
   return markdownTable(heads, data.answer.map(row => [
     (row.inside ? "└─ " : "") + row.name, row.where || "",
-    timeIn(row.time_avg, unit), percent(row.share), timeIn(row.p50, unit),
-    timeIn(row.p99, unit), timeIn(row.max, unit)]), at => at > 1);
+    timeIn(row.time_avg, unit), percent(row.share),
+    ...names.map(name => timeIn(row[name], unit))]), at => at > 1);
 }
 
 function firstAsMarkdown(data) {

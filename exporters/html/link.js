@@ -16,7 +16,11 @@ function setView(change, source) {
     else view[key] = String(value);
   }
   const words = new URLSearchParams(view).toString();
-  history.replaceState(null, "", words ? `#${words}` : location.pathname);
+  try {
+    history.replaceState(null, "", words ? `#${words}` : location.pathname);
+  } catch {
+    // In a notebook's frame the page has no address of its own.
+  }
   for (const viewer of viewers) if (viewer !== source) viewer();
 }
 

@@ -4,6 +4,7 @@
 
 Its figures are those of -f json, names act on nothing, keys reach everything."""
 import base64
+import html as html_module
 import json
 import os
 import pathlib
@@ -17,7 +18,9 @@ import browser
 
 TOOL, MAKE_LOG = (os.path.abspath(path) for path in sys.argv[1:3])
 AXE = os.path.expanduser("~/.cache/pprof/axe_playwright_python-0.1.8-py3-none-any.whl")
-HOSTILE = 200 if os.environ.get("PPROF_TEST_LONG") else 12
+LONG = os.environ.get("PPROF_TEST_LONG")
+HOSTILE = 200 if LONG else 12
+MANY = 10_000_000 if LONG else 400_000
 
 
 class Shared:
@@ -281,7 +284,7 @@ class PicturesTest(PageCase):
         self.assertEqual(4, len(busy))
 
     def test_many_ranges_make_a_small_file(self):
-        path = html(make("many", 400_000))
+        path = html(make("many", MANY))
         self.assertLess(os.path.getsize(path), 1_000_000)
         page = self.open(path)
         self.sound(page)
@@ -290,7 +293,7 @@ class PicturesTest(PageCase):
             "t.items.length + (t.bins ? t.bins.levels[0].num.reduce((a, b) => a + b, 0) : 0), 0),"
             "0)")
         # One event in eleven is a device range, and in two rows.
-        self.assertEqual(400_000 + 36_363, shown)
+        self.assertEqual(MANY + (MANY - 10) // 11 + 1, shown)
 
     def test_code_is_small(self):
         text = pathlib.Path(Shared.page).read_text()
@@ -476,6 +479,36 @@ class ReachTest(PageCase):
         self.assertEqual(name, page.js(
             "new URLSearchParams(location.hash.slice(1)).get('stage')"))
         self.assertEqual("true", page.js("document.activeElement.getAttribute('aria-pressed')"))
+
+    def test_works_in_the_frame_of_a_notebook(self):
+        path = os.path.join(Shared.folder.name, "notebook.html")
+        text = html_module.escape(pathlib.Path(Shared.page).read_text())
+        pathlib.Path(path).write_text("<!doctype html><body data-drawn=1><iframe width=1200 "
+                                      f"height=780 srcdoc=\"{text}\"></iframe>")
+        page = self.open(path)
+        page.js("new Promise(done => { const look = () => frames[0].document.body?.dataset.drawn"
+                " ? done() : setTimeout(look, 10); look(); })")
+        self.assertEqual(["decode"], page.js(
+            "(() => { const inner = frames[0].document; inner.querySelector("
+            "'#time [data-row=decode] button').click(); inner.querySelector('.tools button')"
+            ".click(); return [...new Set([...inner.querySelectorAll('.is-lit')]"
+            ".map(e => e.dataset.stage))]; })()"))
+        self.assertEqual("dark", page.js("frames[0].document.documentElement.dataset.theme"))
+        self.assertEqual([], page.wrong)
+
+    def test_tables_are_copied_as_markdown(self):
+        page = self.open()
+        page.js("Object.defineProperty(navigator, 'clipboard', {value: {writeText: text => "
+                "{ window.copied = text; return Promise.resolve(); }}})")
+        page.js("document.querySelector('#time button.copy').click()")
+        lines = page.js("window.copied").splitlines()
+        answer = report()["views"]["answer"]["rows"]
+        self.assertEqual(2 + len(answer), len(lines))
+        self.assertEqual("| stage | where | avg (ms) | share | p50 (ms) | max (ms) |",
+                         lines[0].replace("\\", ""))
+        self.assertIn("decode", lines[2 + [row[0] for row in answer].index("decode")])
+        page.js("document.querySelector('.tools button:last-child').click()")
+        self.assertTrue(page.js("window.copied").startswith("## "))
 
     def test_the_address_holds_the_view(self):
         page = self.open(fragment="#stage=decode&theme=dark")
