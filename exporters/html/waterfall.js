@@ -68,9 +68,12 @@ function stripBox(moment, request, scale) {
 
 // ---- the longest path ----
 
+// Without what only the request's own range has.
 function pathPieces(picture, request) {
+  const whole = wholeNames(request);
   return request.path.map(([stage, device, from, to]) => ({
-    name: picture.stages[stage][0], device, from, to}));
+    name: picture.stages[stage][0], device, from, to}))
+    .filter(piece => piece.device || !whole.has(piece.name));
 }
 
 // Neighbours of one lane as one.

@@ -307,7 +307,7 @@ class PicturesTest(PageCase):
             height = page.js("document.body.scrollHeight")
             page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                       deviceScaleFactor=1, mobile=False)
-            page.js("new Promise(done => setTimeout(done, 300))")
+            page.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             small = base64.b64decode(Shared.browser.shrunk(page.picture(), 6))
             golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden",
                                   name + ".png")

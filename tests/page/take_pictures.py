@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""take_pictures.py PAGE FOLDER: the first screen of a page, and its timeline, as the documents
-show them: first.png and timeline.png, in 255 colours, so that they are small."""
+"""take_pictures.py FOLDER PAGE NAME[=ELEMENT]...: pictures of a page, NAME.png each: its first
+screen, or an element of it, in 255 colours, so that they are small."""
 import base64
 import collections
 import os
@@ -34,9 +34,10 @@ def chunk(name, data):
 
 
 def indexed(chromium, png):
-    """The picture with its most frequent colours alone."""
+    """The picture with its most frequent colours alone. Five bits of each are kept: the shades of
+    letters would take all places, and stages that are small lose their colour."""
     width, height, text = chromium.on_canvas(PIXELS, png)
-    data = base64.b64decode(text)
+    data = bytes(byte & 0xf8 | byte >> 5 for byte in base64.b64decode(text))
     pixels = [data[at:at + 3] for at in range(0, len(data), 4)]
     found = collections.Counter(pixels)
     palette = [colour for colour, _ in found.most_common(COLOURS)]
@@ -53,10 +54,11 @@ def indexed(chromium, png):
             chunk(b"IEND", b""))
 
 
-def main(path, folder):
+def main(folder, path, *wanted):
     chromium = browser.Browser()
     page = chromium.open(os.path.abspath(path), WIDTH, HEIGHT)
-    for name, element in (("first", None), ("timeline", "#timeline")):
+    for one in wanted:
+        name, _, element = one.partition("=")
         clip = None
         if element:
             left, top, width, height = page.js(
