@@ -7,6 +7,7 @@ import subprocess
 
 import export_case
 import folded_test
+import otlp_test
 import perfetto_test
 import profile_test
 import speedscope_test
@@ -91,6 +92,12 @@ class Demo(export_case.Case):
         _, profiles = speedscope_test.read(self.read("speedscope"))
         found = sorted((name, start, end) for ranges in profiles.values()
                        for name, start, end, _ in ranges)
+        self.assertEqual(sorted(self.ask("SELECT name, start_ns, end_ns FROM call")), found)
+
+    def test_otlp(self):
+        start_of = self.ask("SELECT base_ns FROM run")[0][0] - otlp_test.BASE
+        found = sorted((span["name"], span["start"] - start_of, span["end"] - start_of)
+                       for _, span in otlp_test.read(self.read("otlp"))[0])
         self.assertEqual(sorted(self.ask("SELECT name, start_ns, end_ns FROM call")), found)
 
     def test_nsys(self):

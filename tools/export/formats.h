@@ -7,6 +7,7 @@
 #include "export/export.h"
 
 extern const ppi_export_format ppi_format_folded;
+extern const ppi_export_format ppi_format_otlp;
 extern const ppi_export_format ppi_format_perfetto;
 extern const ppi_export_format ppi_format_profile;
 extern const ppi_export_format ppi_format_speedscope;

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenTelemetry's spans as JSON, a request to its collector on each line. A
+// range comes behind those inside it: who is around it gets a number with the
+// first of these, and takes it in the end. What no range is around begins a
+// trace, a request has the trace of its number, and what serves it a link to
+// that.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "export/formats.h"
+#include "export/names.h"
+#include "file/text.h"
+
+// On a line.
+#define MOST_SPANS 512
+
+// A range that is still to come, and the begin of the first that lies in it; id
+// 0: none has come.
+typedef struct outer {
+  uint64_t id, first_ns;
+} outer;
+// Those around what came last on a lane, outermost first.
+typedef struct around {
+  outer *items;
+  size_t num, capacity;
+} around;
+
+typedef struct spans {
+  ppi_export base;
+  pprof_sink sink;
+  FILE *file;
+  ppi_export_names names;
+  ppi_map numbers;  // of lanes, by row
+  around *lanes;
+  size_t num_lanes, lanes_capacity;
+  ppi_page page;
+  size_t num_on_line;
+  uint64_t seed, next_id;  // of the run
+} spans;
+
+static spans *spans_of(pprof_sink *sink) {
+  return (spans *)((char *)sink - offsetof(spans, sink));
+}
+
+// Every step of it can be undone, so that no two numbers meet.
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static uint64_t new_id(spans *out) {
+  uint64_t id = mix(out->seed + ++out->next_id);
+  return id ? id : 1;
+}
+
+// ---- lines ----
+
+static void put_attribute(ppi_page *page, const char *key, const char *text) {
+  char last = page->len ? page->bytes[page->len - 1] : '[';
+  if (last != '[') ppi_page_text(page, ",");
+  ppi_page_format(page, "{\"key\":\"%s\",\"value\":{\"stringValue\":", key);
+  ppi_page_json(page, text);
+  ppi_page_text(page, "}}");
+}
+
+static void put_whole(ppi_page *page, const char *key, uint64_t number) {
+  ppi_page_format(page,
+                  ",{\"key\":\"%s\",\"value\":{\"intValue\":\"%" PRIu64 "\"}}",
+                  key, number);
+}
+
+static void put_real(ppi_page *page, const char *key, double number) {
+  if (number == 0 || number - number != 0) return;
+  ppi_page_format(page, ",{\"key\":\"%s\",\"value\":{\"doubleValue\":", key);
+  ppi_page_short(page, number);
+  ppi_page_text(page, "}}");
+}
+
+static const char *name_of(const char *command) {
+  const char *slash = strrchr(command, '/');
+  return slash ? slash + 1 : command;
+}
+
+static void begin_line(spans *out) {
+  ppi_page *page = &out->page;
+  const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
+  ppi_page_text(page, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+  put_attribute(page, "service.name",
+                *run->command ? name_of(run->command) : "unknown_service");
+  put_attribute(page, "service.instance.id", run->uuid);
+  put_attribute(page, "host.name", run->host);
+  put_whole(page, "process.pid", strtoull(run->pid, NULL, 10));
+  if (*run->rank) put_attribute(page, "pprof.rank", run->rank);
+  ppi_page_text(page,
+                "]},\"scopeSpans\":[{\"scope\":{\"name\":\"pprof\","
+                "\"version\":\"" PPI_VERSION "\"},\"spans\":[");
+}
+
+static void end_line(spans *out) {
+  if (!out->num_on_line) return;
+  ppi_page_text(&out->page, "]}]}]}\n");
+  fwrite(out->page.bytes ? out->page.bytes : "", 1, out->page.len, out->file);
+  out->page.len = 0;
+  out->num_on_line = 0;
+}
+
+// ---- spans ----
+
+typedef struct span {
+  uint64_t id, parent, root;  // parent 0: none
+  uint64_t start_ns, end_ns;
+  bool is_request;
+} span;
+
+// A trace of a request has its number wherever it is seen.
+static void put_trace(ppi_page *page, const char *key, const span *of,
+                      uint64_t flow) {
+  ppi_page_format(page, "\"%s\":\"%016" PRIx64 "%016" PRIx64 "\"", key,
+                  flow ? mix(UINT64_C(0x70706c6f67)) : mix(of->root),
+                  flow ? flow : of->root);
+}
+
+static uint64_t request_id(uint64_t flow) {
+  uint64_t id = mix(flow ^ UINT64_C(0x72657175657374));
+  return id ? id : 1;
+}
+
+static void put_links(ppi_page *page, const pprof_event *event,
+                      const span *of) {
+  if (!event->num_flows || of->is_request) return;
+  ppi_page_text(page, ",\"links\":[");
+  for (size_t i = 0; i < event->num_flows; i++) {
+    ppi_page_text(page, i ? ",{" : "{");
+    put_trace(page, "traceId", of, event->flows[i]);
+    ppi_page_format(page, ",\"spanId\":\"%016" PRIx64 "\"}",
+                    request_id(event->flows[i]));
+  }
+  ppi_page_text(page, "]");
+}
+
+static pprof_status put_where(spans *out, const pprof_event *event) {
+  uint32_t row;
+  pprof_definition_kind kind = event->kind == PPROF_KIND_DEVICE_RANGE
+                                   ? PPROF_DEFINITION_STREAM
+                                   : PPROF_DEFINITION_LANE;
+  uint32_t id = kind == PPROF_DEFINITION_STREAM ? event->stream : event->lane;
+  pprof_status status = ppi_export_names_row(&out->names, kind, id, &row);
+  if (status != PPROF_STATUS_OK) return status;
+  const ppi_export_name *name = ppi_export_names_at(&out->names, kind, row);
+  const char *text = name->text ? name->text : "";
+  if (kind == PPROF_DEFINITION_LANE) {
+    if (*text) put_attribute(&out->page, "thread.name", text);
+    if (name->number) put_whole(&out->page, "thread.id", name->number);
+    return PPROF_STATUS_OK;
+  }
+  if (name->has_parent)
+    put_attribute(
+        &out->page, "pprof.device",
+        ppi_export_names_at(&out->names, PPROF_DEFINITION_DEVICE, name->parent)
+            ->text);
+  put_whole(&out->page, "pprof.stream", name->number);
+  return PPROF_STATUS_OK;
+}
+
+static void put_work(ppi_page *page, const pprof_event *event,
+                     bool is_request) {
+  const pprof_work_amount *work = event->work;
+  if (!work) return;
+  put_real(page, is_request ? "gen_ai.usage.input_tokens" : "pprof.items",
+           work->items);
+  put_real(page, "pprof.bytes", work->bytes);
+  put_real(page, "pprof.flops", work->flops);
+}
+
+static pprof_status put_span(spans *out, const pprof_event *event,
+                             const span *of) {
+  ppi_page *page = &out->page;
+  uint32_t site;
+  pprof_status status = ppi_export_names_row(&out->names, PPROF_DEFINITION_SITE,
+                                             event->site, &site);
+  if (status != PPROF_STATUS_OK) return status;
+  const ppi_export_name *name =
+      ppi_export_names_at(&out->names, PPROF_DEFINITION_SITE, site);
+  uint64_t base_ns = out->names.runs[out->names.num_runs - 1].base_ns;
+  if (!out->num_on_line) begin_line(out);
+  ppi_page_text(page, out->num_on_line++ ? ",{" : "{");
+  put_trace(page, "traceId", of, of->is_request ? event->flows[0] : 0);
+  ppi_page_format(page, ",\"spanId\":\"%016" PRIx64 "\"", of->id);
+  if (of->parent)
+    ppi_page_format(page, ",\"parentSpanId\":\"%016" PRIx64 "\"", of->parent);
+  ppi_page_text(page, ",\"name\":");
+  ppi_page_json(page, name->text ? name->text : "");
+  ppi_page_format(page,
+                  ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRIu64
+                  "\",\"endTimeUnixNano\":\"%" PRIu64 "\",\"attributes\":[",
+                  of->is_request ? 2 : 1, base_ns + of->start_ns,
+                  base_ns + PPI_MAX(of->start_ns, of->end_ns));
+  put_attribute(page, "pprof.category", ppi_export_category(&out->names, site));
+  status = put_where(out, event);
+  put_work(page, event, of->is_request);
+  ppi_page_text(page, "]");
+  put_links(page, event, of);
+  ppi_page_text(page, "}");
+  if (out->num_on_line == MOST_SPANS) end_line(out);
+  return page->failed ? PPROF_STATUS_NO_MEMORY : status;
+}
+
+// ---- who is around ----
+
+static around *around_of(spans *out, uint32_t lane) {
+  uint32_t row;
+  if (ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, lane, &row) !=
+      PPROF_STATUS_OK)
+    return NULL;
+  size_t at = ppi_map_number(&out->numbers, (ppi_map_key){0, row});
+  if (at == SIZE_MAX) return NULL;
+  if (at < out->num_lanes) return &out->lanes[at];
+  around *lanes =
+      ppi_grow(out->lanes, &out->lanes_capacity, at + 1, sizeof *lanes);
+  if (!lanes) return NULL;
+  out->lanes = lanes;
+  out->num_lanes = at + 1;
+  lanes[at] = (around){0};
+  return &lanes[at];
+}
+
+// Numbers what is around `depth`, for what lies in it.
+static bool number_around(spans *out, around *lane, uint32_t depth,
+                          uint64_t start_ns) {
+  outer *items =
+      ppi_grow(lane->items, &lane->capacity, (size_t)depth + 1, sizeof *items);
+  if (!items) return false;
+  lane->items = items;
+  for (; lane->num < depth; lane->num++) items[lane->num] = (outer){0};
+  for (uint32_t i = 0; i < depth; i++) {
+    bool is_new = !items[i].id;
+    if (is_new) items[i].id = new_id(out);
+    if (is_new || start_ns < items[i].first_ns) items[i].first_ns = start_ns;
+  }
+  return true;
+}
+
+// Deeper than a damaged log would have it is flat.
+#define MOST_DEPTH 65536u
+
+// One that begins behind what waits for a range of its depth is another: that
+// one was lost.
+static pprof_status put_nested(spans *out, const pprof_event *event,
+                               span *made) {
+  uint32_t depth = event->depth < MOST_DEPTH ? event->depth : 0;
+  around *lane = around_of(out, event->lane);
+  if (!lane || !number_around(out, lane, depth, event->start_ns))
+    return PPROF_STATUS_NO_MEMORY;
+  const outer *own = lane->num > depth ? &lane->items[depth] : NULL;
+  bool is_own = own && own->id && own->first_ns >= event->start_ns;
+  made->id = is_own ? own->id : new_id(out);
+  made->parent = depth ? lane->items[depth - 1].id : 0;
+  made->root = depth ? lane->items[0].id : made->id;
+  lane->num = depth;
+  return put_span(out, event, made);
+}
+
+static pprof_status take(spans *out, const pprof_event *event,
+                         const pprof_batch *batch) {
+  span made = {.start_ns = event->start_ns, .end_ns = event->end_ns};
+  if (event->kind == PPROF_KIND_DEVICE_RANGE) {
+    if (!ppi_export_is_timed(event)) return PPROF_STATUS_OK;
+    made.start_ns = event->device_start_ns;
+    made.end_ns = event->device_end_ns;
+  } else if (event->kind != PPROF_KIND_RANGE) {
+    return PPROF_STATUS_OK;
+  } else if (!ppi_export_is_loose(event, batch)) {
+    return put_nested(out, event, &made);
+  }
+  made.is_request = event->flags & PPROF_FLAG_REQUEST && event->num_flows;
+  made.id = made.is_request ? request_id(event->flows[0]) : new_id(out);
+  made.root = made.id;
+  return put_span(out, event, &made);
+}
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = take(spans_of(sink), pprof_batch_at(batch, i), batch);
+  return status;
+}
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  spans *out = spans_of(sink);
+  end_line(out);
+  pprof_status status = ppi_export_names_begin(&out->names, info);
+  if (status != PPROF_STATUS_OK) return status;
+  const char *uuid = out->names.runs[out->names.num_runs - 1].uuid;
+  out->seed = out->names.num_runs;
+  for (; *uuid; uuid++) out->seed = mix(out->seed ^ (unsigned char)*uuid);
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  uint32_t row;
+  return ppi_export_names_set(&spans_of(sink)->names, definition, &row);
+}
+
+// ---- the format ----
+
+static pprof_status close_spans(ppi_export *export, pprof_error *error) {
+  spans *out = (spans *)export;
+  end_line(out);
+  if (out->page.failed)
+    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  return ppi_export_end(out->file, error);
+}
+
+static void destroy_spans(ppi_export *export) {
+  spans *out = (spans *)export;
+  for (size_t i = 0; i < out->num_lanes; i++) ppi_free(out->lanes[i].items);
+  ppi_free(out->lanes);
+  ppi_map_clear(&out->numbers);
+  ppi_export_names_clear(&out->names);
+  ppi_page_clear(&out->page);
+  free(out);
+}
+
+static pprof_status create_spans(const ppi_export_target *target,
+                                 ppi_export **out, pprof_error *error) {
+  spans *made = calloc(1, sizeof *made);
+  if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
+  made->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                            .begin = take_begin,
+                            .define = take_define,
+                            .events = take_events};
+  made->base = (ppi_export){
+      .sink = &made->sink, .close = close_spans, .destroy = destroy_spans};
+  made->file = target->file;
+  *out = &made->base;
+  return PPROF_STATUS_OK;
+}
+
+const ppi_export_format ppi_format_otlp = {
+    .name = "otlp",
+    .ending = ".otlp.json",
+    .holds = "ranges of threads and devices as spans, requests as traces",
+    .opened_by = "OpenTelemetry's collector, Jaeger, Tempo",
+    .parts = PPI_PART_LOOSE | PPI_PART_STAGES | PPI_PART_FLOWS | PPI_PART_WORK,
+    .create = create_spans,
+};
