@@ -20,6 +20,7 @@
 
 struct arguments {
   const char *config, *device;
+  const char *repeat;  // "detector.down=3"
   int num_requests;
 };
 
@@ -27,9 +28,11 @@ static int usage(FILE *out) {
   fprintf(out,
           "usage: pipeline [--config FILE] [--requests N]"
           " [--device opencl|cpu|auto]\n"
+          "                [--repeat LAYER=N]\n"
           "  --config FILE  what to record [$PPROF_CONFIG, else everything]\n"
           "  --requests N   how many frames to process [48]\n"
-          "  --device NAME  what runs the models [auto]\n");
+          "  --device NAME  what runs the models [auto]\n"
+          "  --repeat L=N   run a layer N times, such as detector.down=3\n");
   return out == stdout ? 0 : 2;
 }
 
@@ -49,13 +52,15 @@ static int parse(int argc, char **argv, struct arguments *out) {
       {"config", required_argument, NULL, 'c'},
       {"requests", required_argument, NULL, 'n'},
       {"device", required_argument, NULL, 'd'},
+      {"repeat", required_argument, NULL, 'r'},
       {"help", no_argument, NULL, 'h'},
       {NULL, 0, NULL, 0}};
   int letter;
-  while ((letter = getopt_long(argc, argv, "c:n:d:h", options, NULL)) != -1) {
+  while ((letter = getopt_long(argc, argv, "c:n:d:r:h", options, NULL)) != -1) {
     if (letter == 'h') return usage(stdout) + 1;
     if (letter == 'c') out->config = optarg;
     if (letter == 'd') out->device = optarg;
+    if (letter == 'r') out->repeat = optarg;
     if (letter == '?' ||
         (letter == 'n' && !parse_count(optarg, &out->num_requests)))
       return usage(stderr) + 1;
@@ -82,9 +87,25 @@ static struct runner *make_runner(const char *device, struct model *models) {
   return runner;
 }
 
+static bool repeat(struct model *models, const char *text) {
+  const char *equals = strchr(text, '=');
+  char name[64];
+  int repeats;
+  if (!equals || (size_t)(equals - text) >= sizeof(name) ||
+      !parse_count(equals + 1, &repeats))
+    return false;
+  snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+  return models_repeat(models, name, repeats);
+}
+
 static int run(const struct arguments *arguments) {
   struct pipeline_result result = {0, 0, 0, 0};
   struct model *models = models_create();
+  if (models && arguments->repeat && !repeat(models, arguments->repeat)) {
+    fprintf(stderr, "pipeline: no layer and number: '%s'\n", arguments->repeat);
+    models_destroy(models);
+    return 2;
+  }
   struct runner *runner =
       models ? make_runner(arguments->device, models) : NULL;
   bool good =
@@ -106,7 +127,7 @@ static int run(const struct arguments *arguments) {
 }
 
 int main(int argc, char **argv) {
-  struct arguments arguments = {NULL, "auto", 48};
+  struct arguments arguments = {NULL, "auto", NULL, 48};
   pprof_error error = {""};
   int refused = parse(argc, argv, &arguments);
   if (refused) return refused - 1;

@@ -137,9 +137,10 @@ static bool cpu_submit(struct runner *runner, int model, int slot_index,
   for (int i = 0; i < to_run->num_layers && good; i++) {
     struct layer *layer = &to_run->layers[i];
     run_layer(&marks, layer);
-    good = enqueue(self, model,
-                   layer->kind == LAYER_CONVOLUTION ? convolve : multiply,
-                   &slot->jobs[i]);
+    for (int k = 0; k < layer->repeats && good; k++)
+      good = enqueue(self, model,
+                     layer->kind == LAYER_CONVOLUTION ? convolve : multiply,
+                     &slot->jobs[i]);
   }
   run_download(&marks, to_run);
   good = good && enqueue(self, model, download, slot);

@@ -20,13 +20,13 @@
   {                                                                           \
     .site = SITE(label, PPROF_CATEGORY_INFERENCE), .kind = LAYER_CONVOLUTION, \
     .in_channels = in, .out_channels = out, .in_size = from, .out_size = to,  \
-    .kernel = window, .stride = step, .relu = positive                        \
+    .kernel = window, .stride = step, .repeats = 1, .relu = positive          \
   }
-#define PRODUCT(label, in, out, positive)                                 \
-  {                                                                       \
-    .site = SITE(label, PPROF_CATEGORY_INFERENCE), .kind = LAYER_PRODUCT, \
-    .in_channels = in, .out_channels = out, .rows = MAX_BOXES,            \
-    .relu = positive                                                      \
+#define PRODUCT(label, in, out, positive)                                    \
+  {                                                                          \
+    .site = SITE(label, PPROF_CATEGORY_INFERENCE), .kind = LAYER_PRODUCT,    \
+    .in_channels = in, .out_channels = out, .rows = MAX_BOXES, .repeats = 1, \
+    .relu = positive                                                         \
   }
 
 // 77, 75 and 57 MFLOP; 50 and 67 MFLOP.
@@ -79,6 +79,16 @@ size_t model_num_inputs(const struct model *model) {
 
 size_t model_num_outputs(const struct model *model) {
   return layer_num_outputs(&model->layers[model->num_layers - 1]);
+}
+
+bool models_repeat(struct model *models, const char *name, int repeats) {
+  for (int m = 0; m < NUM_MODELS; m++)
+    for (int i = 0; i < models[m].num_layers; i++) {
+      if (strcmp(models[m].layers[i].site.name, name) != 0) continue;
+      models[m].layers[i].repeats = repeats;
+      return true;
+    }
+  return false;
 }
 
 // He's scale keeps activations near one however deep the model is.

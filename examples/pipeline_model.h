@@ -31,6 +31,7 @@ struct layer {
   int in_channels, out_channels;
   int in_size, out_size, kernel, stride;
   int rows;
+  int repeats;  // it runs so often; the last time counts
   bool relu;
   float *weights, *bias;
 };
@@ -44,6 +45,10 @@ struct model {
 // models_create makes the weights, the same ones in every run. NULL: no memory.
 struct model *models_create(void);
 void models_destroy(struct model *models);
+
+// models_repeat has the layer called `name` run `repeats` times. False: there
+// is none.
+bool models_repeat(struct model *models, const char *name, int repeats);
 
 size_t layer_num_inputs(const struct layer *layer);
 size_t layer_num_outputs(const struct layer *layer);

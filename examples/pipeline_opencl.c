@@ -123,7 +123,8 @@ static bool opencl_submit(struct runner *runner, int model, int slot,
   bool good = code == CL_SUCCESS || failed(self, "clEnqueueWriteBuffer", code);
   for (int i = 0; i < to_run->num_layers && good; i++) {
     run_layer(&marks, &to_run->layers[i]);
-    good = enqueue_layer(self, model, i, slot);
+    for (int k = 0; k < to_run->layers[i].repeats && good; k++)
+      good = enqueue_layer(self, model, i, slot);
   }
   run_download(&marks, to_run);
   if (good) {
