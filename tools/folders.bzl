@@ -17,4 +17,5 @@ TOOLS = [
     "//tools/spans",
     "//tools/sqlite",
     "//tools/verb",
+    "//tools/whatif",
 ]

@@ -17,6 +17,7 @@
 enum option_type {
   OPTION_FLAG,
   OPTION_TEXT,
+  OPTION_TEXTS,  // it may come again
   OPTION_CHOICE,
   OPTION_VIEWS,
   OPTION_NUMBER
@@ -260,6 +261,16 @@ static const struct option_row option_table[] = {
      "levels of modules; 0 is all [3]"},
     {"top", 0, OPTION_NUMBER, FIELD(tables.top), FOR(COST), "N", NULL,
      "so many rows; 0 is all [0]"},
+    {"scale", 0, OPTION_TEXTS, FIELD(whatif.scales), FOR(WHATIF),
+     "STAGE=FACTOR,...", NULL,
+     "how long stages take, such as detect=0.5 (half); * and ? stand for"
+     " anything; may come again [each stage in turn, with a tenth less]"},
+    {"by", 0, OPTION_CHOICE, FIELD(tables.by), FOR(WHATIF), "request|step",
+     NULL, "what figures are of [request, or else step]"},
+    {"warmup", 0, OPTION_NUMBER, FIELD(warmup), FOR(WHATIF), "N", NULL,
+     "so many requests or steps at first have no part in the figures [1]"},
+    {"top", 0, OPTION_NUMBER, FIELD(tables.top), FOR(WHATIF), "N", NULL,
+     "so many stages; 0 is all [0]"},
     {"listen", 0, OPTION_TEXT, FIELD(metrics.listen), FOR(METRICS),
      "ADDRESS:PORT", "127.0.0.1:9464", "where to answer HTTP"},
     {"stages", 0, OPTION_TEXT, FIELD(metrics.stages), FOR(METRICS), "N", "200",
@@ -496,6 +507,17 @@ static int set_number(const struct option_row *row, const char *value,
   return PPI_EXIT_USAGE;
 }
 
+static int add_text(const struct option_row *row, const char *value,
+                    struct ppi_tool_list *list) {
+  const int most = (int)(sizeof list->items / sizeof *list->items);
+  if (list->num < most) {
+    list->items[list->num++] = value;
+    return PPI_EXIT_DONE;
+  }
+  ppi_tool_say("'--%s' comes more than %d times", row->name, most);
+  return PPI_EXIT_USAGE;
+}
+
 static int set_option(const struct item *item, struct ppi_tool_options *out) {
   const char *name = item->row->name;
   const struct option_row *row = find_row(name, strlen(name), out->verb->takes);
@@ -509,6 +531,8 @@ static int set_option(const struct item *item, struct ppi_tool_options *out) {
     *(bool *)field = true;
   } else if (row->type == OPTION_TEXT) {
     *(const char **)field = item->value;
+  } else if (row->type == OPTION_TEXTS) {
+    return add_text(row, item->value, field);
   } else if (row->type == OPTION_NUMBER) {
     return set_number(row, item->value, field);
   } else {

@@ -48,7 +48,8 @@
   X(METRICS)                 \
   X(EXPORT)                  \
   X(SQL)                     \
-  X(COST)
+  X(COST)                    \
+  X(WHATIF)
 enum {
 #define PPI_GROUP_ENUM_(name) PPI_GROUP_PLACE_##name,
   PPI_OPTION_GROUPS(PPI_GROUP_ENUM_)
@@ -113,6 +114,16 @@ struct ppi_export_options {
   bool list;
 };
 
+// The values of an option that may come again.
+struct ppi_tool_list {
+  const char *items[32];
+  int num;
+};
+
+struct ppi_whatif_options {
+  struct ppi_tool_list scales;
+};
+
 struct ppi_cost_options {
   const char *dims, *by, *times;
   long step;  // -1: not given
@@ -146,6 +157,7 @@ struct ppi_tool_options {
   struct ppi_serve_options metrics;
   struct ppi_export_options to;
   struct ppi_cost_options cost;
+  struct ppi_whatif_options whatif;
 };
 
 struct ppi_tool_verb {

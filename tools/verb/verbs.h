@@ -38,6 +38,7 @@ int ppi_tool_trigger(const struct ppi_tool_options *options);
 int ppi_tool_compare(const struct ppi_tool_options *options);
 int ppi_tool_search_batch(const struct ppi_tool_options *options);
 int ppi_tool_cost(const struct ppi_tool_options *options);
+int ppi_tool_whatif(const struct ppi_tool_options *options);
 int ppi_tool_run(const struct ppi_tool_options *options);
 
 #endif  // PPI_TOOL_VERBS_H_
