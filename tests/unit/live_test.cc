@@ -145,6 +145,20 @@ TEST_F(LiveTest, BucketsAndQuantiles) {
   EXPECT_NEAR(198.0 * kMs, static_cast<double>(change_.p99_ns), 198e6 / 64);
 }
 
+// The middle of a bucket may be.
+TEST_F(LiveTest, NoQuantileIsAboveTheGreatest) {
+  Create({1 * kMs});
+  Watch();
+  EventFeed feed;
+  feed.Lane(1, 100, "worker");
+  feed.Range(1, "stage", PPROF_CATEGORY_INFERENCE, 0, 1 << 20);
+  ASSERT_EQ(PPROF_STATUS_OK, feed.Deliver(ppi_live_sink(live_)));
+  Read();
+  ASSERT_EQ(1, Calls("stage"));
+  EXPECT_EQ(1u << 20, change_.p50_ns);
+  EXPECT_EQ(1u << 20, change_.p99_ns);
+}
+
 TEST_F(LiveTest, EveryDurationIsNearItsBucketsMiddle) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; i++) {

@@ -73,12 +73,13 @@ void ppi_live_view_clear(ppi_live_view *view) {
   *view = (ppi_live_view){.num_rows = 0};
 }
 
+// The middle of its bucket, or the greatest of all where that is less.
 static uint64_t at_rank(const ppi_live_row *before, const ppi_live_row *now,
                         uint64_t rank) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < PPI_LIVE_NUM_FINE; i++) {
     seen += (uint32_t)(now->fine[i] - (before ? before->fine[i] : 0));
-    if (seen >= rank) return ppi_live_middle_of(i);
+    if (seen >= rank) return PPI_MIN(ppi_live_middle_of(i), now->max_ns);
   }
   return 0;
 }
