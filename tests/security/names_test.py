@@ -186,6 +186,12 @@ class NamesTest(unittest.TestCase):
             if form == "json" and done.stdout:
                 self.look_at_json(done.stdout.decode(), "compare")
 
+    def test_whatif(self):
+        for form in FORMATS:
+            text = self.run_tool("whatif", "-f", form, self.log)
+            if form == "json":
+                self.look_at_json(text, "whatif")
+
     def test_merge(self):
         self.run_tool("merge", self.log, "-o", "merged.pplog")
         self.run_tool("merge", self.log, "missing\x1b[2J", "-o", "x",

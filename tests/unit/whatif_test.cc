@@ -185,6 +185,17 @@ TEST(WhatifTest, WithoutRequestsThreadsAreApart) {
   EXPECT_EQ(0u, model.graph().in_flight);
 }
 
+// All that a program does may be one request.
+TEST(WhatifTest, OneRequestOfManyRanges) {
+  Program program;
+  for (uint64_t i = 0; i < 100000; i++)
+    program.Host(1 + i % 2, "part", 100 * i, 100 * i + 90, 7);
+  Model model(&program);
+  ppi_whatif_result result = model.Run({{"part", 0.5}});
+  EXPECT_EQ(1u, result.num);
+  EXPECT_EQ(1u, model.graph().num_large);
+}
+
 // What ends at one moment depends on itself in no order.
 TEST(WhatifTest, AllAtOnce) {
   std::mt19937_64 random(3);

@@ -7,7 +7,11 @@
 
 #include "base/rank.h"
 
-enum { TIMES = 1000 };
+enum { MOST_TIMES = 1000, LEAST_TIMES = 200, MANY = 100000 };
+
+static uint64_t times_of(size_t num) {
+  return num > MANY ? LEAST_TIMES : MOST_TIMES;
+}
 
 // Steele, Lea and Flood's splitmix64, from a fixed seed.
 static uint64_t next_random(uint64_t *state) {
@@ -43,25 +47,26 @@ static int by_value(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-static void interval_of(double figures[TIMES], double *out_low,
+static void interval_of(double *figures, uint64_t times, double *out_low,
                         double *out_high) {
-  qsort(figures, TIMES, sizeof *figures, by_value);
-  *out_low = figures[ppi_rank_of(TIMES, PPI_RANK_ALL / 40) - 1];
-  *out_high = figures[ppi_rank_of(TIMES, PPI_RANK_ALL - PPI_RANK_ALL / 40) - 1];
+  qsort(figures, (size_t)times, sizeof *figures, by_value);
+  *out_low = figures[ppi_rank_of(times, PPI_RANK_ALL / 40) - 1];
+  *out_high = figures[ppi_rank_of(times, PPI_RANK_ALL - PPI_RANK_ALL / 40) - 1];
 }
 
 bool ppi_whatif_bootstrap_mean(const double *values, size_t num,
                                double *out_low, double *out_high) {
-  double figures[TIMES];
+  double figures[MOST_TIMES];
+  const uint64_t times = times_of(num);
   if (num < PPI_WHATIF_LEAST) return false;
   picker from = pick_of(num);
-  for (int i = 0; i < TIMES; i++) {
+  for (uint64_t i = 0; i < times; i++) {
     double sum = 0;
     from.left = 0;
     for (size_t k = 0; k < num; k++) sum += values[pick(&from)];
     figures[i] = sum / (double)num;
   }
-  interval_of(figures, out_low, out_high);
+  interval_of(figures, times, out_low, out_high);
   return true;
 }
 
@@ -82,13 +87,14 @@ bool ppi_whatif_bootstrap_rank(const double *values, size_t num,
                                uint32_t percent, const double *sorted,
                                size_t *scratch, double *out_low,
                                double *out_high) {
-  double figures[TIMES];
+  double figures[MOST_TIMES];
+  const uint64_t times = times_of(num);
   size_t *places = scratch, *counts = scratch + num;
   size_t rank = ppi_rank_of(num, percent * PPI_RANK_PERCENT);
   if (num < PPI_WHATIF_LEAST || rank == num) return false;
   for (size_t i = 0; i < num; i++) places[i] = place_of(sorted, num, values[i]);
   picker from = pick_of(num);
-  for (int i = 0; i < TIMES; i++) {
+  for (uint64_t i = 0; i < times; i++) {
     size_t below = 0, at = 0;
     memset(counts, 0, num * sizeof *counts);
     from.left = 0;
@@ -96,6 +102,6 @@ bool ppi_whatif_bootstrap_rank(const double *values, size_t num,
     while ((below += counts[at]) < rank) at++;
     figures[i] = sorted[at];
   }
-  interval_of(figures, out_low, out_high);
+  interval_of(figures, times, out_low, out_high);
   return true;
 }

@@ -29,9 +29,8 @@
 #include "whatif/whatif_rows.h"
 
 enum {
-  MOST_SERVED = 256,  // of one request; the time goes with the square
-  MOST_BACK = 64,     // pieces that are looked at for where a row waited
-  LEAST_CALLS = 3     // to tell that a range waits
+  MOST_BACK = 64,  // pieces that are looked at for where a row waited
+  LEAST_CALLS = 3  // to tell that a range waits
 };
 static const double most_behind = 0.25, least_waited = 0.5;
 
@@ -91,7 +90,7 @@ static bool wish_submits(finder *to) {
 
 // What of a request was before `range` on other rows: of each row the last one.
 typedef struct past {
-  uint32_t ended[MOST_SERVED];
+  uint32_t ended[PPI_WHATIF_MOST_SERVED];
   size_t num_ended;
   uint32_t going_on;  // 0: none
 } past;
@@ -154,7 +153,7 @@ static bool wish_within_requests(finder *to) {
     while (end < graph->num_served &&
            graph->served[end].flow == graph->served[first].flow)
       end++;
-    if (end - first <= MOST_SERVED)
+    if (end - first <= PPI_WHATIF_MOST_SERVED)
       added = wish_handed(to, &graph->served[first], end - first);
     else
       to->graph->num_large++;
@@ -353,7 +352,7 @@ static uint32_t latest_of_request(const finder *of,
   *out_any = false;
   if (!ppi_whatif_served_of(graph, graph->log->flows[waits->first_flow], &first,
                             &num) ||
-      num > MOST_SERVED)
+      num > PPI_WHATIF_MOST_SERVED)
     return 0;
   for (size_t i = first; i < first + num; i++) {
     const ppi_whatif_range *other = range_at(of, graph->served[i].range);

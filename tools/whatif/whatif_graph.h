@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+// Of one request: beyond, what its ranges wait for is not looked for, which
+// goes with the square.
+enum { PPI_WHATIF_MOST_SERVED = 256 };
+
 // Ids count from 1, 0 is none.
 typedef struct ppi_whatif_piece {
   uint64_t start_ns, end_ns;

@@ -227,9 +227,9 @@ static void put_unknown(const ppi_whatif_answers *answers, ppi_page *notes) {
                     graph->log->num_lost);
   if (graph->num_large)
     ppi_page_format(notes,
-                    "%zu requests have more than 256 ranges: what these waited "
+                    "%zu requests have more than %d ranges: what these waited "
                     "for is not known\n",
-                    graph->num_large);
+                    graph->num_large, PPI_WHATIF_MOST_SERVED);
   if (answers->num_unranked)
     ppi_page_format(notes, "%zu further stages have less time than these\n",
                     answers->num_unranked);

@@ -9,6 +9,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 
+// Nobody asks for more of one request.
+enum { MOST_LOOKED_AT = PPI_WHATIF_MOST_SERVED + 1 };
+
 static bool serves(const ppi_whatif_log *log, const ppi_whatif_range *range,
                    uint64_t flow) {
   for (uint32_t i = 0; i < range->num_flows; i++)
@@ -108,8 +111,8 @@ bool ppi_whatif_served_of(const ppi_whatif_graph *graph, uint64_t flow,
     else
       high = middle;
   }
-  for (high = low;
-       high < graph->num_served && graph->served[high].flow == flow;)
+  for (high = low; high < graph->num_served && high - low < MOST_LOOKED_AT &&
+                   graph->served[high].flow == flow;)
     high++;
   *out_first = low;
   *out_num = high - low;

@@ -16,7 +16,8 @@ bool ppi_whatif_requests_find(ppi_whatif_graph *graph);
 // ppi_whatif_steps_place makes a point of each end of a step, on the thread
 // that ends them; what is in order is to be nested again.
 bool ppi_whatif_steps_place(ppi_whatif_graph *graph);
-// ppi_whatif_served_of finds a request among `served`; false: there is none.
+// ppi_whatif_served_of finds a request among `served`; false: there is none. Of
+// more than PPI_WHATIF_MOST_SERVED ranges it answers one more.
 bool ppi_whatif_served_of(const ppi_whatif_graph *graph, uint64_t flow,
                           size_t *out_first, size_t *out_num);
 
