@@ -6,7 +6,7 @@ const FINDING_BANDS = {"device-bound": "device", "host-bound": "device",
   waiting: "timeline", dominates: "time", "input-bound": "time",
   interference: "slows", uneven: "spread", "first-call": "spread",
   tail: "requests", "few-requests": "requests", computes: "time",
-  blocks: "time", "slow-rank": "time"};
+  blocks: "time", "slow-rank": "time", roofline: "time"};
 
 function headTools(asMarkdown) {
   const theme = el("button.icon", {type: "button", title: "dark or light",

@@ -27,10 +27,14 @@ def flop_counter(model, inputs):
 
 
 def fvcore(model, inputs):
+    return sum(fvcore_operators(model, inputs).values())
+
+
+def fvcore_operators(model, inputs):
     from fvcore.nn import FlopCountAnalysis
     analysis = FlopCountAnalysis(model, inputs)
     analysis.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
-    return analysis.total()
+    return analysis.by_operator()
 
 
 def thop(model, inputs):
@@ -53,6 +57,8 @@ def deepspeed(model, inputs):
                              warm_up=0)[1]
 
 
+# What fvcore counts beside products.
+NORMS = ("batch_norm", "layer_norm", "adaptive_avg_pool2d")
 TOOLS = {"FlopCounterMode": flop_counter, "fvcore": fvcore, "thop": thop, "ptflops": ptflops,
          "DeepSpeed": deepspeed}
 
@@ -65,6 +71,24 @@ def counted(name, model, inputs):
     except Exception as error:  # what a tool cannot count is a result, too
         print(name, repr(error)[:300], file=sys.stderr)
         return type(error).__name__
+
+
+def fill(model):
+    """Values that differ: the exporter stores tensors that are equal, such as fresh biases, once."""
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.02)
+        for name, buffer in model.named_buffers():
+            if "running" in name:
+                buffer.copy_(torch.rand_like(buffer) + 0.5)
+
+
+def folded(model):
+    """A convolution and its normalisation become a convolution with a bias: of two numbers a channel
+    one is left."""
+    return sum(module.num_features for module in model.modules()
+               if isinstance(module, torch.nn.BatchNorm2d))
 
 
 def add_nms(path):
@@ -87,6 +111,7 @@ def main():
         if wanted and name not in wanted:
             continue
         model.eval()
+        fill(model)
         path = os.path.join(folder, "%d.onnx" % number)
         torch.onnx.export(model, inputs, path, dynamo=True, external_data=True, verbose=False)
         if "NMS" in name:
@@ -94,6 +119,9 @@ def main():
         theirs[name] = {tool: counted(tool, model, inputs) for tool in TOOLS}
         theirs[name]["parameters"] = sum(p.numel() for p in {id(p): p for p in model.parameters()}
                                          .values())
+        theirs[name]["folded"] = folded(model)
+        theirs[name]["fvcore norms"] = float(sum(
+            flops for operator, flops in fvcore_operators(model, inputs).items() if operator in NORMS))
         theirs[name]["buffers"] = sum(b.numel() for b in model.buffers())
         print(name, theirs[name], file=sys.stderr)
     with open(os.path.join(folder, "theirs.json"), "w", encoding="utf-8") as file:

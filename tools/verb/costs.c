@@ -193,6 +193,7 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   const ppi_figures *figures = ppi_report_figures(report);
   struct texts texts;
   *out = (struct ppi_tool_costs){.peaks.num = 0};
+  if (!figures) return PPI_EXIT_DONE;  // whoever writes the report says so
   texts_of(figures, &texts);
   int code = take(options, &texts, out);
   clear_texts(&texts);
