@@ -12,6 +12,7 @@
 #include "event_feed.h"
 #include "report/figures/early.h"
 #include "view/peak.h"
+#include "view/view_stages.h"
 #include "view_figures.h"
 
 namespace {
@@ -288,6 +289,61 @@ TEST(StagesTest, EachCellOfAModel) {
   EXPECT_NE(csv.find(",1000.0,bf16,250.0,over peak,p90 p99\n"),
             std::string::npos)
       << csv;
+}
+
+// Three quarters of 2e12 FLOP in 0.6 s are 2.5 TFLOP/s, of 8 TFLOP/s 31.25 %;
+// in the 1.5 s from the first steady call on 12.5 %.
+TEST(StagesTest, RooflinesOfWhatIsStated) {
+  Figures figures;
+  FillModel(&figures);
+  ppi_peaks peaks = {};
+  ASSERT_EQ(ppi_peaks_parse("bf16=8T,bytes=10G", &peaks, nullptr),
+            PPROF_STATUS_OK);
+  ppi_report_options options = {};
+  ppi_rooflines found;
+  ASSERT_EQ(ppi_stage_rooflines(&*figures, &options, &found), PPROF_STATUS_OK);
+  EXPECT_EQ(found.num, 0u) << "of what is not known";
+  options.peaks = &peaks;
+  ASSERT_EQ(ppi_stage_rooflines(&*figures, &options, &found), PPROF_STATUS_OK);
+  ASSERT_EQ(found.num, 1u);
+  const ppi_roofline &model = found.items[0];
+  EXPECT_STREQ(model.stage, "model");
+  EXPECT_STREQ(model.type, "bf16");
+  EXPECT_EQ(model.model, nullptr);
+  EXPECT_TRUE(model.on_device);
+  EXPECT_EQ(model.calls, 3);
+  const ppi_roofline_told told = ppi_roofline_tell(&model);
+  EXPECT_DOUBLE_EQ(told.mfu, 31.25);
+  EXPECT_DOUBLE_EQ(told.wall_mfu, 12.5);
+  EXPECT_DOUBLE_EQ(told.intensity, 500);
+  EXPECT_DOUBLE_EQ(told.ridge, 800);
+  EXPECT_DOUBLE_EQ(told.reach, 50);
+  figures->work[0].flops = INFINITY;
+  ASSERT_EQ(ppi_stage_rooflines(&*figures, &options, &found), PPROF_STATUS_OK);
+  EXPECT_EQ(found.num, 0u) << "absurd work";
+}
+
+TEST(StagesTest, RooflinesOfAModel) {
+  Figures figures;
+  FillModel(&figures);
+  figures->work[0].flops = figures->work[0].cold.flops = 0;
+  figures->work[0].bytes = figures->work[0].cold.bytes = 0;
+  ppi_stage_costs costs = {};
+  costs.num = 2;
+  snprintf(costs.items[0].glob, sizeof costs.items[0].glob, "mod*");
+  snprintf(costs.items[1].glob, sizeof costs.items[1].glob, "nowhere");
+  costs.items[0].flops = 6e11;
+  costs.items[0].bytes = 3e9;
+  ppi_report_options options = {};
+  options.costs = &costs;
+  ppi_rooflines found;
+  ASSERT_EQ(ppi_stage_rooflines(&*figures, &options, &found), PPROF_STATUS_OK);
+  ASSERT_EQ(found.num, 1u);
+  // Three calls in 0.6 s.
+  EXPECT_DOUBLE_EQ(ppi_roofline_tell(&found.items[0]).rate, 3e12);
+  EXPECT_DOUBLE_EQ(found.items[0].bytes, 9e9);
+  EXPECT_TRUE(found.is_used[0]);
+  EXPECT_FALSE(found.is_used[1]);
 }
 
 TEST(StagesTest, WithoutItemsRatesAreOfCalls) {
