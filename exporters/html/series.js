@@ -202,7 +202,8 @@ function deviceBand(data, picture, series) {
     return emptyBand("device", question, "No device range has a time: " +
       "pprof_device_push around the work, or run --kernels.");
   return band("device", question, devices.map(device =>
-    el("div", {"data-device": device.device}, idleBar(device),
+    el("div", {"data-device": device.device},
+      el("h3", null, device.device), idleBar(device),
       stateChart(picture, series, device), workChart(picture, series, device))));
 }
 
