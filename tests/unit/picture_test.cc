@@ -145,6 +145,28 @@ TEST(PictureTest, PartsAreSpreadOverTheirStretch) {
     EXPECT_EQ(ppi_series_at(of, &of->series[0], at, &level), wanted[at]) << at;
 }
 
+// Two runs of 100 ns, seen late in each, the second one begun 250 ns or 750 ns
+// after the first.
+TEST(PictureTest, RunsThatLieFarApartCountFromTheirStarts) {
+  for (uint64_t apart_ns : {250, 750}) {
+    Picture picture;
+    ppi_picture *of = picture.get();
+    of->runs = static_cast<ppi_picture_run *>(ppi_alloc(2 * sizeof *of->runs));
+    ASSERT_NE(of->runs, nullptr);
+    of->num_runs = of->runs_capacity = 2;
+    for (uint64_t i = 0; i < 2; i++) {
+      of->runs[i].base_ns = 1000 + i * apart_ns;
+      of->runs[i].first_ns = 9000;
+      of->runs[i].last_ns = 9100;
+    }
+    ppi_figures figures = {};
+    ASSERT_EQ(ppi_plan_make(of, &figures), PPROF_STATUS_OK);
+    EXPECT_EQ(of->runs[1].shift_ns, apart_ns == 250 ? 250u : 0u);
+    EXPECT_EQ(of->start_ns, 9000u);
+    EXPECT_EQ(of->end_ns, apart_ns == 250 ? 9350u : 9100u);
+  }
+}
+
 TEST(PictureTest, ClassesOfLengthsAreHalfOctaves) {
   const uint64_t begins[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
   for (size_t i = 0; i + 1 < sizeof begins / sizeof *begins; i++) {

@@ -5,6 +5,7 @@
 // bins.
 #include "html/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -13,19 +14,35 @@
 #include "html/survey.h"
 #include "view/steady_requests.h"
 
-// Runs share one axis where each says when it began; else each begins at 0.
+// Runs share one axis where each says when it began, and where the whole is no
+// more than so many times as long as all of them: nothing could be seen of runs
+// of seconds that lie hours apart. Else each counts from its own start.
+enum { FAR_APART = 4 };
+
+static bool share_axis(const ppi_picture *picture, uint64_t first_ns) {
+  double sum_ns = 0, start_ns = INFINITY, end_ns = 0;
+  for (size_t i = 0; i < picture->num_runs; i++) {
+    const ppi_picture_run *run = &picture->runs[i];
+    double apart_ns = (double)(run->base_ns - first_ns);
+    if (!run->base_ns) return false;
+    if (run->first_ns > run->last_ns) continue;
+    sum_ns += (double)(run->last_ns - run->first_ns);
+    start_ns = PPI_MIN(start_ns, apart_ns + (double)run->first_ns);
+    end_ns = PPI_MAX(end_ns, apart_ns + (double)run->last_ns);
+  }
+  return end_ns - start_ns <= FAR_APART * sum_ns;
+}
+
 static void place_runs(ppi_picture *picture) {
   uint64_t first_ns = UINT64_MAX;
-  bool are_known = true;
-  for (size_t i = 0; i < picture->num_runs; i++) {
-    are_known &= picture->runs[i].base_ns != 0;
+  for (size_t i = 0; i < picture->num_runs; i++)
     first_ns = PPI_MIN(first_ns, picture->runs[i].base_ns);
-  }
+  bool are_near = share_axis(picture, first_ns);
   picture->start_ns = UINT64_MAX;
   for (size_t i = 0; i < picture->num_runs; i++) {
     ppi_picture_run *run = &picture->runs[i];
     uint64_t apart_ns = run->base_ns - first_ns;
-    run->shift_ns = are_known && apart_ns < PPI_PICTURE_LAST_NS ? apart_ns : 0;
+    run->shift_ns = are_near && apart_ns < PPI_PICTURE_LAST_NS ? apart_ns : 0;
     if (run->first_ns > run->last_ns) continue;
     picture->start_ns =
         PPI_MIN(picture->start_ns, run->first_ns + run->shift_ns);
