@@ -9,6 +9,7 @@ One request in 32 shows a crowd: its classifier has much more to do.
     PPROF_OUTPUT=base.pplog service.py               # one thread does all in turn
     PPROF_OUTPUT=ahead.pplog service.py --workers 3  # others decode ahead of it
     PPROF_OUTPUT=busy.pplog service.py --neighbour   # another job on the same GPU now and then
+    PPROF_OUTPUT=half.pplog service.py --height 540  # decoding has half as much to do
 """
 import argparse
 import queue
@@ -42,9 +43,9 @@ def flops(rows, layers):
 
 
 class Service:
-    def __init__(self):
+    def __init__(self, height):
         torch.manual_seed(1)
-        self.raw = torch.rand(FRAMES, 3, 1080, 1920)
+        self.raw = torch.rand(FRAMES, 3, height, 1920)
         self.detector = make_model(DETECTOR_LAYERS, 16)
         self.classifier = make_model(CLASSIFIER_LAYERS, 16)
         self.windows = torch.rand(WINDOWS, WIDTH, device="cuda", dtype=HALF)
@@ -127,9 +128,10 @@ def main():
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=0, metavar="N", help="decode on N threads")
     parser.add_argument("--neighbour", action="store_true", help="another job on the GPU")
+    parser.add_argument("--height", type=int, default=1080, help="of a frame: what decoding takes")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    service, stop = Service(), threading.Event()
+    service, stop = Service(args.height), threading.Event()
     pprof.stream_name("main")  # its events are ready before the first range
     pprof.start()
     neighbour = threading.Thread(target=be_a_neighbour, args=(stop,))
