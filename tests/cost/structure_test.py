@@ -211,6 +211,11 @@ class Modules(unittest.TestCase):
                       [info("x", [1, 16])], "y", weights)
         self.assertEqual(told(graph, "--by", "node")["rows"][0]["module"], "blocks/3/fc")
 
+    def test_three_levels_are_usual(self):
+        graph = Graph([node("Relu", "x", "y", "/one/two/three/four/Relu")], [info("x", [4])], "y")
+        self.assertEqual([row["level"] for row in told(graph)["rows"]], [0, 1, 2, 3])
+        self.assertEqual(len(told(graph, "--depth", "0")["rows"]), 5)
+
 
 class NoModels(unittest.TestCase):
     def refused(self, graph, words, **more):

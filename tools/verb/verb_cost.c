@@ -12,6 +12,8 @@
 #include "verb/node_times.h"
 #include "verb/verbs.h"
 
+enum { USUAL_DEPTH = 3 };
+
 static ppi_cost_by by_of(const char *name) {
   static const char *const names[] = {"module", "operator", "module,operator",
                                       "node"};
@@ -32,11 +34,13 @@ static int print(const struct ppi_tool_options *options, const char *path,
                  ppi_cost *cost) {
   ppi_report_format format = ppi_report_format_of(options->format);
   ppi_cost_by by = by_of(options->cost.by);
+  long depth =
+      options->tables.depth == LONG_MIN ? USUAL_DEPTH : options->tables.depth;
   ppi_page page = {.is_raw = options->raw};
   ppi_cost_groups groups;
   ppi_view view = {0};
   bool ok =
-      ppi_cost_group_by(cost, by, options->tables.depth, &groups) &&
+      ppi_cost_group_by(cost, by, depth, &groups) &&
       ppi_cost_view(cost, &groups, by, format, options->tables.top, &view);
   if (ok) {
     if (format == PPI_FORMAT_JSON) put_head(&page, path, &groups);
