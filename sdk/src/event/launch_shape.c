@@ -165,7 +165,8 @@ static size_t put_name(char *out, const char *name) {
   *at++ = '"';
   for (; *name; name++) {
     if ((unsigned char)*name < ' ') {
-      at += sprintf(at, "\\u%04x", (unsigned)(unsigned char)*name);
+      at += snprintf(at, sizeof "\\u0000", "\\u%04x",
+                     (unsigned)(unsigned char)*name);
       continue;
     }
     if (*name == '"' || *name == '\\') *at++ = '\\';
@@ -192,7 +193,7 @@ void ppi_captured_put(char *out, size_t size, const char *const *names,
     room += len_of(names[--first]);
   if (first == num) return;
   const char *comma = len > 1 ? "," : "";
-  len += (size_t)sprintf(out + len, "%s\"" CAPTURED "\":[", comma);
+  len += (size_t)snprintf(out + len, size - len, "%s\"" CAPTURED "\":[", comma);
   for (size_t i = first; i < num; i++) {
     if (i > first) out[len++] = ',';
     len += put_name(out + len, names[i]);
