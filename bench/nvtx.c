@@ -29,7 +29,8 @@ typedef enum tool { TOOL_NONE, TOOL_EMPTY, TOOL_OURS } tool;
 static nvtxDomainHandle_t domain;
 static nvtxEventAttributes_t plain_21, registered_7, registered_21,
     registered_48;
-static char names[NUM_NAMES][49];
+// They differ in a number, so that they fold; those of letters do not.
+static char names[NUM_NAMES][49], letters[NUM_NAMES][49];
 
 static void pairs_a(const char *name) {
   for (int i = 0; i < BURST; i++) {
@@ -69,6 +70,26 @@ static void run_temporaries(void) {
     nvtxRangePop();
   }
 }
+static void run_letters(void) {
+  static __thread char text[sizeof letters[0]];
+  for (int i = 0; i < BURST; i++) {
+    memcpy(text, letters[i % NUM_NAMES], sizeof text);
+    nvtxRangePushA(text);
+    nvtxRangePop();
+  }
+}
+// A server's, whose number was never there before.
+static void run_new(void) {
+  static __thread char text[] =
+      "transformer.layers.11.attention.softmax_0000000";
+  for (int i = 0; i < BURST; i++) {
+    char *digit = text + sizeof text - 2;
+    while (*digit == '9') *digit-- = '0';
+    ++*digit;
+    nvtxRangePushA(text);
+    nvtxRangePop();
+  }
+}
 static void run_plain_21(void) {
   pairs_ex(&plain_21);
 }
@@ -92,6 +113,8 @@ static const struct row {
     {"48 letters", run_48},
     {"48 letters, 64 names", run_many},
     {"48, at one address", run_temporaries},
+    {"the same, of letters", run_letters},
+    {"48, ever new", run_new},
     {"domain, 21 letters", run_plain_21},
     {"domain, registered, 7", run_registered_7},
     {"domain, registered, 21", run_registered_21},
@@ -210,8 +233,11 @@ static void attach(const char *path) {
 }
 
 static void make_names(void) {
-  for (int i = 0; i < NUM_NAMES; i++)
+  for (int i = 0; i < NUM_NAMES; i++) {
     snprintf(names[i], sizeof names[i], "%.45s_%02d", NAME_48, i);
+    snprintf(letters[i], sizeof letters[i], "%.45s_%c%c", NAME_48, 'a' + i / 26,
+             'a' + i % 26);
+  }
 }
 
 // What one more linkage unit's first call takes, in us.

@@ -73,6 +73,13 @@ class CallsTest(Case):
             "Linear in={} out={}": 400, "decode step {}": 400, **layers})
         self.assertLess(len(set(log.names())), 34 * 3 + 36)
 
+    def test_filters_see_the_name_that_folds(self):
+        self.run_ok("calls", "server", env=self.environment(
+            PPROF_SET='exclude=["decode step 3?7"]'))
+        log = self.log()
+        self.assertEqual(self.rows(log)["decode step {}"], 390)
+        self.assertEqual(log.total("excluded"), 10)
+
     def test_names_stay_when_told(self):
         self.run_ok("calls", "server", env=self.environment(PPROF_SET="names={fold: off}"))
         self.assertIn("decode step 399", self.log().names())

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,67 @@ TEST(FoldTest, DigitsOfWordsStayInTheNarrowShape) {
   EXPECT_EQ("layer{}", Shape("layer3", PPI_FOLD_ALL));
   EXPECT_EQ("conv{}d step {}", Shape("conv2d step 9", PPI_FOLD_ALL));
   EXPECT_EQ("", Shape("forward", PPI_FOLD_ALL));
+}
+
+bool Fits(const std::string &shape, const std::string &name) {
+  ppi_fold_pieces pieces;
+  return ppi_fold_split(shape.c_str(), &pieces) &&
+         ppi_fold_fits(shape.c_str(), &pieces, name.data(), name.size());
+}
+
+TEST(FoldTest, AQuickLookFindsWhatServersSay) {
+  EXPECT_TRUE(Fits("decode step {}", "decode step 481"));
+  EXPECT_TRUE(Fits("execute_context_{}({})_generation_{}({})",
+                   "execute_context_2(4874)_generation_32(32)"));
+  EXPECT_TRUE(
+      Fits("Linear in={} out={}", "Linear in=[[32,4096]] out=[[32,11008]]"));
+  EXPECT_TRUE(Fits("conv2d {}", "conv2d 7"));
+  EXPECT_TRUE(Fits("aten::mm{}", "aten::mm[[8, 8]]"));
+  EXPECT_FALSE(Fits("decode step {}", "decode step "));
+  EXPECT_FALSE(Fits("decode step {}", "decode step 4 "));
+  EXPECT_FALSE(Fits("decode step {}", "decode stop 4"));
+  EXPECT_FALSE(Fits("decode step {}", "decode"));
+  EXPECT_FALSE(Fits("aten::mm{}", "aten::mm8")) << "of a word";
+  EXPECT_FALSE(Fits("layer{}", "layer3")) << "the longer way";
+  EXPECT_FALSE(Fits("id {}", "id 9f8e7d6c")) << "the longer way";
+  for (const char *shape :
+       {"{}-{}-{}-{}-{}", "deadbeef-{}-abcd-abcd-abcdefabcdef"})
+    for (const char *name : {"12345678-1234-1234-1234-123456789012",
+                             "deadbeef-1234-abcd-abcd-abcdefabcdef"})
+      EXPECT_FALSE(Fits(shape, name)) << "a UUID";
+  EXPECT_EQ(ppi_fold_head("Linear in=[[32]]"), 10u);
+  EXPECT_EQ(ppi_fold_head("conv2d"), 4u);
+  EXPECT_EQ(ppi_fold_head("forward"), 7u);
+}
+
+// What fits has that shape, whatever stands beside what.
+TEST(FoldTest, AQuickLookIsNeverAnotherShape) {
+  static const char *const kParts[] = {
+      "1",    "23",       "12345678", "1234",     "123456789012",
+      "0x7f", "9f8e7d6c", "a",        "deadbeef", "abcd",
+      "x2",   "[1]",      "[[1,2]]",  "[a 1]",    "[",
+      "]",    "-",        " ",        "_",        ",",
+      "(",    ")",        ".",        "{}",       "{",
+      "}",    "\xc3\xa9", ":"};
+  constexpr size_t kNum = sizeof kParts / sizeof *kParts;
+  std::mt19937 random(3);
+  size_t num_fits = 0;
+  for (int i = 0; i < 400000; i++) {
+    // Of as many parts, some of which are others.
+    std::string first, second;
+    for (size_t k = 1 + random() % 6; k > 0; k--) {
+      const char *part = kParts[random() % kNum];
+      first += part;
+      second += random() % 3 ? part : kParts[random() % kNum];
+    }
+    for (ppi_fold_width width : {PPI_FOLD_FREE, PPI_FOLD_ALL}) {
+      const std::string shape = Shape(first, width);
+      if (shape.empty() || !Fits(shape, second)) continue;
+      num_fits += first != second;
+      ASSERT_EQ(shape, Shape(second, width)) << first << "  " << second;
+    }
+  }
+  EXPECT_GT(num_fits, 1000u);
 }
 
 TEST(FoldTest, ListsOfWordsAreNone) {

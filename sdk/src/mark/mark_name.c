@@ -191,6 +191,33 @@ static uint32_t look_up_among_all(const ppi_lane *lane, const char *name,
   return remember_name(&by_address, &by_text, lane, number);
 }
 
+// ---- shapes ----
+
+static ppi_cached_shape *shape_place(const char *name, uint32_t category) {
+  uint64_t hash = ppi_names_hash(name, ppi_fold_head(name), category);
+  return &ppi_thread_self->names.shapes[hash % PPI_SHAPE_CACHE];
+}
+
+// Where all of the name counts: a part that is cut begins with a comma.
+static void keep_shape(const ppi_folded *folded, uint32_t id, const char *name,
+                       uint32_t category, uint32_t epoch) {
+  ppi_cached_shape now = {folded->shape, epoch, category, id, {.num = 0}};
+  if (!folded->shape || strchr(folded->shape, ',') ||
+      !ppi_fold_split(now.text, &now.pieces) ||
+      !ppi_fold_fits(now.text, &now.pieces, name, strlen(name)))
+    return;
+  *shape_place(name, category) = now;
+}
+
+// The id of a name whose shape the thread has met; false: it has not.
+static bool find_shape(const char *name, size_t len, uint32_t category,
+                       uint32_t epoch, uint32_t *out_id) {
+  const ppi_cached_shape *place = shape_place(name, category);
+  *out_id = place->id;
+  return place->epoch == epoch && place->category == category &&
+         ppi_fold_fits(place->text, &place->pieces, name, len);
+}
+
 static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
                                                       const char *name,
                                                       size_t len,
@@ -200,10 +227,13 @@ static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
   size_t kept = shorten ? shorten(name) : 0;
   bool folds = ppi_names_folds(names, shorten != NULL);
   ppi_folded folded;
-  if (folds && ppi_names_folded(names, name, kept ? kept : len, (uint32_t)style,
-                                &folded))
-    return ppi_site_decide_by(folded.site, folded.verdict, lane->stack_epoch);
-  return look_up_among_all(lane, name, style, kept, folds);
+  uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
+  if (!folds ||
+      !ppi_names_folded(names, name, kept ? kept : len, category, &folded))
+    return look_up_among_all(lane, name, style, kept, folds);
+  uint32_t id = ppi_site_decide_by(folded.site, folded.verdict, epoch);
+  if (!kept && shorten) keep_shape(&folded, id, name, category, epoch);
+  return id;
 }
 
 __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
@@ -218,8 +248,11 @@ __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
       ppi_names_hash(name, PPI_MIN(len, PPI_MAX_NAME + 1), category);
   const ppi_cached_name *known =
       find_place(thread->names.by_text, (uintptr_t)hash, category, epoch);
-  if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0))
-    return look_up_new(lane, name, len, style, shorten);
+  if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0)) {
+    uint32_t id;
+    bool is_found = shorten && find_shape(name, len, category, epoch, &id);
+    return is_found ? id : look_up_new(lane, name, len, style, shorten);
+  }
   ppi_cached_name *place =
       find_place(thread->names.by_address, (uintptr_t)name, category, epoch);
   if (place) note_change(place, known);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names/fold.h"
+
 #define PPI_NAME_CACHE 256u
 #define PPI_NAME_COPIES ((size_t)16384)
 
@@ -23,6 +25,15 @@ typedef struct ppi_cached_name {
 } ppi_cached_name;
 #define PPI_NAME_CHANGES 4u
 
+// A shape that names fold into, by the head of its names: content decides, too.
+// Its site keeps its id.
+#define PPI_SHAPE_CACHE 64u
+typedef struct ppi_cached_shape {
+  const char *text;  // among the session's names
+  uint32_t epoch, category, id;
+  ppi_fold_pieces pieces;
+} ppi_cached_shape;
+
 typedef struct ppi_name_cache {
   ppi_cached_name by_address[PPI_NAME_CACHE];
   ppi_cached_name by_text[PPI_NAME_CACHE];
@@ -34,6 +45,7 @@ typedef struct ppi_name_cache {
   uint32_t generation;
   uint32_t seen;  // collector: the turn in which the thread was in no marker
   char copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
+  ppi_cached_shape shapes[PPI_SHAPE_CACHE];
 } ppi_name_cache;
 
 #endif  // PPI_NAME_CACHE_H_

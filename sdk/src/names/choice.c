@@ -55,6 +55,11 @@ bool ppi_choice_folds(const ppi_choice *choice, const char *shape) {
   return false;
 }
 
+bool ppi_choice_asks(const ppi_choice *choice) {
+  return choice->num_include || choice->num_exclude || choice->num_cpu ||
+         choice->num_keep || choice->timer_only;
+}
+
 bool ppi_choice_shows(const ppi_choice *choice, const char *name) {
   return !choice->hash_names ||
          matches_any(choice->allow, choice->num_allow, name);

@@ -55,6 +55,8 @@ bool ppi_choice_measures(const ppi_choice *choice, const char *name);
 // ppi_choice_folds: a shape that folds from its first name on.
 bool ppi_choice_keeps(const ppi_choice *choice, const char *name);
 bool ppi_choice_folds(const ppi_choice *choice, const char *shape);
+// ppi_choice_asks: is anything chosen by name?
+bool ppi_choice_asks(const ppi_choice *choice);
 // ppi_choice_shows: or else as its hash.
 bool ppi_choice_shows(const ppi_choice *choice, const char *name);
 

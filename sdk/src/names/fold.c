@@ -9,20 +9,30 @@
 enum {
   DIGIT = 1,
   LETTER = 2,
-  HEX = 4,   // a to f, A to F
-  LIST = 8,  // what may stand in a bracketed list, digits aside
+  HEX = 4,    // a to f, A to F
+  LIST = 8,   // what may stand in a bracketed list, digits aside
+  HEAD = 16,  // what ends the head of a name
   WORD = DIGIT | LETTER
 };
 
 // Bytes of UTF-8 are letters.
 static const unsigned char kinds[256] = {
-    ['0' ... '9'] = DIGIT,  ['a' ... 'f'] = LETTER | HEX,
-    ['g' ... 'z'] = LETTER, ['A' ... 'F'] = LETTER | HEX,
-    ['G' ... 'Z'] = LETTER, [0x80 ... 0xff] = LETTER,
-    [' '] = LIST,           [','] = LIST,
-    ['.'] = LIST,           ['-'] = LIST,
-    [':'] = LIST,           ['*'] = LIST,
-    ['('] = LIST,           [')'] = LIST,
+    ['0' ... '9'] = DIGIT | HEAD,
+    ['['] = HEAD,
+    [0] = HEAD,
+    ['a' ... 'f'] = LETTER | HEX,
+    ['g' ... 'z'] = LETTER,
+    ['A' ... 'F'] = LETTER | HEX,
+    ['G' ... 'Z'] = LETTER,
+    [0x80 ... 0xff] = LETTER,
+    [' '] = LIST,
+    [','] = LIST,
+    ['.'] = LIST,
+    ['-'] = LIST,
+    [':'] = LIST,
+    ['*'] = LIST,
+    ['('] = LIST,
+    [')'] = LIST,
     [';'] = LIST,
 };
 
@@ -164,4 +174,75 @@ bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
   }
   out->text[out->len] = 0;
   return out->has_free || (width == PPI_FOLD_ALL && out->has_glued);
+}
+
+// ---- a quick look ----
+
+size_t ppi_fold_head(const char *name) {
+  const char *at = name;
+  while (!is(at, HEAD)) at++;
+  return (size_t)(at - name);
+}
+
+// Beside a letter a number would belong to a word, beside a `-` to a UUID.
+static bool is_bound(char beside) {
+  return is(&beside, WORD) || beside == '-';
+}
+
+bool ppi_fold_split(const char *shape, ppi_fold_pieces *out) {
+  const char *at = shape, *end = shape + strlen(shape);
+  *out = (ppi_fold_pieces){.num = 0};
+  if (memchr(shape, '[', (size_t)(end - shape))) return false;
+  for (;; at += 2) {
+    const char *hole = strstr(at, "{}");
+    const char *until = hole ? hole : end;
+    if (out->num == PPI_FOLD_PIECES) return false;
+    // Between two of them there is something.
+    if (hole && out->num && hole == at) return false;
+    if (hole && ((hole > shape && is_bound(hole[-1])) || is_bound(hole[2])))
+      out->lists |= 1u << out->num;
+    out->len[out->num++] = (uint16_t)(until - at);
+    if (!hole) return true;
+    at = hole;
+  }
+}
+
+static uint64_t load(const char *at, size_t size) {
+  uint64_t word = 0;
+  memcpy(&word, at, size);
+  return word;
+}
+
+// No call: pieces are short.
+static bool are_same(const char *a, const char *b, size_t len) {
+  for (; len > 8; a += 8, b += 8, len -= 8)
+    if (load(a, 8) != load(b, 8)) return false;
+  if (len == 8) return load(a, 8) == load(b, 8);
+  if (len >= 4)
+    return load(a, 4) == load(b, 4) &&
+           load(a + len - 4, 4) == load(b + len - 4, 4);
+  for (; len; a++, b++, len--)
+    if (*a != *b) return false;
+  return true;
+}
+
+static size_t hole_at(const char *at, const char *end, bool is_list) {
+  if (at < end && *at == '[') return list_at(at, end);
+  return is_list ? 0 : run_of(at, end, DIGIT);
+}
+
+bool ppi_fold_fits(const char *shape, const ppi_fold_pieces *pieces,
+                   const char *name, size_t len) {
+  const char *at = name, *end = name + len;
+  for (uint32_t i = 0; i < pieces->num; i++) {
+    size_t piece = pieces->len[i];
+    if ((size_t)(end - at) < piece || !are_same(at, shape, piece)) return false;
+    at += piece;
+    shape += piece + 2;
+    if (i + 1 == pieces->num) break;
+    size_t hole = hole_at(at, end, pieces->lists >> i & 1);
+    if (!hole) return false;
+    at += hole;
+  }
+  return at == end;
 }

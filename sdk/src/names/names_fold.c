@@ -44,6 +44,10 @@ bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
   out->site = ppi_shapes_folded(names->shapes, name, len, category, &fold);
   if (!out->site || !judge(names, name, len, category, &out->verdict))
     return false;
+  const ppi_site_filter *filter = filter_of(names);
+  bool asks = filter && (filter->num_watched ||
+                         (filter->choice && ppi_choice_asks(filter->choice)));
+  out->shape = asks ? NULL : ppi_names_given(names, out->site);
   out->num_values = fold.num_values;
   memcpy(out->values, fold.values, fold.num_values * sizeof *fold.values);
   return true;

@@ -19,6 +19,7 @@ bool ppi_names_folds(const ppi_names *names, bool is_nvtx);
 // 0: none so far, or a rule waits for this very name.
 typedef struct ppi_folded {
   uint32_t site, verdict;
+  const char *shape;  // NULL: what the name itself says counts
   uint32_t num_values;
   uint64_t values[PPI_FOLD_VALUES];
 } ppi_folded;
