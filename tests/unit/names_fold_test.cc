@@ -11,9 +11,12 @@
 #include <cstdlib>
 #include <map>
 
+#include "inject/inject.h"
 #include "log/recover/log_recover.h"
 #include "log_fixture.h"
+#include "mark/recorder.h"
 #include "names/names_area.h"
+#include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/report_text.h"
 
@@ -146,6 +149,55 @@ TEST_F(NamesFoldTest, KeptNamesStayAndForcedOnesFoldAtOnce) {
   EXPECT_EQ(51u, rows.size());
   ASSERT_EQ(1u, rows.count("batch {}"));
   EXPECT_EQ(2u, rows.at("batch {}").calls);
+}
+
+// What a server marks by NVTX, each name once.
+std::string ServersName(uint64_t i) {
+  const std::string n = std::to_string(i), batch = std::to_string(1 + i % 64);
+  switch (i % 5) {
+    case 0:
+      return "execute_context_" + n + "(" + n + ")_generation_" + batch;
+    case 1:
+      return "Linear in=[[" + n + ",4096]] out=[[" + n + ",11008]]";
+    case 2:
+      return "block" + n + " step " + n;
+    case 3:
+      return "req 123e4567-e89b-12d3-a456-" + std::to_string(100000000000 + i);
+    default:
+      return "decode step " + n;
+  }
+}
+
+uint64_t NamesEnd() {
+  return __atomic_load_n(&ppi_recorder_in_force.spool.header->names_end,
+                         __ATOMIC_RELAXED);
+}
+
+TEST_F(NamesFoldTest, NamesWithoutEndAreFewRowsAndTakeNoMemory) {
+  const uint64_t num = Rounds(200000, 10000000);
+  uint64_t resident = 0, names_end = 0;
+  Start("");
+  for (uint64_t i = 0; i < num; i++) {
+    const std::string name = ServersName(i);
+    pprof_inject_push_(0, nullptr, name.c_str(),
+                       PPROF_INJECT_STYLE_(kCategory, 0));
+    pprof_inject_pop_(0);
+    if (i % 500 == 499) pprof_session_flush(pprof_session_current());
+    if (i != num / 10) continue;
+    resident = ResidentBytes();
+    names_end = NamesEnd();
+  }
+  EXPECT_EQ(names_end, NamesEnd());
+  if (!kIsSanitized) {
+    EXPECT_LE(ResidentBytes(), resident + (1u << 20));
+  }
+  Stop();
+  uint64_t calls = 0;
+  const Rows rows = RowsOf(At("run.pplog"));
+  for (const auto &row : rows) calls += row.second.calls;
+  EXPECT_EQ(num, calls);
+  EXPECT_EQ(5u, rows.size());
+  EXPECT_EQ(num / 5, rows.count("req {}") ? rows.at("req {}").calls : 0);
 }
 
 TEST_F(NamesFoldTest, ManyNamesAreFewSites) {
