@@ -19,10 +19,12 @@
 
 namespace pprof_gpu {
 
-inline bool StartWithKernels(const std::string &log) {
+inline bool StartWithKernels(const std::string &log,
+                             const char *graph_kernels = "launch") {
   pprof_error error = {};
   std::ofstream(log + ".yaml")
-      << "output: " << log << "\ndevices: {mode: off, kernels: true}\n";
+      << "output: " << log << "\ndevices: {mode: off, kernels: true,"
+      << " graph_kernels: " << graph_kernels << "}\n";
   if (pprof_start((log + ".yaml").c_str(), &error) == PPROF_STATUS_OK)
     return true;
   printf("%s\n", error.text);
@@ -43,7 +45,9 @@ struct Stage {
   double kernel_ns = 0;  // of the names directly below it
 };
 
-inline std::map<std::string, Stage> Stages(const std::string &log) {
+// By their names, or by their paths ("step / forward").
+inline std::map<std::string, Stage> Stages(const std::string &log,
+                                           const char *key = "name") {
   ChildResult report = RunProgram(
       {OwnFolder() + "/pprof-report", "--kernels", "-f", "csv", log});
   EXPECT_EQ(report.exit_code, 0) << report.output;
@@ -61,7 +65,7 @@ inline std::map<std::string, Stage> Stages(const std::string &log) {
     if (where == "kernel") {
       stages[stage].kernel_ns += atof(fields[column["total_ns"]].c_str());
     } else {
-      stage = where == "host" ? fields[column["name"]] : "outside";
+      stage = where == "host" ? fields[column[key]] : "outside";
       stages[stage].kernels = atol(fields[column["kernels"]].c_str());
     }
   }

@@ -25,6 +25,7 @@ constexpr int kKernels = 100;  // of a thread
 constexpr int kInGraph = 20, kReplays = 5;
 
 PPROF_SITE(capture_site, "capture", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(replay_site, "replay", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(waits_site, "waits", PPROF_CATEGORY_USER_DEFINED);
 
@@ -105,6 +106,51 @@ int ReplayAndWait(const std::vector<std::string> &arguments) {
 }
 const Child replay_child("kernels-replay", ReplayAndWait);
 
+// Five kernels and a set in `capture`, ten kernels in `inner`.
+cudaGraph_t CaptureNested(cudaStream_t stream, void *memory) {
+  cudaGraph_t graph;
+  pprof_push(&capture_site);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  for (int i = 0; i < 5; i++) Spin(stream, 10 * kUs);
+  cudaMemsetAsync(memory, 0, 4096, stream);
+  pprof_push(&inner_site);
+  for (int i = 0; i < 10; i++) Spin(stream, 10 * kUs);
+  pprof_pop();
+  cudaStreamEndCapture(stream, &graph);
+  pprof_pop();
+  return graph;
+}
+
+void Replay(cudaGraphExec_t exec, cudaStream_t stream) {
+  pprof_push(&replay_site);
+  for (int i = 0; i < kReplays; i++) cudaGraphLaunch(exec, stream);
+  cudaStreamSynchronize(stream);
+  pprof_pop();
+}
+
+// LOG: a graph, the same instantiated again, its clone, and a graph in which it
+// is a child; each is launched kReplays times.
+int ReplayCaptured(const std::vector<std::string> &arguments) {
+  cudaSetDevice(0);
+  void *memory = nullptr;
+  cudaMalloc(&memory, 4096);
+  Stream stream;
+  if (!StartWithKernels(arguments[0], "capture")) return 1;
+  cudaGraph_t graphs[3] = {CaptureNested(stream, memory)};
+  cudaGraphNode_t child;
+  cudaGraphClone(&graphs[1], graphs[0]);
+  cudaGraphCreate(&graphs[2], 0);
+  cudaGraphAddChildGraphNode(&child, graphs[2], nullptr, 0, graphs[0]);
+  for (int i = 0; i < 4; i++) {
+    cudaGraphExec_t exec;
+    if (cudaGraphInstantiate(&exec, graphs[i % 3], 0) != cudaSuccess) return 3;
+    Replay(exec, stream);
+    cudaGraphExecDestroy(exec);
+  }
+  return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
+}
+const Child captured_child("kernels-captured", ReplayCaptured);
+
 class KernelsTest : public testing::TestWithParam<std::pair<int, int>> {
  protected:
   KernelsTest() {
@@ -151,6 +197,17 @@ TEST_F(KernelsTest, GraphsBelongToTheirLaunchAndWaitsToWhoWaits) {
   EXPECT_EQ(stages["replay"].kernels, kInGraph * kReplays);
   EXPECT_EQ(stages["capture"].kernels, 0);
   EXPECT_EQ(stages["waits"].kernels, 10);
+  EXPECT_EQ(stages.count("outside"), 0u);
+}
+
+TEST_F(KernelsTest, GraphsBelongToTheirCaptureWhereThatIsAskedFor) {
+  ChildResult child = RunChild("kernels-captured", {log});
+  ASSERT_EQ(child.exit_code, 0) << child.output;
+  std::map<std::string, Stage> stages = Stages(log, "path");
+  EXPECT_EQ(stages["replay"].kernels, 4 * kReplays * 15);
+  EXPECT_EQ(stages["replay / capture"].kernels, 4 * kReplays * 15);
+  EXPECT_EQ(stages["replay / capture / inner"].kernels, 4 * kReplays * 10);
+  EXPECT_EQ(stages["capture"].kernels, 0);
   EXPECT_EQ(stages.count("outside"), 0u);
 }
 
