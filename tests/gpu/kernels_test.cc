@@ -26,6 +26,9 @@ constexpr int kInGraph = 20, kReplays = 5;
 
 PPROF_SITE(capture_site, "capture", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(again_site, "again", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(clone_site, "clone", PPROF_CATEGORY_USER_DEFINED);
+PPROF_SITE(parent_site, "parent", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(replay_site, "replay", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(waits_site, "waits", PPROF_CATEGORY_USER_DEFINED);
 
@@ -121,8 +124,8 @@ cudaGraph_t CaptureNested(cudaStream_t stream, void *memory) {
   return graph;
 }
 
-void Replay(cudaGraphExec_t exec, cudaStream_t stream) {
-  pprof_push(&replay_site);
+void Replay(pprof_site *site, cudaGraphExec_t exec, cudaStream_t stream) {
+  pprof_push(site);
   for (int i = 0; i < kReplays; i++) cudaGraphLaunch(exec, stream);
   cudaStreamSynchronize(stream);
   pprof_pop();
@@ -141,10 +144,12 @@ int ReplayCaptured(const std::vector<std::string> &arguments) {
   cudaGraphClone(&graphs[1], graphs[0]);
   cudaGraphCreate(&graphs[2], 0);
   cudaGraphAddChildGraphNode(&child, graphs[2], nullptr, 0, graphs[0]);
+  pprof_site *const sites[] = {&replay_site, &clone_site, &parent_site,
+                               &again_site};
   for (int i = 0; i < 4; i++) {
     cudaGraphExec_t exec;
     if (cudaGraphInstantiate(&exec, graphs[i % 3], 0) != cudaSuccess) return 3;
-    Replay(exec, stream);
+    Replay(sites[i], exec, stream);
     cudaGraphExecDestroy(exec);
   }
   return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
@@ -204,9 +209,15 @@ TEST_F(KernelsTest, GraphsBelongToTheirCaptureWhereThatIsAskedFor) {
   ChildResult child = RunChild("kernels-captured", {log});
   ASSERT_EQ(child.exit_code, 0) << child.output;
   std::map<std::string, Stage> stages = Stages(log, "path");
-  EXPECT_EQ(stages["replay"].kernels, 4 * kReplays * 15);
-  EXPECT_EQ(stages["replay / capture"].kernels, 4 * kReplays * 15);
-  EXPECT_EQ(stages["replay / capture / inner"].kernels, 4 * kReplays * 10);
+  for (const std::string replay : {"replay", "again", "clone"}) {
+    EXPECT_EQ(stages[replay].kernels, kReplays * 15) << replay;
+    EXPECT_EQ(stages[replay + " / capture"].kernels, kReplays * 15) << replay;
+    EXPECT_EQ(stages[replay + " / capture / inner"].kernels, kReplays * 10)
+        << replay;
+  }
+  // CUPTI tells nothing of the copies of a child's nodes.
+  EXPECT_EQ(stages["parent"].kernels, kReplays * 15);
+  EXPECT_EQ(stages["parent / capture"].kernels, 0);
   EXPECT_EQ(stages["capture"].kernels, 0);
   EXPECT_EQ(stages.count("outside"), 0u);
 }
