@@ -403,21 +403,22 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
     SCOPED_TRACE(seed);
     Random random(seed);
     RandomRun run(seed);
-    ppi_report_details details = {seed % 2 == 0,
-                                  seed % 3 == 0,
-                                  seed % 4 < 2,
-                                  seed % 5 < 2,
-                                  seed % 6 < 2,
-                                  seed % 7 < 2,
-                                  seed % 3 == 1,
-                                  seed % 5 < 3,
-                                  seed % 3 < 1,
-                                  seed % 10 < 3,
-                                  seed % 9 < 4,
-                                  seed % 16 < 8,
-                                  seed % 11 < 4,
-                                  {},
-                                  -1};
+    ppi_report_details details = {};
+    details.by_thread = seed % 2 == 0;
+    details.operator_parts = seed % 3 == 0;
+    details.paddle_distribution = seed % 4 < 2;
+    details.stages = seed % 5 < 2;
+    details.requests = seed % 6 < 2;
+    details.answer = seed % 7 < 2;
+    details.answer_of_steps = seed % 3 == 1;
+    details.paths = seed % 5 < 3;
+    details.flat_paths = seed % 3 < 1;
+    details.kernels = seed % 10 < 3;
+    details.shapes = seed % 9 < 4;
+    details.courses = seed % 8 < 3;
+    details.one_way = seed % 16 < 8;
+    details.much_pages = seed % 11 < 4;
+    details.warmup = -1;
     std::string first;
     for (size_t checkpoints : {0, 1, 4, 30}) {
       Report report;

@@ -262,9 +262,12 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
 }
 
 TEST(FiguresMergeTest, DetailsOutlastFurtherRuns) {
-  ppi_report_details details = {true, false, true, true, true,
-                                true, false, true, true, true,
-                                true, false, 0,    {},   -1};
+  ppi_report_details details = {};
+  details.by_thread = details.paddle_distribution = details.stages = true;
+  details.requests = details.answer = details.paths = true;
+  details.flat_paths = details.kernels = details.shapes = true;
+  details.courses = true;
+  details.warmup = -1;
   Report report, other;
   ppi_report_set_details(report.get(), &details);
   ppi_report_set_details(other.get(), &details);
