@@ -70,11 +70,13 @@ static void describe(struct ppi_live_process *process) {
   const size_t first = strlen(command) + 1;
   if (strncmp(base, "python", 6) == 0 && first < len && command[first] != '-')
     name = base_of(command + first);
-  snprintf(process->name, sizeof process->name, "%s", name);
+  snprintf(process->name, sizeof process->name, "%.*s",
+           (int)sizeof process->name - 1, name);
   for (size_t i = 0; i < len; i++)
     if (!command[i]) command[i] = ' ';
   command[len] = 0;
-  snprintf(process->command, sizeof process->command, "%s", base);
+  snprintf(process->command, sizeof process->command, "%.*s",
+           (int)sizeof process->command - 1, base);
 }
 
 // ---- the connection ----
