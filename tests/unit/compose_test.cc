@@ -227,7 +227,7 @@ TEST_F(ComposeTest, PrecedenceIsEnvironmentFileDefault) {
   EXPECT_EQ(3000u, options.stop_wait_ms);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
   said = "";
-  setenv("PPROF_SET", "output=set", 1);
+  setenv("PPROF_SET", "output=set;log=on", 1);
   ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, &error_)) << error_.text;
   EXPECT_NE(std::string::npos, said.find("log:set "));
   ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));

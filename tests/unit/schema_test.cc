@@ -134,6 +134,31 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_EQ(1u, span.repeat);
 }
 
+TEST_F(SchemaTest, TruthHasThreeWordsEach) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Apply("log: no\nreclaim: off\ncontrol: {socket: false}\n"
+                  "devices: {kernels: on}\nnvtx: {emit: yes}\n"))
+      << error_.text;
+  EXPECT_EQ(0u, config().log);
+  EXPECT_EQ(0u, config().reclaim);
+  EXPECT_EQ(0u, config().control.socket);
+  EXPECT_EQ(1u, config().kernels);
+  EXPECT_EQ(1u, config().nvtx.emit);
+}
+
+// Words of choices, and texts, stay what they were.
+TEST_F(SchemaTest, WordsOfTruthMayBeChoicesAndTexts) {
+  ASSERT_EQ(PPROF_STATUS_OK,
+            Apply("output: on\ndevices: {mode: off}\nnvtx: {fork: off}\n"
+                  "names: {fold: off}\ninclude: [yes]\n"))
+      << error_.text;
+  EXPECT_STREQ("on", config().output.text);
+  EXPECT_EQ(1u, config().device_mode);
+  EXPECT_EQ(PPI_NVTX_FORK_OFF, config().nvtx.fork);
+  EXPECT_EQ("p.yaml:1:17: 'mode' must be one of events, off, not 'no'",
+            Refusal("devices: {mode: no}\n"));
+}
+
 TEST_F(SchemaTest, UnknownKeysAreRefusedWithAHint) {
   EXPECT_EQ("p.yaml:2:1: unknown key 'otput' (did you mean 'output'?)",
             Refusal("version: 1\notput: x\n"));
@@ -167,8 +192,10 @@ TEST_F(SchemaTest, WrongTypesAreRefused) {
             Refusal("version: -1\n"));
   EXPECT_EQ("p.yaml:1:10: 'version' must be a whole number, not a list",
             Refusal("version: [1]\n"));
-  EXPECT_EQ("p.yaml:1:6: 'log' must be true or false, not 'yes'",
-            Refusal("log: yes\n"));
+  EXPECT_EQ("p.yaml:1:6: 'log' must be true or false, not 'y'",
+            Refusal("log: y\n"));
+  EXPECT_EQ("p.yaml:1:6: 'log' must be true or false, not text in quotes",
+            Refusal("log: 'yes'\n"));
   EXPECT_EQ("p.yaml:1:6: 'log' must be true or false, not text in quotes",
             Refusal("log: 'true'\n"));
   EXPECT_EQ(

@@ -103,13 +103,9 @@ static pprof_status read_time(const ppi_walk *at, const ppi_yaml_node *node,
 
 static pprof_status read_bool(const ppi_walk *at, const ppi_yaml_node *node,
                               const char *name, uint64_t *out) {
-  if (ppi_walk_is_plain(node) && strcmp(node->text, "true") == 0)
-    *out = 1;
-  else if (ppi_walk_is_plain(node) && strcmp(node->text, "false") == 0)
-    *out = 0;
-  else
-    return ppi_walk_fail_type(at, node, name, "true or false");
-  return PPROF_STATUS_OK;
+  if (ppi_walk_is_plain(node) && ppi_parse_bool(node->text, out))
+    return PPROF_STATUS_OK;
+  return ppi_walk_fail_type(at, node, name, "true or false");
 }
 
 static bool find_choice(const ppi_key *key, const ppi_yaml_node *node,

@@ -76,6 +76,8 @@ pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
 bool ppi_parse_count(const char *text, uint64_t *out);
 bool ppi_parse_size(const char *text, uint64_t *out_bytes);
 bool ppi_parse_duration(const char *text, uint64_t *out_us);
+// true, on and yes; false, off and no.
+bool ppi_parse_bool(const char *text, uint64_t *out);
 // "2026-11-22T10:00:00Z", with up to nine digits of a fraction.
 bool ppi_parse_time(const char *text, uint64_t *out_ns);
 void ppi_write_size(uint64_t bytes, FILE *out);

@@ -167,7 +167,7 @@ static void put_type(json *to, const ppi_key *key) {
       put_number(to, "maximum", key->maximum);
       break;
     case PPI_KEY_BOOL:
-      put_text(to, "type", "boolean");
+      put_raw(to, "enum", "[true, false, \"on\", \"off\", \"yes\", \"no\"]");
       break;
     case PPI_KEY_SIZE:
     case PPI_KEY_DURATION:

@@ -45,6 +45,17 @@ bool ppi_parse_count(const char *text, uint64_t *out) {
   return true;
 }
 
+bool ppi_parse_bool(const char *text, uint64_t *out) {
+  static const char *const words[] = {"false", "true", "off",
+                                      "on",    "no",   "yes"};
+  for (size_t i = 0; i < LEN(words); i++) {
+    if (strcmp(text, words[i]) != 0) continue;
+    *out = i % 2;
+    return true;
+  }
+  return false;
+}
+
 static bool parse_unit(const char *text, const unit *units, size_t num_units,
                        uint64_t *out) {
   uint64_t value;

@@ -135,14 +135,16 @@ static pprof_status word_of(const choice *of, size_t *out, pprof_error *error) {
 }
 
 static pprof_status switch_of(const char *name, bool *out, pprof_error *error) {
-  static const char *const words[] = {"0",   "1",     "true", "on",
-                                      "yes", "false", "off",  "no"};
-  static const bool meaning[] = {false, true,  true,  true,
-                                 true,  false, false, false};
+  static const char *const words[] = {"0", "1"};
+  const char *text = variable(name);
+  uint64_t value = 0;
   size_t word = 1;
-  pprof_status status =
-      word_of(&(choice){name, "0 or 1", words, 8}, &word, error);
-  *out = meaning[word];
+  pprof_status status = PPROF_STATUS_OK;
+  if (text && ppi_parse_bool(text, &value))
+    word = value;
+  else
+    status = word_of(&(choice){name, "0 or 1", words, 2}, &word, error);
+  *out = word;
   return status;
 }
 
