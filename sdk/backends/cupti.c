@@ -14,16 +14,18 @@
 #include "backend_util.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cupti_abi.h"
+#include "cupti_functions.h"
+#include "cupti_records.h"
+#include "kernels/api_call.h"
 #include "kernels/captured.h"
 #include "kernels/launch.h"
-#include "kernels/launcher.h"
 
 // Some thousand kernels. What waits for the collector is bounded; what comes
 // beyond that is lost, and counted.
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define MOST_WAITING 128u
 #define MOST_SPARE 16u
-#define MOST_IDS 4096u
 
 typedef struct buffer {
   struct buffer *next;
@@ -45,7 +47,7 @@ static struct {
   size_t num_dropped;
   ppi_cupti_api api;
   void *subscriber;
-  bool is_graph[MOST_IDS];  // of driver calls, by their number
+  bool tells;  // atomic: calls become ranges
 } cupti = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 // A buffer's list link lies behind what CUPTI fills.
@@ -153,31 +155,45 @@ static void watch_end(void) {
 
 static void end_now(void);
 
-static void hook_call(ppi_launcher *self, uint32_t id,
-                      const ppi_cupti_call *call) {
-  if (call->site == PPI_CUPTI_ENTER) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_end);
-    if (self) self->has_captured = false;
-    if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ON)
-      ppi_launch_begin(call->correlation, id < MOST_IDS && cupti.is_graph[id]);
-    return;
-  }
+static bool is_on(void) {
+  return __atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ON;
+}
+
+static void begin_call(ppi_launcher *self, ppi_cupti_function *function,
+                       uint32_t correlation) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_end);
+  if (!is_on()) return;
+  if (self && __atomic_load_n(&function->is_told, __ATOMIC_RELAXED) &&
+      __atomic_load_n(&cupti.tells, __ATOMIC_RELAXED))
+    ppi_call_begin(self, &function->site, !ppi_calls_are_wanted());
+  if (!function->is_launch) return;
+  if (self) self->has_captured = false;
+  ppi_launch_begin(correlation, function->kind);
+}
+
+static void end_call(ppi_launcher *self, const ppi_cupti_function *function,
+                     const ppi_cupti_call *call) {
   int result = call->result ? *(const int *)call->result : 0;
   bool is_work = result == 0 && !(self && self->has_captured);
-  ppi_launch_end(call->correlation, is_work);
+  if (function->is_launch) ppi_launch_end(call->correlation, is_work);
+  if (self) ppi_call_end(self, &function->site);
   if (__atomic_load_n(&cupti.state, __ATOMIC_RELAXED) == ENDING) end_now();
 }
 
-// What this takes is known of some calls, so that the rest do not read the
+// What this takes is known of some launches, so that the rest do not read the
 // clock for it.
-static void on_call(ppi_launcher *self, uint32_t id,
+static void on_call(ppi_launcher *self, ppi_cupti_function *function,
                     const ppi_cupti_call *call) {
-  bool is_end = call->site != PPI_CUPTI_ENTER;
-  if (self && !is_end) self->num_calls++;
-  bool is_sample = self && self->num_calls % PPI_LAUNCH_SAMPLE == 0;
+  bool is_end = call->site != PPI_CUPTI_ENTER, is_launch = function->is_launch;
+  if (self && is_launch && !is_end) self->num_calls++;
+  bool is_sample =
+      self && is_launch && self->num_calls % PPI_LAUNCH_SAMPLE == 0;
   uint64_t begin = is_sample ? ppi_clock_ticks() : 0;
-  hook_call(self, id, call);
+  if (is_end)
+    end_call(self, function, call);
+  else
+    begin_call(self, function, call->correlation);
   if (is_sample) ppi_launch_cost(ppi_clock_ticks() - begin, is_end);
 }
 
@@ -205,43 +221,28 @@ static void on_callback(void *user, uint32_t domain, uint32_t id,
   (void)user;
   if (cupti.generation != ppi_backend_generation) return;
   ppi_launcher *self = ppi_launcher_self();
-  if (domain == PPI_CUPTI_DOMAIN_DRIVER)
-    on_call(self, id, data);
+  ppi_cupti_function *function = ppi_cupti_function_of(domain, id);
+  if (function)
+    on_call(self, function, data);
   else if (domain == PPI_CUPTI_DOMAIN_RESOURCE)
     on_node(self, id, data);
 }
 
 // What CUPTI has hooked into the driver makes launches dearer until it is
-// finalized, which is safe only at the end of a call of the program's.
+// finalized, which is safe only at the end of a call of the program's. A range
+// of another call could not be closed then.
 static void end_now(void) {
   uint32_t ending = ENDING;
-  if (!__atomic_compare_exchange_n(&cupti.state, &ending, OFF, false,
+  if (ppi_calls_any_open() ||
+      !__atomic_compare_exchange_n(&cupti.state, &ending, OFF, false,
                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   cupti.api.cuptiUnsubscribe(cupti.subscriber);
+  ppi_calls_forget();
   cupti.api.cuptiFinalize();
 }
 
-static bool begins(const char *name, const char *with) {
-  return strncmp(name, with, strlen(with)) == 0;
-}
-
-static bool gives_work(const char *name) {
-  return begins(name, "cuLaunch") || begins(name, "cuGraphLaunch") ||
-         begins(name, "cuMemcpy") || begins(name, "cuMemset");
-}
-
-// By their names: numbers of new calls are not known here.
-static void enable_calls(void) {
-  for (uint32_t id = 1; id < MOST_IDS; id++) {
-    const char *name = NULL;
-    if (cupti.api.cuptiGetCallbackName(PPI_CUPTI_DOMAIN_DRIVER, id, &name) ||
-        !name || !gives_work(name))
-      continue;
-    cupti.is_graph[id] = begins(name, "cuGraphLaunch");
-    cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_DRIVER,
-                                  id);
-  }
+static void enable_nodes(void) {
   cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_RESOURCE,
                                 PPI_CUPTI_GRAPHNODE_CREATED);
   if (ppi_captured_are_wanted())
@@ -250,9 +251,9 @@ static void enable_calls(void) {
                                   PPI_CUPTI_GRAPHNODE_CLONED);
 }
 
-static const uint32_t kinds[] = {PPI_CUPTI_KIND_CONCURRENT_KERNEL,
-                                 PPI_CUPTI_KIND_MEMCPY, PPI_CUPTI_KIND_MEMSET,
-                                 PPI_CUPTI_KIND_MEMCPY2};
+static const uint32_t kinds[] = {
+    PPI_CUPTI_KIND_CONCURRENT_KERNEL, PPI_CUPTI_KIND_MEMCPY,
+    PPI_CUPTI_KIND_MEMSET, PPI_CUPTI_KIND_MEMCPY2, PPI_CUPTI_KIND_MEMORY2};
 #define NUM_KINDS (sizeof kinds / sizeof *kinds)
 
 static pprof_status fail(pprof_error *error, const char *what, int code) {
@@ -351,95 +352,14 @@ static pprof_status start(pprof_error *error) {
   if (!is_there) status = subscribe(error);
   if (status != PPROF_STATUS_OK) return status;
   __atomic_store_n(&cupti.state, ON, __ATOMIC_RELEASE);
-  enable_calls();
+  ppi_cupti_enable_functions(&cupti.api, cupti.subscriber);
+  enable_nodes();
   status = enable_kinds(error);
+  __atomic_store_n(&cupti.tells, status == PPROF_STATUS_OK, __ATOMIC_RELAXED);
   if (status == PPROF_STATUS_OK) return status;
   __atomic_store_n(&cupti.state, OFF, __ATOMIC_RELEASE);
   cupti.api.cuptiUnsubscribe(cupti.subscriber);
   return status;
-}
-
-static const char *copy_name(uint8_t kind) {
-  static const char *const names[] = {
-      "MEMCPY",      "MEMCPY_HtoD", "MEMCPY_DtoH", "MEMCPY_HtoA",
-      "MEMCPY_AtoH", "MEMCPY_AtoA", "MEMCPY_AtoD", "MEMCPY_DtoA",
-      "MEMCPY_DtoD", "MEMCPY_HtoH", "MEMCPY_PtoP"};
-  return kind < sizeof names / sizeof *names ? names[kind] : names[0];
-}
-
-static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
-                               uint32_t correlation, uint64_t node) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_COPY,
-                           .correlation = correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .bytes = record->bytes,
-                           .name = copy_name(record->copy_kind),
-                           .node = node};
-}
-
-static ppi_device_work set_of(const ppi_cupti_memset *record) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_SET,
-                           .correlation = record->correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .bytes = record->bytes,
-                           .name = "MEMSET",
-                           .node = record->graph_node};
-}
-
-static ppi_launch_shape shape_of(const ppi_cupti_kernel *record) {
-  ppi_launch_shape shape = {.registers = record->registers};
-  const int32_t shared[] = {record->static_shared, record->dynamic_shared};
-  for (int i = 0; i < 3; i++) {
-    shape.grid[i] = (uint32_t)PPI_MAX(record->grid[i], 0);
-    shape.block[i] = (uint32_t)PPI_MAX(record->block[i], 0);
-  }
-  for (int i = 0; i < 2; i++)
-    shape.shared_bytes += (uint32_t)PPI_MAX(shared[i], 0);
-  return shape;
-}
-
-static ppi_device_work kernel_of(const ppi_cupti_kernel *record) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_KERNEL,
-                           .correlation = record->correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .name = record->name ? record->name : "?",
-                           .node = record->graph_node,
-                           .shape = shape_of(record)};
-}
-
-// False: a record of no interest, or none that this can read.
-static bool read_record(const void *record, ppi_device_work *out) {
-  switch (*(const uint32_t *)record) {
-    case PPI_CUPTI_KIND_CONCURRENT_KERNEL:
-      *out = kernel_of(record);
-      return true;
-    case PPI_CUPTI_KIND_MEMSET:
-      *out = set_of(record);
-      return true;
-    case PPI_CUPTI_KIND_MEMCPY: {
-      const ppi_cupti_memcpy *copy = record;
-      *out = copy_of(copy, copy->correlation, copy->graph_node);
-      return true;
-    }
-    case PPI_CUPTI_KIND_MEMCPY2: {
-      const ppi_cupti_memcpy2 *copy = record;
-      *out = copy_of(record, copy->correlation, copy->graph_node);
-      return true;
-    }
-  }
-  return false;
 }
 
 static bool has_ended(void) {
@@ -456,7 +376,7 @@ static void flush(bool all, ppi_device_work_taker *take, void *taker) {
     ppi_device_work work;
     while (cupti.api.cuptiActivityGetNextRecord(bytes_of(at), at->valid,
                                                 &record) == PPI_CUPTI_OK)
-      if (read_record(record, &work)) take(taker, &work);
+      if (ppi_cupti_read(record, &work)) take(taker, &work);
     give_back(at);
   }
 }

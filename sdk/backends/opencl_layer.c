@@ -150,7 +150,7 @@ static cl_event *begin_call(layer_call *it, cl_event *given) {
         __atomic_add_fetch(&opencl.next_correlation, 1, __ATOMIC_RELAXED);
   it->is_sample = it->correlation % PPI_LAUNCH_SAMPLE == 0;
   if (!given) it->event = &it->own;
-  ppi_launch_begin(it->correlation, false);
+  ppi_launch_begin(it->correlation, PPI_LAUNCH_WORK);
   it->begin = ppi_clock_ticks();
   if (it->is_sample) ppi_launch_cost(it->begin - begin, false);
   return it->event;

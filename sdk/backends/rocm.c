@@ -78,14 +78,18 @@ static uint64_t ticks_of(uint64_t ns) {
 
 // ---- calls, on the program's threads ----
 
+static ppi_launch_kind kind_of(int32_t operation) {
+  bool is_graph =
+      operation >= 0 && operation < MOST_OPERATIONS && rocm.is_graph[operation];
+  return is_graph ? PPI_LAUNCH_GRAPH : PPI_LAUNCH_WORK;
+}
+
 static void on_call(ppi_rocm_call call, uint64_t *user, void *data) {
   (void)user, (void)data;
   uint32_t correlation = (uint32_t)call.correlation;
   if (rocm.generation != ppi_backend_generation || !is_set(&rocm.is_on)) return;
   if (call.phase == PPI_ROCM_ENTER)
-    ppi_launch_begin(correlation, call.operation >= 0 &&
-                                      call.operation < MOST_OPERATIONS &&
-                                      rocm.is_graph[call.operation]);
+    ppi_launch_begin(correlation, kind_of(call.operation));
   else if (call.phase == PPI_ROCM_EXIT)
     ppi_launch_end(correlation, true);
 }

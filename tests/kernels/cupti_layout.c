@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cupti.h says of CUPTI's binary interface, beside CUPTI's own headers:
-// it compiles where both say the same.
+// What cupti_abi.h says of CUPTI's binary interface, beside CUPTI's own
+// headers: it compiles where both say the same.
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <stddef.h>
 
-#include "../../sdk/backends/cupti.h"
+#include "../../sdk/backends/cupti_abi.h"
 
 #define SAME(ours, our_field, theirs, their_field)                           \
   _Static_assert(offsetof(ours, our_field) == offsetof(theirs, their_field), \
@@ -19,6 +19,7 @@
 EQUAL(PPI_CUPTI_MULTIPLE_SUBSCRIBERS,
       CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 EQUAL(PPI_CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+EQUAL(PPI_CUPTI_DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
 EQUAL(PPI_CUPTI_DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 EQUAL(PPI_CUPTI_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 EQUAL(PPI_CUPTI_GRAPHNODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
@@ -28,6 +29,13 @@ EQUAL(PPI_CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 EQUAL(PPI_CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 EQUAL(PPI_CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 EQUAL(PPI_CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+EQUAL(PPI_CUPTI_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2);
+EQUAL(PPI_CUPTI_MEMORY_TAKEN, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
+EQUAL(PPI_CUPTI_MEMORY_GIVEN, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+EQUAL(PPI_CUPTI_MEMORY_PINNED, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+EQUAL(PPI_CUPTI_MEMORY_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+EQUAL(PPI_CUPTI_MEMORY_ARRAY, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY);
+EQUAL(PPI_CUPTI_MEMORY_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
 EQUAL(PPI_CUPTI_ATTRIBUTE_ZEROED,
       CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
 EQUAL(PPI_CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -84,6 +92,18 @@ MEMSET(device, deviceId);
 MEMSET(context, contextId);
 MEMSET(stream, streamId);
 MEMSET(correlation, correlationId);
+
+#define MEMORY(ours, theirs) SAME(ppi_cupti_memory, ours, MEMORY_TYPE, theirs)
+MEMORY(kind, kind);
+MEMORY(operation, memoryOperationType);
+MEMORY(memory_kind, memoryKind);
+MEMORY(correlation, correlationId);
+MEMORY(address, address);
+MEMORY(bytes, bytes);
+MEMORY(time, timestamp);
+MEMORY(device, deviceId);
+MEMORY(context, contextId);
+MEMORY(stream, streamId);
 
 #define CALL(ours, theirs) \
   SAME(ppi_cupti_call, ours, CUpti_CallbackData, theirs)

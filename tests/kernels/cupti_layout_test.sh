@@ -1,5 +1,5 @@
 #!/bin/sh
-# What sdk/backends/cupti.h declares of CUPTI is what CUPTI's own headers say, of
+# What sdk/backends/cupti_abi.h declares of CUPTI is what CUPTI's own headers say, of
 # each version of each record that they have: a library writes its newest.
 # Run in the tree's root: the folders of CUPTI's and CUDA's headers; without one
 # nothing is checked, and the test says so.
@@ -26,16 +26,16 @@ has_node() {
       index($0, end) == 1 { exit !(body ~ /graphNodeId/) }'
 }
 
-# check KERNEL MEMCPY MEMCPY2 MEMSET
+# check KERNEL MEMCPY MEMCPY2 MEMSET [MEMORY]
 check() {
   checked=$((checked + 1))
   nodes=-DHAS_NODES
-  for record; do has_node "$record" || nodes=; done
+  for record in "$1" "$2" "$3" "$4"; do has_node "$record" || nodes=; done
   # shellcheck disable=SC2086
   gcc -std=c11 -fsyntax-only -Isdk/include -iquotesdk/src \
     -isystem "$folder" ${CUPTI_MORE:+-isystem "$CUPTI_MORE"} \
     "-DKERNEL_TYPE=$1" "-DMEMCPY_TYPE=$2" "-DMEMCPY2_TYPE=$3" \
-    "-DMEMSET_TYPE=$4" $nodes tests/kernels/cupti_layout.c && return
+    "-DMEMSET_TYPE=$4" "-DMEMORY_TYPE=${5:-$memory}" $nodes tests/kernels/cupti_layout.c && return
   echo "FAILED: $*"
   failed=1
 }
@@ -45,7 +45,7 @@ newest() {
 }
 
 kernel=$(newest Kernel) copy=$(newest Memcpy)
-between=$(newest MemcpyPtoP) set=$(newest Memset)
+between=$(newest MemcpyPtoP) set=$(newest Memset) memory=$(newest Memory)
 for each in $(versions Kernel); do
   case $each in
     # Of CUDA 5 and before.
@@ -61,6 +61,11 @@ for each in $(versions MemcpyPtoP); do
 done
 for each in $(versions Memset); do
   check "$kernel" "$copy" "$between" "$each"
+done
+# Without a number it is another record, of what is allocated at the moment.
+for each in $(versions Memory); do
+  [ "$each" = CUpti_ActivityMemory ] ||
+    check "$kernel" "$copy" "$between" "$set" "$each"
 done
 echo "$checked layouts checked"
 [ "$checked" -gt 4 ] && exit "$failed"

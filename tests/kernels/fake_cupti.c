@@ -5,6 +5,7 @@
 #include "fake_cupti.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -18,8 +19,20 @@ static const char *const functions[] = {NULL,
                                         "cuMemcpyHtoDAsync_v2",
                                         "cuMemcpyDtoH_v2",
                                         "cuMemsetD8Async",
-                                        "cuStreamSynchronize"};
+                                        "cuStreamSynchronize",
+                                        "cuMemAlloc_v2",
+                                        "cuMemFree_v2",
+                                        "cuCtxGetCurrent"};
 #define NUM_FUNCTIONS (sizeof functions / sizeof *functions)
+
+// Of the runtime, and what each calls of the driver inside.
+static const char *const runtime[][2] = {
+    {NULL, NULL},
+    {"cudaLaunchKernel_v7000", "cuLaunchKernel"},
+    {"cudaStreamSynchronize_v3020", "cuStreamSynchronize"},
+    {"cudaMalloc_v3020", "cuMemAlloc_v2"},
+    {"cudaGetDevice_v3020", "cuCtxGetCurrent"}};
+#define NUM_RUNTIME (sizeof runtime / sizeof *runtime)
 
 static fake_cupti fake;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // of the buffer
@@ -28,7 +41,7 @@ static struct {
   void *user;
   ppi_cupti_request *request;
   ppi_cupti_complete *complete;
-  int enabled[NUM_FUNCTIONS];
+  int enabled[NUM_FUNCTIONS], enabled_runtime[NUM_RUNTIME];
   uint32_t seen;  // bits: callbacks of the resource domain
   int kinds[64];
   uint32_t next_correlation;
@@ -46,28 +59,45 @@ static int answer(const char *name) {
   return PPI_CUPTI_OK;
 }
 
-static void call_back(uint32_t id, uint32_t site, uint32_t correlation,
-                      int *result) {
+static void call_back(uint32_t domain, uint32_t id, uint32_t site,
+                      uint32_t correlation, int *result) {
   uint64_t data = 0;
+  bool is_driver = domain == PPI_CUPTI_DOMAIN_DRIVER;
   ppi_cupti_call call = {.site = site,
-                         .function = functions[id],
+                         .function = is_driver ? functions[id] : runtime[id][0],
                          .result = result,
                          .data = &data,
                          .correlation = correlation};
-  if (state.callback && state.enabled[id])
-    state.callback(state.user, PPI_CUPTI_DOMAIN_DRIVER, id, &call);
+  if (state.callback &&
+      (is_driver ? state.enabled[id] : state.enabled_runtime[id]))
+    state.callback(state.user, domain, id, &call);
+}
+
+static void call_driver(const char *function, uint32_t correlation, int result,
+                        void (*inside)(void *), void *argument) {
+  uint32_t id = 1;
+  while (id < NUM_FUNCTIONS && strcmp(functions[id], function) != 0) id++;
+  if (id == NUM_FUNCTIONS) return;
+  call_back(PPI_CUPTI_DOMAIN_DRIVER, id, PPI_CUPTI_ENTER, correlation, &result);
+  if (inside) inside(argument);
+  call_back(PPI_CUPTI_DOMAIN_DRIVER, id, PPI_CUPTI_EXIT, correlation, &result);
 }
 
 static uint32_t call(const char *function, int result, void (*inside)(void *),
                      void *argument) {
-  uint32_t id = 1;
-  while (id < NUM_FUNCTIONS && strcmp(functions[id], function) != 0) id++;
-  if (id == NUM_FUNCTIONS) return 0;
-  uint32_t correlation =
-      __atomic_fetch_add(&state.next_correlation, 1, __ATOMIC_RELAXED);
-  call_back(id, PPI_CUPTI_ENTER, correlation, &result);
-  if (inside) inside(argument);
-  call_back(id, PPI_CUPTI_EXIT, correlation, &result);
+  uint32_t id = 1, correlation = __atomic_fetch_add(&state.next_correlation, 1,
+                                                    __ATOMIC_RELAXED);
+  while (id < NUM_RUNTIME &&
+         strncmp(runtime[id][0], function, strlen(function)) != 0)
+    id++;
+  if (id == NUM_RUNTIME) {
+    call_driver(function, correlation, result, inside, argument);
+    return correlation;
+  }
+  call_back(PPI_CUPTI_DOMAIN_RUNTIME, id, PPI_CUPTI_ENTER, correlation,
+            &result);
+  call_driver(runtime[id][1], correlation, result, inside, argument);
+  call_back(PPI_CUPTI_DOMAIN_RUNTIME, id, PPI_CUPTI_EXIT, correlation, &result);
   return correlation;
 }
 
@@ -153,6 +183,7 @@ ENTRY(cuptiUnsubscribe, (void *subscriber)) {
   if (subscriber != &state || !state.callback) return NOT_INITIALIZED;
   state.callback = NULL;
   memset(state.enabled, 0, sizeof state.enabled);
+  memset(state.enabled_runtime, 0, sizeof state.enabled_runtime);
   state.seen = 0;
   fake.num_unsubscribed++;
   return answer("cuptiUnsubscribe");
@@ -166,13 +197,16 @@ ENTRY(cuptiEnableCallback,
   if (domain == PPI_CUPTI_DOMAIN_RESOURCE && on) state.seen |= 1u << id;
   if (domain == PPI_CUPTI_DOMAIN_DRIVER && id < NUM_FUNCTIONS)
     state.enabled[id] = (int)on;
+  if (domain == PPI_CUPTI_DOMAIN_RUNTIME && id < NUM_RUNTIME)
+    state.enabled_runtime[id] = (int)on;
   return PPI_CUPTI_OK;
 }
 
 ENTRY(cuptiGetCallbackName, (uint32_t domain, uint32_t id, const char **out)) {
-  if (domain != PPI_CUPTI_DOMAIN_DRIVER || id == 0 || id >= NUM_FUNCTIONS)
+  bool is_driver = domain == PPI_CUPTI_DOMAIN_DRIVER;
+  if (id == 0 || id >= (is_driver ? NUM_FUNCTIONS : NUM_RUNTIME))
     return NOT_INITIALIZED;
-  *out = functions[id];
+  *out = is_driver ? functions[id] : runtime[id][0];
   return PPI_CUPTI_OK;
 }
 

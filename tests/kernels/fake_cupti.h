@@ -5,7 +5,7 @@
 #ifndef PPT_FAKE_CUPTI_H_
 #define PPT_FAKE_CUPTI_H_
 
-#include "cupti.h"
+#include "cupti_abi.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,8 +25,9 @@ typedef struct fake_cupti {
   uint32_t num_subscribed, num_unsubscribed, num_finalized, num_calls;
   uint32_t num_kinds;      // that are enabled now
   uint32_t num_no_buffer;  // requests that were answered with none
-  // A call of the driver on this thread: its callbacks are made, `inside`
-  // between them, where it is not NULL. Answers its correlation.
+  // A call of the driver on this thread, or of the runtime with the driver's
+  // inside: its callbacks are made, `inside` between the driver's, where it is
+  // not NULL. Answers its correlation.
   uint32_t (*call)(const char *function, int result, void (*inside)(void *),
                    void *argument);
   // A node becomes part of a graph; its number is 1000 more.

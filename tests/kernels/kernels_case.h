@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "cupti.h"
 #include "device_session.h"
 #include "fake_cupti.h"
 #include "pprof/mark.h"

@@ -118,6 +118,7 @@ class DeviceSession {
   std::vector<pprof_event> events;
   std::vector<double> items;  // of work, by event
   std::map<uint32_t, std::string> stream_names, device_names, site_names;
+  std::map<uint32_t, uint32_t> site_categories;
   std::map<uint32_t, uint32_t> stream_devices;
   std::map<uint32_t, std::vector<std::string>> attributes;
   std::vector<std::string> notes;
@@ -145,7 +146,10 @@ class DeviceSession {
       self->device_names[it->id] = it->name;
     if (it->kind == PPROF_DEFINITION_ATTRIBUTES)
       self->attributes[it->id].push_back(it->name);
-    if (it->kind == PPROF_DEFINITION_SITE) self->site_names[it->id] = it->name;
+    if (it->kind == PPROF_DEFINITION_SITE) {
+      self->site_names[it->id] = it->name;
+      self->site_categories[it->id] = it->parent;
+    }
     return PPROF_STATUS_OK;
   }
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/device_stream.h"
+#include "kernels/api_call.h"
 #include "kernels/captured.h"
 #include "kernels/demangle.h"
 #include "kernels/launch.h"
@@ -84,6 +85,7 @@ void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source) {
   }
   ppi_launches_forget();
   ppi_captured_want(kernels->by_capture);
+  ppi_calls_want(kernels->all_calls);
   kernels->wanted = source;
   kernels->refused = 0;
   try_to_start(kernels);
@@ -107,11 +109,18 @@ static void keep_first(ppi_kernels *kernels, pprof_status status) {
   if (kernels->error == PPROF_STATUS_OK) kernels->error = status;
 }
 
+static bool is_memory(const ppi_device_work *work) {
+  return work->kind == PPI_DEVICE_WORK_TAKE ||
+         work->kind == PPI_DEVICE_WORK_GIVE;
+}
+
 static uint32_t add_site(const ppi_device_work *work) {
   static const uint32_t categories[] = {
       [PPI_DEVICE_WORK_KERNEL] = PPROF_CATEGORY_KERNEL,
       [PPI_DEVICE_WORK_COPY] = PPROF_CATEGORY_MEMCPY,
-      [PPI_DEVICE_WORK_SET] = PPROF_CATEGORY_MEMSET};
+      [PPI_DEVICE_WORK_SET] = PPROF_CATEGORY_MEMSET,
+      [PPI_DEVICE_WORK_TAKE] = PPROF_CATEGORY_MEMORY,
+      [PPI_DEVICE_WORK_GIVE] = PPROF_CATEGORY_MEMORY};
   ppi_names *names = ppi_recorder_in_force.names;
   uint32_t site = ppi_names_site(names, ppi_demangle(work->name),
                                  categories[work->kind], 0);
@@ -137,7 +146,8 @@ static uint32_t *entry_of(ppi_map *map, ppi_map_key key, uint32_t **entries,
 // all else here.
 static uint32_t site_of(ppi_kernels *kernels, const ppi_device_work *work) {
   size_t len = strlen(work->name);
-  ppi_map_key key = {ppi_names_hash(work->name, len, work->kind), len};
+  uint32_t kind = is_memory(work) ? PPI_DEVICE_WORK_TAKE : work->kind;
+  ppi_map_key key = {ppi_names_hash(work->name, len, kind), len};
   uint32_t *site =
       entry_of(&kernels->names, key, &kernels->sites, &kernels->sites_capacity);
   if (!site) return add_site(work);
@@ -190,11 +200,41 @@ static uint32_t more_flags(const ppi_device_work *work,
                            const ppi_launch *launch) {
   static const char *const names[] = {"nccl", "rccl", "xccl"};
   uint32_t flags = launch && launch->is_by_wait ? PPROF_FLAG_BY_WAIT : 0;
-  if (launch && launch->is_graph) flags |= PPROF_FLAG_IN_GRAPH;
+  if (launch && launch->kind == PPI_LAUNCH_GRAPH) flags |= PPROF_FLAG_IN_GRAPH;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (work->kind == PPI_DEVICE_WORK_KERNEL && strstr(work->name, names[i]))
       flags |= PPROF_FLAG_COMMUNICATION;
   return flags;
+}
+
+// Its names may be new. NULL: it is in no window, and is not told.
+static pprof_event *put(ppi_kernels *kernels, ppi_slot *slot) {
+  ppi_drain *drain = kernels->drain;
+  pprof_status status = ppi_drain_definitions(
+      drain,
+      __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
+  keep_first(kernels, status);
+  bool is_put = ppi_drain_slot(drain, slot, &status);
+  keep_first(kernels, status);
+  return is_put ? &drain->events[drain->num_events - 1] : NULL;
+}
+
+// What the driver has handed out is what an allocator above it holds.
+static void deliver_memory(ppi_kernels *kernels, const ppi_device_work *work,
+                           const ppi_launch *launch) {
+  static ppi_slot slot;  // as below
+  bool is_taken = work->kind == PPI_DEVICE_WORK_TAKE;
+  slot.kind = PPROF_KIND_COUNTER;
+  slot.site = site_of(kernels, work);
+  place_on_host(kernels, work, launch, &slot);
+  slot.has_work = true;
+  slot.work.bytes = is_taken ? (double)work->bytes : -(double)work->bytes;
+  uint64_t level =
+      ppi_levels_change(&kernels->levels, slot.site, work->bytes, is_taken);
+  pprof_event *event = put(kernels, &slot);
+  if (!event) return;
+  event->flags |= PPROF_FLAG_RESERVED;
+  event->value = (double)level;
 }
 
 static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
@@ -219,17 +259,10 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   slot.work.bytes = (double)work->bytes;
   uint32_t attributes =
       ppi_kernel_shape_id(&kernels->shapes, kernels->source, work);
-  // Its names may be new.
-  pprof_status status = ppi_drain_definitions(
-      drain,
-      __atomic_load_n(&drain->spool->header->names_end, __ATOMIC_ACQUIRE));
-  keep_first(kernels, status);
-  if (ppi_drain_slot(drain, &slot, &status)) {
-    pprof_event *event = &drain->events[drain->num_events - 1];
-    event->flags |= more_flags(work, launch);
-    event->attributes = attributes;
-  }
-  keep_first(kernels, status);
+  pprof_event *event = put(kernels, &slot);
+  if (!event) return;
+  event->flags |= more_flags(work, launch);
+  event->attributes = attributes;
 }
 
 // A copy that the host waits for is told before its call is over, which is all
@@ -241,10 +274,14 @@ static void take(void *taker, const ppi_device_work *work) {
       work->correlation &&
       ppi_launch_find(work->correlation, &launch) != PPI_LAUNCH_NONE;
   if (!is_known && work->start >= kernels->until) return;
-  kernels->counts.told++;
-  kernels->counts.unlaunched += !is_known;
-  kernels->counts.by_wait += is_known && launch.is_by_wait;
-  deliver(kernels, work, is_known ? &launch : NULL);
+  if (is_memory(work)) {
+    deliver_memory(kernels, work, is_known ? &launch : NULL);
+  } else {
+    kernels->counts.told++;
+    kernels->counts.unlaunched += !is_known;
+    kernels->counts.by_wait += is_known && launch.is_by_wait;
+    deliver(kernels, work, is_known ? &launch : NULL);
+  }
   if (is_known) ppi_launch_told(work->correlation, kernels->flushed);
 }
 
@@ -350,5 +387,6 @@ void ppi_kernels_clear(ppi_kernels *kernels) {
   ppi_free(kernels->stream_ids);
   ppi_free(kernels->sites);
   ppi_kernel_shapes_clear(&kernels->shapes);
+  ppi_levels_clear(&kernels->levels);
   *kernels = (ppi_kernels){0};
 }

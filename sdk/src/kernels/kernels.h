@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "deliver/drain.h"
 #include "event/texts.h"
+#include "kernels/levels.h"
 #include "kernels/shapes.h"
 
 #ifdef __cplusplus
@@ -31,6 +32,7 @@ typedef struct ppi_kernels {
   const ppi_kernel_source *wanted;  // not to be had yet; NULL: there is none
   uint32_t refused;  // bits of those wanted that are not to be had at all
   bool by_capture;   // of graphs: where they were captured, too
+  bool all_calls;    // calls of the device's API are told, too
   ppi_drain *drain;
   uint32_t lane;        // whose numbers its events have
   uint64_t next_seq;    // and the next one
@@ -43,6 +45,7 @@ typedef struct ppi_kernels {
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;
   ppi_kernel_shapes shapes;
+  ppi_levels levels;
   ppi_kernel_counts counts;
   bool is_unsure;       // the source does not know how many it has lost
   uint32_t num_times;   // that it was begun on demand

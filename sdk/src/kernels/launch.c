@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "kernels/api_call.h"
 #include "kernels/waiting.h"
 #include "mark/attach.h"
 
@@ -19,7 +20,7 @@ static struct {
   launch_place *places;      // of the process, once there are any
   uint32_t settled;          // collector: all calls below have been told
   uint32_t newest;           // atomic: the greatest correlation so far
-  uint32_t before;           // the one when the others were forgotten
+  bool any_work;             // atomic: since the others were forgotten
   bool is_closed;            // atomic
   uint64_t cost, num_costs;  // atomic: of those that were measured
 } launches;
@@ -57,7 +58,7 @@ void ppi_launches_forget(void) {
   for (uint32_t i = 0; launches.places && i < PPI_LAUNCHES; i++)
     __atomic_store_n(&launches.places[i].word, 0, __ATOMIC_RELAXED);
   launches.settled = __atomic_load_n(&launches.newest, __ATOMIC_RELAXED);
-  launches.before = launches.settled;
+  __atomic_store_n(&launches.any_work, false, __ATOMIC_RELAXED);
   __atomic_store_n(&launches.is_closed, false, __ATOMIC_RELAXED);
   __atomic_store_n(&launches.cost, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&launches.num_costs, 0, __ATOMIC_RELAXED);
@@ -78,7 +79,7 @@ void ppi_launches_close(void) {
 }
 
 bool ppi_launches_any(void) {
-  return __atomic_load_n(&launches.newest, __ATOMIC_RELAXED) != launches.before;
+  return __atomic_load_n(&launches.any_work, __ATOMIC_RELAXED);
 }
 
 // The counter that they come from may come round.
@@ -95,20 +96,23 @@ static void note_newest(uint32_t correlation) {
   }
 }
 
-static uint64_t top_of(const ppi_lane *lane) {
-  uint32_t depth = PPI_DEPTH(lane->commit);
+// Its own call is not around itself.
+static uint64_t top_of(const ppi_launcher *self, const ppi_lane *lane) {
+  uint32_t depth = ppi_call_depth(self, lane);
   if (depth == 0 || depth > lane->num_frames) return 0;
   return ppi_lane_frames(lane)[depth - 1].start;
 }
 
 // The stack whose innermost range began last is the one that makes the call:
 // NVTX domains have stacks of their own.
-static const ppi_lane *innermost(const ppi_thread *thread,
+static const ppi_lane *innermost(const ppi_launcher *self,
+                                 const ppi_thread *thread,
                                  const ppi_lane *lane) {
   uint32_t epoch = lane->stack_epoch;
   for (uint32_t i = 1; i < PPI_THREAD_STACKS; i++) {
     const ppi_lane *other = ppi_thread_lane(thread, i);
-    if (other && ppi_lane_is_of(other, epoch) && top_of(other) > top_of(lane))
+    if (other && ppi_lane_is_of(other, epoch) &&
+        top_of(self, other) > top_of(self, lane))
       lane = other;
   }
   return lane;
@@ -116,14 +120,15 @@ static const ppi_lane *innermost(const ppi_thread *thread,
 
 const ppi_lane *ppi_launch_lane(const ppi_thread *thread, const ppi_lane *lane,
                                 uint32_t *out_depth, bool *out_by_wait) {
-  lane = innermost(thread, lane);
-  *out_depth = PPI_DEPTH(lane->commit);
+  const ppi_launcher *self = ppi_launcher_self();
+  lane = innermost(self, thread, lane);
+  *out_depth = ppi_call_depth(self, lane);
   const ppi_lane *waiting = *out_depth ? NULL : ppi_waiting_find(out_depth);
   *out_by_wait = waiting;
   return waiting ? waiting : lane;
 }
 
-void ppi_launch_begin(uint32_t correlation, bool is_graph) {
+void ppi_launch_begin(uint32_t correlation, ppi_launch_kind kind) {
   ppi_thread *thread;
   uint32_t depth;
   bool is_by_wait;
@@ -139,10 +144,12 @@ void ppi_launch_begin(uint32_t correlation, bool is_graph) {
                                .end = now,
                                .lane = lane->id,
                                .depth = (uint16_t)depth,
-                               .is_graph = is_graph,
+                               .kind = kind,
                                .is_by_wait = is_by_wait};
   __atomic_store_n(&place->word, word_of(correlation, PPI_LAUNCH_OPEN),
                    __ATOMIC_RELEASE);
+  if (kind != PPI_LAUNCH_MEMORY && !ppi_launches_any())
+    __atomic_store_n(&launches.any_work, true, __ATOMIC_RELAXED);
   note_newest(correlation);
   ppi_leave(thread);
 }
@@ -183,7 +190,10 @@ void ppi_launch_told(uint32_t correlation, uint64_t now) {
 static bool is_settled(const ppi_launch *launch, uint64_t quiet,
                        uint64_t given_up) {
   if (launch->begin < given_up) return true;
-  return launch->told && (!launch->is_graph || launch->told < quiet);
+  if (launch->kind == PPI_LAUNCH_MEMORY)
+    return launch->told || launch->begin < quiet;
+  return launch->told &&
+         (launch->kind != PPI_LAUNCH_GRAPH || launch->told < quiet);
 }
 
 uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up) {

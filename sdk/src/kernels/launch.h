@@ -22,12 +22,19 @@ typedef enum ppi_launch_state {
   PPI_LAUNCH_SUBMITTED  // the device has the work
 } ppi_launch_state;
 
+typedef enum ppi_launch_kind {
+  PPI_LAUNCH_WORK = 0,  // gives the device one piece of work
+  PPI_LAUNCH_GRAPH,     // many
+  PPI_LAUNCH_MEMORY     // none: takes or gives back memory, of which not every
+                        // such call is told
+} ppi_launch_kind;
+
 typedef struct ppi_launch {
   uint64_t begin, end;  // ticks
   uint64_t told;        // collector: when work of it was told last; 0: never
   uint32_t lane;
-  uint16_t depth;   // open ranges around it there
-  bool is_graph;    // it gives the device many pieces of work
+  uint16_t depth;  // open ranges around it there
+  ppi_launch_kind kind;
   bool is_by_wait;  // it was made by a thread without ranges, and lies in the
                     // range in which the only one that had any waited
 } ppi_launch;
@@ -42,7 +49,7 @@ void ppi_launches_forget(void);
 void ppi_launches_close(void);
 // ppi_launches_are_open answers whether there is room, and calls are looked at.
 bool ppi_launches_are_open(void);
-// ppi_launches_any answers whether there was a call since then.
+// ppi_launches_any answers whether a call gave work since then.
 bool ppi_launches_any(void);
 
 // ppi_launch_lane answers in whose ranges the calling thread, which is busy
@@ -54,7 +61,7 @@ const ppi_lane *ppi_launch_lane(const ppi_thread *thread, const ppi_lane *lane,
 // call, before and after it. Correlations grow by one or little more; each is
 // one call's. A call that failed, or whose work became a part of a graph, has
 // given the device nothing: `is_submitted` false. Neither waits.
-void ppi_launch_begin(uint32_t correlation, bool is_graph);
+void ppi_launch_begin(uint32_t correlation, ppi_launch_kind kind);
 void ppi_launch_end(uint32_t correlation, bool is_submitted);
 
 // ppi_launch_cost takes what a hook of one call in PPI_LAUNCH_SAMPLE took, at
@@ -70,7 +77,8 @@ ppi_launch_state ppi_launch_find(uint32_t correlation, ppi_launch *out);
 void ppi_launch_told(uint32_t correlation, uint64_t now);
 // ppi_launches_oldest answers when the first call began of those whose work may
 // still be told, UINT64_MAX: there is none. A graph's work has been told when
-// none came since `quiet`. Who began before `given_up` is waited for no more.
+// none came since `quiet`, and of memory nothing comes later. Who began before
+// `given_up` is waited for no more.
 uint64_t ppi_launches_oldest(uint64_t quiet, uint64_t given_up);
 // ppi_launches_lanes tells the lanes of calls since the one before which all
 // has been told: events of these are still to come.

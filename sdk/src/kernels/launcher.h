@@ -6,6 +6,7 @@
 #define PPI_LAUNCHER_H_
 
 #include "mark/thread.h"
+#include "pprof/mark.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,9 +16,14 @@ typedef struct ppi_launcher {
   // The call that it is in has made a node of a graph, and no work.
   bool has_captured;
   uint32_t num_calls;
+  // The outermost call that it is in, and its range; NULL: none.
+  const pprof_site *call;
+  pprof_scope_token token;
+  uint32_t subscription;
   // The lane of the thread that waits for it, found last.
   const ppi_lane *lane;
   uint64_t word;    // the lane's, then: it changes with each marker
+  uint32_t depth;   // open ranges there
   uint64_t looked;  // ticks
   uint32_t serial;  // of the session
 } ppi_launcher;

@@ -14,7 +14,10 @@ extern "C" {
 typedef enum ppi_device_work_kind {
   PPI_DEVICE_WORK_KERNEL = 0,
   PPI_DEVICE_WORK_COPY,
-  PPI_DEVICE_WORK_SET
+  PPI_DEVICE_WORK_SET,
+  // No work, but memory: taken, and given back.
+  PPI_DEVICE_WORK_TAKE,
+  PPI_DEVICE_WORK_GIVE
 } ppi_device_work_kind;
 
 // One piece of work that a device has done. Times are ppi_clock_ticks.
@@ -24,9 +27,9 @@ typedef struct ppi_device_work {
   int device;                  // index of the backend's
   uint32_t context, stream;    // the library's numbers
   uint64_t start, end, error;  // by how much their place may be off
-  uint64_t bytes;              // of a copy or a set
-  const char *name;  // of a kernel as the library gives it, or of the kind of
-                     // copy; borrowed for the call
+  uint64_t bytes;              // of a copy, a set or memory
+  const char *name;  // of a kernel as the library gives it, of the kind of
+                     // copy, or of where memory is; borrowed for the call
   uint64_t node;     // of a graph; 0: of none, or not known
   ppi_launch_shape shape;  // of a kernel, without its occupancy; all 0: unknown
 } ppi_device_work;

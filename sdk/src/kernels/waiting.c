@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/descriptor.h"
-#include "kernels/launcher.h"
+#include "kernels/api_call.h"
 
 // The state stands behind the name, which is in brackets.
 static bool sleeps(uint32_t tid) {
@@ -29,7 +29,7 @@ static bool sleeps(uint32_t tid) {
 static const ppi_lane *open_lane(const ppi_thread *thread) {
   for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++) {
     const ppi_lane *lane = ppi_thread_lane(thread, i);
-    if (lane && PPI_DEPTH(ppi_lane_word(lane))) return lane;
+    if (lane && ppi_call_depth_of(lane, ppi_lane_word(lane))) return lane;
   }
   return NULL;
 }
@@ -59,11 +59,12 @@ const ppi_lane *ppi_waiting_find(uint32_t *out_depth) {
     int kept = errno;
     self->lane = look();
     self->word = self->lane ? ppi_lane_word(self->lane) : 0;
+    self->depth = self->lane ? ppi_call_depth_of(self->lane, self->word) : 0;
     self->looked = now;
     self->serial = ppi_recorder_in_force.serial;
     errno = kept;
   }
-  if (!self->lane) return NULL;
-  *out_depth = PPI_DEPTH(self->word);
+  if (!self->depth) return NULL;
+  *out_depth = self->depth;
   return self->lane;
 }

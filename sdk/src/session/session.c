@@ -248,6 +248,7 @@ static pprof_status start_locked(pprof_session *session) {
     ppi_recorder_in_force.emits = ppi_emit_begin();
     ppi_windows_begin(session);
     session->collect.kernels.by_capture = session->settings.by_capture;
+    session->collect.kernels.all_calls = session->settings.all_calls;
     if (session->settings.kernels_are_on)
       ppi_kernels_start(&session->collect.kernels, session->settings.kernels);
     status = ppi_collector_start(session);

@@ -41,6 +41,12 @@ pprof_status ppi_session_set_graph_kernels(pprof_session *session,
   return PPROF_STATUS_OK;
 }
 
+pprof_status ppi_session_set_device_calls(pprof_session *session, bool all) {
+  if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
+  session->settings.all_calls = all;
+  return PPROF_STATUS_OK;
+}
+
 // CUPTI takes seconds to begin in a program that has loaded much.
 #define BEGINS_WITHIN_MS 30000u
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// The first five before start (BUSY afterwards); texts are copied.
+// The first six before start (BUSY afterwards); texts are copied.
 pprof_status ppi_session_set_device_mode(pprof_session *session,
                                          ppi_device_mode mode);
 // With `external`, a device range of a stream that captures a graph becomes
@@ -24,6 +24,9 @@ pprof_status ppi_session_set_kernels(pprof_session *session,
 // Kernels of graphs say, too, in which ranges they were captured.
 pprof_status ppi_session_set_graph_kernels(pprof_session *session,
                                            bool by_capture);
+// Where they are traced, all calls of the device's API are ranges; else those
+// that wait for it, inside of others.
+pprof_status ppi_session_set_device_calls(pprof_session *session, bool all);
 // ppi_session_trace_kernels does so for `ns` of a session that runs, and has
 // begun when it returns; BUSY: it does already, INVALID: it does not run,
 // UNAVAILABLE: it cannot, in words. One thread, not while it stops.

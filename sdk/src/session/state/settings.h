@@ -24,6 +24,7 @@ typedef struct ppi_settings {
   const ppi_kernel_source *kernels;  // NULL: none
   bool kernels_are_on;               // else devices are asked by events alone
   bool by_capture;                   // of graphs: where they were captured, too
+  bool all_calls;                    // of the device's API, where it is traced
   uint64_t ring_bytes;
   ppi_texts info;
 } ppi_settings;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which calls of CUDA are looked at, and what for.
+#ifndef PPI_CUPTI_FUNCTIONS_H_
+#define PPI_CUPTI_FUNCTIONS_H_
+
+#include "cupti_abi.h"
+#include "kernels/launch.h"
+#include "pprof/mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_cupti_function {
+  pprof_site site;  // of what it is told as
+  bool is_told;     // atomic
+  bool is_launch;   // records may come of it
+  ppi_launch_kind kind;
+} ppi_cupti_function;
+
+// ppi_cupti_enable_functions has those be told that are of interest, by their
+// names: numbers of new ones are not known here.
+void ppi_cupti_enable_functions(const ppi_cupti_api *api, void *subscriber);
+// ppi_cupti_function_of answers NULL for one that is of none.
+ppi_cupti_function *ppi_cupti_function_of(uint32_t domain, uint32_t id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CUPTI_FUNCTIONS_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls of a device's API as ranges of the threads that make them: those that
+// wait for the device, so that a stage says what it waits for, or all.
+#ifndef PPI_API_CALL_H_
+#define PPI_API_CALL_H_
+
+#include "kernels/launcher.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ppi_calls_want has all calls be told from the next start on; else those that
+// wait, inside of ranges.
+void ppi_calls_want(bool all);
+bool ppi_calls_are_wanted(void);
+
+// ppi_call_begin and ppi_call_end are called by the thread that makes the call,
+// before and after it. A call inside another one is a part of it. With
+// `only_inside` it is told where a range is open alone.
+void ppi_call_begin(ppi_launcher *self, pprof_site *site, bool only_inside);
+void ppi_call_end(ppi_launcher *self, const pprof_site *site);
+// ppi_calls_any_open answers whether a call is under way that has to end before
+// nobody tells of ends any more.
+bool ppi_calls_any_open(void);
+// ppi_calls_forget says that ends of calls before it are told no more.
+void ppi_calls_forget(void);
+
+// ppi_call_depth answers how many ranges are open in `lane` around the call
+// that the thread is in.
+uint32_t ppi_call_depth(const ppi_launcher *self, const ppi_lane *lane);
+// ppi_call_depth_of is that of another thread's lane.
+uint32_t ppi_call_depth_of(const ppi_lane *lane, uint64_t word);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_API_CALL_H_

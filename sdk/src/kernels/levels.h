@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory of each place the program has taken, as far as it was told.
+#ifndef PPI_LEVELS_H_
+#define PPI_LEVELS_H_
+
+#include "base/map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ppi_levels {
+  ppi_map places;
+  uint64_t *bytes;  // by the place's number there
+  size_t capacity;
+} ppi_levels;
+
+// ppi_levels_change answers the level of a place, named by its site, after a
+// change. What is given back without having been seen taken leaves 0.
+uint64_t ppi_levels_change(ppi_levels *levels, uint32_t site, uint64_t bytes,
+                           bool is_taken);
+void ppi_levels_clear(ppi_levels *levels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_LEVELS_H_
