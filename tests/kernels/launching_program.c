@@ -2,7 +2,8 @@
 //
 // What `run --kernels` runs: launching_program CUPTI DRIVER: three steps of a
 // training as a stand-in for libcupti tells of them, kernels of 1 ms in ranges,
-// and work of a step that no range is around; with LAUNCH_GRAPH a graph's.
+// and work of a step that no range is around; with LAUNCH_GRAPH a graph's, with
+// LAUNCH_CALLS a server's calls of the runtime.
 // launching_program DRIVER: a program that has loaded CUDA's driver, and does
 // nothing that is seen.
 #include <dlfcn.h>
@@ -143,6 +144,37 @@ static void run_graph(void) {
   }
 }
 
+// Three requests: memory that is taken, a kernel, a wait, and that it is given
+// back.
+static void run_calls(void) {
+  PPROF_SITE(serve, "serve", PPROF_CATEGORY_INFERENCE);
+  for (int i = 0; i < 3; i++) {
+    ppi_cupti_memory memory = {.kind = PPI_CUPTI_KIND_MEMORY2,
+                               .operation = PPI_CUPTI_MEMORY_TAKEN,
+                               .memory_kind = PPI_CUPTI_MEMORY_DEVICE,
+                               .bytes = 3 << 20};
+    ppi_cupti_kernel kernel = {.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL,
+                               .context = 1,
+                               .stream = 7,
+                               .name = "relu"};
+    pprof_push(&serve);
+    memory.time = cupti->now();
+    memory.correlation = cupti->call("cudaMalloc", 0, NULL, NULL);
+    cupti->deliver(&memory, sizeof memory);
+    kernel.correlation = cupti->call("cudaLaunchKernel", 0, NULL, NULL);
+    kernel.start = cupti->now();
+    wait_ns(1e5);
+    kernel.end = cupti->now();
+    cupti->deliver(&kernel, sizeof kernel);
+    cupti->call("cudaStreamSynchronize", 0, NULL, NULL);
+    memory.operation = PPI_CUPTI_MEMORY_GIVEN;
+    memory.time = cupti->now();
+    memory.correlation = cupti->call("cuMemFree_v2", 0, NULL, NULL);
+    cupti->deliver(&memory, sizeof memory);
+    pprof_pop();
+  }
+}
+
 static int train(void *library) {
   void *get = dlsym(library, "fake_cupti_get");
   fake_cupti_get_type *get_cupti;
@@ -153,6 +185,8 @@ static int train(void *library) {
   calibrate();
   if (getenv("LAUNCH_GRAPH"))
     run_graph();
+  else if (getenv("LAUNCH_CALLS"))
+    run_calls();
   else
     for (int i = 0; i < 3; i++) run_step();
   return pprof_stop(NULL) == PPROF_STATUS_OK ? 0 : 1;

@@ -113,6 +113,28 @@ class RunKernelsTest(unittest.TestCase):
         self.assertEqual({"decode": (6, 3), "decode/build": (6, 3), "decode/build/model": (6, 3),
                           "decode/build/model/head": (3, 3)}, by["capture"])
 
+    def test_waits_and_memory_are_told_and_all_calls_where_they_are_asked(self):
+        names = {}
+        for calls in ["off", "on"]:
+            log = self.train(LAUNCH_CALLS="1", PPROF_SET="devices.calls=" + calls)
+            rows = self.rows(log, "--style", "nsys")["cuda_api_sum"]
+            names[calls] = {row["Name"]: row["Num Calls"] for row in rows}
+            tree = self.rows(log, "--kernels")["tree"]
+            self.assertEqual([("serve", 3, 3)],
+                             [(row["path"], row["kernels"], row["launches"]) for row in tree
+                              if row["kernels"]])
+            memory = self.rows(log, "--view", "memory")["memory"]
+            self.assertEqual(
+                [(None, "gpu:0", "Reserved", 3, 3, 9 << 20, 9 << 20, 3 << 20),
+                 ("serve", "gpu:0", "Reserved", 3, 3, 9 << 20, 9 << 20, None)],
+                [tuple(row[column] for column in
+                       ["name", "place", "type", "allocation_count", "free_count",
+                        "allocation_size", "free_size", "peak"]) for row in memory])
+            os.rename(os.path.join(self.home, "logs"), os.path.join(self.home, calls))
+        self.assertEqual({"cudaStreamSynchronize": 3}, names["off"])
+        self.assertEqual({"cudaMalloc": 3, "cudaLaunchKernel": 3, "cudaStreamSynchronize": 3,
+                          "cuMemFree_v2": 3}, names["on"])
+
     def test_a_device_that_nothing_times_ends_with_what_would(self):
         """4 is what a driver says that has ended with the process, as CUDA's does."""
         for style in ["answer", "paddle"]:

@@ -50,7 +50,7 @@ TEST_F(ComposeTest, FileDrivesEverything) {
                   "capture: {steps: [3, 6]}\n"
                   "devices: {mode: off, backends: [opencl],\n"
                   "          graphs: external, kernels: true,\n"
-                  "          graph_kernels: capture}\n"
+                  "          graph_kernels: capture, calls: on}\n"
                   "nvtx: {device: default, fork: off}\n"
                   "exports:\n"
                   "  - {format: chrome, path: a.json.gz}\n"
@@ -63,7 +63,7 @@ TEST_F(ComposeTest, FileDrivesEverything) {
       << error_.text;
   EXPECT_EQ(
       "create capture choice devices:1 graphs:external kernels:on "
-      "kernels:capture info:config "
+      "kernels:capture calls:all info:config "
       "log:a.pplog "
       "add"
       " chrome:a.json.gz add report add maker backends:2 start",

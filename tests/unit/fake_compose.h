@@ -115,11 +115,11 @@ inline void FakeSettings(ppi_compose_calls &calls) {
   calls.session_set_device_mode = [](pprof_session *, ppi_device_mode mode) {
     return Say("devices:" + std::to_string(mode));
   };
-  calls.session_set_kernels = [](pprof_session *, bool are_on) {
-    return are_on ? Say("kernels") : PPROF_STATUS_OK;
-  };
   calls.session_set_graph_kernels = [](pprof_session *, bool by_capture) {
     return by_capture ? Say("kernels:capture") : PPROF_STATUS_OK;
+  };
+  calls.session_set_device_calls = [](pprof_session *, bool all) {
+    return all ? Say("calls:all") : PPROF_STATUS_OK;
   };
   calls.session_set_graph_nodes = [](pprof_session *, bool external) {
     return Say(external ? "graphs:external" : "graphs:skip");

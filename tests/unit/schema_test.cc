@@ -26,6 +26,7 @@ TEST_F(SchemaTest, Defaults) {
   EXPECT_EQ(0u, config().graph_nodes);
   EXPECT_EQ(0u, config().kernels);
   EXPECT_EQ(0u, config().graph_kernels);
+  EXPECT_EQ(0u, config().calls);
   EXPECT_EQ(PPI_NVTX_DEVICE_OFF, config().nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_COUNTER, config().nvtx.payload);
   EXPECT_EQ(PPI_NVTX_FORK_FOLLOW, config().nvtx.fork);
@@ -61,6 +62,7 @@ const char kEveryKey[] =
     "  graphs: external\n"
     "  kernels: true\n"
     "  graph_kernels: capture\n"
+    "  calls: true\n"
     "nvtx:\n"
     "  device: default\n"
     "  domains: {NCCL: communication,\n"
@@ -93,6 +95,7 @@ TEST_F(SchemaTest, EveryKey) {
   EXPECT_EQ(1u, config().graph_nodes);
   EXPECT_EQ(1u, config().kernels);
   EXPECT_EQ(1u, config().graph_kernels);
+  EXPECT_EQ(1u, config().calls);
   const ppi_nvtx_options &nvtx = config().nvtx;
   EXPECT_EQ(PPI_NVTX_DEVICE_DEFAULT, nvtx.device);
   EXPECT_EQ(PPI_NVTX_PAYLOAD_FLOW, nvtx.payload);
@@ -380,6 +383,7 @@ const char kWritten[] =
     "  graphs: external\n"
     "  kernels: true\n"
     "  graph_kernels: capture\n"
+    "  calls: true\n"
     "nvtx:\n"
     "  device: default\n"
     "  domains: {\"NCCL\": \"communication\", \"a \\\"b\\\"\": \"X\"}\n"

@@ -288,6 +288,10 @@ const ppi_key ppi_keys[] = {
      "Kernels of a CUDA graph. launch: they are of the ranges around its launch."
      " capture: within these, also of those in which they were captured.",
      FIXED},
+    {"devices.calls", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(calls),
+     "With `kernels`, whether all calls of CUDA are ranges of category"
+     " CudaRuntime. Those that wait for the device are anyhow, inside of others.",
+     FIXED},
     {"nvtx", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "What NVTX calls become where injection records them; with `emit` the"
      " other way round.", FIXED},

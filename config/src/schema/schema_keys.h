@@ -130,7 +130,7 @@ typedef struct ppi_config {
   ppi_config_control control;
   ppi_config_metrics metrics;
   ppi_config_cost cost;
-  uint64_t device_mode, graph_nodes, kernels, graph_kernels;
+  uint64_t device_mode, graph_nodes, kernels, graph_kernels, calls;
   uint64_t backends;
   ppi_nvtx_options nvtx;
   ppi_config_export exports[PPI_CONFIG_MAX_EXPORTS];

@@ -39,6 +39,7 @@ typedef struct ppi_compose_calls {
   pprof_status (*session_set_kernels)(pprof_session *session, bool are_on);
   pprof_status (*session_set_graph_kernels)(pprof_session *session,
                                             bool by_capture);
+  pprof_status (*session_set_device_calls)(pprof_session *session, bool all);
   pprof_status (*session_trace_kernels)(pprof_session *session, uint64_t ns,
                                         pprof_error *error);
   bool (*session_kernels_traced)(const pprof_session *session,
