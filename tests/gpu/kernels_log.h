@@ -20,11 +20,12 @@
 namespace pprof_gpu {
 
 inline bool StartWithKernels(const std::string &log,
-                             const char *graph_kernels = "launch") {
+                             const char *graph_kernels = "launch",
+                             const char *calls = "false") {
   pprof_error error = {};
   std::ofstream(log + ".yaml")
       << "output: " << log << "\ndevices: {mode: off, kernels: true,"
-      << " graph_kernels: " << graph_kernels << "}\n";
+      << " graph_kernels: " << graph_kernels << ", calls: " << calls << "}\n";
   if (pprof_start((log + ".yaml").c_str(), &error) == PPROF_STATUS_OK)
     return true;
   printf("%s\n", error.text);

@@ -109,6 +109,51 @@ int ReplayAndWait(const std::vector<std::string> &arguments) {
 }
 const Child replay_child("kernels-replay", ReplayAndWait);
 
+void SpinIn(const char *range) {
+  Stream stream;
+  pprof_push_name(range, PPROF_CATEGORY_USER_DEFINED);
+  for (int i = 0; i < kInGraph; i++) Spin(stream, 10 * kUs);
+  cudaStreamSynchronize(stream);
+  pprof_pop();
+}
+
+// LOG
+int ResetBetween(const std::vector<std::string> &arguments) {
+  cudaSetDevice(0);
+  cudaFree(nullptr);
+  if (!StartWithKernels(arguments[0])) return 1;
+  SpinIn("before");
+  if (cudaDeviceReset() != cudaSuccess) return 3;
+  SpinIn("after");
+  if (cudaGetLastError() != cudaSuccess) return 4;
+  return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
+}
+const Child reset_child("kernels-reset", ResetBetween);
+
+// LOG CALLS
+int TakeAndWait(const std::vector<std::string> &arguments) {
+  cudaSetDevice(0);
+  cudaFree(nullptr);
+  Stream stream;
+  void *memory;
+  if (!StartWithKernels(arguments[0], "launch", arguments[1].c_str())) return 1;
+  pprof_push_name("takes", PPROF_CATEGORY_USER_DEFINED);
+  cudaMalloc(&memory, 64 << 20);
+  for (int i = 0; i < kInGraph; i++) Spin(stream, 10 * kUs);
+  cudaStreamSynchronize(stream);
+  cudaFree(memory);
+  pprof_pop();
+  return pprof_stop(nullptr) == PPROF_STATUS_OK ? 0 : 2;
+}
+const Child calls_child("kernels-calls", TakeAndWait);
+
+std::string Report(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), OwnFolder() + "/pprof-report");
+  ChildResult report = RunProgram(arguments);
+  EXPECT_EQ(report.exit_code, 0) << report.output;
+  return report.output;
+}
+
 // Five kernels and a set in `capture`, ten kernels in `inner`.
 cudaGraph_t CaptureNested(cudaStream_t stream, void *memory) {
   cudaGraph_t graph;
@@ -203,6 +248,33 @@ TEST_F(KernelsTest, GraphsBelongToTheirLaunchAndWaitsToWhoWaits) {
   EXPECT_EQ(stages["capture"].kernels, 0);
   EXPECT_EQ(stages["waits"].kernels, 10);
   EXPECT_EQ(stages.count("outside"), 0u);
+}
+
+TEST_F(KernelsTest, GoOnBehindAResetOfTheDevice) {
+  ChildResult child = RunChild("kernels-reset", {log});
+  ASSERT_EQ(child.exit_code, 0) << child.output;
+  std::map<std::string, Stage> stages = Stages(log);
+  EXPECT_EQ(stages["before"].kernels, kInGraph);
+  EXPECT_EQ(stages["after"].kernels, kInGraph);
+  EXPECT_EQ(stages.count("outside"), 0u);
+}
+
+TEST_F(KernelsTest, WaitsAndMemoryAreToldAndAllCallsWhereTheyAreAsked) {
+  for (const char *calls : {"false", "true"}) {
+    std::string own = log + "." + calls;
+    ChildResult child = RunChild("kernels-calls", {own, calls});
+    ASSERT_EQ(child.exit_code, 0) << child.output;
+    std::string api = Report({"--style", "nsys", "-f", "csv", own});
+    bool all = std::string(calls) == "true";
+    EXPECT_NE(api.find("cudaStreamSynchronize"), std::string::npos) << api;
+    EXPECT_EQ(api.find("cudaLaunchKernel") != std::string::npos, all) << api;
+    EXPECT_EQ(api.find("cudaMalloc") != std::string::npos, all) << api;
+    std::string memory = Report({"--view", "memory", "-f", "csv", own});
+    EXPECT_NE(memory.find("takes,gpu:0,Reserved,1,1,67108864,67108864"),
+              std::string::npos)
+        << memory;
+    EXPECT_EQ(Stages(own)["takes"].kernels, kInGraph);
+  }
 }
 
 TEST_F(KernelsTest, GraphsBelongToTheirCaptureWhereThatIsAskedFor) {

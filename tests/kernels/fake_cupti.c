@@ -154,12 +154,17 @@ static void deliver(const void *record, size_t size) {
   if (is_full) complete();
 }
 
+static void reset(void) {
+  complete();
+}
+
 EXPORT fake_cupti *fake_cupti_get(void);
 EXPORT fake_cupti *fake_cupti_get(void) {
   fake.call = call;
   fake.capture_node = capture_node;
   fake.clone_node = clone_node;
   fake.deliver = deliver;
+  fake.reset = reset;
   return &fake;
 }
 

@@ -90,12 +90,13 @@ class KernelsTest : public ::testing::Test {
   }
 
   static void Tell(uint32_t correlation, uint64_t start, uint64_t end,
-                   const char *name = "_Z6kernelPf", uint32_t stream = 7) {
+                   const char *name = "_Z6kernelPf", uint32_t stream = 7,
+                   uint32_t context = 1) {
     ppi_cupti_kernel record = {};
     record.kind = PPI_CUPTI_KIND_CONCURRENT_KERNEL;
     record.start = start;
     record.end = end;
-    record.context = 1;
+    record.context = context;
     record.stream = stream;
     record.correlation = correlation;
     record.name = name;

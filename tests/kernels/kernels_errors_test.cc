@@ -191,6 +191,37 @@ TEST_F(KernelsErrorsTest, CallsOfAForkedChildAreNotLookedAt) {
 }
 
 // The end of a call whose begin nobody saw: it began before the recording.
+// A kernel that the reset has kept from running is never told; those of the
+// next context are of other streams, whatever their numbers.
+TEST_F(KernelsErrorsTest, AResetOfTheContextTakesWhatItHasNotDone) {
+  StartWithCheckpoints();
+  pprof_push(&detect);
+  uint32_t done = Launch();
+  Launch();
+  pprof_pop();
+  Tell(done, test_clock_ns, test_clock_ns + 10, "before", 7, 1);
+  cupti_->reset();
+  pprof_push(&detect);
+  uint32_t next = Launch();
+  pprof_pop();
+  Tell(next, test_clock_ns, test_clock_ns + 10, "after", 7, 2);
+  Look();
+  uint64_t now = test_clock_ns - session_->base_ns;
+  // Nobody waits for it for ever.
+  pprof_test::Advance(11000000000);
+  Look();
+  EXPECT_GT(checkpoints_.time_ns, now);
+  session_->Stop();
+  auto kernels = session_->DeviceRanges();
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(NameOf(kernels[0]), "before");
+  EXPECT_EQ(NameOf(kernels[1]), "after");
+  EXPECT_NE(kernels[0].stream, kernels[1].stream);
+  for (const auto &kernel : kernels) EXPECT_EQ(kernel.depth, 1u);
+  EXPECT_EQ(session_->stats.lost, 0u);
+  EXPECT_FALSE(session_->HasNote("kernels"));
+}
+
 TEST_F(KernelsErrorsTest, AnEndWithoutABeginIsNoLaunch) {
   uint32_t correlation = cupti_->call(
       "cuLaunchKernel", 0,
