@@ -234,4 +234,29 @@ TEST_F(KernelsCallsTest, MemoryIsAwaitedForASecond) {
   EXPECT_GT(checkpoints_.time_ns, called);
 }
 
+// As a device range that the program marks.
+TEST_F(KernelsCallsTest, AKernelServesTheFlowOfTheRangeAroundIt) {
+  Start();
+  uint32_t launched[4];
+  pprof_push(&request);
+  pprof_flow(17);
+  launched[0] = Launch();
+  pprof_push(&detect);
+  launched[1] = Launch();
+  pprof_pop();
+  pprof_flow(18);
+  launched[2] = Launch();
+  pprof_pop();
+  launched[3] = Launch();
+  for (uint32_t launch : launched)
+    Tell(launch, test_clock_ns + 10, test_clock_ns + 20);
+  Look();
+  session_->Stop();
+  std::vector<uint32_t> numbers;
+  for (const auto &kernel : session_->DeviceRanges())
+    numbers.push_back(kernel.num_flows);
+  // A batch of several is nobody's alone.
+  EXPECT_EQ(numbers, (std::vector<uint32_t>{1, 1, 0, 0}));
+}
+
 }  // namespace

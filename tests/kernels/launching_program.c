@@ -3,11 +3,13 @@
 // What `run --kernels` runs: launching_program CUPTI DRIVER: three steps of a
 // training as a stand-in for libcupti tells of them, kernels of 1 ms in ranges,
 // and work of a step that no range is around; with LAUNCH_GRAPH a graph's, with
-// LAUNCH_CALLS a server's calls of the runtime.
+// LAUNCH_CALLS a server's calls of the runtime, with LAUNCH_FLOWS requests that
+// another thread serves.
 // launching_program DRIVER: a program that has loaded CUDA's driver, and does
 // nothing that is seen.
 #include <dlfcn.h>
 #include <pprof/pprof.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +177,33 @@ static void run_calls(void) {
   }
 }
 
+// Two requests, each a range across threads with a flow; another thread serves
+// them, one after the other.
+static void *run_worker(void *argument) {
+  PPROF_SITE(infer, "infer", PPROF_CATEGORY_INFERENCE);
+  (void)argument;
+  for (uint64_t flow = 1; flow <= 2; flow++) {
+    pprof_push(&infer);
+    pprof_flow(flow);
+    run_kernel("relu", 500);
+    pprof_pop();
+  }
+  return NULL;
+}
+
+static void run_flows(void) {
+  PPROF_SITE(request, "request", PPROF_CATEGORY_USER_DEFINED);
+  pprof_range ranges[2];
+  pthread_t worker;
+  for (uint64_t flow = 1; flow <= 2; flow++) {
+    ranges[flow - 1] = pprof_range_begin(&request);
+    pprof_range_flow(ranges[flow - 1], flow);
+  }
+  if (pthread_create(&worker, NULL, run_worker, NULL) != 0) abort();
+  pthread_join(worker, NULL);
+  for (int i = 0; i < 2; i++) pprof_range_end(ranges[i]);
+}
+
 static int train(void *library) {
   void *get = dlsym(library, "fake_cupti_get");
   fake_cupti_get_type *get_cupti;
@@ -185,6 +214,8 @@ static int train(void *library) {
   calibrate();
   if (getenv("LAUNCH_GRAPH"))
     run_graph();
+  else if (getenv("LAUNCH_FLOWS"))
+    run_flows();
   else if (getenv("LAUNCH_CALLS"))
     run_calls();
   else

@@ -135,6 +135,14 @@ class RunKernelsTest(unittest.TestCase):
         self.assertEqual({"cudaMalloc": 3, "cudaLaunchKernel": 3, "cudaStreamSynchronize": 3,
                           "cuMemFree_v2": 3}, names["on"])
 
+    def test_kernels_are_of_the_request_whose_range_another_thread_serves(self):
+        """Two requests begin on one thread; another one launches for both."""
+        rows = self.rows(self.train(LAUNCH_FLOWS="1"), "--view", "requests")["requests"]
+        stages = {row["name"]: row for row in rows}
+        self.assertEqual(2, stages["(request)"]["requests"])
+        self.assertEqual(2, stages["relu"]["requests"])
+        self.assertEqual(2, stages["relu"]["calls"])
+
     def test_a_device_that_nothing_times_ends_with_what_would(self):
         """4 is what a driver says that has ended with the process, as CUDA's does."""
         for style in ["answer", "paddle"]:

@@ -239,12 +239,14 @@ static void deliver_memory(ppi_kernels *kernels, const ppi_device_work *work,
 
 static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
                     const ppi_launch *launch) {
-  static ppi_slot slot;  // one collector per process; no flows
+  static ppi_slot slot;  // one collector per process
   ppi_drain *drain = kernels->drain;
   slot.kind = PPROF_KIND_DEVICE_RANGE;
   slot.flags = 0;
   slot.site = site_of(kernels, work);
   slot.stream = stream_of(kernels, work);
+  slot.flows[0] = launch ? launch->flow : 0;
+  slot.num_flows = slot.flows[0] != 0;
   place_on_host(kernels, work, launch, &slot);
   if (makes_sense(work, launch)) {
     slot.device_start_ns = ppi_drain_ns(drain, work->start);

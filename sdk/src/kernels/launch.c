@@ -128,6 +128,15 @@ const ppi_lane *ppi_launch_lane(const ppi_thread *thread, const ppi_lane *lane,
   return waiting ? waiting : lane;
 }
 
+// A thread that waits may go on meanwhile: its flow is then the one or the
+// other.
+static __attribute__((no_sanitize("thread"))) uint64_t flow_of(
+    const ppi_lane *lane, uint32_t depth) {
+  if (depth == 0 || depth > lane->num_frames) return 0;
+  const ppi_frame *frame = ppi_lane_frames(lane) + depth - 1;
+  return frame->num_flows == 1 ? frame->flow : 0;
+}
+
 void ppi_launch_begin(uint32_t correlation, ppi_launch_kind kind) {
   ppi_thread *thread;
   uint32_t depth;
@@ -142,9 +151,10 @@ void ppi_launch_begin(uint32_t correlation, ppi_launch_kind kind) {
   uint64_t now = ppi_clock_ticks();
   place->launch = (ppi_launch){.begin = now,
                                .end = now,
+                               .flow = flow_of(lane, depth),
                                .lane = lane->id,
                                .depth = (uint16_t)depth,
-                               .kind = kind,
+                               .kind = (uint8_t)kind,
                                .is_by_wait = is_by_wait};
   __atomic_store_n(&place->word, word_of(correlation, PPI_LAUNCH_OPEN),
                    __ATOMIC_RELEASE);

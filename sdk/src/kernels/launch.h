@@ -32,9 +32,10 @@ typedef enum ppi_launch_kind {
 typedef struct ppi_launch {
   uint64_t begin, end;  // ticks
   uint64_t told;        // collector: when work of it was told last; 0: never
+  uint64_t flow;  // that the innermost range around it serves; 0: none, or more
   uint32_t lane;
-  uint16_t depth;  // open ranges around it there
-  ppi_launch_kind kind;
+  uint16_t depth;   // open ranges around it there
+  uint8_t kind;     // ppi_launch_kind
   bool is_by_wait;  // it was made by a thread without ranges, and lies in the
                     // range in which the only one that had any waited
 } ppi_launch;
