@@ -239,12 +239,12 @@ static void put_iteration(ppi_page *page, const ppi_report_serving *from) {
   put_number(page, ppi_cell_count(sums->most), " at most; ");
   put_number(page, ppi_cell_count(sums->prefills), " for the first time\n");
   if (!ppi_iterations_fit(sums, &fit)) return;
-  ppi_page_text(page, "  by least squares ");
+  ppi_page_text(page, "  without a prefill, by least squares, ");
   put_ms(page, fit.base_ns, " ms + ");
   put_ms(page, fit.request_ns, " ms a request");
   if (sums->prefills) {
-    ppi_page_text(page, " + ");
-    put_ms(page, fit.prefill_ns, " ms a prefill");
+    ppi_page_text(page, "; for each prefill ");
+    put_ms(page, fit.prefill_ns, " ms more");
   }
   ppi_page_text(page, "\n");
 }

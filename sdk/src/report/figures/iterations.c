@@ -26,39 +26,29 @@ void ppi_iterations_add(ppi_iterations *sums, uint64_t time_ns, uint64_t batch,
   sums->batch += batch;
   sums->prefills += prefills;
   sums->time_ns += time;
-  sums->batch_2 += (unsigned __int128)batch * batch;
-  sums->prefills_2 += (unsigned __int128)prefills * prefills;
-  sums->batch_prefills += (unsigned __int128)batch * prefills;
-  sums->batch_time += time * batch;
-  sums->prefills_time += time * prefills;
+  if (prefills) return;
+  sums->alone++;
+  sums->alone_batch += batch;
+  sums->alone_ns += time;
+  sums->alone_batch_2 += (unsigned __int128)batch * batch;
+  sums->alone_batch_ns += time * batch;
 }
 
-// n times the sum of products less the product of the sums: exact, and n
-// squared times the covariance.
-static double spread_of(const ppi_iterations *sums, unsigned __int128 products,
-                        unsigned __int128 a, unsigned __int128 b) {
-  return (double)(__int128)(products * sums->n - a * b);
-}
-
-// Normal equations of time = base + request x batch + prefill x prefills.
 bool ppi_iterations_fit(const ppi_iterations *sums, ppi_iteration_fit *out) {
-  const unsigned __int128 b = sums->batch, p = sums->prefills;
-  if (sums->n < 3) return false;
-  double bb = spread_of(sums, sums->batch_2, b, b);
-  double pp = spread_of(sums, sums->prefills_2, p, p);
-  double bp = spread_of(sums, sums->batch_prefills, b, p);
-  double bt = spread_of(sums, sums->batch_time, b, sums->time_ns);
-  double pt = spread_of(sums, sums->prefills_time, p, sums->time_ns);
-  double determinant = bb * pp - bp * bp;
-  if (bb <= 0 || (pp > 0 && determinant <= 0.01 * bb * pp)) return false;
+  const unsigned __int128 n = sums->alone, b = sums->alone_batch;
+  // Exact, and n squared times the variance, and the covariance.
+  double bb = (double)(__int128)(n * sums->alone_batch_2 - b * b);
+  double bt = (double)(__int128)(n * sums->alone_batch_ns - b * sums->alone_ns);
+  if (sums->alone < 3 || bb <= 0) return false;
   *out = (ppi_iteration_fit){.request_ns = bt / bb};
-  if (pp > 0) {
-    out->request_ns = (bt * pp - pt * bp) / determinant;
-    out->prefill_ns = (pt * bb - bt * bp) / determinant;
-  }
-  double n = (double)sums->n;
-  out->base_ns = (double)sums->time_ns / n - out->request_ns * (double)b / n -
-                 out->prefill_ns * (double)p / n;
+  out->base_ns =
+      ((double)sums->alone_ns - out->request_ns * (double)b) / (double)n;
+  if (!sums->prefills) return true;
+  double num = (double)(sums->n - sums->alone);
+  double usual_ns = out->base_ns * num +
+                    out->request_ns * (double)(sums->batch - sums->alone_batch);
+  out->prefill_ns = ((double)(sums->time_ns - sums->alone_ns) - usual_ns) /
+                    (double)sums->prefills;
   return true;
 }
 
@@ -67,12 +57,12 @@ void ppi_iterations_merge(ppi_iterations *into, const ppi_iterations *from) {
   into->most = PPI_MAX(into->most, from->most);
   into->batch += from->batch;
   into->prefills += from->prefills;
+  into->alone += from->alone;
+  into->alone_batch += from->alone_batch;
   into->time_ns += from->time_ns;
-  into->batch_2 += from->batch_2;
-  into->prefills_2 += from->prefills_2;
-  into->batch_prefills += from->batch_prefills;
-  into->batch_time += from->batch_time;
-  into->prefills_time += from->prefills_time;
+  into->alone_ns += from->alone_ns;
+  into->alone_batch_2 += from->alone_batch_2;
+  into->alone_batch_ns += from->alone_batch_ns;
 }
 
 // ---- slow requests ----

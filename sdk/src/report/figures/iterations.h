@@ -34,17 +34,18 @@ typedef struct ppi_serving_slow {
   uint64_t n, parts_ns[PPI_NUM_SERVING_PARTS];
 } ppi_serving_slow;
 
-// Ranges that served requests: of how many (batch) and how many of these for
-// the first time (prefills). Sums of products, so that a line can be laid
-// through them.
+// Ranges that served requests: of how many (batch), and how many of these were
+// there for the first time (prefills). Sums of products, so that a line can be
+// laid through those without a prefill.
 typedef struct ppi_iterations {
   uint64_t n, most;  // the largest batch
   uint64_t batch, prefills;
-  unsigned __int128 time_ns, batch_2, prefills_2, batch_prefills, batch_time,
-      prefills_time;
+  uint64_t alone, alone_batch;  // of the ones without a prefill
+  unsigned __int128 time_ns, alone_ns, alone_batch_2, alone_batch_ns;
 } ppi_iterations;
-// What one takes, one more request in it, and one that is there for the first
-// time, by least squares. False: the batches are too much alike.
+// What one without a prefill takes, and one more request in it, by least
+// squares; and how much longer it takes for each prefill, on average. False:
+// the batches are too much alike.
 typedef struct ppi_iteration_fit {
   double base_ns, request_ns, prefill_ns;
 } ppi_iteration_fit;
