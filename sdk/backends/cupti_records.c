@@ -15,31 +15,31 @@ static const char *copy_name(uint8_t kind) {
   return kind < sizeof names / sizeof *names ? names[kind] : names[0];
 }
 
+// What they have in common, each at a place of its own.
+#define WORK_OF(record, of_kind)                                               \
+  {                                                                            \
+    .kind = PPI_DEVICE_WORK_##of_kind, .correlation = (record)->correlation,   \
+    .device = (int)(record)->device, .context = (record)->context,             \
+    .stream = (record)->stream, .start = (record)->start, .end = (record)->end \
+  }
+
+// The two kinds of copies have their correlation and node elsewhere.
 static ppi_device_work copy_of(const ppi_cupti_memcpy *record,
                                uint32_t correlation, uint64_t node) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_COPY,
-                           .correlation = correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .bytes = record->bytes,
-                           .name = copy_name(record->copy_kind),
-                           .node = node};
+  ppi_device_work work = WORK_OF(record, COPY);
+  work.correlation = correlation;
+  work.bytes = record->bytes;
+  work.name = copy_name(record->copy_kind);
+  work.node = node;
+  return work;
 }
 
 static ppi_device_work set_of(const ppi_cupti_memset *record) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_SET,
-                           .correlation = record->correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .bytes = record->bytes,
-                           .name = "MEMSET",
-                           .node = record->graph_node};
+  ppi_device_work work = WORK_OF(record, SET);
+  work.bytes = record->bytes;
+  work.name = "MEMSET";
+  work.node = record->graph_node;
+  return work;
 }
 
 static ppi_launch_shape shape_of(const ppi_cupti_kernel *record) {
@@ -55,16 +55,11 @@ static ppi_launch_shape shape_of(const ppi_cupti_kernel *record) {
 }
 
 static ppi_device_work kernel_of(const ppi_cupti_kernel *record) {
-  return (ppi_device_work){.kind = PPI_DEVICE_WORK_KERNEL,
-                           .correlation = record->correlation,
-                           .device = (int)record->device,
-                           .context = record->context,
-                           .stream = record->stream,
-                           .start = record->start,
-                           .end = record->end,
-                           .name = record->name ? record->name : "?",
-                           .node = record->graph_node,
-                           .shape = shape_of(record)};
+  ppi_device_work work = WORK_OF(record, KERNEL);
+  work.name = record->name ? record->name : "?";
+  work.node = record->graph_node;
+  work.shape = shape_of(record);
+  return work;
 }
 
 // NULL: memory of a kind that is no matter of allocations.

@@ -147,6 +147,12 @@ class Spans(unittest.TestCase):
                       if row["name"] == "tool search"}
             self.assertEqual(stages, {"tool search": 50})
 
+    def test_a_line_of_dynamo_in_an_envelope(self):
+        line = dynamo("request_end", 90, request={"request_id": "r", "request_received_ms": T,
+                                                  "output_tokens": 3})
+        report = self.report(json.dumps({"timestamp": 12, "event": line}))
+        self.assertEqual(self.times(report, "request")["end to end"], 90)
+
     def test_what_a_line_of_dynamo_need_not_have(self):
         for request, end_to_end in (
                 ({"request_received_ms": T, "output_tokens": 3}, 90),

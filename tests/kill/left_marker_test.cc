@@ -18,8 +18,12 @@
 
 #include "event/event.h"
 #include "tests/support/long_run.h"
+#include "tests/support/traps.h"
 
 namespace {
+
+using pprof_test::IsAtTrap;
+using pprof_test::Trap;
 
 PPROF_SITE(round_site, "round", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(outer_site, "outer", PPROF_CATEGORY_USER_DEFINED);
@@ -40,14 +44,6 @@ sigjmp_buf before;
 void Leave(int) {
   shared->jumps++;
   siglongjmp(before, 1);
-}
-
-void Trap() {
-#if defined(__x86_64__)
-  __asm__ volatile("int3");
-#else
-  __asm__ volatile("brk #0\n\t");
-#endif
 }
 
 template <typename Marker>
@@ -184,21 +180,11 @@ class LeftMarkerTest : public ::testing::Test {
     while (signal == SIGUSR1) signal = Continue(SIGUSR1);
     return signal;
   }
-  // A trap raised by the instruction itself, not by the step.
-  bool IsAtTrap() {
-    siginfo_t info = {};
-    ptrace(PTRACE_GETSIGINFO, child_, nullptr, &info);
-#if defined(__x86_64__)
-    return info.si_code == SI_KERNEL;  // TRAP_BRKPT: behind a system call
-#else
-    return info.si_code == TRAP_BRKPT;
-#endif
-  }
   // From the first trap `num` instructions on; false: that is the last one.
   bool Step(uint64_t num) {
     for (uint64_t i = 0; i < num; i++) {
       ptrace(PTRACE_SINGLESTEP, child_, nullptr, nullptr);
-      if (Wait() != SIGTRAP || IsAtTrap()) return false;
+      if (Wait() != SIGTRAP || IsAtTrap(child_)) return false;
     }
     return true;
   }

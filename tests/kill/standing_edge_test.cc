@@ -21,8 +21,12 @@
 
 #include "event/event.h"
 #include "tests/support/long_run.h"
+#include "tests/support/traps.h"
 
 namespace {
+
+using pprof_test::IsAtTrap;
+using pprof_test::Trap;
 
 PPROF_SITE(below_site, "below", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
@@ -49,14 +53,6 @@ struct Shared {
 };
 
 Shared *shared;
-
-void Trap() {
-#if defined(__x86_64__)
-  __asm__ volatile("int3");
-#else
-  __asm__ volatile("brk #0\n\t");
-#endif
-}
 
 bool IsOver() {
   return __atomic_load_n(&shared->is_over, __ATOMIC_ACQUIRE);
@@ -181,17 +177,6 @@ class StandingEdgeTest : public ::testing::Test {
   bool Resume(__ptrace_request how) {
     return ptrace(how, child_, nullptr, nullptr) == 0 && AwaitTrap();
   }
-  // A trap raised by the instruction itself, not by the step.
-  bool IsAtEnd() {
-#if defined(__x86_64__)
-    const int of_the_instruction = SI_KERNEL;
-#else
-    const int of_the_instruction = TRAP_BRKPT;
-#endif
-    siginfo_t info = {};
-    ptrace(PTRACE_GETSIGINFO, child_, nullptr, &info);
-    return info.si_code == of_the_instruction;
-  }
   // What the other threads do while this one stands, perhaps with a lock that
   // the collector wants.
   void AwaitMarkers() {
@@ -209,7 +194,7 @@ class StandingEdgeTest : public ::testing::Test {
     const uint64_t num_windows = Load(shared->num_windows);
     for (; !HasFailure(); at++) {
       EXPECT_TRUE(Resume(PTRACE_SINGLESTEP));
-      if (IsAtEnd()) break;
+      if (IsAtTrap(child_)) break;
       if (at < from || at > to) continue;
       AwaitMarkers();
       if (!seen && Load(shared->num_windows) != num_windows) seen = at;

@@ -21,8 +21,12 @@
 
 #include "event/event.h"
 #include "tests/support/long_run.h"
+#include "tests/support/traps.h"
 
 namespace {
+
+using pprof_test::IsAtTrap;
+using pprof_test::Trap;
 
 PPROF_SITE(outer_site, "outer", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(point_site, "point", PPROF_CATEGORY_USER_DEFINED);
@@ -41,14 +45,6 @@ struct Shared {
 };
 
 Shared *shared;
-
-void Trap() {
-#if defined(__x86_64__)
-  __asm__ volatile("int3");
-#else
-  __asm__ volatile("brk #0\n\t");
-#endif
-}
 
 template <typename Marker>
 void Begin(Marker marker) {
@@ -191,21 +187,9 @@ class StandingTest : public ::testing::Test {
     for (uint64_t i = 0; i < num && !at_end_; i++) {
       ptrace(PTRACE_SINGLESTEP, shared->worker, nullptr, nullptr);
       if (!AwaitTrap()) return false;
-      at_end_ = IsAtEnd();
+      at_end_ = IsAtTrap(shared->worker);
     }
     return !at_end_;
-  }
-  // A trap raised by the instruction itself, not by the step. On x86 the step
-  // over a system call is a TRAP_BRKPT, too.
-  bool IsAtEnd() {
-#if defined(__x86_64__)
-    const int of_the_instruction = SI_KERNEL;
-#else
-    const int of_the_instruction = TRAP_BRKPT;
-#endif
-    siginfo_t info = {};
-    ptrace(PTRACE_GETSIGINFO, shared->worker, nullptr, &info);
-    return info.si_code == of_the_instruction;
   }
   // To its last trap, and on.
   bool Finish() {

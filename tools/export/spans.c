@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/mix.h"
 #include "export/formats.h"
 #include "export/names.h"
 #include "file/text.h"
@@ -46,15 +47,8 @@ static spans *spans_of(pprof_sink *sink) {
   return (spans *)((char *)sink - offsetof(spans, sink));
 }
 
-// Every step of it can be undone, so that no two numbers meet.
-static uint64_t mix(uint64_t x) {
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
 static uint64_t new_id(spans *out) {
-  uint64_t id = mix(out->seed + ++out->next_id);
+  uint64_t id = ppi_mix(out->seed + ++out->next_id);
   return id ? id : 1;
 }
 
@@ -121,12 +115,12 @@ typedef struct span {
 static void put_trace(ppi_page *page, const char *key, const span *of,
                       uint64_t flow) {
   ppi_page_format(page, "\"%s\":\"%016" PRIx64 "%016" PRIx64 "\"", key,
-                  flow ? mix(UINT64_C(0x70706c6f67)) : mix(of->root),
+                  flow ? ppi_mix(UINT64_C(0x70706c6f67)) : ppi_mix(of->root),
                   flow ? flow : of->root);
 }
 
 static uint64_t request_id(uint64_t flow) {
-  uint64_t id = mix(flow ^ UINT64_C(0x72657175657374));
+  uint64_t id = ppi_mix(flow ^ UINT64_C(0x72657175657374));
   return id ? id : 1;
 }
 
@@ -297,7 +291,7 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   if (status != PPROF_STATUS_OK) return status;
   const char *uuid = out->names.runs[out->names.num_runs - 1].uuid;
   out->seed = out->names.num_runs;
-  for (; *uuid; uuid++) out->seed = mix(out->seed ^ (unsigned char)*uuid);
+  for (; *uuid; uuid++) out->seed = ppi_mix(out->seed ^ (unsigned char)*uuid);
   return PPROF_STATUS_OK;
 }
 

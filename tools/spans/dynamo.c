@@ -37,7 +37,7 @@ static const struct {
     {"event_type", offsetof(ppi_dynamo, event)},
     {"agent_context.session_id", offsetof(ppi_dynamo, session)},
     {"request.model", offsetof(ppi_dynamo, span.name)},
-    {"request.request_id", offsetof(ppi_dynamo, span.request)},
+    {"request.request_id", offsetof(ppi_dynamo, request)},
     {"tool.tool_class", offsetof(ppi_dynamo, tool)},
 };
 
@@ -87,7 +87,7 @@ static void put_request(ppi_dynamo *dynamo, ppi_span_text *out) {
   set_times(dynamo);
   if (!span->name[0]) strcpy(span->name, "request");
   strcpy(span->service, "dynamo");
-  span->id = ppi_span_number(span->request);
+  span->id = ppi_span_number(dynamo->request);
   ppi_span_put(out, span);
   if (span->start_ns && dynamo->queue_depth >= 0)
     ppi_span_put_counter(out, span, "queue_depth", dynamo->queue_depth);

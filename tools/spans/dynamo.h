@@ -10,6 +10,7 @@
 typedef struct ppi_dynamo {
   ppi_span span;  // without its end
   char event[PPI_SPAN_NAME], session[PPI_SPAN_NAME], tool[PPI_SPAN_NAME];
+  char request[PPI_SPAN_NAME];  // its id
   uint64_t event_ms;
   double total_ms, tool_ms, queue_depth, hit_rate;
   uint64_t tool_start_ms, tool_end_ms;

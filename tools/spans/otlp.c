@@ -52,8 +52,6 @@ static void take_attribute(ppi_otlp *otlp) {
     if (strcmp(otlp->key, numbers[i].key) == 0)
       *(double *)(void *)((char *)&span->served + numbers[i].offset) =
           ppi_span_real(otlp->value);
-  if (strcmp(otlp->key, "gen_ai.request.id") == 0)
-    keep(span->request, otlp->value);
 }
 
 static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {

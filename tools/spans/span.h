@@ -26,7 +26,6 @@ typedef struct ppi_span_served {
 typedef struct ppi_span {
   char name[PPI_SPAN_NAME];
   char service[PPI_SPAN_NAME];
-  char request[PPI_SPAN_NAME];  // its id
   uint64_t start_ns, end_ns;
   uint64_t flow;  // of its trace or session; 0: it stands for itself
   uint64_t id;    // of the span

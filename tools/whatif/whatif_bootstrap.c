@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/rank.h"
 
 enum { MOST_TIMES = 1000, LEAST_TIMES = 200, MANY = 100000 };
@@ -13,12 +14,9 @@ static uint64_t times_of(size_t num) {
   return num > MANY ? LEAST_TIMES : MOST_TIMES;
 }
 
-// Steele, Lea and Flood's splitmix64, from a fixed seed.
+// splitmix64, from a fixed seed.
 static uint64_t next_random(uint64_t *state) {
-  uint64_t x = *state += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
+  return ppi_mix(*state += 0x9e3779b97f4a7c15u);
 }
 
 // Which value comes next: the one behind the last, or the first of a block.

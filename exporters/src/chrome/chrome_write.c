@@ -228,11 +228,8 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   if (slice->has_device_error)
     put_field(out, ",\"device_error_ns\":", slice->device_error_ns);
   if (slice->has_queue) put_field(out, ",\"queue_ns\":", slice->queue_ns);
-  const ppi_chrome_name *launch =
-      slice->attributes
-          ? ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_ATTRIBUTES],
-                                 slice->attributes)
-          : NULL;
+  const ppi_chrome_name *launch = ppi_chrome_names_get(
+      &writer->names[PPROF_DEFINITION_ATTRIBUTES], slice->attributes);
   if (launch) ppi_chrome_put_text(out, launch->text);
 }
 

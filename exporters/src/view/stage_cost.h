@@ -5,7 +5,7 @@
 #define PPI_STAGE_COST_H_
 
 #include "file/text.h"
-#include "report/findings/roofline.h"
+#include "report/figures/roofline.h"
 #include "view/peak.h"
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/sha256.h"
 
 // After a `*` that fails, the text is tried again one character further on;
@@ -42,11 +43,6 @@ void ppi_name_hash(const char *name, char out[PPI_NAME_HASH]) {
 
 bool ppi_request_is_kept(uint64_t flow, uint64_t every) {
   if (every <= 1) return true;
-  // The finalizer of splitmix64: numbers that are addresses spread, too.
-  flow ^= flow >> 30;
-  flow *= 0xbf58476d1ce4e5b9u;
-  flow ^= flow >> 27;
-  flow *= 0x94d049bb133111ebu;
-  flow ^= flow >> 31;
-  return flow % every == 0;
+  // Numbers that are addresses spread, too.
+  return ppi_mix(flow) % every == 0;
 }

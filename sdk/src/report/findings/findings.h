@@ -5,8 +5,8 @@
 #ifndef PPI_FINDINGS_H_
 #define PPI_FINDINGS_H_
 
+#include "report/figures/roofline.h"
 #include "report/findings/finding.h"
-#include "report/findings/roofline.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,8 +4,8 @@
 #ifndef PPI_FINDINGS_SEARCH_H_
 #define PPI_FINDINGS_SEARCH_H_
 
+#include "report/figures/roofline.h"
 #include "report/findings/finding.h"
-#include "report/findings/roofline.h"
 #include "report/findings/words.h"
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/mix.h"
 #include "report/figures/request_rows.h"
 #include "report/parts/sites.h"
 
@@ -18,10 +19,7 @@ enum { MOST_PARTS = 4096 };
 // ---- gathering ----
 
 static uint64_t hash_of(uint64_t flow) {
-  flow += 0x9e3779b97f4a7c15u;
-  flow = (flow ^ flow >> 30) * 0xbf58476d1ce4e5b9u;
-  flow = (flow ^ flow >> 27) * 0x94d049bb133111ebu;
-  return flow ^ flow >> 31;
+  return ppi_mix(flow + 0x9e3779b97f4a7c15u);
 }
 
 static bool is_kept(const ppi_requests *requests, uint64_t flow) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/findings/roofline.h"
+#include "report/figures/roofline.h"
 
 static double quotient(double part, double of) {
   return part > 0 && of > 0 ? part / of : 0;
