@@ -121,6 +121,13 @@ class Spans(unittest.TestCase):
                   if row["name"] in ("tokenize", "queue", "prefill", "decode")}
         self.assertEqual(stages, {"tokenize": 20, "queue": 10, "prefill": 30, "decode": 60})
 
+    def test_phases_are_ranges_of_their_own_length(self):
+        done = self.run_on(json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31))),
+                           "-f", "json", "--view", "userdefined")
+        lengths = {row["name"]: row["cpu_total"] / 1e6
+                   for row in self.view(json.loads(done.stdout), "userdefined")}
+        self.assertEqual(lengths, {"queue": 10, "prefill": 30, "decode": 60})
+
     def test_calls_beside_each_other_in_one_trace(self):
         two = [served(1, 0, 100, 10, 30, 60, 40, 31), served(1, 50, 100, 20, 30, 50, 50, 51)]
         two[1]["spanId"] = "2" * 16
