@@ -169,16 +169,13 @@ static bool find_united(ppi_names_area *area, const ppi_spool *spool,
 ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
                                            ppi_spool *spool, uint64_t size,
                                            bool again, uint64_t *out_place) {
-  if (again && find_free(area, spool, size, out_place))
+  if (again && (find_free(area, spool, size, out_place) ||
+                find_united(area, spool, size, out_place)))
     return begin_change(spool, *out_place);
-  if (find_end(spool, size, out_place)) {
-    ppi_definition_record *record = record_at(spool, *out_place);
-    record->size = (uint32_t)size;
-    return record;
-  }
-  if (again && find_united(area, spool, size, out_place))
-    return begin_change(spool, *out_place);
-  return NULL;
+  if (!find_end(spool, size, out_place)) return NULL;
+  ppi_definition_record *record = record_at(spool, *out_place);
+  record->size = (uint32_t)size;
+  return record;
 }
 
 bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
