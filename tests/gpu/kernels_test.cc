@@ -4,6 +4,7 @@
 // ran by the device's own timer. Each is a process: CUPTI has one client in
 // one.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "child.h"
 #include "gpu_session.h"
 #include "kernels_log.h"
+#include "tests/support/sleeps.h"
 
 namespace pprof_gpu {
 namespace {
@@ -98,8 +100,8 @@ int ReplayAndWait(const std::vector<std::string> &arguments) {
   cudaStreamSynchronize(stream);
   pprof_pop();
   pprof_push(&waits_site);
-  std::thread launches([&stream] {
-    usleep(20000);  // until the other thread sleeps in its join
+  std::thread launches([&stream, waiting = gettid()] {
+    while (!pprof_test::Sleeps(waiting)) sched_yield();  // in its join
     for (int i = 0; i < 10; i++) Spin(stream, 10 * kUs);
     cudaStreamSynchronize(stream);
   });

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <future>
 #include <map>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "kernels/shapes.h"
 #include "kernels_case.h"
+#include "tests/support/sleeps.h"
 
 namespace {
 
@@ -22,6 +22,7 @@ using pprof_test::Advance;
 using pprof_test::cupti_;
 using pprof_test::DeviceSession;
 using pprof_test::KernelsTest;
+using pprof_test::Sleeps;
 using pprof_test::test_clock_ns;
 
 PPROF_SITE(request, "request", PPROF_CATEGORY_USER_DEFINED);
@@ -132,14 +133,6 @@ TEST_F(KernelsTest, OfAGraphBelongToItsLaunch) {
     EXPECT_EQ(kernel.depth, 1u);
     EXPECT_EQ(kernel.flags, (uint32_t)PPROF_FLAG_IN_GRAPH);
   }
-}
-
-bool Sleeps(pid_t tid) {
-  std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  size_t at = text.rfind(") ");
-  return at != std::string::npos && text[at + 2] == 'S';
 }
 
 // As PyTorch's backward: the caller waits in its range, another thread, which
