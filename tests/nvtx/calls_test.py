@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every call of NVTX: what it answers, and what it leaves in the log, call by call."""
+from collections import Counter
 import json
 
 from nvtx_case import ASYNC, COUNTER, MARK, RANGE, Case, main
@@ -79,6 +80,30 @@ class CallsTest(Case):
         log = self.log()
         self.assertEqual(self.rows(log)["decode step {}"], 390)
         self.assertEqual(log.total("excluded"), 10)
+
+    def test_names_have_categories(self):
+        """Patterns see whole names: those that fold, and those of registered strings."""
+        self.run_ok("calls", "server", "domains", env=self.environment(PPROF_SET="names={categories: {"
+                    "'decode step 3?7': memory, 'decode *': inference, 'gpu_*: forward': forward,"
+                    "'execute_*': my own, 'registered a': communication}}"))
+        log = self.log()
+        calls = {}
+        for event in log.events:
+            calls.setdefault(event["category"], Counter())[event["name"].split(" ")[0]] += 1
+        self.assertEqual(calls["Memory"], {"decode": 10})
+        self.assertEqual(calls["Inference"], {"decode": 390})
+        self.assertEqual(calls["Forward"], {"gpu_model_runner:": 400})
+        self.assertEqual(sum(calls["my own"].values()), 400)
+        # A push, a mark and a start, in two domains.
+        self.assertEqual(calls["Communication"], {"registered": 3})
+        self.assertEqual(calls["UserDefined"]["Linear"], 400)
+
+    def test_a_category_by_name_goes_before_the_domains(self):
+        self.run_ok("calls", "server", env=self.environment(
+            PPROF_SET="names={categories: {'decode *': inference}};nvtx={domains: {server: memory}}"))
+        path, = self.log_paths()
+        self.assertEqual(self.overview(path)["Inference"], 400)
+        self.assertNotIn("Memory", self.overview(path))
 
     def test_names_stay_when_told(self):
         self.run_ok("calls", "server", env=self.environment(PPROF_SET="names={fold: off}"))

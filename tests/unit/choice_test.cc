@@ -126,4 +126,25 @@ TEST(ChoiceTest, CopyIsWhole) {
   free(copy);
 }
 
+TEST(ChoiceTest, CategoriesByNameAreOfTheFirstGlobThatFits) {
+  std::string first = "step 7", second = "step *";
+  const char *globs[] = {first.c_str(), second.c_str()};
+  uint32_t categories[] = {PPROF_CATEGORY_FORWARD, PPROF_CATEGORY_INFERENCE};
+  ppi_choice choice = {};
+  EXPECT_FALSE(ppi_choice_asks(&choice));
+  choice.categorised = globs;
+  choice.categories = categories;
+  choice.num_categorised = 2;
+  EXPECT_TRUE(ppi_choice_asks(&choice));
+  ppi_choice *copy = ppi_choice_copy(&choice);
+  ASSERT_NE(nullptr, copy);
+  first = second = "gone";
+  categories[0] = categories[1] = PPROF_CATEGORY_MEMORY;
+  EXPECT_EQ(PPROF_CATEGORY_FORWARD, ppi_choice_category(copy, "step 7", 0));
+  EXPECT_EQ(PPROF_CATEGORY_INFERENCE, ppi_choice_category(copy, "step 77", 0));
+  EXPECT_EQ(PPROF_CATEGORY_MEMCPY,
+            ppi_choice_category(copy, "a step", PPROF_CATEGORY_MEMCPY));
+  free(copy);
+}
+
 }  // namespace

@@ -75,6 +75,7 @@ const Change changes[] = {
     {"names.fold", "names: {fold: off}", false},
     {"names.keep", "names: {keep: [a]}", false},
     {"names.shapes", "names: {shapes: [a]}", false},
+    {"names.categories", "names: {categories: {a: memory}}", false},
     {"requests.every", "requests: {every: 2}", false},
     {"privacy.names", "privacy: {names: hash}", false},
     {"privacy.allow", "privacy: {allow: [a]}", false},

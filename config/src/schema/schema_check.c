@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "live/live_metrics.h"
 #include "log/write/log_writer.h"
+#include "names/names.h"
 #include "schema/schema.h"
 #include "view/stage_cost.h"
 
@@ -226,6 +227,14 @@ static size_t borrow(const ppi_config_globs *globs, const char **out) {
   return globs->num;
 }
 
+static size_t categorise(const ppi_config *config, ppi_config_chosen *out) {
+  for (uint64_t i = 0; i < config->num_categorised; i++) {
+    out->categorised[i] = config->categorised[i].from;
+    out->categories[i] = ppi_category_find(config->categorised[i].category);
+  }
+  return config->num_categorised;
+}
+
 void ppi_config_choice(const ppi_config *config, ppi_config_chosen *out) {
   memset(out, 0, sizeof *out);
   out->choice = (ppi_choice){
@@ -241,6 +250,9 @@ void ppi_config_choice(const ppi_config *config, ppi_config_chosen *out) {
       .num_keep = borrow(&config->keep, out->keep),
       .shapes = out->shapes,
       .num_shapes = borrow(&config->shapes, out->shapes),
+      .categorised = out->categorised,
+      .categories = out->categories,
+      .num_categorised = categorise(config, out),
       .fold = config->fold,
       .timer_only = config->timer_only != 0,
       .hash_names = config->hash_names != 0,

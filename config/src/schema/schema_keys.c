@@ -173,6 +173,10 @@ const ppi_key ppi_keys[] = {
     {"names.shapes", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(shapes),
      "What is one row from its first name on: `decode step {n}`, where `{n}`"
      " stands for a number. At most 64.", FIXED},
+    {"names.categories", PPI_KEY_RULES, "none", 0, 0, NULL, AT(categorised),
+     "Categories of names that are given at run time, NVTX's too:"
+     " `{\"decode *\": inference}`. The first that fits goes before whatever"
+     " else says one. At most 64.", FIXED},
     {"requests", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "Which requests are kept, by the flow that `pprof_flow` gives.", FIXED},
     {"requests.every", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,

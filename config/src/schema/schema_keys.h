@@ -121,6 +121,8 @@ typedef struct ppi_config {
   ppi_config_globs cpu;  // names whose CPU use is measured
   uint64_t fold;         // ppi_folds
   ppi_config_globs keep, shapes;
+  uint64_t num_categorised;  // names by glob that have a category of their own
+  ppi_nvtx_rule categorised[PPI_NVTX_MAX_RULES];
   uint64_t requests_every;
   uint64_t hash_names;
   ppi_config_globs allow;              // names that are not hashed
@@ -149,6 +151,8 @@ typedef struct ppi_config_chosen {
   const char *cpu[PPI_CONFIG_MAX_GLOBS];
   const char *keep[PPI_CONFIG_MAX_GLOBS];
   const char *shapes[PPI_CONFIG_MAX_GLOBS];
+  const char *categorised[PPI_NVTX_MAX_RULES];
+  uint32_t categories[PPI_NVTX_MAX_RULES];
 } ppi_config_chosen;
 
 typedef enum ppi_key_type {
@@ -167,7 +171,7 @@ typedef enum ppi_key_type {
   PPI_KEY_MAP,        // the keys below it
   PPI_KEY_WINDOWS,    // windows[]: a map or a list of maps
   PPI_KEY_EXPORTS,    // exports[]: a list of maps
-  PPI_KEY_RULES,      // nvtx: a map of names to categories, or to `choices`
+  PPI_KEY_RULES,      // a map of names to categories, or to `choices`
   PPI_KEY_CONDITIONS  // flight.conditions[]: a list of rules
 } ppi_key_type;
 

@@ -118,6 +118,9 @@ pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
 
 ppi_config_rules ppi_config_rules_of(ppi_config *config, const ppi_key *key) {
   ppi_nvtx_options *nvtx = &config->nvtx;
+  if (key->offset == offsetof(ppi_config, categorised))
+    return (ppi_config_rules){&config->num_categorised, config->categorised,
+                              key->choices};
   if (key->offset == offsetof(ppi_config, nvtx.domains))
     return (ppi_config_rules){&nvtx->num_domains, nvtx->domains, key->choices};
   if (key->offset == offsetof(ppi_config, nvtx.streams))

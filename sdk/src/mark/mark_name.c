@@ -171,19 +171,22 @@ static uint32_t add_name(const char *name, size_t kept, uint64_t style,
 }
 
 // Of one that the thread has not met and that does not fold so far, or that is
-// too long to be kept.
+// too long to be kept. `chosen`: the style with the category that it gets.
 static uint32_t look_up_among_all(const ppi_lane *lane, const char *name,
-                                  uint64_t style, size_t kept, bool folds) {
+                                  uint64_t style, uint64_t chosen, size_t kept,
+                                  bool folds) {
   ppi_thread *thread = ppi_thread_self;
   uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
   size_t len = strnlen(name, PPI_MAX_NAME + 1);
-  uint64_t hash = ppi_names_hash(name, len, category);
+  uint64_t hash = ppi_names_hash(name, len, (uint32_t)chosen);
   uint32_t number = 0;
   if (len <= PPI_MAX_NAME)
-    number =
-        ppi_names_find(ppi_recorder_in_force.names, name, len, category, hash);
-  if (!number) number = add_name(name, kept, style, folds);
+    number = ppi_names_find(ppi_recorder_in_force.names, name, len,
+                            (uint32_t)chosen, hash);
+  if (!number) number = add_name(name, kept, chosen, folds);
   if (kept && name[kept]) return decide(lane, number);
+  // The thread finds it by the category that it came with.
+  if (chosen != style) hash = ppi_names_hash(name, len, category);
   const wanted by_address = {thread->names.by_address, (uintptr_t)name,
                              category, epoch};
   const wanted by_text = {thread->names.by_text, (uintptr_t)hash, category,
@@ -227,12 +230,14 @@ static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
   size_t kept = shorten ? shorten(name) : 0;
   bool folds = ppi_names_folds(names, shorten != NULL);
   ppi_folded folded;
-  uint32_t category = (uint32_t)style, epoch = lane->stack_epoch;
-  if (!folds ||
-      !ppi_names_folded(names, name, kept ? kept : len, category, &folded))
-    return look_up_among_all(lane, name, style, kept, folds);
+  uint32_t given = (uint32_t)style, epoch = lane->stack_epoch;
+  if (kept) len = kept;
+  uint32_t category = ppi_names_category(names, name, len, given);
+  if (!folds || !ppi_names_folded(names, name, len, category, &folded))
+    return look_up_among_all(lane, name, style, style - given + category, kept,
+                             folds);
   uint32_t id = ppi_site_decide_by(folded.site, folded.verdict, epoch);
-  if (!kept && shorten) keep_shape(&folded, id, name, category, epoch);
+  if (!kept && shorten) keep_shape(&folded, id, name, given, epoch);
   return id;
 }
 

@@ -41,6 +41,16 @@ static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
   return id ? ppi_site_decide(id, epoch) : 0;
 }
 
+// A name that is given at run time may have a category chosen for it.
+static pprof_site chosen_of(const pprof_site *site) {
+  pprof_site chosen = *site;
+  if (site->reserved_[0] && site->name)
+    chosen.category =
+        ppi_names_category(ppi_recorder_in_force.names, site->name,
+                           strlen(site->name), site->category);
+  return chosen;
+}
+
 static uint32_t own_id(const pprof_site *site, bool stays, uint32_t epoch) {
   ppi_names *names = ppi_recorder_in_force.names;
   uint32_t id = ppi_names_site(names, site->name, site->category, site->color);
@@ -54,8 +64,9 @@ uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   bool folds =
       kind && site->name &&
       ppi_names_folds(ppi_recorder_in_force.names, kind == PPROF_SITE_NVTX_);
+  const pprof_site chosen = chosen_of(site);
   uint32_t id =
-      folds ? folding_id(site, stays, epoch) : own_id(site, stays, epoch);
+      folds ? folding_id(&chosen, stays, epoch) : own_id(&chosen, stays, epoch);
   if (!stays) return id;
   // Nothing is published by it: markers use the id alone, and whoever wants the
   // name asks ppi_names_site_record.

@@ -55,9 +55,17 @@ bool ppi_choice_folds(const ppi_choice *choice, const char *shape) {
   return false;
 }
 
+uint32_t ppi_choice_category(const ppi_choice *choice, const char *name,
+                             uint32_t given) {
+  for (size_t i = 0; i < choice->num_categorised; i++)
+    if (ppi_glob_match(choice->categorised[i], name))
+      return choice->categories[i];
+  return given;
+}
+
 bool ppi_choice_asks(const ppi_choice *choice) {
   return choice->num_include || choice->num_exclude || choice->num_cpu ||
-         choice->num_keep || choice->timer_only;
+         choice->num_keep || choice->num_categorised || choice->timer_only;
 }
 
 bool ppi_choice_shows(const ppi_choice *choice, const char *name) {
@@ -86,23 +94,32 @@ static const char *const *copy_globs(const char *const *globs, size_t num,
 
 ppi_choice *ppi_choice_copy(const ppi_choice *from) {
   size_t num = from->num_include + from->num_exclude + from->num_allow +
-               from->num_cpu + from->num_keep + from->num_shapes;
+               from->num_cpu + from->num_keep + from->num_shapes +
+               from->num_categorised;
   size_t size = size_of(from->include, from->num_include) +
                 size_of(from->exclude, from->num_exclude) +
                 size_of(from->allow, from->num_allow) +
                 size_of(from->cpu, from->num_cpu) +
                 size_of(from->keep, from->num_keep) +
-                size_of(from->shapes, from->num_shapes);
+                size_of(from->shapes, from->num_shapes) +
+                size_of(from->categorised, from->num_categorised) +
+                from->num_categorised * sizeof *from->categories;
   ppi_choice *copy = ppi_alloc(sizeof *copy + size);
   if (!copy) return NULL;
   *copy = *from;
   const char **places = (const char **)(void *)(copy + 1);
-  char *texts = (char *)(places + num);
+  uint32_t *categories = (uint32_t *)(void *)(places + num);
+  char *texts = (char *)(categories + from->num_categorised);
+  for (size_t i = 0; i < from->num_categorised; i++)
+    categories[i] = from->categories[i];
+  copy->categories = categories;
   copy->include = copy_globs(from->include, from->num_include, &places, &texts);
   copy->exclude = copy_globs(from->exclude, from->num_exclude, &places, &texts);
   copy->allow = copy_globs(from->allow, from->num_allow, &places, &texts);
   copy->cpu = copy_globs(from->cpu, from->num_cpu, &places, &texts);
   copy->keep = copy_globs(from->keep, from->num_keep, &places, &texts);
   copy->shapes = copy_globs(from->shapes, from->num_shapes, &places, &texts);
+  copy->categorised =
+      copy_globs(from->categorised, from->num_categorised, &places, &texts);
   return copy;
 }

@@ -37,6 +37,11 @@ typedef struct ppi_choice {
   // for a number.
   const char *const *shapes;
   size_t num_shapes;
+  // Categories of names that are given at run time: of the first glob that
+  // fits.
+  const char *const *categorised;
+  const uint32_t *categories;  // of each
+  size_t num_categorised;
   uint64_t fold;            // ppi_folds
   bool timer_only;          // ProfileStep and Dataloader ranges only
   bool hash_names;          // names are stored as ppi_name_hash makes them
@@ -55,6 +60,9 @@ bool ppi_choice_measures(const ppi_choice *choice, const char *name);
 // ppi_choice_folds: a shape that folds from its first name on.
 bool ppi_choice_keeps(const ppi_choice *choice, const char *name);
 bool ppi_choice_folds(const ppi_choice *choice, const char *shape);
+// ppi_choice_category answers the category of a name; `given`: none fits.
+uint32_t ppi_choice_category(const ppi_choice *choice, const char *name,
+                             uint32_t given);
 // ppi_choice_asks: is anything chosen by name?
 bool ppi_choice_asks(const ppi_choice *choice);
 // ppi_choice_shows: or else as its hash.

@@ -16,6 +16,17 @@ static const ppi_choice *choice_of(const ppi_names *names) {
   return filter ? filter->choice : NULL;
 }
 
+uint32_t ppi_names_category(const ppi_names *names, const char *name,
+                            size_t len, uint32_t given) {
+  const ppi_choice *choice = choice_of(names);
+  char text[PPI_MAX_NAME + 1];
+  if (!choice || !choice->num_categorised) return given;
+  len = PPI_MIN(len, PPI_MAX_NAME);
+  memcpy(text, name, len);
+  text[len] = 0;
+  return ppi_choice_category(choice, text, given);
+}
+
 bool ppi_names_folds(const ppi_names *names, bool is_nvtx) {
   const ppi_choice *choice = choice_of(names);
   if (!names->shapes) return false;

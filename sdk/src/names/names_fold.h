@@ -12,6 +12,10 @@
 extern "C" {
 #endif
 
+// ppi_names_category answers the category that the first `len` bytes of a name
+// of run time have: the one that is chosen for it, or else `given`.
+uint32_t ppi_names_category(const ppi_names *names, const char *name,
+                            size_t len, uint32_t given);
 // ppi_names_folds: do names of this origin fold?
 bool ppi_names_folds(const ppi_names *names, bool is_nvtx);
 // ppi_names_folded answers the site that the first `len` bytes of a name fold
