@@ -456,6 +456,94 @@ static void server(void) {
   }
 }
 
+// Ten iterations of a server or of PyTorch: names that it has itself, in the
+// way in which it tells them, one of them with numbers around the others.
+enum way { PUSHED, REGISTERED, STARTED };
+static const struct replay {
+  const char *name, *domain, *around;
+  enum way way;
+  const char *names[9];
+} replays[] = {
+    {"vllm",
+     "NVTX",
+     "execute_context_%u(%u)_generation_%u(%u)",
+     REGISTERED,
+     {"gpu_model_runner: preprocess", "gpu_model_runner: forward",
+      "gpu_model_runner: postprocess", "gpu_model_runner: sample",
+      "gpu_model_runner: draft", "gpu_model_runner: bookkeep",
+      "gpu_model_runner: eplb", "gpu_model_runner: ModelRunnerOutput"}},
+    {"sglang",
+     "NVTX",
+     NULL,
+     REGISTERED,
+     {"scheduler.recv_requests", "scheduler.process_input_requests",
+      "scheduler.get_next_batch_to_run", "scheduler.run_batch",
+      "scheduler.process_batch_result"}},
+    {"trtllm",
+     "TensorRT-LLM",
+     "[Executor] _forward_step %u: %u ctx reqs, %u ctx tokens, %u gen reqs",
+     REGISTERED,
+     {"_fetch_new_requests", "_schedule", "_prepare_inputs", "_forward_step",
+      "_sample_async", "_update_requests", "_handle_responses"}},
+    {"dynamo",
+     NULL,
+     NULL,
+     STARTED,
+     {"preprocess.template", "preprocess.tokenize", "route.select_worker",
+      "transport.tcp.send", "transport.tcp.wait_backend",
+      "pybridge.invoke_generator", "detokenize"}},
+    {"torch",
+     NULL,
+     NULL,
+     PUSHED,
+     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__, seq = 3",
+      "aten::linear, seq = 12, op_id = 40",
+      "autograd::engine::evaluate_function: AddmmBackward0, seq = 12",
+      "AddmmBackward0, seq = 12", "Optimizer.step#SGD.step",
+      "Optimizer.zero_grad#SGD.zero_grad", "nccl:all_reduce"}},
+};
+
+static void begin_one(enum way way, nvtxDomainHandle_t domain, const char *name,
+                      nvtxRangeId_t *out) {
+  if (way == STARTED) *out = nvtxRangeStartA(name);
+  if (way == PUSHED) nvtxRangePushA(name);
+  if (way != REGISTERED) return;
+  nvtxEventAttributes_t event =
+      event_of_string(nvtxDomainRegisterStringA(domain, name));
+  nvtxDomainRangePushEx(domain, &event);
+}
+
+static void end_one(enum way way, nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+  if (way == STARTED) nvtxRangeEnd(id);
+  if (way == PUSHED) nvtxRangePop();
+  if (way == REGISTERED) nvtxDomainRangePop(domain);
+}
+
+static void run_replay(const struct replay *replay) {
+  nvtxDomainHandle_t domain =
+      replay->domain ? nvtxDomainCreateA(replay->domain) : NULL;
+  nvtxRangeId_t around = 0, id = 0;
+  char name[128];
+  for (unsigned i = 0; i < 10; i++) {
+    if (replay->around) {
+      snprintf(name, sizeof name, replay->around, i, i % 3, 7 * i, 64 - i);
+      begin_one(replay->way, domain, name, &around);
+    }
+    for (const char *const *at = replay->names; *at; at++) {
+      begin_one(replay->way, domain, *at, &id);
+      end_one(replay->way, domain, id);
+    }
+    if (replay->around) end_one(replay->way, domain, around);
+  }
+}
+
+// Waits for its input to end: until then it can be looked at.
+static void wait_for_end(void) {
+  char one;
+  say("waits", 0);
+  while (read(STDIN_FILENO, &one, 1) > 0) continue;
+}
+
 static const struct part {
   const char *name;
   void (*run)(void);
@@ -473,9 +561,13 @@ static const struct part {
     {"counters", counters},
     {"grammars", grammars},
     {"server", server},
+    {"wait", wait_for_end},
 };
 
 int main(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    for (size_t k = 0; k < sizeof replays / sizeof *replays; k++)
+      if (strcmp(argv[i], replays[k].name) == 0) run_replay(&replays[k]);
   for (int i = 1; i < argc; i++)
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
       if (strcmp(argv[i], parts[k].name) == 0) parts[k].run();

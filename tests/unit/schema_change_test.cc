@@ -101,6 +101,10 @@ const Change changes[] = {
     {"cost.models", "cost: {models: [a]}", false},
     {"cost.dims", "cost: {dims: [a=1]}", false},
     {"cost.peaks", "cost: {peaks: [a=1]}", false},
+    {"run", "run: {}", false},
+    {"run.environment", "run: {environment: [A=1]}", false},
+    {"run.packages", "run: {packages: [a]}", false},
+    {"run.hints", "run: {hints: [a]}", false},
     {"nvtx.device", "nvtx: {device: default}", false},
     {"nvtx.domains", "nvtx: {domains: {a: memory}}", false},
     {"nvtx.streams", "nvtx: {streams: {a: own}}", false},
@@ -134,7 +138,7 @@ TEST_F(SchemaTest, OnlySomeKeysChangeWhileASessionRuns) {
     SetUp();
     auto before = std::make_unique<ppi_config>(config());
     // Of maps that may be missing, a key changes where they are there.
-    for (const std::string map : {"flight_recorder", "cost"}) {
+    for (const std::string map : {"flight_recorder", "cost", "run"}) {
       if (std::string(change.path).rfind(map + ".", 0) != 0) continue;
       ASSERT_EQ(PPROF_STATUS_OK, Apply(map + ": {}"));
       *before = config();

@@ -82,6 +82,8 @@ static const struct option_row option_table[] = {
      "overwrite FILE; with run also variables that are set"},
     {"config", 'c', OPTION_TEXT, FIELD(run.config), FOR(RUN), "FILE", NULL,
      "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
+    {"preset", 0, OPTION_TEXT, FIELD(run.preset), FOR(RUN), "NAME", NULL,
+     "a configuration for a server that marks: docs/serving.md#presets"},
     {"logs", 0, OPTION_TEXT, FIELD(run.logs), FOR(RUN), "FOLDER", NULL,
      "new or empty folder for the logs [pprof.CMD.PID]"},
     {"html", 0, OPTION_TEXT, FIELD(html), FOR(PAGE), "FILE", NULL,

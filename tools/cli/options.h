@@ -77,7 +77,7 @@ struct ppi_table_options {
 };
 
 struct ppi_run_options {
-  const char *config, *library, *logs;
+  const char *config, *preset, *library, *logs;
   bool kernels;
 };
 

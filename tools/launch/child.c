@@ -119,27 +119,34 @@ static void tell_all(pid_t pid, int number, int depth) {
   kill(pid, number);
 }
 
+static volatile sig_atomic_t alarmed;
+
 static void wake(int number) {
   (void)number;
+  alarmed = 1;
+}
+
+// Before the command is there that may send it.
+static void take_alarm(void) {
+  struct sigaction waking = {.sa_handler = wake};
+  sigemptyset(&waking.sa_mask);
+  alarmed = 0;
+  sigaction(SIGALRM, &waking, NULL);
 }
 
 // Wakes the wait at the limit, and again and again behind it: one wake-up may
 // come before the wait has begun.
 static void set_timer(uint64_t limit_ns) {
-  struct sigaction waking = {.sa_handler = wake};
   struct itimerval when = {.it_interval = {0, 100000}};
-  sigemptyset(&waking.sa_mask);
   when.it_value.tv_sec = (time_t)(limit_ns / 1000000000u);
   when.it_value.tv_usec = (suseconds_t)(limit_ns % 1000000000u / 1000) + 1;
   if (when.it_value.tv_usec > 999999) when.it_value.tv_usec = 999999;
-  sigaction(SIGALRM, &waking, NULL);
   setitimer(ITIMER_REAL, &when, NULL);
 }
 
 static void clear_timer(void) {
   const struct itimerval never = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &never, NULL);
-  signal(SIGALRM, SIG_DFL);
 }
 
 static uint64_t now_ns(void) {
@@ -150,13 +157,19 @@ static uint64_t now_ns(void) {
 
 // Whatever else is ours is waited for, too: as process number 1 we inherit all
 // that is left without a parent.
-static int wait_for(pid_t pid, uint64_t limit_ns, bool *out_timed_out) {
+static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
+                    bool *out_timed_out) {
   const uint64_t grace_ns = 5000000000u;
   uint64_t end = limit_ns ? now_ns() + limit_ns : UINT64_MAX;
   int status;
   *out_timed_out = false;
-  if (limit_ns) set_timer(limit_ns);
+  if (limit_ns || look) set_timer(limit_ns ? limit_ns : look->after_ns);
   for (;;) {
+    if (look && alarmed) {
+      clear_timer();
+      look->look(look->user, pid);
+      look = NULL;
+    }
     pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) break;
     if (ended < 0 && errno != EINTR) {
@@ -168,7 +181,7 @@ static int wait_for(pid_t pid, uint64_t limit_ns, bool *out_timed_out) {
     *out_timed_out = true;
     end = now_ns() + grace_ns;
   }
-  if (limit_ns) clear_timer();
+  clear_timer();
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -176,16 +189,10 @@ int ppi_tool_child_end_asked(void) {
   return end_asked;
 }
 
-int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
-                       bool *out_started) {
-  bool timed_out;
-  return ppi_tool_child_run_for(argv, keeps_sigpipe, 0, out_started,
-                                &timed_out);
-}
-
-int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
-                           uint64_t limit_ns, bool *out_started,
-                           bool *out_timed_out) {
+// At most one of `limit_ns` and `look` is given.
+static int run_for(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
+                   const ppi_tool_look *look, bool *out_started,
+                   bool *out_timed_out) {
   sigset_t ours, mask;
   pid_t pid = 0;
   // A signal that comes before we know whom to pass it to waits.
@@ -195,6 +202,7 @@ int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
   signalled = end_asked = 0;
   *out_timed_out = false;
   take_signals();
+  if (limit_ns || look) take_alarm();
   int error = spawn(argv, keeps_sigpipe, &mask, &pid);
   child = pid;
   sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -203,8 +211,22 @@ int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
   if (error)
     ppi_tool_say("%s: cannot be run: %s", argv[0], strerror(error));
   else
-    code = wait_for(pid, limit_ns, out_timed_out);
+    code = wait_for(pid, limit_ns, look, out_timed_out);
   child = 0;
+  if (limit_ns || look) signal(SIGALRM, SIG_DFL);
   if (error) ppi_tool_child_release_signals();
   return code;
+}
+
+int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
+                       const ppi_tool_look *look, bool *out_started) {
+  bool timed_out;
+  return run_for(argv, keeps_sigpipe, 0, look, out_started, &timed_out);
+}
+
+int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
+                           uint64_t limit_ns, bool *out_started,
+                           bool *out_timed_out) {
+  return run_for(argv, keeps_sigpipe, limit_ns, NULL, out_started,
+                 out_timed_out);
 }

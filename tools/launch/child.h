@@ -7,14 +7,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+// What is done once while a command runs: after so long, or as soon as somebody
+// sends us SIGALRM.
+typedef struct ppi_tool_look {
+  uint64_t after_ns;
+  void (*look)(void *user, pid_t child);
+  void *user;
+} ppi_tool_look;
 
 // ppi_tool_child_run starts `argv` (ends with NULL) in this environment and
 // waits for its end. Answers what a shell would: its exit status, 128 + n for
 // signal n, and after a message 126 (cannot be run) or 127 (not found). Signals
 // to us stay taken behind its end: where it was signalled, the next one is
-// told and spared, so that its tables are not lost.
+// told and spared, so that its tables are not lost. `look` may be NULL.
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
-                       bool *out_started);
+                       const ppi_tool_look *look, bool *out_started);
 
 // The same for at most `limit_ns` (0: for ever): then the command and all that
 // it has started are told to end (SIGTERM), and killed five seconds later.

@@ -12,18 +12,25 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "input/named.h"
 #include "launch/child.h"
 #include "launch/injection.h"
+#include "launch/preset.h"
+#include "launch/unmarked.h"
 #include "log/recover/log_recover.h"
+#include "names/glob.h"
 #include "start/compose.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
+#define LOOK_AFTER_NS 10000000000u
 
 struct run {
   const struct ppi_tool_options *options;
   char library[PATH_MAX], folder[PATH_MAX], config[PATH_MAX];
+  char preset[PATH_MAX];  // the file of it; "": none
+  ppi_config settings;
   bool folder_is_new;
   const char **logs;
   int num_logs;
@@ -48,16 +55,13 @@ static bool may_set(const struct run *run, const char *name, const char *value,
 // The configuration is read here too: better an error now than a program that
 // records nothing.
 static int check_config(struct run *run) {
-  const char *path = run->options->run.config;
+  const char *path = run->preset[0] ? run->preset : run->options->run.config;
   pprof_error error = {""};
   bool enabled = true;
-  ppi_config *config = calloc(1, sizeof *config);
-  if (!config) return PPI_EXIT_USAGE;
   pprof_status status = ppi_environment_enabled(&enabled, &error);
   if (status == PPROF_STATUS_OK)
-    status = ppi_compose_load(path, config, &error);
-  bool log = config->log;
-  free(config);
+    status = ppi_compose_load(path, &run->settings, &error);
+  bool log = run->settings.log;
   if (status != PPROF_STATUS_OK)
     ppi_tool_say("%s", error.text);
   else if (!enabled)
@@ -173,6 +177,19 @@ static bool set_kernels(const struct run *run) {
           setenv(CUDA_INJECTION, run->library, 1) == 0);
 }
 
+// What is set already stays.
+static bool set_environment(const ppi_config_globs *variables) {
+  bool done = true;
+  for (uint64_t i = 0; done && i < variables->num; i++) {
+    char name[PPI_CONFIG_MAX_GLOB];
+    size_t len = strcspn(variables->items[i], "=");
+    memcpy(name, variables->items[i], len);
+    name[len] = 0;
+    done = setenv(name, variables->items[i] + len + 1, 0) == 0;
+  }
+  return done;
+}
+
 static int set_variables(const struct run *run) {
   if (!may_set(run, PPI_INJECTION, run->library,
                "to record beside that tool unset it and set"
@@ -183,11 +200,38 @@ static int set_variables(const struct run *run) {
        !may_set(run, CUDA_INJECTION, run->library, "unset that other tool's")))
     return PPI_EXIT_USAGE;
   bool done = set_output(run) && set_kernels(run) &&
+              set_environment(&run->settings.run.environment) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
   ppi_tool_say("out of memory");
   return PPI_EXIT_USAGE;
 }
+
+// ---- is anything marked? ----
+
+static bool is_wanted_name(const void *user, const char *name) {
+  const ppi_config *settings = user;
+  for (uint64_t i = 0; i < settings->num_categorised; i++)
+    if (ppi_glob_match(settings->categorised[i].from, name)) return true;
+  return false;
+}
+
+static void look_for_names(void *user, pid_t child) {
+  const struct run *run = user;
+  struct dirent **entries;
+  char path[PATH_MAX];
+  bool found = false;
+  int num = scandir(run->folder, &entries, wanted, alphasort);
+  for (int i = 0; i < num; i++) {
+    if (!found && join(path, run->folder, entries[i]->d_name))
+      found = ppi_tool_has_name(path, is_wanted_name, &run->settings);
+    free(entries[i]);
+  }
+  if (num >= 0) free(entries);
+  if (!found) ppi_tool_unmarked_say(&run->settings.run, child, num > 0);
+}
+
+// ---- what it left ----
 
 // A log whose process was killed is made whole; one whose process still runs is
 // read as far as it goes. Answers the path to read.
@@ -236,6 +280,18 @@ static void say_nothing_recorded(const struct run *run) {
                     : "called a marker");
 }
 
+// Where nothing but the preset is in it.
+static void drop_folder(const struct run *run) {
+  if (run->preset[0]) unlink(run->preset);
+  if (run->folder_is_new) rmdir(run->folder);
+}
+
+// Whose tables are not asked for in another way.
+static bool has_usual_tables(const struct ppi_table_options *tables) {
+  return !tables->by && !tables->style && !tables->view && !tables->sort &&
+         !tables->tree && !tables->flat;
+}
+
 static int report(struct run *run) {
   struct ppi_tool_options options = *run->options;
   bool any = false;
@@ -244,6 +300,11 @@ static int report(struct run *run) {
     options.inputs = run->logs;
     options.num_inputs = run->num_logs;
     options.to_stderr = options.skip_useless = true;
+    // A server's processes have a role each.
+    if (run->preset[0] && run->num_logs > 1 &&
+        strcmp(options.format, "table") == 0 &&
+        has_usual_tables(&options.tables))
+      options.tables.by = "rank";
     code = ppi_tool_summary_of(&options, &any);
   }
   if (any && options.html) {
@@ -254,33 +315,63 @@ static int report(struct run *run) {
   if (run->num_logs)
     ppi_tool_say("%d log%s in %s", run->num_logs, run->num_logs == 1 ? "" : "s",
                  run->folder);
-  else if (run->folder_is_new)
-    rmdir(run->folder);
+  else
+    drop_folder(run);
   for (int i = 0; i < run->num_logs; i++) free((char *)run->logs[i]);
   free(run->logs);
   return code;
 }
 
-static int run_command(struct run *run) {
-  bool started;
+static int write_preset(struct run *run) {
+  const char *name = run->options->run.preset;
+  char path[PATH_MAX];
+  if (!name) return PPI_EXIT_DONE;
+  if (!ppi_tool_preset_write(name, run->folder, path)) return PPI_EXIT_USAGE;
+  strcpy(run->preset, path);
+  return PPI_EXIT_DONE;
+}
+
+static void say_text(const char *text) {
+  ppi_tool_say("%s", text);
+}
+
+static int prepare(struct run *run) {
   int code = make_folder(run);
-  if (code == PPI_EXIT_DONE) code = set_variables(run);
-  if (code != PPI_EXIT_DONE) {
-    if (run->folder_is_new) rmdir(run->folder);
-    return code;
+  if (code == PPI_EXIT_DONE) code = write_preset(run);
+  if (code == PPI_EXIT_DONE) code = check_config(run);
+  if (code == PPI_EXIT_DONE) {
+    ppi_environment_unknown(say_text);
+    code = set_variables(run);
   }
-  code = ppi_tool_child_run((char *const *)run->options->inputs,
-                            run->options->keeps_sigpipe, &started);
+  return code;
+}
+
+static int run_command(struct run *run) {
+  bool started = false;
+  const ppi_tool_look look = {LOOK_AFTER_NS, look_for_names, run};
+  int code = prepare(run);
+  // Names that are stored as hashes fit nothing.
+  bool looks = run->settings.run.given && !run->settings.hash_names;
+  if (code == PPI_EXIT_DONE)
+    code = ppi_tool_child_run((char *const *)run->options->inputs,
+                              run->options->keeps_sigpipe, looks ? &look : NULL,
+                              &started);
   if (!started) {
-    if (run->folder_is_new) rmdir(run->folder);
+    drop_folder(run);
     return code;
   }
   int reported = report(run);
   return code ? code : reported;
 }
 
-static void say_text(const char *text) {
-  ppi_tool_say("%s", text);
+// False after a message.
+static bool is_one_configuration(const struct ppi_run_options *options) {
+  if (!options->preset) return true;
+  if (!options->config) return ppi_tool_preset_known(options->preset);
+  ppi_tool_say(
+      "--preset and --config are one configuration each; the folder of"
+      " the logs has the preset as a file");
+  return false;
 }
 
 int ppi_tool_run(const struct ppi_tool_options *options) {
@@ -295,11 +386,9 @@ int ppi_tool_run(const struct ppi_tool_options *options) {
   if (code == PPI_EXIT_DONE &&
       !ppi_tool_find_injection(options->run.library, false, run->library))
     code = PPI_EXIT_USAGE;
-  if (code == PPI_EXIT_DONE) code = check_config(run);
-  if (code == PPI_EXIT_DONE) {
-    ppi_environment_unknown(say_text);
-    code = run_command(run);
-  }
+  if (code == PPI_EXIT_DONE && !is_one_configuration(&options->run))
+    code = PPI_EXIT_USAGE;
+  if (code == PPI_EXIT_DONE) code = run_command(run);
   free(run);
   return code;
 }

@@ -138,6 +138,16 @@ static pprof_status check_cost(const ppi_config *config, pprof_error *error) {
   return PPROF_STATUS_OK;
 }
 
+static pprof_status check_run(const ppi_config *config, pprof_error *error) {
+  const ppi_config_globs *variables = &config->run.environment;
+  for (uint64_t i = 0; i < variables->num; i++)
+    if (strcspn(variables->items[i], "=") == 0 ||
+        !strchr(variables->items[i], '='))
+      return refuse(config, error, "run.environment",
+                    "'run.environment' needs variables as NAME=value");
+  return PPROF_STATUS_OK;
+}
+
 pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
   if (!config->log && config->num_exports == 0 && !config->flight.given &&
       !config->report && !config->is_heard && !*config->metrics.file.text)
@@ -151,6 +161,7 @@ pprof_status ppi_config_check(const ppi_config *config, pprof_error *error) {
                   " 'memory_limit'");
   pprof_status status = check_buckets(config, error);
   if (status == PPROF_STATUS_OK) status = check_cost(config, error);
+  if (status == PPROF_STATUS_OK) status = check_run(config, error);
   if (status == PPROF_STATUS_OK) status = check_segments(config, error);
   if (status == PPROF_STATUS_OK) status = check_pages(config, error);
   if (status == PPROF_STATUS_OK) status = check_paths(config, error);

@@ -269,6 +269,18 @@ const ppi_key ppi_keys[] = {
     {"cost.peaks", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(cost.peaks),
      "As `--peak`: what the devices can do, `[bf16=989T, bytes=3.35T]`, at most"
      " 16.", FIXED},
+    {"run", PPI_KEY_MAP, NULL, 0, 0, NULL, AT(run.given),
+     "How `pprof-report run` runs a command, see serving.md. Ten seconds after"
+     " its start it says so where nothing has a name of `names.categories`.",
+     FIXED},
+    {"run.environment", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.environment),
+     "Variables that it sets where they are not set: `[SWITCH=1]`. At most 64.",
+     FIXED},
+    {"run.packages", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.packages),
+     "Python packages without which nothing is marked. At most 64.", FIXED},
+    {"run.hints", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.hints),
+     "Further reasons: `NAME=value: text` where a process has that variable,"
+     " `text` where no other is found. At most 64.", FIXED},
     {"devices", PPI_KEY_MAP, NULL, 0, 0, NULL, 0, "Timing of device work.",
      FIXED},
     {"devices.mode", PPI_KEY_CHOICE, "events", 0, 0, device_modes,

@@ -100,6 +100,13 @@ typedef struct ppi_config_cost {
   ppi_config_globs models, dims, peaks;
 } ppi_config_cost;
 
+// How `pprof-report run` runs a command with this configuration.
+typedef struct ppi_config_run {
+  uint64_t given;
+  ppi_config_globs environment;      // NAME=value
+  ppi_config_globs packages, hints;  // why nothing may be marked
+} ppi_config_run;
+
 // The backends that a configuration may name, with bits in this order:
 // pprof_backend_NAME makes each.
 #define PPI_BACKENDS(each) each(cpu) each(opencl) each(cuda) each(hip)
@@ -132,6 +139,7 @@ typedef struct ppi_config {
   ppi_config_control control;
   ppi_config_metrics metrics;
   ppi_config_cost cost;
+  ppi_config_run run;
   uint64_t device_mode, graph_nodes, kernels, graph_kernels, calls;
   uint64_t backends;
   ppi_nvtx_options nvtx;

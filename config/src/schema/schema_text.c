@@ -207,8 +207,9 @@ static bool is_empty(const ppi_config *config, const ppi_key *key) {
 
 // Whether it lies in a map that was not given.
 static bool is_absent(const ppi_config *config, const ppi_key *key) {
-  return !config->flight.given &&
-         strncmp(key->path, "flight_recorder.", 16) == 0;
+  return (!config->flight.given &&
+          strncmp(key->path, "flight_recorder.", 16) == 0) ||
+         (!config->run.given && strncmp(key->path, "run.", 4) == 0);
 }
 
 static void put_line(const writer *to, const ppi_key *key) {

@@ -46,9 +46,38 @@ static bool are_of_hosts(const ppi_rank *ranks, size_t num) {
   return false;
 }
 
+// A command's first word without its folder; what a server calls a process of
+// its own stands there, too.
+static const char *program_of(const ppi_report_input *input, size_t *out_len) {
+  const char *begin = input->command;
+  size_t len = strcspn(begin, " ");
+  for (size_t i = len; i-- > 0;)
+    if (begin[i] == '/') {
+      *out_len = len - i - 1;
+      return begin + i + 1;
+    }
+  *out_len = len;
+  return begin;
+}
+
+static bool are_of_programs(const ppi_rank *ranks, size_t num) {
+  size_t first_len = 0, len;
+  const char *first = num ? program_of(ranks[0].input, &first_len) : NULL;
+  for (size_t i = 1; i < num; i++) {
+    const char *program = program_of(ranks[i].input, &len);
+    if (len != first_len || memcmp(program, first, len) != 0) return true;
+  }
+  return false;
+}
+
 static void name_rank(const ppi_ranks *ranks, ppi_rank *rank) {
   bool has_host = ranks->of_hosts && !ranks->are_told;
-  snprintf(rank->name, sizeof rank->name, "%.24s%s%.20s",
+  bool has_program = ranks->of_programs && !ranks->are_told;
+  size_t len;
+  const char *program = program_of(rank->input, &len);
+  if (len > 24) len = 24;
+  snprintf(rank->name, sizeof rank->name, "%.*s%s%.24s%s%.20s",
+           has_program ? (int)len : 0, program, has_program && len ? " " : "",
            has_host ? rank->input->host : "",
            ranks->are_told ? "rank "
            : has_host      ? ":"
@@ -71,6 +100,7 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
     qsort(out->items, out->num, sizeof *out->items, compare_by_rank);
   out->are_told = have_ranks(out->items, out->num);
   out->of_hosts = are_of_hosts(out->items, out->num);
+  out->of_programs = are_of_programs(out->items, out->num);
   if (out->num && !out->are_told)
     qsort(out->items, out->num, sizeof *out->items, compare_by_process);
   for (size_t i = 0; i < out->num; i++) name_rank(out, &out->items[i]);

@@ -11,7 +11,9 @@ extern "C" {
 #endif
 
 typedef struct ppi_rank {
-  char name[48];  // "rank 3"; "pid 4711", "worker-1:4711" where none was told
+  // "rank 3"; "pid 4711", "worker-1:4711" where none was told, with the program
+  // in front where there are several: "VLLM::Worker_TP0 pid 4711".
+  char name[80];
   const ppi_report_input *input;
   const ppi_answer *answer;
 } ppi_rank;
@@ -22,6 +24,7 @@ typedef struct ppi_ranks {
   size_t num;
   bool are_told;  // each was told its rank, and no two the same
   bool of_hosts;  // of more than one
+  bool of_programs;
 } ppi_ranks;
 
 pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,

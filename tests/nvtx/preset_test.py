@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`pprof-report run --preset`: what servers mark has its categories, each process its table, and
+where nothing is marked the reason is told. Replays stand for the servers (calls.c has their
+names)."""
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+from nvtx_case import Case, PATHS, SECONDS, main
+
+# What a shell of the command does once it is there: it has the tool look, then waits for the end
+# of its input. Processes in the background have that as 3.
+LOOK = "kill -ALRM $PPID; read line"
+# A program in the background that waits, behind what else it does, and says so.
+WAITING = 'mkfifo go; "$0" {} wait <&3 >go & exec 5<go; read line <&5; '
+# The tool looks, and the shell waits until the tool waits again.
+LOOKED = ("count() { grep ^voluntary /proc/$PPID/status; }; before=$(count); kill -ALRM $PPID;"
+          " while [ \"$(count)\" = \"$before\" ]; do :; done")
+
+
+class PresetTest(Case):
+    def command(self, preset, *arguments):
+        return [PATHS["report"], "run", "--library", self.injection, "--logs", "logs", "--preset",
+                preset, *arguments]
+
+    def run_tool(self, preset, *arguments, **changes):
+        return subprocess.run(
+            self.command(preset, *arguments), cwd=self.folder, timeout=SECONDS, text=True,
+            env=self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None, **changes),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    def types(self, preset):
+        """{event type: calls} of the preset's replay."""
+        done = self.run_tool(preset, PATHS["calls"], preset)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        log, = [name for name in os.listdir(self.path("logs")) if name.endswith(".pplog")]
+        self.assertTrue(os.path.exists(self.path(f"logs/{preset}.yaml")))
+        return self.overview(os.path.join("logs", log))
+
+    def test_vllm(self):
+        self.assertEqual(self.types("vllm"), {
+            "engine step": 10, "Preprocess": 10, "Forward": 20, "Postprocess": 20, "CpuTask": 20,
+            "Communication": 10})
+
+    def test_sglang(self):
+        self.assertEqual(self.types("sglang"), {
+            "Dataloader": 10, "Preprocess": 10, "CpuTask": 10, "Forward": 10, "Postprocess": 10})
+
+    def test_tensorrt_llm(self):
+        self.assertEqual(self.types("trtllm"), {
+            "engine step": 10, "Dataloader": 10, "CpuTask": 10, "Preprocess": 10, "Forward": 10,
+            "Postprocess": 30})
+
+    def test_dynamo(self):
+        self.assertEqual(self.types("dynamo"), {
+            "Preprocess": 20, "CpuTask": 20, "Communication": 20, "Postprocess": 10})
+
+    def test_torch(self):
+        self.assertEqual(self.types("torch"), {
+            "Dataloader": 10, "Operator": 10, "Backward": 20, "Optimization": 20,
+            "Communication": 10})
+
+    def test_switches_are_set_and_those_of_the_user_stay(self):
+        script = 'echo "$VLLM_NVTX_SCOPES_FOR_PROFILING"'
+        self.assertEqual(self.run_tool("vllm", "sh", "-c", script).stdout, "1\n")
+        done = self.run_tool("vllm", "sh", "-c", script, VLLM_NVTX_SCOPES_FOR_PROFILING="0")
+        self.assertEqual(done.stdout, "0\n")
+        # Nothing was recorded, so nothing is left.
+        self.assertFalse(os.path.exists(self.path("logs")))
+
+    def test_each_process_has_a_table(self):
+        """Whatever they are called, and however they were started."""
+        script = ("import os, subprocess, sys\n"
+                  "calls = sys.argv[1]\n"
+                  "worker = subprocess.Popen(['Worker_TP0', 'vllm'], executable=calls)\n"
+                  "if os.fork() == 0:\n"
+                  "    os.setsid()\n"
+                  "    os.execv(calls, ['EngineCore', 'vllm'])\n"
+                  "os.wait()\n"
+                  "os.wait()\n")
+        done = self.run_tool("vllm", sys.executable, "-c", script, PATHS["calls"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        titles = [line.split(" pid ")[0] for line in done.stderr.splitlines()
+                  if ": where the run's" in line]
+        self.assertEqual(sorted(titles), ["EngineCore", "Worker_TP0"])
+
+    def refused(self, *arguments):
+        done = self.run_tool(*arguments, "sh", "-c", "echo started")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertFalse(os.path.exists(self.path("logs")))
+        return done.stderr
+
+    def test_refusals(self):
+        self.assertIn("no preset 'vlm' (did you mean 'vllm'?)", self.refused("vlm"))
+        self.assertIn("no preset 'other'; there are dynamo, sglang, torch, trtllm, vllm",
+                      self.refused("other"))
+        self.assertIn("--preset and --config are one configuration each",
+                      self.refused("vllm", "--config", "x.yaml"))
+        with open(self.path("x.yaml"), "w", encoding="utf-8") as file:
+            file.write("run: {environment: [A]}\n")
+        done = subprocess.run([PATHS["report"], "run", "--config", "x.yaml", "--library",
+                               self.injection, "true"], cwd=self.folder, text=True,
+                              env=self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None),
+                              stderr=subprocess.PIPE, timeout=SECONDS, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("x.yaml:1:20: 'run.environment' needs variables as NAME=value", done.stderr)
+
+    # ---- nothing is marked ----
+
+    def warning(self, script, preset="vllm", **changes):
+        """The line that the tool prints when SIGALRM has it look; the command ends behind it."""
+        with subprocess.Popen(
+                self.command(preset, "sh", "-c", "exec 3<&0; " + script, PATHS["calls"]),
+                cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True,
+                env=self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None,
+                                     **changes)) as tool:
+            hanging = threading.Timer(SECONDS, tool.stdin.close)
+            hanging.start()
+            line = tool.stderr.readline()
+            hanging.cancel()
+            tool.stdin.close()
+            tool.stderr.read()
+        return line
+
+    def test_nothing_is_loaded(self):
+        line = self.warning(LOOK)
+        self.assertIn("nothing is marked so far: of its 1 processes none has loaded the Python "
+                      "package nvtx, without which nothing is marked", line)
+        self.assertIn("; vLLM marks from the first request on", line)
+
+    def test_the_package_is_loaded(self):
+        """A file of the package's folder is mapped."""
+        os.makedirs(self.path("site-packages/nvtx"))
+        shutil.copy(PATHS["calls"], self.path("site-packages/nvtx/program"))
+        waiting = WAITING.format("").replace('"$0"', "site-packages/nvtx/program")
+        line = self.warning(waiting + LOOK)
+        self.assertIn("nothing is marked so far: no process has called NVTX yet; vLLM", line)
+
+    def test_a_switch_of_the_users(self):
+        self.assertIn("VLLM_NVTX_SCOPES_FOR_PROFILING was set to '0' already, and stays so",
+                      self.warning(LOOK, VLLM_NVTX_SCOPES_FOR_PROFILING="0"))
+
+    def test_another_runner(self):
+        self.assertIn("so far: the V2 model runner marks nothing, set VLLM_USE_V2_MODEL_RUNNER=0\n",
+                      self.warning(LOOK, VLLM_USE_V2_MODEL_RUNNER="1"))
+
+    def test_an_environment_of_its_own(self):
+        self.assertRegex(
+            self.warning("tool=$PPID; env -i sh -c \"kill -ALRM $tool; read line\""),
+            r"process \d+ \(sh\) runs without the variables of this run")
+
+    def test_others_mark(self):
+        line = self.warning('"$0" core; ' + LOOK)
+        self.assertIn("something is marked, but none of the names that the configuration has "
+                      "categories for so far: ", line)
+
+    def test_all_is_well(self):
+        """Names that lie in the memory of a process that runs, and those of one that has ended."""
+        waiting = "mkfifo hold; " + WAITING.format("sglang").replace("<&3", "<hold").replace(
+            "exec", "exec 4>hold; exec")
+        for script in '"$0" sglang; ' + LOOKED, waiting + LOOKED + "; exec 4>&-; wait":
+            with self.subTest(script):
+                done = self.run_tool("sglang", "sh", "-c", script, PATHS["calls"])
+                self.assertEqual(done.returncode, 0)
+                self.assertNotIn("so far", done.stderr)
+                for name in "logs", "go", "hold":
+                    subprocess.run(["rm", "-rf", self.path(name)], check=True)
+
+
+if __name__ == "__main__":
+    main()

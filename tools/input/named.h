@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a log that may still be written has names for. Main thread only.
+#ifndef PPI_TOOL_NAMED_H_
+#define PPI_TOOL_NAMED_H_
+
+#include <stdbool.h>
+
+typedef bool (*ppi_tool_name_fits)(const void *user, const char *name);
+
+// ppi_tool_has_name looks through the names of ranges, marks and counters, of a
+// log that is being written those in its spool, too. What cannot be read has
+// none.
+bool ppi_tool_has_name(const char *log, ppi_tool_name_fits fits,
+                       const void *user);
+
+#endif  // PPI_TOOL_NAMED_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a command marks nothing of what its configuration names, as far as
+// /proc tells. Main thread only.
+#ifndef PPI_TOOL_UNMARKED_H_
+#define PPI_TOOL_UNMARKED_H_
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "schema/schema.h"
+
+// ppi_tool_unmarked_say prints one line with the first reason that applies to
+// the processes that `child` has started, and to others that have this run's
+// variables. `others`: something is marked, but nothing that has a name of the
+// configuration's.
+void ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child, bool others);
+
+#endif  // PPI_TOOL_UNMARKED_H_
