@@ -127,6 +127,19 @@ class Sqlite(export_case.Case):
         self.assertEqual([("main", 2, ms(18)), ("worker", 1, ms(20))], self.ask(
             "SELECT name, num, marked_ns FROM thread ORDER BY name"))
 
+    def test_bubbles(self):
+        """The worker's range ends behind all others, and serve within no gap of the worker's."""
+        self.assertEqual(
+            [("main", "serve", None, None, ms(8), ms(10), ms(2)),
+             ("worker", "infer", None, None, ms(0), ms(5), ms(5))],
+            self.ask("SELECT role, next, for_role, for_name, start_ns, end_ns, length_ns"
+                     " FROM bubble WHERE next IS NOT NULL ORDER BY role"))
+        self.assertEqual(
+            [("main", ms(20)), ("worker", ms(25))],
+            self.ask("SELECT role, start_ns FROM bubble WHERE next IS NULL ORDER BY role"))
+        self.assertEqual([("main", 2), ("worker", 2)], self.ask(
+            "SELECT role, num FROM waiting WHERE for_role IS NULL ORDER BY role"))
+
     def test_document_has_every_column(self):
         with open("docs/sql.md", encoding="utf-8") as file:
             text = file.read()
