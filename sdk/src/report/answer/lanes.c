@@ -25,7 +25,8 @@ ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
   return &grown[low];
 }
 
-static pprof_status show(ppi_answer_lane *lane, const ppi_hold *held) {
+static pprof_status show(ppi_answer_lanes *lanes, ppi_answer_lane *lane,
+                         const ppi_hold *held) {
   const ppi_hold_page **grown =
       ppi_grow(lane->pages, &lane->pages_capacity,
                lane->num_pages + held->num_pages, sizeof *grown);
@@ -34,12 +35,13 @@ static pprof_status show(ppi_answer_lane *lane, const ppi_hold *held) {
   for (size_t i = 0; i < held->num_pages; i++)
     grown[lane->num_pages++] = held->pages[i];
   lane->last = held;
+  lanes->any_waits |= held->any_waits;
   return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes) {
   pprof_status status = PPROF_STATUS_OK;
-  lanes->is_mixed = false;
+  lanes->is_mixed = lanes->any_waits = false;
   for (size_t i = 0; i < lanes->num && status == PPROF_STATUS_OK; i++) {
     ppi_answer_lane *lane = &lanes->items[i];
     lane->num_pages = 0;
@@ -47,7 +49,7 @@ pprof_status ppi_answer_lanes_begin(ppi_answer_lanes *lanes) {
     if (lane->passed.unsorted)
       status = ppi_hold_sort(&lane->passed, lanes->pool);
     if (lane->passed.num_pages && status == PPROF_STATUS_OK)
-      status = show(lane, &lane->passed);
+      status = show(lanes, lane, &lane->passed);
   }
   return status;
 }
@@ -57,7 +59,7 @@ pprof_status ppi_answer_lanes_show(ppi_answer_lanes *lanes, uint32_t id,
   ppi_answer_lane *lane = ppi_answer_lanes_at(lanes, id);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   if (lane->last) lanes->is_mixed |= !ppi_hold_is_behind(held, lane->last);
-  return show(lane, held);
+  return show(lanes, lane, held);
 }
 
 pprof_status ppi_answer_lanes_drop(ppi_answer_lanes *lanes,

@@ -27,6 +27,7 @@ typedef struct ppi_answer_lanes {
   ppi_answer_lane *items;  // by id
   size_t num, capacity;
   bool is_mixed;        // of a walk: the pages of a lane are not in order
+  bool any_waits;       // of a walk: there may be ranges of PPI_HELD_WAITS
   ppi_hold_pool *pool;  // its user's, like the holds that are shown
 } ppi_answer_lanes;
 

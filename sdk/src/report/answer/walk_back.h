@@ -7,24 +7,11 @@
 #ifndef PPI_WALK_BACK_H_
 #define PPI_WALK_BACK_H_
 
-#include "report/answer/account.h"
-#include "report/answer/lanes.h"
+#include "report/answer/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef struct ppi_walk_back {
-  ppi_answer_lanes *lanes;  // not mixed
-  ppi_item *items;          // in order; of all the device side alone counts
-  size_t num_items;         // those that borrow get to know from whom
-  const ppi_item *open;     // as ranges of the lanes that end at UINT64_MAX
-  size_t num_open;
-  const ppi_moment_unit *units;
-  size_t num_units;
-  uint64_t from_ns, to_ns;  // as in ppi_moments
-  ppi_account *accounts;    // by unit
-} ppi_walk_back;
 
 // ppi_walk_back_run adds to the accounts. `*out_whole` is false where a range
 // overlaps another one of its lane partly, is on a device before it is

@@ -17,6 +17,7 @@ typedef struct sweep {
   uint64_t from_ns, horizon_ns;
   ppi_run_category *communication;
   ppi_merge merge;
+  bool has_paths_alone;  // nobody submits anything, or asks for other parts
 } sweep;
 
 // ---- one range ----
@@ -229,22 +230,71 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   return nest_range(at, lane, range, released);
 }
 
-static pprof_status walk(sweep *at) {
-  const ppi_run_mark *marks = at->run->ids.marks;
+// Nothing but a call, all of which is settled now.
+static inline bool is_plain(const sweep *at, const ppi_held *range,
+                            uint32_t traits) {
+  return at->has_paths_alone && !range->flags && !(traits & PPI_TRAIT_STEP) &&
+         range->start_ns >= at->from_ns && range->start_ns < at->horizon_ns &&
+         range->end_ns <= at->horizon_ns;
+}
+
+static inline void unite_plain(const ppi_held *range, uint64_t *sum,
+                               uint64_t *low_ns) {
+  uint64_t end_ns = PPI_MIN(range->end_ns, *low_ns);
+  *sum += end_ns - PPI_MIN(range->start_ns, end_ns);
+  *low_ns = PPI_MIN(range->start_ns, *low_ns);
+}
+
+// As meet does.
+static inline pprof_status meet_plain(sweep *at, ppi_run_lane *lane,
+                                      const ppi_held *range,
+                                      const ppi_run_mark *mark) {
+  ppi_run *run = at->run;
+  unite_plain(range, &mark->place->host_ns, &mark->place->low_ns);
+  if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE) &&
+      is_outermost(lane->thread, range))
+    take_phase(run, lane->thread, run->ids.sites.items[range->site], range);
+  size_t place = ppi_frames_place(lane, range);
+  uint32_t around = place ? lane->frames[place - 1].path : 0;
+  ppi_frame_around own = {.end_ns = range->end_ns};
+  pprof_status status =
+      ppi_paths_on_host(&run->paths, around, range->site, &own.path);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_run_path *path = ppi_paths_item(&run->paths, own.path);
+  if (PPI_LIKELY(path != NULL))
+    unite_plain(range, &path->wall_ns, &path->low_ns);
+  path = ppi_paths_item(&run->paths, around);
+  if (path) path->inner_ns += range->end_ns - range->start_ns;
+  status = ppi_paths_take(&run->paths, own.path, range, NULL);
+  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
+    return status;
+  return ppi_frames_push(run, lane, place, range, &own);
+}
+
+static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
+  const ppi_held *range = &top->range;
+  const ppi_run_mark *mark = &at->run->ids.marks[range->site];
+  if (PPI_LIKELY(is_plain(at, range, mark->traits)))
+    return meet_plain(at, top->lane, range, mark);
+  if (PPI_UNLIKELY(mark->traits & special || range->flags))
+    return meet(at, top->lane, range);
+  if (is_ahead(at, range)) return PPROF_STATUS_OK;
+  add_span(at, mark->place, range);
+  return top->is_needed
+             ? nest_range(at, top->lane, range, is_released(at, range))
+             : PPROF_STATUS_OK;
+}
+
+static pprof_status walk(sweep *at) {
   pprof_status status = PPROF_STATUS_OK;
+  const ppi_run *run = at->run;
+  at->has_paths_alone = run->details.paths && !run->details.operator_parts &&
+                        !run->details.one_way && !run->sweep.any_points;
   for (;;) {
     const ppi_merge_cursor *top = ppi_merge_top(&at->merge);
     if (!top || status != PPROF_STATUS_OK) return status;
-    const ppi_held *range = &top->range;
-    const ppi_run_mark *mark = &marks[range->site];
-    if (PPI_UNLIKELY(mark->traits & special || range->flags)) {
-      status = meet(at, top->lane, range);
-    } else if (!is_ahead(at, range)) {
-      add_span(at, mark->place, range);
-      if (top->is_needed)
-        status = nest_range(at, top->lane, range, is_released(at, range));
-    }
+    status = meet_any(at, top);
     ppi_merge_step(&at->merge);
   }
 }

@@ -96,6 +96,7 @@ pprof_status ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
         (uint64_t)range->depth << 18 | (range->end_ns - page->last_end_ns);
     page->num_words++;
   }
+  hold->any_waits |= (range->flags & PPI_HELD_WAITS) != 0;
   page->last_end_ns = range->end_ns;
   page->max_end_ns = PPI_MAX(page->max_end_ns, range->end_ns);
   page->min_start_ns = PPI_MIN(page->min_start_ns, range->start_ns);
@@ -183,6 +184,7 @@ static pprof_status move_pages(ppi_hold *hold, ppi_hold_pool *pool, size_t num,
     if (!grown) return PPROF_STATUS_NO_MEMORY;
     passed->pages = grown;
     passed->unsorted |= !ppi_hold_is_behind(hold, passed);
+    passed->any_waits |= hold->any_waits;
     memcpy(grown + passed->num_pages, hold->pages, num * sizeof *grown);
     passed->num_pages += num;
     passed->last = hold->pages[num - 1];
@@ -224,6 +226,7 @@ pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
          (hold->num_pages - 1) * sizeof *pages);
   rest.num_pages += hold->num_pages - 1;
   rest.last_start_ns = hold->last_start_ns;
+  rest.any_waits = hold->any_waits;
   rest.last = rest.num_pages ? pages[rest.num_pages - 1] : NULL;
   ppi_free(hold->pages);
   *hold = rest;

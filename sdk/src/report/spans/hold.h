@@ -53,6 +53,7 @@ typedef struct ppi_hold {
   ppi_hold_page *last;     // of `pages`
   uint64_t last_start_ns;  // of the last range
   bool unsorted;           // not in the order of ppi_held_order
+  bool any_waits;          // PPI_HELD_WAITS, now or before
 } ppi_hold;
 
 // Inner ranges before those around them, by end.

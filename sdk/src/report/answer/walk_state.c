@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What walks back need now and then: pages, empty ranges, borders of units.
+#include "report/answer/walk_state.h"
+
+#include <stdlib.h>
+
+bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
+  while (lane->pages_left) {
+    const ppi_hold_page *page = lane->pages[--lane->pages_left];
+    if (page->min_start_ns >= at->walk->to_ns || !page->num_words) continue;
+    lane->place = ppi_hold_last(page);
+    return true;
+  }
+  return false;
+}
+
+// What begins with it, or ends there, is not around it.
+pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
+  const ppi_held *range = &lane->range;
+  const ppi_walk_frame *begun = &lane->begun;
+  bool is_late = begun->end_ns && begun->start_ns == range->start_ns &&
+                 ppi_walk_is_outer(begun, range);
+  if (is_late || at->unit_time == ppi_walk_as_time(range->start_ns)) {
+    at->is_odd = true;
+    return PPROF_STATUS_OK;
+  }
+  size_t num = lane->num_frames;
+  while (num && (lane->frames[num - 1].end_ns == range->end_ns ||
+                 !ppi_walk_is_outer(&lane->frames[num - 1], range)))
+    num--;
+  ppi_walk_frame self = ppi_walk_frame_of(range);
+  if (!ppi_walk_place(at, &self, num ? &lane->frames[num - 1] : NULL))
+    return PPROF_STATUS_NO_MEMORY;
+  ppi_walk_count_call(at, &self);
+  return PPROF_STATUS_OK;
+}
+
+// ---- units ----
+
+static int compare_unit_borders(const void *left, const void *right) {
+  const ppi_unit_border *a = left, *b = right;
+  return (a->time < b->time) - (a->time > b->time);
+}
+
+static void add_unit(ppi_walk_state *at, size_t unit) {
+  const ppi_walk_back *walk = at->walk;
+  uint64_t start_ns = walk->units[unit].start_ns;
+  uint64_t end_ns = walk->units[unit].end_ns;
+  if (end_ns <= start_ns || start_ns >= walk->to_ns || end_ns <= walk->from_ns)
+    return;
+  at->borders[at->num_borders++] = (ppi_unit_border){
+      ppi_walk_as_time(PPI_MIN(end_ns, walk->to_ns)), unit, false};
+  if (start_ns >= walk->from_ns)
+    at->borders[at->num_borders++] =
+        (ppi_unit_border){ppi_walk_as_time(start_ns), unit, true};
+}
+
+void ppi_walk_list_units(ppi_walk_state *at) {
+  for (size_t i = 0; i < at->walk->num_units; i++) add_unit(at, i);
+  if (at->num_borders > 1)
+    qsort(at->borders, at->num_borders, sizeof *at->borders,
+          compare_unit_borders);
+}
+
+static void drop_unit(ppi_walk_state *at, size_t unit) {
+  for (size_t i = 0; i < at->num_active; i++) {
+    if (at->active[i] != unit) continue;
+    at->active[i] = at->active[--at->num_active];
+    return;
+  }
+}
+
+pprof_status ppi_walk_flush(ppi_walk_state *at) {
+  return ppi_told_flush(&at->told, at->walk->accounts, at->active,
+                        at->num_active);
+}
+
+static bool place_all(ppi_walk_state *at) {
+  bool placed = true;
+  for (size_t i = 0; i < at->num_lanes; i++) {
+    ppi_walk_frame *frames = at->lanes[i].frames;
+    for (size_t j = 0; j < at->lanes[i].num_frames && placed; j++)
+      placed = ppi_walk_place(at, &frames[j], j ? &frames[j - 1] : NULL);
+  }
+  return placed;
+}
+
+pprof_status ppi_walk_cross_units(ppi_walk_state *at) {
+  pprof_status status = ppi_walk_flush(at);
+  uint64_t since_ns = 0;
+  at->unit_time = at->now;
+  at->num_last_parts = 0;
+  for (; at->next_border < at->num_borders; at->next_border++) {
+    const ppi_unit_border *border = &at->borders[at->next_border];
+    if (border->time != at->now) break;
+    if (border->begins)
+      drop_unit(at, border->unit);
+    else
+      at->active[at->num_active++] = border->unit;
+  }
+  ppi_walk_find_other(at);
+  for (size_t i = 0; i < at->num_active; i++) {
+    const ppi_moment_unit *unit = &at->walk->units[at->active[i]];
+    if (unit->is_frame) since_ns = PPI_MAX(since_ns, unit->start_ns);
+  }
+  if (since_ns == at->since_ns || status != PPROF_STATUS_OK) return status;
+  at->since_ns = since_ns;
+  return place_all(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}

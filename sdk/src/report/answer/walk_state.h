@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A walk back under way: the ranges that are open on each lane, and the borders
+// that come next. What each border does is the same in all walks.
+#ifndef PPI_WALK_STATE_H_
+#define PPI_WALK_STATE_H_
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "report/answer/device_borders.h"
+#include "report/answer/time_tree.h"
+#include "report/answer/told.h"
+#include "report/answer/walk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A range that is open at the time of the walk.
+typedef struct ppi_walk_frame {
+  uint64_t start_ns, end_ns;
+  uint32_t site, depth, flags;
+  uint32_t stage, child;  // sites; child 0: none
+  uint32_t level;         // how many ranges down from its stage
+  uint32_t entry;         // of what is told
+} ppi_walk_frame;
+
+typedef struct ppi_walk_lane {
+  const ppi_hold_page **pages;
+  size_t pages_left;
+  ppi_hold_place place;
+  ppi_held range;          // comes next, if any does
+  ppi_walk_frame *frames;  // outer ones first
+  size_t num_frames, frames_capacity;
+  ppi_walk_frame begun;  // the last one that left; without an end: none
+} ppi_walk_lane;
+
+typedef struct ppi_unit_border {
+  uint64_t time;
+  size_t unit;
+  bool begins;
+} ppi_unit_border;
+
+// For whom it was is known at its submission, which comes later in the walk.
+typedef struct ppi_device_part {
+  size_t unit;
+  uint32_t item;
+  uint64_t ns, calls;
+} ppi_device_part;
+
+typedef struct ppi_walk_state {
+  const ppi_walk_back *walk;
+  ppi_walk_lane *lanes;
+  size_t num_lanes, width;       // width: a power of two
+  ppi_time_node *ends, *begins;  // 1: the root; those from `width` on are lanes
+  ppi_unit_border *borders;      // from the last
+  size_t num_borders, next_border;
+  size_t *active;  // units
+  size_t num_active;
+  ppi_device_border *steps;  // of devices, from the last
+  size_t num_steps, next_step;
+  uint32_t *running;  // items on devices, the one that began first at the end
+  size_t num_running, running_capacity;
+  ppi_device_part *parts;
+  size_t num_parts, parts_capacity;
+  size_t num_last_parts;  // of one item, since the last border of a unit
+  uint64_t since_ns;      // where the frame that began last did
+  uint64_t now;           // a time + 1
+  uint64_t next_other;    // border of a unit or a device: the same
+  uint64_t unit_time;
+  ppi_told told;
+  bool is_odd;
+} ppi_walk_state;
+
+static inline uint64_t ppi_walk_as_time(uint64_t ns) {
+  return ns == UINT64_MAX ? ns : ns + 1;
+}
+
+static inline bool ppi_walk_is_empty(const ppi_held *range) {
+  return range->start_ns == range->end_ns;
+}
+
+// ---- frames ----
+
+// Whether `outer` is the one that begins first.
+static inline bool ppi_walk_is_outer(const ppi_walk_frame *outer,
+                                     const ppi_held *range) {
+  if (outer->start_ns != range->start_ns)
+    return outer->start_ns < range->start_ns;
+  if (outer->depth != range->depth) return outer->depth < range->depth;
+  if (outer->site != range->site) return outer->site < range->site;
+  if (outer->flags != range->flags) return outer->flags < range->flags;
+  return outer->end_ns < range->end_ns;
+}
+
+static inline bool ppi_walk_lies_in(const ppi_held *range,
+                                    const ppi_walk_frame *around) {
+  return range->end_ns <= around->end_ns && ppi_walk_is_outer(around, range);
+}
+
+// `around` is NULL where nothing is.
+static inline bool ppi_walk_place(ppi_walk_state *at, ppi_walk_frame *self,
+                                  const ppi_walk_frame *around) {
+  bool is_stage = !around || around->start_ns < at->since_ns;
+  ppi_where where =
+      self->flags & PPI_ITEM_WAITS ? PPI_WHERE_WAITING : PPI_WHERE_HOST;
+  self->level = is_stage ? 0 : around->level + 1;
+  self->stage = is_stage ? self->site : around->stage;
+  if (self->level < 2)
+    self->child = is_stage ? 0 : self->site;
+  else
+    self->child = around->child;
+  if (self->level > 1 && around->flags == self->flags) {
+    self->entry = around->entry;
+    return true;
+  }
+  const ppi_moment place = {
+      .where = where, .stage = self->stage, .child = self->child};
+  self->entry = ppi_told_find(&at->told, &place);
+  return self->entry != UINT32_MAX;
+}
+
+static inline void ppi_walk_count_call(ppi_walk_state *at,
+                                       const ppi_walk_frame *self) {
+  if (!at->num_active || self->level > 1) return;
+  ppi_moment *sum = ppi_told_at(&at->told, self->entry);
+  sum->stage_calls += self->level == 0;
+  sum->child_calls += self->level == 1;
+}
+
+static inline ppi_walk_frame ppi_walk_frame_of(const ppi_held *range) {
+  return (ppi_walk_frame){.start_ns = range->start_ns,
+                          .end_ns = range->end_ns,
+                          .site = range->site,
+                          .depth = range->depth,
+                          .flags = range->flags};
+}
+
+// ppi_walk_push leaves the lane's begin to the walk. What does not lie in the
+// range around it makes the walk odd.
+static inline pprof_status ppi_walk_push(ppi_walk_state *at,
+                                         ppi_walk_lane *lane,
+                                         const ppi_held *range) {
+  if (lane->num_frames == lane->frames_capacity) {
+    ppi_walk_frame *grown = ppi_grow(lane->frames, &lane->frames_capacity,
+                                     lane->num_frames + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    lane->frames = grown;
+  }
+  ppi_walk_frame *self = &lane->frames[lane->num_frames];
+  const ppi_walk_frame *around = lane->num_frames ? self - 1 : NULL;
+  *self = ppi_walk_frame_of(range);
+  if (around && !ppi_walk_lies_in(range, around)) {
+    at->is_odd = true;
+    return PPROF_STATUS_OK;
+  }
+  if (!ppi_walk_place(at, self, around)) return PPROF_STATUS_NO_MEMORY;
+  lane->num_frames++;
+  return PPROF_STATUS_OK;
+}
+
+static inline void ppi_walk_pop(ppi_walk_state *at, ppi_walk_lane *lane) {
+  lane->begun = lane->frames[--lane->num_frames];
+  ppi_walk_count_call(at, &lane->begun);
+}
+
+// ---- ranges ----
+
+bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane);
+
+// ppi_walk_next goes to the range that comes before the lane's, and answers its
+// end; 0: there is none.
+static inline uint64_t ppi_walk_next(const ppi_walk_state *at,
+                                     ppi_walk_lane *lane) {
+  const ppi_walk_back *walk = at->walk;
+  ppi_held *range = &lane->range;
+  while (lane->place.num_words || ppi_walk_turn_page(at, lane)) {
+    ppi_hold_back(&lane->place, range);
+    if (range->end_ns < walk->from_ns) break;
+    if (PPI_UNLIKELY(range->flags)) {
+      if (range->flags & PPI_HELD_APART) continue;
+      range->flags = (uint16_t)ppi_answer_flags(range);
+    }
+    bool is_passed =
+        range->end_ns == walk->from_ns && range->start_ns < range->end_ns;
+    if (range->start_ns >= walk->to_ns || is_passed) continue;
+    uint64_t end_ns = PPI_MIN(range->end_ns, walk->to_ns);
+    return ppi_walk_as_time(end_ns);
+  }
+  return 0;
+}
+
+// ppi_walk_take_empty counts the lane's range, which is empty.
+pprof_status ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane);
+
+// ---- borders of units and devices ----
+
+static inline uint64_t ppi_walk_step_time(const ppi_walk_state *at) {
+  return at->next_step < at->num_steps ? at->steps[at->next_step].time : 0;
+}
+
+static inline uint64_t ppi_walk_unit_time(const ppi_walk_state *at) {
+  return at->next_border < at->num_borders ? at->borders[at->next_border].time
+                                           : 0;
+}
+
+static inline void ppi_walk_find_other(ppi_walk_state *at) {
+  at->next_other = PPI_MAX(ppi_walk_unit_time(at), ppi_walk_step_time(at));
+}
+
+// ppi_walk_list_units makes the list of borders, for which there is room.
+void ppi_walk_list_units(ppi_walk_state *at);
+// ppi_walk_cross_units crosses all borders of units at the walk's time, and
+// gives the units before them what was told. Frames may have other places then.
+pprof_status ppi_walk_cross_units(ppi_walk_state *at);
+pprof_status ppi_walk_flush(ppi_walk_state *at);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_WALK_STATE_H_
