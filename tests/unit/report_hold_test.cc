@@ -177,7 +177,8 @@ TEST_F(HoldTest, MergesLanesFromTheLastEnd) {
     const ppi_merge_cursor *top = ppi_merge_top(&merge);
     ASSERT_NE(top, nullptr);
     ASSERT_TRUE(Same(top->range, want));
-    ppi_merge_step(&merge);
+    ppi_merge_next(&merge, &merge.cursors[merge.winner]);
+    ppi_merge_replay(&merge);
   }
   EXPECT_EQ(ppi_merge_top(&merge), nullptr);
   ppi_merge_clear(&merge);

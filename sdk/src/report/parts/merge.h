@@ -64,21 +64,31 @@ int ppi_merge_order(const ppi_merge *merge, size_t a, size_t b);
 void ppi_merge_turn(ppi_merge_cursor *cursor, uint64_t horizon_ns);
 
 // ppi_merge_top answers the cursor whose range comes next; NULL: none.
-static inline const ppi_merge_cursor *ppi_merge_top(const ppi_merge *merge) {
+static inline ppi_merge_cursor *ppi_merge_top(const ppi_merge *merge) {
   if (merge->num == 0 || !merge->cursors[merge->winner].has_range) return NULL;
   return &merge->cursors[merge->winner];
 }
 
-// ppi_merge_step goes to the next range. Which cursor wins is hardly to be
-// foreseen, so that no branch depends on it but for equal ends.
-static inline void ppi_merge_step(ppi_merge *merge) {
-  uint64_t winner = merge->winner;
-  ppi_merge_cursor *cursor = &merge->cursors[winner];
+// ppi_merge_rest answers up to which end the top's ranges are sure to come
+// next; with more than two cursors that is not looked up.
+static inline uint64_t ppi_merge_rest(const ppi_merge *merge) {
+  if (merge->num > 2) return UINT64_MAX;
+  return merge->num == 2 ? merge->losers[1].end_ns : 0;
+}
+
+// ppi_merge_next goes to the next range of the top, and ppi_merge_replay then
+// finds the top. Which cursor wins is hardly to be foreseen, so that no branch
+// depends on it but for equal ends.
+static inline void ppi_merge_next(const ppi_merge *merge,
+                                  ppi_merge_cursor *cursor) {
   if (PPI_LIKELY(cursor->place.num_words))
     ppi_hold_back(&cursor->place, &cursor->range);
   else
     ppi_merge_turn(cursor, merge->horizon_ns);
-  uint64_t end_ns = cursor->range.end_ns;
+}
+static inline void ppi_merge_replay(ppi_merge *merge) {
+  uint64_t winner = merge->winner;
+  uint64_t end_ns = merge->cursors[winner].range.end_ns;
   for (size_t i = (winner + merge->num) / 2; i; i /= 2) {
     ppi_merge_node *node = &merge->losers[i];
     bool changes = node->end_ns > end_ns;

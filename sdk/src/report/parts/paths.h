@@ -33,7 +33,8 @@ typedef struct ppi_run_path {
 
 // A path that was looked up lately; number 0: none.
 typedef struct ppi_recent_path {
-  uint32_t around, site, number;
+  uint64_t key;  // what is around, the site
+  uint32_t number;
 } ppi_recent_path;
 
 // A length that is not counted yet: histograms are far in memory, and many
@@ -70,14 +71,12 @@ static inline pprof_status ppi_paths_on_host(ppi_paths *paths, uint32_t around,
   if (paths->is_flat) around = 0;
   ppi_recent_path *recent =
       &paths->recent[(around * 61 + site) % PPI_PATHS_RECENT];
+  uint64_t key = (uint64_t)around << 32 | site;
   *out = recent->number;
-  if (PPI_LIKELY(recent->number && recent->around == around &&
-                 recent->site == site))
-    return PPROF_STATUS_OK;
+  if (PPI_LIKELY(recent->number && recent->key == key)) return PPROF_STATUS_OK;
   pprof_status status = ppi_paths_find(paths, around, site, out);
   if (status != PPROF_STATUS_OK) return status;
-  recent->around = around;
-  recent->site = site;
+  recent->key = key;
   recent->number = *out;
   return PPROF_STATUS_OK;
 }

@@ -8,10 +8,8 @@
 #include "report/parts/threads.h"
 #include "report/run/amounts.h"
 #include "report/run/answers.h"
-
-static uint64_t length(uint64_t start_ns, uint64_t end_ns) {
-  return end_ns > start_ns ? end_ns - start_ns : 0;
-}
+#include "report/run/event_counts.h"
+#include "report/run/plain_events.h"
 
 static bool is_timed(const pprof_event *event) {
   if (event->flags & PPROF_FLAG_NO_DEVICE_TIME) return false;
@@ -24,20 +22,6 @@ static ppi_device_class class_of(const pprof_event *event, uint32_t category) {
   if (category == PPROF_CATEGORY_MEMCPY || category == PPROF_CATEGORY_MEMSET)
     return PPI_DEVICE_COPY;
   return PPI_DEVICE_OTHER;
-}
-
-static ppi_run_site *site_of(ppi_run *run, uint32_t id) {
-  ppi_run_site *site =
-      id < run->ids.sites.num ? run->ids.sites.items[id] : NULL;
-  return PPI_LIKELY(site && site->place) ? site
-                                         : ppi_run_site_at(&run->ids, id);
-}
-
-static ppi_run_lane *lane_of(ppi_run *run, uint32_t id) {
-  ppi_run_lane *lane =
-      id < run->ids.lanes.num ? run->ids.lanes.items[id] : NULL;
-  return PPI_LIKELY(lane && lane->thread) ? lane
-                                          : ppi_run_lane_at(&run->ids, id);
 }
 
 // ---- host ranges ----
@@ -86,27 +70,15 @@ static pprof_status take_step(ppi_run *run, const pprof_event *event,
   return status == PPROF_STATUS_OK ? notify_step(run, event, end_ns) : status;
 }
 
-// What was cut is no call: its time is in the sum alone.
-static inline pprof_status count_length(ppi_run_row *row,
-                                        const pprof_event *event) {
-  uint64_t length_ns = length(event->start_ns, event->end_ns);
-  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_CLIPPED)) {
-    ppi_spread_add_cut(&row->host, length_ns);
-    return PPROF_STATUS_OK;
-  }
-  ppi_spread_add(&row->host, length_ns);
-  return ppi_histogram_add(&row->host_times, length_ns);
-}
-
 static pprof_status take_thread_row(ppi_run *run, const pprof_event *event,
                                     uint64_t self_ns) {
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   ppi_run_row *row =
       lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
            : NULL;
   if (!row) return PPROF_STATUS_NO_MEMORY;
   row->self_ns += self_ns;
-  return count_length(row, event);
+  return ppi_event_count_length(row, event);
 }
 
 // What few ranges need.
@@ -154,7 +126,7 @@ static uint16_t held_flags(const pprof_event *event, const ppi_run_site *site) {
 
 static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                                ppi_run_site *site, uint64_t end_ns) {
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   ppi_held held = {.start_ns = event->start_ns,
                    .end_ns = end_ns,
@@ -206,25 +178,14 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   return ppi_hold_add_slow(&lane->nested, &run->ids.pool, &held);
 }
 
-static pprof_status take_early(const ppi_run *run, ppi_early *early,
-                               const pprof_event *event, uint64_t start_ns,
-                               uint64_t end_ns) {
-  if (PPI_LIKELY(ppi_early_is_rest(early, start_ns)))
-    return ppi_early_add_rest(early, end_ns - start_ns);
-  ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
-  if (event->work)
-    call.work = (ppi_amounts){event->work->items, event->work->bytes,
-                              event->work->flops, event->work->params};
-  return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
-}
-
 // What is told at once of a range whose length count_range has counted; the
 // rest when a horizon has passed it.
 static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
                                       ppi_run_lane *lane) {
-  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_site *site = ppi_event_site(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
-  uint64_t length_ns = length(event->start_ns, event->end_ns), self_ns = 0;
+  uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns),
+           self_ns = 0;
   uint64_t end_ns = event->start_ns + length_ns;
   bool is_nested =
       event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
@@ -270,7 +231,7 @@ static pprof_status take_submit(ppi_run *run, const pprof_event *event,
   if (point.is_graph && event->attributes)
     point.captured = ppi_captures_at(&run->captures, event->attributes);
   run->device_sums.ns[class] += length_ns;
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
@@ -299,7 +260,7 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                                      ppi_run_site *site,
                                      ppi_run_device *device) {
   uint64_t start_ns = event->device_start_ns;
-  uint64_t end_ns = start_ns + length(start_ns, event->device_end_ns);
+  uint64_t end_ns = start_ns + ppi_event_length(start_ns, event->device_end_ns);
   device->ranges++;
   pprof_status status = take_device_union(run, event, site, end_ns);
   ppi_device_class class = class_of(event, site->category);
@@ -319,7 +280,8 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
     status = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
   bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
   if (status == PPROF_STATUS_OK && (is_stage || run->details.stages))
-    status = take_early(run, &site->device_early, event, start_ns, end_ns);
+    status =
+        ppi_event_take_early(run, &site->device_early, event, start_ns, end_ns);
   if (status == PPROF_STATUS_OK && is_stage)
     status = ppi_interference_take(&run->interference, event,
                                    ppi_run_device_id(&run->ids, event->stream));
@@ -351,8 +313,8 @@ static void take_device_row(ppi_run_row *row, const pprof_event *event,
   bool is_pair = event->flags & PPROF_FLAG_PAIRED;
   bool is_cut = event->flags & PPROF_FLAG_CLIPPED;
   if (!is_pair)
-    ppi_spread_add_either(&row->submit, length(event->start_ns, event->end_ns),
-                          is_cut);
+    ppi_spread_add_either(
+        &row->submit, ppi_event_length(event->start_ns, event->end_ns), is_cut);
   if (is_pair && !is_timed(event)) return;
   ppi_spread_add_either(&row->own, length_ns, is_cut);
   row->has_pairs |= is_pair;
@@ -362,7 +324,7 @@ static pprof_status take_device_rows(ppi_run *run, const pprof_event *event,
                                      ppi_run_site *site, uint64_t length_ns) {
   take_device_row(&site->row, event, length_ns);
   if (!run->details.by_thread) return PPROF_STATUS_OK;
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   ppi_run_row *row =
       lane ? ppi_run_thread_row_of(&run->rows, lane->thread, event->site)
            : NULL;
@@ -377,7 +339,7 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
                                const ppi_run_site *site) {
   bool is_phase = site->traits & PPI_TRAIT_PHASE;
   if (!is_phase || event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   uint32_t flags = PPI_HELD_DEVICE;
   if (event->flags & PPROF_FLAG_CLIPPED) flags |= PPI_HELD_CUT;
@@ -392,11 +354,12 @@ static pprof_status hold_phase(ppi_run *run, const pprof_event *event,
 
 // It frames other ranges of the device, and is no work of its own.
 static pprof_status take_projected(ppi_run *run, const pprof_event *event) {
-  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_site *site = ppi_event_site(run, event->site);
   if (!site || !ppi_run_device_of(&run->ids, event->stream))
     return PPROF_STATUS_NO_MEMORY;
   if (!is_timed(event)) return PPROF_STATUS_OK;
-  uint64_t length_ns = length(event->device_start_ns, event->device_end_ns);
+  uint64_t length_ns =
+      ppi_event_length(event->device_start_ns, event->device_end_ns);
   ppi_spread_add(&site->device, length_ns);
   pprof_status status = ppi_histogram_add(&site->device_times, length_ns);
   if (status != PPROF_STATUS_OK) return status;
@@ -410,14 +373,14 @@ static pprof_status take_untimed(ppi_run *run, const pprof_event *event) {
                      .site = event->site,
                      .kind = PPI_POINT_UNTIMED};
   if (event->flags & PPROF_FLAG_PAIRED) return PPROF_STATUS_OK;
-  ppi_run_lane *lane = lane_of(run, event->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   return ppi_scopes_add(&lane->thread->scopes, &point);
 }
 
 static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   if (event->flags & PPROF_FLAG_PROJECTED) return take_projected(run, event);
-  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_site *site = ppi_event_site(run, event->site);
   ppi_run_device *device = ppi_run_device_of(&run->ids, event->stream);
   if (!site || !device) return PPROF_STATUS_NO_MEMORY;
   uint64_t length_ns = 0;
@@ -425,7 +388,7 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
   if (status == PPROF_STATUS_OK) status = hold_phase(run, event, site);
   if (event->flags & PPROF_FLAG_LATE) device->incomplete = true;
   if (is_timed(event)) {
-    length_ns = length(event->device_start_ns, event->device_end_ns);
+    length_ns = ppi_event_length(event->device_start_ns, event->device_end_ns);
     ppi_spread_add(&site->device, length_ns);
     if (status == PPROF_STATUS_OK)
       status = ppi_histogram_add(&site->device_times, length_ns);
@@ -452,7 +415,7 @@ static pprof_status take_on_device(ppi_run *run, const pprof_event *event) {
 static pprof_status take_request_part(ppi_run *run, const pprof_event *event) {
   if (!event->num_flows && event->device_end_ns <= event->device_start_ns)
     return PPROF_STATUS_OK;
-  ppi_run_site *site = site_of(run, event->site);
+  ppi_run_site *site = ppi_event_site(run, event->site);
   if (!site) return PPROF_STATUS_NO_MEMORY;
   bool is_device = event->kind == PPROF_KIND_DEVICE_RANGE;
   if ((!is_device && event->kind != PPROF_KIND_RANGE) ||
@@ -485,58 +448,33 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
   return ppi_run_take_work(run, event, lane->id);
 }
 
-// A host range of the batch's lane that has nothing but its times; of a site
-// with nothing special, take_nested is all that is done with it.
-static inline bool is_plain(const ppi_run *run, const pprof_event *event,
-                            const ppi_run_lane *lane) {
-  return event->kind == PPROF_KIND_RANGE && !event->flags &&
-         event->lane == lane->id && !event->num_flows && !event->work &&
-         !event->cpu && event->device_end_ns <= event->device_start_ns &&
-         !run->details.by_thread && !lane->serves;
-}
-
-static inline pprof_status take_any(ppi_run *run, const pprof_event *event,
-                                    ppi_run_lane *lane) {
-  const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
-                           PPI_TRAIT_COMMUNICATION |
-                           PPI_TRAIT_PADDLE_COMMUNICATION;
-  if (PPI_UNLIKELY(!is_plain(run, event, lane)))
-    return take_event(run, event, lane);
-  ppi_run_site *site = run->ids.sites.items[event->site];
-  if (PPI_UNLIKELY(site->traits & special)) return take_event(run, event, lane);
-  uint64_t self_ns;
-  run->last_ns = PPI_MAX(run->last_ns, PPI_MAX(event->start_ns, event->end_ns));
-  return take_nested(run, lane, event, site, &self_ns);
-}
-
-// Whatever else is done with a range, its length is counted: with stages among
-// the early calls and the rest of them, which are its row in the end.
-static inline pprof_status count_range(ppi_run *run, const pprof_event *event) {
-  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
-    return PPROF_STATUS_CORRUPT;
-  if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
-  ppi_run_site *site = site_of(run, event->site);
-  if (!site) return PPROF_STATUS_NO_MEMORY;
-  if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
-    return count_length(&site->row, event);
-  uint64_t start_ns = event->start_ns;
-  return take_early(run, &site->host_early, event, start_ns,
-                    PPI_MAX(start_ns, event->end_ns));
-}
-
 // So many at a time are counted before the rest is done with them: a histogram
 // is far in memory, how a range lies in others hard to foresee, and a wrong
 // guess would wait for the one before going on with the other.
 enum { CHUNK = 64 };
 
+static pprof_status count_event(ppi_run *run, const pprof_event *event) {
+  if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
+    return PPROF_STATUS_CORRUPT;
+  if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
+  ppi_run_site *site = ppi_event_site(run, event->site);
+  return site ? ppi_event_count_range(run, site, event)
+              : PPROF_STATUS_NO_MEMORY;
+}
+
 static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
                                size_t from, ppi_run_lane *lane) {
   size_t end = PPI_MIN(batch->num_events, from + CHUNK);
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
-    status = count_range(run, pprof_batch_at(batch, i));
-  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++)
-    status = take_any(run, pprof_batch_at(batch, i), lane);
+  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++) {
+    size_t num = ppi_plain_events_num(run, batch, i, end, lane);
+    if (num) status = ppi_plain_events_take(run, batch, i, num, lane);
+    i += num;
+    if (i == end || status != PPROF_STATUS_OK) break;
+    status = count_event(run, pprof_batch_at(batch, i));
+    if (status == PPROF_STATUS_OK)
+      status = take_event(run, pprof_batch_at(batch, i), lane);
+  }
   return status;
 }
 
@@ -560,7 +498,7 @@ static __attribute__((noinline)) pprof_status take_numbered(
 
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
-  ppi_run_lane *lane = lane_of(run, batch->lane);
+  ppi_run_lane *lane = ppi_event_lane(run, batch->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < batch->num_events && !status; i += CHUNK)

@@ -34,11 +34,6 @@ static inline void unite(const sweep *at, const ppi_held *range, uint64_t *sum,
   *low_ns = PPI_MIN(start_ns, *low_ns);
 }
 
-static inline void add_span(const sweep *at, ppi_run_category *category,
-                            const ppi_held *range) {
-  unite(at, range, &category->host_ns, &category->low_ns);
-}
-
 // Those that lie within another phase of the thread come after it. An empty one
 // does not lie in a phase that ends where it is. What takes no part in nesting
 // neither lies within another nor has others within.
@@ -217,9 +212,9 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   ppi_run_site *site = run->ids.sites.items[range->site];
   bool is_on_device = range->flags & PPI_HELD_DEVICE;
   if (!(site->traits & PPI_TRAIT_STEP || is_on_device))
-    add_span(at, site->place, range);
+    unite(at, range, &site->place->host_ns, &site->place->low_ns);
   if (range->flags & PPI_HELD_COMMUNICATION)
-    add_span(at, at->communication, range);
+    unite(at, range, &at->communication->host_ns, &at->communication->low_ns);
   bool released = is_released(at, range);
   if (site->traits & PPI_TRAIT_PHASE && is_outermost(lane->thread, range) &&
       released)
@@ -280,7 +275,7 @@ static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
   if (PPI_UNLIKELY(mark->traits & special || range->flags))
     return meet(at, top->lane, range);
   if (is_ahead(at, range)) return PPROF_STATUS_OK;
-  add_span(at, mark->place, range);
+  unite(at, range, &mark->place->host_ns, &mark->place->low_ns);
   return top->is_needed
              ? nest_range(at, top->lane, range, is_released(at, range))
              : PPROF_STATUS_OK;
@@ -292,10 +287,15 @@ static pprof_status walk(sweep *at) {
   at->has_paths_alone = run->details.paths && !run->details.operator_parts &&
                         !run->details.one_way && !run->sweep.any_points;
   for (;;) {
-    const ppi_merge_cursor *top = ppi_merge_top(&at->merge);
-    if (!top || status != PPROF_STATUS_OK) return status;
-    status = meet_any(at, top);
-    ppi_merge_step(&at->merge);
+    ppi_merge_cursor *top = ppi_merge_top(&at->merge);
+    if (!top) return status;
+    uint64_t rest_ns = ppi_merge_rest(&at->merge);
+    do {
+      status = meet_any(at, top);
+      if (status != PPROF_STATUS_OK) return status;
+      ppi_merge_next(&at->merge, top);
+    } while (top->range.end_ns > rest_ns);
+    ppi_merge_replay(&at->merge);
   }
 }
 
@@ -534,11 +534,6 @@ static pprof_status finish_thread(ppi_run *run, ppi_run_thread *thread,
   return status;
 }
 
-static void settle_path(ppi_run_path *path, uint64_t horizon_ns) {
-  ppi_union_settle(&path->own, horizon_ns);
-  ppi_union_settle(&path->busy, horizon_ns);
-}
-
 // What they counted with details goes to the row of those that left.
 static pprof_status forget_swept(ppi_run *run) {
   if (!ppi_run_find_swept(&run->ids)) return PPROF_STATUS_OK;
@@ -590,8 +585,10 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   if (status == PPROF_STATUS_OK)
     status =
         ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
-  for (size_t i = 0; i < run->paths.num; i++)
-    settle_path(&run->paths.items[i], horizon_ns);
+  for (size_t i = 0; i < run->paths.num; i++) {
+    ppi_union_settle(&run->paths.items[i].own, horizon_ns);
+    ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
+  }
   ppi_merge_clear(&at.merge);
   run->sweep.has_more_passed = status == PPROF_STATUS_OK;
   run->sweep.swept_ns = horizon_ns;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is counted of each event as it comes, and where that is looked up.
+#ifndef PPI_EVENT_COUNTS_H_
+#define PPI_EVENT_COUNTS_H_
+
+#include "base/base.h"
+#include "report/parts/threads.h"
+#include "report/run/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline uint64_t ppi_event_length(uint64_t start_ns, uint64_t end_ns) {
+  return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static inline ppi_run_site *ppi_event_site(ppi_run *run, uint32_t id) {
+  ppi_run_site *site =
+      id < run->ids.sites.num ? run->ids.sites.items[id] : NULL;
+  return PPI_LIKELY(site && site->place) ? site
+                                         : ppi_run_site_at(&run->ids, id);
+}
+
+static inline ppi_run_lane *ppi_event_lane(ppi_run *run, uint32_t id) {
+  ppi_run_lane *lane =
+      id < run->ids.lanes.num ? run->ids.lanes.items[id] : NULL;
+  return PPI_LIKELY(lane && lane->thread) ? lane
+                                          : ppi_run_lane_at(&run->ids, id);
+}
+
+// What was cut is no call: its time is in the sum alone.
+static inline pprof_status ppi_event_count_length(ppi_run_row *row,
+                                                  const pprof_event *event) {
+  uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns);
+  if (PPI_UNLIKELY(event->flags & PPROF_FLAG_CLIPPED)) {
+    ppi_spread_add_cut(&row->host, length_ns);
+    return PPROF_STATUS_OK;
+  }
+  ppi_spread_add(&row->host, length_ns);
+  return ppi_histogram_add(&row->host_times, length_ns);
+}
+
+static inline pprof_status ppi_event_take_early(const ppi_run *run,
+                                                ppi_early *early,
+                                                const pprof_event *event,
+                                                uint64_t start_ns,
+                                                uint64_t end_ns) {
+  if (PPI_LIKELY(ppi_early_is_rest(early, start_ns)))
+    return ppi_early_add_rest(early, end_ns - start_ns);
+  ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
+  if (event->work)
+    call.work = (ppi_amounts){event->work->items, event->work->bytes,
+                              event->work->flops, event->work->params};
+  return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
+}
+
+// Whatever else is done with a range, its length is counted: with stages among
+// the early calls and the rest of them, which are its row in the end.
+static inline pprof_status ppi_event_count_range(const ppi_run *run,
+                                                 ppi_run_site *site,
+                                                 const pprof_event *event) {
+  if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
+    return ppi_event_count_length(&site->row, event);
+  uint64_t start_ns = event->start_ns;
+  return ppi_event_take_early(run, &site->host_early, event, start_ns,
+                              PPI_MAX(start_ns, event->end_ns));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_EVENT_COUNTS_H_
