@@ -11,12 +11,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "event/event.h"
 #include "event/tally.h"
 #include "pprof/log.h"
 
 enum {
+  // A session takes a checkpoint a second, and one after so many records.
+  MOST_UNCHECKED = 1 << 20,
   BATCH = 1000,
   MAX_GROUP = 1 + 3 + 2 * 3 * 5,
   NUM_OUTER = 3,
@@ -186,8 +189,8 @@ static void add_checkpoint(writer *self, uint64_t at_ns) {
 }
 
 static void add_ranges(writer *self) {
-  uint64_t next_checkpoint = self->log->ranges_per_second,
-           next_step = BENCH_LOG_STEP;
+  uint64_t interval = PPI_MIN(self->log->ranges_per_second, MOST_UNCHECKED);
+  uint64_t next_checkpoint = interval, next_step = BENCH_LOG_STEP;
   while (self->status == PPROF_STATUS_OK &&
          self->num_ranges < self->log->num_ranges) {
     uint32_t lane_id = pick_lane(self);
@@ -198,7 +201,7 @@ static void add_ranges(writer *self) {
     }
     if (self->num_ranges >= next_checkpoint) {
       add_checkpoint(self, in->now_ns);
-      next_checkpoint += self->log->ranges_per_second;
+      next_checkpoint += interval;
     }
     size_t num = 0;
     while (num < BATCH) add_group(self, &num, lane_id);

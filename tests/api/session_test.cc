@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "pprof/mark.h"
 #include "tests/support/recording_sink.h"
@@ -323,6 +324,44 @@ TEST(SessionTest, StartThatFailedMayBeRepeated) {
   ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
   ASSERT_EQ(1u, live.recording.events.size());
   EXPECT_EQ(0u, live.recording.events[0].event.window);
+}
+
+// Time passes by being read: the checkpoint of the second never comes.
+std::atomic<uint64_t> clock_ns{1000000000000};
+uint64_t Now() {
+  return clock_ns.fetch_add(5);
+}
+
+struct CheckedSink {
+  pprof_sink base;
+  std::atomic<uint64_t> num_events;
+  std::atomic<bool> is_checked;  // once there were many
+};
+
+TEST(SessionTest, ACheckpointComesAfterAMillionRecords) {
+  const uint64_t many = uint64_t{1} << 20;
+  CheckedSink sink = {};
+  sink.base.size = sizeof sink.base;
+  sink.base.events = [](pprof_sink *self, const pprof_batch *batch) {
+    reinterpret_cast<CheckedSink *>(self)->num_events += batch->num_events;
+    return PPROF_STATUS_OK;
+  };
+  sink.base.checkpoint = [](pprof_sink *self, const pprof_checkpoint *) {
+    auto *checked = reinterpret_cast<CheckedSink *>(self);
+    if (checked->num_events >= many) checked->is_checked = true;
+    return PPROF_STATUS_OK;
+  };
+  sink.base.destroy = [](pprof_sink *) {};
+  ppi_clock_inject(Now, 1000000000);
+  pprof_session *session = nullptr;
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_create(nullptr, &session, nullptr));
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session, &sink.base));
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session));
+  while (sink.num_events < 2 * many && !sink.is_checked) Mark(100);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_session_stop(session, nullptr));
+  EXPECT_TRUE(sink.is_checked);
+  pprof_session_destroy(session);
+  ppi_clock_inject(nullptr, 0);
 }
 
 // Every allocation of a whole session fails once, with all later ones.

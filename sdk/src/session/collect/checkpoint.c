@@ -205,6 +205,7 @@ void ppi_checkpoint_take(pprof_session *session) {
   ppi_thread_barrier();
   session->collect.open.num = 0;
   session->collect.open.failed = false;
+  session->collect.num_unchecked = 0;
   bool whole = !someone_is_joining();
   whole &= take_lanes(session, now);
   ppi_spool_header *header = ppi_recorder_in_force.spool.header;

@@ -127,6 +127,7 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
     drain->delivered_end = 0;
     ppi_session_keep_error(
         session, ppi_drain_lane(drain, lane, cursor->next, cursor->snapshot));
+    session->collect.num_unchecked += cursor->snapshot - cursor->next;
     cursor->next = cursor->snapshot;
     if (drain->delivered_end) cursor->delivered_end = drain->delivered_end;
   }
@@ -378,6 +379,7 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   uint64_t second = spool->header->ticks_per_second;
   bool checkpoint = wants_checkpoint ||
                     session->collect.names_turn.wants_checkpoint ||
+                    session->collect.num_unchecked >= PPI_MANY_UNCHECKED ||
                     is_pressed(session);
   if (now - session->collect.last_second_ticks >= second) {
     session->collect.last_second_ticks = now;

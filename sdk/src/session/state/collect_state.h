@@ -36,6 +36,9 @@ typedef struct ppi_open_list {
   bool failed;  // out of memory
 } ppi_open_list;
 
+// Whoever reads the log holds each of them until the next checkpoint.
+#define PPI_MANY_UNCHECKED (1u << 20)
+
 typedef struct ppi_collect {
   pthread_t thread;
   ppi_cursor *cursors;   // by lane slot
@@ -44,7 +47,8 @@ typedef struct ppi_collect {
   ppi_names_turn_state names_turn;
   uint64_t checkpoint_ticks;  // of the last such look that was whole
   uint64_t last_second_ticks;
-  uint32_t num_left;  // lanes whose thread is gone, and not their records
+  uint64_t num_unchecked;  // records of lanes since the last checkpoint
+  uint32_t num_left;       // lanes whose thread is gone, and not their records
   uint64_t edges_followed;
   uint64_t cut_before;  // cross-thread ranges begun before this are cut
   ppi_placed placed;
