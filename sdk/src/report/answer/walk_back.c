@@ -66,13 +66,6 @@ static inline bool holds_empty(const ppi_walk_state *at, size_t number) {
          ppi_walk_is_outer(&lane->frames[lane->num_frames - 1], &lane->range);
 }
 
-static pprof_status cross_units(ppi_walk_state *at) {
-  pprof_status status = ppi_walk_cross_units(at);
-  for (size_t i = 0; i < at->num_lanes; i++)
-    if (at->lanes[i].num_frames) set_begin(at, i);
-  return status;
-}
-
 // ---- devices ----
 
 static bool list_devices(ppi_walk_state *at) {
@@ -110,6 +103,13 @@ static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
     grown[at->num_parts++] = (ppi_device_part){at->active[i], item, ns, calls};
   at->num_last_parts = at->num_active;
   return true;
+}
+
+// Comes before another one runs, or for other units.
+static bool tell_running(ppi_walk_state *at) {
+  uint64_t ns = at->running_ns;
+  at->running_ns = 0;
+  return !ns || tell_device(at, at->running[at->num_running - 1], ns, 0);
 }
 
 static bool is_same_place(const ppi_moment *a, const ppi_moment *b) {
@@ -187,8 +187,9 @@ static void submit(const ppi_walk_state *at, ppi_item *item) {
 
 static pprof_status take_step(ppi_walk_state *at) {
   const ppi_device_border *met = &at->steps[at->next_step++];
-  bool done = true;
+  bool done = tell_running(at);
   ppi_walk_find_other(at);
+  if (!done) return PPROF_STATUS_NO_MEMORY;
   if (met->kind == PPI_DEVICE_END)
     done = run_device(at, met->item);
   else if (met->kind == PPI_DEVICE_SUBMIT)
@@ -200,6 +201,14 @@ static pprof_status take_step(ppi_walk_state *at) {
 }
 
 // ---- the walk ----
+
+static pprof_status cross_units(ppi_walk_state *at) {
+  if (!tell_running(at)) return PPROF_STATUS_NO_MEMORY;
+  pprof_status status = ppi_walk_cross_units(at);
+  for (size_t i = 0; i < at->num_lanes; i++)
+    if (at->lanes[i].num_frames) set_begin(at, i);
+  return status;
+}
 
 // Of those that wait, too, the one that began last.
 static uint32_t find_owner(const ppi_walk_state *at) {
@@ -214,18 +223,19 @@ static uint32_t find_owner(const ppi_walk_state *at) {
   return (found ? found : &last->frames[last->num_frames - 1])->entry;
 }
 
-static inline bool pass_time(ppi_walk_state *at, uint64_t time) {
+static inline void pass_time(ppi_walk_state *at, uint64_t time) {
   uint64_t passed_ns = at->now - time;
   at->now = time;
-  if (!passed_ns || !at->num_active) return true;
-  if (PPI_UNLIKELY(at->num_running))
-    return tell_device(at, at->running[at->num_running - 1], passed_ns, 0);
+  if (!passed_ns || !at->num_active) return;
+  if (at->num_running) {
+    at->running_ns += passed_ns;
+    return;
+  }
   const ppi_time_node *last = &at->begins[1];
-  if (!last->time) return true;
+  if (!last->time) return;
   uint32_t entry = (uint32_t)last->who;
   if (PPI_UNLIKELY(entry == PPI_TIME_WAITING)) entry = find_owner(at);
   ppi_told_at(&at->told, entry)->ns += passed_ns;
-  return true;
 }
 
 // What begins comes first, then units, then what ends.
@@ -263,12 +273,12 @@ static pprof_status walk_lanes(ppi_walk_state *at) {
     uint64_t next = PPI_MAX(at->begins[1].time, at->ends[1].time);
     next = PPI_MAX(next, at->next_other);
     if (next <= at->walk->from_ns) break;
-    if (!pass_time(at, next)) return PPROF_STATUS_NO_MEMORY;
+    pass_time(at, next);
     status = take_next(at, next);
   }
   if (status != PPROF_STATUS_OK || at->is_odd) return status;
-  bool passed = pass_time(at, ppi_walk_as_time(at->walk->from_ns));
-  return passed ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  pass_time(at, ppi_walk_as_time(at->walk->from_ns));
+  return tell_running(at) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status walk_all(ppi_walk_state *at) {

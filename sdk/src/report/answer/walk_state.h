@@ -61,6 +61,7 @@ typedef struct ppi_walk_state {
   size_t num_steps, next_step;
   uint32_t *running;  // items on devices, the one that began first at the end
   size_t num_running, running_capacity;
+  uint64_t running_ns;  // that the last one has not been told of
   ppi_device_part *parts;
   size_t num_parts, parts_capacity;
   size_t num_last_parts;  // of one item, since the last border of a unit
