@@ -77,6 +77,13 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) |
          PPI_TAKES(RAW),
      PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands},
+    {"fleet", "FOLDER [QUERY]", "answer a query of SQL over many ranks",
+     "The folder is what `export parquet` makes, of one rank or thousands. "
+     "DuckDB\nanswers; --print-sql spark has the same for many machines: "
+     "docs/scale.md.\n",
+     PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(FLEET) | PPI_TAKES(OUTPUT) |
+         PPI_TAKES(RAW),
+     0, false, false, ppi_tool_fleet, ppi_tool_fleet_operands},
     {"info", "LOG...", "say what a log is: its run, size and contents",
      "With --live its operands are running processes: what is open in each "
      "thread and\nstream, and since when; see docs/forensics.md.\n",

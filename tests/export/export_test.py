@@ -13,6 +13,10 @@ class Export(export_case.Case):
     def formats(self):
         return [line.split()[0] for line in self.export("--list")[0].decode().splitlines()[1:]]
 
+    def files(self):
+        """Those formats that are one file, and need nothing that Debian has not."""
+        return [name for name in self.formats() if name != "parquet"]
+
     def fails(self, code, words, *options):
         done = self.call("export", *options)
         self.assertEqual(code, done.returncode)
@@ -37,7 +41,7 @@ class Export(export_case.Case):
         self.fails(2, "needs a name: --output FILE", "folded", "rich.pplog", "other.pplog")
 
     def test_name_and_mode(self):
-        for name in self.formats():
+        for name in self.files():
             folder = self.path("named." + name)
             os.mkdir(folder)
             os.link(self.path("rich.pplog"), os.path.join(folder, "run.pplog"))
@@ -54,7 +58,7 @@ class Export(export_case.Case):
         path = self.path("mine")
         with open(path, "w") as file:
             file.write("mine")
-        for name in self.formats():
+        for name in self.files():
             self.fails(2, "mine: exists; --force overwrites it", name, "rich.pplog", "-o", "mine")
             self.fails(3, "no_log", name, "no_log.pplog", "-o", "mine", "--force")
             with open(path) as file:
@@ -65,8 +69,16 @@ class Export(export_case.Case):
         with open(path) as file:
             self.assertIn("serve;infer", file.read())
 
+    def test_parquet_is_a_folder_that_duckdb_writes(self):
+        self.fails(2, "parquet is a folder: --output FOLDER", "parquet", "rich.pplog", "-o", "-")
+        libraries = {"/no/such/file": "/no/such/file: cannot open", "libm.so.6": "no DuckDB"}
+        for library, words in libraries.items():
+            os.environ["PPROF_DUCKDB"] = library
+            self.addCleanup(os.environ.pop, "PPROF_DUCKDB", None)
+            self.fails(2, words, "parquet", "rich.pplog", "-o", "fleet")
+
     def test_cannot_write(self):
-        for name in self.formats():
+        for name in self.files():
             self.fails(2, "gone", name, "rich.pplog", "-o", "gone/x")
         if os.path.exists("/dev/full"):
             self.fails(2, "/dev/full: cannot write", "folded", "rich.pplog", "-o", "/dev/full")
@@ -90,7 +102,7 @@ class Export(export_case.Case):
             whole = file.read()
         with open(self.path("half.pplog"), "wb") as file:
             file.write(whole[:len(whole) // 2])
-        for name in self.formats():
+        for name in self.files():
             done = self.call("export", name, "half.pplog", "-o", "half." + name)
             self.assertIn(done.returncode, (3, 4), name)
             self.assertEqual(done.returncode == 4, os.path.exists(self.path("half." + name)))

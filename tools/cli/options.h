@@ -48,6 +48,7 @@
   X(METRICS)                 \
   X(EXPORT)                  \
   X(SQL)                     \
+  X(FLEET)                   \
   X(COST)                    \
   X(WHATIF)
 enum {
@@ -114,6 +115,11 @@ struct ppi_export_options {
   bool list;
 };
 
+struct ppi_fleet_options {
+  const char *view;
+  const char *print_sql;  // for which engine
+};
+
 // The values of an option that may come again.
 struct ppi_tool_list {
   const char *items[32];
@@ -156,6 +162,7 @@ struct ppi_tool_options {
   struct ppi_top_options top;
   struct ppi_serve_options metrics;
   struct ppi_export_options to;
+  struct ppi_fleet_options fleet;
   struct ppi_cost_options cost;
   struct ppi_whatif_options whatif;
 };

@@ -40,6 +40,7 @@ enum {
 typedef struct ppi_export_target {
   FILE *file;
   const char *path;
+  bool replaces;       // in a folder what has the name
   const char *schema;  // NULL: the usual one
 } ppi_export_target;
 
@@ -59,7 +60,7 @@ typedef struct ppi_export_format {
   const char *opened_by;  // programs of others
   unsigned parts;         // PPI_PART_... that it has a place for
   unsigned nsys_parts;    // the same with the schema `nsys`; 0: it has none
-  bool by_path;           // it writes by itself
+  bool is_folder;         // it adds to a folder, which may be there
   pprof_status (*create)(const ppi_export_target *target, ppi_export **out,
                          pprof_error *error);
 } ppi_export_format;

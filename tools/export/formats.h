@@ -8,6 +8,7 @@
 
 extern const ppi_export_format ppi_format_folded;
 extern const ppi_export_format ppi_format_otlp;
+extern const ppi_export_format ppi_format_parquet;
 extern const ppi_export_format ppi_format_perfetto;
 extern const ppi_export_format ppi_format_profile;
 extern const ppi_export_format ppi_format_speedscope;

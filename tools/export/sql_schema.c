@@ -1,47 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/sql_schema.h"
 
-#define WORK "items REAL, bytes REAL, flops REAL, params REAL,"
+#define WORK "items DOUBLE, bytes DOUBLE, flops DOUBLE, params DOUBLE,"
 
-const char *const ppi_sql_tables =
-    "CREATE TABLE run(id INTEGER PRIMARY KEY, uuid TEXT, host TEXT,"
-    " pid INTEGER, rank INTEGER, command TEXT, version TEXT,"
-    " base_ns INTEGER);"
-    "CREATE TABLE site(id INTEGER PRIMARY KEY, run INTEGER, name TEXT,"
-    " category TEXT, color INTEGER);"
-    "CREATE TABLE lane(id INTEGER PRIMARY KEY, run INTEGER, number INTEGER,"
-    " tid INTEGER, name TEXT);"
-    "CREATE TABLE device(id INTEGER PRIMARY KEY, run INTEGER, number INTEGER,"
-    " name TEXT);"
-    "CREATE TABLE stream(id INTEGER PRIMARY KEY, run INTEGER, device INTEGER,"
-    " number INTEGER, name TEXT);"
-    "CREATE TABLE attribute(id INTEGER PRIMARY KEY, run INTEGER, json TEXT);"
-    "CREATE TABLE host_range(id INTEGER PRIMARY KEY, run INTEGER,"
-    " lane INTEGER, site INTEGER, parent INTEGER, depth INTEGER,"
-    " start_ns INTEGER, end_ns INTEGER, step INTEGER, is_loose INTEGER,"
-    " flags INTEGER, capture INTEGER, " WORK
-    " attribute INTEGER, user_ns INTEGER, sys_ns INTEGER,"
-    " run_queue_ns INTEGER, voluntary_switches INTEGER,"
-    " involuntary_switches INTEGER, minor_faults INTEGER,"
-    " major_faults INTEGER);"
-    "CREATE TABLE device_range(id INTEGER PRIMARY KEY, run INTEGER,"
-    " lane INTEGER, site INTEGER, stream INTEGER, parent INTEGER,"
-    " depth INTEGER, submit_ns INTEGER, submitted_ns INTEGER,"
-    " start_ns INTEGER, end_ns INTEGER, error_ns INTEGER, flags INTEGER,"
-    " capture INTEGER, " WORK
-    " attribute INTEGER);"
-    "CREATE TABLE mark(id INTEGER PRIMARY KEY, run INTEGER, lane INTEGER,"
-    " site INTEGER, at_ns INTEGER, capture INTEGER, attribute INTEGER);"
-    "CREATE TABLE counter(id INTEGER PRIMARY KEY, run INTEGER, lane INTEGER,"
-    " site INTEGER, at_ns INTEGER, value REAL, change_bytes REAL,"
-    " capture INTEGER);"
-    "CREATE TABLE flow(run INTEGER, flow INTEGER, host_range INTEGER,"
-    " device_range INTEGER);"
-    "CREATE TABLE capture(run INTEGER, number INTEGER, start_ns INTEGER,"
-    " end_ns INTEGER);"
-    "CREATE TABLE total(run INTEGER, lane INTEGER, name TEXT,"
-    " value INTEGER);"
-    "CREATE TABLE note(run INTEGER, name TEXT, text TEXT);";
+// SQLite's numbers have one size, whatever they are called; DuckDB's have not.
+#define TABLES(ID)                                                   \
+  "CREATE TABLE run(" ID                                             \
+  ", uuid TEXT, host TEXT,"                                          \
+  " pid BIGINT, rank BIGINT, command TEXT, version TEXT,"            \
+  " base_ns BIGINT);"                                                \
+  "CREATE TABLE site(" ID                                            \
+  ", run BIGINT, name TEXT,"                                         \
+  " category TEXT, color BIGINT);"                                   \
+  "CREATE TABLE lane(" ID                                            \
+  ", run BIGINT, number BIGINT,"                                     \
+  " tid BIGINT, name TEXT);"                                         \
+  "CREATE TABLE device(" ID                                          \
+  ", run BIGINT, number BIGINT,"                                     \
+  " name TEXT);"                                                     \
+  "CREATE TABLE stream(" ID                                          \
+  ", run BIGINT, device BIGINT,"                                     \
+  " number BIGINT, name TEXT);"                                      \
+  "CREATE TABLE attribute(" ID                                       \
+  ", run BIGINT, json TEXT);"                                        \
+  "CREATE TABLE host_range(" ID                                      \
+  ", run BIGINT,"                                                    \
+  " lane BIGINT, site BIGINT, parent BIGINT, depth BIGINT,"          \
+  " start_ns BIGINT, end_ns BIGINT, step BIGINT, is_loose BIGINT,"   \
+  " flags BIGINT, capture BIGINT, " WORK                             \
+  " attribute BIGINT, user_ns BIGINT, sys_ns BIGINT,"                \
+  " run_queue_ns BIGINT, voluntary_switches BIGINT,"                 \
+  " involuntary_switches BIGINT, minor_faults BIGINT,"               \
+  " major_faults BIGINT);"                                           \
+  "CREATE TABLE device_range(" ID                                    \
+  ", run BIGINT,"                                                    \
+  " lane BIGINT, site BIGINT, stream BIGINT, parent BIGINT,"         \
+  " depth BIGINT, submit_ns BIGINT, submitted_ns BIGINT,"            \
+  " start_ns BIGINT, end_ns BIGINT, error_ns BIGINT, flags BIGINT,"  \
+  " capture BIGINT, " WORK                                           \
+  " attribute BIGINT);"                                              \
+  "CREATE TABLE mark(" ID                                            \
+  ", run BIGINT, lane BIGINT,"                                       \
+  " site BIGINT, at_ns BIGINT, capture BIGINT, attribute BIGINT);"   \
+  "CREATE TABLE counter(" ID                                         \
+  ", run BIGINT, lane BIGINT,"                                       \
+  " site BIGINT, at_ns BIGINT, value DOUBLE, change_bytes DOUBLE,"   \
+  " capture BIGINT);"                                                \
+  "CREATE TABLE flow(run BIGINT, flow BIGINT, host_range BIGINT,"    \
+  " device_range BIGINT);"                                           \
+  "CREATE TABLE capture(run BIGINT, number BIGINT, start_ns BIGINT," \
+  " end_ns BIGINT);"                                                 \
+  "CREATE TABLE total(run BIGINT, lane BIGINT, name TEXT,"           \
+  " value BIGINT);"                                                  \
+  "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);"
+
+const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY");
+const char *const ppi_sql_plain_tables = TABLES("id BIGINT");
 
 // The last range of the lane one level up that had begun, if it had not ended.
 const char *const ppi_sql_parents =

@@ -6,6 +6,8 @@
 
 // Tables alone, for filling; then what finds parents; then indexes and views.
 extern const char *const ppi_sql_tables;
+// The same tables for other engines, without keys.
+extern const char *const ppi_sql_plain_tables;
 extern const char *const ppi_sql_parents;
 extern const char *const ppi_sql_views;
 

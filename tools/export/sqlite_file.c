@@ -59,6 +59,5 @@ const ppi_export_format ppi_format_sqlite = {
     .opened_by = "sqlite3, Python, DuckDB, pandas; tools for nsys's files",
     .parts = PPI_PART_ALL,
     .nsys_parts = PPI_PART_MARKS | PPI_PART_LOOSE | PPI_PART_SUBMITS,
-    .by_path = true,
     .create = create_file,
 };

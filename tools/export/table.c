@@ -9,13 +9,10 @@
 
 const ppi_export_format *const *ppi_export_formats(void) {
   static const ppi_export_format *const formats[] = {
-      &ppi_format_folded,
-      &ppi_format_otlp,
-      &ppi_format_perfetto,
-      &ppi_format_profile,
-      &ppi_format_speedscope,
-      &ppi_format_sqlite,
-      NULL,
+      &ppi_format_folded,  &ppi_format_otlp,
+      &ppi_format_parquet, &ppi_format_perfetto,
+      &ppi_format_profile, &ppi_format_speedscope,
+      &ppi_format_sqlite,  NULL,
   };
   return formats;
 }

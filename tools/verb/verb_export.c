@@ -41,7 +41,7 @@ static int list_formats(void) {
 }
 
 // A file that gets its name when it is whole; or standard output, which has
-// none.
+// none; or a folder, for which `file` is NULL.
 struct made_file {
   ppi_part part;
   FILE *file;
@@ -75,7 +75,7 @@ static int open_file(const char *path, struct made_file *out) {
 // `code` is what was written with; the file gets its name when that is a
 // result.
 static int close_file(const char *path, struct made_file *made, int code) {
-  if (made->is_stdout) return code;
+  if (made->is_stdout || !made->file) return code;
   int reason = fclose(made->file) == 0 ? 0 : errno;
   bool is_whole = code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED;
   if (is_whole && !reason && made->part.part_path)
@@ -103,17 +103,31 @@ static int export_runs(const struct ppi_tool_options *options,
   return code;
 }
 
+// A folder is there already, or is made; nothing in it is looked at.
+static int open_target(const struct ppi_tool_options *options, bool is_folder,
+                       struct made_file *made) {
+  if (!is_folder) {
+    int code = ppi_tool_output_check(options, options->output);
+    return code == PPI_EXIT_DONE ? open_file(options->output, made) : code;
+  }
+  made->is_stdout = strcmp(options->output, "-") == 0;
+  if (!made->is_stdout) return ppi_tool_output_folder(options->output);
+  ppi_tool_say("%s is a folder: --output FOLDER", options->to.format);
+  return PPI_EXIT_USAGE;
+}
+
 static int export_to(const struct ppi_tool_options *options,
                      const ppi_export_format *format) {
   struct made_file made = {.file = NULL};
   ppi_export *export;
   pprof_error error = {""};
-  int code = ppi_tool_output_check(options, options->output);
-  if (code == PPI_EXIT_DONE) code = open_file(options->output, &made);
+  int code = open_target(options, format->is_folder, &made);
   if (code != PPI_EXIT_DONE) return code;
-  const ppi_export_target target = {.file = made.file,
-                                    .path = made.part.part_path,
-                                    .schema = options->to.schema};
+  const ppi_export_target target = {
+      .file = made.file,
+      .path = format->is_folder ? options->output : made.part.part_path,
+      .replaces = options->force,
+      .schema = options->to.schema};
   if (format->create(&target, &export, &error) != PPROF_STATUS_OK) {
     ppi_tool_say("%s", error.text);
     return close_file(options->output, &made, PPI_EXIT_USAGE);

@@ -22,6 +22,9 @@ int ppi_tool_html_of(const struct ppi_tool_options *options, const char *path);
 int ppi_tool_sql(const struct ppi_tool_options *options);
 // The same of the query.
 int ppi_tool_sql_operands(struct ppi_tool_options *options);
+int ppi_tool_fleet(const struct ppi_tool_options *options);
+// The same of the query.
+int ppi_tool_fleet_operands(struct ppi_tool_options *options);
 int ppi_tool_info(const struct ppi_tool_options *options);
 int ppi_tool_check(const struct ppi_tool_options *options);
 int ppi_tool_recover(const struct ppi_tool_options *options);

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`pprof-report fleet` as far as it needs no DuckDB: which runs of a folder are whole, who is
+missing, and the SQL. What engines answer is told by `./dev peers fleet spark`. TOOL."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = os.path.abspath(sys.argv[1])
+TABLES = ("attribute capture counter device device_range flow host_range lane mark note run site"
+          " stream total").split()
+VIEWS = "stages stragglers imbalance tail busy ranks clocks".split()
+# The magic, four bytes, that those are four, the magic.
+WHOLE = b"PAR1" + b"meta" + b"\4\0\0\0PAR1"
+
+
+class Fleet(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def add(self, run, rank):
+        folder = os.path.join(self.folder, f"run={run}", f"rank={rank}")
+        os.makedirs(folder)
+        for table in TABLES:
+            self.write(os.path.join(folder, table + ".parquet"), WHOLE)
+        return folder
+
+    def write(self, path, data):
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def call(self, *options):
+        """(exit status, standard output, what it said, without the folder's name)"""
+        done = subprocess.run([TOOL, "fleet", *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False,
+                              env={**os.environ, "PPROF_DUCKDB": "/no/such/file"})
+        return (done.returncode, done.stdout.decode(),
+                done.stderr.decode().replace(self.folder, "F"))
+
+    def sql(self, *options, code=0):
+        status, text, said = self.call(self.folder, "--view", "ranks", *options)
+        self.assertEqual(code, status, said)
+        return text, said
+
+    def test_usage(self):
+        self.add("a", 0)
+        needs = "pprof-report: 'fleet' needs a folder, and a query or --view; see docs/scale.md\n"
+        self.assertEqual((2, "", needs), self.call(self.folder))
+        self.assertEqual((2, "", needs), self.call(self.folder, "SELECT 1", "--view", "tail"))
+        self.assertEqual((2, "", needs), self.call("--view", "tail"))
+        status, _, said = self.call(self.folder, "--view", "tall")
+        self.assertEqual(2, status)
+        self.assertIn("did you mean 'tail'?", said)
+
+    def test_no_library(self):
+        self.add("a", 0)
+        status, text, said = self.call(self.folder, "--", "SELECT 1")
+        self.assertEqual((2, ""), (status, text))
+        self.assertIn("pprof-report: PPROF_DUCKDB: /no/such/file: cannot open", said)
+
+    def test_no_run(self):
+        self.assertEqual(
+            (3, "", "pprof-report: F: no run in it; `pprof-report export parquet LOG... -o F` puts"
+             " them there\n"), self.call(self.folder, "SELECT 1"))
+
+    def test_all_tables_and_views_are_there(self):
+        self.add("a", 0)
+        for view in VIEWS:
+            for engine in ("duckdb", "spark"):
+                status, text, said = self.call(self.folder, "--view", view, "--print-sql", engine)
+                self.assertEqual((0, ""), (status, said))
+                made = re.findall(r"^CREATE TEMPORARY VIEW (\w+)", text, re.M)
+                for name in ["run", "host_range", "call", "step_cost", *VIEWS]:
+                    self.assertEqual(1, made.count(name), name)
+        # A query's own tables, too.
+        _, text, _ = self.call(self.folder, "SELECT * FROM note", "--print-sql", "duckdb")
+        self.assertIn("CREATE TEMPORARY VIEW note AS", text)
+        self.assertTrue(text.endswith(";\nSELECT * FROM note"))
+
+    def test_views_have_one_text_for_both_engines(self):
+        self.add("a", 0)
+        texts = [[statement for statement in self.sql("--print-sql", engine)[0].split(";\n")
+                  if not re.match(r"SET|.*read_parquet|.*USING parquet", statement)]
+                 for engine in ("duckdb", "spark")]
+        self.assertEqual(len(VIEWS) + 3, len(texts[0]))
+        self.assertEqual(*texts)
+
+    def test_a_whole_fleet_is_a_pattern_for_spark(self):
+        for rank in range(3):
+            self.add(f"a{rank}", rank)
+        text, said = self.sql("--print-sql", "spark")
+        self.assertEqual("", said)
+        self.assertIn(f"path '{self.folder}/run=*/rank=*/run.parquet'", text)
+        self.assertEqual(3, self.sql("--print-sql", "duckdb")[0].count("run.parquet"))
+
+    def test_what_is_not_whole_is_named_and_left_out(self):
+        for rank in range(6):
+            self.add(f"a{rank}", rank)
+        place = os.path.join(self.folder, "run=a%d", "rank=%d")
+        os.remove(os.path.join(place % (1, 1), "site.parquet"))
+        self.write(os.path.join(place % (2, 2), "site.parquet"), WHOLE[:-1])
+        self.write(os.path.join(place % (3, 3), "site.parquet"), b"PAR0" + WHOLE[4:])
+        # Longer than the file.
+        self.write(os.path.join(place % (4, 4), "site.parquet"), b"PAR1meta\5\0\0\0PAR1")
+        os.mkdir(os.path.join(self.folder, ".unfinished-run=a6.77"))
+        text, said = self.sql("--print-sql", "spark", code=4)
+        damaged = "pprof-report: F/run=a%d/rank=%d/site.parquet: %s; the run is left out"
+        self.assertEqual(sorted([
+            damaged % (1, 1, "is missing"), damaged % (2, 2, "is cut or damaged"),
+            damaged % (3, 3, "is cut or damaged"), damaged % (4, 4, "is cut or damaged"),
+            "pprof-report: F/.unfinished-run=a6.77: its export did not finish; the run is left"
+            " out"]), sorted(said.splitlines()))
+        self.assertIn(f"path '{self.folder}/run={{a0,a5}}/rank=*/run.parquet'", text)
+
+    def test_ranks_that_are_missing_are_named(self):
+        for rank in (0, 2, 3, 7, "__HIVE_DEFAULT_PARTITION__"):
+            self.add(f"a{rank}", rank)
+        _, said = self.sql("--print-sql", "duckdb")
+        self.assertEqual("pprof-report: of ranks 0 to 7, 4 are missing: 1, 4 to 6\n", said)
+
+    def test_many_that_are_damaged_are_not_all_named(self):
+        for rank in range(12):
+            self.add(f"a{rank}", rank)
+            if rank:
+                self.write(os.path.join(self.folder, f"run=a{rank}", f"rank={rank}",
+                                        "run.parquet"), b"")
+        _, said = self.sql("--print-sql", "duckdb", code=4)
+        self.assertEqual(11, len(said.splitlines()))
+        self.assertIn("pprof-report: further ones are not named\n", said)
+
+    def test_each_view_is_in_the_document(self):
+        with open("docs/scale.md", encoding="utf-8") as file:
+            text = file.read()
+        for view in VIEWS:
+            self.assertIn(f"\n### {view}\n", text)
+
+
+unittest.main(argv=sys.argv[:1])

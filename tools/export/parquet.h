@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a folder of Parquet is laid out: run=UUID/rank=N/TABLE.parquet.
+#ifndef PPI_TOOL_EXPORT_PARQUET_H_
+#define PPI_TOOL_EXPORT_PARQUET_H_
+
+// Each run has all of them, also where they have no row. Ends with NULL.
+extern const char *const ppi_parquet_tables[];
+
+// How Hive calls what is not known.
+#define PPI_PARQUET_NO_RANK "__HIVE_DEFAULT_PARTITION__"
+// Begins the name of a run's folder until it is whole. Readers pass over what
+// begins with a dot.
+#define PPI_PARQUET_PART ".unfinished-run="
+
+#endif  // PPI_TOOL_EXPORT_PARQUET_H_

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fleet/fleet.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/say.h"
+#include "duckdb/duckdb.h"
+#include "export/parquet.h"
+#include "fleet/views.h"
+
+enum { NUM_TOLD = 10 };
+
+static const char run_prefix[] = "run=", rank_prefix[] = "rank=";
+
+static const char *behind(const char *name, const char *prefix) {
+  size_t len = strlen(prefix);
+  return strncmp(name, prefix, len) == 0 ? name + len : NULL;
+}
+
+static char *join(const char *folder, const char *name, const char *ending) {
+  ppi_page path = {0};
+  ppi_page_format(&path, "%s/%s%s", folder, name, ending);
+  if (!path.failed) return path.bytes;
+  ppi_page_clear(&path);
+  return NULL;
+}
+
+// ---- what is whole ----
+
+// Parquet has its magic at both ends, and before the last one how long what
+// says where all is.
+static bool is_whole(const char *path) {
+  unsigned char head[4], tail[8];
+  struct stat found;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return false;
+  bool read_both = fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
+                   found.st_size >= 12 && pread(fd, head, 4, 0) == 4 &&
+                   pread(fd, tail, 8, found.st_size - 8) == 8;
+  close(fd);
+  if (!read_both || memcmp(head, "PAR1", 4) != 0 ||
+      memcmp(tail + 4, "PAR1", 4) != 0)
+    return false;
+  uint64_t len =
+      tail[0] | tail[1] << 8 | tail[2] << 16 | (uint64_t)tail[3] << 24;
+  return len + 12 <= (uint64_t)found.st_size;
+}
+
+static bool may_tell(size_t *num) {
+  if (++*num == NUM_TOLD + 1) ppi_tool_say("further ones are not named");
+  return *num <= NUM_TOLD;
+}
+
+// Whether all tables of a run are there.
+static bool judge(ppi_fleet *fleet, const char *path) {
+  for (size_t i = 0; ppi_parquet_tables[i]; i++) {
+    char *file = join(path, ppi_parquet_tables[i], ".parquet");
+    bool whole = file && is_whole(file);
+    if (!whole && may_tell(&fleet->num_left_out))
+      ppi_tool_say(
+          "%s: %s; the run is left out", file ? file : path,
+          file && access(file, F_OK) != 0 ? "is missing" : "is cut or damaged");
+    ppi_free(file);
+    if (!whole) return false;
+  }
+  return true;
+}
+
+static bool add_rank(ppi_fleet *fleet, long rank) {
+  long *ranks = ppi_grow(fleet->ranks, &fleet->ranks_capacity,
+                         fleet->num_ranks + 1, sizeof *ranks);
+  if (!ranks) return false;
+  fleet->ranks = ranks;
+  ranks[fleet->num_ranks++] = rank;
+  return true;
+}
+
+static bool add_run(ppi_fleet *fleet, char *path, long rank) {
+  ppi_fleet_run *runs = ppi_grow(fleet->runs, &fleet->capacity,
+                                 fleet->num_runs + 1, sizeof *runs);
+  if (!runs) return false;
+  fleet->runs = runs;
+  runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
+  return true;
+}
+
+// The rank's folder `name` in the run's `folder`.
+static bool take_rank(ppi_fleet *fleet, const char *folder, const char *name) {
+  char *end, *path = join(folder, name, "");
+  long rank = strtol(behind(name, rank_prefix), &end, 10);
+  if (*end || rank < 0) rank = -1;
+  bool room = path && (rank < 0 || add_rank(fleet, rank));
+  bool kept = room && judge(fleet, path);
+  if (kept) room = add_run(fleet, path, rank);
+  if (!kept || !room) ppi_free(path);
+  return room;
+}
+
+// Calls `take` for what begins with `prefix`. False: no memory.
+static bool each_entry(ppi_fleet *fleet, const char *folder, const char *prefix,
+                       bool (*take)(ppi_fleet *, const char *, const char *)) {
+  DIR *entries = opendir(folder);
+  bool room = true;
+  for (struct dirent *entry; entries && room && (entry = readdir(entries));)
+    if (behind(entry->d_name, prefix))
+      room = take(fleet, folder, entry->d_name);
+  if (entries) closedir(entries);
+  return room;
+}
+
+static bool take_run(ppi_fleet *fleet, const char *folder, const char *name) {
+  char *path = join(folder, name, "");
+  bool room = path && each_entry(fleet, path, rank_prefix, take_rank);
+  ppi_free(path);
+  return room;
+}
+
+static bool take_part(ppi_fleet *fleet, const char *folder, const char *name) {
+  if (may_tell(&fleet->num_left_out))
+    ppi_tool_say("%s/%s: its export did not finish; the run is left out",
+                 folder, name);
+  return true;
+}
+
+// ---- who is missing ----
+
+static int by_number(const void *a, const void *b) {
+  long left = *(const long *)a, right = *(const long *)b;
+  return (left > right) - (left < right);
+}
+
+static int by_path(const void *a, const void *b) {
+  return strcmp(((const ppi_fleet_run *)a)->path,
+                ((const ppi_fleet_run *)b)->path);
+}
+
+static void put_gap(ppi_page *page, long from, long to) {
+  ppi_page_format(page, "%s%ld", page->len ? ", " : "", from);
+  if (to > from) ppi_page_format(page, " to %ld", to);
+}
+
+// Ranks count from 0 to the greatest that is there.
+static void tell_missing(ppi_fleet *fleet) {
+  ppi_page gaps = {0};
+  long next = 0, num = 0;
+  if (fleet->num_ranks)
+    qsort(fleet->ranks, fleet->num_ranks, sizeof *fleet->ranks, by_number);
+  for (size_t i = 0; i < fleet->num_ranks; i++) {
+    if (fleet->ranks[i] > next) {
+      put_gap(&gaps, next, fleet->ranks[i] - 1);
+      num += fleet->ranks[i] - next;
+    }
+    next = fleet->ranks[i] + 1;
+  }
+  if (num && !gaps.failed)
+    ppi_tool_say("of ranks 0 to %ld, %ld %s missing: %s", next - 1, num,
+                 num == 1 ? "is" : "are", gaps.bytes);
+  ppi_page_clear(&gaps);
+}
+
+int ppi_fleet_open(ppi_fleet *fleet, const char *folder) {
+  *fleet = (ppi_fleet){.folder = folder};
+  if (!each_entry(fleet, folder, run_prefix, take_run) ||
+      !each_entry(fleet, folder, PPI_PARQUET_PART, take_part)) {
+    ppi_tool_say("out of memory");
+    return PPI_EXIT_INPUT;
+  }
+  tell_missing(fleet);
+  if (!fleet->num_runs) {
+    ppi_tool_say(
+        "%s: no run in it; `pprof-report export parquet LOG... -o %s` "
+        "puts them there",
+        folder, folder);
+    return PPI_EXIT_INPUT;
+  }
+  qsort(fleet->runs, fleet->num_runs, sizeof *fleet->runs, by_path);
+  return fleet->num_left_out ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
+}
+
+void ppi_fleet_clear(ppi_fleet *fleet) {
+  for (size_t i = 0; i < fleet->num_runs; i++) ppi_free(fleet->runs[i].path);
+  ppi_free(fleet->runs);
+  ppi_free(fleet->ranks);
+}
+
+// ---- SQL ----
+
+static void put_duckdb_table(ppi_page *page, const ppi_fleet *fleet,
+                             const char *table) {
+  ppi_page_format(
+      page, "CREATE TEMPORARY VIEW %s AS SELECT * FROM read_parquet([", table);
+  for (size_t i = 0; i < fleet->num_runs && !page->failed; i++) {
+    char *file = join(fleet->runs[i].path, table, ".parquet");
+    if (i) ppi_page_text(page, ",");
+    if (file) ppi_duck_text(page, file);
+    page->failed |= !file;
+    ppi_free(file);
+  }
+  ppi_page_text(page,
+                "], hive_partitioning = true, hive_types ="
+                " {'run': 'VARCHAR', 'rank': 'BIGINT'});\n");
+}
+
+// "FOLDER/run=*/rank=*/TABLE.parquet", or with the names of the runs, between
+// braces, where one is left out.
+static void put_pattern(ppi_page *path, const ppi_fleet *fleet,
+                        const char *table) {
+  size_t begin = strlen(fleet->folder) + 1 + strlen(run_prefix);
+  ppi_page_format(path, "%s/%s", fleet->folder, run_prefix);
+  ppi_page_text(path, fleet->num_left_out ? "{" : "*");
+  for (size_t i = 0; fleet->num_left_out && i < fleet->num_runs; i++) {
+    const char *run = fleet->runs[i].path + begin;
+    if (i) ppi_page_text(path, ",");
+    ppi_page_bytes(path, run, strcspn(run, "/"));
+  }
+  if (fleet->num_left_out) ppi_page_text(path, "}");
+  ppi_page_format(path, "/%s*/%s.parquet", rank_prefix, table);
+}
+
+static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
+                            const char *table) {
+  ppi_page path = {0};
+  put_pattern(&path, fleet, table);
+  ppi_page_format(
+      page, "CREATE TEMPORARY VIEW %s USING parquet OPTIONS (basePath ", table);
+  ppi_duck_text(page, fleet->folder);
+  ppi_page_text(page, ", path ");
+  if (!path.failed) ppi_duck_text(page, path.bytes);
+  page->failed |= path.failed;
+  ppi_page_text(page, ");\n");
+  ppi_page_clear(&path);
+}
+
+static bool is_needed(const char *table, const char *query) {
+  bool found = strstr(query, table);
+  for (const ppi_fleet_view *view = ppi_fleet_views; view->name && !found;
+       view++)
+    found = strstr(view->text, table);
+  return found;
+}
+
+void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
+                         ppi_fleet_engine engine, const char *query) {
+  if (engine == PPI_ON_DUCKDB) {
+    ppi_page_text(page, "SET allowed_directories = [");
+    ppi_duck_text(page, fleet->folder);
+    ppi_page_text(page, "];\nSET enable_external_access = false;\n");
+  }
+  for (size_t i = 0; ppi_parquet_tables[i]; i++)
+    if (is_needed(ppi_parquet_tables[i], query))
+      (engine == PPI_ON_SPARK ? put_spark_table : put_duckdb_table)(
+          page, fleet, ppi_parquet_tables[i]);
+  for (const ppi_fleet_view *view = ppi_fleet_views; view->name; view++)
+    ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n", view->name,
+                    view->text);
+}
+
+const char *ppi_fleet_query_of(const char *name) {
+  const ppi_fleet_view *view = ppi_fleet_views;
+  while (view->name && strcmp(view->name, name) != 0) view++;
+  return view->text;
+}

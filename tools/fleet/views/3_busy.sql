@@ -1,0 +1,43 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Where each rank's time goes, each moment once: unions of ranges. On the host the
+-- innermost ranges of all threads, on devices all work. Copies are neither
+-- computation nor communication.
+WITH parents AS (SELECT DISTINCT run, parent FROM call
+  WHERE place = 'host' AND parent IS NOT NULL),
+leaf AS (
+  SELECT c.run, c.rank, c.place, c.start_ns, c.end_ns,
+    CASE WHEN c.is_communication = 1 THEN 'communication'
+      WHEN c.category IN ('Memcpy', 'Memset') THEN 'copies' ELSE 'computation' END AS kind
+  FROM call c LEFT JOIN parents p ON p.run = c.run AND p.parent = c.id
+  WHERE c.place = 'device' OR p.parent IS NULL),
+both_kinds AS (
+  SELECT run, rank, place, kind, start_ns, end_ns FROM leaf
+  UNION ALL SELECT run, rank, place, 'all', start_ns, end_ns FROM leaf
+  UNION ALL SELECT run, rank, place, 'either', start_ns, end_ns FROM leaf
+    WHERE kind <> 'copies'),
+ordered AS (
+  SELECT run, rank, place, kind, start_ns, end_ns,
+    COALESCE(MAX(end_ns) OVER (PARTITION BY run, place, kind ORDER BY start_ns, end_ns
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
+  FROM both_kinds),
+united AS (
+  SELECT run, rank, place, kind, MIN(start_ns) AS first_ns, MAX(end_ns) AS last_ns,
+    SUM(CASE WHEN end_ns > GREATEST(start_ns, before_ns)
+      THEN end_ns - GREATEST(start_ns, before_ns) ELSE 0 END) AS ns
+  FROM ordered GROUP BY run, rank, place, kind),
+parts AS (
+  SELECT run, rank, place, MAX(last_ns) - MIN(first_ns) AS span_ns,
+    SUM(CASE WHEN kind = 'computation' THEN ns ELSE 0 END) AS computation_ns,
+    SUM(CASE WHEN kind = 'communication' THEN ns ELSE 0 END) AS communication_ns,
+    SUM(CASE WHEN kind = 'copies' THEN ns ELSE 0 END) AS copies_ns,
+    SUM(CASE WHEN kind = 'either' THEN ns ELSE 0 END) AS either_ns,
+    SUM(CASE WHEN kind = 'all' THEN ns ELSE 0 END) AS busy_ns
+  FROM united GROUP BY run, rank, place)
+SELECT rank, place, span_ns, CAST(computation_ns AS BIGINT) AS computation_ns,
+  CAST(communication_ns AS BIGINT) AS communication_ns,
+  CAST(computation_ns + communication_ns - either_ns AS BIGINT) AS overlap_ns,
+  CAST(copies_ns AS BIGINT) AS copies_ns, CAST(span_ns - busy_ns AS BIGINT) AS idle_ns,
+  CASE WHEN communication_ns > 0
+    THEN ROUND((computation_ns + communication_ns - either_ns) / communication_ns, 4) END
+    AS overlap_of_communication
+FROM parts ORDER BY COALESCE(rank, -1), run, place
