@@ -76,6 +76,7 @@ class Export(export_case.Case):
             os.environ["PPROF_DUCKDB"] = library
             self.addCleanup(os.environ.pop, "PPROF_DUCKDB", None)
             self.fails(2, words, "parquet", "rich.pplog", "-o", "fleet")
+            self.assertFalse(os.path.exists(self.path("fleet")))
 
     def test_cannot_write(self):
         for name in self.files():

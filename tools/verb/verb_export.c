@@ -103,15 +103,14 @@ static int export_runs(const struct ppi_tool_options *options,
   return code;
 }
 
-// A folder is there already, or is made; nothing in it is looked at.
+// A folder is made last, where it is not there; nothing in it is looked at.
 static int open_target(const struct ppi_tool_options *options, bool is_folder,
                        struct made_file *made) {
   if (!is_folder) {
     int code = ppi_tool_output_check(options, options->output);
     return code == PPI_EXIT_DONE ? open_file(options->output, made) : code;
   }
-  made->is_stdout = strcmp(options->output, "-") == 0;
-  if (!made->is_stdout) return ppi_tool_output_folder(options->output);
+  if (strcmp(options->output, "-") != 0) return PPI_EXIT_DONE;
   ppi_tool_say("%s is a folder: --output FOLDER", options->to.format);
   return PPI_EXIT_USAGE;
 }
@@ -132,7 +131,8 @@ static int export_to(const struct ppi_tool_options *options,
     ppi_tool_say("%s", error.text);
     return close_file(options->output, &made, PPI_EXIT_USAGE);
   }
-  code = export_runs(options, format, export);
+  if (format->is_folder) code = ppi_tool_output_folder(options->output);
+  if (code == PPI_EXIT_DONE) code = export_runs(options, format, export);
   export->destroy(export);
   code = close_file(options->output, &made, code);
   if (!made.is_stdout && (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED))
