@@ -14,6 +14,7 @@ from ._cost import cost
 from ._library import Error, library_path
 from ._markers import (DeviceRange as device_range, Range as range, begin, count, enabled, flow,
                        mark, step, stream_name, strict, thread_name, work)
+from ._read import read
 from ._report import report
 from ._requests import Request as request, serve
 from ._session import start, stop
@@ -22,5 +23,5 @@ from ._version import VERSION as __version__
 
 # All but range: `from pprof import *` must not hide Python's own.
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
+           "library_path", "mark", "read", "report", "request", "schedule", "serve", "start", "step",
            "stop", "stream_name", "strict", "thread_name", "work"]

@@ -7,7 +7,7 @@ from typing import (Any, Dict, Final, List, Literal, NamedTuple, Optional, Suppo
                     SupportsIndex, Tuple, TypeVar, Union)
 
 __all__ = ["Error", "__version__", "begin", "cost", "count", "device_range", "enabled", "flow",
-           "library_path", "mark", "report", "request", "schedule", "serve", "start", "step",
+           "library_path", "mark", "read", "report", "request", "schedule", "serve", "start", "step",
            "stop", "stream_name", "strict", "thread_name", "work"]
 
 __version__: Final[str]
@@ -118,3 +118,8 @@ def cost(model: Any, *args: Any, **kwargs: Any) -> _Cost: ...
 def report(log: Union[None, str, bytes, os.PathLike[str]] = None,
            *options: str,
            html: Union[None, str, os.PathLike[str]] = None) -> Report: ...
+
+class _Tables(Dict[str, Dict[str, Any]]):  # columns: buffers, or lists of texts
+    damage: Optional[str]
+
+def read(log: Union[None, str, bytes, os.PathLike[str]] = None) -> _Tables: ...

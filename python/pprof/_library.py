@@ -69,10 +69,43 @@ class StartOptions(ctypes.Structure):
                 ("user", ctypes.c_void_p), ("window_log", ctypes.c_char_p)]
 
 
+class EventFields(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in (
+            "start_ns", "end_ns", "device_start_ns", "device_end_ns", "device_error_ns", "flows",
+            "num_flows", "work")), ("value", ctypes.c_double),
+        *((name, ctypes.c_uint32) for name in (
+            "site", "lane", "stream", "depth", "kind", "flags", "window", "attributes")),
+        ("cpu", ctypes.c_uint64)]
+
+
+class CpuUse(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("known", ctypes.c_uint32),
+                ("reserved", ctypes.c_uint32)] + [(name, ctypes.c_uint64) for name in (
+                    "user_ns", "sys_ns", "inner_ns", "run_queue_ns", "voluntary_switches",
+                    "involuntary_switches", "minor_faults", "major_faults")]
+
+
+class BatchFields(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("stride", ctypes.c_size_t),
+                ("events", ctypes.c_void_p), ("num_events", ctypes.c_size_t),
+                ("first_seq", ctypes.c_uint64), ("end_seq", ctypes.c_uint64),
+                ("lane", ctypes.c_uint32), ("reserved", ctypes.c_uint32)]
+
+
+SINK_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+SINK_BATCH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(BatchFields))
+SINK_WINDOW = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_bool,
+                               ctypes.c_uint64)
+
+
 class SinkFields(ctypes.Structure):
-    """The beginning of pprof_sink, up to what is called from here."""
-    _fields_ = [("size", ctypes.c_size_t), ("before_destroy", ctypes.c_void_p * 7),
-                ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+    """pprof_sink. Called from here: destroy; given from here: the others, but what is NULL."""
+    _fields_ = [("size", ctypes.c_size_t), ("begin", SINK_CALL), ("define", SINK_CALL),
+                ("events", SINK_BATCH), ("checkpoint", SINK_CALL), ("window", SINK_WINDOW),
+                ("finish", SINK_CALL), ("kept", ctypes.c_void_p),
+                ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)), ("ready", ctypes.c_void_p),
+                ("name", ctypes.c_char_p)]
 
 
 class Nothing:
@@ -173,6 +206,15 @@ _MARKERS = {
     "pprof_cuda_device": (_POINTER, []),
     "pprof_device_range_begin": (_ID, [_POINTER, _POINTER, _POINTER]),
     "pprof_device_range_end": (None, [_ID, _POINTER]),
+    # What a sink asks, too.
+    "pprof_run_info_text": (_TEXT, [_POINTER, _TEXT]),
+    "pprof_definition_get_kind": (ctypes.c_int, [_POINTER]),
+    "pprof_definition_id": (ctypes.c_uint32, [_POINTER]),
+    "pprof_definition_name": (_TEXT, [_POINTER]),
+    "pprof_definition_parent": (ctypes.c_uint32, [_POINTER]),
+    "pprof_definition_color": (ctypes.c_uint32, [_POINTER]),
+    "pprof_definition_number": (_ID, [_POINTER]),
+    "pprof_totals_value": (_ID, [_POINTER, ctypes.c_uint32, _TEXT]),
 }
 _WAITING = {
     "pprof_start_alone_": (ctypes.c_int, [_TEXT, _POINTER]),
