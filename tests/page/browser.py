@@ -82,6 +82,9 @@ class Browser:
     def open(self, path, width=1280, height=800, dark=False, fragment=""):
         return Page(self, f"file://{path}{fragment}", width, height, dark)
 
+    def visit(self, address, width=1280, height=800):
+        """A page that a server of this machine has: others' own programs, which ask it for more."""
+        return Page(self, address, width, height, False, drawn=False, offline=False)
 
     def shrunk(self, png, factor):
         """The picture with each square of `factor` pixels as one."""
@@ -123,7 +126,7 @@ class Browser:
 
 
 class Page:
-    def __init__(self, browser, address, width, height, dark, drawn=True):
+    def __init__(self, browser, address, width, height, dark, drawn=True, offline=True):
         self.browser, self.address = browser, address
         self.wrong, self.asked, self.loaded = [], [], False
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
@@ -132,8 +135,9 @@ class Page:
         browser.pages[self.session] = self
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        self.call("Network.emulateNetworkConditions", offline=True, latency=0,
-                  downloadThroughput=0, uploadThroughput=0)
+        if offline:
+            self.call("Network.emulateNetworkConditions", offline=True, latency=0,
+                      downloadThroughput=0, uploadThroughput=0)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[

@@ -9,6 +9,7 @@ import peer_paddle
 import peer_tables
 import peer_torch
 import peer_traces
+import peer_viewers
 
 Entry = collections.namedtuple("Entry", "packages compare python")
 
@@ -27,4 +28,6 @@ PEERS = {
        for name, (packages, compare, python) in peer_traces.PEERS.items()},
     "nodes": entry(peer_nodes.PACKAGES, peer_nodes.compare, "onnxruntime"),
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
+    **{name: entry(packages, compare, python)
+       for name, (packages, compare, python) in peer_viewers.PEERS.items()},
 }
