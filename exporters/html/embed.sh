@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # embed.sh FILE...: the page's styles (.css) and its script (all .js, main.js
-# last) as a C source on standard output; of .yaml the tool's presets, each by
-# its name. What every Linux has does it, so that neither Bazel nor CMake needs a
-# tool for it.
+# last) as a C source on standard output. What every Linux has does it, so that
+# neither Bazel nor CMake needs a tool for it.
 set -eu
 export LC_ALL=C
 
@@ -34,25 +33,7 @@ script() {
   echo '})();'
 }
 
-page() {
-  echo '#include "html/page_text.h"'
-  styles "$@" | as_array ppi_page_style
-  script "$@" | as_array ppi_page_script
-}
-
-presets() {
-  rows=
-  echo '#include "launch/preset.h"'
-  for file; do
-    name=$(basename "$file" .yaml)
-    as_array "ppi_preset_$name" <"$file"
-    rows="$rows{\"$name\", ppi_preset_$name, sizeof ppi_preset_$name - 1}, "
-  done
-  echo "const ppi_preset ppi_presets[] = {$rows{NULL, NULL, 0}};"
-}
-
 echo '// Made by embed.sh.'
-case $1 in
-  *.yaml) presets "$@" ;;
-  *) page "$@" ;;
-esac
+echo '#include "html/page_text.h"'
+styles "$@" | as_array ppi_page_style
+script "$@" | as_array ppi_page_script

@@ -13,7 +13,6 @@
 #include "cli/say.h"
 #include "duckdb/duckdb.h"
 #include "export/parquet.h"
-#include "fleet/views.h"
 
 enum { NUM_TOLD = 10 };
 
@@ -240,7 +239,7 @@ static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
 
 static bool is_needed(const char *table, const char *query) {
   bool found = strstr(query, table);
-  for (const ppi_fleet_view *view = ppi_fleet_views; view->name && !found;
+  for (const ppi_carried *view = ppi_fleet_views; view->name && !found;
        view++)
     found = strstr(view->text, table);
   return found;
@@ -257,13 +256,13 @@ void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
     if (is_needed(ppi_parquet_tables[i], query))
       (engine == PPI_ON_SPARK ? put_spark_table : put_duckdb_table)(
           page, fleet, ppi_parquet_tables[i]);
-  for (const ppi_fleet_view *view = ppi_fleet_views; view->name; view++)
+  for (const ppi_carried *view = ppi_fleet_views; view->name; view++)
     ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n", view->name,
                     view->text);
 }
 
 const char *ppi_fleet_query_of(const char *name) {
-  const ppi_fleet_view *view = ppi_fleet_views;
+  const ppi_carried *view = ppi_fleet_views;
   while (view->name && strcmp(view->name, name) != 0) view++;
   return view->text;
 }

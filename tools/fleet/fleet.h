@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "cli/carried.h"
 #include "file/text.h"
 
 // A run's rank folder, below the fleet's.
@@ -38,7 +39,10 @@ typedef enum ppi_fleet_engine { PPI_ON_DUCKDB, PPI_ON_SPARK } ppi_fleet_engine;
 // behind it, that make the tables and views which `query` needs.
 void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
                          ppi_fleet_engine engine, const char *query);
-// The SELECT of a view of views.h; NULL: there is none.
+// The views, as SQL that DuckDB and Spark take alike: each a SELECT over tables
+// and the views before it, a file of views/.
+extern const ppi_carried ppi_fleet_views[];
+// The SELECT of a view; NULL: there is none.
 const char *ppi_fleet_query_of(const char *view);
 
 #endif  // PPI_TOOL_FLEET_H_

@@ -10,8 +10,8 @@
 #include "cli/say.h"
 #include "cli/suggest.h"
 
-static const ppi_preset *find(const char *name) {
-  const ppi_preset *preset = ppi_presets;
+static const ppi_carried *find(const char *name) {
+  const ppi_carried *preset = ppi_presets;
   while (preset->name && strcmp(preset->name, name) != 0) preset++;
   return preset->name ? preset : NULL;
 }
@@ -21,7 +21,7 @@ bool ppi_tool_preset_known(const char *name) {
   char list[256];
   size_t len = 0;
   if (find(name)) return true;
-  for (const ppi_preset *at = ppi_presets; at->name; at++) {
+  for (const ppi_carried *at = ppi_presets; at->name; at++) {
     ppi_tool_guess_offer(&guess, at->name, strlen(at->name));
     int added = snprintf(list + len, sizeof list - len, "%s%s", len ? ", " : "",
                          at->name);
@@ -38,12 +38,12 @@ bool ppi_tool_preset_known(const char *name) {
 
 bool ppi_tool_preset_write(const char *name, const char *folder,
                            char out[PATH_MAX]) {
-  const ppi_preset *preset = find(name);
+  const ppi_carried *preset = find(name);
   int len = snprintf(out, PATH_MAX, "%s/%s.yaml", folder, name);
   FILE *file = NULL;
   errno = ENAMETOOLONG;
   if (preset && len > 0 && len < PATH_MAX) file = fopen(out, "wxe");
-  bool done = file && fwrite(preset->text, 1, preset->len, file) == preset->len;
+  bool done = file && fputs(preset->text, file) >= 0;
   if (file && fclose(file) != 0) done = false;
   if (!done) ppi_tool_say("%s: cannot be written: %s", out, strerror(errno));
   return done;

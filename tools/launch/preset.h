@@ -7,16 +7,11 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 
-typedef struct ppi_preset {
-  const char *name;
-  const unsigned char *text;
-  size_t len;
-} ppi_preset;
+#include "cli/carried.h"
 
-// Made of the files, by name; ends with one without a name.
-extern const ppi_preset ppi_presets[];
+// The files of presets/, by name.
+extern const ppi_carried ppi_presets[];
 
 // ppi_tool_preset_write makes NAME.yaml of the preset `name` in `folder` and
 // answers its path. False after a message: there is none, or no room.
