@@ -219,8 +219,8 @@ static bool write_log(bench *self) {
   bool ok = self->num_events >= num_ranges && self->num_events != UINT64_MAX &&
             stat(self->path, &stat_) == 0;
   if (ok)
-    printf("log: %" PRIu64 " ranges, %" PRIu64
-           " steps, %u threads, %" PRIu64 " ranges a second, %.1f MB\n",
+    printf("log: %" PRIu64 " ranges, %" PRIu64 " steps, %u threads, %" PRIu64
+           " ranges a second, %.1f MB\n",
            num_ranges, self->num_events - num_ranges, self->log.num_lanes,
            self->log.ranges_per_second, (double)stat_.st_size / 1e6);
   return ok;

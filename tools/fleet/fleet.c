@@ -239,8 +239,7 @@ static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
 
 static bool is_needed(const char *table, const char *query) {
   bool found = strstr(query, table);
-  for (const ppi_carried *view = ppi_fleet_views; view->name && !found;
-       view++)
+  for (const ppi_carried *view = ppi_fleet_views; view->name && !found; view++)
     found = strstr(view->text, table);
   return found;
 }
