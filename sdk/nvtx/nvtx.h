@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "base/guard.h"
 #include "inject/inject.h"
+#include "pprof/event.h"
 
 #define PPI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define PPI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -34,6 +35,7 @@ typedef struct ppi_nvtx_domain {
 // A name with one category and colour.
 typedef struct ppi_nvtx_site {
   pprof_site site;
+  pprof_numbers numbers;  // reserved_[1] of the site leads here
   struct ppi_nvtx_site *next;
 } ppi_nvtx_site;
 

@@ -170,7 +170,7 @@ static ppi_nvtx_site *add_site(ppi_nvtx_string *string, uint64_t style) {
                              (uint32_t)style,
                              (uint32_t)(style >> 32),
                              0,
-                             {PPROF_SITE_NVTX_, 0}};
+                             {PPROF_SITE_NVTX_, (uintptr_t)&added->numbers}};
   added->next = string->sites;
   __atomic_store_n(&string->sites, added, __ATOMIC_RELEASE);
   return added;

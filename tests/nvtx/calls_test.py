@@ -59,9 +59,9 @@ class CallsTest(Case):
         # Rows of one thread: the same OS thread in each.
         self.assertEqual(len({number for _, number in log.lanes.values() if number}), 1)
 
-    def rows(self, log):
-        """{name: (calls, nanoseconds)} of the report's stages."""
-        view = json.loads(self.report("-f", "json", "--view", "stages", log.path))["views"]["stages"]
+    def rows(self, path):
+        """{name: calls} of the report's stages."""
+        view = json.loads(self.report("-f", "json", "--view", "stages", path))["views"]["stages"]
         column = {column["name"]: i for i, column in enumerate(view["columns"])}
         return {row[column["name"]]: row[column["calls"]] for row in view["rows"]}
 
@@ -69,16 +69,73 @@ class CallsTest(Case):
         """Names that differ in numbers are one row, whose time is that of its ranges."""
         _, log = self.calls("server")
         layers = {"layer%d" % i: len(range(i, 400, 32)) for i in range(32)}
-        self.assertEqual(self.rows(log), {
+        self.assertEqual(self.rows(log.path), {
             "execute_context_{}({})_generation_{}({})": 400, "gpu_model_runner: forward": 400,
             "Linear in={} out={}": 400, "decode step {}": 400, **layers})
         self.assertLess(len(set(log.names())), 34 * 3 + 36)
+
+    def numbers(self, path):
+        """{(name, place): (names, least, greatest, sum)} of the report's numbers."""
+        view = json.loads(self.report("-f", "json", "--view", "numbers", path))["views"]["numbers"]
+        keys = [column["name"] for column in view["columns"]]
+        rows = [dict(zip(keys, row)) for row in view["rows"]]
+        return {(row["name"], row["place"]): (row["names"], row["min"], row["max"], row["sum"])
+                for row in rows}
+
+    def expected_numbers(self):
+        """As calls.c makes the names."""
+        steps = range(400)
+        batch = [1 + i * 7 % 64 for i in steps]
+        linear = [batch[i] + i % 999 for i in steps]
+        places = {
+            "execute_context_{}({})_generation_{}({})": [
+                [i % 3 for i in steps], [i % 3 * 1024 + i for i in steps], batch, batch],
+            "Linear in={} out={}": [linear, [4096] * 400, linear, [11008] * 400],
+            "decode step {}": [steps]}
+        return {(name, place): (len(values), min(values), max(values), sum(values))
+                for name, lists in places.items() for place, values in enumerate(lists, 1)}
+
+    def test_numbers_in_names_are_kept(self):
+        """Their range and sum, in the report of the log and of its trace."""
+        _, log = self.calls("server")
+        self.assertEqual(self.numbers(log.path), self.expected_numbers())
+        trace = self.path("trace.json")
+        self.report("trace", "-o", trace, log.path)
+        self.assertEqual(self.numbers(trace), self.expected_numbers())
+        self.assertEqual(self.rows(log.path), self.rows(trace))
+
+    def test_names_in_full_in_traces(self):
+        """As far as numbers make them up; what is beyond that is counted."""
+        self.run_ok("calls", "server", env=self.environment(PPROF_SET="names={full: on}"))
+        log, trace = self.log(), self.path("trace.json")
+        self.report("trace", "-o", trace, log.path)
+        with open(trace, encoding="utf-8") as file:
+            document = json.load(file)
+        names = [event["name"] for event in document["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual(sorted(name for name in names if name.startswith("decode")),
+                         sorted("decode step %d" % i for i in range(400)))
+        self.assertEqual(sorted(name for name in names if name.startswith("execute")),
+                         sorted("execute_context_%d(%d)_generation_%d(%d)" % (
+                             i % 3, i % 3 * 1024 + i, 1 + i * 7 % 64, 1 + i * 7 % 64)
+                             for i in range(400)))
+        # 33 names came before their shape folded, and have it in full anyhow.
+        own, linear = [], [1 + i * 7 % 64 + i % 999 for i in range(400)]
+        for size in linear:
+            if size not in own and len(own) < 33:
+                own.append(size)
+        beyond = sum(size not in own for size in linear)
+        self.assertEqual(names.count("Linear in={} out={}"), beyond)
+        self.assertEqual(document["otherData"]["names_not_in_full"], beyond)
+        self.assertIn("%d ranges are not told by their full names" % beyond,
+                      self.report("--verbose", log.path).replace("\n", " "))
+        self.assertEqual(self.numbers(trace), self.expected_numbers())
+        self.assertEqual(self.rows(log.path), self.rows(trace))
 
     def test_filters_see_the_name_that_folds(self):
         self.run_ok("calls", "server", env=self.environment(
             PPROF_SET='exclude=["decode step 3?7"]'))
         log = self.log()
-        self.assertEqual(self.rows(log)["decode step {}"], 390)
+        self.assertEqual(self.rows(log.path)["decode step {}"], 390)
         self.assertEqual(log.total("excluded"), 10)
 
     def test_names_have_categories(self):

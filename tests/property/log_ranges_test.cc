@@ -58,6 +58,7 @@ void Spoil(Maker *maker, std::vector<pprof_event> *events, unsigned one_in) {
   static const uint64_t flows[2] = {7, 8};
   static const pprof_work_amount work = {sizeof work, 1, 2, 3, 4};
   static const pprof_cpu_use cpu = {sizeof cpu, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+  static const pprof_numbers numbers = {sizeof numbers, 2, 1, {5, 6, 0, 0}};
   for (pprof_event &event : *events) {
     if (maker->Below(one_in)) continue;
     switch (maker->Below(16)) {
@@ -92,7 +93,8 @@ void Spoil(Maker *maker, std::vector<pprof_event> *events, unsigned one_in) {
         event.attributes = static_cast<uint32_t>(maker->Any());
         break;
       case 10:
-        event.work = &work;
+        event.work = maker->Below(2) ? &work : nullptr;
+        if (!event.work) event.numbers = &numbers;
         break;
       case 11:
         event.cpu = &cpu;

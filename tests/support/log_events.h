@@ -26,8 +26,10 @@ struct Events {
   std::vector<std::vector<uint64_t>> flows;
   std::vector<pprof_work_amount> work;
   std::vector<pprof_cpu_use> cpu;
+  std::vector<pprof_numbers> numbers;
 
-  explicit Events(size_t n) : events(n), flows(n), work(n), cpu(n) {}
+  explicit Events(size_t n)
+      : events(n), flows(n), work(n), cpu(n), numbers(n) {}
 };
 
 class Maker {
@@ -104,6 +106,7 @@ class Maker {
         event->work = &made.work[i];
       }
       if (Below(100) < wildness) AddCpu(&made, i);
+      if (Below(100) < wildness + 10) AddNumbers(&made, i);
     }
     return made;
   }
@@ -127,6 +130,16 @@ class Maker {
     if (Below(2) == 0) return;
     cpu->known |= PPROF_CPU_RUN_QUEUE;
     cpu->run_queue_ns = Any();
+  }
+
+  void AddNumbers(Events *made, size_t i) {
+    pprof_numbers *numbers = &made->numbers[i];
+    *numbers = {};
+    numbers->size = sizeof *numbers;
+    numbers->num = static_cast<uint32_t>(Below(PPROF_MOST_NUMBERS + 1));
+    numbers->full_name = static_cast<uint32_t>(Below(PPROF_NAME_TOO_MUCH + 1));
+    for (uint32_t k = 0; k < numbers->num; k++) numbers->values[k] = Any();
+    made->events[i].numbers = numbers;
   }
 
   void AddFlows(Events *made, size_t i) {

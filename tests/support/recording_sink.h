@@ -26,6 +26,8 @@ struct RecordedEvent {
   pprof_work_amount work;
   bool has_cpu;
   pprof_cpu_use cpu;
+  std::vector<uint64_t> numbers;  // of its name
+  uint32_t full_name;             // PPROF_NAME_...
   std::string name;
   uint32_t batch_lane;
 };
@@ -133,8 +135,14 @@ struct RecordingSink {
     kept.event.flows = nullptr;
     kept.has_cpu = event->cpu != nullptr;
     if (event->cpu) kept.cpu = *event->cpu;
+    if (event->numbers) {
+      const pprof_numbers *from = event->numbers;
+      kept.numbers.assign(from->values, from->values + from->num);
+      kept.full_name = from->full_name;
+    }
     kept.event.work = nullptr;
     kept.event.cpu = nullptr;
+    kept.event.numbers = nullptr;
     auto site = recording->sites.find(event->site);
     if (site == recording->sites.end())
       recording->undefined_site = true;

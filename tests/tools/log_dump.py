@@ -43,7 +43,9 @@ def print_event(what, event):
     print(f"{what} {numbers} host={event['start']}..{event['end']} device={start}..{end}+-{error}"
           f" value={event['value']:016x} flows=[{','.join(map(str, event['flows']))}] work={work}"
           + (f" attributes={event['attributes']}" if event["attributes"] else "")
-          + (f" cpu={','.join(map(str, event['cpu']))}" if event["cpu"] else ""))
+          + (f" cpu={','.join(map(str, event['cpu']))}" if event["cpu"] else "")
+          + ("" if event["numbers"] is None else
+             f" numbers={event['full_name']}:{','.join(map(str, event['numbers']))}"))
 
 
 def print_totals(items, notes, lanes):

@@ -51,6 +51,12 @@ static void print_cpu(FILE *out, const pprof_cpu_use *cpu) {
           cpu->major_faults, cpu->run_queue_ns);
 }
 
+static void print_numbers(FILE *out, const pprof_numbers *numbers) {
+  fprintf(out, " numbers=%" PRIu32 ":", numbers->full_name);
+  for (uint32_t i = 0; i < numbers->num; i++)
+    fprintf(out, "%s%" PRIu64, i ? "," : "", numbers->values[i]);
+}
+
 static void print_event(FILE *out, const char *what, const pprof_event *event) {
   fprintf(out,
           "%s kind=%" PRIu32 " site=%" PRIu32 " lane=%" PRIu32
@@ -74,6 +80,7 @@ static void print_event(FILE *out, const char *what, const pprof_event *event) {
   if (event->attributes)
     fprintf(out, " attributes=%" PRIu32, event->attributes);
   if (event->cpu) print_cpu(out, event->cpu);
+  if (event->numbers) print_numbers(out, event->numbers);
   fprintf(out, "\n");
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes of names, and which of them fold.
-#include "names/fold.h"
+#include "event/fold.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -25,7 +26,7 @@ std::vector<uint64_t> Values(const std::string &name,
                              ppi_fold_width width = PPI_FOLD_FREE) {
   ppi_fold fold;
   if (!ppi_fold_name(name.data(), name.size(), width, &fold)) return {};
-  return {fold.values, fold.values + fold.num_values};
+  return {fold.numbers.values, fold.numbers.values + fold.numbers.num};
 }
 
 TEST(FoldTest, FreeNumbersFold) {
@@ -56,10 +57,16 @@ TEST(FoldTest, DigitsOfWordsStayInTheNarrowShape) {
   EXPECT_EQ("", Shape("forward", PPI_FOLD_ALL));
 }
 
-bool Fits(const std::string &shape, const std::string &name) {
+bool Fits(const std::string &shape, const std::string &name,
+          pprof_numbers *out) {
   ppi_fold_pieces pieces;
   return ppi_fold_split(shape.c_str(), &pieces) &&
-         ppi_fold_fits(shape.c_str(), &pieces, name.data(), name.size());
+         ppi_fold_fits(shape.c_str(), &pieces, name.data(), name.size(), out);
+}
+
+bool Fits(const std::string &shape, const std::string &name) {
+  pprof_numbers numbers;
+  return Fits(shape, name, &numbers);
 }
 
 TEST(FoldTest, AQuickLookFindsWhatServersSay) {
@@ -87,7 +94,12 @@ TEST(FoldTest, AQuickLookFindsWhatServersSay) {
   EXPECT_EQ(ppi_fold_head("forward"), 7u);
 }
 
-// What fits has that shape, whatever stands beside what.
+bool AreEqual(const pprof_numbers &a, const pprof_numbers &b) {
+  return a.num == b.num && a.full_name == b.full_name &&
+         std::equal(a.values, a.values + a.num, b.values);
+}
+
+// What fits has that shape and those numbers, whatever stands beside what.
 TEST(FoldTest, AQuickLookIsNeverAnotherShape) {
   static const char *const kParts[] = {
       "1",    "23",       "12345678", "1234",     "123456789012",
@@ -109,9 +121,13 @@ TEST(FoldTest, AQuickLookIsNeverAnotherShape) {
     }
     for (ppi_fold_width width : {PPI_FOLD_FREE, PPI_FOLD_ALL}) {
       const std::string shape = Shape(first, width);
-      if (shape.empty() || !Fits(shape, second)) continue;
+      pprof_numbers numbers;
+      if (shape.empty() || !Fits(shape, second, &numbers)) continue;
       num_fits += first != second;
-      ASSERT_EQ(shape, Shape(second, width)) << first << "  " << second;
+      ppi_fold fold;
+      ASSERT_TRUE(ppi_fold_name(second.data(), second.size(), width, &fold));
+      ASSERT_EQ(shape, fold.text) << first << "  " << second;
+      ASSERT_TRUE(AreEqual(fold.numbers, numbers)) << first << "  " << second;
     }
   }
   EXPECT_GT(num_fits, 1000u);
@@ -134,6 +150,34 @@ TEST(FoldTest, KeepsTheFirstFourValues) {
             Values("n 18446744073709551615"));
   EXPECT_EQ((std::vector<uint64_t>{3, 8}), Values("layer3 8", PPI_FOLD_ALL));
   EXPECT_EQ((std::vector<uint64_t>{8}), Values("layer3 8"));
+}
+
+TEST(FoldTest, HexadecimalNumbersAreNumbersAndUuidsTakeAPlace) {
+  constexpr uint64_t kNone = UINT64_MAX;
+  EXPECT_EQ((std::vector<uint64_t>{0x7f00, 2}), Values("at 0x7f00 2"));
+  EXPECT_EQ((std::vector<uint64_t>{0x9f8e7d6cABCDu}),
+            Values("id 9f8e7d6cABCD"));
+  EXPECT_EQ((std::vector<uint64_t>{0xfffffffffffffffe}),
+            Values("0xfffffffffffffffe"));
+  EXPECT_EQ((std::vector<uint64_t>{kNone, 2}), Values("0x10000000000000000 2"));
+  EXPECT_EQ((std::vector<uint64_t>{kNone, 2}),
+            Values("req 123e4567-e89b-12d3-a456-426614174000 2"));
+  EXPECT_EQ((std::vector<uint64_t>{kNone, 2}), Values("req {} 2"));
+}
+
+uint32_t FullName(const std::string &name) {
+  ppi_fold fold;
+  EXPECT_TRUE(ppi_fold_name(name.data(), name.size(), PPI_FOLD_FREE, &fold));
+  return fold.numbers.full_name;
+}
+
+TEST(FoldTest, NumbersMakeUpTheNameOrNot) {
+  for (const char *name : {"decode step 481", "c_2(4874)_g_32(0)", "7"})
+    EXPECT_EQ(uint32_t{PPROF_NAME_IN_FULL}, FullName(name)) << name;
+  for (const char *name : {"a 1 2 3 4 5", "step 007", "in=[32]", "at 0x7f",
+                           "n 18446744073709551615", "{} 1",
+                           "123e4567-e89b-12d3-a456-426614174000"})
+    EXPECT_EQ(uint32_t{PPROF_NAME_TOO_MUCH}, FullName(name)) << name;
 }
 
 TEST(FoldTest, TooLongAShapeIsNone) {

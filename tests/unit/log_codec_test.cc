@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -398,6 +399,44 @@ TEST_F(RunTest, CpuUseIsAsMuchAsIsKnown) {
   EXPECT_EQ(all->involuntary_switches, 0u);
   EXPECT_EQ(all->minor_faults, 7u);
   EXPECT_EQ(all->major_faults, 128u);
+}
+
+// How many and how full, then differences from the event before it by place.
+TEST_F(RunTest, NumbersOfANameAreDifferences) {
+  const pprof_numbers numbers[] = {
+      {sizeof *numbers, 2, PPROF_NAME_FOLDED, {300, 7, 0, 0}},
+      {sizeof *numbers, 0, PPROF_NAME_TOO_MUCH, {0, 0, 0, 0}},
+      {sizeof *numbers, 4, PPROF_NAME_IN_FULL, {301, 5, UINT64_MAX, 1}}};
+  for (size_t i = 0; i < 3; i++) {
+    pprof_event event = Range(3, 1, 0, 10 * i, 10 * i + 5);
+    event.numbers = &numbers[i];
+    Add(event);
+  }
+  EXPECT_EQ(Column(PPI_COLUMN_NUMBERS),
+            std::string("\x02\xd8\x04\x0e\x10\x0c\x02\x03\x01\x02", 10));
+  ppi_run_encoder_finish(encoder_, &payload_);
+  ASSERT_EQ(ppi_run_decode(&decoder_, &encoder_->run, payload_.data),
+            PPROF_STATUS_OK);
+  for (size_t i = 0; i < 3; i++)
+    EXPECT_EQ(memcmp(decoder_.events[i].numbers, &numbers[i], sizeof *numbers),
+              0);
+}
+
+TEST_F(RunTest, NumbersOfANameAreWhole) {
+  auto decode = [&](std::vector<uint8_t> numbers) {
+    // Mask: columns 0, 1, 6, 7, 16. Token 0 is new; start 0, span 0.
+    std::vector<uint8_t> bytes = {
+        0xc3, 0x81, 0x04, 2, 9, 1, 1, static_cast<uint8_t>(numbers.size()),
+        0,    0,    0x80, 4, 1, 0, 1, 0,
+        3,    0,    0,    0, 0};
+    bytes.insert(bytes.end(), numbers.begin(), numbers.end());
+    ppi_log_run run = {3, 0, 0, 1, 1, static_cast<uint32_t>(bytes.size())};
+    return ppi_run_decode(&decoder_, &run, bytes.data());
+  };
+  EXPECT_EQ(decode({0x14, 2, 4, 6, 8}), PPROF_STATUS_OK);
+  EXPECT_EQ(decode({}), PPROF_STATUS_CORRUPT);
+  EXPECT_EQ(decode({5, 0, 0, 0, 0, 0}), PPROF_STATUS_CORRUPT) << "five";
+  EXPECT_EQ(decode({2, 2}), PPROF_STATUS_CORRUPT) << "one is missing";
 }
 
 // One event of form 128.

@@ -349,6 +349,7 @@ const char kWritten[] =
     "  fold: all\n"
     "  keep: [\"layer*\"]\n"
     "  shapes: [\"step {n}\"]\n"
+    "  full: true\n"
     "requests:\n"
     "  every: 7\n"
     "privacy:\n"

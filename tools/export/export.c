@@ -36,6 +36,7 @@ static unsigned parts_of(const pprof_event *event, const pprof_batch *batch) {
   if (event->work) parts |= PPI_PART_WORK;
   if (event->cpu && event->cpu->known) parts |= PPI_PART_CPU;
   if (event->attributes) parts |= PPI_PART_ATTRIBUTES;
+  if (event->numbers) parts |= PPI_PART_NUMBERS;
   return parts;
 }
 

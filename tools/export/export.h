@@ -21,6 +21,7 @@
   X(WORK, "amounts of work")                               \
   X(CPU, "uses of the CPU")                                \
   X(ATTRIBUTES, "attributes of ranges")                    \
+  X(NUMBERS, "numbers in names")                           \
   X(OVERLAPS, "ends that are later than what is around")
 enum {
 #define PPI_EXPORT_ENUM_(name, text) PPI_PART_PLACE_##name,

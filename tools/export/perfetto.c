@@ -410,6 +410,6 @@ const ppi_export_format ppi_format_perfetto = {
     .ending = ".pftrace",
     .holds = "everything on a time line, compressed",
     .opened_by = "ui.perfetto.dev, trace_processor",
-    .parts = PPI_PART_ALL,
+    .parts = PPI_PART_ALL - PPI_PART_NUMBERS,
     .create = create_perfetto,
 };

@@ -57,7 +57,7 @@ const ppi_export_format ppi_format_sqlite = {
     .ending = ".sqlite",
     .holds = "all of the log, or with --schema nsys what nsys has",
     .opened_by = "sqlite3, Python, DuckDB, pandas; tools for nsys's files",
-    .parts = PPI_PART_ALL,
+    .parts = PPI_PART_ALL - PPI_PART_NUMBERS,
     .nsys_parts = PPI_PART_MARKS | PPI_PART_LOOSE | PPI_PART_SUBMITS,
     .create = create_file,
 };

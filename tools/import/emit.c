@@ -242,6 +242,10 @@ void ppi_emitter_event(ppi_emitter *emit, uint32_t lane,
     slot->cpu[slot->num] = *event->cpu;
     to->cpu = &slot->cpu[slot->num];
   }
+  if (event->numbers) {
+    slot->numbers[slot->num] = *event->numbers;
+    to->numbers = &slot->numbers[slot->num];
+  }
   slot->num++;
   emit->num_told++;
 }

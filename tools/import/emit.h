@@ -20,6 +20,7 @@ typedef struct ppi_emitter_slot {
   pprof_event events[PPI_EMIT_EVENTS];
   pprof_work_amount work[PPI_EMIT_EVENTS];
   pprof_cpu_use cpu[PPI_EMIT_EVENTS];
+  pprof_numbers numbers[PPI_EMIT_EVENTS];
   uint64_t flows[PPI_EMIT_FLOWS];
 } ppi_emitter_slot;
 

@@ -172,6 +172,7 @@ void ppi_fields_begin(ppi_fields *fields) {
   }
   fields->args_set = 0;
   fields->num_numbers = fields->num_numbers_cut = fields->num_flows = 0;
+  fields->numbers_of_name.num = 0;
   fields->num_nulls = 0;
   fields->attributes_len = 0;
   fields->attributes_cut = false;
@@ -250,6 +251,16 @@ static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
   if (flow) fields->flows[fields->num_flows++] = (uint64_t)flow;
 }
 
+static void add_number_of_name(ppi_fields *fields,
+                               const ppi_json_token *token) {
+  pprof_numbers *numbers = &fields->numbers_of_name;
+  int64_t number;
+  if (numbers->num == PPROF_MOST_NUMBERS) return;
+  bool fits = token->kind == PPI_JSON_NUMBER &&
+              ppi_integer(token->text, token->len, &number) && number >= 0;
+  numbers->values[numbers->num++] = fits ? (uint64_t)number : UINT64_MAX;
+}
+
 // ---- args ----
 
 static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
@@ -299,6 +310,9 @@ static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
     set_scalar(&fields->args[fields->arg], token);
   if (fields->arg == PPI_ARG_FLOWS && fields->depth == 3 && !opens(token->kind))
     add_flow(fields, token);
+  if (fields->arg == PPI_ARG_NUMBERS && fields->is_own && fields->depth == 3 &&
+      !opens(token->kind))
+    add_number_of_name(fields, token);
   if (fields->keeps_arg) take_attribute(fields, token);
 }
 

@@ -5,6 +5,7 @@
 #define PPI_IMPORT_FIELDS_H_
 
 #include "json/json.h"
+#include "pprof/event.h"
 
 #define PPI_MAX_NAME 4096
 #define PPI_MAX_ATTRIBUTES 16384
@@ -76,6 +77,7 @@ typedef enum ppi_field {
   X(STEP, "step", 0)                            \
   X(NAME, "name", 1)                            \
   X(LABELS, "labels", 1)                        \
+  X(NUMBERS, "numbers", 1)                      \
   /* of no use, and different at each event */  \
   X(EV_IDX, "Ev Idx", 0)                        \
   X(RECORD_ID, "Record function id", 0)         \
@@ -132,6 +134,7 @@ typedef struct ppi_fields {
   size_t num_nulls;  // in their places
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
   size_t num_flows;
+  pprof_numbers numbers_of_name;  // of our own traces
   // A JSON object's inside, without the braces.
   char attributes[PPI_MAX_ATTRIBUTES + 8];
   size_t attributes_len;

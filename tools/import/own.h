@@ -66,7 +66,8 @@ typedef enum ppi_own_part {
   PPI_OWN_CPU,     // known, user, sys, inner
   PPI_OWN_CPU_2,   // run queue, switches, minor faults
   PPI_OWN_CPU_3,   // major faults
-  PPI_OWN_FLOWS    // up to four
+  PPI_OWN_FLOWS,   // up to four
+  PPI_OWN_NUMBERS  // up to four
 } ppi_own_part;
 
 typedef union ppi_own_word {

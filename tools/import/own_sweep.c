@@ -13,6 +13,7 @@
 typedef struct own_range {
   pprof_event event;
   pprof_work_amount work;
+  pprof_numbers numbers;
   pprof_cpu_use cpu;
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
   uint64_t seq, told_ns;
@@ -24,6 +25,7 @@ typedef struct own_open {
   uint32_t lane;  // of the batch
   pprof_event event;
   pprof_work_amount work;
+  pprof_numbers numbers;
   own_range *more;        // NULL: neither
   struct own_open *next;  // of those that are free
 } own_open;
@@ -194,6 +196,13 @@ static void take_part(own_sweep *sweep, own_range *range,
       take_cpu(&range->cpu, record);
       event->cpu = &range->cpu;
       return;
+    case PPI_OWN_NUMBERS:
+      range->numbers = (pprof_numbers){
+          sizeof range->numbers, record->num, PPROF_NAME_FOLDED, {0}};
+      for (size_t i = 0; i < record->num; i++)
+        range->numbers.values[i] = words[i].u;
+      event->numbers = &range->numbers;
+      return;
     case PPI_OWN_MAIN:
     case PPI_OWN_WINDOW:
       return;
@@ -294,6 +303,7 @@ static void emit_closed(own_sweep *sweep, own_open *first) {
   if (sweep->num_clipped > 0 && first->event.flags & PPROF_FLAG_PAIRED)
     emit_clipped(sweep, first);
   if (first->event.work) first->event.work = &first->work;
+  if (first->event.numbers) first->event.numbers = &first->numbers;
   if (first->more) {
     first->event.flows = first->more->flows;
     if (first->event.cpu) first->event.cpu = &first->more->cpu;
@@ -333,6 +343,7 @@ static void push(own_sweep *sweep, const own_range *range, uint32_t lane,
                      .lane = lane,
                      .event = range->event,
                      .work = range->work,
+                     .numbers = range->numbers,
                      .more = more};
   if (goes_on(&open->event)) {
     keep_clipped(sweep, open);
@@ -389,6 +400,7 @@ static pprof_event as_listed(const own_open *open, uint64_t time_ns) {
   event.num_flows = 0;
   event.work = NULL;
   event.cpu = NULL;
+  event.numbers = NULL;
   return event;
 }
 

@@ -174,6 +174,17 @@ static pprof_status add_flows(ppi_importer *importer, const own_event *event) {
   return status;
 }
 
+static pprof_status add_numbers(ppi_importer *importer,
+                                const own_event *event) {
+  const pprof_numbers *numbers = &importer->fields.numbers_of_name;
+  ppi_own_word words[PPROF_MOST_NUMBERS];
+  for (uint32_t i = 0; i < numbers->num; i++)
+    words[i] = unsigned_word(numbers->values[i]);
+  return numbers->num
+             ? add(importer, event, PPI_OWN_NUMBERS, words, numbers->num)
+             : PPROF_STATUS_OK;
+}
+
 static pprof_status add_event(ppi_importer *importer, const own_event *event,
                               double value) {
   const ppi_own_word words[4] = {
@@ -191,6 +202,7 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
     status = add_device(importer, event);
   if (status == PPROF_STATUS_OK) status = add_work(importer, event);
   if (status == PPROF_STATUS_OK) status = add_cpu(importer, event);
+  if (status == PPROF_STATUS_OK) status = add_numbers(importer, event);
   return status == PPROF_STATUS_OK ? add_flows(importer, event) : status;
 }
 
@@ -198,9 +210,15 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
 
 static pprof_status find_site(ppi_importer *importer, own_event *event) {
   const ppi_scalar *cat = &importer->fields.fields[PPI_FIELD_CAT];
+  // A name in full has its site's beside it.
+  const ppi_scalar *site = ppi_fields_arg(&importer->fields, PPI_ARG_LABELS);
   ppi_label label = {cat->text, importer->fields.name,
                      cat->kind == PPI_SCALAR_TEXT ? cat->len : 0,
                      importer->fields.name_len};
+  if (site && site->kind == PPI_SCALAR_TEXT && site->len < PPI_MAX_SCALAR) {
+    label.name = site->text;
+    label.name_len = site->len;
+  }
   importer->skips[PPI_SKIP_NAMES_CUT] += importer->fields.name_cut;
   event->record.site = ppi_import_site(importer, &label);
   return event->record.site ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;

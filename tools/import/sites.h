@@ -12,7 +12,7 @@ uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label);
 // memory.
 bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,
                          const ppi_label *to);
-// ppi_import_fold answers the site that one folds into (names/fold.h), 0: none.
+// ppi_import_fold answers the site that one folds into (event/fold.h), 0: none.
 uint32_t ppi_import_fold(const ppi_importer *importer, uint32_t site);
 const char *ppi_import_site_name(const ppi_importer *importer, uint32_t site);
 

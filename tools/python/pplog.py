@@ -15,9 +15,10 @@ MORE, CONTINUES = 1, 2
 BLOCK_MAGIC, BLOCK, RUN = b"\xb1PPB", struct.Struct("<4sIBBHIIIIIQQQ"), struct.Struct("<IIQQII")
 MAX_RAW, MAX_RUNS, MASK, ALL_LANES = 65536, 1024, (1 << 64) - 1, 0xFFFFFFFF
 FILE_MAGIC, MAGICS = b"PPROFLOG", re.compile(rb"\xb1PPB|PPROFLOG")
-NESTED, DEVICE, NEW_FLOWS, WORK, VALUE, ATTRIBUTES, CPU, STREAM = 1, 2, 8, 16, 32, 64, 128, 256
+NESTED, DEVICE, NEW_FLOWS, WORK, VALUE, ATTRIBUTES, CPU, STREAM, NUMBERS = (
+    1, 2, 8, 16, 32, 64, 128, 256, 512)
 (TOKENS, SHAPES, GAP, DURATION, LEAD, TRAIL, START, SPAN, DEVICE_START, DEVICE_SPAN, DEVICE_ERROR,
- FLOWS, WORKS, VALUES, ATTRIBUTE_IDS, CPU_USES, NUM_COLUMNS) = range(17)
+ FLOWS, WORKS, VALUES, ATTRIBUTE_IDS, CPU_USES, NAME_NUMBERS, NUM_COLUMNS) = range(18)
 
 
 class Damaged(Exception):
@@ -71,7 +72,7 @@ def decode_run(data, num_events):
         raise Damaged("columns")
     shapes, guesses, before, last, levels = [], {}, (0, 0), 0, []
     nested_end = start = device_end = device_error = flow = value = attributes = 0
-    work, flows, events = [0] * 4, [], []
+    work, numbers, flows, events = [0] * 4, [0] * 4, [], []
     ends, device_ends = [0] * 64, [0] * 64  # of the last with STREAM
     tokens = column[TOKENS]
     hits, missed = (tokens.varint(), tokens.left() > 0) if tokens.left() else (0, False)
@@ -135,11 +136,19 @@ def decode_run(data, num_events):
                 raise Damaged("cpu")
             uses = [column[CPU_USES].varint() for _ in range((0, 7, 0, 8)[known])]
             uses = [known] + uses + [0] * (8 - len(uses))
+        if form & NUMBERS:  # how many and how full, then differences by place
+            full_name, num = divmod(column[NAME_NUMBERS].varint(), 8)
+            if num > 4 or full_name > 2:
+                raise Damaged("numbers")
+            for i in range(num):
+                numbers[i] = numbers[i] + column[NAME_NUMBERS].signed() & MASK
         events.append(dict(
             kind=kind, site=site, lane=lane, stream=stream, depth=depth, flags=flags, window=window,
             start=start, end=end, device=device, value=value if form & VALUE else 0,
             work=work if form & WORK else None, flows=flows if form & (4 | NEW_FLOWS) else [],
-            attributes=attributes if form & ATTRIBUTES else 0, cpu=uses if form & CPU else None))
+            attributes=attributes if form & ATTRIBUTES else 0, cpu=uses if form & CPU else None,
+            numbers=numbers[:num] if form & NUMBERS else None,
+            full_name=full_name if form & NUMBERS else 0))
     if hits or missed or any(cursor.left() for cursor in column):
         raise Damaged("bytes left over")
     return events

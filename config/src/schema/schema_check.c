@@ -265,6 +265,7 @@ void ppi_config_choice(const ppi_config *config, ppi_config_chosen *out) {
       .categories = out->categories,
       .num_categorised = categorise(config, out),
       .fold = config->fold,
+      .full_names = config->full_names != 0,
       .timer_only = config->timer_only != 0,
       .hash_names = config->hash_names != 0,
       .requests_every = config->requests_every,

@@ -177,6 +177,9 @@ const ppi_key ppi_keys[] = {
      "Categories of names that are given at run time, NVTX's too:"
      " `{\"decode *\": inference}`. The first that fits goes before whatever"
      " else says one. At most 64.", FIXED},
+    {"names.full", PPI_KEY_BOOL, "false", 0, 0, NULL, AT(full_names),
+     "Traces have the whole name of what folded, as far as it is its shape and"
+     " up to four whole numbers.", FIXED},
     {"requests", PPI_KEY_MAP, NULL, 0, 0, NULL, 0,
      "Which requests are kept, by the flow that `pprof_flow` gives.", FIXED},
     {"requests.every", PPI_KEY_COUNT, "1", 1, MOST_STEPS, NULL,

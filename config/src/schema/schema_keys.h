@@ -127,6 +127,7 @@ typedef struct ppi_config {
   ppi_config_globs include, exclude;
   ppi_config_globs cpu;  // names whose CPU use is measured
   uint64_t fold;         // ppi_folds
+  uint64_t full_names;
   ppi_config_globs keep, shapes;
   uint64_t num_categorised;  // names by glob that have a category of their own
   ppi_nvtx_rule categorised[PPI_NVTX_MAX_RULES];

@@ -39,6 +39,7 @@ static ppi_chrome_slice host_side(const ppi_chrome_writer *writer,
       .window = event->window,
       .depth = event->depth,
       .cpu = event->cpu,
+      .numbers = event->numbers,
   };
   if (event->work) slice.work = *event->work;
   if (site && site->parent == PPROF_CATEGORY_PROFILE_STEP &&
@@ -128,6 +129,8 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     pprof_status status = PPROF_STATUS_OK;
+    writer->num_too_much +=
+        event->numbers && event->numbers->full_name == PPROF_NAME_TOO_MUCH;
     if (event->kind == PPROF_KIND_RANGE)
       status = add_range(writer, event, batch->lane);
     else if (event->kind == PPROF_KIND_DEVICE_RANGE)
@@ -190,7 +193,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   writer->texts = NULL;
   writer->num_texts = 0;
   writer->program = NULL;
-  writer->num_not_finite = writer->told_until_ns = 0;
+  writer->num_not_finite = writer->num_too_much = writer->told_until_ns = 0;
   writer->has_windows = false;
 }
 

@@ -122,17 +122,23 @@ pprof_status ppi_chrome_group_hold(ppi_chrome_group *group,
                                    group->num_held + 1, sizeof *held);
   if (!held) return PPROF_STATUS_NO_MEMORY;
   group->held = held;
-  void *flows, *cpu;
-  if (!copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows))
-    return PPROF_STATUS_NO_MEMORY;
-  if (!copy(slice->cpu, slice->cpu ? sizeof *slice->cpu : 0, &cpu)) {
+  void *flows, *cpu, *numbers;
+  bool copied =
+      copy(slice->flows, slice->num_flows * sizeof *slice->flows, &flows);
+  copied &= copy(slice->cpu, slice->cpu ? sizeof *slice->cpu : 0, &cpu);
+  copied &= copy(slice->numbers, slice->numbers ? sizeof *slice->numbers : 0,
+                 &numbers);
+  if (!copied) {
     ppi_free(flows);
+    ppi_free(cpu);
+    ppi_free(numbers);
     return PPROF_STATUS_NO_MEMORY;
   }
   held += group->num_held++;
   held->slice = *slice;
   held->slice.flows = flows;
   held->slice.cpu = cpu;
+  held->slice.numbers = numbers;
   held->order = order;
   return PPROF_STATUS_OK;
 }
@@ -172,6 +178,7 @@ void ppi_chrome_group_drop(ppi_chrome_group *group, size_t num) {
   for (size_t i = 0; i < num; i++) {
     ppi_free((void *)group->held[i].slice.flows);
     ppi_free((void *)group->held[i].slice.cpu);
+    ppi_free((void *)group->held[i].slice.numbers);
   }
   group->num_held -= num;
   memmove(group->held, group->held + num,

@@ -52,8 +52,9 @@ typedef struct ppi_chrome_slice {
   uint64_t seq;      // of a submission: its number on its device's lane
   const uint64_t *flows;
   size_t num_flows;
-  const pprof_cpu_use *cpu;  // NULL: none
-  pprof_work_amount work;    // size 0: none
+  const pprof_cpu_use *cpu;      // NULL: none
+  const pprof_numbers *numbers;  // NULL: none
+  pprof_work_amount work;        // size 0: none
   uint64_t step;
   uint32_t site, flags, window, depth;
   uint32_t stream;      // of a submission

@@ -7,20 +7,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "chrome/chrome_args.h"
 
 static void begin_event(ppi_chrome_writer *writer) {
   if (writer->first_written) PPI_CHROME_PUT(&writer->out, ",\n");
   writer->first_written = true;
 }
 
-static void put_field(ppi_chrome_out *out, const char *key, uint64_t value) {
-  ppi_chrome_put_text(out, key);
-  ppi_chrome_put_u64(out, value);
-}
-
 static void put_place(ppi_chrome_out *out, uint32_t pid, uint32_t tid) {
-  put_field(out, ",\"pid\":", pid);
-  put_field(out, ",\"tid\":", tid);
+  ppi_chrome_put_field(out, ",\"pid\":", pid);
+  ppi_chrome_put_field(out, ",\"tid\":", tid);
 }
 
 // A name that was never defined is shown by its number, so that its events are
@@ -38,62 +34,27 @@ static void put_name(ppi_chrome_writer *writer, pprof_definition_kind kind,
   ppi_chrome_put_string(&writer->out, text);
 }
 
-static void put_site(ppi_chrome_writer *writer, uint32_t site) {
+static void put_site(ppi_chrome_writer *writer, uint32_t site,
+                     const pprof_numbers *numbers) {
   const ppi_chrome_name *name =
       ppi_chrome_names_get(&writer->names[PPROF_DEFINITION_SITE], site);
   PPI_CHROME_PUT(&writer->out, ",\"name\":");
-  put_name(writer, PPROF_DEFINITION_SITE, site);
+  if (ppi_chrome_is_full(numbers) && name && name->escaped)
+    ppi_chrome_put_full(&writer->out, name->escaped, numbers);
+  else
+    put_name(writer, PPROF_DEFINITION_SITE, site);
   PPI_CHROME_PUT(&writer->out, ",\"cat\":");
   put_name(writer, PPROF_DEFINITION_CATEGORY, name ? name->parent : 0);
 }
 
-static const struct {
-  uint32_t flag;
-  const char *text;
-} flag_names[] = {
-    {PPROF_FLAG_CLIPPED, ",\"clipped\":true"},
-    {PPROF_FLAG_ABANDONED, ",\"abandoned\":true"},
-    {PPROF_FLAG_LATE, ",\"late\":true"},
-    {PPROF_FLAG_IN_GRAPH, ",\"in_graph\":true"},
-    {PPROF_FLAG_NO_DEVICE_TIME, ",\"no_device_time\":true"},
-    {PPROF_FLAG_PAIRED, ",\"paired\":true"},
-    {PPROF_FLAG_INNER, ",\"inner\":true"},
-    {PPROF_FLAG_COMMUNICATION, ",\"communication\":true"},
-    {PPROF_FLAG_RESERVED, ",\"reserved\":true"},
-    {PPROF_FLAG_PROJECTED, ",\"projected\":true"},
-    {PPROF_FLAG_BY_WAIT, ",\"by_wait\":true"},
-    {PPROF_FLAG_REQUEST, ",\"request\":true"},
-};
-
-static void put_flags(ppi_chrome_out *out, uint32_t flags) {
-  if (flags == 0) return;
-  for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
-    if (flags & flag_names[i].flag)
-      ppi_chrome_put_text(out, flag_names[i].text);
-}
-
-static void put_flows(ppi_chrome_out *out, const uint64_t *flows, size_t num) {
-  if (num == 0) return;
-  PPI_CHROME_PUT(out, ",\"flows\":[");
-  for (size_t i = 0; i < num; i++) {
-    if (i > 0) PPI_CHROME_PUT(out, ",");
-    ppi_chrome_put_id(out, flows[i]);
-  }
-  PPI_CHROME_PUT(out, "]");
-}
-
-static void put_amount(ppi_chrome_out *out, const char *key, double amount) {
-  if (amount == 0) return;
-  ppi_chrome_put_text(out, key);
-  ppi_chrome_put_double(out, amount);
-}
-
-static void put_work(ppi_chrome_out *out, const pprof_work_amount *work) {
-  if (work->size == 0) return;
-  put_amount(out, ",\"items\":", work->items);
-  put_amount(out, ",\"bytes\":", work->bytes);
-  put_amount(out, ",\"flops\":", work->flops);
-  put_amount(out, ",\"params\":", work->params);
+// Under a name in full its site's stands as `labels`, for who imports it.
+static void put_numbers(ppi_chrome_writer *writer, uint32_t site,
+                        const pprof_numbers *numbers) {
+  if (!numbers) return;
+  ppi_chrome_put_numbers(&writer->out, numbers);
+  if (!ppi_chrome_is_full(numbers)) return;
+  PPI_CHROME_PUT(&writer->out, ",\"labels\":");
+  put_name(writer, PPROF_DEFINITION_SITE, site);
 }
 
 // ---- slices ----
@@ -159,8 +120,8 @@ static char *begin_slice(ppi_chrome_writer *writer,
                          const ppi_chrome_slice *slice, uint32_t pid,
                          ppi_chrome_track *track) {
   ppi_chrome_out *out = &writer->out;
-  const ppi_chrome_name *site =
-      writer->first_written ? head_of(writer, slice->site) : NULL;
+  bool has_head = writer->first_written && !ppi_chrome_is_full(slice->numbers);
+  const ppi_chrome_name *site = has_head ? head_of(writer, slice->site) : NULL;
   char *at;
   if (site) {
     at = ppi_chrome_room(out, MAX_HEAD + FIXED_LEN);
@@ -168,7 +129,7 @@ static char *begin_slice(ppi_chrome_writer *writer,
   } else {
     begin_event(writer);
     PPI_CHROME_PUT(out, "{\"ph\":\"X\"");
-    put_site(writer, slice->site);
+    put_site(writer, slice->site, slice->numbers);
     PPI_CHROME_PUT(out, TIME);
     at = ppi_chrome_room(out, FIXED_LEN);
   }
@@ -188,46 +149,36 @@ static void put_device(ppi_chrome_writer *writer,
                        const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
   if (!slice->is_submission) return;
-  put_field(out, ",\"on_stream\":", slice->stream);
+  ppi_chrome_put_field(out, ",\"on_stream\":", slice->stream);
   // In the order of these numbers the inner ones come first.
-  if (slice->flags & PPROF_FLAG_PAIRED) put_field(out, ",\"seq\":", slice->seq);
+  if (slice->flags & PPROF_FLAG_PAIRED)
+    ppi_chrome_put_field(out, ",\"seq\":", slice->seq);
   if (!slice->is_timed) return;
-  put_field(out,
-            ",\"device_start_ns\":", slice->device_start_ns + writer->shift_ns);
-  put_field(out,
-            ",\"device_end_ns\":", slice->device_end_ns + writer->shift_ns);
-  put_field(out, ",\"device_off_ns\":", slice->device_error_ns);
-}
-
-static void put_cpu(ppi_chrome_out *out, const pprof_cpu_use *cpu) {
-  if (!cpu) return;
-  put_field(out, ",\"cpu_known\":", cpu->known);
-  if (cpu->known == 0) return;
-  put_field(out, ",\"cpu_user_ns\":", cpu->user_ns);
-  put_field(out, ",\"cpu_sys_ns\":", cpu->sys_ns);
-  put_field(out, ",\"cpu_inner_ns\":", cpu->inner_ns);
-  put_field(out, ",\"run_queue_ns\":", cpu->run_queue_ns);
-  put_field(out, ",\"voluntary_switches\":", cpu->voluntary_switches);
-  put_field(out, ",\"involuntary_switches\":", cpu->involuntary_switches);
-  put_field(out, ",\"minor_faults\":", cpu->minor_faults);
-  put_field(out, ",\"major_faults\":", cpu->major_faults);
+  ppi_chrome_put_field(
+      out, ",\"device_start_ns\":", slice->device_start_ns + writer->shift_ns);
+  ppi_chrome_put_field(
+      out, ",\"device_end_ns\":", slice->device_end_ns + writer->shift_ns);
+  ppi_chrome_put_field(out, ",\"device_off_ns\":", slice->device_error_ns);
 }
 
 static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   ppi_chrome_out *out = &writer->out;
-  if (slice->depth > 0) put_field(out, ",\"depth\":", slice->depth);
+  if (slice->depth > 0) ppi_chrome_put_field(out, ",\"depth\":", slice->depth);
   if (slice->is_async) PPI_CHROME_PUT(out, ",\"async\":true");
   if (slice->told_ns > 0)
-    put_field(out, ",\"told_ns\":", slice->told_ns + writer->shift_ns);
-  if (slice->is_step) put_field(out, ",\"step\":", slice->step);
-  put_flows(out, slice->flows, slice->num_flows);
-  put_work(out, &slice->work);
-  put_flags(out, slice->flags);
+    ppi_chrome_put_field(out,
+                         ",\"told_ns\":", slice->told_ns + writer->shift_ns);
+  if (slice->is_step) ppi_chrome_put_field(out, ",\"step\":", slice->step);
+  ppi_chrome_put_flows(out, slice->flows, slice->num_flows);
+  ppi_chrome_put_work(out, &slice->work);
+  ppi_chrome_put_flags(out, slice->flags);
   put_device(writer, slice);
-  put_cpu(out, slice->cpu);
+  ppi_chrome_put_cpu(out, slice->cpu);
+  put_numbers(writer, slice->site, slice->numbers);
   if (slice->has_device_error)
-    put_field(out, ",\"device_error_ns\":", slice->device_error_ns);
-  if (slice->has_queue) put_field(out, ",\"queue_ns\":", slice->queue_ns);
+    ppi_chrome_put_field(out, ",\"device_error_ns\":", slice->device_error_ns);
+  if (slice->has_queue)
+    ppi_chrome_put_field(out, ",\"queue_ns\":", slice->queue_ns);
   const ppi_chrome_name *launch = ppi_chrome_names_get(
       &writer->names[PPROF_DEFINITION_ATTRIBUTES], slice->attributes);
   if (launch) ppi_chrome_put_text(out, launch->text);
@@ -247,7 +198,7 @@ static void write_arrow_end(ppi_chrome_writer *writer, const char *head,
   begin_event(writer);
   ppi_chrome_put_text(&writer->out, head);
   PPI_CHROME_PUT(&writer->out, ",\"name\":\"launch\",\"cat\":\"launch\"");
-  put_field(&writer->out, ",\"id\":", id);
+  ppi_chrome_put_field(&writer->out, ",\"id\":", id);
   PPI_CHROME_PUT(&writer->out, TIME);
   ppi_chrome_put_us(&writer->out, time_ns + writer->shift_ns);
 }
@@ -270,15 +221,16 @@ void ppi_chrome_write_mark(ppi_chrome_writer *writer, const pprof_event *event,
   ppi_chrome_out *out = &writer->out;
   begin_event(writer);
   PPI_CHROME_PUT(out, "{\"ph\":\"i\",\"s\":\"t\"");
-  put_site(writer, event->site);
+  put_site(writer, event->site, event->numbers);
   PPI_CHROME_PUT(out, ",\"ts\":");
   ppi_chrome_put_us(out, event->start_ns + writer->shift_ns);
   put_place(out, writer->pid, tid);
-  put_field(out, ",\"args\":{\"window\":", event->window);
-  if (event->depth > 0) put_field(out, ",\"depth\":", event->depth);
-  put_flows(out, event->flows, event->num_flows);
-  if (event->work) put_work(out, event->work);
-  put_flags(out, event->flags);
+  ppi_chrome_put_field(out, ",\"args\":{\"window\":", event->window);
+  if (event->depth > 0) ppi_chrome_put_field(out, ",\"depth\":", event->depth);
+  ppi_chrome_put_flows(out, event->flows, event->num_flows);
+  if (event->work) ppi_chrome_put_work(out, event->work);
+  ppi_chrome_put_flags(out, event->flags);
+  put_numbers(writer, event->site, event->numbers);
   PPI_CHROME_PUT(out, "}}");
 }
 
@@ -287,7 +239,7 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
   ppi_chrome_out *out = &writer->out;
   begin_event(writer);
   PPI_CHROME_PUT(out, "{\"ph\":\"C\"");
-  put_site(writer, event->site);
+  put_site(writer, event->site, NULL);
   PPI_CHROME_PUT(out, ",\"ts\":");
   ppi_chrome_put_us(out, event->start_ns + writer->shift_ns);
   put_place(out, writer->pid, tid);
@@ -295,7 +247,8 @@ void ppi_chrome_write_counter(ppi_chrome_writer *writer,
   ppi_chrome_put_double(out, event->value);
   PPI_CHROME_PUT(out, "}");
   // Beside args: viewers draw a line for each number in there.
-  if (event->work) put_amount(out, ",\"change\":", event->work->bytes);
+  if (event->work)
+    ppi_chrome_put_amount(out, ",\"change\":", event->work->bytes);
   if (event->flags & PPROF_FLAG_RESERVED)
     PPI_CHROME_PUT(out, ",\"reserved\":true");
   PPI_CHROME_PUT(out, "}");
@@ -354,7 +307,7 @@ static void begin_metadata(ppi_chrome_writer *writer, const char *what,
 static void write_sort_index(ppi_chrome_writer *writer, const char *what,
                              uint32_t pid, uint32_t tid, uint64_t index) {
   begin_metadata(writer, what, pid, tid);
-  put_field(&writer->out, "\"sort_index\":", index);
+  ppi_chrome_put_field(&writer->out, "\"sort_index\":", index);
   PPI_CHROME_PUT(&writer->out, "}}");
 }
 
@@ -437,11 +390,11 @@ static void write_row(ppi_chrome_writer *writer, const ppi_chrome_group *group,
                         name ? name->number : group->id);
   ppi_chrome_put_text(&writer->out, suffix_of(group));
   if (at > 0) {
-    put_field(&writer->out, " (", at + 1);
+    ppi_chrome_put_field(&writer->out, " (", at + 1);
     PPI_CHROME_PUT(&writer->out, ")");
   }
   PPI_CHROME_PUT(&writer->out, "\"");
-  if (!is_stream) put_field(&writer->out, ",\"lane\":", lane);
+  if (!is_stream) ppi_chrome_put_field(&writer->out, ",\"lane\":", lane);
   PPI_CHROME_PUT(&writer->out, "}}");
   write_sort_index(writer, "thread_sort_index", pid, tid, index);
 }
@@ -477,8 +430,8 @@ static void write_totals(ppi_chrome_writer *writer,
   for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) {
     ppi_chrome_put_text(out, key == 0 ? "\n" : ",\n");
     ppi_chrome_put_string(out, ppi_total_name((ppi_total_key)key));
-    put_field(out, ":",
-              ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key));
+    ppi_chrome_put_field(
+        out, ":", ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key));
   }
   PPI_CHROME_PUT(out, "},\n\"notes\":[");
   for (size_t i = 0; i < totals->num_notes; i++) {
@@ -530,9 +483,9 @@ static void write_definitions(ppi_chrome_writer *writer,
     const ppi_chrome_name *name = ppi_chrome_names_get(names, id);
     if (!name) continue;
     ppi_chrome_put_text(out, separator);
-    put_field(out, "{\"id\":", id);
-    put_field(out, ",\"of\":", name->parent);
-    put_field(out, ",\"number\":", name->number);
+    ppi_chrome_put_field(out, "{\"id\":", id);
+    ppi_chrome_put_field(out, ",\"of\":", name->parent);
+    ppi_chrome_put_field(out, ",\"number\":", name->number);
     PPI_CHROME_PUT(out, ",\"name\":");
     ppi_chrome_put_string(out, name->text);
     PPI_CHROME_PUT(out, "}");
@@ -559,11 +512,15 @@ static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
     PPI_CHROME_PUT(out, ":");
     ppi_chrome_put_string(out, writer->texts[i].value);
   }
-  put_field(out, ",\n\"counters_not_finite\":", writer->num_not_finite);
-  put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
+  ppi_chrome_put_field(out,
+                       ",\n\"counters_not_finite\":", writer->num_not_finite);
+  if (writer->num_too_much)
+    ppi_chrome_put_field(out,
+                         ",\n\"names_not_in_full\":", writer->num_too_much);
+  ppi_chrome_put_field(out, ",\n\"shift_ns\":", writer->shift_ns);
   if (totals && writer->told_until_ns > 0 &&
       !windows_notify_end(writer, totals))
-    put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
+    ppi_chrome_put_field(out, ",\n\"told_until_ns\":", writer->told_until_ns);
   write_definitions(writer, PPROF_DEFINITION_LANE, ",\n\"lanes\":[");
   write_definitions(writer, PPROF_DEFINITION_DEVICE, ",\n\"devices\":[");
   write_definitions(writer, PPROF_DEFINITION_STREAM, ",\n\"streams\":[");
@@ -592,7 +549,7 @@ void ppi_chrome_write_tail(ppi_chrome_writer *writer,
   if (writer->num_runs > 1) {
     PPI_CHROME_PUT(out, "\"baseTimeNanoseconds\":\"");
     ppi_chrome_put_u64(out, writer->base_ns);
-    put_field(out, "\",\n\"runs\":", writer->num_runs);
+    ppi_chrome_put_field(out, "\",\n\"runs\":", writer->num_runs);
   } else {
     write_facts(writer, totals);
   }

@@ -27,6 +27,7 @@
   each(stages) \
   each(requests) \
   each(serving) \
+  each(numbers) \
   each(answer)
 
 #define PPI_REPORT_FORMATS(each) \

@@ -89,6 +89,22 @@ typedef struct pprof_cpu_use {
   uint64_t minor_faults, major_faults;
 } pprof_cpu_use;
 
+// pprof_numbers is what stood in the name of a range or a mark where its site's
+// name has `{}`: the first four, in their order, a list's one by one.
+#define PPROF_MOST_NUMBERS 4u
+enum {
+  PPROF_NAME_FOLDED = 0,   // the configuration asks for no more
+  PPROF_NAME_IN_FULL = 1,  // asked for: the site's with a number for each `{}`
+  PPROF_NAME_TOO_MUCH = 2  // asked for, but these numbers do not make it up
+};
+typedef struct pprof_numbers {
+  size_t size;         // sizeof(pprof_numbers) of the sender
+  uint32_t num;        // of `values`
+  uint32_t full_name;  // PPROF_NAME_...
+  // UINT64_MAX: a UUID, or what does not fit.
+  uint64_t values[PPROF_MOST_NUMBERS];
+} pprof_numbers;
+
 // pprof_event is one finished range, mark or counter sample. All times are ns
 // since the run's base, the start of the session; self times are the reader's
 // to derive. Steps are events too: category PROFILE_STEP, lane 0, flag ASYNC,
@@ -116,6 +132,7 @@ typedef struct pprof_event {
   uint32_t attributes;  // id of a definition; 0: none
   // Borrowed for the call; NULL: the configuration asks for none.
   const pprof_cpu_use *cpu;
+  const pprof_numbers *numbers;  // borrowed for the call; NULL: none told
 } pprof_event;
 
 // pprof_batch is a run of events of one lane, in the order of their numbers.

@@ -87,7 +87,8 @@ typedef struct pprof_site {
 // In reserved_[0]: the site serves one call. Its name keeps its id only while
 // it is used, as those of pprof_push_name do. For bindings of other languages.
 #define PPROF_SITE_ONCE_ 1u
-// Or: it is a string that a program registered with NVTX.
+// Or: it is a string that a program registered with NVTX. In reserved_[1] then:
+// the address of a pprof_numbers that lives as long, or 0.
 #define PPROF_SITE_NVTX_ 2u
 
 // PPROF_SITE defines the static site `var`, in a file or in a block. In C the

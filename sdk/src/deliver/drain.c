@@ -19,10 +19,11 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
   drain->events = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->events);
   drain->works = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->works);
   drain->cpus = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->cpus);
+  drain->numbers = ppi_alloc(PPI_DRAIN_EVENTS * sizeof *drain->numbers);
   drain->flows = ppi_alloc(PPI_DRAIN_FLOWS * sizeof *drain->flows);
   drain->named = ppi_alloc(PPI_MAX_LANES * sizeof *drain->named);
-  if (drain->events && drain->works && drain->cpus && drain->flows &&
-      drain->named)
+  if (drain->events && drain->works && drain->cpus && drain->numbers &&
+      drain->flows && drain->named)
     return PPROF_STATUS_OK;
   ppi_drain_clear(drain);
   return PPROF_STATUS_NO_MEMORY;
@@ -32,6 +33,7 @@ void ppi_drain_clear(ppi_drain *drain) {
   ppi_free(drain->events);
   ppi_free(drain->works);
   ppi_free(drain->cpus);
+  ppi_free(drain->numbers);
   ppi_free(drain->flows);
   ppi_free(drain->windows);
   ppi_free(drain->named);
@@ -210,7 +212,7 @@ void ppi_drain_begin(ppi_drain *drain, uint32_t lane, uint64_t first_seq) {
   drain->batch_first = first_seq;
   drain->batch_end = first_seq;
   drain->num_events = drain->num_works = drain->num_flows = 0;
-  drain->num_cpus = 0;
+  drain->num_cpus = drain->num_numbers = 0;
   drain->is_plain = true;
 }
 
@@ -260,6 +262,13 @@ static void set_cpu(ppi_drain *drain, pprof_event *event,
   event->cpu = cpu;
 }
 
+static void set_numbers(ppi_drain *drain, pprof_event *event,
+                        const pprof_numbers *from) {
+  pprof_numbers *numbers = &drain->numbers[drain->num_numbers++];
+  *numbers = *from;
+  event->numbers = numbers;
+}
+
 // Host times, window and clipping; false when the start lies in no window.
 static inline bool place(ppi_drain *drain, pprof_event *event, uint64_t start,
                          uint64_t end) {
@@ -287,8 +296,25 @@ typedef struct extensions {
   size_t num_flows;
   ppi_work work;
   ppi_cpu_use cpu;
-  bool has_work, has_cpu;
+  pprof_numbers numbers;
+  bool has_work, has_cpu, has_numbers;
 } extensions;
+
+static void take_numbers(extensions *found, const ppi_record *record) {
+  const uint64_t three[3] = {record->start, record->end, record->flow};
+  pprof_numbers *numbers = &found->numbers;
+  if (!found->has_numbers)
+    *numbers = (pprof_numbers){sizeof *numbers, 0, record->flags, {0}};
+  found->has_numbers = true;
+  for (uint32_t i = 0; i < record->depth && i < 3; i++)
+    if (numbers->num < PPROF_MOST_NUMBERS)
+      numbers->values[numbers->num++] = three[i];
+}
+
+static inline void forget(extensions *found) {
+  found->num_flows = 0;
+  found->has_work = found->has_cpu = found->has_numbers = false;
+}
 
 static void take_extension(extensions *found, const ppi_record *record) {
   if (record->kind == PPI_RECORD_EXT_FLOWS) {
@@ -296,6 +322,10 @@ static void take_extension(extensions *found, const ppi_record *record) {
     for (uint32_t i = 0; i < record->depth && i < 3; i++)
       if (found->num_flows < PPI_MAX_FLOWS)
         found->flows[1 + found->num_flows++] = three[i];
+    return;
+  }
+  if (record->kind >= PPI_RECORD_EXT_NUMBERS) {
+    take_numbers(found, record);
     return;
   }
   if (record->kind >= PPI_RECORD_EXT_CPU) {
@@ -388,6 +418,7 @@ static void add_record(ppi_drain *drain, const ppi_lane *lane,
   }
   if (found->has_work) set_work(drain, event, &found->work);
   if (found->has_cpu) set_cpu(drain, event, &found->cpu);
+  if (found->has_numbers) set_numbers(drain, event, &found->numbers);
   drain->num_events++;
 }
 
@@ -398,7 +429,7 @@ static inline void note_use(const ppi_drain *drain, uint32_t site) {
 // What most records are: a range with its times alone.
 static bool is_plain(const ppi_record *record, const extensions *found) {
   return record->kind == PPROF_KIND_RANGE && !record->flow &&
-         !found->has_work && !found->has_cpu;
+         !found->has_work && !found->has_cpu && !found->has_numbers;
 }
 
 // Field by field: to clear the whole takes the compiler an instruction that
@@ -406,7 +437,7 @@ static bool is_plain(const ppi_record *record, const extensions *found) {
 static inline void add_plain(ppi_drain *drain, uint32_t lane,
                              const ppi_record *record) {
   pprof_event *event = &drain->events[drain->num_events];
-  PPI_STATIC_ASSERT(sizeof *event == 112, "each field is set");
+  PPI_STATIC_ASSERT(sizeof *event == 120, "each field is set");
   event->device_start_ns = event->device_end_ns = event->device_error_ns = 0;
   event->flows = NULL;
   event->num_flows = 0;
@@ -420,6 +451,7 @@ static inline void add_plain(ppi_drain *drain, uint32_t lane,
   event->flags = record->flags;
   event->attributes = 0;
   event->cpu = NULL;
+  event->numbers = NULL;
   if (!place(drain, event, record->start, record->end)) {
     ppi_tally_add(&drain->tally, lane, PPI_TOTAL_EXCLUDED, 1);
     return;
@@ -434,8 +466,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
   const uint32_t lane_id = lane->id;
   ppi_record *record = NULL;
   extensions found;
-  found.num_flows = 0;
-  found.has_work = found.has_cpu = false;
+  forget(&found);
   pprof_status status = PPROF_STATUS_OK;
   ppi_drain_begin(drain, lane->id, ppi_lane_number(lane, from));
   for (uint64_t slot = from; slot < to; slot++, record++) {
@@ -451,8 +482,7 @@ pprof_status ppi_drain_lane(ppi_drain *drain, const ppi_lane *lane,
     else
       add_record(drain, lane, record, &found);
     drain->batch_end = ppi_lane_number(lane, slot + 1);
-    found.num_flows = 0;
-    found.has_work = found.has_cpu = false;
+    forget(&found);
     if (!is_full(drain)) continue;
     // Out of memory for counting is no reason to lose what was recorded.
     pprof_status flushed = ppi_drain_flush(drain);
@@ -519,7 +549,7 @@ bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
   drain->is_plain = false;
   *event = (pprof_event){.site = slot->site,
                          .lane = slot->lane,
-                         .stream = slot->stream,
+                         .stream = ppi_slot_stream(slot),
                          .depth = slot->depth,
                          .kind = slot->kind,
                          .flags = ppi_slot_flags(slot),
@@ -544,6 +574,8 @@ bool ppi_drain_slot(ppi_drain *drain, ppi_slot *slot, pprof_status *status) {
     bool is_known = slot->cpu_state == PPI_CPU_SLOT_KNOWN;
     set_cpu(drain, event, is_known ? &slot->cpu : &unknown);
   }
+  pprof_numbers numbers;
+  if (ppi_slot_numbers(slot, &numbers)) set_numbers(drain, event, &numbers);
   drain->num_events++;
   drain->batch_end++;
   return true;

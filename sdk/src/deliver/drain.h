@@ -43,8 +43,9 @@ typedef struct ppi_drain {
   pprof_event *events;
   pprof_work_amount *works;
   pprof_cpu_use *cpus;
+  pprof_numbers *numbers;
   uint64_t *flows;
-  size_t num_events, num_works, num_cpus, num_flows;
+  size_t num_events, num_works, num_cpus, num_numbers, num_flows;
   bool is_plain;  // all of them are the lane's, and none counts but as recorded
   uint64_t delivered_end;  // of the last batch that sinks got
   uint32_t batch_lane;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch is copied with all that its events borrow, in one piece of memory:
-// events, work amounts, use of CPU, requests.
+// events, work amounts, use of CPU, numbers, requests.
 #include "event/held.h"
 
 #include <string.h>
@@ -18,15 +18,16 @@ struct ppi_held_item {
 };
 
 typedef struct needs {
-  size_t num_work, num_cpu, num_flows;
+  size_t num_work, num_cpu, num_numbers, num_flows;
 } needs;
 
 static needs count(const pprof_batch *batch) {
-  needs all = {0, 0, 0};
+  needs all = {0};
   for (size_t i = 0; i < batch->num_events; i++) {
     const pprof_event *event = pprof_batch_at(batch, i);
     all.num_work += event->work != NULL;
     all.num_cpu += event->cpu != NULL;
+    all.num_numbers += event->numbers != NULL;
     all.num_flows += event->num_flows;
   }
   return all;
@@ -36,6 +37,7 @@ static size_t size_of(const pprof_batch *batch, const needs *all) {
   return sizeof(ppi_held_item) + batch->num_events * sizeof(pprof_event) +
          all->num_work * sizeof(pprof_work_amount) +
          all->num_cpu * sizeof(pprof_cpu_use) +
+         all->num_numbers * sizeof(pprof_numbers) +
          all->num_flows * sizeof(uint64_t);
 }
 
@@ -43,7 +45,8 @@ static void copy(ppi_held_item *to, const pprof_batch *batch,
                  const needs *all) {
   pprof_work_amount *work = (void *)(to->events + batch->num_events);
   pprof_cpu_use *cpu = (void *)(work + all->num_work);
-  uint64_t *flows = (void *)(cpu + all->num_cpu);
+  pprof_numbers *numbers = (void *)(cpu + all->num_cpu);
+  uint64_t *flows = (void *)(numbers + all->num_numbers);
   for (size_t i = 0; i < batch->num_events; i++) {
     pprof_event *event = &to->events[i];
     *event = *pprof_batch_at(batch, i);
@@ -54,6 +57,10 @@ static void copy(ppi_held_item *to, const pprof_batch *batch,
     if (event->cpu) {
       *cpu = *event->cpu;
       event->cpu = cpu++;
+    }
+    if (event->numbers) {
+      *numbers = *event->numbers;
+      event->numbers = numbers++;
     }
     if (event->num_flows == 0) continue;
     memcpy(flows, event->flows, event->num_flows * sizeof *flows);

@@ -140,6 +140,7 @@ static inline uint32_t site_of(ppi_thread *thread, const ppi_lane *lane,
                                PPROF_INJECT_LABEL_) {
   uint32_t id = site ? ppi_site_id(site, lane->stack_epoch)
                      : ppi_mark_name(thread, lane, name, style, shorten);
+  if (site && PPI_UNLIKELY(id & PPI_SITE_APART)) ppi_site_recall(site, id);
   return id & ~PPI_SITE_EMITS;
 }
 
@@ -152,17 +153,33 @@ static int no_lane(void) {
 
 PPI_STATIC_ASSERT((int)PPI_NO_FRAME == PPROF_INJECT_BAD_, "not kept");
 
-// In any domain, whatever there is to do.
+// Whatever there is to do.
+static __attribute__((noinline)) int push_id(ppi_thread *thread, ppi_lane *lane,
+                                             uint32_t domain, uint32_t id) {
+  int level = (int)PPI_DEPTH(lane->commit);
+  if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
+    level = (int)ppi_mark_push_slow(&ppi_recorder_in_force.spool, lane, id);
+  ppi_stack_refresh(ppi_thread_stack(thread, domain));
+  ppi_leave(thread);
+  return level;
+}
+
 static __attribute__((noinline)) int push_any(uint32_t domain,
                                               PPROF_INJECT_LABEL_) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_PUSHES);
   if (PPI_UNLIKELY(!lane)) return no_lane();
+  return push_id(thread, lane, domain,
+                 site_of(thread, lane, site, name, style));
+}
+
+// What leaves the usual way does so by a call that is the last thing (mark.c).
+static __attribute__((noinline)) int push_folded(const ppi_stack *stack,
+                                                 ppi_lane *lane, uint32_t id) {
+  ppi_thread *thread = ppi_thread_self;
   int level = (int)PPI_DEPTH(lane->commit);
-  uint32_t id = site_of(thread, lane, site, name, style);
-  if (PPI_UNLIKELY(!ppi_frame_push(lane, id)))
-    level = (int)ppi_mark_push_slow(&ppi_recorder_in_force.spool, lane, id);
-  ppi_stack_refresh(ppi_thread_stack(thread, domain));
+  if (!ppi_frame_push_folded(stack, lane, id, &thread->names.numbers))
+    return push_id(thread, lane, stack->domain, id);
   ppi_leave(thread);
   return level;
 }
@@ -173,9 +190,10 @@ int pprof_inject_push_(uint32_t domain, PPROF_INJECT_LABEL_) {
     return push_any(domain, site, name, style);
   int level = (int)PPI_DEPTH(at.lane->commit);
   uint32_t id = site_of(at.thread, at.lane, site, name, style);
-  bool is_pushed = ppi_frame_push_usual(at.stack, at.lane, id);
+  if (PPI_UNLIKELY(!ppi_frame_push_usual(at.stack, at.lane, id)))
+    return push_folded(at.stack, at.lane, id);
   ppi_leave(at.thread);
-  return PPI_LIKELY(is_pushed) ? level : push_any(domain, site, name, style);
+  return level;
 }
 
 // Ends what is timed beside the range at `level` of the domain, and what edges
@@ -320,15 +338,23 @@ static __attribute__((noinline)) int pop_any(uint32_t domain) {
   return level;
 }
 
+static __attribute__((noinline)) int pop_folded(const ppi_stack *stack,
+                                                ppi_lane *lane, uint64_t word) {
+  bool is_popped = ppi_frame_pop_folded(stack, lane, word);
+  ppi_leave(ppi_thread_self);
+  return is_popped ? (int)PPI_DEPTH(word) - 1 : pop_any(stack->domain);
+}
+
 int pprof_inject_pop_(uint32_t domain) {
   ppi_thread *thread = ppi_thread_self;
   ppi_entry at;
   if (PPI_UNLIKELY(thread && thread->num_beside)) pop_beside(domain);
   if (PPI_UNLIKELY(!ppi_enter_usual_in(domain, &at))) return pop_any(domain);
   uint64_t word = at.lane->commit;
-  bool is_popped = ppi_frame_pop_usual(at.stack, at.lane, word);
+  if (PPI_UNLIKELY(!ppi_frame_pop_usual(at.stack, at.lane, word)))
+    return pop_folded(at.stack, at.lane, word);
   ppi_leave(at.thread);
-  return PPI_LIKELY(is_popped) ? (int)PPI_DEPTH(word) - 1 : pop_any(domain);
+  return (int)PPI_DEPTH(word) - 1;
 }
 
 void pprof_inject_mark_(uint32_t domain, PPROF_INJECT_LABEL_) {

@@ -146,6 +146,44 @@ static inline bool ppi_frame_pop_usual(const ppi_stack *stack, ppi_lane *lane,
   return true;
 }
 
+// The same for a name that has folded, on a lane that has room for its numbers,
+// with nothing else to do.
+static inline bool ppi_frame_push_folded(const ppi_stack *stack, ppi_lane *lane,
+                                         uint32_t site,
+                                         const pprof_numbers *numbers) {
+  const uint32_t folded =
+      PPI_SITE_APART | PPI_SITE_UNWATCHED | PPI_SITE_NUMBERS;
+  uint64_t word = lane->commit, depth = word & 0xffffu;
+  pprof_numbers *all = ppi_lane_numbers(lane);
+  if ((site & ~PPI_SITE_NUMBER) != folded || !all ||
+      !ppi_frame_fits_usual(stack, word))
+    return false;
+  all[depth] = *numbers;
+  ppi_frame *frame = ppi_frame_usual(stack, depth);
+  ppi_frame_fill(frame, depth, site & PPI_SITE_NUMBER, PPI_FRAME_NUMBERS);
+  ppi_frame_begin(lane, word, frame, ppi_clock_counter());
+  return true;
+}
+static inline bool ppi_frame_pop_folded(const ppi_stack *stack, ppi_lane *lane,
+                                        uint64_t word) {
+  uint64_t depth = (word & 0xffffu) - 1;
+  const ppi_frame *frame = ppi_frame_usual(stack, depth);
+  const uint64_t more = PPI_NUMBERS_RECORDS;
+  if (depth >= stack->num_frames ||
+      (ppi_frame_extras(frame) & ~1u) != (uint32_t)PPI_FRAME_NUMBERS << 16 ||
+      !ppi_record_is_near(stack, word + (more << 16)) ||
+      PPI_HEAD(word) + more + 1 + depth > lane->capacity)
+    return false;
+  ppi_record *record = ppi_record_usual(stack, word);
+  const pprof_numbers *numbers = &ppi_lane_numbers(lane)[depth];
+  ppi_numbers_record(record++, numbers, false);
+  if (numbers->num > 3) ppi_numbers_record(record++, numbers, true);
+  ppi_frame_record(frame, depth, record);
+  ppi_frame_end(lane, word + (numbers->num > 3 ? 0x20000u : 0x10000u), record,
+                ppi_clock_counter());
+  return true;
+}
+
 // All of it, on any lane, by any clock. False: ppi_mark_push_slow,
 // ppi_mark_pop_slow.
 static inline bool ppi_frame_push(ppi_lane *lane, uint32_t site) {

@@ -83,6 +83,16 @@ bool ppi_mark_begin_watched(ppi_lane *lane, uint32_t *site, bool *out_last) {
   return true;
 }
 
+// The first folded name gives the lane room for the numbers of all its frames.
+static uint8_t keep_numbers(ppi_spool *spool, ppi_lane *lane, uint32_t depth) {
+  if (!ppi_lane_numbers(lane) && !deepen(spool, lane)) {
+    ppi_count(&lane->flows_lost, 1);
+    return 0;
+  }
+  ppi_lane_numbers(lane)[depth] = ppi_thread_self->names.numbers;
+  return PPI_FRAME_NUMBERS;
+}
+
 __attribute__((noinline)) uint32_t ppi_mark_push_slow(ppi_spool *spool,
                                                       ppi_lane *lane,
                                                       uint32_t site) {
@@ -104,6 +114,7 @@ __attribute__((noinline)) uint32_t ppi_mark_push_slow(ppi_spool *spool,
       flags |= ppi_emit_push(lane, site & PPI_SITE_NUMBER, flow);
     if (site & PPI_SITE_CPU)
       flags |= ppi_cpu_frame_begin(&ppi_thread_self->cpu, lane, depth);
+    if (site & PPI_SITE_NUMBERS) flags |= keep_numbers(spool, lane, depth);
     ppi_frame *frame = ppi_lane_frames(lane) + depth;
     ppi_frame_fill(frame, depth, site & PPI_SITE_NUMBER, flags);
     ppi_frame_begin(lane, word, frame, ppi_clock_ticks());
@@ -133,7 +144,8 @@ static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
   if (flags & PPI_FRAME_CPU)
     cpu = ppi_cpu_frames_end(&ppi_thread_self->cpu, lane, depth - 1);
   if (!(flags & PPI_FRAME_UNRECORDED))
-    make_room(&recorder->spool, lane, PPI_MAX_FLOWS / 3 + 6u + depth);
+    make_room(&recorder->spool, lane,
+              PPI_MAX_FLOWS / 3 + 6u + PPI_NUMBERS_RECORDS + depth);
   uint32_t num = num_emitted(lane, depth - 1);
   ppi_lane_close(base, lane, depth - 1, (ppi_closing){end, 0, 0, cpu});
   ppi_emit_pop(num);
@@ -394,41 +406,41 @@ void pprof_scope_pop_(const pprof_scope_token *token) {
     scope_pop_slow(at.thread, at.lane, token);
 }
 
-static bool put_slow(ppi_lane *lane, uint32_t site, uint8_t kind, double value);
-
 // Marks and counters take a slot beyond the one that each open frame needs.
-// False: it is lost, and counted.
-static bool put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
-                       double value) {
+// False: there is none.
+static bool put_plain(ppi_lane *lane, uint32_t site, uint8_t kind, double value,
+                      const pprof_numbers *numbers) {
   // Read before the clock: a thread held there beyond its session's end goes
   // on in that session's memory, not in the next one's.
   const uint8_t *base = spool_in_force()->base;
   ppi_inherited inherited = ppi_lane_inherited(lane);
   uint64_t depth = PPI_DEPTH(lane->commit);
   uint64_t more = inherited.num_more ? (inherited.num_more + 2) / 3 : 0;
-  if (!ppi_site_is_plain(site) ||
-      !make_room(spool_in_force(), lane, 1 + more + depth))
-    return put_slow(lane, site, kind, value);
+  if (numbers) more += PPI_NUMBERS_RECORDS;
+  if (!make_room(spool_in_force(), lane, 1 + more + depth)) return false;
   uint64_t now = ppi_clock_ticks();
   ppi_record record = {now,  now, inherited.flow, site, inherited.depth,
                        kind, 0};
   if (kind == PPROF_KIND_COUNTER)
     memcpy(&record.end, &value, sizeof record.end);
-  ppi_extras extras = {inherited.more_flows, inherited.num_more, NULL, NULL};
+  ppi_extras extras = {inherited.more_flows, inherited.num_more, NULL, NULL,
+                       numbers};
   uint64_t head = PPI_HEAD(lane->commit);
   ppi_lane_put(base, lane, &head, &record, &extras, depth);
   ppi_lane_commit(lane, head, (uint32_t)depth);
   return true;
 }
 
+static bool lose_single(ppi_lane *lane) {
+  ppi_count(&lane->lost, 1);
+  return false;
+}
+
 // Counters are no occurrences of a name.
-static __attribute__((noinline)) bool put_slow(ppi_lane *lane, uint32_t site,
-                                               uint8_t kind, double value) {
+static __attribute__((noinline)) bool put_apart(ppi_lane *lane, uint32_t site,
+                                                uint8_t kind, double value) {
   bool last = false, put = false;
-  if (!(site & PPI_SITE_APART)) {
-    ppi_count(&lane->lost, 1);
-    return false;
-  }
+  bool has_numbers = kind == PPROF_KIND_MARK && site & PPI_SITE_NUMBERS;
   if (kind == PPROF_KIND_MARK && ppi_site_is_watched(site) &&
       !ppi_mark_begin_watched(lane, &site, &last))
     return false;
@@ -436,12 +448,22 @@ static __attribute__((noinline)) bool put_slow(ppi_lane *lane, uint32_t site,
   if (site & PPI_SITE_EXCLUDED)
     ppi_mark_exclude(lane);
   else
-    put = put_single(lane, number, kind, value);
+    put = put_plain(lane, number, kind, value,
+                    has_numbers ? &ppi_thread_self->names.numbers : NULL) ||
+          lose_single(lane);
   if (put && site & PPI_SITE_EMITS)
     ppi_emit_point(number, ppi_lane_inherited(lane).flow,
                    kind == PPROF_KIND_COUNTER ? &value : NULL);
   if (last) ppi_recorder_in_force.watched_ended(number);
   return put;
+}
+
+// False: it is lost, and counted.
+static bool put_single(ppi_lane *lane, uint32_t site, uint8_t kind,
+                       double value) {
+  if (site & PPI_SITE_APART) return put_apart(lane, site, kind, value);
+  return (site && put_plain(lane, site, kind, value, NULL)) ||
+         lose_single(lane);
 }
 
 static __attribute__((noinline)) void single_slow(ppi_thread *thread,

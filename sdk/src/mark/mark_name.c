@@ -202,12 +202,16 @@ static ppi_cached_shape *shape_place(const char *name, uint32_t category) {
 }
 
 // Where all of the name counts: a part that is cut begins with a comma.
-static void keep_shape(const ppi_folded *folded, uint32_t id, const char *name,
+static void keep_shape(const ppi_folded *folded, const char *name,
                        uint32_t category, uint32_t epoch) {
-  ppi_cached_shape now = {folded->shape, epoch, category, id, {.num = 0}};
+  ppi_cached_shape now = {
+      folded->shape, epoch,
+      category,      ppi_site_decide_by(folded->site, folded->verdict, epoch),
+      folded->told,  {.num = 0}};
+  pprof_numbers numbers;
   if (!folded->shape || strchr(folded->shape, ',') ||
       !ppi_fold_split(now.text, &now.pieces) ||
-      !ppi_fold_fits(now.text, &now.pieces, name, strlen(name)))
+      !ppi_fold_fits(now.text, &now.pieces, name, strlen(name), &numbers))
     return;
   *shape_place(name, category) = now;
 }
@@ -216,9 +220,12 @@ static void keep_shape(const ppi_folded *folded, uint32_t id, const char *name,
 static bool find_shape(const char *name, size_t len, uint32_t category,
                        uint32_t epoch, uint32_t *out_id) {
   const ppi_cached_shape *place = shape_place(name, category);
-  *out_id = place->id;
-  return place->epoch == epoch && place->category == category &&
-         ppi_fold_fits(place->text, &place->pieces, name, len);
+  pprof_numbers *numbers = &ppi_thread_self->names.numbers;
+  if (place->epoch != epoch || place->category != category ||
+      !ppi_fold_fits(place->text, &place->pieces, name, len, numbers))
+    return false;
+  *out_id = ppi_site_told(place->id, (ppi_told)place->told, numbers);
+  return true;
 }
 
 static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
@@ -236,9 +243,8 @@ static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
   if (!folds || !ppi_names_folded(names, name, len, category, &folded))
     return look_up_among_all(lane, name, style, style - given + category, kept,
                              folds);
-  uint32_t id = ppi_site_decide_by(folded.site, folded.verdict, epoch);
-  if (!kept && shorten) keep_shape(&folded, id, name, given, epoch);
-  return id;
+  if (!kept && shorten) keep_shape(&folded, name, given, epoch);
+  return ppi_site_folded(&folded, epoch);
 }
 
 __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,

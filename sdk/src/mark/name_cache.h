@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names/fold.h"
+#include "event/fold.h"
 
 #define PPI_NAME_CACHE 256u
 #define PPI_NAME_COPIES ((size_t)16384)
@@ -31,6 +31,7 @@ typedef struct ppi_cached_name {
 typedef struct ppi_cached_shape {
   const char *text;  // among the session's names
   uint32_t epoch, category, id;
+  uint32_t told;  // ppi_told
   ppi_fold_pieces pieces;
 } ppi_cached_shape;
 
@@ -44,6 +45,7 @@ typedef struct ppi_name_cache {
   // written after it differs, is of ids that are in the table then.
   uint32_t generation;
   uint32_t seen;  // collector: the turn in which the thread was in no marker
+  pprof_numbers numbers;  // owner: of the name looked up last that has any
   char copies[PPI_NAME_COPIES] __attribute__((aligned(64)));
   ppi_cached_shape shapes[PPI_SHAPE_CACHE];
 } ppi_name_cache;

@@ -172,6 +172,8 @@ static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
   uint32_t index = taken - 1;
   ppi_slot *slot = fill_slot(table, index, lane, lane_id, site);
   slot->start = start;
+  if (apart & PPI_SITE_NUMBERS)
+    ppi_slot_set_numbers(slot, &ppi_thread_self->names.numbers);
   uint64_t flag = apart & PPI_SITE_EMITS ? notify_tool(slot, index) : 0;
   if (apart & PPI_SITE_CPU) flag |= measure(slot);
   return ppi_range_id(0, slot_open(table, index), index) | flag;

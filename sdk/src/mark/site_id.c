@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "names/names_fold.h"
+#include "mark/thread.h"
 
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {
   return ppi_site_decide_by(
@@ -29,13 +29,51 @@ uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch) {
   return number | PPI_SITE_APART | PPI_SITE_UNWATCHED | more;
 }
 
+uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch) {
+  pprof_numbers *numbers = &ppi_thread_self->names.numbers;
+  *numbers = folded->numbers;
+  return ppi_site_told(ppi_site_decide_by(folded->site, folded->verdict, epoch),
+                       folded->told, numbers);
+}
+
+// Other threads may be at it, with the same values.
+static void copy_numbers(pprof_numbers *to, const pprof_numbers *from) {
+  PPI_STATIC_ASSERT(sizeof *to % sizeof(uint64_t) == 0, "whole words");
+  uint64_t *into = (void *)to;
+  const uint64_t *words = (const void *)from;
+  for (size_t i = 0; i < sizeof *to / sizeof *into; i++)
+    __atomic_store_n(&into[i], __atomic_load_n(&words[i], __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
+}
+
+static pprof_numbers *numbers_of(const pprof_site *site) {
+  return site->reserved_[0] == PPROF_SITE_NVTX_
+             ? (pprof_numbers *)(uintptr_t)site->reserved_[1]
+             : NULL;
+}
+
+__attribute__((noinline)) void ppi_site_recall(const pprof_site *site,
+                                               uint32_t id) {
+  if (!(id & PPI_SITE_NUMBERS) || id == PPROF_SITE_EXCLUDED_) return;
+  // Pairs with the release in folding_id.
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  copy_numbers(&ppi_thread_self->names.numbers, numbers_of(site));
+}
+
 // Of a name of run time: a folded one is found without a lock.
 static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
   ppi_names *names = ppi_recorder_in_force.names;
   ppi_folded folded;
   if (ppi_names_folded(names, site->name, strlen(site->name), site->category,
-                       &folded))
-    return ppi_site_decide_by(folded.site, folded.verdict, epoch);
+                       &folded)) {
+    pprof_numbers *kept = stays ? numbers_of(site) : NULL;
+    if (stays && !kept) folded.told = PPI_TOLD_NOTHING;
+    uint32_t id = ppi_site_folded(&folded, epoch);
+    if (!kept) return id;
+    copy_numbers(kept, &ppi_thread_self->names.numbers);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return id;
+  }
   uint32_t id = ppi_names_learn(names, site->name, site->category, site->color);
   if (id && stays) ppi_names_stay(names, id);
   return id ? ppi_site_decide(id, epoch) : 0;

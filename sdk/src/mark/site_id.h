@@ -6,6 +6,7 @@
 #define PPI_SITE_ID_H_
 
 #include "mark/recorder.h"
+#include "names/names_fold.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,13 +16,15 @@ extern "C" {
 // With the top bit set there is more to do than to record: negative as a
 // number, so that markers tell it from the usual by the test that finds 0. The
 // bits below say what: an NVTX tool is told of it; a rule watches its name; it
-// is not recorded; the CPU use of its ranges is measured (cpu_mark.h). With all
-// bits set it is not wanted, and has no number.
+// is not recorded; the CPU use of its ranges is measured (cpu_mark.h); its name
+// has folded, and the thread has what stood in it (name_cache.h). With all bits
+// set it is not wanted, and has no number.
 #define PPI_SITE_APART 0x80000000u
 #define PPI_SITE_EMITS 0x40000000u
 #define PPI_SITE_UNWATCHED 0x20000000u
 #define PPI_SITE_EXCLUDED 0x10000000u
 #define PPI_SITE_CPU 0x08000000u
+#define PPI_SITE_NUMBERS 0x04000000u
 #define PPI_SITE_NUMBER 0x000fffffu
 PPI_STATIC_ASSERT(PPI_MAX_SITES < PPI_SITE_NUMBER, "a number fits");
 static inline bool ppi_site_is_plain(uint32_t id) {
@@ -44,6 +47,22 @@ static inline bool ppi_id_is_usual(uint64_t id) {
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
 uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch);
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
+// ppi_site_recall gives the thread the numbers of a site that is looked up once
+// and has folded; `id` has PPI_SITE_APART.
+void ppi_site_recall(const pprof_site *site, uint32_t id);
+// ppi_site_folded answers the id for one marker with a folded name, whose
+// numbers it gives to the thread. ppi_site_told answers it where the thread has
+// them; `id` is that of the site.
+uint32_t ppi_site_folded(const ppi_folded *folded, uint32_t epoch);
+static inline uint32_t ppi_site_told(uint32_t id, ppi_told told,
+                                     pprof_numbers *numbers) {
+  if (told == PPI_TOLD_NOTHING || id == 0) return id;
+  if (told == PPI_TOLD_NUMBERS) {
+    if (numbers->num == 0) return id;
+    numbers->full_name = PPROF_NAME_FOLDED;
+  }
+  return id | PPI_SITE_APART | PPI_SITE_UNWATCHED | PPI_SITE_NUMBERS;
+}
 static inline uint32_t ppi_site_id(pprof_site *site, uint32_t epoch) {
   uint64_t state = __atomic_load_n(&site->state_, __ATOMIC_RELAXED);
   if (PPI_LIKELY(state >> 32 == epoch)) return (uint32_t)state;

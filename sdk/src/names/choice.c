@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "names/fold.h"
+#include "event/fold.h"
 #include "names/glob.h"
 
 static bool matches_any(const char *const *globs, size_t num,

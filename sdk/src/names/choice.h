@@ -43,6 +43,7 @@ typedef struct ppi_choice {
   const uint32_t *categories;  // of each
   size_t num_categorised;
   uint64_t fold;            // ppi_folds
+  bool full_names;          // of those that fold, in traces
   bool timer_only;          // ProfileStep and Dataloader ranges only
   bool hash_names;          // names are stored as ppi_name_hash makes them
   uint64_t requests_every;  // keep requests of one hash in so many; 0, 1: all

@@ -5,7 +5,7 @@
 #ifndef PPI_NAMES_FOLD_H_
 #define PPI_NAMES_FOLD_H_
 
-#include "names/fold.h"
+#include "event/fold.h"
 #include "names/names.h"
 
 #ifdef __cplusplus
@@ -18,14 +18,21 @@ uint32_t ppi_names_category(const ppi_names *names, const char *name,
                             size_t len, uint32_t given);
 // ppi_names_folds: do names of this origin fold?
 bool ppi_names_folds(const ppi_names *names, bool is_nvtx);
+// What is told of a folded name beside its site: nothing where names are stored
+// as hashes.
+typedef enum ppi_told {
+  PPI_TOLD_NOTHING = 0,
+  PPI_TOLD_NUMBERS,
+  PPI_TOLD_IN_FULL  // and whether they make it up
+} ppi_told;
 // ppi_names_folded answers the site that the first `len` bytes of a name fold
-// into, with their values and the verdict on the name itself (PPI_SITE_IS_...).
-// 0: none so far, or a rule waits for this very name.
+// into, with their numbers and the verdict on the name itself
+// (PPI_SITE_IS_...). 0: none so far, or a rule waits for this very name.
 typedef struct ppi_folded {
   uint32_t site, verdict;
   const char *shape;  // NULL: what the name itself says counts
-  uint32_t num_values;
-  uint64_t values[PPI_FOLD_VALUES];
+  ppi_told told;
+  pprof_numbers numbers;
 } ppi_folded;
 bool ppi_names_folded(const ppi_names *names, const char *name, size_t len,
                       uint32_t category, ppi_folded *out);

@@ -5,7 +5,7 @@
 #ifndef PPI_SHAPES_H_
 #define PPI_SHAPES_H_
 
-#include "names/fold.h"
+#include "event/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

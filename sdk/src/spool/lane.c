@@ -209,6 +209,13 @@ static void put_cpu(const uint8_t *base, ppi_lane *lane, uint64_t *head,
     *ppi_lane_slot(base, lane, (*head)++) = records[i];
 }
 
+static void put_numbers(const uint8_t *base, ppi_lane *lane, uint64_t *head,
+                        const pprof_numbers *numbers) {
+  ppi_numbers_record(ppi_lane_slot(base, lane, (*head)++), numbers, false);
+  if (numbers->num > 3)
+    ppi_numbers_record(ppi_lane_slot(base, lane, (*head)++), numbers, true);
+}
+
 void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
                   const ppi_record *record, const ppi_extras *extras,
                   uint64_t reserve) {
@@ -226,6 +233,12 @@ void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
       ppi_count(&lane->flows_lost, 1);
   }
   if (extras && extras->cpu) put_cpu(base, lane, head, extras->cpu, reserve);
+  if (extras && extras->numbers) {
+    if (*head + PPI_NUMBERS_RECORDS + 1 + reserve <= lane->capacity)
+      put_numbers(base, lane, head, extras->numbers);
+    else
+      ppi_count(&lane->flows_lost, 1);
+  }
   *ppi_lane_slot(base, lane, (*head)++) = *record;
 }
 
@@ -238,6 +251,7 @@ void ppi_lane_make_room(ppi_spool *spool, ppi_lane *lane, uint32_t depth) {
     if (frame->num_flows > 1) slots += (frame->num_flows + 1u) / 3;
     if (frame->flags & PPI_FRAME_WORK) slots += 2;
     if (frame->flags & PPI_FRAME_CPU) slots += PPI_CPU_RECORDS;
+    if (frame->flags & PPI_FRAME_NUMBERS) slots += PPI_NUMBERS_RECORDS;
   }
   while (PPI_HEAD(word) + slots > lane->capacity)
     if (!ppi_lane_extend(spool, lane)) return;
@@ -249,6 +263,12 @@ static const ppi_cpu_use *cpu_of(const ppi_frame *frame,
   if (!(frame->flags & PPI_FRAME_CPU)) return NULL;
   if (!closing->cpu || frame->cpu_place == PPI_CPU_NO_PLACE) return &unknown;
   return &closing->cpu[frame->cpu_place];
+}
+
+static const pprof_numbers *numbers_of(const ppi_lane *lane, uint32_t i) {
+  const pprof_numbers *numbers = ppi_lane_numbers(lane);
+  bool has_any = ppi_lane_frames(lane)[i].flags & PPI_FRAME_NUMBERS;
+  return has_any && numbers ? numbers + i : NULL;
 }
 
 void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
@@ -270,7 +290,7 @@ void ppi_lane_close(const uint8_t *base, ppi_lane *lane, uint32_t depth,
     ppi_extras extras = {
         lane->flow_stack, frame->num_flows > 1 ? frame->num_flows - 1u : 0,
         frame->flags & PPI_FRAME_WORK ? ppi_lane_work(lane) + i : NULL,
-        cpu_of(frame, &closing)};
+        cpu_of(frame, &closing), numbers_of(lane, i)};
     ppi_lane_put(base, lane, &head, &record, &extras, i);
   }
   if (depth < PPI_DEPTH(word)) lane->too_deep = 0;

@@ -56,9 +56,26 @@ ppi_frame *ppi_lane_put_balance(ppi_lane *lane, uint32_t depth, uint8_t flags);
 typedef struct ppi_extras {
   const uint64_t *flows;  // beyond the first
   uint32_t num_flows;
-  const ppi_work *work;    // NULL: none
-  const ppi_cpu_use *cpu;  // NULL: nobody asks for it
+  const ppi_work *work;          // NULL: none
+  const ppi_cpu_use *cpu;        // NULL: nobody asks for it
+  const pprof_numbers *numbers;  // NULL: none
 } ppi_extras;
+#define PPI_NUMBERS_RECORDS 2u  // that they take at most
+// ppi_numbers_record makes the extension record of the first three, or of the
+// fourth alone.
+static inline void ppi_numbers_record(ppi_record *out,
+                                      const pprof_numbers *numbers,
+                                      bool is_fourth) {
+  const uint64_t *values = numbers->values;
+  uint32_t num = is_fourth ? 1 : PPI_MIN(numbers->num, 3u);
+  out->start = is_fourth ? values[3] : values[0];
+  out->end = values[1];
+  out->flow = values[2];
+  out->site = 0;
+  out->depth = (uint16_t)num;
+  out->kind = PPI_RECORD_EXT_NUMBERS;
+  out->flags = (uint8_t)numbers->full_name;
+}
 void ppi_lane_put(const uint8_t *base, ppi_lane *lane, uint64_t *head,
                   const ppi_record *record, const ppi_extras *extras,
                   uint64_t reserve);

@@ -12,6 +12,8 @@
 #ifndef PPI_SPOOL_H_
 #define PPI_SPOOL_H_
 
+#include <string.h>
+
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
@@ -24,7 +26,7 @@ extern "C" {
 #endif
 
 #define PPI_CHUNK_SIZE 65536u
-#define PPI_SPOOL_VERSION 8u
+#define PPI_SPOOL_VERSION 9u
 #define PPI_SPOOL_MAGIC "PPSPOOL"
 #define PPI_SPOOL_MIN_CHUNKS 32u
 
@@ -44,14 +46,17 @@ enum {
   PPI_RECORD_EXT_WORK = 17,    // items, bytes, flops (bits of doubles)
   PPI_RECORD_EXT_PARAMS = 18,  // params
   PPI_RECORD_EXT_CPU = 19,     // ppi_cpu_pack has their layout
-  PPI_RECORD_EXT_CPU_MORE = 20
+  PPI_RECORD_EXT_CPU_MORE = 20,
+  // Up to three further numbers of the name in start, end, flow; `depth`: how
+  // many; `flags`: pprof_numbers.full_name.
+  PPI_RECORD_EXT_NUMBERS = 21
 };
 
 #define PPI_SLOTS_PER_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_record))
 
 // EMITTED: an NVTX tool was told that it began (emit.h). LAST: a rule waits for
 // its end (capture.h). UNRECORDED: it only keeps the balance. CPU: its CPU use
-// is measured (cpu_mark.h).
+// is measured (cpu_mark.h). NUMBERS: they are in the deep stack.
 enum {
   PPI_FRAME_LOST = 1,
   PPI_FRAME_WORK = 2,
@@ -59,6 +64,7 @@ enum {
   PPI_FRAME_LAST = 8,
   PPI_FRAME_EXCLUDED = 16,
   PPI_FRAME_CPU = 32,
+  PPI_FRAME_NUMBERS = 64,
   PPI_FRAME_UNRECORDED = PPI_FRAME_LOST | PPI_FRAME_EXCLUDED
 };
 
@@ -174,10 +180,12 @@ PPI_STATIC_ASSERT(offsetof(ppi_lane, own_frames) % 64 == 0, "whole lines");
 PPI_STATIC_ASSERT(offsetof(ppi_lane, own_records) % PPI_UNIT == 0,
                   "a directory can say where");
 
-// A chunk that is a lane's stack, once that is deeper than what it has itself.
+// A chunk that is a lane's stack, once that is deeper than what it has itself,
+// or has a folded name.
 typedef struct ppi_deep_stack {
   ppi_frame frames[PPI_MAX_FRAMES];
   ppi_work work[PPI_MAX_FRAMES];
+  pprof_numbers numbers[PPI_MAX_FRAMES];  // of the names of folded ones
 } ppi_deep_stack;
 PPI_STATIC_ASSERT(sizeof(ppi_deep_stack) <= PPI_CHUNK_SIZE, "a chunk");
 
@@ -225,6 +233,32 @@ PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
 static inline uint32_t ppi_slot_flags(const ppi_slot *slot) {
   bool is_request = __atomic_load_n(&slot->is_request, __ATOMIC_RELAXED);
   return slot->flags | (is_request ? (uint32_t)PPROF_FLAG_REQUEST : 0u);
+}
+
+// A cross-thread range has numbers of its name where a device range has its
+// device's times; `stream` says how many.
+static inline void ppi_slot_set_numbers(ppi_slot *slot,
+                                        const pprof_numbers *numbers) {
+  slot->stream = 1 + numbers->num + (numbers->full_name << 8);
+  slot->device_start_ns = numbers->values[0];
+  slot->device_end_ns = numbers->values[1];
+  slot->device_error_ns = numbers->values[2];
+  memcpy(&slot->value, &numbers->values[3], sizeof slot->value);
+}
+// ppi_slot_numbers answers whether it has any.
+static inline bool ppi_slot_numbers(const ppi_slot *slot, pprof_numbers *out) {
+  if (slot->kind != PPROF_KIND_RANGE || slot->stream == 0) return false;
+  uint32_t num = (slot->stream & 0xffu) - 1;
+  *out = (pprof_numbers){
+      sizeof *out,
+      PPI_MIN(num, PPROF_MOST_NUMBERS),
+      slot->stream >> 8 & 0xffu,
+      {slot->device_start_ns, slot->device_end_ns, slot->device_error_ns, 0}};
+  memcpy(&out->values[3], &slot->value, sizeof slot->value);
+  return true;
+}
+static inline uint32_t ppi_slot_stream(const ppi_slot *slot) {
+  return slot->kind == PPROF_KIND_DEVICE_RANGE ? slot->stream : 0;
 }
 
 #define PPI_SLOTS_PER_TABLE_CHUNK (PPI_CHUNK_SIZE / sizeof(ppi_slot))
@@ -467,6 +501,11 @@ static inline ppi_frame *ppi_lane_frames(const ppi_lane *lane) {
 static inline ppi_work *ppi_lane_work(ppi_lane *lane) {
   if (lane->frames_at == PPI_OWN_FRAMES_AT) return lane->own_work;
   return (ppi_work *)(void *)(ppi_lane_frames(lane) + PPI_MAX_FRAMES);
+}
+// NULL: there is no room for any.
+static inline pprof_numbers *ppi_lane_numbers(const ppi_lane *lane) {
+  if (lane->frames_at == PPI_OWN_FRAMES_AT) return NULL;
+  return ((ppi_deep_stack *)(void *)ppi_lane_frames(lane))->numbers;
 }
 // Open ranges that have a frame, of those that `commit` counts.
 static inline uint32_t ppi_lane_num_open(const ppi_lane *lane,

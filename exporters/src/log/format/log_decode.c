@@ -170,6 +170,24 @@ static const pprof_cpu_use *read_cpu(ppi_run_decoder *decoder, columns *in) {
   return cpu;
 }
 
+// Appends to decoder->numbers, which has room for all of the column.
+static const pprof_numbers *read_numbers(ppi_run_decoder *decoder,
+                                         columns *in) {
+  ppi_cursor *column = &in->at[PPI_COLUMN_NUMBERS];
+  if (ppi_cursor_left(column) == 0) return NULL;
+  uint64_t head = ppi_cursor_varint(column);
+  uint32_t num = head & 7u;
+  if (num > PPROF_MOST_NUMBERS || head >> 3 > PPROF_NAME_TOO_MUCH) return NULL;
+  pprof_numbers *numbers = &decoder->numbers[decoder->num_numbers++];
+  *numbers = (pprof_numbers){sizeof *numbers, num, (uint32_t)(head >> 3), {0}};
+  for (uint32_t i = 0; i < num; i++) {
+    uint64_t *before = &decoder->model.numbers[i];
+    *before += ppi_unzigzag(ppi_cursor_varint(column));
+    numbers->values[i] = *before;
+  }
+  return numbers;
+}
+
 static bool read_attributes(ppi_log_model *model, columns *in,
                             pprof_event *event) {
   model->attributes += take_signed(in, PPI_COLUMN_ATTRIBUTES);
@@ -195,6 +213,9 @@ static bool read_rest(ppi_run_decoder *decoder, columns *in,
     event->value = take_bits(in, PPI_COLUMN_VALUE, &decoder->model.value);
   if ((form & PPI_FORM_CPU) && !(event->cpu = read_cpu(decoder, in)))
     return false;
+  if ((form & PPI_FORM_NUMBERS) &&
+      !(event->numbers = read_numbers(decoder, in)))
+    return false;
   return !(form & PPI_FORM_ATTRIBUTES) ||
          read_attributes(&decoder->model, in, event);
 }
@@ -212,7 +233,9 @@ static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
   size_t num_flows = ppi_cursor_left(&in->at[PPI_COLUMN_FLOWS]);
   size_t num_work = ppi_cursor_left(&in->at[PPI_COLUMN_WORK]) / MIN_WORK;
   size_t num_cpu = ppi_cursor_left(&in->at[PPI_COLUMN_CPU]) / MIN_CPU;
+  size_t num_numbers = ppi_cursor_left(&in->at[PPI_COLUMN_NUMBERS]);
   decoder->num_flows = decoder->num_work = decoder->num_cpu = 0;
+  decoder->num_numbers = 0;
   return reserve((void **)&decoder->events, &decoder->events_capacity, num,
                  sizeof *decoder->events) &&
          reserve((void **)&decoder->flows, &decoder->flows_capacity, num_flows,
@@ -220,7 +243,9 @@ static bool make_room(ppi_run_decoder *decoder, const columns *in, size_t num) {
          reserve((void **)&decoder->work, &decoder->work_capacity, num_work,
                  sizeof *decoder->work) &&
          reserve((void **)&decoder->cpu, &decoder->cpu_capacity, num_cpu,
-                 sizeof *decoder->cpu);
+                 sizeof *decoder->cpu) &&
+         reserve((void **)&decoder->numbers, &decoder->numbers_capacity,
+                 num_numbers, sizeof *decoder->numbers);
 }
 
 // Field by field: clearing all of it first would cost as much as the rest.
@@ -235,6 +260,7 @@ static void fill_event(const ppi_shape *shape, pprof_event *event) {
 #undef COPY
   event->attributes = 0;
   event->cpu = NULL;
+  event->numbers = NULL;
 }
 
 static pprof_status read_event(ppi_run_decoder *decoder, columns *in,
@@ -309,5 +335,6 @@ void ppi_run_decoder_clear(ppi_run_decoder *decoder) {
   ppi_free(decoder->flows);
   ppi_free(decoder->work);
   ppi_free(decoder->cpu);
+  ppi_free(decoder->numbers);
   memset(decoder, 0, sizeof *decoder);
 }

@@ -20,6 +20,8 @@ typedef struct ppi_run_decoder {
   size_t num_work, work_capacity;
   pprof_cpu_use *cpu;
   size_t num_cpu, cpu_capacity;
+  pprof_numbers *numbers;
+  size_t num_numbers, numbers_capacity;
 } ppi_run_decoder;
 
 // Decodes a run into decoder->events, run->num_events of them, valid until the

@@ -194,6 +194,7 @@ static ppi_shape shape_of(const ppi_run_encoder *encoder,
   if (ppi_double_bits(event->value)) form |= PPI_FORM_VALUE;
   if (event->attributes) form |= PPI_FORM_ATTRIBUTES;
   if (event->cpu) form |= PPI_FORM_CPU;
+  if (event->numbers) form |= PPI_FORM_NUMBERS;
   return shape_with(form, event);
 }
 
@@ -285,6 +286,17 @@ static void put_cpu(ppi_run_encoder *encoder, const pprof_cpu_use *from) {
     put(encoder, PPI_COLUMN_CPU, cpu.run_queue_ns);
 }
 
+static void put_numbers(ppi_run_encoder *encoder, const pprof_numbers *from) {
+  uint32_t num = PPI_MIN(from->num, PPROF_MOST_NUMBERS);
+  uint32_t full_name = PPI_MIN(from->full_name, PPROF_NAME_TOO_MUCH);
+  put(encoder, PPI_COLUMN_NUMBERS, num | full_name << 3);
+  for (uint32_t i = 0; i < num; i++) {
+    uint64_t *before = &encoder->model.numbers[i];
+    put(encoder, PPI_COLUMN_NUMBERS, ppi_zigzag(from->values[i] - *before));
+    *before = from->values[i];
+  }
+}
+
 pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
                                  const pprof_event *event) {
   if (event->num_flows > PPI_LOG_MAX_FLOWS) return PPROF_STATUS_INVALID;
@@ -303,6 +315,7 @@ pprof_status ppi_run_encoder_add(ppi_run_encoder *encoder,
   if (shape.form & PPI_FORM_ATTRIBUTES)
     put_attributes(encoder, event->attributes);
   if (shape.form & PPI_FORM_CPU) put_cpu(encoder, event->cpu);
+  if (shape.form & PPI_FORM_NUMBERS) put_numbers(encoder, event->numbers);
   encoder->run.num_events++;
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
@@ -368,7 +381,7 @@ static inline bool says_no_more(const pprof_event *event) {
   return !(event->device_start_ns | event->device_end_ns |
            event->device_error_ns | event->num_flows |
            ppi_double_bits(event->value) | (uintptr_t)event->work |
-           (uintptr_t)event->cpu);
+           (uintptr_t)event->cpu | (uintptr_t)event->numbers);
 }
 
 static bool may_nest(const ppi_run_encoder *encoder, const pprof_event *event) {

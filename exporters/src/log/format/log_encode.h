@@ -42,7 +42,7 @@ typedef struct ppi_run_encoder {
 #define PPI_LOG_MAX_FLOWS 512u
 // What any event with `num_flows` adds to a run at most, and a run without its
 // columns.
-#define PPI_LOG_MAX_EVENT(num_flows) (260u + PPI_VARINT_MAX * (num_flows))
+#define PPI_LOG_MAX_EVENT(num_flows) (301u + PPI_VARINT_MAX * (num_flows))
 #define PPI_LOG_MAX_RUN (PPI_NUM_COLUMNS * 3u + 3u + PPI_VARINT_MAX)
 
 ppi_run_encoder *ppi_run_encoder_create(void);

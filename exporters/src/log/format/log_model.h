@@ -32,6 +32,7 @@ typedef enum ppi_log_column {
   PPI_COLUMN_VALUE,
   PPI_COLUMN_ATTRIBUTES,  // zigzag from the id before it
   PPI_COLUMN_CPU,         // what is known, then as much of it
+  PPI_COLUMN_NUMBERS,     // how many, then zigzags from those of the one before
   PPI_NUM_COLUMNS
 } ppi_log_column;
 
@@ -46,7 +47,8 @@ enum {
   PPI_FORM_CPU = 128,
   PPI_FORM_STREAM = 256,  // times follow those of the stream; without: of the
                           // record before. No part in nesting
-  PPI_FORM_ALL = 511
+  PPI_FORM_NUMBERS = 512,
+  PPI_FORM_ALL = 1023
 };
 
 // All of a record that takes few values. Equal shapes share one token. Behind
@@ -104,6 +106,7 @@ typedef struct ppi_log_model {
   uint64_t start;  // of the last record
   uint64_t device_end, device_error, flow, value, attributes;
   uint64_t work[PPI_LOG_NUM_WORK];
+  uint64_t numbers[PPROF_MOST_NUMBERS];
   // Of the last records in PPI_FORM_STREAM, by stream.
   uint64_t stream_ends[PPI_LOG_STREAMS], stream_device_ends[PPI_LOG_STREAMS];
 } ppi_log_model;

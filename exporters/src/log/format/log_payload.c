@@ -296,7 +296,9 @@ static pprof_status read_open(ppi_log_payload *payload,
     if (!keep_copy(payload, (void **)&decoder->flows,
                    &decoder->flows_capacity) ||
         !keep_copy(payload, (void **)&decoder->work, &decoder->work_capacity) ||
-        !keep_copy(payload, (void **)&decoder->cpu, &decoder->cpu_capacity))
+        !keep_copy(payload, (void **)&decoder->cpu, &decoder->cpu_capacity) ||
+        !keep_copy(payload, (void **)&decoder->numbers,
+                   &decoder->numbers_capacity))
       return PPROF_STATUS_NO_MEMORY;
   }
   return PPROF_STATUS_OK;

@@ -56,7 +56,9 @@ static bool keep_lists(slot *self, ppi_run_decoder *from) {
          keep_list(self, (void **)&from->work, &from->work_capacity,
                    &from->num_work) &&
          keep_list(self, (void **)&from->cpu, &from->cpu_capacity,
-                   &from->num_cpu);
+                   &from->num_cpu) &&
+         keep_list(self, (void **)&from->numbers, &from->numbers_capacity,
+                   &from->num_numbers);
 }
 
 // Each run right behind the one before it: there is room for all.

@@ -14,6 +14,7 @@
 #include "report/figures/early.h"
 #include "report/figures/low_water.h"
 #include "report/figures/messages.h"
+#include "report/figures/numbers.h"
 #include "report/figures/queue.h"
 #include "report/figures/serving.h"
 
@@ -35,6 +36,7 @@ typedef struct ppi_report_name {
   ppi_histogram host_times, device_times;
   ppi_spread inside;       // device time per range: submitted in it, or its own
   ppi_messages messages;   // of Communication
+  ppi_numbers numbers;     // in the names of its host ranges
   ppi_spread bytes;        // of copies and sets that say how many
   ppi_histogram sizes;     // the same
   uint64_t self_ns;        // host time, less that of ranges nested in them

@@ -29,6 +29,7 @@ static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
   name->own_device_ns += from->own_device_ns;
   name->num_async += from->num_async;
   ppi_cpu_sums_merge(&name->cpu, &from->cpu);
+  ppi_numbers_merge(&name->numbers, &from->numbers);
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &from->host_times);
   if (status == PPROF_STATUS_OK)

@@ -79,6 +79,7 @@ typedef struct ppi_run_site {
   ppi_spread device;
   ppi_histogram device_times;
   ppi_messages messages;  // of Communication
+  ppi_numbers numbers;    // in the names of its host ranges
   ppi_spread bytes;       // of copies and sets that say how many
   ppi_histogram sizes;    // the same
   // With details.stages; device_early also where ranges can interfere.

@@ -37,6 +37,9 @@ pprof_status ppi_run_fold_sites(ppi_run_ids *ids) {
     ppi_run_site *site = ids->sites.items[id];
     if (!site || !site->fold) continue;
     const ppi_run_site *root = ids->sites.items[ppi_run_root(ids, id)];
+    if (site->name && root != site)
+      ppi_numbers_of_fold(&site->numbers, site->name, root->name,
+                          site->row.host.n);
     if (!ppi_run_set_name(&site->name, root->name))
       return PPROF_STATUS_NO_MEMORY;
   }

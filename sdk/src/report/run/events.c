@@ -195,6 +195,8 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   if (status != PPROF_STATUS_OK) return status;
   if (PPI_UNLIKELY(event->cpu != NULL))
     ppi_cpu_sums_add(&site->cpu, event->cpu, length_ns);
+  if (PPI_UNLIKELY(event->numbers != NULL))
+    ppi_numbers_add(&site->numbers, event->numbers, 1);
   const uint32_t more = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                         PPI_TRAIT_COMMUNICATION |
                         PPI_TRAIT_PADDLE_COMMUNICATION;

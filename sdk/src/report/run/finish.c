@@ -3,6 +3,7 @@
 // The end of a run: what was held is decided, and ids become names.
 #include "report/run/finish.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,7 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   if (status == PPROF_STATUS_OK)
     status = ppi_histogram_merge(&name->sizes, &site->sizes);
   ppi_cpu_sums_merge(&name->cpu, &site->cpu);
+  ppi_numbers_merge(&name->numbers, &site->numbers);
   if (status != PPROF_STATUS_OK) return status;
   return ppi_histogram_merge(&name->device_times, &site->device_times);
 }
@@ -253,6 +255,21 @@ static pprof_status fill_names(ppi_run *run, ppi_figures *out) {
   }
   ppi_free(sites);
   return status;
+}
+
+static pprof_status note_too_much(const ppi_run *run, ppi_figures *out) {
+  uint64_t num = 0;
+  char text[160];
+  for (size_t i = 0; i < run->ids.sites.num; i++) {
+    const ppi_run_site *site = run->ids.sites.items[i];
+    if (site) num += site->numbers.num_too_much;
+  }
+  if (num == 0) return PPROF_STATUS_OK;
+  snprintf(text, sizeof text,
+           "%llu ranges are not told by their full names, as `names.full` asks:"
+           " these are more than a shape and %u whole numbers",
+           (unsigned long long)num, PPROF_MOST_NUMBERS);
+  return ppi_figures_note(out, "names", text);
 }
 
 static void fill_identity(ppi_run *run, ppi_report_device *device,
@@ -393,14 +410,15 @@ static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out) {
   pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK) status = sum_rows(run);
   if (status == PPROF_STATUS_OK) status = ppi_run_fold_sites(&run->ids);
   if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
   if (status != PPROF_STATUS_OK) return status;
   out->num_disbelieved = run->listed.num_disbelieved;
   fill_bases(run, out);
-  status = sum_rows(run);
-  if (status == PPROF_STATUS_OK) status = fill_categories(run, out);
+  status = fill_categories(run, out);
   if (status == PPROF_STATUS_OK) status = fill_names(run, out);
+  if (status == PPROF_STATUS_OK) status = note_too_much(run, out);
   if (status == PPROF_STATUS_OK) status = fill_devices(run, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_queues_fill(&run->queues, &run->ids, out);

@@ -18,7 +18,8 @@ size_t ppi_plain_events_num(const ppi_run *run, const pprof_batch *batch,
     const pprof_event *event = pprof_batch_at(batch, at);
     uint64_t more = (uint64_t)(event->kind ^ PPROF_KIND_RANGE) | event->flags |
                     (event->lane ^ lane->id) | event->num_flows;
-    if (more || event->work || event->cpu || event->site >= run->ids.sites.num)
+    if (more || event->work || event->cpu || event->numbers ||
+        event->site >= run->ids.sites.num)
       break;
     const ppi_run_site *site = run->ids.sites.items[event->site];
     if (!site || !site->place || site->traits & special ||

@@ -5,15 +5,12 @@
 #ifndef PPI_FOLD_H_
 #define PPI_FOLD_H_
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "pprof/event.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define PPI_FOLD_VALUES 4u
 #define PPI_FOLD_TEXT ((size_t)1024)  // longer shapes are none
 
 // In a shape `{}` stands for what differs. Free numbers stand alone, between
@@ -21,6 +18,7 @@ extern "C" {
 // number ("0x7f", or eight digits and letters a to f or more) and a bracketed
 // list of numbers ("[[32, 4096]]") do, too. The digits of "layer3", "conv2d"
 // and "ResNet50" belong to their word: only the wider shape has `{}` for them.
+// A name's own `{}` is a number that is not known.
 typedef enum ppi_fold_width {
   PPI_FOLD_FREE,  // numbers that stand alone
   PPI_FOLD_ALL,   // all digits
@@ -29,9 +27,8 @@ typedef enum ppi_fold_width {
 
 typedef struct ppi_fold {
   bool has_free, has_glued;  // numbers that stand alone; digits in words
-  uint32_t num_values;
-  uint64_t values[PPI_FOLD_VALUES];  // the first ones; too large: UINT64_MAX
-  size_t len;                        // of `text`
+  pprof_numbers numbers;     // `full_name`: whether they make up the name
+  size_t len;                // of `text`
   char text[PPI_FOLD_TEXT];
 } ppi_fold;
 
@@ -50,9 +47,10 @@ typedef struct ppi_fold_pieces {
 // ppi_fold_split answers false for a shape that needs more than a quick look.
 bool ppi_fold_split(const char *shape, ppi_fold_pieces *out);
 // ppi_fold_fits answers true where ppi_fold_name would make this shape of the
-// name, too, by the width that it was made by; false where it may or may not.
+// name, too, by the width that it was made by, and its numbers; false where it
+// may or may not.
 bool ppi_fold_fits(const char *shape, const ppi_fold_pieces *pieces,
-                   const char *name, size_t len);
+                   const char *name, size_t len, pprof_numbers *out);
 // ppi_fold_head answers how many bytes of a name stand before the first digit
 // or bracket: names that fit one shape share them.
 size_t ppi_fold_head(const char *name);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "names/fold.h"
+#include "event/fold.h"
 
 #include <string.h>
+
+#include "base/base.h"
 
 #define MIN_HEX 8u
 #define MAX_NESTING 8u
@@ -46,18 +48,67 @@ static size_t run_of(const char *at, const char *end, int kind) {
   return (size_t)(at - from);
 }
 
-static void add_value(ppi_fold *fold, const char *digits, size_t num) {
-  if (fold->num_values == PPI_FOLD_VALUES) return;
+// ---- numbers ----
+
+static inline void begin_numbers(pprof_numbers *numbers) {
+  numbers->size = sizeof *numbers;
+  numbers->num = 0;
+  numbers->full_name = PPROF_NAME_IN_FULL;
+}
+
+// `is_plain`: a `{}` of its own, and written as numbers are.
+static inline void add_number(pprof_numbers *numbers, uint64_t value,
+                              bool is_plain) {
+  bool fits = numbers->num < PPROF_MOST_NUMBERS;
+  if (!fits || !is_plain || value == UINT64_MAX)
+    numbers->full_name = PPROF_NAME_TOO_MUCH;
+  if (fits) numbers->values[numbers->num++] = value;
+}
+
+static uint64_t long_decimal(const char *digits, size_t num) {
   uint64_t value = 0;
   for (size_t i = 0; i < num; i++) {
     unsigned digit = (unsigned)(digits[i] - '0');
-    bool fits = !__builtin_mul_overflow(value, 10, &value) &&
-                !__builtin_add_overflow(value, digit, &value);
-    if (!fits) value = UINT64_MAX;
-    if (!fits) break;
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, digit, &value))
+      return UINT64_MAX;
   }
-  fold->values[fold->num_values++] = value;
+  return value;
 }
+
+static inline uint64_t decimal(const char *digits, size_t num) {
+  uint64_t value = 0;
+  if (PPI_UNLIKELY(num > 19)) return long_decimal(digits, num);
+  for (size_t i = 0; i < num; i++)
+    value = value * 10 + (uint64_t)(digits[i] - '0');
+  return value;
+}
+
+static inline void add_decimal(pprof_numbers *numbers, const char *digits,
+                               size_t num) {
+  add_number(numbers, decimal(digits, num), num == 1 || *digits != '0');
+}
+
+static void add_list(pprof_numbers *numbers, const char *at, size_t len) {
+  numbers->full_name = PPROF_NAME_TOO_MUCH;
+  for (const char *end = at + len; at < end; at++) {
+    size_t digits = run_of(at, end, DIGIT);
+    if (digits) add_decimal(numbers, at, digits);
+    at += digits ? digits - 1 : 0;
+  }
+}
+
+static void add_hex(pprof_numbers *numbers, const char *digits, size_t num) {
+  uint64_t value = num > 16 ? UINT64_MAX : 0;
+  for (size_t i = 0; i < num && num <= 16; i++) {
+    unsigned char digit = (unsigned char)digits[i];
+    value =
+        value << 4 | (digit <= '9' ? digit - (unsigned)'0' : (digit & 7u) + 9u);
+  }
+  add_number(numbers, value, false);
+}
+
+// ---- shapes ----
 
 static bool put(ppi_fold *fold, const char *text, size_t len) {
   if (len >= PPI_FOLD_TEXT - fold->len) return false;
@@ -86,11 +137,12 @@ static size_t uuid_at(const char *at, const char *end) {
   return (size_t)(at - from);
 }
 
-// A word that is a hexadecimal number; 0: it is none.
+// How many digits at the end of a word are its hexadecimal number; 0: it is
+// none.
 static size_t hex_at(const char *at, size_t word) {
   if (word > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X') &&
       run_of(at + 2, at + word, DIGIT | HEX) == word - 2)
-    return word;
+    return word - 2;
   size_t digits = 0;
   if (word < MIN_HEX || run_of(at, at + word, DIGIT | HEX) != word) return 0;
   for (size_t i = 0; i < word; i++) digits += is(at + i, DIGIT);
@@ -111,14 +163,6 @@ static size_t list_at(const char *at, const char *end) {
   return 0;
 }
 
-static void add_values(ppi_fold *fold, const char *at, size_t len) {
-  for (const char *end = at + len; at < end; at++) {
-    size_t digits = run_of(at, end, DIGIT);
-    if (digits) add_value(fold, at, digits);
-    at += digits ? digits - 1 : 0;
-  }
-}
-
 // Letters and digits in turn.
 static bool put_mixed(ppi_fold *fold, const char *at, size_t word,
                       ppi_fold_width width) {
@@ -126,7 +170,7 @@ static bool put_mixed(ppi_fold *fold, const char *at, size_t word,
     size_t digits = run_of(at, end, DIGIT), letters = 0;
     if (digits) fold->has_glued = true;
     if (digits && width == PPI_FOLD_ALL) {
-      add_value(fold, at, digits);
+      add_decimal(&fold->numbers, at, digits);
       if (!put(fold, "{}", 2)) return false;
     } else if (digits && !put(fold, at, digits)) {
       return false;
@@ -145,28 +189,38 @@ static bool put_word(ppi_fold *fold, const char **at, const char *end,
   const char *from = *at;
   size_t word = run_of(from, end, WORD), digits = run_of(from, end, DIGIT);
   size_t uuid = word == 8 ? uuid_at(from, end) : 0;
+  size_t hex = digits == word ? 0 : hex_at(from, word);
   *at += uuid ? uuid : word;
-  if (uuid) return put_hole(fold);
-  if (digits == word) add_value(fold, from, digits);
-  if (digits == word || hex_at(from, word)) return put_hole(fold);
-  return put_mixed(fold, from, word, width);
+  if (uuid)
+    add_number(&fold->numbers, UINT64_MAX, false);
+  else if (digits == word)
+    add_decimal(&fold->numbers, from, digits);
+  else if (hex)
+    add_hex(&fold->numbers, from + (word - hex), hex);
+  else
+    return put_mixed(fold, from, word, width);
+  return put_hole(fold);
 }
 
 bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
                    ppi_fold *out) {
   const char *at = name, *end = name + len;
   out->has_free = out->has_glued = false;
-  out->num_values = 0;
   out->len = 0;
+  begin_numbers(&out->numbers);
   while (at < end) {
     size_t list = 0;
     bool fits;
     if (is(at, WORD)) {
       fits = put_word(out, &at, end, width);
     } else if (*at == '[' && (list = list_at(at, end)) != 0) {
-      add_values(out, at, list);
+      add_list(&out->numbers, at, list);
       fits = put_hole(out);
       at += list;
+    } else if (*at == '{' && end - at > 1 && at[1] == '}') {
+      add_number(&out->numbers, UINT64_MAX, false);
+      fits = put(out, at, 2);
+      at += 2;
     } else {
       fits = put(out, at++, 1);
     }
@@ -226,21 +280,29 @@ static bool are_same(const char *a, const char *b, size_t len) {
   return true;
 }
 
-static size_t hole_at(const char *at, const char *end, bool is_list) {
-  if (at < end && *at == '[') return list_at(at, end);
-  return is_list ? 0 : run_of(at, end, DIGIT);
+static inline size_t take_hole(const char *at, const char *end, bool is_list,
+                               pprof_numbers *numbers) {
+  if (at < end && *at == '[') {
+    size_t len = list_at(at, end);
+    add_list(numbers, at, len);
+    return len;
+  }
+  size_t digits = is_list ? 0 : run_of(at, end, DIGIT);
+  if (digits) add_decimal(numbers, at, digits);
+  return digits;
 }
 
 bool ppi_fold_fits(const char *shape, const ppi_fold_pieces *pieces,
-                   const char *name, size_t len) {
+                   const char *name, size_t len, pprof_numbers *out) {
   const char *at = name, *end = name + len;
+  begin_numbers(out);
   for (uint32_t i = 0; i < pieces->num; i++) {
     size_t piece = pieces->len[i];
     if ((size_t)(end - at) < piece || !are_same(at, shape, piece)) return false;
     at += piece;
     shape += piece + 2;
     if (i + 1 == pieces->num) break;
-    size_t hole = hole_at(at, end, pieces->lists >> i & 1);
+    size_t hole = take_hole(at, end, pieces->lists >> i & 1, out);
     if (!hole) return false;
     at += hole;
   }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an event says beside its place, as members of `args`; and the name of
+// one that has it in full.
+#ifndef PPI_CHROME_ARGS_H_
+#define PPI_CHROME_ARGS_H_
+
+#include "base/base.h"
+#include "chrome/chrome_text.h"
+#include "pprof/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// `key` with all that stands in front of the value.
+void ppi_chrome_put_field(ppi_chrome_out *out, const char *key, uint64_t value);
+void ppi_chrome_put_amount(ppi_chrome_out *out, const char *key, double amount);
+void ppi_chrome_put_flags(ppi_chrome_out *out, uint32_t flags);
+void ppi_chrome_put_flows(ppi_chrome_out *out, const uint64_t *flows,
+                          size_t num);
+void ppi_chrome_put_work(ppi_chrome_out *out, const pprof_work_amount *work);
+void ppi_chrome_put_cpu(ppi_chrome_out *out, const pprof_cpu_use *cpu);
+void ppi_chrome_put_numbers(ppi_chrome_out *out, const pprof_numbers *numbers);
+
+static inline bool ppi_chrome_is_full(const pprof_numbers *numbers) {
+  return numbers && numbers->full_name == PPROF_NAME_IN_FULL;
+}
+// `escaped` is the site's name with a `{}` for each number.
+void ppi_chrome_put_full(ppi_chrome_out *out, const char *escaped,
+                         const pprof_numbers *numbers);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_CHROME_ARGS_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/figures/numbers.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "event/fold.h"
+
+static void merge(ppi_number_sums *into, const ppi_number_sums *from) {
+  if (from->n == 0) return;
+  into->min = into->n ? PPI_MIN(into->min, from->min) : from->min;
+  into->max = PPI_MAX(into->max, from->max);
+  into->n += from->n;
+  if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
+    into->sum = UINT64_MAX;
+}
+
+void ppi_numbers_add(ppi_numbers *numbers, const pprof_numbers *name,
+                     uint64_t times) {
+  uint32_t num = PPI_MIN(name->num, PPROF_MOST_NUMBERS);
+  numbers->num_too_much += name->full_name == PPROF_NAME_TOO_MUCH;
+  for (uint32_t i = 0; i < num; i++) {
+    uint64_t value = name->values[i];
+    if (value == UINT64_MAX || times == 0) continue;
+    ppi_number_sums sums = {times, value, value, 0};
+    if (__builtin_mul_overflow(value, times, &sums.sum)) sums.sum = UINT64_MAX;
+    merge(&numbers->at[i], &sums);
+  }
+}
+
+void ppi_numbers_merge(ppi_numbers *into, const ppi_numbers *from) {
+  into->num_too_much += from->num_too_much;
+  for (size_t i = 0; i < PPROF_MOST_NUMBERS; i++)
+    merge(&into->at[i], &from->at[i]);
+}
+
+static bool fold_into(const char *name, const char *shape, ppi_fold *out) {
+  for (int width = 0; width < PPI_NUM_WIDTHS; width++)
+    if (ppi_fold_name(name, strlen(name), (ppi_fold_width)width, out) &&
+        strcmp(out->text, shape) == 0)
+      return true;
+  return false;
+}
+
+// A name's own `{}` is where a number was told: those of the wider shape that
+// are no digits of the name, in their order. With a list among them nobody
+// knows which is which.
+static void move_told(ppi_numbers *numbers, const pprof_numbers *holes) {
+  ppi_numbers told = *numbers;
+  size_t num = 0, next = 0;
+  memset(numbers->at, 0, sizeof numbers->at);
+  for (uint32_t i = 0; i < holes->num; i++)
+    num += holes->values[i] == UINT64_MAX;
+  bool has_more = num < PPROF_MOST_NUMBERS && told.at[num].n &&
+                  holes->num < PPROF_MOST_NUMBERS;
+  for (uint32_t i = 0; i < holes->num && !has_more; i++)
+    if (holes->values[i] == UINT64_MAX) numbers->at[i] = told.at[next++];
+}
+
+void ppi_numbers_of_fold(ppi_numbers *numbers, const char *name,
+                         const char *shape, uint64_t times) {
+  ppi_fold fold;
+  if (!fold_into(name, shape, &fold)) {
+    memset(numbers->at, 0, sizeof numbers->at);
+    return;
+  }
+  fold.numbers.full_name = PPROF_NAME_FOLDED;
+  move_told(numbers, &fold.numbers);
+  ppi_numbers_add(numbers, &fold.numbers, times);
+}
