@@ -19,7 +19,7 @@
 
 enum {
   // A session takes a checkpoint a second, and one after so many records.
-  MOST_UNCHECKED = 1 << 20,
+  MOST_UNCHECKED = 1 << 18,
   BATCH = 1000,
   MAX_GROUP = 1 + 3 + 2 * 3 * 5,
   NUM_OUTER = 3,

@@ -37,7 +37,7 @@ typedef struct ppi_open_list {
 } ppi_open_list;
 
 // Whoever reads the log holds each of them until the next checkpoint.
-#define PPI_MANY_UNCHECKED (1u << 20)
+#define PPI_MANY_UNCHECKED (1u << 18)
 
 typedef struct ppi_collect {
   pthread_t thread;
