@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fleet/fleet.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
 #include "duckdb/duckdb.h"
 #include "export/parquet.h"
 
-enum { NUM_TOLD = 10 };
+enum { NUM_TOLD = 10, MAX_VIEWS = 32 };
 
 static const char run_prefix[] = "run=", rank_prefix[] = "rank=";
 
@@ -237,27 +239,48 @@ static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
   ppi_page_clear(&path);
 }
 
-static bool is_needed(const char *table, const char *query) {
-  bool found = strstr(query, table);
-  for (const ppi_carried *view = ppi_fleet_views; view->name && !found; view++)
-    found = strstr(view->text, table);
+static bool is_part_of_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *text, const char *word) {
+  size_t len = strlen(word);
+  for (const char *at = text; (at = strstr(at, word)); at += len)
+    if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[len]))
+      return true;
+  return false;
+}
+
+// Whether the query, or a view that it needs, has the name.
+static bool is_needed(const char *name, const char *query, const bool *needed) {
+  bool found = has_word(query, name);
+  for (size_t i = 0; ppi_fleet_views[i].name && !found; i++)
+    found = needed[i] && has_word(ppi_fleet_views[i].text, name);
   return found;
 }
 
+// Engines look at all files again for each view over them. Views use those
+// before them.
 void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
                          ppi_fleet_engine engine, const char *query) {
+  bool needed[MAX_VIEWS] = {false};
+  size_t num = 0;
+  while (ppi_fleet_views[num].name) num++;
   if (engine == PPI_ON_DUCKDB) {
     ppi_page_text(page, "SET allowed_directories = [");
     ppi_duck_text(page, fleet->folder);
     ppi_page_text(page, "];\nSET enable_external_access = false;\n");
   }
+  for (size_t i = PPI_MIN(num, MAX_VIEWS); i-- > 0;)
+    needed[i] = is_needed(ppi_fleet_views[i].name, query, needed);
   for (size_t i = 0; ppi_parquet_tables[i]; i++)
-    if (is_needed(ppi_parquet_tables[i], query))
+    if (is_needed(ppi_parquet_tables[i], query, needed))
       (engine == PPI_ON_SPARK ? put_spark_table : put_duckdb_table)(
           page, fleet, ppi_parquet_tables[i]);
-  for (const ppi_carried *view = ppi_fleet_views; view->name; view++)
-    ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n", view->name,
-                    view->text);
+  for (size_t i = 0; ppi_fleet_views[i].name; i++)
+    if (needed[i])
+      ppi_page_format(page, "CREATE TEMPORARY VIEW %s AS\n%s;\n",
+                      ppi_fleet_views[i].name, ppi_fleet_views[i].text);
 }
 
 const char *ppi_fleet_query_of(const char *name) {

@@ -101,7 +101,7 @@ static int answer(const struct ppi_tool_options *options,
     ppi_tool_say("out of memory");
     code = PPI_EXIT_INPUT;
   } else if (engine) {
-    ppi_page_text(&page, views.bytes);
+    ppi_page_bytes(&page, views.bytes, views.len);
     ppi_page_text(&page, options->to.query);
   } else {
     code = ask_duckdb(options, &views, &page);
