@@ -136,9 +136,14 @@ class PresetTest(Case):
         """A file of the package's folder is mapped."""
         os.makedirs(self.path("site-packages/nvtx"))
         shutil.copy(PATHS["calls"], self.path("site-packages/nvtx/program"))
-        waiting = WAITING.format("").replace('"$0"', "site-packages/nvtx/program")
-        line = self.warning(waiting + LOOK)
+        waiting = WAITING.replace('"$0"', "site-packages/nvtx/program")
+        line = self.warning(waiting.format("") + LOOK)
         self.assertIn("nothing is marked so far: no process has called NVTX yet; vLLM", line)
+        os.unlink(self.path("go"))
+        shutil.rmtree(self.path("logs"), ignore_errors=True)
+        line = self.warning(waiting.format("torch") + LOOK)
+        self.assertIn("categories for so far: who is to mark them has not yet, or its version calls "
+                      "them otherwise; vLLM", line)
 
     def test_a_switch_of_the_users(self):
         self.assertIn("VLLM_NVTX_SCOPES_FOR_PROFILING was set to '0' already, and stays so",

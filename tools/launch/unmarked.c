@@ -216,6 +216,9 @@ void ppi_tool_unmarked_say(const ppi_config_run *run, pid_t child,
                others ? "something is marked, but none of the names that the"
                         " configuration has categories for"
                       : "nothing is marked",
-               reason ? reason : "no process has called NVTX yet",
+               reason   ? reason
+               : others ? "who is to mark them has not yet, or its version"
+                          " calls them otherwise"
+                        : "no process has called NVTX yet",
                hint ? "; " : "", hint ? hint : "");
 }
