@@ -5,8 +5,9 @@ import os
 import shutil
 
 import common
+import peer_fleet
 
-PACKAGES = ["HolisticTraceAnalysis==0.5.0"]
+PACKAGES = ["HolisticTraceAnalysis==0.5.0", *peer_fleet.PACKAGES]
 TRACE = "torch_ddp0.json.gz"  # of two ranks with NCCL, on H200
 
 
@@ -29,4 +30,20 @@ def compare(peer):
     row.cell("non_compute_time", common.ns(theirs["non_compute_time(us)"]),
              alone["Communication"] + copies)
     row.cell("comp_comm_overlap", theirs["comp_comm_overlap_pctg"], alone["Overlap"] / 1)
-    return [(peer.version("HolisticTraceAnalysis"), row)]
+    version = peer.version("HolisticTraceAnalysis")
+    return [(version, row), (version, compare_fleet(peer, trace, theirs))]
+
+
+def compare_fleet(peer, trace, theirs):
+    row = common.Row("fleet --view busy: temporal breakdown, overlap")
+    peer_fleet.with_duckdb(peer)
+    folder = peer_fleet.export(peer, "trace.parquet", trace)
+    ours = next(cells for cells in peer_fleet.answer(peer, folder, "busy")[0]
+                if cells["place"] == "device")
+    row.cell("compute_time", common.ns(theirs["compute_time(us)"]), ours["computation_ns"])
+    row.cell("non_compute_time", common.ns(theirs["non_compute_time(us)"]),
+             ours["communication_ns"] - ours["overlap_ns"] + ours["copies_ns"])
+    row.cell("idle_time", common.ns(theirs["idle_time(us)"]), ours["idle_ns"])
+    row.cell("comp_comm_overlap", round(theirs["comp_comm_overlap_pctg"] / 100, 4),
+             ours["overlap_of_communication"])
+    return row

@@ -3,9 +3,11 @@
 import collections
 
 import peer_cost
+import peer_fleet
 import peer_hta
 import peer_nodes
 import peer_paddle
+import peer_spark
 import peer_tables
 import peer_torch
 import peer_traces
@@ -27,6 +29,8 @@ PEERS = {
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_traces.PEERS.items()},
     "nodes": entry(peer_nodes.PACKAGES, peer_nodes.compare, "onnxruntime"),
+    "fleet": entry(peer_fleet.PACKAGES, peer_fleet.compare),
+    "spark": entry(peer_spark.PACKAGES, peer_spark.compare),
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_viewers.PEERS.items()},

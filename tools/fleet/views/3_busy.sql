@@ -1,15 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Where each rank's time goes, each moment once: unions of ranges. On the host the
--- innermost ranges of all threads, on devices all work. Copies are neither
--- computation nor communication.
+-- innermost ranges of all threads, on devices kernels and copies, or where a run has
+-- none all work. Copies are neither computation nor communication.
 WITH parents AS (SELECT DISTINCT run, parent FROM call
   WHERE place = 'host' AND parent IS NOT NULL),
+kernels AS (SELECT DISTINCT run FROM call WHERE place = 'device' AND category = 'Kernel'),
 leaf AS (
   SELECT c.run, c.rank, c.place, c.start_ns, c.end_ns,
     CASE WHEN c.is_communication = 1 THEN 'communication'
       WHEN c.category IN ('Memcpy', 'Memset') THEN 'copies' ELSE 'computation' END AS kind
   FROM call c LEFT JOIN parents p ON p.run = c.run AND p.parent = c.id
-  WHERE c.place = 'device' OR p.parent IS NULL),
+    LEFT JOIN kernels k ON k.run = c.run
+  WHERE CASE WHEN c.place = 'host' THEN p.parent IS NULL
+    ELSE k.run IS NULL OR c.category IN ('Kernel', 'Memcpy', 'Memset') END),
 both_kinds AS (
   SELECT run, rank, place, kind, start_ns, end_ns FROM leaf
   UNION ALL SELECT run, rank, place, 'all', start_ns, end_ns FROM leaf
