@@ -8,6 +8,8 @@ what is in them. Inputs of spools are lists of patches; see spool_fuzz.cc.
 """
 import gzip
 import pathlib
+import re
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -116,6 +118,52 @@ def make_traces(tool, log):
     own = subprocess.run([tool, "trace", log, "-o", "-"], check=True,
                          stdout=subprocess.PIPE).stdout
     write("import", "own", b"\x01" + own)
+
+
+def value_of_nsys(value):
+    """As nsys_fuzz.cc reads it."""
+    if value is None:
+        return b"\0"
+    if isinstance(value, str):
+        text = value.encode()[:63]
+        return b"\4" + bytes([len(text)]) + text
+    if isinstance(value, float):
+        return b"\3" + struct.pack("<d", value)
+    return bytes([1, value]) if 0 <= value < 256 else b"\2" + struct.pack("<q", value)
+
+
+def make_nsys(tool, trace):
+    """A file of nsys's schema as rows, and small as it is."""
+    text = (ROOT / "nsys_fuzz.cc").read_text().replace('"\n    "', "")
+    tables = [table.replace('\\"', '"')
+              for table in re.findall(r'^    "(\w+\(.*\))",$', text, re.M)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "nsys.sqlite"
+        subprocess.run([tool, "export", "sqlite", "--schema", "nsys", trace, "-o", path],
+                       check=True, stderr=subprocess.DEVNULL)
+        with sqlite3.connect(path, isolation_level=None) as db:
+            rows = []
+            for number, table in enumerate(tables):
+                name, columns = table[:-1].split("(")
+                rows += [bytes([number]) + b"".join(map(value_of_nsys, row)) for row in
+                         db.execute(f"SELECT {columns} FROM {name} LIMIT 12")]
+                db.execute(f"DELETE FROM {name} WHERE rowid NOT IN"
+                           f" (SELECT rowid FROM {name} LIMIT 4)")
+            db.execute("PRAGMA page_size = 512")
+            db.execute("VACUUM")
+        db.close()
+        for choice in 0, 0x42, 0x81:
+            write("nsys", "rows%02x" % choice, bytes([choice, 1, 0xff]) + b"".join(rows))
+        write("nsys", "few_tables", b"\x02\1\0" + b"".join(rows[:16]))
+        write("nsys", "file", b"\x02\0" + path.read_bytes())
+    end, start = (1 << 63) - 1, -(1 << 63) + 1
+    write("nsys", "extremes", bytes([2, 1, 0xff]) + b"".join(
+        bytes([table]) + b"".join(map(value_of_nsys, row)) for table, row in (
+            (0, (1, "\u202ea\x1b[31m")), (0, (2, None)), (1, (start, end, 59, 1, "b", -1, None, 0)),
+            (1, (5, None, 60, None, None, end, 1, None)), (1, (9, 1, 33, 1, "c", 0, None, 0)),
+            (3, (end, start, -1, end, start, end, 1)), (2, (1.5, "x", "y", "z", 1)),
+            (5, (1, 2, 3, 4, 5, 6, -7)), (6, (start, 1, "<script>")), (6, (end, 1, "p")),
+            (8, (end,)))))
 
 
 def make_models():
@@ -243,6 +291,7 @@ def main():
     make_spools()
     make_payloads()
     make_models()
+    make_nsys(tool, DATA / "traces" / "torch_graph.json.gz")
 
 
 if __name__ == "__main__":

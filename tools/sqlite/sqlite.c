@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "file/text.h"
+#include "file/utf8.h"
 
 static ppi_sqlite functions;
 static bool is_loaded;
@@ -53,10 +55,23 @@ enum {
   CONFIG_TRUSTED_SCHEMA = 1017
 };
 
+// It may have names of the file in it, which are made visible and cut between
+// two characters; a path fits beside it into an error.
 void ppi_db_fail(ppi_db *db) {
-  if (!ppi_db_failed(db))
-    snprintf(db->failure, sizeof db->failure, "%s",
-             db->api->errmsg(db->handle));
+  enum { MOST = sizeof db->failure * 3 / 4 };
+  if (ppi_db_failed(db)) return;
+  ppi_page page = {0};
+  ppi_page_visible(&page, db->api->errmsg(db->handle));
+  const unsigned char *text = (const unsigned char *)page.bytes;
+  size_t len = 0;
+  for (size_t next = 0; !page.failed && next <= MOST && next <= page.len;) {
+    len = next;
+    if (next == page.len) break;
+    next += ppi_utf8_length(text + next, text + page.len);
+  }
+  snprintf(db->failure, sizeof db->failure, "%.*s", page.failed ? 13 : (int)len,
+           page.failed ? "out of memory" : page.bytes);
+  ppi_page_clear(&page);
 }
 
 // No view, trigger or index of the file runs a function with effects, its

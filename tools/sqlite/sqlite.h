@@ -8,6 +8,10 @@
 
 #include "pprof/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 
@@ -97,5 +101,9 @@ void ppi_db_real_if(ppi_db *db, sqlite3_stmt *statement, int at, bool known,
                     double value);
 void ppi_db_text(ppi_db *db, sqlite3_stmt *statement, int at,
                  const char *value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif  // PPI_TOOL_SQLITE_H_
