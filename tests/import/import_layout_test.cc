@@ -44,6 +44,7 @@ TEST(ImportCategoryTest, FollowsTheTable) {
       {"user_annotation", "optimizer", "Optimization"},
       {"user_annotation", "forward_2", "PythonUserDefined"},
       {"user_annotation", "nccl:all_reduce", "Communication"},
+      {"user_annotation", "gloo:all_reduce", "Communication"},
       {"user_annotation", "ProfilerStep#12", "ProfileStep"},
       {"user_annotation", "ProfilerStep#x", "PythonUserDefined"},
       {"python_function", "f.py(1): f", "PythonOp"},

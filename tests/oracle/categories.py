@@ -64,7 +64,7 @@ def classify(cat, name):
                             RPC.search(name) or BROADCAST.match(name))
     elif cat == "user_annotation":
         category = ANNOTATIONS.get(name.lower(), category)
-        if name.startswith("nccl:"):
+        if name.startswith(("nccl:", "gloo:")):
             category = "Communication"
     if cat in PYTORCH_OWNERS:
         for start, meant in (("enumerate(DataLoader)#", "Dataloader"),

@@ -134,7 +134,7 @@ static void look_at_annotation(const ppi_label *label, ppi_class *class) {
     if (is_text(label->name, label->name_len, phases[i].name))
       class->category = phases[i].category;
   // PyTorch ends these when the work does, so it counts them as asynchronous.
-  if (begins(label, "nccl:")) {
+  if (begins(label, "nccl:") || begins(label, "gloo:")) {
     class->category = PPROF_CATEGORY_COMMUNICATION;
     class->is |= PPI_IS_ASYNC;
   }
