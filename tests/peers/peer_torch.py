@@ -22,6 +22,7 @@ def compare(peer):
                          "--group-by", "shape")]
     rows.append(compare_tables(peer))
     rows.append(common.compare_schedules(peer, "torch"))
+    rows.append(compare_ranks(peer))
     return [(peer.version("torch"), row) for row in rows]
 
 
@@ -37,6 +38,40 @@ def compare_rows(peer, rows, compared, *options):
         for at, column in enumerate(COLUMNS):
             row.cell(f"{name}: {column}", theirs.get(name, [None] * 3)[at],
                      ours[name][at] if name in ours else None)
+    return row
+
+
+def union(spans):
+    """The time that any of them covers."""
+    covered, last = 0, None
+    for start, end in sorted(spans):
+        if last is None or end > last:
+            covered += end - (start if last is None else max(start, last))
+            last = end
+    return covered
+
+
+def compare_ranks(peer):
+    """Two ranks with gloo. HTA's breakdown is of kernels, of which there are none."""
+    row = common.Row("two ranks with gloo: calls and time of communication, union of its ranges "
+                     "within the steps")
+    peer.run("gloo_program.py")
+    for rank in range(2):
+        trace = f"rank{rank}.json"
+        spans, steps = [], []
+        for event in common.load(peer.path(trace)):
+            name = event.get("name", "")
+            if event.get("ph") == "X":
+                span = common.ns(event["ts"]), common.end_of(event)
+                if name.startswith(("c10d::", "gloo:", "record_param_comms")):
+                    spans.append(span)
+                elif name.startswith("ProfilerStep#"):
+                    steps.append(span)
+        cells = {line["name"]: line for line in
+                 peer.rows("distributed", "--view", "distributed", trace) if line["part"] == "all"}
+        row.cell(f"{trace}: calls", len(spans), cells["Communication"]["calls"])
+        row.cell(f"{trace}: communication", union(spans), cells["Communication"]["time"])
+        row.cell(f"{trace}: steps", union(steps), cells["ProfileStep"]["time"])
     return row
 
 
