@@ -50,6 +50,8 @@ struct HeldEvent {
   bool has_work;
   pprof_cpu_use cpu;
   bool has_cpu;
+  pprof_numbers numbers;
+  bool has_numbers;
   uint64_t end_seq;  // of the batch it came in when it is the last, else 0
 };
 
@@ -80,6 +82,8 @@ void Hold(Shuffle *self, const pprof_batch *batch) {
     if (held.has_work) held.work = *held.event.work;
     held.has_cpu = held.event.cpu != nullptr;
     if (held.has_cpu) held.cpu = *held.event.cpu;
+    held.has_numbers = held.event.numbers != nullptr;
+    if (held.has_numbers) held.numbers = *held.event.numbers;
     held.end_seq = i + 1 == batch->num_events ? batch->end_seq : 0;
     lane.events.push_back(held);
   }
@@ -94,6 +98,7 @@ pprof_status HandOn(Shuffle *self, uint32_t id, size_t num) {
     events.back().flows = held.flows.empty() ? nullptr : held.flows.data();
     events.back().work = held.has_work ? &held.work : nullptr;
     events.back().cpu = held.has_cpu ? &held.cpu : nullptr;
+    events.back().numbers = held.has_numbers ? &held.numbers : nullptr;
   }
   const uint64_t end =
       std::max(lane.events[num - 1].end_seq, lane.next_seq + num);
