@@ -6,7 +6,7 @@
 #define SMALLEST ((uint64_t)sizeof(ppi_definition_record))
 // Neighbours that one after the other left free are looked for again once a
 // part of the area has been given back, so that a record given back pays for
-// it.
+// it; sooner where there is no room else.
 #define UNITE_SHARE 8u
 
 // Takes chunk `k` of the names, where there is none yet.
@@ -157,11 +157,10 @@ static bool find_free(ppi_names_area *area, const ppi_spool *spool,
   return true;
 }
 
+// `least`: nothing is gained by it until so much has come back.
 static bool find_united(ppi_names_area *area, const ppi_spool *spool,
-                        uint64_t size, uint64_t *out) {
-  if (area->free_bytes < size ||
-      area->given < spool->header->names_end / UNITE_SHARE)
-    return false;
+                        uint64_t size, uint64_t least, uint64_t *out) {
+  if (area->free_bytes < size || area->given < least) return false;
   unite_all(area, spool);
   return find_free(area, spool, size, out);
 }
@@ -169,13 +168,19 @@ static bool find_united(ppi_names_area *area, const ppi_spool *spool,
 ppi_definition_record *ppi_names_area_take(ppi_names_area *area,
                                            ppi_spool *spool, uint64_t size,
                                            bool again, uint64_t *out_place) {
+  const uint64_t share = spool->header->names_end / UNITE_SHARE;
   if (again && (find_free(area, spool, size, out_place) ||
-                find_united(area, spool, size, out_place)))
+                find_united(area, spool, size, share, out_place)))
     return begin_change(spool, *out_place);
-  if (!find_end(spool, size, out_place)) return NULL;
-  ppi_definition_record *record = record_at(spool, *out_place);
-  record->size = (uint32_t)size;
-  return record;
+  if (find_end(spool, size, out_place)) {
+    ppi_definition_record *record = record_at(spool, *out_place);
+    record->size = (uint32_t)size;
+    return record;
+  }
+  // Names are given back many at a time: this is once for all of them.
+  if (again && find_united(area, spool, size, 1, out_place))
+    return begin_change(spool, *out_place);
+  return NULL;
 }
 
 bool ppi_names_area_publish(ppi_spool *spool, ppi_definition_record *record,
