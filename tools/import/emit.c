@@ -297,7 +297,8 @@ static void begin(ppi_emitter *emit, const ppi_text *texts, size_t num) {
 void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
   const ppi_importer *importer = emit->importer;
   emit->process = process;
-  if (importer->header.is_own)
+  // Spans have times of day.
+  if (importer->header.is_own && !importer->header.spans)
     emit->base =
         PPI_RECORD_BIAS + (process->facts ? process->facts->shift_ns : 0);
   if (process->facts && process->facts->texts.num > 0) {
