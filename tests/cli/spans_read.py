@@ -62,12 +62,18 @@ class Spans(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def run_on(self, data, *options, name="spans.json"):
+    def write(self, data, name="spans.json"):
         path = os.path.join(self.folder.name, name)
         with open(path, "wb") as file:
             file.write(data if isinstance(data, bytes) else data.encode())
-        return subprocess.run([REPORT, *options, path], text=True, timeout=60,
+        return path
+
+    def call(self, *arguments):
+        return subprocess.run([REPORT, *arguments], text=True, timeout=60,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run_on(self, data, *options, name="spans.json"):
+        return self.call(*options, self.write(data, name))
 
     def report(self, data, **more):
         done = self.run_on(data, "-f", "json", **more)
@@ -90,6 +96,23 @@ class Spans(unittest.TestCase):
                           "decode": 60, "TPOT": 2})
         row = self.view(report, "serving")[0]
         self.assertEqual((row["tokens_in"], row["tokens_out"]), (128, 31))
+
+    def test_other_runs_meanwhile(self):
+        """Spans on the time axis of a trace that has no requests."""
+        steps = ((0, 25), (35, 65), (80, 130))
+        engine = {"baseTimeNanoseconds": T * 1000000, "traceEvents": [
+            {"ph": "X", "cat": "cpu_op", "name": "step", "pid": 1, "tid": 1, "ts": start * 1000,
+             "dur": (end - start) * 1000} for start, end in steps] + [
+                 {"ph": "X", "cat": "cpu_op", "name": "inside", "pid": 1, "tid": 1, "ts": 36000,
+                  "dur": 1000}]}
+        files = (self.write(json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31)))),
+                 self.write(json.dumps(engine), "engine.json"))
+        done = self.call("sql", "-f", "csv", *files,
+                         "SELECT name, other_name, calls, ns, ROUND(share, 4) AS part, same_host"
+                         " FROM meanwhile WHERE name <> 'llm_request' ORDER BY ns")
+        self.assertEqual(done.stdout.split()[1:], [
+            "queue,step,1,10000000,1.0,", "prefill,step,2,20000000,0.6667,",
+            "decode,step,2,45000000,0.75,"], done.stderr)
 
     def test_first_token_from_the_schedule(self):
         report = self.report(json.dumps(spans("vllm", served(1, 0, 200, 50, 50, 100, 50, 101))))
