@@ -120,21 +120,28 @@ static void note_lost(facts *into, long pid) {
   free(name);
 }
 
-static void note_process(facts *into, long pid) {
-  size_t len, maps_len;
-  char *environment = read_file(pid, "environ", &len);
+// Nothing is mapped where it has ended, and nothing told of another user's.
+static void note_ours(facts *into, long pid, const char *environment,
+                      size_t len, bool has_variables) {
+  size_t maps_len;
   char *maps = read_file(pid, "maps", &maps_len);
-  bool is_ours =
-      has_variable(environment, len, into->output, strlen(into->output));
-  // Nothing is mapped where it has ended, and nothing told of another user's.
-  if (environment && maps_len && (is_ours || descends(pid, into->child))) {
+  if (maps_len) {
     into->num_processes++;
     note_environment(into, environment, len);
     note_packages(into, maps);
-    if (!is_ours) note_lost(into, pid);
+    if (!has_variables) note_lost(into, pid);
   }
-  free(environment);
   free(maps);
+}
+
+static void note_process(facts *into, long pid) {
+  size_t len;
+  char *environment = read_file(pid, "environ", &len);
+  bool has_variables =
+      has_variable(environment, len, into->output, strlen(into->output));
+  if (environment && (has_variables || descends(pid, into->child)))
+    note_ours(into, pid, environment, len, has_variables);
+  free(environment);
 }
 
 static void note_processes(facts *into) {
