@@ -62,6 +62,15 @@ class NamesOldTest : public ::testing::Test {
     EXPECT_EQ(end, cursor);
     return found;
   }
+  // The older half of what does not stay leaves each time.
+  void GiveBack(size_t num) {
+    while (forgotten.size() < num) {
+      ppi_names_new_round(names_);
+      ppi_names_retire(names_);
+      ASSERT_TRUE(ppi_names_give(names_, Forget));
+    }
+    ASSERT_EQ(num, forgotten.size());
+  }
   uint64_t Overflowed() {
     return spool_.header->names_overflowed;
   }
@@ -143,16 +152,22 @@ TEST_F(NamesOldTest, DefinitionsThatTookAPlaceAreToldInTheirOrder) {
 // Short names fill the area; where they were, there is room for long ones.
 TEST_F(NamesOldTest, PlacesSideBySideBecomeOne) {
   for (int i = 0; Overflowed() == 0; i++) Add(std::to_string(i));
-  while (Walk().size() > 1) {  // but `<other>`
-    ppi_names_new_round(names_);
-    ppi_names_retire(names_);
-    ASSERT_TRUE(ppi_names_give(names_, Forget));
-  }
+  GiveBack(Walk().size() - 1);  // but `<other>`
   const size_t bytes = spool_.header->names_end;
   const size_t size = sizeof(ppi_definition_record) + 4000;
   for (size_t i = 0; i < bytes / size * 9 / 10; i++)
     ASSERT_NE(0u, Add(std::to_string(i) + std::string(3990, 'x')));
   EXPECT_EQ(1u, Overflowed());
+}
+
+TEST_F(NamesOldTest, TheAreaDoesNotGrowWhereNamesGetLonger) {
+  AddMany("n", 2000);
+  GiveBack(2000);
+  const uint64_t end = spool_.header->names_end;
+  const size_t size = sizeof(ppi_definition_record) + 400;
+  for (size_t i = 0; i < end / size * 9 / 10; i++)
+    Add(std::to_string(i) + std::string(390, 'x'));
+  EXPECT_EQ(end, spool_.header->names_end);
 }
 
 // Against a model: names of all lengths come, are used, and go.
