@@ -6,9 +6,7 @@ run_peers.py PPROF_REPORT LIBRARY OUT [NAME...]: each peer has a folder in OUT w
 own. Ends with 1 if a cell differs that nobody has explained, with a line for each.
 """
 import datetime
-import json
 import os
-import platform
 import subprocess
 import sys
 import traceback
@@ -16,6 +14,7 @@ import traceback
 sys.dont_write_bytecode = True
 import common
 import peer_lists
+import peer_page
 
 ROOT = os.path.join(common.HERE, "..", "..")
 PAGE = os.path.join(ROOT, "docs", "peers.md")
@@ -51,55 +50,14 @@ def run(name, entry, tool, library, out):
              "date": datetime.date.today().isoformat()} for version, row in entry.compare(peer)]
 
 
-def kept(out, results):
-    """This run's results beside those of peers that it did not run."""
-    path = os.path.join(out, "results.json")
-    old = []
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            old = json.load(file)
-    now = {result["peer"] for result in results}
-    both = [result for result in old if result["peer"] not in now] + results
-    order = list(peer_lists.PEERS)
-    both = sorted((r for r in both if r["peer"] in order), key=lambda r: order.index(r["peer"]))
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(both, file, indent=1)
-    return both
-
-
-HEAD = """# Against the real ones
-
-Every framework that these pages name, run, and what it prints laid beside what we
-print: `./dev peers [NAME...]` makes this page. Each runs in a Python of its own with
-the version named here; the programs and the comparisons are in `tests/peers`. Small
-traces of such runs are in `tests/data/traces`, where each change is tested with them.
-
-{machine}; Python {python}.
-
-| peer | version | date | compared | cells | equal | explained |
-|---|---|---|---|---|---|---|
-"""
-
-
-def write_page(results):
-    text = HEAD.format(machine=machine(), python=platform.python_version())
-    for result in results:
-        text += "| {peer} | {version} | {date} | {compared} | {cells} | {equal} | {why} |\n".format(
-            why=sum(result["explained"].values()), **result)
-    text += "\n## Differences\n\nCells that differ, and why, in the order of the table.\n"
-    for result in results:
-        if result["explained"]:
-            text += f"\n**{result['peer']}**, {result['compared']}:\n\n"
-        for reason, count in result["explained"].items():
-            text += f"- {count}: {reason}\n"
+def kept(results):
+    """Puts this run's results into the page, beside those of peers that it did not run."""
+    with open(PAGE, encoding="utf-8") as file:
+        old = peer_page.read(file.read())
+    text = peer_page.write(peer_page.merged(old, results, list(peer_lists.PEERS)),
+                           peer_page.head())
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        model = next((line.split(": ")[1].strip() for line in file if "model name" in line), "")
-    return f"{os.cpu_count()} processors, {model}"
 
 
 def main():
@@ -115,7 +73,7 @@ def main():
         except Exception:  # one that does not run must not keep the others from it
             traceback.print_exc()
             failed.append(name)
-    write_page(kept(out, results))
+    kept(results)
     for result in results:
         print("{peer} {version}: {compared}: {equal} of {cells} equal, {explained} explained, "
               "{unexplained} not".format(**{**result,
