@@ -6,6 +6,8 @@ import json
 import re
 
 import common
+import peer_bugs
+import peer_twin
 
 PACKAGES = ["paddlepaddle==3.3.1", "setuptools"]
 KEYS = {"CPUTotal": "cpu-total", "CPUAvg": "cpu-avg", "CPUMax": "cpu-max", "CPUMin": "cpu-min",
@@ -85,6 +87,7 @@ def compare(peer):
     peer.run("paddle_program.py")
     return [(peer.version("paddlepaddle"), row)
             for row in (compare_printed(peer), compare_memory(peer), compare_perf(peer),
+                        *peer_twin.compare(peer, tables_of), peer_bugs.compare(peer),
                         common.compare_schedules(peer, "paddle"))]
 
 
