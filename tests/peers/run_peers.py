@@ -9,6 +9,7 @@ import datetime
 import os
 import subprocess
 import sys
+import time
 import traceback
 
 sys.dont_write_bytecode = True
@@ -68,11 +69,13 @@ def main():
         sys.exit(f"no such peer: {' '.join(unknown)}; there are {' '.join(peer_lists.PEERS)}")
     results, failed = [], []
     for name in names:
+        started = time.monotonic()
         try:
             results += run(name, peer_lists.PEERS[name], tool, library, out)
         except Exception:  # one that does not run must not keep the others from it
             traceback.print_exc()
             failed.append(name)
+        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     kept(results)
     for result in results:
         print("{peer} {version}: {compared}: {equal} of {cells} equal, {explained} explained, "

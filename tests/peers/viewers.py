@@ -64,6 +64,20 @@ def perfetto(folder, path, queries):
             return JSON.stringify(answers, (_, v) => typeof v === 'bigint' ? Number(v) : v);""")
 
 
+def converted(folder, version, path):
+    """What Perfetto's own converter makes of a trace, as JSON."""
+    with page_of(folder, path) as page:
+        return page.js("(async () => {" + UNTIL + f"""
+            const trace = new File([await (await fetch('/{FILE}')).blob()], 'trace');
+            const worker = new Worker('/{version}/traceconv_bundle.js');
+            let made;
+            worker.onmessage = told => {{ if (told.data.kind === 'downloadFile') made = told.data; }};
+            worker.postMessage({{kind: 'ConvertTraceAndDownload', trace, format: 'json'}});
+            await until(() => made);
+            return new TextDecoder().decode(made.buffer);
+          }})()""")
+
+
 def speedscope(folder, path):
     """What speedscope saves of the file that it has opened."""
     with page_of(folder, path, f"#profileURL=/{FILE}") as page:

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/dialects.h"
 #include "import/importer.h"
 #include "import/nsys.h"
 #include "import/sweep.h"
@@ -38,6 +39,7 @@ bool ppi_import_is_trace(const char *path) {
   unsigned char bytes[4096];
   ssize_t len = read_head(path, bytes, sizeof bytes);
   if (len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) return true;
+  if (len > 0 && ppi_foreign_head(bytes, (size_t)len)) return true;
   if (len > 0 && ppi_nsys_is_sqlite(bytes, (size_t)len)) return true;
   ssize_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at]) at++;
@@ -170,6 +172,7 @@ static size_t next_block(trace_reading *reading, const char **out) {
 
 static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
+  ppi_importer *importer = reading->importer;
   const char *bytes;
   size_t len;
   while ((len = next_block(reading, &bytes)) > 0) {
@@ -177,19 +180,20 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
     look_at_end(reading, bytes, len);
     report_progress(reading);
   }
-  if (reading->importer->status != PPROF_STATUS_OK)
-    return reading->importer->status;
+  if (importer->status != PPROF_STATUS_OK) return importer->status;
   if (source->error_number)
     return ppi_fail(error, PPROF_STATUS_IO, "cannot read %s: %s", reading->path,
                     strerror(source->error_number));
   if (source->damaged)
     set_bad(reading, source->num_out, "the gzip data is damaged or cut");
   finish_json(reading);
-  reading->importer->skips[PPI_SKIP_NOT_FINITE] +=
+  importer->skips[PPI_SKIP_NOT_FINITE] +=
       ppi_json_num_not_finite(reading->json);
-  memcpy(reading->importer->hash, source->hash, sizeof source->hash);
-  return reading->importer->has_events ? PPROF_STATUS_OK
-                                       : fail_without_events(reading, error);
+  memcpy(importer->hash, source->hash, sizeof source->hash);
+  bool is_foreign = importer->foreign && importer->num_events == 0;
+  return importer->has_events && !is_foreign
+             ? PPROF_STATUS_OK
+             : fail_without_events(reading, error);
 }
 
 // What it is its first block tells: of spans, too.
@@ -209,6 +213,8 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   ppi_importer *importer = reading->importer;
   unsigned char head[16];
   ssize_t len = read_head(reading->path, head, sizeof head);
+  if (len > 0) importer->foreign = ppi_foreign_head(head, (size_t)len);
+  if (importer->foreign) return fail_without_events(reading, error);
   bool is_nsys = len > 0 && ppi_nsys_is_sqlite(head, (size_t)len);
   pprof_status status =
       is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)

@@ -104,6 +104,7 @@ typedef struct ppi_device_record {
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
   X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
+  X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
   X(NOT_FINITE, 0, "numbers that are not finite taken for none")
 typedef enum ppi_skip {
 #define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
@@ -160,6 +161,7 @@ typedef struct ppi_importer {
   // Of the parser: where in the trace it is.
   int depth, event_depth, top_key;
   bool is_in_event, has_events, is_array;
+  bool is_in_line;      // of ftrace's text
   const char *foreign;  // what it is if it has no events; NULL: unknown
   char info_key[PPI_JSON_MAX_KEY];
 } ppi_importer;

@@ -18,7 +18,8 @@ typedef enum top_key {
   TOP_EXTRA,
   TOP_DISTRIBUTED,
   TOP_OWN,
-  TOP_OWN_FORMAT
+  TOP_OWN_FORMAT,
+  TOP_FTRACE
 } top_key;
 
 static const struct {
@@ -30,7 +31,8 @@ static const struct {
                 {"ExtraInfo", TOP_EXTRA},
                 {"distributedInfo", TOP_DISTRIBUTED},
                 {"otherData", TOP_OWN},
-                {"pprofTrace", TOP_OWN_FORMAT}};
+                {"pprofTrace", TOP_OWN_FORMAT},
+                {"systemTraceEvents", TOP_FTRACE}};
 
 static bool is_key(const ppi_json_token *token, const char *text) {
   return token->len == strlen(text) &&
@@ -115,6 +117,18 @@ static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
   importer->header.uuid[token->len] = '\0';
 }
 
+// Lines of the kernel's events, which comments are around.
+static void count_lines(ppi_importer *importer, const ppi_json_token *token) {
+  if (token->kind != PPI_JSON_STRING && token->kind != PPI_JSON_STRING_PART)
+    return;
+  for (size_t i = 0; i < token->len; i++) {
+    char c = token->text[i];
+    if (!importer->is_in_line && c != '#' && c != '\n')
+      importer->skips[PPI_SKIP_FTRACE_LINES]++;
+    importer->is_in_line = c != '\n';
+  }
+}
+
 // A value beside the events; `depth` of members of the trace itself is 1.
 static void take_value(ppi_importer *importer, const ppi_json_token *token) {
   bool is_member = importer->depth == 2;
@@ -128,6 +142,8 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
            !importer->has_events)
     importer->header.is_own = importer->fields.is_own =
         token->kind == PPI_JSON_NUMBER && token->number == 1;
+  else if (importer->top_key == TOP_FTRACE && importer->depth == 1)
+    count_lines(importer, token);
   else if (importer->top_key == TOP_EXTRA && is_member)
     take_extra(importer, token);
   else if (importer->top_key == TOP_DISTRIBUTED && is_member)
