@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers that sample and the kernel's tracer: what is read of their files, what is refused by what
-it is, and whether the way that is named then is one."""
+"""Profilers that sample and the kernel's tracer: what is read of their files, what is refused by
+what it is, and whether the way that is named then is one."""
 import os
 import re
 import subprocess
@@ -47,22 +47,36 @@ def compare_pyspy(peer):
     return [(peer.version("py-spy"), row)]
 
 
+def ranges_of(path):
+    """[name, ranges, us] of the marks in ftrace's text."""
+    with open(path, encoding="utf-8") as file:
+        marks = re.findall(r"(\d+)\.(\d{6}): tracing_mark_write: ([BE])\|\d+\|?(\w*)", file.read())
+    found, stack = {}, []
+    for seconds, fraction, phase, name in marks:
+        us = int(seconds + fraction)
+        if phase == "B":
+            stack.append((name, us))
+            continue
+        name, start = stack.pop()
+        calls, total = found.get(name, (0, 0))
+        found[name] = calls + 1, total + us - start
+    return [[name, *both] for name, both in sorted(found.items())]
+
+
 def compare_ftrace(peer):
     peer.run(PROGRAM, "ftrace")
     row = common.Row("its text, and as JSON by Perfetto's converter: refused by what they are; the "
-                     "text in Perfetto's interface, as the hint says: ranges")
+                     "text in Perfetto's interface, as the hint says: ranges and their time")
     folder, version = peer_viewers.perfetto_page(peer)
     with open(peer.path("ftrace.json"), "w", encoding="utf-8") as file:
         file.write(viewers.converted(folder, version, peer.path("ftrace.txt")))
     for name in ("ftrace.txt", "ftrace.json"):
         refused(peer, row, name, "ftrace's text, which ui.perfetto.dev opens")
-    with open(peer.path("ftrace.txt"), encoding="utf-8") as file:
-        ours = {name: 0 for name in ("decode", "detect", "request")}
-        for name in re.findall(r"B\|\d+\|(\w+)", file.read()):
-            ours[name] += 1
-    slices, = viewers.perfetto(folder, peer.path("ftrace.txt"),
-                               ["SELECT name, COUNT(*) FROM slice GROUP BY 1"])
-    row.cell("ranges", dict(slices), ours)
+    slices, = viewers.perfetto(folder, peer.path("ftrace.txt"), [
+        "SELECT name, COUNT(*), SUM(dur) FROM slice GROUP BY 1 ORDER BY 1"])
+    # Perfetto reads seconds as floats.
+    row.cell("ranges and their us", [[*both, round(ns / 1000)] for *both, ns in slices],
+             ranges_of(peer.path("ftrace.txt")))
     return [(os.uname().release.split("-")[0], row)]
 
 

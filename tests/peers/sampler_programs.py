@@ -42,7 +42,8 @@ def perf():
 def pyspy():
     tool = os.path.join(os.path.dirname(sys.executable), "py-spy")
     for form, name in (("speedscope", "speedscope.json"), ("chrometrace", "trace.json")):
-        quietly(tool, "record", "-f", form, "-r", "50", "-o", name, "--", "python3", "-S", "-c", BUSY)
+        quietly(tool, "record", "-f", form, "-r", "50", "-o", name, "--", "python3", "-S", "-c",
+                BUSY)
 
 
 @contextlib.contextmanager
@@ -81,12 +82,7 @@ class Marionette:
     """Firefox's remote control: lengths and arrays of JSON."""
 
     def __init__(self, port):
-        for _ in range(600):
-            try:
-                self.socket = socket.create_connection(("127.0.0.1", port))
-                break
-            except OSError:
-                time.sleep(0.1)
+        self.socket = socket.create_connection(("127.0.0.1", port))
         self.file, self.number = self.socket.makefile("rb"), 0
         self.read()
 
@@ -107,6 +103,8 @@ def firefox():
     """A profile from its start to its end, which it writes when it quits."""
     shutil.rmtree("profile", ignore_errors=True)
     os.makedirs("profile")
+    with open("profile/user.js", "w", encoding="utf-8") as file:
+        file.write('user_pref("marionette.port", 0);\n')  # any that is free
     environment = {**os.environ, "HOME": os.path.abspath("profile"), "MOZ_PROFILER_STARTUP": "1",
                    "MOZ_PROFILER_SHUTDOWN": os.path.abspath("firefox.json"),
                    "MOZ_PROFILER_STARTUP_INTERVAL": "100",
@@ -116,7 +114,13 @@ def firefox():
          os.path.abspath("profile"), "about:blank"], env=environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        control = Marionette(2828)
+        port = "profile/MarionetteActivePort"
+        while not os.path.exists(port) or not os.path.getsize(port):
+            if started.poll() is not None:
+                raise RuntimeError("Firefox has ended")
+            time.sleep(0.1)
+        with open(port, encoding="utf-8") as file:
+            control = Marionette(int(file.read()))
         control.ask("WebDriver:NewSession", {})
         control.ask("WebDriver:Navigate", {"url": "data:text/html,<h1>page</h1>"})
         control.ask("Marionette:Quit", {"flags": ["eAttemptQuit"]})

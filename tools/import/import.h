@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 // ppi_import_is_trace answers whether `path` looks like a trace: a regular file
-// that begins with gzip's magic, or with { or [ after white space. Of pipes it
-// reads nothing.
+// that begins with gzip's magic, or with { or [ after white space, or as a file
+// of others that the import refuses by what it is. Of pipes it reads nothing.
 bool ppi_import_is_trace(const char *path);
 
 // ppi_import_read delivers `path` to `sink`: begin to finish for each process
