@@ -30,7 +30,7 @@ class SamplersTest(Case):
         for name, words in (
                 ("perf_small.data", "samples of perf, which have no ranges; speedscope opens what"),
                 ("perf_small.json", "samples of perf, which have no ranges; speedscope opens what"),
-                ("pyspy_small.speedscope.json", "a profile of speedscope, which has stacks of"),
+                ("pyspy_small.speedscope.json", "a profile of speedscope; what it was made from"),
                 ("firefox_small.json", "a profile of the Firefox profiler, which has samples;"),
                 ("ftrace_small.txt", "ftrace's text, which ui.perfetto.dev opens"),
                 ("ftrace_small.json", "ftrace's text, which ui.perfetto.dev opens")):

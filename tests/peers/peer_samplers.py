@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profilers that sample and the kernel's tracer: what is read of their files, what is refused by
 what it is, and whether the way that is named then is one."""
+import json
 import os
 import re
 import subprocess
@@ -42,8 +43,12 @@ def compare_perf(peer):
 def compare_pyspy(peer):
     peer.run(PROGRAM, "pyspy")
     row = common.compare_sums(peer, "trace.json", "calls and total of each name of chrometrace; "
-                              "speedscope, refused by what it is")
-    refused(peer, row, "speedscope.json", "a profile of speedscope", "py-spy record -f chrometrace")
+                              "speedscope, and what its page saves of it, refused by what it is")
+    saved = viewers.speedscope(peer_viewers.unpacked(peer), peer.path("speedscope.json"))
+    with open(peer.path("saved.json"), "w", encoding="utf-8") as file:
+        json.dump(saved, file)
+    for name in ("speedscope.json", "saved.json"):
+        refused(peer, row, name, "a profile of speedscope", "py-spy record -f chrometrace")
     return [(peer.version("py-spy"), row)]
 
 

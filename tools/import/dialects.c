@@ -42,8 +42,8 @@ const char *ppi_foreign_of(const char *key, size_t len) {
     const char *key, *what;
   } files[] = {
       {"profiles",
-       "a profile of speedscope, which has stacks of samples; what it was made"
-       " from may be a Chrome trace, as py-spy record -f chrometrace writes"},
+       "a profile of speedscope; what it was made from may be a Chrome trace,"
+       " as py-spy record -f chrometrace writes"},
       {"libs",
        "a profile of the Firefox profiler, which has samples;"
        " profiler.firefox.com opens it"},
