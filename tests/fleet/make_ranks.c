@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// make_ranks FOLDER RANKS STEPS SEED [RANK STAGE SINCE PERCENT]...: the logs of
-// a data-parallel training that never was, rank-N.pplog, by the real writer.
+// make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED [RANK STAGE SINCE PERCENT]...:
+// the logs of a data-parallel training that never was, rank-N.pplog, by the
+// real writer; with FIRST and END, of its ranks those alone, END not included.
 // Each length is drawn by rank, step and stage alone; a step's all_reduce ends
 // at once everywhere, but for 20 us, with the last rank that comes. A rank of
 // the arguments takes so many percent of a stage's length from a step on. Eight
@@ -43,6 +44,7 @@ typedef struct planted {
 
 typedef struct fleet_law {
   unsigned num_ranks, num_steps;
+  unsigned first, end;  // of the ranks that are written
   uint64_t seed;
   planted *slow;
   int num_slow;
@@ -257,6 +259,13 @@ static int write_log(const fleet_law *fleet, const char *folder, unsigned rank,
   return 1;
 }
 
+static int take_ranks(fleet_law *fleet, const char *text) {
+  int num =
+      sscanf(text, "%u:%u:%u", &fleet->num_ranks, &fleet->first, &fleet->end);
+  if (num == 1) fleet->end = fleet->num_ranks;
+  return (num != 1 && num != 3) || fleet->end > fleet->num_ranks;
+}
+
 static int take_planted(fleet_law *fleet, int argc, char **argv) {
   for (int i = 0; i + 3 < argc; i += 4) {
     planted *slow = &fleet->slow[fleet->num_slow++];
@@ -274,13 +283,12 @@ static int take_planted(fleet_law *fleet, int argc, char **argv) {
 int main(int argc, char **argv) {
   if (argc < 5 || (argc - 5) % 4 != 0) {
     fputs(
-        "usage: make_ranks FOLDER RANKS STEPS SEED"
+        "usage: make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED"
         " [RANK STAGE SINCE PERCENT]...\n",
         stderr);
     return 2;
   }
-  fleet_law fleet = {.num_ranks = (unsigned)atoi(argv[2]),
-                     .num_steps = (unsigned)atoi(argv[3]),
+  fleet_law fleet = {.num_steps = (unsigned)atoi(argv[3]),
                      .seed = (uint64_t)atoll(argv[4])};
   fleet.slow = calloc((size_t)argc, sizeof *fleet.slow);
   fleet.ends = calloc(fleet.num_steps, sizeof *fleet.ends);
@@ -289,9 +297,10 @@ int main(int argc, char **argv) {
              .host = calloc(num, sizeof *to.host),
              .device = calloc(num, sizeof *to.device)};
   bool room = fleet.slow && fleet.ends && to.steps && to.host && to.device;
-  int code = !room || take_planted(&fleet, argc - 5, argv + 5);
+  int code = !room || take_ranks(&fleet, argv[2]) ||
+             take_planted(&fleet, argc - 5, argv + 5);
   if (!code) meet(&fleet);
-  for (unsigned rank = 0; rank < fleet.num_ranks && !code; rank++)
+  for (unsigned rank = fleet.first; rank < fleet.end && !code; rank++)
     code = write_log(&fleet, argv[1], rank, &to);
   free(fleet.slow);
   free(fleet.ends);

@@ -19,9 +19,9 @@
 #include "export/sql_schema.h"
 
 const char *const ppi_parquet_tables[] = {
-    "run",       "site",       "lane",         "device",  "stream",
-    "attribute", "host_range", "mark",         "counter", "flow",
-    "capture",   "total",      "device_range", "note",    NULL};
+    "run",          "site", "lane",    "device",    "stream",  "attribute",
+    "host_range",   "mark", "counter", "flow",      "capture", "total",
+    "device_range", "note", "call",    "step_cost", NULL};
 
 typedef struct parquet {
   ppi_export base;
@@ -102,7 +102,6 @@ static void exec_page(ppi_duck *duck, ppi_page *page) {
 // The folders' names say the run and its rank, so its files do not.
 static void write_table(parquet *out, const char *table, const char *folder) {
   ppi_page path = {0}, text = {0};
-  copy_table(out, table);
   ppi_page_format(&path, "%s/%s.parquet", folder, table);
   ppi_page_format(&text, "COPY (SELECT * EXCLUDE (%s) FROM %s) TO ",
                   strcmp(table, "run") == 0 ? "rank" : "run", table);
@@ -110,9 +109,38 @@ static void write_table(parquet *out, const char *table, const char *folder) {
   ppi_page_text(&text, " (FORMAT parquet, COMPRESSION zstd)");
   text.failed |= path.failed;
   exec_page(&out->duck, &text);
-  ppi_page_format(&text, "DELETE FROM %s", table);
-  exec_page(&out->duck, &text);
   ppi_page_clear(&path);
+}
+
+static bool is_view(const char *table) {
+  const ppi_carried *view = ppi_parquet_views;
+  while (view->name && strcmp(view->name, table) != 0) view++;
+  return view->name != NULL;
+}
+
+// A run's files are small: threads cost more than they bring.
+static void create_tables(ppi_duck *duck) {
+  ppi_duck_exec(duck, "SET threads = 1");
+  ppi_duck_exec(duck, ppi_sql_plain_tables);
+  for (const ppi_carried *view = ppi_parquet_views; view->name; view++) {
+    ppi_page text = {0};
+    ppi_page_format(&text, "CREATE VIEW %s AS\n%s", view->name, view->text);
+    exec_page(duck, &text);
+  }
+}
+
+// All at once, as some are made of others; then there is room for the next run.
+static void write_tables(parquet *out, const char *folder) {
+  const char *const *tables = ppi_parquet_tables;
+  for (size_t i = 0; tables[i]; i++)
+    if (!is_view(tables[i])) copy_table(out, tables[i]);
+  for (size_t i = 0; tables[i]; i++) write_table(out, tables[i], folder);
+  for (size_t i = 0; tables[i]; i++) {
+    ppi_page text = {0};
+    if (is_view(tables[i])) continue;
+    ppi_page_format(&text, "DELETE FROM %s", tables[i]);
+    exec_page(&out->duck, &text);
+  }
 }
 
 // ---- folders ----
@@ -175,8 +203,7 @@ static void write_run(parquet *out) {
   } else if (mkdir(part.bytes, 0777) != 0 || mkdir(inner.bytes, 0777) != 0) {
     fail_at(out, part.bytes);
   } else {
-    for (size_t i = 0; ppi_parquet_tables[i]; i++)
-      write_table(out, ppi_parquet_tables[i], inner.bytes);
+    write_tables(out, inner.bytes);
     if (!ppi_duck_failed(&out->duck)) settle(out, part.bytes, path.bytes);
   }
   if (ppi_duck_failed(&out->duck) && !part.failed) remove_folder(part.bytes);
@@ -286,8 +313,7 @@ static pprof_status create_parquet(const ppi_export_target *target,
   made->base = (ppi_export){
       .sink = &made->sink, .close = close_parquet, .destroy = destroy_parquet};
   pprof_status status = ppi_duck_open(&made->duck, error);
-  if (status == PPROF_STATUS_OK)
-    ppi_duck_exec(&made->duck, ppi_sql_plain_tables);
+  if (status == PPROF_STATUS_OK) create_tables(&made->duck);
   if (status == PPROF_STATUS_OK && ppi_duck_failed(&made->duck))
     status = ppi_fail(error, PPROF_STATUS_IO, "%s", made->duck.failure);
   if (status != PPROF_STATUS_OK) {

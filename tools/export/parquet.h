@@ -4,8 +4,13 @@
 #ifndef PPI_TOOL_EXPORT_PARQUET_H_
 #define PPI_TOOL_EXPORT_PARQUET_H_
 
+#include "cli/carried.h"
+
 // Each run has all of them, also where they have no row. Ends with NULL.
 extern const char *const ppi_parquet_tables[];
+// Those of them that are made of the others: each a SELECT over the tables of
+// one run and the ones before it, a file of parquet_views/.
+extern const ppi_carried ppi_parquet_views[];
 
 // How Hive calls what is not known.
 #define PPI_PARQUET_NO_RANK "__HIVE_DEFAULT_PARTITION__"

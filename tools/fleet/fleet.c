@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -209,12 +210,29 @@ static void put_duckdb_table(ppi_page *page, const ppi_fleet *fleet,
                 " {'run': 'VARCHAR', 'rank': 'BIGINT'});\n");
 }
 
+// The text with a backslash before each of these characters.
+static void put_escaped(ppi_page *page, const char *text, const char *special) {
+  for (; *text; text++) {
+    if (strchr(special, *text)) ppi_page_text(page, "\\");
+    ppi_page_bytes(page, text, 1);
+  }
+}
+
+// A text literal of Spark's SQL, where a backslash is no plain character.
+static void put_spark_text(ppi_page *page, const char *text) {
+  ppi_page_text(page, "'");
+  put_escaped(page, text, "'\\");
+  ppi_page_text(page, "'");
+}
+
 // "FOLDER/run=*/rank=*/TABLE.parquet", or with the names of the runs, between
-// braces, where one is left out.
+// braces, where one is left out. What is special in patterns is plain in
+// FOLDER.
 static void put_pattern(ppi_page *path, const ppi_fleet *fleet,
                         const char *table) {
   size_t begin = strlen(fleet->folder) + 1 + strlen(run_prefix);
-  ppi_page_format(path, "%s/%s", fleet->folder, run_prefix);
+  put_escaped(path, fleet->folder, "{}[]*?\\");
+  ppi_page_format(path, "/%s", run_prefix);
   ppi_page_text(path, fleet->num_left_out ? "{" : "*");
   for (size_t i = 0; fleet->num_left_out && i < fleet->num_runs; i++) {
     const char *run = fleet->runs[i].path + begin;
@@ -231,9 +249,9 @@ static void put_spark_table(ppi_page *page, const ppi_fleet *fleet,
   put_pattern(&path, fleet, table);
   ppi_page_format(
       page, "CREATE TEMPORARY VIEW %s USING parquet OPTIONS (basePath ", table);
-  ppi_duck_text(page, fleet->folder);
+  put_spark_text(page, fleet->folder);
   ppi_page_text(page, ", path ");
-  if (!path.failed) ppi_duck_text(page, path.bytes);
+  if (!path.failed) put_spark_text(page, path.bytes);
   page->failed |= path.failed;
   ppi_page_text(page, ");\n");
   ppi_page_clear(&path);
@@ -243,10 +261,20 @@ static bool is_part_of_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
+// Whether a word of `text` is surely no table: "t.word", "... AS word", or of a
+// line of comment.
+static bool is_no_table(const char *text, const char *at) {
+  const char *line = at;
+  while (line > text && line[-1] != '\n') line--;
+  return strncmp(line, "--", 2) == 0 || (at > text && at[-1] == '.') ||
+         (at - line > 3 && strncasecmp(at - 4, " AS ", 4) == 0);
+}
+
 static bool has_word(const char *text, const char *word) {
   size_t len = strlen(word);
   for (const char *at = text; (at = strstr(at, word)); at += len)
-    if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[len]))
+    if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[len]) &&
+        !is_no_table(text, at))
       return true;
   return false;
 }

@@ -5,6 +5,8 @@
 -- straggler's. `log10_chance` bounds how likely it is that any rank, stage and
 -- stretch has such a sum where no rank is slow in more than half of its steps
 -- (Hoeffding's inequality, times the number of stretches); -2 is one in a hundred.
+-- No stretch's sum, squared, is more often its steps than the line has slow steps, so
+-- where those are too few for -2, nothing is looked for.
 WITH usual AS (
   SELECT name, category, place, step, COUNT(*) AS ranks,
     CAST(PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY ns) AS BIGINT) AS median_ns
@@ -15,11 +17,21 @@ judged AS (
   FROM step_cost c JOIN usual u ON u.name = c.name AND u.category = c.category
     AND u.place = c.place AND u.step = c.step
   WHERE u.ranks > 2 AND c.is_communication = 0),
+line AS (
+  SELECT run, name, category, place, COUNT(*) AS steps,
+    SUM(CASE WHEN twice = 1 THEN 1 ELSE 0 END) AS slow_steps
+  FROM judged GROUP BY run, name, category, place),
+size AS (
+  SELECT LOG10(COUNT(*) * (MAX(steps) * (MAX(steps) + 1e0) / 2e0)) AS log10_stretches FROM line),
+suspect AS (
+  SELECT l.run, l.name, l.category, l.place FROM line l CROSS JOIN size z
+  WHERE z.log10_stretches - 5e-1 * l.slow_steps / LN(1e1) <= -2),
 summed AS (
-  SELECT run, rank, name, category, place, step, ns, median_ns, twice,
-    SUM(twice) OVER (PARTITION BY run, name, category, place ORDER BY step
+  SELECT j.run, j.rank, j.name, j.category, j.place, j.step, j.ns, j.median_ns, j.twice,
+    SUM(j.twice) OVER (PARTITION BY j.run, j.name, j.category, j.place ORDER BY j.step
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS sum_to
-  FROM judged),
+  FROM judged j JOIN suspect q ON q.run = j.run AND q.name = j.name
+    AND q.category = j.category AND q.place = j.place),
 lowest AS (
   SELECT run, rank, name, category, place, step, sum_to,
     LEAST(0, MIN(sum_to) OVER (PARTITION BY run, name, category, place ORDER BY step
@@ -45,13 +57,8 @@ stretch AS (
     AND s.category = b.category AND s.place = b.place AND s.step <= b.last_step
     AND s.step > COALESCE(b.before_step, -1)
   GROUP BY b.run, b.rank, b.name, b.category, b.place, b.rise, b.last_step),
-size AS (
-  SELECT COUNT(*) AS lines, MAX(steps) AS steps FROM (
-    SELECT run, name, category, place, COUNT(*) AS steps FROM judged
-    GROUP BY run, name, category, place) counted),
 told AS (
-  SELECT t.*, LOG10(z.lines * (z.steps * (z.steps + 1e0) / 2e0))
-    - 5e-1 * t.rise * t.rise / t.steps / LN(1e1) AS log10_chance
+  SELECT t.*, z.log10_stretches - 5e-1 * t.rise * t.rise / t.steps / LN(1e1) AS log10_chance
   FROM stretch t CROSS JOIN size z)
 SELECT rank, name, category, place, since_step, last_step, CAST(steps AS BIGINT) AS steps,
   CAST(slow_steps AS BIGINT) AS slow_steps, CAST(ROUND(excess_ns / steps) AS BIGINT) AS excess_ns,
