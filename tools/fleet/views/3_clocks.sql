@@ -9,12 +9,12 @@ WITH ends AS (
   FROM step_cost c JOIN run r ON r.run = c.run
   WHERE c.is_communication = 1 AND r.base_ns IS NOT NULL),
 earliest AS (
-  SELECT step, name, place, COUNT(*) AS ranks, MIN(at_ns) AS at_ns
+  SELECT step, name, place, COUNT(DISTINCT host) AS hosts, MIN(at_ns) AS at_ns
   FROM ends GROUP BY step, name, place),
 later AS (
   SELECT e.host, e.step, e.name, e.place, e.at_ns - f.at_ns AS ns FROM ends e
     JOIN earliest f ON f.step = e.step AND f.name = e.name AND f.place = e.place
-  WHERE f.ranks > 1),
+  WHERE f.hosts > 1),
 usual AS (
   SELECT step, name, place, CAST(PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY ns) AS BIGINT) AS ns
   FROM later GROUP BY step, name, place),

@@ -5,8 +5,10 @@
 -- straggler's. `log10_chance` bounds how likely it is that any rank, stage and
 -- stretch has such a sum where no rank is slow in more than half of its steps
 -- (Hoeffding's inequality, times the number of stretches); -2 is one in a hundred.
--- No stretch's sum, squared, is more often its steps than the line has slow steps, so
--- where those are too few for -2, nothing is looked for.
+-- Few ranks have enough slow steps for -2, and the others are left out early. With t =
+-- (2 + log10_stretches) * LN(10), a stretch of n steps that is told has n >= 2 t, and
+-- (n + SQRT(2 t n)) / 2 slow ones. It touches n / 16 + 2 of the blocks of 16 steps; so,
+-- as 2 t >= 16, one of these has a third of its steps slow where no step is missing.
 WITH usual AS (
   SELECT name, category, place, step, COUNT(*) AS ranks,
     CAST(PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY ns) AS BIGINT) AS median_ns
@@ -17,15 +19,20 @@ judged AS (
   FROM step_cost c JOIN usual u ON u.name = c.name AND u.category = c.category
     AND u.place = c.place AND u.step = c.step
   WHERE u.ranks > 2 AND c.is_communication = 0),
+block AS (
+  SELECT run, name, category, place, COUNT(*) AS steps, MIN(step) AS first_step,
+    MAX(step) AS last_step, SUM(CASE WHEN twice = 1 THEN 1 ELSE 0 END) AS slow_steps
+  FROM judged GROUP BY run, name, category, place, FLOOR(step / 16)),
 line AS (
-  SELECT run, name, category, place, COUNT(*) AS steps,
-    SUM(CASE WHEN twice = 1 THEN 1 ELSE 0 END) AS slow_steps
-  FROM judged GROUP BY run, name, category, place),
+  SELECT run, name, category, place, SUM(steps) AS steps, SUM(slow_steps) AS slow_steps,
+    MAX(slow_steps) AS most_slow, MAX(last_step) - MIN(first_step) + 1 AS numbers
+  FROM block GROUP BY run, name, category, place),
 size AS (
   SELECT LOG10(COUNT(*) * (MAX(steps) * (MAX(steps) + 1e0) / 2e0)) AS log10_stretches FROM line),
 suspect AS (
   SELECT l.run, l.name, l.category, l.place FROM line l CROSS JOIN size z
-  WHERE z.log10_stretches - 5e-1 * l.slow_steps / LN(1e1) <= -2),
+  WHERE z.log10_stretches - 5e-1 * l.slow_steps / LN(1e1) <= -2
+    AND (l.most_slow > 5 OR l.numbers > l.steps)),
 summed AS (
   SELECT j.run, j.rank, j.name, j.category, j.place, j.step, j.ns, j.median_ns, j.twice,
     SUM(j.twice) OVER (PARTITION BY j.run, j.name, j.category, j.place ORDER BY j.step
