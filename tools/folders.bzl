@@ -3,6 +3,7 @@
 TOOLS = [
     "//tools/batch",
     "//tools/cli",
+    "//tools/clocks",
     "//tools/compare",
     "//tools/cost/count",
     "//tools/cost/onnx",

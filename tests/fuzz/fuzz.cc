@@ -119,7 +119,7 @@ Outputs::Outputs(unsigned choice) : choice_(choice) {
               PPROF_STATUS_OK,
           "chrome");
   static const uint64_t shifts_ns[16] = {};
-  const ppi_chrome_plan plan = {16, shifts_ns, 0};
+  const ppi_chrome_plan plan = {16, shifts_ns, 0, nullptr};
   Require(ppi_chrome_writer_expect(chrome, &plan) == PPROF_STATUS_OK, "plan");
   Require(
       ppi_tee_add(&tee_, pprof_report_sink(report_)) == PPROF_STATUS_OK &&

@@ -9,7 +9,8 @@ namespace {
 // A trace that takes runs which began at these times.
 void Expect(const Trace &trace, std::vector<uint64_t> shifts_ns,
             uint64_t base_ns) {
-  const ppi_chrome_plan plan = {shifts_ns.size(), shifts_ns.data(), base_ns};
+  const ppi_chrome_plan plan = {shifts_ns.size(), shifts_ns.data(), base_ns,
+                                nullptr};
   ASSERT_EQ(PPROF_STATUS_OK, ppi_chrome_writer_expect(trace.sink(), &plan));
 }
 

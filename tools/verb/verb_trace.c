@@ -2,13 +2,16 @@
 //
 // `trace`: the runs of one or several logs become a Chrome trace.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "chrome/chrome.h"
 #include "cli/output.h"
+#include "clocks/clocks.h"
 #include "input/input.h"
 #include "input/segments.h"
 #include "log/read/log_section.h"
@@ -77,27 +80,141 @@ static int list_runs(const char *path, struct axis *axis) {
   return code;
 }
 
+// ---- hosts' clocks ----
+
+// What was compared, and a text of it for each run's process. Without several
+// hosts there is nothing.
+struct alignment {
+  ppi_clocks *clocks;
+  char **labels;
+  size_t num_labels;
+};
+
+static void clear_alignment(struct alignment *by) {
+  for (size_t i = 0; i < by->num_labels; i++) free(by->labels[i]);
+  ppi_free(by->labels);
+  ppi_clocks_destroy(by->clocks);
+}
+
+// All logs into new clocks; without their events it goes fast. NULL: no memory.
+static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
+                               bool skims) {
+  ppi_clocks *clocks = ppi_clocks_create();
+  struct ppi_tool_runs met = {.items = NULL};
+  for (int i = 0; i < num && clocks; i++) {
+    struct ppi_tool_watch watch;
+    pprof_sink *sink = ppi_clocks_sink(clocks);
+    if (skims)
+      ppi_tool_skim(logs[i].path, sink, &watch);
+    else
+      ppi_tool_read_again(logs[i].path, sink, &watch, &met);
+  }
+  ppi_tool_runs_clear(&met);
+  return clocks;
+}
+
+static double ms(double ns) {
+  return ns / 1e6;
+}
+
+// Two hosts' events have an order where they are further apart than both
+// clocks' errors.
+static void say_clocks(const ppi_clocks *clocks) {
+  size_t num = ppi_clocks_num_hosts(clocks), num_known = 0;
+  uint64_t worst = 0, second = 0;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_clocks_host *host = ppi_clocks_at(clocks, i);
+    if (!host->num_pairs) continue;
+    num_known++;
+    second = PPI_MAX(second, PPI_MIN(worst, host->error_ns));
+    worst = PPI_MAX(worst, host->error_ns);
+  }
+  if (num_known)
+    ppi_tool_say(
+        "the clocks of %zu hosts are set by the ends of their collectives: "
+        "between hosts, order holds for what is more than %.3f ms apart",
+        num_known, ms((double)(worst + second)));
+  if (num_known < num)
+    ppi_tool_say(
+        "%zu of %zu hosts have no collective in common with the others: their "
+        "order is that of their own clocks, whose error is not known",
+        num - num_known, num);
+}
+
+static char *label_of(const ppi_clocks_host *host) {
+  char *label = NULL;
+  int len = -1;
+  if (!host)
+    len = asprintf(&label, "host not known");
+  else if (!host->num_pairs)
+    len = asprintf(&label, "host's own clock, error not known");
+  else
+    len = asprintf(&label, "clock set by %+.3f ms, +-%.3f ms",
+                   ms((double)-host->offset_ns), ms((double)host->error_ns));
+  return len < 0 ? NULL : label;
+}
+
+// Answers how it went; without several hosts it does nothing.
+static int align(const struct ppi_tool_log *logs, int num,
+                 const struct axis *axis, struct alignment *by) {
+  ppi_clocks *glance = axis->num_runs > 1 ? read_clocks(logs, num, true) : NULL;
+  bool is_alone = !glance || ppi_clocks_num_hosts(glance) < 2;
+  ppi_clocks_destroy(glance);
+  if (is_alone) return PPI_EXIT_DONE;
+  by->clocks = read_clocks(logs, num, false);
+  by->labels = ppi_alloc(axis->num_runs * sizeof *by->labels);
+  if (!by->clocks || !by->labels ||
+      ppi_clocks_compare(by->clocks) != PPROF_STATUS_OK)
+    return no_memory();
+  // Of a damaged log, runs may be listed that cannot be read.
+  if (ppi_clocks_num_runs(by->clocks) != axis->num_runs) {
+    ppi_tool_say("not all runs can be read: hosts' clocks are not compared");
+    ppi_clocks_destroy(by->clocks);
+    by->clocks = NULL;
+    return PPI_EXIT_DONE;
+  }
+  for (; by->num_labels < axis->num_runs; by->num_labels++) {
+    char *label = label_of(ppi_clocks_of(by->clocks, by->num_labels));
+    if (!label) return no_memory();
+    by->labels[by->num_labels] = label;
+  }
+  say_clocks(by->clocks);
+  return PPI_EXIT_DONE;
+}
+
+// When a run began, by the clock of all; 0: not known.
+static uint64_t base_of(const struct axis *axis, const struct alignment *by,
+                        size_t run) {
+  uint64_t base_ns = axis->runs[run].base_ns;
+  const ppi_clocks_host *host =
+      by->clocks ? ppi_clocks_of(by->clocks, run) : NULL;
+  return host ? base_ns - (uint64_t)host->offset_ns : base_ns;
+}
+
 // One axis for all when each says when it began, else each from zero.
-static pprof_status plan_runs(const struct axis *axis, pprof_sink *sink) {
+static pprof_status plan_runs(const struct axis *axis,
+                              const struct alignment *by, pprof_sink *sink) {
   if (axis->num_runs < 2) return PPROF_STATUS_OK;
   uint64_t *shifts = ppi_alloc(axis->num_runs * sizeof(*shifts));
   if (!shifts) return PPROF_STATUS_NO_MEMORY;
   uint64_t first = UINT64_MAX;
   bool known = true;
   for (size_t i = 0; i < axis->num_runs; i++) {
-    const struct axis_run *run = &axis->runs[i];
-    known = known && (run->base_ns || run->is_empty);
-    if (run->base_ns && run->base_ns < first) first = run->base_ns;
+    uint64_t base_ns = base_of(axis, by, i);
+    known = known && (base_ns || axis->runs[i].is_empty);
+    if (base_ns && base_ns < first) first = base_ns;
   }
   known = known && first != UINT64_MAX;
   for (size_t i = 0; known && i < axis->num_runs; i++)
-    if (axis->runs[i].base_ns) shifts[i] = axis->runs[i].base_ns - first;
+    if (axis->runs[i].base_ns) shifts[i] = base_of(axis, by, i) - first;
   if (!known)
     ppi_tool_say(
         "not all of the %zu runs say when they began: each starts at "
         "0",
         axis->num_runs);
-  const ppi_chrome_plan plan = {axis->num_runs, shifts, known ? first : 0};
+  const ppi_chrome_plan plan = {
+      axis->num_runs, shifts, known ? first : 0,
+      by->clocks ? (const char *const *)by->labels : NULL};
   pprof_status status = ppi_chrome_writer_expect(sink, &plan);
   ppi_free(shifts);
   return status;
@@ -143,7 +260,8 @@ static int write_runs(const struct ppi_tool_log *logs, int num,
 }
 
 static int write_trace(const struct ppi_tool_log *logs, int num,
-                       const struct axis *axis, const char *path) {
+                       const struct axis *axis, const struct alignment *by,
+                       const char *path) {
   bool to_stdout = strcmp(path, "-") == 0;
   pprof_sink *sink;
   pprof_error error = {""};
@@ -151,7 +269,7 @@ static int write_trace(const struct ppi_tool_log *logs, int num,
     ppi_tool_say("%s", error.text);
     return PPI_EXIT_USAGE;
   }
-  int code = plan_runs(axis, sink) == PPROF_STATUS_OK
+  int code = plan_runs(axis, by, sink) == PPROF_STATUS_OK
                  ? write_runs(logs, num, sink, path)
                  : no_memory();
   sink->destroy(sink);
@@ -171,7 +289,11 @@ static int trace_all(const struct ppi_tool_options *options,
     int listed = list_runs(logs[i].path, axis);
     if (listed != PPI_EXIT_DONE) return listed;
   }
-  int written = write_trace(logs, options->num_inputs, axis, path);
+  struct alignment by = {.clocks = NULL};
+  int written = align(logs, options->num_inputs, axis, &by);
+  if (written == PPI_EXIT_DONE)
+    written = write_trace(logs, options->num_inputs, axis, &by, path);
+  clear_alignment(&by);
   return written > code ? written : code;
 }
 

@@ -202,6 +202,7 @@ static void place_run(ppi_chrome_writer *writer, const pprof_run_info *info) {
   writer->pid = writer->own_pid = process_id(info);
   if (writer->shifts_ns) {
     writer->shift_ns = writer->shifts_ns[run];
+    writer->label = writer->labels ? writer->labels[run] : NULL;
     writer->pid = writer->pids[run] = free_pid(writer, writer->pid);
   }
   writer->num_begun++;
@@ -424,6 +425,7 @@ pprof_status ppi_chrome_writer_expect(pprof_sink *sink,
   if (!writer->shifts_ns || !writer->pids) return PPROF_STATUS_NO_MEMORY;
   memcpy(writer->shifts_ns, plan->shifts_ns, size);
   writer->base_ns = plan->base_ns;
+  writer->labels = plan->labels;
   writer->num_runs = plan->num_runs;
   // Two processes may use one number for two requests.
   writer->flows.pushed_out = true;

@@ -37,6 +37,9 @@ typedef struct ppi_chrome_plan {
   size_t num_runs;
   const uint64_t *shifts_ns;  // added to the times of each run
   uint64_t base_ns;           // realtime of the trace's zero; 0: unknown
+  // What viewers show beside each run's process, NULL: nothing; borrowed while
+  // the writer lives. NULL: none has any.
+  const char *const *labels;
 } ppi_chrome_plan;
 
 // ppi_chrome_writer_expect makes the writer take as many runs, one after the

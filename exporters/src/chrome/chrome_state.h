@@ -43,7 +43,9 @@ typedef struct ppi_chrome_writer {
   // Runs: those the file takes, those begun and finished, where each of them
   // stands and what each is called.
   size_t num_runs, num_begun, num_finished;
-  uint64_t *shifts_ns;  // NULL: one run, not shifted
+  uint64_t *shifts_ns;        // NULL: one run, not shifted
+  const char *const *labels;  // of the runs, as the plan has them
+  const char *label;          // of this one; NULL: none
   uint32_t *pids;
   uint64_t base_ns;
   // Of the run that is being written. own_pid: what it says of itself;

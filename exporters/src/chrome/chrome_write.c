@@ -358,6 +358,12 @@ static bool has_rows(const ppi_chrome_writer *writer, uint32_t pid) {
 static void write_processes(ppi_chrome_writer *writer) {
   write_process(writer, writer->pid, writer->program, "process ",
                 writer->own_pid);
+  if (writer->label) {
+    begin_metadata(writer, "process_labels", writer->pid, 0);
+    PPI_CHROME_PUT(&writer->out, "\"labels\":\"");
+    ppi_chrome_put_text(&writer->out, writer->label);
+    PPI_CHROME_PUT(&writer->out, "\"}}");
+  }
   const ppi_chrome_names *devices = &writer->names[PPROF_DEFINITION_DEVICE];
   for (uint32_t i = 0; i < devices->num_items || i == 0; i++) {
     const ppi_chrome_name *device = ppi_chrome_names_get(devices, i);

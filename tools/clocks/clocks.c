@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clocks/clocks.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+#include "json/hash.h"
+#include "pprof/mark.h"
+
+enum { NO_HOST = -1 };
+
+// An array that grows.
+#define LIST(type)        \
+  struct {                \
+    type *items;          \
+    size_t num, capacity; \
+  }
+
+// What a site is, by its id.
+typedef struct site {
+  uint64_t name;  // its hash
+  bool is_collective, is_step;
+} site;
+
+// A step, or a call of a collective, of the run that is read.
+typedef struct piece {
+  uint64_t begun_ns, end_ns;
+  int64_t step;  // of a call: the greatest of the steps that had begun, or -1
+  uint64_t name;
+  bool is_call, on_device;
+} piece;
+
+// Where the last call of a collective in a step ended in a run.
+typedef struct ended {
+  int64_t step;
+  uint64_t name;
+  bool on_device;
+  int host;
+  int64_t at_ns;  // since 1970
+} ended;
+
+typedef struct ahead {
+  int host;
+  int64_t ns;
+} ahead;
+
+struct ppi_clocks {
+  pprof_sink sink;
+  LIST(ppi_clocks_host) hosts;
+  LIST(int) runs;  // the host of each
+  LIST(ended) ends;
+  LIST(ahead) pairs;
+  // Of the run that is read.
+  LIST(site) sites;
+  LIST(piece) pieces;
+  int64_t base_ns;
+  bool is_short;  // of memory
+};
+
+// `items` points to a list's items, whatever they are.
+static bool make_room(void *items, size_t *capacity, size_t need, size_t size) {
+  void *old, *grown;
+  memcpy(&old, items, sizeof old);
+  grown = ppi_grow(old, capacity, need, size);
+  if (grown) memcpy(items, &grown, sizeof grown);
+  return grown != NULL;
+}
+
+// Room for one more, which is not counted yet.
+#define ROOM(list)                                           \
+  make_room(&(list).items, &(list).capacity, (list).num + 1, \
+            sizeof *(list).items)
+
+static ppi_clocks *clocks_of(pprof_sink *sink) {
+  return (ppi_clocks *)((char *)sink - offsetof(ppi_clocks, sink));
+}
+
+static pprof_status no_memory(ppi_clocks *clocks) {
+  clocks->is_short = true;
+  return PPROF_STATUS_NO_MEMORY;
+}
+
+// ---- what a run says ----
+
+static int host_of(ppi_clocks *clocks, const char *name) {
+  for (size_t i = 0; i < clocks->hosts.num; i++)
+    if (strcmp(clocks->hosts.items[i].name, name) == 0) return (int)i;
+  char *copy = ppi_strdup(name);
+  if (!copy || !ROOM(clocks->hosts)) {
+    ppi_free(copy);
+    no_memory(clocks);
+    return NO_HOST;
+  }
+  clocks->hosts.items[clocks->hosts.num] = (ppi_clocks_host){.name = copy};
+  return (int)clocks->hosts.num++;
+}
+
+static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
+  ppi_clocks *clocks = clocks_of(sink);
+  const char *base = pprof_run_info_text(info, "time_base_realtime_ns");
+  const char *host = pprof_run_info_text(info, "host");
+  clocks->base_ns = base ? strtoll(base, NULL, 10) : 0;
+  clocks->pieces.num = clocks->sites.num = 0;
+  if (!ROOM(clocks->runs)) return no_memory(clocks);
+  bool is_known = clocks->base_ns > 0 && host && *host;
+  clocks->runs.items[clocks->runs.num++] =
+      is_known ? host_of(clocks, host) : NO_HOST;
+  return clocks->is_short ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+static pprof_status take_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  ppi_clocks *clocks = clocks_of(sink);
+  uint32_t id = pprof_definition_id(definition);
+  if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
+    return PPROF_STATUS_OK;
+  while (clocks->sites.num <= id) {
+    if (!ROOM(clocks->sites)) return no_memory(clocks);
+    clocks->sites.items[clocks->sites.num++] = (site){0};
+  }
+  const char *name = pprof_definition_name(definition);
+  uint32_t category = pprof_definition_parent(definition);
+  clocks->sites.items[id] =
+      (site){.name = ppi_hash_bytes(1, name, strlen(name)),
+             .is_collective = category == PPROF_CATEGORY_COMMUNICATION,
+             .is_step = category == PPROF_CATEGORY_PROFILE_STEP};
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status add_event(ppi_clocks *clocks, const pprof_event *event) {
+  bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
+  bool has_time = !on_device || event->device_end_ns != 0;
+  if (event->site >= clocks->sites.num || !has_time ||
+      (event->kind != PPROF_KIND_RANGE && !on_device))
+    return PPROF_STATUS_OK;
+  const site *at = &clocks->sites.items[event->site];
+  bool is_call =
+      at->is_collective || (event->flags & PPROF_FLAG_COMMUNICATION) != 0;
+  if (at->is_step ? event->value < 0 : !is_call) return PPROF_STATUS_OK;
+  if (!ROOM(clocks->pieces)) return no_memory(clocks);
+  clocks->pieces.items[clocks->pieces.num++] =
+      (piece){.begun_ns = event->start_ns,
+              .end_ns = on_device ? event->device_end_ns : event->end_ns,
+              .step = at->is_step ? (int64_t)event->value : -1,
+              .name = at->name,
+              .is_call = !at->is_step,
+              .on_device = on_device};
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
+  pprof_status status = PPROF_STATUS_OK;
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+    status = add_event(clocks_of(sink), pprof_batch_at(batch, i));
+  return status;
+}
+
+// ---- the last ends of its steps ----
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int by_begin(const void *a, const void *b) {
+  const piece *left = a, *right = b;
+  int order = COMPARE(left->begun_ns, right->begun_ns);
+  return order ? order : COMPARE(left->is_call, right->is_call);
+}
+
+static int by_collective(const void *a, const void *b) {
+  const ended *left = a, *right = b;
+  int order = COMPARE(left->step, right->step);
+  if (!order) order = COMPARE(left->name, right->name);
+  if (!order) order = COMPARE(left->on_device, right->on_device);
+  return order;
+}
+
+static int by_end(const void *a, const void *b) {
+  const ended *left = a, *right = b;
+  int order = by_collective(a, b);
+  return order ? order : COMPARE(left->at_ns, right->at_ns);
+}
+
+static void sort(void *items, size_t num, size_t size,
+                 int (*order)(const void *, const void *)) {
+  if (num) qsort(items, num, size, order);
+}
+
+// Of the ends from `first` on, all of one run, the last of each collective.
+static void keep_last(ppi_clocks *clocks, size_t first) {
+  ended *ends = clocks->ends.items;
+  size_t kept = first;
+  sort(ends + first, clocks->ends.num - first, sizeof *ends, by_end);
+  for (size_t i = first; i < clocks->ends.num; i++)
+    if (i + 1 == clocks->ends.num || by_collective(&ends[i], &ends[i + 1]) != 0)
+      ends[kept++] = ends[i];
+  clocks->ends.num = kept;
+}
+
+static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
+  ppi_clocks *clocks = clocks_of(sink);
+  piece *pieces = clocks->pieces.items;
+  size_t first = clocks->ends.num;
+  int host = clocks->runs.items[clocks->runs.num - 1];
+  int64_t step = -1;
+  (void)totals;
+  sort(pieces, clocks->pieces.num, sizeof *pieces, by_begin);
+  for (size_t i = 0; i < clocks->pieces.num && host != NO_HOST; i++) {
+    if (!pieces[i].is_call) step = PPI_MAX(step, pieces[i].step);
+    if (!pieces[i].is_call || step < 0) continue;
+    if (!ROOM(clocks->ends)) return no_memory(clocks);
+    clocks->ends.items[clocks->ends.num++] =
+        (ended){.step = step,
+                .name = pieces[i].name,
+                .on_device = pieces[i].on_device,
+                .host = host,
+                .at_ns = clocks->base_ns + (int64_t)pieces[i].end_ns};
+  }
+  keep_last(clocks, first);
+  return PPROF_STATUS_OK;
+}
+
+// ---- hosts beside hosts ----
+
+// Of `num` sorted values the one that `percent` of them are not above.
+static size_t nearest_rank(size_t num, size_t percent) {
+  return (num * percent + 99) / 100 - 1;
+}
+
+// A host that stands for all that `host` was compared with, also by others.
+static int leader_of(const int *leaders, int host) {
+  while (leaders[host] != host) host = leaders[host];
+  return host;
+}
+
+// A collective's ends, sorted by time: how far each is from the median.
+static pprof_status add_pairs(ppi_clocks *clocks, int *leaders,
+                              const ended *ends, size_t num) {
+  int first = leader_of(leaders, ends[0].host);
+  bool is_shared = false;
+  for (size_t i = 1; i < num; i++) {
+    is_shared = is_shared || ends[i].host != ends[0].host;
+    leaders[leader_of(leaders, ends[i].host)] = first;
+  }
+  for (size_t i = 0; i < num && is_shared; i++) {
+    if (!ROOM(clocks->pairs)) return no_memory(clocks);
+    clocks->pairs.items[clocks->pairs.num++] = (ahead){
+        ends[i].host, ends[i].at_ns - ends[nearest_rank(num, 50)].at_ns};
+  }
+  return PPROF_STATUS_OK;
+}
+
+static int by_host(const void *a, const void *b) {
+  const ahead *left = a, *right = b;
+  int order = COMPARE(left->host, right->host);
+  return order ? order : COMPARE(left->ns, right->ns);
+}
+
+static void judge_host(ppi_clocks_host *host, ahead *pairs, size_t num) {
+  host->num_pairs = num;
+  host->offset_ns = pairs[nearest_rank(num, 50)].ns;
+  for (size_t i = 0; i < num; i++)
+    pairs[i].ns = llabs(pairs[i].ns - host->offset_ns);
+  sort(pairs, num, sizeof *pairs, by_host);
+  host->error_ns = (uint64_t)pairs[nearest_rank(num, 99)].ns;
+}
+
+// The leader of most hosts.
+static int greatest(const int *leaders, size_t num_hosts) {
+  size_t most = 0;
+  int found = 0;
+  for (size_t i = 0; i < num_hosts; i++) {
+    size_t num = 0;
+    for (size_t j = 0; j < num_hosts; j++)
+      num += leader_of(leaders, (int)j) == (int)i;
+    if (num > most) {
+      most = num;
+      found = (int)i;
+    }
+  }
+  return found;
+}
+
+static void judge_hosts(ppi_clocks *clocks, const int *leaders) {
+  ahead *pairs = clocks->pairs.items;
+  int leader = greatest(leaders, clocks->hosts.num);
+  sort(pairs, clocks->pairs.num, sizeof *pairs, by_host);
+  for (size_t begin = 0, end; begin < clocks->pairs.num; begin = end) {
+    int host = pairs[begin].host;
+    for (end = begin; end < clocks->pairs.num && pairs[end].host == host;)
+      end++;
+    if (leader_of(leaders, host) == leader)
+      judge_host(&clocks->hosts.items[host], pairs + begin, end - begin);
+  }
+}
+
+pprof_status ppi_clocks_compare(ppi_clocks *clocks) {
+  ended *ends = clocks->ends.items;
+  int *leaders = ppi_alloc((clocks->hosts.num + 1) * sizeof *leaders);
+  if (!leaders) return no_memory(clocks);
+  for (size_t i = 0; i < clocks->hosts.num; i++) leaders[i] = (int)i;
+  sort(ends, clocks->ends.num, sizeof *ends, by_end);
+  for (size_t begin = 0, end; begin < clocks->ends.num; begin = end) {
+    for (end = begin; end < clocks->ends.num &&
+                      by_collective(&ends[begin], &ends[end]) == 0;)
+      end++;
+    if (add_pairs(clocks, leaders, ends + begin, end - begin) !=
+        PPROF_STATUS_OK)
+      break;
+  }
+  if (!clocks->is_short) judge_hosts(clocks, leaders);
+  ppi_free(leaders);
+  return clocks->is_short ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+}
+
+// ---- the object ----
+
+ppi_clocks *ppi_clocks_create(void) {
+  ppi_clocks *clocks = ppi_alloc(sizeof *clocks);
+  if (clocks)
+    clocks->sink = (pprof_sink){.size = sizeof(pprof_sink),
+                                .begin = take_begin,
+                                .define = take_define,
+                                .events = take_events,
+                                .finish = take_finish};
+  return clocks;
+}
+
+void ppi_clocks_destroy(ppi_clocks *clocks) {
+  if (!clocks) return;
+  for (size_t i = 0; i < clocks->hosts.num; i++)
+    ppi_free(clocks->hosts.items[i].name);
+  ppi_free(clocks->hosts.items);
+  ppi_free(clocks->runs.items);
+  ppi_free(clocks->ends.items);
+  ppi_free(clocks->pairs.items);
+  ppi_free(clocks->sites.items);
+  ppi_free(clocks->pieces.items);
+  ppi_free(clocks);
+}
+
+pprof_sink *ppi_clocks_sink(ppi_clocks *clocks) {
+  return &clocks->sink;
+}
+
+size_t ppi_clocks_num_hosts(const ppi_clocks *clocks) {
+  return clocks->hosts.num;
+}
+
+size_t ppi_clocks_num_runs(const ppi_clocks *clocks) {
+  return clocks->runs.num;
+}
+
+const ppi_clocks_host *ppi_clocks_at(const ppi_clocks *clocks, size_t host) {
+  return &clocks->hosts.items[host];
+}
+
+const ppi_clocks_host *ppi_clocks_of(const ppi_clocks *clocks, size_t run) {
+  int host = clocks->runs.items[run];
+  return host == NO_HOST ? NULL : &clocks->hosts.items[host];
+}
