@@ -5,7 +5,7 @@ import collections
 import peer_cost
 import peer_fleet
 import peer_hta
-import peer_mpirun
+import peer_jobs
 import peer_nodes
 import peer_paddle
 import peer_samplers
@@ -34,7 +34,7 @@ PEERS = {
     "nodes": entry(peer_nodes.PACKAGES, peer_nodes.compare, "onnxruntime"),
     "fleet": entry(peer_fleet.PACKAGES, peer_fleet.compare),
     "spark": entry(peer_spark.PACKAGES, peer_spark.compare),
-    "mpirun": entry([], peer_mpirun.compare),
+    **{name: entry(*both) for name, both in peer_jobs.PEERS.items()},
     "tables": entry(peer_tables.PACKAGES, peer_tables.compare),
     **{name: entry(packages, compare, python)
        for name, (packages, compare, python) in peer_viewers.PEERS.items()},
