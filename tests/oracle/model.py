@@ -72,6 +72,13 @@ class Memory:
         self.level, self.change, self.order = level, change, order
 
 
+def net(samples):
+    """The sum of changes on the host, and that on devices."""
+    changed = [m for m in samples if m.change and not m.is_reserved]
+    return [sum(m.change for m in changed if m.place.startswith("cpu") == is_host)
+            for is_host in (True, False)]
+
+
 class Run:
     """One process."""
 
@@ -131,6 +138,21 @@ class Run:
 
     def own(self, host):
         return sum(d.length for d in self.devices if d.owner is host and self.counts(d))
+
+    def memory_in(self, host):
+        """What any thread took less what it gave back while a range ran: of the host, of devices."""
+        return net([m for m in self.memory if host.start <= m.time <= host.end])
+
+    def own_memory(self, host):
+        if not host.is_nested:
+            return [0, 0]
+        inner = [self.memory_in(child) for child in host.children]
+        return [own - sum(sums) for own, *sums in zip(self.memory_in(host), *inner)]
+
+    def memory_outside(self):
+        """Changes while no range ran."""
+        return [m for m in self.memory if m.change and not m.is_reserved and
+                not any(host.start <= m.time <= host.end for host in self.hosts)]
 
     def model_inside(self, host):
         return host.time(sum(d.length for d in self.submitted_in(host)

@@ -7,7 +7,9 @@ import reader
 from views import Views, cut
 
 TORCH_KEYS = {"count": 2, "self_cpu_time_total": 3, "cpu_time_total": 5, "cpu_time": 7,
-              "self_cuda_time_total": 8, "cuda_time_total": 10, "cuda_time": 11}
+              "self_cuda_time_total": 8, "cuda_time_total": 10, "cuda_time": 11,
+              "cpu_memory_usage": 13, "self_cpu_memory_usage": 14, "cuda_memory_usage": 15,
+              "self_cuda_memory_usage": 16}
 
 
 class Oracle:

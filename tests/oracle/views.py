@@ -6,7 +6,7 @@ A cell is an integer, a text, a Ratio or None.
 from collections import defaultdict
 
 from model import (COMMUNICATION, COPIES, KERNEL, OPERATOR, PHASES, RUNTIME, STEP, USER, WARM_UP,
-                   NO_OWNER, Ratio, overlap, quantiles, ratio, spans, spread,
+                   NO_OWNER, Ratio, net, overlap, quantiles, ratio, spans, spread,
                    union, uncut)
 
 COPY_NAMES = ("memcpy", "memorycopy", "memset")
@@ -333,15 +333,30 @@ class Views:
             rows.append([category, name, "host", num_calls(mine), own, ratio(own, whole), total,
                          ratio(total, whole), spread([h.length for r, h in mine])[1],
                          self_device, ratio(self_device, gpu), sum(device), spread(device)[1],
-                         sum(h.flops for r, h in mine) or None])
+                         sum(h.flops for r, h in mine) or None,
+                         *self.torch_memory([r.memory_in(h) for r, h in mine],
+                                            [r.own_memory(h) for r, h in mine])])
         for (category, name), same in grouped(
                 self.device_ranges, lambda d: (d.category, d.name)).items():
             times = spread([d.length for d in same])
             rows.append([category, name, "device", len(same)] + NONE +
-                        [times[0], ratio(times[0], gpu), times[0], times[1], None])
+                        [times[0], ratio(times[0], gpu), times[0], times[1], None,
+                         *self.torch_memory([], [])])
+        outside = [sample for run in self.runs for sample in run.memory_outside()]
+        if outside:
+            rows.append(["Memory", "[memory]", "host", len(outside), 0, ratio(0, whole), 0,
+                         ratio(0, whole), None, 0, ratio(0, gpu), 0, 0,
+                         None, *self.torch_memory([net(outside)], [net(outside)])])
         at = column + 1
         rows.sort(key=lambda row: (-(row[at] or 0), row[1], row[0]))
         return [row[1:] for row in rows]
+
+    def torch_memory(self, sums, own):
+        """CPU, self CPU, device, self device; none in a trace that tells of no memory."""
+        if not any(run.memory for run in self.runs):
+            return [None] * 4
+        total, mine = ([sum(pair[at] for pair in pairs) for at in (0, 1)] for pairs in (sums, own))
+        return [total[0], mine[0], total[1], mine[1]]
 
     def nvtx_sum(self):
         rows = []

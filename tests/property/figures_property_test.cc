@@ -342,6 +342,57 @@ void CheckMemory(const RandomRun &run, const ppi_figures &figures) {
     }
 }
 
+// What changed between two times, on which thread ever.
+int64_t ChangedIn(const RandomRun &run, bool on_device, uint64_t from,
+                  uint64_t to) {
+  int64_t sum = 0;
+  for (const RandomRun::Change &change : run.changes)
+    if (!change.is_reserved && (change.place != "cpu") == on_device &&
+        from <= change.time && change.time <= to)
+      sum += change.bytes;
+  return sum;
+}
+
+bool IsDirectlyIn(const RandomRun::Range &inner,
+                  const RandomRun::Range &outer) {
+  return inner.lane == outer.lane && inner.depth == outer.depth + 1 &&
+         outer.from <= inner.from && inner.to <= outer.to &&
+         outer.from < outer.to;
+}
+
+void CheckAllocations(const RandomRun &run, const ppi_figures &figures) {
+  for (bool on_device : {false, true}) {
+    std::map<std::string, std::pair<int64_t, int64_t>> want;
+    for (const RandomRun::Range &range : run.ranges) {
+      int64_t sum = ChangedIn(run, on_device, range.from, range.to);
+      want[range.site.name].first += sum;
+      want[range.site.name].second += sum;
+      for (const RandomRun::Range &inner : run.ranges)
+        if (IsDirectlyIn(inner, range))
+          want[range.site.name].second -=
+              ChangedIn(run, on_device, inner.from, inner.to);
+    }
+    for (size_t i = 0; i < figures.num_names; i++) {
+      const ppi_report_name &row = figures.names[i];
+      if (row.category == PPROF_CATEGORY_PROFILE_STEP || !row.host.n) continue;
+      EXPECT_EQ(row.memory.bytes[on_device], want[row.name].first) << row.name;
+      EXPECT_EQ(row.own_memory.bytes[on_device], want[row.name].second)
+          << row.name;
+    }
+  }
+  std::vector<RandomRun::Range> all = run.ranges;
+  all.insert(all.end(), run.steps.begin(), run.steps.end());
+  uint64_t num_outside = 0;
+  for (const RandomRun::Change &change : run.changes)
+    num_outside +=
+        change.bytes && !change.is_reserved &&
+        std::none_of(
+            all.begin(), all.end(), [&](const RandomRun::Range &range) {
+              return range.from <= change.time && change.time <= range.to;
+            });
+  EXPECT_EQ(figures.outside.num, num_outside);
+}
+
 void CheckPerf(const RandomRun &run, const ppi_report_perf &got) {
   std::vector<RandomRun::Range> whole;
   for (const RandomRun::Range &step : run.steps)
@@ -415,6 +466,7 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
     details.flat_paths = seed % 3 < 1;
     details.kernels = seed % 10 < 3;
     details.shapes = seed % 9 < 4;
+    details.allocations = seed % 7 > 2;
     details.courses = seed % 8 < 3;
     details.one_way = seed % 16 < 8;
     details.much_pages = seed % 11 < 4;
@@ -436,6 +488,7 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
       else
         CheckDistribution(run, figures.distribution);
       CheckMemory(run, figures);
+      if (details.allocations) CheckAllocations(run, figures);
       if (details.shapes) CheckShapes(run, figures);
       CheckWork(figures);
       CheckPerf(run, figures.perf);

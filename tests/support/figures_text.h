@@ -38,6 +38,18 @@ inline std::ostream &operator<<(std::ostream &out, const ppi_device_use &use) {
              << " " << use.delays;
 }
 
+inline std::ostream &operator<<(std::ostream &out, const ppi_net_bytes &sums) {
+  return out << sums.bytes[PPI_MEMORY_HOST] << "/"
+             << sums.bytes[PPI_MEMORY_DEVICE] << " ";
+}
+
+inline void PutMemory(std::ostream &out, const ppi_figures &figures) {
+  for (size_t i = 0; i < figures.num_names; i++)
+    out << "\nmemory " << figures.names[i].memory
+        << figures.names[i].own_memory;
+  out << "\noutside " << figures.outside.num << " " << figures.outside.sums;
+}
+
 inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   for (size_t i = 0; i < figures.num_names; i++) {
     const ppi_report_name &row = figures.names[i];
@@ -103,6 +115,7 @@ inline std::string FiguresText(const ppi_figures &figures) {
   std::ostringstream out;
   out.precision(17);
   PutRows(out, figures);
+  PutMemory(out, figures);
   const ppi_report_distribution &d = figures.distribution;
   out << "\ndistribution " << d.host_calls << " " << d.device_calls << " "
       << d.computation_calls << " " << d.communication_ns << " "

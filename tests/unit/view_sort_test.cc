@@ -151,11 +151,15 @@ TEST(SortTest, KeysAreKnownByStyle) {
   for (const char *key :
        {"cpu_time", "cuda_time", "device_time", "cpu_time_total",
         "cuda_time_total", "device_time_total", "self_cpu_time_total",
-        "self_cuda_time_total", "self_device_time_total", "count"})
+        "self_cuda_time_total", "self_device_time_total", "cpu_memory_usage",
+        "self_cpu_memory_usage", "cuda_memory_usage", "device_memory_usage",
+        "self_cuda_memory_usage", "self_device_memory_usage", "count"})
     EXPECT_TRUE(ppi_sort_is_known(PPI_STYLE_TORCH, key)) << key;
   EXPECT_STREQ(ppi_sort_keys(PPI_STYLE_TORCH),
                "cpu_time|cuda_time|cpu_time_total|cuda_time_total|"
-               "self_cpu_time_total|self_cuda_time_total|count");
+               "self_cpu_time_total|self_cuda_time_total|cpu_memory_usage|"
+               "self_cpu_memory_usage|cuda_memory_usage|"
+               "self_cuda_memory_usage|count");
   for (const char *key :
        {"total", "avg", "med", "min", "max", "std", "instances"})
     EXPECT_TRUE(ppi_sort_is_known(PPI_STYLE_NSYS, key)) << key;

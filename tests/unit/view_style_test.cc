@@ -57,16 +57,17 @@ TEST(TorchTest, HasEachCell) {
       TorchCsv(figures),
       "name,kind,calls,self_cpu_ns,self_cpu_ratio_%,cpu_total_ns,"
       "cpu_total_ratio_%,cpu_avg_ns,self_device_ns,self_device_ratio_%,"
-      "device_total_ns,device_avg_ns,flops\n"
+      "device_total_ns,device_avg_ns,flops,cpu_memory_B,self_cpu_memory_B,"
+      "device_memory_B,self_device_memory_B\n"
       "ProfileStep,host,1,2499000000,99.983996,2500000000,100.024006,"
-      "2500000000,0,0.0,180000,180000,\n"
+      "2500000000,0,0.0,180000,180000,,,,,\n"
       "aten::mm,host,2,250000,0.010002,400000,0.016004,200000,150000,83.333333,"
-      "150000,75000,268599296\n"
+      "150000,75000,268599296,,,,\n"
       "cudaLaunchKernel,host,2,150000,0.006001,150000,0.006001,75000,0,0.0,0,0,"
-      "\n"
-      "Memcpy HtoD,device,1,,,,,,30000,16.666667,30000,30000,\n"
-      "forward,device,1,,,,,,360000,200.0,360000,360000,\n"
-      "gemm,device,2,,,,,,150000,83.333333,150000,75000,\n");
+      ",,,,\n"
+      "Memcpy HtoD,device,1,,,,,,30000,16.666667,30000,30000,,,,,\n"
+      "forward,device,1,,,,,,360000,200.0,360000,360000,,,,,\n"
+      "gemm,device,2,,,,,,150000,83.333333,150000,75000,,,,,\n");
 }
 
 // As torch 2.x prints it, but for the blanks at the ends of lines and the
@@ -132,6 +133,55 @@ TEST(TorchTest, LeavesOutColumnsOfWhatThereIsNot) {
       "Self CPU time total: 1.500ms\n");
 }
 
+// Cells of a table of torch's, to the right in their columns. The last but one
+// is as wide as its heading, out of which torch's sticks.
+std::string TorchLine(const std::vector<const char *> &cells, char fill = ' ') {
+  std::string line;
+  for (size_t i = 0; i < cells.size(); i++) {
+    size_t width = i == 9 ? 13 : 12, len = strlen(cells[i]);
+    line += (i ? "  " : "") + std::string(width - len, fill) + cells[i];
+  }
+  return line + "\n";
+}
+
+// torch's _format_memory: units of 1024 with two decimals, bytes without.
+TEST(TorchTest, HasMemoryWhereItWasRecorded) {
+  Figures figures;
+  auto *name = figures.Host(PPROF_CATEGORY_OPERATOR, "aten::mm", {1000, 1000});
+  name->self_ns = 2000;
+  name->memory = {{-1536, 1 << 20}};
+  name->own_memory = {{1023, 3 << 29}};
+  figures->outside = {2, {{-256, 0}}};
+  figures.Peak("cpu", false, 4096);
+  const std::vector<const char *> rule(11, "");
+  EXPECT_EQ(
+      Write(figures, PPI_STYLE_TORCH, PPI_FORMAT_TABLE),
+      TorchLine(rule, '-') +
+          TorchLine({"Name", "Self CPU %", "Self CPU", "CPU total %",
+                     "CPU total", "CPU time avg", "CPU Mem", "Self CPU Mem",
+                     "CUDA Mem", "Self CUDA Mem", "# of Calls"}) +
+          TorchLine(rule, '-') +
+          TorchLine({"aten::mm", "100.00%", "2.000us", "100.00%", "2.000us",
+                     "1.000us", "-1.50 KB", "1023 B", "1.00 MB", "1.50 GB",
+                     "2"}) +
+          TorchLine({"[memory]", "0.00%", "0.000us", "0.00%", "0.000us",
+                     "0.000us", "-256 B", "-256 B", "0 B", "0 B", "2"}) +
+          TorchLine(rule, '-') + "Self CPU time total: 2.000us\n");
+  EXPECT_EQ(Figures::Rows(TorchCsv(figures), {0, 2, 13, 14, 15, 16}),
+            "aten::mm,2,-1536,1023,1048576,1610612736\n"
+            "[memory],2,-256,-256,0,0\n");
+}
+
+TEST(TorchTest, LeavesOutMemoryOfDevicesThatTookNone) {
+  Figures figures;
+  auto *name = figures.Host(PPROF_CATEGORY_OPERATOR, "aten::mm", {1000});
+  name->own_memory = {{64, -64}};
+  figures.Peak("cpu", false, 64);
+  std::string table = Write(figures, PPI_STYLE_TORCH, PPI_FORMAT_TABLE);
+  EXPECT_NE(table.find("Self CPU Mem"), std::string::npos);
+  EXPECT_EQ(table.find("CUDA"), std::string::npos) << table;
+}
+
 TEST(TorchTest, CutsNamesInTables) {
   Figures figures;
   std::string of51(51, 'a'), of52(52, 'b');
@@ -184,14 +234,17 @@ TEST(TorchTest, EveryKeyOrdersRows) {
     const char *name;
     Times host, inside;
     uint64_t self_ns, own_device_ns;
-  } rows[] = {{"a", {10, 10, 10}, {5, 5, 5}, 12, 1},
-              {"b", {25}, {9}, 20, 9},
-              {"c", {15, 16}, {9, 8}, 11, 5}};
+    ppi_net_bytes memory, own_memory;
+  } rows[] = {{"a", {10, 10, 10}, {5, 5, 5}, 12, 1, {{-5, 2}}, {{3, 1}}},
+              {"b", {25}, {9}, 20, 9, {{-4, 3}}, {{1, 2}}},
+              {"c", {15, 16}, {9, 8}, 11, 5, {{9, 1}}, {{2, -3}}}};
   for (auto &row : rows) {
     auto *name =
         figures.Host(PPROF_CATEGORY_OPERATOR, row.name, row.host, row.inside);
     name->self_ns = row.self_ns;
     name->own_device_ns = row.own_device_ns;
+    name->memory = row.memory;
+    name->own_memory = row.own_memory;
   }
   figures.Device(PPROF_CATEGORY_KERNEL, "k", {7, 9});
   const char *const orders[][2] = {{nullptr, "b\na\nc\nk\n"},
@@ -202,6 +255,11 @@ TEST(TorchTest, EveryKeyOrdersRows) {
                                    {"cuda_time", "b\nc\nk\na\n"},
                                    {"device_time", "b\nc\nk\na\n"},
                                    {"self_cuda_time_total", "k\nb\nc\na\n"},
+                                   {"cpu_memory_usage", "c\nk\nb\na\n"},
+                                   {"self_cpu_memory_usage", "a\nc\nb\nk\n"},
+                                   {"cuda_memory_usage", "b\na\nc\nk\n"},
+                                   {"device_memory_usage", "b\na\nc\nk\n"},
+                                   {"self_cuda_memory_usage", "b\na\nk\nc\n"},
                                    {"count", "a\nc\nk\nb\n"}};
   for (auto &order : orders)
     EXPECT_EQ(Figures::Rows(TorchCsv(figures, order[0]), {0}), order[1])

@@ -100,6 +100,8 @@ void ppi_report_need(const ppi_report_options *options,
                    (options->columns && ppi_tree_wants_use(options->columns));
   details->answer_of_steps |= answer && options->by == PPI_BY_STEP;
   details->by_thread |= answer && options->by == PPI_BY_THREAD;
+  details->allocations |=
+      options->style == PPI_STYLE_TORCH || is_named(views, ppi_view_torch.name);
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
   details->shapes |=
       options->style == PPI_STYLE_NSYS || is_named(views, "launches");

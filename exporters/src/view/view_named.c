@@ -45,6 +45,8 @@ ppi_named ppi_named_ranges(const ppi_report_name *from) {
                      .times = &from->host_times,
                      .self_ns = from->self_ns,
                      .own_device_ns = from->own_device_ns,
+                     .memory = from->memory,
+                     .own_memory = from->own_memory,
                      .from = from};
 }
 
@@ -87,6 +89,11 @@ static ppi_cell spread_key(const ppi_spread *spread, int figure) {
   return figure == 2 ? ppi_cell_most(spread) : ppi_cell_least(spread);
 }
 
+static ppi_cell memory_key(const ppi_named *named, bool is_own, int which) {
+  const ppi_net_bytes *sums = is_own ? &named->own_memory : &named->memory;
+  return ppi_cell_signed(sums->bytes[which]);
+}
+
 ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
   switch (key) {
     case PPI_SORT_NONE:
@@ -116,6 +123,13 @@ ppi_cell ppi_named_key(const ppi_named *named, ppi_sort_key key) {
       return ppi_cell_count(named->calls);
     case PPI_SORT_SELF_DEVICE:
       return ppi_cell_time(named->own_device_ns);
+    case PPI_SORT_MEMORY:
+    case PPI_SORT_OWN_MEMORY:
+      return memory_key(named, key == PPI_SORT_OWN_MEMORY, PPI_MEMORY_HOST);
+    case PPI_SORT_DEVICE_MEMORY:
+    case PPI_SORT_OWN_DEVICE_MEMORY:
+      return memory_key(named, key == PPI_SORT_OWN_DEVICE_MEMORY,
+                        PPI_MEMORY_DEVICE);
   }
   return (ppi_cell){0};
 }

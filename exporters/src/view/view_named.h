@@ -20,6 +20,7 @@ typedef struct ppi_named {
   const ppi_spread *timed;     // what the deviation is of
   const ppi_histogram *times;  // what percentiles are of
   uint64_t self_ns, own_device_ns;
+  ppi_net_bytes memory, own_memory;
   const ppi_report_name *from;  // NULL: of one thread
   ppi_cell key;
 } ppi_named;

@@ -35,6 +35,10 @@ typedef struct key_name {
   each(DEVICE_TOTAL, "cuda_time_total", "device_time_total") \
   each(SELF, "self_cpu_time_total", NULL) \
   each(SELF_DEVICE, "self_cuda_time_total", "self_device_time_total") \
+  each(MEMORY, "cpu_memory_usage", NULL) \
+  each(OWN_MEMORY, "self_cpu_memory_usage", NULL) \
+  each(DEVICE_MEMORY, "cuda_memory_usage", "device_memory_usage") \
+  each(OWN_DEVICE_MEMORY, "self_cuda_memory_usage", "self_device_memory_usage") \
   each(CALLS, "count", NULL)
 #define NSYS_KEYS(each) \
   each(HOST_TOTAL, "total", NULL) \

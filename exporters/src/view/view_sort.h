@@ -28,7 +28,11 @@ typedef enum ppi_sort_key {
   PPI_SORT_STD,
   PPI_SORT_CALLS,
   PPI_SORT_SELF_DEVICE,
-  PPI_SORT_WALL
+  PPI_SORT_WALL,
+  PPI_SORT_MEMORY,
+  PPI_SORT_OWN_MEMORY,
+  PPI_SORT_DEVICE_MEMORY,
+  PPI_SORT_OWN_DEVICE_MEMORY
 } ppi_sort_key;
 
 // ppi_sort_is_known tells whether `style` has the sort key; ppi_sort_keys lists

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "names/names.h"
 #include "view/view_aligned.h"
 #include "view/view_named.h"
 
@@ -22,6 +23,10 @@ enum {
   DEVICE_TOTAL,
   DEVICE_MEAN,
   FLOPS,
+  MEMORY,
+  SELF_MEMORY,
+  DEVICE_MEMORY,
+  SELF_DEVICE_MEMORY,
   NUM_COLUMNS
 };
 enum { ROWS = 100, CELL_WIDTH = 12, NAME_WIDTH = 55 };
@@ -40,6 +45,10 @@ static const ppi_column columns[NUM_COLUMNS] = {
     [DEVICE_TOTAL] = {"device_total", "ns"},
     [DEVICE_MEAN] = {"device_avg", "ns"},
     [FLOPS] = {"flops", NULL},
+    [MEMORY] = {"cpu_memory", "B"},
+    [SELF_MEMORY] = {"self_cpu_memory", "B"},
+    [DEVICE_MEMORY] = {"device_memory", "B"},
+    [SELF_DEVICE_MEMORY] = {"self_device_memory", "B"},
 };
 
 typedef struct totals {
@@ -47,7 +56,7 @@ typedef struct totals {
 } totals;
 
 static bool is_device(const ppi_named *named) {
-  return named->timed == &named->from->device;
+  return named->from && named->timed == &named->from->device;
 }
 
 static bool counts_for_device(const ppi_figures *figures, uint32_t category) {
@@ -70,7 +79,23 @@ static bool gather(const ppi_figures *figures, ppi_named_list *list,
       sums->device_ns += device.device.sum;
     added = ppi_named_add(list, &device);
   }
-  return added;
+  if (!figures->outside.num || !added) return added;
+  ppi_named outside = {
+      .name = "[memory]",
+      .category_name = ppi_category_name(PPROF_CATEGORY_MEMORY),
+      .category = PPROF_CATEGORY_MEMORY,
+      .calls = figures->outside.num,
+      .memory = figures->outside.sums,
+      .own_memory = figures->outside.sums};
+  return ppi_named_add(list, &outside);
+}
+
+// Of what torch calls by the place's kind.
+static void put_memory_cells(ppi_cell *cells, const ppi_named *named) {
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++) {
+    cells[MEMORY + 2 * i] = ppi_cell_signed(named->memory.bytes[i]);
+    cells[SELF_MEMORY + 2 * i] = ppi_cell_signed(named->own_memory.bytes[i]);
+  }
 }
 
 // Narrower ones have no room for a letter.
@@ -106,6 +131,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   cells[DEVICE_TOTAL] = ppi_cell_time(named->device.sum);
   cells[DEVICE_MEAN] =
       ppi_cell_mean(ppi_spread_whole(&named->device).sum, named->calls);
+  if (figures->num_places) put_memory_cells(cells, named);
   const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
                                        name_width - 4, name_width - 3);
   ppi_view_last_row(view)->label = label;
@@ -169,6 +195,18 @@ static void put_percent(ppi_page *page, const ppi_cell *cell,
   ppi_page_text(page, "%");
 }
 
+// As torch writes sizes: in units of 1024 from one of them on.
+static void put_memory(ppi_page *page, const ppi_cell *cell,
+                       const ppi_aligned *table) {
+  static const char *const units[] = {" B", " KB", " MB", " GB"};
+  double bytes = cell->kind == PPI_CELL_COUNT ? (double)cell->value : 0;
+  size_t unit = 0;
+  (void)table;
+  for (; unit < 3 && (bytes >= 1024 || bytes <= -1024); unit++) bytes /= 1024;
+  ppi_page_fixed(page, bytes, unit ? 2 : 0);
+  ppi_page_text(page, units[unit]);
+}
+
 static const size_t brief[] = {NAME,        KIND,        CALLS,
                                SELF_HOST,   HOST_TOTAL,  HOST_MEAN,
                                SELF_DEVICE, DEVICE_TOTAL};
@@ -184,6 +222,12 @@ static const ppi_aligned_column device_columns[] = {
     {"Self CUDA %", SELF_DEVICE_RATIO, CELL_WIDTH, false, put_percent},
     {"CUDA total", DEVICE_TOTAL, CELL_WIDTH, false, put_time},
     {"CUDA time avg", DEVICE_MEAN, CELL_WIDTH, false, put_time}};
+static const ppi_aligned_column memory_columns[] = {
+    {"CPU Mem", MEMORY, CELL_WIDTH, false, put_memory},
+    {"Self CPU Mem", SELF_MEMORY, CELL_WIDTH, false, put_memory}};
+static const ppi_aligned_column device_memory_columns[] = {
+    {"CUDA Mem", DEVICE_MEMORY, CELL_WIDTH, false, put_memory},
+    {"Self CUDA Mem", SELF_DEVICE_MEMORY, CELL_WIDTH, false, put_memory}};
 static const ppi_aligned_column calls_column = {"# of Calls", CALLS, CELL_WIDTH,
                                                 false, ppi_aligned_put_count};
 
@@ -219,13 +263,26 @@ static ppi_aligned_column flops_column(const ppi_view *view, double *scale) {
 
 enum {
   NUM_HOST = sizeof host_columns / sizeof *host_columns,
-  NUM_DEVICE = sizeof device_columns / sizeof *device_columns
+  NUM_DEVICE = sizeof device_columns / sizeof *device_columns,
+  NUM_MEMORY = 2,
+  NUM_ALL = NUM_HOST + NUM_DEVICE + 2 * NUM_MEMORY + 2
 };
 
-static bool has_device_time(const ppi_view *view) {
+// torch shows the memory of devices where any row took more than it gave back.
+static bool has_more_than_none(const ppi_view *view, size_t cell) {
   for (size_t row = 0; row < view->num_rows; row++)
-    if (view->cells[row * NUM_COLUMNS + DEVICE_TOTAL].value) return true;
+    if (view->cells[row * NUM_COLUMNS + cell].value > 0) return true;
   return false;
+}
+
+static bool has_memory(const ppi_view *view) {
+  return view->num_rows && view->cells[MEMORY].kind != PPI_CELL_NONE;
+}
+
+static void show(ppi_aligned *table, ppi_aligned_column *shown,
+                 const ppi_aligned_column *more, size_t num) {
+  memcpy(shown + table->num_columns, more, num * sizeof *more);
+  table->num_columns += num;
 }
 
 static size_t name_width(const ppi_view *view, size_t most) {
@@ -240,19 +297,17 @@ static size_t name_width(const ppi_view *view, size_t most) {
 
 static void put_text(ppi_page *page, const ppi_view *view,
                      const ppi_report_options *options) {
-  ppi_aligned_column shown[NUM_HOST + NUM_DEVICE + 2];
-  ppi_aligned table = {.view = view,
-                       .options = options,
-                       .columns = shown,
-                       .num_columns = NUM_HOST,
-                       .is_framed = true};
-  memcpy(shown, host_columns, sizeof host_columns);
+  ppi_aligned_column shown[NUM_ALL];
+  ppi_aligned table = {
+      .view = view, .options = options, .columns = shown, .is_framed = true};
+  show(&table, shown, host_columns, NUM_HOST);
   shown[0].width = name_width(view, width_of_names(options));
-  if (has_device_time(view)) {
-    memcpy(shown + NUM_HOST, device_columns, sizeof device_columns);
-    table.num_columns += NUM_DEVICE;
-  }
-  shown[table.num_columns++] = calls_column;
+  if (has_more_than_none(view, DEVICE_TOTAL))
+    show(&table, shown, device_columns, NUM_DEVICE);
+  if (has_memory(view)) show(&table, shown, memory_columns, NUM_MEMORY);
+  if (has_more_than_none(view, SELF_DEVICE_MEMORY))
+    show(&table, shown, device_memory_columns, NUM_MEMORY);
+  show(&table, shown, &calls_column, 1);
   shown[table.num_columns] = flops_column(view, &table.scale);
   if (shown[table.num_columns].heading) table.num_columns++;
   ppi_aligned_put(page, &table);

@@ -26,6 +26,18 @@ extern "C" {
 // alone identifies it.
 #define PPI_CATEGORY_REGISTERED UINT32_MAX
 
+// Memory by where it is: taken, less what was given back.
+enum { PPI_MEMORY_HOST = 0, PPI_MEMORY_DEVICE, PPI_NUM_MEMORIES };
+typedef struct ppi_net_bytes {
+  int64_t bytes[PPI_NUM_MEMORIES];
+} ppi_net_bytes;
+
+// Changes of memory while no host range of the run was open.
+typedef struct ppi_report_outside {
+  uint64_t num;
+  ppi_net_bytes sums;
+} ppi_report_outside;
+
 // One named thing: all sites of one name and category.
 typedef struct ppi_report_name {
   char *name, *category_name;
@@ -44,6 +56,9 @@ typedef struct ppi_report_name {
   uint64_t num_async;      // host ranges that took no part in nesting
   ppi_phases host_phases, device_phases;  // with details.stages
   ppi_cpu_sums cpu;                       // of host ranges
+  // With details.allocations: while they ran, and less what changed in ranges
+  // nested in them.
+  ppi_net_bytes memory, own_memory;
 } ppi_report_name;
 
 // What a caller may ask for beyond the usual, before the first run; each costs
@@ -60,6 +75,7 @@ typedef struct ppi_report_details {
   bool flat_paths;           // the same, as if nothing lay around any
   bool kernels;              // what devices did in each path; goes with `paths`
   bool shapes;               // kernels by how they were launched
+  bool allocations;          // memory by the names of ranges
   bool courses;              // when each device was busy, or idle and why
   bool one_way;              // tests: no shorter way to the same answer
   // From so many pages of host ranges on a second thread helps to settle them.
@@ -343,6 +359,7 @@ typedef struct ppi_figures {
   ppi_report_courses courses;  // with details.courses
   ppi_answer answers[PPI_NUM_BASES];
   ppi_report_distribution distribution;
+  ppi_report_outside outside;  // with details.allocations
   ppi_report_kernels kernels;
   ppi_report_perf perf;
   ppi_report_details details;

@@ -86,6 +86,7 @@ typedef struct ppi_run_site {
   ppi_early host_early, device_early;
   const ppi_early *cold;  // whose device calls are split for all of this name
   ppi_cpu_sums cpu;
+  ppi_net_bytes memory, own_memory;  // with details.allocations
 } ppi_run_site;
 
 // Where the sweep found a point, over the lanes of its thread.

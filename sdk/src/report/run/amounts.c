@@ -35,6 +35,10 @@ static pprof_status take_memory(ppi_run *run, const pprof_event *event,
   pprof_status status =
       ppi_memory_level(&run->memory, site->name, event, &change);
   if (status != PPROF_STATUS_OK || change.bytes == 0) return status;
+  if (run->details.allocations && !change.is_reserved)
+    status = ppi_allocations_add(&run->allocations, site->name, event->start_ns,
+                                 change.bytes);
+  if (status != PPROF_STATUS_OK) return status;
   ppi_run_lane *lane = ppi_run_lane_at(&run->ids, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
   ppi_point point = {.time_ns = event->start_ns,

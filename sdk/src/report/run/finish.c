@@ -217,6 +217,10 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   name->self_ns += row->self_ns;
   name->num_async += site->num_async;
   name->own_device_ns += innermost_time(run, site);
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++) {
+    name->memory.bytes[i] += site->memory.bytes[i];
+    name->own_memory.bytes[i] += site->own_memory.bytes[i];
+  }
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &row->host_times);
   if (status == PPROF_STATUS_OK)
@@ -439,6 +443,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   if (status == PPROF_STATUS_OK)
     status = ppi_shapes_fill(&run->shapes, &run->ids, out);
   out->kernels = run->kernels;
+  out->outside = run->allocations.outside;
   if (status == PPROF_STATUS_OK)
     status = ppi_memory_fill(&run->memory, &run->ids, out);
   if (status == PPROF_STATUS_OK) status = ppi_perf_fill(&run->perf, &out->perf);

@@ -149,6 +149,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_interference_clear(&run->interference);
   ppi_requests_clear(&run->requests);
   ppi_memory_clear(&run->memory);
+  ppi_allocations_clear(&run->allocations);
   ppi_perf_clear(&run->perf);
   ppi_free(run->steps.held.items);
   ppi_free(run->sweep.borders.times_ns);

@@ -7,6 +7,7 @@
 #define PPI_REPORT_RUN_H_
 
 #include "report/answer/accounts.h"
+#include "report/parts/allocations.h"
 #include "report/parts/captures.h"
 #include "report/parts/details.h"
 #include "report/parts/device_calls.h"
@@ -81,6 +82,7 @@ typedef struct ppi_run {
   ppi_requests requests;
   ppi_accounts accounts;  // with details.answer
   ppi_memory memory;
+  ppi_allocations allocations;  // with details.allocations
   ppi_perf perf;
   ppi_run_steps steps;
   ppi_windows windows;

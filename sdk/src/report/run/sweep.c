@@ -143,10 +143,29 @@ static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
   return ppi_paths_take(paths, *out, range, sums);
 }
 
+// `place` is below the range, whose frame is not pushed yet.
+static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
+                                size_t place, const ppi_held *range,
+                                bool is_released) {
+  ppi_run_site *site = run->ids.sites.items[range->site];
+  ppi_net_bytes sums;
+  pprof_status status =
+      ppi_allocations_meet(&run->allocations, range, is_released, &sums);
+  for (int i = 0; i < PPI_NUM_MEMORIES && status == PPROF_STATUS_OK; i++) {
+    site->memory.bytes[i] += sums.bytes[i];
+    if (range->flags & PPI_HELD_LOOSE) continue;
+    site->own_memory.bytes[i] += sums.bytes[i];
+    if (!place) continue;
+    ppi_run_site *around = run->ids.sites.items[lane->frames[place - 1].site];
+    around->own_memory.bytes[i] -= sums.bytes[i];
+  }
+  return status;
+}
+
 static bool needs_nesting(const ppi_run *run, const ppi_run_thread *thread) {
-  return thread->scopes.num_before || thread->scopes.num_settled ||
-         run->details.operator_parts || run->details.paths ||
-         (!thread->number && run->sweep.any_points);
+  return ppi_allocations_any(&run->allocations) || thread->scopes.num_before ||
+         thread->scopes.num_settled || run->details.operator_parts ||
+         run->details.paths || (!thread->number && run->sweep.any_points);
 }
 
 // ---- the walk ----
@@ -178,6 +197,8 @@ static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
     if (lane->num_points) status = ppi_frames_meet(run, lane, range->end_ns);
     place = ppi_frames_place(lane, range);
   }
+  if (status == PPROF_STATUS_OK && ppi_allocations_any(&run->allocations))
+    status = take_memory(run, lane, place, range, is_released);
   ppi_device_sums found;
   const ppi_device_sums *sums = NULL;
   if (!is_released && status == PPROF_STATUS_OK)
@@ -372,13 +393,14 @@ static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
 
 static pprof_status prepare(sweep *at, ppi_run_open *open, size_t num_open) {
   ppi_run *run = at->run;
-  pprof_status status = PPROF_STATUS_OK;
+  pprof_status status =
+      ppi_allocations_prepare(&run->allocations, at->horizon_ns);
   for (size_t i = 0; i < run->ids.categories.num; i++)
     if (run->ids.categories.items[i])
       ((ppi_run_category *)run->ids.categories.items[i])->low_ns = UINT64_MAX;
   for (size_t i = 0; i < run->paths.num; i++)
     run->paths.items[i].low_ns = UINT64_MAX;
-  run->sweep.any_points = false;
+  run->sweep.any_points = ppi_allocations_any(&run->allocations);
   run->sweep.first_submitter = NULL;
   run->sweep.borders.num = 0;
   for (size_t i = 0;
@@ -455,6 +477,8 @@ pprof_status ppi_run_sweep(ppi_run *run, uint64_t horizon_ns,
   if (status == PPROF_STATUS_OK) status = walk(&at);
   if (status == PPROF_STATUS_OK) status = sweep_steps(&at, open, num_open);
   if (status == PPROF_STATUS_OK) status = finish_lanes(&at);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_allocations_carry(&run->allocations);
   ppi_borders_sort(&run->sweep.borders);
   for (size_t i = 0;
        i < ppi_run_num_threads(&run->ids) && status == PPROF_STATUS_OK; i++)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory was taken, less what was given back, while each range ran: by
+// any thread of the run, as torch.profiler counts. One thread at a time.
+#ifndef PPI_REPORT_ALLOCATIONS_H_
+#define PPI_REPORT_ALLOCATIONS_H_
+
+#include "report/figures/figures.h"
+#include "report/spans/hold.h"
+#include "report/spans/scope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// All zero is the empty one.
+typedef struct ppi_allocations {
+  ppi_scopes scopes;  // changes, as points of two classes
+  ppi_report_outside outside;
+  // Of a sweep: points of which it is not known whether any range is around
+  // them, and the lowest start of those met.
+  size_t num_left;
+  uint64_t low_ns;
+} ppi_allocations;
+
+// ppi_allocations_add takes a change of the memory of `place`, that is not of
+// reserved memory.
+pprof_status ppi_allocations_add(ppi_allocations *allocations,
+                                 const char *place, uint64_t time_ns,
+                                 int64_t bytes);
+
+// ppi_allocations_prepare promises that all changes before `horizon_ns` are
+// known, for the calls up to ppi_allocations_carry.
+pprof_status ppi_allocations_prepare(ppi_allocations *allocations,
+                                     uint64_t horizon_ns);
+static inline bool ppi_allocations_any(const ppi_allocations *allocations) {
+  return allocations->scopes.num_before > 0;
+}
+
+// ppi_allocations_meet takes the ranges that begin before the horizon, from the
+// last end backwards. It answers in `out` what changed in one, its ends
+// included, if it `is_whole`, which is to say over.
+pprof_status ppi_allocations_meet(ppi_allocations *allocations,
+                                  const ppi_held *range, bool is_whole,
+                                  ppi_net_bytes *out);
+
+// ppi_allocations_carry forgets what lies before the horizon, but for sums.
+pprof_status ppi_allocations_carry(ppi_allocations *allocations);
+void ppi_allocations_clear(ppi_allocations *allocations);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_REPORT_ALLOCATIONS_H_
