@@ -204,8 +204,9 @@ static int run_verb(struct ppi_tool_options *options) {
   const unsigned reads = options->live ? 0 : verb->reads;
   int code = PPI_EXIT_DONE, spooled = PPI_EXIT_DONE;
   ppi_tool_set_device_process(options->device_process);
-  ppi_tool_set_group_by(options->group_by);
-  if (verb->take_operands) code = verb->take_operands(options);
+  code = ppi_tool_set_group_by(options->group_by);
+  if (code == PPI_EXIT_DONE && verb->take_operands)
+    code = verb->take_operands(options);
   if (code == PPI_EXIT_DONE && reads & PPI_READS_FOLDERS)
     code = ppi_tool_folders_open(options);
   if (code == PPI_EXIT_DONE && reads & PPI_READS_LOGS)

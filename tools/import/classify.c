@@ -12,7 +12,7 @@
 const char *ppi_import_category_name(uint32_t category) {
   static const char *const names[] = {"GpuUserAnnotation", "Overhead",
                                       "DygraphKernelLaunch",
-                                      "StaticKernelLaunch"};
+                                      "StaticKernelLaunch", "PythonFunction"};
   uint32_t at = category - PPROF_CATEGORY_FIRST_REGISTERED;
   return at < sizeof names / sizeof *names ? names[at]
                                            : ppi_category_name(category);

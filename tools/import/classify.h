@@ -13,6 +13,7 @@
 #define PPI_CATEGORY_OVERHEAD (PPROF_CATEGORY_FIRST_REGISTERED + 1)
 #define PPI_CATEGORY_DYGRAPH_LAUNCH (PPROF_CATEGORY_FIRST_REGISTERED + 2)
 #define PPI_CATEGORY_STATIC_LAUNCH (PPROF_CATEGORY_FIRST_REGISTERED + 3)
+#define PPI_CATEGORY_PYTHON_FUNCTION (PPROF_CATEGORY_FIRST_REGISTERED + 4)
 const char *ppi_import_category_name(uint32_t category);
 
 enum {
@@ -26,7 +27,8 @@ enum {
   PPI_IS_LAUNCH = 128,         // its correlation id names what it submits
   // 256 to 1024: dialects
   PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
-  PPI_IS_ASYNC = 2048       // takes no part in its thread's nesting
+  PPI_IS_ASYNC = 2048,      // takes no part in its thread's nesting
+  PPI_IS_CALLER = 8192      // a Python function that lies around operators
 };
 
 typedef struct ppi_class {

@@ -19,10 +19,9 @@ pprof_status ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer) {
   emit->row_lanes =
       ppi_alloc((importer->places.num_rows + 1) * sizeof *emit->row_lanes);
   emit->device_lanes = ppi_alloc(PPI_MAX_DEVICES * sizeof *emit->device_lanes);
-  emit->defined_sites = ppi_alloc(importer->names.num_items / 8 + 1);
   emit->defined_attributes = ppi_alloc(importer->attributes.num_items / 8 + 1);
   return emit->slots && emit->row_lanes && emit->device_lanes &&
-                 emit->defined_sites && emit->defined_attributes
+                 emit->defined_attributes
              ? PPROF_STATUS_OK
              : PPROF_STATUS_NO_MEMORY;
 }
@@ -77,10 +76,24 @@ static void define_category(ppi_emitter *emit, uint32_t category) {
                                    .name = category_name(emit, category)});
 }
 
+// There may be more of them than there were at first.
+static bool is_first_of_site(ppi_emitter *emit, uint32_t site) {
+  size_t before = emit->defined_sites_capacity;
+  unsigned char *grown = ppi_grow(
+      emit->defined_sites, &emit->defined_sites_capacity, (site >> 3) + 1, 1);
+  if (!grown) {
+    emit->status = PPROF_STATUS_NO_MEMORY;
+    return false;
+  }
+  memset(grown + before, 0, emit->defined_sites_capacity - before);
+  emit->defined_sites = grown;
+  return is_first(grown, site);
+}
+
 static void define_one_site(ppi_emitter *emit, uint32_t site) {
   static const char suffix[] = "_kernel_time";
   char cut[PPI_MAX_NAME + 1];
-  if (site == 0 || !is_first(emit->defined_sites, site)) return;
+  if (site == 0 || !is_first_of_site(emit, site)) return;
   const ppi_class *class = &emit->importer->classes[site];
   const char *name = ppi_import_site_name(emit->importer, site);
   size_t len = strlen(name);

@@ -36,6 +36,7 @@ typedef struct ppi_emitter {
   uint32_t *device_lanes;                             // by device
   uint32_t *row_of_lane;                              // for thread names
   unsigned char *defined_sites, *defined_attributes;  // bits
+  size_t defined_sites_capacity;
   unsigned char defined_categories[(PPROF_CATEGORY_FIRST_REGISTERED +
                                     PPI_IMPORT_MAX_CATEGORIES) /
                                    8];

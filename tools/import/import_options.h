@@ -15,6 +15,10 @@ typedef struct ppi_import_options {
   void *context;
   const char *device_process;  // a glob; processes called so are devices
   bool by_shape;  // names have the shapes of their inputs behind them
+  // Python's functions lie around operators, and what was called in some has so
+  // many of these behind its name.
+  bool by_stack;
+  uint32_t num_callers;
 } ppi_import_options;
 
 #endif  // PPI_IMPORT_OPTIONS_H_

@@ -41,9 +41,10 @@ typedef enum ppi_record_kind {
 enum {
   PPI_RECORD_HAS_AMOUNT = 1,
   PPI_RECORD_COMMUNICATION = 2,
-  PPI_RECORD_HAS_FLOPS = 4,  // in `value`
-  PPI_RECORD_RESERVED = 8,   // memory: told when it changes
-  PPI_RECORD_IS_COARSE = 16  // its times may be off by a microsecond
+  PPI_RECORD_HAS_FLOPS = 4,     // in `value`
+  PPI_RECORD_RESERVED = 8,      // memory: told when it changes
+  PPI_RECORD_IS_COARSE = 16,    // its times may be off by a microsecond
+  PPI_RECORD_HAS_SEQUENCE = 32  // of autograd, in `amount`
 };
 
 typedef struct ppi_record {

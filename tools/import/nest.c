@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/callers.h"
 #include "import/launchers.h"
 #include "import/nest.h"
 
@@ -88,7 +89,8 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   if (!has_flops) event.value = record->value;
   if (!has_flops && !(record->flags & PPI_RECORD_HAS_AMOUNT)) return event;
   *work = (pprof_work_amount){.size = sizeof *work};
-  *(is_step ? &work->items : &work->bytes) = record->amount;
+  if (record->flags & PPI_RECORD_HAS_AMOUNT)
+    *(is_step ? &work->items : &work->bytes) = record->amount;
   if (has_flops) work->flops = record->value;
   event.work = work;
   return event;
@@ -207,9 +209,17 @@ static void take_range(ppi_sweeper *sweeper, const ppi_record *from) {
   if (sweeper->importer->classes[record.site].is & PPI_IS_OVERHEAD &&
       record.kind == PPI_RECORD_RANGE)
     record.row = row_of_overhead(sweeper, &record);
-  if (!is_async(sweeper, &record)) {
-    make_way(sweeper, &sweeper->rows[record.row], &record);
-    push(sweeper, &sweeper->rows[record.row], &record);
+  ppi_open_row *row = &sweeper->rows[record.row];
+  bool is_loose = is_async(sweeper, &record);
+  if (!is_loose) make_way(sweeper, row, &record);
+  uint32_t site = record.site, stack = 0;
+  if (sweeper->by_stack) stack = ppi_callers_name(sweeper, &record, is_loose);
+  if (!is_loose) {
+    size_t num = row->num;
+    push(sweeper, row, &record);
+    if (row->num == num) return;
+    top_of(row)->base_site = site;
+    top_of(row)->stack = stack;
   } else if (record.kind == PPI_RECORD_RANGE) {
     ppi_open open = {.record = record};
     emit_range(sweeper, &open, 0, PPROF_FLAG_ASYNC);

@@ -3,6 +3,7 @@
 // A name and its category are a site; what they mean is decided once.
 #include "import/sites.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -30,8 +31,14 @@ static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
 }
 
 static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
-  return importer->header.is_own ? own_class(importer, label)
-                                 : ppi_classify(label);
+  if (importer->header.is_own) return own_class(importer, label);
+  ppi_class class = ppi_classify(label);
+  if (class.is & PPI_IS_PYTHON_FRAME && importer->options &&
+      importer->options->by_stack)
+    class = (ppi_class){
+        PPI_CATEGORY_PYTHON_FUNCTION,
+        (class.is & ~(uint32_t)PPI_IS_PYTHON_FRAME) | PPI_IS_CALLER};
+  return class;
 }
 
 // ---- names that fold ----
@@ -152,6 +159,28 @@ uint32_t ppi_import_site(ppi_importer *importer, const ppi_label *label) {
   uint32_t site = find_site(importer, label, NULL);
   if (site || importer->names.failed) return site;
   return other_site(importer, label);
+}
+
+uint32_t ppi_import_site_behind(ppi_importer *importer, uint32_t site,
+                                const char *text, size_t len) {
+  char name[PPI_MAX_NAME + 1];
+  bool is_new;
+  for (uint32_t fold; (fold = ppi_import_fold(importer, site)) != 0;)
+    site = fold;
+  const char *cat = ppi_intern_item_of(&importer->names, site)->text;
+  const char *base = ppi_import_site_name(importer, site);
+  int base_len = snprintf(name, sizeof name, "%s @ ", base);
+  if (base_len < 0 || (size_t)base_len + len >= sizeof name) {
+    importer->skips[PPI_SKIP_NAMES_CUT]++;
+    return site;
+  }
+  memcpy(name + base_len, text, len);
+  const ppi_label label = {cat, name, strlen(cat), (size_t)base_len + len};
+  const ppi_class class = importer->classes[site];
+  uint32_t named = intern(importer, &label, &class, &is_new);
+  if (named || importer->names.failed) return named;
+  importer->names_overflowed++;
+  return site;
 }
 
 bool ppi_import_set_fold(ppi_importer *importer, const ppi_label *from,

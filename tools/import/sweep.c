@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/callers.h"
 #include "import/devices.h"
 #include "import/join.h"
 #include "import/launchers.h"
@@ -19,6 +20,7 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
   size_t num_rows = sweeper->importer->places.num_rows;
   for (size_t i = 0; sweeper->rows && i < num_rows; i++)
     ppi_free(sweeper->rows[i].items);
+  ppi_callers_clear(sweeper);
   ppi_emitter_clear(&sweeper->emit);
   ppi_free(sweeper->rows);
   ppi_free(sweeper->async);
@@ -32,6 +34,9 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
 static pprof_status init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
+  sweeper->by_stack = importer->options && importer->options->by_stack;
+  sweeper->stacks.max_items = PPI_IMPORT_MAX_SITES;
+  sweeper->stacks.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
   pprof_status status = ppi_emitter_init(&sweeper->emit, importer);
   sweeper->rows = ppi_alloc((places->num_rows + 1) * sizeof *sweeper->rows);
   sweeper->async_buckets =

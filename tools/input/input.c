@@ -125,14 +125,39 @@ static void show_bytes(void *context, uint64_t done, uint64_t total) {
 }
 
 static const char *device_process;
-static bool by_shape;
+static bool by_shape, by_stack;
+static uint32_t num_callers;
 
 void ppi_tool_set_device_process(const char *pattern) {
   device_process = pattern;
 }
 
-void ppi_tool_set_group_by(const char *what) {
-  by_shape = what != NULL;
+static bool take_stack(const char *text, size_t len) {
+  enum { STEM = 6, MOST_DIGITS = 4 };
+  if (len <= STEM || len > STEM + MOST_DIGITS || memcmp(text, "stack=", STEM))
+    return false;
+  num_callers = 0;
+  for (size_t i = STEM; i < len; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    num_callers = num_callers * 10 + (uint32_t)(text[i] - '0');
+  }
+  by_stack = true;
+  return true;
+}
+
+int ppi_tool_set_group_by(const char *what) {
+  for (const char *at = what; at;) {
+    size_t len = strcspn(at, ",");
+    if (len == 5 && memcmp(at, "shape", len) == 0)
+      by_shape = true;
+    else if (!take_stack(at, len)) {
+      ppi_tool_say("'--group-by %s' is not shape, stack=N or both with a comma",
+                   what);
+      return PPI_EXIT_USAGE;
+    }
+    at = at[len] ? at + len + 1 : NULL;
+  }
+  return PPI_EXIT_DONE;
 }
 
 // Some verbs read an input twice.
@@ -167,8 +192,9 @@ static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
 
 static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
-  const ppi_import_options how = {show_bytes, say_once, (void *)path,
-                                  device_process, by_shape};
+  const ppi_import_options how = {show_bytes,     say_once, (void *)path,
+                                  device_process, by_shape, by_stack,
+                                  num_callers};
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
     return PPROF_STATUS_NO_MEMORY;

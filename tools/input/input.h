@@ -41,9 +41,10 @@ int ppi_tool_skim(const char *path, pprof_sink *sink,
                   struct ppi_tool_watch *watch);
 // Processes of traces whose names fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);
-// ppi_tool_set_group_by has what is called alike told apart by "shape"; NULL:
-// not.
-void ppi_tool_set_group_by(const char *what);
+// ppi_tool_set_group_by has what is called alike told apart by "shape", by
+// "stack=N" or by both with a comma between them; NULL: not. Answers
+// PPI_EXIT_USAGE, after a message, for anything else.
+int ppi_tool_set_group_by(const char *what);
 
 // What the command line names as a log file, for verbs that look at its bytes:
 // a trace becomes a log that nobody else sees, and so do a spool and a log that
