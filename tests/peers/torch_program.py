@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small training loop under torch.profiler: trace.json, rows.json, and KEY.txt for each order.
 
-rows.json has key_averages() as it is, [name, calls, self CPU ns, CPU total ns]; shapes.json the
-same by input shapes, which stand behind the name.
+rows.json has key_averages() as it is, [name, calls, self CPU ns, CPU total ns, CPU memory, self CPU
+memory]; shapes.json the same by input shapes, which stand behind the name.
 """
 import json
 
@@ -10,7 +10,8 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
-KEYS = ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count")
+KEYS = ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count", "cpu_memory_usage",
+        "self_cpu_memory_usage")
 
 
 class Data(torch.utils.data.Dataset):
@@ -23,7 +24,8 @@ class Data(torch.utils.data.Dataset):
 
 def write_rows(path, averages, name_of):
     rows = [[name_of(row), row.count, round(row.self_cpu_time_total * 1000),
-             round(row.cpu_time_total * 1000)] for row in averages]
+             round(row.cpu_time_total * 1000), row.cpu_memory_usage, row.self_cpu_memory_usage]
+            for row in averages]
     with open(path, "w", encoding="utf-8") as file:
         json.dump(rows, file)
 
@@ -58,4 +60,5 @@ def main():
             file.write(averages.table(sort_by=key, row_limit=-1))
 
 
-main()
+if __name__ == "__main__":
+    main()
