@@ -101,6 +101,13 @@ class StackTest(Case):
                      "autograd::engine::evaluate_function: AddmmBackward0 @ a.py(9): backward"):
             self.assertEqual(names.get(name, (0,))[0], 1, names)
 
+    def test_what_is_no_sequence_number(self):
+        for number in (-1, -1e300, 1e300, "7", None):
+            names = self.rows([function("a.py(1): main", 0, 90),
+                               operator("aten::linear", 20, 40, number),
+                               *evaluation("AddmmBackward0", 50, 80, number)], "stack=1")
+            self.assertIn("AddmmBackward0", names, number)
+
     def test_entries_that_torch_leaves_out(self):
         events = [function("a.py(1): main", 0, 100),
                   function("torch/autograd/__init__.py(255): backward", 10, 90),

@@ -121,7 +121,8 @@ static void set_amounts(const ppi_importer *importer, const trace_event *event,
   if (ppi_import_number(importer, PPI_ARG_BYTES, &record->amount))
     record->flags |= PPI_RECORD_HAS_AMOUNT;
   else if (importer->options && importer->options->by_stack &&
-           ppi_import_number(importer, PPI_ARG_SEQUENCE, &record->amount))
+           ppi_import_number(importer, PPI_ARG_SEQUENCE, &record->amount) &&
+           record->amount >= 0 && record->amount < 0x1p53)
     record->flags |= PPI_RECORD_HAS_SEQUENCE;
   if (ppi_import_number(importer, PPI_ARG_FLOPS, &flops) ||
       ppi_import_number(importer, PPI_ARG_FLOPS_UPPER, &flops)) {
