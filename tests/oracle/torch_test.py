@@ -147,6 +147,22 @@ class TorchTest(Case):
                          named[:len(torch[0])])
         self.assertLessEqual(len(ours[0]), 100)
 
+    def test_memory_of_no_machine_wraps(self):
+        """Changes of 2^62 bytes add up modulo 2^64."""
+        whole = {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1}
+        events = [{**whole, "name": "aten::mm", "ts": 0, "dur": 10},
+                  {**whole, "name": "aten::t", "ts": 1, "dur": 8}]
+        events += [{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1,
+                    "ts": ts, "args": {"Bytes": 2 ** 62, "Total Allocated": 1, "Device Type": 0}}
+                   for ts in (2, 3, 4, 20, 21, 22)]
+        with open(self.path("trace.json"), "w", encoding="utf-8") as file:
+            json.dump(events, file)
+        report = Report(self.path("trace.json"), "--style", "torch")
+        rows = {row[0]: dict(zip(report.columns("torch"), row)) for row in report.rows("torch")}
+        self.assertEqual([(rows[name]["cpu_memory"], rows[name]["self_cpu_memory"])
+                          for name in ("aten::mm", "aten::t", "[memory]")],
+                         [(-2 ** 62, 0), (-2 ** 62, -2 ** 62), (-2 ** 62, -2 ** 62)])
+
     def test_totals_of_distributed_training(self):
         torch, ours = self.tables("torch_ddp0.json.gz", "torch_ddp0.table.txt")
         # 22.839 us of runtime calls that the backward thread made outside any operator are

@@ -32,6 +32,19 @@ typedef struct ppi_net_bytes {
   int64_t bytes[PPI_NUM_MEMORIES];
 } ppi_net_bytes;
 
+// Sums wrap as unsigned, so that no garbage overflows.
+static inline void ppi_net_add(ppi_net_bytes *into, const ppi_net_bytes *from) {
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
+    into->bytes[i] =
+        (int64_t)((uint64_t)into->bytes[i] + (uint64_t)from->bytes[i]);
+}
+static inline void ppi_net_take(ppi_net_bytes *into,
+                                const ppi_net_bytes *from) {
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
+    into->bytes[i] =
+        (int64_t)((uint64_t)into->bytes[i] - (uint64_t)from->bytes[i]);
+}
+
 // Changes of memory while no host range of the run was open.
 typedef struct ppi_report_outside {
   uint64_t num;

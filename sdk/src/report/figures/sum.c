@@ -16,10 +16,6 @@ static void add_number(uint32_t *category, uint32_t other) {
   *category = PPI_MIN(*category, other);
 }
 
-static void add_net(ppi_net_bytes *into, const ppi_net_bytes *from) {
-  for (int i = 0; i < PPI_NUM_MEMORIES; i++) into->bytes[i] += from->bytes[i];
-}
-
 static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
   ppi_report_name *name =
       ppi_figures_name(into, from->category, from->category_name, from->name);
@@ -32,8 +28,8 @@ static pprof_status add_name(ppi_figures *into, const ppi_report_name *from) {
   name->self_ns += from->self_ns;
   name->own_device_ns += from->own_device_ns;
   name->num_async += from->num_async;
-  add_net(&name->memory, &from->memory);
-  add_net(&name->own_memory, &from->own_memory);
+  ppi_net_add(&name->memory, &from->memory);
+  ppi_net_add(&name->own_memory, &from->own_memory);
   ppi_cpu_sums_merge(&name->cpu, &from->cpu);
   ppi_numbers_merge(&name->numbers, &from->numbers);
   pprof_status status =
@@ -228,7 +224,7 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
   }
   add_distribution(&into->distribution, &from->distribution);
   into->outside.num += from->outside.num;
-  add_net(&into->outside.sums, &from->outside.sums);
+  ppi_net_add(&into->outside.sums, &from->outside.sums);
   into->kernels.num += from->kernels.num;
   for (int i = 0; i < PPI_NUM_STRAYS; i++) {
     into->kernels.num_stray[i] += from->kernels.num_stray[i];

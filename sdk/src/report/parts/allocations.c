@@ -31,9 +31,10 @@ pprof_status ppi_allocations_prepare(ppi_allocations *allocations,
 static void settle_last(ppi_allocations *allocations) {
   const ppi_point *point = &allocations->scopes.points[--allocations->num_left];
   if (point->time_ns >= allocations->low_ns) return;
-  ppi_report_outside *outside = &allocations->outside;
-  outside->num++;
-  outside->sums.bytes[point->device_class] += (int64_t)point->value;
+  ppi_net_bytes change = {{0}};
+  change.bytes[point->device_class] = (int64_t)point->value;
+  allocations->outside.num++;
+  ppi_net_add(&allocations->outside.sums, &change);
 }
 
 pprof_status ppi_allocations_meet(ppi_allocations *allocations,

@@ -217,10 +217,8 @@ static pprof_status fill_name(ppi_run *run, ppi_figures *out,
   name->self_ns += row->self_ns;
   name->num_async += site->num_async;
   name->own_device_ns += innermost_time(run, site);
-  for (int i = 0; i < PPI_NUM_MEMORIES; i++) {
-    name->memory.bytes[i] += site->memory.bytes[i];
-    name->own_memory.bytes[i] += site->own_memory.bytes[i];
-  }
+  ppi_net_add(&name->memory, &site->memory);
+  ppi_net_add(&name->own_memory, &site->own_memory);
   pprof_status status =
       ppi_histogram_merge(&name->host_times, &row->host_times);
   if (status == PPROF_STATUS_OK)

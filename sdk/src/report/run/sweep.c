@@ -151,14 +151,13 @@ static pprof_status take_memory(ppi_run *run, const ppi_run_lane *lane,
   ppi_net_bytes sums;
   pprof_status status =
       ppi_allocations_meet(&run->allocations, range, is_released, &sums);
-  for (int i = 0; i < PPI_NUM_MEMORIES && status == PPROF_STATUS_OK; i++) {
-    site->memory.bytes[i] += sums.bytes[i];
-    if (range->flags & PPI_HELD_LOOSE) continue;
-    site->own_memory.bytes[i] += sums.bytes[i];
-    if (!place) continue;
-    ppi_run_site *around = run->ids.sites.items[lane->frames[place - 1].site];
-    around->own_memory.bytes[i] -= sums.bytes[i];
-  }
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_net_add(&site->memory, &sums);
+  if (range->flags & PPI_HELD_LOOSE) return status;
+  ppi_net_add(&site->own_memory, &sums);
+  if (!place) return status;
+  site = run->ids.sites.items[lane->frames[place - 1].site];
+  ppi_net_take(&site->own_memory, &sums);
   return status;
 }
 
