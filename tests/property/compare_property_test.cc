@@ -59,10 +59,10 @@ constexpr size_t kNumNoises = sizeof kNoises / sizeof *kNoises;
 // One side of a pair: stages and what they hold.
 class Side {
  public:
-  void Add(std::vector<double> values) {
+  void Add(const std::vector<double> &values) {
     kept_.push_back({"stage " + std::to_string(kept_.size()),
                      "Inference",
-                     std::move(values),
+                     {values.begin(), values.end()},
                      0,
                      {}});
     Kept *kept = &kept_.back();
@@ -84,7 +84,7 @@ class Side {
  private:
   struct Kept {
     std::string name, category;
-    std::vector<double> values;
+    std::vector<float> values;
     size_t end;
     ppi_compare_stage stage;
   };

@@ -25,11 +25,11 @@ std::vector<double> Normal(size_t n, double mean, double deviation,
 class CompareJudgeTest : public ::testing::Test {
  protected:
   const ppi_compare_stage *Stage(const std::string &name,
-                                 std::vector<double> values) {
+                                 const std::vector<double> &values) {
     kept_.push_back(std::make_unique<Kept>());
     Kept *kept = kept_.back().get();
     kept->name = name;
-    kept->values = std::move(values);
+    kept->values.assign(values.begin(), values.end());
     kept->end = kept->values.size();
     kept->stage = {};
     kept->stage.name = &kept->name[0];
@@ -61,7 +61,7 @@ class CompareJudgeTest : public ::testing::Test {
  private:
   struct Kept {
     std::string name, category = "Inference";
-    std::vector<double> values;
+    std::vector<float> values;
     size_t end;
     ppi_compare_stage stage;
   };

@@ -22,7 +22,7 @@ struct Runs {
     }
     view = {values.data(), ends.data(), ends.size()};
   }
-  std::vector<double> values;
+  std::vector<float> values;
   std::vector<size_t> ends;
   ppi_runs view;
 };

@@ -82,101 +82,206 @@ static void variances_of(size_t model, size_t n, size_t num, double *out) {
   }
 }
 
-static double mean_of(const double *values, size_t n) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) sum += values[i];
-  return sum / (double)n;
-}
-
 static size_t num_cosines(size_t n) {
   return PPI_MIN(n / 4, (size_t)MAX_COSINES);
 }
 
-// The squares of the series' coefficients, the slowest cosine's first.
-static void squares_of(const double *values, size_t n, double *out) {
-  double points[MAX_POINTS], mean = mean_of(values, n);
-  size_t stride = (n + MAX_POINTS - 1) / MAX_POINTS, num = 0;
-  for (size_t at = 0; at < n; num++) {
-    points[num] = 0;
-    for (size_t i = 0; i < stride && at < n; i++)
-      points[num] += values[at++] - mean;
+// A run of a series: sums of values that follow each other, about its mean.
+typedef struct run_points {
+  double mean, squares;  // of all its values, about the mean
+  double points[MAX_POINTS];
+  size_t n, num, stride;
+} run_points;
+
+static double sum_of(const float *values, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += values[i];
+  return sum;
+}
+
+static void add_times(const float *values, double mean, run_points *run) {
+  double own = sum_of(values, run->n) / (double)run->n;
+  for (size_t at = 0; at < run->n; run->num++) {
+    size_t end = PPI_MIN(at + run->stride, run->n);
+    double sum = 0, squares = 0;
+    for (; at < end; at++) {
+      double off = values[at] - own;
+      sum += off;
+      squares += off * off;
+    }
+    run->points[run->num] = sum / mean;
+    run->squares += squares / mean / mean;
   }
-  for (size_t j = 1; j <= num_cosines(n); j++) {
-    double step = M_PI * (double)(j * stride) / (double)n, sum = 0;
+  run->mean = own / mean;
+}
+
+// Of 0, a half and 1, which are counted.
+static void add_shares(const float *values, float level, run_points *run) {
+  size_t all_below = 0, all_upto = 0;
+  for (size_t at = 0; at < run->n; run->num++) {
+    size_t end = PPI_MIN(at + run->stride, run->n);
+    unsigned below = 0, upto = 0;
+    for (; at < end; at++) {
+      below += values[at] < level;
+      upto += values[at] <= level;
+    }
+    run->points[run->num] = (below + (double)upto) / 2;
+    all_below += below;
+    all_upto += upto;
+  }
+  double n = (double)run->n;
+  run->mean = (double)(all_below + all_upto) / 2 / n;
+  run->squares =
+      (double)(3 * all_below + all_upto) / 4 - n * run->mean * run->mean;
+  for (size_t i = 0, at = 0; i < run->num; i++, at += run->stride)
+    run->points[i] -= (double)PPI_MIN(run->stride, run->n - at) * run->mean;
+}
+
+static void fill_points(const ppi_series *series, size_t begin, size_t n,
+                        run_points *out) {
+  out->n = n;
+  out->num = 0;
+  out->squares = 0;
+  out->stride = (n + MAX_POINTS - 1) / MAX_POINTS;
+  if (series->mean > 0)
+    add_times(series->runs.values + begin, series->mean, out);
+  else
+    add_shares(series->runs.values + begin, series->level, out);
+}
+
+// The squares of the run's coefficients, the slowest cosine's first.
+static void squares_of(const run_points *run, double *out) {
+  double n = (double)run->n;
+  for (size_t j = 1; j <= num_cosines(run->n); j++) {
+    double step = M_PI * (double)(j * run->stride) / n, sum = 0;
     double turn_x = cos(step), turn_y = sin(step);
     double x = cos(step / 2), y = sin(step / 2);
-    for (size_t i = 0; i < num; i++) {
-      sum += points[i] * x;
+    for (size_t i = 0; i < run->num; i++) {
+      sum += run->points[i] * x;
       double next = x * turn_x - y * turn_y;
       y = x * turn_y + y * turn_x;
       x = next;
     }
-    out[j - 1] = 2 * sum * sum / (double)n;
+    out[j - 1] = 2 * sum * sum / n;
   }
 }
 
-double ppi_variance_within(const ppi_runs *series) {
+double ppi_variance_within(const ppi_series *series) {
+  const ppi_runs *runs = &series->runs;
   double sum = 0;
-  size_t begin = 0, n = ppi_runs_count(series);
-  for (size_t i = 0; i < series->num_runs; begin = series->ends[i++]) {
-    size_t len = series->ends[i] - begin;
-    if (len == 0) continue;
-    double mean = mean_of(series->values + begin, len);
-    for (size_t k = begin; k < series->ends[i]; k++)
-      sum += (series->values[k] - mean) * (series->values[k] - mean);
+  size_t begin = 0, n = ppi_runs_count(runs);
+  for (size_t i = 0; i < runs->num_runs; begin = runs->ends[i++]) {
+    run_points run;
+    if (runs->ends[i] == begin) continue;
+    fill_points(series, begin, runs->ends[i] - begin, &run);
+    sum += run.squares;
   }
   return n ? sum / (double)n : 0;
 }
 
-// Adds up, over the runs: log determinants into `fits`, and squares over their
-// variances into `variances`. Answers how many cosines there are.
-static size_t add_runs(const ppi_runs *series, size_t num_models,
-                       ppi_dependence *out) {
-  double squares[MAX_COSINES], variances[MAX_COSINES + 1];
-  size_t begin = 0, num = 0;
-  for (size_t i = 0; i < series->num_runs; begin = series->ends[i++]) {
-    size_t n = series->ends[i] - begin;
-    if (num_cosines(n) == 0) continue;
-    squares_of(series->values + begin, n, squares);
-    num += num_cosines(n);
-    for (size_t m = 0; m < num_models; m++) {
-      variances_of(m, n, num_cosines(n), variances);
-      for (size_t j = 1; j <= num_cosines(n); j++) {
-        out->fits[m] += log(variances[j]);
-        out->variances[m] += squares[j - 1] / variances[j];
-      }
+// The variances of a run of n values under each model, and the sum of their
+// logarithms: of runs of one length they are the same.
+typedef struct length_models {
+  size_t n, num;
+  double logs[PPI_MAX_MODELS];
+  double variances[PPI_MAX_MODELS][MAX_COSINES + 1];
+} length_models;
+
+static void fill_length(size_t n, size_t num_models, length_models *out) {
+  if (out->n == n && out->num == num_models) return;
+  out->n = n;
+  out->num = num_models;
+  for (size_t m = 0; m < num_models; m++) {
+    variances_of(m, n, num_cosines(n), out->variances[m]);
+    out->logs[m] = 0;
+    for (size_t j = 1; j <= num_cosines(n);) {
+      // No variance is below 1, and 16 of them are not beyond a double.
+      double product = 1;
+      for (size_t end = PPI_MIN(j + 16, num_cosines(n) + 1); j < end; j++)
+        product *= out->variances[m][j];
+      out->logs[m] += log(product);
     }
+  }
+}
+
+// Adds log determinants to `fits`, and squares over their variances to
+// `variances`. Answers how many cosines there are.
+static size_t add_run(const run_points *run, size_t num_models,
+                      length_models *length, ppi_dependence *out) {
+  double squares[MAX_COSINES];
+  size_t num = num_cosines(run->n);
+  if (num == 0) return 0;
+  squares_of(run, squares);
+  fill_length(run->n, num_models, length);
+  for (size_t m = 0; m < num_models; m++) {
+    out->fits[m] += length->logs[m];
+    for (size_t j = 1; j <= num; j++)
+      out->variances[m] += squares[j - 1] / length->variances[m][j];
   }
   return num;
 }
 
-// The variance of the runs' own means; 0 of a single run.
-static double variance_between(const ppi_runs *series) {
-  double sum = 0, mean = mean_of(series->values, ppi_runs_count(series));
+// Of means about the first of them: of all values, and how they spread.
+typedef struct run_means {
+  double first, sum, squares, weighed;
+  size_t num, n;
+} run_means;
+
+static void add_mean(run_means *means, const run_points *run) {
+  if (means->num == 0) means->first = run->mean;
+  double off = run->mean - means->first;
+  means->sum += off;
+  means->squares += off * off;
+  means->weighed += off * (double)run->n;
+  means->num++;
+  means->n += run->n;
+}
+
+// The variance of the runs' own means about that of all; 0 of a single run.
+static double variance_between(const run_means *means) {
+  if (means->num < 2) return 0;
+  double num = (double)means->num, mean = means->weighed / (double)means->n;
+  double sum = means->squares - mean * (2 * means->sum - num * mean);
+  return PPI_MAX(sum, 0.0) / (num - 1);
+}
+
+// Answers how many cosines there are; `*out_within` is the variance of values
+// about the mean of their run, 0 where all are alike.
+static size_t add_runs(const ppi_series *series, size_t num_models,
+                       ppi_dependence *out, double *out_within) {
+  const ppi_runs *runs = &series->runs;
+  length_models length;
+  run_means means = {.num = 0};
   size_t begin = 0, num = 0;
-  for (size_t i = 0; i < series->num_runs; begin = series->ends[i++]) {
-    size_t len = series->ends[i] - begin;
-    if (len == 0) continue;
-    double off = mean_of(series->values + begin, len) - mean;
-    sum += off * off;
-    num++;
+  length.n = 0;
+  *out_within = 0;
+  for (size_t i = 0; i < runs->num_runs; begin = runs->ends[i++]) {
+    run_points run;
+    if (runs->ends[i] == begin) continue;
+    fill_points(series, begin, runs->ends[i] - begin, &run);
+    *out_within += run.squares;
+    add_mean(&means, &run);
+    num += add_run(&run, num_models, &length, out);
   }
-  return num > 1 ? sum / (double)(num - 1) : 0;
+  out->between = variance_between(&means);
+  if (means.n) *out_within /= (double)means.n;
+  return *out_within > 0 ? num : 0;
 }
 
 // The error of the mean of all runs, where one value has a variance of `each`
 // and a noise of `noise` times that. Runs that differ by more than their own
 // errors explain have a spread of their own, which counts once a run.
-static void join_runs(const ppi_runs *series, size_t model, double each,
+static void join_runs(const ppi_runs *runs, size_t model, double each,
                       double noise, ppi_dependence *out) {
-  size_t begin = 0, n = ppi_runs_count(series), num = 0;
-  double own = 0, all = 0, weights = 0, time = 0, times;
-  for (size_t i = 0; i < series->num_runs; begin = series->ends[i++]) {
-    size_t len = series->ends[i] - begin;
+  size_t begin = 0, n = ppi_runs_count(runs), num = 0, known = 0;
+  double own = 0, all = 0, weights = 0, time = 0, alone = 0;
+  for (size_t i = 0; i < runs->num_runs; begin = runs->ends[i++]) {
+    size_t len = runs->ends[i] - begin;
     if (len == 0) continue;
     double weight = (double)len / (double)n;
-    variances_of(model, len, 0, &times);
-    times = PPI_MAX(noise * times, 1.0);
+    if (len != known) variances_of(model, len, 0, &alone);
+    known = len;
+    double times = PPI_MAX(noise * alone, 1.0);
     own += times * each / (double)len;
     all += weight * weight * times * each / (double)len;
     weights += weight * weight;
@@ -192,21 +297,22 @@ static void join_runs(const ppi_runs *series, size_t model, double each,
   out->times[model] = time;
 }
 
-void ppi_dependence_of(const ppi_runs *series, size_t num_models, double each,
+void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
                        ppi_dependence *out) {
-  double within = ppi_variance_within(series);
-  out->between = variance_between(series);
+  double within;
   for (size_t m = 0; m < num_models; m++) out->fits[m] = out->variances[m] = 0;
-  size_t num = within > 0 ? add_runs(series, num_models, out) : 0;
+  size_t num = add_runs(series, num_models, out, &within);
   for (size_t m = 0; m < num_models; m++) {
     double noise = 0;
-    out->degrees[m] = num ? (double)num : (double)ppi_runs_count(series);
+    out->degrees[m] = (double)(num ? num : ppi_runs_count(&series->runs));
     if (num) {
       double sum = PPI_MAX(out->variances[m], 1e-12 * within);
       noise = sum / (double)num / within;
       out->fits[m] = -(out->fits[m] + (double)num * log(sum)) / 2;
+    } else {
+      out->fits[m] = 0;
     }
-    join_runs(series, m, each, noise, out);
+    join_runs(&series->runs, m, each, noise, out);
   }
 }
 
@@ -227,7 +333,7 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
     out->weights[m] = weight;
     out->fits[m] = fit;
     out->errors[m] = sqrt(both);
-    out->degrees[m] = parts > 0 ? both * both / parts : 1e6;
+    out->students[m] = ppi_student_of(parts > 0 ? both * both / parts : 1e6);
     out_times[0] += weight * a->times[m];
     out_times[1] += weight * b->times[m];
     sum += weight;
@@ -237,17 +343,24 @@ void ppi_mixture_of(const ppi_dependence sides[2], size_t num_models,
   out_times[1] /= sum;
 }
 
+// P(error > distance), or something that is above `most` if that is.
+static double tail_to(const ppi_mixture *mixture, ppi_mixture_kind kind,
+                      double distance, double most) {
+  double usual = 0, worst = 0;
+  for (size_t i = 0; i < mixture->num && PPI_MAX(usual, worst) <= most; i++) {
+    if (mixture->fits[i] < 1e-9) continue;
+    double tail = ppi_student_tail_of(&mixture->students[i],
+                                      distance / mixture->errors[i]);
+    usual += mixture->weights[i] * tail;
+    if (kind == PPI_MIXTURE_WORST)
+      worst = PPI_MAX(worst, mixture->fits[i] / doubt * tail);
+  }
+  return PPI_MAX(usual, worst);
+}
+
 double ppi_mixture_tail(const ppi_mixture *mixture, ppi_mixture_kind kind,
                         double distance) {
-  double usual = 0, worst = 0;
-  for (size_t i = 0; i < mixture->num; i++) {
-    if (mixture->fits[i] < 1e-9) continue;
-    double tail =
-        ppi_student_tail(distance / mixture->errors[i], mixture->degrees[i]);
-    usual += mixture->weights[i] * tail;
-    worst = PPI_MAX(worst, mixture->fits[i] / doubt * tail);
-  }
-  return kind == PPI_MIXTURE_WORST ? PPI_MAX(usual, worst) : usual;
+  return tail_to(mixture, kind, distance, INFINITY);
 }
 
 double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
@@ -255,13 +368,13 @@ double ppi_mixture_reach(const ppi_mixture *mixture, ppi_mixture_kind kind,
   double low = 0, high = 0;
   for (size_t i = 0; i < mixture->num; i++)
     high += mixture->weights[i] * mixture->errors[i];
-  while (ppi_mixture_tail(mixture, kind, high) > p && high < 1e12) {
+  while (tail_to(mixture, kind, high, p) > p && high < 1e12) {
     low = high;
     high *= 2;
   }
   for (int i = 0; i < 12; i++) {
     double middle = (low + high) / 2;
-    if (ppi_mixture_tail(mixture, kind, middle) > p)
+    if (tail_to(mixture, kind, middle, p) > p)
       low = middle;
     else
       high = middle;

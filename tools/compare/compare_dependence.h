@@ -17,6 +17,14 @@ extern "C" {
 // forgets slowly: how slowly, and how much of it there is.
 enum { PPI_MAX_MODELS = 200 };
 
+// What each call adds to a figure: its time, over that of an average call; or,
+// where `mean` is 0, whether it lies below a level, half where it lies on it.
+typedef struct ppi_series {
+  ppi_runs runs;
+  double mean;
+  float level;
+} ppi_series;
+
 // What a series says under each model. `fits` is its log likelihood; the other
 // figures are of the mean of all its values.
 typedef struct ppi_dependence {
@@ -31,17 +39,18 @@ typedef struct ppi_dependence {
 size_t ppi_num_models(size_t longest);
 // `each` is the variance of the values, were they independent; the mean is
 // never taken for surer than that, nor than runs differ.
-void ppi_dependence_of(const ppi_runs *series, size_t num_models, double each,
+void ppi_dependence_of(const ppi_series *series, size_t num_models, double each,
                        ppi_dependence *out);
 // ppi_variance_within is the variance of values about the mean of their run.
-double ppi_variance_within(const ppi_runs *series);
+double ppi_variance_within(const ppi_series *series);
 
 // The error of the difference of two means, under each model.
 typedef struct ppi_mixture {
   size_t num;
   double weights[PPI_MAX_MODELS];  // 1 together
   double fits[PPI_MAX_MODELS];     // likelihoods, the best one's being 1
-  double errors[PPI_MAX_MODELS], degrees[PPI_MAX_MODELS];
+  double errors[PPI_MAX_MODELS];
+  ppi_student students[PPI_MAX_MODELS];
 } ppi_mixture;
 
 // All models, each by its weight; or, where that is more, the worst one, by how

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare/compare_ratio.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,28 +9,40 @@
 #include "base/mem.h"
 #include "compare/compare_sort.h"
 
-// `scratch` has room for n.
-static double *sorted_of(const ppi_runs *runs, size_t n, double *scratch) {
-  double *sorted = ppi_alloc((n + 1) * sizeof *sorted);
+// NULL: out of memory.
+static float *sorted_of(const ppi_runs *runs, size_t n) {
+  float *sorted = ppi_realloc(NULL, (2 * n + 1) * sizeof *sorted), *fit;
   if (!sorted || n == 0) return sorted;
   memcpy(sorted, runs->values, n * sizeof *sorted);
-  ppi_sort_samples(sorted, scratch, n);
-  return sorted;
+  ppi_sort_samples(sorted, sorted + n, n);
+  fit = ppi_realloc(sorted, n * sizeof *sorted);
+  return fit ? fit : sorted;
+}
+
+// How many are not above the value of nearest rank.
+static double rank_of(size_t n, double share) {
+  return ceil(share * (double)n - 1e-9);
 }
 
 // The value of nearest rank; what lies beyond all samples nobody knows.
-static double level_at(const double *sorted, size_t n, double share) {
-  double rank = ceil(share * (double)n - 1e-9);
+static double level_at(const float *sorted, size_t n, double share) {
+  double rank = rank_of(n, share);
   if (rank < 1) return 0;
   return rank > (double)n ? INFINITY : sorted[(size_t)rank - 1];
 }
 
-static double figure_of(const double *sorted, size_t n, ppi_metric metric) {
+static double mean_of(const ppi_runs *runs, size_t n) {
   double sum = 0;
-  if (metric != PPI_METRIC_MEAN)
-    return level_at(sorted, n, ppi_metric_share(metric));
-  for (size_t i = 0; i < n; i++) sum += sorted[i];
+  for (size_t i = 0; i < n; i++) sum += runs->values[i];
   return sum / (double)n;
+}
+
+bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric) {
+  size_t n = ppi_runs_count(runs), num = 0;
+  for (size_t i = 0; i < n; i++) num += runs->values[i] > 0;
+  return metric == PPI_METRIC_MEAN
+             ? num > 0
+             : (double)(n - num) < rank_of(n, ppi_metric_share(metric));
 }
 
 bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
@@ -37,29 +50,22 @@ bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
   size_t n = ppi_runs_count(runs);
   *out = (ppi_estimate){.n = n};
   if (n == 0) return true;
-  if (metric == PPI_METRIC_MEAN) {  // whole ns: in any order the same
-    out->value = figure_of(runs->values, n, metric);
+  if (metric == PPI_METRIC_MEAN) {
+    out->value = mean_of(runs, n);
     return true;
   }
-  double *scratch = ppi_alloc(n * sizeof *scratch);
-  double *sorted = scratch ? sorted_of(runs, n, scratch) : NULL;
-  if (sorted) out->value = figure_of(sorted, n, metric);
-  ppi_free(scratch);
+  float *sorted = sorted_of(runs, n);
+  if (sorted) out->value = level_at(sorted, n, ppi_metric_share(metric));
   ppi_free(sorted);
   return sorted != NULL;
 }
 
-// What each call adds to the figure: itself, or whether it lies below a level.
-static ppi_runs fill_series(ppi_ratio_side *side, ppi_metric metric,
+static ppi_series series_of(const ppi_ratio_side *side, ppi_metric metric,
                             double share) {
-  bool is_mean = metric == PPI_METRIC_MEAN;
-  double level = is_mean ? 0 : level_at(side->sorted, side->n, share);
-  for (size_t i = 0; i < side->n; i++) {
-    double value = side->runs.values[i];
-    side->series[i] = is_mean ? value / side->value
-                              : ((value < level) + (value <= level)) * 0.5;
-  }
-  return (ppi_runs){side->series, side->runs.ends, side->runs.num_runs};
+  if (metric == PPI_METRIC_MEAN)
+    return (ppi_series){.runs = side->runs, .mean = side->value};
+  double level = level_at(side->sorted, side->n, share);
+  return (ppi_series){.runs = side->runs, .level = (float)level};
 }
 
 static void add_mixture(ppi_ratio *ratio, const double levels[2]) {
@@ -68,7 +74,7 @@ static void add_mixture(ppi_ratio *ratio, const double levels[2]) {
   double times[2];
   for (int i = 0; i < 2; i++) {
     ppi_ratio_side *side = &ratio->sides[i];
-    const ppi_runs series = fill_series(side, ratio->metric, levels[i]);
+    const ppi_series series = series_of(side, ratio->metric, levels[i]);
     ppi_dependence_of(&series, ratio->num_models, side->each, &both[i]);
     // The clock counts whole ns.
     double step = is_mean ? 1 / side->value : 0;
@@ -92,7 +98,7 @@ static void fill_variances(ppi_ratio *ratio) {
     ppi_ratio_side *side = &ratio->sides[i];
     side->each = share * (1 - share);
     if (ratio->metric == PPI_METRIC_MEAN) {
-      const ppi_runs series = fill_series(side, ratio->metric, 0);
+      const ppi_series series = series_of(side, ratio->metric, 0);
       side->each = ppi_variance_within(&series);
     }
     sum += (double)side->n * side->each;
@@ -113,10 +119,13 @@ bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
     size_t n = ppi_runs_count(runs[i]);
     *side = (ppi_ratio_side){.runs = *runs[i], .n = n};
     side->independent = (double)n;
-    side->series = ppi_alloc((n + 1) * sizeof *side->series);
-    if (side->series) side->sorted = sorted_of(runs[i], n, side->series);
-    if (!side->sorted) return false;
-    side->value = figure_of(side->sorted, n, metric);
+    if (metric == PPI_METRIC_MEAN) {
+      side->value = mean_of(runs[i], n);
+    } else {
+      side->sorted = sorted_of(runs[i], n);
+      if (!side->sorted) return false;
+      side->value = level_at(side->sorted, n, share);
+    }
     for (size_t begin = 0, k = 0; k < runs[i]->num_runs; k++) {
       longest = PPI_MAX(longest, runs[i]->ends[k] - begin);
       begin = runs[i]->ends[k];
@@ -133,10 +142,7 @@ bool ppi_ratio_open(ppi_ratio *ratio, const ppi_runs *a, const ppi_runs *b,
 }
 
 void ppi_ratio_close(ppi_ratio *ratio) {
-  for (int i = 0; i < 2; i++) {
-    ppi_free(ratio->sides[i].sorted);
-    ppi_free(ratio->sides[i].series);
-  }
+  for (int i = 0; i < 2; i++) ppi_free(ratio->sides[i].sorted);
   ratio->num_mixtures = 0;
 }
 
@@ -148,16 +154,23 @@ static void levels_at(const ppi_ratio *ratio, double distance,
   out_shares[1] = share + distance * ratio->sides[1].part;
 }
 
+// As far as a call may have been off: the clock counts whole ns, and a float
+// has 24 bits.
+static double half_step(double value) {
+  return isinf(value) ? 0 : PPI_MAX(0.5, value * FLT_EPSILON / 2);
+}
+
 double ppi_ratio_at(const ppi_ratio *ratio, double distance) {
   const ppi_ratio_side *a = &ratio->sides[0], *b = &ratio->sides[1];
   double shares[2], seen = b->value / a->value;
   if (ratio->metric == PPI_METRIC_MEAN) return seen * exp(distance);
   if (!(distance > 0 || distance < 0)) return seen;
   levels_at(ratio, distance, shares);
-  // The clock counts whole ns.
-  double half = distance > 0 ? 0.5 : -0.5;
-  double below = level_at(a->sorted, a->n, shares[0]) - half;
-  double above = level_at(b->sorted, b->n, shares[1]) + half;
+  double below = level_at(a->sorted, a->n, shares[0]);
+  double above = level_at(b->sorted, b->n, shares[1]);
+  double sign = distance > 0 ? 1 : -1;
+  below -= sign * half_step(below);
+  above += sign * half_step(above);
   if (above <= 0 || isinf(below)) return 0;
   return below > 0 ? above / below : INFINITY;
 }

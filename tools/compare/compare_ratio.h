@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+// ppi_runs_take_time says whether their figure is above 0.
+bool ppi_runs_take_time(const ppi_runs *runs, ppi_metric metric);
 // ppi_estimate_of fills in the number and the value. False when out of memory.
 bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
                      ppi_estimate *out);
@@ -20,7 +22,7 @@ bool ppi_estimate_of(const ppi_runs *runs, ppi_metric metric,
 typedef struct ppi_ratio_side {
   ppi_runs runs;
   size_t n;
-  double *sorted, *series;
+  float *sorted;
   double value;
   double each;         // the variance of one independent call
   double independent;  // samples that would tell as much

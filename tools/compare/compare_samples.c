@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage) {
   return (ppi_runs){stage->values, stage->ends, stage->num_runs};
@@ -196,23 +195,27 @@ static bool is_known(const ppi_samples *samples, uint32_t site) {
   return site < samples->num_sites && samples->sites[site].name;
 }
 
-// Each step of an imported trace has a name of its own. NULL: out of memory.
+// Each step of an imported trace has a name of its own.
+static size_t make_stage(ppi_samples *samples,
+                         const struct ppi_site_stages *own, bool on_device) {
+  bool is_step = own->category == PPROF_CATEGORY_PROFILE_STEP;
+  const char *category = own->category < samples->num_categories
+                             ? samples->categories[own->category]
+                             : NULL;
+  const ppi_compare_stage like = {
+      .name = is_step ? (char *)"ProfileStep" : own->name,
+      .category = category ? (char *)category : (char *)"",
+      .on_device = on_device,
+      .is_step = is_step};
+  return find_or_add(samples, &like);
+}
+
+// NULL: out of memory.
 static ppi_compare_stage *stage_of(ppi_samples *samples, uint32_t site,
                                    bool on_device) {
   struct ppi_site_stages *own = &samples->sites[site];
   size_t *place = on_device ? &own->device : &own->host;
-  if (*place == 0) {
-    bool is_step = own->category == PPROF_CATEGORY_PROFILE_STEP;
-    const char *category = own->category < samples->num_categories
-                               ? samples->categories[own->category]
-                               : NULL;
-    const ppi_compare_stage like = {
-        .name = is_step ? (char *)"ProfileStep" : own->name,
-        .category = category ? (char *)category : (char *)"",
-        .on_device = on_device,
-        .is_step = is_step};
-    *place = find_or_add(samples, &like);
-  }
+  if (*place == 0) *place = make_stage(samples, own, on_device);
   return *place ? &samples->stages[*place - 1] : NULL;
 }
 
@@ -226,14 +229,7 @@ static bool add_call(ppi_samples *samples, const pprof_event *event) {
     stage->num_cut++;
     return true;
   }
-  struct ppi_timed_call *grown =
-      ppi_grow(stage->pending, &stage->pending_capacity, stage->num_pending + 1,
-               sizeof *stage->pending);
-  if (!grown) return false;
-  stage->pending = grown;
-  grown[stage->num_pending++] =
-      (struct ppi_timed_call){start, end > start ? end - start : 0};
-  return true;
+  return ppi_calls_add(&stage->pending, start, end > start ? end - start : 0);
 }
 
 static bool is_timed(const pprof_event *event) {
@@ -252,37 +248,23 @@ static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
   return PPROF_STATUS_OK;
 }
 
-static int by_start(const void *a, const void *b) {
-  const struct ppi_timed_call *x = a, *y = b;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return x->duration_ns < y->duration_ns ? -1 : x->duration_ns > y->duration_ns;
-}
-
-static uint64_t start_of(const void *call) {
-  return ((const struct ppi_timed_call *)call)->start_ns;
-}
-
 // The calls of one run become samples, in the order they began. Those of a
 // stage that is closed take no memory.
 static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
-  size_t num = stage->num_pending;
+  size_t num = stage->pending.num, more = num > num_warm ? num - num_warm : 0;
   if (num == 0) return true;
-  ppi_sort(stage->pending, num, sizeof *stage->pending, start_of, by_start);
-  if (stage->calls == 0) stage->first_ns = stage->pending[0].duration_ns;
-  stage->calls += num;
-  double *values = ppi_grow(stage->values, &stage->values_capacity,
-                            stage->num_values + num, sizeof *values);
+  float *values = ppi_grow(stage->values, &stage->values_capacity,
+                           stage->num_values + more, sizeof *values);
   if (!values) return false;
   stage->values = values;
-  for (size_t i = 0; i < num; i++) {
-    double value = (double)stage->pending[i].duration_ns;
-    stage->total_ns += value;
-    if (i >= num_warm) values[stage->num_values++] = value;
-  }
-  ppi_free(stage->pending);
-  stage->pending = NULL;
-  stage->num_pending = stage->pending_capacity = 0;
-  if (num <= num_warm) return true;
+  if (stage->calls == 0) stage->first_ns = stage->pending.first_ns;
+  stage->calls += num;
+  stage->total_ns += stage->pending.total_ns;
+  if (!ppi_calls_durations(&stage->pending, num_warm,
+                           values + stage->num_values))
+    return false;
+  stage->num_values += more;
+  if (more == 0) return true;
   size_t *ends = ppi_grow(stage->ends, &stage->ends_capacity,
                           stage->num_runs + 1, sizeof *ends);
   if (!ends) return false;
@@ -293,17 +275,9 @@ static bool close_run(ppi_compare_stage *stage, size_t num_warm) {
 
 // The calls of a name that folds are those of what it folds into.
 static bool move_calls(ppi_compare_stage *from, ppi_compare_stage *to) {
-  size_t num = to->num_pending + from->num_pending;
-  struct ppi_timed_call *grown =
-      ppi_grow(to->pending, &to->pending_capacity, num, sizeof *grown);
-  if (!grown) return false;
-  to->pending = grown;
-  memcpy(grown + to->num_pending, from->pending,
-         from->num_pending * sizeof *grown);
-  to->num_pending = num;
   to->num_cut += from->num_cut;
-  from->num_pending = from->num_cut = 0;
-  return true;
+  from->num_cut = 0;
+  return ppi_calls_move(&from->pending, &to->pending);
 }
 
 static bool fold_site(ppi_samples *samples, uint32_t site) {
@@ -330,7 +304,7 @@ static void free_stage(ppi_compare_stage *stage) {
   ppi_free(stage->category);
   ppi_free(stage->values);
   ppi_free(stage->ends);
-  ppi_free(stage->pending);
+  ppi_calls_clear(&stage->pending);
 }
 
 // What has folded away; the sites' places are not used any more.

@@ -6,16 +6,13 @@
 #ifndef PPI_COMPARE_SAMPLES_H_
 #define PPI_COMPARE_SAMPLES_H_
 
+#include "compare/compare_calls.h"
 #include "compare/compare_stats.h"
 #include "event/event.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct ppi_timed_call {
-  uint64_t start_ns, duration_ns;
-};
 
 // The same name of the same category, on the host or on devices.
 typedef struct ppi_compare_stage {
@@ -26,11 +23,10 @@ typedef struct ppi_compare_stage {
                       // are no samples
   uint64_t first_ns;  // of the first call in the first run that has one
   double total_ns;    // of all calls
-  double *values;     // samples
+  float *values;      // samples
   size_t *ends;       // of each run in `values`
   size_t num_values, values_capacity, num_runs, ends_capacity;
-  struct ppi_timed_call *pending;  // of the run being read
-  size_t num_pending, pending_capacity;
+  ppi_calls pending;  // of the run being read
 } ppi_compare_stage;
 ppi_runs ppi_compare_stage_runs(const ppi_compare_stage *stage);
 

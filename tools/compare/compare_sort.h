@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // ppi_sort_samples sorts n numbers, none of them NaN; `scratch` has room for n.
-void ppi_sort_samples(double *values, double *scratch, size_t n);
+void ppi_sort_samples(float *values, float *scratch, size_t n);
 
 #ifdef __cplusplus
 }

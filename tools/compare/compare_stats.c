@@ -34,21 +34,35 @@ static double beta_fraction(double a, double b, double x) {
   return product;
 }
 
-// The regularized incomplete beta function I_x(a, b).
-static double beta_share(double a, double b, double x) {
-  int sign;
+// The regularized incomplete beta function I_x(a, b); `log_beta` is the
+// logarithm of the complete one.
+static double beta_share(double a, double b, double log_beta, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
-                     lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+  double front = exp(a * log(x) + b * log1p(-x) - log_beta);
   return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
                                    : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double ppi_student_tail(double t, double degrees) {
+ppi_student ppi_student_of(double degrees) {
+  int sign;
+  double log_beta = lgamma_r(degrees / 2, &sign) + lgamma_r(0.5, &sign) -
+                    lgamma_r(degrees / 2 + 0.5, &sign);
+  return (ppi_student){degrees, log_beta};
+}
+
+double ppi_student_tail_of(const ppi_student *student, double t) {
+  double degrees = student->degrees;
   if (isinf(t)) return t > 0 ? 0 : 1;
-  double half = beta_share(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2;
+  double half = beta_share(degrees / 2, 0.5, student->log_beta,
+                           degrees / (degrees + t * t)) /
+                2;
   return t >= 0 ? half : 1 - half;
+}
+
+double ppi_student_tail(double t, double degrees) {
+  const ppi_student student = ppi_student_of(degrees);
+  return ppi_student_tail_of(&student, t);
 }
 
 double ppi_student_quantile(double p, double degrees) {

@@ -16,6 +16,12 @@ extern "C" {
 
 // ppi_student_tail is P(T > t); ppi_student_quantile the t whose tail is `p`.
 double ppi_student_tail(double t, double degrees);
+// Where one distribution is asked often.
+typedef struct ppi_student {
+  double degrees, log_beta;
+} ppi_student;
+ppi_student ppi_student_of(double degrees);
+double ppi_student_tail_of(const ppi_student *student, double t);
 double ppi_student_quantile(double p, double degrees);
 
 typedef enum ppi_metric {
@@ -36,8 +42,8 @@ double ppi_metric_share(ppi_metric metric);
 // Runs are independent of each other, and may differ by more than their own
 // samples say.
 typedef struct ppi_runs {
-  const double *values;  // ns, one run behind the other
-  const size_t *ends;    // of each run in `values`
+  const float *values;  // ns, one run behind the other
+  const size_t *ends;   // of each run in `values`
   size_t num_runs;
 } ppi_runs;
 

@@ -211,7 +211,7 @@ static bool rank(const struct compare *compare, const ppi_compare_stage *like,
     ppi_estimate estimate;
     out[i] =
         (struct candidate){i, ppi_samples_find(&compare->inputs[i], like), -1};
-    if (!out[i].stage) continue;
+    if (!out[i].stage || compare->num_inputs == 2) continue;
     const ppi_runs runs = ppi_compare_stage_runs(out[i].stage);
     if (!ppi_estimate_of(&runs, metric, &estimate)) return false;
     if (estimate.n) out[i].value = estimate.value;

@@ -66,9 +66,9 @@ void ppi_sort(void *items, size_t num, size_t size,
               int (*compare)(const void *left, const void *right)) {
   sorting by = {.items = items, .num = num, .size = size, .compare = compare};
   if (num >= LEAST) {
-    by.places = ppi_alloc(num * sizeof *by.places);
-    by.spare_places = ppi_alloc(num * sizeof *by.places);
-    by.spare = ppi_alloc(num * size);
+    by.places = ppi_realloc(NULL, num * sizeof *by.places);
+    by.spare_places = ppi_realloc(NULL, num * sizeof *by.places);
+    by.spare = ppi_realloc(NULL, num * size);
   }
   bool has_room = by.places && by.spare_places && by.spare;
   bool is_sorted = has_room;

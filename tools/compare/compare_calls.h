@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls of a stage in one run, in whatever order they come, in eight bytes
+// each: when one began counts from the one that came before it.
+#ifndef PPI_COMPARE_CALLS_H_
+#define PPI_COMPARE_CALLS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// `since` is PPI_CALL_FAR where it is none: the next item holds the start.
+#define PPI_CALL_FAR INT32_MIN
+struct ppi_call {
+  int32_t since;
+  float duration_ns;
+};
+
+typedef struct ppi_calls {
+  struct ppi_call *items;
+  size_t num_items, capacity;
+  size_t num;
+  double total_ns;
+  // Of the one that began first; of several, of the shortest.
+  uint64_t first_start_ns, first_ns;
+  uint64_t last_ns;      // when the latest one began
+  bool is_out_of_order;  // one did not begin after the one before it
+} ppi_calls;
+
+// False when out of memory.
+bool ppi_calls_add(ppi_calls *calls, uint64_t start_ns, uint64_t duration_ns);
+// ppi_calls_move appends those of `from`, which has none then.
+bool ppi_calls_move(ppi_calls *from, ppi_calls *to);
+// ppi_calls_durations fills in the durations in the order in which the calls
+// began, but for the first num_skipped. Frees the calls.
+bool ppi_calls_durations(ppi_calls *calls, size_t num_skipped, float *out);
+void ppi_calls_clear(ppi_calls *calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PPI_COMPARE_CALLS_H_
