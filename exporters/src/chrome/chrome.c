@@ -403,7 +403,8 @@ static ppi_chrome_writer *create_writer(void) {
 pprof_status ppi_chrome_writer_create_fd(int fd, bool gzip, pprof_sink **out,
                                          pprof_error *error) {
   ppi_chrome_writer *writer = create_writer();
-  bool has_pack = writer && ppi_file_pack_open(&writer->out.pack, gzip);
+  bool has_pack =
+      writer && ppi_file_pack_open(&writer->out.pack, gzip, PPI_CODEC_IGZIP);
   if (!has_pack) {
     chrome_destroy(writer ? &writer->base : NULL);
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");

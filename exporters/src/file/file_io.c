@@ -158,7 +158,7 @@ static ppi_file_io *create(bool gzip, ppi_disk *disk, uint64_t most_bytes) {
   io->most = (size_t)PPI_MAX(most_bytes / PPI_FILE_PIECE, (uint64_t)1);
   io->pack.part = &io->part;
   io->pack.disk = ppi_disk_ref(disk);
-  if (ppi_file_pack_open(&io->pack, gzip)) return io;
+  if (ppi_file_pack_open(&io->pack, gzip, PPI_CODEC_IGZIP)) return io;
   destroy(io);
   return NULL;
 }

@@ -12,7 +12,6 @@
 extern "C" {
 #endif
 
-#define PPI_FILE_PIECE 65536
 // Deadlines are of CLOCK_MONOTONIC.
 #define PPI_FILE_NO_WAIT 0
 #define PPI_FILE_FOR_EVER UINT64_MAX

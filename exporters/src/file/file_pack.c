@@ -3,12 +3,19 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
-enum { PACKED_BYTES = 65536, GZIP_LEVEL = 3, GZIP_WINDOW = 15 + 16 };
+// Of a piece; where it cannot be packed it takes more.
+enum {
+  PACKED_BYTES = PPI_FILE_PIECE + 4096,
+  STORED_HEADER = 5,
+  GZIP_LEVEL = 3
+};
 
 static void *zlib_alloc(voidpf opaque, uInt items, uInt size) {
   (void)opaque;
@@ -20,22 +27,30 @@ static void zlib_free(voidpf opaque, voidpf memory) {
   ppi_free(memory);
 }
 
-bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip) {
+bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip,
+                        ppi_codec_library limit) {
+  pack->gzip = gzip;
   if (!gzip) return true;
   pack->packed = ppi_alloc(PACKED_BYTES);
+  if (ppi_fast_has_parts(limit)) {
+    pack->igzip = ppi_fast_deflater_create(PPI_CODEC_IGZIP, 1);
+    return pack->packed && pack->igzip;
+  }
   pack->stream.zalloc = zlib_alloc;
   pack->stream.zfree = zlib_free;
-  pack->gzip =
+  pack->has_stream =
       pack->packed && deflateInit2(&pack->stream, GZIP_LEVEL, Z_DEFLATED,
-                                   GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-  return pack->gzip;
+                                   -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+  return pack->has_stream;
 }
 
 void ppi_file_pack_clear(ppi_file_pack *pack) {
-  if (pack->gzip) deflateEnd(&pack->stream);
+  if (pack->has_stream) deflateEnd(&pack->stream);
+  if (pack->igzip) ppi_fast_deflater_destroy(PPI_CODEC_IGZIP, pack->igzip);
   ppi_free(pack->packed);
   pack->packed = NULL;
-  pack->gzip = false;
+  pack->igzip = NULL;
+  pack->has_stream = false;
 }
 
 // Room for others at once: the file is open for a while. Its name may be
@@ -64,18 +79,63 @@ static int write_all(ppi_file_pack *pack, const void *bytes, size_t len) {
   return 0;
 }
 
-int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
-                        bool last) {
-  if (!pack->gzip) return write_all(pack, bytes, len);
-  int error = 0;
+// As it is: what is one block of the format's. Answers the length.
+static size_t store(const unsigned char *bytes, size_t len,
+                    unsigned char *out) {
+  out[0] = 0;
+  for (int i = 0; i < 2; i++) {
+    out[1 + i] = (unsigned char)(len >> 8 * i);
+    out[3 + i] = (unsigned char)~out[1 + i];
+  }
+  memcpy(out + STORED_HEADER, bytes, len);
+  return len + STORED_HEADER;
+}
+
+// Blocks that refer to nothing before them, up to a whole byte.
+static size_t deflate_part(ppi_file_pack *pack, const unsigned char *bytes,
+                           size_t len) {
+  if (pack->igzip) {
+    size_t packed = ppi_fast_deflate_part(pack->igzip, bytes, len, pack->packed,
+                                          PACKED_BYTES);
+    return packed ? packed : store(bytes, len, pack->packed);
+  }
+  deflateReset(&pack->stream);
   pack->stream.next_in = (Bytef *)(uintptr_t)bytes;
   pack->stream.avail_in = (uInt)len;
-  do {
-    pack->stream.next_out = pack->packed;
-    pack->stream.avail_out = PACKED_BYTES;
-    deflate(&pack->stream, last ? Z_FINISH : Z_NO_FLUSH);
-    error = write_all(pack, pack->packed,
-                      (size_t)PACKED_BYTES - pack->stream.avail_out);
-  } while (!error && pack->stream.avail_out == 0);
-  return error;
+  pack->stream.next_out = pack->packed;
+  pack->stream.avail_out = PACKED_BYTES;
+  deflate(&pack->stream, Z_SYNC_FLUSH);
+  return PACKED_BYTES - pack->stream.avail_out;
+}
+
+static int write_part(ppi_file_pack *pack, const unsigned char *bytes,
+                      size_t len) {
+  pack->crc = pack->igzip ? ppi_fast_crc32(pack->crc, bytes, len)
+                          : (uint32_t)crc32(pack->crc, bytes, (uInt)len);
+  pack->raw_len += (uint32_t)len;
+  return write_all(pack, pack->packed, deflate_part(pack, bytes, len));
+}
+
+// An empty last block, and what gzip ends with.
+static int write_end(ppi_file_pack *pack) {
+  unsigned char end[10] = {3, 0};
+  for (int i = 0; i < 4; i++) {
+    end[2 + i] = (unsigned char)(pack->crc >> 8 * i);
+    end[6 + i] = (unsigned char)(pack->raw_len >> 8 * i);
+  }
+  return write_all(pack, end, sizeof end);
+}
+
+int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
+                        bool last) {
+  static const unsigned char header[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+  const unsigned char *at = bytes;
+  if (!pack->gzip) return write_all(pack, bytes, len);
+  int error = pack->begun ? 0 : write_all(pack, header, sizeof header);
+  pack->begun = true;
+  for (size_t part; len > 0 && !error; at += part, len -= part) {
+    part = PPI_MIN(len, (size_t)PPI_FILE_PIECE);
+    error = write_part(pack, at, part);
+  }
+  return last && !error ? write_end(pack) : error;
 }

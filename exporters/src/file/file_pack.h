@@ -7,12 +7,16 @@
 
 #include <zlib.h>
 
+#include "file/codec_fast.h"
 #include "file/disk.h"
 #include "file/part.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// What is written at once; zlib takes in no more without moving its window.
+#define PPI_FILE_PIECE 65024
 
 // In the place of an errno: the disk's limit, which is no error of the disk's.
 #define PPI_FILE_OVER_LIMIT (-1)
@@ -23,11 +27,17 @@ typedef struct ppi_file_pack {
   bool gzip;
   ppi_disk *disk;  // NULL: no limit. Pipes count for nothing
   unsigned char *packed;
+  bool begun;             // gzip's header is written
+  uint32_t crc, raw_len;  // of what was packed
+  void *igzip;            // NULL: `stream` packs
+  bool has_stream;
   z_stream stream;
 } ppi_file_pack;
 
-// False when out of memory; to be cleared all the same.
-bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip);
+// False when out of memory; to be cleared all the same. igzip packs where the
+// machine has it and `limit` allows it.
+bool ppi_file_pack_open(ppi_file_pack *pack, bool gzip,
+                        ppi_codec_library limit);
 // Writes; `last`: and nothing comes after it. 0, errno or PPI_FILE_OVER_LIMIT.
 int ppi_file_pack_write(ppi_file_pack *pack, const void *bytes, size_t len,
                         bool last);

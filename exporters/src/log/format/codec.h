@@ -5,7 +5,7 @@
 #ifndef PPI_CODEC_H_
 #define PPI_CODEC_H_
 
-#include "log/format/codec_fast.h"
+#include "file/codec_fast.h"
 #include "pprof/base.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 // The binary interfaces of libisal.so.2 and libdeflate.so.0, as far as they are
 // needed. A library is used only after zlib has read back what it wrote, so one
 // whose interface is another falls out, and zlib serves.
-#include "log/format/codec_fast.h"
+#include "file/codec_fast.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,7 +36,9 @@ enum {
   // time.
   IGZIP_LEVEL = 1,
   IGZIP_LEVEL_SIZE = 84 * 1024,
-  IGZIP_FORMAT_ZLIB = 3
+  IGZIP_FORMAT_RAW = 0,
+  IGZIP_FORMAT_ZLIB = 3,
+  IGZIP_FULL_FLUSH = 2
 };
 
 typedef struct igzip {
@@ -48,6 +50,7 @@ typedef struct igzip {
 static struct {
   void (*stateless_init)(igzip_stream *);
   int (*stateless)(igzip_stream *);
+  uint32_t (*crc32)(uint32_t before, const unsigned char *, uint64_t len);
 } isal;
 
 static struct {
@@ -85,7 +88,8 @@ static bool load(const char *soname, const symbol *symbols, size_t num) {
 static bool load_isal(void) {
   const symbol symbols[] = {
       {"isal_deflate_stateless_init", &isal.stateless_init},
-      {"isal_deflate_stateless", &isal.stateless}};
+      {"isal_deflate_stateless", &isal.stateless},
+      {"crc32_gzip_refl", &isal.crc32}};
   return load("libisal.so.2", symbols, sizeof symbols / sizeof *symbols);
 }
 
@@ -114,15 +118,16 @@ void ppi_fast_deflater_destroy(ppi_codec_library library, void *deflater) {
     deflate_.free_compressor(deflater);
 }
 
-static size_t igzip_deflate(igzip *state, const void *bytes, size_t len,
-                            void *out, size_t room) {
+static size_t igzip_deflate(igzip *state, bool is_part, const void *bytes,
+                            size_t len, void *out, size_t room) {
   igzip_stream *stream = &state->stream;
   isal.stateless_init(stream);
   stream->level = IGZIP_LEVEL;
   stream->level_buf = state->level;
   stream->level_buf_size = sizeof state->level;
-  stream->gzip_flag = IGZIP_FORMAT_ZLIB;
-  stream->end_of_stream = 1;
+  stream->gzip_flag = is_part ? IGZIP_FORMAT_RAW : IGZIP_FORMAT_ZLIB;
+  stream->flush = is_part ? IGZIP_FULL_FLUSH : 0;
+  stream->end_of_stream = !is_part;
   stream->next_in = bytes;
   stream->avail_in = (uint32_t)len;
   stream->next_out = out;
@@ -134,8 +139,17 @@ static size_t igzip_deflate(igzip *state, const void *bytes, size_t len,
 size_t ppi_fast_deflate(ppi_codec_library library, void *deflater,
                         const void *bytes, size_t len, void *out, size_t room) {
   return library == PPI_CODEC_IGZIP
-             ? igzip_deflate(deflater, bytes, len, out, room)
+             ? igzip_deflate(deflater, false, bytes, len, out, room)
              : deflate_.compress(deflater, bytes, len, out, room);
+}
+
+size_t ppi_fast_deflate_part(void *deflater, const void *bytes, size_t len,
+                             void *out, size_t room) {
+  return igzip_deflate(deflater, true, bytes, len, out, room);
+}
+
+uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len) {
+  return isal.crc32(before, bytes, len);
 }
 
 // ---- inflating ----
@@ -184,6 +198,30 @@ static bool writes(ppi_codec_library library) {
          back_len == sizeof in && memcmp(back, in, sizeof in) == 0;
 }
 
+// Two parts, and an empty block that is the last.
+static bool writes_parts(void) {
+  uint8_t in[PROBE_LEN], stored[PROBE_LEN], back[PROBE_LEN];
+  size_t half = PROBE_LEN / 2, len = 0;
+  void *deflater = ppi_fast_deflater_create(PPI_CODEC_IGZIP, 1);
+  if (!deflater) return false;
+  fill_probe(in);
+  for (int i = 0; i < 2; i++)
+    len += ppi_fast_deflate_part(deflater, in + (i ? half : 0), half,
+                                 stored + len, sizeof stored - len - 2);
+  ppi_fast_deflater_destroy(PPI_CODEC_IGZIP, deflater);
+  memcpy(stored + len, "\3", 2);
+  z_stream stream = {.next_in = stored,
+                     .avail_in = (uInt)len + 2,
+                     .next_out = back,
+                     .avail_out = sizeof back};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
+  bool ends = inflate(&stream, Z_FINISH) == Z_STREAM_END;
+  inflateEnd(&stream);
+  return ends && stream.avail_out == 0 && memcmp(back, in, sizeof in) == 0 &&
+         ppi_fast_crc32(ppi_fast_crc32(0, in, half), in + half, half) ==
+             crc32(0, in, sizeof in);
+}
+
 static bool reads(void) {
   uint8_t in[PROBE_LEN], stored[PROBE_LEN], back[PROBE_LEN];
   uLongf len = sizeof stored;
@@ -197,10 +235,11 @@ static bool reads(void) {
   return same;
 }
 
-static bool have_igzip, have_libdeflate;
+static bool have_igzip, have_parts, have_libdeflate;
 
 static void look(void) {
   have_igzip = load_isal() && writes(PPI_CODEC_IGZIP);
+  have_parts = have_igzip && writes_parts();
   have_libdeflate =
       load_libdeflate() && writes(PPI_CODEC_LIBDEFLATE) && reads();
 }
@@ -215,6 +254,10 @@ ppi_codec_library ppi_fast_deflating(ppi_codec_library limit) {
   look_once();
   if (have_igzip && limit == PPI_CODEC_IGZIP) return PPI_CODEC_IGZIP;
   return have_libdeflate ? PPI_CODEC_LIBDEFLATE : PPI_CODEC_ZLIB_ONLY;
+}
+
+bool ppi_fast_has_parts(ppi_codec_library limit) {
+  return ppi_fast_deflating(limit) == PPI_CODEC_IGZIP && have_parts;
 }
 
 ppi_codec_library ppi_fast_inflating(ppi_codec_library limit) {

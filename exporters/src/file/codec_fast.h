@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Faster makers and readers of the zlib format than zlib: ISA-L's igzip and
+// Faster makers and readers of what zlib writes and reads: ISA-L's igzip and
 // libdeflate. They are looked for where the program runs, once, so that nothing
 // has to be there to build the SDK or to use it.
 #ifndef PPI_CODEC_FAST_H_
@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +31,16 @@ void ppi_fast_deflater_destroy(ppi_codec_library library, void *deflater);
 // Answers the length, or 0 when it is more than `room`.
 size_t ppi_fast_deflate(ppi_codec_library library, void *deflater,
                         const void *bytes, size_t len, void *out, size_t room);
+
+// Whether igzip is there and may be used for parts of a raw stream.
+bool ppi_fast_has_parts(ppi_codec_library limit);
+// Deflated, with the state of an igzip: blocks up to a whole byte, none of
+// which is the stream's last. Answers the length, or 0 when it is more than
+// `room`.
+size_t ppi_fast_deflate_part(void *deflater, const void *bytes, size_t len,
+                             void *out, size_t room);
+// gzip's checksum, which goes on from that of what came before; 0: nothing did.
+uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len);
 
 // Those of libdeflate.
 void *ppi_fast_inflater_create(void);
