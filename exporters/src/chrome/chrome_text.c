@@ -110,15 +110,26 @@ char *ppi_chrome_u64_at(char *at, uint64_t value) {
   return u64_at(at, value);
 }
 
-char *ppi_chrome_us_at(char *at, uint64_t ns) {
-  uint64_t us = ns / 1000;
-  uint32_t fraction = (uint32_t)(ns - us * 1000);
-  at = u64_at(at, us);
+// Eight digits but for the zeroes in front, with a point before the last three;
+// at least one stands before it.
+static inline char *us_text_at(char *at, uint64_t digits, unsigned most) {
+  unsigned num_zeroes =
+      (unsigned)__builtin_ctzll(digits | (uint64_t)1 << 8 * most) / 8;
+  uint64_t text = digits + ASCII_ZEROES;
+  uint64_t whole = htole64(text >> 8 * num_zeroes);
+  uint32_t fraction = htole32((uint32_t)(text >> 40));
+  memcpy(at, &whole, sizeof whole);
+  at += 5 - num_zeroes;
   at[0] = '.';
-  at[1] = (char)('0' + fraction / 100);
-  at[2] = (char)('0' + fraction / 10 % 10);
-  at[3] = (char)('0' + fraction % 10);
+  memcpy(at + 1, &fraction, sizeof fraction);
   return at + 4;
+}
+
+char *ppi_chrome_us_at(char *at, uint64_t ns) {
+  uint64_t high = ns / TEN_TO_8;
+  uint64_t digits = eight_digits((uint32_t)(ns - high * TEN_TO_8));
+  if (high == 0) return us_text_at(at, digits, 4);
+  return us_text_at(u64_at(at, high), digits, 0);
 }
 
 void ppi_chrome_put_u64(ppi_chrome_out *out, uint64_t value) {

@@ -57,8 +57,9 @@ static bool replace(ppi_chrome_track *track, size_t first, size_t last,
     if (!roots) return false;
     track->roots = roots;
   }
-  memmove(track->roots + first + 1, track->roots + last,
-          (track->num_roots - last) * sizeof *track->roots);
+  if (last < track->num_roots)
+    memmove(track->roots + first + 1, track->roots + last,
+            (track->num_roots - last) * sizeof *track->roots);
   track->num_roots = track->num_roots - (last - first) + 1;
   track->roots[first] = *root;
   return true;
@@ -72,7 +73,10 @@ static fit take(ppi_chrome_track *track, const ppi_chrome_root *root) {
     thin_out(track);
     if (root->start_ns < track->floor_ns) return FITS_NOT;
   }
-  size_t first = root_after(track, root->start_ns), last = first;
+  bool is_last = track->num_roots == 0 ||
+                 track->roots[track->num_roots - 1].end_ns <= root->start_ns;
+  size_t first = is_last ? track->num_roots : root_after(track, root->start_ns);
+  size_t last = first;
   while (last < track->num_roots && track->roots[last].start_ns < root->end_ns)
     last++;
   if (first < last && (track->roots[first].start_ns < root->start_ns ||

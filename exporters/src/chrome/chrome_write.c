@@ -184,13 +184,31 @@ static void put_args(ppi_chrome_writer *writer, const ppi_chrome_slice *slice) {
   if (launch) ppi_chrome_put_text(out, launch->text);
 }
 
+// Whether it has no args but its depth, as most have.
+static bool is_plain(const ppi_chrome_slice *slice) {
+  bool is_marked = slice->is_step | slice->has_queue | slice->is_async |
+                   slice->has_device_error | slice->is_submission;
+  return !is_marked && !slice->flags && !slice->num_flows &&
+         !slice->work.size && !slice->cpu && !slice->numbers &&
+         !slice->told_ns && !slice->attributes;
+}
+
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
                             const ppi_chrome_slice *slice, uint32_t pid,
                             ppi_chrome_track *track) {
   ppi_chrome_out *out = &writer->out;
-  ppi_chrome_advance(out, begin_slice(writer, slice, pid, track));
-  put_args(writer, slice);
-  PPI_CHROME_PUT(out, "}}");
+  char *at = begin_slice(writer, slice, pid, track);
+  if (!is_plain(slice)) {
+    ppi_chrome_advance(out, at);
+    put_args(writer, slice);
+    PPI_CHROME_PUT(out, "}}");
+    return;
+  }
+  if (slice->depth > 0) {
+    at = PPI_CHROME_AT(at, ",\"depth\":");
+    at = ppi_chrome_u64_at(at, slice->depth);
+  }
+  ppi_chrome_advance(out, PPI_CHROME_AT(at, "}}"));
 }
 
 static void write_arrow_end(ppi_chrome_writer *writer, const char *head,
