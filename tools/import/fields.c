@@ -11,15 +11,19 @@
 #include "import/numbers.h"
 #include "json/hash.h"
 
+// What else an event may have, beside its short fields.
+enum { NAME = PPI_NUM_FIELDS, ARGS, ID2, NUM_KEYS };
+
 static const struct key {
   const char *text;
   uint8_t len;
-} field_keys[] =
+} field_keys[NUM_KEYS] =
     {
 #define KEY_(name, key) {key, sizeof key - 1},
         PPI_FIELD_LIST(KEY_)
 #undef KEY_
-},
+            [NAME] = {"name", 4},
+        [ARGS] = {"args", 4}, [ID2] = {"id2", 3}},
   arg_keys[] = {
 #define KEY_(name, key, is_kept) {key, sizeof key - 1},
       PPI_ARG_LIST(KEY_)
@@ -120,37 +124,35 @@ void ppi_attributes_add(ppi_fields *fields, const char *key, const char *text,
     take_attribute(fields, &(ppi_json_token){PPI_JSON_STRING, text, len, 0});
 }
 
-static int find_key(const struct key *keys, int num, const char *text,
-                    size_t len) {
-  for (int i = 0; i < num; i++)
-    if (keys[i].len == len && keys[i].text[0] == text[0] &&
-        memcmp(keys[i].text, text, len) == 0)
-      return i;
-  return -1;
-}
-
-static size_t arg_bucket(const char *text, size_t len) {
+static size_t bucket_of(const char *text, size_t len) {
   size_t hash = len * 37 + (unsigned char)text[0] * 11 +
                 (unsigned char)text[len / 2] * 5 + (unsigned char)text[len - 1];
   return hash % PPI_ARG_BUCKETS;
 }
 
-void ppi_fields_init(ppi_fields *fields) {
-  PPI_STATIC_ASSERT(PPI_NUM_ARGS <= 64, "a bit each, and room in the buckets");
-  for (int i = 0; i < PPI_NUM_ARGS; i++) {
-    size_t at = arg_bucket(arg_keys[i].text, arg_keys[i].len);
-    while (fields->arg_buckets[at]) at = (at + 1) % PPI_ARG_BUCKETS;
-    fields->arg_buckets[at] = (uint8_t)(i + 1);
+static void fill_buckets(uint8_t *buckets, const struct key *keys, int num) {
+  for (int i = 0; i < num; i++) {
+    size_t at = bucket_of(keys[i].text, keys[i].len);
+    while (buckets[at]) at = (at + 1) % PPI_ARG_BUCKETS;
+    buckets[at] = (uint8_t)(i + 1);
   }
 }
 
-static int find_arg(const ppi_fields *fields, const char *text, size_t len) {
-  if (len == 0) return -1;
-  size_t at = arg_bucket(text, len);
-  for (; fields->arg_buckets[at]; at = (at + 1) % PPI_ARG_BUCKETS) {
-    int i = fields->arg_buckets[at] - 1;
-    if (arg_keys[i].len == len && memcmp(arg_keys[i].text, text, len) == 0)
-      return i;
+void ppi_fields_init(ppi_fields *fields) {
+  PPI_STATIC_ASSERT(PPI_NUM_ARGS <= 64, "a bit each, and room in the buckets");
+  fill_buckets(fields->key_buckets, field_keys, NUM_KEYS);
+  fill_buckets(fields->arg_buckets, arg_keys, PPI_NUM_ARGS);
+}
+
+static int find_key(const uint8_t *buckets, const struct key *keys,
+                    const ppi_json_token *token) {
+  if (token->len == 0) return -1;
+  size_t at = bucket_of(token->text, token->len);
+  for (; buckets[at]; at = (at + 1) % PPI_ARG_BUCKETS) {
+    const struct key *key = &keys[buckets[at] - 1];
+    if (key->len == token->len &&
+        memcmp(key->text, token->text, token->len) == 0)
+      return buckets[at] - 1;
   }
   return -1;
 }
@@ -264,7 +266,7 @@ static void add_number_of_name(ppi_fields *fields,
 // ---- args ----
 
 static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
-  fields->arg = find_arg(fields, token->text, token->len);
+  fields->arg = find_key(fields->arg_buckets, arg_keys, token);
   fields->keeps_arg =
       !fields->is_own && (fields->arg < 0 || arg_is_kept[fields->arg]);
   if (fields->num_numbers < PPI_MAX_NUMBERS) {
@@ -272,6 +274,7 @@ static void begin_arg(ppi_fields *fields, const ppi_json_token *token) {
     size_t len = token->len < 63 ? token->len : 63;
     memcpy(key, token->text, len);
     key[len] = '\0';
+    fields->numbers[fields->num_numbers].key_len = len;
   }
   // A first value replaces what an equal key before it left.
   if (fields->arg >= 0) {
@@ -318,30 +321,24 @@ static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
 
 // ---- the event ----
 
+static bool is_of_id2(int field) {
+  return field == PPI_FIELD_ID2_LOCAL || field == PPI_FIELD_ID2_GLOBAL;
+}
+
 static void take_key(ppi_fields *fields, const ppi_json_token *token) {
-  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
-  static const struct key others[] = {{"name", 4}, {"args", 4}, {"id2", 3}};
+  int found = find_key(fields->key_buckets, field_keys, token);
   fields->is_empty = false;
-  fields->field = -1;
-  if (token->len == 0) return;
-  int found =
-      find_key(field_keys, PPI_FIELD_ID2_LOCAL, token->text, token->len);
-  if (found < 0) {
-    found = find_key(others, 3, token->text, token->len);
-    if (found >= 0) found += NAME;
-  }
-  fields->field = found;
-  if (found == NAME) {
+  fields->field = is_of_id2(found) ? -1 : found;
+  if (fields->field == NAME) {
     fields->name_len = 0;
     fields->has_name = fields->name_cut = false;
-  } else if (found >= 0 && found < NAME) {
+  } else if (fields->field >= 0 && fields->field < NAME) {
     fields->fields[found].kind = PPI_SCALAR_NONE;
     fields->fields[found].len = 0;
   }
 }
 
 static void take_direct(ppi_fields *fields, const ppi_json_token *token) {
-  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
   if (token->kind == PPI_JSON_KEY)
     take_key(fields, token);
   else if (fields->field == NAME)
@@ -354,17 +351,14 @@ static void take_id2(ppi_fields *fields, const ppi_json_token *token) {
   if (closes(token->kind)) {
     fields->is_in_id2 = fields->depth > 1;
   } else if (token->kind == PPI_JSON_KEY) {
-    int found = token->len > 0 ? find_key(field_keys + PPI_FIELD_ID2_LOCAL, 2,
-                                          token->text, token->len)
-                               : -1;
-    fields->field = found < 0 ? -1 : found + PPI_FIELD_ID2_LOCAL;
-  } else if (fields->depth == 2 && fields->field >= PPI_FIELD_ID2_LOCAL) {
+    int found = find_key(fields->key_buckets, field_keys, token);
+    fields->field = is_of_id2(found) ? found : -1;
+  } else if (fields->depth == 2 && is_of_id2(fields->field)) {
     set_scalar(&fields->fields[fields->field], token);
   }
 }
 
 bool ppi_fields_take(ppi_fields *fields, const ppi_json_token *token) {
-  enum { NAME = PPI_NUM_FIELDS, ARGS, ID2 };
   if (closes(token->kind)) fields->depth--;
   if (fields->depth == 0) return false;
   if (fields->is_in_args) {

@@ -113,13 +113,15 @@ typedef enum ppi_arg {
 
 typedef struct ppi_number {
   char key[64];
+  size_t key_len;
   double value;
 } ppi_number;
 
 #define PPI_ARG_BUCKETS 256
 
 typedef struct ppi_fields {
-  uint8_t arg_buckets[PPI_ARG_BUCKETS];  // args by a hash of the key, + 1
+  // By a hash of the key, + 1: members of an event, and of its args.
+  uint8_t key_buckets[PPI_ARG_BUCKETS], arg_buckets[PPI_ARG_BUCKETS];
   // Of our own traces: `true` is the number 1, and there are no attributes.
   bool is_own;
   char name[PPI_MAX_NAME + 1];

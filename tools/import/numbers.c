@@ -57,9 +57,27 @@ static size_t take_decimal(const char *text, size_t len, decimal *out) {
   return at;
 }
 
+// Microseconds as most are, and no more than 15 digits.
+static bool plain_us(const char *text, size_t len, int64_t *out) {
+  enum { MOST_DIGITS = 15, FRACTION = 3 };
+  uint64_t value = 0;
+  size_t at = 0, rest;
+  if (len > MOST_DIGITS + 1) return false;
+  for (; at < len && is_digit(text[at]); at++)
+    value = value * 10 + (uint64_t)(text[at] - '0');
+  if (at == 0 || len - at != FRACTION + 1 || text[at] != '.') return false;
+  for (rest = at + 1; rest < len; rest++) {
+    if (!is_digit(text[rest])) return false;
+    value = value * 10 + (uint64_t)(text[rest] - '0');
+  }
+  *out = (int64_t)value;
+  return true;
+}
+
 bool ppi_decimal_ns(const char *text, size_t len, int exponent, int64_t *out,
                     size_t *out_rest) {
   decimal number;
+  if (exponent == 3 && !out_rest && plain_us(text, len, out)) return true;
   size_t used = take_decimal(text, len, &number);
   if (used == 0 || (!out_rest && used != len)) return false;
   if (out_rest) *out_rest = used;

@@ -30,51 +30,54 @@ typedef enum own_number {
   OWN_FIRST_FLAG
 } own_number;
 
+#define KEY(text) text, sizeof text - 1
 static const struct {
   const char *key;
+  size_t len;
   uint32_t number;
-} keys[] = {{"window", OWN_WINDOW},
-            {"depth", OWN_DEPTH},
-            {"async", OWN_ASYNC},
-            {"step", OWN_STEP},
-            {"value", OWN_VALUE},
-            {"seq", OWN_SEQ},
-            {"told_ns", OWN_TOLD},
-            {"items", OWN_ITEMS},
-            {"bytes", OWN_BYTES},
-            {"flops", OWN_FLOPS},
-            {"params", OWN_PARAMS},
-            {"on_stream", OWN_STREAM},
-            {"device_start_ns", OWN_DEVICE_START},
-            {"device_end_ns", OWN_DEVICE_END},
-            {"device_off_ns", OWN_DEVICE_OFF},
-            {"device_error_ns", OWN_DEVICE_ERROR},
-            {"cpu_known", OWN_CPU_KNOWN},
-            {"cpu_user_ns", OWN_CPU_KNOWN + 1},
-            {"cpu_sys_ns", OWN_CPU_KNOWN + 2},
-            {"cpu_inner_ns", OWN_CPU_KNOWN + 3},
-            {"run_queue_ns", OWN_CPU_KNOWN + 4},
-            {"voluntary_switches", OWN_CPU_KNOWN + 5},
-            {"involuntary_switches", OWN_CPU_KNOWN + 6},
-            {"minor_faults", OWN_CPU_KNOWN + 7},
-            {"major_faults", OWN_CPU_LAST}};
+} keys[] = {{KEY("window"), OWN_WINDOW},
+            {KEY("depth"), OWN_DEPTH},
+            {KEY("async"), OWN_ASYNC},
+            {KEY("step"), OWN_STEP},
+            {KEY("value"), OWN_VALUE},
+            {KEY("seq"), OWN_SEQ},
+            {KEY("told_ns"), OWN_TOLD},
+            {KEY("items"), OWN_ITEMS},
+            {KEY("bytes"), OWN_BYTES},
+            {KEY("flops"), OWN_FLOPS},
+            {KEY("params"), OWN_PARAMS},
+            {KEY("on_stream"), OWN_STREAM},
+            {KEY("device_start_ns"), OWN_DEVICE_START},
+            {KEY("device_end_ns"), OWN_DEVICE_END},
+            {KEY("device_off_ns"), OWN_DEVICE_OFF},
+            {KEY("device_error_ns"), OWN_DEVICE_ERROR},
+            {KEY("cpu_known"), OWN_CPU_KNOWN},
+            {KEY("cpu_user_ns"), OWN_CPU_KNOWN + 1},
+            {KEY("cpu_sys_ns"), OWN_CPU_KNOWN + 2},
+            {KEY("cpu_inner_ns"), OWN_CPU_KNOWN + 3},
+            {KEY("run_queue_ns"), OWN_CPU_KNOWN + 4},
+            {KEY("voluntary_switches"), OWN_CPU_KNOWN + 5},
+            {KEY("involuntary_switches"), OWN_CPU_KNOWN + 6},
+            {KEY("minor_faults"), OWN_CPU_KNOWN + 7},
+            {KEY("major_faults"), OWN_CPU_LAST}};
 
 static const struct {
   const char *key;
+  size_t len;
   uint32_t flag;
-} flags[] = {{"clipped", PPROF_FLAG_CLIPPED},
-             {"abandoned", PPROF_FLAG_ABANDONED},
-             {"late", PPROF_FLAG_LATE},
-             {"in_graph", PPROF_FLAG_IN_GRAPH},
-             {"no_device_time", PPROF_FLAG_NO_DEVICE_TIME},
-             {"async", PPROF_FLAG_ASYNC},
-             {"paired", PPROF_FLAG_PAIRED},
-             {"inner", PPROF_FLAG_INNER},
-             {"communication", PPROF_FLAG_COMMUNICATION},
-             {"reserved", PPROF_FLAG_RESERVED},
-             {"projected", PPROF_FLAG_PROJECTED},
-             {"by_wait", PPROF_FLAG_BY_WAIT},
-             {"request", PPROF_FLAG_REQUEST}};
+} flags[] = {{KEY("clipped"), PPROF_FLAG_CLIPPED},
+             {KEY("abandoned"), PPROF_FLAG_ABANDONED},
+             {KEY("late"), PPROF_FLAG_LATE},
+             {KEY("in_graph"), PPROF_FLAG_IN_GRAPH},
+             {KEY("no_device_time"), PPROF_FLAG_NO_DEVICE_TIME},
+             {KEY("async"), PPROF_FLAG_ASYNC},
+             {KEY("paired"), PPROF_FLAG_PAIRED},
+             {KEY("inner"), PPROF_FLAG_INNER},
+             {KEY("communication"), PPROF_FLAG_COMMUNICATION},
+             {KEY("reserved"), PPROF_FLAG_RESERVED},
+             {KEY("projected"), PPROF_FLAG_PROJECTED},
+             {KEY("by_wait"), PPROF_FLAG_BY_WAIT},
+             {KEY("request"), PPROF_FLAG_REQUEST}};
 
 typedef struct own_event {
   double numbers[OWN_FIRST_FLAG];
@@ -83,16 +86,21 @@ typedef struct own_event {
   ppi_own_record record;
 } own_event;
 
+static inline bool is_key(const ppi_number *number, const char *key,
+                          size_t len) {
+  return number->key_len == len && memcmp(number->key, key, len) == 0;
+}
+
 static void read_args(const ppi_fields *fields, own_event *event) {
   for (size_t i = 0; i < fields->num_numbers; i++) {
     const ppi_number *number = &fields->numbers[i];
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-      if (strcmp(number->key, keys[k].key) != 0) continue;
+      if (!is_key(number, keys[k].key, keys[k].len)) continue;
       event->numbers[keys[k].number] = number->value;
       event->has[keys[k].number] = true;
     }
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-      if (strcmp(number->key, flags[k].key) == 0)
+      if (is_key(number, flags[k].key, flags[k].len))
         event->record.flags |= flags[k].flag;
   }
 }
