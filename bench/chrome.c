@@ -110,15 +110,18 @@ static bool print_events(const events *self, int fd) {
     const named *site = &self->names[PPROF_DEFINITION_SITE][event->site];
     const named *lane = &self->names[PPROF_DEFINITION_LANE][event->lane];
     uint64_t length_ns = event->end_ns - event->start_ns;
+    // Of a depth of 0, which the trace leaves out, ".0" prints no digit.
     fprintf(
         out,
         "%s{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"ts\":%" PRIu64
         ".%03" PRIu64 ",\"dur\":%" PRIu64 ".%03" PRIu64
-        ",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"window\":%" PRIu32 "}}",
+        ",\"pid\":%d,\"tid\":%" PRIu64 ",\"args\":{\"window\":%" PRIu32
+        "%s%.0" PRIu32 "}}",
         i ? ",\n" : "", site->name,
         self->names[PPROF_DEFINITION_CATEGORY][site->definition.parent].name,
         event->start_ns / 1000, event->start_ns % 1000, length_ns / 1000,
-        length_ns % 1000, PID, lane->definition.number, event->window);
+        length_ns % 1000, PID, lane->definition.number, event->window,
+        event->depth ? ",\"depth\":" : "", event->depth);
   }
   return fclose(out) == 0;
 }
