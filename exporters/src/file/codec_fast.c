@@ -62,6 +62,7 @@ static struct {
   int (*decompress)(void *, const void *in, size_t in_len, void *out,
                     size_t out_len, size_t *in_done, size_t *out_done);
   void (*free_decompressor)(void *);
+  uint32_t (*adler32)(uint32_t before, const void *, size_t len);
 } deflate_;
 
 typedef struct symbol {
@@ -100,7 +101,8 @@ static bool load_libdeflate(void) {
       {"libdeflate_free_compressor", &deflate_.free_compressor},
       {"libdeflate_alloc_decompressor", &deflate_.alloc_decompressor},
       {"libdeflate_zlib_decompress_ex", &deflate_.decompress},
-      {"libdeflate_free_decompressor", &deflate_.free_decompressor}};
+      {"libdeflate_free_decompressor", &deflate_.free_decompressor},
+      {"libdeflate_adler32", &deflate_.adler32}};
   return load("libdeflate.so.0", symbols, sizeof symbols / sizeof *symbols);
 }
 
@@ -146,10 +148,6 @@ size_t ppi_fast_deflate(ppi_codec_library library, void *deflater,
 size_t ppi_fast_deflate_part(void *deflater, const void *bytes, size_t len,
                              void *out, size_t room) {
   return igzip_deflate(deflater, true, bytes, len, out, room);
-}
-
-uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len) {
-  return isal.crc32(before, bytes, len);
 }
 
 // ---- inflating ----
@@ -217,9 +215,24 @@ static bool writes_parts(void) {
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
   bool ends = inflate(&stream, Z_FINISH) == Z_STREAM_END;
   inflateEnd(&stream);
-  return ends && stream.avail_out == 0 && memcmp(back, in, sizeof in) == 0 &&
-         ppi_fast_crc32(ppi_fast_crc32(0, in, half), in + half, half) ==
-             crc32(0, in, sizeof in);
+  return ends && stream.avail_out == 0 && memcmp(back, in, sizeof in) == 0;
+}
+
+// In two halves.
+static bool sums_crc32(void) {
+  uint8_t in[PROBE_LEN];
+  size_t half = PROBE_LEN / 2;
+  fill_probe(in);
+  return isal.crc32(isal.crc32(0, in, half), in + half, half) ==
+         crc32(0, in, sizeof in);
+}
+
+static bool sums_adler32(void) {
+  uint8_t in[PROBE_LEN];
+  size_t half = PROBE_LEN / 2;
+  fill_probe(in);
+  return deflate_.adler32(deflate_.adler32(1, in, half), in + half, half) ==
+         adler32(1, in, sizeof in);
 }
 
 static bool reads(void) {
@@ -235,13 +248,15 @@ static bool reads(void) {
   return same;
 }
 
-static bool have_igzip, have_parts, have_libdeflate;
+static bool have_igzip, have_parts, have_libdeflate, have_crc32, have_adler32;
 
 static void look(void) {
-  have_igzip = load_isal() && writes(PPI_CODEC_IGZIP);
+  bool has_isal = load_isal(), has_libdeflate = load_libdeflate();
+  have_igzip = has_isal && writes(PPI_CODEC_IGZIP);
   have_parts = have_igzip && writes_parts();
-  have_libdeflate =
-      load_libdeflate() && writes(PPI_CODEC_LIBDEFLATE) && reads();
+  have_libdeflate = has_libdeflate && writes(PPI_CODEC_LIBDEFLATE) && reads();
+  have_crc32 = has_isal && sums_crc32();
+  have_adler32 = has_libdeflate && sums_adler32();
 }
 
 static void look_once(void) {
@@ -264,4 +279,16 @@ ppi_codec_library ppi_fast_inflating(ppi_codec_library limit) {
   if (limit == PPI_CODEC_ZLIB_ONLY) return limit;
   look_once();
   return have_libdeflate ? PPI_CODEC_LIBDEFLATE : PPI_CODEC_ZLIB_ONLY;
+}
+
+uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len) {
+  look_once();
+  return have_crc32 ? isal.crc32(before, bytes, len)
+                    : (uint32_t)crc32(before, bytes, (uInt)len);
+}
+
+uint32_t ppi_fast_adler32(uint32_t before, const void *bytes, size_t len) {
+  look_once();
+  return have_adler32 ? deflate_.adler32(before, bytes, len)
+                      : (uint32_t)adler32(before, bytes, (uInt)len);
 }

@@ -39,8 +39,11 @@ bool ppi_fast_has_parts(ppi_codec_library limit);
 // `room`.
 size_t ppi_fast_deflate_part(void *deflater, const void *bytes, size_t len,
                              void *out, size_t room);
-// gzip's checksum, which goes on from that of what came before; 0: nothing did.
+
+// zlib's checksums, by whatever is fastest here. They go on from that of what
+// came before; where nothing did, that is 0 and 1.
 uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len);
+uint32_t ppi_fast_adler32(uint32_t before, const void *bytes, size_t len);
 
 // Those of libdeflate.
 void *ppi_fast_inflater_create(void);

@@ -110,8 +110,7 @@ static size_t deflate_part(ppi_file_pack *pack, const unsigned char *bytes,
 
 static int write_part(ppi_file_pack *pack, const unsigned char *bytes,
                       size_t len) {
-  pack->crc = pack->igzip ? ppi_fast_crc32(pack->crc, bytes, len)
-                          : (uint32_t)crc32(pack->crc, bytes, (uInt)len);
+  pack->crc = ppi_fast_crc32(pack->crc, bytes, len);
   pack->raw_len += (uint32_t)len;
   return write_all(pack, pack->packed, deflate_part(pack, bytes, len));
 }

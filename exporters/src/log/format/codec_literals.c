@@ -5,9 +5,9 @@
 #include "log/format/codec_literals.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "file/buffer.h"
+#include "file/codec_fast.h"
 
 enum {
   END_OF_BLOCK = 256,
@@ -290,7 +290,7 @@ size_t ppi_literals_deflate(const void *bytes, const size_t *lens,
     if (lens[i] > 0 && !put_part(&writer, at, lens[i], i + 1 == num_parts, end))
       return 0;
   if (writer.num > 0) *writer.at++ = (uint8_t)writer.bits;
-  uint32_t sum = (uint32_t)adler32(1, bytes, (uInt)(at - (uint8_t *)bytes));
+  uint32_t sum = ppi_fast_adler32(1, bytes, (size_t)(at - (uint8_t *)bytes));
   for (int i = 3; i >= 0; i--) *writer.at++ = (uint8_t)(sum >> 8 * i);
   return (size_t)(writer.at - (uint8_t *)out);
 }

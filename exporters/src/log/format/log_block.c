@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/mem.h"
+#include "file/codec_fast.h"
 
 enum {
   // Encoders kept from block to block; a block of more runs frees the rest.
@@ -93,7 +93,7 @@ static pprof_status emit(ppi_log_assembler *assembler, ppi_log_header *header,
                                            block + runs_end, &stored_len);
   header->raw_len = (uint32_t)payload->len;
   header->stored_len = (uint32_t)stored_len;
-  header->payload_crc = (uint32_t)crc32(0, block + runs_end, (uInt)stored_len);
+  header->payload_crc = ppi_fast_crc32(0, block + runs_end, stored_len);
   header->number = assembler->next_number++;
   ppi_log_header_store(block, header, runs);
   out->len += runs_end + stored_len;

@@ -16,6 +16,7 @@
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "file/buffer.h"
+#include "file/codec_fast.h"
 
 enum {
   BUFFER_SIZE = 4 * PPI_LOG_MAX_BLOCK,
@@ -124,9 +125,8 @@ static bool block_at(ppi_log_file *file, uint64_t offset, ppi_log_block *out) {
   out->runs = file->runs;
   out->bytes = bytes;
   out->stored = skimmed ? NULL : bytes + runs_end;
-  out->ok =
-      skimmed || (uint32_t)crc32(0, out->stored, out->header.stored_len) ==
-                     out->header.payload_crc;
+  out->ok = skimmed || ppi_fast_crc32(0, out->stored, out->header.stored_len) ==
+                           out->header.payload_crc;
   return true;
 }
 
