@@ -3,9 +3,6 @@
 // What a marker costs: markers [REPETITIONS]. Every marker is set against the
 // floor that no recorder can go below, two clock reads and two 16-byte stores,
 // timed in the same repetition; the figures are medians.
-#if defined __x86_64__
-#include <cpuid.h>
-#endif
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -270,21 +267,6 @@ static void print_table(const column *one, const column *two) {
            one->ratio[k], two->ns[k], two->ratio[k]);
 }
 
-static bool is_intel(void) {
-#if defined __x86_64__
-  unsigned most, words[3];
-  return __get_cpuid(0, &most, &words[0], &words[2], &words[1]) &&
-         memcmp(words, "GenuineIntel", sizeof words) == 0;
-#else
-  return false;
-#endif
-}
-
-// What a clock read hides differs, and so do the bounds.
-static double bound_of(double amd, double intel) {
-  return is_intel() ? intel : amd;
-}
-
 static void print_rows(const column *one, const column *two, double lost) {
   char what[128];
   enum { EMPTY = 1, OFF = 2 };
@@ -297,11 +279,11 @@ static void print_rows(const column *one, const column *two, double lost) {
       snprintf(what, sizeof what, "%s, " LINKAGE ", %d thread%s", kinds[k].name,
                i + 1, i ? "s" : "");
       bench_row(what, columns[i]->ratio[k], "x floor",
-                bound_of(kinds[k].amd, kinds[k].intel));
+                bench_bound(kinds[k].amd, kinds[k].intel));
     }
   }
   bench_row("range_begin, end, lost, " LINKAGE, lost, "x floor",
-            bound_of(1.1, 1.3));
+            bench_bound(1.1, 1.3));
 }
 
 int main(int argc, char **argv) {

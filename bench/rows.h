@@ -5,13 +5,33 @@
 #ifndef BENCH_ROWS_H_
 #define BENCH_ROWS_H_
 
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 // `bound` is the most that the figure may be; a negative one is the least, and
 // 0 is none.
 static inline void bench_row(const char *what, double figure, const char *unit,
                              double bound) {
   printf("row\t%s\t%.4g\t%s\t%.4g\n", what, figure, unit, bound);
+}
+
+static inline bool bench_is_intel(void) {
+#if defined __x86_64__
+  unsigned most, words[3];
+  return __get_cpuid(0, &most, &words[0], &words[2], &words[1]) &&
+         memcmp(words, "GenuineIntel", sizeof words) == 0;
+#else
+  return false;
+#endif
+}
+
+// What a clock read hides differs by processor, and so do a marker's bounds.
+static inline double bench_bound(double amd, double intel) {
+  return bench_is_intel() ? intel : amd;
 }
 
 #endif  // BENCH_ROWS_H_

@@ -31,7 +31,7 @@ enum {
   NUM_WRITERS = 3
 };
 
-static const double fast_bound = 2.5, zlib_bound = 6, bytes_bound = 3;
+static const double process_bound = 2, bytes_bound = 3;
 
 typedef struct writer {
   const char *name;
@@ -391,7 +391,7 @@ static void print_results(bench *self) {
     writer *with = &self->writers[i];
     if (!with->there) continue;
     print_row(with, "whole process, marker to disk", median(with->ratio, num),
-              "x floor", i ? fast_bound : zlib_bound);
+              "x floor", process_bound);
     print_row(with, "log, host ranges", median(with->bytes, num), "bytes",
               bytes_bound);
     print_row(with, "lossless rate", with->rate / 1e6, "million/s", 0);
