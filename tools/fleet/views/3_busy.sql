@@ -13,29 +13,31 @@ leaf AS (
     LEFT JOIN kernels k ON k.run = c.run
   WHERE CASE WHEN c.place = 'host' THEN p.parent IS NULL
     ELSE k.run IS NULL OR c.category IN ('Kernel', 'Memcpy', 'Memset') END),
-both_kinds AS (
-  SELECT run, rank, place, kind, start_ns, end_ns FROM leaf
-  UNION ALL SELECT run, rank, place, 'all', start_ns, end_ns FROM leaf
-  UNION ALL SELECT run, rank, place, 'either', start_ns, end_ns FROM leaf
-    WHERE kind <> 'copies'),
 ordered AS (
   SELECT run, rank, place, kind, start_ns, end_ns,
     COALESCE(MAX(end_ns) OVER (PARTITION BY run, place, kind ORDER BY start_ns, end_ns
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
-  FROM both_kinds),
-united AS (
-  SELECT run, rank, place, kind, MIN(start_ns) AS first_ns, MAX(end_ns) AS last_ns,
-    SUM(CASE WHEN end_ns > GREATEST(start_ns, before_ns)
-      THEN end_ns - GREATEST(start_ns, before_ns) ELSE 0 END) AS ns
-  FROM ordered GROUP BY run, rank, place, kind),
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS of_kind_ns,
+    COALESCE(MAX(end_ns) OVER (PARTITION BY run, place ORDER BY start_ns, end_ns
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS of_all_ns,
+    COALESCE(MAX(CASE WHEN kind <> 'copies' THEN end_ns END) OVER (PARTITION BY run, place
+      ORDER BY start_ns, end_ns
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS of_either_ns
+  FROM leaf),
+-- What each adds to the union of those before it.
+added AS (
+  SELECT run, rank, place, kind, start_ns, end_ns,
+    GREATEST(end_ns - GREATEST(start_ns, of_kind_ns), 0) AS kind_ns,
+    GREATEST(end_ns - GREATEST(start_ns, of_all_ns), 0) AS all_ns,
+    CASE WHEN kind <> 'copies' THEN GREATEST(end_ns - GREATEST(start_ns, of_either_ns), 0)
+      ELSE 0 END AS either_ns
+  FROM ordered),
 parts AS (
-  SELECT run, rank, place, MAX(last_ns) - MIN(first_ns) AS span_ns,
-    SUM(CASE WHEN kind = 'computation' THEN ns ELSE 0 END) AS computation_ns,
-    SUM(CASE WHEN kind = 'communication' THEN ns ELSE 0 END) AS communication_ns,
-    SUM(CASE WHEN kind = 'copies' THEN ns ELSE 0 END) AS copies_ns,
-    SUM(CASE WHEN kind = 'either' THEN ns ELSE 0 END) AS either_ns,
-    SUM(CASE WHEN kind = 'all' THEN ns ELSE 0 END) AS busy_ns
-  FROM united GROUP BY run, rank, place)
+  SELECT run, rank, place, MAX(end_ns) - MIN(start_ns) AS span_ns,
+    SUM(CASE WHEN kind = 'computation' THEN kind_ns ELSE 0 END) AS computation_ns,
+    SUM(CASE WHEN kind = 'communication' THEN kind_ns ELSE 0 END) AS communication_ns,
+    SUM(CASE WHEN kind = 'copies' THEN kind_ns ELSE 0 END) AS copies_ns,
+    SUM(either_ns) AS either_ns, SUM(all_ns) AS busy_ns
+  FROM added GROUP BY run, rank, place)
 SELECT rank, place, span_ns, CAST(computation_ns AS BIGINT) AS computation_ns,
   CAST(communication_ns AS BIGINT) AS communication_ns,
   CAST(computation_ns + communication_ns - either_ns AS BIGINT) AS overlap_ns,
