@@ -44,8 +44,9 @@ mkdir killed
 cd killed
 "$pipeline" --config "$config" --requests 100000 >out.txt 2>&1 &
 pid=$!
-# The first checkpoint with steps comes about a second after the start.
-until [ "$(wc -c 2>wc.txt <pipeline.pplog.part || echo 0)" -gt 4096 ]; do
+# What is compared is there once an inference has ended.
+until "$tool" -f csv --view model pipeline.pplog.part 2>said.txt |
+  grep -q '^Inference,'; do
   kill -0 $pid
 done
 kill -9 $pid
