@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuda_pipeline.cu has measured: its statistics and its table.
-#ifndef EXAMPLES_CUDA_PIPELINE_TABLE_H_
-#define EXAMPLES_CUDA_PIPELINE_TABLE_H_
+// What a pipeline timed in several ways has measured: its statistics and its
+// table.
+#ifndef EXAMPLES_CLOCKS_TABLE_H_
+#define EXAMPLES_CLOCKS_TABLE_H_
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,7 @@ struct Samples {
 // `bare` and `again` are measured without any timing: before the others in
 // each round, and after them.
 struct Results {
-  Samples bare, host_clocks, synchronize, pprof, again;
+  Samples bare, host_clocks, synchronize, events, pprof, again;
 };
 
 inline double Median(std::vector<double> values) {
@@ -74,6 +75,7 @@ inline void PrintTable(const Results &results) {
   PrintRow("nothing", results.bare);
   PrintRow("host clocks", results.host_clocks);
   PrintRow("synchronize", results.synchronize);
+  PrintRow("events", results.events);
   PrintRow("pprof", results.pprof);
   PrintRow("nothing", results.again);
 }
@@ -99,13 +101,15 @@ inline void Explain(const Results &results, const char *log) {
       median_ms(pprof, kDetector), median_ms(host_clocks, kWait));
   printf(
       "synchronize: %+.2f %% on the pipeline. It saw the work and a trip to\n"
-      "  the GPU and back (%+.0f and %+.0f us), but the CPU no longer works\n"
-      "  while the GPU does: what it measures is another pipeline.\n",
+      "  the device and back (%+.0f and %+.0f us), but the CPU no longer "
+      "works\n"
+      "  while the device does: what it measures is another pipeline.\n",
       Cost(results, synchronize), more_us(kDetector), more_us(kClassifier));
   printf(
-      "pprof: %+.2f %% on the pipeline. The models' times are the GPU's own.\n"
+      "pprof: %+.2f %% on the pipeline. The models' times are the device's "
+      "own.\n"
       "  `pprof-report %s` shows the last round.\n",
       Cost(results, pprof), log);
 }
 
-#endif  // EXAMPLES_CUDA_PIPELINE_TABLE_H_
+#endif  // EXAMPLES_CLOCKS_TABLE_H_
