@@ -22,7 +22,10 @@ except ImportError as error:
     sys.exit(3)
 
 MODES = ("eager", "default", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
-WIDTH, BLOCKS = 1024, 12
+CUDA = torch.cuda.is_available()
+DEVICE, TYPE = ("cuda", torch.bfloat16) if CUDA else ("cpu", torch.float32)
+WIDTH, BLOCKS = (1024, 12) if CUDA else (128, 4)
+model_range = pprof.device_range if CUDA else pprof.range
 
 
 class Block(torch.nn.Module):
@@ -45,18 +48,19 @@ def main():
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
     model = torch.nn.Sequential(*[Block() for _ in range(BLOCKS)])
-    model = model.to("cuda", torch.bfloat16).eval()
-    rows = torch.rand(args.rows, WIDTH, device="cuda", dtype=torch.bfloat16)
+    model = model.to(DEVICE, TYPE).eval()
+    rows = torch.rand(args.rows, WIDTH, device=DEVICE, dtype=TYPE)
     forward = model if args.mode == "eager" else torch.compile(model, mode=args.mode)
     pprof.stream_name("main")
     pprof.start()
     with torch.no_grad():
         for _ in range(args.calls):
             with pprof.range("call"):
-                with pprof.device_range("forward"):
+                with model_range("forward"):
                     forward(rows)
                 with pprof.range("wait"):
-                    torch.cuda.current_stream().synchronize()
+                    if CUDA:
+                        torch.cuda.current_stream().synchronize()
             pprof.step(items=args.rows)
     pprof.stop()
 

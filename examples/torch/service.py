@@ -4,7 +4,8 @@
 
     decode (CPU) -> upload -> detect (GPU) -> boxes -> crop (CPU) -> classify (GPU) -> answer
 
-One request in 32 shows a crowd: its classifier has much more to do.
+One request in 32 shows a crowd: its classifier has much more to do. Without a GPU the CPU does all,
+of smaller models.
 
     PPROF_OUTPUT=base.pplog service.py               # one thread does all in turn
     PPROF_OUTPUT=ahead.pplog service.py --workers 3  # others decode ahead of it
@@ -12,6 +13,7 @@ One request in 32 shows a crowd: its classifier has much more to do.
     PPROF_OUTPUT=half.pplog service.py --height 540  # decoding has half as much to do
 """
 import argparse
+import contextlib
 import queue
 import sys
 import threading
@@ -25,17 +27,20 @@ except ImportError as error:
           file=sys.stderr)
     sys.exit(3)
 
-WIDTH, FRAMES = 4096, 4  # frames a request
+CUDA = torch.cuda.is_available()
+DEVICE, TYPE = ("cuda", torch.bfloat16) if CUDA else ("cpu", torch.float32)
+WIDTH, FRAMES = (4096, 4) if CUDA else (256, 1)  # frames a request
 DETECTOR_LAYERS, CLASSIFIER_LAYERS = 12, 4
-WINDOWS, CROPS, CROWD, CROWD_EVERY = 4096, 512, 16384, 32
-HALF = torch.bfloat16
+WINDOWS, CROPS, CROWD = (4096, 512, 16384) if CUDA else (256, 64, 2048)
+CROWD_EVERY = 32
+model_range = pprof.device_range if CUDA else pprof.range
 
 
 def make_model(layers, outputs):
     parts = []
     for _ in range(layers):
         parts += [torch.nn.Linear(WIDTH, WIDTH), torch.nn.ReLU()]
-    return torch.nn.Sequential(*parts, torch.nn.Linear(WIDTH, outputs)).to("cuda", HALF).eval()
+    return torch.nn.Sequential(*parts, torch.nn.Linear(WIDTH, outputs)).to(DEVICE, TYPE).eval()
 
 
 def flops(rows, layers):
@@ -48,8 +53,8 @@ class Service:
         self.raw = torch.rand(FRAMES, 3, height, 1920)
         self.detector = make_model(DETECTOR_LAYERS, 16)
         self.classifier = make_model(CLASSIFIER_LAYERS, 16)
-        self.windows = torch.rand(WINDOWS, WIDTH, device="cuda", dtype=HALF)
-        self.crops = torch.rand(CROWD, WIDTH, device="cuda", dtype=HALF)
+        self.windows = torch.rand(WINDOWS, WIDTH, device=DEVICE, dtype=TYPE)
+        self.crops = torch.rand(CROWD, WIDTH, device=DEVICE, dtype=TYPE)
 
     def decode(self, request):
         """On whatever thread; answers the request and its small frames."""
@@ -61,8 +66,8 @@ class Service:
     def serve(self, request, frames):
         with pprof.range("upload", category="Preprocess") as stage:
             stage.flow(request)
-            pixels = frames.to("cuda", HALF)
-        with pprof.device_range("detect", category="Inference") as stage:
+            pixels = frames.to(DEVICE, TYPE)
+        with model_range("detect", category="Inference") as stage:
             stage.flow(request)
             stage.work(items=FRAMES, flops=flops(WINDOWS, DETECTOR_LAYERS))
             self.windows[:FRAMES, :224] = pixels.mean((1, 2))
@@ -74,7 +79,7 @@ class Service:
             stage.flow(request)
             torch.sort(best)
             rows = CROWD if request % CROWD_EVERY == 0 else CROPS
-        with pprof.device_range("classify", category="Inference") as stage:
+        with model_range("classify", category="Inference") as stage:
             stage.flow(request)
             stage.work(items=FRAMES, flops=flops(rows, CLASSIFIER_LAYERS))
             classes = self.classifier(self.crops[:rows])
@@ -112,15 +117,16 @@ def decoded(service, requests, workers):
 
 def be_a_neighbour(stop):
     """Some 20 ms of work on a stream of its own, four times a second."""
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream), torch.no_grad():
-        matrix = torch.rand(WIDTH, WIDTH, device="cuda", dtype=HALF)
+    stream = torch.cuda.Stream() if CUDA else None
+    with torch.cuda.stream(stream) if CUDA else contextlib.nullcontext(), torch.no_grad():
+        matrix = torch.rand(WIDTH, WIDTH, device=DEVICE, dtype=TYPE)
         while not stop.wait(0.25):
             for _ in range(25):
-                with pprof.device_range("reindex", category="Inference"):
+                with model_range("reindex", category="Inference"):
                     for _ in range(4):
                         torch.mm(matrix, matrix)
-            stream.synchronize()
+            if CUDA:
+                stream.synchronize()
 
 
 def main():
