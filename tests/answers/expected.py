@@ -93,7 +93,7 @@ PRACTICES = {
 }
 
 COOKBOOK = {
-    "dominates": Expected(r"ProfileStep host 40[01] ", r" detect \w+ 400 ", r" classify \w+ 400 ",
+    "dominates": Expected(r"ProfileStep host 40[01] ", r" (?:detect|classify) \w+ 400 ",
                           torch=True),
     "p99": Expected(r"\(request\) - 1184 ", r" decode host 1184 ", torch=True),
     "idle": Expected(r"Answer .* a (?:request|step)", torch=True),
