@@ -132,6 +132,20 @@ TEST_F(HoldTest, PassesOnWhatTheHorizonHasPassed) {
   EXPECT_GT(pool_.num, 3u);
 }
 
+// They are on several pages, and an empty one there is still to come.
+TEST_F(HoldTest, PassesOnAllThatEndAtTheHorizon) {
+  std::vector<ppi_held> ranges = {{100, 100, 1, 40, 0}};
+  for (uint16_t i = 1; i <= 40; i++)
+    ranges.push_back({100u - i, 100, 1, static_cast<uint16_t>(40 - i), 0});
+  for (const ppi_held &range : ranges) Add(range);
+  ASSERT_LT(1u, hold_.num_pages);
+  ppi_hold passed = {};
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_hold_pass(&hold_, &pool_, 100, &passed));
+  ExpectHeld({ranges[0]});
+  ExpectHeld({ranges.begin() + 1, ranges.end()}, passed);
+  ppi_hold_clear(&passed, &pool_);
+}
+
 TEST_F(HoldTest, KnowsWhetherItIsBehind) {
   ppi_hold before = {};
   Add({10, 20, 1, 0, 0});

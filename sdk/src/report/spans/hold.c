@@ -212,19 +212,25 @@ pprof_status ppi_hold_pass(ppi_hold *hold, ppi_hold_pool *pool,
     return PPROF_STATUS_OK;
   }
   ppi_hold rest = {0};
-  status = split_page(&rest, pool, hold->pages[0], horizon_ns, passed);
+  // More than one page where ranges that end at the horizon go on.
+  bool goes_on = true;
+  for (num = 0; goes_on && num < hold->num_pages && status == PPROF_STATUS_OK;
+       num++) {
+    goes_on = hold->pages[num]->last_end_ns <= horizon_ns;
+    status = split_page(&rest, pool, hold->pages[num], horizon_ns, passed);
+  }
   ppi_hold_page **pages =
       ppi_grow(rest.pages, &rest.pages_capacity,
-               rest.num_pages + hold->num_pages - 1, sizeof *pages);
+               rest.num_pages + hold->num_pages - num, sizeof *pages);
   if (pages) rest.pages = pages;
   if (!pages || status != PPROF_STATUS_OK) {
     ppi_hold_clear(&rest, pool);
     return PPROF_STATUS_NO_MEMORY;
   }
-  give_page(pool, hold->pages[0]);
-  memcpy(pages + rest.num_pages, hold->pages + 1,
-         (hold->num_pages - 1) * sizeof *pages);
-  rest.num_pages += hold->num_pages - 1;
+  for (size_t i = 0; i < num; i++) give_page(pool, hold->pages[i]);
+  memcpy(pages + rest.num_pages, hold->pages + num,
+         (hold->num_pages - num) * sizeof *pages);
+  rest.num_pages += hold->num_pages - num;
   rest.last_start_ns = hold->last_start_ns;
   rest.any_waits = hold->any_waits;
   rest.last = rest.num_pages ? pages[rest.num_pages - 1] : NULL;
