@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <random>
 #include <string>
 
@@ -26,26 +27,36 @@ uint64_t Pick(Random *random, uint64_t n) {
 
 // What a run may have beside ranges in one another.
 struct Traits {
-  bool flags, steps, devices, overlaps, empty;
+  bool flags, steps, devices, kernels, overlaps, empty, numbers, work;
 };
 
 class RandomRun {
  public:
   explicit RandomRun(uint64_t seed) : random_(seed) {
-    for (bool *has :
-         {&has_.flags, &has_.steps, &has_.devices, &has_.overlaps, &has_.empty})
+    for (bool *has : {&has_.flags, &has_.steps, &has_.devices, &has_.kernels,
+                      &has_.overlaps, &has_.empty, &has_.numbers, &has_.work})
       *has = Pick(&random_, 3) == 0;
+    // More calls of a name than are its early ones.
+    if (Pick(&random_, 12) == 0) length_ = 20000;
+    // Much on a device, and nothing that takes the general way for it.
+    if (seed % 40 == 7) {
+      has_ = {};
+      has_.steps = has_.devices = has_.kernels = true;
+      length_ = 20000;
+    }
     feed.Device(1, "gpu:0");
     feed.Stream(1, 1);
-    feed.AddWindow(Pick(&random_, 100), 3000 + Pick(&random_, 2000));
-    auto num_lanes = static_cast<uint32_t>(1 + Pick(&random_, 4) / 2);
+    feed.AddWindow(Pick(&random_, 100), length_ - 1000 + Pick(&random_, 2000));
+    auto num_lanes = static_cast<uint32_t>(1 + Pick(&random_, 4) / 2 +
+                                           Pick(&random_, 8) / 7 * 4);
     for (uint32_t lane = 1; lane <= num_lanes; lane++) {
       feed.Lane(lane, 100 + Pick(&random_, 2), "thread");
-      MakeRanges(lane, 0, 4000, 0);
+      MakeRanges(lane, 0, length_, 0);
       if (has_.overlaps) MakeOverlaps(lane);
     }
     if (has_.steps) MakeSteps();
-    for (uint64_t n = has_.devices ? Pick(&random_, 30) : 0; n; n--)
+    uint64_t num_devices = length_ > 4000 ? 4000 : 30;
+    for (uint64_t n = has_.devices ? Pick(&random_, num_devices) : 0; n; n--)
       MakeDeviceRange(static_cast<uint32_t>(1 + Pick(&random_, num_lanes)));
     for (auto &lane : feed.lanes())
       std::stable_sort(lane.second.begin(), lane.second.end(),
@@ -63,13 +74,37 @@ class RandomRun {
         PPROF_CATEGORY_FORWARD, PPROF_CATEGORY_OPERATOR,
         PPROF_CATEGORY_USER_DEFINED, PPROF_CATEGORY_COMMUNICATION};
     uint32_t category = categories[Pick(&random_, has_.flags ? 4 : 3)];
-    std::string name = "site " + std::to_string(Pick(&random_, 3));
+    uint64_t number = Pick(&random_, 3);
+    std::string name = "site " + std::to_string(number);
+    if (has_.numbers && number) feed.Fold(name, "site N", category);
     pprof_event &event = feed.Range(lane, name, category, start, end);
     event.depth = static_cast<uint32_t>(depth);
+    if (has_.numbers && Pick(&random_, 2)) event.numbers = Numbers();
+    if (has_.work && Pick(&random_, 6) == 0) event.work = Work();
     if (!has_.flags || Pick(&random_, 10)) return;
     static const uint32_t flags[] = {PPROF_FLAG_COMMUNICATION,
                                      PPROF_FLAG_CLIPPED, PPROF_FLAG_ASYNC};
     event.flags = flags[Pick(&random_, 3)];
+  }
+
+  // What a name had where it folds into one without its numbers.
+  const pprof_numbers *Numbers() {
+    pprof_numbers numbers = {};
+    numbers.size = sizeof numbers;
+    numbers.num = static_cast<uint32_t>(Pick(&random_, PPROF_MOST_NUMBERS + 1));
+    for (uint32_t i = 0; i < numbers.num; i++)
+      numbers.values[i] = Pick(&random_, 1000);
+    numbers_.push_back(numbers);
+    return &numbers_.back();
+  }
+
+  const pprof_work_amount *Work() {
+    pprof_work_amount work = {};
+    work.size = sizeof work;
+    work.items = static_cast<double>(Pick(&random_, 100));
+    work.bytes = static_cast<double>(Pick(&random_, 1 << 20));
+    work_.push_back(work);
+    return &work_.back();
   }
 
   // Children come before their parent, as they end before it.
@@ -88,7 +123,7 @@ class RandomRun {
 
   void MakeOverlaps(uint32_t lane) {
     for (uint64_t n = 1 + Pick(&random_, 4); n; n--) {
-      uint64_t start = Pick(&random_, 4000);
+      uint64_t start = Pick(&random_, length_);
       Add(lane, start, start + Pick(&random_, 300), Pick(&random_, 4));
     }
   }
@@ -104,9 +139,9 @@ class RandomRun {
   }
 
   void MakeDeviceRange(uint32_t lane) {
-    uint64_t submit = Pick(&random_, 4000);
+    uint64_t submit = Pick(&random_, length_);
     uint64_t from = submit + Pick(&random_, 60);
-    bool is_kernel = Pick(&random_, 2);
+    bool is_kernel = has_.kernels || Pick(&random_, 2);
     feed.OnDevice(lane, 1, is_kernel ? "gemm" : "detect",
                   is_kernel ? PPROF_CATEGORY_KERNEL : PPROF_CATEGORY_INFERENCE,
                   submit, from, from + 1 + Pick(&random_, 80));
@@ -114,6 +149,9 @@ class RandomRun {
 
   Random random_;
   Traits has_ = {};
+  uint64_t length_ = 4000;
+  std::deque<pprof_numbers> numbers_;
+  std::deque<pprof_work_amount> work_;
 };
 
 std::string TextOf(EventFeed *feed, ppi_report_details details, bool one_way,

@@ -38,11 +38,21 @@ static void sort_digit(sorting *by, unsigned shift) {
   by->places = sorted;
 }
 
+// From place to place, until one is met that has its item.
+static void move_cycle(sorting *by, size_t first) {
+  size_t size = by->size, to = first;
+  memcpy(by->spare, by->items + first * size, size);
+  for (size_t from; (from = by->places[to].at) != first; to = from) {
+    memcpy(by->items + to * size, by->items + from * size, size);
+    by->places[to].at = to;
+  }
+  memcpy(by->items + to * size, by->spare, size);
+  by->places[to].at = to;
+}
+
 static void move_items(sorting *by) {
   for (size_t i = 0; i < by->num; i++)
-    memcpy(by->spare + i * by->size, by->items + by->places[i].at * by->size,
-           by->size);
-  memcpy(by->items, by->spare, by->num * by->size);
+    if (by->places[i].at != i) move_cycle(by, i);
   for (size_t i = 0, end; i < by->num; i = end) {
     for (end = i + 1;
          end < by->num && by->places[end].key == by->places[i].key;)
@@ -68,7 +78,7 @@ void ppi_sort(void *items, size_t num, size_t size,
   if (num >= LEAST) {
     by.places = ppi_realloc(NULL, num * sizeof *by.places);
     by.spare_places = ppi_realloc(NULL, num * sizeof *by.places);
-    by.spare = ppi_realloc(NULL, num * size);
+    by.spare = ppi_alloc(size);
   }
   bool has_room = by.places && by.spare_places && by.spare;
   bool is_sorted = has_room;

@@ -12,7 +12,10 @@
 #include "report/answer/walk_one.h"
 #include "report/answer/walk_state.h"
 
-enum { NUM_SUMS = 256 };  // a power of two
+enum {
+  NUM_SUMS = 256,  // a power of two
+  LEAST_PARTS = 512
+};
 
 // Of the innermost range that is open on the lane.
 static inline void set_begin(ppi_walk_state *at, size_t number) {
@@ -82,36 +85,6 @@ static bool list_devices(ppi_walk_state *at) {
   return true;
 }
 
-// Most of what is told follows on what was told of the same item.
-static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
-                        uint64_t calls) {
-  size_t last = at->num_parts - at->num_last_parts;
-  if (at->num_last_parts && at->parts[last].item == item) {
-    for (; last < at->num_parts; last++) {
-      at->parts[last].ns += ns;
-      at->parts[last].calls += calls;
-    }
-    return true;
-  }
-  if (at->num_active == 0) return true;
-  ppi_device_part *grown =
-      ppi_grow(at->parts, &at->parts_capacity, at->num_parts + at->num_active,
-               sizeof *grown);
-  if (!grown) return false;
-  at->parts = grown;
-  for (size_t i = 0; i < at->num_active; i++)
-    grown[at->num_parts++] = (ppi_device_part){at->active[i], item, ns, calls};
-  at->num_last_parts = at->num_active;
-  return true;
-}
-
-// Comes before another one runs, or for other units.
-static bool tell_running(ppi_walk_state *at) {
-  uint64_t ns = at->running_ns;
-  at->running_ns = 0;
-  return !ns || tell_device(at, at->running[at->num_running - 1], ns, 0);
-}
-
 static bool is_same_place(const ppi_moment *a, const ppi_moment *b) {
   return a->unit == b->unit && a->where == b->where && a->device == b->device &&
          a->stage == b->stage && a->child == b->child;
@@ -123,29 +96,85 @@ static pprof_status add_sum(const ppi_walk_state *at, const ppi_moment *sum) {
                  : ppi_account_add(&at->walk->accounts[sum->unit], sum);
 }
 
-// Many parts have the place of one a little before them: it gets their sum.
-static pprof_status fold_devices(ppi_walk_state *at) {
+// Whether the walk has met its submission, or will not.
+static bool is_placed(const ppi_walk_state *at, const ppi_item *item) {
+  return !(item->flags & PPI_ITEM_BORROWS) ||
+         item->start_ns < at->walk->from_ns ||
+         ppi_walk_as_time(item->start_ns) > at->now;
+}
+
+static pprof_status fold_part(ppi_walk_state *at, const ppi_device_part *part,
+                              ppi_moment sums[NUM_SUMS]) {
+  ppi_moment moment = ppi_moment_on_device(&at->walk->items[part->item]);
+  moment.unit = part->unit;
+  size_t hash = moment.unit * 61 + moment.device * 31 + moment.stage * 7;
+  ppi_moment *sum = &sums[(hash + moment.child) % NUM_SUMS];
+  pprof_status status = PPROF_STATUS_OK;
+  if (!is_same_place(sum, &moment)) {
+    status = add_sum(at, sum);
+    *sum = moment;
+  }
+  sum->ns += part->ns;
+  sum->stage_calls += part->calls;
+  sum->child_calls += moment.child ? part->calls : 0;
+  return status;
+}
+
+// Of those parts whose place is known, many have that of one a little before
+// them: it gets their sum.
+static pprof_status fold_devices(ppi_walk_state *at, bool is_last) {
   ppi_moment sums[NUM_SUMS];
   pprof_status status = PPROF_STATUS_OK;
+  size_t kept = 0;
   for (size_t i = 0; i < NUM_SUMS; i++)
     sums[i] = (ppi_moment){.unit = SIZE_MAX};
   for (size_t i = 0; i < at->num_parts && status == PPROF_STATUS_OK; i++) {
-    const ppi_device_part *part = &at->parts[i];
-    ppi_moment moment = ppi_moment_on_device(&at->walk->items[part->item]);
-    moment.unit = part->unit;
-    size_t hash = part->unit * 61 + moment.device * 31 + moment.stage * 7;
-    ppi_moment *sum = &sums[(hash + moment.child) % NUM_SUMS];
-    if (!is_same_place(sum, &moment)) {
-      status = add_sum(at, sum);
-      *sum = moment;
-    }
-    sum->ns += part->ns;
-    sum->stage_calls += part->calls;
-    sum->child_calls += moment.child ? part->calls : 0;
+    const ppi_device_part part = at->parts[i];
+    if (is_last || is_placed(at, &at->walk->items[part.item]))
+      status = fold_part(at, &part, sums);
+    else
+      at->parts[kept++] = part;
   }
   for (size_t i = 0; i < NUM_SUMS && status == PPROF_STATUS_OK; i++)
     status = add_sum(at, &sums[i]);
+  at->num_parts = kept;
+  at->num_last_parts = 0;
+  at->fold_parts_at = PPI_MAX(2 * kept, (size_t)LEAST_PARTS);
   return status;
+}
+
+// Most of what is told follows on what was told of the same item.
+static bool tell_device(ppi_walk_state *at, uint32_t item, uint64_t ns,
+                        uint32_t calls) {
+  size_t last = at->num_parts - at->num_last_parts;
+  if (at->num_last_parts && at->parts[last].item == item) {
+    for (; last < at->num_parts; last++) {
+      at->parts[last].ns += ns;
+      at->parts[last].calls += calls;
+    }
+    return true;
+  }
+  if (at->num_active == 0) return true;
+  if (at->num_parts >= PPI_MAX(at->fold_parts_at, (size_t)LEAST_PARTS) &&
+      fold_devices(at, false) != PPROF_STATUS_OK)
+    return false;
+  ppi_device_part *grown =
+      ppi_grow(at->parts, &at->parts_capacity, at->num_parts + at->num_active,
+               sizeof *grown);
+  if (!grown) return false;
+  at->parts = grown;
+  for (size_t i = 0; i < at->num_active; i++)
+    grown[at->num_parts++] =
+        (ppi_device_part){(uint32_t)at->active[i], item, ns, calls};
+  at->num_last_parts = at->num_active;
+  return true;
+}
+
+// Comes before another one runs, or for other units.
+static bool tell_running(ppi_walk_state *at) {
+  uint64_t ns = at->running_ns;
+  at->running_ns = 0;
+  return !ns || tell_device(at, at->running[at->num_running - 1], ns, 0);
 }
 
 // Items are in order: of those that began together the first one counts.
@@ -289,7 +318,7 @@ static pprof_status walk_all(ppi_walk_state *at) {
   pprof_status status = is_one ? ppi_walk_one_lane(at) : walk_lanes(at);
   if (status != PPROF_STATUS_OK || at->is_odd) return status;
   status = ppi_walk_flush(at);
-  return status == PPROF_STATUS_OK ? fold_devices(at) : status;
+  return status == PPROF_STATUS_OK ? fold_devices(at, true) : status;
 }
 
 static int compare_open(const void *left, const void *right) {

@@ -49,19 +49,42 @@ static inline bool is_below(const ppi_walk_state *at, const ppi_walk_lane *lane,
          ppi_walk_as_time(range->start_ns) > at->next_other;
 }
 
+// Passes by what is below the lane's top in any case, as far as the page tells
+// it by words of one range each: their ends fall.
+static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
+  const ppi_walk_frame *top = top_of(lane);
+  ppi_hold_place place = lane->place;
+  if (!top || !top->level || top->flags) return;
+  uint64_t from_ns = PPI_MAX(top->start_ns + 1, at->next_other);
+  while (place.num_words) {
+    uint64_t word = place.words[place.num_words - 1];
+    uint64_t length_ns = word >> 26 & 0x1fffff;
+    if (word & PPI_HOLD_WIDE || !length_ns ||
+        place.end_ns - length_ns < from_ns)
+      break;
+    place.num_words--;
+    place.end_ns -= word & 0x3ffff;
+  }
+  lane->place = place;
+}
+
 pprof_status ppi_walk_one_lane(ppi_walk_state *at) {
   ppi_walk_lane *lane = &at->lanes[0];
   const ppi_held *range = &lane->range;
   pprof_status status = PPROF_STATUS_OK;
   uint64_t end = at->ends[1].time;
   for (; end && !at->is_odd && !status; end = ppi_walk_next(at, lane)) {
-    if (PPI_LIKELY(is_below(at, lane, range))) continue;
+    if (is_below(at, lane, range)) {
+      skip_below(at, lane);
+      continue;
+    }
     bool is_empty = ppi_walk_is_empty(range);
     status = cross(at, lane, end, is_empty ? range : NULL);
     if (status != PPROF_STATUS_OK) break;
     pass_time(at, top_of(lane), end);
     status = is_empty ? ppi_walk_take_empty(at, lane)
                       : ppi_walk_push(at, lane, range);
+    skip_below(at, lane);
   }
   if (status != PPROF_STATUS_OK || at->is_odd) return status;
   uint64_t from = ppi_walk_as_time(at->walk->from_ns);

@@ -43,9 +43,9 @@ typedef struct ppi_unit_border {
 
 // For whom it was is known at its submission, which comes later in the walk.
 typedef struct ppi_device_part {
-  size_t unit;
-  uint32_t item;
-  uint64_t ns, calls;
+  uint32_t unit, item;
+  uint64_t ns;
+  uint32_t calls;
 } ppi_device_part;
 
 typedef struct ppi_walk_state {
@@ -65,6 +65,7 @@ typedef struct ppi_walk_state {
   ppi_device_part *parts;
   size_t num_parts, parts_capacity;
   size_t num_last_parts;  // of one item, since the last border of a unit
+  size_t fold_parts_at;   // num_parts
   uint64_t since_ns;      // where the frame that began last did
   uint64_t now;           // a time + 1
   uint64_t next_other;    // border of a unit or a device: the same

@@ -109,6 +109,19 @@ pprof_status ppi_histogram_merge(ppi_histogram *into,
   return status;
 }
 
+pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (into->n) {
+    status = ppi_histogram_merge(into, from);
+    ppi_histogram_clear(from);
+    return status;
+  }
+  ppi_histogram_clear(into);
+  *into = *from;
+  *from = (ppi_histogram){0};
+  return status;
+}
+
 static uint64_t exact_at(const ppi_histogram *histogram, uint64_t rank) {
   for (uint64_t i = 0; i < histogram->n; i++) {
     uint64_t below = 0, equal = 0;

@@ -85,6 +85,8 @@ static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
 }
 pprof_status ppi_histogram_merge(ppi_histogram *into,
                                  const ppi_histogram *from);
+// ppi_histogram_move leaves `from` empty.
+pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from);
 // ppi_histogram_at answers the value of a rank, which base/rank.h finds; of the
 // first or last one where there is none (0 when empty). ppi_histogram_quantile
 // answers that of a quantile, which is taken in millionths.

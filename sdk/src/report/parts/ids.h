@@ -139,9 +139,8 @@ typedef struct ppi_run_lane {
   // Of a sweep:
   ppi_frame_around *frames;
   size_t num_frames, frames_capacity;
-  size_t num_points;     // of the thread's that are still to come
-  bool has_paths_alone;  // of its frames nobody asks what points need
-  bool serves;           // requests, as a range will tell that is to come
+  size_t num_points;  // of the thread's that are still to come
+  bool serves;        // requests, as a range will tell that is to come
 } ppi_run_lane;
 
 typedef struct ppi_run_device {

@@ -70,10 +70,13 @@ static inline ppi_merge_cursor *ppi_merge_top(const ppi_merge *merge) {
 }
 
 // ppi_merge_rest answers up to which end the top's ranges are sure to come
-// next; with more than two cursors that is not looked up.
+// next; with more than four cursors that is not looked up.
 static inline uint64_t ppi_merge_rest(const ppi_merge *merge) {
-  if (merge->num > 2) return UINT64_MAX;
-  return merge->num == 2 ? merge->losers[1].end_ns : 0;
+  uint64_t end_ns = 0;
+  if (merge->num > 4) return UINT64_MAX;
+  for (size_t i = (merge->winner + merge->num) / 2; i; i /= 2)
+    end_ns = PPI_MAX(end_ns, merge->losers[i].end_ns);
+  return end_ns;
 }
 
 // ppi_merge_next goes to the next range of the top, and ppi_merge_replay then

@@ -51,10 +51,37 @@ pprof_status ppi_paths_count(ppi_paths *paths) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < paths->num_lengths && status == PPROF_STATUS_OK; i++) {
     const ppi_path_length *length = &paths->lengths[i];
-    status =
-        add_time(&paths->items[length->number - 1], length->ns, length->is_cut);
+    ppi_run_path *path = &paths->items[length->number - 1];
+    if (PPI_UNLIKELY(length->flags & (PPI_HELD_COUNTED))) {
+      status = add_time(path, length->ns, length->flags & PPI_HELD_CUT);
+      continue;
+    }
+    ppi_spread_add(&path->rest, length->ns);
+    status = ppi_histogram_add(&path->rest_times, length->ns);
   }
   paths->num_lengths = 0;
+  return status;
+}
+
+static pprof_status tell(ppi_run_path *path, ppi_spread *spread,
+                         ppi_histogram *times) {
+  ppi_spread_merge(spread, &path->rest);
+  ppi_spread_merge(&path->spread, &path->rest);
+  pprof_status status = ppi_histogram_merge(times, &path->rest_times);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_histogram_move(&path->times, &path->rest_times);
+}
+
+pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
+  pprof_status status = ppi_paths_count(paths);
+  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++) {
+    ppi_run_path *path = &paths->items[i];
+    if (!path->rest.n) continue;
+    ppi_run_site *site = ids->sites.items[path->site];
+    status = stages ? tell(path, &site->host_early.rest,
+                           &site->host_early.rest_times)
+                    : tell(path, &site->row.host, &site->row.host_times);
+  }
   return status;
 }
 
@@ -143,7 +170,7 @@ static pprof_status fill_path(ppi_run_ids *ids, const named_path *from,
   path->use.busy_ns = ppi_union_measure(&path->busy);
   if (ppi_device_use_merge(&row->use, &path->use) != PPROF_STATUS_OK)
     return PPROF_STATUS_NO_MEMORY;
-  return ppi_histogram_merge(&row->times, &path->times);
+  return ppi_histogram_move(&row->times, &path->times);
 }
 
 static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
@@ -177,8 +204,7 @@ pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
   char **keys = ppi_alloc((paths->num + 1) * sizeof *keys);
   named_path *named = ppi_alloc((paths->num + 1) * sizeof *named);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (keys && named) status = ppi_paths_count(paths);
-  if (status == PPROF_STATUS_OK) status = note_dropped(paths, out);
+  if (keys && named) status = note_dropped(paths, out);
   if (status == PPROF_STATUS_OK) status = name_paths(paths, ids, keys, named);
   if (status == PPROF_STATUS_OK && paths->num > 1)
     qsort(named, paths->num, sizeof *named, compare_keys);
@@ -193,6 +219,7 @@ pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
 void ppi_paths_clear(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num; i++) {
     ppi_histogram_clear(&paths->items[i].times);
+    ppi_histogram_clear(&paths->items[i].rest_times);
     ppi_device_use_clear(&paths->items[i].use);
     ppi_union_clear(&paths->items[i].own);
     ppi_union_clear(&paths->items[i].busy);

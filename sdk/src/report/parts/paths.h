@@ -17,11 +17,13 @@ extern "C" {
 typedef struct ppi_run_path {
   uint32_t around;  // the path directly around it; 0: none
   uint32_t site;
-  bool on_device;            // device ranges that were submitted there
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
-  ppi_histogram times;
+  ppi_spread rest;           // that no site has counted
+  ppi_histogram rest_times;
+  ppi_histogram times;  // of all others; in the end of all
   ppi_spread spread;
+  bool on_device;          // device ranges that were submitted there
   uint64_t num_untimed;    // device ranges without a time, not in the two
   ppi_union own;           // on the device: that of these ranges
   ppi_union busy;          // with details.kernels: of what was launched there
@@ -31,9 +33,9 @@ typedef struct ppi_run_path {
 
 #define PPI_PATHS_RECENT 4096  // a power of two
 
-// A path that was looked up lately; number 0: none.
+// A path that was looked up lately.
 typedef struct ppi_recent_path {
-  uint64_t key;  // what is around, the site
+  uint64_t key;  // what is around, the site, plus one; 0: none
   uint32_t number;
 } ppi_recent_path;
 
@@ -42,7 +44,7 @@ typedef struct ppi_recent_path {
 typedef struct ppi_path_length {
   uint64_t ns;
   uint32_t number;
-  bool is_cut;
+  uint32_t flags;  // of the range
 } ppi_path_length;
 
 enum { PPI_PATH_LENGTHS = 64 };
@@ -66,17 +68,25 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
 // ppi_paths_find does so for host ranges.
 pprof_status ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
                             uint32_t *out);
+// ppi_paths_recent answers where it was looked up lately.
+static inline ppi_recent_path *ppi_paths_recent(ppi_paths *paths,
+                                                uint32_t around,
+                                                uint32_t site) {
+  return &paths->recent[(around * 61 + site) % PPI_PATHS_RECENT];
+}
+static inline bool ppi_paths_knows(const ppi_recent_path *recent,
+                                   uint32_t around, uint32_t site) {
+  return recent->key == ((uint64_t)around << 32 | site) + 1;
+}
 static inline pprof_status ppi_paths_on_host(ppi_paths *paths, uint32_t around,
                                              uint32_t site, uint32_t *out) {
   if (paths->is_flat) around = 0;
-  ppi_recent_path *recent =
-      &paths->recent[(around * 61 + site) % PPI_PATHS_RECENT];
-  uint64_t key = (uint64_t)around << 32 | site;
+  ppi_recent_path *recent = ppi_paths_recent(paths, around, site);
   *out = recent->number;
-  if (PPI_LIKELY(recent->number && recent->key == key)) return PPROF_STATUS_OK;
+  if (PPI_LIKELY(ppi_paths_knows(recent, around, site))) return PPROF_STATUS_OK;
   pprof_status status = ppi_paths_find(paths, around, site, out);
-  if (status != PPROF_STATUS_OK) return status;
-  recent->key = key;
+  if (status != PPROF_STATUS_OK || !*out) return status;
+  recent->key = ((uint64_t)around << 32 | site) + 1;
   recent->number = *out;
   return PPROF_STATUS_OK;
 }
@@ -85,23 +95,22 @@ static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
   return number ? &paths->items[number - 1] : NULL;
 }
 pprof_status ppi_paths_count(ppi_paths *paths);
-// ppi_paths_take counts a finished range; `sums`: what was submitted in it,
-// NULL: nothing.
+// ppi_paths_note has the length counted later; there is room for it.
+static inline void ppi_paths_note(ppi_paths *paths, uint32_t number,
+                                  uint64_t length_ns, uint32_t flags) {
+  paths->lengths[paths->num_lengths++] =
+      (ppi_path_length){length_ns, number, flags};
+}
+// ppi_paths_take counts a finished range of a path that there is; `sums`: what
+// was submitted in it, NULL: nothing.
 static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
                                           const ppi_held *range,
                                           const ppi_device_sums *sums) {
-  ppi_run_path *path = ppi_paths_item(paths, number);
-  if (PPI_UNLIKELY(!path)) {
-    paths->num_dropped++;
-    return PPROF_STATUS_OK;
-  }
+  ppi_run_path *path = &paths->items[number - 1];
   uint64_t length_ns = range->end_ns - range->start_ns;
   if (range->flags & PPI_HELD_LOOSE) path->inner_ns += length_ns;
   if (sums) ppi_device_sums_add(&path->inside, sums);
-  ppi_path_length *length = &paths->lengths[paths->num_lengths++];
-  length->ns = length_ns;
-  length->number = number;
-  length->is_cut = (range->flags & PPI_HELD_CUT) != 0;
+  ppi_paths_note(paths, number, length_ns, range->flags);
   return paths->num_lengths < PPI_PATH_LENGTHS ? PPROF_STATUS_OK
                                                : ppi_paths_count(paths);
 }
@@ -109,6 +118,9 @@ static inline pprof_status ppi_paths_take(ppi_paths *paths, uint32_t number,
 // `out` is its own path, 0 where it has none.
 pprof_status ppi_paths_device(ppi_paths *paths, uint32_t around,
                               const ppi_point *point, uint32_t *out);
+// ppi_paths_tell comes last, and once: sites get to know what they have not
+// counted, with `stages` as the rest of their early calls.
+pprof_status ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);
 pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out);
 void ppi_paths_clear(ppi_paths *paths);

@@ -49,25 +49,37 @@ static pprof_status add_part(ppi_requests *requests,
   return PPROF_STATUS_OK;
 }
 
+static void clear_others(ppi_request_others *others) {
+  for (size_t i = 0; i < others->devices.num && i < others->capacity; i++)
+    ppi_union_clear(&others->busy[i]);
+  ppi_map_clear(&others->devices);
+  ppi_free(others->busy);
+  *others = (ppi_request_others){.dropped = others->dropped};
+}
+
+// They go on all the time, so that only when there are any is kept.
 static pprof_status add_other(ppi_requests *requests,
                               const ppi_request_part *part) {
+  ppi_request_others *others = &requests->others;
   size_t most =
       requests->max_parts ? requests->max_parts : PPI_REQUESTS_MAX_PARTS;
-  if (requests->others_dropped || part->device_end_ns <= part->device_start_ns)
+  if (others->dropped || part->device_end_ns <= part->device_start_ns)
     return PPROF_STATUS_OK;
-  ppi_request_other *grown =
-      ppi_grow(requests->others, &requests->others_capacity,
-               requests->num_others + 1, sizeof *grown);
+  if (others->num_ranges++ >= most) {
+    others->dropped = true;
+    clear_others(others);
+    return PPROF_STATUS_OK;
+  }
+  size_t at = ppi_map_number(&others->devices, (ppi_map_key){0, part->device});
+  if (at == SIZE_MAX) return PPROF_STATUS_NO_MEMORY;
+  size_t before = others->capacity;
+  ppi_union *grown =
+      ppi_grow(others->busy, &others->capacity, at + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
-  requests->others = grown;
-  grown[requests->num_others++] = (ppi_request_other){
-      part->device_start_ns, part->device_end_ns, part->device};
-  if (requests->num_others <= most) return PPROF_STATUS_OK;
-  requests->others_dropped = true;
-  ppi_free(requests->others);
-  requests->others = NULL;
-  requests->num_others = requests->others_capacity = 0;
-  return PPROF_STATUS_OK;
+  others->busy = grown;
+  if (others->capacity > before)
+    memset(grown + before, 0, (others->capacity - before) * sizeof *grown);
+  return ppi_union_add(&grown[at], part->device_start_ns, part->device_end_ns);
 }
 
 pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
@@ -104,7 +116,7 @@ pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,
 
 void ppi_requests_clear(ppi_requests *requests) {
   ppi_free(requests->parts);
-  ppi_free(requests->others);
+  clear_others(&requests->others);
   *requests = (ppi_requests){.max_parts = requests->max_parts};
 }
 
@@ -125,24 +137,30 @@ static int compare_claims(const void *left, const void *right) {
   return (a->flow > b->flow) - (a->flow < b->flow);
 }
 
-static size_t add_claims(claim *claims, size_t num, uint64_t flow,
-                         const ppi_request_other *on) {
-  if (on->device_end_ns <= on->device_start_ns) return num;
-  claims[num] = (claim){on->device_start_ns, flow, on->device, false};
-  claims[num + 1] = (claim){on->device_end_ns, flow, on->device, true};
+static size_t add_claims(claim *claims, size_t num, const claim *from,
+                         uint64_t end_ns) {
+  if (end_ns <= from->time_ns) return num;
+  claims[num] = *from;
+  claims[num + 1] = (claim){end_ns, from->flow, from->device, true};
   return num + 2;
 }
 
 static size_t list_claims(const ppi_requests *requests, claim *claims) {
+  const ppi_request_others *others = &requests->others;
   size_t num = 0;
   for (size_t i = 0; i < requests->num; i++) {
     const ppi_request_part *part = &requests->parts[i];
-    const ppi_request_other on = {part->device_start_ns, part->device_end_ns,
-                                  part->device};
-    num = add_claims(claims, num, part->flow, &on);
+    const claim from = {part->device_start_ns, part->flow, part->device, false};
+    num = add_claims(claims, num, &from, part->device_end_ns);
   }
-  for (size_t i = 0; i < requests->num_others; i++)
-    num = add_claims(claims, num, 0, &requests->others[i]);
+  for (size_t i = 0; i < others->devices.num; i++) {
+    const ppi_union *busy = &others->busy[i];
+    uint32_t device = (uint32_t)others->devices.keys[i].low;
+    for (size_t k = 0; k < busy->num; k++) {
+      const claim from = {busy->spans[k].start_ns, 0, device, false};
+      num = add_claims(claims, num, &from, busy->spans[k].end_ns);
+    }
+  }
   return num;
 }
 
@@ -205,7 +223,7 @@ static bool find_contended(const claim *claims, size_t num, ppi_spans *spans) {
 
 static pprof_status find_all_contended(const ppi_requests *requests,
                                        ppi_spans *spans) {
-  size_t most = 2 * (requests->num + requests->num_others) + 1;
+  size_t most = 2 * (requests->num + requests->others.num_ranges) + 1;
   claim *claims = ppi_alloc(most * sizeof *claims);
   if (!claims) return PPROF_STATUS_NO_MEMORY;
   size_t num = list_claims(requests, claims);
@@ -437,6 +455,8 @@ static pprof_status take_all(filling *to, ppi_requests *requests) {
   if (requests->num > 1)
     qsort(requests->parts, requests->num, sizeof *requests->parts,
           ppi_request_part_order);
+  for (size_t i = 0; i < requests->others.devices.num; i++)
+    ppi_union_compact(&requests->others.busy[i]);
   pprof_status status = find_all_contended(requests, to->contended);
   if (status == PPROF_STATUS_OK) status = name_stages(to, requests);
   find_whole(to, requests);
@@ -457,7 +477,7 @@ static bool start_run(const ppi_requests *requests, const ppi_run_ids *ids,
   out->host = ppi_strdup(ids->input.host);
   out->pid = ppi_strdup(ids->input.pid);
   out->thinning = requests->thinning;
-  out->others_unknown = requests->others_dropped;
+  out->others_unknown = requests->others.dropped;
   return out->uuid && out->host && out->pid;
 }
 

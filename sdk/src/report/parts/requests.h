@@ -17,20 +17,21 @@ extern "C" {
 #define PPI_REQUESTS_MAX_PARTS (1u << 20)
 
 // A device's work that is of no request, and in the way of those.
-typedef struct ppi_request_other {
-  uint64_t device_start_ns, device_end_ns;
-  uint32_t device;
-} ppi_request_other;
+typedef struct ppi_request_others {
+  ppi_map devices;  // by id
+  ppi_union *busy;  // of each
+  size_t capacity;
+  size_t num_ranges;  // in all of them
+  bool dropped;       // there were too many
+} ppi_request_others;
 
 // All zero is the empty one; `max_parts` 0 is PPI_REQUESTS_MAX_PARTS.
 typedef struct ppi_requests {
   ppi_request_part *parts;
   size_t num, capacity, max_parts;
-  ppi_request_other *others;
-  size_t num_others, others_capacity;
-  bool others_dropped;  // there were too many
-  bool has_stages;      // any range with a flow is none of pprof_request_begin
-  unsigned thinning;    // one request in 2^thinning is kept
+  ppi_request_others others;
+  bool has_stages;    // any range with a flow is none of pprof_request_begin
+  unsigned thinning;  // one request in 2^thinning is kept
 } ppi_requests;
 
 pprof_status ppi_requests_take(ppi_requests *requests, const pprof_event *event,

@@ -247,12 +247,14 @@ static pprof_status add_busy(request_filling *to) {
       status = ppi_stretches_add(&to->busy[part->device], part->device_start_ns,
                                  part->device_end_ns);
   }
-  for (size_t i = 0; i < requests->num_others && status == PPROF_STATUS_OK;
-       i++) {
-    const ppi_request_other *other = &requests->others[i];
-    if (other->device < to->num_devices)
-      status = ppi_stretches_add(&to->busy[other->device],
-                                 other->device_start_ns, other->device_end_ns);
+  const ppi_request_others *others = &requests->others;
+  for (size_t i = 0; i < others->devices.num; i++) {
+    const ppi_union *busy = &others->busy[i];
+    uint64_t device = others->devices.keys[i].low;
+    for (size_t k = 0; k < busy->num && status == PPROF_STATUS_OK; k++)
+      if (device < to->num_devices)
+        status = ppi_stretches_add(&to->busy[device], busy->spans[k].start_ns,
+                                   busy->spans[k].end_ns);
   }
   return status;
 }
@@ -260,7 +262,7 @@ static pprof_status add_busy(request_filling *to) {
 // Where not all of a device's work is known, it counts as busy.
 static pprof_status find_busy(request_filling *to) {
   const ppi_requests *requests = &to->run->requests;
-  bool is_known = !requests->thinning && !requests->others_dropped;
+  bool is_known = !requests->thinning && !requests->others.dropped;
   pprof_status status = PPROF_STATUS_OK;
   to->num_devices = to->run->ids.devices.num + 1;
   to->busy = ppi_alloc(to->num_devices * sizeof *to->busy);

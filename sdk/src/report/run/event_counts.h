@@ -56,6 +56,28 @@ static inline pprof_status ppi_event_take_early(const ppi_run *run,
   return ppi_early_add(early, &call, ppi_early_most(run->details.warmup));
 }
 
+// Whether paths count ranges for their sites, which they tell in the end
+// (ppi_paths_tell). After the last sweep there is none to find any.
+static inline bool ppi_run_paths_count(const ppi_run *run) {
+  return run->details.paths && !run->details.one_way &&
+         run->sweep.swept_ns != UINT64_MAX;
+}
+
+// Early calls are told apart by their site. Counting one does not change which.
+static inline bool ppi_event_counts_later(const ppi_run *run,
+                                          const ppi_run_site *site,
+                                          const pprof_event *event) {
+  if (!ppi_run_paths_count(run) || event->flags & PPROF_FLAG_CLIPPED)
+    return false;
+  return !run->details.stages ||
+         ppi_early_is_rest(&site->host_early, event->start_ns);
+}
+
+static inline bool ppi_event_is_nested(const pprof_event *event,
+                                       const ppi_run_lane *lane) {
+  return event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
+}
+
 // Whatever else is done with a range, its length is counted: with stages among
 // the early calls and the rest of them, which are its row in the end.
 static inline pprof_status ppi_event_count_range(const ppi_run *run,
@@ -66,6 +88,19 @@ static inline pprof_status ppi_event_count_range(const ppi_run *run,
   uint64_t start_ns = event->start_ns;
   return ppi_event_take_early(run, &site->host_early, event, start_ns,
                               PPI_MAX(start_ns, event->end_ns));
+}
+
+// A range that has no path to tell its site of it.
+static inline pprof_status ppi_event_count_dropped(ppi_run *run,
+                                                   const ppi_held *range) {
+  ppi_run_site *site = run->ids.sites.items[range->site];
+  uint64_t length_ns = range->end_ns - range->start_ns;
+  run->paths.num_dropped++;
+  if (range->flags & PPI_HELD_COUNTED) return PPROF_STATUS_OK;
+  if (run->details.stages)
+    return ppi_early_add_rest(&site->host_early, length_ns);
+  ppi_spread_add(&site->row.host, length_ns);
+  return ppi_histogram_add(&site->row.host_times, length_ns);
 }
 
 #ifdef __cplusplus

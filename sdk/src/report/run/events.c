@@ -128,11 +128,12 @@ static pprof_status take_loose(ppi_run *run, const pprof_event *event,
                                ppi_run_site *site, uint64_t end_ns) {
   ppi_run_lane *lane = ppi_event_lane(run, event->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
-  ppi_held held = {.start_ns = event->start_ns,
-                   .end_ns = end_ns,
-                   .site = event->site,
-                   .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                   .flags = PPI_HELD_LOOSE | held_flags(event, site)};
+  ppi_held held = {
+      .start_ns = event->start_ns,
+      .end_ns = end_ns,
+      .site = event->site,
+      .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+      .flags = PPI_HELD_LOOSE | PPI_HELD_COUNTED | held_flags(event, site)};
   site->num_async++;
   pprof_status status = PPROF_STATUS_OK;
   if (run->details.answer) status = ppi_run_answer_take(run, event);
@@ -160,7 +161,9 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
   *out_self_ns = end_ns - start_ns - inner_ns;
   site->row.self_ns += *out_self_ns;
   if (status != PPROF_STATUS_OK) return status;
-  if (PPI_LIKELY(needs_no_flags(event, site))) {
+  bool is_told =
+      !run->details.paths || ppi_event_counts_later(run, site, event);
+  if (PPI_LIKELY(is_told && needs_no_flags(event, site))) {
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
     return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
                         event->site, event->depth);
@@ -170,6 +173,7 @@ static inline pprof_status take_nested(ppi_run *run, ppi_run_lane *lane,
                    .site = event->site,
                    .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
                    .flags = held_flags(event, site)};
+  if (!is_told) held.flags |= PPI_HELD_COUNTED;
   if (!(held.flags & PPI_HELD_APART))
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
   else if (run->details.answer)
@@ -187,9 +191,7 @@ static inline pprof_status take_range(ppi_run *run, const pprof_event *event,
   uint64_t length_ns = ppi_event_length(event->start_ns, event->end_ns),
            self_ns = 0;
   uint64_t end_ns = event->start_ns + length_ns;
-  bool is_nested =
-      event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
-  pprof_status status = PPI_LIKELY(is_nested)
+  pprof_status status = PPI_LIKELY(ppi_event_is_nested(event, lane))
                             ? take_nested(run, lane, event, site, &self_ns)
                             : take_loose(run, event, site, end_ns);
   if (status != PPROF_STATUS_OK) return status;
@@ -450,30 +452,25 @@ static pprof_status take_event(ppi_run *run, const pprof_event *event,
   return ppi_run_take_work(run, event, lane->id);
 }
 
-// So many at a time are counted before the rest is done with them: a histogram
-// is far in memory, how a range lies in others hard to foresee, and a wrong
-// guess would wait for the one before going on with the other.
-enum { CHUNK = 64 };
-
-static pprof_status count_event(ppi_run *run, const pprof_event *event) {
+static pprof_status count_event(ppi_run *run, const pprof_event *event,
+                                const ppi_run_lane *lane) {
   if (event->site >= PPI_RUN_MAX_ID || event->lane >= PPI_RUN_MAX_ID)
     return PPROF_STATUS_CORRUPT;
   if (event->kind != PPROF_KIND_RANGE) return PPROF_STATUS_OK;
   ppi_run_site *site = ppi_event_site(run, event->site);
-  return site ? ppi_event_count_range(run, site, event)
-              : PPROF_STATUS_NO_MEMORY;
+  if (!site) return PPROF_STATUS_NO_MEMORY;
+  bool is_later = ppi_event_is_nested(event, lane) &&
+                  ppi_event_counts_later(run, site, event);
+  return is_later ? PPROF_STATUS_OK : ppi_event_count_range(run, site, event);
 }
 
-static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
-                               size_t from, ppi_run_lane *lane) {
-  size_t end = PPI_MIN(batch->num_events, from + CHUNK);
+static pprof_status take_events(ppi_run *run, const pprof_batch *batch,
+                                ppi_run_lane *lane) {
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = from; i < end && status == PPROF_STATUS_OK; i++) {
-    size_t num = ppi_plain_events_num(run, batch, i, end, lane);
-    if (num) status = ppi_plain_events_take(run, batch, i, num, lane);
-    i += num;
-    if (i == end || status != PPROF_STATUS_OK) break;
-    status = count_event(run, pprof_batch_at(batch, i));
+  for (size_t i = 0; status == PPROF_STATUS_OK; i++) {
+    status = ppi_plain_events_take(run, batch, lane, &i);
+    if (i == batch->num_events || status != PPROF_STATUS_OK) break;
+    status = count_event(run, pprof_batch_at(batch, i), lane);
     if (status == PPROF_STATUS_OK)
       status = take_event(run, pprof_batch_at(batch, i), lane);
   }
@@ -481,30 +478,29 @@ static pprof_status take_chunk(ppi_run *run, const pprof_batch *batch,
 }
 
 // With the sites' own numbers.
-static __attribute__((noinline)) pprof_status take_numbered(
-    ppi_run *run, const pprof_batch *batch, size_t from, ppi_run_lane *lane) {
+static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
+                                  ppi_run_lane *lane) {
+  enum { CHUNK = 64 };
   pprof_event events[CHUNK];
-  size_t num = PPI_MIN(batch->num_events - from, CHUNK);
+  pprof_status status = PPROF_STATUS_OK;
   pprof_batch numbered = *batch;
   numbered.stride = sizeof *events;
   numbered.events = events;
-  numbered.num_events = num;
-  for (size_t i = 0; i < num; i++) {
-    events[i] = *pprof_batch_at(batch, from + i);
-    pprof_status status =
-        ppi_run_number_event(&run->labels, &run->ids, &events[i]);
-    if (status != PPROF_STATUS_OK) return status;
+  for (size_t from = 0; from < batch->num_events && !status; from += CHUNK) {
+    numbered.num_events = PPI_MIN(batch->num_events - from, CHUNK);
+    for (size_t i = 0; i < numbered.num_events && !status; i++) {
+      events[i] = *pprof_batch_at(batch, from + i);
+      status = ppi_run_number_event(&run->labels, &run->ids, &events[i]);
+    }
+    if (status == PPROF_STATUS_OK) status = take_events(run, &numbered, lane);
   }
-  return take_chunk(run, &numbered, 0, lane);
+  return status;
 }
 
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = ppi_event_lane(run, batch->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && !status; i += CHUNK)
-    status = run->labels.is_used ? take_numbered(run, batch, i, lane)
-                                 : take_chunk(run, batch, i, lane);
-  return status;
+  return run->labels.is_used ? take_numbered(run, batch, lane)
+                             : take_events(run, batch, lane);
 }

@@ -409,9 +409,18 @@ static pprof_status fill_input(const ppi_run *run, ppi_figures *out) {
   return ppi_figures_input(out, &input);
 }
 
+// The paths that are to come take room of their own.
+static void forget_answered(ppi_run *run) {
+  ppi_requests_clear(&run->requests);
+  ppi_accounts_clear(&run->accounts);
+  ppi_hold_pool_clear(&run->ids.pool);
+}
+
 pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                             ppi_figures *out) {
   pprof_status status = settle_all(run);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_paths_tell(&run->paths, &run->ids, run->details.stages);
   if (status == PPROF_STATUS_OK) status = sum_rows(run);
   if (status == PPROF_STATUS_OK) status = ppi_run_fold_sites(&run->ids);
   if (status == PPROF_STATUS_OK) status = fill_totals(run, totals, out);
@@ -432,6 +441,7 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
     status = ppi_requests_fill(&run->requests, &run->ids, out);
   if (status == PPROF_STATUS_OK && run->details.answer)
     status = ppi_run_answer_fill(run, out);
+  forget_answered(run);
   if (status == PPROF_STATUS_OK) status = fill_work(run, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_run_fill_details(&run->rows, &run->ids, out);

@@ -120,7 +120,6 @@ static void shift_frame(ppi_frame_around *frame, uint32_t from) {
 pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
                                   size_t place, const ppi_held *range,
                                   const ppi_frame_around *own) {
-  const ppi_run_site *site = run->ids.sites.items[range->site];
   uint32_t self = (uint32_t)place;
   if (lane->num_frames - place > MAX_OVERLAPS) return PPROF_STATUS_OK;
   ppi_frame_around *grown = ppi_grow(lane->frames, &lane->frames_capacity,
@@ -131,20 +130,6 @@ pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
     grown[i] = grown[i - 1];
     shift_frame(&grown[i], self);
   }
-  const ppi_frame_around none = {
-      .real = PPI_NO_FRAME, .real_around = PPI_NO_FRAME, .owner = PPI_NO_FRAME};
-  const ppi_frame_around *around = place ? &grown[place - 1] : &none;
-  bool is_runtime = site->traits & PPI_TRAIT_RUNTIME;
-  bool owns = site->traits & PPI_TRAIT_OWNS_MEMORY;
-  bool tells = site->traits & PPI_TRAIT_PADDLE_COMMUNICATION;
-  grown[place] =
-      (ppi_frame_around){.start_ns = range->start_ns,
-                         .site = range->site,
-                         .real = is_runtime ? around->real : self,
-                         .real_around = around->real,
-                         .owner = owns ? self : around->owner,
-                         .path = own->path,
-                         .end_ns = own->end_ns,
-                         .communicates = tells || around->communicates};
+  grown[place] = ppi_frames_new(run, lane, self, range, own);
   return PPROF_STATUS_OK;
 }

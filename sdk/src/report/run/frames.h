@@ -42,6 +42,29 @@ static inline size_t ppi_frames_place(ppi_run_lane *lane,
   return at;
 }
 
+// ppi_frames_new answers the frame of a range that gets the number `self`.
+static inline ppi_frame_around ppi_frames_new(const ppi_run *run,
+                                              const ppi_run_lane *lane,
+                                              uint32_t self,
+                                              const ppi_held *range,
+                                              const ppi_frame_around *own) {
+  const ppi_frame_around none = {
+      .real = PPI_NO_FRAME, .real_around = PPI_NO_FRAME, .owner = PPI_NO_FRAME};
+  const ppi_frame_around *around = self ? &lane->frames[self - 1] : &none;
+  uint32_t traits = run->ids.marks[range->site].traits;
+  bool is_runtime = traits & PPI_TRAIT_RUNTIME;
+  bool owns = traits & PPI_TRAIT_OWNS_MEMORY;
+  bool tells = traits & PPI_TRAIT_PADDLE_COMMUNICATION;
+  return (ppi_frame_around){.start_ns = range->start_ns,
+                            .site = range->site,
+                            .real = is_runtime ? around->real : self,
+                            .real_around = around->real,
+                            .owner = owns ? self : around->owner,
+                            .path = own->path,
+                            .end_ns = own->end_ns,
+                            .communicates = tells || around->communicates};
+}
+
 // ppi_frames_push puts the range there; of `own` its path and end.
 pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
                                   size_t place, const ppi_held *range,
@@ -49,17 +72,10 @@ pprof_status ppi_frames_push_slow(ppi_run *run, ppi_run_lane *lane,
 static inline pprof_status ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
                                            size_t place, const ppi_held *range,
                                            const ppi_frame_around *own) {
-  if (!lane->has_paths_alone || place != lane->num_frames ||
-      place == lane->frames_capacity)
+  if (PPI_UNLIKELY(place != lane->num_frames || place == lane->frames_capacity))
     return ppi_frames_push_slow(run, lane, place, range, own);
   lane->frames[lane->num_frames++] =
-      (ppi_frame_around){.start_ns = range->start_ns,
-                         .site = range->site,
-                         .real = PPI_NO_FRAME,
-                         .real_around = PPI_NO_FRAME,
-                         .owner = PPI_NO_FRAME,
-                         .path = own->path,
-                         .end_ns = own->end_ns};
+      ppi_frames_new(run, lane, (uint32_t)place, range, own);
   return PPROF_STATUS_OK;
 }
 

@@ -1,71 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One loop looks at them, one counts, one nests: what ppi_run_events does with
-// any event asks more of each.
+// What ppi_run_events does with any event asks more of each.
 #include "report/run/plain_events.h"
 
 #include "base/base.h"
 #include "report/run/event_counts.h"
 
-size_t ppi_plain_events_num(const ppi_run *run, const pprof_batch *batch,
-                            size_t from, size_t end, const ppi_run_lane *lane) {
+// What all of a stretch of events are compared with.
+typedef struct plain_lane {
+  ppi_run *run;
+  ppi_run_lane *lane;
+  bool counts_later, has_stages, has_paths;
+} plain_lane;
+
+static inline ppi_run_site *plain_site(const plain_lane *of,
+                                       const pprof_event *event) {
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_DATALOADER |
                            PPI_TRAIT_COMMUNICATION |
                            PPI_TRAIT_PADDLE_COMMUNICATION;
-  size_t at = from;
-  if (run->details.by_thread || run->details.one_way || lane->serves) return 0;
-  for (; at < end; at++) {
-    const pprof_event *event = pprof_batch_at(batch, at);
-    uint64_t more = (uint64_t)(event->kind ^ PPROF_KIND_RANGE) | event->flags |
-                    (event->lane ^ lane->id) | event->num_flows;
-    if (more || event->work || event->cpu || event->numbers ||
-        event->site >= run->ids.sites.num)
-      break;
-    const ppi_run_site *site = run->ids.sites.items[event->site];
-    if (!site || !site->place || site->traits & special ||
-        event->end_ns < event->start_ns || event->end_ns == UINT64_MAX ||
-        event->device_end_ns > event->device_start_ns)
-      break;
-  }
-  return at - from;
+  uint64_t more = (uint64_t)(event->kind ^ PPROF_KIND_RANGE) | event->flags |
+                  (event->lane ^ of->lane->id) | event->num_flows |
+                  (uintptr_t)event->work | (uintptr_t)event->cpu |
+                  (uintptr_t)event->numbers;
+  const ppi_run_table *sites = &of->run->ids.sites;
+  if (more || event->site >= sites->num || event->end_ns < event->start_ns ||
+      event->end_ns == UINT64_MAX ||
+      event->device_end_ns > event->device_start_ns)
+    return NULL;
+  ppi_run_site *site = sites->items[event->site];
+  return site && site->place && !(site->traits & special) ? site : NULL;
 }
 
-static pprof_status count(ppi_run *run, const pprof_batch *batch, size_t from,
-                          size_t num) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = from; i < from + num && status == PPROF_STATUS_OK; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    status =
-        ppi_event_count_range(run, run->ids.sites.items[event->site], event);
-  }
-  return status;
+static pprof_status hold_counted(const plain_lane *of,
+                                 const pprof_event *event) {
+  const ppi_held held = {.start_ns = event->start_ns,
+                         .end_ns = event->end_ns,
+                         .site = event->site,
+                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                         .flags = PPI_HELD_COUNTED};
+  return ppi_hold_add_slow(&of->lane->nested, &of->run->ids.pool, &held);
 }
 
-static pprof_status nest(ppi_run *run, const pprof_batch *batch, size_t from,
-                         size_t num, ppi_run_lane *lane) {
-  pprof_status status = PPROF_STATUS_OK;
-  uint64_t begin_ns = UINT64_MAX, last_ns = 0;
-  for (size_t i = from; i < from + num && status == PPROF_STATUS_OK; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    ppi_run_site *site = run->ids.sites.items[event->site];
-    uint64_t start_ns = event->start_ns, end_ns = event->end_ns, inner_ns;
-    status =
-        ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
-    site->row.self_ns += end_ns - start_ns - inner_ns;
-    begin_ns = PPI_MIN(begin_ns, start_ns);
-    last_ns = PPI_MAX(last_ns, end_ns);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
-                            event->site, event->depth);
+static inline pprof_status take(const plain_lane *of, ppi_run_site *site,
+                                const pprof_event *event) {
+  ppi_run_lane *lane = of->lane;
+  uint64_t start_ns = event->start_ns, end_ns = event->end_ns, inner_ns;
+  pprof_status status =
+      ppi_nest_add(&lane->nest, start_ns, end_ns, event->depth, &inner_ns);
+  site->row.self_ns += end_ns - start_ns - inner_ns;
+  if (status != PPROF_STATUS_OK) return status;
+  if (PPI_UNLIKELY(!of->counts_later) ||
+      (of->has_stages && !ppi_early_is_rest(&site->host_early, start_ns))) {
+    status = ppi_event_count_range(of->run, site, event);
+    if (status != PPROF_STATUS_OK) return status;
+    if (of->has_paths) return hold_counted(of, event);
   }
-  run->last_ns = PPI_MAX(run->last_ns, last_ns);
-  ppi_accounts_reach(&run->accounts, begin_ns, last_ns);
-  return status;
+  return ppi_hold_add(&lane->nested, &of->run->ids.pool, start_ns, end_ns,
+                      event->site, event->depth);
 }
 
 pprof_status ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
-                                   size_t from, size_t num,
-                                   ppi_run_lane *lane) {
-  pprof_status status = count(run, batch, from, num);
-  return status == PPROF_STATUS_OK ? nest(run, batch, from, num, lane) : status;
+                                   ppi_run_lane *lane, size_t *at) {
+  const plain_lane of = {run, lane, ppi_run_paths_count(run),
+                         run->details.stages, run->details.paths};
+  pprof_status status = PPROF_STATUS_OK;
+  uint64_t begin_ns = UINT64_MAX, last_ns = 0;
+  size_t i = *at;
+  if (run->details.by_thread || run->details.one_way || lane->serves)
+    return status;
+  for (; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    ppi_run_site *site = plain_site(&of, event);
+    if (!site) break;
+    begin_ns = PPI_MIN(begin_ns, event->start_ns);
+    last_ns = PPI_MAX(last_ns, event->end_ns);
+    status = take(&of, site, event);
+    if (status != PPROF_STATUS_OK) return status;
+  }
+  if (i == *at) return status;
+  *at = i;
+  run->last_ns = PPI_MAX(run->last_ns, last_ns);
+  ppi_accounts_reach(&run->accounts, begin_ns, last_ns);
+  return status;
 }

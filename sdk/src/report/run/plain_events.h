@@ -11,13 +11,10 @@
 extern "C" {
 #endif
 
-// ppi_plain_events_num answers how many of the events from `from` to `end`, one
-// after the other, are plain.
-size_t ppi_plain_events_num(const ppi_run *run, const pprof_batch *batch,
-                            size_t from, size_t end, const ppi_run_lane *lane);
-// ppi_plain_events_take takes so many, at least one.
+// ppi_plain_events_take takes the events from `at` on that are plain, one after
+// the other, and moves `at` behind them.
 pprof_status ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
-                                   size_t from, size_t num, ppi_run_lane *lane);
+                                   ppi_run_lane *lane, size_t *at);
 
 #ifdef __cplusplus
 }

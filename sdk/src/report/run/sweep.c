@@ -9,7 +9,10 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"
+#include "report/run/event_calls.h"
+#include "report/run/event_counts.h"
 #include "report/run/frames.h"
+#include "report/run/plain_sweep.h"
 #include "report/run/points.h"
 
 typedef struct sweep {
@@ -17,7 +20,6 @@ typedef struct sweep {
   uint64_t from_ns, horizon_ns;
   ppi_run_category *communication;
   ppi_merge merge;
-  bool has_paths_alone;  // nobody submits anything, or asks for other parts
 } sweep;
 
 // ---- one range ----
@@ -32,21 +34,6 @@ static inline void unite(const sweep *at, const ppi_held *range, uint64_t *sum,
   end_ns = PPI_MIN(end_ns, *low_ns);
   *sum += end_ns - PPI_MIN(start_ns, end_ns);
   *low_ns = PPI_MIN(start_ns, *low_ns);
-}
-
-// Those that lie within another phase of the thread come after it. An empty one
-// does not lie in a phase that ends where it is. What takes no part in nesting
-// neither lies within another nor has others within.
-static bool is_outermost(ppi_run_thread *thread, const ppi_held *range) {
-  if (range->flags & PPI_HELD_LOOSE) return true;
-  if (range->end_ns < thread->level_ns) {
-    thread->later_cover_ns = thread->cover_ns;
-    thread->level_ns = range->end_ns;
-  }
-  bool is_empty = range->start_ns == range->end_ns;
-  uint64_t cover_ns = is_empty ? thread->later_cover_ns : thread->cover_ns;
-  thread->cover_ns = PPI_MIN(thread->cover_ns, range->start_ns);
-  return cover_ns > range->start_ns;
 }
 
 // The process has what all threads submit.
@@ -140,6 +127,7 @@ static inline pprof_status take_path(sweep *at, const ppi_run_lane *lane,
   }
   path = ppi_paths_item(paths, around);
   if (path) path->inner_ns += range->end_ns - range->start_ns;
+  if (!*out) return ppi_event_count_dropped(at->run, range);
   return ppi_paths_take(paths, *out, range, sums);
 }
 
@@ -185,6 +173,19 @@ static pprof_status take_inside(ppi_run *run, ppi_run_lane *lane,
   return PPROF_STATUS_OK;
 }
 
+// Whether its thread's points may lie in the range: the lane has met those
+// behind it, and all that was carried lies before the sweep. The process looks
+// at all threads.
+static inline bool may_have_points(const sweep *at, const ppi_run_lane *lane,
+                                   const ppi_held *range) {
+  const ppi_scopes *scopes = &lane->thread->scopes;
+  if (range->flags & PPI_HELD_LOOSE || !lane->thread->number ||
+      range->start_ns < at->from_ns)
+    return true;
+  return lane->num_points &&
+         scopes->points[lane->num_points - 1].time_ns >= range->start_ns;
+}
+
 // Where points are, or parts are asked for.
 static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
                                       const ppi_held *range, bool is_released) {
@@ -202,7 +203,8 @@ static inline pprof_status nest_range(sweep *at, ppi_run_lane *lane,
   const ppi_device_sums *sums = NULL;
   if (!is_released && status == PPROF_STATUS_OK)
     status = add_border(run, lane->thread, range);
-  if (is_released && inside(run, lane->thread, range, &found)) {
+  if (is_released && may_have_points(at, lane, range) &&
+      inside(run, lane->thread, range, &found)) {
     sums = &found;
     if (status == PPROF_STATUS_OK) status = take_inside(run, lane, range, sums);
   }
@@ -236,8 +238,8 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   if (range->flags & PPI_HELD_COMMUNICATION)
     unite(at, range, &at->communication->host_ns, &at->communication->low_ns);
   bool released = is_released(at, range);
-  if (site->traits & PPI_TRAIT_PHASE && is_outermost(lane->thread, range) &&
-      released)
+  if (site->traits & PPI_TRAIT_PHASE &&
+      ppi_phase_is_outermost(lane->thread, range) && released)
     take_phase(run, lane->thread, site, range);
   if (!needs_nesting(run, lane->thread)) return PPROF_STATUS_OK;
   if (is_on_device)
@@ -245,54 +247,12 @@ static pprof_status meet(sweep *at, ppi_run_lane *lane, const ppi_held *range) {
   return nest_range(at, lane, range, released);
 }
 
-// Nothing but a call, all of which is settled now.
-static inline bool is_plain(const sweep *at, const ppi_held *range,
-                            uint32_t traits) {
-  return at->has_paths_alone && !range->flags && !(traits & PPI_TRAIT_STEP) &&
-         range->start_ns >= at->from_ns && range->start_ns < at->horizon_ns &&
-         range->end_ns <= at->horizon_ns;
-}
-
-static inline void unite_plain(const ppi_held *range, uint64_t *sum,
-                               uint64_t *low_ns) {
-  uint64_t end_ns = PPI_MIN(range->end_ns, *low_ns);
-  *sum += end_ns - PPI_MIN(range->start_ns, end_ns);
-  *low_ns = PPI_MIN(range->start_ns, *low_ns);
-}
-
-// As meet does.
-static inline pprof_status meet_plain(sweep *at, ppi_run_lane *lane,
-                                      const ppi_held *range,
-                                      const ppi_run_mark *mark) {
-  ppi_run *run = at->run;
-  unite_plain(range, &mark->place->host_ns, &mark->place->low_ns);
-  if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE) &&
-      is_outermost(lane->thread, range))
-    take_phase(run, lane->thread, run->ids.sites.items[range->site], range);
-  size_t place = ppi_frames_place(lane, range);
-  uint32_t around = place ? lane->frames[place - 1].path : 0;
-  ppi_frame_around own = {.end_ns = range->end_ns};
-  pprof_status status =
-      ppi_paths_on_host(&run->paths, around, range->site, &own.path);
-  if (status != PPROF_STATUS_OK) return status;
-  ppi_run_path *path = ppi_paths_item(&run->paths, own.path);
-  if (PPI_LIKELY(path != NULL))
-    unite_plain(range, &path->wall_ns, &path->low_ns);
-  path = ppi_paths_item(&run->paths, around);
-  if (path) path->inner_ns += range->end_ns - range->start_ns;
-  status = ppi_paths_take(&run->paths, own.path, range, NULL);
-  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
-    return status;
-  return ppi_frames_push(run, lane, place, range, &own);
-}
-
 static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
   const uint32_t special = PPI_TRAIT_STEP | PPI_TRAIT_PHASE;
   const ppi_held *range = &top->range;
   const ppi_run_mark *mark = &at->run->ids.marks[range->site];
-  if (PPI_LIKELY(is_plain(at, range, mark->traits)))
-    return meet_plain(at, top->lane, range, mark);
-  if (PPI_UNLIKELY(mark->traits & special || range->flags))
+  const uint32_t few = ~(uint32_t)PPI_HELD_COUNTED;
+  if (PPI_UNLIKELY(mark->traits & special || range->flags & few))
     return meet(at, top->lane, range);
   if (is_ahead(at, range)) return PPROF_STATUS_OK;
   unite(at, range, &mark->place->host_ns, &mark->place->low_ns);
@@ -304,16 +264,21 @@ static inline pprof_status meet_any(sweep *at, const ppi_merge_cursor *top) {
 static pprof_status walk(sweep *at) {
   pprof_status status = PPROF_STATUS_OK;
   const ppi_run *run = at->run;
-  at->has_paths_alone = run->details.paths && !run->details.operator_parts &&
-                        !run->details.one_way && !run->sweep.any_points;
+  ppi_plain_sweep plain = {at->run, at->from_ns, at->horizon_ns};
+  bool has_paths_alone = run->details.paths && !run->details.operator_parts &&
+                         !run->details.one_way && !run->sweep.any_points;
   for (;;) {
     ppi_merge_cursor *top = ppi_merge_top(&at->merge);
     if (!top) return status;
     uint64_t rest_ns = ppi_merge_rest(&at->merge);
     do {
-      status = meet_any(at, top);
+      if (has_paths_alone && ppi_sweep_is_plain(&plain, &top->range)) {
+        status = ppi_sweep_plain(&plain, &at->merge, top, rest_ns);
+      } else {
+        status = meet_any(at, top);
+        ppi_merge_next(&at->merge, top);
+      }
       if (status != PPROF_STATUS_OK) return status;
-      ppi_merge_next(&at->merge, top);
     } while (top->range.end_ns > rest_ns);
     ppi_merge_replay(&at->merge);
   }
@@ -382,7 +347,6 @@ static pprof_status prepare_thread(ppi_run *run, ppi_run_thread *thread,
 static pprof_status prepare_lane(sweep *at, ppi_run_lane *lane) {
   lane->num_frames = 0;
   lane->num_points = lane->thread->scopes.num_settled;
-  lane->has_paths_alone = !lane->num_points && !at->run->details.operator_parts;
   bool is_needed = needs_nesting(at->run, lane->thread);
   pprof_status status =
       ppi_merge_hold(&at->merge, lane, &lane->nested, is_needed);

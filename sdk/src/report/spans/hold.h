@@ -19,7 +19,8 @@ enum {
   PPI_HELD_CUT = 8,            // at an edge: no call
   PPI_HELD_DEVICE = 16,        // the host side of a device range: of a phase
   PPI_HELD_WAITS = 32,         // its thread waits for others
-  PPI_HELD_APART = 64          // the answer takes it apart from its lane
+  PPI_HELD_APART = 64,         // the answer takes it apart from its lane
+  PPI_HELD_COUNTED = 128       // by its site, which else its path tells of it
 };
 
 typedef struct ppi_held {

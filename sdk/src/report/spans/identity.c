@@ -491,6 +491,10 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   ppi_union_settle(&identity->busy_in_steps, horizon_ns);
   ppi_union_settle(&identity->kernels_in_steps, horizon_ns);
   identity->settled_ns = horizon_ns;
+  if (identity->num_sides) return PPROF_STATUS_OK;
+  ppi_free(identity->sides);
+  identity->sides = NULL;
+  identity->sides_capacity = 0;
   return PPROF_STATUS_OK;
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run/plain_sweep.h"
+
+#include "report/run/event_counts.h"
+#include "report/run/frames.h"
+
+static inline void unite(const ppi_held *range, uint64_t *sum,
+                         uint64_t *low_ns) {
+  uint64_t end_ns = PPI_MIN(range->end_ns, *low_ns);
+  *sum += end_ns - PPI_MIN(range->start_ns, end_ns);
+  *low_ns = PPI_MIN(range->start_ns, *low_ns);
+}
+
+static void take_phase(ppi_run *run, ppi_run_thread *thread,
+                       const ppi_held *range) {
+  const ppi_run_site *site = run->ids.sites.items[range->site];
+  if (ppi_phase_is_outermost(thread, range))
+    ppi_spread_add(&run->steps.times[ppi_phase_of(site->category)],
+                   range->end_ns - range->start_ns);
+}
+
+static __attribute__((noinline)) pprof_status meet(ppi_run *run,
+                                                   ppi_run_lane *lane,
+                                                   const ppi_held *range) {
+  const ppi_run_mark *mark = &run->ids.marks[range->site];
+  unite(range, &mark->place->host_ns, &mark->place->low_ns);
+  if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE))
+    take_phase(run, lane->thread, range);
+  size_t place = ppi_frames_place(lane, range);
+  uint32_t around = place ? lane->frames[place - 1].path : 0;
+  ppi_frame_around own = {.end_ns = range->end_ns};
+  pprof_status status =
+      ppi_paths_on_host(&run->paths, around, range->site, &own.path);
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_run_path *path = ppi_paths_item(&run->paths, around);
+  if (path) path->inner_ns += range->end_ns - range->start_ns;
+  path = ppi_paths_item(&run->paths, own.path);
+  if (PPI_LIKELY(path != NULL)) {
+    unite(range, &path->wall_ns, &path->low_ns);
+    status = ppi_paths_take(&run->paths, own.path, range, NULL);
+  } else {
+    status = ppi_event_count_dropped(run, range);
+  }
+  if (status != PPROF_STATUS_OK || range->start_ns == range->end_ns)
+    return status;
+  return ppi_frames_push(run, lane, place, range, &own);
+}
+
+// The lane's frames and the range that comes next, where the loop has them at
+// hand.
+typedef struct usual {
+  ppi_frame_around *base, *top, *end;
+  uint64_t start_ns, end_ns, word;
+  uint32_t site;
+} usual;
+
+// Nearly all ranges lie in the one before them, or behind it, on a path that
+// was looked up lately. False: the range is one of the others, and nothing is
+// done.
+static inline bool meet_usual(ppi_run *run, ppi_run_thread *thread, usual *at) {
+  ppi_paths *paths = &run->paths;
+  const ppi_run_mark *mark = &run->ids.marks[at->site];
+  uint64_t start_ns = at->start_ns, end_ns = at->end_ns;
+  ppi_frame_around *self = at->top;
+  if (start_ns == end_ns) return false;
+  while (self != at->base && self[-1].start_ns >= end_ns) self--;
+  at->top = self;
+  uint32_t around = self == at->base ? 0 : self[-1].path;
+  const ppi_recent_path *recent = ppi_paths_recent(paths, around, at->site);
+  if (!ppi_paths_knows(recent, around, at->site) ||
+      (around && self[-1].start_ns > start_ns) || self == at->end ||
+      paths->num_lengths + 1 == PPI_PATH_LENGTHS)
+    return false;
+  const ppi_held range = {start_ns, end_ns, at->site, 0, 0};
+  unite(&range, &mark->place->host_ns, &mark->place->low_ns);
+  if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE))
+    take_phase(run, thread, &range);
+  if (around) paths->items[around - 1].inner_ns += end_ns - start_ns;
+  ppi_run_path *path = &paths->items[recent->number - 1];
+  unite(&range, &path->wall_ns, &path->low_ns);
+  ppi_paths_note(paths, recent->number, end_ns - start_ns, 0);
+  *self = (ppi_frame_around){.start_ns = start_ns,
+                             .site = at->site,
+                             .real = PPI_NO_FRAME,
+                             .real_around = PPI_NO_FRAME,
+                             .owner = PPI_NO_FRAME,
+                             .path = recent->number,
+                             .end_ns = end_ns};
+  at->top = self + 1;
+  return true;
+}
+
+// Goes to the range before, which is plain, if it lies on the same page and
+// ends after `rest_ns`.
+static inline bool go_back(const ppi_plain_sweep *at, ppi_hold_place *place,
+                           uint64_t rest_ns, usual *to) {
+  if (!place->num_words) return false;
+  uint64_t word = place->words[place->num_words - 1];
+  uint64_t start_ns = place->end_ns - (word >> 26 & 0x1fffff);
+  if (word & PPI_HOLD_WIDE || place->end_ns <= rest_ns ||
+      start_ns < at->from_ns || start_ns == place->end_ns ||
+      at->run->ids.marks[word >> 47].traits & PPI_TRAIT_STEP)
+    return false;
+  to->site = (uint32_t)(word >> 47);
+  to->start_ns = start_ns;
+  to->end_ns = place->end_ns;
+  to->word = word;
+  place->num_words--;
+  place->end_ns -= word & 0x3ffff;
+  return true;
+}
+
+// Whether the range of `top`, which may be another one then, is still to be
+// met.
+static bool take_usual(const ppi_plain_sweep *at, ppi_merge_cursor *top,
+                       uint64_t rest_ns) {
+  ppi_run_lane *lane = top->lane;
+  usual next = {.base = lane->frames,
+                .top = lane->frames + lane->num_frames,
+                .end = lane->frames + lane->frames_capacity,
+                .start_ns = top->range.start_ns,
+                .end_ns = top->range.end_ns,
+                .site = top->range.site};
+  ppi_hold_place place = top->place;
+  bool is_met;
+  do {
+    is_met = meet_usual(at->run, lane->thread, &next);
+  } while (is_met && go_back(at, &place, rest_ns, &next));
+  lane->num_frames = (size_t)(next.top - next.base);
+  if (!next.word) return !is_met;
+  top->place = place;
+  top->range = (ppi_held){next.start_ns, next.end_ns, next.site,
+                          (uint16_t)(next.word >> 18 & 0xff), 0};
+  return !is_met;
+}
+
+pprof_status ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
+                             ppi_merge_cursor *top, uint64_t rest_ns) {
+  pprof_status status = PPROF_STATUS_OK;
+  do {
+    if (take_usual(at, top, rest_ns))
+      status = meet(at->run, top->lane, &top->range);
+    if (status != PPROF_STATUS_OK) return status;
+    ppi_merge_next(merge, top);
+  } while (top->range.end_ns > rest_ns && ppi_sweep_is_plain(at, &top->range));
+  return status;
+}
