@@ -137,7 +137,7 @@ def pprof_cc_test(
         **kwargs
     )
 
-def pprof_cc_tests(srcs, deps, hdrs = [], overrides = {}, **kwargs):
+def pprof_cc_tests(srcs, deps, hdrs = [], overrides = {}, one_thread = [], **kwargs):
     """One pprof_cc_test for each source, named after its file.
 
     Args:
@@ -145,12 +145,16 @@ def pprof_cc_tests(srcs, deps, hdrs = [], overrides = {}, **kwargs):
       hdrs: headers beside them, which any of them may include.
       deps: what every one of them depends on.
       overrides: attributes of single tests, by name.
+      one_thread: those of the sources that start no thread, so that the thread
+        sanitizer has nothing to see.
       **kwargs: attributes of all of them.
     """
     for src in srcs:
         name = src.split("/")[-1].rpartition(".")[0]
         attrs = dict(kwargs)
         attrs.update(overrides.get(name, {}))
+        if src in one_thread:
+            attrs["tags"] = attrs.get("tags", []) + ["no-tsan"]
         pprof_cc_test(
             name = name,
             srcs = [src] + hdrs + attrs.pop("srcs", []),
