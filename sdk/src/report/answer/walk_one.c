@@ -58,12 +58,11 @@ static inline void skip_below(const ppi_walk_state *at, ppi_walk_lane *lane) {
   uint64_t from_ns = PPI_MAX(top->start_ns + 1, at->next_other);
   while (place.num_words) {
     uint64_t word = place.words[place.num_words - 1];
-    uint64_t length_ns = word >> 26 & 0x1fffff;
+    uint64_t length_ns = ppi_hold_length(word);
     if (word & PPI_HOLD_WIDE || !length_ns ||
         place.end_ns - length_ns < from_ns)
       break;
-    place.num_words--;
-    place.end_ns -= word & 0x3ffff;
+    ppi_hold_step(&place);
   }
   lane->place = place;
 }

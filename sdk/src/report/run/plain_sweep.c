@@ -96,17 +96,17 @@ static inline bool go_back(const ppi_plain_sweep *at, ppi_hold_place *place,
                            uint64_t rest_ns, usual *to) {
   if (!place->num_words) return false;
   uint64_t word = place->words[place->num_words - 1];
-  uint64_t start_ns = place->end_ns - (word >> 26 & 0x1fffff);
+  uint64_t start_ns = place->end_ns - ppi_hold_length(word);
+  uint32_t site = ppi_hold_site(word);
   if (word & PPI_HOLD_WIDE || place->end_ns <= rest_ns ||
       start_ns < at->from_ns || start_ns == place->end_ns ||
-      at->run->ids.marks[word >> 47].traits & PPI_TRAIT_STEP)
+      at->run->ids.marks[site].traits & PPI_TRAIT_STEP)
     return false;
-  to->site = (uint32_t)(word >> 47);
+  to->site = site;
   to->start_ns = start_ns;
   to->end_ns = place->end_ns;
   to->word = word;
-  place->num_words--;
-  place->end_ns -= word & 0x3ffff;
+  ppi_hold_step(place);
   return true;
 }
 
@@ -130,7 +130,7 @@ static bool take_usual(const ppi_plain_sweep *at, ppi_merge_cursor *top,
   if (!next.word) return !is_met;
   top->place = place;
   top->range = (ppi_held){next.start_ns, next.end_ns, next.site,
-                          (uint16_t)(next.word >> 18 & 0xff), 0};
+                          ppi_hold_depth(next.word), 0};
   return !is_met;
 }
 

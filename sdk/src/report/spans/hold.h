@@ -110,26 +110,46 @@ static inline ppi_hold_place ppi_hold_last(const ppi_hold_page *page) {
   return last;
 }
 
+// ---- a word that is a range of its own, without PPI_HOLD_WIDE ----
+
+static inline uint32_t ppi_hold_site(uint64_t word) {
+  return (uint32_t)(word >> 47);
+}
+
+static inline uint64_t ppi_hold_length(uint64_t word) {
+  return word >> 26 & 0x1fffff;
+}
+
+static inline uint16_t ppi_hold_depth(uint64_t word) {
+  return (uint16_t)(word >> 18 & 0xff);
+}
+
+// ppi_hold_step goes to what is before such a word, the last one.
+static inline void ppi_hold_step(ppi_hold_place *at) {
+  at->end_ns -= at->words[--at->num_words] & 0x3ffff;
+}
+
 // ppi_hold_back takes the last range; there is one.
 static inline void ppi_hold_back(ppi_hold_place *at, ppi_held *out) {
-  uint64_t word = at->words[--at->num_words];
+  uint64_t word = at->words[at->num_words - 1];
   // With many lanes in turns no processor foresees it.
-  if (at->num_words >= PPI_HOLD_AHEAD)
-    __builtin_prefetch(&at->words[at->num_words - PPI_HOLD_AHEAD]);
+  if (at->num_words > PPI_HOLD_AHEAD)
+    __builtin_prefetch(&at->words[at->num_words - 1 - PPI_HOLD_AHEAD]);
   out->end_ns = at->end_ns;
   out->site = (uint32_t)word;
   if (PPI_UNLIKELY(word & PPI_HOLD_WIDE)) {
     out->depth = (uint16_t)(word >> 32);
     out->flags = (uint16_t)(word >> 48 & 0x7fff);
+    at->num_words--;
     out->start_ns = at->words[--at->num_words];
     at->end_ns = at->words[--at->num_words];
     return;
   }
-  out->site = (uint32_t)(word >> 47);
-  out->start_ns = at->end_ns - (word >> 26 & 0x1fffff);
-  out->depth = (uint16_t)(word >> 18 & 0xff);
+  out->site = ppi_hold_site(word);
+  out->start_ns = at->end_ns - ppi_hold_length(word);
+  out->depth = ppi_hold_depth(word);
   out->flags = 0;
-  at->end_ns -= word & 0x3ffff;
+  ppi_hold_step(at);
 }
 
 // ppi_hold_read writes the ranges of a page to `out`, which has room for
