@@ -97,6 +97,23 @@ TEST(HistogramTest, ManyValuesAreWithinOnePercent) {
   }
 }
 
+// Buckets: 61 952 to 62 463, whose middle is above 62 070, and 1 000 to 1 007.
+TEST(HistogramTest, NoAnswerLiesOutsideTheExtremes) {
+  Histogram equal, two, merged;
+  for (int i = 0; i < 300; i++) equal.Add(62070);
+  EXPECT_FALSE(equal.IsExact());
+  for (double q : {0.0, 0.5, 0.99, 1.0}) EXPECT_EQ(equal.Quantile(q), 62070u);
+  for (int i = 0; i < 300; i++) two.Add(i % 2 == 0 ? 1000 : 62070);
+  EXPECT_EQ(two.Quantile(0), 1000u);
+  EXPECT_EQ(two.Quantile(0.25), 1004u);
+  EXPECT_EQ(two.Quantile(0.99), 62070u);
+  merged.Merge(equal);
+  EXPECT_EQ(merged.Quantile(0.5), 62070u);
+  merged.Merge(two);
+  EXPECT_EQ(merged.Quantile(0), 1000u);
+  EXPECT_EQ(merged.Quantile(0.99), 62070u);
+}
+
 TEST(HistogramTest, MergingInAnyOrderIsTheSame) {
   for (size_t total : {200u, 256u, 257u, 5000u}) {
     Histogram parts[3], forward, backward;

@@ -242,6 +242,16 @@ TEST(TableTest, SaysWhyViewsAreEmpty) {
       0u);
 }
 
+TEST(JsonTest, WhoNamesAnEmptyViewReadsWhy) {
+  EventFeed feed;
+  for (auto kind = ppi_view_kinds(); *kind; kind++) {
+    const std::string json = Report(feed).Json((*kind)->name);
+    EXPECT_EQ(json.find("\"rows\":[]") != std::string::npos,
+              json.find("\"reason\":\"") != std::string::npos)
+        << (*kind)->name << json;
+  }
+}
+
 TEST(JsonTest, SaysWhyViewsAreEmpty) {
   EventFeed feed;
   EXPECT_NE(Report(feed)

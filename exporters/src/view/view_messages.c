@@ -88,7 +88,6 @@ static void put_note(ppi_view *view, bool by_power) {
 
 static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
-  (void)options;
   const ppi_report_name **names =
       ppi_alloc((figures->num_names + 1) * sizeof *names);
   if (!names) return PPROF_STATUS_NO_MEMORY;
@@ -106,6 +105,8 @@ static pprof_status build(const ppi_figures *figures,
   ppi_free(names);
   put_note(out, by_power);
   out->only_when_named = num == 0;
+  if (num == 0 && options->views)
+    out->reason = "no communication states how many bytes it moves";
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

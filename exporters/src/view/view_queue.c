@@ -86,7 +86,6 @@ static void put_note(ppi_view *view) {
 
 static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
-  (void)options;
   const ppi_report_queue **queues =
       ppi_alloc((figures->num_queues + 1) * sizeof *queues);
   if (!queues) return PPROF_STATUS_NO_MEMORY;
@@ -102,6 +101,7 @@ static pprof_status build(const ppi_figures *figures,
   ppi_free(queues);
   put_note(out);
   out->only_when_named = !any;
+  if (!out->num_rows && options->views) out->reason = "no device ranges";
   return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

@@ -28,10 +28,12 @@ static int step_of(uint64_t value, int octave) {
   return octave == 0 ? (int)value : (int)((value >> octave) & (NUM_STEPS - 1));
 }
 
-static uint64_t middle_of(int octave, int step) {
+// The value that stands for a bucket's: its middle, within the extremes.
+static uint64_t value_of(const ppi_histogram *histogram, int octave, int step) {
   if (octave == 0) return (uint64_t)step;
-  return ((uint64_t)(NUM_STEPS + step) << octave) +
-         ((uint64_t)1 << (octave - 1));
+  uint64_t middle =
+      ((uint64_t)(NUM_STEPS + step) << octave) + ((uint64_t)1 << (octave - 1));
+  return PPI_MIN(PPI_MAX(middle, histogram->min), histogram->max);
 }
 
 static int octave_size(int octave) {
@@ -74,12 +76,15 @@ pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
                  (size_t)histogram->n + 1, sizeof *histogram->exact);
     if (!grown) return PPROF_STATUS_NO_MEMORY;
     histogram->exact = grown;
+    ppi_histogram_stretch(histogram, value);
     histogram->exact[histogram->n++] = value;
     return PPROF_STATUS_OK;
   }
   status = use_buckets(histogram);
   if (status == PPROF_STATUS_OK) status = count_value(histogram, value);
-  if (status == PPROF_STATUS_OK) histogram->n++;
+  if (status != PPROF_STATUS_OK) return status;
+  ppi_histogram_stretch(histogram, value);
+  histogram->n++;
   return status;
 }
 
@@ -93,6 +98,8 @@ static pprof_status merge_buckets(ppi_histogram *into,
       if (status != PPROF_STATUS_OK) return status;
     }
   }
+  if (into->n == 0 || from->min < into->min) into->min = from->min;
+  into->max = PPI_MAX(into->max, from->max);
   into->n += from->n;
   return PPROF_STATUS_OK;
 }
@@ -138,11 +145,13 @@ uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank) {
   if (histogram->n == 0) return 0;
   rank = PPI_MIN(PPI_MAX(rank, 1), histogram->n);
   if (!histogram->octaves) return exact_at(histogram, rank);
+  if (rank == 1) return histogram->min;
+  if (rank == histogram->n) return histogram->max;
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
     if (!histogram->octaves[octave]) continue;
     for (int step = 0; step < octave_size(octave); step++) {
       uint64_t n = histogram->octaves[octave][step];
-      if (rank <= n) return middle_of(octave, step);
+      if (rank <= n) return value_of(histogram, octave, step);
       rank -= n;
     }
   }
@@ -166,7 +175,8 @@ void ppi_histogram_each(const ppi_histogram *histogram,
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
     const uint64_t *counts = histogram->octaves[octave];
     for (int step = 0; counts && step < octave_size(octave); step++)
-      if (counts[step]) see(context, middle_of(octave, step), counts[step]);
+      if (counts[step])
+        see(context, value_of(histogram, octave, step), counts[step]);
   }
 }
 

@@ -61,14 +61,22 @@ void ppi_spread_merge(ppi_spread *into, const ppi_spread *from);
 // Up to PPI_HISTOGRAM_EXACT values are kept as they are. Above that number,
 // and decided by it alone, buckets replace them: each value below 128 has its
 // own, each power of two above has 64, so a bucket's middle is within 1/128 of
-// its values. All zero is the empty histogram.
+// its values. The extremes stay exact, and no answer lies outside them. All
+// zero is the empty histogram.
 #define PPI_HISTOGRAM_EXACT 256
 typedef struct ppi_histogram {
-  uint64_t n;
+  uint64_t n, min, max;
   uint64_t *exact;
   size_t capacity;
   uint64_t **octaves;
 } ppi_histogram;
+
+// ppi_histogram_stretch sets the extremes before `value` is counted.
+static inline void ppi_histogram_stretch(ppi_histogram *histogram,
+                                         uint64_t value) {
+  if (value < histogram->min || histogram->n == 0) histogram->min = value;
+  if (value > histogram->max) histogram->max = value;
+}
 
 pprof_status ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
 
@@ -80,6 +88,7 @@ static inline pprof_status ppi_histogram_add(ppi_histogram *histogram,
   uint64_t *counts = histogram->octaves ? histogram->octaves[octave] : NULL;
   if (!counts) return ppi_histogram_add_slow(histogram, value);
   counts[octave ? (value >> octave) & 63 : value]++;
+  ppi_histogram_stretch(histogram, value);
   histogram->n++;
   return PPROF_STATUS_OK;
 }
@@ -92,8 +101,8 @@ pprof_status ppi_histogram_move(ppi_histogram *into, ppi_histogram *from);
 // answers that of a quantile, which is taken in millionths.
 uint64_t ppi_histogram_at(const ppi_histogram *histogram, uint64_t rank);
 uint64_t ppi_histogram_quantile(const ppi_histogram *histogram, double q);
-// ppi_histogram_each calls `see` with each value, or the middle of each bucket,
-// and how many there are.
+// ppi_histogram_each calls `see` with each value, or what stands for each
+// bucket, and how many there are.
 void ppi_histogram_each(const ppi_histogram *histogram,
                         void (*see)(void *context, uint64_t value,
                                     uint64_t num),
