@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of all verbs, one row each.
+#ifndef PPI_TOOL_OPTION_TABLE_H_
+#define PPI_TOOL_OPTION_TABLE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ppi_option_type {
+  PPI_OPTION_FLAG,
+  PPI_OPTION_TEXT,
+  PPI_OPTION_TEXTS,  // it may come again
+  PPI_OPTION_CHOICE,
+  PPI_OPTION_VIEWS,
+  PPI_OPTION_NUMBER
+};
+
+// A name may have several rows, each of another group, for the verbs that take
+// it. `values` names the argument, and for a choice lists what it may be; views
+// are listed by the library.
+struct ppi_option_row {
+  const char *name;
+  char letter;
+  enum ppi_option_type type;
+  size_t offset;  // of the field in struct ppi_tool_options
+  uint64_t group;
+  const char *values;
+  const char *fallback;
+  const char *help;
+};
+
+extern const struct ppi_option_row ppi_option_rows[];
+extern const size_t ppi_num_option_rows;
+
+#endif  // PPI_TOOL_OPTION_TABLE_H_
