@@ -28,7 +28,7 @@ struct Scene {
   std::vector<ppi_item> items, open, devices;
   std::vector<ppi_moment_unit> units;
   uint64_t from, to;
-  uint64_t num_sites;  // the sixth waits
+  uint64_t num_sites;  // of those that have ended; the sixth waits
 };
 
 // No tree is needed.
@@ -71,20 +71,25 @@ void AddOverlap(Scene *to, Random *random) {
   to->items.push_back(item);
 }
 
+// Ranges that are open, one in the other, behind all others of the lane, and
+// what has ended in the innermost.
 void AddOpen(Scene *to, Random *random, uint32_t lane) {
-  uint64_t last = 0;
-  for (const auto &item : to->items)
-    if (item.lane == lane) last = std::max(last, item.end_ns);
-  for (uint32_t depth = 0; depth < Pick(random, 3); depth++) {
-    ppi_item item = {};
-    item.start_ns = last += Pick(random, 5);
+  ppi_item item = {};
+  for (const auto &other : to->items)
+    if (other.lane == lane)
+      item.start_ns = std::max(item.start_ns, other.end_ns);
+  const auto num = static_cast<uint32_t>(Pick(random, 4));
+  for (uint32_t depth = 0; depth < num; depth++) {
+    item.start_ns += Pick(random, 5);
     item.end_ns = UINT64_MAX;
     item.lane = lane;
     item.depth = depth;
-    item.site = static_cast<uint32_t>(1 + Pick(random, to->num_sites));
-    if (item.site == 6) item.flags = PPI_ITEM_WAITS;
+    item.site = static_cast<uint32_t>(4 + Pick(random, 3));
+    item.flags = item.site == 6 ? PPI_ITEM_WAITS : 0;
     to->open.push_back(item);
   }
+  item.end_ns = item.start_ns + Pick(random, 60);
+  if (num && Pick(random, 2)) AddInside(to, random, item, num + 2);
 }
 
 // Some were submitted before the walk, in what only that one saw.
@@ -106,8 +111,10 @@ void AddDevice(Scene *to, Random *random) {
 
 Scene Make(Random *random) {
   Scene to = {};
-  const auto num_lanes = static_cast<uint32_t>(1 + Pick(random, 5));
-  to.num_sites = 5 + Pick(random, 2);
+  const bool is_plain = Pick(random, 4) == 0;
+  const auto num_lanes =
+      static_cast<uint32_t>(is_plain ? 1 : 1 + Pick(random, 5));
+  to.num_sites = is_plain ? 5 : 5 + Pick(random, 2);
   for (uint32_t lane = 1; lane <= num_lanes; lane++) {
     ppi_item all = {};
     all.end_ns = 40 + Pick(random, 200);
@@ -115,8 +122,8 @@ Scene Make(Random *random) {
     AddInside(&to, random, all, 1 + static_cast<uint32_t>(Pick(random, 4)));
     if (Pick(random, 3) == 0) AddOpen(&to, random, lane);
   }
-  if (Pick(random, 5) == 0) AddOverlap(&to, random);
-  for (uint64_t n = Pick(random, 2) * Pick(random, 12); n; n--)
+  if (!is_plain && Pick(random, 5) == 0) AddOverlap(&to, random);
+  for (uint64_t n = Pick(random, 2) * Pick(random, 12); !is_plain && n; n--)
     AddDevice(&to, random);
   std::sort(to.devices.begin(), to.devices.end(), IsBefore);
   for (uint64_t at = Pick(random, 30), n = Pick(random, 6); n; n--) {
