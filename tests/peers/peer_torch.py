@@ -80,13 +80,14 @@ def compare_stacks(peer, name):
 
 
 def compare_links(peer):
-    """What autograd's arrows join."""
+    """What autograd's arrows join; requests that seem cold among them."""
     row = common.Row("arrows from forward to backward: calls of each name that they join")
     with open(peer.path("links.json"), encoding="utf-8") as file:
         links = json.load(file)
     theirs = collections.Counter(name for name, _ in links)
     ours = {cells["name"]: cells["calls"] for cells in
-            peer.rows("requests", "--view", "requests", "training.json") if cells["category"]}
+            peer.rows("requests", "--view", "requests", "--warmup", "0", "training.json")
+            if cells["category"]}
     for name in sorted(set(theirs) | set(ours)):
         row.cell(name, theirs.get(name), ours.get(name))
     return row

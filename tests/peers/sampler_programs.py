@@ -82,14 +82,17 @@ class Marionette:
     """Firefox's remote control: lengths and arrays of JSON."""
 
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self.file, self.number = self.socket.makefile("rb"), 0
         self.read()
 
     def read(self):
         length = b""
         while not length.endswith(b":"):
-            length += self.file.read(1)
+            byte = self.file.read(1)
+            if not byte:
+                raise RuntimeError("Firefox has closed its remote control")
+            length += byte
         return json.loads(self.file.read(int(length[:-1])))
 
     def ask(self, what, arguments):
@@ -114,10 +117,10 @@ def firefox():
          os.path.abspath("profile"), "about:blank"], env=environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        port = "profile/MarionetteActivePort"
+        port, end = "profile/MarionetteActivePort", time.monotonic() + 60
         while not os.path.exists(port) or not os.path.getsize(port):
-            if started.poll() is not None:
-                raise RuntimeError("Firefox has ended")
+            if started.poll() is not None or time.monotonic() > end:
+                raise RuntimeError("Firefox has ended, or opens no remote control")
             time.sleep(0.1)
         with open(port, encoding="utf-8") as file:
             control = Marionette(int(file.read()))
