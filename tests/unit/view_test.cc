@@ -430,18 +430,6 @@ TEST(ViewTest, FullDeviceIsAnIoError) {
   fclose(full);
 }
 
-TEST(TrustTest, SaysWhenTheOwnCostIsUnknown) {
-  EventFeed feed;
-  EXPECT_NE(Report(feed).Table("device").find(
-                "; clock error ±0 ns; own cost unknown; not crash-safe\n"),
-            std::string::npos)
-      << Report(feed).Table("device");
-  feed.Total(PPI_TOTAL_OWN_COST, 40100);
-  EXPECT_NE(Report(feed).Table("device").find(
-                "; own cost 40.1 ns per marker, 0.00 ms in total (0.00 %); "),
-            std::string::npos);
-}
-
 TEST(JsonTest, IsOneShape) {
   EventFeed feed;
   feed.AddWindow(0, 50000000);

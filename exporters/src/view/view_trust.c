@@ -229,6 +229,9 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
                   (unsigned long long)totals[PPI_TOTAL_RECORDED],
                   totals[PPI_TOTAL_LOST] ? "" : ", none lost");
   put_flaws(page, figures);
+  if (totals[PPI_TOTAL_EXCLUDED])
+    ppi_page_format(page, ", %llu left out by the configuration",
+                    (unsigned long long)totals[PPI_TOTAL_EXCLUDED]);
   if (totals[PPI_TOTAL_INCOMPLETE])
     ppi_page_text(page, "; the run ended without a stop");
   if (totals[PPI_TOTAL_CLOCK_ERROR_NS]) {
