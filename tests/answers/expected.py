@@ -61,8 +61,8 @@ PRACTICES = {
         r"Largest batch with a p99 of at most 60.000 ms: (\d+) Throughput: (\S+) items/s",
         r" too slow ", cell="largest batch {0}, {1} items/s"),
     "ranked": Expected(
-        r"1 (\S+)-threads\.pplog 100 \S+ 100\.00 .*? 2 (\S+)-threads\.pplog 100 \S+ (\S+) .*? "
-        r"3 (\S+)-threads\.pplog 100 \S+ (\S+) ",
+        r"1 (\S+)-threads\.pplog 500 \S+ 100\.00 .*? 2 (\S+)-threads\.pplog 500 \S+ (\S+) .*? "
+        r"3 (\S+)-threads\.pplog 500 \S+ (\S+) ",
         r"Best\(%\)", r"First call",
         cell="{0} threads are best; {1}: {2} % of it, {3}: {4} %"),
     "windows": Expected(
