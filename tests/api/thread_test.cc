@@ -316,6 +316,49 @@ TEST(ThreadTest, MarkersThatInterruptAMarkerAreCountedLost) {
   sigaction(SIGUSR1, &before, nullptr);
 }
 
+// A clock whose handler steps; one that runs while the clock is read would wait
+// for the lock that its own thread has, and counts instead.
+thread_local bool is_read = false;
+int num_steps = 0, num_inside = 0;
+
+uint64_t ClockOfSchedules() {
+  is_read = true;
+  if (raise_in > 0 && --raise_in == 0) raise(SIGUSR1);
+  is_read = false;
+  return ticks.fetch_add(1, std::memory_order_relaxed);
+}
+
+void StepInHandler(int) {
+  if (is_read) {
+    num_inside++;
+    return;
+  }
+  num_steps++;
+  pprof_step(1);
+}
+
+TEST(ThreadTest, StepsInHandlersWaitForAScheduleThatChanges) {
+  struct sigaction action = {}, before = {};
+  action.sa_handler = StepInHandler;
+  ASSERT_EQ(0, sigaction(SIGUSR1, &action, &before));
+  ppi_clock_inject(ClockOfSchedules, 1000000000);
+  {
+    LiveSession live;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+    const pprof_schedule span = pprof_schedule_span(0, 9);
+    raise_in = 1;
+    ASSERT_EQ(PPROF_STATUS_OK,
+              pprof_session_set_schedule(live.session(), &span));
+    EXPECT_EQ(0, raise_in);
+    EXPECT_EQ(0, num_inside);
+    EXPECT_EQ(1, num_steps);
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    EXPECT_EQ(2u, live.recording.Named("ProfileStep").size());
+  }
+  ppi_clock_inject(nullptr, 0);
+  sigaction(SIGUSR1, &before, nullptr);
+}
+
 // A clock that holds a thread inside its marker.
 thread_local bool hold = false;
 std::promise<void> *held, *let_go;

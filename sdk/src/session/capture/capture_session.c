@@ -69,14 +69,16 @@ pprof_status ppi_session_set_capture(pprof_session *session,
                                      const ppi_capture *capture) {
   pprof_status status = ppi_capture_check(capture, NULL);
   if (status != PPROF_STATUS_OK) return status;
-  pthread_mutex_lock(&session->windows.mutex);
+  // The program's thread is in no marker here, as in ppi_windows_publish.
+  ppi_calm before;
+  ppi_lock_masked(&session->windows.mutex, &before);
   if (session->windows.is_live)
     change_rules(session, capture);
   else if (!session->windows.was_live)
     session->windows.capture = *capture;
   else
     status = PPROF_STATUS_BUSY;
-  pthread_mutex_unlock(&session->windows.mutex);
+  ppi_unlock_masked(&session->windows.mutex, &before);
   if (status == PPROF_STATUS_OK) ppi_wakeup_wake(&session->wakeup);
   return status;
 }
