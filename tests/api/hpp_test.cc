@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "names/names_area.h"
+#include "session/choice_session.h"
 #include "tests/support/recording_sink.h"
 
 namespace pprof_test {
@@ -103,6 +105,52 @@ TEST_F(HppTest, LongViewsAreCutBetweenCharacters) {
   EXPECT_EQ(1u, live.recording.Named(full).size());
   EXPECT_EQ(1u, live.recording.Named(cut).size());
   EXPECT_EQ(1u, live.recording.Named(std::string(600, 'z')).size());
+}
+
+// They come and go, and the session has room for each.
+TEST_F(HppTest, MoreNamesThanASessionHolds) {
+  const int num = 2 * PPI_MAX_SITES;
+  Start();
+  for (int i = 0; i < num; i++) {
+    const std::string text = "call " + std::to_string(i);
+    { pprof::scope scope(text); }
+    pprof::mark("mark " + std::to_string(i));
+    if (i % 500 != 0) continue;
+    while (live.Flush() == PPROF_STATUS_BUSY) {
+    }
+  }
+  Stop();
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
+  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
+  EXPECT_EQ(2u * num, live.recording.events.size());
+  Only("call 0");
+  Only("mark " + std::to_string(num - 1));
+}
+
+// Given at run time, they are what pprof_push_name's are to a configuration.
+TEST_F(HppTest, NamesFoldAndHaveTheCategoryChosenForThem) {
+  const char *decodes = "decode *", *shape = "decode step {n}";
+  const uint32_t inference = PPROF_CATEGORY_INFERENCE;
+  ppi_choice choice = {};
+  choice.categorised = &decodes;
+  choice.categories = &inference;
+  choice.num_categorised = 1;
+  choice.fold = PPI_FOLDS_ALL;
+  choice.shapes = &shape;
+  choice.num_shapes = 1;
+  ASSERT_NE(nullptr, live.Create());
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_session_set_choice(live.session(), &choice));
+  Start();
+  for (int i = 0; i < 5; i++)
+    pprof::scope here("decode step " + std::to_string(i));
+  pprof::mark("decode that has no number");
+  Stop();
+  const auto &categories = live.recording.site_categories;
+  EXPECT_EQ(inference, CategoryOf("decode step 0"));  // the shape's first
+  ASSERT_EQ(4u, live.recording.Named("decode step {}").size());
+  for (const RecordedEvent &step : live.recording.Named("decode step {}"))
+    EXPECT_EQ(inference, categories.at(step.event.site));
+  EXPECT_EQ(inference, CategoryOf("decode that has no number"));
 }
 
 TEST_F(HppTest, ARangeMovesToTheThreadThatEndsIt) {

@@ -56,7 +56,8 @@ inline void leave_device(const ::pprof_device_token &token) noexcept {
 class named_site {
  public:
   named_site(const name &label, category kind) noexcept
-      : site_{"", static_cast<std::uint32_t>(kind), 0, 0, {0, 0}} {
+      : site_{
+            "", static_cast<std::uint32_t>(kind), 0, 0, {PPROF_SITE_ONCE_, 0}} {
     site_.name = label.size() == SIZE_MAX ? label.text() : copy(label);
   }
   named_site(const named_site &) = delete;

@@ -85,7 +85,8 @@ typedef struct pprof_site {
 } pprof_site;
 
 // In reserved_[0]: the site serves one call. Its name keeps its id only while
-// it is used, as those of pprof_push_name do. For bindings of other languages.
+// it is used, as those of pprof_push_name do. For the names of pprof.hpp and of
+// bindings of other languages.
 #define PPROF_SITE_ONCE_ 1u
 // Or: it is a string that a program registered with NVTX. In reserved_[1] then:
 // the address of a pprof_numbers that lives as long, or 0.
