@@ -3,6 +3,8 @@
 // What a running profiler is asked for, with everything it calls replaced:
 // dumps and windows on demand, and a configuration that is read again.
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <fstream>
@@ -47,6 +49,49 @@ TEST_F(ComposeTest, ReadAgainTheFileDoesNotTakeTheProgramsSchedule) {
   control.reload(control.user);
   EXPECT_EQ("capture choice:-x note:reloaded", said);
   EXPECT_EQ(2u, capture.rules[0].steps.active);
+}
+
+// The answer of `body` in a child that a first marker has had go on.
+template <typename Body>
+int InAForkedChild(Body body) {
+  fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    num_sinks = 0;  // the parent's
+    said = "";
+    pprof_push_name("first", PPROF_CATEGORY_USER_DEFINED);
+    _exit(body());
+  }
+  int status = -1;
+  EXPECT_EQ(pid, waitpid(pid, &status, 0));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Nor in a forked child: it goes on by the schedule, with logs of its own, or
+// with none where its parent was told of the windows.
+TEST_F(ComposeTest, ReadAgainInAForkedChildNeither) {
+  const pprof_schedule cycles = {sizeof cycles, 0, 1, 0, 2, 0, 0};
+  for (const std::string text : {"output: a.pplog\n", "log: false\n"}) {
+    const std::string file = File(text);
+    const bool has_log = text[0] == 'o';
+    const pprof_start_options options = {
+        sizeof options, file.c_str(),
+        &cycles,        [](void *, const pprof_window *) {},
+        nullptr,        has_log ? "w.%w.pplog" : nullptr};
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_start_with(&options, &error_))
+        << error_.text;
+    EXPECT_EQ(0, InAForkedChild([&] {
+                EXPECT_EQ(2u, capture.rules[0].steps.active);
+                capture = {};
+                File(text + "exclude: [x]\n");
+                said = "";
+                control.reload(control.user);
+                EXPECT_EQ("capture choice:-x note:reloaded", said) << note;
+                EXPECT_EQ(2u, capture.rules[0].steps.active);
+                return HasFailure() ? 1 : 0;
+              }));
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  }
 }
 
 TEST_F(ComposeTest, EverythingOfAFlightRecorder) {

@@ -68,6 +68,7 @@ pprof_status ppi_in_code_take(ppi_in_code *code,
                     " not know to zero",
                     options ? options->size : 0);
   code->on_window = known.on_window;
+  code->is_heard = known.on_window != NULL;
   code->user = known.user;
   pprof_status status = PPROF_STATUS_OK;
   if (known.schedule) status = take_schedule(code, known.schedule, error);
@@ -85,7 +86,7 @@ void ppi_in_code_set_schedule(const ppi_in_code *code, ppi_config *config) {
 
 pprof_status ppi_in_code_set_outputs(const ppi_in_code *code,
                                      ppi_config *config, pprof_error *error) {
-  config->is_heard = code->on_window != NULL;
+  config->is_heard = code->is_heard;
   if (!code->window_log.text[0]) return PPROF_STATUS_OK;
   if (config->num_exports == PPI_CONFIG_MAX_EXPORTS)
     return ppi_fail(error, PPROF_STATUS_CONFIG,

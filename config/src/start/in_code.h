@@ -14,6 +14,7 @@ extern "C" {
 
 typedef struct ppi_in_code {
   bool has_schedule;
+  bool is_heard;  // on_window is there, or was in the process's parent
   pprof_schedule schedule;
   ppi_config_text window_log;                                 // "": none
   void (*on_window)(void *user, const pprof_window *window);  // NULL: none

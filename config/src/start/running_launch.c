@@ -181,6 +181,8 @@ pprof_status ppi_running_prepare_child(ppi_running *run,
                                        pprof_error *error) {
   const char *file = parents->config_path;
   run->config = parents->config;
+  run->in_code = parents->in_code;
+  run->in_code.on_window = NULL;
   strcpy(run->folder, parents->folder);
   run->forked = run->follows = true;
   return ppi_running_expand_paths(run, file[0] ? file : NULL, error);
