@@ -94,6 +94,20 @@ TEST_F(ComposeTest, ReadAgainInAForkedChildNeither) {
   }
 }
 
+TEST_F(ComposeTest, AForkedChildHasWhatWasReadAgain) {
+  ASSERT_EQ(PPROF_STATUS_OK, Start("output: a\n"));
+  File("output: a\nexclude: [x]\n");
+  control.reload(control.user);
+  EXPECT_EQ(0, InAForkedChild([&] {
+              EXPECT_NE(std::string::npos, said.find(" choice:-x ")) << said;
+              File("output: a\nexclude: [x, y]\n");
+              said = "";
+              control.reload(control.user);
+              EXPECT_EQ("capture choice:-x-y note:reloaded", said) << note;
+              return HasFailure() ? 1 : 0;
+            }));
+}
+
 TEST_F(ComposeTest, EverythingOfAFlightRecorder) {
   ASSERT_EQ(PPROF_STATUS_OK,
             Start("log: false\nflight_recorder:\n  memory: 4MiB\n"

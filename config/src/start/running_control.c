@@ -96,8 +96,9 @@ static void reload(void *user) {
     ppi_free(next);
     return;
   }
-  ppi_free(run->latest);
-  run->latest = next;
+  ppi_config *former = run->latest;
+  __atomic_store_n(&run->latest, next, __ATOMIC_RELEASE);  // for forks
+  ppi_free(former);
   ppi_message(PPI_MESSAGE_INFO, "%s was read again", run->config_path);
   ppi_running_calls->session_note(run->session, "reloaded", run->config_path);
 }

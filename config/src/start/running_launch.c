@@ -180,7 +180,7 @@ pprof_status ppi_running_prepare_child(ppi_running *run,
                                        const ppi_running *parents,
                                        pprof_error *error) {
   const char *file = parents->config_path;
-  run->config = parents->config;
+  run->config = *ppi_running_config(parents);
   run->in_code = parents->in_code;
   run->in_code.on_window = NULL;
   strcpy(run->folder, parents->folder);
