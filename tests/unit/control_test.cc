@@ -425,6 +425,22 @@ TEST_F(ControlTest, AChangedFileIsReadAgainOnce) {
   EXPECT_EQ("reload", asked_.Next());
 }
 
+// In a forked child: the parent has not come to read what it was changed to.
+TEST_F(ControlTest, WhatAFormerOneHasNotReadIsRead) {
+  std::string path = folder_ + "/p.yaml";
+  Write(path, "a: 1\n");
+  options_.reload_path = path.c_str();
+  options_.look_ms = 1000000;
+  ASSERT_EQ(PPROF_STATUS_OK, Start());
+  ppi_control *former = control_;
+  Write(path, "a: 2345\n");
+  options_.look_ms = 1;
+  options_.former = former;
+  ASSERT_EQ(PPROF_STATUS_OK, Start());
+  EXPECT_EQ("reload", asked_.Next());
+  ppi_control_stop(former);
+}
+
 std::atomic<int> former_calls{0};
 
 TEST_F(ControlTest, SignalIsATriggerAndPassedOn) {

@@ -38,4 +38,31 @@ TEST_F(TriggerTest, ChildHasASocketOfItsOwnOnceItStarts) {
   close(fds[0]);
 }
 
+// It may be a worker that is idle for long: what its parent has read since the
+// fork, it reads itself.
+TEST_F(TriggerTest, ChildReadsWhatChangedBeforeItsFirstMarker) {
+  Start("exclude: [parse]\n");
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(100);  // a hang is an end by SIGALRM
+    PPROF_SITE(parse, "parse", PPROF_CATEGORY_USER_DEFINED);
+    pprof_stats stats = {};
+    stats.size = sizeof stats;
+    Configure("output: " + folder_ + "/all.pplog\n");
+    while (stats.recorded == 0) {
+      pprof_push(&parse);
+      pprof_pop();
+      if (pprof_session_flush(pprof_session_current()) != PPROF_STATUS_OK ||
+          pprof_session_stats(pprof_session_current(), &stats) !=
+              PPROF_STATUS_OK)
+        _exit(1);
+    }
+    _exit(stats.excluded > 0 ? 0 : 2);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status);
+}
+
 }  // namespace

@@ -258,10 +258,10 @@ static void look_for_reload(ppi_control *control) {
                  !is_same(&now, &control->loaded);
   control->seen = now;
   if (!settled) return;
-  control->loaded = now;
   pthread_mutex_lock(&control->acting);
   if (!control->hushed) control->actions.reload(control->actions.user);
   pthread_mutex_unlock(&control->acting);
+  control->loaded = now;  // a child forked before this reads it itself
 }
 
 static void look_for_touch(ppi_control *control) {
@@ -469,9 +469,11 @@ static int create_thread(ppi_control *control) {
 
 static void remember_files(ppi_control *control) {
   const ppi_control_options *options = &control->options;
+  const ppi_control *former = options->former;
   if (options->touch_path) control->touched = look_at(options->touch_path);
   if (options->reload_path)
-    control->loaded = control->seen = look_at(options->reload_path);
+    control->loaded = control->seen =
+        former ? former->loaded : look_at(options->reload_path);
 }
 
 static ppi_control *create(const ppi_control_options *options,

@@ -46,6 +46,8 @@ typedef struct ppi_control_actions {
   void (*moved)(void *user, const char *text);
 } ppi_control_actions;
 
+typedef struct ppi_control ppi_control;
+
 typedef struct ppi_control_options {
   bool socket;
   const char *touch_path;   // NULL: none; borrowed for the thread's life
@@ -53,9 +55,10 @@ typedef struct ppi_control_options {
   int signal;               // 0: none
   uint32_t look_ms;         // how often at the files; 0: 500
   uint32_t tick_ms;         // 0: no ticks
+  // In a forked child its parent's: what that has not read of `reload_path` is
+  // another file than at the start. NULL: none.
+  const ppi_control *former;
 } ppi_control_options;
-
-typedef struct ppi_control ppi_control;
 
 // ppi_control_start makes the thread if there is anything for it to wait for;
 // else *out becomes NULL. A socket that cannot be made is a warning only.

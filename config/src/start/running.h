@@ -51,6 +51,7 @@ typedef struct ppi_running {
                               // is at; "": none
   // The control thread and what is its own.
   ppi_control *control;
+  const ppi_control *former;  // in a forked child its parent's; or NULL
   ppi_triggers *triggers;
   ppi_environment_copy environment;
   ppi_config *latest;          // NULL: `config` is in force

@@ -144,7 +144,8 @@ void ppi_running_start_control(ppi_running *run) {
       .signal = signal_of(config),
       .tick_ms = run->live && run->metrics_path[0]
                      ? (uint32_t)(config->metrics.every_us / 1000)
-                     : 0};
+                     : 0,
+      .former = run->former};
   const ppi_control_actions actions = {.user = run,
                                        .trigger = ppi_triggers_trigger,
                                        .settled = ppi_triggers_settled,

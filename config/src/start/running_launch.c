@@ -185,6 +185,7 @@ pprof_status ppi_running_prepare_child(ppi_running *run,
   run->in_code.on_window = NULL;
   strcpy(run->folder, parents->folder);
   run->forked = run->follows = true;
+  run->former = parents->control;
   return ppi_running_expand_paths(run, file[0] ? file : NULL, error);
 }
 
