@@ -347,6 +347,7 @@ static const char markdown_rest[] =
     "| `PPROF_NVTX` | `1`: `pprof_start` sets `NVTX_INJECTION64_PATH` when it "
     "is not set |\n"
     "| `PPROF_CUPTI_PATH` | the libcupti that `devices.kernels` uses |\n"
+    "| `PPROF_ROCPROFILER_PATH` | the librocprofiler-sdk that it uses |\n"
     "| `PPROF_QUIET` | `1`: a run does not say on a terminal where its log "
     "is |\n"
     "| `PPROF_LOG_LEVEL` | messages on stderr: `off` (default), `error`, "
