@@ -274,7 +274,7 @@ PPROF_API pprof_request pprof_request_begin(uint64_t id, pprof_site *site);
 // add up.
 PPROF_API void pprof_request_input(pprof_request request, uint64_t num_tokens);
 
-// pprof_batch says that the innermost open range of this thread serves these
+// pprof_serve says that the innermost open range of this thread serves these
 // requests, any number of them. The first time is when a request was scheduled.
 //
 // Cost: a mark for each.
