@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that are served, and the tokens that they get."""
+from . import _markers
 from ._library import RequestHandle
-from ._markers import MOST_FLOW, _c, _epoch, _flow_number, _integer, _site
+from ._markers import MOST_FLOW, _c, _flow_number, _integer, _site
 
 _begin, _end, _token, _serve, _input = (_c.request_begin, _c.request_end, _c.token, _c.serve,
                                         _c.request_input)
@@ -22,7 +23,7 @@ class Request:
 
     def __init__(self, number, name, category=None, tokens=0):
         self._handle = _NONE
-        if _epoch.value:
+        if _markers._epoch.value:
             self._handle = _begin(_flow_number(number), _site(name, category))
             if tokens:
                 _input(self._handle, _count("tokens", tokens))
@@ -51,6 +52,6 @@ class Request:
 
 def serve(requests):
     """The innermost range serves these requests, any number of them."""
-    if _epoch.value:
+    if _markers._epoch.value:
         handles = [request._handle for request in requests]
         _serve((RequestHandle * len(handles))(*handles), len(handles))

@@ -51,6 +51,31 @@ class Windows(Case):
         """, PPROF_OUTPUT=None)
         self.assertEqual([log.select("name") for log in self.logs()], [["r1", "r2"]] * 2)
 
+    def test_a_child_that_ends_leaves_the_windows(self):
+        """They are its parent's, whether it marks or not."""
+        for fork in "follow", "off":
+            for child in "pass", "pprof.mark('here')", "pprof.stop()":
+                with self.subTest(fork=fork, child=child):
+                    self.run_ok("""
+                        import os, pprof, sys
+                        folders = set()
+                        def look(window):
+                            assert os.path.exists(window.log), window.log
+                            folders.add(os.path.dirname(window.log))
+                        pprof.start(schedule=pprof.schedule(active=1), on_window=look,
+                                    fork=sys.argv[1])
+                        for number in range(4):
+                            if number == 2 and not os.fork():
+                                exec(sys.argv[2])
+                                sys.exit(0)
+                            if number == 2:
+                                assert os.wait()[1] == 0
+                            pprof.step()
+                        pprof.stop()
+                        assert len(folders) == 1
+                        assert not any(map(os.path.exists, folders)), folders
+                    """, fork, child)
+
     def test_an_exception_is_told_and_not_fatal(self):
         done = self.start("""
             import pprof
