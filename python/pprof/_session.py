@@ -274,8 +274,9 @@ def _told_to_follow():
 
 
 def _in_forked_child():
-    global _lock
+    global _lock, _in_code
     _lock = threading.RLock()
+    _in_code = None  # its folder is the parent's
     _markers._resting.clear()
     if _followed is not None:
         _markers._epoch = _Waking(os.getppid(), _followed, True)
