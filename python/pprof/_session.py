@@ -1,57 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting and stopping, in this process and in those that multiprocessing makes of it."""
 import atexit
+import contextlib
 import ctypes
 import fcntl
 import json
 import os
-import re
 import sys
 import threading
+import warnings
 
 from . import _markers
+from ._config import as_config, of_child
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
 from ._windows import InCode, Schedule, as_schedule, is_in_callback
 
 # Tells children that do not share this memory (spawn, forkserver) what their parent records.
 _VARIABLE = "PPROF_PYTHON_FOLLOW"
-# Files that only one process may write; a child writes a log of its own.
-_NOT_THE_CHILDS = ("exports", "log", "output", "report")
-_OUTPUT = re.compile(r"""^(?!\s*#).*?["']?\boutput["']?\s*:\s*["']?([^"',}\n]+)""", re.M)
 
 # A signal's handler may mark, or stop, on a thread that holds it.
-_PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./%+~-]*")
 _lock = threading.RLock()
 _followed = None  # what children record, while they are to: what _call_start takes
 _exit_is_watched = False
 _in_code = None  # what the library calls, for as long as it may
 _BUSY = 3  # PPROF_STATUS_BUSY
-
-
-def _yaml(value):
-    """In the short form of YAML, which is JSON but for its quotes: `5ms` is a duration without."""
-    if isinstance(value, dict):
-        return "{%s}" % ", ".join("%s: %s" % (_yaml(key), _yaml(item))
-                                  for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return "[%s]" % ", ".join(map(_yaml, value))
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str) and _PLAIN.fullmatch(value):
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _as_config(config):
-    """(path, None), (None, text), or (None, None) for none."""
-    if config is None:
-        return None, None
-    if isinstance(config, dict):
-        return None, "".join("%s: %s\n" % (_yaml(key), _yaml(item))
-                             for key, item in config.items())
-    if isinstance(config, str) and ("\n" in config or ": " in config or config.startswith("{")):
-        return None, config
-    return os.fsdecode(config), None
 
 
 def _above_standard(fd):
@@ -63,22 +35,25 @@ def _above_standard(fd):
     return above
 
 
-def _with_kernels(path, text, code):
-    before = os.environ.get("PPROF_SET")
-    os.environ["PPROF_SET"] = (before + ";" if before else "") + "devices.kernels=true"
+@contextlib.contextmanager
+def _variable(name, value):
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
-        _call_start(path, text, False, code)
+        yield
     finally:
         if before is None:
-            del os.environ["PPROF_SET"]
+            del os.environ[name]
         else:
-            os.environ["PPROF_SET"] = before
+            os.environ[name] = before
 
 
 def _call_start(path, text, kernels, code):
     """`path` or `text` may be None, or both."""
     if kernels:
-        _with_kernels(path, text, code)
+        before = os.environ.get("PPROF_SET")
+        with _variable("PPROF_SET", (before + ";" if before else "") + "devices.kernels=true"):
+            _call_start(path, text, False, code)
         return
     error = ErrorText()
     if text is None:
@@ -122,7 +97,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
         raise ValueError("fork is 'follow' or 'off', not %r" % (fork,))
     if on_window is not None and not callable(on_window):
         raise TypeError("on_window is a function, not %r" % (on_window,))
-    path, text = _as_config(config)
+    path, text = as_config(config)
     steps = as_schedule(schedule)
     _not_in_callback()
     with _lock:
@@ -212,52 +187,19 @@ class _Waking:
         return _c.epoch.value
 
 
-def _setting_name(part):
-    return part.partition("=")[0].strip()
-
-
-def _own_output(path, text, *_):
-    """The parent's template of its log's name, with the process in it; None: the default."""
-    wanted = os.environ.get("PPROF_OUTPUT")
-    for part in os.environ.get("PPROF_SET", "").split(";"):
-        if _setting_name(part) == "output":
-            wanted = part.partition("=")[2].strip().strip("\"'")
-    if not wanted:
-        path = path or os.environ.get("PPROF_CONFIG")
-        if text is None and path:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        found = _OUTPUT.search(text or "")
-        wanted = found and found.group(1).partition(" #")[0].strip()
-    if not wanted or "%p" in wanted:
-        return wanted
-    stem, suffix = os.path.splitext(wanted)
-    return stem + ".%p" + suffix
-
-
 def _start_child(config):
-    """Records on as the parent did, into a log of its own. What fails here is told where
-    PPROF_LOG_LEVEL asks for it, and the program goes on."""
+    """Records on as the parent did, into files of its own. A program goes on without."""
     global _followed, _exit_is_watched, _in_code
-    before = {name: os.environ.get(name) for name in ("PPROF_SET", "PPROF_OUTPUT")}
+    path, text, kernels, steps = config
     try:
-        output = _own_output(*config)
-        parts = [part for part in (before["PPROF_SET"] or "").split(";")
-                 if _setting_name(part) not in _NOT_THE_CHILDS]
-        os.environ["PPROF_SET"] = ";".join(parts + ["exports=[]", "log=true", "report=none"])
-        if output:
-            os.environ["PPROF_OUTPUT"] = output
-        path, text, kernels, steps = config
-        _in_code = InCode(steps and Schedule(*steps), None, None)
-        _call_start(path, text, kernels, _in_code)
-    except Exception:
+        with _variable("PPROF_SET", of_child(path or os.environ.get("PPROF_CONFIG"), text)):
+            _in_code = InCode(steps and Schedule(*steps), None, None)
+            _call_start(path, text, kernels, _in_code)
+    except Exception as error:
+        if getattr(error, "status", None) != _BUSY:  # by C, which records what is marked
+            warnings.warn("pprof: process %d is not recorded: %s" % (os.getpid(), error),
+                          RuntimeWarning, stacklevel=4)
         return
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
     _followed = config
     if not _exit_is_watched:
         atexit.register(stop)

@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What children record of what their parent has asked for, and what they leave alone."""
-from python_case import RANGE, Case, main
+import glob
+import json
+import os
+import textwrap
+
+from python_case import RANGE, ROOT, Case, main
 
 # A child of os.fork, or of multiprocessing, that serves requests and has no range of its own.
 REQUESTS = """
@@ -19,9 +24,41 @@ REQUESTS = """
         child.join()
         assert child.exitcode == 0
 """
+# A child has a range of its own; the parent's "parent" ends behind it.
+FORK = """
+    import os, pprof, sys
+    pprof.start(%s)
+    with pprof.range("parent"):
+        child = os.fork()
+        if not child:
+            with pprof.range("child"):
+                assert pprof.enabled()
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    print(child)
+"""
+# Each range is a moment to write out what is held.
+RECORDER = """
+    log: false
+    flight_recorder:
+      output: slow.pplog  # log: true
+      after: 0s
+      every: 1ms
+      rules: ['stage "parent" > 1ns', 'stage "child" > 1ns']
+"""
 
 
 class Children(Case):
+    def fork(self, config, settings="memory_limit=64MiB"):
+        """The child's number, after a program that starts with this configuration."""
+        for path in glob.glob(self.path("*.p*")):
+            os.remove(path)
+        return self.run_ok(FORK % repr(config), PPROF_OUTPUT=None, PPROF_SET=settings).strip()
+
+    def ranges(self):
+        """What each log has, by its name."""
+        return {os.path.basename(log.path): log.select("name") for log in self.logs()}
+
     def test_requests_alone(self):
         for method in "fork", "spawn", "forkserver":
             with self.subTest(method):
@@ -29,6 +66,63 @@ class Children(Case):
                 logs = self.logs(method + "*.pplog")
                 self.assertEqual(sorted(log.select("name", kind=RANGE) for log in logs),
                                  [[], ["chat"]])
+
+    def test_a_flight_recorder(self):
+        """Its `output` is not the log's, and without a log a child has none."""
+        for config in RECORDER, textwrap.dedent(RECORDER), "profile.yaml":
+            with open(self.path("profile.yaml"), "w", encoding="utf-8") as file:
+                file.write(textwrap.dedent(RECORDER))
+            with self.subTest(config):
+                child = self.fork(config)
+                self.assertEqual(self.ranges(), {"slow.pplog": ["parent"],
+                                                 "slow.%s.pplog" % child: ["child"]})
+
+    def test_the_flight_recorder_of_the_examples(self):
+        """Nothing was slow, and nothing is written."""
+        self.fork(os.path.join(ROOT, "examples", "config", "flight_recorder.yaml"))
+        self.assertEqual(os.listdir(self.folder), ["program.py"])
+
+    def test_a_flight_recorder_beside_a_log(self):
+        recorder = {"output": "slow.pplog", "rules": ['stage "child" > 1h']}
+        for config, settings in (
+                ({"flight_recorder": recorder, "output": "run.pplog"}, None),
+                (json.dumps({"flight_recorder": recorder, "output": "run.pplog"}, indent=1), None),
+                ("{flight_recorder: {output: slow.pplog},\n output: 'run.pplog'}", None),
+                (None, "flight_recorder={output: slow.pplog, after: 1s};output=run.pplog"),
+                ({"output": "not.this"}, 'flight_recorder.output="a;b.pplog"; output=run.pplog')):
+            with self.subTest(config=config, settings=settings):
+                child = self.fork(config, settings)
+                self.assertEqual(self.ranges(), {"run.pplog": ["parent"],
+                                                 "run.%s.pplog" % child: ["child"]})
+
+    def test_metrics(self):
+        """A child's own file, and not its parent's."""
+        child = self.fork({"output": "run.pplog", "metrics": {"file": "run.prom"}})
+        self.assertEqual(sorted(os.path.basename(path) for path in glob.glob(self.path("*.prom"))),
+                         sorted(["run.prom", "run.%s.prom" % child]))
+
+    def test_a_child_that_cannot_record_says_so(self):
+        """The file is gone by then, or is wrong; the child goes on."""
+        for change, words in ("os.remove('profile.yaml')", "No such file"), (
+                "open('profile.yaml', 'w').write('outptu: x')", "did you mean 'output'"):
+            with self.subTest(change):
+                with open(self.path("profile.yaml"), "w", encoding="utf-8") as file:
+                    file.write("output: run.pplog\ncontrol: {reload: false}\n")
+                done = self.start("""
+                    import os, pprof, sys
+                    pprof.start("profile.yaml")
+                    exec(sys.argv[1])
+                    if not os.fork():
+                        for _ in range(2):
+                            with pprof.range("child"):
+                                pass
+                        sys.exit(3)
+                    assert os.waitstatus_to_exitcode(os.wait()[1]) == 3
+                """, change, PPROF_OUTPUT=None)
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+                self.assertRegex(done.stderr, r"program.py:7: RuntimeWarning: pprof: process \d+ "
+                                 r"is not recorded: .*" + words)
+                self.assertEqual(done.stderr.count("RuntimeWarning"), 1, done.stderr)
 
 
 if __name__ == "__main__":
