@@ -11,7 +11,7 @@ _HIDDEN = re.compile(
 _BRACKETS = re.compile(r"[{\[][^{}\[\]]*[}\]]")
 _FIRST_KEY = re.compile(r"^( *)[^\s:][^:\n]*:(?!\S)", re.M)
 # Templates of files that only one process may write; a child has its number in the name.
-_FILES = ("output", "flight_recorder.output", "metrics.file")
+_FILES = {"output": "pprof.%h.%p.pplog", "flight_recorder.output": "", "metrics.file": ""}
 
 
 def as_yaml(value):
@@ -65,7 +65,7 @@ def _keys(text):
             for one, end in zip(keys, ends)}
 
 
-def _settings():
+def settings():
     """PPROF_SET, with a mapping's keys by themselves."""
     words, found, at = os.environ.get("PPROF_SET", ""), {}, 0
     shown = _HIDDEN.sub(_blank, words)
@@ -78,20 +78,28 @@ def _settings():
     return found
 
 
-def of_child(path, text):
-    """PPROF_SET for a child of a process that has this configuration."""
+def as_settings(settings_):
+    return ";".join("%s=%s" % setting for setting in settings_.items())
+
+
+def of_child(folder, path, text):
+    """PPROF_SET for a child of a process that has started with this configuration in `folder`."""
     if text is None and path:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    told, settings = _keys(text or ""), _settings()
-    for name in _FILES:
+    told, made = _keys(text or ""), settings()
+    for name, default in _FILES.items():
         outer, _, inner = name.partition(".")
         value = told.get(outer, "")
-        wanted = (settings.get(name) or name == "output" and os.environ.get("PPROF_OUTPUT") or
+        wanted = (made.get(name) or name == "output" and os.environ.get("PPROF_OUTPUT") or
                   (_keys(value).get(inner) if inner else value) or "").strip().strip("\"'")
+        wanted = wanted or default
         if wanted and "%p" not in wanted:
-            settings[name] = json.dumps("%s.%%p%s" % os.path.splitext(wanted), ensure_ascii=False)
-    settings.update(exports="[]", report="none")
-    if not any(name.partition(".")[0] == "flight_recorder" for name in (*told, *settings)):
-        settings["log"] = "true"  # its parent's may go to the exports alone
-    return ";".join("%s=%s" % setting for setting in settings.items())
+            wanted = "%s.%%p%s" % os.path.splitext(wanted)
+        if wanted:
+            wanted = os.path.join(folder.replace("%", "%%"), wanted)
+            made[name] = json.dumps(wanted, ensure_ascii=False)
+    made.update(exports="[]", report="none")
+    if not any(name.partition(".")[0] == "flight_recorder" for name in (*told, *made)):
+        made["log"] = "true"  # its parent's may go to the exports alone
+    return as_settings(made)

@@ -20,7 +20,7 @@ _VARIABLE = "PPROF_PYTHON_FOLLOW"
 
 # A signal's handler may mark, or stop, on a thread that holds it.
 _lock = threading.RLock()
-_followed = None  # what children record, while they are to: what _call_start takes
+_followed = None  # what children record, while they are to: _as_started, then kernels and steps
 _exit_is_watched = False
 _in_code = None  # what the library calls, for as long as it may
 _BUSY = 3  # PPROF_STATUS_BUSY
@@ -78,6 +78,16 @@ def _not_in_callback():
         raise Error("a window is being reported", _BUSY)
 
 
+def _as_started(path, text):
+    """The folder, the file and the text, which children need wherever the program is by then."""
+    path = path or (os.environ.get("PPROF_CONFIG") if text is None else None)
+    try:
+        folder = os.getcwd()
+    except OSError:  # gone; the file was found without
+        folder = ""
+    return folder, os.path.join(folder, path) if path else None, text
+
+
 def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window=None,
           window_log=None):
     """Starts a session, as the configuration says: a path, YAML as a text or a dictionary; None:
@@ -115,8 +125,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
             atexit.register(stop)
             _exit_is_watched = True
         _watch_exit_of_child()
-        _follow((None if path is None else os.path.abspath(path), text, bool(kernels), steps)
-                if fork == "follow" else None)
+        _follow(_as_started(path, text) + (bool(kernels), steps) if fork == "follow" else None)
 
 
 def stop():
@@ -190,9 +199,9 @@ class _Waking:
 def _start_child(config):
     """Records on as the parent did, into files of its own. A program goes on without."""
     global _followed, _exit_is_watched, _in_code
-    path, text, kernels, steps = config
+    folder, path, text, kernels, steps = config
     try:
-        with _variable("PPROF_SET", of_child(path or os.environ.get("PPROF_CONFIG"), text)):
+        with _variable("PPROF_SET", of_child(folder, path, text)):
             _in_code = InCode(steps and Schedule(*steps), None, None)
             _call_start(path, text, kernels, _in_code)
     except Exception as error:
@@ -209,8 +218,8 @@ def _start_child(config):
 
 def _told_to_follow():
     try:
-        parent, path, text, kernels, steps = json.loads(os.environ[_VARIABLE])
-        return int(parent), path, text, kernels, steps
+        parent, folder, path, text, kernels, steps = json.loads(os.environ[_VARIABLE])
+        return int(parent), folder, path, text, kernels, steps
     except (KeyError, ValueError, TypeError):
         return None
 

@@ -101,6 +101,32 @@ class Children(Case):
         self.assertEqual(sorted(os.path.basename(path) for path in glob.glob(self.path("*.prom"))),
                          sorted(["run.prom", "run.%s.prom" % child]))
 
+    def test_a_program_that_changes_its_folder(self):
+        """Its children's files begin where it was started, as its own do."""
+        with open(self.path("run%.yaml"), "w", encoding="utf-8") as file:
+            file.write("output: run.pplog")
+        for config in {"output": "run.pplog"}, "run%.yaml", None:
+            for method in "fork", "spawn":
+                with self.subTest(config=config, method=method):
+                    child = self.run_ok("""
+                        import multiprocessing, os, pprof, sys
+                        @pprof.range("child")
+                        def child():
+                            pass
+                        if __name__ == "__main__":
+                            pprof.start(eval(sys.argv[1]))
+                            os.chdir("/")
+                            worker = multiprocessing.get_context(sys.argv[2]).Process(target=child)
+                            worker.start()
+                            worker.join()
+                            print(worker.pid)
+                    """, repr(config), method, PPROF_OUTPUT=None,
+                        PPROF_CONFIG=None if config else "run%.yaml").strip()
+                    self.assertEqual(self.ranges(), {"run.pplog": [],
+                                                     "run.%s.pplog" % child: ["child"]})
+                    for name in self.ranges():
+                        os.remove(self.path(name))
+
     def test_a_child_that_cannot_record_says_so(self):
         """The file is gone by then, or is wrong; the child goes on."""
         for change, words in ("os.remove('profile.yaml')", "No such file"), (
