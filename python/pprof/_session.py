@@ -11,7 +11,7 @@ import threading
 import warnings
 
 from . import _markers
-from ._config import as_config, of_child
+from ._config import as_config, as_settings, of_child, settings
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
 from ._windows import InCode, Schedule, as_schedule, is_in_callback
 
@@ -51,8 +51,7 @@ def _variable(name, value):
 def _call_start(path, text, kernels, code):
     """`path` or `text` may be None, or both."""
     if kernels:
-        before = os.environ.get("PPROF_SET")
-        with _variable("PPROF_SET", (before + ";" if before else "") + "devices.kernels=true"):
+        with _variable("PPROF_SET", as_settings({"devices.kernels": "true", **settings()})):
             _call_start(path, text, False, code)
         return
     error = ErrorText()

@@ -58,6 +58,18 @@ class Sessions(Case):
         self.assertEqual([log.info["config"].count("kernels: true") for log in self.logs()],
                          [1, 1, 1])
 
+    def test_kernels_that_the_environment_knows(self):
+        """What it says goes first, as for each key."""
+        for said, found in (("devices.kernels=true", "true"), ("devices.kernels=false", "false"),
+                            ("devices={mode: off, kernels: false}", "false"),
+                            ("devices={mode: off}", "true")):
+            with self.subTest(said):
+                self.run_ok("import pprof\npprof.start({'output': 'run.pplog'}, kernels=True)",
+                            PPROF_OUTPUT=None, PPROF_SET=said)
+                log, = self.logs()
+                self.assertIn("\n  kernels: %s\n" % found, log.info["config"])
+                os.remove(log.path)
+
     def test_closed_standard_descriptors(self):
         """What the program prints meets no file of ours, nor does a daemon's /dev/null."""
         self.run_ok("""
