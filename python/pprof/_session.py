@@ -136,6 +136,7 @@ def stop():
     _not_in_callback()
     with _lock:
         _follow(None)
+        _markers._epoch = _c.epoch  # a child that has marked nothing does not wake any more
         error = ErrorText()
         try:
             raise_status(_c.stop(ctypes.byref(error)), error)

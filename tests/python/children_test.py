@@ -127,6 +127,25 @@ class Children(Case):
                     for name in self.ranges():
                         os.remove(self.path(name))
 
+    def test_a_child_that_stops_before_it_marks(self):
+        """It records nothing from there on."""
+        for method in "fork", "spawn":
+            with self.subTest(method):
+                self.run_ok("""
+                    import multiprocessing, pprof, sys
+                    def work():
+                        pprof.stop()
+                        with pprof.range("child"):
+                            assert not pprof.enabled()
+                    if __name__ == "__main__":
+                        pprof.start({"output": sys.argv[1] + ".pplog"})
+                        worker = multiprocessing.get_context(sys.argv[1]).Process(target=work)
+                        worker.start()
+                        worker.join()
+                        assert worker.exitcode == 0
+                """, method, PPROF_OUTPUT=None)
+                self.assertEqual([log.select("name") for log in self.logs(method + "*")], [[]])
+
     def test_a_child_that_cannot_record_says_so(self):
         """The file is gone by then, or is wrong; the child goes on."""
         for change, words in ("os.remove('profile.yaml')", "No such file"), (
