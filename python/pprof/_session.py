@@ -13,7 +13,7 @@ import warnings
 from . import _markers
 from ._config import as_config, as_settings, of_child, settings
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
-from ._windows import InCode, Schedule, as_schedule, is_in_callback
+from ._windows import InCode, Schedule, as_schedule, forget_callback, is_in_callback
 
 # Tells children that do not share this memory (spawn, forkserver) what their parent records.
 _VARIABLE = "PPROF_PYTHON_FOLLOW"
@@ -228,6 +228,7 @@ def _in_forked_child():
     global _lock, _in_code
     _lock = threading.RLock()
     _in_code = None  # its folder is the parent's
+    forget_callback()
     _markers._resting.clear()
     if _followed is not None:
         _markers._epoch = _Waking(os.getppid(), _followed, True)

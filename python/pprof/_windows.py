@@ -105,6 +105,11 @@ def is_in_callback():
     return getattr(_here, "is_telling", False)
 
 
+def forget_callback():
+    """In a forked child: the thread that was told has no such thread to wait for."""
+    _here.is_telling = False
+
+
 class InCode:
     """What `start` hands to the library: kept until the next start."""
 

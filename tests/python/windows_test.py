@@ -76,6 +76,29 @@ class Windows(Case):
                         assert not any(map(os.path.exists, folders)), folders
                     """, fork, child)
 
+    def test_a_worker_that_on_window_makes(self):
+        """It has a log as any other, and finishes it."""
+        self.run_ok("""
+            import multiprocessing, pprof, threading
+            done = threading.Event()
+            def work():
+                with pprof.range("child"):
+                    pass
+            def look(window):
+                if window.index == 0:
+                    worker = multiprocessing.get_context("fork").Process(target=work)
+                    worker.start()
+                    worker.join()
+                    assert worker.exitcode == 0
+                    done.set()
+            pprof.start({"output": "run.pplog"}, schedule=pprof.schedule(active=1), on_window=look)
+            pprof.step()
+            done.wait()
+            pprof.stop()
+        """, PPROF_OUTPUT=None)
+        self.assertEqual(self.recover(), 0)
+        self.assertEqual(self.names(self.logs()), ["child"])
+
     def test_an_exception_is_told_and_not_fatal(self):
         done = self.start("""
             import pprof
