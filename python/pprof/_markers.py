@@ -59,7 +59,7 @@ def _refuse(argument, error):
         return
     _warned.add(argument)
     frame, level = _get_frame(1), 2
-    while frame.f_back is not None and frame.f_globals is globals():
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         frame, level = frame.f_back, level + 1
     warnings.warn("pprof: %s; it is left out and counted, as are others, of which nothing is said"
                   % error, RuntimeWarning, stacklevel=level)

@@ -243,6 +243,24 @@ class Markers(Case):
         self.assertEqual([event for event in log.events if event["flows"] or any(event["work"])],
                          [])
 
+    def test_requests_that_do_not_fit_end_no_program(self):
+        """As numbers of other markers; the caller is told, not the package."""
+        self.run_ok("""
+            import warnings
+            import pprof
+            def odd():
+                chat = pprof.request("5", "chat", tokens=-1)
+                chat.token(1.5)
+                chat.end()
+            pprof.start()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                odd()
+            assert [str(warning.message).split()[1] for warning in caught] == [
+                "number", "tokens"], [str(w.message) for w in caught]
+            assert {warning.filename for warning in caught} == {__file__}, caught
+        """)
+
     def test_numbers_that_do_not_fit_end_no_program(self):
         """Without, they are left out, counted, and warned of once for each argument."""
         self.run_ok("""
