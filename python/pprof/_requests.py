@@ -10,10 +10,13 @@ _NONE = RequestHandle(0, 0)
 
 
 def _count(name, number):
-    """How many tokens; 0 where the number is refused."""
+    """How many tokens; 0 where the number is refused, which is counted."""
     if number.__class__ is int and 0 <= number <= MOST_FLOW:
         return number
-    return _integer(name, number, 0, MOST_FLOW) or 0
+    known = _integer(name, number, 0, MOST_FLOW)
+    if known is None:
+        _c.flow(0)
+    return known or 0
 
 
 class Request:
@@ -50,8 +53,20 @@ class Request:
             _end(self._handle)
 
 
+def _handles(requests):
+    try:
+        return [request._handle for request in requests]
+    except Exception:
+        return _markers._refuse("requests", TypeError("requests are those of pprof.request"))
+
+
 def serve(requests):
     """The innermost range serves these requests, any number of them."""
     if _markers._epoch.value:
-        handles = [request._handle for request in requests]
-        _serve((RequestHandle * len(handles))(*handles), len(handles))
+        handles = _handles(requests)
+        if handles is None:
+            _c.flow(0)
+        else:
+            _serve((RequestHandle * len(handles))(*handles), len(handles))
+    elif _markers._strict:
+        _handles(requests)

@@ -245,21 +245,31 @@ class Markers(Case):
 
     def test_requests_that_do_not_fit_end_no_program(self):
         """As numbers of other markers; the caller is told, not the package."""
-        self.run_ok("""
+        printed = self.run_ok("""
             import warnings
             import pprof
             def odd():
-                chat = pprof.request("5", "chat", tokens=-1)
+                pprof.request("5", "none").end()
+                chat = pprof.request(7, "chat", tokens=-1)
                 chat.token(1.5)
+                pprof.serve(chat); pprof.serve([None]); pprof.serve(None)
                 chat.end()
             pprof.start()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 odd()
             assert [str(warning.message).split()[1] for warning in caught] == [
-                "number", "tokens"], [str(w.message) for w in caught]
+                "number", "tokens", "requests"], [str(w.message) for w in caught]
             assert {warning.filename for warning in caught} == {__file__}, caught
+            pprof.stop()
+            pprof.strict()
+            try:
+                pprof.serve([None])
+            except TypeError as error:
+                print(error)
         """)
+        self.assertEqual(printed, "requests are those of pprof.request\n")
+        self.assert_clean(self.logs()[0], flows_lost=6)
 
     def test_numbers_that_do_not_fit_end_no_program(self):
         """Without, they are left out, counted, and warned of once for each argument."""
