@@ -30,7 +30,7 @@ class Cost:
 
 def _run(path, dims, *options):
     import subprocess  # most programs that mark never need it
-    sizes = ["--dim", ",".join("%s=%d" % pair for pair in dims.items())] if dims else []
+    sizes = ["--dim", ",".join("%s=%s" % pair for pair in dims.items())] if dims else []
     done = subprocess.run([_tool(), "cost", *options, *sizes, os.path.join(".", path)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                           encoding="utf-8", errors="replace")

@@ -79,16 +79,19 @@ class CostTest(Case):
                     pprof.cost(model, *args)
                 except pprof.Error as error:
                     print(error)
-            try:
-                pprof.cost("model.onnx", bacth=8)
-            except pprof.Error as error:
-                print(error)
+            for sizes in {"bacth": 8}, {"batch": 1.9}, {"batch": "x"}:
+                try:
+                    print(pprof.cost("model.onnx", **sizes).macs)
+                except pprof.Error as error:
+                    print(error)
         """, PATH=PATH)
         lines = printed.splitlines()
         self.assertEqual(lines[0], "int is neither an ONNX file nor a module of PyTorch: export it to ONNX")
         self.assertEqual(lines[1], "a file takes sizes by name, such as batch=8, and no inputs")
         self.assertIn("nothing.onnx: No such file or directory", lines[2])
         self.assertIn("no dimension or tensor is called 'bacth'", lines[3])
+        self.assertIn("batch=1.9", lines[4])
+        self.assertIn("batch=x", lines[5])
 
 
 if __name__ == "__main__":
