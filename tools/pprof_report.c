@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/descriptor.h"
-#include "cli/options.h"
 #include "cli/pages.h"
+#include "cli/parse.h"
 #include "cli/unread.h"
 #include "cli/usage.h"
 #include "input/folder.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/option_table.h"
 #include "cli/pages.h"
 #include "print/report_print.h"
 
@@ -14,9 +15,9 @@ typedef void put_option(const struct ppi_tool_verb *verb,
 
 static void each_option(const struct ppi_tool_verb *verb, put_option *put,
                         FILE *out) {
-  struct ppi_tool_option option;
-  for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (option.group & verb->takes) put(verb, &option, out);
+  for (size_t i = 0; i < ppi_num_option_rows; i++)
+    if (ppi_option_rows[i].group & verb->takes)
+      put(verb, &ppi_option_rows[i], out);
 }
 
 static void put_verbs(const struct ppi_tool_verb *verbs, const char *between,
@@ -26,15 +27,16 @@ static void put_verbs(const struct ppi_tool_verb *verbs, const char *between,
 }
 
 static bool has_values(const struct ppi_tool_option *option) {
-  return option->is_choice || option->is_views;
+  return option->type == PPI_OPTION_CHOICE || option->type == PPI_OPTION_VIEWS;
 }
 
 // The words that the option may have, with blanks in between.
 static void put_values(const struct ppi_tool_option *option, FILE *out) {
   const ppi_view_kind *const *view = ppi_view_kinds();
-  for (; option->is_views && *view; view++)
+  for (; option->type == PPI_OPTION_VIEWS && *view; view++)
     fprintf(out, "%s%s", view == ppi_view_kinds() ? "" : " ", (*view)->name);
-  for (const char *at = option->argument; option->is_choice && *at; at++)
+  const char *at = option->argument;
+  for (; option->type == PPI_OPTION_CHOICE && *at; at++)
     fputc(*at == '|' ? ' ' : *at, out);
 }
 
@@ -118,9 +120,9 @@ static void put_zsh_option(const struct ppi_tool_verb *verb,
   fputc(']', out);
   if (has_values(option)) {
     fprintf(out, ":%s:%s", option->name,
-            option->is_views ? "_sequence compadd - " : "(");
+            option->type == PPI_OPTION_VIEWS ? "_sequence compadd - " : "(");
     put_values(option, out);
-    if (option->is_choice) fputc(')', out);
+    if (option->type == PPI_OPTION_CHOICE) fputc(')', out);
   } else if (option->argument) {
     fprintf(out, ":%s:_files", option->name);
   }

@@ -65,7 +65,7 @@ static void put_option(const struct ppi_tool_option *option,
   fputs("\\fB\\-\\-", out);
   put_text(option->name, out);
   fputs("\\fR", out);
-  if (option->argument && !option->is_choice) {
+  if (option->argument && option->type != PPI_OPTION_CHOICE) {
     fputs(" \\fI", out);
     put_text(option->argument, out);
     fputs("\\fR", out);
@@ -78,11 +78,10 @@ static void put_option(const struct ppi_tool_option *option,
 
 static void put_options(const struct ppi_tool_verb *verbs,
                         const struct ppi_tool_verb *verb, FILE *out) {
-  struct ppi_tool_option option;
   fputs(".SH OPTIONS\n", out);
-  for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (!verb || (option.group & verb->takes))
-      put_option(&option, verb ? NULL : verbs, out);
+  for (size_t i = 0; i < ppi_num_option_rows; i++)
+    if (!verb || (ppi_option_rows[i].group & verb->takes))
+      put_option(&ppi_option_rows[i], verb ? NULL : verbs, out);
   fputs(".SH EXIT STATUS\nThe highest that applies:\n", out);
 #define PUT_(name, value, text)             \
   fprintf(out, ".TP\n\\fB%d\\fR\n", value); \

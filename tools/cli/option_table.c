@@ -9,7 +9,7 @@
 #define FOR(group) PPI_TAKES(group)
 #define FIELD(name) offsetof(struct ppi_tool_options, name)
 
-const struct ppi_option_row ppi_option_rows[] = {
+const struct ppi_tool_option ppi_option_rows[] = {
     {"format", 'f', PPI_OPTION_CHOICE, FIELD(format), FOR(TABLES), ALL_FORMATS,
      "table", "how to print the report"},
     {"format", 'f', PPI_OPTION_CHOICE, FIELD(format), FOR(JSON), "table|json",

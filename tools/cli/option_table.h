@@ -17,20 +17,19 @@ enum ppi_option_type {
 };
 
 // A name may have several rows, each of another group, for the verbs that take
-// it. `values` names the argument, and for a choice lists what it may be; views
-// are listed by the library.
-struct ppi_option_row {
+// it.
+struct ppi_tool_option {
   const char *name;
-  char letter;
+  char letter;  // 0: none
   enum ppi_option_type type;
-  size_t offset;  // of the field in struct ppi_tool_options
-  uint64_t group;
-  const char *values;
-  const char *fallback;
+  size_t offset;         // of the field in struct ppi_tool_options
+  uint64_t group;        // PPI_TAKES(...)
+  const char *argument;  // NULL: none; of a choice what it may be, between bars
+  const char *fallback;  // NULL: none
   const char *help;
 };
 
-extern const struct ppi_option_row ppi_option_rows[];
+extern const struct ppi_tool_option ppi_option_rows[];
 extern const size_t ppi_num_option_rows;
 
 #endif  // PPI_TOOL_OPTION_TABLE_H_

@@ -181,28 +181,4 @@ struct ppi_tool_verb {
   int (*take_operands)(struct ppi_tool_options *options);
 };
 
-// ppi_tool_parse reads the command line. `verbs` ends with a row without a
-// name; its first row runs when no verb is given. `out->inputs` is the caller's
-// to free. Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message on stderr.
-int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
-                   struct ppi_tool_options *out);
-
-// A row of the table of options. A name may have several, each for other verbs.
-struct ppi_tool_option {
-  const char *name;
-  char letter;           // 0: none
-  const char *argument;  // NULL: it takes none
-  bool is_choice;        // `argument` lists what it may be, between bars
-  bool is_views;         // names of views
-  uint64_t group;        // PPI_TAKES(...)
-  const char *fallback;  // NULL: none
-  const char *help;
-};
-// ppi_tool_option_at answers false behind the last one.
-bool ppi_tool_option_at(size_t i, struct ppi_tool_option *out);
-
-// NULL: there is none.
-const struct ppi_tool_verb *ppi_tool_find_verb(
-    const struct ppi_tool_verb *verbs, const char *name);
-
 #endif  // PPI_TOOL_OPTIONS_H_

@@ -45,11 +45,11 @@ void ppi_tool_option_text(const struct ppi_tool_option *option,
       add(out, "%s%s", out->len ? ", " : "", verb->name);
   if (out->len) add(out, ": ");
   add(out, "%s", option->help);
-  if (option->is_choice) add(out, ": %s", option->argument);
+  if (option->type == PPI_OPTION_CHOICE) add(out, ": %s", option->argument);
   const ppi_view_kind *const *view = ppi_view_kinds();
-  for (; option->is_views && *view; view++)
+  for (; option->type == PPI_OPTION_VIEWS && *view; view++)
     add(out, "%s%s", view == ppi_view_kinds() ? ": " : ", ", (*view)->name);
-  if (option->is_views) add(out, " [all]");
+  if (option->type == PPI_OPTION_VIEWS) add(out, " [all]");
   if (option->fallback) add(out, " [%s]", option->fallback);
 }
 
@@ -60,7 +60,7 @@ static void print_option(const struct ppi_tool_option *option,
   int column = fprintf(out, "  ");
   if (option->letter) column += fprintf(out, "-%c, ", option->letter);
   column += fprintf(out, "--%s", option->name);
-  if (option->argument && !option->is_choice)
+  if (option->argument && option->type != PPI_OPTION_CHOICE)
     column += fprintf(out, " %s", option->argument);
   if (column > 24) {
     fputc('\n', out);
@@ -99,15 +99,15 @@ void ppi_tool_usage(const struct ppi_tool_verb *verbs,
   int column = 0;
   print_head(verbs, verb, out);
   fprintf(out, "\nOptions of %s:\n", shown->name);
-  struct ppi_tool_option option;
-  for (size_t i = 0; ppi_tool_option_at(i, &option); i++) {
+  for (size_t i = 0; i < ppi_num_option_rows; i++) {
+    const struct ppi_tool_option *option = &ppi_option_rows[i];
     char text[96];
-    if (!(option.group & shown->takes)) continue;
-    const char letter[] = {'-', option.letter, '|', 0};
-    int len =
-        snprintf(text, sizeof(text), " %s--%s%s%s", option.letter ? letter : "",
-                 option.name, option.argument ? " " : "",
-                 option.argument ? option.argument : "");
+    if (!(option->group & shown->takes)) continue;
+    const char letter[] = {'-', option->letter, '|', 0};
+    int len = snprintf(text, sizeof(text), " %s--%s%s%s",
+                       option->letter ? letter : "", option->name,
+                       option->argument ? " " : "",
+                       option->argument ? option->argument : "");
     if (column > 0 && column + len > 78) {
       fputc('\n', out);
       column = 0;
@@ -123,9 +123,8 @@ void ppi_tool_help(const struct ppi_tool_verb *verbs,
                    const struct ppi_tool_verb *verb, FILE *out) {
   print_head(verbs, verb, out);
   fputs("\nOptions:\n", out);
-  struct ppi_tool_option option;
-  for (size_t i = 0; ppi_tool_option_at(i, &option); i++)
-    if (!verb || (option.group & verb->takes))
-      print_option(&option, verb ? NULL : verbs, out);
+  for (size_t i = 0; i < ppi_num_option_rows; i++)
+    if (!verb || (ppi_option_rows[i].group & verb->takes))
+      print_option(&ppi_option_rows[i], verb ? NULL : verbs, out);
   print_exit_codes(out);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "cli/option_table.h"
 #include "cli/options.h"
 
 struct ppi_option_text {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The parser that reads the table of options.
-#include "cli/options.h"
+#include "cli/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,20 +13,6 @@
 #include "cli/suggest.h"
 #include "print/report_print.h"
 
-bool ppi_tool_option_at(size_t i, struct ppi_tool_option *out) {
-  if (i >= ppi_num_option_rows) return false;
-  const struct ppi_option_row *row = &ppi_option_rows[i];
-  *out = (struct ppi_tool_option){.name = row->name,
-                                  .letter = row->letter,
-                                  .argument = row->values,
-                                  .is_choice = row->type == PPI_OPTION_CHOICE,
-                                  .is_views = row->type == PPI_OPTION_VIEWS,
-                                  .group = row->group,
-                                  .fallback = row->fallback,
-                                  .help = row->help};
-  return true;
-}
-
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name) {
   while (verbs->name && strcmp(verbs->name, name) != 0) verbs++;
@@ -37,7 +21,7 @@ const struct ppi_tool_verb *ppi_tool_find_verb(
 
 // One item of the command line: an option with its value, or an operand.
 struct item {
-  const struct ppi_option_row *row;  // NULL: an operand
+  const struct ppi_tool_option *row;  // NULL: an operand
   const char *value;
 };
 struct cursor {
@@ -50,10 +34,10 @@ struct cursor {
   bool before_command;               // the next operand is a command
 };
 
-static const struct ppi_option_row *find_row(const char *name, size_t len,
-                                             uint64_t groups) {
+static const struct ppi_tool_option *find_row(const char *name, size_t len,
+                                              uint64_t groups) {
   for (size_t i = 0; i < ppi_num_option_rows; i++) {
-    const struct ppi_option_row *row = &ppi_option_rows[i];
+    const struct ppi_tool_option *row = &ppi_option_rows[i];
     bool same = strlen(row->name) == len && memcmp(row->name, name, len) == 0;
     if (same && (row->group & groups)) return row;
   }
@@ -77,7 +61,7 @@ static int refuse_option(const char *name, size_t len) {
 // Takes the value of `item->row`: `attached`, or the next argument.
 static int take_value(struct cursor *cursor, const char *attached,
                       struct item *item) {
-  const struct ppi_option_row *row = item->row;
+  const struct ppi_tool_option *row = item->row;
   item->value = attached;
   if (row->type == PPI_OPTION_FLAG && attached) {
     ppi_tool_say("option '--%s' takes no value", row->name);
@@ -85,7 +69,7 @@ static int take_value(struct cursor *cursor, const char *attached,
   }
   if (row->type == PPI_OPTION_FLAG || attached) return PPI_EXIT_DONE;
   if (cursor->at == cursor->argc) {
-    ppi_tool_say("option '--%s' needs a value: %s", row->name, row->values);
+    ppi_tool_say("option '--%s' needs a value: %s", row->name, row->argument);
     return PPI_EXIT_USAGE;
   }
   item->value = cursor->argv[cursor->at++];
@@ -170,10 +154,10 @@ static int find_verb(struct ppi_tool_options *out) {
   return PPI_EXIT_USAGE;
 }
 
-static int set_choice(const struct ppi_option_row *row, const char *value,
+static int set_choice(const struct ppi_tool_option *row, const char *value,
                       const char **field) {
   struct ppi_tool_guess guess = {.wrong = value, .wrong_len = strlen(value)};
-  for (const char *at = row->values; at;) {
+  for (const char *at = row->argument; at;) {
     const char *bar = strchr(at, '|');
     size_t len = bar ? (size_t)(bar - at) : strlen(at);
     if (len == guess.wrong_len && memcmp(at, value, len) == 0) {
@@ -185,9 +169,9 @@ static int set_choice(const struct ppi_option_row *row, const char *value,
   }
   if (guess.best)
     ppi_tool_say("'--%s %s' is not one of %s (did you mean '%.*s'?)", row->name,
-                 value, row->values, (int)guess.best_len, guess.best);
+                 value, row->argument, (int)guess.best_len, guess.best);
   else
-    ppi_tool_say("'--%s %s' is not one of %s", row->name, value, row->values);
+    ppi_tool_say("'--%s %s' is not one of %s", row->name, value, row->argument);
   return PPI_EXIT_USAGE;
 }
 
@@ -220,7 +204,7 @@ static int set_views(const char *value, const char **field) {
   return PPI_EXIT_DONE;
 }
 
-static int set_number(const struct ppi_option_row *row, const char *value,
+static int set_number(const struct ppi_tool_option *row, const char *value,
                       long *field) {
   char *end;
   errno = 0;
@@ -235,7 +219,7 @@ static int set_number(const struct ppi_option_row *row, const char *value,
   return PPI_EXIT_USAGE;
 }
 
-static int add_text(const struct ppi_option_row *row, const char *value,
+static int add_text(const struct ppi_tool_option *row, const char *value,
                     struct ppi_tool_list *list) {
   const int most = (int)(sizeof list->items / sizeof *list->items);
   if (list->num < most) {
@@ -248,7 +232,7 @@ static int add_text(const struct ppi_option_row *row, const char *value,
 
 static int set_option(const struct item *item, struct ppi_tool_options *out) {
   const char *name = item->row->name;
-  const struct ppi_option_row *row =
+  const struct ppi_tool_option *row =
       find_row(name, strlen(name), out->verb->takes);
   if (!row) {
     ppi_tool_say("'%s' has no option '--%s'; see pprof-report help %s",
@@ -273,7 +257,7 @@ static int set_option(const struct item *item, struct ppi_tool_options *out) {
 
 static void set_defaults(struct ppi_tool_options *out) {
   for (size_t i = 0; i < ppi_num_option_rows; i++) {
-    const struct ppi_option_row *row = &ppi_option_rows[i];
+    const struct ppi_tool_option *row = &ppi_option_rows[i];
     if (row->fallback && (row->group & out->verb->takes))
       *(const char **)((char *)out + row->offset) = row->fallback;
   }

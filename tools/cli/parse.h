@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the command line by the table of options. Main thread only.
+#ifndef PPI_TOOL_PARSE_H_
+#define PPI_TOOL_PARSE_H_
+
+#include "cli/options.h"
+
+// ppi_tool_parse reads the command line. `verbs` ends with a row without a
+// name; its first row runs when no verb is given. `out->inputs` is the caller's
+// to free. Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message on stderr.
+int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
+                   struct ppi_tool_options *out);
+// NULL: there is none.
+const struct ppi_tool_verb *ppi_tool_find_verb(
+    const struct ppi_tool_verb *verbs, const char *name);
+
+#endif  // PPI_TOOL_PARSE_H_
