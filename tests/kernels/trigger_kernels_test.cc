@@ -105,6 +105,28 @@ TEST_F(TriggerKernelsTest, NothingIsARefusal) {
   close(fd);
 }
 
+// Their window is refused, and they are not recorded for a thousand seconds:
+// the next one who asks has them.
+TEST_F(TriggerKernelsTest, EndWhereTheirWindowIsRefused) {
+  Start("capture: {on_demand: true}\n");
+  int open_one = Connect("trigger seconds=1000\n");
+  const std::string all = folder_ + "/all.pplog.part";
+  EXPECT_EQ("begun window=0 opens=now file=" + all, Receive(open_one));
+  int fd = Connect("trigger kernels=1000 output=" + folder_ + "/own.pplog\n");
+  EXPECT_EQ(
+      "failed busy a window is open or asked for already; try again later",
+      Receive(fd));
+  close(fd);
+  std::string answer = "failed busy";
+  while (answer.rfind("failed busy", 0) == 0) {
+    fd = Connect("trigger kernels=0.01\n");
+    answer = Receive(fd);
+    close(fd);
+  }
+  EXPECT_EQ("begun kernels file=" + all, answer);
+  close(open_one);
+}
+
 TEST_F(TriggerKernelsTest, AreThereAlready) {
   Start("devices: {kernels: true}\n");
   int fd = Connect("trigger kernels=0.01\n");

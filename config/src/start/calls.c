@@ -51,6 +51,7 @@ static const ppi_compose_calls real_calls = {
     .session_set_graph_kernels = ppi_session_set_graph_kernels,
     .session_set_device_calls = ppi_session_set_device_calls,
     .session_trace_kernels = ppi_session_trace_kernels,
+    .session_end_kernels = ppi_session_end_kernels,
     .session_kernels_traced = ppi_session_kernels_traced,
     .set_nvtx = ppi_nvtx_set_options,
     .session_set_info = ppi_session_set_info,

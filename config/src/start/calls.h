@@ -42,6 +42,7 @@ typedef struct ppi_compose_calls {
   pprof_status (*session_set_device_calls)(pprof_session *session, bool all);
   pprof_status (*session_trace_kernels)(pprof_session *session, uint64_t ns,
                                         pprof_error *error);
+  void (*session_end_kernels)(pprof_session *session);
   bool (*session_kernels_traced)(const pprof_session *session,
                                  pprof_status *out, pprof_error *why);
   pprof_status (*session_set_graph_nodes)(pprof_session *session,

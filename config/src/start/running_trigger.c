@@ -311,6 +311,7 @@ static void trigger_window(ppi_running *run, const ppi_trigger *asked,
     say_begun(&made, asked->steps > 0, reply);
     return;
   }
+  if (made.has_kernels) ppi_running_calls->session_end_kernels(run->session);
   if (made.log) made.log->destroy(made.log);
   refuse_window(run, status, reply);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/demand.h"
 
+#include "base/base.h"
 #include "base/clock.h"
 #include "kernels/launch.h"
 
@@ -19,6 +20,7 @@ bool ppi_kernels_ask(ppi_kernels_demand *demand, uint64_t ns) {
   uint32_t phase = phase_of(demand);
   if (phase != PPI_KERNELS_FREE && phase != PPI_KERNELS_OVER) return false;
   demand->ns = ns;
+  __atomic_store_n(&demand->is_cut, false, __ATOMIC_RELAXED);
   go_to(demand, PPI_KERNELS_ASKED);
   return true;
 }
@@ -27,6 +29,10 @@ bool ppi_kernels_take_back(ppi_kernels_demand *demand) {
   uint32_t asked = PPI_KERNELS_ASKED;
   return __atomic_compare_exchange_n(&demand->phase, &asked, PPI_KERNELS_FREE,
                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void ppi_kernels_cut(ppi_kernels_demand *demand) {
+  __atomic_store_n(&demand->is_cut, true, __ATOMIC_RELAXED);
 }
 
 bool ppi_kernels_is_over(const ppi_kernels_demand *demand, pprof_status *out,
@@ -73,8 +79,10 @@ void ppi_kernels_serve(ppi_kernels_demand *demand, ppi_kernels *kernels,
   uint32_t phase = phase_of(demand);
   if (phase == PPI_KERNELS_ASKED) begin(demand, kernels, source, drain);
   uint64_t now = phase > PPI_KERNELS_ASKED ? ppi_clock_ticks() : 0;
-  if (phase == PPI_KERNELS_TRACED && now >= demand->until) {
+  bool is_cut = __atomic_load_n(&demand->is_cut, __ATOMIC_RELAXED);
+  if (phase == PPI_KERNELS_TRACED && (is_cut || now >= demand->until)) {
     ppi_launches_close();
+    demand->until = PPI_MIN(demand->until, now);
     kernels->until = demand->until;
     go_to(demand, PPI_KERNELS_ENDING);
   }

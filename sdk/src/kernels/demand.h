@@ -22,7 +22,8 @@ typedef enum ppi_kernels_phase {
 } ppi_kernels_phase;
 
 typedef struct ppi_kernels_demand {
-  uint32_t phase;  // atomic
+  uint32_t phase;   // atomic
+  uint32_t is_cut;  // atomic
   uint64_t ns;
   uint64_t until;  // ticks
   uint64_t told;   // pieces of work before
@@ -31,11 +32,13 @@ typedef struct ppi_kernels_demand {
 } ppi_kernels_demand;
 
 // ppi_kernels_ask has the collector's next round trace for `ns`; false while
-// another demand is not over. One thread at a time, like the following two.
+// another demand is not over. One thread at a time, like the following three.
 bool ppi_kernels_ask(ppi_kernels_demand *demand, uint64_t ns);
 // ppi_kernels_take_back makes room again where no round has seen it; false: one
 // has.
 bool ppi_kernels_take_back(ppi_kernels_demand *demand);
+// ppi_kernels_cut ends it at the collector's next round, as its time does.
+void ppi_kernels_cut(ppi_kernels_demand *demand);
 // ppi_kernels_is_over answers whether the last one is. UNAVAILABLE: there was
 // nothing to trace with, or nothing has come.
 bool ppi_kernels_is_over(const ppi_kernels_demand *demand, pprof_status *out,

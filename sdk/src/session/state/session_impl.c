@@ -68,6 +68,11 @@ pprof_status ppi_session_trace_kernels(pprof_session *session, uint64_t ns,
   return ppi_kernels_is_over(demand, &status, error) ? status : PPROF_STATUS_OK;
 }
 
+void ppi_session_end_kernels(pprof_session *session) {
+  ppi_kernels_cut(&session->collect.kernels_demand);
+  ppi_wakeup_wake(&session->wakeup);
+}
+
 bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
                                 pprof_error *why) {
   return ppi_kernels_is_over(&session->collect.kernels_demand, out, why);

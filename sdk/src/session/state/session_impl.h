@@ -32,6 +32,8 @@ pprof_status ppi_session_set_device_calls(pprof_session *session, bool all);
 // UNAVAILABLE: it cannot, in words. One thread, not while it stops.
 pprof_status ppi_session_trace_kernels(pprof_session *session, uint64_t ns,
                                        pprof_error *error);
+// ppi_session_end_kernels ends what that has begun, before its time.
+void ppi_session_end_kernels(pprof_session *session);
 // ppi_session_kernels_traced answers whether that is over: OK, or UNAVAILABLE
 // where nothing came, in words. The same thread, after the stop, too.
 bool ppi_session_kernels_traced(const pprof_session *session, pprof_status *out,
