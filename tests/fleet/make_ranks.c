@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED [RANK STAGE SINCE PERCENT]...:
-// the logs of a data-parallel training that never was, rank-N.pplog, by the
-// real writer; with FIRST and END, of its ranks those alone, END not included.
+// make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED[:HOST:LATER]
+// [RANK STAGE SINCE PERCENT]...: the logs of a data-parallel training that
+// never was, rank-N.pplog, by the real writer; with FIRST and END, of its ranks
+// those alone, END not included; with HOST and LATER, its hosts count from
+// HOST, and it began so many seconds later.
 // Each length is drawn by rank, step and stage alone; a step's all_reduce ends
 // at once everywhere, but for 20 us, with the last rank that comes. A rank of
 // the arguments takes so many percent of a stage's length from a step on. Eight
 // ranks share a host; host N's clock is N * 1 ms ahead.
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +49,8 @@ typedef struct fleet_law {
   unsigned num_ranks, num_steps;
   unsigned first, end;  // of the ranks that are written
   uint64_t seed;
+  unsigned first_host;
+  uint64_t later_s;
   planted *slow;
   int num_slow;
   uint64_t *ends;  // of each step's all_reduce
@@ -207,14 +212,15 @@ static pprof_status define(pprof_sink *sink) {
 static pprof_status begin(const fleet_law *fleet, unsigned rank,
                           pprof_sink *sink) {
   char uuid[33], host[32], pid[16], number[16], base[24];
-  unsigned node = rank / RANKS_OF_HOST;
+  unsigned node = fleet->first_host + rank / RANKS_OF_HOST;
   snprintf(uuid, sizeof uuid, "%016llx%016x",
            (unsigned long long)mix(fleet->seed), rank);
   snprintf(host, sizeof host, "node%u", node);
   snprintf(pid, sizeof pid, "%u", 1000 + rank);
   snprintf(number, sizeof number, "%u", rank);
   snprintf(base, sizeof base, "%llu",
-           (unsigned long long)(BASE_NS + node * SHIFT_NS));
+           (unsigned long long)(BASE_NS + fleet->later_s * 1000000000 +
+                                node * SHIFT_NS));
   const ppi_text texts[] = {
       {"uuid", uuid},       {"host", host},
       {"pid", pid},         {"rank", number},
@@ -266,6 +272,12 @@ static int take_ranks(fleet_law *fleet, const char *text) {
   return (num != 1 && num != 3) || fleet->end > fleet->num_ranks;
 }
 
+static int take_seed(fleet_law *fleet, const char *text) {
+  int num = sscanf(text, "%" SCNu64 ":%u:%" SCNu64, &fleet->seed,
+                   &fleet->first_host, &fleet->later_s);
+  return num != 1 && num != 3;
+}
+
 static int take_planted(fleet_law *fleet, int argc, char **argv) {
   for (int i = 0; i + 3 < argc; i += 4) {
     planted *slow = &fleet->slow[fleet->num_slow++];
@@ -283,13 +295,12 @@ static int take_planted(fleet_law *fleet, int argc, char **argv) {
 int main(int argc, char **argv) {
   if (argc < 5 || (argc - 5) % 4 != 0) {
     fputs(
-        "usage: make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED"
+        "usage: make_ranks FOLDER RANKS[:FIRST:END] STEPS SEED[:HOST:LATER]"
         " [RANK STAGE SINCE PERCENT]...\n",
         stderr);
     return 2;
   }
-  fleet_law fleet = {.num_steps = (unsigned)atoi(argv[3]),
-                     .seed = (uint64_t)atoll(argv[4])};
+  fleet_law fleet = {.num_steps = (unsigned)atoi(argv[3])};
   fleet.slow = calloc((size_t)argc, sizeof *fleet.slow);
   fleet.ends = calloc(fleet.num_steps, sizeof *fleet.ends);
   size_t num = (size_t)fleet.num_steps * STEP_EVENTS;
@@ -298,6 +309,7 @@ int main(int argc, char **argv) {
              .device = calloc(num, sizeof *to.device)};
   bool room = fleet.slow && fleet.ends && to.steps && to.host && to.device;
   int code = !room || take_ranks(&fleet, argv[2]) ||
+             take_seed(&fleet, argv[4]) ||
              take_planted(&fleet, argc - 5, argv + 5);
   if (!code) meet(&fleet);
   for (unsigned rank = fleet.first; rank < fleet.end && !code; rank++)

@@ -105,6 +105,29 @@ class TraceClocks(unittest.TestCase):
         self.assertEqual(1, len(said))
         self.assertIn("2 of 2 hosts have no collective in common", said[0])
 
+    def test_jobs_at_other_times_have_nothing_in_common(self):
+        """The same steps and names, a day apart on other hosts."""
+        logs = self.make("logs", "16", str(STEPS), "1") + \
+            self.make("other", "8", str(STEPS), "2:5:86400")
+        events, said = self.trace(logs)
+        self.assertIn("the clocks of 2 hosts are set", said[0])
+        self.assertIn("1 of 3 hosts have no collective in common", said[1])
+        self.assertEqual(8, self.labels(events).count(OWN))
+        loads = sorted(event["ts"] for event in events if event["name"] == "load")
+        # The hosts of the first job are moved by 1 ms, host 5 has its own clock, 5 ms ahead.
+        self.assertAlmostEqual(86400e6, loads[16 * STEPS] - loads[0], delta=10e3)
+
+    def test_a_restart_is_compared_with_itself(self):
+        """Host 2 takes the place of host 1; host 0, in both, ties their clocks together."""
+        logs = self.make("logs", "16", str(STEPS), "1") + \
+            self.make("again", "16:0:8", str(STEPS), "2:0:60") + \
+            self.make("new", "16:8:16", str(STEPS), "2:1:60")
+        events, said = self.trace(logs)
+        line, = said
+        self.assertIn("the clocks of 3 hosts are set", line)
+        moved = [float(re.fullmatch(SET, label)[1]) for label in self.labels(events)]
+        self.assertLess(max(moved) - min(moved), 4, moved)
+
     def test_the_trace_is_read_again(self):
         logs = self.make("logs", "16", str(STEPS), "1")
         self.trace(logs)

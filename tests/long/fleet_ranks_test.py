@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """In its long version: 1 000 ranks as Parquet, exported by several processes at once; stragglers
-that were planted; an export that is killed, a file that is cut, a rank that is missing.
+that were planted; an export that is killed, a file that is cut, a rank that is missing. Clocks
+of two jobs in one folder.
 TOOL MAKE_RANKS."""
 import glob
 import json
@@ -26,18 +27,13 @@ def library():
     return found[0]
 
 
-@unittest.skipUnless(LONG, "long")
-class FleetRanks(unittest.TestCase):
+class Fleet(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         cls.folder = os.path.join(cls.place, "fleet")
         cls.environment = {**os.environ, "PPROF_DUCKDB": library()}
-        cls.make("logs", RANKS, STEPS, 1, 7, "forward", 20, 130, 333, "load", 30, 130)
-        logs = [os.path.join(cls.place, "logs", f"rank-{rank}.pplog") for rank in range(RANKS)]
-        running = [cls.export(logs[node::NODES]) for node in range(NODES)]
-        assert [process.wait() for process in running] == [0] * NODES
 
     @classmethod
     def tearDownClass(cls):
@@ -60,6 +56,18 @@ class FleetRanks(unittest.TestCase):
                               env=self.environment)
         self.assertEqual(code, done.returncode, done.stderr)
         return json.loads(done.stdout)["rows"], done.stderr.decode()
+
+
+@unittest.skipUnless(LONG, "long")
+class FleetRanks(Fleet):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.make("logs", RANKS, STEPS, 1, 7, "forward", 20, 130, 333, "load", 30, 130)
+        logs = [os.path.join(cls.place, "logs", f"rank-{rank}.pplog") for rank in range(RANKS)]
+        running = [cls.export(logs[node::NODES]) for node in range(NODES)]
+        assert [process.wait() for process in running] == [0] * NODES
 
     def kill_an_export(self):
         """It is killed while it writes a run; what it had begun is left."""
@@ -89,6 +97,24 @@ class FleetRanks(unittest.TestCase):
         self.assertIn(": its export did not finish; the run is left out", said)
         self.assertIn("of ranks 0 to 999, 1 is missing: 600", said)
         self.assertEqual(3, len(said.splitlines()))
+
+
+@unittest.skipUnless(LONG, "long")
+class FleetJobs(Fleet):
+
+    def test_clocks_are_compared_within_a_job(self):
+        """Hosts 0 and 1, then 1 and 2 with the same steps, a minute later."""
+        self.make("first", 16, STEPS, 1)
+        self.make("later", 16, STEPS, "2:1:60")
+        self.assertEqual(0, self.export([os.path.join(self.place, name)
+                                         for name in ("first", "later")]).wait())
+        told, _ = self.ask(0, "--view", "clocks")
+        # The first host of each is before the median, which is one of its own.
+        self.assertEqual([[job, f"node{host}", 8 * 2 * STEPS] for job, host in
+                          ((1, 0), (1, 1), (2, 1), (2, 2))], [row[:3] for row in told])
+        for job, host, _, offset_ns, error_ns in told:
+            self.assertAlmostEqual(1000000 * (host == f"node{job}"), offset_ns, delta=20000)
+            self.assertLessEqual(error_ns, 20000)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -35,6 +35,8 @@ typedef struct piece {
 
 // Where the last call of a collective in a step ended in a run.
 typedef struct ended {
+  int64_t begun_ns;  // the run, since 1970
+  size_t job;        // from 1; 0: not known yet
   int64_t step;
   uint64_t name;
   bool on_device;
@@ -170,7 +172,8 @@ static int by_begin(const void *a, const void *b) {
 
 static int by_collective(const void *a, const void *b) {
   const ended *left = a, *right = b;
-  int order = COMPARE(left->step, right->step);
+  int order = COMPARE(left->job, right->job);
+  if (!order) order = COMPARE(left->step, right->step);
   if (!order) order = COMPARE(left->name, right->name);
   if (!order) order = COMPARE(left->on_device, right->on_device);
   return order;
@@ -180,6 +183,11 @@ static int by_end(const void *a, const void *b) {
   const ended *left = a, *right = b;
   int order = by_collective(a, b);
   return order ? order : COMPARE(left->at_ns, right->at_ns);
+}
+
+static int by_run(const void *a, const void *b) {
+  const ended *left = a, *right = b;
+  return COMPARE(left->begun_ns, right->begun_ns);
 }
 
 static void sort(void *items, size_t num, size_t size,
@@ -211,7 +219,8 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
     if (!pieces[i].is_call || step < 0) continue;
     if (!ROOM(clocks->ends)) return no_memory(clocks);
     clocks->ends.items[clocks->ends.num++] =
-        (ended){.step = step,
+        (ended){.begun_ns = clocks->base_ns,
+                .step = step,
                 .name = pieces[i].name,
                 .on_device = pieces[i].on_device,
                 .host = host,
@@ -232,6 +241,20 @@ static size_t nearest_rank(size_t num, size_t percent) {
 static int leader_of(const int *leaders, int host) {
   while (leaders[host] != host) host = leaders[host];
   return host;
+}
+
+// A run lasts from its begin to its last collective. Those that overlap, by
+// others between them too, are a job: what came before or after it has the same
+// steps and names, but its own collectives.
+static void find_jobs(ended *ends, size_t num) {
+  int64_t last_ns = 0;
+  size_t job = 0;
+  sort(ends, num, sizeof *ends, by_run);
+  for (size_t i = 0; i < num; i++) {
+    job += ends[i].begun_ns > last_ns;
+    ends[i].job = job;
+    last_ns = PPI_MAX(last_ns, ends[i].at_ns);
+  }
 }
 
 // A collective's ends, sorted by time: how far each is from the median.
@@ -300,6 +323,7 @@ pprof_status ppi_clocks_compare(ppi_clocks *clocks) {
   int *leaders = ppi_alloc((clocks->hosts.num + 1) * sizeof *leaders);
   if (!leaders) return no_memory(clocks);
   for (size_t i = 0; i < clocks->hosts.num; i++) leaders[i] = (int)i;
+  find_jobs(ends, clocks->ends.num);
   sort(ends, clocks->ends.num, sizeof *ends, by_end);
   for (size_t begin = 0, end; begin < clocks->ends.num; begin = end) {
     for (end = begin; end < clocks->ends.num &&

@@ -2,7 +2,9 @@
 //
 // How far the clocks of a job's hosts are apart. A collective ends everywhere
 // at about the same moment, so by how much its ends differ, in each host's time
-// of day, is the clocks': as the view `clocks` of `fleet` has it. One thread.
+// of day, is the clocks': as the view `clocks` of `fleet` has it. Runs that do
+// not overlap in the time of day are of different jobs, which have none in
+// common. One thread.
 #ifndef PPI_TOOL_CLOCKS_H_
 #define PPI_TOOL_CLOCKS_H_
 
