@@ -117,4 +117,32 @@ class FleetJobs(Fleet):
             self.assertLessEqual(error_ns, 20000)
 
 
+@unittest.skipUnless(LONG, "long")
+class FleetExports(Fleet):
+
+    def test_what_cannot_be_exported_is_named(self):
+        """A log that is none, then a run that is there already."""
+        self.make("logs", 5, STEPS, 1)
+        logs = [os.path.join(self.place, "logs", f"rank-{rank}.pplog") for rank in range(5)]
+        bad = os.path.join(self.place, "bad.pplog")
+        with open(bad, "w", encoding="utf-8") as file:
+            file.write("no log")
+        code, said = self.say(logs[0], bad, logs[1])
+        self.assertEqual((3, [f"pprof-report: {bad}: not a pprof log"]), (code, said))
+        self.assertEqual([[0], [1]], self.ask(0, "SELECT rank FROM run ORDER BY rank")[0])
+        run, = glob.glob(os.path.join(self.folder, "run=*", "rank=1"))
+        code, said = self.say(logs[2], logs[1], logs[3])
+        self.assertEqual((3, [
+            f"pprof-report: {logs[1]}: cannot be exported: input or output failed",
+            f"pprof-report: {self.folder}: {os.path.dirname(run)}: exists; --force replaces it"]),
+            (code, said))
+        self.assertEqual([[0], [1], [2]], self.ask(0, "SELECT rank FROM run ORDER BY rank")[0])
+        self.assertEqual((0, [self.folder]), self.say("--force", logs[1], logs[3]))
+
+    def say(self, *operands):
+        done = subprocess.run([TOOL, "export", "parquet", *operands, "-o", self.folder],
+                              env=self.environment, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stderr.decode().splitlines()
+
+
 unittest.main(argv=sys.argv[:1])

@@ -278,8 +278,12 @@ static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
                                 uint64_t time_ns) {
   FORWARD(window, index, opens, time_ns);
 }
+// What cannot be written is said of the log that is read.
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
-  FORWARD(finish, totals);
+  parquet *out = parquet_of(sink);
+  pprof_sink *next = out->inner->sink;
+  pprof_status status = next->finish(next, totals);
+  return status == PPROF_STATUS_OK ? end_run(out) : status;
 }
 
 static pprof_status close_parquet(ppi_export *export, pprof_error *error) {

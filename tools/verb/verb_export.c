@@ -93,11 +93,12 @@ static int export_runs(const struct ppi_tool_options *options,
   ppi_export_count_init(&count, is_nsys ? format->nsys_parts : format->parts,
                         export->sink);
   int code = ppi_tool_read_runs(options, &count.base, "exported");
-  if (code == PPI_EXIT_INPUT) return code;
+  bool is_failed = code == PPI_EXIT_INPUT;
+  if (is_failed && !format->is_folder) return code;
   if (export->close(export, &error) != PPROF_STATUS_OK) {
     bool is_gone = errno == EPIPE && strcmp(options->output, "-") == 0;
     if (!is_gone) ppi_tool_say("%s: %s", options->output, error.text);
-    return is_gone ? code : PPI_EXIT_USAGE;
+    return is_gone || is_failed ? code : PPI_EXIT_USAGE;
   }
   ppi_export_say_left(format->name, &count, export);
   return code;
