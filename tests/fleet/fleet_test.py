@@ -134,6 +134,16 @@ class Fleet(unittest.TestCase):
             " out"]), sorted(said.splitlines()))
         self.assertIn(f"path '{self.folder}/run={{a0,a5}}/rank=*/run.parquet'", text)
 
+    def test_a_run_without_a_rank_is_named_and_left_out(self):
+        """An empty folder, and what is none."""
+        self.add("a0", 0)
+        os.mkdir(os.path.join(self.folder, "run=a1"))
+        self.write(os.path.join(self.folder, "run=a2"), b"")
+        text, said = self.sql("--print-sql", "spark", code=4)
+        nothing = "pprof-report: F/run=%s: cannot be read, or has no rank; the run is left out"
+        self.assertEqual([nothing % "a1", nothing % "a2"], sorted(said.splitlines()))
+        self.assertIn(f"path '{self.folder}/run={{a0}}/rank=*/run.parquet'", text)
+
     def test_ranks_that_are_missing_are_named(self):
         for rank in (0, 2, 3, 7, "__HIVE_DEFAULT_PARTITION__"):
             self.add(f"a{rank}", rank)

@@ -119,7 +119,12 @@ static bool each_entry(ppi_fleet *fleet, const char *folder, const char *prefix,
 
 static bool take_run(ppi_fleet *fleet, const char *folder, const char *name) {
   char *path = join(folder, name, "");
+  size_t before = fleet->num_runs + fleet->num_left_out;
   bool room = path && each_entry(fleet, path, rank_prefix, take_rank);
+  bool found = fleet->num_runs + fleet->num_left_out > before;
+  if (room && !found && may_tell(&fleet->num_left_out))
+    ppi_tool_say("%s: cannot be read, or has no rank; the run is left out",
+                 path);
   ppi_free(path);
   return room;
 }
