@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """In its long version: 1 000 ranks as Parquet, exported by several processes at once; stragglers
 that were planted; an export that is killed, a file that is cut, a rank that is missing. Clocks
-of two jobs in one folder.
+of two jobs in one folder, exports that fail, a file that is damaged inside.
 TOOL MAKE_RANKS."""
 import glob
 import json
@@ -143,6 +143,27 @@ class FleetExports(Fleet):
         done = subprocess.run([TOOL, "export", "parquet", *operands, "-o", self.folder],
                               env=self.environment, stderr=subprocess.PIPE, check=False)
         return done.returncode, done.stderr.decode().splitlines()
+
+
+@unittest.skipUnless(LONG, "long")
+class FleetDamage(Fleet):
+
+    def test_a_file_that_does_not_unpack_is_named(self):
+        self.make("logs", 2, STEPS, 1)
+        self.assertEqual(0, self.export([os.path.join(self.place, "logs")]).wait())
+        path, = glob.glob(os.path.join(self.folder, "run=*", "rank=1", "call.parquet"))
+        with open(path, "r+b") as file:
+            file.seek(200)
+            data = file.read(360)
+            file.seek(200)
+            file.write(bytes(byte ^ 255 for byte in data))
+        done = subprocess.run([TOOL, "fleet", self.folder, "--view", "stages"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              env=self.environment)
+        self.assertEqual((2, b""), (done.returncode, done.stdout))
+        self.assertIn(path, done.stderr.decode())
+        shutil.rmtree(os.path.dirname(os.path.dirname(path)))
+        self.assertEqual([[0]], self.ask(0, "SELECT DISTINCT rank FROM call")[0])
 
 
 unittest.main(argv=sys.argv[:1])

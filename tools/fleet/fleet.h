@@ -26,10 +26,10 @@ typedef struct ppi_fleet {
 } ppi_fleet;
 
 // ppi_fleet_open looks at the files' ends, and says on stderr which runs are
-// left out because a file of theirs is cut, damaged or missing, which exports
-// did not finish, and which ranks are not there. Answers PPI_EXIT_DONE,
-// PPI_EXIT_DAMAGED (something was left out), or PPI_EXIT_INPUT: there is no
-// run. Clear in any case.
+// left out because these are damaged, a file is missing or there is no rank,
+// which exports did not finish, and which ranks are not there. Answers
+// PPI_EXIT_DONE, PPI_EXIT_DAMAGED (something was left out), or PPI_EXIT_INPUT:
+// there is no run. Clear in any case.
 int ppi_fleet_open(ppi_fleet *fleet, const char *folder);
 void ppi_fleet_clear(ppi_fleet *fleet);
 
