@@ -30,11 +30,12 @@ class TraceClocks(unittest.TestCase):
         subprocess.run([MAKE_RANKS, folder, *arguments], check=True)
         return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
 
-    def trace(self, logs):
+    def trace(self, logs, code=0):
         """(events, what was said but for the file's name)"""
         path = os.path.join(self.folder, "all.json")
-        done = subprocess.run([TOOL, "trace", *logs, "--force", "-o", path], check=True,
+        done = subprocess.run([TOOL, "trace", *logs, "--force", "-o", path], check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(code, done.returncode, done.stderr)
         with open(path, encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
         said = done.stderr.decode().splitlines()
@@ -127,6 +128,21 @@ class TraceClocks(unittest.TestCase):
         self.assertIn("the clocks of 3 hosts are set", line)
         moved = [float(re.fullmatch(SET, label)[1]) for label in self.labels(events)]
         self.assertLess(max(moved) - min(moved), 4, moved)
+
+    def test_where_one_has_no_time_of_day_no_clock_is_set(self):
+        path = os.path.join(self.folder, "other.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([{"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "name": "a"}], file)
+        events, said = self.trace(self.make("logs", "16:7:9", str(STEPS), "1") + [path])
+        self.assertEqual(["pprof-report: not all of the 3 runs say when they began: each starts"
+                          " at 0"], said)
+        self.assertEqual([], self.labels(events))
+
+    def test_a_cut_log_is_told_of_once(self):
+        logs = self.make("logs", "16:7:9", str(STEPS), "1")
+        os.truncate(logs[1], os.path.getsize(logs[1]) * 2 // 3)
+        _, said = self.trace(logs, code=4)
+        self.assertEqual(1, sum(logs[1] in line for line in said), said)
 
     def test_the_trace_is_read_again(self):
         logs = self.make("logs", "16", str(STEPS), "1")

@@ -36,8 +36,9 @@ int ppi_tool_read_once(const char *path, const char *name, pprof_sink *sink,
 int ppi_tool_read_again(const char *path, pprof_sink *sink,
                         struct ppi_tool_watch *watch,
                         struct ppi_tool_runs *runs);
-// ppi_tool_read without the events and checkpoints of a log.
-int ppi_tool_skim(const char *path, pprof_sink *sink,
+// ppi_tool_read without the events and checkpoints of a log, before it is read
+// (`is_quiet`: nothing is said) or instead.
+int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
                   struct ppi_tool_watch *watch);
 // Processes of traces whose names fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);

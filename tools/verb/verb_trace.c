@@ -80,6 +80,16 @@ static int list_runs(const char *path, struct axis *axis) {
   return code;
 }
 
+// Whether all are on one axis: each that is not empty says when it began.
+static bool has_one_axis(const struct axis *axis) {
+  bool any = false;
+  for (size_t i = 0; i < axis->num_runs; i++) {
+    if (!axis->runs[i].base_ns && !axis->runs[i].is_empty) return false;
+    any |= axis->runs[i].base_ns != 0;
+  }
+  return any && axis->num_runs > 1;
+}
+
 // ---- hosts' clocks ----
 
 // What was compared, and a text of it for each run's process. Without several
@@ -105,7 +115,7 @@ static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
     struct ppi_tool_watch watch;
     pprof_sink *sink = ppi_clocks_sink(clocks);
     if (skims)
-      ppi_tool_skim(logs[i].path, sink, &watch);
+      ppi_tool_skim(logs[i].path, sink, true, &watch);
     else
       ppi_tool_read_again(logs[i].path, sink, &watch, &met);
   }
@@ -154,10 +164,10 @@ static char *label_of(const ppi_clocks_host *host) {
   return len < 0 ? NULL : label;
 }
 
-// Answers how it went; without several hosts it does nothing.
+// Answers how it went; without several hosts on one axis it does nothing.
 static int align(const struct ppi_tool_log *logs, int num,
                  const struct axis *axis, struct alignment *by) {
-  ppi_clocks *glance = axis->num_runs > 1 ? read_clocks(logs, num, true) : NULL;
+  ppi_clocks *glance = has_one_axis(axis) ? read_clocks(logs, num, true) : NULL;
   bool is_alone = !glance || ppi_clocks_num_hosts(glance) < 2;
   ppi_clocks_destroy(glance);
   if (is_alone) return PPI_EXIT_DONE;
@@ -198,13 +208,9 @@ static pprof_status plan_runs(const struct axis *axis,
   uint64_t *shifts = ppi_alloc(axis->num_runs * sizeof(*shifts));
   if (!shifts) return PPROF_STATUS_NO_MEMORY;
   uint64_t first = UINT64_MAX;
-  bool known = true;
-  for (size_t i = 0; i < axis->num_runs; i++) {
-    uint64_t base_ns = base_of(axis, by, i);
-    known = known && (base_ns || axis->runs[i].is_empty);
-    if (base_ns && base_ns < first) first = base_ns;
-  }
-  known = known && first != UINT64_MAX;
+  bool known = has_one_axis(axis);
+  for (size_t i = 0; i < axis->num_runs; i++)
+    if (axis->runs[i].base_ns) first = PPI_MIN(first, base_of(axis, by, i));
   for (size_t i = 0; known && i < axis->num_runs; i++)
     if (axis->runs[i].base_ns) shifts[i] = base_of(axis, by, i) - first;
   if (!known)
