@@ -112,6 +112,25 @@ class Formulas(unittest.TestCase):
                          [tensor("w", [2, gates * 20, 10]), tensor("r", [2, gates * 20, 20])])
             self.expect(row, 7 * 5 * 2 * gates * 20 * 30, 0, "[7,2,5,20]")
 
+    def test_without_a_shape(self):
+        # What depends on a shape that nobody says is unknown, not 0.
+        x, w, r = info("x", None), tensor("w", [1, 80, 10]), tensor("r", [1, 80, 20])
+        for made, column in ((node("LSTM", "x,w,r", "y", hidden_size=20), "macs"),
+                             (node("DFT", "x", "y"), "elementwise_flops"),
+                             (node("STFT", "x,s", "y"), "elementwise_flops")):
+            row = row_of([made], [x], [w, r, ints("s", [4])])
+            self.assertEqual((row[column], row["flops"], row["reason"]),
+                             (None, None, "the model does not say the shape of 'x'"))
+        for made in (node("LSTM", "x,w,r", "y", "n"), node("DFT", "x", "y", "n", axis=7)):
+            row = row_of([made], [info("x", [7, 2])], [w, r])
+            self.assertEqual((row["flops"], row["reason"]),
+                             (None, "the sizes of its inputs do not fit 'n'"))
+
+    def test_transform_of_an_axis_that_values_decide(self):
+        row = row_of([node("DFT", "x,,axis", "y")],
+                     [info("x", [2, 64, 8, 1]), info("axis", [], INT64)], opset=20)
+        self.assertEqual(row["flops"], None)
+
     def test_quantised(self):
         scales = [tensor("s", [], [0.5]), tensor("z", [], [0], UINT8)]
         row = row_of([node("QLinearConv", "x,s,z,w,s,z,s,z", "y")],

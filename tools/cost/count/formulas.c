@@ -16,6 +16,22 @@ static ppi_value elements(const ppi_op *op, const ppi_tensor *of) {
   return of ? ppi_tensor_elements(op->shapes, of) : ppi_known(0);
 }
 
+// What a formula does not find has the reason of the tensor without a shape, or
+// does not fit.
+static ppi_value missing(const ppi_op *op, const ppi_tensor *of) {
+  bool is_open = of && of->rank < 0;
+  return ppi_unknown(is_open ? of->cause : ppi_op_cause(op, PPI_CAUSE_INVALID));
+}
+
+// The number that an attribute (NULL: none) or input is; `usual` without it.
+static ppi_value number(const ppi_op *op, const char *attribute, size_t input,
+                        ppi_value usual) {
+  ppi_list list;
+  ppi_op_list(op, attribute, input, &list);
+  if (!list.is_given) return usual;
+  return list.num == 1 ? list.items[0] : ppi_unknown(list.cause);
+}
+
 static ppi_value num_out(const ppi_op *op) {
   return elements(op, ppi_op_output(op, 0));
 }
@@ -151,7 +167,10 @@ void ppi_count_attention(const ppi_op *op, unsigned factor, ppi_work *out) {
 // T.B.dir.gates.H.(I + H)
 void ppi_count_recurrent(const ppi_op *op, unsigned factor, ppi_work *out) {
   const ppi_tensor *in = ppi_op_input(op, 0);
-  if (!in || in->rank != 3) return;
+  if (!in || in->rank != 3) {
+    out->macs = missing(op, in);
+    return;
+  }
   ppi_value steps = product(op, in->dims[0], in->dims[1]);
   ppi_value hidden = ppi_op_dim(op, 2, -1);
   ppi_value gates = product(op, product(op, ppi_op_dim(op, 1, 0), hidden),
@@ -171,30 +190,27 @@ static ppi_value transforms(const ppi_op *op, ppi_value num, ppi_value size) {
 }
 
 void ppi_count_dft(const ppi_op *op, unsigned factor, ppi_work *out) {
-  const ppi_tensor *in = ppi_op_input(op, 0), *made = ppi_op_output(op, 0);
-  ppi_list axis, size;
+  const ppi_tensor *in = ppi_op_input(op, 0);
   (void)factor;
-  if (!in || !made || in->rank < 0 || made->rank != in->rank) return;
-  ppi_op_list(op, "axis", 2, &axis);
-  ppi_op_list(op, NULL, 1, &size);
-  int64_t wanted = axis.num == 1 && axis.items[0].known
-                       ? axis.items[0].i
-                       : (op->opset < 20 ? 1 : -2);
-  int at = ppi_op_axis(wanted, in->rank);
-  if (at < 0) return;
-  ppi_value one = size.num == 1 ? size.items[0] : in->dims[at];
+  ppi_value axis = number(op, "axis", 2, ppi_known(op->opset < 20 ? 1 : -2));
+  int at = in && axis.known ? ppi_op_axis(axis.i, in->rank) : -1;
+  if (at < 0) {
+    out->flops = axis.known ? missing(op, in) : axis;
+    return;
+  }
   ppi_value num = ppi_known(1);
   for (int i = 0; i + 1 < in->rank; i++)
     if (i != at) num = product(op, num, in->dims[i]);
-  out->flops = transforms(op, num, one);
+  out->flops = transforms(op, num, number(op, NULL, 1, in->dims[at]));
 }
 
 void ppi_count_stft(const ppi_op *op, unsigned factor, ppi_work *out) {
   const ppi_tensor *made = ppi_op_output(op, 0);
-  ppi_list frame;
   (void)factor;
-  if (!made || made->rank != 4) return;
-  ppi_op_list(op, NULL, 3, &frame);
-  ppi_value size = frame.num == 1 ? frame.items[0] : ppi_op_dim(op, 2, 0);
+  if (!made || made->rank != 4) {
+    out->flops = missing(op, made);
+    return;
+  }
+  ppi_value size = number(op, NULL, 3, ppi_op_dim(op, 2, 0));
   out->flops = transforms(op, product(op, made->dims[0], made->dims[1]), size);
 }
