@@ -102,6 +102,38 @@ class Inside(unittest.TestCase):
         self.assertIn("Of branches the one that costs more is counted: 1 nodes are in others",
                       out["notes"])
 
+    def test_a_branch_that_may_cost_more(self):
+        # What is left out with an unknown part may be what costs more.
+        known = Graph([node("MatMul", "x,w", "k"), node("MatMul", "k,w", "m")], outputs="m")
+        own = Graph([node("Own", "x", "o", "own", "own")], outputs="o")
+        wide = Graph([node("MatMul", "z,w", "o", "wide")], outputs="o")
+        for other, reason in ((own, "nobody has told what the operator 'Own' computes"),
+                              (wide, "the size of 'rows' is open: --dim rows=N sets it")):
+            for branches in ((known, other), (other, known)):
+                graph = Graph([node("If", "c", "y", "if", then_branch=branches[0],
+                                    else_branch=branches[1])],
+                              [info("c", [], BOOL), info("x", [1, 16]), info("z", ["rows", 16])],
+                              "y", [SQUARE])
+                out = told(graph)
+                self.assertEqual(out["totals"]["macs"], 512)
+                self.assertEqual(out["totals"]["at_least"][:2], ["macs", "flops"])
+                self.assertIn("Not known of 1 node: " + reason, out["notes"])
+                left = [row for row in told(graph, "--by", "node")["rows"] if row["times"] == 0]
+                self.assertEqual([(row["macs"], row["reason"]) for row in left], [(None, reason)])
+        self.assertEqual(told(graph, "--dim", "rows=1")["totals"]["at_least"], [])
+        self.assertEqual(told(graph, "--dim", "rows=9")["totals"]["macs"], 9 * 256)
+
+    def test_a_branch_with_a_loop_of_nobody_knows(self):
+        body = Graph([node("MatMul", "h,w", "n")],
+                     [info("i", [], INT64), info("go", [], BOOL), info("h", [1, 16])], "go,n")
+        loop = Graph([node("Loop", "m,,x", "l", "loop", body=body)], outputs="l")
+        known = Graph([node("MatMul", "x,w", "k"), node("MatMul", "k,w", "j")], outputs="j")
+        out = told(Graph([node("If", "c", "y", "if", then_branch=known, else_branch=loop)],
+                         [info("c", [], BOOL), info("x", [1, 16]), info("m", [], INT64)],
+                         "y", [SQUARE]))
+        self.assertEqual(out["totals"]["macs"], 512)
+        self.assertIn("macs", out["totals"]["at_least"])
+
     def test_the_branch_that_is_taken(self):
         out = told(self.branches([], [tensor("c", [], [True], BOOL)]))
         self.assertEqual(out["totals"]["macs"], 256)

@@ -149,13 +149,19 @@ static double cost_of(const ppi_cost *cost, size_t first, size_t end) {
   return sum;
 }
 
+// What is not known of it may cost more: it stays unknown, with its reason, and
+// what runs nobody knows how often is 0 at least.
 static void do_not_count(ppi_cost *cost, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
     ppi_cost_row *row = &cost->rows[i];
-    row->times = 0;
-    row->work = (ppi_work){ppi_known(0), ppi_known(0)};
+    ppi_work *work = &row->work;
+    bool is_known = work->macs.known && work->flops.known;
+    bool costs = !is_known || work->macs.i || work->flops.i;
+    if (row->times > 0 || !costs) row->times = 0;
+    if (work->macs.known) work->macs = ppi_known(0);
+    if (work->flops.known) work->flops = ppi_known(0);
     row->in_bytes = row->weight_bytes = row->out_bytes = ppi_known(0);
-    row->cause = 0;
+    if (is_known) row->cause = 0;
   }
 }
 
