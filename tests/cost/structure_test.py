@@ -160,6 +160,32 @@ class Inside(unittest.TestCase):
         self.assertIn("macs", out["totals"]["at_least"])
         self.assertTrue(any("one is counted: 3 nodes" in note for note in out["notes"]))
 
+    def test_a_loop_that_may_end_sooner(self):
+        graph = self.loop("seven", "yes", "less")
+        out = told(graph)
+        self.assertEqual(out["totals"]["macs"], 256)
+        self.assertEqual(out["totals"]["elementwise_flops"], 1)
+        self.assertEqual(out["totals"]["at_least"],
+                         ["macs", "flops", "elementwise_flops", "input_bytes", "weight_bytes",
+                          "output_bytes"])
+        self.assertTrue(any("one is counted: 2 nodes" in note for note in out["notes"]))
+        self.assertEqual([row["times"] for row in told(graph, "--by", "node")["rows"]], [None] * 2)
+        # Without a condition at the loop the body's is not asked.
+        self.assertEqual(told(self.loop("seven", "", "less"))["totals"]["macs"], 7 * 256)
+
+    def test_a_loop_inside_another_that_may_end_sooner(self):
+        inner = Graph([node("MatMul", "g,w", "o")],
+                      [info("k", [], INT64), info("on", [], BOOL), info("g", [1, 16])], "on,o")
+        body = Graph([node("Loop", "three,,h", "n", "inner", body=inner),
+                      node("Less", "i,ten", "less")],
+                     [info("i", [], INT64), info("go", [], BOOL), info("h", [1, 16])], "less,n")
+        out = told(Graph([node("Loop", "seven,yes,x", "y", "outer", body=body)],
+                         [info("x", [1, 16])], "y",
+                         [SQUARE, tensor("three", [], [3], INT64), tensor("seven", [], [7], INT64),
+                          tensor("ten", [], [10], INT64), tensor("yes", [], [True], BOOL)]))
+        self.assertEqual(out["totals"]["macs"], 3 * 256)
+        self.assertIn("macs", out["totals"]["at_least"])
+
     def test_a_loop_that_grows(self):
         body = Graph([node("Concat", "h,x", "n", axis=0), node("MatMul", "h,w", "p")],
                      [info("i", [], INT64), info("go", [], BOOL), info("h", None)], "go,n")

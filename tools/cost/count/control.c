@@ -303,6 +303,19 @@ static void collect(const ppi_op *op, ppi_tensor *out, const ppi_tensor *one,
     out->dims[i] = i == at ? times : one->dims[from++];
 }
 
+// Of a body that was counted so often, but may end sooner, once is counted.
+static void count_once(ppi_cost *cost, size_t first, int64_t times) {
+  for (size_t i = first; i < cost->num_rows; i++) {
+    ppi_cost_row *row = &cost->rows[i];
+    ppi_value *all[] = {&row->work.macs, &row->work.flops, &row->in_bytes,
+                        &row->weight_bytes, &row->out_bytes};
+    if (row->times <= 0) continue;
+    for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+      *all[j] = ppi_value_divide(*all[j], times);
+    row->times = -1;
+  }
+}
+
 static bool is_true(const ppi_tensor *tensor) {
   return tensor && tensor->values && tensor->values[0].known &&
          tensor->values[0].i;
@@ -337,8 +350,7 @@ static bool loop(ppi_walk *walk, ppi_frame *frame, ppi_op *op) {
   ppi_value times = is_known && !ends
                         ? ppi_known(is.times)
                         : ppi_unknown(ppi_op_cause(op, PPI_CAUSE_DATA));
-  for (size_t i = first_row; ends && i < walk->cost->num_rows; i++)
-    if (!walk->cost->rows[i].cause) walk->cost->rows[i].cause = times.cause;
+  if (is_known && ends) count_once(walk->cost, first_row, is.times);
   for (size_t i = 0; i < op->num_outputs && i + 1 < num_out; i++) {
     const ppi_tensor *made = &is.outputs[i + 1];
     if (i >= is.num_states)
