@@ -85,6 +85,19 @@ class Formulas(unittest.TestCase):
         row = row_of([node("Einsum", "x,z", "y", equation="...ij,jk")],
                      [info("x", [6, 5, 3, 4]), info("z", [4, 7])])
         self.expect(row, 6 * 5 * 3 * 4 * 7, 0, "[6,5,3,7]")
+        # Where "..." differs, it is as wide as both: as the MatMul of the same is.
+        for equation, x, z, macs, shape in (
+                ("...ij,...jk->...ik", [2, 1, 3, 4], [1, 5, 4, 6], 2 * 5 * 3 * 6 * 4, "[2,5,3,6]"),
+                ("...ij,...jk", [2, 1, 3, 4], [5, 4, 6], 2 * 5 * 3 * 6 * 4, "[2,5,3,6]"),
+                ("i...,...->i...", [7, 3, 1], [4], 7 * 3 * 4, "[7,3,4]"),
+                ("...i,...i->", [2, 1, 9], [1, 5, 9], 2 * 5 * 9, "[]")):
+            row = row_of([node("Einsum", "x,z", "y", equation=equation)],
+                         [info("x", x), info("z", z)])
+            self.expect(row, macs, 0, shape)
+        row = row_of([node("Einsum", "x,z", "y", "n", equation="...i,...i->...")],
+                     [info("x", [2, 9]), info("z", [3, 9])])
+        self.assertEqual((row["macs"], row["reason"]),
+                         (None, "the sizes of its inputs do not fit 'n'"))
         row = row_of([node("Einsum", "x", "y", equation="ij->i")], [info("x", [6, 5])])
         self.expect(row, 0, 30, "[6]")
 

@@ -138,7 +138,7 @@ void ppi_count_einsum(const ppi_op *op, unsigned factor, ppi_work *out) {
     out->macs = ppi_unknown(ppi_op_cause(op, PPI_CAUSE_INVALID));
     return;
   }
-  ppi_value all = read.batch;
+  ppi_value all = elements(op, &read.batch);
   for (size_t i = 0; i < sizeof read.seen; i++)
     if (read.seen[i]) all = product(op, all, read.sizes[i]);
   out->macs = product(op, all, ppi_known((int64_t)op->num_inputs - 1));

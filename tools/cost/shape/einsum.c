@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cost/shape/rules.h"
+
 int ppi_equation_next(ppi_equation *eq) {
   while (eq->at < eq->end && *eq->at == ' ') eq->at++;
   if (eq->at == eq->end || *eq->at == ',') return 0;
@@ -44,8 +46,10 @@ static bool read_term(const ppi_op *op, ppi_equation *eq, const ppi_tensor *in,
   for (int letter; (letter = ppi_equation_next(eq)) != 0;) {
     if (letter < 0) return false;
     if (letter == '.') {
-      ppi_value size = ppi_tensor_product(op->shapes, in, axis, axis + hidden);
-      if (!out->batch.known || out->batch.i == 1) out->batch = size;
+      const ppi_tensor part = {.rank = (int)hidden, .dims = in->dims + axis};
+      ppi_tensor both = {0};
+      if (!ppi_broadcast(op, &out->batch, &part, &both)) return false;
+      out->batch = both;
       axis += hidden;
     } else {
       if (axis >= (size_t)in->rank) return false;
@@ -58,7 +62,6 @@ static bool read_term(const ppi_op *op, ppi_equation *eq, const ppi_tensor *in,
 bool ppi_einsum_read(const ppi_op *op, ppi_einsum *out) {
   ppi_equation eq;
   memset(out, 0, sizeof *out);
-  out->batch = ppi_known(1);
   if (!ppi_equation_find(op, &eq)) return false;
   for (size_t i = 0; i < op->num_inputs; i++) {
     if (!op->inputs[i] || !read_term(op, &eq, op->inputs[i], out)) return false;

@@ -26,7 +26,7 @@ size_t ppi_equation_letters(ppi_equation eq);
 typedef struct ppi_einsum {
   ppi_value sizes[128];
   bool seen[128];
-  ppi_value batch;  // of what "..." stands for
+  ppi_tensor batch;  // what "..." stands for, of all inputs
 } ppi_einsum;
 bool ppi_einsum_read(const ppi_op *op, ppi_einsum *out);
 
