@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of exports share: the tool, and logs that tests/export/make_run.c writes."""
+import json
 import os
 import shutil
 import subprocess
@@ -40,6 +41,15 @@ class Case(unittest.TestCase):
         said = done.stderr.decode()
         self.assertEqual(0, done.returncode, said)
         return done.stdout, said
+
+    def texts_of_threads(self, name):
+        """A log of threads 1, "worker", "w2" and 2^50, from a trace whose ids are texts, too."""
+        with open(self.path(name + ".json"), "w", encoding="utf-8") as file:
+            json.dump([{"ph": "X", "name": "work", "ts": 10 * i, "dur": 1, "pid": 1, "tid": tid}
+                       for i, tid in enumerate((1, "worker", "w2", 1 << 50))], file)
+        done = self.call("import", name + ".json", "-o", name + ".pplog")
+        self.assertEqual(0, done.returncode, done.stderr)
+        return name + ".pplog"
 
 
 def main():

@@ -86,6 +86,20 @@ class Nsys(export_case.Case):
                          "Memcpy HtoD,infer,16000000\n", found.stdout.decode())
         self.assertIn(b"serve", self.call("n.sqlite").stdout)
 
+    def test_numbers_that_do_not_fit(self):
+        """A thread has 24 bits there: those that need more have some that no other has."""
+        self.export("sqlite", "--schema", "nsys", self.texts_of_threads("texts"), "-o", "t.sqlite")
+        threads = self.ask("SELECT globalTid FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY 1",
+                           "t.sqlite")
+        self.assertEqual(4, len(set(threads)))
+        self.assertEqual({1 << 24}, {thread & ~0xffffff for thread, in threads})
+        self.assertEqual(1, threads[0][0] & 0xffffff)
+        self.assertEqual(threads, self.ask("SELECT globalTid FROM ThreadNames ORDER BY 1",
+                                           "t.sqlite"))
+        self.assertEqual([("w2",), ("worker",)], self.ask(
+            "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId WHERE value LIKE 'w%'"
+            " ORDER BY 1", "t.sqlite"))
+
     def test_processes_of_one_number(self):
         """Two machines may have a process 100 each."""
         db = sqlite3.connect(self.path("twins.sqlite"))

@@ -180,6 +180,16 @@ class Perfetto(export_case.Case):
                                  name, start, end) for title, name, start, end in expected),
                          found[ms(1000)])
 
+    def test_numbers_that_do_not_fit(self):
+        """Threads of a process have numbers of their own, also those that a trace calls by texts."""
+        trace = self.read(self.texts_of_threads("texts"))
+        threads = [one(track, 4) for track in trace.tracks.values() if one(track, 4) is not None]
+        numbers = [one(thread, 2) for thread in threads]
+        self.assertEqual({1}, {one(thread, 1) for thread in threads})
+        self.assertEqual((4, 4, 1), (len(numbers), len(set(numbers)), min(numbers)))
+        self.assertLess(max(numbers), 1 << 31)
+        self.assertEqual(4, len({title for title, *_ in trace.slices}))
+
     def test_it_is_small(self):
         self.call("trace", "rich.pplog", "-o", "rich.json")
         self.export("perfetto", "rich.pplog", "-o", "rich.pftrace")

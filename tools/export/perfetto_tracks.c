@@ -14,7 +14,9 @@ enum {
   REALTIME = 1,
   UNIT_BYTES = 3,
   // Of runs whose process has the number of an earlier one.
-  FIRST_OWN_PID = 1 << 24
+  FIRST_OWN_PID = 1 << 24,
+  // Of threads whose number is none of an operating system's.
+  FIRST_OWN_TID = 1 << 30
 };
 
 static void put_track(ppi_perfetto_tracks *tracks, PpiPerfetto__Track *track) {
@@ -145,13 +147,19 @@ static const ppi_export_name *named(const ppi_perfetto_tracks *tracks,
   return ppi_export_names_at(tracks->names, kinds[kind], row);
 }
 
-// Of a thread's lanes one is the thread's own track, others lie beside it.
-static bool is_thread(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
-                      const ppi_export_name *lane) {
-  if (kind != PPI_PERFETTO_THREAD || !lane->number) return false;
+// Of a thread's lanes one is the thread's own track, others lie beside it: of
+// those the answer is 0. A number that does not fit becomes one that no other
+// has.
+static int32_t thread_of(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
+                         const ppi_export_name *lane) {
+  if (kind != PPI_PERFETTO_THREAD || !lane->number) return 0;
   size_t num = tracks->threads.num;
-  return ppi_map_number(&tracks->threads, (ppi_map_key){(uint64_t)tracks->pid,
-                                                        lane->number}) == num;
+  size_t at = ppi_map_number(
+      &tracks->threads, (ppi_map_key){(uint64_t)tracks->pid, lane->number});
+  if (at != num) return 0;
+  return lane->number < FIRST_OWN_TID
+             ? (int32_t)lane->number
+             : FIRST_OWN_TID + (int32_t)(at & (FIRST_OWN_TID - 1));
 }
 
 // Rows of one group have one name below one parent: a viewer shows them
@@ -176,10 +184,10 @@ static void put_row(ppi_perfetto_tracks *tracks, ppi_perfetto_kind kind,
     counter.unit = UNIT_BYTES;
     track.counter = &counter;
   }
-  if (is_thread(tracks, kind, from)) {
+  thread.tid = thread_of(tracks, kind, from);
+  if (thread.tid) {
     thread.has_pid = thread.has_tid = true;
     thread.pid = tracks->pid;
-    thread.tid = (int32_t)from->number;
     thread.thread_name = name.bytes;
     track.thread = &thread;
     track.has_parent_uuid = false;

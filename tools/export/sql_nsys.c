@@ -94,6 +94,9 @@ typedef enum statement {
 // Ids of texts: of sites by their rows, then those of lanes, then our own.
 enum { FIRST_SITE = 1, FIRST_LANE = 1 << 24, LAUNCH = 1 << 25 };
 
+// Threads have 24 bits; from here on none of Linux's has its number.
+enum { FIRST_OWN_TID = 1 << 23 };
+
 typedef struct nsys {
   ppi_export base;
   pprof_sink sink;
@@ -145,17 +148,23 @@ static pprof_status site_of(nsys *out, const pprof_event *event,
   return PPROF_STATUS_OK;
 }
 
-// Process and thread in 24 bits each, the process's above.
+// Process and thread in 24 bits each, the process's above. A thread whose
+// number does not fit has that of its row.
+static uint64_t thread_at(const nsys *out, uint32_t row) {
+  uint64_t number =
+      ppi_export_names_at(&out->names, PPROF_DEFINITION_LANE, row)->number;
+  // The process's own lane is its main thread's number.
+  if (!number) number = out->process >> 24 & 0xffffff;
+  if (number >= FIRST_OWN_TID)
+    number = FIRST_OWN_TID | (row & (FIRST_OWN_TID - 1));
+  return out->process | number;
+}
+
 static uint64_t thread_of(nsys *out, uint32_t lane) {
   uint32_t row;
-  if (ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, lane, &row) !=
-      PPROF_STATUS_OK)
-    return out->process;
-  const ppi_export_name *named =
-      ppi_export_names_at(&out->names, PPROF_DEFINITION_LANE, row);
-  // The process's own lane is its main thread's number.
-  uint64_t number = named->number ? named->number : out->process >> 24;
-  return out->process | (number & 0xffffff);
+  pprof_status status =
+      ppi_export_names_row(&out->names, PPROF_DEFINITION_LANE, lane, &row);
+  return status == PPROF_STATUS_OK ? thread_at(out, row) : out->process;
 }
 
 static void put_nvtx(nsys *out, const pprof_event *event, nsys_site site,
@@ -328,8 +337,7 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
     const ppi_export_name *lane = &lanes->items[i];
     if (lane->run != out->names.num_runs || !lane->number) continue;
     put(out, INTO_THREAD, 1, FIRST_LANE + (int64_t)i);
-    put(out, INTO_THREAD, 2,
-        (int64_t)(out->process | (lane->number & 0xffffff)));
+    put(out, INTO_THREAD, 2, (int64_t)thread_at(out, (uint32_t)i));
     end(out, INTO_THREAD);
   }
   return ppi_db_failed(out->db) ? PPROF_STATUS_IO : PPROF_STATUS_OK;
