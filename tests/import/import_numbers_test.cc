@@ -2,6 +2,7 @@
 //
 // Numbers that are not finite, which JSON does not have.
 #include <algorithm>
+#include <cstring>
 
 #include "imported.h"
 #include "json/json.h"
@@ -59,6 +60,43 @@ TEST(ImportNumbersTest, FindsNumbersThatAreNotFiniteAcrossPieces) {
     for (size_t at; (at = kinds.find(part)) != std::string::npos;)
       kinds.erase(at, part.size());
     EXPECT_EQ(kinds, "0 4 10 4 2 10 3 4 6 4 10 1 ") << piece;
+    ppi_json_destroy(json);
+  }
+}
+
+struct Counts {
+  size_t num_nulls = 0, num_bytes = 0;
+};
+
+static bool CountToken(void *context, const ppi_json_token *token) {
+  Counts *counts = static_cast<Counts *>(context);
+  counts->num_nulls += token->kind == PPI_JSON_NULL;
+  bool is_text =
+      token->kind == PPI_JSON_STRING_PART || token->kind == PPI_JSON_STRING;
+  if (is_text) counts->num_bytes += token->len;
+  return true;
+}
+
+// Wherever in a large text, of which a parser may see a part at a time.
+TEST(ImportNumbersTest, FindsNumbersThatAreNotFiniteAnywhere) {
+  for (size_t shift = 0; shift < 20; shift++) {
+    // Words in a string are text; a million of them take no longer than others.
+    std::string text = "[\"" + std::string(shift, 'N') + "\"";
+    const char *const words[] = {"NaN", "-Infinity", "\"-Infinity\"",
+                                 "Infinity"};
+    size_t num = shift ? 4000 : 1000000;
+    for (size_t i = 0; i < num; i++) text.append(",").append(words[i % 4]);
+    text += "]";
+    Counts counts;
+    ppi_json *json = ppi_json_create(CountToken, &counts);
+    size_t used;
+    EXPECT_EQ(ppi_json_write(json, text.data(), text.size(), &used),
+              PPI_JSON_DONE)
+        << shift << ppi_json_error(json);
+    EXPECT_EQ(used, text.size());
+    EXPECT_EQ(ppi_json_num_not_finite(json), num / 4 * 3);
+    EXPECT_EQ(counts.num_nulls, num / 4 * 3);
+    EXPECT_EQ(counts.num_bytes, shift + num / 4 * std::strlen("-Infinity"));
     ppi_json_destroy(json);
   }
 }

@@ -4,8 +4,10 @@
 // into this file alone.
 #include "json/json.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -191,21 +193,37 @@ extern "C" void ppi_json_destroy(ppi_json *json) {
 // ---- numbers that are not finite ----
 
 static const string_view words[] = {"NaN", "Infinity", "-Infinity"};
+enum { PIECE = 8192 };
 
-// Where the first of them begins, or what may become one at the end.
-static std::size_t FindWord(string_view bytes) {
-  std::size_t first = bytes.size();
-  for (string_view word : words) {
-    std::size_t at = bytes.find(word);
-    if (at != string_view::npos && at < first) first = at;
+// Where the next of them begins. What was found is remembered, so that each
+// byte is read once for each word, however many there are.
+class Finder {
+ public:
+  explicit Finder(string_view bytes) : bytes_(bytes) {
+    for (std::size_t i = 0; i < std::size(words); i++)
+      next_[i] = bytes.find(words[i]);
   }
-  if (first < bytes.size()) return first;
-  std::size_t tail = bytes.size() < 8 ? bytes.size() : 8;
-  for (std::size_t at = bytes.size() - tail; at < bytes.size(); at++)
-    for (string_view word : words)
-      if (word.starts_with(bytes.substr(at))) return at;
-  return bytes.size();
-}
+
+  // At `from` or behind it, also what may become one at the end; else the end.
+  // `from` never goes back.
+  std::size_t Next(std::size_t from) {
+    std::size_t first = string_view::npos;
+    for (std::size_t i = 0; i < std::size(words); i++) {
+      if (next_[i] < from) next_[i] = bytes_.find(words[i], from);
+      first = std::min(first, next_[i]);
+    }
+    if (first != string_view::npos) return first;
+    std::size_t tail = std::min<std::size_t>(bytes_.size() - from, 8);
+    for (std::size_t at = bytes_.size() - tail; at < bytes_.size(); at++)
+      for (string_view word : words)
+        if (word.starts_with(bytes_.substr(at))) return at;
+    return bytes_.size();
+  }
+
+ private:
+  string_view bytes_;
+  std::size_t next_[std::size(words)];
+};
 
 // A value follows one of these.
 static bool IsValue(const ppi_json *json) {
@@ -259,23 +277,34 @@ static std::size_t FeedHeld(ppi_json *json, string_view bytes,
   return 0;
 }
 
-static std::size_t FeedAll(ppi_json *json, string_view bytes,
-                           error_code &error) {
+static std::size_t FeedPiece(ppi_json *json, string_view bytes,
+                             error_code &error) {
+  Finder finder(bytes);
   std::size_t used = 0;
   while (used < bytes.size()) {
-    string_view rest = bytes.substr(used);
     if (json->num_held > 0) {
-      used += FeedHeld(json, rest, error);
+      used += FeedHeld(json, bytes.substr(used), error);
       if (Ends(json, error)) break;
       continue;
     }
-    std::size_t at = FindWord(rest);
-    used += Feed(json, rest.substr(0, at), error);
-    if (Ends(json, error) || at == rest.size()) break;
-    json->held[0] = rest[at];
+    std::size_t at = finder.Next(used);
+    used += Feed(json, bytes.substr(used, at - used), error);
+    if (Ends(json, error) || at == bytes.size()) break;
+    json->held[0] = bytes[at];
     json->num_held = 1;
     used++;
   }
+  return used;
+}
+
+// In pieces: behind a short value, of lines of them, little is searched for the
+// words in vain.
+static std::size_t FeedAll(ppi_json *json, string_view bytes,
+                           error_code &error) {
+  std::size_t used = 0;
+  do {
+    used += FeedPiece(json, bytes.substr(used, PIECE), error);
+  } while (used < bytes.size() && !Ends(json, error));
   return used;
 }
 
