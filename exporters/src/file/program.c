@@ -9,7 +9,15 @@ void ppi_page_program(ppi_page *page, const char *command) {
     if (*end == '/') name = end + 1;
   if (strncmp(name, "python", 6) == 0) {
     const char *next = end;
-    while (*next == ' ' && next[1] == '-') next += 1 + strcspn(next + 1, " ");
+    while (*next == ' ' && next[1] == '-') {
+      const char *option = next + 1;
+      next = option + strcspn(option, " ");
+      // What follows is the program itself, not its name.
+      if (next[-1] != 'c' || option[1] == '-') continue;
+      ppi_page_bytes(page, name, (size_t)(end - name));
+      ppi_page_text(page, " -c");
+      return;
+    }
     if (*next == ' ') {
       ppi_page_program(page, next + 1);
       return;

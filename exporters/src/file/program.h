@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 // ppi_page_program writes the file name of the program of `command`, words with
-// blanks between; of Python the script's.
+// blanks between; of Python the script's, or "python3 -c" where it has none.
 void ppi_page_program(ppi_page *page, const char *command);
 
 #ifdef __cplusplus
