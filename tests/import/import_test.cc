@@ -203,6 +203,11 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(run.The("h").flows, std::vector<uint64_t>{77});
   EXPECT_EQ(run.Total("flows_lost"), 0u);
   EXPECT_TRUE(run.HasNote("1 ends of arrows"));
+  EXPECT_EQ(run.info.at("flows"), "links") << "autograd's are no requests";
+  Imported other;
+  other.ReadEvents(X("f", "0", "10") + "," + At("s", "x", "2", flow) + "," +
+                   At("s", "x", "3", ",\"cat\":\"order\",\"id\":77"));
+  EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
 TEST(ImportTest, MakesACounterOfEachNumber) {

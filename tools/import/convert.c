@@ -226,8 +226,10 @@ static pprof_status take_flow(ppi_importer *importer,
   if (!id) return PPROF_STATUS_OK;
   if (is_launch_arrow(label)) return add_arrow(importer, event, id);
   // Kinds of flows count on their own; the numbers of the commonest stay.
-  if (!is_label(label->cat, label->cat_len, "fwdbwd"))
-    id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
+  bool is_link = is_label(label->cat, label->cat_len, "fwdbwd");
+  if (!is_link) id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
+  importer->header.has_links |= is_link;
+  importer->header.has_requests |= !is_link;
   return add_flow(importer, event, id);
 }
 

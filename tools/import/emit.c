@@ -326,7 +326,7 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
            importer->hash[1] ^ index * 0x9e3779b9u);
   if (importer->header.is_own && importer->header.uuid[0])
     snprintf(uuid, sizeof uuid, "%s", importer->header.uuid);
-  ppi_text texts[8] = {{"uuid", uuid},
+  ppi_text texts[9] = {{"uuid", uuid},
                        {"host", ""},
                        {"pid", pid},
                        {"version", pprof_version()},
@@ -338,6 +338,8 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
     texts[num++] = (ppi_text){"rank", importer->header.rank};
   if (process->name && *process->name)
     texts[num++] = (ppi_text){"command", process->name};
+  if (importer->header.has_links && !importer->header.has_requests)
+    texts[num++] = (ppi_text){"flows", "links"};
   begin(emit, texts, num);
   if (!importer->header.is_own) ppi_emitter_window(emit, 0, true, 0);
 }

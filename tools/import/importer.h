@@ -119,6 +119,8 @@ typedef struct ppi_trace_header {
   int64_t base_ns;    // added to all times gives the time of day
   uint32_t dialects;  // bits of those that it was seen to be of
   bool has_base, is_unclosed;
+  // Arrows of autograd, and such as may be a request's.
+  bool has_links, has_requests;
   bool is_own;    // known before the first event
   bool is_older;  // of our own: without that
   bool is_damaged;

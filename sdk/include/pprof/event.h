@@ -178,7 +178,8 @@ typedef struct pprof_totals pprof_totals;
 // pprof_run_info_text is what is known about the run under `key`: "uuid",
 // "host", "pid", "rank", "version", "time_base_realtime_ns", "clock",
 // "ticks_per_second", "command", "cpu", "num_cpus", "kernel", "container",
-// "config", "spool".
+// "config", "spool", "flows" ("links": those of an import join ranges and are
+// no requests).
 //
 // Result: NULL when unknown.
 PPROF_API const char *pprof_run_info_text(const pprof_run_info *info,

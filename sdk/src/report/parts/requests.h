@@ -30,6 +30,7 @@ typedef struct ppi_requests {
   ppi_request_part *parts;
   size_t num, capacity, max_parts;
   ppi_request_others others;
+  bool are_links;     // flows join ranges and are no requests
   bool has_stages;    // any range with a flow is none of pprof_request_begin
   unsigned thinning;  // one request in 2^thinning is kept
 } ppi_requests;

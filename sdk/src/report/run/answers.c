@@ -385,7 +385,8 @@ static pprof_status fill_requests(ppi_run *run, ppi_answer *out) {
 pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_answer *requests = &out->answers[PPI_BASE_REQUEST];
   // Requests that nothing but themselves is said of: docs/serving.md.
-  bool none = run->details.answer_of_steps || !run->requests.has_stages;
+  bool none = run->details.answer_of_steps || run->requests.are_links ||
+              !run->requests.has_stages;
   pprof_status status = none ? PPROF_STATUS_OK : fill_requests(run, requests);
   if (status != PPROF_STATUS_OK || requests->num_runs) return status;
   ppi_answer_settling settling;
