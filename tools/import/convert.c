@@ -201,10 +201,14 @@ static bool is_label(const char *text, size_t len, const char *wanted) {
   return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
+// Kineto's, older ones', those for Ascend; Paddle's.
 static bool is_launch_arrow(const ppi_label *label) {
-  return is_label(label->cat, label->cat_len, "ac2g") ||
-         (is_label(label->cat, label->cat_len, "async") &&
-          is_label(label->name, label->name_len, "launch"));
+  static const char *const cats[] = {"ac2g", "async_gpu", "async_cpu_to_gpu",
+                                     "async_npu"};
+  for (size_t i = 0; i < sizeof cats / sizeof *cats; i++)
+    if (is_label(label->cat, label->cat_len, cats[i])) return true;
+  return is_label(label->cat, label->cat_len, "async") &&
+         is_label(label->name, label->name_len, "launch");
 }
 
 // Where ranges have ids in args, these arrows say nothing more.
