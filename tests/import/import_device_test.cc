@@ -37,5 +37,17 @@ TEST(ImportDeviceTest, LaunchArrowsOfAllAgesAreNoFlows) {
   }
 }
 
+TEST(ImportDeviceTest, WaitsShownOnAStreamAreNoWork) {
+  Imported trace;
+  trace.ReadEvents(
+      On("X", "call", 1, 2, 10, Cat("cuda_runtime", ",\"dur\":5")) + "," +
+      On("X", "Stream Sync", 0, 7, 20,
+         Cat("cuda_sync", ",\"dur\":5,\"args\":{\"stream\":7}")));
+  const ImportedEvent &wait = trace.run().The("Stream Sync");
+  EXPECT_EQ(wait.category, "CudaSync");
+  EXPECT_EQ(wait.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+  EXPECT_EQ(wait.event.flags, uint32_t{PPROF_FLAG_PROJECTED});
+}
+
 }  // namespace
 }  // namespace pprof_test

@@ -13,6 +13,7 @@ CATS = {
     "mluruntime": "CudaRuntime", "runtime": "CudaRuntime",
     "gpu_memcpy": "Memcpy", "gpu_memset": "Memset",
     "gpu_user_annotation": "GpuUserAnnotation", "gpuuserannotation": "GpuUserAnnotation",
+    "cuda_sync": "CudaSync",
     "overhead": "Overhead", "dygraphkernellaunch": "DygraphKernelLaunch",
     "statickernellaunch": "StaticKernelLaunch",
     **{name.lower(): name for name in OWN},

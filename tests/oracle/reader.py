@@ -12,7 +12,8 @@ from fractions import Fraction
 from categories import CATS, clean_name, classify
 from model import Device, Host, Memory, Run
 
-ON_DEVICE = ("Kernel", "Memcpy", "Memset", "GpuUserAnnotation")
+PROJECTED = ("GpuUserAnnotation", "CudaSync")
+ON_DEVICE = ("Kernel", "Memcpy", "Memset", *PROJECTED)
 MICROSECOND = decimal.Decimal(1000)
 
 
@@ -130,7 +131,7 @@ class Reader:
                            start, event.end - self.base, call.thread if call else None,
                            call.start if call else start, lane=call.lane if call else None,
                            is_communication=event.communicates,
-                           is_projected=event.category == "GpuUserAnnotation")
+                           is_projected=event.category in PROJECTED)
 
     def samples(self, events):
         """The level of what is handed out at each event; of what is reserved when it changes."""

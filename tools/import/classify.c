@@ -12,7 +12,8 @@
 const char *ppi_import_category_name(uint32_t category) {
   static const char *const names[] = {"GpuUserAnnotation", "Overhead",
                                       "DygraphKernelLaunch",
-                                      "StaticKernelLaunch", "PythonFunction"};
+                                      "StaticKernelLaunch", "PythonFunction",
+                                      "CudaSync"};
   uint32_t at = category - PPROF_CATEGORY_FIRST_REGISTERED;
   return at < sizeof names / sizeof *names ? names[at]
                                            : ppi_category_name(category);
@@ -39,6 +40,9 @@ static const struct {
       PPI_IS_DEVICE | PPI_IS_PROJECTED | PPI_IS_PYTORCH}},
     {"gpuuserannotation",
      {PPI_CATEGORY_GPU_ANNOTATION, PPI_IS_DEVICE | PPI_IS_PROJECTED}},
+    {"cuda_sync",
+     {PPI_CATEGORY_CUDA_SYNC,
+      PPI_IS_DEVICE | PPI_IS_PROJECTED | PPI_IS_PYTORCH}},
     {"overhead", {PPI_CATEGORY_OVERHEAD, PPI_IS_OVERHEAD}},
     {"cpu_instant_event", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_PYTORCH}},
     {"trace", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_FRAME}},
