@@ -125,6 +125,33 @@ class Nsys(export_case.Case):
                           ["work", "UserDefined", "host", 1, 1000, 1000, 1000]],
                          sorted(self.stages("twins.pplog")))
 
+    def test_graphs_and_tables_that_are_not_read(self):
+        """A graph's launch is work of the device; rows of other tables of events are counted."""
+        self.make("graph.sqlite",
+                  "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+                  "INSERT INTO StringIds VALUES(1, 'cudaGraphLaunch');"
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid,"
+                  " correlationId, nameId);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1000, 2000, 7 << 24 | 7, 1, 1);"
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, \"end\", deviceId, graphId,"
+                  " contextId, streamId, correlationId, globalPid);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES"
+                  "(3000, 9000, 0, 5, 1, 7, 1, 7 << 24);"
+                  "CREATE TABLE OSRT_API(start, \"end\", nameId, globalTid);"
+                  "INSERT INTO OSRT_API VALUES(1, 2, 1, 7), (3, 4, 1, 7);"
+                  "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"
+                  "INSERT INTO GPU_METRICS VALUES(1, 2, 3, 4);"
+                  "CREATE TABLE SCHED_EVENTS(start, cpu);"
+                  "CREATE TABLE DIAGNOSTIC_EVENT(timestamp, text);"
+                  "INSERT INTO DIAGNOSTIC_EVENT VALUES(1, 'Profiling has started.');")
+        done = self.call("--strict", "graph.sqlite")
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn("3 rows of tables that are not read left out: 1 of GPU_METRICS, 2 of OSRT_API",
+                      done.stdout.decode())
+        self.assertEqual(0, self.call("import", "graph.sqlite", "-o", "graph.pplog").returncode)
+        self.assertIn(["CUDA graph 5", "Kernel", "device", 1, 6000, 6000, 6000],
+                      self.stages("graph.pplog"))
+
     def refused(self, name, words):
         done = self.call(name)
         self.assertEqual(3, done.returncode)

@@ -10,10 +10,9 @@
 #include "names/names.h"
 
 const char *ppi_import_category_name(uint32_t category) {
-  static const char *const names[] = {"GpuUserAnnotation", "Overhead",
-                                      "DygraphKernelLaunch",
-                                      "StaticKernelLaunch", "PythonFunction",
-                                      "CudaSync"};
+  static const char *const names[] = {
+      "GpuUserAnnotation",  "Overhead",       "DygraphKernelLaunch",
+      "StaticKernelLaunch", "PythonFunction", "CudaSync"};
   uint32_t at = category - PPROF_CATEGORY_FIRST_REGISTERED;
   return at < sizeof names / sizeof *names ? names[at]
                                            : ppi_category_name(category);

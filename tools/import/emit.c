@@ -401,7 +401,9 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
   }
   for (size_t i = 0; i < PPI_NUM_SKIPS; i++) {
     if (!skips[i]) continue;
-    snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s", skips[i], words[i]);
+    snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s%s%s", skips[i], words[i],
+             i == PPI_SKIP_TABLE_ROWS ? ": " : "",
+             i == PPI_SKIP_TABLE_ROWS ? header->tables : "");
     notes[num] = (ppi_text){"import", texts[num]};
     num++;
   }

@@ -160,11 +160,15 @@ static size_t next_spans(trace_reading *reading, const char **out) {
 
 static size_t next_block(trace_reading *reading, const char **out) {
   ppi_source *source = &reading->source;
+  ppi_importer *importer = reading->importer;
   if (reading->spans) return next_spans(reading, out);
   if (!reading->nsys) return next_text(reading, out);
   size_t len = ppi_nsys_next(reading->nsys, out);
   source->num_out += len;
   if (len) ppi_hash_more(source->hash, *out, len);
+  if (!len)
+    importer->skips[PPI_SKIP_TABLE_ROWS] = ppi_nsys_left_out(
+        reading->nsys, importer->header.tables, sizeof importer->header.tables);
   const char *failure = ppi_nsys_failure(reading->nsys);
   if (!len && failure) set_bad(reading, source->num_out, failure);
   return len;

@@ -106,6 +106,7 @@ typedef struct ppi_device_record {
   X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
+  X(TABLE_ROWS, 1, "rows of tables that are not read left out")            \
   X(NOT_FINITE, 0, "numbers that are not finite taken for none")
 typedef enum ppi_skip {
 #define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
@@ -129,6 +130,7 @@ typedef struct ppi_trace_header {
   char rank[16];                   // "": unknown
   char uuid[33];                   // of a run in a trace of our own
   const char *spans;               // what its text was made of, NULL: a trace
+  char tables[160];  // of nsys: how many rows of which are not read
 } ppi_trace_header;
 
 typedef struct ppi_importer {

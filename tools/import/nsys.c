@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/nsys.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +66,11 @@ static const struct query {
      "SELECT 2, 'gpu_memset', 'Memset', globalPid, start, \"end\","
      " correlationId, deviceId, streamId, bytes"
      " FROM CUPTI_ACTIVITY_KIND_MEMSET"},
+    // A whole graph, where its kernels are not there one by one.
+    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+     "SELECT 2, 'kernel', 'CUDA graph ' || graphId, globalPid, start, \"end\","
+     " correlationId, deviceId, streamId, NULL"
+     " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
 };
 enum { NUM_QUERIES = sizeof(queries) / sizeof(queries[0]) };
 
@@ -152,6 +158,51 @@ void ppi_nsys_close(ppi_nsys *nsys) {
 const char *ppi_nsys_failure(const ppi_nsys *nsys) {
   if (nsys->page.failed) return "out of memory";
   return ppi_db_failed(&nsys->db) ? nsys->db.failure : NULL;
+}
+
+// ---- what is not read ----
+
+// Tables with times. nsys's messages about itself are no events.
+static const char event_tables[] =
+    "SELECT name, 'SELECT COUNT(*) FROM \"' || replace(name, '\"', '\"\"')"
+    " || '\"' FROM sqlite_master m WHERE type = 'table'"
+    " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name <> 'DIAGNOSTIC_EVENT'"
+    " AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) c"
+    " WHERE c.name IN ('start', 'timestamp')) ORDER BY name";
+
+static bool is_read(const char *table) {
+  for (size_t i = 0; i < NUM_QUERIES; i++)
+    if (strcmp(queries[i].table, table) == 0) return true;
+  return false;
+}
+
+// Of a name no more than letters, digits and _ is shown.
+static void put_table(char *text, size_t size, uint64_t num, const char *name) {
+  size_t len = strlen(text);
+  int added = snprintf(text + len, size - len, "%s%" PRIu64 " of %.40s",
+                       len ? ", " : "", num, name);
+  if (added < 0 || (size_t)added >= size - len) {
+    snprintf(text + len, size - len, ", ...");
+    return;
+  }
+  for (char *at = text + len + (len ? 2 : 0); *at; at++)
+    if (!isalnum((unsigned char)*at) && !strchr("_ ", *at)) *at = '?';
+}
+
+uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size) {
+  sqlite3_stmt *tables = ppi_db_prepare(&nsys->db, event_tables);
+  uint64_t sum = 0;
+  text[0] = '\0';
+  while (tables && ppi_db_next(&nsys->db, tables)) {
+    const char *name = (const char *)nsys->db.api->column_text(tables, 0);
+    const char *query = (const char *)nsys->db.api->column_text(tables, 1);
+    uint64_t num =
+        name && query && !is_read(name) ? first_number(nsys, query) : 0;
+    if (num) put_table(text, size, num, name);
+    sum += num;
+  }
+  ppi_db_finalize(&nsys->db, tables);
+  return sum;
 }
 
 // ---- rows ----

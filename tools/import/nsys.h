@@ -19,6 +19,9 @@ pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
 // ppi_nsys_failure then says why it ended too early, or NULL.
 size_t ppi_nsys_next(ppi_nsys *nsys, const char **out);
 const char *ppi_nsys_failure(const ppi_nsys *nsys);
+// ppi_nsys_left_out answers how many rows other tables of events have, and puts
+// down of which.
+uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size);
 void ppi_nsys_close(ppi_nsys *nsys);
 
 #endif  // PPI_IMPORT_NSYS_H_
