@@ -49,5 +49,61 @@ TEST(ImportDeviceTest, WaitsShownOnAStreamAreNoWork) {
   EXPECT_EQ(wait.event.flags, uint32_t{PPROF_FLAG_PROJECTED});
 }
 
+// In a process that is called like a device, and by category anywhere.
+TEST(ImportDeviceTest, PairsBeginsAndEnds) {
+  const std::string named =
+      ",{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":2,\"args\":{\"name\":"
+      "\"/device:GPU:0\"}}";
+  for (const std::string &cat : {std::string(), Cat("kernel")}) {
+    Imported trace;
+    trace.ReadEvents(On("X", "host", 1, 1, 0, ",\"dur\":300") + "," +
+                     On("B", "outer", 2, 1, 10, cat) + "," +
+                     On("B", "inner", 2, 1, 20, cat) + "," +
+                     On("E", "inner", 2, 1, 30, cat) + "," +
+                     On("B", "other", 2, 3, 25, cat) + "," +
+                     On("E", "", 2, 1, 110) + "," + On("E", "", 2, 3, 60) +
+                     (cat.empty() ? named : ""));
+    const ImportedRun &run = trace.run();
+    ASSERT_EQ(run.events.size(), 4u);
+    const char *const names[] = {"outer", "inner", "other"};
+    const uint64_t times[][2] = {{10, 110}, {20, 30}, {25, 60}};
+    for (int i = 0; i < 3; i++) {
+      const ImportedEvent &found = run.The(names[i]);
+      EXPECT_EQ(found.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
+      EXPECT_EQ(found.category, "Kernel");
+      EXPECT_EQ(found.event.device_start_ns, times[i][0] * 1000);
+      EXPECT_EQ(found.event.device_end_ns, times[i][1] * 1000);
+      EXPECT_EQ(found.stream, i == 2 ? "stream 3" : "stream 1");
+    }
+    EXPECT_EQ(run.Total("lost"), 0u);
+    EXPECT_EQ(run.Total("unmatched"), 0u);
+  }
+}
+
+TEST(ImportDeviceTest, CountsHalvesOfPairs) {
+  Imported trace;
+  trace.ReadEvents(
+      On("X", "host", 1, 1, 0, ",\"dur\":300") + "," + On("E", "", 2, 1, 5) +
+      "," + On("B", "whole", 2, 1, 10, Cat("kernel")) + "," +
+      On("E", "", 2, 1, 20) + "," + On("B", "open", 2, 1, 30, Cat("kernel")));
+  const ImportedRun &run = trace.run();
+  ASSERT_EQ(run.events.size(), 2u);
+  EXPECT_EQ(run.The("whole").event.device_end_ns, 20000u);
+  EXPECT_EQ(run.Total("lost"), 2u);
+  EXPECT_TRUE(run.HasNote("2 device ranges without a begin or an end"));
+}
+
+// A host's ranges may have any category.
+TEST(ImportDeviceTest, RowsWithOtherRangesAreAHosts) {
+  Imported trace;
+  trace.ReadEvents(On("B", "step", 1, 1, 0) + "," +
+                   On("B", "gemm", 1, 1, 10, Cat("kernel")) + "," +
+                   On("E", "", 1, 1, 20) + "," + On("E", "", 1, 1, 30));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("gemm").event.kind, uint32_t{PPROF_KIND_RANGE});
+  EXPECT_EQ(run.The("gemm").event.depth, 1u);
+  EXPECT_EQ(run.Total("unmatched"), 0u);
+}
+
 }  // namespace
 }  // namespace pprof_test

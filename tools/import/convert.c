@@ -161,6 +161,16 @@ static pprof_status add_flow(ppi_importer *importer, const trace_event *event,
   return ppi_import_add(importer, &record);
 }
 
+static bool is_device_class(const ppi_importer *importer,
+                            const trace_event *event) {
+  uint64_t ids = UINT64_C(1) << PPI_ARG_CORRELATION |
+                 UINT64_C(1) << PPI_ARG_CORRELATION_ID |
+                 UINT64_C(1) << PPI_ARG_STREAM;
+  return event->class.is & PPI_IS_DEVICE ||
+         (event->class.is & PPI_IS_DEVICE_WITH_IDS &&
+          importer->fields.args_set & ids);
+}
+
 static pprof_status add_range(ppi_importer *importer,
                               const trace_event *event) {
   ppi_record_kind kind = event->ph == 'B'   ? PPI_RECORD_BEGIN
@@ -168,6 +178,13 @@ static pprof_status add_range(ppi_importer *importer,
                          : event->has_end   ? PPI_RECORD_RANGE
                                             : PPI_RECORD_UNENDED;
   ppi_record record = record_of(importer, event, kind);
+  if (event->ph == 'B') {
+    bool is_device = is_device_class(importer, event);
+    ppi_row *row = &importer->places.rows[event->row];
+    row->has_device_pairs |= is_device;
+    row->has_host_pairs |= !is_device;
+    if (is_device) record.end = ppi_convert_stream(importer, event->row);
+  }
   pprof_status status = ppi_import_add(importer, &record);
   if (status == PPROF_STATUS_OK && event->ph != 'E')
     status = add_ids(importer, event);
@@ -283,13 +300,7 @@ static bool is_of_profiler(const trace_event *event) {
 }
 
 static bool is_device(const ppi_importer *importer, const trace_event *event) {
-  uint64_t ids = UINT64_C(1) << PPI_ARG_CORRELATION |
-                 UINT64_C(1) << PPI_ARG_CORRELATION_ID |
-                 UINT64_C(1) << PPI_ARG_STREAM;
-  if (event->ph != 'X' || !event->has_end) return false;
-  return event->class.is & PPI_IS_DEVICE ||
-         (event->class.is & PPI_IS_DEVICE_WITH_IDS &&
-          importer->fields.args_set & ids);
+  return event->ph == 'X' && event->has_end && is_device_class(importer, event);
 }
 
 static pprof_status find_places(ppi_importer *importer, trace_event *event) {
@@ -326,7 +337,9 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
     process->num_overhead++;
   else
     process->num_host++;
-  importer->places.rows[event->row].num_ranges += event->ph == 'X';
+  ppi_row *row = &importer->places.rows[event->row];
+  row->num_ranges += event->ph == 'X' || event->ph == 'B';
+  row->num_pairs += event->ph == 'B' || event->ph == 'E';
   process->is_host |= is_host_only(event->class.category);
   if (is_label(event->label.name, event->label.name_len, "[memory]") &&
       strchr("iI", event->ph))

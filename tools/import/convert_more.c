@@ -26,7 +26,7 @@ static uint64_t device_number(const ppi_importer *importer,
   return (uint64_t)process->number;
 }
 
-static uint32_t find_stream(ppi_importer *importer, uint32_t row_id) {
+uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row_id) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[row_id];
   const ppi_process *process = &places->processes[row->process];
@@ -50,7 +50,7 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
                                        PPI_ARG_CORRELATION_ID),
       .external =
           ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER),
-      .stream = find_stream(importer, row),
+      .stream = ppi_convert_stream(importer, row),
       .site = site,
       .attributes = ppi_import_attributes(importer),
       .row = row,

@@ -11,5 +11,7 @@ pprof_status ppi_convert_memory(ppi_importer *importer, uint64_t time,
 pprof_status ppi_convert_metadata(ppi_importer *importer);
 pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
                                 uint32_t site, uint64_t start, uint64_t end);
+// ppi_convert_stream answers the stream of an event of a device.
+uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row);
 
 #endif  // PPI_IMPORT_CONVERT_MORE_H_

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "base/mem.h"
 #include "import/devices.h"
 #include "import/join.h"
 #include "import/sites.h"
@@ -187,6 +188,22 @@ static bool has_streams(const ppi_places *places, uint32_t process) {
   return false;
 }
 
+// Where all that begins is of a device; what it is of has that much less of a
+// host.
+static bool find_device_rows(ppi_places *places) {
+  bool is_any = false;
+  for (size_t i = 0; i < places->num_rows; i++) {
+    ppi_row *row = &places->rows[i];
+    row->is_device = row->has_device_pairs && !row->has_host_pairs;
+    is_any |= row->is_device;
+    ppi_process *process = &places->processes[row->process];
+    process->has_device_rows |= row->is_device;
+    if (row->is_device && !process->is_device)
+      process->num_host -= row->num_pairs;
+  }
+  return is_any;
+}
+
 static bool is_shown_closer(const ppi_places *places,
                             const ppi_process *process) {
   for (size_t i = 0; i < places->num_processes; i++) {
@@ -228,42 +245,114 @@ static uint32_t site_of(ppi_importer *importer, const ppi_record *record) {
   return ppi_import_site(importer, &label);
 }
 
-static pprof_status take(ppi_importer *importer, const ppi_record *record) {
+static pprof_status take(ppi_importer *importer, const ppi_record *record,
+                         uint64_t end) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[record->row];
   const ppi_process *process = &places->processes[row->process];
-  uint32_t device = ppi_place_device(places, process->device);
-  ppi_device_record made = {
-      .start = record->time,
-      .end = record->end,
-      .submit = record->time,
-      .amount = record->amount,
-      .stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
-                                 record->row),
-      .site = site_of(importer, record),
-      .attributes = record->attributes,
-      .row = record->row,
-      .process = PPI_NO_PLACE,
-      .flags = record->flags};
+  uint32_t stream = (uint32_t)record->end;
+  if (process->is_device) {
+    uint32_t device = ppi_place_device(places, process->device);
+    stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
+                              record->row);
+  }
+  ppi_device_record made = {.start = record->time,
+                            .end = end,
+                            .submit = record->time,
+                            .amount = record->amount,
+                            .stream = stream,
+                            .site = site_of(importer, record),
+                            .attributes = record->attributes,
+                            .row = record->row,
+                            .process = PPI_NO_PLACE,
+                            .flags = record->flags};
   return made.site ? ppi_import_device(importer, &made)
                    : PPROF_STATUS_NO_MEMORY;
 }
 
+// Begins that have no end yet.
+typedef struct begun {
+  ppi_record *items;
+  size_t num, capacity;
+} begun;
+
+static pprof_status begin(ppi_importer *importer, begun *all,
+                          const ppi_record *record) {
+  enum { MOST = 4096 };
+  if (all->num == MOST) {
+    importer->skips[PPI_SKIP_TOO_MANY_OPEN]++;
+    return PPROF_STATUS_OK;
+  }
+  ppi_record *grown =
+      ppi_grow(all->items, &all->capacity, all->num + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  all->items = grown;
+  grown[all->num++] = *record;
+  return PPROF_STATUS_OK;
+}
+
+// Ends the innermost one of its row.
+static pprof_status end(ppi_importer *importer, begun *all,
+                        const ppi_record *record) {
+  size_t at = all->num;
+  while (at > 0 && all->items[at - 1].row != record->row) at--;
+  if (at == 0) {
+    importer->skips[PPI_SKIP_UNPAIRED]++;
+    return PPROF_STATUS_OK;
+  }
+  ppi_record found = all->items[at - 1];
+  memmove(&all->items[at - 1], &all->items[at],
+          (--all->num + 1 - at) * sizeof *all->items);
+  return take(importer, &found, record->time);
+}
+
+static pprof_status take_record(ppi_importer *importer, begun *all,
+                                const ppi_record *record) {
+  if (!ppi_devices_has(&importer->places, record)) return PPROF_STATUS_OK;
+  switch ((ppi_record_kind)record->kind) {
+    case PPI_RECORD_RANGE:
+      return take(importer, record, record->end);
+    case PPI_RECORD_BEGIN:
+      return begin(importer, all, record);
+    case PPI_RECORD_END:
+      return end(importer, all, record);
+    case PPI_RECORD_UNENDED:
+      importer->skips[PPI_SKIP_UNPAIRED]++;
+      return PPROF_STATUS_OK;
+    default:
+      return PPROF_STATUS_OK;
+  }
+}
+
+bool ppi_devices_has(const ppi_places *places, const ppi_record *record) {
+  bool is_pair =
+      record->kind == PPI_RECORD_BEGIN || record->kind == PPI_RECORD_END;
+  if (is_pair && places->rows[record->row].is_device) return true;
+  return places->processes[record->process].is_device &&
+         (is_pair || record->kind == PPI_RECORD_RANGE ||
+          record->kind == PPI_RECORD_UNENDED ||
+          record->kind == PPI_RECORD_FLOW);
+}
+
 static bool is_device_group(const void *context, uint32_t group) {
   const ppi_places *places = context;
-  return places->processes[group].is_device;
+  return places->processes[group].is_device ||
+         places->processes[group].has_device_rows;
 }
 
 static pprof_status take_all(ppi_importer *importer) {
   ppi_sort_merge merge;
+  begun all = {NULL, 0, 0};
   pprof_status status = ppi_sort_merge_open(&merge, &importer->records,
                                             is_device_group, &importer->places);
   while (status == PPROF_STATUS_OK) {
     const ppi_record *record = ppi_sort_merge_next(&merge);
     if (!record) break;
-    if (record->kind == PPI_RECORD_RANGE) status = take(importer, record);
+    status = take_record(importer, &all, record);
   }
   if (status == PPROF_STATUS_OK) status = merge.status;
+  importer->skips[PPI_SKIP_UNPAIRED] += all.num;
+  ppi_free(all.items);
   ppi_sort_merge_close(&merge);
   return status;
 }
@@ -319,6 +408,7 @@ pprof_status ppi_devices_take(ppi_importer *importer) {
   decide_all(importer);
   for (size_t i = 0; i < places->num_processes; i++)
     is_any |= places->processes[i].is_device && places->processes[i].num_host;
+  is_any |= find_device_rows(&importer->places);
   if (!is_any) return PPROF_STATUS_OK;
   find_projected(&importer->places);
   pprof_status status = take_all(importer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processes of a trace are devices.
+// Which processes and rows of a trace are devices.
 #ifndef PPI_IMPORT_DEVICES_H_
 #define PPI_IMPORT_DEVICES_H_
 
@@ -9,5 +9,8 @@
 // ppi_devices_take decides which processes are devices, and makes device
 // records of what lies on their rows.
 pprof_status ppi_devices_take(ppi_importer *importer);
+// ppi_devices_has answers whether a record is one of those, and so none of a
+// host's.
+bool ppi_devices_has(const ppi_places *places, const ppi_record *record);
 
 #endif  // PPI_IMPORT_DEVICES_H_

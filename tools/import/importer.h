@@ -49,7 +49,8 @@ enum {
 
 typedef struct ppi_record {
   uint64_t time;
-  uint64_t end;  // of a range; key of an async one; id of a flow
+  // Of a range; key of an async one; id of a flow; stream of a begin's work.
+  uint64_t end;
   double value;
   double amount;  // bytes; of a counter the change; of a step items
   uint32_t row, site, attributes;
@@ -103,6 +104,7 @@ typedef struct ppi_device_record {
   X(NO_LAUNCH, 0, "device ranges whose launch is not in the trace")        \
   X(OVERLAPPING, 0, "ranges that overlap others of their thread partly")   \
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
+  X(UNPAIRED, 1, "device ranges without a begin or an end left out")       \
   X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \

@@ -26,6 +26,7 @@ typedef struct ppi_process {
   uint64_t key;         // of the id
   uint64_t num_host, num_overhead, num_launches;
   bool is_host;          // events of it can only be a host's
+  bool has_device_rows;  // though it may be none itself
   ppi_own_facts *facts;  // NULL: its trace has none, or not yet
 } ppi_process;
 
@@ -34,8 +35,11 @@ typedef struct ppi_row {
   uint64_t number;  // OS thread; made up where the id is not one
   char *name;       // NULL: none given
   uint32_t process;
-  uint64_t num_launches, num_ranges;
-  uint32_t lane;  // of a run of our own
+  uint64_t num_launches, num_ranges, num_pairs;  // begins and ends
+  // Ranges that are a begin and an end, of categories of a device and others.
+  bool has_device_pairs, has_host_pairs;
+  bool is_device;  // pairs are work of a device
+  uint32_t lane;   // of a run of our own
   bool has_lane;
   bool is_projected;  // of a device: what it shows is no work of its own
   bool is_python;     // Python functions of a thread, beside its operators

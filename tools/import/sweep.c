@@ -89,11 +89,6 @@ static bool is_placed_here(const void *context, uint32_t group) {
 
 // ---- one process ----
 
-static bool is_left_out(const ppi_sweeper *sweeper, const ppi_record *record) {
-  return sweeper->importer->places.processes[record->process].is_device &&
-         (record->kind == PPI_RECORD_RANGE || record->kind == PPI_RECORD_FLOW);
-}
-
 static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
   ppi_emitter *emit = &sweeper->emit;
   uint64_t pace = PPI_SWEEP_CHECKPOINT + 4 * sweeper->num_open;
@@ -110,7 +105,8 @@ static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
     bool is_record = record && (!device || record->time <= device->key);
     keep_up(sweeper, is_record ? record->time : device->key);
     if (is_record) {
-      if (!is_left_out(sweeper, record)) ppi_nest_take(sweeper, record);
+      if (!ppi_devices_has(&sweeper->importer->places, record))
+        ppi_nest_take(sweeper, record);
       record = ppi_sort_merge_next(records);
     } else {
       ppi_nest_device(sweeper, device);
