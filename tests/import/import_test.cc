@@ -210,6 +210,17 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, OfTheProfilerIsOnlyWhatIsCalledSo) {
+  Imported trace;
+  const std::string cat = ",\"cat\":\"trace\"";
+  trace.ReadEvents(X("load", "10", "5", cat) + "," +
+                   X("PyTorch Profiler (0)", "0", "50", cat));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.events.size(), 1u);
+  EXPECT_EQ(run.The("load").category, "UserDefined");
+  EXPECT_EQ(run.windows, (std::vector<uint64_t>{0, 50000}));
+}
+
 TEST(ImportTest, MakesACounterOfEachNumber) {
   Imported trace;
   trace.ReadEvents(

@@ -204,6 +204,9 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
 ppi_class ppi_classify(const ppi_label *label) {
   ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
   if (!find_cat(label, &class)) return class;
+  // Others have work in a category of that name.
+  if (class.is & PPI_IS_FRAME && !begins(label, "PyTorch Profiler"))
+    class.is = 0;
   if (class.is & PPI_IS_ORT) look_at_ort(label, &class);
   if (class.category == PPROF_CATEGORY_OPERATOR ||
       class.category == PPROF_CATEGORY_OPERATOR_INNER)
