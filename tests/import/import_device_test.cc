@@ -20,15 +20,18 @@ std::string Cat(const std::string &cat, const std::string &more = "") {
 }
 
 TEST(ImportDeviceTest, LaunchArrowsOfAllAgesAreNoFlows) {
-  for (const char *cat :
-       {"ac2g", "async_gpu", "async_cpu_to_gpu", "async_npu"}) {
+  const char *const cats[] = {"ac2g", "async_gpu", "async_cpu_to_gpu",
+                              "async_npu"};
+  for (int i = 0; i < 4; i++) {
+    const char *cat = cats[i];
+    const std::string id = std::to_string(i);
     Imported trace;
     trace.ReadEvents(
         On("X", "call", 1, 2, 10, Cat("cuda_runtime", ",\"dur\":5")) + "," +
         On("X", "gemm", 0, 7, 20, Cat("kernel", ",\"dur\":5")) + "," +
-        On("s", "cudaLaunchKernel", 1, 2, 10, Cat(cat, ",\"id\":4")) + "," +
+        On("s", "cudaLaunchKernel", 1, 2, 10, Cat(cat, ",\"id\":" + id)) + "," +
         On("f", "cudaLaunchKernel", 0, 7, 20,
-           Cat(cat, ",\"id\":4,\"bp\":\"e\"")));
+           Cat(cat, ",\"id\":" + id + ",\"bp\":\"e\"")));
     const ImportedRun &run = trace.run();
     EXPECT_TRUE(run.The("call").flows.empty()) << cat;
     EXPECT_EQ(run.The("gemm").event.start_ns, 0u) << cat << ": the launch";

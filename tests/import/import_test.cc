@@ -210,6 +210,20 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, TakesFlowsOfNumberZero) {
+  for (const std::string cat : {"fwdbwd", "order"}) {
+    Imported trace;
+    const std::string id = ",\"cat\":\"" + cat + "\",\"id\":0";
+    trace.ReadEvents(X("f", "0", "10") + "," + At("s", "x", "2", id) + "," +
+                     X("g", "20", "5") + "," + At("f", "x", "21", id) + "," +
+                     At("s", "x", "3", ",\"cat\":\"" + cat + "\""));
+    const ImportedRun &run = trace.run();
+    ASSERT_EQ(run.The("f").flows.size(), 1u) << cat;
+    EXPECT_EQ(run.The("f").flows, run.The("g").flows) << cat;
+    EXPECT_EQ(run.Total("lost"), 1u) << "one has no number";
+  }
+}
+
 TEST(ImportTest, OfTheProfilerIsOnlyWhatIsCalledSo) {
   Imported trace;
   const std::string cat = ",\"cat\":\"trace\"";

@@ -243,12 +243,19 @@ static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
 static pprof_status take_flow(ppi_importer *importer,
                               const trace_event *event) {
   const ppi_label *label = &event->label;
-  uint64_t id = ppi_import_id(&event->fields[PPI_FIELD_ID]);
-  if (!id) return PPROF_STATUS_OK;
-  if (is_launch_arrow(label)) return add_arrow(importer, event, id);
+  const ppi_scalar *field = &event->fields[PPI_FIELD_ID];
+  uint64_t id = ppi_import_id(field);
+  if (field->kind == PPI_SCALAR_NONE || field->kind == PPI_SCALAR_OTHER) {
+    skip(importer, PPI_SKIP_MALFORMED);
+    return PPROF_STATUS_OK;
+  }
+  // 0 would be none.
+  if (is_launch_arrow(label))
+    return add_arrow(importer, event, id ? id : UINT64_MAX);
   // Kinds of flows count on their own; the numbers of the commonest stay.
   bool is_link = is_label(label->cat, label->cat_len, "fwdbwd");
-  if (!is_link) id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
+  if (!is_link || !id)
+    id = ppi_hash_bytes(id, label->cat, label->cat_len) >> 12 | 1;
   importer->header.has_links |= is_link;
   importer->header.has_requests |= !is_link;
   return add_flow(importer, event, id);
