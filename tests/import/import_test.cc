@@ -210,6 +210,26 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, EndsHaveArgsToo) {
+  Imported trace;
+  const std::string id = ",\"cat\":\"c\",\"id\":1";
+  trace.ReadEvents(
+      At("B", "late", "0") + "," +
+      At("E", "", "9", ",\"args\":{\"bytes\":64,\"flops\":8,\"rows\":7}") + "," +
+      At("B", "both", "10", ",\"args\":{\"bytes\":1,\"rows\":1}") + "," +
+      At("E", "", "19", ",\"args\":{\"bytes\":2,\"rows\":2}") + "," +
+      At("b", "async", "20", id) + "," +
+      At("e", "async", "29", id + ",\"args\":{\"rows\":3}"));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("late").work.bytes, 64);
+  EXPECT_EQ(run.The("late").work.flops, 8);
+  EXPECT_EQ(run.The("late").attributes, "{\"rows\":7}");
+  EXPECT_EQ(run.The("both").work.bytes, 2);
+  EXPECT_EQ(run.The("both").attributes, "{\"rows\":1}");
+  EXPECT_EQ(run.The("async").attributes, "{\"rows\":3}");
+  EXPECT_TRUE(run.HasNote("1 ends of ranges without their attributes"));
+}
+
 TEST(ImportTest, TakesFlowsOfNumberZero) {
   for (const std::string cat : {"fwdbwd", "order"}) {
     Imported trace;

@@ -144,10 +144,8 @@ static ppi_record record_of(ppi_importer *importer, const trace_event *event,
   if (event->is_coarse ||
       ppi_dialect_of(event->class.is & PPI_IS_ANY_DIALECT)->has_coarse_times)
     record.flags |= PPI_RECORD_IS_COARSE;
-  if (kind != PPI_RECORD_END && kind != PPI_RECORD_ASYNC_END) {
-    record.attributes = ppi_import_attributes(importer);
-    if (kind != PPI_RECORD_MARK) set_amounts(importer, event, &record);
-  }
+  record.attributes = ppi_import_attributes(importer);
+  if (kind != PPI_RECORD_MARK) set_amounts(importer, event, &record);
   return record;
 }
 

@@ -303,6 +303,9 @@ static pprof_status end(ppi_importer *importer, begun *all,
   ppi_record found = all->items[at - 1];
   memmove(&all->items[at - 1], &all->items[at],
           (--all->num + 1 - at) * sizeof *all->items);
+  uint64_t stream = found.end;
+  ppi_import_end(importer, &found, record);
+  found.end = stream;
   return take(importer, &found, record->time);
 }
 

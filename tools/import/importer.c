@@ -144,3 +144,22 @@ pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
                     is_range ? record->end : record->time);
   return ppi_sorter_add(&importer->records, record->process, record);
 }
+
+// Members of args that are numbers of an end stand for those of its begin.
+void ppi_import_end(ppi_importer *importer, ppi_record *begun,
+                    const ppi_record *end) {
+  bool is_step =
+      importer->classes[begun->site].category == PPROF_CATEGORY_PROFILE_STEP;
+  uint8_t told =
+      end->flags & (PPI_RECORD_HAS_AMOUNT | PPI_RECORD_HAS_FLOPS);
+  // The value of a step is its number.
+  if (is_step) told &= PPI_RECORD_HAS_AMOUNT;
+  begun->end = end->time;
+  if (told & PPI_RECORD_HAS_AMOUNT) begun->amount = end->amount;
+  if (told & PPI_RECORD_HAS_FLOPS) begun->value = end->value;
+  begun->flags |= told;
+  if (!begun->attributes)
+    begun->attributes = end->attributes;
+  else if (end->attributes && end->attributes != begun->attributes)
+    importer->skips[PPI_SKIP_ATTRIBUTES_OF_ENDS]++;
+}

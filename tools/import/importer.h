@@ -96,6 +96,8 @@ typedef struct ppi_device_record {
   X(ATTRIBUTES_DROPPED, 0,                                                 \
     "events without attributes, of which too many"                         \
     " are different")                                                      \
+  X(ATTRIBUTES_OF_ENDS, 0,                                                 \
+    "ends of ranges without their attributes, as the begins have others")  \
   X(ROWS_BEYOND, 0, "events of further threads in one lane '<other>'")     \
   X(PROCESSES_BEYOND, 0, "events of further processes in one process")     \
   X(DUPLICATE_IDS, 0,                                                      \
@@ -177,6 +179,9 @@ void ppi_importer_init(ppi_importer *importer, const char *path);
 void ppi_importer_clear(ppi_importer *importer);
 
 pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
+// ppi_import_end ends a begun range, with what its end says beside that.
+void ppi_import_end(ppi_importer *importer, ppi_record *begun,
+                    const ppi_record *end);
 // ppi_import_span widens the time that the trace covers.
 void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end);
 

@@ -250,7 +250,7 @@ static void take_end(ppi_sweeper *sweeper, ppi_open_row *row,
       top_of(row)->record.end = record->time;
     pop(sweeper, row, 0);
   }
-  top_of(row)->record.end = record->time;
+  ppi_import_end(sweeper->importer, &top_of(row)->record, record);
   pop(sweeper, row, 0);
 }
 
@@ -309,7 +309,7 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
   uint32_t at = *link;
   ppi_open *open = &sweeper->async[at - 1];
   *link = open->next;
-  open->record.end = record->time;
+  ppi_import_end(sweeper->importer, &open->record, record);
   emit_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
   open->record.kind = PPI_RECORD_FLOW;  // free
   open->next = sweeper->free_async;
