@@ -210,6 +210,20 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, CountsValuesOfCountersThatAreNoNumbers) {
+  Imported trace;
+  trace.ReadEvents(
+      At("C", "c", "1",
+         ",\"args\":{\"a\":\"12\",\"b\":true,\"c\":{\"d\":[1]},\"e\":5}") +
+      "," + At("C", "none", "2") + "," +
+      At("C", "empty", "3", ",\"args\":{}"));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("c").event.value, 5);
+  EXPECT_EQ(run.Total("lost"), 5u);
+  EXPECT_TRUE(run.HasNote("3 values of counters that are no numbers"));
+  EXPECT_TRUE(run.HasNote("2 events without what an event needs"));
+}
+
 TEST(ImportTest, EndsHaveArgsToo) {
   Imported trace;
   const std::string id = ",\"cat\":\"c\",\"id\":1";

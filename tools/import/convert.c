@@ -264,6 +264,9 @@ static pprof_status add_counter(ppi_importer *importer,
   ppi_fields *fields = &importer->fields;
   pprof_status status = PPROF_STATUS_OK;
   importer->skips[PPI_SKIP_NUMBERS_CUT] += fields->num_numbers_cut;
+  importer->skips[PPI_SKIP_NOT_NUMBERS] += fields->num_other;
+  if (!fields->num_numbers && !fields->num_other && !fields->num_nulls)
+    skip(importer, PPI_SKIP_MALFORMED);
   for (size_t i = 0; i < fields->num_numbers && status == PPROF_STATUS_OK;
        i++) {
     char name[PPI_MAX_NAME + 1];

@@ -175,7 +175,7 @@ void ppi_fields_begin(ppi_fields *fields) {
   fields->args_set = 0;
   fields->num_numbers = fields->num_numbers_cut = fields->num_flows = 0;
   fields->numbers_of_name.num = 0;
-  fields->num_nulls = 0;
+  fields->num_nulls = fields->num_other = 0;
   fields->attributes_len = 0;
   fields->attributes_cut = false;
   fields->depth = 1;
@@ -309,6 +309,9 @@ static void take_in_args(ppi_fields *fields, const ppi_json_token *token) {
                     (fields->is_own && token->kind == PPI_JSON_TRUE)))
     add_number(fields, token);
   fields->num_nulls += is_direct && token->kind == PPI_JSON_NULL;
+  fields->num_other += is_direct && token->kind != PPI_JSON_NUMBER &&
+                       token->kind != PPI_JSON_NULL &&
+                       token->kind != PPI_JSON_STRING_PART;
   if (is_direct && fields->arg >= 0)
     set_scalar(&fields->args[fields->arg], token);
   if (fields->arg == PPI_ARG_FLOWS && fields->depth == 3 && !opens(token->kind))

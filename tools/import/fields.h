@@ -134,6 +134,7 @@ typedef struct ppi_fields {
   ppi_number numbers[PPI_MAX_NUMBERS];
   size_t num_numbers, num_numbers_cut;
   size_t num_nulls;  // in their places
+  size_t num_other;  // members of args that are neither
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
   size_t num_flows;
   pprof_numbers numbers_of_name;  // of our own traces

@@ -109,6 +109,7 @@ typedef struct ppi_device_record {
   X(UNPAIRED, 1, "device ranges without a begin or an end left out")       \
   X(UNENDED, 0, "ranges without an end, cut at the end of the trace")      \
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
+  X(NOT_NUMBERS, 1, "values of counters that are no numbers left out")     \
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
   X(TABLE_ROWS, 1, "rows of tables that are not read left out")            \
   X(NOT_FINITE, 0, "numbers that are not finite taken for none")
