@@ -52,6 +52,22 @@ TEST(ImportDeviceTest, WaitsShownOnAStreamAreNoWork) {
   EXPECT_EQ(wait.event.flags, uint32_t{PPROF_FLAG_PROJECTED});
 }
 
+TEST(ImportDeviceTest, KeepsFlops) {
+  for (const std::string &cat : {std::string(), Cat("kernel")}) {
+    Imported trace;
+    trace.ReadEvents(On("X", "host", 1, 1, 0, ",\"dur\":300") + "," +
+                     On("X", "gemm", 2, 1, 10,
+                        cat + ",\"dur\":5,\"args\":{\"flops\":1000000}") +
+                     "," +
+                     On("M", "process_name", 2, 0, 0,
+                        ",\"args\":{\"name\":\"/device:GPU:0\"}"));
+    EXPECT_EQ(trace.run().The("gemm").event.kind,
+              uint32_t{PPROF_KIND_DEVICE_RANGE});
+    EXPECT_EQ(trace.run().The("gemm").work.flops, 1000000);
+    EXPECT_EQ(trace.run().The("gemm").work.bytes, 0);
+  }
+}
+
 // In a process that is called like a device, and by category anywhere.
 TEST(ImportDeviceTest, PairsBeginsAndEnds) {
   const std::string named =

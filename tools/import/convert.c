@@ -124,8 +124,7 @@ static void set_amounts(const ppi_importer *importer, const trace_event *event,
            ppi_import_number(importer, PPI_ARG_SEQUENCE, &record->amount) &&
            record->amount >= 0 && record->amount < 0x1p53)
     record->flags |= PPI_RECORD_HAS_SEQUENCE;
-  if (ppi_import_number(importer, PPI_ARG_FLOPS, &flops) ||
-      ppi_import_number(importer, PPI_ARG_FLOPS_UPPER, &flops)) {
+  if (ppi_import_flops(importer, &flops)) {
     record->value = flops;
     record->flags |= PPI_RECORD_HAS_FLOPS;
   }

@@ -57,6 +57,8 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
       .process = PPI_NO_PLACE};
   if (ppi_import_number(importer, PPI_ARG_BYTES, &record.amount))
     record.flags |= PPI_RECORD_HAS_AMOUNT;
+  if (ppi_import_flops(importer, &record.flops))
+    record.flags |= PPI_RECORD_HAS_FLOPS;
   if (class->is & PPI_IS_COMMUNICATION)
     record.flags |= PPI_RECORD_COMMUNICATION;
   importer->num_events++;

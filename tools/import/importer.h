@@ -77,7 +77,7 @@ typedef struct ppi_arrow {
 typedef struct ppi_device_record {
   uint64_t key;  // start or an id, at last when it is told
   uint64_t start, end, submit, external, correlation;
-  double amount;
+  double amount, flops;
   uint32_t stream, site, attributes;
   uint32_t row;  // where it lies; once placed, that which submitted it
   uint32_t process;

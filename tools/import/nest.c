@@ -374,14 +374,16 @@ void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
 void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
   ppi_emitter *emit = &sweeper->emit;
   const ppi_stream *stream = &sweeper->importer->places.streams[record->stream];
-  pprof_work_amount work = {.size = sizeof work, .bytes = record->amount};
+  const uint32_t has_work = PPI_RECORD_HAS_AMOUNT | PPI_RECORD_HAS_FLOPS;
+  pprof_work_amount work = {
+      .size = sizeof work, .bytes = record->amount, .flops = record->flops};
   pprof_event event = {
       .kind = PPROF_KIND_DEVICE_RANGE,
       .start_ns = ppi_emitter_ns(emit, record->submit),
       .end_ns = ppi_emitter_ns(emit, record->submit),
       .device_start_ns = ppi_emitter_ns(emit, record->start),
       .device_end_ns = ppi_emitter_ns(emit, record->end),
-      .work = record->flags & PPI_RECORD_HAS_AMOUNT ? &work : NULL,
+      .work = record->flags & has_work ? &work : NULL,
       .site = record->site,
       .stream = record->stream + 1,
       .attributes = record->attributes,

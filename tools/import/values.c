@@ -38,6 +38,11 @@ bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out) {
   return true;
 }
 
+bool ppi_import_flops(const ppi_importer *importer, double *out) {
+  return ppi_import_number(importer, PPI_ARG_FLOPS, out) ||
+         ppi_import_number(importer, PPI_ARG_FLOPS_UPPER, out);
+}
+
 uint32_t ppi_import_attributes(ppi_importer *importer) {
   ppi_fields *fields = &importer->fields;
   bool is_new;

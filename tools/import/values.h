@@ -10,6 +10,8 @@
 uint64_t ppi_import_id(const ppi_scalar *scalar);
 uint64_t ppi_import_id_arg(const ppi_importer *importer, ppi_arg first,
                            ppi_arg second);
+// ppi_import_flops is the number that `flops`, else `Flops` gives.
+bool ppi_import_flops(const ppi_importer *importer, double *out);
 bool ppi_import_number(const ppi_importer *importer, ppi_arg arg, double *out);
 uint32_t ppi_import_attributes(ppi_importer *importer);
 
