@@ -210,6 +210,19 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, CountersOfOneNameAreApartById) {
+  Imported trace;
+  trace.ReadEvents(
+      At("C", "mem", "1", ",\"id\":0,\"args\":{\"v\":10}") + "," +
+      At("C", "mem", "2", ",\"id\":\"b\",\"args\":{\"v\":20,\"w\":30}") + "," +
+      At("C", "mem", "3", ",\"args\":{\"v\":40}"));
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("mem[0]").event.value, 10);
+  EXPECT_EQ(run.The("mem[b]/v").event.value, 20);
+  EXPECT_EQ(run.The("mem[b]/w").event.value, 30);
+  EXPECT_EQ(run.The("mem").event.value, 40);
+}
+
 TEST(ImportTest, CountsValuesOfCountersThatAreNoNumbers) {
   Imported trace;
   trace.ReadEvents(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One event of a trace to records.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -188,14 +189,19 @@ static pprof_status add_range(ppi_importer *importer,
   return status;
 }
 
+static const ppi_scalar *id_of(const trace_event *event) {
+  const ppi_scalar *id = &event->fields[PPI_FIELD_ID];
+  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_LOCAL];
+  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_GLOBAL];
+  return id;
+}
+
 // Ids of asynchronous events count per category and scope; in the older form
 // per name, too.
 static pprof_status add_async(ppi_importer *importer,
                               const trace_event *event) {
-  const ppi_scalar *id = &event->fields[PPI_FIELD_ID];
+  const ppi_scalar *id = id_of(event);
   const ppi_scalar *scope = &event->fields[PPI_FIELD_SCOPE];
-  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_LOCAL];
-  if (id->kind == PPI_SCALAR_NONE) id = &event->fields[PPI_FIELD_ID2_GLOBAL];
   bool is_old = strchr("STFp", event->ph) != NULL;
   uint64_t key = ppi_hash_bytes(13, event->label.cat, event->label.cat_len);
   key = ppi_hash_bytes(key, scope->text, scope->len);
@@ -258,9 +264,22 @@ static pprof_status take_flow(ppi_importer *importer,
   return add_flow(importer, event, id);
 }
 
+// Puts more behind a name, if there is room.
+static void append(ppi_label *label, char *name, const char *before,
+                   const char *text, size_t len, const char *behind) {
+  size_t most = PPI_MAX_NAME + 1 - label->name_len;
+  if (label->name_len + len + 2 > PPI_MAX_NAME) return;
+  if (label->name != name) memcpy(name, label->name, label->name_len);
+  label->name = name;
+  label->name_len += (size_t)snprintf(name + label->name_len, most, "%s%.*s%s",
+                                      before, (int)len, text, behind);
+}
+
+// A counter is its name and its id: "name[id]", "name[id]/key".
 static pprof_status add_counter(ppi_importer *importer,
                                 const trace_event *event) {
   ppi_fields *fields = &importer->fields;
+  const ppi_scalar *id = id_of(event);
   pprof_status status = PPROF_STATUS_OK;
   importer->skips[PPI_SKIP_NUMBERS_CUT] += fields->num_numbers_cut;
   importer->skips[PPI_SKIP_NOT_NUMBERS] += fields->num_other;
@@ -271,18 +290,13 @@ static pprof_status add_counter(ppi_importer *importer,
     char name[PPI_MAX_NAME + 1];
     const ppi_number *number = &fields->numbers[i];
     ppi_label label = event->label;
-    size_t key_len = strlen(number->key);
     if (number->value - number->value != 0) {
       skip(importer, PPI_SKIP_BAD_TIME);
       continue;
     }
-    if (fields->num_numbers > 1 && label.name_len + key_len < PPI_MAX_NAME) {
-      memcpy(name, label.name, label.name_len);
-      name[label.name_len] = '/';
-      memcpy(name + label.name_len + 1, number->key, key_len);
-      label.name = name;
-      label.name_len += 1 + key_len;
-    }
+    if (id->len) append(&label, name, "[", id->text, id->len, "]");
+    if (fields->num_numbers > 1)
+      append(&label, name, "/", number->key, strlen(number->key), "");
     ppi_record record = {.time = (uint64_t)event->start + PPI_RECORD_BIAS,
                          .value = number->value,
                          .row = event->row,
