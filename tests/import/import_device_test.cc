@@ -68,6 +68,21 @@ TEST(ImportDeviceTest, KeepsFlops) {
   }
 }
 
+TEST(ImportDeviceTest, CountsWhatIsBeyondTheBounds) {
+  for (const std::string kind : {"device", "stream"}) {
+    const int most = kind == "device" ? 256 : 4096;
+    std::string events = On("X", "host", 1, 1, 0, ",\"dur\":9999");
+    for (int i = 0; i < most + 2; i++)
+      events += "," + On("X", "k", 2, 1, i,
+                         Cat("kernel", ",\"dur\":1,\"args\":{\"" + kind + "\":" +
+                                           std::to_string(i) + "}"));
+    Imported trace;
+    trace.ReadEvents(events);
+    EXPECT_TRUE(trace.run().HasNote("2 ranges of further devices or streams"));
+    EXPECT_EQ(trace.run().Total("lost"), 0u);
+  }
+}
+
 // In a process that is called like a device, and by category anywhere.
 TEST(ImportDeviceTest, PairsBeginsAndEnds) {
   const std::string named =

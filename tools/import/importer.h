@@ -100,6 +100,8 @@ typedef struct ppi_device_record {
     "ends of ranges without their attributes, as the begins have others")  \
   X(ROWS_BEYOND, 0, "events of further threads in one lane '<other>'")     \
   X(PROCESSES_BEYOND, 0, "events of further processes in one process")     \
+  X(DEVICES_BEYOND, 0,                                                     \
+    "ranges of further devices or streams with the last one's")            \
   X(DUPLICATE_IDS, 0,                                                      \
     "device ranges whose correlation id has several"                       \
     " launches; the last one before it was taken")                         \

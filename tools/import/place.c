@@ -201,7 +201,10 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
 uint32_t ppi_place_device(ppi_places *places, uint64_t number) {
   for (uint32_t i = 0; i < places->num_devices; i++)
     if (places->devices[i].number == number) return i;
-  if (places->num_devices == PPI_MAX_DEVICES) return PPI_MAX_DEVICES - 1;
+  if (places->num_devices == PPI_MAX_DEVICES) {
+    places->num_devices_beyond++;
+    return PPI_MAX_DEVICES - 1;
+  }
   places->devices[places->num_devices] = (ppi_device){number};
   return (uint32_t)places->num_devices++;
 }
@@ -216,7 +219,10 @@ uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
         places->streams[found].device == device)
       return found;
   }
-  if (places->num_streams == PPI_MAX_STREAMS) return PPI_MAX_STREAMS - 1;
+  if (places->num_streams == PPI_MAX_STREAMS) {
+    places->num_devices_beyond++;
+    return PPI_MAX_STREAMS - 1;
+  }
   places->streams[places->num_streams] = (ppi_stream){device, row, number};
   places->stream_buckets[at] = (uint16_t)++places->num_streams;
   return (uint32_t)places->num_streams - 1;

@@ -68,7 +68,8 @@ typedef struct ppi_places {
   size_t num_streams;
   uint16_t stream_buckets[2 * PPI_MAX_STREAMS];  // stream + 1
   uint32_t last_process;
-  uint64_t num_rows_beyond, num_processes_beyond;  // events there
+  // Events there.
+  uint64_t num_rows_beyond, num_processes_beyond, num_devices_beyond;
 } ppi_places;
 
 // Each adds what is new; PPI_NO_PLACE when out of memory.

@@ -217,6 +217,8 @@ pprof_status ppi_sweep(ppi_importer *importer) {
   importer->skips[PPI_SKIP_ROWS_BEYOND] = importer->places.num_rows_beyond;
   importer->skips[PPI_SKIP_PROCESSES_BEYOND] =
       importer->places.num_processes_beyond;
+  importer->skips[PPI_SKIP_DEVICES_BEYOND] =
+      importer->places.num_devices_beyond;
   status = ppi_join(importer, main_process);
   return status == PPROF_STATUS_OK ? sweep_all(importer, main_process) : status;
 }
