@@ -74,8 +74,8 @@ TEST(ImportDeviceTest, CountsWhatIsBeyondTheBounds) {
     std::string events = On("X", "host", 1, 1, 0, ",\"dur\":9999");
     for (int i = 0; i < most + 2; i++)
       events += "," + On("X", "k", 2, 1, i,
-                         Cat("kernel", ",\"dur\":1,\"args\":{\"" + kind + "\":" +
-                                           std::to_string(i) + "}"));
+                         Cat("kernel", ",\"dur\":1,\"args\":{\"" + kind +
+                                           "\":" + std::to_string(i) + "}"));
     Imported trace;
     trace.ReadEvents(events);
     EXPECT_TRUE(trace.run().HasNote("2 ranges of further devices or streams"));

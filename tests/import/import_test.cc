@@ -210,6 +210,14 @@ TEST(ImportTest, GivesFlowsToTheRangesAroundThem) {
   EXPECT_EQ(other.run().info.count("flows"), 0u);
 }
 
+TEST(ImportTest, NamesOfOthersThanPaddleKeepTheirBrackets) {
+  Imported trace;
+  trace.ReadEvents(X("sleep[10 ms]", "0", "5") + "," +
+                   X("sleep[20 ms]", "5", "5"));
+  EXPECT_EQ(trace.run().Named("sleep[10 ms]").size(), 1u);
+  EXPECT_EQ(trace.run().Named("sleep[20 ms]").size(), 1u);
+}
+
 TEST(ImportTest, CountersOfOneNameAreApartById) {
   Imported trace;
   trace.ReadEvents(
@@ -228,8 +236,7 @@ TEST(ImportTest, CountsValuesOfCountersThatAreNoNumbers) {
   trace.ReadEvents(
       At("C", "c", "1",
          ",\"args\":{\"a\":\"12\",\"b\":true,\"c\":{\"d\":[1]},\"e\":5}") +
-      "," + At("C", "none", "2") + "," +
-      At("C", "empty", "3", ",\"args\":{}"));
+      "," + At("C", "none", "2") + "," + At("C", "empty", "3", ",\"args\":{}"));
   const ImportedRun &run = trace.run();
   EXPECT_EQ(run.The("c").event.value, 5);
   EXPECT_EQ(run.Total("lost"), 5u);
@@ -242,8 +249,8 @@ TEST(ImportTest, EndsHaveArgsToo) {
   const std::string id = ",\"cat\":\"c\",\"id\":1";
   trace.ReadEvents(
       At("B", "late", "0") + "," +
-      At("E", "", "9", ",\"args\":{\"bytes\":64,\"flops\":8,\"rows\":7}") + "," +
-      At("B", "both", "10", ",\"args\":{\"bytes\":1,\"rows\":1}") + "," +
+      At("E", "", "9", ",\"args\":{\"bytes\":64,\"flops\":8,\"rows\":7}") +
+      "," + At("B", "both", "10", ",\"args\":{\"bytes\":1,\"rows\":1}") + "," +
       At("E", "", "19", ",\"args\":{\"bytes\":2,\"rows\":2}") + "," +
       At("b", "async", "20", id) + "," +
       At("e", "async", "29", id + ",\"args\":{\"rows\":3}"));

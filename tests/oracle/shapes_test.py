@@ -34,7 +34,7 @@ class ShapesTest(Case):
             "aten::mm": 1, "aten::empty": 1})
 
     def test_paddle(self):
-        events = {"traceEvents": [
+        events = {"span_indx": "0", "traceEvents": [
             operator("Operator", "matmul[10.000 us]", 0, {"input_shapes": {"X": [[8, 32]]}}),
             operator("Operator", "matmul[10.000 us]", 20, {"input_shapes": {}})]}
         self.assertEqual(self.names(events, "--group-by", "shape"),

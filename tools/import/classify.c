@@ -235,9 +235,9 @@ static void cut_duration(ppi_label *label) {
   label->name_len = at;
 }
 
-void ppi_label_clean(ppi_label *label, int64_t *out_step) {
+void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step) {
   *out_step = -1;
-  cut_duration(label);
+  if (is_paddle) cut_duration(label);
   bool is_pytorch = begins(label, "ProfilerStep#");
   if (!is_pytorch && !begins(label, "ProfileStep#")) return;
   size_t stem = is_pytorch ? 12 : 11;

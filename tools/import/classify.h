@@ -47,7 +47,8 @@ ppi_class ppi_classify(const ppi_label *label);
 bool ppi_import_category(const ppi_label *label, uint32_t *out);
 
 // ppi_label_clean takes off what makes a name differ from one occurrence to
-// the next. *out_step is the number of a step, -1: no step.
-void ppi_label_clean(ppi_label *label, int64_t *out_step);
+// the next: of Paddle's the duration, too. *out_step is the number of a step,
+// -1: no step.
+void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step);
 
 #endif  // PPI_IMPORT_CLASSIFY_H_

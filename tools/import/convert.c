@@ -451,7 +451,9 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
                              importer->fields.name_len};
   if (importer->fields.name_cut) skip(importer, PPI_SKIP_NAMES_CUT);
   name_node(importer, event);
-  ppi_label_clean(&event->label, &event->step);
+  bool is_paddle = importer->header.dialects & PPI_IS_PADDLE ||
+                   ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
+  ppi_label_clean(&event->label, is_paddle, &event->step);
   if (importer->options && importer->options->by_shape)
     append_shapes(&importer->fields, &event->label);
   // Ends and arrows have no use for a site.

@@ -256,17 +256,18 @@ static pprof_status take(ppi_importer *importer, const ppi_record *record,
     stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
                               record->row);
   }
-  ppi_device_record made = {.start = record->time,
-                            .end = end,
-                            .submit = record->time,
-                            .amount = record->amount,
+  ppi_device_record made = {
+      .start = record->time,
+      .end = end,
+      .submit = record->time,
+      .amount = record->amount,
       .flops = record->flags & PPI_RECORD_HAS_FLOPS ? record->value : 0,
-                            .stream = stream,
-                            .site = site_of(importer, record),
-                            .attributes = record->attributes,
-                            .row = record->row,
-                            .process = PPI_NO_PLACE,
-                            .flags = record->flags};
+      .stream = stream,
+      .site = site_of(importer, record),
+      .attributes = record->attributes,
+      .row = record->row,
+      .process = PPI_NO_PLACE,
+      .flags = record->flags};
   return made.site ? ppi_import_device(importer, &made)
                    : PPROF_STATUS_NO_MEMORY;
 }

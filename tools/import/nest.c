@@ -377,19 +377,18 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
   const uint32_t has_work = PPI_RECORD_HAS_AMOUNT | PPI_RECORD_HAS_FLOPS;
   pprof_work_amount work = {
       .size = sizeof work, .bytes = record->amount, .flops = record->flops};
-  pprof_event event = {
-      .kind = PPROF_KIND_DEVICE_RANGE,
-      .start_ns = ppi_emitter_ns(emit, record->submit),
-      .end_ns = ppi_emitter_ns(emit, record->submit),
-      .device_start_ns = ppi_emitter_ns(emit, record->start),
-      .device_end_ns = ppi_emitter_ns(emit, record->end),
-      .work = record->flags & has_work ? &work : NULL,
-      .site = record->site,
-      .stream = record->stream + 1,
-      .attributes = record->attributes,
-      .flags = record->flags & PPI_RECORD_COMMUNICATION
-                   ? PPROF_FLAG_COMMUNICATION
-                   : 0};
+  pprof_event event = {.kind = PPROF_KIND_DEVICE_RANGE,
+                       .start_ns = ppi_emitter_ns(emit, record->submit),
+                       .end_ns = ppi_emitter_ns(emit, record->submit),
+                       .device_start_ns = ppi_emitter_ns(emit, record->start),
+                       .device_end_ns = ppi_emitter_ns(emit, record->end),
+                       .work = record->flags & has_work ? &work : NULL,
+                       .site = record->site,
+                       .stream = record->stream + 1,
+                       .attributes = record->attributes,
+                       .flags = record->flags & PPI_RECORD_COMMUNICATION
+                                    ? PPROF_FLAG_COMMUNICATION
+                                    : 0};
   if (sweeper->importer->classes[record->site].is & PPI_IS_PROJECTED)
     event.flags |= PPROF_FLAG_PROJECTED;
   // Both 0 would be no time at all.
