@@ -159,6 +159,24 @@ void AddHost(Reported *to, Random *random, uint64_t end) {
   to->scene.items.push_back(item);
 }
 
+// Steps begin behind it, on whose thread it lies around what comes later.
+ppi_item AddUnended(Reported *to, Random *random, uint64_t end, uint32_t lane) {
+  const SiteKind kinds[] = {{"serve", PPROF_CATEGORY_USER_DEFINED},
+                            {"listen", PPROF_CATEGORY_COMMUNICATION}};
+  const SiteKind &kind = kinds[Pick(random, 2)];
+  ppi_item item = {};
+  item.start_ns = Pick(random, end);
+  item.end_ns = UINT64_MAX;
+  item.lane = lane;
+  item.site = to->feed.Site(kind.name, kind.category);
+  to->names[item.site] = kind.name;
+  if (Pick(random, 4) == 0) item.flags |= PPI_ITEM_LOOSE;
+  to->feed.NeverEnds(EventOf(item, 0));
+  if (kind.category == PPROF_CATEGORY_COMMUNICATION)
+    item.flags |= PPI_ITEM_WAITS;
+  return item;
+}
+
 void AddDevice(Reported *to, Random *random, uint64_t end) {
   const SiteKind &kind = kDeviceSites[Pick(random, 3)];
   uint32_t stream = static_cast<uint32_t>(1 + Pick(random, 3));
@@ -401,6 +419,54 @@ TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
   }
   EXPECT_GT(num_by_step, 500u);
   EXPECT_LT(num_by_step, 1400u);
+}
+
+// What a checkpoint has told of lasts until the window's end.
+TEST(AnswerPropertyTest, ReportsSayItOfRangesThatNeverEnd) {
+  size_t num_told = 0;
+  for (uint64_t seed = 0; seed < 1500; seed++) {
+    Random random(seed);
+    Reported run;
+    Make(&run, &random);
+    std::vector<ppi_item> unended;
+    for (uint32_t lane = 1; lane <= 3; lane++)
+      if (Pick(&random, 2))
+        unended.push_back(AddUnended(&run, &random, 100, lane));
+    Random same = random;
+    Report checked(&run.feed, &random, 1 + Pick(&random, 6));
+    Report one_way(&run.feed, &same, 1 + Pick(&same, 6), true);
+    for (const auto &item : unended) {
+      if (item.start_ns >= run.feed.last_checkpoint_ns()) continue;
+      run.scene.items.push_back(item);
+      num_told++;
+    }
+    size_t num_whole = static_cast<size_t>(
+        std::count(run.is_cut.begin(), run.is_cut.end(), false));
+    ppi_base_kind base = num_whole ? PPI_BASE_STEP : PPI_BASE_WALL;
+    std::string want = Text(WantedRows(&run, num_whole > 0));
+    ASSERT_EQ(want, Text(RowsOf(checked.Of(base)))) << "seed " << seed;
+    ASSERT_EQ(want, Text(RowsOf(one_way.Of(base)))) << "seed " << seed;
+  }
+  EXPECT_GT(num_told, 500u);
+}
+
+// A killed run: nothing of it is greater than the whole.
+TEST(AnswerPropertyTest, NoPartOfARunThatWasKilledIsGreaterThanIt) {
+  for (uint64_t seed = 0; seed < 1500; seed++) {
+    Random random(seed);
+    Reported run;
+    Make(&run, &random);
+    run.feed.AddWindow(160, UINT64_MAX);
+    for (uint32_t lane = 1; lane <= 3; lane++)
+      AddUnended(&run, &random, 200, lane);
+    run.feed.Range(1, "load", PPROF_CATEGORY_DATALOADER, 170, 200);
+    Report report(&run.feed, &random, 1 + Pick(&random, 6));
+    for (ppi_base_kind base : {PPI_BASE_STEP, PPI_BASE_WALL}) {
+      const ppi_answer &answer = report.Of(base);
+      for (const auto &row : RowsOf(answer))
+        ASSERT_LE(row.second.ns, answer.total_ns) << "seed " << seed;
+    }
+  }
 }
 
 }  // namespace

@@ -114,6 +114,11 @@ class EventFeed {
     return lanes_[batch_lane].back();
   }
 
+  // A range that never ends: checkpoints list it, and nothing else does.
+  void NeverEnds(const pprof_event &event) {
+    unended_.push_back(event);
+  }
+  // A window that closes at UINT64_MAX never does.
   void AddWindow(uint64_t open_ns, uint64_t close_ns) {
     windows_.push_back({open_ns, close_ns});
   }
@@ -135,6 +140,10 @@ class EventFeed {
     rank_ = rank;
   }
 
+  // Of the last delivery; 0: there was none.
+  uint64_t last_checkpoint_ns() const {
+    return last_checkpoint_ns_;
+  }
   std::map<uint32_t, std::deque<pprof_event>> &lanes() {
     return lanes_;
   }
@@ -154,6 +163,7 @@ class EventFeed {
     pprof_status status = Begin(sink);
     size_t num_edges = 0;
     std::map<uint32_t, size_t> next;
+    last_checkpoint_ns_ = 0;
     for (uint64_t time_ns : CheckpointTimes(random, num_checkpoints)) {
       if (status == PPROF_STATUS_OK)
         status = WindowsUntil(sink, time_ns, &num_edges);
@@ -208,7 +218,7 @@ class EventFeed {
       const Window &window = windows_[*num_edges / 2];
       bool opens = *num_edges % 2 == 0;
       uint64_t at_ns = opens ? window.open_ns : window.close_ns;
-      if (at_ns > time_ns) break;
+      if (at_ns > time_ns || at_ns == UINT64_MAX) break;
       status = sink->window(sink, static_cast<uint32_t>(*num_edges / 2), opens,
                             at_ns);
     }
@@ -271,6 +281,11 @@ class EventFeed {
         open.push_back(event);
       }
     }
+    for (pprof_event event : unended_) {
+      event.end_ns = time_ns;
+      if (event.start_ns < time_ns) open.push_back(event);
+    }
+    last_checkpoint_ns_ = time_ns;
     if (lists_delivered_) ListDelivered(time_ns, next, &open);
     pprof_checkpoint checkpoint = {time_ns, open.data(), open.size()};
     pprof_status status = sink->checkpoint(sink, &checkpoint);
@@ -344,6 +359,8 @@ class EventFeed {
   std::map<uint32_t, bool> categories_;
   std::map<uint32_t, std::deque<pprof_event>> lanes_;
   std::vector<Window> windows_;
+  std::vector<pprof_event> unended_;
+  uint64_t last_checkpoint_ns_ = 0;
   bool lists_delivered_ = false;
   std::map<ppi_total_key, uint64_t> totals_;
   std::vector<std::pair<std::string, std::string>> notes_;

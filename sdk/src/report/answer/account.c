@@ -102,6 +102,8 @@ pprof_status ppi_account_fold(const ppi_account *account, uint64_t length_ns,
   }
   for (size_t i = 0; i < account->places.num && status == PPROF_STATUS_OK; i++)
     status = end_unit(row_of(account, i, names, into));
+  // Who wrote the log may be wrong: the whole is never less than its parts.
+  length_ns = PPI_MAX(length_ns, told_ns);
   if (status == PPROF_STATUS_OK)
     status = add_between(length_ns - told_ns, into);
   if (status != PPROF_STATUS_OK) return status;

@@ -302,6 +302,10 @@ pprof_status ppi_accounts_settle(ppi_accounts *accounts,
   if (!horizon->num_windows || to_ns <= accounts->settled_ns)
     return PPROF_STATUS_OK;
   pprof_status status = PPROF_STATUS_OK;
+  // What never ends is told of, too.
+  for (size_t i = 0; i < horizon->num_open; i++)
+    if (horizon->open[i].start_ns < to_ns)
+      ppi_accounts_reach(accounts, horizon->open[i].start_ns, to_ns);
   for (size_t i = 0; i < horizon->num_open_steps && status == PPROF_STATUS_OK;
        i++)
     status = ppi_accounts_step(accounts, &horizon->open_steps[i]);

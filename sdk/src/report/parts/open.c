@@ -73,9 +73,8 @@ static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
          bsearch(listed, all->items, all->num, sizeof *listed, compare_listed);
 }
 
-static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
-                          ppi_run_listed *listed, size_t num,
-                          uint64_t time_ns) {
+static pprof_status doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed,
+                                size_t num, uint64_t time_ns) {
   for (size_t i = 0, end; i < num; i = end) {
     for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
     const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
@@ -83,11 +82,25 @@ static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
     doubt_hold(&lane->nested, &listed[i], end - i, time_ns);
     doubt_hold(&lane->loose, &listed[i], end - i, time_ns);
   }
+  return PPROF_STATUS_OK;
+}
+
+static pprof_status doubt(ppi_listed *all, ppi_run_ids *ids,
+                          ppi_run_listed *listed, size_t num,
+                          uint64_t time_ns) {
+  pprof_status status = doubt_lanes(ids, listed, num, time_ns);
   // The last checkpoint told all that had begun: what is not in it had come.
   for (size_t i = 0; i < num; i++)
     if (listed[i].start_ns < all->checkpoint_ns && !was_listed(all, &listed[i]))
       listed[i].is_stale = true;
-  return PPROF_STATUS_OK;
+  return status;
+}
+
+static uint16_t flags_of(const pprof_event *event) {
+  uint16_t flags = 0;
+  if (event->flags & PPROF_FLAG_ASYNC) flags |= PPI_HELD_LOOSE;
+  if (event->flags & PPROF_FLAG_COMMUNICATION) flags |= PPI_HELD_COMMUNICATION;
+  return flags;
 }
 
 static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
@@ -101,27 +114,60 @@ static size_t list(const pprof_checkpoint *checkpoint, ppi_run_listed *out) {
                          .index = i,
                          .lane = event->lane,
                          .site = event->site,
-                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX)};
+                         .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
+                         .flags = flags_of(event)};
   }
   if (num > 1) qsort(out, num, sizeof *out, compare_listed);
   return num;
 }
 
+static size_t drop_stale(ppi_run_listed *listed, size_t num) {
+  size_t kept = 0;
+  for (size_t i = 0; i < num; i++)
+    if (!listed[i].is_stale) listed[kept++] = listed[i];
+  return kept;
+}
+
 pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
-                                const pprof_checkpoint *checkpoint,
-                                bool *out_stale) {
+                                const pprof_checkpoint *checkpoint) {
   ppi_run_listed *listed =
       ppi_alloc((checkpoint->num_open + 1) * sizeof *listed);
   if (!listed) return PPROF_STATUS_NO_MEMORY;
-  size_t num = list(checkpoint, listed), kept = 0;
+  size_t num = list(checkpoint, listed);
   pprof_status status = doubt(all, ids, listed, num, checkpoint->time_ns);
-  for (size_t i = 0; i < num; i++) {
-    out_stale[listed[i].index] = listed[i].is_stale;
-    all->num_disbelieved += listed[i].is_stale;
-    if (!listed[i].is_stale) listed[kept++] = listed[i];
-  }
   ppi_free(all->items);
   all->items = listed;
-  all->num = kept;
+  all->num = drop_stale(listed, num);
+  all->num_disbelieved += num - all->num;
+  all->checkpoint_ns = checkpoint->time_ns;
   return status;
+}
+
+pprof_status ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids) {
+  pprof_status status = doubt_lanes(ids, all->items, all->num, UINT64_MAX);
+  for (size_t i = 0; i < all->num; i++)
+    all->items[i].is_stale |= all->items[i].end_ns < all->checkpoint_ns;
+  all->num = drop_stale(all->items, all->num);
+  return status;
+}
+
+pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
+                               uint64_t end_ns, ppi_run_open **out) {
+  ppi_run_open *open = *out = ppi_alloc((all->num + 1) * sizeof *open);
+  if (!open) return PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < all->num; i++) {
+    const ppi_run_listed *listed = &all->items[i];
+    const ppi_run_site *site = ppi_run_site_at(ids, listed->site);
+    ppi_run_lane *lane = ppi_run_lane_at(ids, listed->lane);
+    if (!site || !lane) return PPROF_STATUS_NO_MEMORY;
+    open[i] = (ppi_run_open){{.start_ns = listed->start_ns,
+                              .end_ns = PPI_MAX(listed->start_ns, end_ns),
+                              .site = listed->site,
+                              .depth = listed->depth,
+                              .flags = listed->flags | PPI_HELD_OPEN},
+                             lane};
+    if (site->traits & PPI_TRAIT_COMMUNICATION)
+      open[i].held.flags &= (uint16_t)~PPI_HELD_COMMUNICATION;
+  }
+  return PPROF_STATUS_OK;
 }

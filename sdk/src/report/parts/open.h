@@ -4,7 +4,7 @@
 #ifndef PPI_REPORT_OPEN_H_
 #define PPI_REPORT_OPEN_H_
 
-#include "report/parts/ids.h"
+#include "report/parts/merge.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,7 +15,7 @@ typedef struct ppi_run_listed {
   uint64_t start_ns, end_ns;
   size_t index;  // in the list
   uint32_t lane, site;
-  uint16_t depth;
+  uint16_t depth, flags;  // PPI_HELD_LOOSE, PPI_HELD_COMMUNICATION
   bool is_stale;
 } ppi_run_listed;
 
@@ -28,11 +28,17 @@ typedef struct ppi_listed {
   uint64_t num_disbelieved;
 } ppi_listed;
 
-// ppi_run_doubt_open says of each range of a checkpoint whether it is a host
-// range that has come already, and counts those.
+// ppi_run_doubt_open takes the host ranges of a checkpoint that have not come
+// already, and counts those that have.
 pprof_status ppi_run_doubt_open(ppi_listed *all, ppi_run_ids *ids,
-                                const pprof_checkpoint *checkpoint,
-                                bool *out_stale);
+                                const pprof_checkpoint *checkpoint);
+// ppi_run_doubt_left comes at the end: it forgets those that have come since,
+// or of which it is known when they ended.
+pprof_status ppi_run_doubt_left(ppi_listed *all, ppi_run_ids *ids);
+// ppi_run_list_open lists them, to be freed, in their order, as if they ended
+// at `end_ns`.
+pprof_status ppi_run_list_open(const ppi_listed *all, ppi_run_ids *ids,
+                               uint64_t end_ns, ppi_run_open **out);
 
 #ifdef __cplusplus
 }

@@ -389,9 +389,15 @@ pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
               !run->requests.has_stages;
   pprof_status status = none ? PPROF_STATUS_OK : fill_requests(run, requests);
   if (status != PPROF_STATUS_OK || requests->num_runs) return status;
-  ppi_answer_settling settling;
-  ppi_run_answer_begin(&settling, run, UINT64_MAX, NULL, 0);
-  status = ppi_run_answer_end(&settling);
+  ppi_run_open *open;
+  status = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
+  if (status == PPROF_STATUS_OK) {
+    ppi_answer_settling settling;
+    ppi_run_answer_begin(&settling, run, UINT64_MAX, open, run->listed.num);
+    status = ppi_run_answer_end(&settling);
+  }
+  ppi_free(open);
+  if (status != PPROF_STATUS_OK) return status;
   ppi_account_names names = names_of(run);
   ppi_stretch *windows = windows_of(run);
   if (!windows) return PPROF_STATUS_NO_MEMORY;

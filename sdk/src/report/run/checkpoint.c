@@ -15,8 +15,7 @@ typedef struct run_horizon {
   uint64_t device_ns;    // no device range submitted before it comes later
   uint64_t sweep_ns;     // nor does a range that ends before it
   uint64_t identity_ns;  // nor is a step before it undecided
-  ppi_run_open *open;
-  size_t num_open;
+  ppi_run_open *open;    // of run->listed
 } run_horizon;
 
 static pprof_status notify_open(ppi_run *run, const pprof_event *event,
@@ -38,22 +37,9 @@ static pprof_status notify_open(ppi_run *run, const pprof_event *event,
 // come.
 static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
                                     run_horizon *out) {
-  ppi_run_site *site = ppi_run_site_at(&run->ids, event->site);
-  ppi_run_lane *lane = ppi_run_lane_at(&run->ids, event->lane);
-  if (!site || !lane) return PPROF_STATUS_NO_MEMORY;
+  const ppi_run_site *site = run->ids.sites.items[event->site];
   uint64_t end_ns = PPI_MAX(event->start_ns, event->end_ns);
   out->sweep_ns = PPI_MIN(out->sweep_ns, end_ns);
-  ppi_run_open *open = &out->open[out->num_open++];
-  *open = (ppi_run_open){{.start_ns = event->start_ns,
-                          .end_ns = UINT64_MAX,
-                          .site = event->site,
-                          .depth = (uint16_t)PPI_MIN(event->depth, UINT16_MAX),
-                          .flags = PPI_HELD_OPEN},
-                         lane};
-  if (event->flags & PPROF_FLAG_ASYNC) open->held.flags |= PPI_HELD_LOOSE;
-  if (event->flags & PPROF_FLAG_COMMUNICATION &&
-      !(site->traits & PPI_TRAIT_COMMUNICATION))
-    open->held.flags |= PPI_HELD_COMMUNICATION;
   if (site->traits & PPI_TRAIT_STEP)
     out->identity_ns = PPI_MIN(out->identity_ns, event->end_ns);
   return notify_open(run, event, site);
@@ -61,16 +47,16 @@ static pprof_status take_open_range(ppi_run *run, const pprof_event *event,
 
 // A device range that has come already holds the horizon up, no more.
 static pprof_status take_open(ppi_run *run, const pprof_checkpoint *checkpoint,
-                              const bool *stale, run_horizon *out) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < checkpoint->num_open && status == PPROF_STATUS_OK;
-       i++) {
-    const pprof_event *event = &checkpoint->open[i];
-    if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      out->device_ns = PPI_MIN(out->device_ns, event->start_ns);
-    else if (event->kind == PPROF_KIND_RANGE && !stale[i])
-      status = take_open_range(run, event, out);
-  }
+                              run_horizon *out) {
+  const ppi_listed *listed = &run->listed;
+  pprof_status status =
+      ppi_run_list_open(listed, &run->ids, UINT64_MAX, &out->open);
+  for (size_t i = 0; i < listed->num && status == PPROF_STATUS_OK; i++)
+    status =
+        take_open_range(run, &checkpoint->open[listed->items[i].index], out);
+  for (size_t i = 0; i < checkpoint->num_open; i++)
+    if (checkpoint->open[i].kind == PPROF_KIND_DEVICE_RANGE)
+      out->device_ns = PPI_MIN(out->device_ns, checkpoint->open[i].start_ns);
   out->identity_ns = PPI_MIN(out->identity_ns, out->device_ns);
   out->sweep_ns = PPI_MIN(out->sweep_ns, out->device_ns);
   return status;
@@ -130,7 +116,7 @@ static pprof_status settle(ppi_run *run, const pprof_checkpoint *checkpoint,
     if (category) ppi_union_settle(&category->device, at->device_ns);
   }
   pprof_status status = ppi_run_settle_ranges(
-      run, at->sweep_ns, at->open, at->num_open, run->details.answer);
+      run, at->sweep_ns, at->open, run->listed.num, run->details.answer);
   if (status == PPROF_STATUS_OK)
     status = ppi_perf_settle(&run->perf, at->time_ns);
   ppi_distribution_settle(&run->distribution, at->sweep_ns);
@@ -152,22 +138,15 @@ static bool has_good_ids(const pprof_checkpoint *checkpoint) {
 static pprof_status take_checkpoint(ppi_run *run,
                                     const pprof_checkpoint *checkpoint) {
   uint64_t time_ns = checkpoint->time_ns;
-  run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL, 0};
+  run_horizon at = {time_ns, time_ns, time_ns, time_ns, NULL};
   run->last_ns = PPI_MAX(run->last_ns, checkpoint->time_ns);
-  at.open = ppi_alloc((checkpoint->num_open + 1) * sizeof *at.open);
-  bool *stale = ppi_alloc((checkpoint->num_open + 1) * sizeof *stale);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (at.open && stale)
-    status = ppi_run_doubt_open(&run->listed, &run->ids, checkpoint, stale);
-  run->listed.checkpoint_ns = checkpoint->time_ns;
-  if (status == PPROF_STATUS_OK)
-    status = take_open(run, checkpoint, stale, &at);
+  pprof_status status = ppi_run_doubt_open(&run->listed, &run->ids, checkpoint);
+  if (status == PPROF_STATUS_OK) status = take_open(run, checkpoint, &at);
   if (status == PPROF_STATUS_OK) status = settle(run, checkpoint, &at);
   if (status == PPROF_STATUS_OK)
     status = ppi_serving_settle(&run->serving, checkpoint->time_ns,
                                 &run->details.slo);
   ppi_free(at.open);
-  ppi_free(stale);
   return status;
 }
 

@@ -33,7 +33,14 @@ static pprof_status settle_all(ppi_run *run) {
   bool answers = run->details.answer &&
                  (run->details.answer_of_steps || !run->requests.num);
   if (status == PPROF_STATUS_OK)
-    status = ppi_run_settle_ranges(run, UINT64_MAX, NULL, 0, answers);
+    status = ppi_run_doubt_left(&run->listed, &run->ids);
+  ppi_run_open *open = NULL;
+  if (status == PPROF_STATUS_OK)
+    status = ppi_run_list_open(&run->listed, &run->ids, run->last_ns, &open);
+  if (status == PPROF_STATUS_OK)
+    status =
+        ppi_run_settle_ranges(run, UINT64_MAX, open, run->listed.num, answers);
+  ppi_free(open);
   if (status == PPROF_STATUS_OK)
     status = ppi_interference_settle(&run->interference, UINT64_MAX);
   if (status != PPROF_STATUS_OK) return status;
