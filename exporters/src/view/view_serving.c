@@ -249,16 +249,17 @@ static void put_iteration(ppi_page *page, const ppi_report_serving *from) {
   ppi_page_text(page, "\n");
 }
 
-// The identity that users of these terms check by hand.
-static void put_identity(ppi_page *page, const ppi_figures *figures) {
+// Of their tokens in all, end to end is not TTFT + (n - 1) x TPOT.
+static void put_unequal(ppi_page *page, const ppi_figures *figures) {
   uint64_t num = 0, unequal = 0;
   for (size_t i = 0; i < figures->num_serving; i++) {
-    num += figures->serving[i].sums.spreads[PPI_SERVING_TPOT].n;
+    num += figures->serving[i].sums.num_whole;
     unequal += figures->serving[i].sums.num_unequal;
   }
-  ppi_page_text(page, "End to end = TTFT + (n - 1) x TPOT in ");
-  put_number(page, ppi_cell_count(num - PPI_MIN(unequal, num)), " of ");
-  put_number(page, ppi_cell_count(num), " requests.\n");
+  if (!unequal) return;
+  put_number(page, ppi_cell_count(unequal), " of ");
+  put_number(page, ppi_cell_count(num),
+             " requests got tokens after their end, which are in no figure.\n");
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
@@ -268,7 +269,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
       put_summary(page, figures, &figures->serving[i]);
   for (size_t i = 0; i < figures->num_serving; i++)
     put_iteration(page, &figures->serving[i]);
-  put_identity(page, figures);
+  put_unequal(page, figures);
   ppi_page_text(
       page,
       "Queue: from the arrival until a range serves the request first; "

@@ -66,13 +66,6 @@ static bool add_parts(ppi_serving *serving, const ppi_served_request *request,
   return ppi_serving_slow_add(&serving->slow, e2e_ns, &parts);
 }
 
-// TPOT in whole nanoseconds is off by less than one each.
-static bool is_equal(uint64_t e2e_ns, uint64_t ttft_ns, uint64_t tpot_ns,
-                     uint64_t num) {
-  uint64_t sum_ns = ttft_ns + (num - 1) * tpot_ns;
-  return sum_ns <= e2e_ns && e2e_ns - sum_ns < PPI_MAX(num - 1, 1u);
-}
-
 static pprof_status add_tokens(ppi_serving *serving,
                                const ppi_served_request *request,
                                const ppi_slo *slo, bool *is_good) {
@@ -95,8 +88,6 @@ static pprof_status add_tokens(ppi_serving *serving,
     status = add_time(serving, PPI_SERVING_TPOT, tpot_ns);
   *is_good =
       *is_good && keeps(slo->ttft_ns, ttft_ns) && keeps(slo->tpot_ns, tpot_ns);
-  serving->num_unequal += num > 1 && (last_ns > request->end_ns ||
-                                      !is_equal(e2e_ns, ttft_ns, tpot_ns, num));
   return status;
 }
 

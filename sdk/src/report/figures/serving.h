@@ -40,11 +40,11 @@ typedef struct ppi_slo {
 
 // All zero is the empty one. A class of requests, or a range that serves them.
 typedef struct ppi_serving {
-  uint64_t num_whole;    // from arrival to end
-  uint64_t num_cut;      // neither: by an edge, or never ended
-  uint64_t num_silent;   // of the whole: without a token
-  uint64_t num_good;     // of the whole: they kept the SLO
-  uint64_t num_unequal;  // of those with tokens: e2e is not TTFT + (n - 1) TPOT
+  uint64_t num_whole;               // from arrival to end
+  uint64_t num_cut;                 // neither: by an edge, or never ended
+  uint64_t num_silent;              // of the whole: without a token
+  uint64_t num_good;                // of the whole: they kept the SLO
+  uint64_t num_unequal;             // of the whole: tokens came after the end
   uint64_t tokens_in, tokens_out;   // of the whole
   uint64_t waiting_ns, running_ns;  // of all
   ppi_iterations iterations;

@@ -21,6 +21,8 @@ struct ppi_serving_request {
   ppi_served_tokens *points;  // num 0: a range served it
   size_t num_points, capacity;
   bool is_waiting, is_scheduled;
+  bool has_ended;  // a whole one of this class, none of its late tokens counted
+  uint32_t site;
 };
 
 struct ppi_serving_range {
@@ -136,6 +138,17 @@ static bool note_waiting(ppi_serving_run *run, uint64_t time_ns) {
   return noted;
 }
 
+// It lies in no request's time; who had the number before was done without it.
+static bool drop_point(ppi_serving_run *run, ppi_serving_request *request,
+                       const ppi_served_tokens *point) {
+  run->num_dropped++;
+  if (!request->has_ended || !point->num) return true;
+  request->has_ended = false;
+  ppi_serving *class = class_of(run, request->site);
+  if (class) class->num_unequal++;
+  return class != NULL;
+}
+
 // What came later than its end is of who has the number next.
 static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
   ppi_serving_request *request = &run->requests[number];
@@ -144,7 +157,8 @@ static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
   request->is_scheduled = false;
   if (request->num_points) {
     memmove(points, points + num_taken, request->num_points * sizeof *points);
-    return wait_for_schedule(run, number);
+    bool is_served = first_served(request, UINT64_MAX) != UINT64_MAX;
+    return !is_served || wait_for_schedule(run, number);
   }
   ppi_free(points);
   request->points = NULL;
@@ -155,8 +169,6 @@ static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
 // Tokens go to the front of the points.
 static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                            const ppi_slo *slo) {
-  ppi_serving *class = class_of(run, range->site);
-  if (!class) return PPROF_STATUS_NO_MEMORY;
   ppi_serving_request *request = &run->requests[range->request];
   ppi_served_tokens *points = request->points;
   if (request->num_points > 1)
@@ -168,16 +180,20 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                                .is_cut = range->is_cut,
                                .tokens = points};
   size_t i = 0;
+  for (; i < request->num_points && points[i].time_ns < range->arrival_ns; i++)
+    if (!drop_point(run, request, &points[i])) return PPROF_STATUS_NO_MEMORY;
   for (; i < request->num_points && points[i].time_ns <= range->end_ns; i++)
-    if (points[i].time_ns < range->arrival_ns)
-      run->num_dropped++;
-    else if (points[i].num)
+    if (points[i].num)
       points[served.num_tokens++] = points[i];
     else
       served.scheduled_ns = PPI_MIN(served.scheduled_ns, points[i].time_ns);
   for (size_t k = 1; k < served.num_tokens; k++)
     points[k].is_mixed =
         has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
+  request->has_ended = !range->is_cut;
+  request->site = range->site;
+  ppi_serving *class = class_of(run, range->site);
+  if (!class) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = ppi_serving_add(class, &served, slo);
   return pass_on(run, range->request, i) ? status : PPROF_STATUS_NO_MEMORY;
 }
@@ -355,12 +371,23 @@ pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
   return status;
 }
 
+// Nobody has the number next.
+static pprof_status drop_rest(ppi_serving_run *run) {
+  for (size_t i = 0; i < run->num_requests; i++) {
+    ppi_serving_request *request = &run->requests[i];
+    for (size_t k = 0; k < request->num_points; k++)
+      if (!drop_point(run, request, &request->points[k]))
+        return PPROF_STATUS_NO_MEMORY;
+  }
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
   char text[160];
   if (!run->num_dropped) return PPROF_STATUS_OK;
   snprintf(text, sizeof text,
-           "%llu marks and ranges of requests are of none whose range is "
-           "here, or beyond the first %u numbers",
+           "%llu marks and ranges of requests lie in the time of none whose "
+           "range is here, or are beyond the first %u numbers",
            (unsigned long long)run->num_dropped, PPI_SERVING_MOST);
   return ppi_figures_note(out, "serving", text);
 }
@@ -368,6 +395,7 @@ static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
                               ppi_run_ids *ids, ppi_figures *out) {
   pprof_status status = ppi_serving_settle(run, UINT64_MAX, slo);
+  if (status == PPROF_STATUS_OK) status = drop_rest(run);
   for (size_t i = 0; i < run->num_classes && status == PPROF_STATUS_OK; i++) {
     const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
     const ppi_run_category *category =
