@@ -154,6 +154,21 @@ TEST(FindingsAnswerTest, NamesWhatCostsSeveralLevelsInside) {
       << AnswerOf(Deep(3));
 }
 
+// Its only call is cut: how much of it lies in what is inside is not known.
+TEST(FindingsAnswerTest, NamesNothingInsideWhatWasCut) {
+  EventFeed feed = FindingsFeed(false);
+  OnHost(&feed, 1, "handle", 1 * kMs, 4 * kMs);
+  OnHost(&feed, 1, "serve", 0, 10 * kMs).flags |= PPROF_FLAG_CLIPPED;
+  feed.AddWindow(0, 10 * kMs);
+  FindingsReport report(&feed);
+  EXPECT_STREQ(
+      "serve takes 10.0 ms of 10.0 ms of the run (100 %); whether it computes "
+      "or waits was not recorded (PPROF_SET='cpu=[\"*\"]' does).",
+      report.all().answer);
+  EXPECT_STREQ("look into serve first: mark what it consists of.",
+               report.Get("dominates").next);
+}
+
 // A line for each shape that a run may have.
 TEST(FindingsAnswerTest, HasWordsForOddRuns) {
   EventFeed recursive = FindingsFeed(false), alone = FindingsFeed(false);

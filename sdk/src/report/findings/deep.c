@@ -58,16 +58,22 @@ static const ppi_report_path *most_in(const ppi_figures *figures,
   return found;
 }
 
+// Of calls that are cut or never ended only what is inside is known, which may
+// be more than all the others.
+static bool is_most(const ppi_report_path *at, const ppi_report_path *next,
+                    uint64_t all_ns) {
+  uint64_t ns = next->spread.sum;
+  return ns && ns <= at->spread.sum && ns >= at->spread.sum / 2 &&
+         ns >= all_ns / 4 && strcmp(next->name, at->name) != 0;
+}
+
 ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly) {
   ppi_deep deep = {.way = ""};
   uint64_t all_ns;
   const ppi_report_path *at = place_of(figures, costly, &all_ns);
   while (at) {
     const ppi_report_path *next = most_in(figures, at);
-    bool is_most =
-        next && next->spread.sum && next->spread.sum >= at->spread.sum / 2 &&
-        next->spread.sum >= all_ns / 4 && strcmp(next->name, at->name) != 0;
-    if (!is_most) return deep;
+    if (!next || !is_most(at, next, all_ns)) return deep;
     size_t len = strlen(deep.way);
     ppi_words_put(deep.way + len, sizeof deep.way - len, "%s%s",
                   len ? " / " : "", ppi_words_name(next->name).text);
