@@ -169,6 +169,20 @@ TEST(FindingsAnswerTest, NamesNothingInsideWhatWasCut) {
                report.Get("dominates").next);
 }
 
+// A window in which nothing was marked is another thing.
+TEST(FindingsAnswerTest, SaysThatNoWindowOpened) {
+  EventFeed none = FindingsFeed(true), empty = FindingsFeed(true);
+  EXPECT_EQ(
+      "Nothing was recorded: no window opened. `capture` in the configuration "
+      "says when one does (docs/capture.md).",
+      AnswerOf(none));
+  empty.AddWindow(0, 10 * kMs);
+  EXPECT_EQ(
+      "10.0 ms of 10.0 ms of the run (100 %) lie in no stage: mark what "
+      "happens there.",
+      AnswerOf(empty));
+}
+
 // A line for each shape that a run may have.
 TEST(FindingsAnswerTest, HasWordsForOddRuns) {
   EventFeed recursive = FindingsFeed(false), alone = FindingsFeed(false);
@@ -250,6 +264,7 @@ TEST(FindingsAnswerTest, IsAQueue) {
 
 TEST(FindingsAnswerTest, SaysWhyNothingStandsOut) {
   EventFeed feed = FindingsFeed(false);
+  feed.AddWindow(0, 0);
   FindingsReport nothing(&feed);
   EXPECT_STREQ("", nothing.all().answer);
   EXPECT_EQ(0u, nothing.all().num);

@@ -134,7 +134,8 @@ static bool are_valid(const ppi_report_options *options) {
 }
 
 static bool has_answers(const ppi_figures *figures) {
-  return figures->answers[ppi_answer_base(figures)].num_units > 0;
+  return figures->answers[ppi_answer_base(figures)].num_units > 0 ||
+         figures->runs_unopened > 0;
 }
 
 static bool is_asked(const ppi_view_kind *kind,

@@ -243,6 +243,9 @@ static const char *missing(const ppi_figures *figures,
                            const ppi_report_options *options) {
   ppi_base_kind base = ppi_answer_base(figures);
   const ppi_answer *answer = &figures->answers[base];
+  if (!answer->num_units && figures->runs_unopened)
+    return "nothing was recorded: no window opened. `capture` in the "
+           "configuration says when one does (docs/capture.md)";
   if (!answer->num_units || !answer->total_ns) return "no time was recorded";
   if (options->by == PPI_BY_REQUEST && base != PPI_BASE_REQUEST)
     return "no requests were recorded: pprof_flow makes them";

@@ -343,6 +343,7 @@ pprof_status ppi_accounts_fill(ppi_accounts *accounts,
     steps->span_ns = accounts->last_ns - accounts->first_ns;
     return ppi_answer_merge(&answers[PPI_BASE_STEP], steps);
   }
+  if (!end->num_windows) return status;
   ppi_answer *run = &answers[PPI_BASE_WALL];
   uint64_t all_ns = time_of(end, UINT64_MAX);
   uint64_t before_ns = accounts->any ? time_of(end, accounts->begin_ns) : 0;

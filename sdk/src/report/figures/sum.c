@@ -236,6 +236,7 @@ static void add_scalars(ppi_figures *into, const ppi_figures *from) {
   into->runs_with_steps += from->runs_with_steps;
   into->runs_without_steps += from->runs_without_steps;
   into->runs_with_kernels += from->runs_with_kernels;
+  into->runs_unopened += from->runs_unopened;
   into->model_device_ns += from->model_device_ns;
   into->general_device_ns += from->general_device_ns;
   into->num_disbelieved += from->num_disbelieved;

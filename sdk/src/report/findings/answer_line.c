@@ -158,7 +158,11 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
   const char *line = search->out->answer;
-  if (!*line && search->answer->total_ns)
+  if (!search->answer->num_units && search->figures->runs_unopened)
+    PPI_SAY(search->out->answer,
+            "Nothing was recorded: no window opened. `capture` in the "
+            "configuration says when one does (docs/capture.md).");
+  else if (!*line && search->answer->total_ns)
     put_greatest(search, &costly);
   else if (!is_on_device_of(line, &costly))
     keep_all(search->out);

@@ -501,6 +501,7 @@ pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = ppi_event_lane(run, batch->lane);
   if (!lane) return PPROF_STATUS_NO_MEMORY;
+  run->has_events |= batch->num_events > 0;
   return run->labels.is_used ? take_numbered(run, batch, lane)
                              : take_events(run, batch, lane);
 }

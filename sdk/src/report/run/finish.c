@@ -14,8 +14,9 @@
 #include "report/run/checkpoint.h"
 #include "report/run/sweep.h"
 
+// Without a window, what came was all in one; where nothing came, none opened.
 static pprof_status close_windows(ppi_run *run) {
-  if (run->windows.num == 0) {
+  if (run->windows.num == 0 && run->has_events) {
     pprof_status status = ppi_run_window(run, 0, true, 0);
     if (status != PPROF_STATUS_OK) return status;
   }
@@ -53,6 +54,7 @@ static const ppi_spread *for_model(const ppi_run *run,
 }
 
 static void fill_bases(ppi_run *run, ppi_figures *out) {
+  out->runs_unopened = run->windows.num == 0;
   for (size_t i = 0; i < run->windows.num; i++)
     out->wall_ns +=
         run->windows.items[i].end_ns - run->windows.items[i].start_ns;

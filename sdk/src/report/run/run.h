@@ -90,6 +90,7 @@ typedef struct ppi_run {
   size_t window_indexes_capacity;
   ppi_device_sums device_sums;
   uint64_t last_ns;  // the greatest time seen
+  bool has_events;
   ppi_listed listed;
   ppi_sweep_state sweep;
   uint64_t identity_ns;  // how far the next one may settle identities
