@@ -102,6 +102,30 @@ TEST(FindingsRanksTest, TheGreatestStageIsTheAnswerWhereFewWait) {
   EXPECT_EQ(0u, answer.find("update takes ")) << answer;
 }
 
+// Who trains waits 8 of 10 ms for what two workers do, who make no steps; of a
+// launcher, which marks nothing, nothing is said.
+TEST(FindingsRanksTest, LogsWithoutStepsAreCounted) {
+  std::vector<EventFeed> feeds(4, FindingsFeed(false));
+  for (size_t i = 0; i < feeds.size(); i++) {
+    feeds[i].Run(std::string(31, '0') + std::to_string(i), std::to_string(i));
+    feeds[i].AddWindow(0, 200 * kMs);
+  }
+  for (uint64_t i = 0; i < 20; i++) {
+    OnHost(&feeds[0], 1, "forward", 10 * i * kMs, (10 * i + 2) * kMs);
+    feeds[0].Step(10 * i * kMs, 10 * (i + 1) * kMs);
+    OnHost(&feeds[1 + i % 2], 1, "unpack", 10 * i * kMs, (10 * i + 8) * kMs);
+  }
+  Ranks ranks(feeds);
+  EXPECT_EQ(
+      "8.00 ms of 10.0 ms a step (80 %) lie in no stage; 2 of 4 logs have no "
+      "steps and are not in this.",
+      ranks.answer());
+  EXPECT_STREQ(
+      "2 of 4 logs have no steps: what they did is in no row of these.",
+      ranks.Get("left-out").text);
+  EXPECT_TRUE(ranks.Get("left-out").is_limit);
+}
+
 // Nothing says that anybody waits.
 TEST(FindingsRanksTest, OthersThatDoNotWaitAreNotSaidTo) {
   Ranks ranks({Short("1", 10), Short("2", 20), Short("3", 10)});

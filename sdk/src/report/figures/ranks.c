@@ -111,3 +111,18 @@ void ppi_ranks_clear(ppi_ranks *ranks) {
   ppi_free(ranks->items);
   *ranks = (ppi_ranks){.items = NULL};
 }
+
+static bool has_stages(const ppi_report_input *input) {
+  for (int base = 0; base < PPI_NUM_BASES; base++)
+    for (size_t i = 0; i < input->answers[base].num_rows; i++)
+      if (input->answers[base].rows[i].where != PPI_WHERE_BETWEEN) return true;
+  return false;
+}
+
+uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base) {
+  uint64_t num = 0;
+  for (size_t i = 0; i < figures->num_inputs; i++)
+    num += !figures->inputs[i].answers[base].num_units &&
+           has_stages(&figures->inputs[i]);
+  return num;
+}

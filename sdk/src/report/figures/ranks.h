@@ -31,6 +31,9 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
                           ppi_ranks *out);
 void ppi_ranks_clear(ppi_ranks *ranks);
 
+// ppi_ranks_left_out answers how many runs have stages and no unit of `base`.
+uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/figures/ranks.h"
 #include "report/findings/deep.h"
 #include "report/findings/hops.h"
 #include "report/findings/parts.h"
@@ -96,6 +97,23 @@ static const char *greatest_queue(const ppi_search *search, uint64_t *out_ns) {
   return device;
 }
 
+// In no stage: whoever knows what goes on there has not marked it.
+static void put_unmarked(ppi_search *search, const char *time) {
+  uint64_t num_left = ppi_ranks_left_out(search->figures, search->base);
+  bool is_request = search->base == PPI_BASE_REQUEST;
+  if (num_left)
+    PPI_SAY(search->out->answer,
+            "%s lie in no stage; %llu of %zu logs have no %ss and are not in "
+            "this.",
+            time, (unsigned long long)num_left, search->figures->num_inputs,
+            search->unit);
+  else
+    PPI_SAY(search->out->answer,
+            "%s lie in no stage%s: mark what happens "
+            "there.",
+            time, is_request ? " inside the request" : "");
+}
+
 // Nothing recorded went on.
 static void put_between(ppi_search *search, uint64_t sum_ns) {
   ppi_words time = ppi_part_of_unit(search, sum_ns);
@@ -106,13 +124,8 @@ static void put_between(ppi_search *search, uint64_t sum_ns) {
     PPI_SAY(search->out->answer, "%s lie between stages, most %s %s begins.",
             time.text, is_line ? "in line before" : "before",
             ppi_words_name(hops.name).text);
-  else if (search->base == PPI_BASE_REQUEST)
-    PPI_SAY(search->out->answer,
-            "%s lie in no stage inside the request: mark what happens there.",
-            time.text);
   else
-    PPI_SAY(search->out->answer, "%s lie in no stage: mark what happens there.",
-            time.text);
+    put_unmarked(search, time.text);
 }
 
 static void put_greatest(ppi_search *search, const ppi_costly *costly) {

@@ -31,6 +31,8 @@ static const rule rules[] = {
     {{"clock-error", 5, "%",
       "a busy or idle share is then no surer than by a twentieth"},
      ppi_rule_clock_error},
+    {{"left-out", 1, "", "what one log lacks may be all that others wait for"},
+     ppi_rule_left_out},
     {{"names", 1, "", "one is the sign that names hold numbers or paths"},
      ppi_rule_names},
     {{"device-times", 1, "%", "shares are said to a hundredth"},

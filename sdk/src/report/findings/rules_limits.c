@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "report/figures/ranks.h"
+
 void ppi_rule_lost(ppi_search *search) {
   const uint64_t *totals = search->figures->totals;
   double lost = (double)totals[PPI_TOTAL_LOST];
@@ -43,6 +45,20 @@ void ppi_rule_clock_error(ppi_search *search) {
           "docs/device-timing.md.");
   ppi_finding_value_add(finding, "share", 100 * unknown_ns / wall_ns, "%");
   ppi_finding_value_add(finding, "clock_error", error_ns, "ns");
+}
+
+// A table of steps has no row for who makes none: a worker of a data loader.
+void ppi_rule_left_out(ppi_search *search) {
+  const ppi_figures *figures = search->figures;
+  double num = (double)ppi_ranks_left_out(figures, search->base);
+  if (num == 0 || num < search->threshold) return;
+  ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
+  if (!finding) return;
+  PPI_SAY(finding->text,
+          "%.0f of %zu logs have no %ss: what they did is in no row of these.",
+          num, figures->num_inputs, search->unit);
+  PPI_SAY(finding->next, "--tree, or --by thread, has what they did.");
+  ppi_finding_value_add(finding, "logs", num, "");
 }
 
 void ppi_rule_names(ppi_search *search) {

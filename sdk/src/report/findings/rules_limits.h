@@ -13,6 +13,7 @@ extern "C" {
 
 void ppi_rule_lost(ppi_search *search);
 void ppi_rule_clock_error(ppi_search *search);
+void ppi_rule_left_out(ppi_search *search);
 void ppi_rule_names(ppi_search *search);
 void ppi_rule_device_times(ppi_search *search);
 void ppi_rule_not_timed(ppi_search *search);
