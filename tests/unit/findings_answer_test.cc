@@ -194,6 +194,11 @@ TEST(FindingsAnswerTest, HasWordsForOddRuns) {
   OfRequest(&OnHost(&alone, 1, "request", 0, 5 * kMs), 1);
   alone.AddWindow(0, 10 * kMs);
   EXPECT_EQ(
+      "5.00 ms of 5.00 ms a request (100 %) lie in request and in no stage "
+      "inside it: mark what happens there.",
+      AnswerOf(alone));
+  OfRequest(&OnHost(&alone, 1, "unpack", 5 * kMs, 10 * kMs), 2);
+  EXPECT_EQ(
       "5.00 ms of 5.00 ms a request (100 %) lie in no stage inside the "
       "request: mark what happens there.",
       AnswerOf(alone));

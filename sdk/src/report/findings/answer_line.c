@@ -97,16 +97,39 @@ static const char *greatest_queue(const ppi_search *search, uint64_t *out_ns) {
   return device;
 }
 
+// The range that is the whole of each request; NULL: there is none, or several.
+static const char *whole_request(const ppi_figures *figures) {
+  const char *name = NULL;
+  for (size_t r = 0; r < figures->num_request_runs; r++) {
+    const ppi_request_run *run = figures->request_runs[r];
+    size_t num = 0;
+    for (size_t i = 0; i < run->num_cells; i++) {
+      const ppi_request_stage *stage = &run->stages[run->cells[i].stage];
+      if (!stage->is_whole) continue;
+      if (name && strcmp(name, stage->name) != 0) return NULL;
+      name = stage->name;
+      num++;
+    }
+    if (num != run->num_rows) return NULL;
+  }
+  return name;
+}
+
 // In no stage: whoever knows what goes on there has not marked it.
 static void put_unmarked(ppi_search *search, const char *time) {
   uint64_t num_left = ppi_ranks_left_out(search->figures, search->base);
   bool is_request = search->base == PPI_BASE_REQUEST;
+  const char *whole = is_request ? whole_request(search->figures) : NULL;
   if (num_left)
     PPI_SAY(search->out->answer,
             "%s lie in no stage; %llu of %zu logs have no %ss and are not in "
             "this.",
             time, (unsigned long long)num_left, search->figures->num_inputs,
             search->unit);
+  else if (whole)
+    PPI_SAY(search->out->answer,
+            "%s lie in %s and in no stage inside it: mark what happens there.",
+            time, ppi_words_name(whole).text);
   else
     PPI_SAY(search->out->answer,
             "%s lie in no stage%s: mark what happens "
