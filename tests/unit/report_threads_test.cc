@@ -116,6 +116,25 @@ TEST_F(ReportThreadsTest, WhatWaitsForACheckpointStaysItsThreads) {
   EXPECT_EQ(0u, second->inside.sum);
 }
 
+// It was open at the last checkpoint, and ended before its thread left.
+TEST_F(ReportThreadsTest, WhatALeftThreadEndedIsNotOpen) {
+  Lane(1, 100);
+  pprof_event open = {};
+  open.kind = PPROF_KIND_RANGE;
+  open.site = kHost;
+  open.lane = 1;
+  open.start_ns = 10;
+  open.end_ns = 50;
+  const pprof_checkpoint checkpoint = {50, &open, 1};
+  ASSERT_EQ(PPROF_STATUS_OK, ppi_run_checkpoint(&run_, &checkpoint));
+  Range(1, 10, 100);
+  Lane(1, 200);
+  Range(1, 900, 1000);
+  Finish();
+  ASSERT_EQ(1u, figures_.num_categories);
+  EXPECT_EQ(190u, figures_.categories[0].host_ns);
+}
+
 TEST_F(ReportThreadsTest, ThreadsThatLeftBecomeOneAndNothingIsMissing) {
   const uint64_t num = 30000, lanes = 4;
   uint64_t now = 0, host_ns = 0, inside_ns = 0;

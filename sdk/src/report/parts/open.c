@@ -68,6 +68,12 @@ static void doubt_hold(const ppi_hold *hold, ppi_run_listed *listed, size_t num,
   }
 }
 
+static void doubt_lane(const ppi_run_lane *lane, ppi_run_listed *listed,
+                       size_t num, uint64_t time_ns) {
+  doubt_hold(&lane->nested, listed, num, time_ns);
+  doubt_hold(&lane->loose, listed, num, time_ns);
+}
+
 static bool was_listed(const ppi_listed *all, const ppi_run_listed *listed) {
   return all->num &&
          bsearch(listed, all->items, all->num, sizeof *listed, compare_listed);
@@ -79,8 +85,11 @@ static pprof_status doubt_lanes(ppi_run_ids *ids, ppi_run_listed *listed,
     for (end = i + 1; end < num && listed[end].lane == listed[i].lane;) end++;
     const ppi_run_lane *lane = ppi_run_lane_at(ids, listed[i].lane);
     if (!lane) return PPROF_STATUS_NO_MEMORY;
-    doubt_hold(&lane->nested, &listed[i], end - i, time_ns);
-    doubt_hold(&lane->loose, &listed[i], end - i, time_ns);
+    doubt_lane(lane, &listed[i], end - i, time_ns);
+    // Another thread may have it by now.
+    for (size_t k = 0; k < ids->num_left; k++)
+      if (ids->left[k]->id == listed[i].lane)
+        doubt_lane(ids->left[k], &listed[i], end - i, time_ns);
   }
   return PPROF_STATUS_OK;
 }
