@@ -65,6 +65,9 @@ class Sql(export_case.Case):
         self.fails(2, "'sql' needs LOG... QUERY", "rich.pplog")
         self.fails(2, "syntax error", "rich.pplog", "SELEC")
         self.fails(2, "no such table: absent", "rich.pplog", "SELECT * FROM absent")
+        for query in ("SELECT 1; SELECT 2", "SELECT 1; DELETE FROM run", "SELECT 1; SELEC", ""):
+            self.fails(2, "the query is to be one SELECT: it changes nothing", "rich.pplog", query)
+        self.assertEqual("1\n1\n", self.ask("rich.pplog", "-f", "csv", ";SELECT 1; ; -- one"))
         self.fails(3, "no_log", "no_log.pplog", "SELECT 1")
         self.export("sqlite", "rich.pplog", "-o", "whole.sqlite")
         for name in ("rich.pplog", "whole.sqlite"):

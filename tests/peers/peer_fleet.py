@@ -170,6 +170,46 @@ def compare_views(peer, row):
     compare_imbalance(row, answer(peer, folder, "imbalance")[0], tables)
 
 
+# ---- what may be asked ----
+
+# Column x of the answer, or what it is refused with.
+QUERIES = [
+    ("SELECT 1 AS x;", [1]), ("SELECT 1 AS x -- one", [1]), ("VALUES (1)", [1]),
+    ("SELECT rank AS x FROM run ORDER BY rank DESC", [5, 4, 3, 2, 1, 0]),
+    ("SELECT NULL AS n, true AS x, DATE '2026-01-31' AS d", [None]),
+    ("SELECT CAST(uuid() AS VARCHAR) = '' AS x", ["false"]),
+    ("SELECT 1 AS x; SELECT 2 AS x", "the query is to be one SELECT"),
+    ("SELECT 1 AS x; COPY (SELECT 1) TO '{0}/new.csv'", "the query is to be one SELECT"),
+    ("COPY (SELECT 1) TO '{0}/new.csv'", "the query is to be one SELECT"),
+    ("EXPLAIN SELECT 1", "the query is to be one SELECT"),
+    ("SELECT 1) TO '{0}/new.csv'; (SELECT 1", "Parser Error: syntax error"),
+    ("WITH w AS (COPY (SELECT 1) TO '{0}/new.csv') SELECT 1 AS x", " Error: "),
+    ("SELECT * FROM absent", "Catalog Error: "),
+    ("SELECT 7 AS x, uuid() AS u", "column 'u' has a type that cannot be printed"),
+    ("SELECT [1, 2] AS l", "column 'l' has a type that cannot be printed"),
+    ("SELECT 'a'::ENUM('a') AS e", "column 'e' has a type that cannot be printed"),
+    ("SELECT now() AS t", "column 't' has a type that cannot be printed")]
+
+
+def files_of(folder):
+    return sorted((path, *sorted(names)) for path, _, names in os.walk(folder))
+
+
+def compare_queries(peer, row):
+    folder = peer.path("small.parquet")
+    files = files_of(folder)
+    for query, expected in QUERIES:
+        done = subprocess.run([peer.tool, "fleet", folder, "-f", "json", query.format(folder)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        said = done.stderr.decode()
+        if isinstance(expected, str):
+            row.cell(query, (2, b"", True), (done.returncode, done.stdout, expected in said))
+        else:
+            row.cell(query, 0, done.returncode)
+            row.cell(query, expected, [cells[0] for cells in json.loads(done.stdout)["rows"]])
+    row.cell("queries: files", files, files_of(folder))
+
+
 # ---- what was planted ----
 
 
@@ -209,8 +249,9 @@ def compare(peer):
     for log in (os.path.join(runs, "rich.pplog"), os.path.join(runs, "other.pplog"), TRACE):
         there_and_back(peer, round_trip, log)
     views = common.Row("fleet: stages, busy and imbalance, beside sums made here; planted"
-                       " stragglers and clocks; damaged and missing ranks")
+                       " stragglers and clocks; damaged and missing ranks; what is no SELECT")
     compare_views(peer, views)
+    compare_queries(peer, views)
     compare_planted(peer, views)
     compare_damaged(peer, views)
     version = peer.version("duckdb")

@@ -92,23 +92,78 @@ void ppi_duck_exec(ppi_duck *db, const char *text) {
   if (ppi_duck_ask(db, text, &result)) db->api->destroy_result(&result);
 }
 
-bool ppi_duck_is_select(ppi_duck *db, const char *text) {
-  enum { SELECT = 1 };
-  void *prepared = NULL;
-  bool is_wrong =
-      db->api->prepare(db->connection, text, &prepared) != PPI_DUCK_OK;
-  bool is_it = is_wrong || db->api->prepared_statement_type(prepared) == SELECT;
-  db->api->destroy_prepare(&prepared);
-  return is_it;
+static const char one_select[] =
+    "the query is to be one SELECT: it changes nothing";
+
+// Whether `text` is one statement, of whatever kind: nothing is run.
+static bool is_one(ppi_duck *db, const char *text) {
+  void *extracted = NULL;
+  uint64_t num = db->api->extract_statements(db->connection, text, &extracted);
+  const char *wrong = num ? NULL : db->api->extract_statements_error(extracted);
+  if (num != 1) ppi_duck_fail(db, wrong && *wrong ? wrong : one_select);
+  db->api->destroy_extracted(&extracted);
+  return num == 1;
 }
 
-// DUCKDB_TYPE_...: whole numbers, reals, and those of 128 bits.
+// The statement without what ends it, where a table stands. There is a SELECT
+// alone, and none that writes in its WITH, as DuckDB 2.0 has it.
+static void put_as_table(ppi_page *page, const char *text) {
+  size_t len = strlen(text);
+  while (len && strchr("; \t\r\n", text[len - 1])) len--;
+  ppi_page_text(page, "SELECT * FROM (\n");
+  ppi_page_bytes(page, text, len);
+  ppi_page_text(page, "\n)");
+}
+
+static bool run(ppi_duck *db, const char *text, ppi_duck_result *out) {
+  void *prepared = NULL;
+  bool is_ok = db->api->prepare(db->connection, text, &prepared) == PPI_DUCK_OK;
+  if (!is_ok) {
+    const char *wrong = db->api->prepare_error(prepared);
+    bool is_other = wrong && strncmp(wrong, "Parser Error", 12) == 0;
+    ppi_duck_fail(db, is_other ? one_select : wrong);
+  } else if (db->api->execute_prepared(prepared, out) != PPI_DUCK_OK) {
+    is_ok = false;
+    ppi_duck_fail(db, db->api->result_error(out));
+    db->api->destroy_result(out);
+  }
+  db->api->destroy_prepare(&prepared);
+  return is_ok;
+}
+
+bool ppi_duck_select(ppi_duck *db, const char *text, ppi_duck_result *out) {
+  if (ppi_duck_failed(db) || !is_one(db, text)) return false;
+  ppi_page page = {0};
+  put_as_table(&page, text);
+  if (page.failed) ppi_duck_fail(db, "out of memory");
+  bool is_ok = !page.failed && run(db, page.bytes, out);
+  ppi_page_clear(&page);
+  return is_ok;
+}
+
+// DUCKDB_TYPE_...
+enum {
+  BOOLEAN = 1,
+  TINYINT = 2,
+  DOUBLE = 11,
+  HUGEINT = 16,
+  DECIMAL = 19,
+  UHUGEINT = 32,
+  SQLNULL = 36
+};
+
 bool ppi_duck_is_number(ppi_duck *db, ppi_duck_result *result,
                         uint64_t column) {
-  enum { TINYINT = 2, DOUBLE = 11, HUGEINT = 16, DECIMAL = 19, UHUGEINT = 32 };
   int type = db->api->column_type(result, column);
   return (type >= TINYINT && type <= DOUBLE) || type == HUGEINT ||
          type == DECIMAL || type == UHUGEINT;
+}
+
+// DuckDB answers NULL for each value of the others, and in all columns.
+bool ppi_duck_has_text(ppi_duck *db, ppi_duck_result *result, uint64_t column) {
+  int type = db->api->column_type(result, column);
+  return (type >= BOOLEAN && type <= DECIMAL) || type == UHUGEINT ||
+         type == SQLNULL;
 }
 
 void ppi_duck_text(ppi_page *page, const char *text) {

@@ -25,8 +25,12 @@ typedef struct ppi_duck_result {
   X(void, disconnect, (void **))                                         \
   X(int, query, (void *, const char *, ppi_duck_result *))               \
   X(void, destroy_result, (ppi_duck_result *))                           \
+  X(uint64_t, extract_statements, (void *, const char *, void **))       \
+  X(const char *, extract_statements_error, (void *))                    \
+  X(void, destroy_extracted, (void **))                                  \
   X(int, prepare, (void *, const char *, void **))                       \
-  X(int, prepared_statement_type, (void *))                              \
+  X(const char *, prepare_error, (void *))                               \
+  X(int, execute_prepared, (void *, ppi_duck_result *))                  \
   X(void, destroy_prepare, (void **))                                    \
   X(const char *, result_error, (ppi_duck_result *))                     \
   X(uint64_t, column_count, (ppi_duck_result *))                         \
@@ -72,11 +76,13 @@ static inline bool ppi_duck_failed(const ppi_duck *db) {
 void ppi_duck_exec(ppi_duck *db, const char *text);
 // ppi_duck_ask answers false when it fails; else the result is to be destroyed.
 bool ppi_duck_ask(ppi_duck *db, const char *text, ppi_duck_result *out);
-// ppi_duck_is_select: `text` is one SELECT; a text with an error in it is let
-// pass, for the engine to say what it is.
-bool ppi_duck_is_select(ppi_duck *db, const char *text);
-// Whether values of a column of a result are numbers.
+// ppi_duck_select does the same for a text that must be one SELECT, which
+// changes nothing.
+bool ppi_duck_select(ppi_duck *db, const char *text, ppi_duck_result *out);
+// Whether values of a column of a result are numbers; whether value_varchar has
+// a text for them, or for no value of the whole result.
 bool ppi_duck_is_number(ppi_duck *db, ppi_duck_result *result, uint64_t column);
+bool ppi_duck_has_text(ppi_duck *db, ppi_duck_result *result, uint64_t column);
 // ppi_duck_text puts a text literal of SQL.
 void ppi_duck_text(ppi_page *page, const char *text);
 

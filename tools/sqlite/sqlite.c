@@ -116,12 +116,19 @@ void ppi_db_exec(ppi_db *db, const char *text) {
 }
 
 sqlite3_stmt *ppi_db_prepare(ppi_db *db, const char *text) {
-  sqlite3_stmt *statement = NULL;
+  sqlite3_stmt *statement = NULL, *next = NULL;
+  const char *rest;
   if (ppi_db_failed(db)) return NULL;
-  if (db->api->prepare_v2(db->handle, text, -1, &statement, NULL) !=
-      PPI_SQLITE_OK)
+  if (db->api->prepare_v2(db->handle, text, -1, &statement, &rest) !=
+      PPI_SQLITE_OK) {
     ppi_db_fail(db);
-  return statement;
+    return NULL;
+  }
+  int code = db->api->prepare_v2(db->handle, rest, -1, &next, NULL);
+  if (code == PPI_SQLITE_OK && !next) return statement;
+  ppi_db_finalize(db, next);
+  ppi_db_finalize(db, statement);
+  return NULL;
 }
 
 void ppi_db_finalize(ppi_db *db, sqlite3_stmt *statement) {

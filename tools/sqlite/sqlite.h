@@ -85,7 +85,8 @@ static inline bool ppi_db_failed(const ppi_db *db) {
   return *db->failure;
 }
 void ppi_db_exec(ppi_db *db, const char *text);
-// NULL when it fails; to be finalized by ppi_db_finalize, which takes NULL.
+// NULL when it fails, or `text` is not one statement; to be finalized by
+// ppi_db_finalize, which takes NULL.
 sqlite3_stmt *ppi_db_prepare(ppi_db *db, const char *text);
 void ppi_db_finalize(ppi_db *db, sqlite3_stmt *statement);
 // ppi_db_row runs a statement that answers nothing, and readies it for the next

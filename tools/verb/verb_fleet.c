@@ -50,22 +50,37 @@ static const char *cell(ppi_answer *answer, int at, bool *is_number) {
   return from->text;
 }
 
+// Whether all columns of the answer can be printed; else says which cannot.
+static bool has_texts(rows *from) {
+  for (int at = 0; at < from->base.num_columns; at++) {
+    if (ppi_duck_has_text(from->duck, &from->result, (uint64_t)at)) continue;
+    ppi_page name = {0};
+    ppi_page_visible(&name, column_name(&from->base, at));
+    ppi_tool_say(
+        "column '%s' has a type that cannot be printed; "
+        "CAST(... AS VARCHAR) makes a text of it",
+        name.failed ? "" : name.bytes);
+    ppi_page_clear(&name);
+    return false;
+  }
+  return true;
+}
+
 // Answers how it went; `page` has what is to be printed.
 static int ask(const struct ppi_tool_options *options, ppi_duck *duck,
                ppi_page *page) {
   rows answer = {{.column_name = column_name, .next = next_row, .cell = cell},
                  .duck = duck};
-  if (!ppi_duck_is_select(duck, options->to.query))
-    ppi_duck_fail(duck, "the query is to be a SELECT: it changes nothing");
-  if (!ppi_duck_ask(duck, options->to.query, &answer.result)) {
+  if (!ppi_duck_select(duck, options->to.query, &answer.result)) {
     ppi_tool_say("%s", duck->failure);
     return PPI_EXIT_USAGE;
   }
   answer.base.num_columns = (int)duck->api->column_count(&answer.result);
-  ppi_answer_put(page, &answer.base, options->format);
+  bool is_whole = has_texts(&answer);
+  if (is_whole) ppi_answer_put(page, &answer.base, options->format);
   if (answer.text) duck->api->free(answer.text);
   duck->api->destroy_result(&answer.result);
-  return PPI_EXIT_DONE;
+  return is_whole ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
 // A query reads nothing but the fleet's folder.

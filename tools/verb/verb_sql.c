@@ -52,9 +52,10 @@ static int ask(const struct ppi_tool_options *options, ppi_db *db) {
   const char *query = options->to.query;
   sqlite3_stmt *row = ppi_db_prepare(db, query);
   if (!row || !db->api->stmt_readonly(row) || !db->api->column_count(row)) {
-    ppi_tool_say("%s", ppi_db_failed(db)
-                           ? db->failure
-                           : "the query is to be a SELECT: it changes nothing");
+    ppi_tool_say("%s",
+                 ppi_db_failed(db)
+                     ? db->failure
+                     : "the query is to be one SELECT: it changes nothing");
     ppi_db_finalize(db, row);
     return PPI_EXIT_USAGE;
   }
