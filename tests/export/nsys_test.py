@@ -120,7 +120,7 @@ class Nsys(export_case.Case):
         db.commit()
         db.close()
         self.assertEqual(0, self.call("import", "twins.sqlite", "-o", "twins.pplog").returncode)
-        self.assertEqual([["open", "UserDefined", "host", 1, 500, 500, 500],
+        self.assertEqual([["open", "UserDefined", "host", 0, 500, None, None],
                           ["work", "UserDefined", "host", 1, 1000, 1000, 1000],
                           ["work", "UserDefined", "host", 1, 1000, 1000, 1000]],
                          sorted(self.stages("twins.pplog")))

@@ -61,6 +61,62 @@ class Sql(export_case.Case):
             self.assertEqual("one\n  1\n", file.read())
         self.fails(2, "answer.txt: exists", "rich.pplog", "-o", "answer.txt", "SELECT 1")
 
+    def trace(self, name, *events, **more):
+        """A Chrome trace of (name, thread, begin, length); one without a length is cut."""
+        with open(self.path(name), "w") as file:
+            json.dump({"traceEvents": [
+                {"pid": 1, "tid": tid, "name": of, "ts": at,
+                 **({"ph": "B"} if length is None else {"ph": "X", "dur": length})}
+                for of, tid, at, length in events], **more}, file)
+        return name
+
+    def rows(self, *logs_and_query):
+        return json.loads(self.ask("-f", "json", *logs_and_query))["rows"]
+
+    def test_cut_calls_are_in_no_count_average_or_extreme(self):
+        log = self.trace("cut.json", ("a", 1, 0, 10), ("a", 1, 20, None), ("b", 2, 30, None),
+                         ("c", 3, 0, 50))
+        self.assertEqual(
+            [["a", 1, 40000, 10000, 10000, 10000], ["b", 0, 20000, None, None, None],
+             ["c", 1, 50000, 50000, 50000, 50000]],
+            self.rows(log, "SELECT name, calls, total_ns, avg_ns, min_ns, max_ns FROM stage"
+                           " ORDER BY name"))
+        self.assertEqual([["a", 1, 40000], ["b", 0, 20000], ["c", 1, 50000]], self.rows(
+            log, "SELECT name, calls, self_ns FROM stage_self ORDER BY name"))
+
+    def test_bubbles_without_a_time_of_day(self):
+        events = [(name, tid, at, 50) for name, tid, at in (
+            ("produce", 1, 0), ("consume", 2, 60), ("produce", 1, 120))]
+        query = "SELECT next, for_name, start_ns, length_ns FROM bubble WHERE next IS NOT NULL"
+        told = [["produce", "consume", 50000, 70000], ["consume", "produce", 0, 60000]]
+        log = self.trace("handed.json", *events)
+        self.assertEqual(told, self.rows(log, query))
+        # How two such lie to each other is not known.
+        other = self.trace("other.json", ("ends in all gaps", 1, 0, 55))
+        self.assertEqual(told, self.rows(log, other, query))
+        self.assertEqual([["consume", "produce", 1], ["produce", "consume", 1]], self.rows(
+            log, "SELECT w.for_name, b.next, num FROM waiting w JOIN bubble b ON b.lane = w.lane"
+                 " WHERE w.for_name = b.for_name ORDER BY w.for_name"))
+
+    def test_a_share_of_a_name_that_a_request_has_twice(self):
+        at = 1700000000000000000
+
+        def span(number, name, begin, end):
+            return {"traceId": "ab" * 16, "spanId": "%016x" % number, "name": name, "kind": 1,
+                    "startTimeUnixNano": str(at + begin), "endTimeUnixNano": str(at + end)}
+
+        spans = [span(1, "req", 0, 100000000), span(2, "tool", 10000000, 20000000),
+                 span(3, "tool", 50000000, 60000000), span(4, "idle", 0, 1000),
+                 span(5, "idle", 300000000, 300009000)]
+        with open(self.path("spans.json"), "w") as file:
+            json.dump({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, file)
+        engine = self.trace("engine.json", ("step", 1, 0, 100000), baseTimeNanoseconds=at)
+        self.assertEqual(
+            [["idle", "step", 1, 1000, 0.1], ["req", "step", 1, 100000000, 1.0],
+             ["tool", "step", 1, 20000000, 1.0]],
+            self.rows("spans.json", engine, "SELECT name, other_name, calls, ns, share"
+                                            " FROM meanwhile ORDER BY name"))
+
     def test_refused(self):
         self.fails(2, "'sql' needs LOG... QUERY", "rich.pplog")
         self.fails(2, "syntax error", "rich.pplog", "SELEC")

@@ -88,14 +88,22 @@ const char *const ppi_sql_parents =
   " FROM device_range d JOIN site s ON s.id = d.site"                        \
   " WHERE d.start_ns IS NOT NULL;"
 
+// How much later the run `me` began than `other`: of itself also where no time
+// of day is known.
+#define LATER \
+  "CASE WHEN me.id = other.id THEN 0 ELSE me.base_ns - other.base_ns END"
+
 const char *const ppi_sql_views =
     "CREATE INDEX host_range_parent ON host_range(parent);"
     "CREATE INDEX device_range_parent ON device_range(parent);"
     "CREATE INDEX flow_flow ON flow(run, flow);" CALLS
+    // What an edge has cut is in no count, average or extreme.
     "CREATE VIEW stage AS SELECT run, name, category, place,"
-    " COUNT(*) AS calls, SUM(length_ns) AS total_ns,"
-    " AVG(length_ns) AS avg_ns, MIN(length_ns) AS min_ns,"
-    " MAX(length_ns) AS max_ns FROM call GROUP BY run, name, category, place;"
+    " SUM(is_cut = 0) AS calls, SUM(length_ns) AS total_ns,"
+    " AVG(whole_ns) AS avg_ns, MIN(whole_ns) AS min_ns,"
+    " MAX(whole_ns) AS max_ns FROM (SELECT *, CASE WHEN is_cut = 0"
+    " THEN length_ns END AS whole_ns FROM call)"
+    " GROUP BY run, name, category, place;"
     // Nearest rank, of whole calls.
     "CREATE VIEW stage_quantile AS SELECT run, name, category, place,"
     " COUNT(*) AS calls,"
@@ -108,8 +116,9 @@ const char *const ppi_sql_views =
     " FROM call WHERE is_cut = 0) ranked"
     " GROUP BY run, name, category, place;"
     "CREATE VIEW stage_self AS SELECT r.run, s.name, s.category,"
-    " COUNT(*) AS calls, SUM(r.end_ns - r.start_ns - COALESCE(c.inner_ns, 0))"
-    " AS self_ns FROM host_range r JOIN site s ON s.id = r.site"
+    " SUM((r.flags & 1) = 0) AS calls,"
+    " SUM(r.end_ns - r.start_ns - COALESCE(c.inner_ns, 0)) AS self_ns FROM "
+    "host_range r JOIN site s ON s.id = r.site"
     " LEFT JOIN (SELECT parent, SUM(end_ns - start_ns) AS inner_ns"
     " FROM host_range WHERE parent IS NOT NULL GROUP BY parent) c"
     " ON c.parent = r.id WHERE r.is_loose = 0"
@@ -164,12 +173,13 @@ const char *const ppi_sql_views =
     " FROM host_range r JOIN capture c ON c.run = r.run"
     " AND c.number = r.capture WHERE r.depth = 0 AND r.is_loose = 0"
     " GROUP BY r.run, r.lane, r.capture),"
-    " gap AS (SELECT w.*, (SELECT o.id FROM run me JOIN run other"
-    " JOIN host_range o ON o.run = other.id AND o.depth = 0"
-    " AND o.is_loose = 0 AND o.end_ns > w.from_ns + me.base_ns - other.base_ns"
-    " AND o.end_ns <= w.to_ns + me.base_ns - other.base_ns"
+    " gap AS (SELECT w.*, (SELECT o.id FROM run me CROSS JOIN run other"
+    " CROSS JOIN host_range o ON o.run = other.id AND o.depth = 0"
+    " AND o.is_loose = 0 AND o.end_ns > w.from_ns + " LATER
+    " AND o.end_ns <= w.to_ns + " LATER
     " WHERE me.id = w.run AND o.lane <> w.lane AND w.id IS NOT NULL"
-    " ORDER BY o.end_ns + other.base_ns DESC LIMIT 1) AS awaited"
+    " ORDER BY o.end_ns - " LATER
+    " DESC LIMIT 1) AS awaited"
     " FROM work w WHERE w.to_ns > w.from_ns)"
     " SELECT g.run, g.lane, l.name AS role, s.name AS next,"
     " p.name AS for_role, t.name AS for_name, g.from_ns AS start_ns,"
@@ -185,7 +195,9 @@ const char *const ppi_sql_views =
     "CREATE VIEW meanwhile AS WITH longest AS (SELECT run, lane,"
     " MAX(end_ns - start_ns) AS ns FROM host_range"
     " WHERE depth = 0 AND is_loose = 0 GROUP BY run, lane),"
-    " met AS (SELECT q.run, q.flow, q.name, q.end_ns - q.start_ns AS length_ns,"
+    " asked AS (SELECT run, flow, name, SUM(end_ns - start_ns) AS ns"
+    " FROM request_range GROUP BY run, flow, name),"
+    " met AS (SELECT q.run, q.flow, q.name, o.id AS other,"
     " o.run AS other_run, o.lane, o.site, CASE WHEN me.host <> ''"
     " AND other.host <> '' THEN me.host = other.host END AS same_host,"
     " MIN(q.end_ns + me.base_ns, o.end_ns + other.base_ns)"
@@ -198,8 +210,9 @@ const char *const ppi_sql_views =
     " AND o.start_ns < q.end_ns + me.base_ns - other.base_ns"
     " AND o.end_ns > q.start_ns + me.base_ns - other.base_ns)"
     " SELECT m.run, m.flow, m.name, m.other_run, l.name AS role,"
-    " s.name AS other_name, m.same_host, COUNT(*) AS calls,"
-    " SUM(m.ns) AS ns, SUM(m.ns) * 1.0 / m.length_ns AS share FROM met m"
+    " s.name AS other_name, m.same_host, COUNT(DISTINCT m.other) AS calls,"
+    " SUM(m.ns) AS ns, SUM(m.ns) * 1.0 / a.ns AS share FROM met m"
+    " JOIN asked a ON a.run = m.run AND a.flow = m.flow AND a.name = m.name"
     " JOIN lane l ON l.id = m.lane JOIN site s ON s.id = m.site"
     " GROUP BY m.run, m.flow, m.name, m.other_run, m.lane, s.name;"
     "CREATE VIEW lost AS SELECT run, name, value FROM total WHERE lane IS"
