@@ -245,6 +245,39 @@ TEST_F(LogReaderTest, AttributesComeBack) {
                        " attributes=1"}));
 }
 
+// A damaged log may claim any id, and readers have arrays by id.
+TEST_F(LogReaderTest, IdsAndParentsHaveABound) {
+  const uint32_t bound = 4194304;
+  pprof_sink *writer = Create(path_);
+  Info info;
+  ASSERT_EQ(writer->begin(writer, info.get()), PPROF_STATUS_OK);
+  const pprof_definition definitions[] = {
+      {PPROF_DEFINITION_SITE, bound - 1, bound - 1, 0, 0, "last"},
+      {PPROF_DEFINITION_SITE, bound, 0, 0, 0, "beyond"}};
+  for (const pprof_definition &definition : definitions)
+    ASSERT_EQ(writer->define(writer, &definition), PPROF_STATUS_OK);
+  ASSERT_EQ(writer->finish(writer, &kNoTotals), PPROF_STATUS_OK);
+  writer->destroy(writer);
+  pprof_status status;
+  std::string error;
+  Lines lines = Read(path_, &status, &error);
+  EXPECT_EQ(status, PPROF_STATUS_CORRUPT) << error;
+  EXPECT_EQ(Pick(lines, "define"),
+            Lines{"define kind=1 id=4194303 parent=4194303 color=0 number=0 "
+                  "name=last"});
+  EXPECT_EQ(lines.back(), "finish");
+  // The parent is a category's or a device's id.
+  const pprof_definition beyond = {
+      PPROF_DEFINITION_STREAM, 1, bound, 0, 0, "beyond"};
+  writer = Create(path_ + "2");
+  ASSERT_EQ(writer->begin(writer, info.get()), PPROF_STATUS_OK);
+  ASSERT_EQ(writer->define(writer, &beyond), PPROF_STATUS_OK);
+  ASSERT_EQ(writer->finish(writer, &kNoTotals), PPROF_STATUS_OK);
+  writer->destroy(writer);
+  EXPECT_EQ(Pick(Read(path_ + "2", &status), "define"), Lines{});
+  EXPECT_EQ(status, PPROF_STATUS_CORRUPT);
+}
+
 // The shortest blocks take less than a name may be: half an object would be
 // none.
 TEST_F(LogReaderTest, AttributesAreNeverCut) {

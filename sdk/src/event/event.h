@@ -28,6 +28,10 @@ struct pprof_run_info {
   struct ppi_staging *staging;
 };
 
+// A damaged log may claim any id, and readers have arrays by id: none is read
+// from here on, as an id or as a parent.
+#define PPI_MAX_ID (1u << 22)
+
 struct pprof_definition {
   pprof_definition_kind kind;
   uint32_t id;

@@ -98,7 +98,9 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
     definition.color = ppi_cursor_u32(&cursor);
     definition.number = ppi_cursor_varint(&cursor);
     const char *name = ppi_cursor_text(&cursor, &len);
-    if (cursor.failed) return PPROF_STATUS_CORRUPT;
+    if (cursor.failed || definition.id >= PPI_MAX_ID ||
+        definition.parent >= PPI_MAX_ID)
+      return PPROF_STATUS_CORRUPT;
     void *grown = ppi_grow(payload->name, &payload->name_capacity, len + 1, 1);
     if (!grown) return PPROF_STATUS_NO_MEMORY;
     payload->name = grown;

@@ -7,6 +7,7 @@
 #define PPI_IDS_H_
 
 #include "base/map.h"
+#include "event/event.h"
 #include "report/figures/figures.h"
 #include "report/spans/hold.h"
 #include "report/spans/identity.h"
@@ -18,8 +19,8 @@
 extern "C" {
 #endif
 
-// Items by id; a damaged log may claim any id, so they have a bound.
-#define PPI_RUN_MAX_ID (1u << 22)
+// Items by id.
+#define PPI_RUN_MAX_ID PPI_MAX_ID
 typedef struct ppi_run_table {
   void **items;
   size_t num, capacity;
