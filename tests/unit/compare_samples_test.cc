@@ -112,6 +112,33 @@ TEST_F(CompareSamplesTest, NamesThatFoldAreOneStage) {
 }
 
 // Imported steps carry their number in the name.
+// Those that have folded away leave no hole, and each has its own place.
+TEST_F(CompareSamplesTest, StagesAreFoundBySideNameAndCategory) {
+  EventFeed feed;
+  feed.Lane(1, 11, "one");
+  feed.Device(1, "cpu:0");
+  feed.Stream(1, 1);
+  for (uint64_t i = 0; i < 40; i++) {
+    std::string name = "step " + std::to_string(i);
+    feed.Range(1, name, PPROF_CATEGORY_CPU_TASK, 100 * i, 100 * i + 5);
+    feed.Range(1, "own " + std::to_string(i), PPROF_CATEGORY_CPU_TASK,
+               100 * i + 10, 100 * i + 12);
+    feed.Fold(name, "step {}", PPROF_CATEGORY_CPU_TASK);
+  }
+  feed.Range(1, "own 7", PPROF_CATEGORY_INFERENCE, 5000, 5003);
+  feed.OnDevice(1, 1, "own 7", PPROF_CATEGORY_INFERENCE, 6000, 6010, 6044);
+  Read(&feed);
+  EXPECT_EQ(samples_.num_stages, 43u);
+  for (size_t i = 0; i < samples_.num_stages; i++)
+    EXPECT_EQ(ppi_samples_find(&samples_, &samples_.stages[i]),
+              &samples_.stages[i]);
+  char name[] = "step 3", category[] = "CpuTask";
+  ppi_compare_stage like = {};
+  like.name = name;
+  like.category = category;
+  EXPECT_EQ(ppi_samples_find(&samples_, &like), nullptr);
+}
+
 TEST_F(CompareSamplesTest, StepsAreOneStage) {
   EventFeed feed;
   feed.Lane(1, 11, "one");
@@ -208,6 +235,19 @@ TEST_F(CompareProvenanceTest, AnotherConfiguration) {
   EXPECT_TRUE(Differ());
   EXPECT_EQ(Differences(),
             "A and B differ in config: 'mode: full' and 'mode: timer_only'\n");
+}
+
+// Each text once, however often runs alternate between them.
+TEST_F(CompareProvenanceTest, ConfigurationsThatAlternate) {
+  for (int i = 0; i < 6; i++)
+    Begin(&a_, {{"config", i % 2 ? "mode: full\n" : "mode: timer_only\n"}});
+  EXPECT_STREQ(a_.places[PPI_PROVENANCE_CONFIG],
+               "mode: timer_only\n\nmode: full\n");
+  Begin(&b_, {{"config", "mode: full\n"}});
+  EXPECT_TRUE(Differ());
+  Begin(&b_, {{"config", "mode: timer_only\n"}});
+  differences_.len = 0;
+  EXPECT_FALSE(Differ());
 }
 
 // Runs on several machines are the same set in whatever order they are.

@@ -53,9 +53,7 @@ static bool add_place(ppi_samples *samples, ppi_provenance_key key,
                       const char *value) {
   char **list = &samples->places[key];
   if (!*list) return set_text(list, value);
-  bool is_there = key == PPI_PROVENANCE_CONFIG ? strcmp(*list, value) == 0
-                                               : is_listed(*list, value);
-  if (is_there) return true;
+  if (key != PPI_PROVENANCE_CONFIG && is_listed(*list, value)) return true;
   size_t len = strlen(*list), more = strlen(value);
   char *grown = ppi_realloc(*list, len + more + 2);
   if (!grown) return false;
@@ -86,8 +84,13 @@ static char *without_files(const char *text) {
 }
 
 static bool add_config(ppi_samples *samples, const char *text) {
+  size_t known = samples->configs.num, number = SIZE_MAX;
   char *config = without_files(text);
-  bool ok = config && add_place(samples, PPI_PROVENANCE_CONFIG, config);
+  if (config)
+    number = ppi_map_number(&samples->configs, ppi_map_key_of(config, ""));
+  bool ok = number != SIZE_MAX;
+  if (ok && number == known)
+    ok = add_place(samples, PPI_PROVENANCE_CONFIG, config);
   ppi_free(config);
   return ok;
 }
@@ -161,22 +164,23 @@ static pprof_status samples_define(pprof_sink *sink,
   return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+static ppi_map_key key_of(const ppi_compare_stage *stage) {
+  ppi_map_key key = ppi_map_key_of(stage->name, stage->category);
+  key.low ^= stage->on_device;
+  return key;
+}
+
 const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
                                           const ppi_compare_stage *like) {
-  for (size_t i = 0; i < samples->num_stages; i++) {
-    const ppi_compare_stage *stage = &samples->stages[i];
-    if (stage->on_device == like->on_device &&
-        strcmp(stage->name, like->name) == 0 &&
-        strcmp(stage->category, like->category) == 0)
-      return stage;
-  }
-  return NULL;
+  size_t number = ppi_map_find(&samples->numbers, key_of(like));
+  return number < samples->num_stages ? &samples->stages[number] : NULL;
 }
 
 // Its place in `stages` plus 1; 0: out of memory.
 static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
-  const ppi_compare_stage *found = ppi_samples_find(samples, like);
-  if (found) return (size_t)(found - samples->stages) + 1;
+  size_t number = ppi_map_number(&samples->numbers, key_of(like));
+  if (number == SIZE_MAX) return 0;
+  if (number < samples->num_stages) return number + 1;
   ppi_compare_stage *grown =
       ppi_grow(samples->stages, &samples->stages_capacity,
                samples->num_stages + 1, sizeof *samples->stages);
@@ -308,16 +312,21 @@ static void free_stage(ppi_compare_stage *stage) {
 }
 
 // What has folded away; the sites' places are not used any more.
-static void drop_empty(ppi_samples *samples) {
+static bool drop_empty(ppi_samples *samples) {
   size_t num = 0;
+  bool ok = true;
+  ppi_map_clear(&samples->numbers);
   for (size_t i = 0; i < samples->num_stages; i++) {
     ppi_compare_stage *stage = &samples->stages[i];
-    if (stage->calls || stage->num_cut)
+    if (stage->calls || stage->num_cut) {
+      ok &= ppi_map_number(&samples->numbers, key_of(stage)) != SIZE_MAX;
       samples->stages[num++] = *stage;
-    else
+    } else {
       free_stage(stage);
+    }
   }
   samples->num_stages = num;
+  return ok;
 }
 
 static pprof_status samples_finish(pprof_sink *sink,
@@ -333,8 +342,8 @@ static pprof_status samples_finish(pprof_sink *sink,
   for (size_t i = 0; i < samples->num_stages; i++)
     if (!close_run(&samples->stages[i], samples->num_warm))
       return PPROF_STATUS_NO_MEMORY;
-  if (folds) drop_empty(samples);
-  return PPROF_STATUS_OK;
+  return !folds || drop_empty(samples) ? PPROF_STATUS_OK
+                                       : PPROF_STATUS_NO_MEMORY;
 }
 
 void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
@@ -352,6 +361,8 @@ void ppi_samples_clear(ppi_samples *samples) {
     free_stage(&samples->stages[i]);
   for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++)
     ppi_free(samples->places[i]);
+  ppi_map_clear(&samples->numbers);
+  ppi_map_clear(&samples->configs);
   ppi_free(samples->stages);
   ppi_free(samples->sites);
   ppi_free(samples->categories);

@@ -6,6 +6,7 @@
 #ifndef PPI_COMPARE_SAMPLES_H_
 #define PPI_COMPARE_SAMPLES_H_
 
+#include "base/map.h"
 #include "compare/compare_calls.h"
 #include "compare/compare_stats.h"
 #include "event/event.h"
@@ -58,8 +59,10 @@ typedef struct ppi_samples {
   size_t num_warm;  // calls of each stage that are left out of each run
   ppi_compare_stage *stages;
   size_t num_stages, stages_capacity;
+  ppi_map numbers;  // of stages, by what they are
   // The values of each key in the order they came, joined; NULL: unknown.
   char *places[PPI_NUM_PROVENANCE];
+  ppi_map configs;          // which texts of CONFIG have come
   char *uuid, *host, *pid;  // of the first run
   size_t num_runs;
   // Of the run being read.

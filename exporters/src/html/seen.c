@@ -9,20 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sha256.h"
 
 // Ids far above those of any real run would only cost memory.
 enum { MOST_IDS = 1 << 22 };
-
-static ppi_map_key key_of(const char *first, const char *second) {
-  uint8_t hash[32];
-  ppi_map_key key = {0, 0};
-  ppi_sha256(first, strlen(first), hash);
-  memcpy(&key.high, hash, sizeof key.high);
-  ppi_sha256(second, strlen(second), hash);
-  memcpy(&key.low, hash, sizeof key.low);
-  return key;
-}
 
 static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
   if (id >= MOST_IDS) return true;
@@ -108,7 +97,7 @@ static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
   const char *category = unknown;
   if (parent < picture->num_categories && picture->categories[parent])
     category = picture->categories[parent];
-  ppi_map_key key = key_of(name, category);
+  ppi_map_key key = ppi_map_key_of(name, category);
   size_t number = ppi_map_find(&picture->stage_numbers, key);
   if (number == SIZE_MAX && picture->num_stages < PPI_PICTURE_STAGES) {
     number = ppi_map_number(&picture->stage_numbers, key);
@@ -143,7 +132,8 @@ static bool set_lane(ppi_picture *picture, uint32_t id,
 }
 
 static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
-  size_t number = ppi_map_number(&picture->device_numbers, key_of(name, ""));
+  size_t number =
+      ppi_map_number(&picture->device_numbers, ppi_map_key_of(name, ""));
   if (number == SIZE_MAX) return false;
   if (number == picture->num_devices) {
     char **grown = ppi_grow(picture->devices, &picture->devices_capacity,

@@ -3,7 +3,20 @@
 // Open addressing, at most half full.
 #include "base/map.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+#include "base/sha256.h"
+
+ppi_map_key ppi_map_key_of(const char *first, const char *second) {
+  uint8_t hash[32];
+  ppi_map_key key = {0, 0};
+  ppi_sha256(first, strlen(first), hash);
+  memcpy(&key.high, hash, sizeof key.high);
+  ppi_sha256(second, strlen(second), hash);
+  memcpy(&key.low, hash, sizeof key.low);
+  return key;
+}
 
 static size_t slot_of(const ppi_map *map, ppi_map_key key) {
   uint64_t hash = (key.high ^ (key.low << 32 | key.low >> 32)) + key.low;

@@ -23,6 +23,8 @@ typedef struct ppi_map {
   size_t num_slots;
 } ppi_map;
 
+// ppi_map_key_of is of two texts: others have another key, for all we know.
+ppi_map_key ppi_map_key_of(const char *first, const char *second);
 // ppi_map_number answers the number of `key`, map->num before the call if it is
 // new; SIZE_MAX when out of memory.
 size_t ppi_map_number(ppi_map *map, ppi_map_key key);
