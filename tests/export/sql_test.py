@@ -84,6 +84,11 @@ class Sql(export_case.Case):
         self.assertEqual([["a", 1, 40000], ["b", 0, 20000], ["c", 1, 50000]], self.rows(
             log, "SELECT name, calls, self_ns FROM stage_self ORDER BY name"))
 
+    def test_what_a_trace_does_not_say_is_null(self):
+        log = self.trace("silent.json", ("a", 1, 0, 10))
+        self.assertEqual([["unknown", "unknown", None]], self.rows(
+            log, "SELECT COALESCE(host, 'unknown'), COALESCE(command, 'unknown'), rank FROM run"))
+
     def test_bubbles_without_a_time_of_day(self):
         events = [(name, tid, at, 50) for name, tid, at in (
             ("produce", 1, 0), ("consume", 2, 60), ("produce", 1, 120))]

@@ -230,6 +230,35 @@ def compare_planted(peer, row):
         row.cell(f"stragglers where none is, seed {seed}", [], told)
 
 
+def compare_without_ranks(peer, row):
+    """Three runs, none with a rank or a host: all of `work` is inside its `inner`, the third
+    run's `late` is cut."""
+    logs = []
+    for run in range(3):
+        logs.append(peer.path(f"rankless{run}.json"))
+        events = []
+        for step in range(3):
+            at = step * 1000
+            events += [(f"ProfilerStep#{step}", at, 900), ("work", at, 100),
+                       ("inner", at, 100)]
+        events = [{"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "name": name, "ts": at,
+                   "dur": length} for name, at, length in events]
+        late = {"pid": 1, "tid": 2, "name": "late", "ts": 2800}
+        events.append({**late, "ph": "B"} if run == 2 else {**late, "ph": "X", "dur": 40})
+        with open(logs[-1], "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events, "run": run}, file)
+    folder = export(peer, "rankless.parquet", *logs)
+    told = {cells["name"]: cells for cells in answer(peer, folder, "imbalance")[0]}
+    for name, imbalance in (("work", 0), ("inner", 1)):
+        row.cell(f"without ranks: {name}", (imbalance, 3, None),
+                 tuple(told[name][column]
+                       for column in ("imbalance", "slowest_steps", "slowest_rank")))
+    late, = (cells for cells in answer(peer, folder, "stages")[0] if cells["name"] == "late")
+    row.cell("without ranks: late", (3, 2, 180000, 40000),
+             tuple(late[column] for column in ("ranks", "calls", "total_ns", "max_ns")))
+    row.cell("without ranks: clocks", [], answer(peer, folder, "clocks")[0])
+
+
 def compare_damaged(peer, row):
     folder = peer.path("small.parquet")
     runs = sorted(os.listdir(folder))
@@ -253,6 +282,7 @@ def compare(peer):
     compare_views(peer, views)
     compare_queries(peer, views)
     compare_planted(peer, views)
+    compare_without_ranks(peer, views)
     compare_damaged(peer, views)
     version = peer.version("duckdb")
     return [(version, round_trip), (version, views)]

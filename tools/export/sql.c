@@ -92,6 +92,10 @@ static void put_real_if(row *to, bool known, double value) {
 static void put_text(row *to, const char *value) {
   ppi_db_text(to->out->db, to->out->statements[to->into], ++to->at, value);
 }
+// What is not known is NULL.
+static void put_text_if(row *to, const char *value) {
+  put_text(to, *value ? value : NULL);
+}
 static void end_row(row *to) {
   ppi_db_row(to->out->db, to->out->statements[to->into]);
   to->out->num[to->into]++;
@@ -266,12 +270,12 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   const ppi_export_run *run = &out->names.runs[out->names.num_runs - 1];
   row to = begin_row(out, INTO_RUN);
   put_id(&to);
-  put_text(&to, run->uuid);
-  put_text(&to, run->host);
-  put_text(&to, *run->pid ? run->pid : NULL);
-  put_text(&to, *run->rank ? run->rank : NULL);
-  put_text(&to, run->command);
-  put_text(&to, run->version);
+  put_text_if(&to, run->uuid);
+  put_text_if(&to, run->host);
+  put_text_if(&to, run->pid);
+  put_text_if(&to, run->rank);
+  put_text_if(&to, run->command);
+  put_text_if(&to, run->version);
   put_int_if(&to, run->base_ns, run->base_ns);
   end_row(&to);
   return status_of(out);

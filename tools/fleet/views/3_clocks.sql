@@ -8,7 +8,7 @@
 WITH costs AS (
   SELECT r.run, r.host, r.base_ns, c.step, c.name, c.place, c.last_ns + r.base_ns AS at_ns
   FROM step_cost c JOIN run r ON r.run = c.run
-  WHERE c.is_communication = 1 AND r.base_ns IS NOT NULL),
+  WHERE c.is_communication = 1 AND r.base_ns IS NOT NULL AND r.host <> ''),
 spans AS (
   SELECT run, base_ns, MAX(at_ns) AS last_ns FROM costs GROUP BY run, base_ns),
 earlier AS (

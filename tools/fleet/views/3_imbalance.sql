@@ -8,14 +8,15 @@ WITH step_of AS (
 slowest AS (
   SELECT c.name, c.category, c.place, c.rank, COUNT(*) AS steps,
     ROW_NUMBER() OVER (PARTITION BY c.name, c.category, c.place
-      ORDER BY COUNT(*) DESC, c.rank) AS at
+      ORDER BY COUNT(*) DESC, COALESCE(c.rank, -1), c.run) AS at
   FROM step_cost c JOIN step_of s ON s.name = c.name AND s.category = c.category
     AND s.place = c.place AND s.step = c.step AND s.max_ns = c.ns
-  WHERE s.ranks > 1 GROUP BY c.name, c.category, c.place, c.rank)
+  WHERE s.ranks > 1 GROUP BY c.name, c.category, c.place, c.run, c.rank)
 SELECT s.name, s.category, s.place, MAX(s.ranks) AS ranks, COUNT(*) AS steps,
   CAST(ROUND(SUM(s.sum_ns / s.ranks) / COUNT(*)) AS BIGINT) AS mean_ns,
   CAST(ROUND(SUM(s.max_ns) / COUNT(*)) AS BIGINT) AS slowest_ns,
-  ROUND(SUM(s.max_ns) / SUM(s.sum_ns / s.ranks), 4) AS imbalance,
+  CASE WHEN SUM(s.sum_ns) = 0 THEN 0e0
+    ELSE ROUND(SUM(s.max_ns) / SUM(s.sum_ns / s.ranks), 4) END AS imbalance,
   CAST(ROUND(SUM(s.max_ns - s.sum_ns / s.ranks) / COUNT(*)) AS BIGINT) AS waited_ns,
   MAX(w.rank) AS slowest_rank, MAX(w.steps) AS slowest_steps
 FROM step_of s LEFT JOIN slowest w ON w.name = s.name AND w.category = s.category
