@@ -54,13 +54,16 @@ class Interference {
     ppi_interference_clear(all_.get());
   }
   void Take(const Range &range) {
+    Take(range, DeviceOf(range.stream));
+  }
+  void Take(const Range &range, uint32_t device) {
     pprof_event event = {};
     event.kind = PPROF_KIND_DEVICE_RANGE;
     event.site = range.site;
     event.stream = range.stream;
     event.device_start_ns = range.start;
     event.device_end_ns = range.end;
-    ASSERT_EQ(ppi_interference_take(all_.get(), &event, DeviceOf(range.stream)),
+    ASSERT_EQ(ppi_interference_take(all_.get(), &event, device),
               PPROF_STATUS_OK);
   }
   void Settle(uint64_t horizon) {
@@ -150,6 +153,47 @@ TEST(InterferenceTest, DevicesAreApart) {
   EXPECT_TRUE(all.GetPairs(0).empty());
   EXPECT_TRUE(all.GetPairs(1).empty());
   EXPECT_EQ(all.GetStages(1), (Stages{{1, {1, 10, 1, 10}}}));
+}
+
+// What comes too late meets nothing, and changes nothing that is settled.
+TEST(InterferenceTest, WhoComesBehindTheHorizonIsAlone) {
+  Interference all;
+  all.Take({1, 1, 0, 100});
+  all.Settle(50);
+  all.Take({2, 2, 10, 20});
+  all.Take({3, 3, 12, 18});
+  all.Take({4, 4, 40, 60});
+  all.Settle(UINT64_MAX);
+  EXPECT_EQ(all.GetStages(), (Stages{{1, {1, 100, 0, 0}},
+                                     {2, {1, 0, 1, 10}},
+                                     {3, {1, 0, 1, 6}},
+                                     {4, {1, 10, 0, 0}}}));
+  EXPECT_EQ(all.GetPairs(),
+            (Pairs{{{1, 4}, {10, 0, 0}}, {{4, 1}, {10, 1, 20}}}));
+}
+
+// Stage i begins at i and takes 1000, each turn: i and k share what is left of
+// it. As many pairs as there are, a border costs no more than it has
+// neighbours.
+TEST(InterferenceTest, AsManyStreamsAsStages) {
+  constexpr uint32_t kStages = 250;
+  constexpr uint64_t kTurns = 10;
+  Interference all;
+  for (uint64_t turn = 0; turn < kTurns; turn++) {
+    for (uint32_t i = 0; i < kStages; i++)
+      all.Take({i, i, 2000 * turn + i, 2000 * turn + i + 1000}, 0);
+    all.Settle(2000 * turn + 100);
+  }
+  all.Settle(UINT64_MAX);
+  Stages stages;
+  Pairs pairs;
+  for (uint32_t i = 0; i < kStages; i++) {
+    stages[i] = {kTurns, kTurns * 1000, 0, 0};
+    for (uint32_t k = 0; k < i; k++)
+      pairs[{i, k}] = pairs[{k, i}] = {kTurns * (1000 - (i - k)), 0, 0};
+  }
+  EXPECT_EQ(all.GetStages(), stages);
+  EXPECT_EQ(all.GetPairs(), pairs);
 }
 
 TEST(InterferenceTest, SettledRangesAreForgotten) {

@@ -78,44 +78,48 @@ static bool share_device(const ppi_interference *all,
          all->stages[a->stage].device == all->stages[b->stage].device;
 }
 
-// Several ranges of a stage may be active at once: a time counts once.
-static pprof_status count_pair(ppi_interference *all, uint32_t of, uint32_t by,
-                               uint64_t until_ns) {
-  ppi_interference_pair *pair = pair_of(all, of, by);
+// A time counts once, however many are active in it: when the first one began,
+// `since_ns`, until the last one ends.
+static void enter(uint32_t *num, uint64_t *since_ns, uint64_t now_ns) {
+  if ((*num)++ == 0) *since_ns = now_ns;
+}
+
+static uint64_t leave(uint32_t *num, uint64_t since_ns, uint64_t now_ns) {
+  return --*num == 0 ? now_ns - since_ns : 0;
+}
+
+static pprof_status meet(ppi_interference *all, ppi_interference_range *range,
+                         const ppi_interference_range *other) {
+  ppi_interference_pair *pair = pair_of(all, range->stage, other->stage);
   if (!pair) return PPROF_STATUS_NO_MEMORY;
-  if (pair->counted_until_ns == until_ns) return PPROF_STATUS_OK;
-  pair->overlap_ns += until_ns - all->now_ns;
-  pair->counted_until_ns = until_ns;
+  enter(&pair->num_active, &pair->since_ns, all->now_ns);
+  enter(&range->num_beside, &range->since_ns, all->now_ns);
+  uint32_t met = other->stage + 1;
+  range->met = range->met == 0 || range->met == met ? met : met_several;
   return PPROF_STATUS_OK;
 }
 
-static pprof_status count_range(ppi_interference *all,
-                                ppi_interference_range *range,
-                                uint64_t until_ns) {
-  ppi_interference_stage *stage = &all->stages[range->stage];
-  if (stage->counted_until_ns != until_ns)
-    stage->busy_ns += until_ns - all->now_ns;
-  stage->counted_until_ns = until_ns;
-  bool is_beside = false;
-  for (size_t i = 0; i < all->num_active; i++) {
-    const ppi_interference_range *other = &all->active[i];
-    if (!share_device(all, range, other)) continue;
-    is_beside = true;
-    uint32_t met = other->stage + 1;
-    range->met = range->met == 0 || range->met == met ? met : met_several;
-    pprof_status status = count_pair(all, range->stage, other->stage, until_ns);
-    if (status != PPROF_STATUS_OK) return status;
-  }
-  if (is_beside) range->beside_ns += until_ns - all->now_ns;
+static pprof_status part(ppi_interference *all, ppi_interference_range *range,
+                         const ppi_interference_range *other) {
+  ppi_interference_pair *pair = pair_of(all, range->stage, other->stage);
+  if (!pair) return PPROF_STATUS_NO_MEMORY;
+  pair->overlap_ns += leave(&pair->num_active, pair->since_ns, all->now_ns);
+  range->beside_ns += leave(&range->num_beside, range->since_ns, all->now_ns);
   return PPROF_STATUS_OK;
 }
 
-static pprof_status advance(ppi_interference *all, uint64_t until_ns) {
+// With all that are active and share its device, both ways.
+static pprof_status each_other(
+    ppi_interference *all, ppi_interference_range *range,
+    pprof_status (*change)(ppi_interference *, ppi_interference_range *,
+                           const ppi_interference_range *)) {
   pprof_status status = PPROF_STATUS_OK;
-  if (until_ns <= all->now_ns) return status;
-  for (size_t i = 0; i < all->num_active && status == PPROF_STATUS_OK; i++)
-    status = count_range(all, &all->active[i], until_ns);
-  all->now_ns = until_ns;
+  for (size_t i = 0; i < all->num_active && status == PPROF_STATUS_OK; i++) {
+    ppi_interference_range *other = &all->active[i];
+    if (!share_device(all, range, other)) continue;
+    status = change(all, range, other);
+    if (status == PPROF_STATUS_OK) status = change(all, other, range);
+  }
   return status;
 }
 
@@ -137,8 +141,8 @@ static pprof_status count_call(ppi_interference *all, uint32_t of, uint32_t met,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status end_range(ppi_interference *all,
-                              const ppi_interference_range *range) {
+static pprof_status measure(ppi_interference *all,
+                            const ppi_interference_range *range) {
   uint64_t length_ns = range->end_ns - range->start_ns;
   bool is_measure = range->beside_ns >= length_ns - length_ns / 2;
   if (range->met == met_several || (range->met && !is_measure))
@@ -156,19 +160,29 @@ static pprof_status end_range(ppi_interference *all,
   return PPROF_STATUS_OK;
 }
 
+// It is no longer among those that are active.
+static pprof_status end_range(ppi_interference *all,
+                              ppi_interference_range *range) {
+  ppi_interference_stage *stage = &all->stages[range->stage];
+  stage->busy_ns += leave(&stage->num_active, stage->since_ns, all->now_ns);
+  pprof_status status = each_other(all, range, part);
+  return status == PPROF_STATUS_OK ? measure(all, range) : status;
+}
+
 // Ranges that touch do not meet.
 static pprof_status end_ranges(ppi_interference *all) {
   pprof_status status = PPROF_STATUS_OK;
-  size_t kept = 0;
-  for (size_t i = 0; i < all->num_active; i++) {
-    const ppi_interference_range *range = &all->active[i];
-    if (range->end_ns > all->now_ns)
-      all->active[kept++] = *range;
-    else if (status == PPROF_STATUS_OK)
-      status = end_range(all, range);
+  for (size_t i = all->num_active; i-- && status == PPROF_STATUS_OK;) {
+    ppi_interference_range range = all->active[i];
+    if (range.end_ns > all->now_ns) continue;
+    all->active[i] = all->active[--all->num_active];
+    status = end_range(all, &range);
   }
-  all->num_active = kept;
   return status;
+}
+
+static void advance(ppi_interference *all, uint64_t until_ns) {
+  all->now_ns = PPI_MAX(all->now_ns, until_ns);
 }
 
 static uint64_t first_end(const ppi_interference *all) {
@@ -183,21 +197,27 @@ static pprof_status end_until(ppi_interference *all, uint64_t until_ns) {
   while (status == PPROF_STATUS_OK && all->num_active) {
     uint64_t end_ns = first_end(all);
     if (end_ns > until_ns) break;
-    status = advance(all, end_ns);
-    if (status == PPROF_STATUS_OK) status = end_ranges(all);
+    advance(all, end_ns);
+    status = end_ranges(all);
   }
   return status;
 }
 
 static pprof_status begin_range(ppi_interference *all,
-                                const ppi_interference_range *range) {
-  pprof_status status = end_until(all, range->start_ns);
-  if (status == PPROF_STATUS_OK) status = advance(all, range->start_ns);
-  ppi_interference_stage *stage = &all->stages[range->stage];
-  bool is_early = stage->num_begun++ < all->most_early;
-  if (all->num_active == PPI_INTERFERENCE_MAX_ACTIVE) return status;
-  all->active[all->num_active] = *range;
-  all->active[all->num_active++].is_early = is_early;
+                                const ppi_interference_range *waiting) {
+  pprof_status status = end_until(all, waiting->start_ns);
+  advance(all, waiting->start_ns);
+  ppi_interference_range range = *waiting;
+  ppi_interference_stage *stage = &all->stages[range.stage];
+  range.is_early = stage->num_begun++ < all->most_early;
+  if (status != PPROF_STATUS_OK ||
+      all->num_active == PPI_INTERFERENCE_MAX_ACTIVE)
+    return status;
+  // It comes too late to meet anything.
+  if (range.end_ns <= all->now_ns) return measure(all, &range);
+  enter(&stage->num_active, &stage->since_ns, all->now_ns);
+  status = each_other(all, &range, meet);
+  all->active[all->num_active++] = range;
   return status;
 }
 
@@ -215,8 +235,8 @@ pprof_status ppi_interference_settle(ppi_interference *all,
     all->waiting[k - i] = all->waiting[k];
   all->num_waiting -= i;
   if (status == PPROF_STATUS_OK) status = end_until(all, horizon_ns);
-  if (status != PPROF_STATUS_OK || !all->num_active) return status;
-  return advance(all, horizon_ns);
+  if (all->num_active) advance(all, horizon_ns);
+  return status;
 }
 
 static ppi_report_interference *row_of(const ppi_interference *all,

@@ -22,18 +22,20 @@ typedef struct ppi_interference_stage {
   uint64_t num_alone, alone_ns;  // met by no range of another stream; steady
   unsigned __int128 alone_squares;
   size_t num_begun;
-  uint64_t counted_until_ns;  // busy_ns holds the time before it
+  uint32_t num_active;
+  uint64_t since_ns;  // while any is: busy_ns holds the time before it
 } ppi_interference_stage;
 
 // Stage `of` while `by` ran on another stream.
 typedef struct ppi_interference_pair {
-  uint32_t of, by;  // stages
+  uint32_t of, by;      // stages
+  uint32_t num_active;  // ranges of both that run side by side
+  uint64_t since_ns;    // while any do: overlap_ns holds the time before it
   uint64_t overlap_ns;
   // Steady calls of `of` that met `by` and no other stage, for half of their
   // time at least; and that time.
   uint64_t num_calls, beside_ns;
   unsigned __int128 beside_squares;
-  uint64_t counted_until_ns;
 } ppi_interference_pair;
 
 typedef struct ppi_interference_range {
@@ -41,6 +43,8 @@ typedef struct ppi_interference_range {
   uint32_t site, stream, stage;
   uint32_t met;   // the stage met, + 1; 0: none, UINT32_MAX: several
   bool is_early;  // it may turn out to be cold
+  uint32_t num_beside;
+  uint64_t since_ns;  // while any is beside: beside_ns holds the time before it
   uint64_t beside_ns;
 } ppi_interference_range;
 
