@@ -240,9 +240,13 @@ void Make(Reported *to, Random *random) {
   for (size_t i = Pick(random, 10); i; i--) AddDevice(to, random, end);
   if (Pick(random, 3)) AddSteps(to, random, end);
   SortLanes(&to->feed);
-  uint64_t middle = 1 + Pick(random, end);
-  to->windows.push_back({Pick(random, middle), middle});
-  to->windows.push_back({middle + Pick(random, 5), end + 40});
+  uint64_t start = Pick(random, end);
+  for (size_t i = 1 + Pick(random, 5); i; i--) {
+    uint64_t middle = start + 1 + Pick(random, 30);
+    to->windows.push_back({start, middle});
+    start = middle + Pick(random, 5);
+  }
+  to->windows.push_back({start, start + end + 40});
   for (const auto &window : to->windows)
     to->feed.AddWindow(window.start_ns, window.end_ns);
 }

@@ -463,6 +463,34 @@ TEST(ReportTest, CheckpointsBoundMemory) {
   ppi_run_clear(&run);
 }
 
+// 100 000 windows of 100 ns, and a checkpoint behind each hundred.
+TEST(ReportTest, WindowsAreAsManyAsTheyAre) {
+  constexpr uint32_t kWindows = 100000;
+  ppi_run run = {};
+  run.details.answer = true;
+  pprof_run_info info = {nullptr, 0, nullptr};
+  ASSERT_EQ(ppi_run_begin(&run, &info), PPROF_STATUS_OK);
+  for (uint32_t i = 0; i < kWindows; i++) {
+    uint64_t start = 1000 * (i + 1);
+    ASSERT_EQ(ppi_run_window(&run, i, true, start), PPROF_STATUS_OK);
+    ASSERT_EQ(ppi_run_window(&run, i, false, start + 100), PPROF_STATUS_OK);
+    pprof_checkpoint checkpoint = {};
+    checkpoint.time_ns = start + 500;
+    if (i % 100 != 99) continue;
+    ASSERT_EQ(ppi_run_checkpoint(&run, &checkpoint), PPROF_STATUS_OK);
+  }
+  // One that is known does not open anew.
+  ASSERT_EQ(ppi_run_window(&run, 7, true, 5), PPROF_STATUS_OK);
+  ppi_figures figures = {};
+  pprof_totals totals = {};
+  ASSERT_EQ(ppi_run_finish(&run, &totals, &figures), PPROF_STATUS_OK);
+  EXPECT_EQ(run.windows.num, kWindows);
+  EXPECT_EQ(figures.wall_ns, 100u * kWindows);
+  EXPECT_EQ(figures.answers[PPI_BASE_WALL].total_ns, 100u * kWindows);
+  ppi_figures_clear(&figures);
+  ppi_run_clear(&run);
+}
+
 TEST(ReportTest, RunsOutOfMemoryCleanly) {
   EventFeed feed;
   pprof_test::FillScenarioS(&feed);

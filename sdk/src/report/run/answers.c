@@ -114,14 +114,25 @@ static ppi_item open_item(const ppi_run_open *open, const ppi_run_site *site) {
   return item;
 }
 
-// The windows as a list of the answer's own kind; NULL: out of memory.
-static ppi_stretch *windows_of(const ppi_run *run) {
-  size_t num = run->windows.num;
+// The windows from `first` on as a list of the answer's own kind; NULL: out of
+// memory.
+static ppi_stretch *windows_of(const ppi_run *run, size_t first) {
+  size_t num = run->windows.num - first;
+  const ppi_span *from = run->windows.items + first;
   ppi_stretch *windows = ppi_alloc((num + 1) * sizeof *windows);
   for (size_t i = 0; windows && i < num; i++)
-    windows[i] = (ppi_stretch){run->windows.items[i].start_ns,
-                               run->windows.items[i].end_ns};
+    windows[i] = (ppi_stretch){from[i].start_ns, from[i].end_ns};
   return windows;
+}
+
+// The first window that is not settled; or else the last one, without which
+// nothing would settle.
+static size_t first_window(const ppi_run *run) {
+  size_t first = run->windows.num ? run->windows.num - 1 : 0;
+  while (first > 0 &&
+         run->windows.items[first - 1].end_ns > run->accounts.settled_ns)
+    first--;
+  return first;
 }
 
 static void list_open(ppi_answer_settling *self, const ppi_run_open *open,
@@ -158,18 +169,20 @@ static bool is_much(const ppi_run *run) {
 void ppi_run_answer_begin(ppi_answer_settling *self, ppi_run *run,
                           uint64_t horizon_ns, const ppi_run_open *open,
                           size_t num_open) {
+  size_t first = first_window(run);
   *self = (ppi_answer_settling){
       .run = run,
       .names = names_of(run),
       .open = ppi_alloc((num_open + 1) * sizeof *self->open),
       .steps = ppi_alloc((num_open + 1) * sizeof *self->steps),
-      .windows = windows_of(run)};
-  self->horizon = (ppi_accounts_horizon){.time_ns = horizon_ns,
-                                         .open = self->open,
-                                         .open_steps = self->steps,
-                                         .windows = self->windows,
-                                         .num_windows = run->windows.num,
-                                         .names = &self->names};
+      .windows = windows_of(run, first)};
+  self->horizon =
+      (ppi_accounts_horizon){.time_ns = horizon_ns,
+                             .open = self->open,
+                             .open_steps = self->steps,
+                             .windows = self->windows,
+                             .num_windows = run->windows.num - first,
+                             .names = &self->names};
   self->status = show_lanes(run);
   if (!self->windows || !self->open || !self->steps)
     self->status = PPROF_STATUS_NO_MEMORY;
@@ -399,7 +412,7 @@ pprof_status ppi_run_answer_fill(ppi_run *run, ppi_figures *out) {
   ppi_free(open);
   if (status != PPROF_STATUS_OK) return status;
   ppi_account_names names = names_of(run);
-  ppi_stretch *windows = windows_of(run);
+  ppi_stretch *windows = windows_of(run, 0);
   if (!windows) return PPROF_STATUS_NO_MEMORY;
   ppi_accounts_horizon end = {.time_ns = UINT64_MAX,
                               .windows = windows,

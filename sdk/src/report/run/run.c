@@ -111,7 +111,8 @@ static void insert_window(ppi_run *run, uint32_t index, uint64_t time_ns) {
 
 pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
                             uint64_t time_ns) {
-  size_t at = run->windows.num;
+  // One above all before it is new.
+  size_t at = index < run->next_window ? run->windows.num : 0;
   run->last_ns = PPI_MAX(run->last_ns, time_ns);
   while (at > 0 && run->window_indexes[at - 1] != index) at--;
   if (at > 0) {
@@ -130,6 +131,7 @@ pprof_status ppi_run_window(ppi_run *run, uint32_t index, bool opens,
                run->windows.num + 1, sizeof *indexes);
   if (!indexes) return PPROF_STATUS_NO_MEMORY;
   run->window_indexes = indexes;
+  run->next_window = PPI_MAX(run->next_window, (uint64_t)index + 1);
   insert_window(run, index, time_ns);
   return PPROF_STATUS_OK;
 }

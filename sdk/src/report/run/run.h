@@ -88,6 +88,7 @@ typedef struct ppi_run {
   ppi_windows windows;
   uint32_t *window_indexes;  // of windows.items
   size_t window_indexes_capacity;
+  uint64_t next_window;  // above all indexes so far
   ppi_device_sums device_sums;
   uint64_t last_ns;  // the greatest time seen
   bool has_events;
