@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "log/read/log_section.h"
+#include "log/write/rotate.h"
 #include "tests/support/log_fixture.h"
 
 namespace pplog {
@@ -22,9 +23,11 @@ const char kThird[] = "33333333333333333333333333333333";
 
 // Two events in a block each; times tell runs apart.
 void WriteRun(pprof_sink *writer, const char *uuid, uint64_t start,
-              bool finish = true) {
-  ppi_text texts[] = {{"uuid", uuid}, {"time_base_realtime_ns", "1000"}};
-  pprof_run_info info = {texts, 2, nullptr};
+              bool finish = true, const char *segment = nullptr) {
+  ppi_text texts[] = {{"uuid", uuid},
+                      {"time_base_realtime_ns", "1000"},
+                      {PPI_SEGMENT_KEY, segment}};
+  pprof_run_info info = {texts, segment ? 3u : 2u, nullptr};
   ASSERT_EQ(writer->begin(writer, &info), PPROF_STATUS_OK);
   pprof_definition site = Site(1, uuid);
   ASSERT_EQ(writer->define(writer, &site), PPROF_STATUS_OK);
@@ -45,9 +48,9 @@ void WriteRun(pprof_sink *writer, const char *uuid, uint64_t start,
 }
 
 std::string WriteOne(const std::string &path, const char *uuid, uint64_t start,
-                     bool finish = true) {
+                     bool finish = true, const char *segment = nullptr) {
   pprof_sink *writer = Create(path);
-  WriteRun(writer, uuid, start, finish);
+  WriteRun(writer, uuid, start, finish, segment);
   writer->destroy(writer);
   return Slurp(finish ? path : path + ".part");
 }
@@ -122,6 +125,37 @@ TEST_F(LogRunsTest, WriterAppendsARun) {
   std::string part = Slurp(path_ + ".part");
   EXPECT_EQ(part.substr(0, first_.size() + second_.size()), first_ + second_);
   EXPECT_EQ(Pick(Read(path_ + ".part"), "finish").size(), 3u);
+}
+
+// Whether others between them are missing or not.
+TEST_F(LogRunsTest, ASegmentCountsOnce) {
+  std::string one = WriteOne(folder_ / "a.pplog", kFirst, 100, true, "1");
+  std::string two = WriteOne(folder_ / "b.pplog", kFirst, 200, true, "2");
+  std::string four = WriteOne(folder_ / "d.pplog", kFirst, 400, true, "4");
+  const struct {
+    std::string bytes, note;
+    size_t num_events, num_runs;
+    pprof_status status;
+  } cases[] = {
+      {one + two + two, "segments=1 to 2, 1 of them twice", 4, 1,
+       PPROF_STATUS_OK},
+      {one + four + four,
+       "segments=1 to 4, 2 between them missing, 1 of them twice", 4, 1,
+       PPROF_STATUS_CORRUPT},
+      {one + four + one + four,
+       "segments=1 to 4, 2 between them missing, 2 of them twice", 4, 1,
+       PPROF_STATUS_CORRUPT},
+      {one + four + two, "segments=1 to 4, 2 between them missing", 6, 2,
+       PPROF_STATUS_CORRUPT},
+  };
+  for (const auto &each : cases) {
+    pprof_status status;
+    Lines lines = ReadBytes(each.bytes, &status);
+    EXPECT_EQ(status, each.status) << each.note;
+    EXPECT_EQ(Pick(lines, "event ").size(), each.num_events) << each.note;
+    EXPECT_EQ(Pick(lines, "finish").size(), each.num_runs) << each.note;
+    EXPECT_EQ(Pick(lines, "note segments").at(0), "note " + each.note);
+  }
 }
 
 TEST_F(LogRunsTest, WriterLeavesAnothersPartAlone) {

@@ -32,12 +32,14 @@ typedef struct log_reader {
   // Of a run in segments: those read, which are one run to the sink.
   ppi_tally earlier;
   uint32_t first_segment, segment;  // 0: none
-  uint64_t num_before;              // records before the first one
-  uint32_t num_gaps;                // segments missing between the others
-  uint32_t num_repeated;            // read before, and left out
-  bool goes_on;                     // the totals said so
-  bool resumed;                     // `segment` is not the first one read
-  uint64_t num_windows;             // opened: every index below it
+  uint32_t *segments;               // all of them, in order
+  size_t num_segments, segments_capacity;
+  uint64_t num_before;    // records before the first one
+  uint32_t num_gaps;      // segments missing between the others
+  uint32_t num_repeated;  // read before, and left out
+  bool goes_on;           // the totals said so
+  bool resumed;           // `segment` is not the first one read
+  uint64_t num_windows;   // opened: every index below it
   char uuid[PPI_LOG_UUID_LEN + 1];
 } log_reader;
 
@@ -56,6 +58,15 @@ static bool ends_in_compressor(const ppi_log_payload *payload) {
          strcmp(payload->texts[num - 1].key, PPI_COMPRESSOR_KEY) == 0;
 }
 
+static pprof_status note_segment(log_reader *reader, uint32_t segment) {
+  uint32_t *grown = ppi_grow(reader->segments, &reader->segments_capacity,
+                             reader->num_segments + 1, sizeof *grown);
+  if (!grown) return PPROF_STATUS_NO_MEMORY;
+  reader->segments = grown;
+  grown[reader->num_segments++] = reader->segment = segment;
+  return PPROF_STATUS_OK;
+}
+
 static pprof_status begin(log_reader *reader) {
   ppi_text uuid = {"uuid", ppi_log_file_uuid(reader->file)};
   pprof_run_info info = {reader->payload.texts, reader->payload.num_texts,
@@ -65,7 +76,9 @@ static pprof_status begin(log_reader *reader) {
   if (info.num_texts == 0)
     info = (pprof_run_info){&uuid, uuid.value[0] != '\0', NULL};
   reader->begun = true;
-  reader->first_segment = reader->segment = ppi_segment_of(&info);
+  reader->first_segment = ppi_segment_of(&info);
+  pprof_status status = note_segment(reader, reader->first_segment);
+  if (status != PPROF_STATUS_OK) return status;
   reader->num_before = ppi_segment_records_before(&info);
   const char *named = pprof_run_info_text(&info, "uuid");
   snprintf(reader->uuid, sizeof reader->uuid, "%s", named ? named : "");
@@ -280,7 +293,7 @@ static pprof_status resume(log_reader *reader, uint32_t segment) {
   ppi_log_payload_reset(&reader->payload);
   ppi_tally_clear(&reader->tally);
   reader->num_gaps += segment - reader->segment - 1;
-  reader->segment = segment;
+  if (status == PPROF_STATUS_OK) status = note_segment(reader, segment);
   reader->complete = reader->goes_on = false;
   reader->resumed = true;
   return status;
@@ -299,15 +312,16 @@ static void clear_run(log_reader *reader) {
   ppi_tally_clear(&reader->earlier);
   reader->begun = reader->complete = reader->goes_on = reader->resumed = false;
   reader->first_segment = reader->segment = 0;
+  reader->num_segments = 0;
   reader->num_before = 0;
   reader->num_gaps = reader->num_repeated = 0;
   reader->num_windows = 0;
 }
 
-// Where there are no gaps, each segment from the first to the last was read.
 static bool was_read(const log_reader *reader, uint32_t segment) {
-  return segment >= PPI_MAX(reader->first_segment, 1u) &&
-         segment <= reader->segment && !reader->num_gaps;
+  size_t at = reader->num_segments;
+  while (at > 0 && reader->segments[at - 1] > segment) at--;
+  return segment && at > 0 && reader->segments[at - 1] == segment;
 }
 
 // A run in segments stays open until it is known what comes next.
@@ -414,6 +428,7 @@ static pprof_status read_all(const char *const *paths, size_t num_paths,
   ppi_log_payload_clear(&reader->payload);
   ppi_tally_clear(&reader->tally);
   ppi_tally_clear(&reader->earlier);
+  ppi_free(reader->segments);
   ppi_free(reader);
   return status;
 }
