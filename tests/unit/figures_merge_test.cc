@@ -210,9 +210,9 @@ TEST(FiguresMergeTest, RunsThroughOneSinkAreMerged) {
   Random random(4);
   std::string expected;
   for (int round = 0; round < 6; round++) {
-    Report all, merged;
+    Report all, merged, added;
     for (size_t i = 0; i < order.size(); i++) {
-      EventFeed feed, again;
+      EventFeed feed, again, third;
       MakeRun(&feed, order[i]);
       MakeRun(&again, order[order.size() - 1 - i]);
       ASSERT_EQ(feed.Deliver(all.sink()), PPROF_STATUS_OK);
@@ -220,10 +220,15 @@ TEST(FiguresMergeTest, RunsThroughOneSinkAreMerged) {
       ASSERT_EQ(again.Deliver(i ? one.sink() : merged.sink()), PPROF_STATUS_OK);
       if (i) {
         ASSERT_EQ(pprof_report_merge(merged.get(), one.get()), PPROF_STATUS_OK);
+        ASSERT_EQ(ppi_report_add(added.get(), one.get()), PPROF_STATUS_OK);
+      } else {
+        MakeRun(&third, order[order.size() - 1]);
+        ASSERT_EQ(third.Deliver(added.sink()), PPROF_STATUS_OK);
       }
     }
     if (round == 0) expected = TextOf(&merged);
     EXPECT_EQ(TextOf(&merged), expected);
+    EXPECT_EQ(TextOf(&added), expected);
     EXPECT_EQ(TextOf(&all), expected);
     EXPECT_NE(expected, "");
     std::shuffle(order.begin(), order.end(), random);
@@ -254,6 +259,7 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
     EXPECT_EQ(pprof_report_merge(one.get(), other.get()),
               i ? PPROF_STATUS_INVALID : PPROF_STATUS_OK);
     if (i) {
+      EXPECT_EQ(ppi_report_add(one.get(), other.get()), PPROF_STATUS_INVALID);
       EXPECT_EQ(TextOf(&one), before);
     }
     ppi_report_details got = ppi_report_figures(other.get())->details;

@@ -114,7 +114,7 @@ static pprof_report *add_all(struct reading *reading) {
       all = report;
       continue;
     }
-    pprof_status status = pprof_report_merge(all, report);
+    pprof_status status = ppi_report_add(all, report);
     pprof_report_destroy(report);
     if (status == PPROF_STATUS_OK) continue;
     ppi_tool_say("%s: cannot be added to the others: %s", path,

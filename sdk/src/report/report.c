@@ -152,13 +152,26 @@ static bool are_alike(const ppi_report_details *a,
          a->flat_paths == b->flat_paths && a->warmup == b->warmup;
 }
 
-// Built aside, so that a failure leaves `into` as it was.
-pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
+static pprof_status can_merge(const pprof_report *into,
+                              const pprof_report *from) {
   if (!into || !from || into == from) return PPROF_STATUS_INVALID;
   if (!is_ready(into) || !is_ready(from)) return PPROF_STATUS_BUSY;
-  if (!are_alike(&into->details, &from->details)) return PPROF_STATUS_INVALID;
+  return are_alike(&into->details, &from->details) ? PPROF_STATUS_OK
+                                                   : PPROF_STATUS_INVALID;
+}
+
+pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
+  pprof_status status = can_merge(into, from);
+  if (status != PPROF_STATUS_OK) return status;
+  return ppi_figures_add(&into->figures, &from->figures);
+}
+
+// Built aside, so that a failure leaves `into` as it was.
+pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
+  pprof_status status = can_merge(into, from);
+  if (status != PPROF_STATUS_OK) return status;
   ppi_figures sum = {.details = into->details};
-  pprof_status status = ppi_figures_add(&sum, &into->figures);
+  status = ppi_figures_add(&sum, &into->figures);
   if (status == PPROF_STATUS_OK) status = ppi_figures_add(&sum, &from->figures);
   if (status != PPROF_STATUS_OK) {
     ppi_figures_clear(&sum);
