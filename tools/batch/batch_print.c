@@ -125,9 +125,8 @@ static void put_answer(const ppi_batch_result *result,
   const ppi_batch_try *largest = curve->largest;
   const char *unit = result->options->stage ? "matching ranges" : "steps";
   if (!largest) {
-    ppi_page_format(notes, "No batch: the command %s %zu already\n",
-                    result->interrupted ? "was interrupted with" : "fails with",
-                    result->from);
+    ppi_page_format(notes, "No batch: with %zu already %s\n", result->from,
+                    result->tries[0].result);
     return;
   }
   put_largest(result, largest, notes);

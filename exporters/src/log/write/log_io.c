@@ -121,7 +121,7 @@ static int reserve(ppi_log_io *io, uint32_t len) {
   return is_full(error) ? error : 0;
 }
 
-static int write_block(ppi_log_io *io, uint32_t len) {
+static int try_write(ppi_log_io *io, uint32_t len) {
   struct stat stat;
   int error = hold(io);
   if (!error && io->end >= 0) {
@@ -134,6 +134,14 @@ static int write_block(ppi_log_io *io, uint32_t len) {
     cut_back(io);
   else if (io->end >= 0)
     io->end += (off_t)len;
+  return error;
+}
+
+// The program may close the number between the asking and the use.
+static int write_block(ppi_log_io *io, uint32_t len) {
+  enum { TRIES = 3 };
+  int error = EBADF;
+  for (int i = 0; error == EBADF && i < TRIES; i++) error = try_write(io, len);
   return error;
 }
 
