@@ -21,6 +21,7 @@ inline EventFeed FindingsFeed(bool has_device) {
   feed.Lane(2, 102, "worker");
   feed.Lane(1001, 0, "stream");
   feed.Lane(1002, 0, "stream");
+  feed.Total(PPI_TOTAL_OWN_COST, 40000);
   if (!has_device) return feed;
   feed.Device(1, "gpu:0");
   feed.Stream(1, 1);

@@ -44,6 +44,16 @@ TEST(FindingsAnswerTest, IsTheGreatestStage) {
       AnswerOf(Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED)));
 }
 
+// Nothing of ours runs in the program that made the trace.
+TEST(FindingsAnswerTest, OfATraceAsksForNoRecording) {
+  EventFeed feed = Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED);
+  feed.Total(PPI_TOTAL_OWN_COST, 0);
+  EXPECT_EQ(
+      "classify takes 7.00 ms of 10.0 ms a step (70 %), steadily; whether it "
+      "computes or waits was not recorded.",
+      AnswerOf(feed));
+}
+
 TEST(FindingsAnswerTest, SaysWhetherItComputes) {
   const struct {
     uint64_t user_ns;

@@ -11,6 +11,7 @@ namespace {
 EventFeed Plain() {
   EventFeed feed;
   feed.Lane(1, 101, "main");
+  feed.Total(PPI_TOTAL_OWN_COST, 40000);
   for (uint64_t i = 0; i < 10; i++)
     feed.Range(1, "work", PPROF_CATEGORY_USER_DEFINED, i * kMs, (i + 1) * kMs);
   feed.AddWindow(0, 10 * kMs);
@@ -32,7 +33,19 @@ TEST(FindingsLimitsTest, LossIsAlwaysSaid) {
       "10 of 20 records were lost (50 %): what they say is missing from "
       "every figure.",
       report.Text("lost"));
+  EXPECT_STREQ(
+      "give the recorder more memory (memory_limit), or record fewer stages.",
+      report.Get("lost").next);
   EXPECT_TRUE(report.Get("lost").is_limit);
+}
+
+TEST(FindingsLimitsTest, WhatATraceLacksIsInItsNotes) {
+  EventFeed feed = Plain();
+  feed.Total(PPI_TOTAL_LOST, 10);
+  feed.Total(PPI_TOTAL_OWN_COST, 0);
+  FindingsReport report(&feed);
+  EXPECT_STREQ("the notes say what of the trace was left out (docs/import.md).",
+               report.Get("lost").next);
 }
 
 TEST(FindingsLimitsTest, ADeviceThatNothingTimedIsSaid) {

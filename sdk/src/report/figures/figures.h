@@ -387,6 +387,13 @@ typedef struct ppi_figures {
   uint64_t num_disbelieved;  // ranges that checkpoints listed as open too late
 } ppi_figures;
 
+// Of a whole run of ours it is known what recording cost; of a trace of others
+// it is not.
+static inline bool ppi_figures_are_imported(const ppi_figures *figures) {
+  return !figures->totals[PPI_TOTAL_OWN_COST] &&
+         !figures->totals[PPI_TOTAL_INCOMPLETE];
+}
+
 #ifdef __cplusplus
 }
 #endif

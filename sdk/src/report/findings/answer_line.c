@@ -49,9 +49,10 @@ static void put_why(const ppi_search *search, const ppi_costly *costly,
     ppi_words_put(to, size,
                   "; too few calls tell whether it computes or waits");
   else if (share < 0)
-    ppi_words_put(to, size,
-                  "; whether it computes or waits was not recorded "
-                  "(PPROF_SET='cpu=[\"*\"]' does)");
+    ppi_words_put(to, size, "; whether it computes or waits was not recorded%s",
+                  ppi_figures_are_imported(search->figures)
+                      ? ""
+                      : " (PPROF_SET='cpu=[\"*\"]' does)");
   else
     put_threads(share, ppi_processor_queued(&sums), to, size);
 }

@@ -16,9 +16,12 @@ void ppi_rule_lost(ppi_search *search) {
           "%.0f of %.0f records were lost (%s): what they say is missing from "
           "every figure.",
           lost, all, ppi_words_percent(lost, all).text);
-  PPI_SAY(finding->next,
-          "give the recorder more memory (memory_limit), or record fewer "
-          "stages.");
+  PPI_SAY(finding->next, "%s",
+          ppi_figures_are_imported(search->figures)
+              ? "the notes say what of the trace was left out "
+                "(docs/import.md)."
+              : "give the recorder more memory (memory_limit), or record fewer "
+                "stages.");
   ppi_finding_value_add(finding, "lost", lost, "");
   ppi_finding_value_add(finding, "share", 100 * lost / all, "%");
 }
