@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "names/names_area.h"
 #include "session/choice_session.h"
 #include "tests/support/recording_sink.h"
 
@@ -105,26 +104,6 @@ TEST_F(HppTest, LongViewsAreCutBetweenCharacters) {
   EXPECT_EQ(1u, live.recording.Named(full).size());
   EXPECT_EQ(1u, live.recording.Named(cut).size());
   EXPECT_EQ(1u, live.recording.Named(std::string(600, 'z')).size());
-}
-
-// They come and go, and the session has room for each.
-TEST_F(HppTest, MoreNamesThanASessionHolds) {
-  const int num = 2 * PPI_MAX_SITES;
-  Start();
-  for (int i = 0; i < num; i++) {
-    const std::string text = "call " + std::to_string(i);
-    { pprof::scope scope(text); }
-    pprof::mark("mark " + std::to_string(i));
-    if (i % 500 != 0) continue;
-    while (live.Flush() == PPROF_STATUS_BUSY) {
-    }
-  }
-  Stop();
-  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_NAMES_OVERFLOWED));
-  EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
-  EXPECT_EQ(2u * num, live.recording.events.size());
-  Only("call 0");
-  Only("mark " + std::to_string(num - 1));
 }
 
 // Given at run time, they are what pprof_push_name's are to a configuration.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // More names than a session holds, where a name is not what it is given as:
-// hashed ones, and ones of which a part is kept. Each record has the name that
-// it was made under, though ids and room go from one to another.
+// hashed ones, ones of which a part is kept, and those of C++ objects. Each
+// record has the name that it was made under, though ids and room go from one
+// to another.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "pprof/log.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.h"
+#include "pprof/pprof.hpp"
 #include "pprof/session.h"
 #include "tests/support/recording_sink.h"
 
@@ -99,6 +101,23 @@ TEST_F(NamesKindsTest, Hashed) {
               read.events[at++].name);
     if (i % 10) continue;
     ASSERT_EQ("plain " + std::to_string(i), read.events[at++].name);
+  }
+}
+
+TEST_F(NamesKindsTest, OfObjects) {
+  constexpr int kNum = 2 * PPI_MAX_SITES;
+  Start("");
+  for (int i = 0; i < kNum; i += 2) {
+    { pprof::scope scope("call " + std::to_string(i)); }
+    pprof::mark("mark " + std::to_string(i));
+    if (i % 500 == 0) Flush();
+  }
+  num_made_ = kNum;
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  const Recording read = Read();
+  for (size_t i = 0; i + 1 < read.events.size(); i += 2) {
+    ASSERT_EQ("call " + std::to_string(i), read.events[i].name);
+    ASSERT_EQ("mark " + std::to_string(i), read.events[i + 1].name);
   }
 }
 
