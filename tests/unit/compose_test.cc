@@ -440,7 +440,6 @@ TEST_F(ComposeTest, ExportsOfWindows) {
   EXPECT_EQ(
       "cannot write " + folder_ + "/w13.txt: not available on this machine",
       error_.text);
-  maker.destroy(maker.user);
 }
 
 // Hashed names are not told by the configuration in the log either.

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "session/capture/capture_session.h"
 #include "start/calls.h"
@@ -80,7 +81,8 @@ inline std::string log_path, chrome_path, part_path, flight_path, note,
 inline int chrome_errno;
 inline ppi_log_rotation rotation;
 inline ppi_flight_options flight;
-inline ppi_window_maker maker;
+inline ppi_window_maker maker;  // the last one
+inline std::vector<ppi_window_maker> makers;
 inline pprof_window_fn on_window;
 inline void *on_window_user;
 inline bool busy, dumped;
@@ -148,7 +150,9 @@ inline void FakeSession(ppi_compose_calls &calls) {
   calls.session_add_window_maker = [](pprof_session *,
                                       const ppi_window_maker *asked) {
     maker = *asked;
-    return Say("maker");
+    pprof_status status = Say("maker");
+    if (status == PPROF_STATUS_OK) makers.push_back(maker);
+    return status;
   };
   calls.session_on_window = [](pprof_session *, pprof_window_fn fn,
                                void *user) {
@@ -191,6 +195,9 @@ inline void FakeSession(ppi_compose_calls &calls) {
     for (size_t i = 0; i < num_sinks; i++)
       if (sinks[i]->destroy) sinks[i]->destroy(sinks[i]);
     num_sinks = 0;
+    for (const ppi_window_maker &each : makers)
+      if (each.destroy) each.destroy(each.user);
+    makers.clear();
   };
 }
 
