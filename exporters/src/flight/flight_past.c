@@ -8,7 +8,6 @@
 #include "base/mem.h"
 
 enum {
-  MAX_IDS = 1 << 22,  // a damaged log may claim any number
   MANY_WINDOWS = 64,  // from here on old ones are forgotten
   MANY_REPLACED = 64,
   LATEST_WINDOWS = 16  // which may still get events, late device times say
@@ -73,7 +72,7 @@ bool ppi_flight_past_define(ppi_flight_past *past,
                             uint64_t oldest) {
   uint32_t id = definition->id;
   if (definition->kind < PPROF_DEFINITION_SITE ||
-      definition->kind > PPROF_DEFINITION_ATTRIBUTES || id >= MAX_IDS)
+      definition->kind > PPROF_DEFINITION_ATTRIBUTES || id >= PPI_MAX_ID)
     return true;
   ppi_flight_definitions *known = &past->kinds[definition->kind];
   if (id >= known->num) {

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
+#include "event/event.h"
 #include "names/glob.h"
 
 enum {
@@ -17,9 +18,7 @@ enum {
   NUM_SLICES = 64,
   // Requests remembered at a time: the one quiet for longest goes first.
   NUM_SETS = 8192,
-  WAYS = 8,
-  // Sites are numbered from 1; a damaged log may claim any number.
-  MAX_SITES = 1 << 22
+  WAYS = 8
 };
 
 typedef struct slice {
@@ -121,7 +120,7 @@ bool ppi_rule_engine_define(ppi_rule_engine *engine, uint32_t site,
     if (hashed || strcmp(name, engine->rules[i].name) == 0) rules |= 1u << i;
   }
   if (rules == 0 && site >= engine->num_sites) return true;
-  if (site >= MAX_SITES) return true;
+  if (site >= PPI_MAX_ID) return true;
   if (!make_room(engine, site)) return false;
   engine->by_site[site] = rules;
   return true;

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-// Ids far above those of any real run would only cost memory.
-enum { MOST_IDS = 1 << 22 };
+#include "event/event.h"
 
 static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
-  if (id >= MOST_IDS) return true;
+  if (id >= PPI_MAX_ID) return true;
   uint32_t *grown =
       ppi_grow(ids->items, &ids->capacity, (size_t)id + 1, sizeof *grown);
   if (!grown) return false;
@@ -66,7 +64,7 @@ pprof_status ppi_seen_begin(ppi_picture *picture, const pprof_run_info *info) {
 // ---- definitions ----
 
 static bool set_category(ppi_picture *picture, uint32_t id, const char *name) {
-  if (id >= MOST_IDS) return true;
+  if (id >= PPI_MAX_ID) return true;
   char **grown = ppi_grow(picture->categories, &picture->categories_capacity,
                           (size_t)id + 1, sizeof *grown);
   if (!grown) return false;
@@ -109,7 +107,7 @@ static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
   if (number == SIZE_MAX) number = PPI_PICTURE_STAGES - 1;
   uint32_t id = pprof_definition_id(definition);
   uint64_t into = pprof_definition_number(definition);
-  if (into && into < MOST_IDS && !set_id(&picture->folds, id, (uint32_t)into))
+  if (into && into < PPI_MAX_ID && !set_id(&picture->folds, id, (uint32_t)into))
     return false;
   return set_id(&picture->sites, id, (uint32_t)number);
 }
@@ -117,7 +115,7 @@ static bool set_site(ppi_picture *picture, const pprof_definition *definition) {
 // With another number it is another thread's: a row of its own.
 static bool set_lane(ppi_picture *picture, uint32_t id,
                      const pprof_definition *definition) {
-  if (id >= MOST_IDS) return true;
+  if (id >= PPI_MAX_ID) return true;
   uint64_t number = pprof_definition_number(definition);
   struct ppi_picture_lane *grown =
       ppi_grow(picture->lane_names, &picture->lane_names_capacity,
@@ -149,7 +147,7 @@ static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
 
 static bool set_stream(ppi_picture *picture, uint32_t id,
                        const pprof_definition *definition) {
-  if (id >= MOST_IDS) return true;
+  if (id >= PPI_MAX_ID) return true;
   struct ppi_picture_stream *grown =
       ppi_grow(picture->stream_names, &picture->stream_names_capacity,
                (size_t)id + 1, sizeof *grown);
