@@ -37,9 +37,9 @@ TEST(TrustTest, SaysWhatTheConfigurationLeavesOut) {
             std::string::npos)
       << Answer(&feed);
   feed.Total(PPI_TOTAL_EXCLUDED, 60);
-  EXPECT_NE(Answer(&feed).find("\nComplete: 21 records, none lost, 60 left out "
-                               "by the configuration\n"),
-            std::string::npos)
+  EXPECT_NE(
+      Answer(&feed).find("\nComplete: 21 records, none lost, 60 excluded\n"),
+      std::string::npos)
       << Answer(&feed);
 }
 

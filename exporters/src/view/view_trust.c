@@ -230,7 +230,7 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
                   totals[PPI_TOTAL_LOST] ? "" : ", none lost");
   put_flaws(page, figures);
   if (totals[PPI_TOTAL_EXCLUDED])
-    ppi_page_format(page, ", %llu left out by the configuration",
+    ppi_page_format(page, ", %llu excluded",
                     (unsigned long long)totals[PPI_TOTAL_EXCLUDED]);
   if (totals[PPI_TOTAL_INCOMPLETE])
     ppi_page_text(page, "; the run ended without a stop");
