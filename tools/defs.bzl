@@ -131,33 +131,82 @@ def pprof_cc_test(
         linkopts = _LINKOPTS + linkopts,
         linkstatic = True,
         deps = deps + [
+            "//tests:files_main",
             "//tests:last_words",
-            "//third_party/googletest:gtest_main",
         ],
         **kwargs
     )
 
-def pprof_cc_tests(srcs, deps, hdrs = [], overrides = {}, one_thread = [], **kwargs):
-    """One pprof_cc_test for each source, named after its file.
+def _name_of(src):
+    return src.split("/")[-1].rpartition(".")[0]
+
+def _unity(name, srcs):
+    native.genrule(
+        name = name + "_source",
+        testonly = True,
+        srcs = srcs,
+        outs = [name + ".cc"],
+        cmd = "$(location //tools:unity.py) $(SRCS) > $@",
+        tools = ["//tools:unity.py"],
+    )
+
+def pprof_cc_tests(
+        name,
+        srcs,
+        deps,
+        hdrs = [],
+        copts = [],
+        tags = [],
+        overrides = {},
+        size = "medium",
+        **kwargs):
+    """The tests of one area as one program, `NAME_tests`.
+
+    gtest's headers take the compiler longer than most tests. Each file runs in a
+    process of its own (tests/support/files_main.cc), and is a suite of its own
+    name, so that `bazel test //tests:log_reader_test` finds it.
 
     Args:
+      name: of the area.
       srcs: the sources, `noun_test.cc`.
       hdrs: headers beside them, which any of them may include.
       deps: what every one of them depends on.
-      overrides: attributes of single tests, by name.
-      one_thread: those of the sources that start no thread, so that the thread
-        sanitizer has nothing to see.
+      copts: for all of them.
+      tags: of all of them.
+      overrides: attributes of single tests, by name. Those of like tags share a
+        program; one with other attributes has its own.
+      size: of each program.
       **kwargs: attributes of all of them.
     """
+    groups = {}
     for src in srcs:
-        name = src.split("/")[-1].rpartition(".")[0]
+        attrs = overrides.get(_name_of(src), {})
+        extra = "_".join(attrs.get("tags", [])).replace("-", "_")
+        group = "_".join([name] + ([extra] if extra else []))
+        if [key for key in attrs if key != "tags"]:
+            group = src
+        groups.setdefault(group, []).append(src)
+    for group, members in groups.items():
         attrs = dict(kwargs)
-        attrs.update(overrides.get(name, {}))
-        if src in one_thread:
-            attrs["tags"] = attrs.get("tags", []) + ["no-tsan"]
+        attrs.update(overrides.get(_name_of(members[0]), {}))
+        folders = {src.rpartition("/")[0]: None for src in members}
+        program = _name_of(members[0])
+        sources = members
+        if len(members) > 1:
+            program = group + "_tests"
+            sources = [program + ".cc"]
+            _unity(program, members)
+            for src in members:
+                native.test_suite(name = _name_of(src), tests = [program])
         pprof_cc_test(
-            name = name,
-            srcs = [src] + hdrs + attrs.pop("srcs", []),
+            name = program,
+            srcs = sources + hdrs + attrs.pop("srcs", []),
+            copts = copts + attrs.pop("copts", []) + [
+                "-iquotetests/" + folder
+                for folder in folders
+            ],
+            size = size,
+            tags = tags + attrs.pop("tags", []),
             deps = deps + attrs.pop("deps", []),
             **attrs
         )

@@ -379,7 +379,7 @@ TEST_F(DeviceTest, ChainIntoACaptureAndOut) {
 }
 
 // By the real clock, which nobody has to move.
-TEST(DeviceStopTest, WaitsForWhatIsOutstanding) {
+TEST(DeviceStopAloneTest, WaitsForWhatIsOutstanding) {
   scripted_script script = {};
   scripted_device *fake = scripted_device_create(&script);
   pprof_device *device = pprof_device_get(scripted_device_backend(fake),

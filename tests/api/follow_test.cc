@@ -146,7 +146,7 @@ class FollowTest : public testing::Test {
   pplog::Folder folder_;
 };
 
-using Marks = std::map<std::string, int>;
+using Counts = std::map<std::string, int>;
 
 TEST_F(FollowTest, ChildGoesOnInALogOfItsOwn) {
   pid_t child = 0;
@@ -168,8 +168,8 @@ TEST_F(FollowTest, ChildGoesOnInALogOfItsOwn) {
             }));
   ASSERT_EQ(static_cast<ssize_t>(sizeof child),
             read(fds[0], &child, sizeof child));
-  EXPECT_EQ((::Marks{{"parent", 2}, {"child", 3}}), Marks());
-  EXPECT_EQ((::Marks{{"parent", 2}}), MarksIn("run.pplog"));
+  EXPECT_EQ((Counts{{"parent", 2}, {"child", 3}}), Marks());
+  EXPECT_EQ((Counts{{"parent", 2}}), MarksIn("run.pplog"));
   EXPECT_EQ("run." + std::to_string(child) + ".pplog", ChildsLog());
 }
 
@@ -223,7 +223,7 @@ TEST_F(FollowTest, ChildThatBeginsNothingLeavesNothing) {
         pprof_pop();
         _exit(pprof_stop(nullptr));
       }));
-  EXPECT_EQ((::Marks{{"parent", 1}}), Marks());
+  EXPECT_EQ((Counts{{"parent", 1}}), Marks());
   EXPECT_EQ(1u, Named(".pplog").size());
 }
 
@@ -238,15 +238,15 @@ TEST_F(FollowTest, Daemon) {
               _exit(pprof_stop(nullptr));
             }));
   const std::string daemons = ChildsLog();
-  EXPECT_EQ((::Marks{{"daemon", 1000}}), MarksIn(daemons));
+  EXPECT_EQ((Counts{{"daemon", 1000}}), MarksIn(daemons));
   // Its pid is in the names of both.
   const std::string infix =
       daemons.substr(3, daemons.size() - strlen("run.pplog"));
   EXPECT_TRUE(pplog::Exists(At("run.csv" + infix))) << At("run.csv" + infix);
   // The parent's records are where it has left them.
   EXPECT_EQ(std::vector<std::string>{"run.pplog.part"}, Named(".pplog.part"));
-  EXPECT_EQ((::Marks{{"before", 5}, {"daemon", 1000}}), Marks());
-  EXPECT_EQ((::Marks{{"before", 5}}), MarksIn("run.pplog"));
+  EXPECT_EQ((Counts{{"before", 5}, {"daemon", 1000}}), Marks());
+  EXPECT_EQ((Counts{{"before", 5}}), MarksIn("run.pplog"));
 }
 
 // With a session of its own, twice, as init scripts ask for; the descriptors
@@ -263,9 +263,9 @@ TEST_F(FollowTest, DoubleForkWithSetsid) {
               for (int i = 0; i < 1000; i++) Mark("daemon");
               exit(0);
             }));
-  EXPECT_EQ((::Marks{{"before", 1}}), MarksIn("run.pplog"));
-  EXPECT_EQ((::Marks{{"daemon", 1000}}), MarksIn(ChildsLog()));
-  EXPECT_EQ((::Marks{{"before", 1}, {"daemon", 1000}}), Marks());
+  EXPECT_EQ((Counts{{"before", 1}}), MarksIn("run.pplog"));
+  EXPECT_EQ((Counts{{"daemon", 1000}}), MarksIn(ChildsLog()));
+  EXPECT_EQ((Counts{{"before", 1}, {"daemon", 1000}}), Marks());
 }
 
 // Children of children, whether these have marked or not.
@@ -286,7 +286,7 @@ TEST_F(FollowTest, Generations) {
               }
               exit(0);
             }));
-  EXPECT_EQ((::Marks{{"child", 1}, {"grandchild", 2}}), Marks());
+  EXPECT_EQ((Counts{{"child", 1}, {"grandchild", 2}}), Marks());
   EXPECT_EQ(4u, Named(".pplog").size());
 }
 
@@ -306,7 +306,7 @@ TEST_F(FollowTest, ThreadsOfAChildMarkAtOnce) {
               Check(code == 0, code);
               exit(0);
             }));
-  EXPECT_EQ((::Marks{{"first", 1}, {"thread", 4000}}), Marks());
+  EXPECT_EQ((Counts{{"first", 1}, {"thread", 4000}}), Marks());
 }
 
 // The parent's threads go on marking meanwhile.
@@ -361,7 +361,7 @@ TEST_F(FollowTest, RawChildrenOfOneThatSleepsDoNotWakeIt) {
               Check(code == 0, code);
               exit(0);
             }));
-  EXPECT_EQ((::Marks{{"child", 1}}), Marks());
+  EXPECT_EQ((Counts{{"child", 1}}), Marks());
 }
 
 TEST_F(FollowTest, ChildMayStartASessionItself) {
@@ -379,7 +379,7 @@ TEST_F(FollowTest, ChildMayStartASessionItself) {
         Check(code == 0, code);
         exit(0);
       }));
-  EXPECT_EQ((::Marks{{"child", 1}}), MarksIn("own.pplog"));
+  EXPECT_EQ((Counts{{"child", 1}}), MarksIn("own.pplog"));
   EXPECT_EQ(2u, Named(".pplog").size());
 }
 
@@ -416,7 +416,7 @@ TEST_F(FollowTest, ChildMayStartASessionBehindItsFirstMarker) {
           exit(0);
         }));
   }
-  EXPECT_EQ((::Marks{{"followed", 4}, {"started", 2}}), Marks());
+  EXPECT_EQ((Counts{{"followed", 4}, {"started", 2}}), Marks());
 }
 
 // Switched off, the child's stop says once that nothing is there.
@@ -443,7 +443,7 @@ TEST_F(FollowTest, OffIsTold) {
         Check(code == 0, code);
         exit(0);
       }));
-  EXPECT_EQ((::Marks{{"parent", 1}, {"child", 1}}), Marks());
+  EXPECT_EQ((Counts{{"parent", 1}, {"child", 1}}), Marks());
   EXPECT_EQ(2u, Named(".pplog").size());
 }
 
@@ -478,7 +478,7 @@ TEST_F(FollowTest, ExecLeavesAllToRecover) {
               for (int i = 0; i < 1000; i++) Mark("before");
               execl("/bin/true", "true", nullptr);
             }));
-  EXPECT_EQ((::Marks{{"before", 1000}}), Marks());
+  EXPECT_EQ((Counts{{"before", 1000}}), Marks());
 }
 
 TEST_F(FollowTest, ExecOfAProgramThatRecordsToo) {
@@ -500,8 +500,8 @@ TEST_F(FollowTest, ExecOfAProgramThatRecordsToo) {
                     "--gtest_filter=FollowTest.ExecOfAProgramThatRecordsToo",
                     nullptr);
             }));
-  EXPECT_EQ((::Marks{{"before", 1000}, {"after", 500}}), Marks());
-  EXPECT_EQ((::Marks{{"before", 1000}}), MarksIn("run.pplog"));
+  EXPECT_EQ((Counts{{"before", 1000}, {"after", 500}}), Marks());
+  EXPECT_EQ((Counts{{"before", 1000}}), MarksIn("run.pplog"));
   EXPECT_EQ(2u, Named(".pplog").size());
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Markers behind the last destructor of a thread that anybody can know of.
-// Apart: sanitizers are gone from the thread by then.
+// Markers behind the last destructor of a thread that anybody can know of, when
+// sanitizers have left the thread; and markers without addresses, which
+// sanitizers need themselves.
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
+#include <atomic>
 #include <cstdint>
 #include <thread>
 
@@ -16,6 +20,7 @@
 namespace pprof_test {
 namespace {
 
+PPROF_SITE(outer_site, "outer", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(inner_site, "inner", PPROF_CATEGORY_USER_DEFINED);
 PPROF_SITE(late_site, "late", PPROF_CATEGORY_USER_DEFINED);
 
@@ -54,5 +59,29 @@ TEST(ThreadEndTest, ThreadsThatMarkBehindTheirLastDestructorLeaveNothing) {
   EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_LOST));
 }
 
+// A marker may stand between a call and the look at its error.
+TEST(ThreadEndTest, MarkersThatFindNoMemoryLeaveErrnoAlone) {
+  LiveSession live;
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  std::atomic<bool> limited{false};
+  int error = 0;
+  std::thread late([&] {
+    while (!limited) sched_yield();
+    errno = EDOM;
+    pprof_push(&outer_site);
+    pprof_push_name("named", 0);
+    pprof_range_end(pprof_range_begin(&inner_site));
+    error = errno;
+  });
+  rlimit before;
+  ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
+  const rlimit none = {1 << 20, before.rlim_max};
+  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
+  limited = true;
+  late.join();
+  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
+  EXPECT_EQ(EDOM, error);
+  EXPECT_EQ(PPROF_STATUS_OK, live.Stop());
+}
 }  // namespace
 }  // namespace pprof_test

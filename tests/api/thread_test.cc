@@ -4,11 +4,9 @@
 // and a thread that never leaves its marker.
 #include "mark/thread.h"
 
-#include <errno.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -457,34 +455,6 @@ uint64_t NumLost() {
   ppi_spool_counts_now(counts);
   return counts[PPI_TOTAL_LOST];
 }
-
-// Sanitizers need addresses of their own.
-#ifndef PPROF_SANITIZED
-// A marker may stand between a call and the look at its error.
-TEST(ThreadTest, MarkersThatFindNoMemoryLeaveErrnoAlone) {
-  LiveSession live;
-  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
-  std::atomic<bool> limited{false};
-  int error = 0;
-  std::thread late([&] {
-    while (!limited) sched_yield();
-    errno = EDOM;
-    pprof_push(&outer_site);
-    pprof_push_name("named", 0);
-    pprof_range_end(pprof_range_begin(&inner_site));
-    error = errno;
-  });
-  rlimit before;
-  ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
-  const rlimit none = {1 << 20, before.rlim_max};
-  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &none));
-  limited = true;
-  late.join();
-  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
-  EXPECT_EQ(EDOM, error);
-  EXPECT_EQ(PPROF_STATUS_OK, live.Stop());
-}
-#endif
 
 // A push that finds no memory for a row is lost; by the time of its pop there
 // may be some.

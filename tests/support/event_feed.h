@@ -20,6 +20,9 @@
 
 namespace pprof_test {
 
+constexpr uint64_t kUs = 1000;
+constexpr uint64_t kMs = 1000000;
+
 inline const char *CategoryName(uint32_t category) {
   static const char *const names[] = {
       "UserDefined",   "ProfileStep",  "Dataloader",    "Forward",

@@ -11,9 +11,6 @@
 
 namespace pprof_test {
 
-constexpr uint64_t kUs = 1000;
-constexpr uint64_t kMs = 1000000;
-
 // Two threads; with a device of two streams, gpu:0.
 inline EventFeed FindingsFeed(bool has_device) {
   EventFeed feed;

@@ -143,11 +143,11 @@ struct RecordingSink {
     kept.event.work = nullptr;
     kept.event.cpu = nullptr;
     kept.event.numbers = nullptr;
-    auto site = recording->sites.find(event->site);
-    if (site == recording->sites.end())
+    auto name = recording->sites.find(event->site);
+    if (name == recording->sites.end())
       recording->undefined_site = true;
     else
-      kept.name = site->second;
+      kept.name = name->second;
     recording->events.push_back(kept);
   }
 

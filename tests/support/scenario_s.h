@@ -9,8 +9,6 @@
 
 namespace pprof_test {
 
-constexpr uint64_t kMs = 1000000;
-
 inline void ScenarioSStep(EventFeed *feed, uint64_t o) {
   auto host = [&](const char *name, uint32_t category, double from, double to) {
     feed->Range(1, name, category, o + static_cast<uint64_t>(from * 1e6),

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -19,7 +21,6 @@ TEST(LastWordsTest, DISABLED_Dies) {
   std::thread([] { FallOver(nullptr); }).join();
 }
 
-#ifndef PPROF_SANITIZED
 TEST(LastWordsTest, TestThatDiesLeavesStacksAndACore) {
   const std::string folder = ::testing::TempDir();
   const std::string core = folder + "/core";
@@ -51,6 +52,32 @@ TEST(LastWordsTest, TestThatDiesLeavesStacksAndACore) {
   EXPECT_NE(std::string::npos, said.find("RunAllTests")) << said;
   EXPECT_EQ(0, access(core.c_str(), R_OK)) << said;
 }
-#endif
+
+// The other files' tests run, and the result names the one that died.
+TEST(LastWordsTest, ResultNamesTheTestThatDied) {
+  const std::string folder = ::testing::TempDir();
+  const std::string result = folder + "/result.xml";
+  const pid_t child = fork();
+  if (child == 0) {
+    unsetenv("PPROF_TEST_ONE_FILE");
+    setenv("TEST_UNDECLARED_OUTPUTS_DIR", folder.c_str(), 1);
+    setenv("XML_OUTPUT_FILE", result.c_str(), 1);
+    execl("/proc/self/exe", "last_words_test",
+          "--gtest_filter=*Dies:record_lines_test",
+          "--gtest_also_run_disabled_tests", nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+  std::ifstream file(result);
+  const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(std::string::npos, said.find("<testcase name=\"DISABLED_Dies\" "
+                                         "classname=\"LastWordsTest\"><failure "
+                                         "message=\"ended by signal 11\"/>"))
+      << said;
+  EXPECT_NE(std::string::npos, said.find("classname=\"RecordLinesTest\""))
+      << said;
+}
 
 }  // namespace

@@ -23,7 +23,6 @@
 
 namespace pprof_test {
 
-constexpr uint64_t kUs = 1000;
 constexpr uint32_t kUser = PPROF_CATEGORY_USER_DEFINED;
 constexpr uint32_t kModel = PPROF_CATEGORY_INFERENCE;
 
