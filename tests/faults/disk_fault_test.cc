@@ -167,6 +167,30 @@ TEST_F(DiskFaultTest, FailureAnywhereIsCountedAndTheRestStays) {
   }
 }
 
+// A sandbox, or a signal at every moment, may answer so.
+TEST_F(DiskFaultTest, InterruptedForEverIsAFailure) {
+  TheDisk()->FailBeyond(90000, EINTR, true);
+  Start();
+  MarkUntilFailure();
+  Mark(700);
+  ExpectToldLoss(strerror(EINTR), false);
+}
+
+TEST_F(DiskFaultTest, InterruptedForEverASpoolIsInMemory) {
+  const std::string spools = folder_ / "spools";
+  ASSERT_EQ(0, mkdir(spools.c_str(), 0700));
+  live_.options.spool_dir = spools.c_str();
+  TheDisk()->Fail("/spools/");
+  TheDisk()->FailBeyond(0, EINTR, true);
+  Start();
+  Mark(700);
+  EXPECT_EQ(PPROF_STATUS_OK, live_.Stop());
+  EXPECT_EQ(700u, NumCounters(Read(path_)));
+  EXPECT_NE(std::string::npos,
+            live_.recording.notes["not_crash_safe"].find(strerror(EINTR)))
+      << live_.recording.notes["not_crash_safe"];
+}
+
 // What was written of the block gives way to what the file says of it.
 TEST_F(DiskFaultTest, BlockThatFailedInPartLeavesItsRoom) {
   Start();

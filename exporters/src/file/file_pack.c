@@ -69,9 +69,10 @@ static int write_all(ppi_file_pack *pack, const void *bytes, size_t len) {
   if (error) return error;
   if (part->part_path && !ppi_disk_grow(pack->disk, part->part_path, len))
     return give_up_room(part);
+  int times = 0;
   while (len > 0) {
     ssize_t written = write(part->fd, at, len);
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && ppi_fd_interrupted(&times)) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     at += written;
     len -= (size_t)written;

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/masked.h"
+
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -137,6 +139,24 @@ int ppi_fd_memory(const char *name, uint64_t size) {
     fd = -1;
   }
   return fd;
+}
+
+bool ppi_fd_interrupted(int *times) {
+  enum { MOST_TIMES = 1000 };
+  return errno == EINTR && ++*times < MOST_TIMES;
+}
+
+int ppi_fd_reserve(int fd, uint64_t at, uint64_t size) {
+  ppi_calm before;
+  int error, times = 0;
+  ppi_mask_signals(&before);
+  do
+    error = fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size) == 0
+                ? 0
+                : errno;
+  while (error && ppi_fd_interrupted(&times));
+  ppi_unmask_signals(&before);
+  return error;
 }
 
 int ppi_fd_perf(const struct perf_event_attr *attr) {

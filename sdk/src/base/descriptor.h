@@ -32,6 +32,12 @@ int ppi_fd_accept(int socket);  // does not wait
 int ppi_fd_copy(int fd);
 // A file in memory that may be sealed, so long.
 int ppi_fd_memory(const char *name, uint64_t size);
+// Puts by room for a file from `at` on, without making it longer. 0 or errno.
+// Signals wait: some file systems begin again at each, and end with EINTR.
+int ppi_fd_reserve(int fd, uint64_t at, uint64_t size);
+// Whether a call that failed is to be made again: a signal, or a sandbox, has
+// interrupted it, and not too often. `times` counts; 0 at first.
+bool ppi_fd_interrupted(int *times);
 struct perf_event_attr;
 int ppi_fd_perf(const struct perf_event_attr *attr);  // of this thread
 

@@ -103,11 +103,8 @@ static uint32_t staging_first(uint32_t num_chunks, uint64_t most) {
 static int allocate(const ppi_spool *spool, uint32_t from, uint32_t to) {
   off_t at = (off_t)from * PPI_CHUNK_SIZE;
   off_t size = (off_t)(to - from) * PPI_CHUNK_SIZE;
-  while (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, at, size) != 0) {
-    if (errno == EINTR) continue;
-    return errno == EOPNOTSUPP ? posix_fallocate(spool->fd, at, size) : errno;
-  }
-  return 0;
+  int error = ppi_fd_reserve(spool->fd, (uint64_t)at, (uint64_t)size);
+  return error == EOPNOTSUPP ? posix_fallocate(spool->fd, at, size) : error;
 }
 
 // Memory is allocated before the first write: on a sparse file a full tmpfs

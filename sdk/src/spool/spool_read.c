@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
+
 bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset) {
   uint8_t *at = out;
+  int times = 0;
   while (size > 0) {
     ssize_t got = pread(fd, at, size, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && ppi_fd_interrupted(&times)) continue;
     if (got <= 0) return false;
     at += got;
     offset += (uint64_t)got;

@@ -66,11 +66,12 @@ static const uint8_t *load(ppi_log_file *file, uint64_t offset, size_t need,
     file->buffer_ends = false;
     size_t wanted =
         file->skims ? PPI_MAX(need, (size_t)HEADER_BYTES) : BUFFER_SIZE;
+    int times = 0;
     while (file->buffer_len < wanted) {
       ssize_t got =
           pread(file->fd, file->buffer + file->buffer_len,
                 wanted - file->buffer_len, (off_t)(offset + file->buffer_len));
-      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && ppi_fd_interrupted(&times)) continue;
       file->buffer_ends = got <= 0;
       if (got <= 0) break;
       file->buffer_len += (size_t)got;

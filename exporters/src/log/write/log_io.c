@@ -41,9 +41,10 @@ struct ppi_log_io {
 
 int ppi_write_all(int fd, const void *bytes, size_t len) {
   const uint8_t *at = bytes;
+  int times = 0;
   while (len > 0) {
     ssize_t written = write(fd, at, len);
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && ppi_fd_interrupted(&times)) continue;
     if (written < 0) return errno;
     if (written == 0) return ENOSPC;
     at += written;
@@ -99,10 +100,8 @@ static bool is_full(int error) {
 }
 
 static int give_room(const ppi_log_io *io, off_t end) {
-  while (fallocate(io->part.fd, FALLOC_FL_KEEP_SIZE, io->end, end - io->end) !=
-         0)
-    if (errno != EINTR) return errno;
-  return 0;
+  return ppi_fd_reserve(io->part.fd, (uint64_t)io->end,
+                        (uint64_t)(end - io->end));
 }
 
 // Room for a block and, behind it, for last words: a disk that fills up is
