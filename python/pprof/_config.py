@@ -40,6 +40,20 @@ def as_config(config):
     return os.fsdecode(config), None
 
 
+def leads_into_proc(path):
+    """Whether `path` goes by a descriptor's number (/dev/stdin, /dev/fd/3), which another file may
+    have later."""
+    for _ in range(40):
+        folder = os.path.dirname(path)
+        if path.startswith("/proc/") or (os.path.realpath(folder) + "/").startswith("/proc/"):
+            return True
+        try:
+            path = os.path.join(folder, os.readlink(path))
+        except OSError:
+            return False
+    return False
+
+
 def _blank(match):
     return (" " if match[0][0] == "#" else "_") * len(match[0])
 

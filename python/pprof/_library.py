@@ -217,8 +217,7 @@ _MARKERS = {
     "pprof_totals_value": (_ID, [_POINTER, ctypes.c_uint32, _TEXT]),
 }
 _WAITING = {
-    "pprof_start_alone_": (ctypes.c_int, [_TEXT, _POINTER]),
-    "pprof_start_alone_with_": (ctypes.c_int, [_POINTER, _POINTER]),
+    "pprof_start_alone_text_": (ctypes.c_int, [_POINTER, _TEXT, _POINTER]),
     "pprof_stop": (ctypes.c_int, [_POINTER]),
     "pprof_report_write_table": (ctypes.c_int, [_POINTER, _TEXT, _POINTER]),
     "pprof_report_write_json": (ctypes.c_int, [_POINTER, _TEXT, _POINTER]),
@@ -276,11 +275,7 @@ def library_path():
     return functions.where
 
 
-def raise_status(status, error, rename=None):
+def raise_status(status, error):
     """Raises what a call answered, in the library's words."""
-    if not status:
-        return
-    text = error.text.decode("utf-8", "replace")
-    if rename:
-        text = text.replace(*rename)
-    raise Error(text or "status %d" % status, status)
+    if status:
+        raise Error(error.text.decode("utf-8", "replace") or "status %d" % status, status)

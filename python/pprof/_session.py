@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import ctypes
-import fcntl
 import json
 import os
 import sys
@@ -11,7 +10,7 @@ import threading
 import warnings
 
 from . import _markers
-from ._config import as_config, as_settings, of_child, settings
+from ._config import as_config, as_settings, leads_into_proc, of_child, settings
 from ._library import Error, ErrorText, functions as _c, is_disabled, raise_status
 from ._windows import InCode, Schedule, as_schedule, forget_callback, is_in_callback
 
@@ -24,15 +23,6 @@ _followed = None  # what children record, while they are to: _as_started, then k
 _exit_is_watched = False
 _in_code = None  # what the library calls, for as long as it may
 _BUSY = 3  # PPROF_STATUS_BUSY
-
-
-def _above_standard(fd):
-    """Where 0 to 2 are closed, what the program prints must not meet a file of ours."""
-    if fd > 2:
-        return fd
-    above = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(fd)
-    return above
 
 
 @contextlib.contextmanager
@@ -55,21 +45,11 @@ def _call_start(path, text, kernels, code):
             _call_start(path, text, False, code)
         return
     error = ErrorText()
-    if text is None:
-        options = code.options(None if path is None else os.fsencode(path))
-        status = _c.start_alone_with_(ctypes.byref(options), ctypes.byref(error))
-        raise_status(status, error)
-        return
-    memory = _above_standard(os.memfd_create("pprof", os.MFD_CLOEXEC))
-    try:
-        with open(memory, "wb", closefd=False) as file:
-            file.write(text.encode("utf-8", "replace"))
-        path = "/proc/self/fd/%d" % memory
-        options = code.options(path.encode())
-        status = _c.start_alone_with_(ctypes.byref(options), ctypes.byref(error))
-    finally:
-        os.close(memory)
-    raise_status(status, error, (path, "config"))
+    options = code.options(None if path is None else os.fsencode(path))
+    status = _c.start_alone_text_(
+        ctypes.byref(options), None if text is None else text.encode("utf-8", "replace"),
+        ctypes.byref(error))
+    raise_status(status, error)
 
 
 def _not_in_callback():
@@ -84,6 +64,9 @@ def _as_started(path, text):
         folder = os.getcwd()
     except OSError:  # gone; the file was found without
         folder = ""
+    if path and leads_into_proc(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            path, text = None, file.read()
     return folder, os.path.join(folder, path) if path else None, text
 
 

@@ -105,6 +105,46 @@ class Sessions(Case):
         with open(log.path, "rb") as file:
             self.assertNotIn(b"what the program prints", file.read())
 
+    def test_dictionary_needs_no_descriptor(self):
+        """Its number would be another file's as soon as it is closed."""
+        self.run_ok("""
+            import os, pprof
+            def refuse(*arguments):
+                raise OSError("no descriptor")
+            os.memfd_create = os.open = refuse
+            pprof.start({"output": "run.pplog", "exclude": ["b"]})
+            for name in "ab":
+                with pprof.range(name):
+                    pass
+            pprof.stop()
+        """, PPROF_OUTPUT=None)
+        log, = self.logs()
+        self.assertEqual(log.select("name"), ["a"])
+
+    def test_number_is_read_once(self):
+        """Children, too, have what was in the file at the start, and not its number."""
+        with open(self.path("profile.yaml"), "w", encoding="utf-8") as file:
+            file.write("output: run.%p.pplog\nexclude: [b]\n")
+        self.run_ok("""
+            import multiprocessing, os, pprof
+            def work():
+                for name in "ab":
+                    with pprof.range(name):
+                        pass
+            if __name__ == "__main__":
+                fd = os.open("profile.yaml", os.O_RDONLY)
+                pprof.start("/dev/fd/%d" % fd)
+                other = os.open("program.py", os.O_RDONLY)
+                os.dup2(other, fd)
+                work()
+                for method in "fork", "spawn":
+                    child = multiprocessing.get_context(method).Process(target=work)
+                    child.start()
+                    child.join()
+                pprof.stop()
+        """, PPROF_OUTPUT=None)
+        self.assertEqual([log.select("name") for log in self.logs()], [["a"]] * 3)
+
     def test_bad_configurations(self):
         self.run_ok("""
             import pprof

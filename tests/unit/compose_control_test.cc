@@ -2,6 +2,7 @@
 //
 // What a running profiler is asked for, with everything it calls replaced:
 // dumps and windows on demand, and a configuration that is read again.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -334,6 +335,72 @@ TEST_F(ComposeTest, ReloadIsAllOrNothing) {
   said = "";
   control.reload(control.user);
   EXPECT_EQ("note:reload_refused", said);
+}
+
+// A number, or a folder of the moment, is another file's later.
+TEST_F(ComposeTest, OnlyAPathIsReadAgain) {
+  const std::string file = File("output: a\nexclude: [x]\n");
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string number = std::to_string(fd), link = folder_ + "/link.yaml";
+  const std::string twice = folder_ + "/twice", folder = folder_ + "/numbers";
+  ASSERT_EQ(0, symlink(("/dev/fd/" + number).c_str(), link.c_str()));
+  ASSERT_EQ(0, symlink("link.yaml", twice.c_str()));
+  ASSERT_EQ(0, symlink("/proc/self/fd", folder.c_str()));
+  ASSERT_EQ(0, symlink("p.yaml", (folder_ + "/good.yaml").c_str()));
+  const struct {
+    std::string path;
+    bool is_read_again;
+  } cases[] = {{"/proc/self/fd/" + number, false},
+               {"/proc/thread-self/fd/" + number, false},
+               {"/proc/self/root" + file, false},
+               {"/dev/fd/" + number, false},
+               {link, false},
+               {twice, false},
+               {folder + "/" + number, false},
+               {folder_ + "/good.yaml", true},
+               {file, true}};
+  for (const auto &one : cases) {
+    said = "";
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(one.path.c_str(), &error_))
+        << one.path << ": " << error_.text;
+    EXPECT_NE(std::string::npos, said.find(" choice:-x ")) << one.path;
+    EXPECT_EQ(one.is_read_again, control_options.reload_path != nullptr)
+        << one.path;
+    ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  }
+  close(fd);
+}
+
+// Nor does PPROF_CONFIG stand in for the path that a text does not have.
+TEST_F(ComposeTest, ATextIsNeverReadAgain) {
+  const pprof_start_options options = {sizeof options, nullptr, nullptr,
+                                       nullptr,        nullptr, nullptr};
+  setenv("PPROF_CONFIG", File("output: b\n").c_str(), 1);
+  ASSERT_EQ(
+      PPROF_STATUS_OK,
+      pprof_start_alone_text_(&options, "output: a\nexclude: [x]\n", &error_))
+      << error_.text;
+  EXPECT_NE(std::string::npos, said.find(" choice:-x ")) << said;
+  EXPECT_EQ(nullptr, control_options.reload_path);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_stop(nullptr));
+  EXPECT_EQ(
+      PPROF_STATUS_CONFIG,
+      pprof_start_alone_text_(&options, "output: a\noutptu: y\n", &error_));
+  EXPECT_EQ(0u, std::string(error_.text).find("config:2:1: ")) << error_.text;
+  unsetenv("PPROF_CONFIG");
+}
+
+TEST_F(ComposeTest, NorIsAFileThatAForkedChildFindsInItsEnvironment) {
+  unsetenv("PPROF_CONFIG");
+  setenv("PPROF_SET", "output=a", 1);
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_start(nullptr, &error_)) << error_.text;
+  unsetenv("PPROF_SET");
+  setenv("PPROF_CONFIG", File("output: a\n").c_str(), 1);
+  EXPECT_EQ(0, InAForkedChild([] {
+              EXPECT_EQ(nullptr, control_options.reload_path);
+              return HasFailure() ? 1 : 0;
+            }));
+  unsetenv("PPROF_CONFIG");
 }
 
 }  // namespace

@@ -301,6 +301,16 @@ static pprof_status read_file(ppi_config *config, const char *path,
   return status;
 }
 
+pprof_status ppi_config_read_text(ppi_config *config, const char *source,
+                                  const char *text, pprof_error *error) {
+  ppi_yaml yaml;
+  ppi_yaml_init(&yaml, source);
+  pprof_status status = ppi_yaml_read_text(&yaml, text, strlen(text), error);
+  if (status == PPROF_STATUS_OK) status = apply(config, &yaml, NULL, error);
+  ppi_yaml_clear(&yaml);
+  return status;
+}
+
 pprof_status ppi_config_read(ppi_config *config, const char *path,
                              pprof_error *error) {
   return read_file(config, path, NULL, error);

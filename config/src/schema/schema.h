@@ -23,6 +23,10 @@ pprof_status ppi_config_defaults(ppi_config *config);
 // are replaced as a whole.
 pprof_status ppi_config_apply(ppi_config *config, const ppi_yaml *yaml,
                               pprof_error *error);
+// ppi_config_read_text applies what a file could hold; messages name it
+// `source`.
+pprof_status ppi_config_read_text(ppi_config *config, const char *source,
+                                  const char *text, pprof_error *error);
 // ppi_config_read applies a file.
 pprof_status ppi_config_read(ppi_config *config, const char *path,
                              pprof_error *error);

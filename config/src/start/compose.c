@@ -305,11 +305,13 @@ pprof_status pprof_start_alone_(const char *config_path, pprof_error *error) {
   return start(config_path, &nothing, true, error);
 }
 
-static pprof_status start_with(const pprof_start_options *options, bool alone,
+static pprof_status start_with(const pprof_start_options *options,
+                               const char *text, bool alone,
                                pprof_error *error) {
   ppi_in_code code;
   pprof_status status = ppi_in_code_take(&code, options, error);
   if (status != PPROF_STATUS_OK) return status;
+  code.config_text = text;
   const char *path = NULL;
   if (options->size > offsetof(pprof_start_options, config_path))
     path = options->config_path;
@@ -318,12 +320,17 @@ static pprof_status start_with(const pprof_start_options *options, bool alone,
 
 pprof_status pprof_start_with(const pprof_start_options *options,
                               pprof_error *error) {
-  return start_with(options, false, error);
+  return start_with(options, NULL, false, error);
 }
 
 pprof_status pprof_start_alone_with_(const pprof_start_options *options,
                                      pprof_error *error) {
-  return start_with(options, true, error);
+  return start_with(options, NULL, true, error);
+}
+
+pprof_status pprof_start_alone_text_(const pprof_start_options *options,
+                                     const char *text, pprof_error *error) {
+  return start_with(options, text, true, error);
 }
 
 void pprof_last_log_(char *out, size_t size) {

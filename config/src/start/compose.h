@@ -27,6 +27,9 @@ PPROF_API pprof_status pprof_start_alone_(const char *config_path,
                                           pprof_error *error);
 PPROF_API pprof_status
 pprof_start_alone_with_(const pprof_start_options *options, pprof_error *error);
+// The same with the configuration itself, as YAML, instead of a path.
+PPROF_API pprof_status pprof_start_alone_text_(
+    const pprof_start_options *options, const char *text, pprof_error *error);
 
 // pprof_last_log_ tells where the log is of the run that was stopped last in
 // this process; "": there is none, or its name is too long for `out`.

@@ -8,9 +8,12 @@
 pprof_status ppi_compose_load_with(const char *config_path,
                                    const ppi_in_code *code, ppi_config *config,
                                    pprof_error *error) {
+  const char *text = code->config_text;
   const char *path = config_path ? config_path : ppi_environment_config_path();
   pprof_status status = ppi_config_defaults(config);
-  if (status == PPROF_STATUS_OK && path)
+  if (status == PPROF_STATUS_OK && text)
+    status = ppi_config_read_text(config, "config", text, error);
+  else if (status == PPROF_STATUS_OK && path)
     status = ppi_config_read(config, path, error);
   if (status != PPROF_STATUS_OK) return status;
   ppi_in_code_set_schedule(code, config);

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 typedef struct ppi_in_code {
+  const char *config_text;  // instead of a file, for the start; NULL: none
   bool has_schedule;
   bool is_heard;  // on_window is there, or was in the process's parent
   pprof_schedule schedule;

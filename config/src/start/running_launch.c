@@ -166,14 +166,17 @@ static void warn_of_variables(void) {
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
                                  pprof_error *error) {
   warn_of_variables();
+  const char *path = config_path ? config_path : ppi_environment_config_path();
+  if (run->in_code.config_text) path = NULL;
   pprof_status status =
-      ppi_compose_load_with(config_path, &run->in_code, &run->config, error);
+      ppi_compose_load_with(path, &run->in_code, &run->config, error);
+  run->in_code.config_text = NULL;
   if (status == PPROF_STATUS_OK)
     status = ppi_environment_reclaim(&run->reclaims, error);
   if (status != PPROF_STATUS_OK) return status;
   run->reclaims = run->reclaims && run->config.reclaim;
   if (!getcwd(run->folder, sizeof run->folder)) run->folder[0] = 0;
-  return ppi_running_expand_paths(run, config_path, error);
+  return ppi_running_expand_paths(run, path, error);
 }
 
 pprof_status ppi_running_prepare_child(ppi_running *run,

@@ -4,9 +4,11 @@
 // other processes and of injection.
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -20,16 +22,21 @@ static const char *where_of(const ppi_config_text *path) {
   return path->where[0] ? path->where : "output";
 }
 
+// Of a path shorter than PATH_MAX.
+static void folder_of(const char *path, char out[PATH_MAX]) {
+  const char *slash = strrchr(path, '/');
+  size_t len = slash ? (size_t)(slash - path) : 0;
+  memcpy(out, path, len);
+  out[len] = 0;
+  if (len == 0) strcpy(out, slash ? "/" : ".");
+}
+
 // Reports are written when all is over; that their folder cannot be written to
 // is better known now.
 static pprof_status check_folder(const ppi_config_text *from, const char *path,
                                  pprof_error *error) {
-  char folder[PATH_MAX];
-  const char *slash = strrchr(path, '/');
-  size_t len = slash ? (size_t)(slash - path) : 0;
-  memcpy(folder, path, len);
-  folder[len] = 0;
-  const char *name = slash == path ? "/" : slash ? folder : ".";
+  char name[PATH_MAX];
+  folder_of(path, name);
   if (access(name, W_OK | X_OK) == 0) return PPROF_STATUS_OK;
   return ppi_fail(error, PPROF_STATUS_IO, "%s: cannot write into %s: %s",
                   where_of(from), ppi_quote_of(name).text, strerror(errno));
@@ -146,22 +153,45 @@ static pprof_status make_all_absolute(ppi_running *run, pprof_error *error) {
   return status;
 }
 
+// Below /proc a name is a descriptor's number (/dev/stdin and /dev/fd lead
+// there) or a folder of the moment: another file may have it later.
+static bool leads_into_proc(const char *path) {
+  enum { MOST_LINKS = 40 };
+  char at[PATH_MAX], folder[PATH_MAX], link[PATH_MAX], next[2 * PATH_MAX];
+  strcpy(at, path);
+  for (int i = 0; i < MOST_LINKS; i++) {
+    struct statfs system;
+    folder_of(at, folder);
+    if (strncmp(at, "/proc/", 6) == 0 ||
+        (statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC))
+      return true;
+    ssize_t len = readlink(at, link, sizeof link - 1);
+    if (len <= 0) return false;
+    link[len] = 0;
+    snprintf(next, sizeof next, "%s%s%s", link[0] == '/' ? "" : folder,
+             link[0] == '/' ? "" : "/", link);
+    if (strlen(next) >= sizeof at) return false;
+    strcpy(at, next);
+  }
+  return false;
+}
+
 // What the control thread looks at, from wherever the program then is.
 static pprof_status keep_watched(ppi_running *run, const char *config_path,
                                  pprof_error *error) {
   static const ppi_config_text nowhere = {"", "configuration"};
   const ppi_config_text *file = &run->config.control.file;
-  const char *path = config_path ? config_path : ppi_environment_config_path();
   pprof_status status = PPROF_STATUS_OK;
   if (file->text[0]) {
     status = ppi_expand_path(file, run->touch_path, error);
     if (status == PPROF_STATUS_OK)
       status = make_absolute(run, file, run->touch_path, error);
   }
-  if (status != PPROF_STATUS_OK || !path) return status;
-  if (strlen(path) >= sizeof run->config_path)
+  if (status != PPROF_STATUS_OK || !config_path) return status;
+  if (strlen(config_path) >= sizeof run->config_path)
     return ppi_fail(error, PPROF_STATUS_CONFIG, "the path is too long");
-  strcpy(run->config_path, path);
+  if (leads_into_proc(config_path)) return status;
+  strcpy(run->config_path, config_path);
   return make_absolute(run, &nowhere, run->config_path, error);
 }
 

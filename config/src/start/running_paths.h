@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+// `config_path` is the file that was read; NULL: there was none.
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
                                       pprof_error *error);
 // A writer has made its file `own` instead, with a number: `path` is another

@@ -309,9 +309,10 @@ pprof_status ppi_yaml_parse(ppi_yaml *yaml, const char *bytes, size_t len,
 }
 
 static pprof_status read_bytes(int fd, char *bytes, size_t *out_len) {
+  int times = 0;
   while (*out_len <= PPI_YAML_MAX_BYTES) {
     ssize_t got = read(fd, bytes + *out_len, PPI_YAML_MAX_BYTES + 1 - *out_len);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && ppi_fd_interrupted(&times)) continue;
     if (got < 0) return PPROF_STATUS_IO;
     if (got == 0) break;
     *out_len += (size_t)got;
@@ -339,6 +340,13 @@ static size_t mark_len(const char *bytes, size_t len) {
   return len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
+pprof_status ppi_yaml_read_text(ppi_yaml *yaml, const char *bytes, size_t len,
+                                pprof_error *error) {
+  size_t skip = mark_len(bytes, len);
+  return ppi_yaml_parse(yaml, bytes + skip, len - skip, (ppi_yaml_mark){1, 1},
+                        &yaml->root, error);
+}
+
 pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error) {
   int fd = open_file(yaml, error);
   if (fd < 0) return PPROF_STATUS_IO;
@@ -350,11 +358,8 @@ pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error) {
   if (status == PPROF_STATUS_IO)
     ppi_fail(error, status, "%s: %s", yaml->source, strerror(errno));
   close(fd);
-  if (status == PPROF_STATUS_OK) {
-    size_t skip = mark_len(bytes, len);
-    status = ppi_yaml_parse(yaml, bytes + skip, len - skip,
-                            (ppi_yaml_mark){1, 1}, &yaml->root, error);
-  }
+  if (status == PPROF_STATUS_OK)
+    status = ppi_yaml_read_text(yaml, bytes, len, error);
   ppi_free(bytes);
   return status;
 }

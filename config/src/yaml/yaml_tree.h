@@ -54,6 +54,9 @@ void ppi_yaml_clear(ppi_yaml *yaml);
 pprof_status ppi_yaml_parse(ppi_yaml *yaml, const char *bytes, size_t len,
                             ppi_yaml_mark mark, ppi_yaml_node **out,
                             pprof_error *error);
+// ppi_yaml_read_text parses a whole document into yaml->root.
+pprof_status ppi_yaml_read_text(ppi_yaml *yaml, const char *bytes, size_t len,
+                                pprof_error *error);
 // ppi_yaml_read parses the file yaml->source into yaml->root.
 pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error);
 
