@@ -2,19 +2,61 @@
 //
 // A processor may read its clock a little before it has what another thread
 // wrote. What two threads begin and end has no negative length for that, and
-// steps follow each other without a gap.
+// steps follow each other without a gap. And a program may have a clock_gettime
+// of its own, which stands still.
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
+#include <pprof/pprof.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 
 #include "base/clock.h"
 #include "recording_sink.h"
+#include "tests/support/log_fixture.h"
 
 namespace pprof_test {
+
+std::atomic<int64_t> frozen_s{-1};  // -1: the kernel's clock
+
 namespace {
 
 pprof_site site = {"work", 0, 0, 0, {0, 0}};
+
+// First: the process must not have looked at the clock yet.
+TEST(FrozenClockTest, StartAndStopReturn) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  for (int64_t at : {now.tv_sec, time_t{1}, now.tv_sec + 1000000}) {
+    pplog::Folder folder;
+    const std::string log = folder / "x.pplog";
+    const pid_t pid = fork();
+    if (pid == 0) {
+      alarm(60);
+      frozen_s = at;
+      setenv("PPROF_OUTPUT", log.c_str(), 1);
+      pprof_error error = {""};
+      if (pprof_start(nullptr, &error)) _exit(1);
+      for (int i = 0; i < 1000; i++) pprof_mark(&site);
+      if (pprof_stop(&error)) fprintf(stderr, "%s\n", error.text);
+      _exit(error.text[0] ? 2 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(pid, waitpid(pid, &status, 0));
+    EXPECT_EQ(0, status) << at;
+    Recording read;
+    pprof_sink *sink = RecordingSink::Make(&read);
+    EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(log.c_str(), sink, nullptr));
+    sink->destroy(sink);
+    EXPECT_EQ(1000u, read.Named("work").size());
+    EXPECT_EQ("monotonic", read.info["clock"]);
+    EXPECT_EQ("clock_gettime stood still at the start: times are what it says",
+              read.notes["clock"]);
+  }
+}
 
 std::atomic<uint64_t> now_ns{0};
 uint64_t Now() {
@@ -69,3 +111,11 @@ TEST_F(EarlyClockTest, StepsFollowEachOther) {
 
 }  // namespace
 }  // namespace pprof_test
+
+extern "C" int clock_gettime(clockid_t id, timespec *out) {
+  const int64_t frozen_s = pprof_test::frozen_s;
+  if (frozen_s < 0)
+    return static_cast<int>(syscall(SYS_clock_gettime, id, out));
+  *out = {static_cast<time_t>(frozen_s), 0};
+  return 0;
+}

@@ -24,6 +24,7 @@ static pthread_once_t init_once = PTHREAD_ONCE_INIT;
 static uint32_t real_mode;
 static uint64_t real_rate;
 static const char *note = "not initialised";
+static bool stood_still;
 
 static uint64_t read_clock_ns(clockid_t id) {
   struct timespec time;
@@ -129,12 +130,17 @@ static void read_pair(uint64_t *out_ticks, uint64_t *out_ns) {
   }
 }
 
+// 0: the clock stands still, or goes back, as a test's stand-in for it may. A
+// pair takes longer than PAIR_NS, so that no clock that moves meets the bound.
 static uint64_t rate_measured(uint64_t for_ns) {
+  enum { PAIR_NS = 50 };
   uint64_t ticks = 0, ns = 0, ticks_after = 0, ns_after = 0;
   read_pair(&ticks, &ns);
-  do {
+  for (uint64_t left = for_ns / PAIR_NS; left; left--) {
     read_pair(&ticks_after, &ns_after);
-  } while (ns_after - ns < for_ns);
+    if (ns_after - ns >= for_ns) break;
+  }
+  if (ns_after <= ns) return 0;
   return (uint64_t)((unsigned __int128)(ticks_after - ticks) * 1000000000u /
                     (ns_after - ns));
 }
@@ -144,13 +150,26 @@ static bool agrees(uint64_t rate, uint64_t measured) {
   return off < measured / 1000;
 }
 
-static void find_clock(void) {
+static void go_by_clock_gettime(const char *why) {
   real_mode = PPI_CLOCK_MONOTONIC;
   real_rate = 1000000000u;
-  note = "no invariant counter: clock_gettime(CLOCK_MONOTONIC)";
+  note = why;
+}
+
+static void note_standstill(void) {
+  stood_still = true;
+  go_by_clock_gettime(
+      "clock_gettime stood still at the start: times are what it says");
+}
+
+static void find_clock(void) {
+  go_by_clock_gettime("no invariant counter: clock_gettime(CLOCK_MONOTONIC)");
   if (!has_invariant_counter()) return;
   uint64_t measured = rate_measured(1000000);
-  if (measured == 0) return;
+  if (measured == 0) {
+    note_standstill();
+    return;
+  }
   real_mode = PPI_CLOCK_TICKS;
   real_rate = rate_from_kernel();
   note = "invariant counter, rate from the kernel";
@@ -160,6 +179,7 @@ static void find_clock(void) {
   if (real_rate && agrees(real_rate, measured)) return;
   real_rate = rate_measured(20000000);
   note = "invariant counter, rate measured over 20 ms";
+  if (!real_rate) note_standstill();
 }
 
 static void init(void) {
@@ -177,6 +197,10 @@ const char *ppi_clock_note(void) {
   return ppi_clock_state.mode == PPI_CLOCK_CONTINUED
              ? "the counter jumped: clock_gettime(CLOCK_MONOTONIC) since then"
              : note;
+}
+
+bool ppi_clock_stood_still(void) {
+  return stood_still;
 }
 
 const char *ppi_clock_name(void) {

@@ -69,6 +69,8 @@ void ppi_clock_watch(void (*changed)(void));
 // What ppi_clock_init found, in words: where the rate comes from, or why there
 // is no TSC.
 const char *ppi_clock_note(void);
+// clock_gettime did not move while the rate was measured.
+bool ppi_clock_stood_still(void);
 const char *ppi_clock_name(void);
 uint64_t ppi_clock_monotonic_ns(void);
 uint64_t ppi_clock_realtime_ns(void);

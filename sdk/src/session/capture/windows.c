@@ -308,7 +308,10 @@ void ppi_windows_end(pprof_session *session) {
   ppi_window_state *windows = &session->windows;
   ppi_calm before;
   ppi_lock_masked(&windows->mutex, &before);
-  session->stop_ticks = ppi_windows_now(&session->windows);
+  // A run lasts a tick at least, also by a clock that stands still.
+  session->stop_ticks =
+      PPI_MAX(ppi_windows_now(&session->windows),
+              ppi_recorder_in_force.spool.header->start_ticks + 1);
   windows->had_none = windows->next_window == 0;
   ppi_edge edge = {.ticks = session->stop_ticks,
                    .old_epoch = windows->epoch,

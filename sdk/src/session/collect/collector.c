@@ -414,34 +414,42 @@ static void wait_for_work(pprof_session *session, uint64_t answered,
                   PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
 }
 
-static void wait_a_little(void) {
-  struct timespec pause = {0, 200000};
+// How long a stop waits. Naps are counted, too: the clock may stand still.
+typedef struct patience {
+  uint64_t end_ns, naps;
+} patience;
+
+enum { NAP_NS = 200000 };
+
+static patience begin_patience(const pprof_session *session) {
+  uint64_t wait_ns = session->settings.options.stop_wait_ms * 1000000ull;
+  return (patience){ppi_clock_monotonic_ns() + wait_ns, wait_ns / NAP_NS};
+}
+
+// False: it was long enough.
+static bool wait_a_little(patience *left) {
+  if (left->naps == 0 || ppi_clock_monotonic_ns() >= left->end_ns) return false;
+  left->naps--;
+  struct timespec pause = {0, NAP_NS};
   clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+  return true;
 }
 
 // After the epoch ended: everything that was accepted becomes an event, device
 // ranges get their time to finish, then what is left is late.
 static void deliver_rest(pprof_session *session) {
-  uint64_t wait_ns = session->settings.options.stop_wait_ms * 1000000ull;
-  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
+  patience left = begin_patience(session);
   cycle(session, false);
   // A thread seen inside a marker by chance (pprof_step, say) is looked at
   // again; one that is stuck there keeps its stack.
-  for (;;) {
-    follow_edges(session);
-    if (session->stuck || !needs_cut(session) ||
-        ppi_clock_monotonic_ns() >= end)
-      break;
-    wait_a_little();
-  }
+  do follow_edges(session);
+  while (!session->stuck && needs_cut(session) && wait_a_little(&left));
   session->collect.cut_before = UINT64_MAX;  // whatever is open still
   while (poll_devices(session) +
                  ppi_kernels_poll(&session->collect.kernels, &session->drain) >
              0 &&
-         ppi_clock_monotonic_ns() < end) {
+         wait_a_little(&left))
     free_kept(session);
-    wait_a_little();
-  }
   for (pprof_device *d = ppi_device_list(); d; d = d->next)
     if (d->session)
       ppi_resolve_rest(d->session, &session->drain, &session->collect.placed,
@@ -455,10 +463,9 @@ static void deliver_rest(pprof_session *session) {
 
 // What is held for sinks that have no room; devices have had their time.
 static void wait_for_sinks(pprof_session *session) {
-  uint64_t wait_ns = session->settings.options.stop_wait_ms * 1000000ull;
-  uint64_t end = ppi_clock_monotonic_ns() + wait_ns;
-  while (!ppi_session_have_room(session) && ppi_clock_monotonic_ns() < end)
-    wait_a_little();
+  patience left = begin_patience(session);
+  while (!ppi_session_have_room(session) && wait_a_little(&left)) {
+  }
 }
 
 // Events are destroyed on the thread that made them.
@@ -502,7 +509,7 @@ static void note_rest(pprof_session *session) {
   ppi_kernels_notes(&session->collect.kernels, &session->notes.all);
   note_untimed(session);
   note_memory(session);
-  if (session->collect.clock_jumped)
+  if (session->collect.clock_jumped || ppi_clock_stood_still())
     ppi_texts_add(&session->notes.all, "clock", ppi_clock_note());
   if (session->windows.had_none)
     ppi_texts_add(&session->notes.all, "capture",
