@@ -11,6 +11,7 @@
 #include "backend_util.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/uncancelled.h"
 #include "pprof/device.h"
 
 #define CPU_POOL 0u  // all events are alike
@@ -119,6 +120,7 @@ static void free_stream(pprof_cpu_stream *stream) {
 }
 
 pprof_status pprof_cpu_stream_create(pprof_cpu_stream **out) {
+  PPI_UNCANCELLED;
   static uint64_t last_id;
   ppi_backend_watch_fork();
   pprof_cpu_stream *stream = ppi_alloc(sizeof *stream);
@@ -139,6 +141,7 @@ pprof_status pprof_cpu_stream_create(pprof_cpu_stream **out) {
 
 pprof_status pprof_cpu_stream_submit(pprof_cpu_stream *stream,
                                      void (*run)(void *), void *argument) {
+  PPI_UNCANCELLED;
   if (!stream || !run) return PPROF_STATUS_INVALID;
   if (is_foreign(stream->generation)) return PPROF_STATUS_UNAVAILABLE;
   queue_node *node = ppi_alloc(sizeof *node);
@@ -157,6 +160,7 @@ pprof_status pprof_cpu_stream_submit(pprof_cpu_stream *stream,
 }
 
 void pprof_cpu_stream_synchronize(pprof_cpu_stream *stream) {
+  PPI_UNCANCELLED;
   // In a child nothing will ever finish, and the lock may be held for good.
   if (!stream || is_foreign(stream->generation)) return;
   pthread_mutex_lock(&stream->lock);
@@ -169,6 +173,7 @@ void pprof_cpu_stream_synchronize(pprof_cpu_stream *stream) {
 }
 
 void pprof_cpu_stream_destroy(pprof_cpu_stream *stream) {
+  PPI_UNCANCELLED;
   if (!stream) return;
   if (is_foreign(stream->generation)) {
     // The queue may have been copied in mid-change; what it held stays.

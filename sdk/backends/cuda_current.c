@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend_util.h"
+#include "base/uncancelled.h"
 #include "device/device_open.h"
 
 #define LOOK_EVERY_NS 1000000u
@@ -63,6 +64,7 @@ static pprof_device *device_at(int index) {
 
 // Asked each time: a context's handle may come back for another device's.
 pprof_device *pprof_cuda_device(void) {
+  PPI_UNCANCELLED;
   int index = 0;
   current_device *ask = __atomic_load_n(&driver.ask, __ATOMIC_ACQUIRE);
   if (!ask) ask = find_driver();

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/thread_id.h"
+#include "base/uncancelled.h"
 #include "base/wait.h"
 #include "inject/inject.h"
 #include "mark/thread.h"
@@ -117,6 +118,7 @@ static void wait_for_marker(void) {
 // The child has none of the parent's threads and must not touch its files; a
 // lock that another thread held at the fork would never be released.
 static void forget_in_child(void) {
+  PPI_UNCANCELLED;
   static const pthread_mutex_t fresh = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
   lock = fresh;
   if (current) ppi_running_in_forked_child(current);
@@ -269,6 +271,7 @@ static void point_nvtx_here(void) {
 
 static pprof_status start(const char *config_path, const ppi_in_code *code,
                           bool alone, pprof_error *error) {
+  PPI_UNCANCELLED;
   bool enabled = true;
   ppi_message_level level;
   pprof_error own = {""};
@@ -334,6 +337,7 @@ pprof_status pprof_start_alone_text_(const pprof_start_options *options,
 }
 
 void pprof_last_log_(char *out, size_t size) {
+  PPI_UNCANCELLED;
   bool locked = take_lock();
   int len = snprintf(out, size, "%s", last_log);
   if (len < 0 || (size_t)len >= size) out[0] = 0;
@@ -357,6 +361,7 @@ static pprof_status stop_own(pprof_error *error) {
 }
 
 pprof_status pprof_stop(pprof_error *error) {
+  PPI_UNCANCELLED;
   pprof_error own = {""};
   // A stop waits for the thread of these.
   if (ppi_window_completing())
@@ -402,6 +407,7 @@ static pprof_status begin_injected(bool unasked, pprof_error *error) {
 // The first marker of a forked child: as the parent's pprof_start. And that of
 // a program which never asks, under PPROF_ENABLE=1.
 static void wake(void) {
+  PPI_UNCANCELLED;
   pprof_error own = {""};
   pprof_status status = PPROF_STATUS_OK;
   if (!take_lock_soon()) return;
@@ -424,6 +430,7 @@ static pprof_status attach_locked(pprof_error *error) {
 }
 
 bool pprof_inject_attach_(void) {
+  PPI_UNCANCELLED;
   bool enabled = true;
   pprof_error own = {""};
   pprof_status status = ppi_environment_enabled(&enabled, &own);
@@ -438,6 +445,7 @@ bool pprof_inject_attach_(void) {
 }
 
 void pprof_inject_flush_(void) {
+  PPI_UNCANCELLED;
   if (!take_lock_soon()) return;
   if (current && current->injected) pprof_session_flush(current->session);
   give_lock();
@@ -486,6 +494,7 @@ static bool join_until(pthread_t thread, uint64_t deadline_ns) {
 // on a disk that does not answer, and goes after a while in any case. What is
 // not finished then is left for `recover`.
 __attribute__((destructor(101))) static void finish_at_exit(void) {
+  PPI_UNCANCELLED;
   uint64_t wait_us = __atomic_load_n(&exit_wait_us, __ATOMIC_ACQUIRE);
   if (wait_us == 0 || exit_pid != getpid()) return;
   // What this very thread is in the middle of cannot end.

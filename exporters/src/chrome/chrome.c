@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/memory_limit.h"
+#include "base/uncancelled.h"
 #include "chrome/chrome_rows.h"
 #include "chrome/chrome_write.h"
 #include "event/event.h"
@@ -358,6 +359,7 @@ static void drop_part(ppi_chrome_writer *writer) {
 }
 
 static void chrome_destroy(pprof_sink *sink) {
+  PPI_UNCANCELLED;
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   if (!writer) return;
   // Half a trace is of no use to a viewer; the log is what survives.
@@ -451,6 +453,7 @@ static pprof_status open_file(ppi_chrome_writer *writer, const char *path,
 
 pprof_status pprof_chrome_writer_create(const char *path, pprof_sink **out,
                                         pprof_error *error) {
+  PPI_UNCANCELLED;
   if (!path || !*path || !out)
     return ppi_fail(error, PPROF_STATUS_INVALID, "a trace needs a path");
   ppi_chrome_writer *writer = create_writer();

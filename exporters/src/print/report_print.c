@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/uncancelled.h"
 #include "pprof/export.h"
 #include "print/printers.h"
 #include "view/answer_line.h"
@@ -308,18 +309,21 @@ pprof_status ppi_report_write(const pprof_report *report,
 
 pprof_status pprof_report_write_table(const pprof_report *report,
                                       const char *views, FILE *out) {
+  PPI_UNCANCELLED;
   ppi_report_options options = {.views = views};
   return ppi_report_write(report, &options, PPI_FORMAT_TABLE, out);
 }
 
 pprof_status pprof_report_write_json(const pprof_report *report,
                                      const char *views, FILE *out) {
+  PPI_UNCANCELLED;
   ppi_report_options options = {.views = views};
   return ppi_report_write(report, &options, PPI_FORMAT_JSON, out);
 }
 
 pprof_status pprof_report_write_csv(const pprof_report *report,
                                     const char *views, FILE *out) {
+  PPI_UNCANCELLED;
   ppi_report_options options = {.views = views};
   return ppi_report_write(report, &options, PPI_FORMAT_CSV, out);
 }

@@ -4,7 +4,7 @@
 // must not interrupt lies between them: it may leave by a jump (siglongjmp),
 // and what was half done, or locked, would stay so for ever. And errno is
 // behind them what it was before: a marker may stand between a call and the
-// look at its error.
+// look at its error. Calls that may wait take signals, but are not cancelled.
 #ifndef PPI_MASKED_H_
 #define PPI_MASKED_H_
 
@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/uncancelled.h"
+
 typedef struct ppi_calm {
   sigset_t signals;
-  int error;
+  int error, cancel_state;
 } ppi_calm;
 
 static inline void ppi_mask_signals(ppi_calm *before) {
@@ -22,9 +24,11 @@ static inline void ppi_mask_signals(ppi_calm *before) {
   sigfillset(&all);
   before->error = errno;
   pthread_sigmask(SIG_SETMASK, &all, &before->signals);
+  before->cancel_state = ppi_cancel_later();
 }
 static inline void ppi_unmask_signals(const ppi_calm *before) {
   errno = before->error;
+  ppi_cancel_again(&before->cancel_state);
   pthread_sigmask(SIG_SETMASK, &before->signals, NULL);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "base/uncancelled.h"
 #include "mark/recorder.h"
 
 #define PPI_RESERVED_DEVICES 64u
@@ -148,6 +149,7 @@ static pprof_device *open_device(const pprof_backend *backend, int index) {
 }
 
 pprof_device *pprof_device_get(const pprof_backend *backend, int index) {
+  PPI_UNCANCELLED;
   if (!backend) return NULL;
   pthread_mutex_lock(&devices.open_mutex);
   pprof_device *device = find_device(backend, index);
@@ -162,6 +164,7 @@ pprof_device *pprof_device_get(const pprof_backend *backend, int index) {
 }
 
 bool pprof_device_available(pprof_device *device, pprof_error *why_not) {
+  PPI_UNCANCELLED;
   if (device && device->available) return true;
   ppi_fail(why_not, PPROF_STATUS_UNAVAILABLE, "%s",
            device ? device->why_not.text : "the device is NULL");

@@ -4,6 +4,7 @@
 // events put into the stream. Never creates an event, never waits.
 #include <string.h>
 
+#include "base/uncancelled.h"
 #include "device/device_stream.h"
 #include "device/event_pool.h"
 #include "mark/attach.h"
@@ -395,6 +396,7 @@ static uint64_t push_range(ppi_thread *thread, ppi_lane *lane,
 }
 
 void pprof_device_push(pprof_device *device, void *stream, pprof_site *site) {
+  PPI_UNCANCELLED;
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES_DEVICE);
   if (!lane) return;
@@ -404,6 +406,7 @@ void pprof_device_push(pprof_device *device, void *stream, pprof_site *site) {
 }
 
 void pprof_device_pop(pprof_device *device, void *stream) {
+  PPI_UNCANCELLED;
   ppi_thread *thread;
   ppi_lane *lane;
   if (!enter_to_end(&thread, &lane)) return;
@@ -435,6 +438,7 @@ static uint32_t share_event(uint64_t before, uint64_t range) {
 }
 
 void pprof_device_next(pprof_device *device, void *stream, pprof_site *site) {
+  PPI_UNCANCELLED;
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_PUSHES_DEVICE);
   if (!lane) {
@@ -459,6 +463,7 @@ void pprof_device_next(pprof_device *device, void *stream, pprof_site *site) {
 
 pprof_range ppi_device_range_begin(pprof_device *device, void *stream,
                                    pprof_site *site, uint8_t flags) {
+  PPI_UNCANCELLED;
   pprof_range range = {0};
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
@@ -475,6 +480,7 @@ pprof_range pprof_device_range_begin(pprof_device *device, void *stream,
 }
 
 void pprof_device_range_end(pprof_range range, void *stream) {
+  PPI_UNCANCELLED;
   ppi_thread *thread;
   ppi_lane *lane;
   if (range.id == 0 || !enter_to_end(&thread, &lane)) return;
@@ -510,6 +516,7 @@ void pprof_device_work(pprof_device *device, void *stream,
 }
 
 void pprof_stream_name(pprof_device *device, void *stream, const char *name) {
+  PPI_UNCANCELLED;
   pprof_stream_info info = {0};
   if (!device || !device->available || !name) return;
   ppi_thread *thread;

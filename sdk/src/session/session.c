@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/start_thread.h"
+#include "base/uncancelled.h"
 #include "deliver/totals.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
@@ -68,6 +69,7 @@ static void fill_defaults(pprof_options *options) {
 
 pprof_status pprof_session_create(const pprof_options *options,
                                   pprof_session **out, pprof_error *error) {
+  PPI_UNCANCELLED;
   if (!out) return ppi_fail(error, PPROF_STATUS_INVALID, "out is NULL");
   pprof_options known = {.size = sizeof known};
   if (options && !ppi_copy_options(&known, sizeof known, options))
@@ -93,6 +95,7 @@ pprof_status pprof_session_create(const pprof_options *options,
 }
 
 pprof_status pprof_session_add_sink(pprof_session *session, pprof_sink *sink) {
+  PPI_UNCANCELLED;
   if (!session || !sink) return PPROF_STATUS_INVALID;
   if (session->phase != PPI_SESSION_CREATED) return PPROF_STATUS_BUSY;
   return ppi_tee_add(&session->tee, sink);
@@ -266,6 +269,7 @@ static pprof_status start_locked(pprof_session *session) {
 }
 
 pprof_status pprof_session_start(pprof_session *session) {
+  PPI_UNCANCELLED;
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   ppi_thread_look();
@@ -314,6 +318,7 @@ static pprof_status stop_locked(pprof_session *session, pprof_error *error) {
 }
 
 pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
+  PPI_UNCANCELLED;
   if (!session) return PPROF_STATUS_INVALID;
   if (ppi_window_completing()) return PPROF_STATUS_BUSY;
   ppi_thread_look();
@@ -324,6 +329,7 @@ pprof_status pprof_session_stop(pprof_session *session, pprof_error *error) {
 }
 
 void pprof_session_destroy(pprof_session *session) {
+  PPI_UNCANCELLED;
   if (!session) return;
   // From inside a window's callback: whoever called it goes on using it.
   if (session->phase == PPI_SESSION_RUNNING && ppi_window_completing()) return;
@@ -345,6 +351,7 @@ void pprof_session_destroy(pprof_session *session) {
 }
 
 pprof_status pprof_session_flush(pprof_session *session) {
+  PPI_UNCANCELLED;
   if (!session || session->phase == PPI_SESSION_CREATED)
     return PPROF_STATUS_INVALID;
   if (session->phase == PPI_SESSION_STOPPED) return session->result;

@@ -2,6 +2,7 @@
 //
 // pprof_session_on_window: a report of each window, one for all who listen.
 #include "base/mem.h"
+#include "base/uncancelled.h"
 #include "report/report.h"
 #include "session/collect/window_session.h"
 #include "window/window_queue.h"
@@ -63,6 +64,7 @@ static pprof_status make_listeners(ppi_window_sinks *windows, listeners **out) {
 
 pprof_status pprof_session_on_window(pprof_session *session, pprof_window_fn fn,
                                      void *user) {
+  PPI_UNCANCELLED;
   if (!session || !fn) return PPROF_STATUS_INVALID;
   ppi_window_sinks *windows;
   pprof_status status = ppi_session_windows(session, &windows);

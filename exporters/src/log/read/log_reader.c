@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/uncancelled.h"
 #include "log/format/log_contents.h"
 #include "log/format/log_payload.h"
 #include "log/format/log_totals.h"
@@ -450,5 +451,6 @@ pprof_status ppi_log_skim_all(const char *const *paths, size_t num_paths,
 
 pprof_status pprof_log_read(const char *path, pprof_sink *sink,
                             pprof_error *error) {
+  PPI_UNCANCELLED;
   return ppi_log_read_all(&path, 1, sink, error);
 }

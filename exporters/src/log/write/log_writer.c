@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
+#include "base/uncancelled.h"
 #include "base/wait.h"
 #include "log/format/codec.h"
 #include "log/format/log_block.h"
@@ -445,6 +446,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
 }
 
 static void destroy(pprof_sink *sink) {
+  PPI_UNCANCELLED;
   log_writer *writer = writer_of(sink);
   bool begun = writer->io || writer->finished;
   uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
@@ -506,6 +508,7 @@ pprof_status ppi_log_writer_create(const char *path,
 
 pprof_status pprof_log_writer_create(const char *path, pprof_sink **out,
                                      pprof_error *error) {
+  PPI_UNCANCELLED;
   return ppi_log_writer_create(path, NULL, out, error);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/masked.h"
+#include "base/uncancelled.h"
 #include "session/capture/windows.h"
 #include "session/state/current.h"
 
@@ -105,6 +106,7 @@ static pprof_status demand_now(pprof_session *session, const ppi_demand *demand,
 
 pprof_status pprof_session_set_schedule(pprof_session *session,
                                         const pprof_schedule *schedule) {
+  PPI_UNCANCELLED;
   pprof_schedule known;
   ppi_capture capture = {.num_rules = schedule != NULL};
   if (!session) return PPROF_STATUS_INVALID;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/uncancelled.h"
 #include "deliver/totals.h"
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
@@ -63,6 +64,7 @@ void ppi_stats_publish(pprof_session *session) {
 }
 
 pprof_status pprof_session_stats(pprof_session *session, pprof_stats *out) {
+  PPI_UNCANCELLED;
   if (!session || !out || out->size < sizeof(size_t))
     return PPROF_STATUS_INVALID;
   if (session->pid && session->pid != (uint32_t)getpid())
