@@ -131,9 +131,9 @@ class LeftoversTest(unittest.TestCase):
             spool = self.die("size%d" % size)
             self.give_away(spool)
             os.truncate(part, size)
-            _, errors = self.tool("recover", part, codes=(3,))
-            self.assertIn("recover its spool", errors)
-            self.assertEqual(size, os.path.getsize(part))
+            _, errors = self.tool("recover", part, codes=(3 if size else 0,))
+            self.assertEqual(size > 0, "recover its spool" in errors)
+            self.assertEqual(size > 0, os.path.exists(part))
             self.assertTrue(spool.exists())
             self.assertFalse(os.path.exists("size%d.pplog" % size))
 

@@ -95,7 +95,7 @@ TEST_F(RecoverTest, PartThatNamesNoSpoolTakesNoOther) {
     Lay(0, 0, 7);
     ASSERT_EQ(truncate(part_.c_str(), size), 0);
     Spill(other, Slurp(part_));
-    stays(other);  // its header is a copy
+    if (size) stays(other);  // its header is a copy
     spool_.alive = true;
     stays(part_);
     spool_.alive = false;
@@ -106,6 +106,35 @@ TEST_F(RecoverTest, PartThatNamesNoSpoolTakesNoOther) {
     spool_.uuid = std::string(32, 'f');
     stays(part_);
   }
+}
+
+// As a process leaves it that is killed before its spool has a name: nothing
+// can be in it, and the name is free.
+TEST_F(RecoverTest, EmptyPartWithoutSpoolIsNothing) {
+  const std::string other = folder_ / "other.pplog.part";
+  const ppi_recover_options keeps = {nullptr, false, true, false, nullptr};
+  for (bool is_there : {false, true}) {
+    if (!is_there) unlink(spool_path_.c_str());
+    if (is_there) Lay(0, 0, 7);
+    if (is_there) Spill(spool_path_, "spool");
+    Spill(other, "");
+    EXPECT_EQ(Recover(other, &keeps), PPROF_STATUS_OK) << error_.text;
+    EXPECT_TRUE(result_.was_nothing);
+    EXPECT_TRUE(Exists(other));
+    EXPECT_EQ(Recover(other), PPROF_STATUS_OK) << error_.text;
+    EXPECT_TRUE(result_.was_nothing);
+    EXPECT_FALSE(Exists(other));
+    EXPECT_EQ(is_there, Exists(spool_path_));
+  }
+  // One that is just being made has its lock.
+  Spill(other, "");
+  const int fd = open(other.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(0, fcntl(fd, F_OFD_SETLK, &lock));
+  EXPECT_EQ(Recover(other), PPROF_STATUS_BUSY);
+  EXPECT_TRUE(Exists(other));
+  close(fd);
 }
 
 TEST_F(RecoverTest, PartWithoutSpoolKeepsItsBlocks) {
@@ -280,11 +309,6 @@ TEST_F(RecoverTest, NeitherSpoolNorLog) {
   EXPECT_EQ(Recover(folder_ / "none"), PPROF_STATUS_IO);
   Spill(folder_ / "text", "hello");
   EXPECT_EQ(Recover(folder_ / "text"), PPROF_STATUS_INVALID);
-  Spill(folder_ / "empty.pplog.part", "");
-  EXPECT_EQ(Recover(folder_ / "empty.pplog.part"), PPROF_STATUS_INVALID);
-  EXPECT_NE(std::string(error_.text).find("recover its spool"),
-            std::string::npos);
-  EXPECT_TRUE(Exists(folder_ / "empty.pplog.part"));
 }
 
 }  // namespace

@@ -52,6 +52,15 @@ extern "C" pprof_status ppi_salvage_open(const char *path, ppi_salvage **out,
   (*out)->info = {(*out)->texts.data(), 2, nullptr};
   return PPROF_STATUS_OK;
 }
+extern "C" pprof_status ppi_salvage_open_live(const char *path,
+                                              ppi_salvage **out,
+                                              pprof_error *error) {
+  const bool alive = spool->alive;
+  spool->alive = false;
+  const pprof_status status = ppi_salvage_open(path, out, error);
+  spool->alive = alive;
+  return status;
+}
 extern "C" void ppi_salvage_close(ppi_salvage *salvage) {
   delete salvage;
 }

@@ -180,6 +180,15 @@ static void say_elsewhere(const char *path, const ppi_recover_result *result) {
       path, result->told_path);
 }
 
+// Its process died while it made it.
+static int print_never_used(const char *path) {
+  ppi_page page = {0};
+  ppi_page_visible(&page, path);
+  ppi_page_text(&page, ": was never in use, nothing to recover\n");
+  ppi_page_write(&page, stdout);
+  return PPI_EXIT_DONE;
+}
+
 static int recover_one(const char *path,
                        const struct ppi_tool_options *options) {
   const ppi_recover_options how = {.output = options->output,
@@ -189,18 +198,15 @@ static int recover_one(const char *path,
   pprof_error error = {""};
   pprof_status status = ppi_recover(path, &how, &result, &error);
   if (status == PPROF_STATUS_INVALID && is_unused(path)) {
-    ppi_page page = {0};
     if (!options->keep) unlink(path);
-    ppi_page_visible(&page, path);
-    ppi_page_text(&page, ": was never in use, nothing to recover\n");
-    ppi_page_write(&page, stdout);
-    return PPI_EXIT_DONE;
+    return print_never_used(path);
   }
   if (status != PPROF_STATUS_OK) {
     ppi_tool_say("%s",
                  error.text[0] ? error.text : pprof_status_string(status));
     return PPI_EXIT_INPUT;
   }
+  if (result.was_nothing) return print_never_used(path);
   if (result.told_path[0] && !options->output) say_elsewhere(path, &result);
   bool whole = print_result(&result);
   return whole ? PPI_EXIT_DONE : judge(path, &result);

@@ -234,14 +234,15 @@ static void look_for_names(void *user, pid_t child) {
 // ---- what it left ----
 
 // A log whose process was killed is made whole; one whose process still runs is
-// read as far as it goes. Answers the path to read.
+// read as far as it goes. Answers the path to read; NULL: nothing was in it.
 static char *settle_log(const char *path) {
   ppi_recover_result result;
   pprof_error error = {""};
   size_t len = strlen(path);
   if (len < 5 || strcmp(path + len - 5, ".part") != 0) return strdup(path);
   pprof_status status = ppi_recover(path, NULL, &result, &error);
-  if (status == PPROF_STATUS_OK) return strdup(result.path);
+  if (status == PPROF_STATUS_OK)
+    return result.was_nothing ? NULL : strdup(result.path);
   if (status == PPROF_STATUS_BUSY)
     ppi_tool_say("%s: its process still runs; as far as it goes", path);
   else

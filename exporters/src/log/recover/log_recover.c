@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -233,12 +234,27 @@ static pprof_status without_spool(ppi_recover_job *recovery, const char *path,
   return ppi_recover_make_whole(recovery);
 }
 
-// `found` is of a .part that names no spool. *out: recovered with one.
+// A process that was killed while it started leaves an empty .part. Nobody has
+// put anything into its spool, which is gone: the name is free again.
+static bool is_nothing(ppi_recover_job *recovery, const char *path) {
+  struct stat stat_;
+  if (!ends_in_part(path) || stat(path, &stat_) != 0 || stat_.st_size > 0 ||
+      stat_.st_uid != geteuid())
+    return false;
+  if (!recovery->options.keep) ppi_recover_remove_empty(path, 0);
+  ppi_recover_result *result = recovery->result;
+  result->was_nothing = true;
+  snprintf(result->path, sizeof result->path, "%s", path);
+  return true;
+}
+
+// `found` is of a .part that names no spool. *out: it is done.
 static pprof_status with_found_spool(ppi_recover_job *recovery,
                                      const char *path,
                                      const ppi_log_glance *found, bool *out) {
   char *spool;
-  pprof_status status = ppi_recover_find(path, found->uuid, &spool);
+  bool is_named;
+  pprof_status status = ppi_recover_find(path, found->uuid, &spool, &is_named);
   *out = spool != NULL;
   if (status != PPROF_STATUS_OK) return ppi_recover_no_memory(recovery);
   if (spool) {
@@ -248,6 +264,8 @@ static pprof_status with_found_spool(ppi_recover_job *recovery,
   }
   if (found->readable) return PPROF_STATUS_OK;
   if (ppi_recover_is_written(path)) return being_written(recovery, path);
+  *out = !is_named && is_nothing(recovery, path);
+  if (*out) return PPROF_STATUS_OK;
   return ppi_fail(recovery->error, PPROF_STATUS_INVALID,
                   "%.170s: it has no block, and no spool of it is found; "
                   "recover its spool",

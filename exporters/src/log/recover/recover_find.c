@@ -16,6 +16,7 @@
 typedef struct search {
   const char *part, *uuid;
   char *found;
+  bool is_named;
   pprof_status status;
 } search;
 
@@ -42,13 +43,16 @@ bool ppi_recover_is_written(const char *path) {
   return held;
 }
 
+static bool is_named(const ppi_salvage *salvage, const search *self) {
+  const char *staged = ppi_recover_staged_log(salvage);
+  return staged[0] && ppi_recover_same_file(self->part, staged);
+}
+
 // A file that holds nothing may have got its name from another run.
 static bool is_of(const ppi_salvage *salvage, const search *self) {
   const char *uuid = pprof_run_info_text(ppi_salvage_run_info(salvage), "uuid");
-  const char *staged = ppi_recover_staged_log(salvage);
   if (!ppi_salvage_is_own(salvage)) return false;
-  if (self->uuid[0] && (!uuid || strcmp(uuid, self->uuid) != 0)) return false;
-  return staged[0] && ppi_recover_same_file(self->part, staged);
+  return !self->uuid[0] || (uuid && strcmp(uuid, self->uuid) == 0);
 }
 
 static void look_at(const char *path, void *user) {
@@ -56,17 +60,24 @@ static void look_at(const char *path, void *user) {
   ppi_salvage *salvage;
   if (self->found || self->status != PPROF_STATUS_OK) return;
   pprof_status status = ppi_salvage_open(path, &salvage, NULL);
+  bool is_alive = status == PPROF_STATUS_BUSY;
+  if (is_alive) status = ppi_salvage_open_live(path, &salvage, NULL);
   if (status == PPROF_STATUS_OK) {
-    if (is_of(salvage, self) && !(self->found = ppi_strdup(path)))
+    bool names_it = is_named(salvage, self);
+    self->is_named = self->is_named || names_it;
+    if (names_it && !is_alive && is_of(salvage, self) &&
+        !(self->found = ppi_strdup(path)))
       status = PPROF_STATUS_NO_MEMORY;
     ppi_salvage_close(salvage);
   }
   if (status == PPROF_STATUS_NO_MEMORY) self->status = status;
 }
 
-pprof_status ppi_recover_find(const char *part, const char *uuid, char **out) {
+pprof_status ppi_recover_find(const char *part, const char *uuid, char **out,
+                              bool *out_named) {
   search self = {.part = part, .uuid = uuid};
   ppi_spool_visit(geteuid(), look_at, &self);
   *out = self.found;
+  *out_named = self.is_named;
   return self.status;
 }

@@ -15,8 +15,10 @@ extern "C" {
 // session puts them by itself, for that of a dead process which stages the
 // blocks of just this file and has its uuid. `uuid` is that of the file's
 // header, "" where it has none yet. *out is the path, the caller's to ppi_free;
-// NULL: there is none. NO_MEMORY alone is an error.
-pprof_status ppi_recover_find(const char *part, const char *uuid, char **out);
+// NULL: there is none. `*out_named`: a spool names the file, be it a living
+// process's or another user's. NO_MEMORY alone is an error.
+pprof_status ppi_recover_find(const char *part, const char *uuid, char **out,
+                              bool *out_named);
 
 // The log whose blocks the spool stages, "" when there is none.
 const char *ppi_recover_staged_log(const ppi_salvage *salvage);

@@ -27,6 +27,9 @@ typedef struct ppi_recover_result {
   uint64_t records_recovered;  // from the spool's lanes
   uint64_t bytes_unreadable;   // of the .part
   bool already_whole;          // nothing was to be done
+  // `path` was an empty .part that no spool names: no log is made of it, and
+  // without `keep` it is gone.
+  bool was_nothing;
   char path[PPI_RECOVER_PATH_MAX];
   char spool_path[PPI_RECOVER_PATH_MAX];  // "": there was none of this run
   // The flight recorder's dump, "" when there was none to make; where the run
