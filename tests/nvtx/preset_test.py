@@ -3,11 +3,14 @@
 """`pprof-report run --preset`: what servers mark has its categories, each process its table, and
 where nothing is marked the reason is told. Replays stand for the servers (calls.c has their
 names)."""
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
+import unittest
 
 from nvtx_case import Case, PATHS, SECONDS, main
 
@@ -107,6 +110,90 @@ class PresetTest(Case):
                               stderr=subprocess.PIPE, timeout=SECONDS, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("x.yaml:1:20: 'run.environment' needs variables as NAME=value", done.stderr)
+
+    # ---- a package that a switch needs ----
+
+    SERVER = textwrap.dedent("""\
+        import os, sys
+        sys.dont_write_bytecode = True
+        def serve():
+            if os.environ.get("VLLM_NVTX_SCOPES_FOR_PROFILING") == "1":
+                import nvtx
+                with nvtx.annotate("gpu_model_runner: forward"):
+                    pass
+        serve()
+        print("served", sys.argv[1:])
+        """)
+
+    def write(self, name, text, mode=0o600):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(self.path(name), mode)
+
+    def commands(self):
+        """One server, started in all the ways that there are; whether they name their Python."""
+        python = sys.executable
+        self.write("server.py", self.SERVER)
+        self.write("bin/vllm", f"#!{python} -s\n{self.SERVER}", 0o700)
+        self.write("bin/any", f"#!/usr/bin/env python3\n{self.SERVER}", 0o700)
+        self.write("bin/long", f"#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n"
+                   + self.SERVER, 0o700)
+        for command in ([python, "server.py"], [python, "-Xdev", "-W", "ignore", "server.py"],
+                        [python, "-m", "server"], [python, "-sm", "server"],
+                        ["env", "A=b", python, "server.py"], ["env", "-u", "A", "bin/vllm"],
+                        ["vllm"], ["any"], ["bin/long"], [python, "-c", self.SERVER]):
+            yield True, [*command, "model"]
+        yield False, ["sh", "-c", 'exec "$0" server.py model', python]
+
+    def serve(self, command, **changes):
+        subprocess.run(["rm", "-rf", self.path("logs")], check=True)
+        return self.run_tool("vllm", *command, **changes,
+                             PATH=self.path("bin") + ":" + os.environ["PATH"])
+
+    @unittest.skipIf(importlib.util.find_spec("nvtx"), "the package is there")
+    def test_stand_in_of_a_package_that_is_missing(self):
+        for is_known, command in self.commands():
+            with self.subTest(command):
+                done = self.serve(command, PYTHONPATH=None)
+                self.assertEqual((done.returncode, done.stdout), (0, "served ['model']\n"),
+                                 done.stderr)
+                self.assertEqual("has no Python package nvtx: a stand-in" in done.stderr, is_known)
+                log, = [name for name in os.listdir(self.path("logs")) if name.endswith(".pplog")]
+                self.assertEqual(self.overview(os.path.join("logs", log)), {"Forward": 1})
+
+    def test_package_that_is_there_is_used(self):
+        self.write("real/nvtx/__init__.py", "from .inner import annotate\n")
+        self.write("real/nvtx/inner.py", "import contextlib\nprint('the package', end=' ')\n"
+                   "annotate = lambda name: contextlib.nullcontext()\n")
+        for _, command in self.commands():
+            with self.subTest(command):
+                done = self.serve(command, PYTHONPATH=self.path("real"))
+                self.assertEqual(done.stdout, "the package served ['model']\n", done.stderr)
+                self.assertNotIn("stand-in", done.stderr)
+                self.assertFalse(os.path.exists(self.path("logs")))
+
+    def test_package_without_a_stand_in(self):
+        """Nothing is started, and nothing is left."""
+        python = sys.executable
+        self.write("server.py", self.SERVER)
+        self.write("x.yaml", "run: {environment: [SWITCH=1], packages: [json, no_such_thing]}\n")
+        for options, command, package in (
+                (["--preset", "vllm"], ["-I", "server.py"], "nvtx"),
+                (["--preset", "vllm"], ["-Es", "server.py"], "nvtx"),
+                (["--preset", "dynamo"], ["-Ic", "print(1)"], "nvtx"),
+                (["--config", "x.yaml"], ["server.py"], "no_such_thing")):
+            with self.subTest(command):
+                done = subprocess.run(
+                    [PATHS["report"], "run", "--library", self.injection, "--logs", "logs",
+                     *options, python, *command], cwd=self.folder, text=True, check=False,
+                    timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    env=self.environment(NVTX_INJECTION64_PATH=None, PPROF_OUTPUT=None,
+                                         PYTHONPATH=None))
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(f"need the Python package {package}, which {python} does not find; "
+                              f"install it: `{python} -m pip install {package}`", done.stderr)
+                self.assertFalse(os.path.exists(self.path("logs")))
 
     # ---- nothing is marked ----
 

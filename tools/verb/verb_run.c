@@ -15,6 +15,7 @@
 #include "input/named.h"
 #include "launch/child.h"
 #include "launch/injection.h"
+#include "launch/needs.h"
 #include "launch/preset.h"
 #include "launch/unmarked.h"
 #include "log/recover/log_recover.h"
@@ -190,7 +191,7 @@ static bool set_environment(const ppi_config_globs *variables) {
   return done;
 }
 
-static int set_variables(const struct run *run) {
+static int set_variables(struct run *run) {
   if (!may_set(run, PPI_INJECTION, run->library,
                "to record beside that tool unset it and set"
                " PPROF_NVTX_CHAIN to that path") ||
@@ -198,6 +199,9 @@ static int set_variables(const struct run *run) {
                "unset it; --logs names the folder of the logs") ||
       (run->options->run.kernels &&
        !may_set(run, CUDA_INJECTION, run->library, "unset that other tool's")))
+    return PPI_EXIT_USAGE;
+  if (!ppi_tool_needs_meet(&run->settings.run,
+                           (char *const *)run->options->inputs, run->folder))
     return PPI_EXIT_USAGE;
   bool done = set_output(run) && set_kernels(run) &&
               set_environment(&run->settings.run.environment) &&
@@ -284,6 +288,7 @@ static void say_nothing_recorded(const struct run *run) {
 // Where nothing but the preset is in it.
 static void drop_folder(const struct run *run) {
   if (run->preset[0]) unlink(run->preset);
+  ppi_tool_needs_drop(run->folder);
   if (run->folder_is_new) rmdir(run->folder);
 }
 

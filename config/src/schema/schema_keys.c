@@ -280,7 +280,8 @@ const ppi_key ppi_keys[] = {
      "Variables that it sets where they are not set: `[SWITCH=1]`. At most 64.",
      FIXED},
     {"run.packages", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.packages),
-     "Python packages without which nothing is marked. At most 64.", FIXED},
+     "Python packages that the program needs once `run.environment` is set;"
+     " `run` looks for them first. At most 64.", FIXED},
     {"run.hints", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(run.hints),
      "Further reasons: `NAME=value: text` where a process has that variable,"
      " `text` where no other is found. At most 64.", FIXED},
