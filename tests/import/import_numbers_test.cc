@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that are not finite, which JSON does not have.
+// What writers put into their JSON that JSON does not have: numbers that are
+// not finite, and control characters in strings.
 #include <algorithm>
 #include <cstring>
 
@@ -97,6 +98,48 @@ TEST(ImportNumbersTest, FindsNumbersThatAreNotFiniteAnywhere) {
     EXPECT_EQ(ppi_json_num_not_finite(json), num / 4 * 3);
     EXPECT_EQ(counts.num_nulls, num / 4 * 3);
     EXPECT_EQ(counts.num_bytes, shift + num / 4 * std::strlen("-Infinity"));
+    ppi_json_destroy(json);
+  }
+}
+
+// In names, keys and values; a quote behind a backslash ends no string, and
+// white space between the values is none of them.
+TEST(ImportNumbersTest, TakesRawControlCharacters) {
+  const std::string text =
+      "{\"traceEvents\":[\n\t{\"ph\":\"X\",\"name\":\"re [\n\t]\",\r\n"
+      "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"args\":{\"k\ne\":\"\x01\"}},\n"
+      "{\"ph\":\"X\",\"name\":\"q\\\"\b\",\"pid\":1,\"tid\":1,\"ts\":5,"
+      "\"dur\":1}\n]}\n";
+  Imported trace;
+  trace.Read(text);
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  const ImportedRun &run = trace.run();
+  EXPECT_EQ(run.The("re [\n\t]").event.end_ns, 2000u);
+  EXPECT_EQ(run.The("re [\n\t]").attributes, "{\"k\\u000ae\":\"\\u0001\"}");
+  EXPECT_EQ(run.The("q\"\b").event.end_ns, 5000u);
+  EXPECT_EQ(run.Total("lost"), 0u);
+  EXPECT_TRUE(run.HasNote("5 control characters in texts"));
+}
+
+TEST(ImportNumbersTest, TakesRawControlCharactersAcrossPieces) {
+  const std::string text =
+      "[\"\n\", \"long enough\t for\\\"\n words\\\\\",\n1]";
+  for (size_t piece = 1; piece < text.size(); piece++) {
+    std::string got;
+    auto take = [](void *context, const ppi_json_token *token) {
+      static_cast<std::string *>(context)->append(token->text, token->len);
+      return true;
+    };
+    ppi_json *json = ppi_json_create(take, &got);
+    ppi_json_state state = PPI_JSON_MORE;
+    for (size_t at = 0; at < text.size(); at += piece) {
+      size_t used, len = std::min(piece, text.size() - at);
+      state = ppi_json_write(json, text.data() + at, len, &used);
+      ASSERT_EQ(used, len);
+    }
+    EXPECT_EQ(state, PPI_JSON_DONE) << piece << ppi_json_error(json);
+    EXPECT_EQ(got, "\nlong enough\t for\"\n words\\1") << piece;
+    EXPECT_EQ(ppi_json_num_raw_controls(json), 3u) << piece;
     ppi_json_destroy(json);
   }
 }

@@ -193,6 +193,8 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   finish_json(reading);
   importer->skips[PPI_SKIP_NOT_FINITE] +=
       ppi_json_num_not_finite(reading->json);
+  importer->skips[PPI_SKIP_RAW_CONTROLS] +=
+      ppi_json_num_raw_controls(reading->json);
   memcpy(importer->hash, source->hash, sizeof source->hash);
   bool is_foreign = importer->foreign && importer->num_events == 0;
   return importer->has_events && !is_foreign

@@ -114,7 +114,8 @@ typedef struct ppi_device_record {
   X(NOT_NUMBERS, 1, "values of counters that are no numbers left out")     \
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
   X(TABLE_ROWS, 1, "rows of tables that are not read left out")            \
-  X(NOT_FINITE, 0, "numbers that are not finite taken for none")
+  X(NOT_FINITE, 0, "numbers that are not finite taken for none")           \
+  X(RAW_CONTROLS, 0, "control characters in texts without their escapes")
 typedef enum ppi_skip {
 #define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
   PPI_SKIP_LIST(PPI_SKIP_ENUM_)

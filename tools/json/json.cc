@@ -157,8 +157,9 @@ struct ppi_json {
 
   boost::json::basic_parser<Handler> parser;
   char error[128] = "";
-  std::uint64_t num_not_finite = 0;
-  char last = '\0';  // but white space
+  std::uint64_t num_not_finite = 0, num_raw_controls = 0;
+  bool in_string = false, is_escaped = false;  // at the end of what was fed
+  char last = '\0';                            // but white space
   // The end of a piece that may be the beginning of a word.
   char held[sizeof "-Infinity"];
   std::size_t num_held = 0;
@@ -236,7 +237,53 @@ static void KeepLast(ppi_json *json, string_view bytes) {
   if (at != string_view::npos) json->last = bytes[at];
 }
 
-static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
+static bool Ends(const ppi_json *json, const error_code &error) {
+  return error || json->parser.done();
+}
+
+static bool IsControl(char c) {
+  return static_cast<unsigned char>(c) < 0x20;
+}
+
+// Whether one of these eight bytes is a quote, a backslash or a control
+// character; a byte beyond ASCII may count as one, too.
+static bool HasSpecial(const char *bytes) {
+  constexpr std::uint64_t ones = 0x0101010101010101, highs = ones << 7;
+  std::uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  std::uint64_t quotes = word ^ ones * '"', escapes = word ^ ones * '\\';
+  return ((quotes - ones) | (escapes - ones) | (word - ones * 0x20)) & highs;
+}
+
+// Where in `bytes` the first raw control character of a string is, or their
+// end. JSON wants such characters escaped; some writers do not.
+static std::size_t FindRawControl(ppi_json *json, string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    if (!json->in_string) {
+      at = bytes.find('"', at);
+      if (at == string_view::npos) return bytes.size();
+      json->in_string = true;
+      at++;
+      continue;
+    }
+    if (json->is_escaped) {
+      json->is_escaped = false;
+      at++;
+      continue;
+    }
+    while (at + 8 <= bytes.size() && !HasSpecial(bytes.data() + at)) at += 8;
+    std::size_t end = std::min(at + 8, bytes.size());
+    for (; at < end && json->in_string && !json->is_escaped; at++) {
+      if (IsControl(bytes[at])) return at;
+      json->is_escaped = bytes[at] == '\\';
+      json->in_string = bytes[at] != '"';
+    }
+  }
+  return bytes.size();
+}
+
+static std::size_t Write(ppi_json *json, string_view bytes, error_code &error) {
   if (bytes.empty()) return 0;
   std::size_t used =
       json->parser.write_some(true, bytes.data(), bytes.size(), error);
@@ -244,8 +291,21 @@ static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
   return used;
 }
 
-static bool Ends(const ppi_json *json, const error_code &error) {
-  return error || json->parser.done();
+static std::size_t Feed(ppi_json *json, string_view bytes, error_code &error) {
+  std::size_t used = 0;
+  while (used < bytes.size()) {
+    std::size_t len = FindRawControl(json, bytes.substr(used));
+    std::size_t written = Write(json, bytes.substr(used, len), error);
+    used += written;
+    if (written < len || used == bytes.size() || Ends(json, error)) break;
+    char escaped[8];
+    std::snprintf(escaped, sizeof escaped, "\\u%04x", bytes[used]);
+    Write(json, string_view(escaped, 6), error);
+    if (error) break;
+    json->num_raw_controls++;
+    used++;
+  }
+  return used;
 }
 
 // What is held with as much of `bytes` as completes a word; answers how much.
@@ -330,6 +390,10 @@ extern "C" ppi_json_state ppi_json_write(ppi_json *json, const char *bytes,
 
 extern "C" uint64_t ppi_json_num_not_finite(const ppi_json *json) {
   return json->num_not_finite;
+}
+
+extern "C" uint64_t ppi_json_num_raw_controls(const ppi_json *json) {
+  return json->num_raw_controls;
 }
 
 extern "C" const char *ppi_json_error(const ppi_json *json) {
