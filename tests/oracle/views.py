@@ -71,7 +71,7 @@ class Views:
                 kernels = [d for d in mine if d.category == KERNEL]
                 calls += len(mine)
                 busy += overlap(spans(kernels or mine), run.base_spans())
-            base = self.base
+                base += run.base() if mine else 0
             rows.append([name, calls, busy, ratio(busy, base)])
         return rows
 

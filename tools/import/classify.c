@@ -204,8 +204,10 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
 ppi_class ppi_classify(const ppi_label *label) {
   ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
   if (!find_cat(label, &class)) return class;
-  // Others have work in a category of that name.
-  if (class.is & PPI_IS_FRAME && !begins(label, "PyTorch Profiler"))
+  // Kineto writes so how long each of its profilers recorded. Others have work
+  // in a category that is called so in small letters.
+  if (class.is & PPI_IS_FRAME && memcmp(label->cat, "Trace", 5) != 0 &&
+      !begins(label, "PyTorch Profiler"))
     class.is = 0;
   if (class.is & PPI_IS_ORT) look_at_ort(label, &class);
   if (class.category == PPROF_CATEGORY_OPERATOR ||

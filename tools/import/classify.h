@@ -29,7 +29,8 @@ enum {
   // 256 to 1024: dialects
   PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
   PPI_IS_ASYNC = 2048,      // takes no part in its thread's nesting
-  PPI_IS_CALLER = 8192      // a Python function that lies around operators
+  PPI_IS_CALLER = 8192,     // a Python function that lies around operators
+  PPI_IS_PYTHON_FUNCTION = PPI_IS_PYTHON_FRAME | PPI_IS_CALLER
 };
 
 typedef struct ppi_class {

@@ -341,6 +341,26 @@ static bool is_host_only(uint32_t category) {
          category != PPROF_CATEGORY_MEMCPY && category != PPROF_CATEGORY_MEMSET;
 }
 
+// PyTorch writes 0 for the process and the thread where a thread was in a
+// Python function when the profiler started, and never did anything else.
+static bool is_of_nobody(const ppi_process *process, const trace_event *event) {
+  return event->class.is & PPI_IS_PYTHON_FUNCTION && !process->is_text &&
+         process->number <= 0;
+}
+
+static void count(ppi_importer *importer, const trace_event *event) {
+  ppi_process *process = &importer->places.processes[event->process];
+  ppi_row *row = &importer->places.rows[event->row];
+  row->num_ranges += event->ph == 'X' || event->ph == 'B';
+  row->num_pairs += event->ph == 'B' || event->ph == 'E';
+  if (is_of_nobody(process, event)) return;
+  if (event->class.is & PPI_IS_OVERHEAD)
+    process->num_overhead++;
+  else
+    process->num_host++;
+  process->is_host |= is_host_only(event->class.category);
+}
+
 static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
   uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
@@ -353,15 +373,7 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   if (is_device(importer, event))
     return ppi_convert_device(importer, event->row, event->site, start, end);
   if (strchr("stf", event->ph)) return take_flow(importer, event);
-  ppi_process *process = &importer->places.processes[event->process];
-  if (event->class.is & PPI_IS_OVERHEAD)
-    process->num_overhead++;
-  else
-    process->num_host++;
-  ppi_row *row = &importer->places.rows[event->row];
-  row->num_ranges += event->ph == 'X' || event->ph == 'B';
-  row->num_pairs += event->ph == 'B' || event->ph == 'E';
-  process->is_host |= is_host_only(event->class.category);
+  count(importer, event);
   if (is_label(event->label.name, event->label.name_len, "[memory]") &&
       strchr("iI", event->ph))
     return ppi_convert_memory(importer, start, event->row);

@@ -313,7 +313,7 @@ static pprof_status end(ppi_importer *importer, begun *all,
 
 static pprof_status take_record(ppi_importer *importer, begun *all,
                                 const ppi_record *record) {
-  if (!ppi_devices_has(&importer->places, record)) return PPROF_STATUS_OK;
+  if (!ppi_devices_has(importer, record)) return PPROF_STATUS_OK;
   switch ((ppi_record_kind)record->kind) {
     case PPI_RECORD_RANGE:
       return take(importer, record, record->end);
@@ -329,7 +329,9 @@ static pprof_status take_record(ppi_importer *importer, begun *all,
   }
 }
 
-bool ppi_devices_has(const ppi_places *places, const ppi_record *record) {
+bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record) {
+  const ppi_places *places = &importer->places;
+  if (ppi_import_is_function(importer, record->site)) return false;
   bool is_pair =
       record->kind == PPI_RECORD_BEGIN || record->kind == PPI_RECORD_END;
   if (is_pair && places->rows[record->row].is_device) return true;

@@ -11,6 +11,6 @@
 pprof_status ppi_devices_take(ppi_importer *importer);
 // ppi_devices_has answers whether a record is one of those, and so none of a
 // host's.
-bool ppi_devices_has(const ppi_places *places, const ppi_record *record);
+bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record);
 
 #endif  // PPI_IMPORT_DEVICES_H_

@@ -115,6 +115,7 @@ typedef struct ppi_device_record {
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
   X(TABLE_ROWS, 1, "rows of tables that are not read left out")            \
   X(NOT_FINITE, 0, "numbers that are not finite taken for none")           \
+  X(NO_PROCESS, 0, "Python functions of no process left out")              \
   X(RAW_CONTROLS, 0, "control characters in texts without their escapes")
 typedef enum ppi_skip {
 #define PPI_SKIP_ENUM_(name, is_lost, text) PPI_SKIP_##name,
@@ -186,6 +187,10 @@ pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
 // ppi_import_end ends a begun range, with what its end says beside that.
 void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end);
+static inline bool ppi_import_is_function(const ppi_importer *importer,
+                                          uint32_t site) {
+  return site && importer->classes[site].is & PPI_IS_PYTHON_FUNCTION;
+}
 // ppi_import_span widens the time that the trace covers.
 void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end);
 

@@ -97,6 +97,16 @@ static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
     ppi_nest_checkpoint(sweeper, time);
 }
 
+static void take_record(ppi_sweeper *sweeper, const ppi_record *record) {
+  ppi_importer *importer = sweeper->importer;
+  if (ppi_devices_has(importer, record)) return;
+  if (record->process != sweeper->process &&
+      ppi_import_is_function(importer, record->site))
+    importer->skips[PPI_SKIP_NO_PROCESS]++;
+  else
+    ppi_nest_take(sweeper, record);
+}
+
 static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
                          ppi_sort_merge *devices) {
   const ppi_record *record = ppi_sort_merge_next(records);
@@ -105,8 +115,7 @@ static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
     bool is_record = record && (!device || record->time <= device->key);
     keep_up(sweeper, is_record ? record->time : device->key);
     if (is_record) {
-      if (!ppi_devices_has(&sweeper->importer->places, record))
-        ppi_nest_take(sweeper, record);
+      take_record(sweeper, record);
       record = ppi_sort_merge_next(records);
     } else {
       ppi_nest_device(sweeper, device);

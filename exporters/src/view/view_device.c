@@ -27,16 +27,15 @@ static bool add_cpu(ppi_view *view, const char *name, uint64_t busy,
   return true;
 }
 
-static bool add_device(ppi_view *view, const ppi_figures *figures,
-                       const ppi_report_device *device) {
+static bool add_device(ppi_view *view, const ppi_report_device *device) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
   cells[DEVICE] = ppi_cell_text(device->name);
   cells[CALLS] = ppi_cell_count(device->ranges + device->untimed);
   if (!device->ranges && device->untimed) return true;
   cells[BUSY] = ppi_cell_time(device->used_ns);
-  cells[UTILIZATION] = ppi_cell_ratio((int64_t)device->used_ns,
-                                      figures->base_ns + device->more_base_ns);
+  cells[UTILIZATION] =
+      ppi_cell_ratio((int64_t)device->used_ns, device->base_ns);
   return true;
 }
 
@@ -64,7 +63,7 @@ static pprof_status build(const ppi_figures *figures,
                        totals[PPI_TOTAL_CPU_ELAPSED_NS]) &&
                add_cpu(out, "CPU(System)", busy, busy + idle);
   for (size_t i = 0; i < figures->num_devices && added; i++)
-    added = add_device(out, figures, &figures->devices[i]);
+    added = add_device(out, &figures->devices[i]);
   if (!added) return PPROF_STATUS_NO_MEMORY;
   ppi_page_text(&out->note,
                 "CPU(Process): CPU time of the process over elapsed time, at "
@@ -79,6 +78,10 @@ static pprof_status build(const ppi_figures *figures,
                   "between the launches inside.\n"
                   "With kernel records it is the union of kernels. What lies "
                   "outside the ratio base does not count.\n");
+  if (figures->num_devices && figures->num_inputs > 1)
+    ppi_page_text(&out->note,
+                  "A device's ratio base is that of the processes that use "
+                  "it.\n");
   ppi_view_note_base(out, figures);
   note_missing(out, figures);
   return PPROF_STATUS_OK;

@@ -239,7 +239,8 @@ typedef struct ppi_report_device {
   char *name;
   uint64_t ranges, untimed;  // timed device ranges; those without a time
   uint64_t used_ns;          // what the Device table shows, of the base's time
-  uint64_t more_base_ns;     // of further devices of this name in one run
+  uint64_t base_ns;          // of the runs that use it, and for each device
+                             // of this name in one
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
   uint64_t early_ns;  // of not submitted: before the first range of each run

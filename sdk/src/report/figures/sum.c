@@ -69,7 +69,7 @@ static pprof_status add_device(ppi_figures *into,
   device->untimed += from->untimed;
   device->early_ns += from->early_ns;
   device->used_ns += from->used_ns;
-  device->more_base_ns += from->more_base_ns;
+  device->base_ns += from->base_ns;
   device->runs_with_kernels += from->runs_with_kernels;
   device->wall_ns += from->wall_ns;
   device->busy_ns += from->busy_ns;

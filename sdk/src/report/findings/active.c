@@ -67,7 +67,7 @@ pprof_status ppi_active_of(const ppi_search *search,
     status = union_of_requests(search->figures, &out->time_ns);
     out->busy_ns = busy_for_requests(search->answer, device);
   } else if (search->base == PPI_BASE_STEP) {
-    out->time_ns = (double)(search->figures->base_ns + device->more_base_ns);
+    out->time_ns = (double)device->base_ns;
     out->busy_ns = (double)device->used_ns;
   } else {
     // Before the first range, and after the last one of each window.

@@ -355,10 +355,9 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
     // Device 0 stands for ranges on no device at all: there is nothing to
     // check.
     if (!from || (i == 0 && from->ranges == 0)) continue;
-    size_t num_known = out->num_devices;
     ppi_report_device *device = ppi_figures_device(out, from->name);
     if (!device) return PPROF_STATUS_NO_MEMORY;
-    if (out->num_devices == num_known) device->more_base_ns += out->base_ns;
+    if (from->ranges || from->untimed) device->base_ns += out->base_ns;
     device->ranges += from->ranges;
     device->untimed += from->untimed;
     device->runs_with_kernels += from->has_kernels;
