@@ -86,6 +86,60 @@ class OthersTest(Case):
              "ts": 1700000000000000, "dur": 9000}))
         self.assertEqual(Report(third).find("device", "GPU1")["utilization"], 90)
 
+    # ---- ends that name what they end ----
+
+    def totals(self, path):
+        return {row[0]: row[3] / US for row in Report(path).rows("userdefined")}
+
+    def pairs(self, *events):
+        """A trace of begins and ends of one thread: phase, name, time."""
+        with open(self.path("pairs.json"), "w") as file:
+            json.dump([{"ph": ph, "name": name, "pid": 1, "tid": 1, "ts": at}
+                       for ph, name, at in events], file)
+        return self.path("pairs.json")
+
+    def test_asynchronous_ends_by_name(self):
+        expected = {"Nested": 9, "Read": 3, "Write": 4, "Top": 9, "Tread": 3, "Twrite": 4}
+        path = os.path.join(DATA, "async_same_id.json")
+        self.assertEqual(self.totals(path), expected)
+
+        def unnamed(all):
+            # Then the one that began last ends first.
+            for event in all:
+                if event["ph"] == "e":
+                    del event["name"]
+        self.assertEqual(self.totals(self.changed("async_same_id", unnamed)),
+                         {**expected, "Read": 5, "Write": 2})
+
+    def test_ends_by_name(self):
+        path = os.path.join(DATA, "be_overlap_named.json")
+        expected = {"E1": 100, "E2": 100, "E3": 70, "E4": 40}
+        self.assertEqual(self.totals(path), expected)
+        self.assertIn("1 ranges that overlap others of their thread partly",
+                      self.page("be_overlap_named"))
+
+    def test_many_that_overlap_by_name(self):
+        # Names that fold are matched as they are written.
+        events = [("B", f"request {i}", 10 * i) for i in range(300)]
+        events += [("E", f"request {i}", 3000 + 20 * i) for i in range(300)]
+        report = Report(self.pairs(*events))
+        rows = report.rows("userdefined")
+        self.assertEqual(sum(row[2] for row in rows), 300)
+        self.assertEqual(sum(row[3] for row in rows),
+                         sum(3000 + 20 * i - 10 * i for i in range(300)) * US)
+
+    def test_ends_of_nothing(self):
+        # "b" has ended: the second end is of none. No begin is called "done".
+        path = self.pairs(("B", "a", 0), ("B", "b", 10), ("E", "b", 20), ("E", "b", 30),
+                          ("B", "c", 35), ("E", "done", 40), ("E", "", 50))
+        self.assertEqual(self.totals(path), {"a": 50, "b": 10, "c": 5})
+        self.assertEqual(Report(path).json["trust"]["unmatched"], 1)
+
+    def test_ends_at_one_moment_in_the_order_of_the_file(self):
+        path = self.pairs(("B", "a", 0), ("E", "a", 10), ("B", "a", 10), ("E", "a", 15),
+                          ("B", "b", 15), ("B", "c", 15), ("E", "b", 25), ("E", "c", 25))
+        self.assertEqual(self.totals(path), {"a": 15, "b": 10, "c": 10})
+
 
 if __name__ == "__main__":
     case.main()

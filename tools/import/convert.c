@@ -18,6 +18,7 @@ typedef struct trace_event {
   ppi_label label;
   int64_t step;
   uint32_t site, process, row;
+  uint32_t name;  // of begins and ends: a hash; 0: none
   ppi_class class;
   int64_t start, end;
   bool has_end, is_coarse;
@@ -137,6 +138,7 @@ static ppi_record record_of(ppi_importer *importer, const trace_event *event,
                        .end = (uint64_t)event->end + PPI_RECORD_BIAS,
                        .row = event->row,
                        .site = event->site,
+                       .name = event->name,
                        .process = (uint16_t)event->process,
                        .kind = (uint8_t)kind};
   if (event->class.is & PPI_IS_COMMUNICATION)
@@ -455,6 +457,14 @@ static void append_shapes(ppi_fields *fields, ppi_label *label) {
   label->name_len = at + suffix_len;
 }
 
+// An end that names a begin ends that one.
+static void name_pair(ppi_importer *importer, trace_event *event) {
+  const ppi_label *label = &event->label;
+  if (!strchr("BEbe", event->ph) || label->name_len == 0) return;
+  event->name = (uint32_t)ppi_hash_bytes(17, label->name, label->name_len) | 1;
+  if (strchr("Bb", event->ph)) ppi_import_begins(importer, event->name);
+}
+
 static pprof_status find_label(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *cat = &event->fields[PPI_FIELD_CAT];
   const ppi_scalar *step = ppi_fields_arg(&importer->fields, PPI_ARG_STEP);
@@ -466,6 +476,7 @@ static pprof_status find_label(ppi_importer *importer, trace_event *event) {
   bool is_paddle = importer->header.dialects & PPI_IS_PADDLE ||
                    ppi_fields_arg(&importer->fields, PPI_ARG_START_TIME);
   ppi_label_clean(&event->label, is_paddle, &event->step);
+  name_pair(importer, event);
   if (importer->options && importer->options->by_shape)
     append_shapes(&importer->fields, &event->label);
   // Ends and arrows have no use for a site.

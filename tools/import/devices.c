@@ -293,11 +293,17 @@ static pprof_status begin(ppi_importer *importer, begun *all,
   return PPROF_STATUS_OK;
 }
 
-// Ends the innermost one of its row.
+static bool is_pair(const ppi_importer *importer, const ppi_record *from,
+                    const ppi_record *to) {
+  return from->row == to->row &&
+         ppi_import_may_end(importer, to->name, from->name);
+}
+
+// Ends the innermost one of its row that it may end.
 static pprof_status end(ppi_importer *importer, begun *all,
                         const ppi_record *record) {
   size_t at = all->num;
-  while (at > 0 && all->items[at - 1].row != record->row) at--;
+  while (at > 0 && !is_pair(importer, &all->items[at - 1], record)) at--;
   if (at == 0) {
     importer->skips[PPI_SKIP_UNPAIRED]++;
     return PPROF_STATUS_OK;

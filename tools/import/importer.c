@@ -145,6 +145,18 @@ pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
   return ppi_sorter_add(&importer->records, record->process, record);
 }
 
+void ppi_import_begins(ppi_importer *importer, uint32_t name) {
+  uint32_t bit = name % PPI_IMPORT_NAME_BITS;
+  if (name) importer->begun_names[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+
+bool ppi_import_may_end(const ppi_importer *importer, uint32_t end,
+                        uint32_t begun) {
+  uint32_t bit = end % PPI_IMPORT_NAME_BITS;
+  return end == 0 || end == begun ||
+         !(importer->begun_names[bit / 8] >> bit % 8 & 1);
+}
+
 // Members of args that are numbers of an end stand for those of its begin.
 void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end) {

@@ -20,6 +20,7 @@
 #define PPI_IMPORT_MAX_SITES 65536
 #define PPI_IMPORT_MAX_NAME_BYTES (32u << 20)
 #define PPI_IMPORT_MAX_CATEGORIES 1024
+#define PPI_IMPORT_NAME_BITS 65536
 #define PPI_IMPORT_MAX_ATTRIBUTES 65536
 #define PPI_IMPORT_MAX_ATTRIBUTE_BYTES (64u << 20)
 
@@ -54,6 +55,7 @@ typedef struct ppi_record {
   double value;
   double amount;  // bytes; of a counter the change; of a step items
   uint32_t row, site, attributes;
+  uint32_t name;  // a hash, of begins and ends; 0: it has none
   uint16_t process;
   uint8_t kind, flags;
 } ppi_record;
@@ -169,6 +171,7 @@ typedef struct ppi_importer {
   bool has_times;
   int64_t paddle_base_ns;  // of start_time and end_time
   bool has_paddle_base;
+  uint8_t begun_names[PPI_IMPORT_NAME_BITS / 8];  // bits, by their hashes
   uint64_t num_events, names_overflowed;
   uint64_t skips[PPI_NUM_SKIPS];
   uint64_t hash[2];
@@ -184,6 +187,12 @@ void ppi_importer_init(ppi_importer *importer, const char *path);
 void ppi_importer_clear(ppi_importer *importer);
 
 pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record);
+// ppi_import_begins notes the name of a begin. Whether the end that is called
+// `end` may end the begin that is called `begun`: 0 is any name, and so is one
+// that no begin of the trace has.
+void ppi_import_begins(ppi_importer *importer, uint32_t name);
+bool ppi_import_may_end(const ppi_importer *importer, uint32_t end,
+                        uint32_t begun);
 // ppi_import_end ends a begun range, with what its end says beside that.
 void ppi_import_end(ppi_importer *importer, ppi_record *begun,
                     const ppi_record *end);

@@ -228,23 +228,66 @@ static void take_range(ppi_sweeper *sweeper, const ppi_record *from) {
   }
 }
 
-// Ends the innermost range that was begun; those with a known end inside it
-// are over, or stick out.
+// The innermost range that was begun and that `record` may end, + 1; 0: none.
+// Of very many open ones the innermost alone are looked at.
+static size_t find_begun(const ppi_sweeper *sweeper, const ppi_open_row *row,
+                         const ppi_record *record) {
+  enum { MOST = 4096 };
+  size_t num = 0;
+  for (size_t at = row->num; at > 0 && num < MOST; at--) {
+    const ppi_record *begun = &row->items[at - 1].record;
+    bool is_begun = begun->kind == PPI_RECORD_BEGIN;
+    num += num > 0 || is_begun;
+    if (is_begun &&
+        ppi_import_may_end(sweeper->importer, record->name, begun->name))
+      return at;
+  }
+  return 0;
+}
+
+// Ends a range around others that were begun and go on.
+static void end_around(ppi_sweeper *sweeper, ppi_open_row *row, size_t at,
+                       const ppi_record *record) {
+  ppi_open ended = row->items[at];
+  memmove(&row->items[at], &row->items[at + 1],
+          (--row->num - at) * sizeof *row->items);
+  row->num_begun--;
+  sweeper->num_open--;
+  ppi_import_end(sweeper->importer, &ended.record, record);
+  emit_range(sweeper, &ended, (uint32_t)at, 0);
+  skip(sweeper, PPI_SKIP_OVERLAPPING);
+}
+
+static void count_unmatched(ppi_sweeper *sweeper, const ppi_record *record) {
+  uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
+  pprof_status status =
+      ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
+  if (status != PPROF_STATUS_OK) fail(sweeper, status);
+}
+
+static size_t innermost_begun(const ppi_open_row *row) {
+  size_t at = row->num;
+  while (row->items[at - 1].record.kind != PPI_RECORD_BEGIN) at--;
+  return at;
+}
+
+// Ends a range that was begun; those with a known end inside it are over, or
+// stick out.
 static void take_end(ppi_sweeper *sweeper, ppi_open_row *row,
                      const ppi_record *record) {
-  size_t at = row->num;
   if (row->num_left_out > 0) {
     row->num_left_out--;
     return;
   }
-  if (row->num_begun == 0) {
-    uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
-    pprof_status status =
-        ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
-    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+  size_t at = find_begun(sweeper, row, record);
+  if (at == 0) {
+    count_unmatched(sweeper, record);
     return;
   }
-  while (row->items[at - 1].record.kind != PPI_RECORD_BEGIN) at--;
+  if (at < innermost_begun(row)) {
+    end_around(sweeper, row, at - 1, record);
+    return;
+  }
   while (row->num > at) {
     if (top_of(row)->record.kind == PPI_RECORD_UNENDED)
       top_of(row)->record.end = record->time;
@@ -295,15 +338,18 @@ static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
   sweeper->num_open++;
 }
 
+static bool ends_async(const ppi_sweeper *sweeper, const ppi_open *open,
+                       const ppi_record *record) {
+  return open->record.end == record->end &&
+         ppi_import_may_end(sweeper->importer, record->name, open->record.name);
+}
+
 static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
   uint32_t *link = async_bucket(sweeper, record->end);
-  while (*link && sweeper->async[*link - 1].record.end != record->end)
+  while (*link && !ends_async(sweeper, &sweeper->async[*link - 1], record))
     link = &sweeper->async[*link - 1].next;
   if (!*link) {
-    uint32_t lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
-    pprof_status status =
-        ppi_tally_add(&sweeper->emit.tally, lane, PPI_TOTAL_UNMATCHED, 1);
-    if (status != PPROF_STATUS_OK) fail(sweeper, status);
+    count_unmatched(sweeper, record);
     return;
   }
   uint32_t at = *link;
