@@ -4,6 +4,7 @@
 
 devices_test.py PPROF_REPORT. Figures are typed from the traces' own ranges, in microseconds.
 """
+import json
 import os
 
 import case
@@ -82,6 +83,44 @@ class DevicesTest(Case):
         self.assertEqual(self.devices(report), {})
         self.assertIn("'cuda:0' is called like a device and does what only a host does: "
                       "it is taken for a host; --device-process 'cuda:0' changes that", self.said)
+
+    def test_labels_of_other_devices(self):
+        report = self.ask("device_labels.json")
+        kinds = ["GPU3", "HPU0", "MTIA17", "NPU0", "PrivateUse1:0", "TPU0", "XPU0"]
+        self.assertEqual({row[0]: row[2] for row in report.rows("device")[2:]},
+                         {kind: 50 * US for kind in kinds})
+        self.assertEqual({row[1] for row in self.kernels(report).values()}, {50 * US})
+        self.assertEqual(len(report.json["inputs"]), 1)
+        self.assertIn("process 'python' is taken for device MTIA17: 7", self.said)
+
+    def test_ascend(self):
+        # What its hardware did is shown twice more, by sums of it.
+        report = self.ask("ascend_trace_view.json")
+        device = report.find("device", "NPU0")
+        self.assertEqual((device["busy"], device["utilization"]), (6000 * US, 60))
+        self.assertEqual(self.kernels(report), {"MatMulV2": (10, 6000 * US)})
+        self.assertIn("'Communication' is taken for device NPU0; no work of their own", self.said)
+
+    def test_the_first_profiler_of_pytorch(self):
+        report = self.ask("legacy_autograd.json")
+        self.assertEqual(self.devices(report), {"GPU0": 122 * US})
+        self.assertEqual(self.kernels(report), {"mul": (4, 122 * US)})
+        self.assertEqual(self.hosts(report), {"mul": (4, 241 * US)})
+        # The arrows lead to launches, and make no requests.
+        self.assertEqual(report.find("userdefined", "mul")["device_total"], 122 * US)
+
+    def test_lines_that_are_not_known_beside_those_that_are(self):
+        for name in "Async XLA Ops", "Something new":
+            with open(os.path.join(DATA, "jax_tpu_no_async_line.json")) as file:
+                trace = json.load(file)
+            trace["traceEvents"] += [
+                {"ph": "M", "pid": 3, "tid": 30, "name": "thread_name", "args": {"name": name}},
+                {"ph": "X", "pid": 3, "tid": 30, "name": "copy-start", "ts": 150, "dur": 840}]
+            with open(self.path("more.json"), "w") as file:
+                json.dump(trace, file)
+            for path in os.path.join(DATA, "jax_tpu_no_async_line.json"), self.path("more.json"):
+                self.assertEqual(self.devices(self.ask(path)), {"GPU0": 4000 * US})
+        self.assertIn("'Framework Name Scope', 'Source code', 'Something new'", self.said)
 
     def test_told_by_a_pattern(self):
         report = self.ask("named_like_a_device.json", "--device-process", "accelerator*")

@@ -223,12 +223,17 @@ static bool is_label(const char *text, size_t len, const char *wanted) {
   return len == strlen(wanted) && memcmp(text, wanted, len) == 0;
 }
 
-// Kineto's, older ones', those for Ascend; Paddle's.
+// Kineto's, older ones', those for Ascend; the first profiler's of PyTorch
+// ("cpu_to_cuda"); Paddle's.
 static bool is_launch_arrow(const ppi_label *label) {
+  static const char before[] = "cpu_to_";
   static const char *const cats[] = {"ac2g", "async_gpu", "async_cpu_to_gpu",
                                      "async_npu"};
   for (size_t i = 0; i < sizeof cats / sizeof *cats; i++)
     if (is_label(label->cat, label->cat_len, cats[i])) return true;
+  if (label->cat_len >= sizeof before &&
+      memcmp(label->cat, before, sizeof before - 1) == 0)
+    return true;
   return is_label(label->cat, label->cat_len, "async") &&
          is_label(label->name, label->name_len, "launch");
 }

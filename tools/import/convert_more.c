@@ -30,7 +30,8 @@ uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row_id) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[row_id];
   const ppi_process *process = &places->processes[row->process];
-  uint32_t device = ppi_place_device(places, device_number(importer, process));
+  uint32_t device =
+      ppi_place_device(places, "", device_number(importer, process));
   double number;
   if (!ppi_import_number(importer, PPI_ARG_STREAM, &number) || number < 0 ||
       number > 1e15)

@@ -17,8 +17,14 @@
 #include "import/sites.h"
 
 // Of several processes that show one device's work those that show it closest:
-// launches, all streams in one, streams.
-typedef enum closeness { LAUNCHES, ALL_STREAMS, STREAMS } closeness;
+// sums of it, launches, all streams in one, streams.
+typedef enum closeness { SUMS, LAUNCHES, ALL_STREAMS, STREAMS } closeness;
+
+// What a device may be called before its number.
+static const char *const makers[] = {
+    "gpu", "cuda", "hip", "xpu",  "tpu", "npu",        "hpu",
+    "mlu", "mtia", "ipu", "musa", "dcu", "privateuse1"};
+enum { NUM_MAKERS = sizeof makers / sizeof *makers };
 
 // ---- names ----
 
@@ -53,11 +59,10 @@ static bool has_path(const char *name, uint64_t *out) {
 
 // "cuda:0", "gpu:0", rocprof's "1 GPU0".
 static bool is_short(const char *name, uint64_t *out) {
-  static const char *const makers[] = {"gpu", "cuda", "hip", "xpu", "tpu"};
   const char *at = name, *end;
   uint64_t number;
   if (digits(at, &number, &end) && *end == ' ') at = end + 1;
-  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+  for (size_t i = 0; i < NUM_MAKERS; i++) {
     size_t len = strlen(makers[i]);
     if (strncasecmp(at, makers[i], len) != 0) continue;
     const char *number_at = at + len + (at[len] == ':' || at[len] == ' ');
@@ -80,8 +85,24 @@ static uint64_t last_number(const ppi_process *process) {
   return number;
 }
 
+// The first profiler of PyTorch: "CUDA functions", a row for each device.
+static bool is_functions(const char *name) {
+  for (size_t i = 0; i < NUM_MAKERS; i++) {
+    size_t len = strlen(makers[i]);
+    if (strncasecmp(name, makers[i], len) == 0 &&
+        strcmp(name + len, " functions") == 0)
+      return true;
+  }
+  return false;
+}
+
 static closeness closeness_of(const ppi_process *process) {
+  // Of Ascend: what the streams of its hardware did, once more.
+  static const char *const sums[] = {"Communication", "HCCL",
+                                     "Overlap Analysis"};
   if (!process->name) return LAUNCHES;
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+    if (strcmp(process->name, sums[i]) == 0) return SUMS;
   if (strstr(process->name, "/stream:all")) return ALL_STREAMS;
   return strstr(process->name, "/stream:") || strstr(process->name, "/memcpy")
              ? STREAMS
@@ -101,16 +122,37 @@ static bool is_told(const ppi_importer *importer, const ppi_process *process) {
          fnmatch(options->device_process, process->name, 0) == 0;
 }
 
+// A word and perhaps a number, of a device by its word. PyTorch labels all that
+// is no device "CPU".
+static bool is_kind(const char *label, size_t len, bool is_pytorch) {
+  if (is_pytorch)
+    return len > 0 && len <= PPI_MAX_DEVICE_KIND &&
+           strncasecmp(label, "CPU", PPI_MAX(len, 3)) != 0;
+  for (size_t i = 0; i < NUM_MAKERS; i++)
+    if (strlen(makers[i]) == len && strncasecmp(label, makers[i], len) == 0)
+      return true;
+  return false;
+}
+
 // Devices are numbered from 0, so a process may have the id of one, and its
 // label: PyTorch labels 0 to 15 always.
-static bool is_labelled(ppi_process *process) {
-  int64_t number;
-  if (!process->labels || strncmp(process->labels, "GPU", 3) != 0) return false;
-  process->device = process->number < 0 ? 0 : (uint64_t)process->number;
-  if (strlen(process->labels) > 4 &&
-      ppi_integer(process->labels + 4, strlen(process->labels + 4), &number) &&
-      number >= 0)
-    process->device = (uint64_t)number;
+static bool is_labelled(ppi_process *process, bool is_pytorch) {
+  const char *label = process->labels ? process->labels : "", *end;
+  size_t len = 0;
+  process->has_device_each_row = is_functions(label);
+  if (process->has_device_each_row) return true;
+  while (isalnum((unsigned char)label[len])) len++;
+  if (!is_kind(label, len, is_pytorch) || (label[len] && label[len] != ' '))
+    return false;
+  if (label[len] && !digits(label + len + 1, &process->device, &end))
+    return false;
+  if (!label[len])
+    process->device = (uint64_t)process->number < PPI_MAX_DEVICES
+                          ? (uint64_t)process->number
+                          : 0;
+  if (strncasecmp(label, "GPU", PPI_MAX(len, 3)) != 0 &&
+      strncasecmp(label, "CUDA", PPI_MAX(len, 4)) != 0)
+    snprintf(process->kind, sizeof process->kind, "%.*s", (int)len, label);
   return true;
 }
 
@@ -119,6 +161,10 @@ static bool is_called_so(ppi_process *process) {
   if (has_path(process->name, &process->device) ||
       is_short(process->name, &process->device)) {
     process->is_named = true;
+    return true;
+  }
+  if (is_functions(process->name)) {
+    process->is_named = process->has_device_each_row = true;
     return true;
   }
   if (!ends(process->name, "(GPU)")) return false;
@@ -134,8 +180,11 @@ static void decide(ppi_importer *importer, ppi_process *process) {
     if (!is_called_so(process)) process->device = last_number(process);
     return;
   }
+  bool is_pytorch = importer->header.dialects & PPI_IS_PYTORCH;
   bool is_called = is_called_so(process);
-  process->is_device = (is_called || is_labelled(process)) && !process->is_host;
+  bool has_label = !is_called && is_labelled(process, is_pytorch);
+  process->is_device = (is_called || has_label) && !process->is_host;
+  process->is_named |= has_label;
   if (!is_called || process->is_device) return;
   snprintf(text, sizeof text,
            "'%s' is called like a device and does what only a host does: it is"
@@ -180,12 +229,28 @@ static bool is_frame(const ppi_row *row) {
   return false;
 }
 
-static bool has_streams(const ppi_places *places, uint32_t process) {
-  for (size_t i = 0; i < places->num_rows; i++)
-    if (places->rows[i].process == process && places->rows[i].num_ranges > 0 &&
-        !is_frame(&places->rows[i]))
-      return true;
-  return false;
+// Which lines of a device are its work, from what is not to what is.
+typedef enum line { FRAME, UNKNOWN, OPERATIONS, STREAM } line;
+
+static line line_of(const ppi_row *row) {
+  if (!row->name || strncasecmp(row->name, "stream", 6) == 0) return STREAM;
+  if (strcmp(row->name, "XLA Ops") == 0) return OPERATIONS;
+  return is_frame(row) ? FRAME : UNKNOWN;
+}
+
+// The lines of each process that come closest to its work. Where XLA drew none
+// of its own, all do.
+static void find_work(const ppi_places *places, line *work) {
+  bool is_xla[PPI_MAX_PROCESSES] = {false};
+  for (size_t i = 0; i < places->num_processes; i++) work[i] = UNKNOWN;
+  for (size_t i = 0; i < places->num_rows; i++) {
+    const ppi_row *row = &places->rows[i];
+    if (row->num_ranges == 0) continue;
+    is_xla[row->process] |= is_frame(row);
+    work[row->process] = PPI_MAX(work[row->process], line_of(row));
+  }
+  for (size_t i = 0; i < places->num_processes; i++)
+    if (!is_xla[i]) work[i] = FRAME;
 }
 
 // Where all that begins is of a device; what it is of has that much less of a
@@ -210,22 +275,23 @@ static bool is_shown_closer(const ppi_places *places,
     const ppi_process *other = &places->processes[i];
     if (other->is_device && other->num_host > 0 &&
         other->device == process->device &&
+        strcmp(other->kind, process->kind) == 0 &&
         closeness_of(other) > closeness_of(process))
       return true;
   }
   return false;
 }
 
-// Where there are no streams, as on a TPU, the operations are the work.
+// As on a TPU, which has no streams, the operations may be the work.
 static void find_projected(ppi_places *places) {
+  line work[PPI_MAX_PROCESSES];
+  find_work(places, work);
   for (size_t i = 0; i < places->num_rows; i++) {
     ppi_row *row = &places->rows[i];
     const ppi_process *process = &places->processes[row->process];
     if (!process->is_device || !process->is_named) continue;
-    bool is_ops = row->name && strcmp(row->name, "XLA Ops") == 0;
     row->is_projected =
-        is_shown_closer(places, process) ||
-        (is_frame(row) && (!is_ops || has_streams(places, row->process)));
+        is_shown_closer(places, process) || line_of(row) < work[row->process];
   }
 }
 
@@ -252,7 +318,9 @@ static pprof_status take(ppi_importer *importer, const ppi_record *record,
   const ppi_process *process = &places->processes[row->process];
   uint32_t stream = (uint32_t)record->end;
   if (process->is_device) {
-    uint32_t device = ppi_place_device(places, process->device);
+    uint32_t device = ppi_place_device(
+        places, process->kind,
+        process->has_device_each_row ? row->key : process->device);
     stream = ppi_place_stream(places, device, row->is_text ? 0 : row->key,
                               record->row);
   }
@@ -397,6 +465,7 @@ static size_t list_rows(const ppi_places *places, uint32_t process,
 static void say_all(ppi_importer *importer) {
   enum { SIZE = 10 * (PPI_MAX_PLACE_NAME + 4) };
   const ppi_places *places = &importer->places;
+  char device[PPI_MAX_DEVICE_KIND + 32];
   char work[SIZE], frames[SIZE], text[2 * SIZE + PPI_MAX_PLACE_NAME + 128];
   for (uint32_t i = 0; i < places->num_processes; i++) {
     const ppi_process *process = &places->processes[i];
@@ -404,14 +473,26 @@ static void say_all(ppi_importer *importer) {
     size_t num = list_rows(places, i, false, work, sizeof work);
     size_t num_frames = list_rows(places, i, true, frames, sizeof frames);
     if (num + num_frames == 0) continue;
-    snprintf(text, sizeof text,
-             "process '%s' is taken for device GPU%" PRIu64 "%s%s%s%s",
+    ppi_place_device_name(process->kind, process->device, device,
+                          sizeof device);
+    snprintf(text, sizeof text, "process '%s' is taken for device %s%s%s%s%s",
              process->name     ? process->name
              : process->labels ? process->labels
                                : "",
-             process->device, num ? ": " : "", work,
+             device, num ? ": " : "", work,
              num_frames ? "; no work of their own: " : "", frames);
     say(importer, text);
+  }
+}
+
+// Work whose category says that it is a device's has the kind that its process
+// has by its label.
+static void find_kinds(ppi_places *places) {
+  for (size_t i = 0; i < places->num_streams; i++) {
+    const ppi_row *row = &places->rows[places->streams[i].row];
+    ppi_device *device = &places->devices[places->streams[i].device];
+    if (!*device->kind)
+      strcpy(device->kind, places->processes[row->process].kind);
   }
 }
 
@@ -419,6 +500,7 @@ pprof_status ppi_devices_take(ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   bool is_any = false;
   decide_all(importer);
+  find_kinds(&importer->places);
   for (size_t i = 0; i < places->num_processes; i++)
     is_any |= places->processes[i].is_device && places->processes[i].num_host;
   is_any |= find_device_rows(&importer->places);

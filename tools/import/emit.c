@@ -195,7 +195,7 @@ uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device_id) {
   char name[PPI_MAX_PLACE_NAME + 1];
   if (emit->device_lanes[device_id]) return emit->device_lanes[device_id];
   const ppi_device *device = &emit->importer->places.devices[device_id];
-  snprintf(name, sizeof name, "GPU%" PRIu64, device->number);
+  ppi_place_device_name(device->kind, device->number, name, sizeof name);
   define(emit, &(pprof_definition){.kind = PPROF_DEFINITION_DEVICE,
                                    .id = device_id + 1,
                                    .number = device->number,

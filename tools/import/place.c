@@ -3,6 +3,8 @@
 // Finding places by their ids.
 #include "import/place.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -198,15 +200,28 @@ uint32_t ppi_place_row(ppi_places *places, uint32_t process,
 
 // ---- devices ----
 
-uint32_t ppi_place_device(ppi_places *places, uint64_t number) {
+uint32_t ppi_place_device(ppi_places *places, const char *kind,
+                          uint64_t number) {
   for (uint32_t i = 0; i < places->num_devices; i++)
-    if (places->devices[i].number == number) return i;
+    if (places->devices[i].number == number &&
+        strcmp(places->devices[i].kind, kind) == 0)
+      return i;
   if (places->num_devices == PPI_MAX_DEVICES) {
     places->num_devices_beyond++;
     return PPI_MAX_DEVICES - 1;
   }
-  places->devices[places->num_devices] = (ppi_device){number};
+  ppi_device *device = &places->devices[places->num_devices];
+  device->number = number;
+  snprintf(device->kind, sizeof device->kind, "%s", kind);
   return (uint32_t)places->num_devices++;
+}
+
+void ppi_place_device_name(const char *kind, uint64_t number, char *out,
+                           size_t size) {
+  size_t len = strlen(kind);
+  bool ends_in_digit = len > 0 && kind[len - 1] >= '0' && kind[len - 1] <= '9';
+  snprintf(out, size, "%s%s%" PRIu64, len > 0 ? kind : "GPU",
+           ends_in_digit ? ":" : "", number);
 }
 
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,

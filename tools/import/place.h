@@ -14,16 +14,19 @@
 #define PPI_MAX_DEVICES 256
 #define PPI_MAX_STREAMS 4096
 #define PPI_MAX_PLACE_NAME 255
+#define PPI_MAX_DEVICE_KIND 15
 #define PPI_NO_PLACE UINT32_MAX
 
 typedef struct ppi_process {
   int64_t number;
   bool is_text;  // its id was no integer; `number` is made up
   bool is_device;
-  bool is_named;    // its name or a pattern says so; its work has no categories
-  uint64_t device;  // which, of those that are one
-  char *name, *labels;  // NULL: none given
-  uint64_t key;         // of the id
+  bool is_named;  // so called, or by a pattern; its work has no categories
+  bool has_device_each_row;  // of a device: the row's id is the number
+  uint64_t device;           // which, of those that are one
+  char kind[PPI_MAX_DEVICE_KIND + 1];  // by its label; "": GPU
+  char *name, *labels;                 // NULL: none given
+  uint64_t key;                        // of the id
   uint64_t num_host, num_overhead, num_launches;
   bool is_host;          // events of it can only be a host's
   bool has_device_rows;  // though it may be none itself
@@ -48,6 +51,7 @@ typedef struct ppi_row {
 
 typedef struct ppi_device {
   uint64_t number;
+  char kind[PPI_MAX_DEVICE_KIND + 1];  // "": GPU
 } ppi_device;
 
 typedef struct ppi_stream {
@@ -79,7 +83,11 @@ uint32_t ppi_place_process(ppi_places *places, const ppi_scalar *pid);
 void ppi_place_number(ppi_places *places);
 uint32_t ppi_place_row(ppi_places *places, uint32_t process,
                        const ppi_scalar *tid, bool is_python);
-uint32_t ppi_place_device(ppi_places *places, uint64_t number);
+uint32_t ppi_place_device(ppi_places *places, const char *kind,
+                          uint64_t number);
+// ppi_place_device_name writes what a device is called: "GPU0", "MTIA17".
+void ppi_place_device_name(const char *kind, uint64_t number, char *out,
+                           size_t size);
 uint32_t ppi_place_stream(ppi_places *places, uint32_t device, uint64_t number,
                           uint32_t row);
 // ppi_place_name replaces *name by a copy of `text`; "" leaves it.
