@@ -140,6 +140,21 @@ class OthersTest(Case):
                           ("B", "b", 15), ("B", "c", 15), ("E", "b", 25), ("E", "c", 25))
         self.assertEqual(self.totals(path), {"a": 15, "b": 10, "c": 10})
 
+    # ---- times that cannot be ----
+
+    def test_negative_lengths(self):
+        for change in (lambda all: None, lambda all: all.reverse(),
+                       lambda all: all[0].update(dur=-0.5),
+                       lambda all: all[3].update(dur=-1e15)):
+            path = self.changed("negative_dur", change)
+            report = Report(path)
+            self.assertEqual({row[0]: (row[2], row[3]) for row in report.rows("userdefined")},
+                             {"build": (2, 2500 * US), "lint": (2, 1500 * US)})
+            self.assertEqual(report.json["trust"]["invalid"], 2)
+            page = case.output(path)
+            for line in "build +host +2.50 +31 % +2", "lint +host +1.50 +19 % +2":
+                self.assertRegex(page, line)
+
 
 if __name__ == "__main__":
     case.main()

@@ -127,6 +127,7 @@ void ppi_importer_clear(ppi_importer *importer) {
 // ---- records ----
 
 void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
+  if (end >= start) importer->last_valid = PPI_MAX(importer->last_valid, end);
   int64_t first = (int64_t)(start - PPI_RECORD_BIAS);
   int64_t last = (int64_t)(PPI_MAX(start, end) - PPI_RECORD_BIAS);
   importer->min_ns =

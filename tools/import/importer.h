@@ -169,6 +169,7 @@ typedef struct ppi_importer {
   ppi_own_facts *facts;
   int64_t min_ns, max_ns;  // of all that is told
   bool has_times;
+  uint64_t last_valid;     // of what does not end before it begins; biased
   int64_t paddle_base_ns;  // of start_time and end_time
   bool has_paddle_base;
   uint8_t begun_names[PPI_IMPORT_NAME_BITS / 8];  // bits, by their hashes

@@ -96,10 +96,14 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   return event;
 }
 
-static void count_invalid(ppi_sweeper *sweeper, const ppi_record *record,
-                          const pprof_event *event) {
-  // What ends before the trace begins has lost that in our times.
-  if (record->end >= record->time || event->end_ns < event->start_ns) return;
+// A range that ends before it begins is empty. Behind all others it would lie
+// where the run ends, and so in none: there it comes a moment earlier.
+static void take_invalid(ppi_sweeper *sweeper, const ppi_record *record,
+                         pprof_event *event) {
+  if (record->end >= record->time) return;
+  if (record->time > sweeper->importer->last_valid && event->start_ns > 0)
+    event->start_ns--;
+  event->end_ns = event->start_ns;
   pprof_status status =
       ppi_tally_add(&sweeper->emit.tally, event->lane, PPI_TOTAL_INVALID, 1);
   if (status != PPROF_STATUS_OK) fail(sweeper, status);
@@ -116,7 +120,7 @@ static void emit_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
   event.flags |= flags;
   event.num_flows = take_flows(sweeper, open, flows);
   event.flows = event.num_flows > 0 ? flows : NULL;
-  count_invalid(sweeper, &open->record, &event);
+  take_invalid(sweeper, &open->record, &event);
   ppi_emitter_event(&sweeper->emit, event.lane, &event);
 }
 

@@ -92,8 +92,9 @@ static bool is_placed_here(const void *context, uint32_t group) {
 static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
   ppi_emitter *emit = &sweeper->emit;
   uint64_t pace = PPI_SWEEP_CHECKPOINT + 4 * sweeper->num_open;
+  bool is_behind_all = time > sweeper->importer->last_valid;
   if (emit->num_told >= pace && time > emit->last_checkpoint &&
-      time > emit->base)
+      time > emit->base && !is_behind_all)
     ppi_nest_checkpoint(sweeper, time);
 }
 
