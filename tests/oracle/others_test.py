@@ -155,6 +155,66 @@ class OthersTest(Case):
             for line in "build +host +2.50 +31 % +2", "lint +host +1.50 +19 % +2":
                 self.assertRegex(page, line)
 
+    def check_zero_times(self, path):
+        report = Report(path)
+        trust = report.json["trust"]
+        self.assertEqual((trust["recorded"], trust["lost"], trust["no_device_time"]), (30, 0, 5))
+        self.assertEqual(report.json["identity"]["devices"][0]["wall_ns"], 9100 * US)
+        self.assertEqual(report.find("kernel", "sgemm_64x64")["device_total"], 2500 * US)
+        self.assertEqual(report.find("operator", "aten::mm")["calls"], 10)
+        page = " ".join(case.output(path).split())
+        self.assertIn("1 run of 9.10 ms", page)
+        self.assertIn("Incomplete: 30 records, none lost, 5 without a device time", page)
+        self.assertIn("5 device ranges whose time is 0 or another clock's", page)
+
+    def test_times_of_zero(self):
+        def change(ts, dur=0):
+            def do(all):
+                for event in all:
+                    if event.get("ts") == 0:
+                        event.update(ts=ts, dur=dur)
+                all.reverse()
+            return self.changed("zero_ts_kernels", do)
+        reference = Report(os.path.join(DATA, "zero_ts_reference.json"))
+        self.assertEqual(reference.json["identity"]["devices"][0]["wall_ns"], 9100 * US)
+        self.check_zero_times(os.path.join(DATA, "zero_ts_kernels.json"))
+        self.check_zero_times(change(0, 500))
+        self.check_zero_times(change(-1))
+        self.check_zero_times(change("0", 1615207264005200))
+        # Since the machine started, of a host with the time of day.
+        self.check_zero_times(change(86400e6, 500))
+
+    def test_times_since_some_day_beside_zero(self):
+        # Kineto writes them since a day of each quarter.
+        def do(all):
+            for event in all:
+                if event.get("ts"):
+                    event["ts"] -= 1615207264000000 - 5e12
+        self.check_zero_times(self.changed("zero_ts_kernels", do))
+
+    def test_a_trace_may_begin_at_zero(self):
+        def do(all):
+            for event in all:
+                if event.get("ts"):
+                    event["ts"] -= 1615207264000000
+        report = Report(self.changed("zero_ts_reference", do))
+        self.assertEqual(report.json["trust"]["no_device_time"], 0)
+        self.assertEqual(report.json["identity"]["devices"][0]["wall_ns"], 9100 * US)
+
+    def test_two_clocks(self):
+        def do(all):
+            # The device's of every kernel, and that of one operator.
+            for event in all:
+                if event.get("cat") == "kernel":
+                    event["ts"] -= 1615207264000000 - 7e9
+            all.append({**next(event for event in all if event.get("cat") == "cpu_op"), "ts": 3e8})
+        report = Report(self.changed("zero_ts_reference", do))
+        trust = report.json["trust"]
+        self.assertEqual((trust["recorded"], trust["lost"], trust["no_device_time"]), (25, 1, 5))
+        self.assertEqual(report.find("operator", "aten::mm")["calls"], 10)
+        notes = [note["text"] for note in trust["notes"] if note["key"] == "clocks"]
+        self.assertEqual([note.split()[0] for note in notes], ["1", "5"])
+
 
 if __name__ == "__main__":
     case.main()

@@ -372,7 +372,7 @@ static pprof_status take_timed(ppi_importer *importer, trace_event *event) {
   uint64_t start = (uint64_t)event->start + PPI_RECORD_BIAS;
   uint64_t end = (uint64_t)event->end + PPI_RECORD_BIAS;
   if (is_of_profiler(event)) {
-    ppi_import_span(importer, start, end);
+    ppi_import_span(importer, start, end, PPI_TIMED_FRAME);
     return PPROF_STATUS_OK;
   }
   pprof_status status = find_places(importer, event);

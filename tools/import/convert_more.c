@@ -63,7 +63,7 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
   if (class->is & PPI_IS_COMMUNICATION)
     record.flags |= PPI_RECORD_COMMUNICATION;
   importer->num_events++;
-  ppi_import_span(importer, PPI_MIN(record.submit, start), end);
+  ppi_import_span(importer, start, end, PPI_TIMED_DEVICE);
   return ppi_import_device(importer, &record);
 }
 

@@ -404,7 +404,8 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
     snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s%s%s", skips[i], words[i],
              i == PPI_SKIP_TABLE_ROWS ? ": " : "",
              i == PPI_SKIP_TABLE_ROWS ? header->tables : "");
-    notes[num] = (ppi_text){"import", texts[num]};
+    bool is_of_clocks = i == PPI_SKIP_OTHER_CLOCK || i == PPI_SKIP_UNTIMED;
+    notes[num] = (ppi_text){is_of_clocks ? "clocks" : "import", texts[num]};
     num++;
   }
   if (header->is_damaged) {

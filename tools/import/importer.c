@@ -126,7 +126,8 @@ void ppi_importer_clear(ppi_importer *importer) {
 
 // ---- records ----
 
-void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
+void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end,
+                     ppi_timed what) {
   if (end >= start) importer->last_valid = PPI_MAX(importer->last_valid, end);
   int64_t first = (int64_t)(start - PPI_RECORD_BIAS);
   int64_t last = (int64_t)(PPI_MAX(start, end) - PPI_RECORD_BIAS);
@@ -135,6 +136,8 @@ void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end) {
   importer->max_ns =
       importer->has_times ? PPI_MAX(importer->max_ns, last) : last;
   importer->has_times = true;
+  ppi_clocks_add(&importer->clocks, first, (int64_t)(end - PPI_RECORD_BIAS),
+                 what);
 }
 
 pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
@@ -142,7 +145,7 @@ pprof_status ppi_import_add(ppi_importer *importer, const ppi_record *record) {
   importer->num_events++;
   if (record->kind != PPI_RECORD_FLOW)
     ppi_import_span(importer, record->time,
-                    is_range ? record->end : record->time);
+                    is_range ? record->end : record->time, PPI_TIMED_HOST);
   return ppi_sorter_add(&importer->records, record->process, record);
 }
 

@@ -8,6 +8,7 @@
 #define PPI_IMPORT_IMPORTER_H_
 
 #include "import/classify.h"
+#include "import/clocks.h"
 #include "import/fields.h"
 #include "import/import_options.h"
 #include "import/intern.h"
@@ -42,10 +43,11 @@ typedef enum ppi_record_kind {
 enum {
   PPI_RECORD_HAS_AMOUNT = 1,
   PPI_RECORD_COMMUNICATION = 2,
-  PPI_RECORD_HAS_FLOPS = 4,     // in `value`
-  PPI_RECORD_RESERVED = 8,      // memory: told when it changes
-  PPI_RECORD_IS_COARSE = 16,    // its times may be off by a microsecond
-  PPI_RECORD_HAS_SEQUENCE = 32  // of autograd, in `amount`
+  PPI_RECORD_HAS_FLOPS = 4,      // in `value`
+  PPI_RECORD_RESERVED = 8,       // memory: told when it changes
+  PPI_RECORD_IS_COARSE = 16,     // its times may be off by a microsecond
+  PPI_RECORD_HAS_SEQUENCE = 32,  // of autograd, in `amount`
+  PPI_RECORD_UNTIMED = 64        // of a device: its times are unknown
 };
 
 typedef struct ppi_record {
@@ -107,6 +109,12 @@ typedef struct ppi_device_record {
   X(DUPLICATE_IDS, 0,                                                      \
     "device ranges whose correlation id has several"                       \
     " launches; the last one before it was taken")                         \
+  X(OTHER_CLOCK, 1,                                                        \
+    "events whose time is 0 or another clock's, years from all others,"    \
+    " left out")                                                           \
+  X(UNTIMED, 0,                                                            \
+    "device ranges whose time is 0 or another clock's, years from all"     \
+    " others: they have no device time")                                   \
   X(NO_LAUNCH, 0, "device ranges whose launch is not in the trace")        \
   X(OVERLAPPING, 0, "ranges that overlap others of their thread partly")   \
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
@@ -168,6 +176,7 @@ typedef struct ppi_importer {
   ppi_intern own_categories;
   ppi_own_facts *facts;
   int64_t min_ns, max_ns;  // of all that is told
+  ppi_clocks clocks;       // of traces that are not our own
   bool has_times;
   uint64_t last_valid;     // of what does not end before it begins; biased
   int64_t paddle_base_ns;  // of start_time and end_time
@@ -202,6 +211,15 @@ static inline bool ppi_import_is_function(const ppi_importer *importer,
   return site && importer->classes[site].is & PPI_IS_PYTHON_FUNCTION;
 }
 // ppi_import_span widens the time that the trace covers.
-void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end);
+void ppi_import_span(ppi_importer *importer, uint64_t start, uint64_t end,
+                     ppi_timed what);
+// Whether a range has times of the trace's clock, once that is chosen.
+static inline bool ppi_import_is_in_time(const ppi_importer *importer,
+                                         uint64_t start, uint64_t end) {
+  uint64_t first = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
+  uint64_t last = (uint64_t)importer->max_ns + PPI_RECORD_BIAS;
+  return start >= first && start <= last &&
+         (end < start || end - start <= PPI_CLOCK_APART_NS);
+}
 
 #endif  // PPI_IMPORT_IMPORTER_H_

@@ -35,9 +35,22 @@ static bool find_launch(id_join *join, const ppi_device_record *record,
   return join->num > 0;
 }
 
+// What has no time that can be is submitted when it was launched.
+static void take_time_away(ppi_importer *importer, ppi_device_record *record,
+                           const ppi_launch *launch) {
+  uint64_t first = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
+  record->submit = launch ? launch->time : first;
+  record->start = record->end = record->submit;
+  record->flags |= PPI_RECORD_UNTIMED;
+  importer->skips[PPI_SKIP_UNTIMED]++;
+}
+
 static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
                           const ppi_launch *launch, uint32_t main_process) {
   ppi_device_record record = *from;
+  bool is_in_time = ppi_import_is_in_time(importer, record.start, record.end);
+  if (launch && !ppi_import_is_in_time(importer, launch->time, launch->time))
+    launch = NULL;
   if (launch)
     record.process = launch->process;
   else if (record.process == PPI_NO_PLACE)
@@ -46,6 +59,7 @@ static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
   if (launch) record.submit = launch->time;
   if (!launch && record.submit == record.start)
     importer->skips[PPI_SKIP_NO_LAUNCH]++;
+  if (!is_in_time) take_time_away(importer, &record, launch);
   // Clocks that disagree may show work before its launch.
   record.key = PPI_MIN(record.submit, record.start);
   return ppi_sorter_add(&importer->placed, record.process, &record);

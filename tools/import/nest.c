@@ -441,8 +441,13 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
                                     : 0};
   if (sweeper->importer->classes[record->site].is & PPI_IS_PROJECTED)
     event.flags |= PPROF_FLAG_PROJECTED;
-  // Both 0 would be no time at all.
-  if (event.device_end_ns == 0) event.device_start_ns = event.device_end_ns = 1;
+  // Both 0 are no time at all.
+  if (record->flags & PPI_RECORD_UNTIMED) {
+    event.device_start_ns = event.device_end_ns = 0;
+    event.flags |= PPROF_FLAG_NO_DEVICE_TIME;
+  } else if (event.device_end_ns == 0) {
+    event.device_start_ns = event.device_end_ns = 1;
+  }
   event.lane = ppi_emitter_row_lane(emit, record->row);
   ppi_emitter_event(emit, ppi_emitter_device_lane(emit, stream->device),
                     &event);

@@ -140,7 +140,8 @@ static pprof_status add_device(ppi_importer *importer, const own_event *event) {
     words[num++] = unsigned_word(whole(event, OWN_DEVICE_END));
     words[num++] = unsigned_word(whole(event, OWN_DEVICE_OFF));
     ppi_import_span(importer, whole(event, OWN_DEVICE_START) + PPI_RECORD_BIAS,
-                    whole(event, OWN_DEVICE_END) + PPI_RECORD_BIAS);
+                    whole(event, OWN_DEVICE_END) + PPI_RECORD_BIAS,
+                    PPI_TIMED_FRAME);
   }
   return add(importer, event, PPI_OWN_DEVICE, words, num);
 }
@@ -204,7 +205,7 @@ static pprof_status add_event(ppi_importer *importer, const own_event *event,
   importer->places.processes[importer->places.rows[event->record.row].process]
       .num_host++;
   ppi_import_span(importer, event->record.time,
-                  (uint64_t)event->end + PPI_RECORD_BIAS);
+                  (uint64_t)event->end + PPI_RECORD_BIAS, PPI_TIMED_FRAME);
   pprof_status status = add(importer, event, PPI_OWN_MAIN, words, 4);
   if (status == PPROF_STATUS_OK && event->has[OWN_STREAM])
     status = add_device(importer, event);
@@ -265,7 +266,8 @@ static pprof_status take_window(ppi_importer *importer,
   importer->num_events++;
   importer->places.processes[importer->places.rows[event->record.row].process]
       .num_host++;
-  ppi_import_span(importer, event->record.time, event->record.time);
+  ppi_import_span(importer, event->record.time, event->record.time,
+                  PPI_TIMED_FRAME);
   return add(importer, event, PPI_OWN_WINDOW, words, 2);
 }
 

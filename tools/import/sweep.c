@@ -98,26 +98,37 @@ static void keep_up(ppi_sweeper *sweeper, uint64_t time) {
     ppi_nest_checkpoint(sweeper, time);
 }
 
-static void take_record(ppi_sweeper *sweeper, const ppi_record *record) {
+// The next one that a host did at a time that can be.
+static const ppi_record *next_record(ppi_sweeper *sweeper,
+                                     ppi_sort_merge *records) {
   ppi_importer *importer = sweeper->importer;
-  if (ppi_devices_has(importer, record)) return;
-  if (record->process != sweeper->process &&
-      ppi_import_is_function(importer, record->site))
-    importer->skips[PPI_SKIP_NO_PROCESS]++;
-  else
-    ppi_nest_take(sweeper, record);
+  const ppi_record *record;
+  while ((record = ppi_sort_merge_next(records)) != NULL) {
+    bool is_range = record->kind == PPI_RECORD_RANGE;
+    uint64_t end = is_range ? record->end : record->time;
+    if (ppi_devices_has(importer, record)) continue;
+    if (record->process != sweeper->process &&
+        ppi_import_is_function(importer, record->site))
+      importer->skips[PPI_SKIP_NO_PROCESS]++;
+    else if (!ppi_import_is_in_time(importer, record->time, end))
+      importer->skips[record->kind == PPI_RECORD_FLOW ? PPI_SKIP_FLOWS_UNBOUND
+                                                      : PPI_SKIP_OTHER_CLOCK]++;
+    else
+      break;
+  }
+  return record;
 }
 
 static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
                          ppi_sort_merge *devices) {
-  const ppi_record *record = ppi_sort_merge_next(records);
+  const ppi_record *record = next_record(sweeper, records);
   const ppi_device_record *device = ppi_sort_merge_next(devices);
   while ((record || device) && sweeper->emit.status == PPROF_STATUS_OK) {
     bool is_record = record && (!device || record->time <= device->key);
     keep_up(sweeper, is_record ? record->time : device->key);
     if (is_record) {
-      take_record(sweeper, record);
-      record = ppi_sort_merge_next(records);
+      ppi_nest_take(sweeper, record);
+      record = next_record(sweeper, records);
     } else {
       ppi_nest_device(sweeper, device);
       device = ppi_sort_merge_next(devices);
@@ -215,9 +226,17 @@ static void take_facts(ppi_importer *importer) {
   importer->facts = NULL;
 }
 
+static void choose_clock(ppi_importer *importer) {
+  const ppi_clock *clock = ppi_clocks_choose(&importer->clocks);
+  if (!clock || importer->header.is_own) return;
+  importer->min_ns = clock->min_ns;
+  importer->max_ns = clock->max_ns;
+}
+
 pprof_status ppi_sweep(ppi_importer *importer) {
   pprof_status status = add_process(importer);
   if (status == PPROF_STATUS_OK) take_facts(importer);
+  choose_clock(importer);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->own);
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(&importer->records);
   if (status == PPROF_STATUS_OK) status = ppi_devices_take(importer);

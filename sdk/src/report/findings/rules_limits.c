@@ -94,9 +94,11 @@ void ppi_rule_device_times(ppi_search *search) {
           "%.0f of %.0f device ranges have no device time (%s): devices were "
           "busier than the figures say.",
           untimed, all, ppi_words_percent(untimed, all).text);
-  PPI_SAY(finding->next,
-          "read why a device time can be missing: "
-          "docs/device-timing.md.");
+  PPI_SAY(finding->next, "%s",
+          ppi_figures_are_imported(figures)
+              ? "the notes say why (docs/import.md)."
+              : "read why a device time can be missing: "
+                "docs/device-timing.md.");
   ppi_finding_value_add(finding, "untimed", untimed, "");
   ppi_finding_value_add(finding, "share", 100 * untimed / all, "%");
 }
