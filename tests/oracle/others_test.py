@@ -215,6 +215,28 @@ class OthersTest(Case):
         notes = [note["text"] for note in trust["notes"] if note["key"] == "clocks"]
         self.assertEqual([note.split()[0] for note in notes], ["1", "5"])
 
+    # ---- recursion ----
+
+    def test_the_outside_of_a_recursion_is_no_first_call(self):
+        name = "module.py(1779): _call_impl"
+        self.assertNotIn("first call of", self.page("recursive_first_call"))
+        stage = self.ask("recursive_first_call", "--view", "stages").find("stages", name)
+        self.assertEqual((stage["first"], stage["cold_calls"]), (200 * US, 0))
+
+        def deeper(all):
+            # Another function between two of them, and one more around all.
+            all.append({**all[0], "name": "step.py(1): run", "ts": all[0]["ts"] + 10, "dur": 41000})
+            all.append({**all[0], "ts": all[0]["ts"] - 5000, "dur": 48000})
+        self.assertNotIn("first call of", " ".join(case.output(
+            self.changed("recursive_first_call", deeper)).split()))
+
+        def slow(all):
+            # The same calls on other threads are in none: the first one loads.
+            for event in all[1:]:
+                event["tid"] = 6
+        page = " ".join(case.output(self.changed("recursive_first_call", slow)).split())
+        self.assertIn(f"The first call of {name} took 42.0 ms, 210 times a usual one", page)
+
 
 if __name__ == "__main__":
     case.main()

@@ -29,7 +29,7 @@ class Phases {
       std::shuffle(order.begin(), order.end(), std::mt19937_64(shuffle));
     ppi_early early = {};
     for (size_t i : order) {
-      const ppi_early_call call = {1000 * i, lengths[i], {}};
+      const ppi_early_call call = {1000 * i, lengths[i], {}, 0};
       EXPECT_EQ(ppi_early_add(&early, &call, ppi_early_most(warmup)),
                 PPROF_STATUS_OK);
     }

@@ -147,15 +147,58 @@ uint64_t ppi_early_steady_ns(const ppi_early *early) {
   return UINT64_MAX;
 }
 
+// ---- recursion ----
+
+// Whether a call has another one of its thread in it: `calls` are in order, so
+// that this is the next one, or one that began with it and is shorter.
+static bool is_around(const ppi_early_call *calls, size_t num, size_t at) {
+  const ppi_early_call *call = &calls[at];
+  uint64_t end_ns = call->start_ns + call->length_ns;
+  if (!call->lane) return false;
+  for (size_t i = at; i-- > 0 && calls[i].start_ns == call->start_ns;)
+    if (calls[i].lane == call->lane && calls[i].length_ns < call->length_ns)
+      return true;
+  for (size_t i = at + 1; i < num && calls[i].start_ns < end_ns; i++)
+    if (calls[i].lane == call->lane)
+      return calls[i].start_ns + calls[i].length_ns <= end_ns &&
+             calls[i].length_ns < call->length_ns;
+  return false;
+}
+
+// Where the first call is that has none of its name in it; `num`: there is
+// none.
+static size_t find_first(const ppi_early *early) {
+  size_t i = 0;
+  while (i < early->num && is_around(early->calls, early->num, i)) i++;
+  return i;
+}
+
+// Of the calls that have none in them so many are cold as of any others.
+static size_t num_cold(const ppi_early *early, long warmup) {
+  ppi_early_call inner[PPI_EARLY_CALLS];
+  size_t places[PPI_EARLY_CALLS];
+  size_t num = PPI_MIN(early->num, PPI_EARLY_CALLS), num_inner = 0;
+  if (warmup >= 0) return ppi_early_num_cold(early->calls, early->num, warmup);
+  for (size_t i = 0; i < num; i++) {
+    if (is_around(early->calls, early->num, i)) continue;
+    places[num_inner] = i;
+    inner[num_inner++] = early->calls[i];
+  }
+  size_t cold = ppi_early_num_cold(inner, num_inner, warmup);
+  return cold ? places[cold] : 0;
+}
+
 pprof_status ppi_early_split(ppi_early *early, long warmup, ppi_phases *into) {
   if (early->num > 1)
     qsort(early->calls, early->num, sizeof *early->calls, ppi_early_compare);
-  early->num_cold = ppi_early_num_cold(early->calls, early->num, warmup);
+  early->num_cold = num_cold(early, warmup);
   if (!into) return PPROF_STATUS_OK;
   pprof_status status =
       ppi_histogram_merge(&into->steady_times, &early->rest_times);
   ppi_spread_merge(&into->steady, &early->rest);
-  if (early->num) ppi_spread_add(&into->first, early->calls[0].length_ns);
+  size_t first = find_first(early);
+  if (first < early->num)
+    ppi_spread_add(&into->first, early->calls[first].length_ns);
   for (size_t i = 0; i < early->num && status == PPROF_STATUS_OK; i++) {
     uint64_t length_ns = early->calls[i].length_ns;
     ppi_spread_add(i < early->num_cold ? &into->cold : &into->steady,

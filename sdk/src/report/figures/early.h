@@ -30,6 +30,7 @@ static inline void ppi_amounts_add(ppi_amounts *into, const ppi_amounts *from) {
 typedef struct ppi_early_call {
   uint64_t start_ns, length_ns;
   ppi_amounts work;
+  uint32_t lane;  // + 1, of calls that nest; else 0
 } ppi_early_call;
 
 // ppi_early_most is how many first calls `warmup` (negative: as found) needs:
@@ -54,9 +55,10 @@ typedef struct ppi_early {
 } ppi_early;
 
 // How a stage began and went on. The first call of each run is a cold one, too,
-// when there are any.
+// when there are any. A call around others of its name is the outside of a
+// recursion: it says nothing about how the stage began.
 typedef struct ppi_phases {
-  ppi_spread first;         // of each run
+  ppi_spread first;         // of each run, around no other
   ppi_spread cold, steady;  // all calls are one or the other
   ppi_histogram steady_times;
   uint64_t cold_wall_ns;  // of the windows, before the first steady call

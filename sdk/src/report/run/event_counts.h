@@ -50,6 +50,9 @@ static inline pprof_status ppi_event_take_early(const ppi_run *run,
   if (PPI_LIKELY(ppi_early_is_rest(early, start_ns)))
     return ppi_early_add_rest(early, end_ns - start_ns);
   ppi_early_call call = {.start_ns = start_ns, .length_ns = end_ns - start_ns};
+  bool nests =
+      event->kind == PPROF_KIND_RANGE && !(event->flags & PPROF_FLAG_ASYNC);
+  if (nests) call.lane = event->lane + 1;
   if (event->work)
     call.work = (ppi_amounts){event->work->items, event->work->bytes,
                               event->work->flops, event->work->params};
