@@ -171,6 +171,13 @@ class Nsys(export_case.Case):
                   "CREATE TABLE StringIds(id, value); CREATE VIEW NVTX_EVENTS AS WITH RECURSIVE"
                   " c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n AS start FROM c")
         self.refused("view.sqlite", "no file of nsys")
+        for name, table, words in (
+                ("rocpd.db", "rocpd_kernel_dispatch_1a2b(id, start, end)",
+                 "rocprofv3 (rocpd); rocpd convert -i FILE -f pftrace, then traceconv json"),
+                ("a.rpd", "rocpd_api(id, start, end); CREATE TABLE rocpd_string(id)", "rpd2tracing.py makes a Chrome trace"),
+                ("nvprof.db", "StringTable(_id_, value)", "nsys export --type sqlite")):
+            self.make(name, f"CREATE TABLE {table}")
+            self.refused(name, words)
         self.make("columns.sqlite",
                   "CREATE TABLE StringIds(id, value); CREATE TABLE NVTX_EVENTS(start)")
         self.refused("columns.sqlite", "no such column")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of the importer on their own: decimal times, the external sort,
-// the set of texts.
+// the set of texts, files of other tools.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -188,6 +188,98 @@ TEST(ImportInternTest, GivesEachTextOneIdWithinItsBounds) {
             1u);
   EXPECT_EQ(ppi_intern_id(&intern, "b", 1, &is_new), 0u);
   ppi_intern_clear(&intern);
+}
+
+// What people hand in that is no Chrome trace: what it is, and what to do.
+TEST(ImportForeignTest, SaysWhatAFileIsThatIsNoTrace) {
+  const char *const cases[][2] = {
+      {"{\"$schema\":\"s\",\"shared\":{},\"profiles\":[{\"type\":\"evented\"}]"
+       "}",
+       "speedscope"},
+      {"{\"meta\":{\"interval\":1},\"libs\":[],\"threads\":[]}",
+       "Firefox profiler"},
+      {"{\"linux-perf-json-version\":1,\"samples\":[]}", "samples of perf"},
+      {"PERFILE2h", "speedscope opens what perf script prints"},
+      {"\x17\x08\x44tracing6", "trace-cmd report prints it"},
+      {"# tracer: nop\n#\n", "ftrace's text, which ui.perfetto.dev opens"},
+      {"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
+       "\"tid\":1,\"args\":{\"name\":\"a\"}}],\"systemTraceEvents\":\"# "
+       "tracer: "
+       "nop\\n\"}",
+       "ftrace's text, which ui.perfetto.dev opens"},
+      {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}",
+       "rocprof --hip-trace writes a Chrome trace"},
+      {"{\"NvtxEvent\":{\"Text\":\"a\"}}\n{\"NvtxEvent\":{}}\n",
+       "nsys export --type json"},
+      {"[{\"id\":1,\"model_name\":\"m\",\"timestamps\":[{\"name\":"
+       "\"REQUEST_START\",\"ns\":2259961222771924}]}]",
+       "Triton Inference Server; its --trace-config mode=opentelemetry"},
+      {"[{\"count\":100},{\"name\":\"conv1\",\"timeMs\":12.5,"
+       "\"averageMs\":0.125,\"percentage\":50.0}]",
+       "a table of trtexec, which has no timeline; nsys profile trtexec"},
+      {"[{\"startComputeMs\":1,\"computeMs\":2,\"latencyMs\":3}]",
+       "a table of trtexec"},
+      {"{\"Layers\":[\"conv1\"],\"Bindings\":[]}", "layers of trtexec"},
+      {"[{\"traceId\":\"ab\",\"id\":\"1\",\"name\":\"llm_request\","
+       "\"timestamp\":1700000000000000,\"duration\":5000}]",
+       "spans of Zipkin; OpenTelemetry's JSON (OTLP) is read"},
+      {"{\"data\":[{\"traceID\":\"ab\",\"spans\":[{\"spanID\":\"1\"}]}]}",
+       "spans of Jaeger; OpenTelemetry's JSON (OTLP) is read"},
+      {"{\"name\":\"a\",\"context\":{\"trace_id\":\"0x1\",\"span_id\":"
+       "\"0x2\"}}\n{\"name\":\"b\"}\n",
+       "spans; OpenTelemetry's JSON (OTLP) is read"},
+      {"{\"schema\":\"1.1.0\",\"pid\":1,\"nodes\":[{\"id\":1}]}",
+       "ExecutionTraceObserver"},
+      {"\x80\x04\x95\x0a", "a pickle of Python; pytorch.org/memory_viz"},
+      {"{\"segments\":[],\"device_traces\":[]}", "memory_viz opens"},
+      {"\xfb)\x03\xfa", "python -m pstats FILE prints them"},
+      {"PK\x03\x04", "a zip archive; unzip it"},
+      {"\x28\xb5\x2f\xfd", "compressed; decompress it first"},
+      {"PAR1", "its --type sqlite is read"},
+      {"<!DOCTYPE html>", "a page; give the log or the trace"},
+      {"[1,2,{\"a\":3}]", "none of its 3 entries is an event"},
+      {"[[{\"a\":3}]]", "none of its 1 entries is an event"},
+  };
+  for (const auto &each : cases)
+    for (const std::string &text : {std::string(each[0]), Gzip(each[0])}) {
+      Imported trace;
+      trace.Read(text);
+      EXPECT_EQ(trace.status, PPROF_STATUS_INVALID) << each[0];
+      EXPECT_NE(trace.message.find(each[1]), std::string::npos)
+          << trace.message;
+      EXPECT_NE(trace.message.find("not a Chrome trace: "), std::string::npos);
+    }
+}
+
+// Of protobufs the first bytes say nothing, so the name does.
+TEST(ImportForeignTest, SaysByItsNameWhatAFileIs) {
+  const char *const cases[][2] = {
+      {".pftrace", "a trace of Perfetto; traceconv json IN OUT"},
+      {".perfetto-trace", "a trace of Perfetto; traceconv json IN OUT"},
+      {".nsys-rep", "nsys export --type sqlite"},
+      {".qdrep", "nsys export --type sqlite"},
+      {".ncu-rep", "a report of Nsight Compute"},
+      {".xplane.pb", "the .trace.json.gz beside it is read"},
+      {".pb", "go tool pprof opens it"},
+      {".PKL", "a pickle of Python"},
+  };
+  // The second is what JSON may begin with, too.
+  const std::string contents[] = {"\x0a\x05\x08\x01q", "\x0a{\x02\x08\x01",
+                                  "(dp0"};
+  for (const auto &each : cases)
+    for (const std::string &bytes : contents) {
+      Imported trace, packed, by_content;
+      trace.Read(bytes, each[0]);
+      EXPECT_EQ(trace.status, PPROF_STATUS_INVALID) << each[0];
+      EXPECT_NE(trace.message.find(each[1]), std::string::npos)
+          << trace.message;
+      packed.Read(Gzip(bytes), std::string(each[0]) + ".gz");
+      EXPECT_NE(packed.message.find(each[1]), std::string::npos)
+          << packed.message;
+      by_content.ReadEvents("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1}",
+                            each[0]);
+      EXPECT_EQ(by_content.status, PPROF_STATUS_OK) << by_content.message;
+    }
 }
 
 }  // namespace

@@ -81,10 +81,11 @@ class Imported {
     sink_.self = this;
   }
 
-  // Imports the bytes of a trace.
-  Imported &Read(const std::string &bytes) {
-    char path[] = "/tmp/pprof-import-test.XXXXXX";
-    int fd = mkstemp(path);
+  // Imports the bytes of a trace, from a file whose name ends so.
+  Imported &Read(const std::string &bytes, const std::string &ending = "") {
+    std::string name = "/tmp/pprof-import-test.XXXXXX" + ending;
+    char *path = &name[0];
+    int fd = mkstemps(path, static_cast<int>(ending.size()));
     EXPECT_GE(fd, 0);
     size_t put = 0;
     while (put < bytes.size()) {
@@ -105,8 +106,9 @@ class Imported {
     EXPECT_FALSE(is_open_) << "a run without finish";
     return *this;
   }
-  Imported &ReadEvents(const std::string &events) {
-    return Read("{\"traceEvents\":[" + events + "]}");
+  Imported &ReadEvents(const std::string &events,
+                       const std::string &ending = "") {
+    return Read("{\"traceEvents\":[" + events + "]}", ending);
   }
 
   const ImportedRun &run() const {

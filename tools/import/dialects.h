@@ -6,7 +6,6 @@
 #define PPI_DIALECTS_H_
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -32,14 +31,6 @@ typedef struct ppi_dialect {
 // ppi_dialect_of answers the first of those that are among the bits; for none,
 // Chrome's own.
 const ppi_dialect *ppi_dialect_of(uint32_t bits);
-
-// ppi_foreign_head answers what a file is that begins so, and what to do with
-// it; NULL where it may be a trace, or is none that is known.
-const char *ppi_foreign_head(const void *bytes, size_t len);
-
-// ppi_foreign_of answers what a file is that has such a member beside no
-// events, and what to do with it; NULL where that is not known.
-const char *ppi_foreign_of(const char *key, size_t len);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "import/dialects.h"
+#include "import/foreign.h"
 #include "import/importer.h"
 #include "import/nsys.h"
 #include "import/sweep.h"
@@ -35,15 +35,40 @@ static ssize_t read_head(const char *path, void *bytes, size_t size) {
   return len;
 }
 
+static bool begins_as_json(const void *bytes, size_t len) {
+  const char *text = bytes;
+  size_t at = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  while (at < len && text[at] && strchr(" \t\r\n", text[at])) at++;
+  return at < len && (text[at] == '{' || text[at] == '[');
+}
+
+// Bytes that no text has.
+static bool is_binary(const void *bytes, size_t len) {
+  const unsigned char *at = bytes;
+  while (len > 0 && *at >= '\t') at++, len--;
+  return len > 0;
+}
+
+// What the file is, if its first bytes or else its name say so.
+static const char *find_foreign(const char *path, const void *bytes,
+                                size_t len) {
+  const char *what = ppi_foreign_head(bytes, len);
+  if (what || len == 0) return what;
+  return begins_as_json(bytes, len) && !is_binary(bytes, len)
+             ? NULL
+             : ppi_foreign_name(path);
+}
+
+static bool is_gzip(const unsigned char *bytes, size_t len) {
+  return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
 bool ppi_import_is_trace(const char *path) {
   unsigned char bytes[4096];
-  ssize_t len = read_head(path, bytes, sizeof bytes);
-  if (len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) return true;
-  if (len > 0 && ppi_foreign_head(bytes, (size_t)len)) return true;
-  if (len > 0 && ppi_nsys_is_sqlite(bytes, (size_t)len)) return true;
-  ssize_t at = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at]) at++;
-  return at < len && (bytes[at] == '{' || bytes[at] == '[');
+  ssize_t got = read_head(path, bytes, sizeof bytes);
+  size_t len = got > 0 ? (size_t)got : 0;
+  return is_gzip(bytes, len) || ppi_nsys_is_sqlite(bytes, len) ||
+         find_foreign(path, bytes, len) || begins_as_json(bytes, len);
 }
 
 // ---- reading ----
@@ -139,6 +164,12 @@ static pprof_status fail_without_events(const trace_reading *reading,
   if (reading->bad)
     return ppi_fail(error, PPROF_STATUS_INVALID, "%s@0x%" PRIx64 ": %s",
                     reading->path, reading->bad_at, reading->bad);
+  if (reading->importer->has_events)
+    return ppi_fail(error, PPROF_STATUS_INVALID,
+                    "%s: not a Chrome trace: none of its %" PRIu64
+                    " entries is an event, see docs/import.md",
+                    reading->path,
+                    reading->importer->skips[PPI_SKIP_MALFORMED]);
   return ppi_fail(error, PPROF_STATUS_INVALID,
                   "%s@0x%" PRIx64 ": not a trace: no traceEvents",
                   reading->path, reading->source.num_out);
@@ -174,6 +205,12 @@ static size_t next_block(trace_reading *reading, const char **out) {
   return len;
 }
 
+// A list without any event is another tool's.
+static bool is_foreign(const ppi_importer *importer) {
+  bool is_list = importer->is_array && importer->skips[PPI_SKIP_MALFORMED];
+  return importer->num_events == 0 && (importer->foreign || is_list);
+}
+
 static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
   ppi_importer *importer = reading->importer;
@@ -196,8 +233,7 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
   importer->skips[PPI_SKIP_RAW_CONTROLS] +=
       ppi_json_num_raw_controls(reading->json);
   memcpy(importer->hash, source->hash, sizeof source->hash);
-  bool is_foreign = importer->foreign && importer->num_events == 0;
-  return importer->has_events && !is_foreign
+  return importer->has_events && !is_foreign(importer)
              ? PPROF_STATUS_OK
              : fail_without_events(reading, error);
 }
@@ -208,6 +244,10 @@ static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   pprof_status status = ppi_source_open(source, reading->path, error);
   if (status != PPROF_STATUS_OK) return status;
   reading->head_len = ppi_source_next(source, &reading->head);
+  const char **foreign = &reading->importer->foreign;
+  *foreign = find_foreign(reading->path, reading->head, reading->head_len);
+  if (*foreign) return fail_without_events(reading, error);
+  *foreign = ppi_foreign_list(reading->head, reading->head_len);
   if (!ppi_spans_is(reading->head, reading->head_len)) return PPROF_STATUS_OK;
   reading->spans = ppi_spans_open(source, reading->head, reading->head_len);
   if (!reading->spans) return PPROF_STATUS_NO_MEMORY;
@@ -219,8 +259,6 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
   ppi_importer *importer = reading->importer;
   unsigned char head[16];
   ssize_t len = read_head(reading->path, head, sizeof head);
-  if (len > 0) importer->foreign = ppi_foreign_head(head, (size_t)len);
-  if (importer->foreign) return fail_without_events(reading, error);
   bool is_nsys = len > 0 && ppi_nsys_is_sqlite(head, (size_t)len);
   pprof_status status =
       is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)

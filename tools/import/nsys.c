@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "file/text.h"
+#include "import/foreign.h"
 #include "sqlite/sqlite.h"
 
 // What a row becomes; the first three are nsys's own numbers.
@@ -108,6 +109,20 @@ static uint64_t first_number(ppi_nsys *nsys, const char *query) {
   return number > 0 ? (uint64_t)number : 0;
 }
 
+// Whose file it is by its tables; NULL: nobody's that is known.
+static const char *find_foreign(ppi_nsys *nsys) {
+  const char *what = NULL;
+  sqlite3_stmt *rows = ppi_db_prepare(
+      &nsys->db,
+      "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  while (rows && !what && ppi_db_next(&nsys->db, rows)) {
+    const char *name = (const char *)nsys->db.api->column_text(rows, 0);
+    what = name ? ppi_foreign_table(name) : NULL;
+  }
+  ppi_db_finalize(&nsys->db, rows);
+  return what;
+}
+
 static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
   bool is_own = has_table(nsys, "host_range");
   bool has_any = has_table(nsys, "NVTX_EVENTS") ||
@@ -121,17 +136,21 @@ static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
                     "%s: made by `export sqlite`; `pprof-report sql` asks it, "
                     "tables need the log",
                     path);
-  if (!has_any || !has_table(nsys, "StringIds"))
-    return ppi_fail(error, PPROF_STATUS_INVALID,
-                    "%s: no file of nsys: there is no NVTX_EVENTS and no "
-                    "CUPTI_ACTIVITY_KIND_... with StringIds",
-                    path);
+  if (has_any && has_table(nsys, "StringIds")) return PPROF_STATUS_OK;
+  const char *foreign = find_foreign(nsys);
+  return ppi_fail(error, PPROF_STATUS_INVALID, "%s: %s", path,
+                  foreign ? foreign
+                          : "no file of nsys: there is no NVTX_EVENTS and no "
+                            "CUPTI_ACTIVITY_KIND_... with StringIds");
+}
+
+// Processes of several machines may have one number.
+static void find_twins(ppi_nsys *nsys) {
   if (has_table(nsys, "PROCESSES"))
     nsys->has_twins =
         first_number(nsys,
                      "SELECT COUNT(DISTINCT globalPid) > COUNT(DISTINCT pid)"
                      " FROM PROCESSES");
-  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
@@ -140,10 +159,12 @@ pprof_status ppi_nsys_open(const char *path, ppi_nsys **out,
   if (!made) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   pprof_status status = ppi_db_open(&made->db, path, PPI_DB_FOREIGN, error);
   if (status == PPROF_STATUS_OK) status = look(made, path, error);
-  if (status == PPROF_STATUS_OK)
+  if (status == PPROF_STATUS_OK) {
+    find_twins(made);
     *out = made;
-  else
+  } else {
     ppi_nsys_close(made);
+  }
   return status;
 }
 

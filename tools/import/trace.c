@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "import/convert.h"
+#include "import/foreign.h"
 #include "import/own_take.h"
 #include "import/trace.h"
 
@@ -156,7 +157,7 @@ static void take_key(ppi_importer *importer, const ppi_json_token *token) {
   if (importer->depth == 1) {
     importer->top_key = find_top_key(token);
     if (!importer->foreign)
-      importer->foreign = ppi_foreign_of(token->text, token->len);
+      importer->foreign = ppi_foreign_key(token->text, token->len);
   }
   size_t len = PPI_MIN(token->len, sizeof importer->info_key - 1);
   memcpy(importer->info_key, token->text, len);
