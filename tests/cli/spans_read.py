@@ -191,14 +191,60 @@ class Spans(unittest.TestCase):
             self.assertEqual(self.times(self.report(json.dumps(line)), "request")["end to end"],
                              end_to_end)
 
-    def test_what_is_no_span_is_left_out_and_told(self):
-        none = span("bad", 1, 1, 0, 1)
-        del none["startTimeUnixNano"]
-        back = span("back", 1, 2, 10, -5)
-        good = span("good", 1, 3, 0, 5)
-        report = self.report(json.dumps(spans("s", none, back, good)))
-        self.assertIn("0 requests, 1 other spans, 2 without times left out",
-                      json.dumps(report["trust"]))
+    def test_spans_without_usable_times_are_counted(self):
+        good = [span("good", 1, number, number, 5) for number in range(3, 6)]
+        bad = []
+        for key, time in (("startTimeUnixNano", None), ("endTimeUnixNano", None),
+                          ("startTimeUnixNano", "0"), ("endTimeUnixNano", "0"),
+                          ("startTimeUnixNano", "12"), ("startTimeUnixNano", "soon"),
+                          ("endTimeUnixNano", str((T - 5) * 1000000)),
+                          ("endTimeUnixNano", {"low": 5})):
+            one = span("bad", 1, 1, 0, 1)
+            one.update({key: time})
+            if time is None:
+                del one[key]
+            bad.append(one)
+        for some in ([], good[:1], good):
+            for i, one in enumerate(bad):
+                data = json.dumps(spans("s", one, *some))
+                say = f"1 of {len(some) + 1} spans have no usable time"
+                done = self.run_on(data)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(say, " ".join(done.stdout.split()), i)
+                self.assertIn("1 lost", done.stdout)
+                self.assertNotIn("no window opened", done.stdout)
+                self.assertEqual(self.run_on(data, "--strict").returncode, 1, i)
+                report = self.report(data)
+                self.assertEqual(report["trust"]["lost"], 1)
+                self.assertEqual(report["trust"]["recorded"], len(some))
+
+    def test_times_are_whole_numbers_in_any_form(self):
+        """JavaScript's Long is two halves, signed ones; some write numbers, or floats."""
+        start, end = (T + 7) * 1000000, (T + 7 + 2000) * 1000000
+
+        def halves(time, sign):
+            low = time & 0xffffffff
+            return {"low": low - (1 << 32) if sign and low >> 31 else low, "high": time >> 32,
+                    "unsigned": True}
+        for form in (int, str, float, lambda t: f"{t:.18e}", lambda t: halves(t, True),
+                     lambda t: halves(t, False),
+                     lambda t: {key: halves(t, True)[key] for key in ("high", "low")}):
+            one = dict(span("main", 1, 1, 0, 1), startTimeUnixNano=form(start),
+                       endTimeUnixNano=form(end))
+            report = self.report(json.dumps(spans("s", one)))
+            self.assertEqual(report["trust"]["lost"], 0, one)
+            total, = (row["time_avg"] for row in self.view(report, "answer")
+                      if row["name"] == "total")
+            self.assertLessEqual(abs(total - 2000e6), 512, one)
+
+    def test_older_names_of_the_lists(self):
+        one = spans("s", span("main", 1, 1, 0, 5))
+        inner = one["resourceSpans"][0].pop("scopeSpans")
+        one["resourceSpans"][0]["instrumentationLibrarySpans"] = inner
+        for data in (one, {"batches": one["resourceSpans"]}, {"batches": spans(
+                "s", span("main", 1, 1, 0, 5))["resourceSpans"]}):
+            self.assertEqual([row["time_avg"] for row in self.view(
+                self.report(json.dumps(data)), "answer") if row["name"] == "total"], [5e6])
 
     def test_bad_files(self):
         good = json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31)))

@@ -185,6 +185,10 @@ static size_t next_text(trace_reading *reading, const char **out) {
 static size_t next_spans(trace_reading *reading, const char **out) {
   size_t len = ppi_spans_next(reading->spans, out);
   const char *failure = ppi_spans_failure(reading->spans);
+  ppi_importer *importer = reading->importer;
+  if (!len)
+    importer->skips[PPI_SKIP_BAD_SPANS] =
+        ppi_spans_num_bad(reading->spans, &importer->header.num_spans);
   if (!len && failure) set_bad(reading, reading->source.num_out, failure);
   return len;
 }

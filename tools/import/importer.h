@@ -92,6 +92,7 @@ typedef struct ppi_device_record {
 #define PPI_SKIP_LIST(X)                                                   \
   X(MALFORMED, 1, "events without what an event needs left out")           \
   X(BAD_TIME, 1, "events without a time, or with an absurd one, left out") \
+  X(BAD_SPANS, 1, "spans have no usable time and are left out")            \
   X(UNKNOWN_KIND, 1, "events of kinds that have no counterpart left out")  \
   X(TOO_MANY_OPEN, 1, "ranges left out, too many were open at once")       \
   X(TOO_DEEP, 0, "ranges shown outside of the nesting, which is too deep") \
@@ -149,6 +150,7 @@ typedef struct ppi_trace_header {
   char rank[16];                   // "": unknown
   char uuid[33];                   // of a run in a trace of our own
   const char *spans;               // what its text was made of, NULL: a trace
+  uint64_t num_spans;              // of such a text, left out or not
   char tables[160];  // of nsys: how many rows of which are not read
 } ppi_trace_header;
 

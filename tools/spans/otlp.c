@@ -3,9 +3,11 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "spans/json_path.h"
 
 #define RESOURCE "resourceSpans.resource.attributes"
 #define SPAN "resourceSpans.scopeSpans.spans"
@@ -72,6 +74,17 @@ static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {
   otlp->key[0] = otlp->value[0] = 0;
 }
 
+// JavaScript's Long is {low, high}, either of which may be negative.
+static void take_time(const char *half, const char *value, uint64_t *out) {
+  int64_t number = strtoll(value, NULL, 10);
+  if (strcmp(half, ".low") == 0)
+    *out = (*out & ~(uint64_t)UINT32_MAX) | (uint32_t)number;
+  else if (strcmp(half, ".high") == 0)
+    *out = (*out & UINT32_MAX) | (uint64_t)number << 32;
+  else if (!*half)
+    ppi_span_time(value, out);
+}
+
 // Ids are hexadecimal digits; a span's says enough with its trace's.
 static void take_field(ppi_otlp *otlp, const char *field, const char *value) {
   ppi_span *span = &otlp->span;
@@ -81,14 +94,39 @@ static void take_field(ppi_otlp *otlp, const char *field, const char *value) {
     span->flow = ppi_span_number(value);
   else if (strcmp(field, "spanId") == 0)
     span->id = ppi_span_number(value);
-  else if (strcmp(field, "startTimeUnixNano") == 0)
-    ppi_span_whole(value, &span->start_ns);
-  else if (strcmp(field, "endTimeUnixNano") == 0)
-    ppi_span_whole(value, &span->end_ns);
+  else if (strncmp(field, "startTimeUnixNano", 17) == 0)
+    take_time(field + 17, value, &span->start_ns);
+  else if (strncmp(field, "endTimeUnixNano", 15) == 0)
+    take_time(field + 15, value, &span->end_ns);
 }
 
-void ppi_otlp_take(ppi_otlp *otlp, const char *path, const char *value,
+// Lists of older versions and of Grafana's Tempo.
+static void put_canonical(char *to, size_t size, const char *path) {
+  static const char *const names[][2] = {
+      {"batches", "resourceSpans"},
+      {"instrumentationLibrarySpans", "scopeSpans"},
+  };
+  size_t len = 0;
+  to[0] = 0;
+  while (*path && len < size) {
+    size_t part = strcspn(path, ".");
+    const char *name = path;
+    int width = (int)part;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (strlen(names[i][0]) == part && memcmp(names[i][0], path, part) == 0) {
+        name = names[i][1];
+        width = (int)strlen(name);
+      }
+    len += (size_t)snprintf(to + len, size - len, "%s%.*s", len ? "." : "",
+                            width, name);
+    path += part + (path[part] == '.');
+  }
+}
+
+void ppi_otlp_take(ppi_otlp *otlp, const char *given, const char *value,
                    ppi_span_text *out) {
+  char path[PPI_JSON_PATH_MOST + 64];
+  put_canonical(path, sizeof path, given);
   if (!value)
     take_end(otlp, path, out);
   else if (strcmp(path, ATTRIBUTE ".key") == 0 ||

@@ -15,6 +15,8 @@
 
 #define MOST_SERVICES 1024
 #define MOST_NS (UINT64_C(1) << 62)
+// Ten years: one of its times is none.
+#define MOST_LENGTH_NS (UINT64_C(315360000) * 1000000000)
 
 void ppi_span_clear(ppi_span *span) {
   *span = (ppi_span){.served = {-1, -1, -1, -1, -1, -1, -1}};
@@ -39,6 +41,16 @@ bool ppi_span_whole(const char *text, uint64_t *out) {
   errno = 0;
   *out = strtoull(text, &end, 10);
   return !*end && errno == 0;
+}
+
+// A float of a time of day is off by up to 256 ns.
+bool ppi_span_time(const char *text, uint64_t *out) {
+  if (ppi_span_whole(text, out)) return true;
+  char *end;
+  double ns = strtod(text, &end);
+  bool is_one = end != text && !*end && ns >= 0 && ns < (double)MOST_NS;
+  *out = is_one ? (uint64_t)ns : 0;
+  return is_one;
 }
 
 void ppi_span_text_begin(ppi_span_text *text) {
@@ -97,7 +109,8 @@ static void see(ppi_span_text *text, uint64_t from_ns, uint64_t to_ns) {
 
 static bool has_times(ppi_span_text *text, const ppi_span *span) {
   bool has = span->start_ns && span->start_ns <= span->end_ns &&
-             span->end_ns < MOST_NS;
+             span->end_ns < MOST_NS &&
+             span->end_ns - span->start_ns < MOST_LENGTH_NS;
   text->num_bad += !has;
   if (has) see(text, span->start_ns, span->end_ns);
   return has;

@@ -38,6 +38,8 @@ uint64_t ppi_span_number(const char *id);
 // ppi_span_seconds and its like read a text; negative: it is no such number.
 double ppi_span_real(const char *text);
 bool ppi_span_whole(const char *text, uint64_t *out);
+// ppi_span_time reads nanoseconds, of a float too; false: *out is 0.
+bool ppi_span_time(const char *text, uint64_t *out);
 
 // What the spans of a file have come to.
 typedef struct ppi_span_text {
@@ -48,7 +50,7 @@ typedef struct ppi_span_text {
   bool any;
   uint64_t num_spans, num_requests;
   uint64_t num_from_schedule;  // whose first token was told from there on
-  uint64_t num_bad;            // without times
+  uint64_t num_bad;            // without usable times
 } ppi_span_text;
 
 void ppi_span_text_begin(ppi_span_text *text);

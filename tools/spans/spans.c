@@ -43,7 +43,10 @@ bool ppi_spans_is(const char *head, size_t len) {
   while (at < len && strchr(" \t\r\n", head[at]) && head[at]) at++;
   return at < len && head[at] == '{' &&
          !has_key(head, len, "\"traceEvents\"") &&
-         (has_key(head, len, "\"resourceSpans\"") || is_dynamo(head, len));
+         (has_key(head, len, "\"resourceSpans\"") ||
+          (has_key(head, len, "\"batches\"") &&
+           has_key(head, len, "Spans\"")) ||
+          is_dynamo(head, len));
 }
 
 static bool take(void *context, const char *path, const char *text) {
@@ -83,6 +86,12 @@ const char *ppi_spans_failure(const ppi_spans *spans) {
 
 const char *ppi_spans_kind(const ppi_spans *spans) {
   return spans->kind;
+}
+
+uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all) {
+  const ppi_span_text *text = &spans->text;
+  *out_all = text->num_requests + text->num_spans + text->num_bad;
+  return text->num_bad;
 }
 
 // ---- reading ----
@@ -145,10 +154,6 @@ static void describe(ppi_spans *spans) {
       "%s: %" PRIu64 " requests, %" PRIu64 " other spans",
       spans->is_dynamo ? "a request trace of Dynamo" : "spans of OpenTelemetry",
       text->num_requests, text->num_spans);
-  if (text->num_bad && len < sizeof spans->kind)
-    len +=
-        (size_t)snprintf(spans->kind + len, sizeof spans->kind - len,
-                         ", %" PRIu64 " without times left out", text->num_bad);
   if (text->num_from_schedule && len < sizeof spans->kind)
     snprintf(spans->kind + len, sizeof spans->kind - len,
              "; of %" PRIu64

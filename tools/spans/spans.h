@@ -25,6 +25,8 @@ const char *ppi_spans_failure(const ppi_spans *spans);
 // ppi_spans_kind is "spans of OpenTelemetry" or Dynamo's, with what is to be
 // known of them.
 const char *ppi_spans_kind(const ppi_spans *spans);
+// ppi_spans_num_bad is how many of all were left out, without usable times.
+uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all);
 void ppi_spans_close(ppi_spans *spans);
 
 #ifdef __cplusplus

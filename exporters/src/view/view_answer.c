@@ -243,7 +243,11 @@ static const char *missing(const ppi_figures *figures,
                            const ppi_report_options *options) {
   ppi_base_kind base = ppi_answer_base(figures);
   const ppi_answer *answer = &figures->answers[base];
-  if (!answer->num_units && figures->runs_unopened)
+  bool is_import = ppi_figures_are_imported(figures);
+  if ((!answer->num_units || !answer->total_ns) && is_import &&
+      figures->totals[PPI_TOTAL_LOST])
+    return "nothing could be used of what the trace has; the notes say why";
+  if (!answer->num_units && figures->runs_unopened && !is_import)
     return "nothing was recorded: no window opened. `capture` in the "
            "configuration says when one does (docs/capture.md)";
   if (!answer->num_units || !answer->total_ns) return "no time was recorded";

@@ -195,7 +195,8 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
   const char *line = search->out->answer;
-  if (!search->answer->num_units && search->figures->runs_unopened)
+  if (!search->answer->num_units && search->figures->runs_unopened &&
+      !ppi_figures_are_imported(search->figures))
     PPI_SAY(search->out->answer,
             "Nothing was recorded: no window opened. `capture` in the "
             "configuration says when one does (docs/capture.md).");
