@@ -121,6 +121,64 @@ class Spans(unittest.TestCase):
         self.assertIn("of 1 the first token was told from when it was scheduled",
                       json.dumps(report["trust"]))
 
+    def test_nothing_is_invented_of_a_first_token_alone(self):
+        """How the time to it divides is unknown, beside requests that say it, too."""
+        some = []
+        for trace in range(1, 6):
+            one = span("chat", trace, trace, 1000 * trace, 800)
+            one["attributes"] = attributes({"gen_ai.usage.completion_tokens": 21,
+                                            "gen_ai.latency.time_to_first_token": 0.2})
+            some.append(one)
+        for more in ([], [served(9, 0, 100, 10, 30, 60, 40, 31)]):
+            data = json.dumps(spans("vllm", *more, *some))
+            report = self.report(data)
+            self.assertEqual(self.times(report, "chat"),
+                             {"end to end": 800, "TTFT": 200, "decode": 600, "TPOT": 30})
+            row = self.view(report, "serving")[0]
+            self.assertEqual({key: row[key] for key in (
+                "waiting", "running", "slow_queue", "slow_prefill", "slow_decode",
+                "slow_prefill_in", "slow_to_first_token", "slow_to_last_token", "slow_rest")},
+                             {"waiting": None, "running": None, "slow_queue": None,
+                              "slow_prefill": None, "slow_decode": None, "slow_prefill_in": None,
+                              "slow_to_first_token": 25, "slow_to_last_token": 75,
+                              "slow_rest": 0})
+            text = self.run_on(data).stdout
+            self.assertIn("5 requests do not say when they were scheduled", text)
+            if more:
+                continue
+            stages = {row["name"]: row["time_avg"] / 1e6 for row in self.view(report, "answer")}
+            self.assertEqual(stages, {"to the first token": 200, "decode": 600, "total": 800})
+            self.assertNotIn("queueing", json.dumps(report["findings"]))
+            for word in ("queue ", "prefill 0", "beside prefills"):
+                self.assertNotIn(word, text.split("Queue: from")[0])
+
+    def test_gaps_between_tokens_are_unknown(self):
+        """That prefills of others lie in them, too."""
+        row = self.view(self.report(json.dumps(spans("vllm", *(
+            served(trace, 10 * trace, 100, 10, 30, 60, 40, 31) for trace in (1, 2, 3))))),
+                        "serving")[0]
+        self.assertEqual([row[key] for key in (
+            "slow_queue", "slow_prefill", "slow_to_first_token", "slow_decode",
+            "slow_prefill_in", "slow_to_last_token", "slow_rest")],
+                         [10, 30, None, None, None, 60, 0])
+
+    def test_what_is_before_the_queue(self):
+        """300 ms to the first token: 187 before the queue of 13, and 100 of prefill."""
+        for queue, before, told in ((13, 187, {"queue": 13}), (200, 0, {"queue": 200}),
+                                    (None, 200, {})):
+            one = served(1, 0, 800, queue or 0, 100, 500, 300, 21)
+            if queue is None:
+                one["attributes"] = [each for each in one["attributes"]
+                                     if "queue" not in each["key"]]
+            report = self.report(json.dumps(spans("vllm", one)))
+            head = {"before the queue": before} if before else {}
+            self.assertEqual(self.times(report, "llm_request"),
+                             {"end to end": 800, **head, **told, "prefill": 100, "TTFT": 300,
+                              "decode": 500, "TPOT": 25}, queue)
+            stages = {row["name"]: row["time_avg"] / 1e6 for row in self.view(report, "answer")}
+            self.assertEqual(stages, {**head, **told, "prefill": 100, "decode": 500,
+                                      "total": 800}, queue)
+
     def test_goodput_takes_the_mean_gap(self):
         data = json.dumps(spans("vllm", served(1, 0, 100, 10, 30, 60, 40, 31)))
         for slo, good in (("itl=2ms", 1), ("itl=1ms", 0)):
@@ -133,8 +191,7 @@ class Spans(unittest.TestCase):
         one = dict(span("chat m", 1, 1, 0, 100), attributes=attributes(of))
         report = self.report(json.dumps(spans("client", one)))
         self.assertEqual(self.times(report, "chat m"),
-                         {"end to end": 100, "queue": 60, "TTFT": 60, "prefill": 0,
-                          "decode": 40, "TPOT": 10})
+                         {"end to end": 100, "TTFT": 60, "decode": 40, "TPOT": 10})
 
     def test_a_trace_is_one_request_of_the_answer(self):
         lines = [spans("gateway", span("tokenize", 1, 9, -20, 20)),

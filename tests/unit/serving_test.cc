@@ -339,6 +339,28 @@ TEST_F(ServingTest, TokensThatCameOneByOneAreNoGap) {
   EXPECT_EQ((Numbers{1, 1000, 1000, 1000}), Of(sums, PPI_SERVING_TPOT));
 }
 
+// pprof_token without pprof_serve: when they were scheduled nobody says.
+TEST_F(ServingTest, WithoutAScheduleNothingIsDivided) {
+  Token(7, 3000);
+  Token(7, 5000);
+  Request(7, 1000, 6000);
+  Request(8, 1000, 1500);
+  Report report;
+  const ppi_serving &sums = Sums(&report);
+  EXPECT_EQ(1u, sums.num_undivided);
+  EXPECT_EQ((Numbers{1, 2000, 2000, 2000}), Of(sums, PPI_SERVING_TTFT));
+  EXPECT_EQ(0u, sums.spreads[PPI_SERVING_PREFILL].n);
+  EXPECT_EQ((Numbers{1, 500, 500, 500}), Of(sums, PPI_SERVING_QUEUE))
+      << "of 8, which got nothing";
+  ppi_serving_slow slow;
+  ppi_serving_slowest(&sums, &slow);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_TO_FIRST]);
+  EXPECT_EQ(2000u, slow.parts_ns[PPI_SERVING_TO_LAST]);
+  EXPECT_EQ(1000u, slow.parts_ns[PPI_SERVING_REST]);
+  EXPECT_FALSE(ppi_serving_part_is_known(&slow, PPI_SERVING_QUEUED));
+  EXPECT_FALSE(ppi_serving_part_is_known(&slow, PPI_SERVING_MIXED));
+}
+
 TEST_F(ServingTest, SumsOfRunsAddUp) {
   Example();
   Report one, other;

@@ -139,11 +139,15 @@ void ppi_span_put_counter(ppi_span_text *text, const ppi_span *span,
 
 // ---- requests ----
 
-// `num` tokens, 0: it is served from here on. Several came one by one.
-static void put_mark(ppi_span_text *text, const ppi_span *span,
+// What the marks of a request say: tokens, or what begins. Several tokens came
+// one by one; a first one of those may have an unknown schedule before it.
+typedef enum mark { QUEUED, SERVED, TOKENS, LOOSE_TOKENS } mark;
+
+static void put_mark(ppi_span_text *text, const ppi_span *span, mark kind,
                      uint64_t time_ns, double num) {
+  static const char *const names[] = {"queued", "served", "token", "token"};
   ppi_page *page = &text->page;
-  put_head(text, "i", num > 0 ? "token" : "served", "UserDefined", time_ns,
+  put_head(text, "i", names[kind], "UserDefined", time_ns,
            row_of(text, span->service));
   ppi_page_text(page, ",\"args\":{\"window\":0,\"request\":true");
   ppi_page_format(page, ",\"flows\":[%" PRIu64 "]", span->id);
@@ -151,7 +155,8 @@ static void put_mark(ppi_span_text *text, const ppi_span *span,
     ppi_page_text(page, ",\"items\":");
     ppi_page_fixed(page, num, 0);
   }
-  if (num > 1) ppi_page_text(page, ",\"projected\":true");
+  if (kind == QUEUED || kind == LOOSE_TOKENS)
+    ppi_page_text(page, ",\"projected\":true");
   ppi_page_text(page, "}}");
 }
 
@@ -183,36 +188,58 @@ static uint64_t last_token(const ppi_span *span, uint64_t first_ns) {
 }
 
 static void put_tokens(ppi_span_text *text, const ppi_span *span,
-                       uint64_t first_ns) {
+                       uint64_t first_ns, bool is_divided) {
   double rest = span->served.tokens_out - 1;
-  put_mark(text, span, first_ns, 1);
+  put_mark(text, span, is_divided ? TOKENS : LOOSE_TOKENS, first_ns, 1);
   if (rest < 1) return;
   uint64_t last_ns = last_token(span, first_ns);
-  put_mark(text, span, last_ns, rest);
+  put_mark(text, span, rest > 1 ? LOOSE_TOKENS : TOKENS, last_ns, rest);
   put_range(text, span, "decode", first_ns, last_ns);
 }
 
-// What is told of the schedule: how long the prefill was, or the queue; 0:
-// neither.
+// When it was scheduled, by how long the prefill was, or the queue; 0: unknown.
 static uint64_t scheduled(const ppi_span *span, uint64_t first_ns) {
   const ppi_span_served *served = &span->served;
   double prefill_ns = served->prefill * 1e9;
   if (first_ns && prefill_ns >= 0 &&
       prefill_ns <= (double)(first_ns - span->start_ns))
-    return first_ns - (uint64_t)prefill_ns;
+    return first_ns - (uint64_t)(prefill_ns + 0.5);
   return served->queue >= 0 ? after(span, span->start_ns, served->queue) : 0;
+}
+
+// When its queue began: what lies before it is none. A microsecond is what
+// seconds as floats may be off.
+static uint64_t queued(const ppi_span *span, uint64_t scheduled_ns) {
+  double queue_ns = span->served.queue * 1e9;
+  uint64_t length_ns = scheduled_ns - span->start_ns;
+  if (queue_ns < 0) return scheduled_ns;
+  return queue_ns + 1000 < (double)length_ns
+             ? scheduled_ns - (uint64_t)(queue_ns + 0.5)
+             : span->start_ns;
+}
+
+static void put_start(ppi_span_text *text, const ppi_span *span,
+                      uint64_t scheduled_ns, uint64_t first_ns) {
+  uint64_t queued_ns = queued(span, scheduled_ns);
+  if (queued_ns > span->start_ns) {
+    put_mark(text, span, QUEUED, queued_ns, 0);
+    put_range(text, span, "before the queue", span->start_ns, queued_ns);
+  }
+  put_mark(text, span, SERVED, scheduled_ns, 0);
+  if (span->served.queue >= 0)
+    put_range(text, span, "queue", queued_ns, scheduled_ns);
+  if (first_ns >= scheduled_ns)
+    put_range(text, span, "prefill", scheduled_ns, first_ns);
 }
 
 static void put_phases(ppi_span_text *text, const ppi_span *span) {
   uint64_t first_ns = span->served.first >= 0 ? first_token(text, span) : 0;
   uint64_t scheduled_ns = scheduled(span, first_ns);
-  if (scheduled_ns) {
-    put_mark(text, span, scheduled_ns, 0);
-    put_range(text, span, "queue", span->start_ns, scheduled_ns);
-    if (first_ns >= scheduled_ns)
-      put_range(text, span, "prefill", scheduled_ns, first_ns);
-  }
-  if (first_ns) put_tokens(text, span, first_ns);
+  if (scheduled_ns)
+    put_start(text, span, scheduled_ns, first_ns);
+  else if (first_ns)
+    put_range(text, span, "to the first token", span->start_ns, first_ns);
+  if (first_ns) put_tokens(text, span, first_ns, scheduled_ns);
 }
 
 static void put_request(ppi_span_text *text, const ppi_span *span) {

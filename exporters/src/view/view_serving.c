@@ -36,10 +36,13 @@
   each(PER_PREFILL, "per_prefill", "ns") \
   each(SLOW, "slow", NULL) \
   each(SLOW_FROM, "slow_from", "ns") \
+  each(SLOW_BEFORE_QUEUE, "slow_before_queue", "%") \
   each(SLOW_QUEUED, "slow_queue", "%") \
   each(SLOW_PREFILLED, "slow_prefill", "%") \
+  each(SLOW_TO_FIRST, "slow_to_first_token", "%") \
   each(SLOW_DECODED, "slow_decode", "%") \
   each(SLOW_MIXED, "slow_prefill_in", "%") \
+  each(SLOW_TO_LAST, "slow_to_last_token", "%") \
   each(SLOW_REST, "slow_rest", "%")
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
@@ -76,8 +79,10 @@ static void put_class(const ppi_figures *figures, const ppi_serving *sums,
   cells[TOKENS_OUT] = ppi_cell_count(sums->tokens_out);
   cells[REQUEST_RATE] = per_second(sums->num_whole, wall_ns);
   cells[TOKEN_RATE] = per_second(sums->tokens_out, wall_ns);
-  cells[WAITING] = at_a_time(sums->waiting_ns, wall_ns);
-  cells[RUNNING] = at_a_time(sums->running_ns, wall_ns);
+  if (!sums->num_undivided) {
+    cells[WAITING] = at_a_time(sums->waiting_ns, wall_ns);
+    cells[RUNNING] = at_a_time(sums->running_ns, wall_ns);
+  }
   // L of all, against rate x W of the whole ones.
   uint64_t w_ns = sums->spreads[PPI_SERVING_E2E].sum;
   cells[LITTLE] =
@@ -103,7 +108,9 @@ static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
   cells[SLOW] = ppi_cell_count(slow.n);
   cells[SLOW_FROM] = ppi_cell_time(from_ns);
   for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++)
-    cells[SLOW_QUEUED + i] = ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
+    if (ppi_serving_part_is_known(&slow, (ppi_serving_part)i))
+      cells[SLOW_BEFORE_QUEUE + i] =
+          ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
 }
 
 static bool is_class(const ppi_serving *sums) {
@@ -196,9 +203,12 @@ static void put_slowest(ppi_page *page, const ppi_serving *sums) {
   ppi_page_text(page, "  the slowest ");
   put_number(page, ppi_cell_count(slow.n), ", from ");
   put_ms(page, (double)from_ns, " ms on: ");
+  const char *before = "";
   for (int i = 0; i < PPI_NUM_SERVING_PARTS; i++) {
+    if (!ppi_serving_part_is_known(&slow, (ppi_serving_part)i)) continue;
     double share = 100 * (double)slow.parts_ns[i] / (double)sum_ns;
-    ppi_page_text(page, i ? ", " : "");
+    ppi_page_text(page, before);
+    before = ", ";
     ppi_page_text(page, ppi_serving_part_name((ppi_serving_part)i));
     ppi_page_text(page, " ");
     ppi_page_fixed(page, share, 0);
@@ -220,8 +230,14 @@ static void put_summary(ppi_page *page, const ppi_figures *figures,
   put_number(page, ppi_cell_count(sums->tokens_in), ", out ");
   put_number(page, ppi_cell_count(sums->tokens_out), ", ");
   put_rate(page, sums->tokens_out, wall_ns);
-  put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, wall_ns);
-  put_at_a_time(page, ", running", sums->running_ns, wall_ns);
+  if (sums->num_undivided) {
+    put_at_a_time(page, "\n  at a time", sums->waiting_ns + sums->running_ns,
+                  wall_ns);
+    ppi_page_text(page, " under way");
+  } else {
+    put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, wall_ns);
+    put_at_a_time(page, ", running", sums->running_ns, wall_ns);
+  }
   put_good(page, figures, sums);
   ppi_page_text(page, "\n");
   put_slowest(page, sums);
@@ -262,6 +278,17 @@ static void put_unequal(ppi_page *page, const ppi_figures *figures) {
              " requests got tokens after their end, which are in no figure.\n");
 }
 
+// Of what served them only the first token is known.
+static void put_undivided(ppi_page *page, const ppi_figures *figures) {
+  uint64_t undivided = 0;
+  for (size_t i = 0; i < figures->num_serving; i++)
+    undivided += figures->serving[i].sums.num_undivided;
+  if (!undivided) return;
+  put_number(page, ppi_cell_count(undivided),
+             " requests do not say when they were scheduled: how their TTFT "
+             "divides is unknown.\n");
+}
+
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_page *page = &view->note;
   for (size_t i = 0; i < figures->num_serving; i++)
@@ -270,6 +297,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_serving; i++)
     put_iteration(page, &figures->serving[i]);
   put_unequal(page, figures);
+  put_undivided(page, figures);
   ppi_page_text(
       page,
       "Queue: from the arrival until a range serves the request first; "

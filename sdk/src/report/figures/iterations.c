@@ -16,6 +16,21 @@ const char *ppi_serving_part_name(ppi_serving_part part) {
   return names[part];
 }
 
+bool ppi_serving_part_is_known(const ppi_serving_slow *slow,
+                               ppi_serving_part part) {
+  if (slow->parts_ns[part]) return true;
+  switch (part) {
+    case PPI_SERVING_QUEUED:
+    case PPI_SERVING_PREFILLED:
+      return !slow->parts_ns[PPI_SERVING_TO_FIRST];
+    case PPI_SERVING_DECODED:
+    case PPI_SERVING_MIXED:
+      return !slow->parts_ns[PPI_SERVING_TO_LAST];
+    default:
+      return part == PPI_SERVING_REST;
+  }
+}
+
 // ---- ranges that serve ----
 
 void ppi_iterations_add(ppi_iterations *sums, uint64_t time_ns, uint64_t batch,

@@ -12,14 +12,19 @@
 extern "C" {
 #endif
 
-// What the time of a request went into. Decode is told by its gaps: those in
-// which no other request was scheduled, and the others.
+// What the time of a request went into. A request whose schedule is unknown has
+// the time to its first token as one part. Decode is known by its gaps: those
+// in which no other request was scheduled, and the others. Gaps of tokens whose
+// times are unknown are one part.
 // clang-format off
 #define PPI_SERVING_PARTS(each) \
+  each(BEFORE, "before the queue") \
   each(QUEUED, "queue") \
   each(PREFILLED, "prefill") \
+  each(TO_FIRST, "to the first token") \
   each(DECODED, "decode") \
   each(MIXED, "beside prefills") \
+  each(TO_LAST, "first to last token") \
   each(REST, "rest")
 // clang-format on
 #define PPI_SERVING_PART_VALUE(value, name) PPI_SERVING_##value,
@@ -33,6 +38,10 @@ const char *ppi_serving_part_name(ppi_serving_part part);
 typedef struct ppi_serving_slow {
   uint64_t n, parts_ns[PPI_NUM_SERVING_PARTS];
 } ppi_serving_slow;
+// ppi_serving_part_is_known answers whether a part can be said, 0 too: not
+// where only its sum with others is known.
+bool ppi_serving_part_is_known(const ppi_serving_slow *slow,
+                               ppi_serving_part part);
 
 // Ranges that served requests: of how many (batch), and how many of these were
 // there for the first time (prefills). Sums of products, so that a line can be

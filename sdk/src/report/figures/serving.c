@@ -24,6 +24,12 @@ static uint64_t from_to(uint64_t from_ns, uint64_t to_ns) {
   return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+// From the arrival to the schedule.
+typedef struct serving_start {
+  uint64_t before_ns, queue_ns;
+  bool has_before;
+} serving_start;
+
 static bool keeps(uint64_t most_ns, uint64_t time_ns) {
   return most_ns == 0 || time_ns <= most_ns;
 }
@@ -47,22 +53,29 @@ static pprof_status add_gaps(ppi_serving *serving,
   return status;
 }
 
-// What of its time is told apart, the rest with it. Gaps are decode's.
+static ppi_serving_part part_of(const ppi_served_request *request, size_t i) {
+  const ppi_served_tokens *tokens = &request->tokens[i];
+  if (i == 0)
+    return request->is_undivided ? PPI_SERVING_TO_FIRST : PPI_SERVING_PREFILLED;
+  if (request->is_undivided || tokens->is_spread) return PPI_SERVING_TO_LAST;
+  return tokens->is_mixed ? PPI_SERVING_MIXED : PPI_SERVING_DECODED;
+}
+
+// The parts of its time, with the rest. Gaps are decode's.
 static bool add_parts(ppi_serving *serving, const ppi_served_request *request,
-                      uint64_t queue_ns, uint64_t e2e_ns) {
+                      const serving_start *start, uint64_t e2e_ns) {
   ppi_serving_slow parts = {.n = 1};
-  uint64_t told_ns = queue_ns;
-  parts.parts_ns[PPI_SERVING_QUEUED] = queue_ns;
+  uint64_t sum_ns = start->before_ns + start->queue_ns;
+  parts.parts_ns[PPI_SERVING_BEFORE] = start->before_ns;
+  parts.parts_ns[PPI_SERVING_QUEUED] = start->queue_ns;
   for (size_t i = 0; i < request->num_tokens; i++) {
     const ppi_served_tokens *tokens = &request->tokens[i];
-    uint64_t from_ns = i ? tokens[-1].time_ns : request->arrival_ns + queue_ns;
-    ppi_serving_part part = i == 0             ? PPI_SERVING_PREFILLED
-                            : tokens->is_mixed ? PPI_SERVING_MIXED
-                                               : PPI_SERVING_DECODED;
-    parts.parts_ns[part] += from_to(from_ns, tokens->time_ns);
-    told_ns += from_to(from_ns, tokens->time_ns);
+    uint64_t from_ns = i ? tokens[-1].time_ns : request->arrival_ns + sum_ns;
+    uint64_t part_ns = from_to(from_ns, tokens->time_ns);
+    parts.parts_ns[part_of(request, i)] += part_ns;
+    sum_ns += part_ns;
   }
-  parts.parts_ns[PPI_SERVING_REST] = from_to(told_ns, e2e_ns);
+  parts.parts_ns[PPI_SERVING_REST] = from_to(sum_ns, e2e_ns);
   return ppi_serving_slow_add(&serving->slow, e2e_ns, &parts);
 }
 
@@ -79,7 +92,7 @@ static pprof_status add_tokens(ppi_serving *serving,
   uint64_t prefill_ns = from_to(scheduled_ns, first_ns);
   serving->tokens_out += num;
   pprof_status status = add_time(serving, PPI_SERVING_TTFT, ttft_ns);
-  if (status == PPROF_STATUS_OK)
+  if (status == PPROF_STATUS_OK && !request->is_undivided)
     status = add_time(serving, PPI_SERVING_PREFILL, prefill_ns);
   if (status == PPROF_STATUS_OK)
     status = add_time(serving, PPI_SERVING_DECODE, last_ns - first_ns);
@@ -91,17 +104,42 @@ static pprof_status add_tokens(ppi_serving *serving,
   return status;
 }
 
-pprof_status ppi_serving_add(ppi_serving *serving,
-                             const ppi_served_request *request,
-                             const ppi_slo *slo) {
+// Of an undivided one both are 0.
+static serving_start start_of(const ppi_served_request *request) {
+  if (request->is_undivided) return (serving_start){0, 0, false};
   uint64_t first_ns =
       request->num_tokens ? request->tokens[0].time_ns : UINT64_MAX;
   uint64_t scheduled_ns = PPI_MIN(request->scheduled_ns, first_ns);
   scheduled_ns = PPI_MIN(scheduled_ns, request->end_ns);
-  uint64_t queue_ns = from_to(request->arrival_ns, scheduled_ns);
+  uint64_t queued_ns = request->queued_ns == UINT64_MAX
+                           ? request->arrival_ns
+                           : PPI_MIN(request->queued_ns, scheduled_ns);
+  return (serving_start){from_to(request->arrival_ns, queued_ns),
+                         from_to(queued_ns, scheduled_ns),
+                         request->queued_ns != UINT64_MAX};
+}
+
+static pprof_status add_start(ppi_serving *serving, const serving_start *start,
+                              bool is_undivided) {
+  pprof_status status = PPROF_STATUS_OK;
+  if (is_undivided) return status;
+  if (start->has_before)
+    status = add_time(serving, PPI_SERVING_BEFORE_QUEUE, start->before_ns);
+  // A queue that begins as it ends is none that is known.
+  if (status == PPROF_STATUS_OK && (!start->has_before || start->queue_ns))
+    status = add_time(serving, PPI_SERVING_QUEUE, start->queue_ns);
+  return status;
+}
+
+pprof_status ppi_serving_add(ppi_serving *serving,
+                             const ppi_served_request *request,
+                             const ppi_slo *slo) {
+  const serving_start start = start_of(request);
+  uint64_t waiting_ns = start.before_ns + start.queue_ns;
   uint64_t e2e_ns = from_to(request->arrival_ns, request->end_ns);
-  serving->waiting_ns += queue_ns;
-  serving->running_ns += e2e_ns - queue_ns;
+  serving->num_undivided += request->is_undivided;
+  serving->waiting_ns += waiting_ns;
+  serving->running_ns += e2e_ns - waiting_ns;
   if (request->is_cut) {
     serving->num_cut++;
     return PPROF_STATUS_OK;
@@ -111,13 +149,12 @@ pprof_status ppi_serving_add(ppi_serving *serving,
   bool is_good = request->num_tokens && keeps(slo->e2e_ns, e2e_ns);
   pprof_status status = add_time(serving, PPI_SERVING_E2E, e2e_ns);
   if (status == PPROF_STATUS_OK)
-    status = add_time(serving, PPI_SERVING_QUEUE, queue_ns);
+    status = add_start(serving, &start, request->is_undivided);
   if (status == PPROF_STATUS_OK)
     status = add_gaps(serving, request, slo, &is_good);
   if (status == PPROF_STATUS_OK && request->num_tokens)
     status = add_tokens(serving, request, slo, &is_good);
-  if (status == PPROF_STATUS_OK &&
-      !add_parts(serving, request, queue_ns, e2e_ns))
+  if (status == PPROF_STATUS_OK && !add_parts(serving, request, &start, e2e_ns))
     status = PPROF_STATUS_NO_MEMORY;
   serving->num_silent += !request->num_tokens;
   serving->num_good += is_good;
@@ -144,6 +181,7 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
   into->num_silent += from->num_silent;
   into->num_good += from->num_good;
   into->num_unequal += from->num_unequal;
+  into->num_undivided += from->num_undivided;
   into->tokens_in += from->tokens_in;
   into->tokens_out += from->tokens_out;
   into->waiting_ns += from->waiting_ns;

@@ -16,6 +16,7 @@ extern "C" {
 // clang-format off
 #define PPI_SERVING_TIMES(each) \
   each(E2E, "end to end") \
+  each(BEFORE_QUEUE, "before the queue") \
   each(QUEUE, "queue") \
   each(PREFILL, "prefill") \
   each(TTFT, "TTFT") \
@@ -45,6 +46,7 @@ typedef struct ppi_serving {
   uint64_t num_silent;              // of the whole: without a token
   uint64_t num_good;                // of the whole: they kept the SLO
   uint64_t num_unequal;             // of the whole: tokens came after the end
+  uint64_t num_undivided;           // of all: their queue is unknown
   uint64_t tokens_in, tokens_out;   // of the whole
   uint64_t waiting_ns, running_ns;  // of all
   ppi_iterations iterations;
@@ -61,7 +63,9 @@ typedef struct ppi_served_tokens {
 } ppi_served_tokens;
 typedef struct ppi_served_request {
   uint64_t arrival_ns, end_ns;
+  uint64_t queued_ns;     // when the queue began; UINT64_MAX: at its arrival
   uint64_t scheduled_ns;  // UINT64_MAX: never
+  bool is_undivided;      // unknown, though it got tokens
   uint64_t tokens_in;
   bool is_cut;
   const ppi_served_tokens *tokens;

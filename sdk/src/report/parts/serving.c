@@ -18,7 +18,8 @@
 #define MOST_POINTS ((size_t)1 << 20)
 
 struct ppi_serving_request {
-  ppi_served_tokens *points;  // num 0: a range served it
+  // num 0: a range served it, or its queue began (is_spread).
+  ppi_served_tokens *points;
   size_t num_points, capacity;
   bool is_waiting, is_scheduled;
   bool has_ended;  // a whole one of this class, none of its late tokens counted
@@ -103,7 +104,8 @@ static uint64_t first_served(const ppi_serving_request *request,
                              uint64_t time_ns) {
   uint64_t first_ns = UINT64_MAX;
   for (size_t i = 0; i < request->num_points; i++)
-    if (!request->points[i].num && request->points[i].time_ns < time_ns)
+    if (!request->points[i].num && !request->points[i].is_spread &&
+        request->points[i].time_ns < time_ns)
       first_ns = PPI_MIN(first_ns, request->points[i].time_ns);
   return first_ns;
 }
@@ -175,6 +177,7 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
     qsort(points, request->num_points, sizeof *points, compare_points);
   ppi_served_request served = {.arrival_ns = range->arrival_ns,
                                .end_ns = range->end_ns,
+                               .queued_ns = UINT64_MAX,
                                .scheduled_ns = UINT64_MAX,
                                .tokens_in = range->tokens_in,
                                .is_cut = range->is_cut,
@@ -185,8 +188,13 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
   for (; i < request->num_points && points[i].time_ns <= range->end_ns; i++)
     if (points[i].num)
       points[served.num_tokens++] = points[i];
+    else if (points[i].is_spread)
+      served.queued_ns = PPI_MIN(served.queued_ns, points[i].time_ns);
     else
       served.scheduled_ns = PPI_MIN(served.scheduled_ns, points[i].time_ns);
+  served.is_undivided =
+      served.num_tokens && served.scheduled_ns == UINT64_MAX &&
+      (points[0].is_spread || num_scheduled_by(run, range->end_ns) == 0);
   for (size_t k = 1; k < served.num_tokens; k++)
     points[k].is_mixed =
         has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
@@ -314,13 +322,13 @@ static pprof_status take_mark(ppi_serving_run *run, uint32_t number,
                                       request->num_points + 1, sizeof *grown);
   if (!grown) return PPROF_STATUS_NO_MEMORY;
   request->points = grown;
-  if (!num && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
-  grown[request->num_points++] =
-      (ppi_served_tokens){.time_ns = event->start_ns,
-                          .num = num,
-                          .is_spread = event->flags & PPROF_FLAG_PROJECTED};
-  return num || wait_for_schedule(run, number) ? PPROF_STATUS_OK
-                                               : PPROF_STATUS_NO_MEMORY;
+  bool is_spread = event->flags & PPROF_FLAG_PROJECTED;
+  bool is_served = !num && !is_spread;
+  if (is_served && !say_served(run, event)) return PPROF_STATUS_NO_MEMORY;
+  grown[request->num_points++] = (ppi_served_tokens){
+      .time_ns = event->start_ns, .num = num, .is_spread = is_spread};
+  return !is_served || wait_for_schedule(run, number) ? PPROF_STATUS_OK
+                                                      : PPROF_STATUS_NO_MEMORY;
 }
 
 pprof_status ppi_serving_take(ppi_serving_run *run, const pprof_event *event) {
