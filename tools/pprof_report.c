@@ -205,6 +205,9 @@ static int run_verb(struct ppi_tool_options *options) {
   int code = PPI_EXIT_DONE, spooled = PPI_EXIT_DONE;
   ppi_tool_set_device_process(options->device_process);
   code = ppi_tool_set_group_by(options->group_by);
+  // `run` records by it.
+  if (code == PPI_EXIT_DONE && !(verb->takes & PPI_TAKES(RUN)))
+    code = ppi_tool_set_config(options->run.config);
   if (code == PPI_EXIT_DONE && verb->take_operands)
     code = verb->take_operands(options);
   if (code == PPI_EXIT_DONE && reads & PPI_READS_FOLDERS)

@@ -139,5 +139,41 @@ TEST(ImportDeviceTest, RowsWithOtherRangesAreAHosts) {
   EXPECT_EQ(run.Total("unmatched"), 0u);
 }
 
+// `names.categories` of a configuration goes before what names say here.
+TEST(ImportDeviceTest, AConfigurationSaysWhatNamesAre) {
+  const char *const globs[] = {"my_exchange*", "tokenize *", "*all_gather*"};
+  const uint32_t categories[] = {PPROF_CATEGORY_COMMUNICATION,
+                                 PPROF_CATEGORY_PREPROCESS,
+                                 PPROF_CATEGORY_OPERATOR};
+  ppi_choice choice = {};
+  choice.categorised = globs;
+  choice.categories = categories;
+  choice.num_categorised = 3;
+  ppi_import_options options = {};
+  options.choice = &choice;
+  const char *const dur = ",\"dur\":5";
+  Imported trace;
+  trace.options = &options;
+  trace.ReadEvents(On("X", "my_exchange_kernel", 0, 7, 10, Cat("kernel", dur)) +
+                   "," +
+                   On("X", "all_gather_my_work", 0, 7, 20, Cat("kernel", dur)) +
+                   "," + On("X", "my_exchange", 1, 1, 0, Cat("cpu_op", dur)) +
+                   "," + On("X", "tokenize 5", 1, 1, 60, Cat("cpu_op", dur)));
+  const struct {
+    const char *name, *category;
+    bool is_communication;
+  } cases[] = {{"my_exchange_kernel", "Kernel", true},
+               {"all_gather_my_work", "Kernel", false},
+               {"my_exchange", "Communication", true},
+               {"tokenize 5", "Preprocess", false}};
+  for (const auto &each : cases) {
+    const ImportedEvent &event = trace.run().The(each.name);
+    EXPECT_EQ(event.category, each.category) << each.name;
+    EXPECT_EQ((event.event.flags & PPROF_FLAG_COMMUNICATION) != 0,
+              each.is_communication)
+        << each.name;
+  }
+}
+
 }  // namespace
 }  // namespace pprof_test

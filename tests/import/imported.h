@@ -101,7 +101,7 @@ class Imported {
   }
   Imported &ReadFile(const std::string &path) {
     pprof_error error = {};
-    status = ppi_import_read(path.c_str(), &sink_.base, nullptr, &error);
+    status = ppi_import_read(path.c_str(), &sink_.base, options, &error);
     message = error.text;
     EXPECT_FALSE(is_open_) << "a run without finish";
     return *this;
@@ -117,6 +117,7 @@ class Imported {
     return runs.empty() ? none : runs[0];
   }
 
+  const ppi_import_options *options = nullptr;
   std::vector<ImportedRun> runs;
   pprof_status status = PPROF_STATUS_OK;
   std::string message;

@@ -53,8 +53,10 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "duckdb|spark", NULL, "the SQL for an engine, instead of the answer"},
     {"force", 0, PPI_OPTION_FLAG, FIELD(force), FOR(ALL), NULL, NULL,
      "overwrite FILE; with run also variables that are set"},
-    {"config", 'c', PPI_OPTION_TEXT, FIELD(run.config), FOR(RUN), "FILE", NULL,
-     "what to record, see docs/profile-yaml.md [PPROF_CONFIG]"},
+    {"config", 'c', PPI_OPTION_TEXT, FIELD(run.config), FOR(RUN) | FOR(TRACES),
+     "FILE", NULL,
+     "what to record, see docs/profile-yaml.md [PPROF_CONFIG]; of traces its"
+     " names.categories"},
     {"preset", 0, PPI_OPTION_TEXT, FIELD(run.preset), FOR(RUN), "NAME", NULL,
      "a configuration for a server that marks: docs/serving.md#presets"},
     {"logs", 0, PPI_OPTION_TEXT, FIELD(run.logs), FOR(RUN), "FOLDER", NULL,

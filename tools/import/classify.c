@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "import/numbers.h"
+#include "names/collectives.h"
 #include "names/names.h"
 
 const char *ppi_import_category_name(uint32_t category) {
@@ -108,19 +109,15 @@ static bool has_word(const ppi_label *label, const char *word) {
 }
 
 static bool is_collective(const ppi_label *label) {
+  // Paddle's operators.
   static const char *const parts[] = {
-      "allreduce",     "all_reduce",     "allgather", "all_gather",
-      "reducescatter", "reduce_scatter", "alltoall",  "all_to_all",
-      "c_broadcast",   "c_reduce_",      "send_v2",   "recv_v2",
-      "partial_send",  "partial_recv",   "p_send",    "p_recv"};
+      "c_broadcast",  "c_reduce_",    "send_v2", "recv_v2",
+      "partial_send", "partial_recv", "p_send",  "p_recv"};
+  if (ppi_is_collective(label->name, label->name_len)) return true;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (has(label, parts[i])) return true;
   return has_word(label, "rpc") ||
          is_text(label->name, label->name_len, "broadcast");
-}
-
-static bool is_kernel_of_collectives(const ppi_label *label) {
-  return has(label, "nccl") || has(label, "rccl") || has(label, "xccl");
 }
 
 static void look_at_operator(const ppi_label *label, ppi_class *class) {
@@ -217,7 +214,7 @@ ppi_class ppi_classify(const ppi_label *label) {
     look_at_annotation(label, &class);
   if (class.is & PPI_IS_OWNER) look_at_both(label, &class);
   if (class.category == PPROF_CATEGORY_KERNEL &&
-      is_kernel_of_collectives(label))
+      ppi_is_collective(label->name, label->name_len))
     class.is |= PPI_IS_COMMUNICATION;
   return class;
 }

@@ -336,6 +336,8 @@ static pprof_status take(ppi_importer *importer, const ppi_record *record,
       .row = record->row,
       .process = PPI_NO_PLACE,
       .flags = record->flags};
+  if (importer->classes[made.site].is & PPI_IS_COMMUNICATION)
+    made.flags |= PPI_RECORD_COMMUNICATION;
   return made.site ? ppi_import_device(importer, &made)
                    : PPROF_STATUS_NO_MEMORY;
 }

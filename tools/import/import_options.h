@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "names/choice.h"
+
 // `on_progress` (or NULL) is called now and then with what has been done of
 // `total`; `say` (or NULL) gets in words what was taken for what.
 typedef struct ppi_import_options {
@@ -19,6 +21,7 @@ typedef struct ppi_import_options {
   // many of these behind its name.
   bool by_stack;
   uint32_t num_callers;
+  const ppi_choice *choice;  // whose categories names have; NULL: none
 } ppi_import_options;
 
 #endif  // PPI_IMPORT_OPTIONS_H_

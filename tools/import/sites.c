@@ -30,9 +30,28 @@ static ppi_class own_class(ppi_importer *importer, const ppi_label *label) {
   return class;
 }
 
+// What a configuration says of a name; work of a device stays what it is, but
+// may be communication.
+static void categorise(const ppi_importer *importer, const ppi_label *label,
+                       ppi_class *class) {
+  char name[PPI_MAX_NAME + 1];
+  const ppi_import_options *options = importer->options;
+  if (!options || !options->choice) return;
+  snprintf(name, sizeof name, "%.*s", (int)label->name_len, label->name);
+  uint32_t category = ppi_choice_category(options->choice, name,
+                                          PPROF_CATEGORY_FIRST_REGISTERED);
+  if (category >= PPROF_CATEGORY_FIRST_REGISTERED) return;
+  bool is_device = class->is & (PPI_IS_DEVICE | PPI_IS_DEVICE_WITH_IDS);
+  if (!is_device) class->category = category;
+  class->is &= ~(uint32_t)PPI_IS_COMMUNICATION;
+  if (category == PPROF_CATEGORY_COMMUNICATION)
+    class->is |= PPI_IS_COMMUNICATION;
+}
+
 static ppi_class classify(ppi_importer *importer, const ppi_label *label) {
   if (importer->header.is_own) return own_class(importer, label);
   ppi_class class = ppi_classify(label);
+  categorise(importer, label, &class);
   if (class.is & PPI_IS_PYTHON_FRAME && importer->options &&
       importer->options->by_stack)
     class = (ppi_class){

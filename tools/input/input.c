@@ -20,6 +20,8 @@
 #include "log/write/log_writer.h"
 #include "log/write/rotate.h"
 #include "pprof/log.h"
+#include "schema/schema.h"
+#include "start/compose.h"
 
 // One for all inputs: the second until it shows counts from the first one on.
 static struct ppi_tool_progress progress;
@@ -125,11 +127,26 @@ static void show_bytes(void *context, uint64_t done, uint64_t total) {
 }
 
 static const char *device_process;
+static ppi_config_chosen chosen;
+static const ppi_choice *choice;
 static bool by_shape, by_stack;
 static uint32_t num_callers;
 
 void ppi_tool_set_device_process(const char *pattern) {
   device_process = pattern;
+}
+
+int ppi_tool_set_config(const char *path) {
+  static ppi_config config;
+  pprof_error error = {""};
+  if (!path) return PPI_EXIT_DONE;
+  if (ppi_compose_load(path, &config, &error) != PPROF_STATUS_OK) {
+    ppi_tool_say("%s", error.text);
+    return PPI_EXIT_USAGE;
+  }
+  ppi_config_choice(&config, &chosen);
+  choice = &chosen.choice;
+  return PPI_EXIT_DONE;
 }
 
 static bool take_stack(const char *text, size_t len) {
@@ -194,7 +211,7 @@ static pprof_status read_any(const char *path, bool skims, pprof_sink *sink,
                              pprof_error *error) {
   const ppi_import_options how = {show_bytes,     say_once, (void *)path,
                                   device_process, by_shape, by_stack,
-                                  num_callers};
+                                  num_callers,    choice};
   struct ppi_tool_segments segments;
   if (ppi_tool_segments_of(&path, &segments) != PPI_EXIT_DONE)
     return PPROF_STATUS_NO_MEMORY;

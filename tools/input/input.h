@@ -42,6 +42,10 @@ int ppi_tool_skim(const char *path, pprof_sink *sink, bool is_quiet,
                   struct ppi_tool_watch *watch);
 // Processes of traces whose names fit `pattern` are devices; NULL: none.
 void ppi_tool_set_device_process(const char *pattern);
+// Names in traces have the categories that `names.categories` of the
+// configuration at `path` gives them; NULL: none. Answers PPI_EXIT_USAGE, after
+// a message, for a file that is none.
+int ppi_tool_set_config(const char *path);
 // ppi_tool_set_group_by has what is called alike told apart by "shape", by
 // "stack=N" or by both with a comma between them; NULL: not. Answers
 // PPI_EXIT_USAGE, after a message, for anything else.

@@ -16,6 +16,7 @@
 #include "kernels/demangle.h"
 #include "kernels/launch.h"
 #include "mark/recorder.h"
+#include "names/collectives.h"
 #include "names/name_hash.h"
 
 #define LOOKS_PER_S 50u
@@ -114,6 +115,20 @@ static bool is_memory(const ppi_device_work *work) {
          work->kind == PPI_DEVICE_WORK_GIVE;
 }
 
+// Beside the id of a site that is known here.
+#define COMMUNICATES (1u << 31)
+
+// Kernels of communication are known by their names only, here as in traces of
+// others.
+static bool is_communication(const ppi_device_work *work, const char *name) {
+  if (work->kind != PPI_DEVICE_WORK_KERNEL) return false;
+  size_t len = strlen(name);
+  uint32_t category = ppi_names_category(ppi_recorder_in_force.names, name, len,
+                                         PPROF_CATEGORY_KERNEL);
+  return category == PPROF_CATEGORY_COMMUNICATION ||
+         ppi_is_collective(name, len);
+}
+
 static uint32_t add_site(const ppi_device_work *work) {
   static const uint32_t categories[] = {
       [PPI_DEVICE_WORK_KERNEL] = PPROF_CATEGORY_KERNEL,
@@ -122,10 +137,10 @@ static uint32_t add_site(const ppi_device_work *work) {
       [PPI_DEVICE_WORK_TAKE] = PPROF_CATEGORY_MEMORY,
       [PPI_DEVICE_WORK_GIVE] = PPROF_CATEGORY_MEMORY};
   ppi_names *names = ppi_recorder_in_force.names;
-  uint32_t site = ppi_names_site(names, ppi_demangle(work->name),
-                                 categories[work->kind], 0);
+  const char *name = ppi_demangle(work->name);
+  uint32_t site = ppi_names_site(names, name, categories[work->kind], 0);
   ppi_names_stay(names, site);
-  return site;
+  return site | (is_communication(work, name) ? COMMUNICATES : 0);
 }
 
 // What is known under a key, by the order in which keys come; 0: it is new, and
@@ -194,16 +209,11 @@ static void place_on_host(ppi_kernels *kernels, const ppi_device_work *work,
   slot->end = slot->start;
 }
 
-// What a slot has no room for. Kernels of communication are known by their
-// names only, here as in traces of others.
-static uint32_t more_flags(const ppi_device_work *work,
-                           const ppi_launch *launch) {
-  static const char *const names[] = {"nccl", "rccl", "xccl"};
+// What a slot has no room for.
+static uint32_t more_flags(uint32_t site, const ppi_launch *launch) {
   uint32_t flags = launch && launch->is_by_wait ? PPROF_FLAG_BY_WAIT : 0;
   if (launch && launch->kind == PPI_LAUNCH_GRAPH) flags |= PPROF_FLAG_IN_GRAPH;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (work->kind == PPI_DEVICE_WORK_KERNEL && strstr(work->name, names[i]))
-      flags |= PPROF_FLAG_COMMUNICATION;
+  if (site & COMMUNICATES) flags |= PPROF_FLAG_COMMUNICATION;
   return flags;
 }
 
@@ -225,7 +235,7 @@ static void deliver_memory(ppi_kernels *kernels, const ppi_device_work *work,
   static ppi_slot slot;  // as below
   bool is_taken = work->kind == PPI_DEVICE_WORK_TAKE;
   slot.kind = PPROF_KIND_COUNTER;
-  slot.site = site_of(kernels, work);
+  slot.site = site_of(kernels, work) & ~COMMUNICATES;
   place_on_host(kernels, work, launch, &slot);
   slot.has_work = true;
   slot.work.bytes = is_taken ? (double)work->bytes : -(double)work->bytes;
@@ -243,7 +253,8 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
   ppi_drain *drain = kernels->drain;
   slot.kind = PPROF_KIND_DEVICE_RANGE;
   slot.flags = 0;
-  slot.site = site_of(kernels, work);
+  uint32_t site = site_of(kernels, work);
+  slot.site = site & ~COMMUNICATES;
   slot.stream = stream_of(kernels, work);
   slot.flows[0] = launch ? launch->flow : 0;
   slot.num_flows = slot.flows[0] != 0;
@@ -263,7 +274,7 @@ static void deliver(ppi_kernels *kernels, const ppi_device_work *work,
       ppi_kernel_shape_id(&kernels->shapes, kernels->source, work);
   pprof_event *event = put(kernels, &slot);
   if (!event) return;
-  event->flags |= more_flags(work, launch);
+  event->flags |= more_flags(site, launch);
   event->attributes = attributes;
 }
 
