@@ -145,12 +145,83 @@ class Nsys(export_case.Case):
                   "CREATE TABLE DIAGNOSTIC_EVENT(timestamp, text);"
                   "INSERT INTO DIAGNOSTIC_EVENT VALUES(1, 'Profiling has started.');")
         done = self.call("--strict", "graph.sqlite")
-        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertEqual(0, done.returncode, "they are no events of ours: " + repr(done.stderr))
+        self.assertIn("Complete: ", done.stdout.decode())
         self.assertIn("3 rows of tables that are not read left out: 1 of GPU_METRICS, 2 of OSRT_API",
                       done.stdout.decode())
         self.assertEqual(0, self.call("import", "graph.sqlite", "-o", "graph.pplog").returncode)
         self.assertIn(["CUDA graph 5", "Kernel", "device", 1, 6000, 6000, 6000],
                       self.stages("graph.pplog"))
+
+    NVTX = ("CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+            "CREATE TABLE NVTX_EVENTS(start, \"end\", eventType, category, text, globalTid,"
+            " textId, domainId);")
+    RUNTIME = ("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", globalTid,"
+               " correlationId, nameId);")
+    KERNEL = ("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId, streamId,"
+              " correlationId, globalPid, demangledName);")
+
+    def test_names_are_cut_as_when_recorded(self):
+        self.make("emit.sqlite", self.NVTX + "".join(
+            f"INSERT INTO NVTX_EVENTS VALUES({i * 1000}, {i * 1000 + 500}, {kind}, NULL,"
+            f" '{name}', 7 << 24 | 7, NULL, 0);" for i, (name, kind) in enumerate(
+                (f"{name}, {tail}", kind) for name, tail, kind in (
+                    ("aten::linear", "seq = 46174, op_id = 993406", 59),
+                    ("aten::linear", "seq = 46175, op_id = 993407", 59),
+                    ("aten::linear", "op_id = 3, sizes = [[2, 3]]", 59),
+                    ("AddmmBackward0", "stashed seq=12", 60),
+                    ("AddmmBackward0", "stashed seq=13", 60)))))
+        self.assertEqual(0, self.call("import", "emit.sqlite", "-o", "emit.pplog").returncode)
+        self.assertEqual([["AddmmBackward0", 2], ["aten::linear", 3]],
+                         sorted([row[0], row[3]] for row in self.stages("emit.pplog")))
+
+    def test_work_belongs_to_the_process_that_it_names(self):
+        """Work without a launch here is not of who launches most; a process of work alone, too."""
+        work = [(7, 1, 1), (7, 2, 1), (8, 90, 0), (8, 91, 0), (9, 92, 0), (8, 3, 1)]
+        script = self.NVTX + self.RUNTIME + self.KERNEL + (
+            "INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel'), (2, 'gemm');")
+        for pid in (7, 8):
+            script += (f"INSERT INTO NVTX_EVENTS VALUES(0, 9000, 59, NULL, 'in {pid}',"
+                       f" {pid} << 24 | {pid}, NULL, 0);")
+        for i, (pid, correlation, is_launched) in enumerate(work):
+            if is_launched:
+                script += (f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({1000 * i + 100},"
+                           f" {1000 * i + 200}, {pid} << 24 | {pid}, {correlation}, 1);")
+            script += (f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({1000 * i + 300},"
+                       f" {1000 * i + 300 + pid}, 0, 7, {correlation}, {pid} << 24, 2);")
+        self.make("two.sqlite", script)
+        done = self.call("import", "two.sqlite", "-o", "two.pplog")
+        self.assertEqual(0, done.returncode, done.stderr)
+        done = self.call("sql", "two.pplog", "-f", "json",
+                         "SELECT r.pid, COUNT(*), SUM(w.length_ns) FROM launch w JOIN run r"
+                         " ON r.id = w.run GROUP BY 1 ORDER BY 1")
+        self.assertEqual([[7, 2, 14], [8, 3, 24], [9, 1, 9]],
+                         json.loads(done.stdout)["rows"], done.stderr)
+
+    def test_a_column_that_is_not_there(self):
+        """Another version of nsys: the table is left out and said, nothing is damaged."""
+        script = (self.NVTX + "INSERT INTO NVTX_EVENTS VALUES(0, 900, 59, NULL, 'a', 7 << 24 | 7,"
+                  " NULL, 0);" + self.KERNEL.replace(" correlationId,", "") +
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, 0, 7, 7 << 24, 1),"
+                  "(3, 4, 0, 7, 7 << 24, 1);" + "CREATE TABLE PROCESSES(pid, name);"
+                  "CREATE TABLE TARGET_INFO_SESSION_START_TIME(x);")
+        self.make("lacks.sqlite", script)
+        done = self.call("lacks.sqlite")
+        self.assertEqual(0, done.returncode, done.stderr)
+        text = done.stdout.decode()
+        self.assertIn("2 rows of tables that lack a column left out:"
+                      " 2 of CUPTI_ACTIVITY_KIND_KERNEL without correlationId", text)
+        self.assertIn("2 lost", text)
+        self.assertNotIn("damaged", text)
+        self.assertEqual(1, self.call("--strict", "lacks.sqlite").returncode)
+
+    def test_a_file_of_nsys_is_called_so(self):
+        self.make("kind.sqlite", self.NVTX + self.RUNTIME +
+                  "INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel');"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1, 2, 7 << 24 | 7, 1, 1);")
+        text = self.call("-v", "kind.sqlite").stdout.decode()
+        self.assertIn("imported from a file of nsys", text)
+        self.assertNotIn("PyTorch", text)
 
     def refused(self, name, words):
         done = self.call(name)
@@ -180,7 +251,7 @@ class Nsys(export_case.Case):
             self.refused(name, words)
         self.make("columns.sqlite",
                   "CREATE TABLE StringIds(id, value); CREATE TABLE NVTX_EVENTS(start)")
-        self.refused("columns.sqlite", "no such column")
+        self.refused("columns.sqlite", "its table NVTX_EVENTS has no column 'end'")
 
     def test_damaged(self):
         """Bytes changed at random, or the end missing: never a crash, and a message where it is

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "mark/thread.h"
 #include "names/names.h"
+#include "names/tails.h"
 #include "report_text.h"
 #include "session/capture/capture_session.h"
 #include "session/state/session_impl.h"
@@ -421,7 +422,7 @@ TEST(InjectTest, KnownTailsOfNamesAreCut) {
                {"sequence, seq is 1", nullptr},
                {"", nullptr}};
   for (const auto &one : cases) {
-    size_t end = ppi_nvtx_name_end(one.name);
+    size_t end = ppi_name_end(one.name);
     if (one.kept)
       EXPECT_EQ(one.kept, std::string(one.name, end));
     else

@@ -9,6 +9,7 @@
 #include "import/numbers.h"
 #include "names/collectives.h"
 #include "names/names.h"
+#include "names/tails.h"
 
 const char *ppi_import_category_name(uint32_t category) {
   static const char *const names[] = {
@@ -237,6 +238,8 @@ static void cut_duration(ppi_label *label) {
 void ppi_label_clean(ppi_label *label, bool is_paddle, int64_t *out_step) {
   *out_step = -1;
   if (is_paddle) cut_duration(label);
+  size_t end = ppi_name_end(label->name);
+  if (end && end < label->name_len) label->name_len = end;
   bool is_pytorch = begins(label, "ProfilerStep#");
   if (!is_pytorch && !begins(label, "ProfileStep#")) return;
   size_t stem = is_pytorch ? 12 : 11;

@@ -56,6 +56,13 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
       .attributes = ppi_import_attributes(importer),
       .row = row,
       .process = PPI_NO_PLACE};
+  // Some say whose it is, with or without a launch.
+  const ppi_scalar *owner = ppi_fields_arg(&importer->fields, PPI_ARG_OWNER);
+  if (owner) {
+    record.process = ppi_place_process(&importer->places, owner);
+    if (record.process == PPI_NO_PLACE) return PPROF_STATUS_NO_MEMORY;
+    importer->places.processes[record.process].owns_work = true;
+  }
   if (ppi_import_number(importer, PPI_ARG_BYTES, &record.amount))
     record.flags |= PPI_RECORD_HAS_AMOUNT;
   if (ppi_import_flops(importer, &record.flops))

@@ -404,9 +404,11 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
     char all[32] = "";
     if (i == PPI_SKIP_BAD_SPANS)
       snprintf(all, sizeof all, "of %" PRIu64 " ", header->num_spans);
+    const char *tables = i == PPI_SKIP_TABLE_ROWS     ? header->tables
+                         : i == PPI_SKIP_LACKING_ROWS ? header->lacking
+                                                      : "";
     snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s%s%s%s", skips[i], all,
-             words[i], i == PPI_SKIP_TABLE_ROWS ? ": " : "",
-             i == PPI_SKIP_TABLE_ROWS ? header->tables : "");
+             words[i], *tables ? ": " : "", tables);
     bool is_of_clocks = i == PPI_SKIP_OTHER_CLOCK || i == PPI_SKIP_UNTIMED;
     notes[num] = (ppi_text){is_of_clocks ? "clocks" : "import", texts[num]};
     num++;

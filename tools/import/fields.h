@@ -74,6 +74,7 @@ typedef enum ppi_field {
   X(CURRENT_ALLOCATED, "current_allocated", 0)  \
   X(CURRENT_RESERVED, "current_reserved", 0)    \
   X(OP_NAME, "op_name", 0)                      \
+  X(OWNER, "owner process", 0)                  \
   X(STEP, "step", 0)                            \
   X(NAME, "name", 1)                            \
   X(LABELS, "labels", 1)                        \

@@ -193,6 +193,15 @@ static size_t next_spans(trace_reading *reading, const char **out) {
   return len;
 }
 
+static void take_left_out(trace_reading *reading) {
+  ppi_importer *importer = reading->importer;
+  ppi_trace_header *header = &importer->header;
+  importer->skips[PPI_SKIP_TABLE_ROWS] =
+      ppi_nsys_left_out(reading->nsys, header->tables, sizeof header->tables);
+  importer->skips[PPI_SKIP_LACKING_ROWS] =
+      ppi_nsys_lacking(reading->nsys, header->lacking, sizeof header->lacking);
+}
+
 static size_t next_block(trace_reading *reading, const char **out) {
   ppi_source *source = &reading->source;
   ppi_importer *importer = reading->importer;
@@ -201,9 +210,7 @@ static size_t next_block(trace_reading *reading, const char **out) {
   size_t len = ppi_nsys_next(reading->nsys, out);
   source->num_out += len;
   if (len) ppi_hash_more(source->hash, *out, len);
-  if (!len)
-    importer->skips[PPI_SKIP_TABLE_ROWS] = ppi_nsys_left_out(
-        reading->nsys, importer->header.tables, sizeof importer->header.tables);
+  if (!len) take_left_out(reading);
   const char *failure = ppi_nsys_failure(reading->nsys);
   if (!len && failure) set_bad(reading, source->num_out, failure);
   return len;
@@ -268,6 +275,7 @@ static pprof_status import(trace_reading *reading, pprof_error *error) {
       is_nsys ? ppi_nsys_open(reading->path, &reading->nsys, error)
               : open_text(reading, error);
   if (status != PPROF_STATUS_OK) return status;
+  if (is_nsys) importer->header.spans = "a file of nsys";
   reading->json = ppi_json_create(ppi_trace_take, importer);
   if (!reading->json) return PPROF_STATUS_NO_MEMORY;
   status = read_trace(reading, error);

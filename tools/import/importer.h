@@ -124,7 +124,8 @@ typedef struct ppi_device_record {
   X(NUMBERS_CUT, 1, "values of counters beyond 64 in one event left out")  \
   X(NOT_NUMBERS, 1, "values of counters that are no numbers left out")     \
   X(FTRACE_LINES, 1, "lines of ftrace's text left out")                    \
-  X(TABLE_ROWS, 1, "rows of tables that are not read left out")            \
+  X(TABLE_ROWS, 0, "rows of tables that are not read left out")            \
+  X(LACKING_ROWS, 1, "rows of tables that lack a column left out")         \
   X(NOT_FINITE, 0, "numbers that are not finite taken for none")           \
   X(NO_PROCESS, 0, "Python functions of no process left out")              \
   X(RAW_CONTROLS, 0, "control characters in texts without their escapes")
@@ -151,7 +152,8 @@ typedef struct ppi_trace_header {
   char uuid[33];                   // of a run in a trace of our own
   const char *spans;               // what its text was made of, NULL: a trace
   uint64_t num_spans;              // of such a text, left out or not
-  char tables[160];  // of nsys: how many rows of which are not read
+  // Of nsys: how many rows of which tables are not read, or lack a column.
+  char tables[160], lacking[160];
 } ppi_trace_header;
 
 typedef struct ppi_importer {

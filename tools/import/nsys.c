@@ -29,14 +29,15 @@ enum { KIND, CATEGORY, NAME, OWNER, START, END, ID, DEVICE, STREAM, BYTES };
 #define TEXT(id) "(SELECT value FROM StringIds WHERE id = " id ")"
 
 static const struct query {
-  const char *table, *text;
+  const char *table, *columns, *text;  // needed columns, by blanks
 } queries[] = {
-    {"PROCESSES",
+    {"PROCESSES", "name globalPid",
      "SELECT 3, NULL, name, globalPid, 0, 0, 0, 0, 0, NULL FROM PROCESSES"},
-    {"ThreadNames",
+    {"ThreadNames", "nameId globalTid",
      "SELECT 4, NULL, " TEXT("nameId") ", globalTid, 0, 0, 0, 0,"
                                        " 0, NULL FROM ThreadNames"},
     {"NVTX_EVENTS",
+     "start end eventType category text textId globalTid domainId",
      "SELECT e.eventType, c.name, COALESCE(e.text, " TEXT(
          "e.textId") "),"
                      " e.globalTid, e.start, e.\"end\", e.rowid, 0, 0, NULL"
@@ -48,27 +49,31 @@ static const struct query {
                                    " ON c.category = e.category AND c.domainId "
                                    "= e.domainId"
                                    " WHERE e.eventType IN (34, 59, 60)"},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME",
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", "start end nameId globalTid correlationId",
      "SELECT 1, 'cuda_runtime', " TEXT(
          "nameId") ", globalTid, start, \"end\","
                    " correlationId, 0, 0, NULL FROM "
                    "CUPTI_ACTIVITY_KIND_RUNTIME"},
     {"CUPTI_ACTIVITY_KIND_KERNEL",
+     "start end demangledName globalPid correlationId deviceId streamId",
      "SELECT 2, 'kernel', " TEXT(
          "demangledName") ", globalPid, start, \"end\","
                           " correlationId, deviceId, streamId, NULL"
                           " FROM CUPTI_ACTIVITY_KIND_KERNEL"},
     {"CUPTI_ACTIVITY_KIND_MEMCPY",
+     "start end copyKind bytes globalPid correlationId deviceId streamId",
      "SELECT 2, 'gpu_memcpy', CASE copyKind WHEN 1 THEN 'Memcpy HtoD' WHEN 2"
      " THEN 'Memcpy DtoH' WHEN 8 THEN 'Memcpy DtoD' WHEN 10 THEN 'Memcpy PtoP'"
      " ELSE 'Memcpy' END, globalPid, start, \"end\", correlationId, deviceId,"
      " streamId, bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY"},
     {"CUPTI_ACTIVITY_KIND_MEMSET",
+     "start end bytes globalPid correlationId deviceId streamId",
      "SELECT 2, 'gpu_memset', 'Memset', globalPid, start, \"end\","
      " correlationId, deviceId, streamId, bytes"
      " FROM CUPTI_ACTIVITY_KIND_MEMSET"},
     // A whole graph, where its kernels are not there one by one.
     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+     "start end graphId globalPid correlationId deviceId streamId",
      "SELECT 2, 'kernel', 'CUDA graph ' || graphId, globalPid, start, \"end\","
      " correlationId, deviceId, streamId, NULL"
      " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
@@ -81,7 +86,8 @@ struct ppi_nsys {
   sqlite3_stmt *rows;  // of the query before `next`
   size_t next;         // query
   bool begun, ended, any;
-  bool has_twins;  // processes of one number, on several machines
+  char lacks[NUM_QUERIES][32];  // a column that the table of one lacks
+  bool has_twins;               // processes of one number, on several machines
 };
 
 bool ppi_nsys_is_sqlite(const void *head, size_t len) {
@@ -99,6 +105,37 @@ static bool has_table(ppi_nsys *nsys, const char *name) {
   bool found = ppi_db_next(&nsys->db, rows);
   ppi_db_finalize(&nsys->db, rows);
   return found;
+}
+
+static bool has_column(ppi_nsys *nsys, const char *table, const char *name) {
+  sqlite3_stmt *rows = ppi_db_prepare(
+      &nsys->db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  if (!rows) return false;
+  ppi_db_text(&nsys->db, rows, 1, table);
+  ppi_db_text(&nsys->db, rows, 2, name);
+  bool found = ppi_db_next(&nsys->db, rows);
+  ppi_db_finalize(&nsys->db, rows);
+  return found;
+}
+
+// Versions of nsys differ. `lacks` is the first of the columns that the table
+// has not; "": it has them all.
+static void find_lacking(ppi_nsys *nsys, const char *table, const char *columns,
+                         char lacks[32]) {
+  for (size_t len; *columns; columns += len + (columns[len] == ' ')) {
+    len = strcspn(columns, " ");
+    snprintf(lacks, 32, "%.*s", (int)len, columns);
+    if (!has_column(nsys, table, lacks)) return;
+  }
+  lacks[0] = '\0';
+}
+
+static bool has_columns(ppi_nsys *nsys, const char *table,
+                        const char *columns) {
+  char lacks[32];
+  if (!has_table(nsys, table)) return false;
+  find_lacking(nsys, table, columns, lacks);
+  return !*lacks;
 }
 
 static uint64_t first_number(ppi_nsys *nsys, const char *query) {
@@ -123,6 +160,36 @@ static const char *find_foreign(ppi_nsys *nsys) {
   return what;
 }
 
+static pprof_status fail_on_column(const char *path, const char *table,
+                                   const char *column, pprof_error *error) {
+  return ppi_fail(error, PPROF_STATUS_INVALID,
+                  "%s: its table %s has no column '%s'; another version of nsys"
+                  " may write it",
+                  path, table, column);
+}
+
+// A table that lacks a column is not read; where none is left, that is why.
+static pprof_status look_at_columns(ppi_nsys *nsys, const char *path,
+                                    pprof_error *error) {
+  size_t lacking = NUM_QUERIES, num_read = 0;
+  if (!has_columns(nsys, "StringIds", "id value"))
+    return fail_on_column(path, "StringIds", "value", error);
+  for (size_t i = 0; i < NUM_QUERIES; i++) {
+    const struct query *query = &queries[i];
+    if (!has_table(nsys, query->table)) continue;
+    find_lacking(nsys, query->table, query->columns, nsys->lacks[i]);
+    bool has_times = strstr(query->columns, "start");
+    if (*nsys->lacks[i] && has_times)
+      lacking = i;
+    else
+      num_read += has_times;
+  }
+  return num_read == 0 && lacking < NUM_QUERIES && !ppi_db_failed(&nsys->db)
+             ? fail_on_column(path, queries[lacking].table,
+                              nsys->lacks[lacking], error)
+             : PPROF_STATUS_OK;
+}
+
 static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
   bool is_own = has_table(nsys, "host_range");
   bool has_any = has_table(nsys, "NVTX_EVENTS") ||
@@ -136,7 +203,8 @@ static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
                     "%s: made by `export sqlite`; `pprof-report sql` asks it, "
                     "tables need the log",
                     path);
-  if (has_any && has_table(nsys, "StringIds")) return PPROF_STATUS_OK;
+  if (has_any && has_table(nsys, "StringIds"))
+    return look_at_columns(nsys, path, error);
   const char *foreign = find_foreign(nsys);
   return ppi_fail(error, PPROF_STATUS_INVALID, "%s: %s", path,
                   foreign ? foreign
@@ -146,7 +214,7 @@ static pprof_status look(ppi_nsys *nsys, const char *path, pprof_error *error) {
 
 // Processes of several machines may have one number.
 static void find_twins(ppi_nsys *nsys) {
-  if (has_table(nsys, "PROCESSES"))
+  if (has_columns(nsys, "PROCESSES", "globalPid pid"))
     nsys->has_twins =
         first_number(nsys,
                      "SELECT COUNT(DISTINCT globalPid) > COUNT(DISTINCT pid)"
@@ -198,10 +266,12 @@ static bool is_read(const char *table) {
 }
 
 // Of a name no more than letters, digits and _ is shown.
-static void put_table(char *text, size_t size, uint64_t num, const char *name) {
+static void put_table(char *text, size_t size, uint64_t num, const char *name,
+                      const char *lacks) {
   size_t len = strlen(text);
-  int added = snprintf(text + len, size - len, "%s%" PRIu64 " of %.40s",
-                       len ? ", " : "", num, name);
+  int added =
+      snprintf(text + len, size - len, "%s%" PRIu64 " of %.40s%s%s",
+               len ? ", " : "", num, name, *lacks ? " without " : "", lacks);
   if (added < 0 || (size_t)added >= size - len) {
     snprintf(text + len, size - len, ", ...");
     return;
@@ -219,10 +289,24 @@ uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size) {
     const char *query = (const char *)nsys->db.api->column_text(tables, 1);
     uint64_t num =
         name && query && !is_read(name) ? first_number(nsys, query) : 0;
-    if (num) put_table(text, size, num, name);
+    if (num) put_table(text, size, num, name, "");
     sum += num;
   }
   ppi_db_finalize(&nsys->db, tables);
+  return sum;
+}
+
+uint64_t ppi_nsys_lacking(ppi_nsys *nsys, char *text, size_t size) {
+  uint64_t sum = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < NUM_QUERIES; i++) {
+    char query[96];
+    if (!*nsys->lacks[i] || !strstr(queries[i].columns, "start")) continue;
+    snprintf(query, sizeof query, "SELECT COUNT(*) FROM %s", queries[i].table);
+    uint64_t num = first_number(nsys, query);
+    if (num) put_table(text, size, num, queries[i].table, nsys->lacks[i]);
+    sum += num;
+  }
   return sum;
 }
 
@@ -271,9 +355,12 @@ static void put_ids(ppi_nsys *nsys, int64_t kind) {
   uint64_t id = (process_at(nsys) & 0xfffff) << 32 |
                 ((uint64_t)number_at(nsys, ID) & 0xffffffff);
   ppi_page_format(page, ",\"args\":{\"correlation\":%" PRIu64, id);
-  if (kind == WORK)
+  if (kind == WORK) {
     ppi_page_format(page, ",\"device\":%" PRId64 ",\"stream\":%" PRId64,
                     number_at(nsys, DEVICE), number_at(nsys, STREAM));
+    if (!is_null_at(nsys, OWNER))
+      ppi_page_format(page, ",\"owner process\":%" PRIu64, process_at(nsys));
+  }
   if (!is_null_at(nsys, BYTES))
     ppi_page_format(page, ",\"bytes\":%" PRId64, number_at(nsys, BYTES));
   ppi_page_text(page, "}");
@@ -337,7 +424,8 @@ static bool next_query(ppi_nsys *nsys) {
   nsys->rows = NULL;
   while (nsys->next < NUM_QUERIES && !ppi_db_failed(&nsys->db)) {
     const struct query *query = &queries[nsys->next++];
-    if (!has_table(nsys, query->table)) continue;
+    if (!has_table(nsys, query->table) || *nsys->lacks[query - queries])
+      continue;
     nsys->rows = ppi_db_prepare(&nsys->db, query->text);
     return nsys->rows != NULL;
   }
@@ -345,11 +433,12 @@ static bool next_query(ppi_nsys *nsys) {
 }
 
 static void put_begin(ppi_nsys *nsys) {
-  uint64_t base_ns = has_table(nsys, "TARGET_INFO_SESSION_START_TIME")
-                         ? first_number(nsys,
-                                        "SELECT utcEpochNs"
-                                        " FROM TARGET_INFO_SESSION_START_TIME")
-                         : 0;
+  uint64_t base_ns =
+      has_columns(nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs")
+          ? first_number(nsys,
+                         "SELECT utcEpochNs"
+                         " FROM TARGET_INFO_SESSION_START_TIME")
+          : 0;
   ppi_page_format(&nsys->page, "{\"baseTimeNanoseconds\":%" PRIu64 ",",
                   base_ns);
   ppi_page_text(&nsys->page, "\"traceEvents\":[");

@@ -22,6 +22,8 @@ const char *ppi_nsys_failure(const ppi_nsys *nsys);
 // ppi_nsys_left_out answers how many rows other tables of events have, and puts
 // down of which.
 uint64_t ppi_nsys_left_out(ppi_nsys *nsys, char *text, size_t size);
+// ppi_nsys_lacking likewise for known tables that lack a column.
+uint64_t ppi_nsys_lacking(ppi_nsys *nsys, char *text, size_t size);
 void ppi_nsys_close(ppi_nsys *nsys);
 
 #endif  // PPI_IMPORT_NSYS_H_

@@ -30,6 +30,7 @@ typedef struct ppi_process {
   uint64_t num_host, num_overhead, num_launches;
   bool is_host;          // events of it can only be a host's
   bool has_device_rows;  // though it may be none itself
+  bool owns_work;        // device work says that it is of this one
   ppi_own_facts *facts;  // NULL: its trace has none, or not yet
 } ppi_process;
 

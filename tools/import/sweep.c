@@ -55,9 +55,9 @@ static bool comes_before(const ppi_process *a, const ppi_process *b) {
   return a->number < b->number;
 }
 
-// Host events make a process a run of its own.
+// Host events make a process a run of its own, so does work that names it.
 static bool is_run(const ppi_process *process) {
-  return process->num_host > 0 && !process->is_device;
+  return (process->num_host > 0 || process->owns_work) && !process->is_device;
 }
 
 // Who launches most device work, or does most.

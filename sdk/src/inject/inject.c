@@ -18,6 +18,7 @@
 #include "mark/mark_name.h"
 #include "mark/pending.h"
 #include "mark/site_id.h"
+#include "names/tails.h"
 
 // Handlers read the settings while the next session sets them: each is atomic.
 static struct {
@@ -106,18 +107,6 @@ bool ppi_nvtx_follows_forks(void) {
   return nvtx.options.fork == PPI_NVTX_FORK_FOLLOW;
 }
 
-// PyTorch's emit_nvtx: "NAME, seq = 12, op_id = 3, sizes = [[2, 3]],
-// input_op_ids = [(1,0)]"; in the backward pass "NAME, stashed seq=12".
-size_t ppi_nvtx_name_end(const char *name) {
-  static const char *const tails[] = {"seq = ", "op_id = ", "sizes = [",
-                                      "input_op_ids = [", "stashed seq="};
-  for (const char *at = name; (at = strstr(at, ", ")); at += 2)
-    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
-      if (strncmp(at + 2, tails[i], strlen(tails[i])) == 0)
-        return (size_t)(at - name);
-  return 0;
-}
-
 static void count_cut(void) {
   __atomic_fetch_add(&ppi_recorder_in_force.spool.header->names_overflowed, 1,
                      __ATOMIC_RELAXED);
@@ -132,7 +121,7 @@ static void count_invalid(void) {
 // long ones, of which only a part is known.
 static size_t shorten(const char *name) {
   if (strnlen(name, PPI_MAX_NAME + 1) > PPI_MAX_NAME) count_cut();
-  return cuts_names() ? ppi_nvtx_name_end(name) : 0;
+  return cuts_names() ? ppi_name_end(name) : 0;
 }
 
 // Between enter and leave. What NVTX brought is not told to a tool again.
@@ -435,7 +424,7 @@ const void *pprof_inject_owner_(const void *claim) {
 
 size_t pprof_inject_name_len_(const char *name) {
   ppi_thread *thread;
-  size_t len = cuts_names() ? ppi_nvtx_name_end(name) : 0;
+  size_t len = cuts_names() ? ppi_name_end(name) : 0;
   if (!len) len = ppi_names_kept(name);
   if (len > PPI_MAX_NAME) len = PPI_MAX_NAME;
   if (len + 4 > PPI_MAX_NAME && name[len] &&

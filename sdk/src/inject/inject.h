@@ -55,10 +55,6 @@ void ppi_nvtx_defaults(ppi_nvtx_options *out);
 // ppi_nvtx_set_options is in force from then on; before a session's start. With
 // `emit` it attaches an NVTX tool, for that session only.
 void ppi_nvtx_set_options(const ppi_nvtx_options *options);
-// ppi_nvtx_name_end answers how much of an event's name is kept: what known
-// programs append to it (", seq = 12, op_id = 3") would make every call a name
-// of its own. 0: all of it.
-size_t ppi_nvtx_name_end(const char *name);
 bool ppi_nvtx_follows_forks(void);
 void ppi_inject_in_forked_child(void);
 // ppi_inject_note and ppi_inject_foreign_note say what the log lacks of what
