@@ -282,5 +282,28 @@ TEST(ImportForeignTest, SaysByItsNameWhatAFileIs) {
     }
 }
 
+// What others write as well does not make a trace PyTorch's.
+TEST(ImportForeignTest, SaysWhoseTraceItIs) {
+  const std::string dur = ",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1}]}";
+  const char *const cases[][2] = {
+      {"\"traceEvents\":[{\"cat\":\"cuda_runtime\"", "a Chrome trace"},
+      {"\"traceEvents\":[{\"cat\":\"hip_runtime\"", "a Chrome trace"},
+      {"\"traceEvents\":[{\"cat\":\"kernel\"", "a Chrome trace"},
+      {"\"traceEvents\":[{\"cat\":\"cpu_op\"", "a PyTorch trace"},
+      {"\"traceEvents\":[{\"cat\":\"user_annotation\"", "a PyTorch trace"},
+      {"\"schemaVersion\":1,\"traceEvents\":[{\"cat\":\"cuda_runtime\"",
+       "a PyTorch trace"},
+      {"\"deviceProperties\":[],\"traceEvents\":[{\"cat\":\"kernel\"",
+       "a PyTorch trace"},
+  };
+  for (const auto &each : cases) {
+    Imported trace;
+    trace.Read(std::string("{") + each[0] + ",\"ph\":\"X\",\"name\":\"a\"" +
+               dur);
+    EXPECT_TRUE(trace.run().HasNote(std::string("imported from ") + each[1]))
+        << each[0];
+  }
+}
+
 }  // namespace
 }  // namespace pprof_test

@@ -21,7 +21,8 @@ const char *ppi_import_category_name(uint32_t category) {
 }
 
 // Of Kineto, ONNX Runtime and Paddle, then our own names that need more than a
-// category. Compared without case.
+// category. Compared without case. What others write as well, such as runtime
+// calls and copies, does not make a trace PyTorch's.
 static const struct {
   const char *cat;
   ppi_class class;
@@ -31,19 +32,17 @@ static const struct {
      {PPROF_CATEGORY_PYTHON_USER_DEFINED, PPI_IS_OWNER | PPI_IS_PYTORCH}},
     {"python_function",
      {PPROF_CATEGORY_PYTHON_OP, PPI_IS_PYTHON_FRAME | PPI_IS_PYTORCH}},
-    {"cuda_runtime", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH | PPI_IS_PYTORCH}},
-    {"cuda_driver", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH | PPI_IS_PYTORCH}},
+    {"cuda_runtime", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH}},
+    {"cuda_driver", {PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH}},
     {"kernel", {PPROF_CATEGORY_KERNEL, PPI_IS_DEVICE}},
-    {"gpu_memcpy", {PPROF_CATEGORY_MEMCPY, PPI_IS_DEVICE | PPI_IS_PYTORCH}},
-    {"gpu_memset", {PPROF_CATEGORY_MEMSET, PPI_IS_DEVICE | PPI_IS_PYTORCH}},
+    {"gpu_memcpy", {PPROF_CATEGORY_MEMCPY, PPI_IS_DEVICE}},
+    {"gpu_memset", {PPROF_CATEGORY_MEMSET, PPI_IS_DEVICE}},
     {"gpu_user_annotation",
      {PPI_CATEGORY_GPU_ANNOTATION,
       PPI_IS_DEVICE | PPI_IS_PROJECTED | PPI_IS_PYTORCH}},
     {"gpuuserannotation",
      {PPI_CATEGORY_GPU_ANNOTATION, PPI_IS_DEVICE | PPI_IS_PROJECTED}},
-    {"cuda_sync",
-     {PPI_CATEGORY_CUDA_SYNC,
-      PPI_IS_DEVICE | PPI_IS_PROJECTED | PPI_IS_PYTORCH}},
+    {"cuda_sync", {PPI_CATEGORY_CUDA_SYNC, PPI_IS_DEVICE | PPI_IS_PROJECTED}},
     {"overhead", {PPI_CATEGORY_OVERHEAD, PPI_IS_OVERHEAD}},
     {"cpu_instant_event", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_PYTORCH}},
     {"trace", {PPROF_CATEGORY_USER_DEFINED, PPI_IS_FRAME}},
@@ -195,7 +194,7 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
   // Runtimes of other makers: hip_runtime, privateuse1_driver, ...
   ppi_label cat = {NULL, label->cat, 0, label->cat_len};
   if (!ends(&cat, "_runtime") && !ends(&cat, "_driver")) return false;
-  *out = (ppi_class){PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH | PPI_IS_PYTORCH};
+  *out = (ppi_class){PPROF_CATEGORY_RUNTIME, PPI_IS_LAUNCH};
   return true;
 }
 

@@ -20,7 +20,8 @@ typedef enum top_key {
   TOP_DISTRIBUTED,
   TOP_OWN,
   TOP_OWN_FORMAT,
-  TOP_FTRACE
+  TOP_FTRACE,
+  TOP_KINETO
 } top_key;
 
 static const struct {
@@ -33,7 +34,9 @@ static const struct {
                 {"distributedInfo", TOP_DISTRIBUTED},
                 {"otherData", TOP_OWN},
                 {"pprofTrace", TOP_OWN_FORMAT},
-                {"systemTraceEvents", TOP_FTRACE}};
+                {"systemTraceEvents", TOP_FTRACE},
+                {"schemaVersion", TOP_KINETO},
+                {"deviceProperties", TOP_KINETO}};
 
 static bool is_key(const ppi_json_token *token, const char *text) {
   return token->len == strlen(text) &&
@@ -156,6 +159,8 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
 static void take_key(ppi_importer *importer, const ppi_json_token *token) {
   if (importer->depth == 1) {
     importer->top_key = find_top_key(token);
+    if (importer->top_key == TOP_KINETO)
+      importer->header.dialects |= PPI_IS_PYTORCH;
     if (!importer->foreign)
       importer->foreign = ppi_foreign_key(token->text, token->len);
   }
