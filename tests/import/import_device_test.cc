@@ -52,6 +52,18 @@ TEST(ImportDeviceTest, WaitsShownOnAStreamAreNoWork) {
   EXPECT_EQ(wait.event.flags, uint32_t{PPROF_FLAG_PROJECTED});
 }
 
+// What devices are is of the run: each model once, no mere number.
+TEST(ImportDeviceTest, SaysWhatDevicesAre) {
+  Imported trace;
+  trace.Read(
+      "{\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA H100\"},"
+      "{\"id\":1,\"name\":\"NVIDIA H100\",\"x\":{\"name\":\"no\"}},"
+      "{\"name\":\"H100\"},{\"name\":\"cuda:1\"},{\"name\":7}],"
+      "\"traceEvents\":[" +
+      On("X", "gemm", 0, 7, 20, Cat("kernel", ",\"dur\":5")) + "]}");
+  EXPECT_EQ(trace.run().info.at("device_models"), "NVIDIA H100\nH100");
+}
+
 TEST(ImportDeviceTest, KeepsFlops) {
   for (const std::string &cat : {std::string(), Cat("kernel")}) {
     Imported trace;

@@ -77,7 +77,7 @@ TEST_F(CompareSamplesTest, DeviceTimesStandApart) {
   Read(&feed);
   EXPECT_EQ(Values("model"), (std::vector<double>{5, 5}));
   EXPECT_EQ(Values("model", true), (std::vector<double>{31, 32}));
-  EXPECT_STREQ(samples_.places[PPI_PROVENANCE_DEVICES], "cpu:0");
+  EXPECT_STREQ(samples_.places[PPI_PROVENANCE_DEVICES], "cpu");
 }
 
 // Cut ranges say nothing about how long a call takes; they are counted.
@@ -260,6 +260,45 @@ TEST_F(CompareProvenanceTest, SeveralMachines) {
   EXPECT_EQ(Differences(), "A and B differ in host: 'h' and 'i'\n");
   Begin(&b_, {{"host", "h"}, {"clock", "tsc"}});
   EXPECT_FALSE(Differ());
+}
+
+// What a device is decides, not which of several it is.
+TEST_F(CompareProvenanceTest, DevicesAreComparedByWhatTheyAre) {
+  const auto device = [](ppi_samples *samples, const char *name) {
+    pprof_definition definition = {};
+    definition.kind = PPROF_DEFINITION_DEVICE;
+    definition.id = 1;
+    definition.name = name;
+    ASSERT_EQ(samples->base.define(&samples->base, &definition),
+              PPROF_STATUS_OK);
+  };
+  const struct {
+    const char *devices[2], *models[2], *differ;
+  } cases[] = {
+      {{"cuda:0", "cuda:1"}, {"", ""}, ""},
+      {{"GPU0", "GPU7"}, {"NVIDIA H100", "NVIDIA H100"}, ""},
+      {{"GPU0", "GPU0"},
+       {"NVIDIA H100", "AMD Instinct MI300X"},
+       "A and B differ in device_models: 'NVIDIA H100' and 'AMD Instinct "
+       "MI300X'\n"},
+      {{"GPU0", "GPU0"},
+       {"NVIDIA H100\nNVIDIA A2", "NVIDIA A2\nNVIDIA H100"},
+       ""},
+      {{"GPU0", "GPU0"}, {"NVIDIA H100", ""}, ""},
+      {{"cuda:0", "hip:0"},
+       {"", ""},
+       "A and B differ in devices: 'cuda' and 'hip'\n"},
+  };
+  for (const auto &each : cases) {
+    TearDown();
+    SetUp();
+    Begin(&a_, {{"clock", "c"}, {"device_models", each.models[0]}});
+    Begin(&b_, {{"clock", "c"}, {"device_models", each.models[1]}});
+    device(&a_, each.devices[0]);
+    device(&b_, each.devices[1]);
+    EXPECT_EQ(Differ(), each.differ[0] != '\0') << each.differ;
+    EXPECT_EQ(Differences(), each.differ);
+  }
 }
 
 // Another version of the profiler measures the same things.

@@ -3,6 +3,8 @@
 // The sink of `compare`.
 #include "compare/compare_samples.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,6 +21,7 @@ static const char *const place_keys[PPI_NUM_PROVENANCE] = {
     [PPI_PROVENANCE_CONTAINER] = "container",
     [PPI_PROVENANCE_CLOCK] = "clock",
     [PPI_PROVENANCE_DEVICES] = "devices",
+    [PPI_PROVENANCE_MODELS] = "device_models",
     [PPI_PROVENANCE_CONFIG] = "config",
     [PPI_PROVENANCE_VERSION] = "version"};
 
@@ -61,6 +64,30 @@ static bool add_place(ppi_samples *samples, ppi_provenance_key key,
   memcpy(grown + len + 1, value, more + 1);
   *list = grown;
   return true;
+}
+
+static bool add_lines(ppi_samples *samples, ppi_provenance_key key,
+                      const char *lines) {
+  bool ok = true;
+  while (*lines && ok) {
+    char line[256];
+    size_t len = strcspn(lines, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)len, lines);
+    ok = !len || add_place(samples, key, line);
+    lines += len + (lines[len] == '\n');
+  }
+  return ok;
+}
+
+// Which of several equal ones it is makes no difference: "cuda" of "cuda:1".
+static bool add_device(ppi_samples *samples, const char *name) {
+  char kind[256];
+  snprintf(kind, sizeof kind, "%s", name);
+  size_t len = strlen(kind);
+  while (len > 1 && isdigit((unsigned char)kind[len - 1])) len--;
+  if (len > 1 && strchr(": ", kind[len - 1])) len--;
+  kind[len] = '\0';
+  return add_place(samples, PPI_PROVENANCE_DEVICES, kind);
 }
 
 static bool names_a_file(const char *line, size_t len) {
@@ -117,8 +144,9 @@ static pprof_status samples_begin(pprof_sink *sink,
   for (unsigned i = 0; i < PPI_NUM_PROVENANCE; i++) {
     const char *text = pprof_run_info_text(info, place_keys[i]);
     if (!text || !text[0]) continue;
-    ok &= i == PPI_PROVENANCE_CONFIG
-              ? add_config(samples, text)
+    ok &= i == PPI_PROVENANCE_CONFIG ? add_config(samples, text)
+          : i == PPI_PROVENANCE_MODELS
+              ? add_lines(samples, PPI_PROVENANCE_MODELS, text)
               : add_place(samples, (ppi_provenance_key)i, text);
   }
   samples->num_runs++;
@@ -160,7 +188,7 @@ static pprof_status samples_define(pprof_sink *sink,
                definition->id) &&
          set_text(&samples->categories[definition->id], definition->name);
   else if (definition->kind == PPROF_DEFINITION_DEVICE)
-    ok = add_place(samples, PPI_PROVENANCE_DEVICES, definition->name);
+    ok = add_device(samples, definition->name);
   return ok ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 

@@ -326,16 +326,18 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
            importer->hash[1] ^ index * 0x9e3779b9u);
   if (importer->header.is_own && importer->header.uuid[0])
     snprintf(uuid, sizeof uuid, "%s", importer->header.uuid);
-  ppi_text texts[9] = {{"uuid", uuid},
-                       {"host", ""},
-                       {"pid", pid},
-                       {"version", pprof_version()},
-                       {"clock", "imported"}};
+  ppi_text texts[10] = {{"uuid", uuid},
+                        {"host", ""},
+                        {"pid", pid},
+                        {"version", pprof_version()},
+                        {"clock", "imported"}};
   size_t num = 5;
   if (base_of_day(emit, base, sizeof base))
     texts[num++] = (ppi_text){"time_base_realtime_ns", base};
   if (importer->header.rank[0])
     texts[num++] = (ppi_text){"rank", importer->header.rank};
+  if (importer->header.models[0])
+    texts[num++] = (ppi_text){"device_models", importer->header.models};
   if (process->name && *process->name)
     texts[num++] = (ppi_text){"command", process->name};
   if (importer->header.has_links && !importer->header.has_requests)

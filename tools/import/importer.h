@@ -149,6 +149,7 @@ typedef struct ppi_trace_header {
   uint64_t damaged_at;             // byte of the inflated text
   double system_cpu, process_cpu;  // utilizations; negative: unknown
   char rank[16];                   // "": unknown
+  char models[512];                // of devices, lines; "": unknown
   char uuid[33];                   // of a run in a trace of our own
   const char *spans;               // what its text was made of, NULL: a trace
   uint64_t num_spans;              // of such a text, left out or not

@@ -432,6 +432,23 @@ static bool next_query(ppi_nsys *nsys) {
   return false;
 }
 
+static void put_models(ppi_nsys *nsys) {
+  if (!has_columns(nsys, "TARGET_INFO_GPU", "name")) return;
+  sqlite3_stmt *rows = ppi_db_prepare(
+      &nsys->db, "SELECT DISTINCT name FROM TARGET_INFO_GPU ORDER BY 1");
+  const char *before = "\"deviceProperties\":[{\"name\":";
+  bool any = false;
+  while (rows && ppi_db_next(&nsys->db, rows)) {
+    const char *name = (const char *)nsys->db.api->column_text(rows, 0);
+    ppi_page_text(&nsys->page, before);
+    ppi_page_json(&nsys->page, name ? name : "");
+    before = "},{\"name\":";
+    any = true;
+  }
+  ppi_db_finalize(&nsys->db, rows);
+  if (any) ppi_page_text(&nsys->page, "}],");
+}
+
 static void put_begin(ppi_nsys *nsys) {
   uint64_t base_ns =
       has_columns(nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs")
@@ -441,6 +458,7 @@ static void put_begin(ppi_nsys *nsys) {
           : 0;
   ppi_page_format(&nsys->page, "{\"baseTimeNanoseconds\":%" PRIu64 ",",
                   base_ns);
+  put_models(nsys);
   ppi_page_text(&nsys->page, "\"traceEvents\":[");
 }
 

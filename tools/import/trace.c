@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The outermost level of a trace: its list of events and what stands beside it.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,8 @@ typedef enum top_key {
   TOP_OWN,
   TOP_OWN_FORMAT,
   TOP_FTRACE,
-  TOP_KINETO
+  TOP_KINETO,
+  TOP_DEVICES
 } top_key;
 
 static const struct {
@@ -36,7 +38,7 @@ static const struct {
                 {"pprofTrace", TOP_OWN_FORMAT},
                 {"systemTraceEvents", TOP_FTRACE},
                 {"schemaVersion", TOP_KINETO},
-                {"deviceProperties", TOP_KINETO}};
+                {"deviceProperties", TOP_DEVICES}};
 
 static bool is_key(const ppi_json_token *token, const char *text) {
   return token->len == strlen(text) &&
@@ -111,6 +113,28 @@ static void take_rank(ppi_importer *importer, const ppi_json_token *token) {
   importer->header.rank[token->len] = '\0';
 }
 
+static bool has_model(const char *models, const char *name, size_t len) {
+  for (const char *at = models; *at; at += *at == '\n') {
+    size_t own = strcspn(at, "\n");
+    if (own == len && memcmp(at, name, len) == 0) return true;
+    at += own;
+  }
+  return false;
+}
+
+// What devices are, each model once; "gpu:0" is only which one it is.
+static void take_model(ppi_importer *importer, const ppi_json_token *token) {
+  char *models = importer->header.models;
+  size_t len = strlen(models), room = sizeof importer->header.models - len;
+  if (strcmp(importer->info_key, "name") != 0 ||
+      token->kind != PPI_JSON_STRING || token->len == 0 ||
+      token->len + 2 > room || memchr(token->text, ':', token->len) ||
+      has_model(models, token->text, token->len))
+    return;
+  snprintf(models + len, room, "%s%.*s", len ? "\n" : "", (int)token->len,
+           token->text);
+}
+
 // A trace of one run says which it is; of several, each has an event.
 static void take_uuid(ppi_importer *importer, const ppi_json_token *token) {
   size_t room = sizeof importer->header.uuid;
@@ -148,6 +172,8 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
         token->kind == PPI_JSON_NUMBER && token->number == 1;
   else if (importer->top_key == TOP_FTRACE && importer->depth == 1)
     count_lines(importer, token);
+  else if (importer->top_key == TOP_DEVICES && importer->depth == 3)
+    take_model(importer, token);
   else if (importer->top_key == TOP_EXTRA && is_member)
     take_extra(importer, token);
   else if (importer->top_key == TOP_DISTRIBUTED && is_member)
@@ -159,7 +185,7 @@ static void take_value(ppi_importer *importer, const ppi_json_token *token) {
 static void take_key(ppi_importer *importer, const ppi_json_token *token) {
   if (importer->depth == 1) {
     importer->top_key = find_top_key(token);
-    if (importer->top_key == TOP_KINETO)
+    if (importer->top_key == TOP_KINETO || importer->top_key == TOP_DEVICES)
       importer->header.dialects |= PPI_IS_PYTORCH;
     if (!importer->foreign)
       importer->foreign = ppi_foreign_key(token->text, token->len);
