@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What of a trace is device work, and what only lies beside it.
+extern "C" {
+#include "event/launch_shape.h"
+}
 #include "imported.h"
 
 namespace pprof_test {
@@ -50,6 +53,50 @@ TEST(ImportDeviceTest, WaitsShownOnAStreamAreNoWork) {
   EXPECT_EQ(wait.category, "CudaSync");
   EXPECT_EQ(wait.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
   EXPECT_EQ(wait.event.flags, uint32_t{PPROF_FLAG_PROJECTED});
+}
+
+// ONNX Runtime's kernels follow their node in the file and say its operator;
+// two nodes of one may both have begun before.
+TEST(ImportDeviceTest, KernelsOfOnnxRuntimeAreOfTheirNodes) {
+  const auto node = [](const char *name, const char *op, int ts) {
+    return On("X", std::string(name) + "_kernel_time", 125, 93, ts,
+              Cat("Node", ",\"dur\":10,\"args\":{\"op_name\":\"" +
+                              std::string(op) + "\"}"));
+  };
+  const auto kernel = [](const char *name, const char *op, int ts, int dur) {
+    return On("X", name, -1, -1, ts,
+              Cat("Kernel", ",\"dur\":" + std::to_string(dur) +
+                                ",\"args\":{\"op_name\":\"" + op +
+                                "\",\"stream\":\"13\",\"grid_x\":\"8\","
+                                "\"grid_y\":\"4\",\"grid_z\":\"1\","
+                                "\"block_x\":\"256\",\"block_y\":\"1\","
+                                "\"block_z\":\"2\"}"));
+  };
+  Imported trace;
+  trace.Read("[" + node("Conv_0", "Conv", 100) + "," +
+             kernel("conv", "Conv", 200, 30) + "," +
+             node("Conv_1", "Conv", 120) + "," +
+             kernel("other", "Conv_1", 230, 20) + "," +
+             node("Add_2", "Add", 140) + "," + kernel("late", "Conv", 250, 10) +
+             "," + kernel("alone", "Gelu", 260, 10) + "]");
+  const ImportedRun &run = trace.run();
+  const struct {
+    const char *name;
+    uint64_t submitted_ns;
+  } cases[] = {{"conv", 0}, {"other", 20000}, {"late", 20000}};
+  for (const auto &each : cases) {
+    const ImportedEvent &work = run.The(each.name);
+    EXPECT_EQ(work.event.start_ns, each.submitted_ns) << each.name;
+    EXPECT_EQ(work.thread, 93u) << each.name;
+    EXPECT_EQ(work.stream, "stream 13") << each.name;
+    ppi_launch_shape shape = {};
+    EXPECT_TRUE(ppi_launch_shape_read(work.attributes.c_str(), &shape));
+    EXPECT_EQ(shape.grid[0] * 100 + shape.grid[1] * 10 + shape.grid[2], 841u);
+    EXPECT_EQ(shape.block[0] * 100 + shape.block[1] * 10 + shape.block[2],
+              25612u);
+  }
+  EXPECT_EQ(run.The("alone").event.start_ns, 160000u);
+  EXPECT_TRUE(run.HasNote("1 device ranges whose launch is not in the trace"));
 }
 
 // What devices are is of the run: each model once, no mere number.

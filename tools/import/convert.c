@@ -22,6 +22,7 @@ typedef struct trace_event {
   ppi_class class;
   int64_t start, end;
   bool has_end, is_coarse;
+  uint64_t node;  // of ONNX Runtime, from 1; 0: none
 } trace_event;
 
 static bool skip(ppi_importer *importer, ppi_skip why) {
@@ -107,6 +108,9 @@ static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
     launch.id =
         ppi_import_id_arg(importer, PPI_ARG_EXTERNAL, PPI_ARG_EXTERNAL_LOWER);
     if (launch.id) status = ppi_sorter_add(&importer->owners, 0, &launch);
+  } else if (event->node) {
+    launch.id = event->node;
+    status = ppi_sorter_add(&importer->owners, 0, &launch);
   }
   return status;
 }
@@ -407,7 +411,7 @@ static const char *suffix_of_node(const ppi_label *label) {
   return NULL;
 }
 
-// It is called by its operator, args.op_name.
+// It is called by its operator, args.op_name, and has its kernels by it.
 static void name_node(ppi_importer *importer, trace_event *event) {
   const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
   ppi_label *label = &event->label;
@@ -417,6 +421,9 @@ static void name_node(ppi_importer *importer, trace_event *event) {
   ppi_attributes_add(&importer->fields, "node", label->name,
                      label->name_len - len);
   char *name = importer->fields.name;
+  name[label->name_len - len] = '\0';
+  if (strcmp(suffix, "_kernel_time") == 0)
+    event->node = ppi_convert_node(importer, op->text, name);
   memcpy(name, op->text, op->len);
   memcpy(name + op->len, suffix, len);
   label->name_len = op->len + len;

@@ -5,11 +5,47 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/mem.h"
 #include "import/convert_more.h"
 #include "import/join.h"
 #include "import/own_take.h"
 #include "import/sites.h"
 #include "import/values.h"
+
+// ---- nodes of ONNX Runtime ----
+
+static bool set_node(ppi_importer *importer, const char *name) {
+  size_t num = importer->operators.num;
+  ppi_map_key key = ppi_map_key_of(name, "");
+  bool is_full = num >= PPI_IMPORT_MAX_SITES;
+  if (is_full && ppi_map_find(&importer->operators, key) == SIZE_MAX)
+    return true;
+  uint64_t *nodes = ppi_grow(importer->nodes, &importer->nodes_capacity,
+                             num + 1, sizeof *nodes);
+  if (!nodes) return false;
+  importer->nodes = nodes;
+  size_t at = ppi_map_number(&importer->operators, key);
+  if (at == SIZE_MAX) return false;
+  nodes[at] = importer->num_nodes;
+  return true;
+}
+
+uint64_t ppi_convert_node(ppi_importer *importer, const char *op_name,
+                          const char *name) {
+  importer->num_nodes++;
+  return set_node(importer, op_name) && set_node(importer, name)
+             ? importer->num_nodes
+             : 0;
+}
+
+// Its kernels follow a node and say of which operator they are; they have no
+// correlation ids.
+static uint64_t node_of_kernel(const ppi_importer *importer) {
+  const ppi_scalar *op = ppi_fields_arg(&importer->fields, PPI_ARG_OP_NAME);
+  if (!op || op->kind != PPI_SCALAR_TEXT) return 0;
+  size_t at = ppi_map_find(&importer->operators, ppi_map_key_of(op->text, ""));
+  return at == SIZE_MAX ? 0 : importer->nodes[at];
+}
 
 // ---- device work ----
 
@@ -26,6 +62,17 @@ static uint64_t device_number(const ppi_importer *importer,
   return (uint64_t)process->number;
 }
 
+// As a number or as text.
+static bool stream_number(const ppi_importer *importer, double *out) {
+  const ppi_scalar *stream = ppi_fields_arg(&importer->fields, PPI_ARG_STREAM);
+  int64_t number;
+  if (!stream || stream->kind != PPI_SCALAR_TEXT)
+    return ppi_import_number(importer, PPI_ARG_STREAM, out);
+  if (!ppi_integer(stream->text, stream->len, &number)) return false;
+  *out = (double)number;
+  return true;
+}
+
 uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row_id) {
   ppi_places *places = &importer->places;
   const ppi_row *row = &places->rows[row_id];
@@ -33,8 +80,7 @@ uint32_t ppi_convert_stream(ppi_importer *importer, uint32_t row_id) {
   uint32_t device =
       ppi_place_device(places, "", device_number(importer, process));
   double number;
-  if (!ppi_import_number(importer, PPI_ARG_STREAM, &number) || number < 0 ||
-      number > 1e15)
+  if (!stream_number(importer, &number) || number < 0 || number > 1e15)
     number = (double)(row->is_text ? 0 : (int64_t)row->key);
   if (number < 0) number = 0;
   return ppi_place_stream(places, device, (uint64_t)number, row_id);
@@ -56,6 +102,8 @@ pprof_status ppi_convert_device(ppi_importer *importer, uint32_t row,
       .attributes = ppi_import_attributes(importer),
       .row = row,
       .process = PPI_NO_PLACE};
+  if (!record.correlation && !record.external)
+    record.external = node_of_kernel(importer);
   // Some say whose it is, with or without a launch.
   const ppi_scalar *owner = ppi_fields_arg(&importer->fields, PPI_ARG_OWNER);
   if (owner) {

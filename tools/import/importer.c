@@ -101,6 +101,8 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
 }
 
 void ppi_importer_clear(ppi_importer *importer) {
+  ppi_map_clear(&importer->operators);
+  ppi_free(importer->nodes);
   ppi_sorter_clear(&importer->records);
   ppi_sorter_clear(&importer->launches);
   ppi_sorter_clear(&importer->owners);

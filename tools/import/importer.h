@@ -7,6 +7,7 @@
 #ifndef PPI_IMPORT_IMPORTER_H_
 #define PPI_IMPORT_IMPORTER_H_
 
+#include "base/map.h"
 #include "import/classify.h"
 #include "import/clocks.h"
 #include "import/fields.h"
@@ -172,6 +173,11 @@ typedef struct ppi_importer {
   ppi_intern attributes;
   ppi_places places;
   ppi_spill spill;
+  // Of ONNX Runtime, by operator: the number of its last node, from 1.
+  ppi_map operators;
+  uint64_t *nodes;
+  size_t nodes_capacity;
+  uint64_t num_nodes;
   ppi_sorter records, launches, owners, by_correlation, by_external, placed;
   // Device ranges without any id, and the arrows that may lead to them.
   ppi_sorter without_id, arrow_tails, arrow_heads, by_arrow;

@@ -108,6 +108,18 @@ static void read_three(text value, uint32_t out[3]) {
   }
 }
 
+// ONNX Runtime's: "grid_x":"8", one for each dimension.
+static void read_dimension(text key, text value, const char *stem,
+                           uint32_t out[3]) {
+  size_t len = strlen(stem);
+  if ((size_t)(key.end - key.at) != len + 3 ||
+      memcmp(key.at + 1, stem, len) != 0)
+    return;
+  char axis = key.at[len + 1];
+  if (axis >= 'x' && axis <= 'z')
+    read_number(value.at + (*value.at == '"'), 1, &out[axis - 'x']);
+}
+
 static void read_limit(text value, ppi_launch_shape *out) {
   for (uint32_t i = 0; i < PPI_NUM_LIMITS; i++)
     if (limit_names[i] && is_text(value, limit_names[i])) out->limit = i;
@@ -116,6 +128,8 @@ static void read_limit(text value, ppi_launch_shape *out) {
 static void read_member(text key, text value, ppi_launch_shape *out) {
   if (is_text(key, "grid")) read_three(value, out->grid);
   if (is_text(key, "block")) read_three(value, out->block);
+  read_dimension(key, value, "grid_", out->grid);
+  read_dimension(key, value, "block_", out->block);
   if (is_text(key, "registers per thread"))
     read_number(value.at, 1, &out->registers);
   if (is_text(key, "shared memory"))
