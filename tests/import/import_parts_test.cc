@@ -191,56 +191,62 @@ TEST(ImportInternTest, GivesEachTextOneIdWithinItsBounds) {
 }
 
 // What people hand in that is no Chrome trace: what it is, and what to do.
+const char *const kForeign[][2] = {
+    {"{\"$schema\":\"s\",\"shared\":{},\"profiles\":[{\"type\":\"evented\"}]"
+     "}",
+     "speedscope"},
+    {"{\"meta\":{\"interval\":1},\"libs\":[],\"threads\":[]}",
+     "Firefox profiler"},
+    {"{\"linux-perf-json-version\":1,\"samples\":[]}", "samples of perf"},
+    {"PERFILE2h", "speedscope opens what perf script prints"},
+    {"\x17\x08\x44tracing6", "trace-cmd report prints it"},
+    {"# tracer: nop\n#\n", "ftrace's text, which ui.perfetto.dev opens"},
+    {"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
+     "\"tid\":1,\"args\":{\"name\":\"a\"}}],\"systemTraceEvents\":\"# "
+     "tracer: "
+     "nop\\n\"}",
+     "ftrace's text, which ui.perfetto.dev opens"},
+    {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}",
+     "rocprof --hip-trace writes a Chrome trace"},
+    {"{\"NvtxEvent\":{\"Text\":\"a\"}}\n{\"NvtxEvent\":{}}\n",
+     "nsys export --type json"},
+    {"[{\"id\":1,\"model_name\":\"m\",\"timestamps\":[{\"name\":"
+     "\"REQUEST_START\",\"ns\":2259961222771924}]}]",
+     "Triton Inference Server; its --trace-config mode=opentelemetry"},
+    {"[{\"count\":100},{\"name\":\"conv1\",\"timeMs\":12.5,"
+     "\"averageMs\":0.125,\"percentage\":50.0}]",
+     "a table of trtexec, which has no timeline; nsys profile trtexec"},
+    {"[{\"startComputeMs\":1,\"computeMs\":2,\"latencyMs\":3}]",
+     "a table of trtexec"},
+    {"{\"Layers\":[\"conv1\"],\"Bindings\":[]}", "layers of trtexec"},
+    {"[{\"traceId\":\"ab\",\"id\":\"1\",\"name\":\"llm_request\","
+     "\"timestamp\":1700000000000000,\"duration\":5000}]",
+     "spans of Zipkin; OpenTelemetry's JSON (OTLP) is read"},
+    {"{\"data\":[{\"traceID\":\"ab\",\"spans\":[{\"spanID\":\"1\"}]}]}",
+     "spans of Jaeger; OpenTelemetry's JSON (OTLP) is read"},
+    {"{\"name\":\"a\",\"context\":{\"trace_id\":\"0x1\",\"span_id\":"
+     "\"0x2\"}}\n{\"name\":\"b\"}\n",
+     "spans; OpenTelemetry's JSON (OTLP) is read"},
+    {"{\"schema\":\"1.1.0\",\"pid\":1,\"nodes\":[{\"id\":1}]}",
+     "ExecutionTraceObserver"},
+    {"\x80\x04\x95\x0a", "a pickle of Python; pytorch.org/memory_viz"},
+    {"{\"segments\":[],\"device_traces\":[]}", "memory_viz opens"},
+    {"\xfb)\x03\xfa", "python -m pstats FILE prints them"},
+    {"PK\x03\x04", "a zip archive; unzip it"},
+    {"[{\"name\":\"AllReduce\",\"ph\":\"b\",\"ts\":1,\"args\":{\"datatype\": "
+     "ncclFloat32,\"Stream\": 0x262ca50}}]",
+     "NCCL's profiler plugin writes them, are no JSON; quote them: sed"},
+    {"[{\"name\":\"a\",\"ph\":\"b\",\"ts\":1,\"p\":(nil)}]",
+     "NCCL's profiler plugin"},
+    {"\x28\xb5\x2f\xfd", "compressed; decompress it first"},
+    {"PAR1", "its --type sqlite is read"},
+    {"<!DOCTYPE html>", "a page; give the log or the trace"},
+    {"[1,2,{\"a\":3}]", "none of its 3 entries is an event"},
+    {"[[{\"a\":3}]]", "none of its 1 entries is an event"},
+};
+
 TEST(ImportForeignTest, SaysWhatAFileIsThatIsNoTrace) {
-  const char *const cases[][2] = {
-      {"{\"$schema\":\"s\",\"shared\":{},\"profiles\":[{\"type\":\"evented\"}]"
-       "}",
-       "speedscope"},
-      {"{\"meta\":{\"interval\":1},\"libs\":[],\"threads\":[]}",
-       "Firefox profiler"},
-      {"{\"linux-perf-json-version\":1,\"samples\":[]}", "samples of perf"},
-      {"PERFILE2h", "speedscope opens what perf script prints"},
-      {"\x17\x08\x44tracing6", "trace-cmd report prints it"},
-      {"# tracer: nop\n#\n", "ftrace's text, which ui.perfetto.dev opens"},
-      {"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,"
-       "\"tid\":1,\"args\":{\"name\":\"a\"}}],\"systemTraceEvents\":\"# "
-       "tracer: "
-       "nop\\n\"}",
-       "ftrace's text, which ui.perfetto.dev opens"},
-      {"{\"rocprofiler-sdk-tool\":[{\"metadata\":{}}]}",
-       "rocprof --hip-trace writes a Chrome trace"},
-      {"{\"NvtxEvent\":{\"Text\":\"a\"}}\n{\"NvtxEvent\":{}}\n",
-       "nsys export --type json"},
-      {"[{\"id\":1,\"model_name\":\"m\",\"timestamps\":[{\"name\":"
-       "\"REQUEST_START\",\"ns\":2259961222771924}]}]",
-       "Triton Inference Server; its --trace-config mode=opentelemetry"},
-      {"[{\"count\":100},{\"name\":\"conv1\",\"timeMs\":12.5,"
-       "\"averageMs\":0.125,\"percentage\":50.0}]",
-       "a table of trtexec, which has no timeline; nsys profile trtexec"},
-      {"[{\"startComputeMs\":1,\"computeMs\":2,\"latencyMs\":3}]",
-       "a table of trtexec"},
-      {"{\"Layers\":[\"conv1\"],\"Bindings\":[]}", "layers of trtexec"},
-      {"[{\"traceId\":\"ab\",\"id\":\"1\",\"name\":\"llm_request\","
-       "\"timestamp\":1700000000000000,\"duration\":5000}]",
-       "spans of Zipkin; OpenTelemetry's JSON (OTLP) is read"},
-      {"{\"data\":[{\"traceID\":\"ab\",\"spans\":[{\"spanID\":\"1\"}]}]}",
-       "spans of Jaeger; OpenTelemetry's JSON (OTLP) is read"},
-      {"{\"name\":\"a\",\"context\":{\"trace_id\":\"0x1\",\"span_id\":"
-       "\"0x2\"}}\n{\"name\":\"b\"}\n",
-       "spans; OpenTelemetry's JSON (OTLP) is read"},
-      {"{\"schema\":\"1.1.0\",\"pid\":1,\"nodes\":[{\"id\":1}]}",
-       "ExecutionTraceObserver"},
-      {"\x80\x04\x95\x0a", "a pickle of Python; pytorch.org/memory_viz"},
-      {"{\"segments\":[],\"device_traces\":[]}", "memory_viz opens"},
-      {"\xfb)\x03\xfa", "python -m pstats FILE prints them"},
-      {"PK\x03\x04", "a zip archive; unzip it"},
-      {"\x28\xb5\x2f\xfd", "compressed; decompress it first"},
-      {"PAR1", "its --type sqlite is read"},
-      {"<!DOCTYPE html>", "a page; give the log or the trace"},
-      {"[1,2,{\"a\":3}]", "none of its 3 entries is an event"},
-      {"[[{\"a\":3}]]", "none of its 1 entries is an event"},
-  };
-  for (const auto &each : cases)
+  for (const auto &each : kForeign)
     for (const std::string &text : {std::string(each[0]), Gzip(each[0])}) {
       Imported trace;
       trace.Read(text);

@@ -180,6 +180,25 @@ const char *ppi_foreign_list(const char *head, size_t len) {
   return NULL;
 }
 
+// A key's quote, a colon and blanks, then no JSON. In a string the quote would
+// be escaped.
+const char *ppi_foreign_bare(const char *head, size_t len) {
+  static const char *const values[] = {"0x", "nccl", "(nil)"};
+  const char *end = head + len;
+  for (const char *at = head;
+       (at = memmem(at, (size_t)(end - at), "\":", 2));) {
+    bool is_escaped = at > head && at[-1] == '\\';
+    for (at += 2; at < end && *at == ' ';) at++;
+    for (size_t i = 0; i < sizeof values / sizeof *values && !is_escaped; i++)
+      if ((size_t)(end - at) >= strlen(values[i]) &&
+          memcmp(at, values[i], strlen(values[i])) == 0)
+        return "bare words and hexadecimal numbers, as NCCL's profiler plugin"
+               " writes them, are no JSON; quote them: sed -E 's/\": *(0x"
+               "[0-9a-f]+|nccl[A-Za-z0-9]+|\\(nil\\))/\": \"\\1\"/g' IN >OUT";
+  }
+  return NULL;
+}
+
 const char *ppi_foreign_table(const char *name) {
   static const struct {
     const char *begin, *what;

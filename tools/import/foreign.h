@@ -26,6 +26,9 @@ const char *ppi_foreign_key(const char *key, size_t len);
 // ppi_foreign_list looks at the first part of JSON whose list has no events.
 const char *ppi_foreign_list(const char *head, size_t len);
 
+// ppi_foreign_bare looks for values at the begin of JSON that are no JSON.
+const char *ppi_foreign_bare(const char *head, size_t len);
+
 // ppi_foreign_table looks at one table of a database.
 const char *ppi_foreign_table(const char *name);
 

@@ -257,6 +257,7 @@ static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   reading->head_len = ppi_source_next(source, &reading->head);
   const char **foreign = &reading->importer->foreign;
   *foreign = find_foreign(reading->path, reading->head, reading->head_len);
+  if (!*foreign) *foreign = ppi_foreign_bare(reading->head, reading->head_len);
   if (*foreign) return fail_without_events(reading, error);
   *foreign = ppi_foreign_list(reading->head, reading->head_len);
   if (!ppi_spans_is(reading->head, reading->head_len)) return PPROF_STATUS_OK;
