@@ -176,6 +176,8 @@ class Spans(unittest.TestCase):
                              {"end to end": 800, **head, **told, "prefill": 100, "TTFT": 300,
                               "decode": 500, "TPOT": 25}, queue)
             stages = {row["name"]: row["time_avg"] / 1e6 for row in self.view(report, "answer")}
+            if queue is None:
+                head = {"before the prefill": 200}
             self.assertEqual(stages, {**head, **told, "prefill": 100, "decode": 500,
                                       "total": 800}, queue)
 

@@ -229,6 +229,9 @@ const char *const kForeign[][2] = {
      "spans; OpenTelemetry's JSON (OTLP) is read"},
     {"{\"schema\":\"1.1.0\",\"pid\":1,\"nodes\":[{\"id\":1}]}",
      "ExecutionTraceObserver"},
+    {"{\"nodes\":[{\"id\":1}],\"startTime\":1,\"endTime\":2,\"samples\":[1],"
+     "\"timeDeltas\":[1]}",
+     "a CPU profile of V8, which has samples; speedscope opens it"},
     {"\x80\x04\x95\x0a", "a pickle of Python; pytorch.org/memory_viz"},
     {"{\"segments\":[],\"device_traces\":[]}", "memory_viz opens"},
     {"\xfb)\x03\xfa", "python -m pstats FILE prints them"},

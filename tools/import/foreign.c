@@ -136,9 +136,6 @@ const char *ppi_foreign_key(const char *key, size_t len) {
       {"TraceProcessEvent", of_nsys_json},
       {"device_traces", of_snapshot},
       {"segments", of_snapshot},
-      {"nodes",
-       "a graph of nodes, as PyTorch's ExecutionTraceObserver writes; the"
-       " trace of torch.profiler is read"},
       {"Layers",
        "layers of trtexec without times; nsys profile trtexec ..., then nsys"
        " export --type sqlite writes a file that is read"},
@@ -167,6 +164,11 @@ const char *ppi_foreign_list(const char *head, size_t len) {
       {{"\"timeMs\"", "\"percentage\""}, of_trtexec},
       {{"\"timeMs\"", "\"averageMs\""}, of_trtexec},
       {{"\"latencyMs\"", "\"computeMs\""}, of_trtexec},
+      {{"\"nodes\"", "\"timeDeltas\""},
+       "a CPU profile of V8, which has samples; speedscope opens it"},
+      {{"\"nodes\"", "\"schema\""},
+       "a graph of nodes, as PyTorch's ExecutionTraceObserver writes; the"
+       " trace of torch.profiler is read"},
       {{"\"traceID\"", "\"spans\""}, "spans of Jaeger" WAY_OF_SPANS},
       {{"\"traceId\"", "\"duration\""}, "spans of Zipkin" WAY_OF_SPANS},
       {{"\"traceId\"", "\"timestamp\""}, "spans of Zipkin" WAY_OF_SPANS},

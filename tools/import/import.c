@@ -259,8 +259,10 @@ static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   *foreign = find_foreign(reading->path, reading->head, reading->head_len);
   if (!*foreign) *foreign = ppi_foreign_bare(reading->head, reading->head_len);
   if (*foreign) return fail_without_events(reading, error);
-  *foreign = ppi_foreign_list(reading->head, reading->head_len);
-  if (!ppi_spans_is(reading->head, reading->head_len)) return PPROF_STATUS_OK;
+  if (!ppi_spans_is(reading->head, reading->head_len)) {
+    *foreign = ppi_foreign_list(reading->head, reading->head_len);
+    return PPROF_STATUS_OK;
+  }
   reading->spans = ppi_spans_open(source, reading->head, reading->head_len);
   if (!reading->spans) return PPROF_STATUS_NO_MEMORY;
   reading->importer->header.spans = ppi_spans_kind(reading->spans);

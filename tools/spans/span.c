@@ -223,7 +223,9 @@ static void put_start(ppi_span_text *text, const ppi_span *span,
   uint64_t queued_ns = queued(span, scheduled_ns);
   if (queued_ns > span->start_ns) {
     put_mark(text, span, QUEUED, queued_ns, 0);
-    put_range(text, span, "before the queue", span->start_ns, queued_ns);
+    const char *name =
+        span->served.queue >= 0 ? "before the queue" : "before the prefill";
+    put_range(text, span, name, span->start_ns, queued_ns);
   }
   put_mark(text, span, SERVED, scheduled_ns, 0);
   if (span->served.queue >= 0)
