@@ -360,8 +360,9 @@ class Views:
 
     def nvtx_sum(self):
         rows = []
-        total = sum(host.length for run, host in self.hosts)
-        for name, mine in grouped(self.hosts, lambda pair: pair[1].name).items():
+        hosts = [pair for pair in self.hosts if pair[1].category != RUNTIME]
+        total = sum(host.length for run, host in hosts)
+        for name, mine in grouped(hosts, lambda pair: pair[1].name).items():
             lengths = [h.length for r, h in mine]
             times = spread(lengths)
             styles = sorted({"PushPop" if h.is_nested else "StartEnd" for r, h in mine})

@@ -367,6 +367,7 @@ class Oracle {
     }
     const Marks &used = kernels.Count() ? kernels : busy;
     uint64_t idle[PPI_NUM_IDLE] = {}, busy_ns = 0, wall_ns = 0, used_ns = 0;
+    uint64_t active_ns, not_submitted_ns = 0;
     for (const auto &window : windows_) {
       wall_ns += window.close_ns - window.open_ns;
       for (uint64_t at = window.open_ns; at < window.close_ns; at++)
@@ -374,22 +375,27 @@ class Oracle {
       for (uint64_t at = window.open_ns; at < window.close_ns;) {
         uint64_t end = at;
         while (end < window.close_ns && busy.at[end] == busy.at[at]) end++;
-        if (busy.at[at])
-          busy_ns += end - at;
-        else
-          idle[Classify(sides, at, end, window.close_ns)] += end - at;
-        at = end;
+        const ppi_idle why = Classify(sides, at, end, window.close_ns);
+        (busy.at[at] ? busy_ns : idle[why]) += end - at;
+        for (; at < end; at++)
+          not_submitted_ns += !busy.at[at] && why == PPI_IDLE_NOT_SUBMITTED &&
+                              (!has_steps || steps.at[at]);
       }
     }
+    active_ns = busy_ns;
     if (has_steps) {
-      used_ns = 0;
-      for (uint64_t at = 0; at < used.at.size(); at++)
+      used_ns = active_ns = 0;
+      for (uint64_t at = 0; at < used.at.size(); at++) {
         used_ns += used.at[at] && steps.at[at];
+        active_ns += busy.at[at] && steps.at[at];
+      }
     }
     const ppi_report_device &got = figures.devices[device - 1];
     EXPECT_EQ(got.wall_ns, wall_ns);
     EXPECT_EQ(got.busy_ns, busy_ns);
     EXPECT_EQ(got.used_ns, used_ns);
+    EXPECT_EQ(got.active_ns, active_ns);
+    EXPECT_EQ(got.not_submitted_ns, not_submitted_ns);
     for (int i = 0; i < PPI_NUM_IDLE; i++)
       EXPECT_EQ(got.idle_ns[i], idle[i]) << i;
     EXPECT_FALSE(got.failed);

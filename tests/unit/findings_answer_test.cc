@@ -71,17 +71,36 @@ TEST(FindingsAnswerTest, SaysWhetherItComputes) {
   }
 }
 
-TEST(FindingsAnswerTest, KnowsThatItComputesWhereProcessorsAreTaken) {
-  pprof_cpu_use use = {};
-  use.known = PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE;
-  use.user_ns = 3500 * kUs;
-  use.run_queue_ns = 3150 * kUs;
-  const std::string answer =
-      AnswerOf(Steps(7, &use, PPROF_CATEGORY_USER_DEFINED));
-  EXPECT_NE(std::string::npos,
-            answer.find("; it computes (50 % of its time on a processor), and "
-                        "waits for a free one (45 %)."))
-      << answer;
+TEST(FindingsAnswerTest, ARunQueueIsNoWaitingForSomething) {
+  const struct {
+    uint64_t user_ns, run_queue_ns;
+    const char *what, *next;
+  } cases[] = {
+      {3500 * kUs, 3150 * kUs,
+       "it computes (50 % of its time on a processor), and waits for a free "
+       "one (45 %).",
+       "make its code cheaper: perf, or a profile by lines, says where."},
+      {910 * kUs, 6090 * kUs,
+       "it computes (13 % of its time on a processor), and waits for a free "
+       "one (87 %).",
+       "use fewer threads, give the process more processors, or move its "
+       "neighbours away."},
+      {1050 * kUs, 2100 * kUs,
+       "it computes and waits (15 % of its time on a processor), and waits for "
+       "a free one (30 %).",
+       "use fewer threads, give the process more processors, or move its "
+       "neighbours away."},
+  };
+  for (const auto &each : cases) {
+    pprof_cpu_use use = {};
+    use.known = PPROF_CPU_TIMES | PPROF_CPU_RUN_QUEUE;
+    use.user_ns = each.user_ns;
+    use.run_queue_ns = each.run_queue_ns;
+    EventFeed feed = Steps(7, &use, PPROF_CATEGORY_USER_DEFINED);
+    const std::string answer = AnswerOf(feed);
+    EXPECT_NE(std::string::npos, answer.find(each.what)) << answer;
+    EXPECT_STREQ(each.next, FindingsReport(&feed).Get("dominates").next);
+  }
 }
 
 // Requests of two stages: 2 ms, `gap_ms` of nothing, 4 ms; one each 4 ms.

@@ -103,6 +103,9 @@ TEST(FindingsCallsTest, WhatAThreadDoesIsSaid) {
        ""},
       {6 * kMs, kMs, 2 * kMs, "", "",
        "load could go on, but waits for a processor for 20 % of its time."},
+      // Who is ready to run waits for nothing else.
+      {1300 * kUs, 0, 8700 * kUs, "", "",
+       "load could go on, but waits for a processor for 87 % of its time."},
   };
   for (const auto &each : cases) {
     pprof_cpu_use use = {};

@@ -52,7 +52,7 @@ TEST(ViewRanksTest, EachRowHasItsLeastMedianAndMostAndWho) {
   std::string text = Written({8, 18, 9}, PPI_BY_USUAL);
   // 10, 20 and 11 ms a step.
   Has(text, "3 ranks \u00b7 30 steps of each in 410 ms = 73.2/s");
-  Has(text, "min   median      max  slowest\n");
+  Has(text, "min   median      max  longest\n");
   Has(text, "     11.7    85 %     8.00     9.00     18.0  rank 1\n");
   // All have the same.
   Has(text, "     2.00    15 %     2.00     2.00     2.00\n");

@@ -63,9 +63,18 @@ void ppi_page_fixed(ppi_page *page, double value, int decimals) {
   ppi_page_bytes(page, text + len - decimals, (size_t)decimals);
 }
 
+int ppi_page_decimals(double value, int least) {
+  enum { MOST = 15 };
+  double size = value < 0 ? -value : value;
+  int decimals = 0;
+  for (; decimals < least; decimals++) size *= 10;
+  for (; size > 0 && size < 99.95 && decimals < MOST; decimals++) size *= 10;
+  return decimals;
+}
+
 void ppi_page_short(ppi_page *page, double value) {
   size_t before = page->len;
-  ppi_page_fixed(page, value, 6);
+  ppi_page_fixed(page, value, ppi_page_decimals(value, 6));
   if (page->failed) return;
   while (page->len > before + 3 && page->bytes[page->len - 1] == '0' &&
          page->bytes[page->len - 2] != '.')

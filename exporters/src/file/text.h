@@ -38,9 +38,13 @@ void ppi_page_to_ascii(ppi_page *page);
 // ppi_page_strong sets `text`, which is ours, off from what is around it, where
 // there is colour.
 void ppi_page_strong(ppi_page *page, const char *text);
-// ppi_page_fixed rounds to `decimals` (0 to 9) places.
+// ppi_page_fixed rounds to `decimals` (0 to 15) places.
 void ppi_page_fixed(ppi_page *page, double value, int decimals);
-// ppi_page_short rounds to six places and drops zeroes, but for one: 37.5.
+// ppi_page_decimals answers how many places show three digits that are not
+// leading zeroes; `least` or more, 15 at most.
+int ppi_page_decimals(double value, int least);
+// ppi_page_short rounds to six places, or to three digits of what is smaller,
+// and drops zeroes, but for one: 37.5.
 void ppi_page_short(ppi_page *page, double value);
 
 // Names in tables: control and formatting characters (C0, C1, bidi marks,

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/rank.h"
 #include "html/survey.h"
-#include "view/steady_requests.h"
+#include "report/figures/steady_requests.h"
 
 // Runs share one axis where each says when it began, and where the whole is no
 // more than so many times as long as all of them: nothing could be seen of runs

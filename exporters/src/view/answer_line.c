@@ -28,13 +28,25 @@ static double mean_of(const ppi_answer *answer) {
              : 0;
 }
 
+// In the unit of the times around it, or in its own, which is then said, where
+// that has three digits and the other has not.
+static void put_beside(ppi_page *page, double ns, ppi_time_unit unit) {
+  ppi_time_unit own = ppi_time_unit_of(ns);
+  double most_ns = 1000 * ppi_time_unit_ns(unit);
+  bool is_far = ns >= most_ns || (ns > 0 && ns < most_ns / 200000);
+  if (own != unit && is_far)
+    ppi_page_fitting_time(page, ns);
+  else
+    ppi_page_three_time(page, ns, unit);
+}
+
 // A percentile of so few that it is the greatest says nothing more.
 static void put_quantile(ppi_page *page, const ppi_answer *answer,
                          unsigned percent, ppi_time_unit unit) {
   ppi_cell cell = ppi_cell_quantile(&answer->times, percent);
   if (cell.at_max) return;
   ppi_page_format(page, "p%u ", percent);
-  ppi_page_three_time(page, (double)cell.value, unit);
+  put_beside(page, (double)cell.value, unit);
   ppi_page_text(page, ", ");
 }
 
@@ -111,7 +123,7 @@ static void put_units(ppi_page *page, const ppi_answer *answer,
                         are_several ? span_ns / (double)ranks->num : span_ns);
   if (answer->span_ns) {
     ppi_page_text(page, " = ");
-    ppi_page_three(page, 1e9 * (double)answer->num_all / span_ns);
+    ppi_page_rate(page, 1e9 * (double)answer->num_all / span_ns);
     ppi_page_text(page, "/s");
   }
   ppi_page_text(page, " \u00b7 ");
@@ -121,13 +133,13 @@ static void put_units(ppi_page *page, const ppi_answer *answer,
   put_quantile(page, answer, 90, unit);
   put_quantile(page, answer, 99, unit);
   ppi_page_text(page, "max ");
-  ppi_page_three_time(page, (double)answer->max_ns, unit);
+  put_beside(page, (double)answer->max_ns, unit);
   ppi_page_text(page, ")");
   // Little's law: how many are under way at a time.
   if (base == PPI_BASE_REQUEST && answer->span_ns) {
     double scale = (double)answer->num_all / (double)answer->num_units;
     ppi_page_text(page, " \u00b7 ");
-    ppi_page_three(page, scale * (double)answer->total_ns / span_ns);
+    ppi_page_rate(page, scale * (double)answer->total_ns / span_ns);
     ppi_page_text(page, are_several ? " in flight in each" : " in flight");
   }
 }

@@ -13,6 +13,10 @@ static const double scales[] = {[PPI_TIME_MS] = 1e6,
                                 [PPI_TIME_US] = 1e3,
                                 [PPI_TIME_S] = 1e9};
 
+double ppi_time_unit_ns(ppi_time_unit unit) {
+  return scales[unit];
+}
+
 void ppi_page_time(ppi_page *page, double ns, ppi_time_unit unit) {
   ppi_page_fixed(page, ns / scales[unit], 2);
 }
@@ -26,6 +30,13 @@ ppi_time_unit ppi_time_unit_of(double ns) {
 void ppi_page_three(ppi_page *page, double value) {
   int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value > 0 ? 2 : 0;
   ppi_page_fixed(page, value, decimals);
+}
+
+void ppi_page_rate(ppi_page *page, double value) {
+  if (value < 0.0995)
+    ppi_page_fixed(page, value, value > 0 ? ppi_page_decimals(value, 2) : 0);
+  else
+    ppi_page_three(page, value);
 }
 
 void ppi_page_three_time(ppi_page *page, double ns, ppi_time_unit unit) {

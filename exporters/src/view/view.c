@@ -4,6 +4,7 @@
 #include "view/view.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -214,11 +215,44 @@ void ppi_view_clear(ppi_view *view) {
   *view = (ppi_view){0};
 }
 
-// The nearest integer, for the mean of integers.
+// ---- whole nanoseconds that add up ----
+
+typedef struct rounded {
+  ppi_cell *cell;
+  uint64_t ns;  // of the divisor: what rounding down takes off
+} rounded;
+
+static int compare_rests(const void *left, const void *right) {
+  const rounded *a = left, *b = right;
+  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
+  return (a->cell > b->cell) - (a->cell < b->cell);
+}
+
+bool ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
+  size_t num = 0, width = view->kind->num_columns, total = view->num_rows - 1;
+  const ppi_cell *sum = &view->cells[total * width + column];
+  rounded *rests = ppi_alloc((total - first + 1) * sizeof *rests);
+  if (!rests) return false;
+  uint64_t left = ((uint64_t)sum->value + sum->divisor / 2) / sum->divisor;
+  for (size_t i = first; i < total; i++) {
+    ppi_cell *cell = &view->cells[i * width + column];
+    if (view->rows[i].indent) continue;
+    rests[num++] = (rounded){cell, (uint64_t)cell->value % cell->divisor};
+    left -= (uint64_t)cell->value / cell->divisor;
+  }
+  if (num > 1) qsort(rests, num, sizeof *rests, compare_rests);
+  for (size_t i = 0; i < num; i++) rests[i].cell->rounds = i < left ? 1 : -1;
+  ppi_free(rests);
+  return true;
+}
+
+// The nearest integer, for the mean of integers. Rounding up or down is for
+// values that are not negative.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell) {
   int64_t value = cell->value, divisor = (int64_t)cell->divisor;
   int64_t whole = value / divisor, rest = value % divisor;
-  if (rest > 0 && rest >= divisor - rest) whole++;
+  bool is_up = cell->rounds ? cell->rounds > 0 : rest >= divisor - rest;
+  if (rest > 0 && is_up) whole++;
   if (rest < 0 && -rest >= divisor + rest) whole--;
   ppi_page_format(page, "%lld", (long long)whole);
 }
@@ -254,6 +288,12 @@ void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
   }
 }
 
+// Two places, or three digits of what would be 0.00.
+static void put_decimal(ppi_page *page, double value) {
+  bool is_tiny = value > 0 && value < 0.005;
+  ppi_page_fixed(page, value, is_tiny ? ppi_page_decimals(value, 2) : 2);
+}
+
 void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
                          void (*put_text)(ppi_page *, const char *),
                          ppi_time_unit unit) {
@@ -269,10 +309,10 @@ void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
       if (ppi_cell_is_ratio(cell, &percent)) ppi_page_fixed(page, percent, 2);
       break;
     case PPI_CELL_RATE:
-      ppi_page_fixed(page, (double)cell->value / (double)cell->divisor, 2);
+      put_decimal(page, (double)cell->value / (double)cell->divisor);
       break;
     case PPI_CELL_DECIMAL:
-      ppi_page_fixed(page, cell->number, 2);
+      put_decimal(page, cell->number);
       break;
     default:
       ppi_page_cell(page, cell, put_text, "-");

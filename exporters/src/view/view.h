@@ -35,6 +35,7 @@ typedef struct ppi_cell {
   };
   uint64_t divisor;
   bool at_max;  // a percentile of so few calls that it is the greatest of them
+  signed char rounds;  // as an integer: < 0 down, > 0 up, 0 to the nearest
 } ppi_cell;
 
 ppi_cell ppi_cell_text(const char *text);
@@ -204,7 +205,11 @@ void ppi_page_cell(ppi_page *page, const ppi_cell *cell,
 void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
                          void (*put_text)(ppi_page *, const char *),
                          ppi_time_unit unit);
-// ppi_page_integer rounds a count or a mean time to the nearest integer.
+// ppi_view_add_up has mean times from row `first` on add up to the last row's
+// in whole nanoseconds, too: the greatest rests are rounded up, the others
+// down. Indented rows are parts of others. false: out of memory.
+bool ppi_view_add_up(ppi_view *view, size_t first, size_t column);
+// ppi_page_integer rounds a count or a mean time as the cell says.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
 
 #ifdef __cplusplus

@@ -28,13 +28,13 @@
   each(RANK_LEAST, "rank_min", "ns") \
   each(RANK_MEDIAN, "rank_median", "ns") \
   each(RANK_MOST, "rank_max", "ns") \
-  each(SLOWEST, "slowest_rank", NULL) \
+  each(LONGEST, "longest_rank", NULL) \
   each(OF, "of", NULL)
 // clang-format on
 PPI_VIEW_COLUMNS(COLUMNS);
 static const size_t brief[] = {
     OF,        NAME,    WHERE, TIME, SHARE, RANK_LEAST, RANK_MEDIAN,
-    RANK_MOST, SLOWEST, P50,   P99,  CALLS, MOST};
+    RANK_MOST, LONGEST, P50,   P99,  CALLS, MOST};
 static const ppi_table_column table_columns[] = {
     {"Name", 15, NAME, 1},      {"Where", 8, WHERE, 1}, {"Time", 8, TIME, 1},
     {"Share (%)", 9, SHARE, 1}, {"P50", 8, P50, 1},     {"P99", 8, P99, 1},
@@ -136,21 +136,21 @@ static double mean_in(const ppi_answer *answer, const ppi_answer_row *key) {
 
 static bool put_ranks(const adding *to, const ppi_answer_row *key,
                       ppi_cell *cells) {
-  size_t num = to->ranks ? to->ranks->num : 0, slowest = 0;
+  size_t num = to->ranks ? to->ranks->num : 0, longest = 0;
   if (num < 2) return true;
   double *times = ppi_alloc(num * sizeof *times);
   if (!times) return false;
   for (size_t i = 0; i < num; i++) {
     times[i] = mean_in(to->ranks->items[i].answer, key);
-    if (times[i] > times[slowest]) slowest = i;
+    if (times[i] > times[longest]) longest = i;
   }
   const char *name =
-      ppi_view_text(to->view, "%s", to->ranks->items[slowest].name);
+      ppi_view_text(to->view, "%s", to->ranks->items[longest].name);
   qsort(times, num, sizeof *times, compare_times);
   cells[RANK_LEAST] = ppi_cell_time((uint64_t)(times[0] + 0.5));
   cells[RANK_MEDIAN] = ppi_cell_time((uint64_t)(times[(num - 1) / 2] + 0.5));
   cells[RANK_MOST] = ppi_cell_time((uint64_t)(times[num - 1] + 0.5));
-  if (name) cells[SLOWEST] = ppi_cell_text(name);
+  if (name) cells[LONGEST] = ppi_cell_text(name);
   ppi_free(times);
   return name != NULL;
 }
@@ -201,13 +201,15 @@ static bool add_total(const adding *to) {
 }
 
 static pprof_status add_answer(const adding *to) {
+  size_t first = to->view->num_rows;
   ordered_row *rows = order_rows(to->answer);
   bool added = rows != NULL;
   for (size_t i = 0; i < to->answer->num_rows && added; i++)
     if (rows[i].row->total_ns || rows[i].row->calls)
       added = add_row(to, rows[i].row);
   ppi_free(rows);
-  return added && add_total(to) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  added = added && add_total(to) && ppi_view_add_up(to->view, first, TIME);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 static pprof_status add_threads(const ppi_figures *figures, ppi_view *out) {
@@ -382,7 +384,7 @@ static const ppi_cell *total_of(const answer_text *text) {
 }
 
 static bool has_ranks(const answer_text *text) {
-  return total_of(text)[SLOWEST].kind != PPI_CELL_NONE;
+  return total_of(text)[LONGEST].kind != PPI_CELL_NONE;
 }
 
 static void put_time(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
@@ -431,7 +433,7 @@ static void put_rank_cells(const answer_text *text, const ppi_cell *cells) {
   put_time(text->page, &cells[RANK_MOST], text->unit);
   ppi_page_text(text->page, "  ");
   if (cells[RANK_MOST].value > cells[RANK_LEAST].value)
-    ppi_page_visible(text->page, cells[SLOWEST].text);
+    ppi_page_visible(text->page, cells[LONGEST].text);
 }
 
 static void put_row(const answer_text *text, size_t at) {
@@ -492,7 +494,7 @@ static void put_heading(const answer_text *text) {
   ppi_page_right(&line, &unit, 9);
   ppi_page_text(&line, "   share");
   if (has_ranks(text)) {
-    ppi_page_text(&line, "      min   median      max  slowest");
+    ppi_page_text(&line, "      min   median      max  longest");
   } else {
     if (!is_run)
       ppi_page_format(&line, "      p50%9s", has_p99 ? "p99" : "max");

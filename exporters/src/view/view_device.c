@@ -27,6 +27,17 @@ static bool add_cpu(ppi_view *view, const char *name, uint64_t busy,
   return true;
 }
 
+// Copies keep a device busy, too; the table has kernels alone, as Paddle does.
+static void note_copies(ppi_view *view, const ppi_report_device *device) {
+  if (device->active_ns == device->used_ns || !device->base_ns) return;
+  ppi_page_visible(&view->note, device->name);
+  ppi_page_text(&view->note, " with copies and sets: ");
+  ppi_page_fixed(&view->note,
+                 100.0 * (double)device->active_ns / (double)device->base_ns,
+                 2);
+  ppi_page_text(&view->note, " %.\n");
+}
+
 static bool add_device(ppi_view *view, const ppi_report_device *device) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
@@ -83,6 +94,8 @@ static pprof_status build(const ppi_figures *figures,
                   "A device's ratio base is that of the processes that use "
                   "it.\n");
   ppi_view_note_base(out, figures);
+  for (size_t i = 0; i < figures->num_devices; i++)
+    note_copies(out, &figures->devices[i]);
   note_missing(out, figures);
   return PPROF_STATUS_OK;
 }

@@ -54,7 +54,8 @@ static bool add_row(ppi_view *view, const ppi_named *named, uint64_t base_ns) {
   return true;
 }
 
-// NVTX knows no categories of ours: names that several share are one.
+// NVTX knows no categories of ours: names that several share are one. Calls of
+// the runtime are no ranges of it: cuda_api_sum has them.
 typedef struct shared_names {
   const ppi_report_name **names;  // by name
   size_t num;
@@ -74,7 +75,8 @@ static bool sort_names(shared_names *shared, const ppi_figures *figures) {
       ppi_alloc((figures->num_names / 2 + 1) * sizeof *shared->merged);
   if (!shared->names || !shared->merged) return false;
   for (size_t i = 0; i < figures->num_names; i++)
-    if (figures->names[i].host.n)
+    if (figures->names[i].host.n &&
+        figures->names[i].category != PPROF_CATEGORY_RUNTIME)
       shared->names[shared->num++] = &figures->names[i];
   if (shared->num > 1)
     qsort(shared->names, shared->num, sizeof *shared->names, compare_names);

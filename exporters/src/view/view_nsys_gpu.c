@@ -359,6 +359,13 @@ static bool is_child(const ppi_report_path *path, const ppi_report_path *up) {
   return strchr(path->key + strlen(up->key) + 1, *PPI_PATH_STEP) == NULL;
 }
 
+// Of the ranges alone: neither work of a device nor a call of the runtime.
+static bool is_range(const ppi_report_path *path) {
+  return !path->on_device &&
+         strcmp(path->category_name,
+                ppi_category_name(PPROF_CATEGORY_RUNTIME)) != 0;
+}
+
 static uint64_t level_of(const ppi_report_path *path) {
   uint64_t level = 0;
   for (const char *at = path->key; *at; at++) level += *at == *PPI_PATH_STEP;
@@ -375,7 +382,7 @@ static pprof_status build_projections(const ppi_figures *figures,
   for (const ppi_report_path *path = figures->paths; path < end && added;
        path++) {
     const ppi_device_use *use = &path->use;
-    if (!use->spans.n) continue;
+    if (!use->spans.n || !is_range(path)) continue;
     gpu_row row = {.range = path->name,
                    .name = "",
                    .times = use->spans,
@@ -388,7 +395,7 @@ static pprof_status build_projections(const ppi_figures *figures,
                    .levels = level_of(path) * use->spans.n};
     for (const ppi_report_path *in = path + 1; in < end && lies_in(in, path);
          in++)
-      row.children += is_child(in, path) && !in->on_device ? in->spread.n : 0;
+      row.children += is_child(in, path) && is_range(in) ? in->spread.n : 0;
     added = add(&rows, &row);
   }
   return put_rows(out, &rows, added, proj_sum_gets, options->top);
@@ -402,7 +409,7 @@ static pprof_status build_range_kernels(const ppi_figures *figures,
   gpu_rows rows = {0};
   bool added = true;
   for (const ppi_report_path *path = figures->paths; path < end; path++) {
-    if (!path->use.kernels) continue;
+    if (!path->use.kernels || !is_range(path)) continue;
     for (const ppi_report_path *in = path + 1;
          in < end && lies_in(in, path) && added; in++) {
       if (!in->on_device ||

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "view/steady_requests.h"
+#include "report/figures/steady_requests.h"
 #include "view/view.h"
 
 // clang-format off

@@ -163,10 +163,15 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
 // ---- what stands below the table ----
 
 static void put_rate(ppi_page *page, uint64_t num, uint64_t wall_ns) {
-  if (wall_ns)
-    ppi_page_format(page, "%.1f/s", (double)num * 1e9 / (double)wall_ns);
-  else
+  double rate = wall_ns ? (double)num * 1e9 / (double)wall_ns : 0;
+  if (rate > 0 && rate < 0.95) {
+    ppi_page_rate(page, rate);
+    ppi_page_text(page, "/s");
+  } else if (wall_ns) {
+    ppi_page_format(page, "%.1f/s", rate);
+  } else {
     ppi_page_text(page, "-/s");
+  }
 }
 
 static void put_at_a_time(ppi_page *page, const char *what, uint64_t sum_ns,

@@ -3,17 +3,31 @@
 // Sums of CPU use, for the report.
 #include "report/figures/cpu.h"
 
+#include "base/base.h"
+
+// The kernel is asked a moment outside of the range. No thread is on a
+// processor or ready for one for longer than the range lasts.
+static pprof_cpu_use within(const pprof_cpu_use *use, uint64_t real_ns) {
+  pprof_cpu_use kept = *use;
+  kept.user_ns = PPI_MIN(use->user_ns, real_ns);
+  kept.sys_ns = PPI_MIN(use->sys_ns, real_ns - kept.user_ns);
+  uint64_t rest_ns = real_ns - kept.user_ns - kept.sys_ns;
+  kept.run_queue_ns = PPI_MIN(use->run_queue_ns, rest_ns);
+  return kept;
+}
+
 void ppi_cpu_sums_add(ppi_cpu_sums *sums, const pprof_cpu_use *use,
                       uint64_t real_ns) {
   sums->num_asked++;
   if (!(use->known & PPROF_CPU_TIMES)) return;
   sums->num_known++;
   sums->num_queued += (use->known & PPROF_CPU_RUN_QUEUE) != 0;
+  const pprof_cpu_use kept = within(use, real_ns);
   sums->real_ns += real_ns;
-  sums->user_ns += use->user_ns;
-  sums->sys_ns += use->sys_ns;
+  sums->user_ns += kept.user_ns;
+  sums->sys_ns += kept.sys_ns;
   sums->inner_ns += use->inner_ns;
-  sums->run_queue_ns += use->run_queue_ns;
+  sums->run_queue_ns += kept.run_queue_ns;
   sums->voluntary += use->voluntary_switches;
   sums->involuntary += use->involuntary_switches;
   sums->minor_faults += use->minor_faults;

@@ -116,12 +116,13 @@ static uint64_t usual_limit(const ppi_early_call *calls, size_t num) {
 }
 
 // Steady from the first call on that is usual and has another usual one among
-// the next two: one slow call later is no part of the beginning.
+// the next two: one slow call later is no part of the beginning. Cold ones are
+// the fewer: of halves none says which of the two is usual.
 static size_t find_cold(const ppi_early_call *calls, size_t num) {
   enum { FEW = 4 };
   if (num < FEW) return 0;
   uint64_t limit_ns = usual_limit(calls, num);
-  for (size_t i = 0; i <= num / 2; i++)
+  for (size_t i = 0; 2 * i < num; i++)
     if (calls[i].length_ns <= limit_ns &&
         (calls[i + 1].length_ns <= limit_ns ||
          (i + 2 < num && calls[i + 2].length_ns <= limit_ns)))

@@ -237,10 +237,12 @@ typedef struct ppi_report_phase {
 
 typedef struct ppi_report_device {
   char *name;
-  uint64_t ranges, untimed;  // timed device ranges; those without a time
-  uint64_t used_ns;          // what the Device table shows, of the base's time
-  uint64_t base_ns;          // of the runs that use it, and for each device
-                             // of this name in one
+  uint64_t ranges, untimed;   // timed device ranges; those without a time
+  uint64_t used_ns;           // what the Device table shows, of the base's time
+  uint64_t active_ns;         // the same, of all ranges: with copies and sets
+  uint64_t not_submitted_ns;  // of the base's time
+  uint64_t base_ns;           // of the runs that use it, and for each device
+                              // of this name in one
   uint64_t runs_with_kernels;
   uint64_t wall_ns, busy_ns, idle_ns[PPI_NUM_IDLE];
   uint64_t early_ns;  // of not submitted: before the first range of each run

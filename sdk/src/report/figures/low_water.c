@@ -85,20 +85,37 @@ static uint64_t lowest(const ppi_low_water *low, size_t from, size_t to) {
   return bytes;
 }
 
+// The lows of bins `from` to `to`, without the level that they have in common,
+// whose squares say nothing.
+static line line_of(const ppi_low_water *low, size_t from, size_t to,
+                    size_t *out_first, size_t *out_last) {
+  line sums = {0};
+  *out_first = to;
+  *out_last = from;
+  for (size_t i = from; i < to; i++) {
+    if (low->lows[i] == UINT64_MAX) continue;
+    *out_first = PPI_MIN(*out_first, i);
+    *out_last = i;
+    take(&sums, (double)(i - from),
+         (double)low->lows[i] - (double)low->lows[*out_first]);
+  }
+  return sums;
+}
+
+// What grows goes on to grow: by half of what it does over all at least.
+static bool levels_off(const ppi_low_water *low, size_t from, double slope) {
+  size_t first, last;
+  double error;
+  const line end = line_of(low, from, low->num_bins, &first, &last);
+  return end.n < 3 || 2 * slope_of(&end, &error) < slope;
+}
+
 ppi_growth ppi_low_water_growth(const ppi_low_water *low) {
   enum { LEAST_LEVELS = 100, LEAST_LOWS = 16 };
   const double errors = 4.14;  // of 99.9 %, with 14 degrees of freedom
   size_t from = low->num_bins / 4, third = (low->num_bins - from) / 3;
-  line sums = {0};
-  size_t first = low->num_bins, last = 0;
-  for (size_t i = from; i < low->num_bins; i++) {
-    if (low->lows[i] == UINT64_MAX) continue;
-    first = PPI_MIN(first, i);
-    last = i;
-    // Without the level that they have in common, whose squares say nothing.
-    take(&sums, (double)(i - from),
-         (double)low->lows[i] - (double)low->lows[first]);
-  }
+  size_t first, last;
+  const line sums = line_of(low, from, low->num_bins, &first, &last);
   if (low->num_levels < LEAST_LEVELS || sums.n < LEAST_LOWS)
     return (ppi_growth){0};
   uint64_t lows[3] = {lowest(low, from, from + third),
@@ -107,7 +124,8 @@ ppi_growth ppi_low_water_growth(const ppi_low_water *low) {
   if (lows[0] >= lows[1] || lows[1] >= lows[2] || lows[2] == UINT64_MAX)
     return (ppi_growth){0};
   double error, slope = slope_of(&sums, &error), span = (double)(last - first);
-  if (slope - errors * error <= 0) return (ppi_growth){0};
+  if (slope - errors * error <= 0 || levels_off(low, from + 2 * third, slope))
+    return (ppi_growth){0};
   return (ppi_growth){.num_levels = low->num_levels,
                       .num_lows = sums.n,
                       .span_ns = (uint64_t)(last - first) << low->shift,

@@ -37,7 +37,8 @@ void ppi_low_water_add(ppi_low_water *low, uint64_t time_ns, uint64_t bytes);
 // ppi_low_water_growth looks at the lows after the first quarter of the time,
 // in which programs fill what they keep: the slope of a line through them, with
 // the interval of its error. Each third of them must get less low than the one
-// before: a level that rose once does not grow.
+// before, and the last third must go on to grow: a level that rose once, or
+// has levelled off, does not grow.
 ppi_growth ppi_low_water_growth(const ppi_low_water *low);
 
 // Of two runs the one that surely grew more.

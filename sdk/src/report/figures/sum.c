@@ -70,6 +70,8 @@ static pprof_status add_device(ppi_figures *into,
   device->early_ns += from->early_ns;
   device->used_ns += from->used_ns;
   device->base_ns += from->base_ns;
+  device->active_ns += from->active_ns;
+  device->not_submitted_ns += from->not_submitted_ns;
   device->runs_with_kernels += from->runs_with_kernels;
   device->wall_ns += from->wall_ns;
   device->busy_ns += from->busy_ns;

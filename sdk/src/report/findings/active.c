@@ -68,7 +68,8 @@ pprof_status ppi_active_of(const ppi_search *search,
     out->busy_ns = busy_for_requests(search->answer, device);
   } else if (search->base == PPI_BASE_STEP) {
     out->time_ns = (double)device->base_ns;
-    out->busy_ns = (double)device->used_ns;
+    out->busy_ns = (double)device->active_ns;
+    out->not_submitted_ns = (double)device->not_submitted_ns;
   } else {
     // Before the first range, and after the last one of each window.
     wall_ns -= (double)device->idle_ns[PPI_IDLE_NO_MORE_WORK];
@@ -79,8 +80,9 @@ pprof_status ppi_active_of(const ppi_search *search,
   }
   out->time_ns = PPI_MIN(out->time_ns, wall_ns);
   out->busy_ns = PPI_MIN(out->busy_ns, out->time_ns);
-  // All that lies outside may have been idle.
+  // All that lies outside of requests may have been idle.
   idle_ns -= wall_ns - out->time_ns;
-  out->not_submitted_ns = PPI_MAX(idle_ns, 0);
+  if (search->base != PPI_BASE_STEP)
+    out->not_submitted_ns = PPI_MAX(idle_ns, 0);
   return status;
 }

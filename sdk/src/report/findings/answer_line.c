@@ -17,25 +17,25 @@ static const char *steadily(const ppi_answer *answer,
   uint64_t slow_ns = answer->num_units < MANY
                          ? row->max_ns
                          : ppi_answer_quantile(answer, row, 99);
-  bool is_steady = answer->num_units >= FEW && 2 * slow_ns <= 3 * usual_ns;
+  bool is_steady =
+      answer->num_units >= FEW && 2 * slow_ns <= 3 * usual_ns &&
+      2 * ppi_part_mean(answer, row->total_ns) <= 3 * (double)usual_ns;
   return is_steady ? ", steadily" : "";
 }
 
 // Without enough processors a stage that computes is on none half of its time.
-static void put_threads(double share, double queued, char *to, size_t size) {
-  bool is_crowded = queued > PPI_WAITS && share + queued >= PPI_COMPUTES;
-  if (is_crowded)
-    ppi_words_put(
-        to, size,
-        "; it computes (%s of its time on a processor), and waits for "
-        "a free one (%s)",
-        ppi_words_percent(share, 1).text, ppi_words_percent(queued, 1).text);
-  else
-    ppi_words_put(to, size, "; it %s (%s of its time on a processor)",
-                  share >= PPI_COMPUTES ? "computes"
-                  : share <= PPI_WAITS  ? "waits"
-                                        : "computes and waits",
-                  ppi_words_percent(share, 1).text);
+static void put_threads(const ppi_cpu_sums *sums, char *to, size_t size) {
+  double ready = ppi_processor_ready(sums);
+  double queued = ppi_processor_queued(sums);
+  const char *does = ready >= PPI_COMPUTES ? "computes"
+                     : ready <= PPI_WAITS  ? "waits"
+                                           : "computes and waits";
+  ppi_words_put(to, size, "; it %s (%s of its time on a processor)", does,
+                ppi_words_percent(ppi_processor_share(sums), 1).text);
+  size_t len = strlen(to);
+  if (queued > PPI_WAITS)
+    ppi_words_put(to + len, size - len, ", and waits for a free one (%s)",
+                  ppi_words_percent(queued, 1).text);
 }
 
 static void put_why(const ppi_search *search, const ppi_costly *costly,
@@ -54,7 +54,7 @@ static void put_why(const ppi_search *search, const ppi_costly *costly,
                       ? ""
                       : " (PPROF_SET='cpu=[\"*\"]' does)");
   else
-    put_threads(share, ppi_processor_queued(&sums), to, size);
+    put_threads(&sums, to, size);
 }
 
 static void put_deeper(const ppi_figures *figures, const ppi_costly *costly,
@@ -73,7 +73,7 @@ static void put_stage(ppi_search *search, const ppi_costly *costly) {
     put_deeper(search->figures, costly, where, sizeof where);
   PPI_SAY(search->out->answer, "%s takes %s%s%s%s.",
           ppi_costly_name(costly).text,
-          ppi_part_of_unit(search, costly->sum_ns).text,
+          ppi_part_of_usual(search, costly->row, costly->sum_ns).text,
           steadily(search->answer, costly->row), where, why);
 }
 
@@ -139,8 +139,8 @@ static void put_unmarked(ppi_search *search, const char *time) {
 }
 
 // Nothing recorded went on.
-static void put_between(ppi_search *search, uint64_t sum_ns) {
-  ppi_words time = ppi_part_of_unit(search, sum_ns);
+static void put_between(ppi_search *search, const ppi_answer_row *row) {
+  ppi_words time = ppi_part_of_usual(search, row, row->total_ns);
   ppi_hops hops;
   search->failed |= ppi_hops_of(search->figures, &hops) != PPROF_STATUS_OK;
   bool is_line = ppi_part_in_flight(search->answer) >= PPI_SEVERAL;
@@ -177,10 +177,10 @@ static void put_greatest(ppi_search *search, const ppi_costly *costly) {
             ppi_words_name(device).text);
   } else if (wait_ns >= between_ns) {
     PPI_SAY(search->out->answer, "%s is waiting for others, in %s.",
-            ppi_part_of_unit(search, wait_ns).text,
+            ppi_part_of_usual(search, wait, wait_ns).text,
             ppi_words_name(wait->name).text);
   } else {
-    put_between(search, between_ns);
+    put_between(search, ppi_part_greatest(answer, &between));
   }
 }
 

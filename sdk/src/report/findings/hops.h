@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long nothing went on for requests before each stage of theirs.
+// For how long nothing went on for requests before each stage of theirs. Cold
+// requests do not count.
 #ifndef PPI_FINDINGS_HOPS_H_
 #define PPI_FINDINGS_HOPS_H_
 

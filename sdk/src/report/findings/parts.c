@@ -122,6 +122,57 @@ ppi_words ppi_part_of_unit(const ppi_search *search, uint64_t sum_ns) {
   return words;
 }
 
+// ---- outliers ----
+
+typedef struct outliers {
+  double limit_ns, sum_ns;
+  uint64_t num;
+} outliers;
+
+static void see_unit(void *context, uint64_t ns, uint64_t num) {
+  outliers *sum = context;
+  if ((double)ns <= sum->limit_ns) return;
+  sum->num += num;
+  sum->sum_ns += (double)ns * (double)num;
+}
+
+// Each is ten times as long as a usual one.
+static outliers outliers_of(const ppi_answer *answer,
+                            const ppi_answer_row *row) {
+  uint64_t usual_ns = ppi_answer_quantile(answer, row, 50);
+  outliers sum = {.limit_ns = 10.0 * (double)usual_ns};
+  ppi_histogram_each(&row->times, see_unit, &sum);
+  return sum;
+}
+
+bool ppi_part_has_outliers(const ppi_answer *answer,
+                           const ppi_answer_row *row) {
+  enum { LEAST = 10, ONE_IN = 100 };
+  if (answer->num_units < LEAST) return false;
+  const outliers sum = outliers_of(answer, row);
+  return sum.num && sum.num <= PPI_MAX(answer->num_units / ONE_IN, 1u) &&
+         2 * sum.sum_ns >= (double)row->total_ns;
+}
+
+ppi_words ppi_part_of_usual(const ppi_search *search, const ppi_answer_row *row,
+                            uint64_t sum_ns) {
+  const ppi_answer *answer = search->answer;
+  ppi_words words;
+  if (!ppi_part_has_outliers(answer, row))
+    return ppi_part_of_unit(search, sum_ns);
+  const outliers sum = outliers_of(answer, row);
+  double usual_ns = (double)ppi_answer_quantile(answer, row, 50);
+  double part_ns = PPI_MIN(sum.sum_ns, (double)row->total_ns);
+  PPI_SAY(words.text,
+          "%.16s of a usual %s, and up to %.16s in %llu of %llu (%.8s of its "
+          "time)",
+          ppi_words_time(usual_ns).text, search->unit,
+          ppi_words_time((double)row->max_ns).text, (unsigned long long)sum.num,
+          (unsigned long long)answer->num_units,
+          ppi_words_percent(part_ns, (double)row->total_ns).text);
+  return words;
+}
+
 double ppi_part_in_flight(const ppi_answer *answer) {
   double mean_ns = ppi_part_mean(answer, answer->total_ns);
   return answer->span_ns

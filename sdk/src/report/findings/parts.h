@@ -53,6 +53,13 @@ double ppi_part_share(const ppi_answer *answer, uint64_t sum_ns);
 double ppi_part_of_all(const ppi_search *search, double ns);
 // ppi_part_of_unit has words for a part: "41 of 124 ms a request (33 %)".
 ppi_words ppi_part_of_unit(const ppi_search *search, uint64_t sum_ns);
+// ppi_part_has_outliers: few units, far from usual, have most of a row's time;
+// its mean is then no unit's. ppi_part_of_usual has words for both: "1.50 us of
+// a usual step, and up to 3.75 s in 1 of 101 (100 % of its time)"; of a row
+// without outliers it is ppi_part_of_unit of `sum_ns`.
+bool ppi_part_has_outliers(const ppi_answer *answer, const ppi_answer_row *row);
+ppi_words ppi_part_of_usual(const ppi_search *search, const ppi_answer_row *row,
+                            uint64_t sum_ns);
 // From here on requests that nothing works for wait for one another.
 #define PPI_SEVERAL 1.5
 // ppi_part_in_flight is by Little's law how many units are under way at a time.

@@ -22,3 +22,8 @@ double ppi_processor_queued(const ppi_cpu_sums *sums) {
   if (sums->num_queued < sums->num_known || !sums->real_ns) return 0;
   return (double)sums->run_queue_ns / (double)sums->real_ns;
 }
+
+double ppi_processor_ready(const ppi_cpu_sums *sums) {
+  double share = ppi_processor_share(sums);
+  return share < 0 ? share : share + ppi_processor_queued(sums);
+}

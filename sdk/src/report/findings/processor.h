@@ -13,6 +13,10 @@ extern "C" {
 // From here on a stage computes, and up to there it waits.
 #define PPI_COMPUTES 0.8
 #define PPI_WAITS 0.2
+// What to do about a thread that is ready and gets no processor.
+#define PPI_NEXT_PROCESSOR                                            \
+  "use fewer threads, give the process more processors, or move its " \
+  "neighbours away."
 
 // ppi_processor_of adds up what is known of a stage's calls on the host, of all
 // categories.
@@ -23,6 +27,9 @@ double ppi_processor_share(const ppi_cpu_sums *sums);
 // ppi_processor_queued is the part in which all processors were taken; 0: not
 // known of all those calls.
 double ppi_processor_queued(const ppi_cpu_sums *sums);
+// ppi_processor_ready is the sum of the two: the rest of the time the thread
+// waited for something else. < 0: as above.
+double ppi_processor_ready(const ppi_cpu_sums *sums);
 
 #ifdef __cplusplus
 }

@@ -228,7 +228,8 @@ void ppi_rule_computes(ppi_search *search) {
 void ppi_rule_blocks(ppi_search *search) {
   stage next;
   for (size_t at = 0; next_stage(search, &at, &next);) {
-    if (100 * next.on_processor > search->threshold) continue;
+    // Who is ready to run waits for nothing but a processor.
+    if (100 * ppi_processor_ready(&next.sums) > search->threshold) continue;
     ppi_finding *finding = ppi_search_add(search, PPI_FACT, next.share);
     if (!finding) return;
     finding->in_answer = is_costly(search, next.name);
@@ -254,9 +255,7 @@ void ppi_rule_processor_wait(ppi_search *search) {
     PPI_SAY(finding->text,
             "%s could go on, but waits for a processor for %s of its time.",
             ppi_words_name(next.name).text, ppi_words_percent(queued, 1).text);
-    PPI_SAY(finding->next,
-            "use fewer threads, give the process more processors, or move its "
-            "neighbours away.");
+    PPI_SAY(finding->next, "%s", PPI_NEXT_PROCESSOR);
     put_processor(&next, finding);
     ppi_finding_value_add(finding, "run_queue", 100 * queued, "%");
   }

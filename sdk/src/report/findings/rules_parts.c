@@ -30,14 +30,22 @@ static void put_values(const ppi_search *search, uint64_t sum_ns,
 static void put_next(const ppi_search *search, const ppi_costly *costly,
                      ppi_finding *finding) {
   ppi_cpu_sums sums = ppi_processor_of(search->figures, costly->name);
-  double share = ppi_processor_share(&sums);
+  double ready = ppi_processor_ready(&sums);
+  double queued = ppi_processor_queued(&sums);
   const ppi_deep deep = ppi_deep_of(search->figures, costly);
-  if (costly->row->where == PPI_WHERE_DEVICE)
+  if (ppi_part_has_outliers(search->answer, costly->row))
+    PPI_SAY(finding->next,
+            "look at the longest %s alone: pprof-report html shows what lay in "
+            "it.",
+            search->unit);
+  else if (costly->row->where == PPI_WHERE_DEVICE)
     PPI_SAY(finding->next, "make it cheaper on the device.");
-  else if (share >= 0 && share + ppi_processor_queued(&sums) >= PPI_COMPUTES)
+  else if (ready >= 0 && 2 * queued > ready)
+    PPI_SAY(finding->next, "%s", PPI_NEXT_PROCESSOR);
+  else if (ready >= PPI_COMPUTES)
     PPI_SAY(finding->next,
             "make its code cheaper: perf, or a profile by lines, says where.");
-  else if (share >= 0 && share <= PPI_WAITS)
+  else if (ready >= 0 && ready <= PPI_WAITS)
     PPI_SAY(finding->next,
             "find out what it waits for: a device, a lock, a disk or another "
             "process.");
@@ -54,7 +62,7 @@ void ppi_rule_dominates(ppi_search *search) {
   if (!finding) return;
   finding->in_answer = true;
   PPI_SAY(finding->text, "%s takes %s.", ppi_costly_name(&costly).text,
-          ppi_part_of_unit(search, costly.sum_ns).text);
+          ppi_part_of_usual(search, costly.row, costly.sum_ns).text);
   put_next(search, &costly, finding);
   put_values(search, costly.sum_ns, finding);
 }

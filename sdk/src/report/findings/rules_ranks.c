@@ -40,6 +40,11 @@ static rank *list_ranks(const ppi_rank *ranks, size_t num, size_t *out_num) {
   return list;
 }
 
+// The median of the others, the greater one of two.
+static const rank *usual_of(const rank *list, size_t num) {
+  return &list[(num - 1) / 2];
+}
+
 // In half of its units a rank waits for so long, or, where it never waits for
 // others, has ended so much earlier than the slow one.
 static bool waits(const rank *usual, const rank *slow, double least_ns) {
@@ -78,9 +83,40 @@ static const char *slow_stage(const rank *usual, const rank *slow,
   return found;
 }
 
-static void put_rank(const ppi_search *search, const rank *usual,
-                     const rank *slow, ppi_finding *finding) {
+typedef struct waits_sum {
+  double least_ns;
+  uint64_t num;
+} waits_sum;
+
+static void count_wait(void *context, uint64_t ns, uint64_t num) {
+  waits_sum *sum = context;
+  if ((double)ns >= sum->least_ns) sum->num += num;
+}
+
+// In how many of their units the others wait so long: "all of theirs".
+static ppi_words waits_of_others(const rank *list, size_t num_others,
+                                 double least_ns) {
+  const ppi_part waiting = {.wheres = PPI_PART_WAITING};
+  waits_sum sum = {.least_ns = least_ns};
+  uint64_t num_units = 0;
+  ppi_words words;
+  for (size_t i = 0; i < num_others; i++) {
+    const ppi_answer_row *row = ppi_part_greatest(list[i].answer, &waiting);
+    num_units += list[i].answer->num_units;
+    if (row) ppi_histogram_each(&row->times, count_wait, &sum);
+  }
+  PPI_SAY(words.text, "%.16s of theirs",
+          sum.num == num_units
+              ? "all"
+              : ppi_words_percent((double)sum.num, (double)num_units).text);
+  return words;
+}
+
+// The list ends with the slow one.
+static void put_rank(const ppi_search *search, const rank *list, size_t num,
+                     double least_ns, ppi_finding *finding) {
   double slow_ns = 0, usual_ns = 0;
+  const rank *slow = &list[num - 1], *usual = usual_of(list, num);
   const char *stage = slow_stage(usual, slow, &slow_ns, &usual_ns);
   const ppi_part waiting = {.wheres = PPI_PART_WAITING};
   bool is_told = ppi_part_greatest(usual->answer, &waiting) != NULL;
@@ -88,9 +124,10 @@ static void put_rank(const ppi_search *search, const rank *usual,
           ppi_words_name(slow->name).text, ppi_words_time(slow->work_ns).text,
           search->unit, ppi_words_time(usual->work_ns).text,
           is_told ? ": they wait for it" : "");
-  PPI_SAY(finding->sure, "%llu %ss of it%s",
+  PPI_SAY(finding->sure, "%llu %ss of it%s%s",
           (unsigned long long)slow->answer->num_units, search->unit,
-          is_told ? "; others wait in half of theirs" : "");
+          is_told ? "; others wait in " : "",
+          is_told ? waits_of_others(list, num - 1, least_ns).text : "");
   if (stage)
     PPI_SAY(finding->next, "look at %s there: %s, on a usual one %s.",
             ppi_words_name(stage).text, ppi_words_time(slow_ns).text,
@@ -124,15 +161,14 @@ static void look(ppi_search *search, const ppi_rank *ranks, size_t num_ranks) {
   rank *list = list_ranks(ranks, num_ranks, &num);
   search->failed |= !list;
   if (list && num > 1) {
-    // The median of the others, the greater one of two.
-    const rank *slow = &list[num - 1], *usual = &list[(num - 1) / 2];
+    const rank *slow = &list[num - 1], *usual = usual_of(list, num);
     double more_ns = slow->work_ns - usual->work_ns;
     double least_ns = (search->threshold - 1) * usual->work_ns;
     ppi_finding *finding = NULL;
     if (more_ns > 0 && more_ns >= least_ns && waits(usual, slow, least_ns))
       finding = ppi_search_add(search, PPI_PROBLEM,
                                PPI_MIN(more_ns / search->unit_ns, 1.0));
-    if (finding) put_rank(search, usual, slow, finding);
+    if (finding) put_rank(search, list, num, least_ns, finding);
     if (finding) put_answer(search, usual, slow);
   }
   ppi_free(list);

@@ -7,11 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-
-typedef struct request {
-  const ppi_request_run *run;
-  const ppi_request_row *row;
-} request;
+#include "report/figures/steady_requests.h"
 
 // The time that one request has of a part.
 typedef struct piece {
@@ -25,16 +21,6 @@ typedef struct pieces {
   piece *items;
   size_t num, capacity;
 } pieces;
-
-static int compare_requests(const void *left, const void *right) {
-  const request *a = left, *b = right;
-  uint64_t x = a->row->length_ns, y = b->row->length_ns;
-  if (x != y) return x < y ? -1 : 1;
-  x = a->row->start_ns;
-  y = b->row->start_ns;
-  if (x != y) return x < y ? -1 : 1;
-  return strcmp(a->run->uuid, b->run->uuid);
-}
 
 static int compare_pieces(const void *left, const void *right) {
   const piece *a = left, *b = right;
@@ -55,7 +41,8 @@ static bool add(pieces *all, ppi_tail_part part, const char *stage, size_t at,
   return true;
 }
 
-static bool add_request(pieces *all, const request *from, size_t at) {
+static bool add_request(pieces *all, const ppi_steady_request *from,
+                        size_t at) {
   const ppi_request_row *row = from->row;
   bool added = add(all, PPI_TAIL_QUEUE, "", at, row->queue_ns);
   for (size_t i = 0; i < row->num_cells && added; i++) {
@@ -114,21 +101,7 @@ static void judge_all(pieces *all, ppi_tail *out) {
   }
 }
 
-static request *list_requests(const ppi_figures *figures, size_t *out_num) {
-  size_t num = 0;
-  for (size_t i = 0; i < figures->num_request_runs; i++)
-    num += figures->request_runs[i]->num_rows;
-  request *list = ppi_alloc((num + 1) * sizeof *list);
-  for (size_t i = num = 0; list && i < figures->num_request_runs; i++)
-    for (size_t k = 0; k < figures->request_runs[i]->num_rows; k++)
-      list[num++] = (request){figures->request_runs[i],
-                              &figures->request_runs[i]->rows[k]};
-  if (list && num > 1) qsort(list, num, sizeof *list, compare_requests);
-  *out_num = num;
-  return list;
-}
-
-static bool gather(const request *list, pieces *all, ppi_tail *out) {
+static bool gather(const ppi_steady_request *list, pieces *all, ppi_tail *out) {
   bool added = true;
   for (size_t i = 0; i < out->num && added; i++) {
     double length_ns = (double)list[i].row->length_ns;
@@ -143,12 +116,16 @@ static bool gather(const request *list, pieces *all, ppi_tail *out) {
 
 pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out) {
   pieces all = {0};
+  ppi_steady_request *list;
+  size_t num_requests, num_cold;
   *out = (ppi_tail){0};
-  request *list = list_requests(figures, &out->num);
-  bool done = list != NULL;
+  pprof_status status =
+      ppi_steady_requests(figures, &list, &num_requests, &num_cold);
+  bool done = status == PPROF_STATUS_OK;
+  out->num = done ? num_requests : 0;
   out->num_slow = out->num / 100;
   if (done && out->num_slow > 1) {
-    out->slow_from_ns = list[slow_from(out->num)].row->length_ns;
+    out->slow_from_ns = list[slow_from(num_requests)].row->length_ns;
     done = gather(list, &all, out);
     if (done) judge_all(&all, out);
   }

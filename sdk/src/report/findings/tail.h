@@ -19,7 +19,7 @@ typedef enum ppi_tail_part {
 
 // All that is 0: of no requests.
 typedef struct ppi_tail {
-  uint64_t num, num_slow;    // requests; those of the slowest hundredth
+  uint64_t num, num_slow;    // that are not cold; the slowest hundredth
   uint64_t slow_from_ns;     // the shortest of these
   double usual_ns, slow_ns;  // means: of the middle half, of the slow ones
   ppi_tail_part part;        // that explains most of the difference

@@ -31,8 +31,11 @@ void ppi_words_put(char *to, size_t size, const char *format, ...) {
 }
 
 static void put_digits(char *to, size_t size, double value) {
+  enum { MOST = 15 };
   double size_of = value < 0 ? -value : value;
   int decimals = size_of >= 99.95 ? 0 : size_of >= 9.995 ? 1 : 2;
+  double at = size_of < 0.0995 ? 100 * size_of : 100;
+  for (; at > 0 && at < 99.95 && decimals < MOST; at *= 10) decimals++;
   ppi_words_put(to, size, "%.*f", value == 0 ? 0 : decimals, value);
 }
 

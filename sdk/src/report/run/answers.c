@@ -367,11 +367,12 @@ static pprof_status take_requests(request_filling *to) {
       ppi_windows_overlap(&to->run->windows, 0, to->list[0].start_ns);
   for (size_t i = 0; i < to->num && status == PPROF_STATUS_OK; i++) {
     const request *from = &to->list[i];
-    to->out->num_cold += i < cold;
-    if (i < cold)
+    if (i < cold) {
+      to->out->num_cold++;
       to->out->cold_ns += from->end_ns - from->start_ns;
-    else
-      status = take_request(to, from, &names);
+      continue;
+    }
+    status = take_request(to, from, &names);
     last_ns = PPI_MAX(last_ns, from->end_ns);
   }
   ppi_answer_sort(to->out);

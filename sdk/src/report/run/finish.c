@@ -340,13 +340,12 @@ static void fill_work_identity(const ppi_run *run, ppi_figures *out) {
 }
 
 // Of the time that the ratio base measures, as fill_bases chooses it.
-static uint64_t used_time(const ppi_run *run, ppi_run_device *device) {
-  ppi_identity *identity = &device->identity;
+static uint64_t based_time(const ppi_run *run, ppi_identity *identity,
+                           bool kernels) {
   if (run->steps.num)
-    return ppi_union_measure(device->has_kernels ? &identity->kernels_in_steps
-                                                 : &identity->busy_in_steps);
-  return ppi_union_measure(device->has_kernels ? &identity->kernels
-                                               : &identity->busy);
+    return ppi_union_measure(kernels ? &identity->kernels_in_steps
+                                     : &identity->busy_in_steps);
+  return ppi_union_measure(kernels ? &identity->kernels : &identity->busy);
 }
 
 static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
@@ -361,7 +360,11 @@ static pprof_status fill_devices(ppi_run *run, ppi_figures *out) {
     device->ranges += from->ranges;
     device->untimed += from->untimed;
     device->runs_with_kernels += from->has_kernels;
-    device->used_ns += used_time(run, from);
+    device->used_ns += based_time(run, &from->identity, from->has_kernels);
+    device->active_ns += based_time(run, &from->identity, false);
+    device->not_submitted_ns +=
+        run->steps.num ? from->identity.not_submitted_in_steps_ns
+                       : from->identity.idle_ns[PPI_IDLE_NOT_SUBMITTED];
     device->incomplete |= from->incomplete || run->lost_device;
     fill_identity(run, device, &from->identity);
     const ppi_report_course course = {run->ids.input.uuid, from->name,

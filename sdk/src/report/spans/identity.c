@@ -254,8 +254,54 @@ static ppi_idle classify(const idle_gap *gap, const ppi_span *window,
                                        : PPI_IDLE_NOT_SUBMITTED;
 }
 
+static uint64_t overlap_of(const ppi_union *in_steps, uint64_t start_ns,
+                           uint64_t end_ns) {
+  uint64_t sum = 0;
+  size_t first = first_span(in_steps->spans, in_steps->num, start_ns);
+  for (size_t i = first; i < in_steps->num; i++) {
+    const ppi_span *span = &in_steps->spans[i];
+    if (span->start_ns >= end_ns) break;
+    sum += overlap(start_ns, end_ns, span->start_ns, span->end_ns);
+  }
+  return sum;
+}
+
+// Steps before the horizon are forgotten, the gap that is open there is not
+// classified yet.
+static pprof_status keep_gap(ppi_identity *identity, const ppi_windows *windows,
+                             const ppi_union *in_steps, uint64_t horizon_ns) {
+  uint64_t from_ns = PPI_MAX(identity->cursor_ns, identity->settled_ns);
+  if (!in_steps->num) return PPROF_STATUS_OK;
+  for (size_t i = first_window(windows, from_ns); i < windows->num; i++) {
+    uint64_t low_ns = PPI_MAX(from_ns, windows->items[i].start_ns);
+    uint64_t high_ns = PPI_MIN(horizon_ns, windows->items[i].end_ns);
+    if (low_ns >= high_ns) break;
+    if (!identity->gap_num) identity->gap_first = i;
+    size_t at = i - identity->gap_first;
+    uint64_t *grown = ppi_grow(identity->gap_ns, &identity->gap_capacity,
+                               at + 1, sizeof *grown);
+    if (!grown) return PPROF_STATUS_NO_MEMORY;
+    identity->gap_ns = grown;
+    while (identity->gap_num <= at) grown[identity->gap_num++] = 0;
+    grown[at] += overlap_of(in_steps, low_ns, high_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+// What of a gap lies in steps, in window `at`.
+static uint64_t gap_in_steps(const ppi_identity *identity,
+                             const ppi_union *in_steps, size_t at,
+                             uint64_t low_ns, uint64_t high_ns) {
+  bool is_kept =
+      at >= identity->gap_first && at - identity->gap_first < identity->gap_num;
+  uint64_t kept_ns = is_kept ? identity->gap_ns[at - identity->gap_first] : 0;
+  low_ns = PPI_MAX(low_ns, identity->settled_ns);
+  return kept_ns + overlap_of(in_steps, low_ns, high_ns);
+}
+
 static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
-                             const idle_gap *gap, const live_steps *live) {
+                             const ppi_union *in_steps, const idle_gap *gap,
+                             const live_steps *live) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = first_window(windows, gap->start_ns); i < windows->num; i++) {
     const ppi_span *window = &windows->items[i];
@@ -269,12 +315,16 @@ static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
       status = ppi_course_add(&identity->course, (int)idle, low_ns, high_ns);
     if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
       identity->early_ns += high_ns - low_ns;
+    if (idle == PPI_IDLE_NOT_SUBMITTED)
+      identity->not_submitted_in_steps_ns +=
+          gap_in_steps(identity, in_steps, i, low_ns, high_ns);
     for (size_t k = 0; k < live->num; k++) {
       ppi_identity_step *step = &identity->steps[live->items[k]];
       if (step->start_ns >= high_ns) break;
       step->idle_ns += overlap(low_ns, high_ns, step->start_ns, step->end_ns);
     }
   }
+  identity->gap_num = 0;
   return status;
 }
 
@@ -352,6 +402,7 @@ static void check_step(ppi_identity *identity, const ppi_windows *windows,
 
 static pprof_status take_side(ppi_identity *identity,
                               const ppi_windows *windows,
+                              const ppi_union *in_steps,
                               const ppi_device_side *side,
                               const live_steps *live) {
   pprof_status status = PPROF_STATUS_OK;
@@ -359,7 +410,7 @@ static pprof_status take_side(ppi_identity *identity,
   if (side->start_ns > identity->cursor_ns) {
     idle_gap before = {identity->cursor_ns, side->start_ns,
                        identity->cursor_error_ns, side};
-    status = take_gap(identity, windows, &before, live);
+    status = take_gap(identity, windows, in_steps, &before, live);
   }
   if (side->end_ns > identity->cursor_ns) {
     identity->cursor_ns = side->end_ns;
@@ -404,7 +455,7 @@ static pprof_status take_sides(ppi_identity *identity,
     }
     move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
               side.end_ns);
-    status = take_side(identity, windows, &side, live);
+    status = take_side(identity, windows, in_steps, &side, live);
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
     if (status == PPROF_STATUS_OK)
@@ -458,11 +509,11 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
 // The end of all: nothing follows the last side.
 static pprof_status take_last_gap(ppi_identity *identity,
                                   const ppi_windows *windows,
-                                  live_steps *live) {
+                                  const ppi_union *in_steps, live_steps *live) {
   const idle_gap last = {identity->cursor_ns, UINT64_MAX,
                          identity->cursor_error_ns, NULL};
   move_live(identity, live, identity->cursor_ns, UINT64_MAX);
-  pprof_status status = take_gap(identity, windows, &last, live);
+  pprof_status status = take_gap(identity, windows, in_steps, &last, live);
   identity->cursor_ns = UINT64_MAX;
   return status;
 }
@@ -482,7 +533,9 @@ pprof_status ppi_identity_settle(ppi_identity *identity,
   if (status == PPROF_STATUS_OK)
     status = take_sides(identity, windows, in_steps, horizon_ns, &live);
   if (status == PPROF_STATUS_OK && horizon_ns == UINT64_MAX)
-    status = take_last_gap(identity, windows, &live);
+    status = take_last_gap(identity, windows, in_steps, &live);
+  else if (status == PPROF_STATUS_OK)
+    status = keep_gap(identity, windows, in_steps, horizon_ns);
   ppi_free(live.items);
   if (status != PPROF_STATUS_OK) return status;
   release_steps(identity, windows, horizon_ns);
@@ -506,6 +559,7 @@ void ppi_identity_clear(ppi_identity *identity) {
   ppi_union_clear(&identity->busy_in_steps);
   ppi_union_clear(&identity->kernels_in_steps);
   ppi_free(identity->steps);
+  ppi_free(identity->gap_ns);
   ppi_free(identity->open);
   ppi_free(identity->sides);
   ppi_course_clear(&identity->course);

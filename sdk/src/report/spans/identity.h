@@ -52,8 +52,13 @@ typedef struct ppi_identity {
   ppi_union busy, kernels;  // in the windows; kernels: those alone
   ppi_union busy_in_steps, kernels_in_steps;
   uint64_t idle_ns[PPI_NUM_IDLE];
-  uint64_t early_ns;    // of not submitted: before the first side
-  uint64_t settled_ns;  // sides before it are accounted for
+  uint64_t early_ns;  // of not submitted: before the first side
+  uint64_t not_submitted_in_steps_ns;
+  // What of the open gap lies in steps, as far as it is settled: by window,
+  // from `gap_first` on.
+  uint64_t *gap_ns;
+  size_t gap_first, gap_num, gap_capacity;
+  uint64_t settled_ns;                  // sides before it are accounted for
   uint64_t cursor_ns, cursor_error_ns;  // where the busy part ends so far
   uint64_t steps_failed, steps_unchecked;
   bool has_course;  // asked for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/steady_requests.h"
+#include "report/figures/steady_requests.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PPI_STEADY_REQUESTS_H_
 #define PPI_STEADY_REQUESTS_H_
 
-#include "report/report.h"
+#include "report/figures/figures.h"
 
 #ifdef __cplusplus
 extern "C" {

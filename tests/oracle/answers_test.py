@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What reports say of runs of known truth.
+
+answers_test.py PPROF_REPORT. Every expected text is typed from what the run was made of.
+"""
+import csv
+import glob
+import os
+
+import case
+
+DATA = os.path.join(case.DATA, "..", "answers")
+
+# Run, arguments, what the report says, and what it does not say.
+TRUTHS = (
+    # Twelve cold requests load for 41 ms; of the others 1 % look up for 5 ms instead of 1 ms.
+    ("tail_counts_cold", (), ("p99 2.01", "100 % of the difference is more of lookup"),
+     ("more of load", "take 42.0 ms")),
+    # Each step: 6 ms without work of the device, 4 ms with; pauses between steps.
+    ("host_bound_gap3", (), ("g:0 has nothing to do 60 % of the steps' time",), ()),
+    # 100 steps of 2 us, and one of 5 s.
+    ("steadily_one_outlier", (),
+     ("work takes 1.50 us of a usual step, and up to 3.75 s in 1 of 101 (100 % of its time)",
+      "p50 2.00 us"), ("steadily", "37.1 ms of 49.5 ms")),
+    # A cold request of 10 s beside 40 of 10 ms, two at a time.
+    ("cold_outlasts", (), ("40 requests in 205 ms = 195/s", "1.95 in flight"), ("4.00/s",)),
+    # Rank 3 works 15 ms of each step, the others 10 ms, and wait 5 ms.
+    ("slow_rank", (), ("others wait in all of theirs", "median max longest"),
+     ("in half of theirs", "slowest")),
+    # Five steps of three hours.
+    ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
+    # Each step: 7 ms of kernels and 3 ms of copies, one after the other.
+    ("busy_with_copies", (), ("g:0 is the limit: busy 100 % of the steps' time",), ()),
+    ("busy_with_copies", ("--view", "device"), ("g:0 with copies and sets: 100.00 %.",), ()),
+    # Two calls of 25 ms, two of 2.5 ms.
+    ("cold_half", ("--view", "stages"), ("25.40 / 0 / -",), ("25.40 / 2 / 25.22",)),
+    # The processor's time is asked a little outside of each range: 10.4 of 10 ms.
+    ("cpu_104", (), ("it computes (100 % of its time on a processor)",), ("104 %",)),
+    ("cpu_104", ("--view", "cpu"), ("500.00 / 500.00 / 0.00 / 100.00",), ("104.00", "520.00")),
+    # It rises for 60 % of the time, and stays.
+    ("memory_levelled_off", (), ("100 steps in 1.00 s",), ("memory-grows", "a second")),
+)
+
+
+class AnswersTest(case.Case):
+    def test_known_truths(self):
+        for run, arguments, present, absent in TRUTHS:
+            paths = sorted(glob.glob(os.path.join(DATA, run + "*")))
+            self.assertTrue(paths, run)
+            said = " ".join(case.output(*paths, *arguments).split())
+            for text in present:
+                with self.subTest(run=run, arguments=arguments, says=text):
+                    self.assertIn(text, said)
+            for text in absent:
+                with self.subTest(run=run, arguments=arguments, does_not_say=text):
+                    self.assertNotIn(text, said)
+
+    def test_whole_nanoseconds_add_up(self):
+        # Six stages of 31 ns in two steps of 101 ns, and 16 ns of nothing.
+        text = case.output(os.path.join(DATA, "time_avg_rounding.json.gz"), "--view", "answer",
+                           "-f", "csv")
+        times = [int(row["time_avg_ns"]) for row in csv.DictReader(text.splitlines())]
+        self.assertEqual((sum(times[:-1]), times[-1]), (101, 101))
+
+    def test_what_nsys_takes_has_nvtx_ranges_alone(self):
+        path = self.path("n.sqlite")
+        case.output("export", "sqlite", "--schema", "nsys", "-o", path,
+                    os.path.join(DATA, "nsys_runtime_in_nvtx_sum.json.gz"))
+        report = case.Report(path, "--style", "nsys")
+        self.assertEqual({row[-1] for row in report.rows("nvtx_sum")},
+                         {"step", "fwd", "bwd", "opt"})
+        self.assertEqual(sum(row[2] for row in report.rows("cuda_api_sum")), 56)
+        children = report.columns("nvtx_gpu_proj_sum").index("Avg Num Child")
+        self.assertEqual({row[0]: row[children] for row in report.rows("nvtx_gpu_proj_sum")},
+                         {"step": 2, "fwd": 0, "bwd": 0, "opt": 0})
+
+
+if __name__ == "__main__":
+    case.main()
