@@ -80,6 +80,16 @@ TEST(FindingsCallsTest, TheFirstCallIsSaid) {
   }
 }
 
+TEST(FindingsCallsTest, OfStepsItIsTheFirstStep) {
+  EventFeed feed = FindingsFeed(false);
+  feed.Step(0, 1000 * kMs);
+  for (uint64_t i = 0; i < 50; i++)
+    feed.Step((1000 + 10 * i) * kMs, (1010 + 10 * i) * kMs);
+  feed.AddWindow(0, 1500 * kMs);
+  EXPECT_EQ("The first step took 1.00 s, 100 times a usual one.",
+            FindingsReport(&feed).Text("first-call"));
+}
+
 // 20 calls of 10 ms, one after the other, with so much of a processor.
 EventFeed OnProcessor(const pprof_cpu_use *use) {
   EventFeed feed = FindingsFeed(false);

@@ -82,7 +82,7 @@ TEST(ReportTest, EmptyRunHasItsWindowsAsBase) {
   feed.AddWindow(7 * kMs, 8 * kMs);
   Report report(feed);
   EXPECT_EQ(ppi_report_figures(report.get())->base_ns, 6 * kMs);
-  EXPECT_TRUE(Contains(report.Table(nullptr), "no ProfileStep), 6.00 ms."));
+  EXPECT_TRUE(Contains(report.Table(nullptr), "no steps), 6.00 ms."));
   EXPECT_TRUE(ppi_report_identity_ok(report.get()));
 }
 

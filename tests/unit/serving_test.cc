@@ -375,6 +375,28 @@ TEST_F(ServingTest, SumsOfRunsAddUp) {
   (void)sums;
 }
 
+// Rates and how many at a time are of the log that has the requests, from the
+// first arrival to the last end: of 100 to 12000 of 20000, and of no other log.
+TEST_F(ServingTest, RatesAreOfTheTimeOfRequests) {
+  Example();
+  Report one, other;
+  EXPECT_EQ(11900u, Sums(&one).span_ns);
+  EventFeed idle;
+  idle.Run("ffeeddccbbaa99887766554433221100", "7");
+  idle.Lane(1, 11, "worker");
+  idle.AddWindow(0, 50000);
+  ASSERT_EQ(PPROF_STATUS_OK, idle.Deliver(other.sink()));
+  ASSERT_EQ(PPROF_STATUS_OK, pprof_report_merge(one.get(), other.get()));
+  const std::string table = one.Table("serving");
+  // 3 in 11900 ns, 6 tokens; 4100 and 11000 ns of waiting and running.
+  EXPECT_NE(std::string::npos, table.find("chat: 3 requests, 252100.8/s"))
+      << table;
+  EXPECT_NE(std::string::npos, table.find(", out 6, 504201.7/s")) << table;
+  EXPECT_NE(std::string::npos,
+            table.find("at a time waiting 0.34, running 0.92"))
+      << table;
+}
+
 TEST_F(ServingTest, TheViewHasARowForEachTime) {
   Example();
   Report report;

@@ -191,10 +191,10 @@ const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
 }
 
 void ppi_view_note_base(ppi_view *view, const ppi_figures *figures) {
-  const char *base = !figures->runs_without_steps ? "the union of ProfileStep"
+  const char *base = !figures->runs_without_steps ? "the union of the steps"
                      : !figures->runs_with_steps
-                         ? "the length of the recorded windows (no ProfileStep)"
-                         : "the union of ProfileStep, and the length of the "
+                         ? "the length of the recorded windows (no steps)"
+                         : "the union of the steps, and the length of the "
                            "windows where there is none";
   ppi_page_format(&view->note, "Ratio base: %s, ", base);
   ppi_page_fixed(&view->note, (double)figures->base_ns / 1e6, 2);

@@ -89,7 +89,7 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
           : "A device range's time is that between two events on its stream: "
             "it includes gaps between launches.\n");
   ppi_page_text(&view->note,
-                "GPU ratio base: the device time of ProfileStep, or all of it "
+                "GPU ratio base: the device time of the steps, or all of it "
                 "without steps. Others can be negative.\n");
   ppi_view_note_base(view, figures);
 }

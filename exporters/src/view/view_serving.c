@@ -58,30 +58,30 @@ static bool has_slo(const ppi_slo *slo) {
   return slo->ttft_ns || slo->itl_ns || slo->tpot_ns || slo->e2e_ns;
 }
 
-static ppi_cell per_second(uint64_t num, uint64_t wall_ns) {
-  if (!wall_ns) return (ppi_cell){0};
-  return ppi_cell_decimal((double)num * 1e9 / (double)wall_ns);
+static ppi_cell per_second(uint64_t num, uint64_t span_ns) {
+  if (!span_ns) return (ppi_cell){0};
+  return ppi_cell_decimal((double)num * 1e9 / (double)span_ns);
 }
 
-static ppi_cell at_a_time(uint64_t sum_ns, uint64_t wall_ns) {
-  if (!wall_ns) return (ppi_cell){0};
-  return ppi_cell_decimal((double)sum_ns / (double)wall_ns);
+static ppi_cell at_a_time(uint64_t sum_ns, uint64_t span_ns) {
+  if (!span_ns) return (ppi_cell){0};
+  return ppi_cell_decimal((double)sum_ns / (double)span_ns);
 }
 
 // What is of the class as a whole stands with the times from end to end.
 static void put_class(const ppi_figures *figures, const ppi_serving *sums,
                       ppi_cell *cells) {
-  uint64_t wall_ns = figures->wall_ns;
+  uint64_t span_ns = sums->span_ns;
   cells[REQUESTS] = ppi_cell_count(sums->num_whole);
   cells[CUT] = ppi_cell_count(sums->num_cut);
   cells[SILENT] = ppi_cell_count(sums->num_silent);
   cells[TOKENS_IN] = ppi_cell_count(sums->tokens_in);
   cells[TOKENS_OUT] = ppi_cell_count(sums->tokens_out);
-  cells[REQUEST_RATE] = per_second(sums->num_whole, wall_ns);
-  cells[TOKEN_RATE] = per_second(sums->tokens_out, wall_ns);
+  cells[REQUEST_RATE] = per_second(sums->num_whole, span_ns);
+  cells[TOKEN_RATE] = per_second(sums->tokens_out, span_ns);
   if (!sums->num_undivided) {
-    cells[WAITING] = at_a_time(sums->waiting_ns, wall_ns);
-    cells[RUNNING] = at_a_time(sums->running_ns, wall_ns);
+    cells[WAITING] = at_a_time(sums->waiting_ns, span_ns);
+    cells[RUNNING] = at_a_time(sums->running_ns, span_ns);
   }
   // L of all, against rate x W of the whole ones.
   uint64_t w_ns = sums->spreads[PPI_SERVING_E2E].sum;
@@ -89,7 +89,7 @@ static void put_class(const ppi_figures *figures, const ppi_serving *sums,
       ppi_cell_ratio((int64_t)(sums->waiting_ns + sums->running_ns), w_ns);
   if (has_slo(&figures->details.slo)) {
     cells[GOOD] = ppi_cell_count(sums->num_good);
-    cells[GOODPUT] = per_second(sums->num_good, wall_ns);
+    cells[GOODPUT] = per_second(sums->num_good, span_ns);
   }
   cells[UNEQUAL] = ppi_cell_count(sums->num_unequal);
 }
@@ -111,10 +111,6 @@ static void put_slow(const ppi_serving *sums, ppi_cell *cells) {
     if (ppi_serving_part_is_known(&slow, (ppi_serving_part)i))
       cells[SLOW_BEFORE_QUEUE + i] =
           ppi_cell_ratio((int64_t)slow.parts_ns[i], sum_ns);
-}
-
-static bool is_class(const ppi_serving *sums) {
-  return sums->num_whole || sums->num_cut;
 }
 
 // Of both kinds of iterations together; it stands with the first that there is.
@@ -139,7 +135,7 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_report_serving *from, ppi_serving_time time) {
   const ppi_spread *spread = &from->sums.spreads[time];
   const ppi_histogram *times = &from->sums.times[time];
-  bool is_whole = time == PPI_SERVING_E2E && is_class(&from->sums);
+  bool is_whole = time == PPI_SERVING_E2E && ppi_serving_is_class(&from->sums);
   if (!spread->n && !is_whole) return true;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   if (!cells) return false;
@@ -162,12 +158,12 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
 
 // ---- what stands below the table ----
 
-static void put_rate(ppi_page *page, uint64_t num, uint64_t wall_ns) {
-  double rate = wall_ns ? (double)num * 1e9 / (double)wall_ns : 0;
+static void put_rate(ppi_page *page, uint64_t num, uint64_t span_ns) {
+  double rate = span_ns ? (double)num * 1e9 / (double)span_ns : 0;
   if (rate > 0 && rate < 0.95) {
     ppi_page_rate(page, rate);
     ppi_page_text(page, "/s");
-  } else if (wall_ns) {
+  } else if (span_ns) {
     ppi_page_format(page, "%.1f/s", rate);
   } else {
     ppi_page_text(page, "-/s");
@@ -175,8 +171,8 @@ static void put_rate(ppi_page *page, uint64_t num, uint64_t wall_ns) {
 }
 
 static void put_at_a_time(ppi_page *page, const char *what, uint64_t sum_ns,
-                          uint64_t wall_ns) {
-  double num = wall_ns ? (double)sum_ns / (double)wall_ns : 0;
+                          uint64_t span_ns) {
+  double num = span_ns ? (double)sum_ns / (double)span_ns : 0;
   ppi_page_format(page, "%s %.2f", what, num);
 }
 
@@ -192,7 +188,7 @@ static void put_good(ppi_page *page, const ppi_figures *figures,
   put_number(page, ppi_cell_count(sums->num_good), " = ");
   put_number(page, ppi_cell_ratio((int64_t)sums->num_good, sums->num_whole),
              " %, ");
-  put_rate(page, sums->num_good, figures->wall_ns);
+  put_rate(page, sums->num_good, sums->span_ns);
 }
 
 static void put_ms(ppi_page *page, double ns, const char *what) {
@@ -225,23 +221,23 @@ static void put_slowest(ppi_page *page, const ppi_serving *sums) {
 static void put_summary(ppi_page *page, const ppi_figures *figures,
                         const ppi_report_serving *from) {
   const ppi_serving *sums = &from->sums;
-  uint64_t wall_ns = figures->wall_ns;
+  uint64_t span_ns = sums->span_ns;
   ppi_page_visible(page, from->name);
   ppi_page_text(page, ": ");
   put_number(page, ppi_cell_count(sums->num_whole), " requests, ");
-  put_rate(page, sums->num_whole, wall_ns);
+  put_rate(page, sums->num_whole, span_ns);
   ppi_page_text(page, " (beside them ");
   put_number(page, ppi_cell_count(sums->num_cut), " cut); tokens in ");
   put_number(page, ppi_cell_count(sums->tokens_in), ", out ");
   put_number(page, ppi_cell_count(sums->tokens_out), ", ");
-  put_rate(page, sums->tokens_out, wall_ns);
+  put_rate(page, sums->tokens_out, span_ns);
   if (sums->num_undivided) {
     put_at_a_time(page, "\n  at a time", sums->waiting_ns + sums->running_ns,
-                  wall_ns);
+                  span_ns);
     ppi_page_text(page, " under way");
   } else {
-    put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, wall_ns);
-    put_at_a_time(page, ", running", sums->running_ns, wall_ns);
+    put_at_a_time(page, "\n  at a time waiting", sums->waiting_ns, span_ns);
+    put_at_a_time(page, ", running", sums->running_ns, span_ns);
   }
   put_good(page, figures, sums);
   ppi_page_text(page, "\n");
@@ -297,7 +293,7 @@ static void put_undivided(ppi_page *page, const ppi_figures *figures) {
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_page *page = &view->note;
   for (size_t i = 0; i < figures->num_serving; i++)
-    if (is_class(&figures->serving[i].sums))
+    if (ppi_serving_is_class(&figures->serving[i].sums))
       put_summary(page, figures, &figures->serving[i]);
   for (size_t i = 0; i < figures->num_serving; i++)
     put_iteration(page, &figures->serving[i]);

@@ -186,6 +186,7 @@ pprof_status ppi_serving_merge(ppi_serving *into, const ppi_serving *from) {
   into->tokens_out += from->tokens_out;
   into->waiting_ns += from->waiting_ns;
   into->running_ns += from->running_ns;
+  into->span_ns += from->span_ns;
   ppi_iterations_merge(&into->iterations, &from->iterations);
   pprof_status status = ppi_serving_slow_merge(&into->slow, from->slow)
                             ? PPROF_STATUS_OK

@@ -49,6 +49,9 @@ typedef struct ppi_serving {
   uint64_t num_undivided;           // of all: their queue is unknown
   uint64_t tokens_in, tokens_out;   // of the whole
   uint64_t waiting_ns, running_ns;  // of all
+  // Of a class, over the runs that have requests of it: recorded time from
+  // their first arrival, of any class, to their last end.
+  uint64_t span_ns;
   ppi_iterations iterations;
   ppi_serving_slow *slow;  // by length; NULL: no whole request yet
   ppi_spread spreads[PPI_NUM_SERVING_TIMES];
@@ -75,6 +78,9 @@ typedef struct ppi_served_request {
 pprof_status ppi_serving_add(ppi_serving *serving,
                              const ppi_served_request *request,
                              const ppi_slo *slo);
+static inline bool ppi_serving_is_class(const ppi_serving *serving) {
+  return serving->num_whole || serving->num_cut;
+}
 // ppi_serving_iterate adds a range that served `batch` requests.
 pprof_status ppi_serving_iterate(ppi_serving *serving, uint64_t time_ns,
                                  uint64_t batch, uint64_t prefills);

@@ -159,12 +159,14 @@ void ppi_rule_first_call(ppi_search *search) {
   if (!finding) return;
   double first_ns = (double)most->first.sum / (double)most->first.n;
   double ratio = first_ratio(most);
-  PPI_SAY(finding->text, "The first call of %s took %s, %s times a usual one.",
-          ppi_words_name(found->name).text, ppi_words_time(first_ns).text,
-          ppi_words_number(ratio).text);
-  PPI_SAY(finding->sure, "%llu run%s, %llu usual calls",
+  bool is_step = found->category == PPROF_CATEGORY_PROFILE_STEP;
+  PPI_SAY(finding->text, "The first %s%s took %s, %s times a usual one.",
+          is_step ? "step" : "call of ",
+          is_step ? "" : ppi_words_name(found->name).text,
+          ppi_words_time(first_ns).text, ppi_words_number(ratio).text);
+  PPI_SAY(finding->sure, "%llu run%s, %llu usual %ss",
           (unsigned long long)most->first.n, most->first.n == 1 ? "" : "s",
-          (unsigned long long)most->steady.n);
+          (unsigned long long)most->steady.n, is_step ? "step" : "call");
   PPI_SAY(finding->next,
           "load, compile and allocate before the first request needs it.");
   ppi_finding_value_add(finding, "first", first_ns, "ns");

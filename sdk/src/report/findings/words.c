@@ -95,6 +95,9 @@ ppi_words ppi_words_name(const char *name) {
   enum { MOST = 40, HEAD = 18, TAIL = 19 };
   ppi_words words;
   if (!*name) name = "(no name)";
+  // As a session and PyTorch's traces call it.
+  if (strcmp(name, "ProfileStep") == 0 || strcmp(name, "ProfilerStep*") == 0)
+    name = "the step";
   size_t len = strlen(name), head = HEAD, tail = TAIL;
   if (len <= MOST) {
     PPI_SAY(words.text, "%s", name);

@@ -22,7 +22,7 @@ ppi_words ppi_words_percent(double part, double whole);
 ppi_words ppi_words_bytes(double bytes);
 // ppi_words_rate has them, too: "1.52 TFLOP/s".
 ppi_words ppi_words_rate(double rate, const char *unit_name);
-// ppi_words_name is cut in the middle when it is long.
+// ppi_words_name is cut in the middle when it is long; "the step" of steps.
 ppi_words ppi_words_name(const char *name);
 // ppi_words_number has three digits that say something: "3.9", "1 700".
 ppi_words ppi_words_number(double number);

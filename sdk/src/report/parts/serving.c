@@ -168,6 +168,12 @@ static bool pass_on(ppi_serving_run *run, uint32_t number, size_t num_taken) {
   return true;
 }
 
+static void note_time(ppi_serving_run *run, const ppi_serving_range *range) {
+  run->first_ns = run->last_ns ? PPI_MIN(run->first_ns, range->arrival_ns)
+                               : range->arrival_ns;
+  run->last_ns = PPI_MAX(run->last_ns, range->end_ns);
+}
+
 // Tokens go to the front of the points.
 static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
                            const ppi_slo *slo) {
@@ -198,6 +204,7 @@ static pprof_status settle(ppi_serving_run *run, const ppi_serving_range *range,
   for (size_t k = 1; k < served.num_tokens; k++)
     points[k].is_mixed =
         has_scheduled(run, points[k - 1].time_ns, points[k].time_ns);
+  note_time(run, range);
   request->has_ended = !range->is_cut;
   request->site = range->site;
   ppi_serving *class = class_of(run, range->site);
@@ -401,9 +408,11 @@ static pprof_status note_dropped(const ppi_serving_run *run, ppi_figures *out) {
 }
 
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
-                              ppi_run_ids *ids, ppi_figures *out) {
+                              const ppi_windows *windows, ppi_run_ids *ids,
+                              ppi_figures *out) {
   pprof_status status = ppi_serving_settle(run, UINT64_MAX, slo);
   if (status == PPROF_STATUS_OK) status = drop_rest(run);
+  uint64_t span_ns = ppi_windows_overlap(windows, run->first_ns, run->last_ns);
   for (size_t i = 0; i < run->num_classes && status == PPROF_STATUS_OK; i++) {
     const ppi_run_site *site = ppi_run_site_at(ids, run->classes[i].site);
     const ppi_run_category *category =
@@ -411,6 +420,8 @@ pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
     if (!category) return PPROF_STATUS_NO_MEMORY;
     const ppi_report_serving key = {.name = site->name,
                                     .category_name = category->name};
+    if (ppi_serving_is_class(&run->classes[i].sums))
+      run->classes[i].sums.span_ns = span_ns;
     ppi_report_serving *row = ppi_figures_serving(out, &key);
     status = row ? ppi_serving_merge(&row->sums, &run->classes[i].sums)
                  : PPROF_STATUS_NO_MEMORY;

@@ -7,6 +7,7 @@
 
 #include "report/figures/serving.h"
 #include "report/parts/ids.h"
+#include "report/spans/identity.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,7 +50,8 @@ typedef struct ppi_serving_run {
   size_t num_scheduled, scheduled_capacity;
   ppi_serving_class *classes;  // by site
   size_t num_classes, classes_capacity;
-  uint64_t num_dropped;  // marks and ranges of further requests
+  uint64_t num_dropped;        // marks and ranges of further requests
+  uint64_t first_ns, last_ns;  // of requests: first arrival, last end
 } ppi_serving_run;
 
 // ppi_serving_take takes an event with PPROF_FLAG_REQUEST.
@@ -62,7 +64,8 @@ pprof_status ppi_serving_end_range(ppi_serving_run *run,
 pprof_status ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                                 const ppi_slo *slo);
 pprof_status ppi_serving_fill(ppi_serving_run *run, const ppi_slo *slo,
-                              ppi_run_ids *ids, ppi_figures *out);
+                              const ppi_windows *windows, ppi_run_ids *ids,
+                              ppi_figures *out);
 void ppi_serving_clear_run(ppi_serving_run *run);
 
 #ifdef __cplusplus

@@ -445,7 +445,8 @@ pprof_status ppi_run_finish(ppi_run *run, const pprof_totals *totals,
   if (status == PPROF_STATUS_OK)
     status = ppi_queues_fill(&run->queues, &run->ids, out);
   if (status == PPROF_STATUS_OK)
-    status = ppi_serving_fill(&run->serving, &run->details.slo, &run->ids, out);
+    status = ppi_serving_fill(&run->serving, &run->details.slo, &run->windows,
+                              &run->ids, out);
   if (status == PPROF_STATUS_OK)
     status = ppi_interference_fill(&run->interference, &run->ids, out);
   if (status == PPROF_STATUS_OK && run->details.requests)
