@@ -21,7 +21,7 @@ class Error(Exception):
         self.status = status
 
 
-ONCE = 1  # PPROF_SITE_ONCE_
+ONCE, NAMED = 1, 3  # PPROF_SITE_ONCE_, PPROF_SITE_NAMED_
 
 
 class Site(ctypes.Structure):

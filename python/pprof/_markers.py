@@ -13,7 +13,7 @@ import operator
 import sys
 import warnings
 
-from ._library import ONCE, Site, WorkAmount, functions as _c
+from ._library import NAMED, ONCE, Site, WorkAmount, functions as _c
 
 NAMES = 16384  # kept for the life of the process, a quarter of what a session holds
 MET = 4096  # names are remembered to have been met once, until there are so many
@@ -109,6 +109,7 @@ def _make_site(name, category):
     site = Site(_text(name), number)
     try:
         if _stays(key):
+            site.reserved[0] = NAMED
             return _sites.setdefault(key, _byref(site))
     except Exception:  # no key for a dictionary
         pass

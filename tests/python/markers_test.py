@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Markers in plain code: nesting, names, categories, decorators, work, flows, misuse."""
+import os
+
 from python_case import ABANDONED, ASYNC, COUNTER, MARK, RANGE, Case, main
 
 
@@ -65,6 +67,24 @@ class Markers(Case):
         self.assertEqual(trust["lost"], 0)
         steps = [event for event in log.events if event["category"] == "ProfileStep"]
         self.assertEqual([event["work"][0] for event in steps], [4, 4, 4, 0])
+
+    def test_names_that_come_again_fold_as_well(self):
+        for names in ('{"fold": "all"}', '{"shapes": ["step {i} of {n}"]}'):
+            log = self.log_of("""
+                import pprof, sys
+                pprof.start({"names": %s, "output": "%s.pplog"})
+                for again in range(2):
+                    for i in range(200):
+                        with pprof.range(f"step {i} of 200"):
+                            pass
+                    pprof.count("free 0", 1)
+                    pprof.count("free 1", 2)
+                pprof.stop()
+            """ % (names, len(names)))
+            views, _ = self.report(log)
+            self.assertEqual([(row["name"], row["calls"]) for row in views["userdefined"]],
+                             [("step {} of {}", 400)])
+            os.remove(log.path)
 
     def test_exceptions_end_ranges_and_pass(self):
         log = self.log_of("""

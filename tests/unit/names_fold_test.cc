@@ -8,8 +8,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <deque>
 #include <map>
+#include <set>
 
 #include "inject/inject.h"
 #include "log/recover/log_recover.h"
@@ -131,12 +135,55 @@ TEST_F(NamesFoldTest, OwnNamesStayUnlessAsked) {
   EXPECT_EQ(100u, RowsOf(At("run.pplog")).size());
 }
 
-TEST_F(NamesFoldTest, FewStayApart) {
+// Of free numbers all names from the second on, and the first one afterwards;
+// digits of words stay, and so do counters.
+TEST_F(NamesFoldTest, AllFoldsFromTheSecondNameOn) {
   Start("names: {fold: all}\n");
   for (int i = 0; i < 32; i++) Mark("layer" + std::to_string(i));
-  Decode(32);
+  Mark("once 1");
+  Decode(2);
   Stop();
-  EXPECT_EQ(64u, RowsOf(At("run.pplog")).size());
+  const Rows rows = RowsOf(At("run.pplog"));
+  EXPECT_EQ(34u, rows.size());
+  EXPECT_EQ(1u, rows.count("once 1"));
+  ASSERT_EQ(1u, rows.count("decode step {}"));
+  EXPECT_EQ(2u, rows.at("decode step {}").calls);
+}
+
+// Python's sites stay from the second time on that a name comes.
+TEST_F(NamesFoldTest, ChosenShapesAndAllFoldWhatPythonNames) {
+  for (const char *config :
+       {"names: {fold: all}\n", "names: {shapes: [\"step {i} of {n}\"]}\n"}) {
+    Start(config);
+    std::deque<std::string> texts;
+    std::deque<pprof_site> kept;
+    for (int i = 0; i < 200; i++) {
+      texts.push_back("step " + std::to_string(i) + " of 200");
+      pprof_site once = {
+          texts.back().c_str(), kCategory, 0, 0, {PPROF_SITE_ONCE_, 0}};
+      pprof_push(&once);
+      pprof_pop();
+      kept.push_back(
+          {texts.back().c_str(), kCategory, 0, 0, {PPROF_SITE_NAMED_, 0}});
+    }
+    for (int round = 0; round < 2; round++)
+      for (pprof_site &site : kept) {
+        pprof_push(&site);
+        pprof_pop();
+      }
+    pprof_site gauges[] = {{"free 0", kCategory, 0, 0, {PPROF_SITE_NAMED_, 0}},
+                           {"free 1", kCategory, 0, 0, {PPROF_SITE_NAMED_, 0}}};
+    for (pprof_site &gauge : gauges) pprof_count(&gauge, 1);
+    Stop();
+    const std::string path = At("run.pplog");
+    EXPECT_EQ((Rows{{"step {} of {}", SumOf(path)}}), RowsOf(path)) << config;
+    EXPECT_EQ(600u, SumOf(path).calls) << config;
+    std::set<std::string> counters;
+    for (const RecordedEvent &event : Events(path).events)
+      if (event.event.kind == PPROF_KIND_COUNTER) counters.insert(event.name);
+    EXPECT_EQ((std::set<std::string>{"free 0", "free 1"}), counters);
+    unlink(path.c_str());
+  }
 }
 
 TEST_F(NamesFoldTest, KeptNamesStayAndForcedOnesFoldAtOnce) {

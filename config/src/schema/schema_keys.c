@@ -166,13 +166,13 @@ const ppi_key ppi_keys[] = {
      "Names that differ in numbers alone are one row, once there are more than"
      " 32 of them: `decode step 481` is `decode step {}`.", FIXED},
     {"names.fold", PPI_KEY_CHOICE, "nvtx", 0, 0, folds, AT(fold),
-     "Which do: those of NVTX; all that are given while the program runs; or"
-     " none.", FIXED},
+     "Which do: those of NVTX; all that are given while the program runs, from"
+     " a shape's second name on; or none.", FIXED},
     {"names.keep", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(keep),
      "Names that never do, such as `layer*`. At most 64.", FIXED},
     {"names.shapes", PPI_KEY_GLOBS, "none", 0, 0, NULL, AT(shapes),
-     "What is one row from its first name on: `decode step {n}`, where `{n}`"
-     " stands for a number. At most 64.", FIXED},
+     "What is one row from its first name on, by whomever it is given:"
+     " `decode step {n}`, where `{n}` stands for a number. At most 64.", FIXED},
     {"names.categories", PPI_KEY_RULES, "none", 0, 0, NULL, AT(categorised),
      "Categories of names that are given at run time, NVTX's too:"
      " `{\"decode *\": inference}`. The first that fits goes before whatever"

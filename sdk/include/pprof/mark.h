@@ -88,6 +88,9 @@ typedef struct pprof_site {
 // it is used, as those of pprof_push_name do. For the names of pprof.hpp and of
 // bindings of other languages.
 #define PPROF_SITE_ONCE_ 1u
+// Or: it stays, and its name is one of run time, as that of a site that serves
+// one call.
+#define PPROF_SITE_NAMED_ 3u
 // Or: it is a string that a program registered with NVTX. In reserved_[1] then:
 // the address of a pprof_numbers that lives as long, or 0.
 #define PPROF_SITE_NVTX_ 2u

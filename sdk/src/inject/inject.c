@@ -360,8 +360,8 @@ void pprof_inject_count_(uint32_t domain, const char *name, uint64_t style,
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter_in(domain, &thread, PPI_BEGINS);
   if (!lane) return;
-  ppi_mark_single(lane, site_of(thread, lane, NULL, name, style),
-                  PPROF_KIND_COUNTER, value);
+  uint32_t id = ppi_mark_name(thread, lane, name, style, ppi_mark_whole);
+  ppi_mark_single(lane, id & ~PPI_SITE_EMITS, PPROF_KIND_COUNTER, value);
   ppi_leave(thread);
 }
 

@@ -470,7 +470,10 @@ static __attribute__((noinline)) void single_slow(ppi_thread *thread,
                                                   ppi_lane *lane,
                                                   pprof_site *site,
                                                   uint8_t kind, double value) {
-  put_single(lane, ppi_site_id(site, lane->stack_epoch), kind, value);
+  uint32_t epoch = lane->stack_epoch;
+  uint32_t id = kind == PPROF_KIND_COUNTER ? ppi_site_of_counter(site, epoch)
+                                           : ppi_site_id(site, epoch);
+  put_single(lane, id, kind, value);
   leave_refreshed(thread);
 }
 

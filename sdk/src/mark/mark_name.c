@@ -228,6 +228,11 @@ static bool find_shape(const char *name, size_t len, uint32_t category,
   return true;
 }
 
+size_t ppi_mark_whole(const char *name) {
+  (void)name;
+  return 0;
+}
+
 static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
                                                       const char *name,
                                                       size_t len,
@@ -235,10 +240,11 @@ static __attribute__((noinline)) uint32_t look_up_new(const ppi_lane *lane,
                                                       ppi_shorten shorten) {
   const ppi_names *names = ppi_recorder_in_force.names;
   size_t kept = shorten ? shorten(name) : 0;
-  bool folds = ppi_names_folds(names, shorten != NULL);
   ppi_folded folded;
   uint32_t given = (uint32_t)style, epoch = lane->stack_epoch;
   if (kept) len = kept;
+  bool folds = shorten != ppi_mark_whole &&
+               ppi_names_folds(names, shorten != NULL, name, len);
   uint32_t category = ppi_names_category(names, name, len, given);
   if (!folds || !ppi_names_folded(names, name, len, category, &folded))
     return look_up_among_all(lane, name, style, style - given + category, kept,
@@ -261,7 +267,8 @@ __attribute__((noinline)) uint32_t ppi_mark_look_up(const ppi_lane *lane,
       find_place(thread->names.by_text, (uintptr_t)hash, category, epoch);
   if (PPI_UNLIKELY(!known) || PPI_UNLIKELY(strcmp(known->text, name) != 0)) {
     uint32_t id;
-    bool is_found = shorten && find_shape(name, len, category, epoch, &id);
+    bool is_found = shorten && shorten != ppi_mark_whole &&
+                    find_shape(name, len, category, epoch, &id);
     return is_found ? id : look_up_new(lane, name, len, style, shorten);
   }
   ppi_cached_name *place =

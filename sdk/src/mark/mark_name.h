@@ -12,6 +12,8 @@
 // How the site of a name is looked up: `shorten` (NULL: none) says how much is
 // kept of a name that is not known yet, 0 for all.
 typedef size_t (*ppi_shorten)(const char *name);
+// ppi_mark_whole is one that keeps all, and has the name not fold.
+size_t ppi_mark_whole(const char *name);
 uint32_t ppi_mark_look_up(const ppi_lane *lane, const char *name,
                           uint64_t style, ppi_shorten shorten);
 

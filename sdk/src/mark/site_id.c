@@ -67,7 +67,8 @@ static uint32_t folding_id(const pprof_site *site, bool stays, uint32_t epoch) {
   if (ppi_names_folded(names, site->name, strlen(site->name), site->category,
                        &folded)) {
     pprof_numbers *kept = stays ? numbers_of(site) : NULL;
-    if (stays && !kept) folded.told = PPI_TOLD_NOTHING;
+    bool is_kept = stays && site->reserved_[0] == PPROF_SITE_NVTX_;
+    if (is_kept && !kept) folded.told = PPI_TOLD_NOTHING;
     uint32_t id = ppi_site_folded(&folded, epoch);
     if (!kept) return id;
     copy_numbers(kept, &ppi_thread_self->names.numbers);
@@ -96,18 +97,36 @@ static uint32_t own_id(const pprof_site *site, bool stays, uint32_t epoch) {
   return id ? ppi_site_decide(id, epoch) : 0;
 }
 
+// Nothing is published by it: markers use the id alone, and whoever wants the
+// name asks ppi_names_site_record.
+static void keep_id(pprof_site *site, uint32_t id, uint32_t epoch) {
+  __atomic_store_n(&site->state_, (uint64_t)epoch << 32 | id, __ATOMIC_RELAXED);
+}
+
+uint32_t ppi_site_of_counter(pprof_site *site, uint32_t epoch) {
+  uint64_t state = __atomic_load_n(&site->state_, __ATOMIC_RELAXED);
+  if (state >> 32 == epoch) return (uint32_t)state;
+  const pprof_site chosen = chosen_of(site);
+  bool stays = site->reserved_[0] != PPROF_SITE_ONCE_;
+  uint32_t id = own_id(&chosen, stays, epoch);
+  if (stays) keep_id(site, id, epoch);
+  return id;
+}
+
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch) {
   uint64_t kind = site->reserved_[0];
   bool stays = kind != PPROF_SITE_ONCE_;
   bool folds =
       kind && site->name &&
-      ppi_names_folds(ppi_recorder_in_force.names, kind == PPROF_SITE_NVTX_);
+      ppi_names_folds(ppi_recorder_in_force.names, kind == PPROF_SITE_NVTX_,
+                      site->name, strlen(site->name));
   const pprof_site chosen = chosen_of(site);
   uint32_t id =
       folds ? folding_id(&chosen, stays, epoch) : own_id(&chosen, stays, epoch);
   if (!stays) return id;
-  // Nothing is published by it: markers use the id alone, and whoever wants the
-  // name asks ppi_names_site_record.
-  __atomic_store_n(&site->state_, (uint64_t)epoch << 32 | id, __ATOMIC_RELAXED);
+  // The numbers of its name go to the thread with each call.
+  bool has_numbers = id & PPI_SITE_NUMBERS && id != PPROF_SITE_EXCLUDED_;
+  if (kind == PPROF_SITE_NAMED_ && has_numbers) return id;
+  keep_id(site, id, epoch);
   return id;
 }

@@ -47,6 +47,9 @@ static inline bool ppi_id_is_usual(uint64_t id) {
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch);
 uint32_t ppi_site_decide_by(uint32_t number, uint32_t verdict, uint32_t epoch);
 uint32_t ppi_site_resolve(pprof_site *site, uint32_t epoch);
+// ppi_site_of_counter answers it for a counter, whose name does not fold: one
+// with another number is another counter.
+uint32_t ppi_site_of_counter(pprof_site *site, uint32_t epoch);
 // ppi_site_recall gives the thread the numbers of a site that is looked up once
 // and has folded; `id` has PPI_SITE_APART.
 void ppi_site_recall(const pprof_site *site, uint32_t id);

@@ -27,11 +27,24 @@ uint32_t ppi_names_category(const ppi_names *names, const char *name,
   return ppi_choice_category(choice, text, given);
 }
 
-bool ppi_names_folds(const ppi_names *names, bool is_nvtx) {
+static bool has_chosen_shape(const ppi_choice *choice, const char *name,
+                             size_t len) {
+  ppi_fold fold;
+  if (ppi_fold_name(name, len, PPI_FOLD_FREE, &fold) &&
+      ppi_choice_folds(choice, fold.text))
+    return true;
+  return fold.has_glued && ppi_fold_name(name, len, PPI_FOLD_ALL, &fold) &&
+         ppi_choice_folds(choice, fold.text);
+}
+
+bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
+                     size_t len) {
   const ppi_choice *choice = choice_of(names);
   if (!names->shapes) return false;
-  if (!choice || choice->fold == PPI_FOLDS_NVTX) return is_nvtx;
-  return choice->fold == PPI_FOLDS_ALL;
+  if (!choice) return is_nvtx;
+  if (choice->fold != PPI_FOLDS_NVTX) return choice->fold == PPI_FOLDS_ALL;
+  return is_nvtx || (choice->num_shapes && len <= PPI_MAX_NAME &&
+                     has_chosen_shape(choice, name, len));
 }
 
 // What is wanted of the name itself; false: it stays one of its own.
@@ -105,6 +118,8 @@ static void learn(ppi_names *names, uint32_t id, const char *name, size_t len,
     return;
   }
   bool forces = choice && choice->num_shapes;
+  bool folds_all = choice && choice->fold == PPI_FOLDS_ALL;
+  ppi_shapes_set_members(names->shapes, folds_all ? 1 : PPI_SHAPE_MEMBERS);
   uint32_t shape = ppi_shapes_learn(names->shapes, id, name, len, category,
                                     forces ? is_forced : NULL, choice, &fold);
   if (shape) begin_fold(names, shape, &fold, category, color);

@@ -16,8 +16,10 @@ extern "C" {
 // of run time have: the one that is chosen for it, or else `given`.
 uint32_t ppi_names_category(const ppi_names *names, const char *name,
                             size_t len, uint32_t given);
-// ppi_names_folds: do names of this origin fold?
-bool ppi_names_folds(const ppi_names *names, bool is_nvtx);
+// ppi_names_folds: does a name of this origin fold, once its shape does? Of
+// `name` the first `len` bytes count.
+bool ppi_names_folds(const ppi_names *names, bool is_nvtx, const char *name,
+                     size_t len);
 // What is told of a folded name beside its site: nothing where names are stored
 // as hashes.
 typedef enum ppi_told {

@@ -23,6 +23,7 @@ typedef struct shape {
 struct ppi_shapes {
   size_t size;
   uint32_t max, num, num_folds, num_free;
+  uint32_t members;     // of a shape of free numbers that does not fold
   shape *items;         // from 1
   uint32_t *table;      // of 2 * max: numbers of items, 0: empty
   uint32_t *next_name;  // by name: the next one of its shape
@@ -39,6 +40,7 @@ ppi_shapes *ppi_shapes_create(uint32_t max) {
   ppi_shapes *shapes = memory;
   shapes->size = size;
   shapes->max = max;
+  shapes->members = PPI_SHAPE_MEMBERS;
   shapes->items = (void *)(shapes + 1);
   shapes->table = (uint32_t *)(void *)((char *)shapes->items + items);
   shapes->next_name = shapes->table + 2 * (size_t)max;
@@ -48,6 +50,10 @@ ppi_shapes *ppi_shapes_create(uint32_t max) {
 
 void ppi_shapes_destroy(ppi_shapes *shapes) {
   if (shapes) munmap(shapes, shapes->size);
+}
+
+void ppi_shapes_set_members(ppi_shapes *shapes, uint32_t num) {
+  shapes->members = num;
 }
 
 // ---- the table ----
@@ -160,12 +166,12 @@ static void add_shape(ppi_shapes *shapes, uint32_t number, uint32_t narrower) {
   to->num++;
 }
 
-static bool is_crowded(const ppi_shapes *shapes, uint32_t number,
-                       const ppi_fold *fold, ppi_shape_forced forced,
-                       const void *user) {
+static bool folds_now(const ppi_shapes *shapes, uint32_t number, uint32_t most,
+                      const char *text, ppi_shape_forced forced,
+                      const void *user) {
   const shape *at = &shapes->items[number];
   return !at->site && shapes->num_folds < PPI_MAX_FOLDS &&
-         (at->num > PPI_SHAPE_MEMBERS || (forced && forced(user, fold->text)));
+         (at->num > most || (forced && forced(user, text)));
 }
 
 uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
@@ -178,7 +184,9 @@ uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
   if (ppi_fold_name(name, len, PPI_FOLD_FREE, out))
     narrow = find_or_add(shapes, out, category);
   if (narrow) add_name(shapes, narrow, site);
-  if (narrow && is_crowded(shapes, narrow, out, forced, user)) crowded = narrow;
+  if (narrow &&
+      folds_now(shapes, narrow, shapes->members, out->text, forced, user))
+    crowded = narrow;
   if (!out->has_glued || !ppi_fold_name(name, len, PPI_FOLD_ALL, &wide) ||
       !(number = find_or_add(shapes, &wide, category)))
     return crowded;
@@ -186,7 +194,8 @@ uint32_t ppi_shapes_learn(ppi_shapes *shapes, uint32_t site, const char *name,
     add_shape(shapes, number, narrow);
   else
     add_name(shapes, number, site);
-  if (!is_crowded(shapes, number, &wide, forced, user)) return crowded;
+  if (!folds_now(shapes, number, PPI_SHAPE_MEMBERS, wide.text, forced, user))
+    return crowded;
   *out = wide;
   return number;
 }

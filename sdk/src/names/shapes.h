@@ -25,6 +25,10 @@ typedef struct ppi_shapes ppi_shapes;
 // memory. Its pages come into being as names do.
 ppi_shapes *ppi_shapes_create(uint32_t max);
 void ppi_shapes_destroy(ppi_shapes *shapes);
+// ppi_shapes_set_members has shapes of free numbers fold from now on when more
+// than `num` names have them, instead of PPI_SHAPE_MEMBERS; shapes of the
+// digits of words do not change.
+void ppi_shapes_set_members(ppi_shapes *shapes, uint32_t num);
 
 // ppi_shapes_site answers the site of a shape that folds, else 0.
 uint32_t ppi_shapes_site(const ppi_shapes *shapes, const ppi_fold *fold,
