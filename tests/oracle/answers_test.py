@@ -30,6 +30,8 @@ TRUTHS = (
      ("in half of theirs", "slowest")),
     # Five steps of three hours.
     ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
+    ("rate_zero", ("--view", "stages"), ("0.0000926 / 0.000123",), ()),
+    ("rate_zero", ("--tree",), ("0.33/h", "0.44/h"), ("0.00 ",)),
     # Each step: 7 ms of kernels and 3 ms of copies, one after the other.
     ("busy_with_copies", (), ("g:0 is the limit: busy 100 % of the steps' time",), ()),
     ("busy_with_copies", ("--view", "device"), ("g:0 with copies and sets: 100.00 %.",), ()),

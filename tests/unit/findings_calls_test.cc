@@ -80,6 +80,20 @@ TEST(FindingsCallsTest, TheFirstCallIsSaid) {
   }
 }
 
+TEST(FindingsCallsTest, AFirstWaitIsNoLoading) {
+  for (const char *name : {"engine: wait for requests", "Idle", "await"}) {
+    EventFeed feed = FindingsFeed(false);
+    OnHost(&feed, 1, name, 0, 500 * kMs);
+    for (uint64_t i = 0; i < 50; i++)
+      OnHost(&feed, 1, name, (1000 + 10 * i) * kMs, (1010 + 10 * i) * kMs);
+    feed.AddWindow(0, 1500 * kMs);
+    EXPECT_EQ(*name == 'a' ? "The first call of await took 500 ms, 50.0 times "
+                             "a usual one."
+                           : "",
+              FindingsReport(&feed).Text("first-call"));
+  }
+}
+
 TEST(FindingsCallsTest, OfStepsItIsTheFirstStep) {
   EventFeed feed = FindingsFeed(false);
   feed.Step(0, 1000 * kMs);

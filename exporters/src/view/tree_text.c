@@ -44,8 +44,10 @@ static void put_share(ppi_page *page, const ppi_cell *cell,
 }
 
 static void put_rate(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {
+  bool is_rare = cell->number > 0 && cell->number < 0.001;
   (void)unit;
-  ppi_page_three(page, cell->number);
+  ppi_page_rate(page, is_rare ? 3600 * cell->number : cell->number);
+  ppi_page_text(page, is_rare ? "/h" : "");
 }
 
 static void put_word(ppi_page *page, const ppi_cell *cell, ppi_time_unit unit) {

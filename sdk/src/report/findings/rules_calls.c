@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/findings/rules_calls.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "report/findings/parts.h"
@@ -140,6 +142,18 @@ static double first_ratio(const ppi_phases *phases) {
   return (double)phases->first.sum / (double)phases->first.n / usual_ns;
 }
 
+// "wait for requests", "idle": no work by its own word, however long the first
+// one is.
+static bool says_it_waits(const char *name) {
+  static const char *const words[] = {"wait", "idle"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (const char *at = name; *at; at++)
+      if (strncasecmp(at, words[i], strlen(words[i])) == 0 &&
+          (at == name || !isalpha((unsigned char)at[-1])))
+        return true;
+  return false;
+}
+
 void ppi_rule_first_call(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   const ppi_report_name *found = NULL;
@@ -148,7 +162,8 @@ void ppi_rule_first_call(ppi_search *search) {
     const ppi_report_name *name = &figures->names[i];
     const ppi_phases *phases =
         name->device.n ? &name->device_phases : &name->host_phases;
-    if (first_ratio(phases) < search->threshold) continue;
+    if (first_ratio(phases) < search->threshold || says_it_waits(name->name))
+      continue;
     if (most && phases->first.sum <= most->first.sum) continue;
     found = name;
     most = phases;

@@ -137,10 +137,12 @@ void ppi_rule_host_bound(ppi_search *search) {
   if (!finding) return;
   char stage[192];
   put_idle_stage(search, stage, sizeof stage);
-  PPI_SAY(finding->text,
-          "%s has nothing to do %s %s, because nothing was submitted to it.%s",
-          ppi_words_name(device->name).text, ppi_words_percent(share, 1).text,
-          base_words(search), stage);
+  PPI_SAY(
+      finding->text,
+      "%s has nothing to do %s%s %s, because nothing was submitted to it.%s",
+      ppi_words_name(device->name).text,
+      search->base == PPI_BASE_REQUEST ? "at least " : "",
+      ppi_words_percent(share, 1).text, base_words(search), stage);
   PPI_SAY(finding->sure, "only gaps longer than the clock error count");
   PPI_SAY(finding->next,
           "submit earlier: do the host's work ahead, in another thread, or in "
