@@ -76,8 +76,9 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   }
   for (size_t i = 0; i < figures.num_paths; i++) {
     const ppi_report_path &row = figures.paths[i];
-    out << "\npath " << row.key << " " << row.spread << row.times << row.self_ns
-        << " " << row.wall_ns << " " << row.device_ns << " " << row.use;
+    out << "\npath " << row.up << " " << row.name << row.spread << row.times
+        << row.category_name << row.on_device << row.self_ns << " "
+        << row.wall_ns << " " << row.device_ns << " " << row.use;
   }
   for (size_t i = 0; i < figures.num_shapes; i++) {
     const ppi_report_shape &row = figures.shapes[i];

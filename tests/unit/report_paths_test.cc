@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/figures/path_rows.h"
 #include "report_text.h"
 
 namespace {
@@ -15,19 +16,10 @@ namespace {
 using pprof_test::EventFeed;
 using pprof_test::Report;
 
-std::string Key(const char *key) {
-  std::string text;
-  for (const char *at = key; *at; at++) {
-    if (*at == *PPI_PATH_STEP)
-      text += " > ";
-    else if (*at == *PPI_PATH_CATEGORY)
-      text += ":";
-    else if (*at == *PPI_PATH_DEVICE)
-      text += "!";
-    else
-      text += *at;
-  }
-  return text;
+std::string Key(const ppi_figures *figures, const ppi_report_path &path) {
+  const ppi_report_path *up = ppi_path_row_up(figures, &path);
+  return (up ? Key(figures, *up) + " > " : "") + path.name + ":" +
+         path.category_name + (path.on_device ? "!" : "");
 }
 
 // "PATH CALLSxTOTAL self SELF wall WALL device DEVICE", a line each.
@@ -36,12 +28,12 @@ std::string Paths(Report &report) {
   std::string text;
   for (size_t i = 0; i < figures->num_paths; i++) {
     const ppi_report_path &path = figures->paths[i];
-    text += Key(path.key) + " " + std::to_string(path.spread.n) + "x" +
+    text += Key(figures, path) + " " + std::to_string(path.spread.n) + "x" +
             std::to_string(path.spread.sum) + " self " +
             std::to_string(path.self_ns) + " wall " +
             std::to_string(path.wall_ns) + " device " +
             std::to_string(path.device_ns) + "\n";
-    EXPECT_EQ(path.times.n, path.spread.n - path.spread.num_cut) << path.key;
+    EXPECT_EQ(path.times.n, path.spread.n - path.spread.num_cut) << path.name;
   }
   return text;
 }
@@ -151,7 +143,7 @@ std::string Use(Report &report) {
     auto number = [&](const char *before, uint64_t value) {
       text += before + std::to_string(value);
     };
-    text += Key(figures->paths[i].key);
+    text += Key(figures, figures->paths[i]);
     number(" ", use.kernels);
     number("+", use.copies);
     number(" in ", use.launches);
@@ -369,6 +361,64 @@ TEST_F(PathsTest, MergedReportsAddUp) {
             "a:UserDefined 2x60 self 40 wall 60 device 0\n"
             "a:UserDefined > leaf:UserDefined 2x20 self 20 wall 20 device 0\n"
             "b:UserDefined 1x10 self 10 wall 10 device 0\n");
+}
+
+// Rows of both lie between those of the other, on each level.
+TEST_F(PathsTest, MergedTreesAreOneTree) {
+  Stage("b", 10, 20);
+  Stage("d", 20, 25);
+  Stage("a", 0, 30);
+  Stage("c", 40, 50);
+  EventFeed later;
+  later.Lane(1, 100, "main");
+  later.AddWindow(0, 1000);
+  const auto stage = [&](const char *name, uint64_t from, uint64_t to) {
+    later.Range(1, name, PPROF_CATEGORY_USER_DEFINED, from, to);
+  };
+  stage("a", 11, 12);
+  stage("c", 10, 14);
+  stage("b", 14, 20);
+  stage("a", 0, 30);
+  stage("b", 31, 50);
+  Report one, other;
+  ppi_report_set_details(one.get(), &details);
+  ppi_report_set_details(other.get(), &details);
+  ASSERT_EQ(feed.Deliver(one.sink()), PPROF_STATUS_OK);
+  ASSERT_EQ(later.Deliver(other.sink()), PPROF_STATUS_OK);
+  ASSERT_EQ(pprof_report_merge(one.get(), other.get()), PPROF_STATUS_OK);
+  const std::string u = ":UserDefined", a = "a" + u, c = a + " > c" + u;
+  EXPECT_EQ(Paths(one), a + " 2x60 self 35 wall 60 device 0\n" + a + " > b" +
+                            u + " 2x16 self 16 wall 16 device 0\n" + c +
+                            " 1x4 self 3 wall 4 device 0\n" + c + " > a" + u +
+                            " 1x1 self 1 wall 1 device 0\n" + a + " > d" + u +
+                            " 1x5 self 5 wall 5 device 0\n" + "b" + u +
+                            " 1x19 self 19 wall 19 device 0\n" + "c" + u +
+                            " 1x10 self 10 wall 10 device 0\n");
+}
+
+// What lies deeper than all levels stands on the last one: no time is lost.
+TEST_F(PathsTest, NestsDeeperThanAllLevels) {
+  const uint64_t deep = PPI_PATH_LEVELS + 476;
+  feed.AddWindow(1, 10000);
+  for (uint64_t level = deep; level > 0; level--)
+    Stage("n" + std::to_string(level), level, 2 * deep - level + 1);
+  Report report;
+  ppi_report_set_details(report.get(), &details);
+  ASSERT_EQ(feed.Deliver(report.sink()), PPROF_STATUS_OK);
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  ASSERT_EQ(figures->num_paths, deep);
+  uint64_t self_ns = 0;
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    const ppi_report_path &path = figures->paths[i];
+    self_ns += path.self_ns;
+    EXPECT_EQ(path.level, std::min<uint64_t>(i + 1, PPI_PATH_LEVELS));
+    EXPECT_EQ(path.up, path.level - 1);
+  }
+  EXPECT_EQ(self_ns, 2 * deep - 1);
+  ASSERT_EQ(figures->num_notes, 1u);
+  EXPECT_STREQ(
+      figures->notes[0].text,
+      "ranges deeper than 1024 levels stand on level 1024 of the tree");
 }
 
 }  // namespace

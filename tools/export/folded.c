@@ -19,23 +19,31 @@ typedef struct folded {
 } folded;
 
 // A semicolon parts frames, the last blank the number.
-static void put_frame(ppi_page *line, const char *name, size_t len) {
-  ppi_page copy = {0}, visible = {0};
-  ppi_page_bytes(&copy, name, len);
-  if (copy.len) ppi_page_visible(&visible, copy.bytes);
-  for (size_t i = 0; i < visible.len; i++)
-    if (visible.bytes[i] == ';') visible.bytes[i] = ':';
+static void put_frame(ppi_page *line, const char *name) {
   if (line->len) ppi_page_text(line, ";");
-  ppi_page_bytes(line, visible.bytes, visible.len);
-  line->failed |= copy.failed || visible.failed;
-  ppi_page_clear(&copy);
-  ppi_page_clear(&visible);
+  size_t from = line->len;
+  ppi_page_visible(line, name);
+  for (size_t i = from; i < line->len; i++)
+    if (line->bytes[i] == ';') line->bytes[i] = ':';
 }
 
-static void put_path(ppi_page *line, const ppi_report_path *path) {
+// Of a line that is too long the middle is left out.
+enum { MOST_LINE = 16384 };
+
+static void put_path(ppi_page *line, const ppi_figures *figures,
+                     const ppi_report_path *path) {
+  const ppi_report_path *frames[PPI_PATH_LEVELS];
+  size_t num = ppi_export_frames(figures, path, frames), inner = 0;
+  for (size_t len = 0; inner < num; inner++) {
+    len += strlen(frames[inner]->name) + 1;
+    if (len > MOST_LINE / 2) break;
+  }
   if (path->on_device) ppi_page_text(line, "[device]");
-  ppi_export_frame frame = {.rest = path->key};
-  while (ppi_export_next_frame(&frame)) put_frame(line, frame.name, frame.len);
+  for (size_t i = num; i-- > 0;) {
+    bool is_cut = i >= inner && i > 0 && line->len > MOST_LINE / 2;
+    put_frame(line, is_cut ? "[...]" : frames[i]->name);
+    if (is_cut) i = PPI_MAX(inner, 1);
+  }
 }
 
 static pprof_status close_folded(ppi_export *export, pprof_error *error) {
@@ -47,7 +55,7 @@ static pprof_status close_folded(ppi_export *export, pprof_error *error) {
     uint64_t own_ns = path->on_device ? path->device_ns : path->self_ns;
     if (!own_ns || status != PPROF_STATUS_OK) continue;
     ppi_page line = {0};
-    put_path(&line, path);
+    put_path(&line, figures, path);
     ppi_page_format(&line, " %" PRIu64 "\n", own_ns);
     status = ppi_page_write(&line, out->file);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/paths.h"
 
-#include <string.h>
+#include "report/figures/path_rows.h"
 
 pprof_status ppi_export_paths(pprof_report **out) {
   const ppi_report_details details = {.paths = true, .warmup = -1};
@@ -10,15 +10,10 @@ pprof_status ppi_export_paths(pprof_report **out) {
   return status;
 }
 
-bool ppi_export_next_frame(ppi_export_frame *frame) {
-  if (!*frame->rest) return false;
-  frame->name = frame->rest;
-  frame->len = strcspn(frame->name, PPI_PATH_CATEGORY PPI_PATH_STEP);
-  const char *at = frame->name + frame->len;
-  if (*at == *PPI_PATH_CATEGORY) at++;
-  frame->category = at;
-  frame->category_len = strcspn(at, PPI_PATH_DEVICE PPI_PATH_STEP);
-  at += strcspn(at, PPI_PATH_STEP);
-  frame->rest = *at ? at + 1 : at;
-  return true;
+size_t ppi_export_frames(const ppi_figures *figures,
+                         const ppi_report_path *path,
+                         const ppi_report_path *out[PPI_PATH_LEVELS]) {
+  size_t num = 0;
+  for (; path; path = ppi_path_row_up(figures, path)) out[num++] = path;
+  return num;
 }

@@ -9,13 +9,10 @@
 // ppi_export_paths makes a report with paths. Errors: NO_MEMORY.
 pprof_status ppi_export_paths(pprof_report **out);
 
-// One name of a path's key, which is not ended by a zero.
-typedef struct ppi_export_frame {
-  const char *rest;  // what follows; the key at first
-  const char *name, *category;
-  size_t len, category_len;
-} ppi_export_frame;
-// ppi_export_next_frame answers false behind the last one.
-bool ppi_export_next_frame(ppi_export_frame *frame);
+// ppi_export_frames lists the paths around `path` and itself, the innermost
+// first, and answers how many there are.
+size_t ppi_export_frames(const ppi_figures *figures,
+                         const ppi_report_path *path,
+                         const ppi_report_path *out[PPI_PATH_LEVELS]);
 
 #endif  // PPI_TOOL_EXPORT_PATHS_H_

@@ -16,7 +16,7 @@
 
 enum { CALLS, HOST, DEVICE, NUM_VALUES };
 
-// Everything is kept until the end: there are as many samples as paths.
+// Samples are written as they are made: each has all of its path.
 typedef struct profile {
   ppi_export base;
   pprof_report *report;
@@ -27,8 +27,7 @@ typedef struct profile {
   size_t num_texts, texts_capacity;
   ppi_map places;     // of texts
   ppi_map functions;  // by text and category text; an id is a number + 1
-  PpiProfile__Sample *samples;
-  size_t num_samples;
+  z_stream stream;
   bool failed;
 } profile;
 
@@ -69,68 +68,59 @@ static int64_t add_text(profile *out, const char *text, size_t len) {
   return (int64_t)at;
 }
 
-static uint64_t add_function(profile *out, const ppi_export_frame *frame) {
-  int64_t name = add_text(out, frame->name, frame->len);
-  int64_t category = add_text(out, frame->category, frame->category_len);
+static uint64_t add_function(profile *out, const ppi_report_path *frame) {
+  int64_t name = add_text(out, frame->name, strlen(frame->name));
+  int64_t category =
+      add_text(out, frame->category_name, strlen(frame->category_name));
   size_t at = ppi_map_number(&out->functions,
                              (ppi_map_key){(uint64_t)name, (uint64_t)category});
   out->failed |= at == SIZE_MAX;
   return (uint64_t)at + 1;
 }
 
-// ---- samples ----
-
-// The leaf comes first.
-static void add_sample(profile *out, const ppi_report_path *path) {
-  PpiProfile__Sample *sample = &out->samples[out->num_samples];
-  ppi_profile__sample__init(sample);
-  size_t num = 0, at = 0;
-  ppi_export_frame frame = {.rest = path->key};
-  while (ppi_export_next_frame(&frame)) num++;
-  sample->location_id = ppi_alloc(num * sizeof(uint64_t));
-  sample->value = ppi_alloc(NUM_VALUES * sizeof(int64_t));
-  out->num_samples++;
-  if (!sample->location_id || !sample->value) {
-    out->failed = true;
-    return;
-  }
-  frame = (ppi_export_frame){.rest = path->key};
-  while (ppi_export_next_frame(&frame))
-    sample->location_id[num - 1 - at++] = add_function(out, &frame);
-  sample->n_location_id = num;
-  sample->n_value = NUM_VALUES;
-  sample->value[CALLS] =
-      (int64_t)(ppi_spread_calls(&path->spread) + path->num_untimed);
-  sample->value[path->on_device ? DEVICE : HOST] =
-      (int64_t)(path->on_device ? path->device_ns : path->self_ns);
-}
-
 // ---- the file ----
 
-static pprof_status write_packed(profile *out, const PpiProfile__Profile *made,
-                                 pprof_error *error) {
-  size_t len = ppi_profile__profile__get_packed_size(made);
-  uint8_t *raw = ppi_alloc(len), *packed = NULL;
-  z_stream stream = {.next_in = raw, .avail_in = (uInt)len};
-  bool is_open = raw && len <= UINT32_MAX / 2 &&
-                 deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-                              15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-  uLong bound = is_open ? deflateBound(&stream, (uLong)len) : 0;
-  if (is_open) packed = ppi_alloc(bound);
-  if (packed) {
-    ppi_profile__profile__pack(made, raw);
-    stream.next_out = packed;
-    stream.avail_out = (uInt)bound;
-    deflate(&stream, Z_FINISH);
-    fwrite(packed, 1, bound - stream.avail_out, out->file);
+// Messages one behind the other are one message that has all they have.
+static void put_message(profile *out, const PpiProfile__Profile *part,
+                        int flush) {
+  size_t len = ppi_profile__profile__get_packed_size(part);
+  uint8_t *raw = ppi_alloc(len + 1);
+  out->failed |= !raw || len > UINT32_MAX / 2;
+  if (!out->failed) {
+    ppi_profile__profile__pack(part, raw);
+    out->stream.next_in = raw;
+    out->stream.avail_in = (uInt)len;
+    do {
+      uint8_t packed[16384];
+      out->stream.next_out = packed;
+      out->stream.avail_out = sizeof packed;
+      deflate(&out->stream, flush);
+      fwrite(packed, 1, sizeof packed - out->stream.avail_out, out->file);
+    } while (!out->stream.avail_out);
   }
-  if (is_open) deflateEnd(&stream);
-  pprof_status status =
-      packed ? ppi_export_end(out->file, error)
-             : ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   ppi_free(raw);
-  ppi_free(packed);
-  return status;
+}
+
+static void put_sample(profile *out, const ppi_figures *figures,
+                       const ppi_report_path *path) {
+  const ppi_report_path *frames[PPI_PATH_LEVELS];
+  uint64_t ids[PPI_PATH_LEVELS];
+  int64_t values[NUM_VALUES] = {0};
+  PpiProfile__Sample sample = PPI_PROFILE__SAMPLE__INIT, *one = &sample;
+  PpiProfile__Profile part = PPI_PROFILE__PROFILE__INIT;
+  sample.n_location_id = ppi_export_frames(figures, path, frames);
+  for (size_t i = 0; i < sample.n_location_id; i++)
+    ids[i] = add_function(out, frames[i]);
+  sample.location_id = ids;
+  sample.n_value = NUM_VALUES;
+  sample.value = values;
+  values[CALLS] =
+      (int64_t)(ppi_spread_calls(&path->spread) + path->num_untimed);
+  values[path->on_device ? DEVICE : HOST] =
+      (int64_t)(path->on_device ? path->device_ns : path->self_ns);
+  part.n_sample = 1;
+  part.sample = &one;
+  put_message(out, &part, Z_NO_FLUSH);
 }
 
 // Functions are stages, and each is its own only place.
@@ -155,7 +145,6 @@ typedef struct tables {
   PpiProfile__Line *lines, **line_places;
   PpiProfile__Function **function_places;
   PpiProfile__Location **location_places;
-  PpiProfile__Sample **sample_places;
 } tables;
 
 static bool make_tables(const profile *out, tables *to) {
@@ -166,9 +155,8 @@ static bool make_tables(const profile *out, tables *to) {
   to->function_places = ppi_alloc((num + 1) * sizeof(void *));
   to->location_places = ppi_alloc((num + 1) * sizeof(void *));
   to->line_places = ppi_alloc((num + 1) * sizeof(void *));
-  to->sample_places = ppi_alloc((out->num_samples + 1) * sizeof(void *));
   if (!to->functions || !to->locations || !to->lines || !to->function_places ||
-      !to->location_places || !to->line_places || !to->sample_places)
+      !to->location_places || !to->line_places)
     return false;
   put_functions(out, to->functions, to->locations, to->lines);
   for (size_t i = 0; i < num; i++) {
@@ -178,8 +166,6 @@ static bool make_tables(const profile *out, tables *to) {
     to->locations[i].n_line = 1;
     to->locations[i].line = &to->line_places[i];
   }
-  for (size_t i = 0; i < out->num_samples; i++)
-    to->sample_places[i] = &out->samples[i];
   return true;
 }
 
@@ -190,7 +176,6 @@ static void clear_tables(tables *of) {
   ppi_free(of->function_places);
   ppi_free(of->location_places);
   ppi_free(of->line_places);
-  ppi_free(of->sample_places);
 }
 
 static pprof_status write_profile(profile *out, const ppi_figures *figures,
@@ -212,8 +197,6 @@ static pprof_status write_profile(profile *out, const ppi_figures *figures,
   made.n_sample_type = NUM_VALUES;
   made.sample_type = places;
   made.default_sample_type = types[HOST][0];
-  made.n_sample = out->num_samples;
-  made.sample = to.sample_places;
   made.n_function = made.n_location = out->functions.num;
   made.function = to.function_places;
   made.location = to.location_places;
@@ -221,9 +204,10 @@ static pprof_status write_profile(profile *out, const ppi_figures *figures,
   made.string_table = out->texts;
   made.time_nanos = (int64_t)out->base_ns;
   made.duration_nanos = (int64_t)figures->wall_ns;
-  pprof_status status = write_packed(out, &made, error);
+  put_message(out, &made, Z_FINISH);
   clear_tables(&to);
-  return status;
+  return out->failed ? ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory")
+                     : ppi_export_end(out->file, error);
 }
 
 static pprof_status close_profile(ppi_export *export, pprof_error *error) {
@@ -240,22 +224,15 @@ static pprof_status close_profile(ppi_export *export, pprof_error *error) {
   for (size_t i = 0; i < NUM_VALUES; i++)
     for (size_t j = 0; j < 2; j++)
       types[i][j] = add_text(out, words[i][j], strlen(words[i][j]));
-  out->samples = ppi_alloc((figures->num_paths + 1) * sizeof *out->samples);
-  if (!out->samples)
-    return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < figures->num_paths; i++)
-    add_sample(out, &figures->paths[i]);
+    put_sample(out, figures, &figures->paths[i]);
   return write_profile(out, figures, types, error);
 }
 
 static void destroy_profile(ppi_export *export) {
   profile *out = (profile *)export;
-  for (size_t i = 0; i < out->num_samples; i++) {
-    ppi_free(out->samples[i].location_id);
-    ppi_free(out->samples[i].value);
-  }
+  deflateEnd(&out->stream);
   for (size_t i = 0; i < out->num_texts; i++) ppi_free(out->texts[i]);
-  ppi_free(out->samples);
   ppi_free(out->texts);
   ppi_map_clear(&out->places);
   ppi_map_clear(&out->functions);
@@ -291,7 +268,12 @@ static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
 static pprof_status create_profile(const ppi_export_target *target,
                                    ppi_export **out, pprof_error *error) {
   profile *made = calloc(1, sizeof *made);
-  if (!made || ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
+  enum { GZIP = 15 + 16, MEMORY = 8 };
+  if (!made ||
+      deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
+                   MEMORY, Z_DEFAULT_STRATEGY) != Z_OK ||
+      ppi_export_paths(&made->report) != PPROF_STATUS_OK) {
+    if (made) deflateEnd(&made->stream);
     free(made);
     return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   }

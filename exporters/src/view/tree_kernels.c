@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "names/names.h"
+#include "report/figures/path_rows.h"
 #include "view/kernel_name.h"
 #include "view/tree_rows.h"
 
@@ -111,25 +112,16 @@ static bool add_name(work_names *names, const char *name,
   return true;
 }
 
-static bool is_directly_in(const ppi_report_path *path,
-                           const ppi_report_path *up) {
-  if (!up) return strchr(path->key, *PPI_PATH_STEP) == NULL;
-  size_t len = strlen(up->key);
-  return strncmp(path->key, up->key, len) == 0 &&
-         path->key[len] == *PPI_PATH_STEP &&
-         !strchr(path->key + len + 1, *PPI_PATH_STEP);
-}
-
-// Paths are sorted by key: what lies in one comes behind it.
+// What lies in a path comes behind it.
 static bool gather(ppi_view *view, const ppi_figures *figures,
                    const ppi_report_options *options, const ppi_report_path *up,
                    work_names *out) {
-  size_t len = up ? strlen(up->key) : 0;
+  uint32_t level = up ? up->level + 1 : 1;
   const ppi_report_path *end = figures->paths + figures->num_paths;
   for (const ppi_report_path *at = up ? up + 1 : figures->paths; at < end;
        at++) {
-    if (up && strncmp(at->key, up->key, len) != 0) break;
-    if (!ppi_tree_is_work(at) || !is_directly_in(at, up)) continue;
+    if (!ppi_path_row_is_in(at, up)) break;
+    if (at->level != level || !ppi_tree_is_work(at)) continue;
     const char *name = shown_name(view, at, options);
     if (!name || !add_name(out, name, at)) return false;
   }

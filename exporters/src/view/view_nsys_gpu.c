@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "names/names.h"
+#include "report/figures/path_rows.h"
 #include "view/view_aligned.h"
 
 // What one row has of one path or name; rows that read alike are one.
@@ -349,16 +350,6 @@ static pprof_status build_sizes(const ppi_figures *figures,
                      mem_size_sum_gets);
 }
 
-static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
-  size_t len = strlen(up->key);
-  return strncmp(path->key, up->key, len) == 0 &&
-         path->key[len] == *PPI_PATH_STEP;
-}
-
-static bool is_child(const ppi_report_path *path, const ppi_report_path *up) {
-  return strchr(path->key + strlen(up->key) + 1, *PPI_PATH_STEP) == NULL;
-}
-
 // Of the ranges alone: neither work of a device nor a call of the runtime.
 static bool is_range(const ppi_report_path *path) {
   return !path->on_device &&
@@ -366,13 +357,7 @@ static bool is_range(const ppi_report_path *path) {
                 ppi_category_name(PPROF_CATEGORY_RUNTIME)) != 0;
 }
 
-static uint64_t level_of(const ppi_report_path *path) {
-  uint64_t level = 0;
-  for (const char *at = path->key; *at; at++) level += *at == *PPI_PATH_STEP;
-  return level;
-}
-
-// Paths are sorted by key: all that lies in one comes behind it.
+// All that lies in a path comes behind it.
 static pprof_status build_projections(const ppi_figures *figures,
                                       const ppi_report_options *options,
                                       ppi_view *out) {
@@ -392,14 +377,19 @@ static pprof_status build_projections(const ppi_figures *figures,
                    .host_ns = use->host_ns,
                    .calls = path->spread.n,
                    .path = (size_t)(path - figures->paths),
-                   .levels = level_of(path) * use->spans.n};
-    for (const ppi_report_path *in = path + 1; in < end && lies_in(in, path);
-         in++)
-      row.children += is_child(in, path) && is_range(in) ? in->spread.n : 0;
+                   .levels = (path->level - 1) * use->spans.n};
+    for (const ppi_report_path *in = path + 1;
+         in < end && ppi_path_row_is_in(in, path); in++)
+      row.children +=
+          in->level == path->level + 1 && is_range(in) ? in->spread.n : 0;
     added = add(&rows, &row);
   }
   return put_rows(out, &rows, added, proj_sum_gets, options->top);
 }
+
+// Each kernel has a row in every range around it: of a deep log there would be
+// as many as paths and levels multiplied.
+enum { MOST_ROWS = 65536 };
 
 // A kernel counts for every range around its launch.
 static pprof_status build_range_kernels(const ppi_figures *figures,
@@ -411,7 +401,7 @@ static pprof_status build_range_kernels(const ppi_figures *figures,
   for (const ppi_report_path *path = figures->paths; path < end; path++) {
     if (!path->use.kernels || !is_range(path)) continue;
     for (const ppi_report_path *in = path + 1;
-         in < end && lies_in(in, path) && added; in++) {
+         in < end && ppi_path_row_is_in(in, path) && added; in++) {
       if (!in->on_device ||
           strcmp(in->category_name, ppi_category_name(PPROF_CATEGORY_KERNEL)) !=
               0)
@@ -422,6 +412,10 @@ static pprof_status build_range_kernels(const ppi_figures *figures,
                            .histogram = &in->times,
                            .calls = path->spread.n,
                            .path = (size_t)(path - figures->paths)};
+      if (rows.num == MOST_ROWS) {
+        ppi_page_text(&out->note, "Only the first 65536 rows are here.");
+        return put_rows(out, &rows, added, nvtx_kern_sum_gets, options->top);
+      }
       added = add(&rows, &row);
     }
   }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "names/glob.h"
 #include "names/names.h"
+#include "report/figures/path_rows.h"
 #include "view/fit.h"
 #include "view/tree_rows.h"
 #include "view/view_sort.h"
@@ -27,6 +28,8 @@ static const ppi_table_column table_columns[] = {
 
 // Below so many calls the greatest one stands for P99.
 #define FEW 100
+// Bytes of the texts of paths: those around are rows, too.
+enum { MOST_PATH = 4096 };
 
 // ---- the rows ----
 
@@ -63,12 +66,6 @@ static const ppi_report_name *name_of(const ppi_figures *figures,
       high = middle;
   }
   return NULL;
-}
-
-static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
-  size_t len = strlen(up->key);
-  return strncmp(path->key, up->key, len) == 0 &&
-         path->key[len] == *PPI_PATH_STEP;
 }
 
 static ppi_cell key_of(const ppi_report_path *path, ppi_sort_key key) {
@@ -109,7 +106,7 @@ static int compare_nodes(const void *left, const void *right) {
     b = b->up;
   }
   int order = ppi_sort_compare(PPI_SORT_NONE, &a->key, &b->key);
-  return order ? order : strcmp(a->path->key, b->path->key);
+  return order ? order : (a->path > b->path) - (a->path < b->path);
 }
 
 // All but what was launched, which stands below its stage.
@@ -122,7 +119,7 @@ static void make_nodes(tree_rows *tree) {
   for (size_t i = 0; i < tree->figures->num_paths; i++) {
     const ppi_report_path *path = &tree->figures->paths[i];
     if (ppi_tree_is_work(path)) continue;
-    while (last && !lies_in(path, last->path)) last = last->up;
+    while (last && !ppi_path_row_is_in(path, last->path)) last = last->up;
     tree_node *node = tree->order[tree->num] = &tree->nodes[tree->num];
     tree->num++;
     bool matches = !filter || ppi_glob_match(filter, path->name);
@@ -159,27 +156,27 @@ static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
     cells[PPI_TREE_QUEUE] = ppi_cell_time(cpu->run_queue_ns);
 }
 
-// "a / b / c"
-static const char *path_text(ppi_view *view, const char *key) {
-  ppi_page page = {0};
-  for (const char *at = key; *at;) {
-    size_t len = strcspn(at, PPI_PATH_CATEGORY);
-    ppi_page_bytes(&page, at, len);
-    at += strcspn(at, PPI_PATH_STEP);
-    if (*at) at++;
-    if (*at) ppi_page_text(&page, " / ");
+// "a / b / c", and of a long one its end, after an ellipsis.
+static const char *path_text(ppi_view *view, const ppi_figures *figures,
+                             const ppi_report_path *path) {
+  char text[MOST_PATH + 8];
+  char *at = text + sizeof text;
+  for (*--at = '\0'; path; path = ppi_path_row_up(figures, path)) {
+    bool is_last = !*at;
+    size_t len = strlen(path->name), more = is_last ? len : len + 3;
+    if (more > MOST_PATH - strlen(at)) break;
+    at -= more;
+    memcpy(at, path->name, len);
+    if (!is_last) memcpy(at + len, " / ", 3);
   }
-  const char *text = page.failed ? NULL
-                                 : ppi_view_text(view, "%.*s", (int)page.len,
-                                                 page.len ? page.bytes : "");
-  ppi_page_clear(&page);
-  return text;
+  if (path) at = memcpy(at - 6, "\u2026 / ", 6);
+  return ppi_view_text(view, "%s", at);
 }
 
 static bool add_row(ppi_view *view, const tree_rows *tree,
                     const tree_node *node) {
   const ppi_report_path *path = node->path;
-  const char *text = path_text(view, path->key);
+  const char *text = path_text(view, tree->figures, path);
   ppi_cell *cells = ppi_view_add_row(view, 0, node->level - 1);
   if (!cells || !text) return false;
   cells[PPI_TREE_NAME] = ppi_cell_text(path->name);

@@ -5,6 +5,7 @@
 #ifndef PPI_FIGURES_H_
 #define PPI_FIGURES_H_
 
+#include "base/map.h"
 #include "event/event.h"
 #include "event/launch_shape.h"
 #include "report/figures/answer_rows.h"
@@ -124,17 +125,15 @@ typedef struct ppi_report_part {
   ppi_spread device;  // per child: submitted in it; per launch: its own
 } ppi_report_part;
 
-// What a path's key consists of: for each of its names the name, the category
-// behind PPI_PATH_CATEGORY, and PPI_PATH_DEVICE if it is a device range;
-// between them PPI_PATH_STEP. So what lies in a path comes directly behind it.
-#define PPI_PATH_STEP "\1"
-#define PPI_PATH_CATEGORY "\2"
-#define PPI_PATH_DEVICE "\3"
+// As deep as a log's nesting goes. What lies deeper stands on this level, too.
+#define PPI_PATH_LEVELS 1024u
 
 // The ranges of one name that have the same names around them, or the device
 // ranges of one name that were submitted there.
 typedef struct ppi_report_path {
-  char *key, *name, *category_name;
+  const char *name, *category_name;  // of path_texts
+  uint32_t up;                       // place of the path around, + 1; 0: none
+  uint32_t level;                    // from 1
   bool on_device;
   ppi_spread spread;
   ppi_histogram times;
@@ -145,6 +144,12 @@ typedef struct ppi_report_path {
   uint64_t events_ns;    // in a run with kernels: between events, a sum
   ppi_device_use use;    // with details.kernels
 } ppi_report_path;
+
+typedef struct ppi_path_texts {
+  ppi_map numbers;
+  char **items;
+  size_t num, capacity;
+} ppi_path_texts;
 
 // Timed kernels of one name that were launched alike. With details.shapes.
 typedef struct ppi_report_shape {
@@ -362,8 +367,9 @@ typedef struct ppi_figures {
   size_t num_threads, threads_capacity;
   ppi_report_part *parts;  // by process, thread, op, child, launch
   size_t num_parts, parts_capacity;
-  ppi_report_path *paths;  // by key
-  size_t num_paths, paths_capacity;
+  ppi_report_path *paths;  // see path_rows.h
+  size_t num_paths;
+  ppi_path_texts path_texts;
   ppi_report_shape *shapes;  // by name, shape
   size_t num_shapes, shapes_capacity;
   ppi_report_memory *memory;  // by place, is_reserved, name

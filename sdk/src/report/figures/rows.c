@@ -185,11 +185,6 @@ static int compare_parts(const void *key, const void *item) {
   return order ? order : strcmp(a->launch, b->launch);
 }
 
-static int compare_paths(const void *key, const void *item) {
-  const ppi_report_path *a = key, *b = item;
-  return strcmp(a->key, b->key);
-}
-
 static int compare_shapes(const void *key, const void *item) {
   const ppi_report_shape *a = key, *b = item;
   int order = strcmp(a->name, b->name);
@@ -310,17 +305,6 @@ static bool start_part(void *item, const void *key) {
   return keep_texts(texts, 4);
 }
 
-static bool start_path(void *item, const void *key) {
-  const ppi_report_path *from = key;
-  ppi_report_path *path = item;
-  *path = (ppi_report_path){.key = from->key,
-                            .name = from->name,
-                            .category_name = from->category_name,
-                            .on_device = from->on_device};
-  char **const texts[] = {&path->key, &path->name, &path->category_name};
-  return keep_texts(texts, 3);
-}
-
 static bool start_shape(void *item, const void *key) {
   const ppi_report_shape *from = key;
   ppi_report_shape *shape = item;
@@ -382,8 +366,6 @@ static const row_kind threads_kind = {sizeof(ppi_report_thread_name),
                                       compare_thread_names, start_thread_name};
 static const row_kind parts_kind = {sizeof(ppi_report_part), compare_parts,
                                     start_part};
-static const row_kind paths_kind = {sizeof(ppi_report_path), compare_paths,
-                                    start_path};
 static const row_kind shapes_kind = {sizeof(ppi_report_shape), compare_shapes,
                                      start_shape};
 static const row_kind memory_kind = {sizeof(ppi_report_memory), compare_memory,
@@ -450,11 +432,6 @@ ppi_report_part *ppi_figures_part(ppi_figures *figures,
   return find_or_add(TABLE(figures, parts), key);
 }
 
-ppi_report_path *ppi_figures_path(ppi_figures *figures,
-                                  const ppi_report_path *key) {
-  return find_or_add(TABLE(figures, paths), key);
-}
-
 ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
                                     const ppi_report_shape *key) {
   return find_or_add(TABLE(figures, shapes), key);
@@ -513,8 +490,6 @@ pprof_status ppi_figures_join(ppi_figures *into, const ppi_figures *from) {
     status = join(TABLE(into, threads), from->threads, from->num_threads);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, parts), from->parts, from->num_parts);
-  if (status == PPROF_STATUS_OK)
-    status = join(TABLE(into, paths), from->paths, from->num_paths);
   if (status == PPROF_STATUS_OK)
     status = join(TABLE(into, shapes), from->shapes, from->num_shapes);
   if (status == PPROF_STATUS_OK)

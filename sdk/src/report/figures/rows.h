@@ -29,8 +29,6 @@ ppi_report_thread_name *ppi_figures_thread_name(
     ppi_figures *figures, const ppi_report_thread_name *key);
 ppi_report_part *ppi_figures_part(ppi_figures *figures,
                                   const ppi_report_part *key);
-ppi_report_path *ppi_figures_path(ppi_figures *figures,
-                                  const ppi_report_path *key);
 ppi_report_shape *ppi_figures_shape(ppi_figures *figures,
                                     const ppi_report_shape *key);
 ppi_report_memory *ppi_figures_memory(ppi_figures *figures,

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/memory_rows.h"
+#include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"
 #include "report/figures/rows.h"
 
@@ -153,20 +154,6 @@ static pprof_status add_part(ppi_figures *into, const ppi_report_part *from) {
   return PPROF_STATUS_OK;
 }
 
-static pprof_status add_path(ppi_figures *into, const ppi_report_path *from) {
-  ppi_report_path *path = ppi_figures_path(into, from);
-  if (!path) return PPROF_STATUS_NO_MEMORY;
-  ppi_spread_merge(&path->spread, &from->spread);
-  path->num_untimed += from->num_untimed;
-  path->self_ns += from->self_ns;
-  path->wall_ns += from->wall_ns;
-  path->device_ns += from->device_ns;
-  path->events_ns += from->events_ns;
-  if (ppi_device_use_merge(&path->use, &from->use) != PPROF_STATUS_OK)
-    return PPROF_STATUS_NO_MEMORY;
-  return ppi_histogram_merge(&path->times, &from->times);
-}
-
 static pprof_status add_shape(ppi_figures *into, const ppi_report_shape *from) {
   ppi_report_shape *shape = ppi_figures_shape(into, from);
   if (!shape) return PPROF_STATUS_NO_MEMORY;
@@ -270,8 +257,7 @@ static pprof_status add_tables(ppi_figures *into, const ppi_figures *from) {
     status = add_thread_name(into, &from->threads[i]);
   for (size_t i = 0; i < from->num_parts && status == PPROF_STATUS_OK; i++)
     status = add_part(into, &from->parts[i]);
-  for (size_t i = 0; i < from->num_paths && status == PPROF_STATUS_OK; i++)
-    status = add_path(into, &from->paths[i]);
+  if (status == PPROF_STATUS_OK) status = ppi_path_rows_merge(into, from);
   for (size_t i = 0; i < from->num_shapes && status == PPROF_STATUS_OK; i++)
     status = add_shape(into, &from->shapes[i]);
   for (size_t i = 0; i < PPI_NUM_BASES && status == PPROF_STATUS_OK; i++)
@@ -319,14 +305,7 @@ static void clear_names(ppi_figures *figures) {
   }
 }
 
-static void clear_paths(ppi_figures *figures) {
-  for (size_t i = 0; i < figures->num_paths; i++) {
-    ppi_free(figures->paths[i].key);
-    ppi_free(figures->paths[i].name);
-    ppi_free(figures->paths[i].category_name);
-    ppi_histogram_clear(&figures->paths[i].times);
-    ppi_device_use_clear(&figures->paths[i].use);
-  }
+static void clear_shapes(ppi_figures *figures) {
   for (size_t i = 0; i < figures->num_shapes; i++) {
     ppi_free(figures->shapes[i].name);
     ppi_histogram_clear(&figures->shapes[i].times);
@@ -383,18 +362,19 @@ static void clear_texts(ppi_figures *figures) {
 
 void ppi_figures_clear(ppi_figures *figures) {
   clear_names(figures);
-  clear_paths(figures);
+  ppi_path_rows_clear(figures);
+  clear_shapes(figures);
   clear_devices(figures);
   clear_texts(figures);
   ppi_figures_clear_memory(figures);
   for (size_t i = 0; i < PPI_NUM_BASES; i++)
     ppi_answer_clear(&figures->answers[i]);
   void *const tables[] = {
-      figures->names,        figures->categories, figures->devices,
-      figures->queues,       figures->serving,    figures->work,
-      figures->notes,        figures->inputs,     figures->threads,
-      figures->parts,        figures->paths,      figures->interference,
-      figures->request_runs, figures->shapes};
+      figures->names,  figures->categories,   figures->devices,
+      figures->queues, figures->serving,      figures->work,
+      figures->notes,  figures->inputs,       figures->threads,
+      figures->parts,  figures->interference, figures->request_runs,
+      figures->shapes};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     ppi_free(tables[i]);
   *figures = (ppi_figures){0};

@@ -3,31 +3,13 @@
 
 #include <string.h>
 
-static bool lies_in(const ppi_report_path *path, const ppi_report_path *up) {
-  size_t len = strlen(up->key);
-  return strncmp(path->key, up->key, len) == 0 &&
-         path->key[len] == *PPI_PATH_STEP;
-}
+#include "report/figures/path_rows.h"
 
-static bool lies_directly_in(const ppi_report_path *path,
-                             const ppi_report_path *up) {
-  return lies_in(path, up) &&
-         !strchr(path->key + strlen(up->key) + 1, *PPI_PATH_STEP);
-}
-
-// Whether the range directly around it is called `name`.
-static bool is_around(const ppi_report_path *path, const char *name) {
-  const char *last = strrchr(path->key, *PPI_PATH_STEP);
-  if (!last) return false;
-  const char *from = last;
-  while (from > path->key && from[-1] != *PPI_PATH_STEP) from--;
-  size_t len = strlen(name);
-  return strncmp(from, name, len) == 0 && from[len] == *PPI_PATH_CATEGORY;
-}
-
-static bool is_of(const ppi_report_path *path, const ppi_costly *costly) {
-  return !path->on_device && strcmp(path->name, costly->name) == 0 &&
-         (!costly->inside || is_around(path, costly->inside));
+static bool is_of(const ppi_figures *figures, const ppi_report_path *path,
+                  const ppi_costly *costly) {
+  if (path->on_device || strcmp(path->name, costly->name) != 0) return false;
+  const ppi_report_path *up = ppi_path_row_up(figures, path);
+  return !costly->inside || (up && strcmp(up->name, costly->inside) == 0);
 }
 
 // Of the places where the stage is the one that has most of it.
@@ -38,7 +20,7 @@ static const ppi_report_path *place_of(const ppi_figures *figures,
   *out_all_ns = 0;
   for (size_t i = 0; i < figures->num_paths; i++) {
     const ppi_report_path *path = &figures->paths[i];
-    if (!is_of(path, costly)) continue;
+    if (!is_of(figures, path, costly)) continue;
     *out_all_ns += path->spread.sum;
     if (!found || path->spread.sum > found->spread.sum) found = path;
   }
@@ -50,9 +32,9 @@ static const ppi_report_path *most_in(const ppi_figures *figures,
                                       const ppi_report_path *up) {
   const ppi_report_path *end = figures->paths + figures->num_paths;
   const ppi_report_path *found = NULL;
-  for (const ppi_report_path *path = up + 1; path < end && lies_in(path, up);
-       path++)
-    if (!path->on_device && lies_directly_in(path, up) &&
+  for (const ppi_report_path *path = up + 1;
+       path < end && ppi_path_row_is_in(path, up); path++)
+    if (!path->on_device && path->level == up->level + 1 &&
         (!found || path->spread.sum > found->spread.sum))
       found = path;
   return found;

@@ -7,11 +7,18 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "report/figures/path_rows.h"
 #include "report/figures/rows.h"
 
 pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
                           uint32_t *out) {
-  uint32_t around = paths->is_flat ? 0 : key->around;
+  uint32_t around = paths->is_flat ? 0 : key->around, level = 1;
+  if (around) level = paths->items[around - 1].level + 1;
+  if (level > PPI_PATH_LEVELS) {
+    paths->is_cut = true;
+    around = paths->items[around - 1].around;
+    level = PPI_PATH_LEVELS;
+  }
   const ppi_map_key numbers = {(uint64_t)around << 1 | key->on_device,
                                key->site};
   *out = 0;
@@ -27,6 +34,7 @@ pprof_status ppi_paths_at(ppi_paths *paths, const ppi_run_path *key,
     paths->items = grown;
     grown[paths->num++] = (ppi_run_path){.around = around,
                                          .site = key->site,
+                                         .level = level,
                                          .on_device = key->on_device,
                                          .low_ns = UINT64_MAX};
   }
@@ -128,36 +136,8 @@ static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
   return is_known ? ns[PPI_DEVICE_PAIRED] : 0;
 }
 
-// The key of `around`, if any, then this one's own part. Paths come after those
-// around them.
-static char *make_key(char *const *keys, const ppi_run_path *path,
-                      const ppi_report_path *row) {
-  const char *around = path->around ? keys[path->around - 1] : "";
-  size_t size =
-      strlen(around) + strlen(row->name) + strlen(row->category_name) + 4;
-  char *key = ppi_alloc(size);
-  if (key)
-    snprintf(key, size, "%s%s%s" PPI_PATH_CATEGORY "%s%s", around,
-             *around ? PPI_PATH_STEP : "", row->name, row->category_name,
-             row->on_device ? PPI_PATH_DEVICE : "");
-  return key;
-}
-
-typedef struct named_path {
-  ppi_report_path row;
-  ppi_run_path *path;
-} named_path;
-
-static int compare_keys(const void *left, const void *right) {
-  const named_path *a = left, *b = right;
-  return strcmp(a->row.key, b->row.key);
-}
-
-static pprof_status fill_path(ppi_run_ids *ids, const named_path *from,
-                              ppi_figures *out) {
-  ppi_run_path *path = from->path;
-  ppi_report_path *row = ppi_figures_path(out, &from->row);
-  if (!row) return PPROF_STATUS_NO_MEMORY;
+static pprof_status fill_path(ppi_run_ids *ids, ppi_run_path *path,
+                              ppi_report_path *row) {
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
   ppi_spread_merge(&row->spread, &path->spread);
   row->num_untimed += path->num_untimed;
@@ -175,6 +155,13 @@ static pprof_status fill_path(ppi_run_ids *ids, const named_path *from,
 
 static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
   char text[160];
+  if (paths->is_cut) {
+    snprintf(text, sizeof text,
+             "ranges deeper than %u levels stand on level %u of the tree",
+             PPI_PATH_LEVELS, PPI_PATH_LEVELS);
+    pprof_status status = ppi_figures_note(out, "paths", text);
+    if (status != PPROF_STATUS_OK) return status;
+  }
   if (!paths->num_dropped) return PPROF_STATUS_OK;
   snprintf(text, sizeof text,
            "%llu ranges on paths beyond the first %u are not in the tree",
@@ -182,37 +169,139 @@ static pprof_status note_dropped(const ppi_paths *paths, ppi_figures *out) {
   return ppi_figures_note(out, "paths", text);
 }
 
-static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids, char **keys,
-                               named_path *out) {
+// A path of the run with its name. Those of one name in one place are one row:
+// `node` is that, by level and then by the order of siblings.
+typedef struct named_path {
+  ppi_report_path row;
+  ppi_run_path *path;
+  uint32_t around, node;  // a node + 1, 0: none; a node
+} named_path;
+
+typedef struct path_node {
+  const ppi_report_path *row;
+  uint32_t around;
+  size_t size;         // with all that lies in it
+  size_t place, next;  // in preorder; of what lies in it
+} path_node;
+
+// All that lie on one level.
+static int compare_named(const void *left, const void *right) {
+  const named_path *a = left, *b = right;
+  if (a->around != b->around) return a->around < b->around ? -1 : 1;
+  return ppi_path_row_order(&a->row, &b->row);
+}
+
+typedef struct path_names {
+  named_path *paths;  // by level
+  uint32_t *places;   // in `paths`, by number - 1
+  path_node *nodes;
+  size_t num, num_nodes;
+  ppi_report_path *rows;
+  size_t *row_places;
+} path_names;
+
+// Paths come after those around them, and so do levels.
+static pprof_status name_paths(ppi_paths *paths, ppi_run_ids *ids,
+                               path_names *out) {
+  size_t begins[PPI_PATH_LEVELS + 2] = {0};
+  for (size_t i = 0; i < paths->num; i++) begins[paths->items[i].level + 1]++;
+  for (size_t i = 1; i < PPI_PATH_LEVELS + 2; i++) begins[i] += begins[i - 1];
   for (size_t i = 0; i < paths->num; i++) {
     ppi_run_path *path = &paths->items[i];
     const ppi_run_site *site = ppi_run_site_at(ids, path->site);
     if (!site) return PPROF_STATUS_NO_MEMORY;
-    out[i].path = path;
-    out[i].row = (ppi_report_path){.name = site->name,
-                                   .category_name = site->place->name,
-                                   .on_device = path->on_device};
-    out[i].row.key = keys[i] = make_key(keys, path, &out[i].row);
-    if (!keys[i]) return PPROF_STATUS_NO_MEMORY;
+    out->paths[begins[path->level]++] =
+        (named_path){.row = {.name = site->name,
+                             .category_name = site->place->name,
+                             .level = path->level,
+                             .on_device = path->on_device},
+                     .path = path};
   }
+  out->num = paths->num;
   return PPROF_STATUS_OK;
 }
 
-// Sorted first, so that each path is appended to the sorted table.
+static void add_node(path_names *names, named_path *path) {
+  const path_node *last =
+      names->num_nodes ? &names->nodes[names->num_nodes - 1] : NULL;
+  bool is_same = last && last->row->level == path->row.level &&
+                 last->around == path->around &&
+                 ppi_path_row_order(last->row, &path->row) == 0;
+  if (!is_same)
+    names->nodes[names->num_nodes++] =
+        (path_node){.row = &path->row, .around = path->around, .size = 1};
+  path->node = (uint32_t)names->num_nodes - 1;
+}
+
+static void make_nodes(path_names *names, const ppi_paths *paths) {
+  for (size_t from = 0, to; from < names->num; from = to) {
+    for (to = from; to < names->num &&
+                    names->paths[to].row.level == names->paths[from].row.level;
+         to++) {
+      uint32_t around = names->paths[to].path->around;
+      if (around)
+        names->paths[to].around =
+            names->paths[names->places[around - 1]].node + 1;
+    }
+    qsort(&names->paths[from], to - from, sizeof *names->paths, compare_named);
+    for (size_t i = from; i < to; i++) {
+      names->places[names->paths[i].path - paths->items] = (uint32_t)i;
+      add_node(names, &names->paths[i]);
+    }
+  }
+}
+
+// A node comes after the one around it, and siblings in their order.
+static void make_rows(path_names *names) {
+  size_t next = 0;
+  for (size_t i = names->num_nodes; i-- > 0;)
+    if (names->nodes[i].around)
+      names->nodes[names->nodes[i].around - 1].size += names->nodes[i].size;
+  for (size_t i = 0; i < names->num_nodes; i++) {
+    path_node *node = &names->nodes[i];
+    size_t *from = node->around ? &names->nodes[node->around - 1].next : &next;
+    node->place = *from;
+    node->next = node->place + 1;
+    *from += node->size;
+    names->rows[node->place] = *node->row;
+  }
+}
+
+static pprof_status fill_rows(path_names *names, ppi_run_ids *ids,
+                              ppi_figures *out) {
+  pprof_status status =
+      ppi_path_rows_add(out, names->rows, names->num_nodes, names->row_places);
+  for (size_t i = 0; i < names->num && status == PPROF_STATUS_OK; i++) {
+    const named_path *path = &names->paths[i];
+    size_t place = names->row_places[names->nodes[path->node].place];
+    status = fill_path(ids, path->path, &out->paths[place]);
+  }
+  return status;
+}
+
 pprof_status ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids,
                             ppi_figures *out) {
-  char **keys = ppi_alloc((paths->num + 1) * sizeof *keys);
-  named_path *named = ppi_alloc((paths->num + 1) * sizeof *named);
+  size_t num = paths->num + 1;
+  path_names names = {.paths = ppi_alloc(num * sizeof *names.paths),
+                      .places = ppi_alloc(num * sizeof *names.places),
+                      .nodes = ppi_alloc(num * sizeof *names.nodes),
+                      .rows = ppi_alloc(num * sizeof *names.rows),
+                      .row_places = ppi_alloc(num * sizeof *names.row_places)};
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (keys && named) status = note_dropped(paths, out);
-  if (status == PPROF_STATUS_OK) status = name_paths(paths, ids, keys, named);
-  if (status == PPROF_STATUS_OK && paths->num > 1)
-    qsort(named, paths->num, sizeof *named, compare_keys);
-  for (size_t i = 0; i < paths->num && status == PPROF_STATUS_OK; i++)
-    status = fill_path(ids, &named[i], out);
-  for (size_t i = 0; keys && i < paths->num; i++) ppi_free(keys[i]);
-  ppi_free(keys);
-  ppi_free(named);
+  if (names.paths && names.places && names.nodes && names.rows &&
+      names.row_places)
+    status = note_dropped(paths, out);
+  if (status == PPROF_STATUS_OK) status = name_paths(paths, ids, &names);
+  if (status == PPROF_STATUS_OK) {
+    make_nodes(&names, paths);
+    make_rows(&names);
+    status = fill_rows(&names, ids, out);
+  }
+  ppi_free(names.paths);
+  ppi_free(names.places);
+  ppi_free(names.nodes);
+  ppi_free(names.rows);
+  ppi_free(names.row_places);
   return status;
 }
 

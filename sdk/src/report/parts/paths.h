@@ -17,6 +17,7 @@ extern "C" {
 typedef struct ppi_run_path {
   uint32_t around;  // the path directly around it; 0: none
   uint32_t site;
+  uint32_t level;            // from 1
   uint64_t inner_ns;         // of ranges directly inside; of loose ones all
   uint64_t wall_ns, low_ns;  // the union of host ranges, as of a category
   ppi_spread rest;           // that no site has counted
@@ -56,6 +57,7 @@ typedef struct ppi_paths {
   ppi_run_path *items;  // by number - 1
   size_t num, capacity;
   uint64_t num_dropped;                      // ranges
+  bool is_cut;                               // deeper than all levels
   ppi_recent_path recent[PPI_PATHS_RECENT];  // on the host
   ppi_path_length lengths[PPI_PATH_LENGTHS];
   size_t num_lengths;

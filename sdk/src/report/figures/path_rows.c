@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/figures/path_rows.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "base/mem.h"
+
+int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b) {
+  int order = strcmp(a->name, b->name);
+  if (order == 0) order = strcmp(a->category_name, b->category_name);
+  return order ? order : a->on_device - b->on_device;
+}
+
+// The one copy of a text: few names stand on many paths. NULL: no memory.
+static char *text_of(ppi_path_texts *texts, const char *text) {
+  size_t at = ppi_map_number(&texts->numbers, ppi_map_key_of(text, ""));
+  if (at == SIZE_MAX) return NULL;
+  if (at >= texts->num) {
+    char **grown =
+        ppi_grow(texts->items, &texts->capacity, at + 1, sizeof *grown);
+    if (!grown) return NULL;
+    texts->items = grown;
+    while (texts->num <= at) grown[texts->num++] = NULL;
+  }
+  if (!texts->items[at]) texts->items[at] = ppi_strdup(text);
+  return texts->items[at];
+}
+
+// Copies of `rows` with texts of these figures.
+static ppi_report_path *own_rows(ppi_figures *figures,
+                                 const ppi_report_path *rows, size_t num) {
+  ppi_report_path *own = ppi_alloc((num + 1) * sizeof *own);
+  for (size_t i = 0; i < num && own; i++) {
+    own[i] = (ppi_report_path){
+        .name = text_of(&figures->path_texts, rows[i].name),
+        .category_name = text_of(&figures->path_texts, rows[i].category_name),
+        .level = rows[i].level,
+        .on_device = rows[i].on_device};
+    if (own[i].name && own[i].category_name) continue;
+    ppi_free(own);
+    own = NULL;
+  }
+  return own;
+}
+
+// Of two rows on the same level that wait, all that lies around is the same:
+// what lies deeper is taken before them.
+static int next_of(const ppi_report_path *a, const ppi_report_path *b) {
+  if (a->level != b->level) return a->level > b->level ? -1 : 1;
+  return ppi_path_row_order(a, b);
+}
+
+typedef struct merging {
+  const ppi_report_path *left, *right;
+  size_t num_left, num_right;
+  size_t *places;  // of the right; NULL: nobody asks
+} merging;
+
+static size_t merge(const merging *of, ppi_report_path *out) {
+  size_t left = 0, right = 0, num = 0;
+  while (left < of->num_left || right < of->num_right) {
+    int order = left == of->num_left ? 1
+                : right == of->num_right
+                    ? -1
+                    : next_of(&of->left[left], &of->right[right]);
+    if (order >= 0 && of->places) of->places[right] = num;
+    out[num++] = order <= 0 ? of->left[left] : of->right[right];
+    left += order <= 0;
+    right += order >= 0;
+  }
+  return num;
+}
+
+static void set_ups(ppi_report_path *rows, size_t num) {
+  for (size_t i = 0; i < num; i++) {
+    size_t up = i;
+    while (up && rows[up - 1].level >= rows[i].level) up = rows[up - 1].up;
+    rows[i].up = (uint32_t)up;
+  }
+}
+
+pprof_status ppi_path_rows_add(ppi_figures *figures,
+                               const ppi_report_path *rows, size_t num,
+                               size_t *out_places) {
+  if (num == 0) return PPROF_STATUS_OK;
+  size_t capacity = figures->num_paths + num;
+  ppi_report_path *own = own_rows(figures, rows, num);
+  ppi_report_path *merged = ppi_alloc(capacity * sizeof *merged);
+  if (own && merged) {
+    const merging of = {figures->paths, own, figures->num_paths, num,
+                        out_places};
+    figures->num_paths = merge(&of, merged);
+    set_ups(merged, figures->num_paths);
+    ppi_free(figures->paths);
+    figures->paths = merged;
+  } else {
+    ppi_free(merged);
+  }
+  bool added = own && merged;
+  ppi_free(own);
+  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status add_figures(ppi_report_path *path,
+                                const ppi_report_path *from) {
+  ppi_spread_merge(&path->spread, &from->spread);
+  path->num_untimed += from->num_untimed;
+  path->self_ns += from->self_ns;
+  path->wall_ns += from->wall_ns;
+  path->device_ns += from->device_ns;
+  path->events_ns += from->events_ns;
+  if (ppi_device_use_merge(&path->use, &from->use) != PPROF_STATUS_OK)
+    return PPROF_STATUS_NO_MEMORY;
+  return ppi_histogram_merge(&path->times, &from->times);
+}
+
+pprof_status ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
+  size_t *places = ppi_alloc((from->num_paths + 1) * sizeof *places);
+  pprof_status status =
+      places ? ppi_path_rows_add(into, from->paths, from->num_paths, places)
+             : PPROF_STATUS_NO_MEMORY;
+  for (size_t i = 0; i < from->num_paths && status == PPROF_STATUS_OK; i++)
+    status = add_figures(&into->paths[places[i]], &from->paths[i]);
+  ppi_free(places);
+  return status;
+}
+
+void ppi_path_rows_clear(ppi_figures *figures) {
+  for (size_t i = 0; i < figures->num_paths; i++) {
+    ppi_histogram_clear(&figures->paths[i].times);
+    ppi_device_use_clear(&figures->paths[i].use);
+  }
+  ppi_path_texts *texts = &figures->path_texts;
+  for (size_t i = 0; i < texts->num; i++) ppi_free(texts->items[i]);
+  ppi_free(texts->items);
+  ppi_map_clear(&texts->numbers);
+  ppi_free(figures->paths);
+  figures->paths = NULL;
+  figures->num_paths = 0;
+  *texts = (ppi_path_texts){0};
+}
