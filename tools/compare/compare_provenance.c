@@ -86,7 +86,10 @@ bool ppi_provenance_differs(const ppi_samples *a, const char *a_name,
     if (!of_a || !of_b || have_equal_lines(of_a, of_b)) continue;
     bool matters = key != PPI_PROVENANCE_VERSION;
     ppi_page *page = matters ? out : notes;
-    ppi_page_format(page, "%s and %s differ in %s: ", a_name, b_name, name);
+    ppi_page_visible(page, a_name);
+    ppi_page_text(page, " and ");
+    ppi_page_visible(page, b_name);
+    ppi_page_format(page, " differ in %s: ", name);
     put_difference(page, of_a, of_b);
     ppi_page_text(page, "\n");
     differ |= matters;

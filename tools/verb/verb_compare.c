@@ -40,6 +40,12 @@ static const char *short_name(const struct compare *compare, size_t i) {
   return ppi_tool_name_of(compare->options->inputs[i]);
 }
 
+static void put_named(struct compare *compare, const char *name,
+                      const char *words) {
+  ppi_page_visible(&compare->notes, name);
+  ppi_page_text(&compare->notes, words);
+}
+
 static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
   const ppi_samples *input = &compare->inputs[i];
   const char *name = short_name(compare, i);
@@ -47,20 +53,21 @@ static void note_input(struct compare *compare, size_t i, uint64_t num_lost) {
   for (size_t k = 0; k < input->num_stages; k++)
     num_cut += input->stages[k].num_cut;
   if (compare->num_inputs == 2) {
-    ppi_page_format(&compare->notes, "%s: ", name);
+    put_named(compare, name, ": ");
     ppi_page_visible(&compare->notes,
                      ppi_tool_name_of(compare->options->inputs[i]));
     ppi_page_format(&compare->notes, ", %zu run%s\n", input->num_runs,
                     input->num_runs == 1 ? "" : "s");
   }
-  if (num_lost)
-    ppi_page_format(&compare->notes, "%s lost %llu records\n", name,
+  if (num_lost) {
+    put_named(compare, name, "");
+    ppi_page_format(&compare->notes, " lost %llu records\n",
                     (unsigned long long)num_lost);
-  if (num_cut)
-    ppi_page_format(&compare->notes,
-                    "%s: cut or abandoned ranges, which are no samples: "
-                    "%llu\n",
-                    name, (unsigned long long)num_cut);
+  }
+  if (num_cut) {
+    put_named(compare, name, ": cut or abandoned ranges, which are no samples");
+    ppi_page_format(&compare->notes, ": %llu\n", (unsigned long long)num_cut);
+  }
 }
 
 // *out_repeated: each of its runs is in an input before it. One that is to be
@@ -123,9 +130,8 @@ static int guard(struct compare *compare) {
   bool differ = false;
   for (size_t i = 0; i < compare->num_inputs; i++)
     if (!ppi_provenance_known(&compare->inputs[i]))
-      ppi_page_format(&compare->notes,
-                      "%s does not say on which machine it was made\n",
-                      short_name(compare, i));
+      put_named(compare, short_name(compare, i),
+                " does not say on which machine it was made\n");
   for (size_t i = 1; i < compare->num_inputs; i++)
     differ |= ppi_provenance_differs(
         &compare->inputs[0], short_name(compare, 0), &compare->inputs[i],

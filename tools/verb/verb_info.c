@@ -134,19 +134,32 @@ static void put_window_rows(const struct ppi_tool_run_info *info,
   }
 }
 
+// "  note KEY   ".
+static void put_heading(const char *before, const char *key, ppi_page *out) {
+  enum { WIDTH = 22 };
+  ppi_page_format(out, "  %s", before);
+  size_t begin = out->len;
+  ppi_page_visible(out, key);
+  size_t width =
+      strlen(before) +
+      (out->failed ? 0 : ppi_page_width(out->bytes + begin, out->len - begin));
+  ppi_page_repeat(out, ' ', width < WIDTH ? WIDTH - width + 1 : 1);
+}
+
 // A value may have several lines, such as the configuration.
-static void put_text(const char *key, const char *value, ppi_page *out) {
+static void put_text(const char *before, const char *key, const char *value,
+                     ppi_page *out) {
   do {
     char line[256];
     size_t len = strcspn(value, "\n");
     size_t shown = len < sizeof(line) ? len : sizeof(line) - 1;
     memcpy(line, value, shown);
     line[shown] = '\0';
-    ppi_page_format(out, "  %-22s ", key);
+    put_heading(before, key, out);
     ppi_page_visible(out, line);
     ppi_page_text(out, shown < len ? "...\n" : "\n");
     value += len + (value[len] == '\n');
-    key = "";
+    before = key = "";
   } while (*value);
 }
 
@@ -164,7 +177,8 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
   if (start[0]) ppi_page_format(out, "  %-22s %s\n", "started", start);
   ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
   if (log->skimmed)
-    put_text("looked at", "all but the events; `check` reads them, too", out);
+    put_text("", "looked at", "all but the events; `check` reads them, too",
+             out);
   if (log->trace_bytes)
     ppi_page_format(out, "  %-22s %" PRIu64 " bytes\n", "trace",
                     log->trace_bytes);
@@ -175,7 +189,7 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
                     100.0 * (double)all.stored_bytes / (double)all.raw_bytes,
                     all.raw_bytes, codecs_of(info));
   ppi_page_text(out, "\n");
-  if (info->compressor[0]) put_text("compressor", info->compressor, out);
+  if (info->compressor[0]) put_text("", "compressor", info->compressor, out);
   if (num_events_of(info))
     ppi_page_format(out, "  %-22s %" PRIu64 ", %.2f bytes each\n", "events",
                     num_events_of(info),
@@ -188,12 +202,9 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
                     "damage", info->damage.num_bytes, info->damage.first_offset,
                     info->damage.num_missing);
   for (size_t i = 0; i < info->num_texts; i++)
-    put_text(info->texts[i].key, info->texts[i].value, out);
-  for (size_t i = 0; i < info->num_notes; i++) {
-    char key[64];
-    snprintf(key, sizeof(key), "note %.40s", info->notes[i].key);
-    put_text(key, info->notes[i].value, out);
-  }
+    put_text("", info->texts[i].key, info->texts[i].value, out);
+  for (size_t i = 0; i < info->num_notes; i++)
+    put_text("note ", info->notes[i].key, info->notes[i].value, out);
   put_block_rows(info, out);
   put_definition_rows(info, out);
   put_window_rows(info, out);

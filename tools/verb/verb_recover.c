@@ -123,10 +123,16 @@ static int list_spools(void) {
   struct listing listing = {0, 0};
   const char *runtime_folder = secure_getenv("XDG_RUNTIME_DIR");
   unsigned num_others = ppi_spool_visit(geteuid(), list_spool, &listing);
-  if (!listing.num_dead)
-    printf("no spool of a dead process in /dev/shm%s%s\n",
-           runtime_folder && runtime_folder[0] ? " or " : "",
-           runtime_folder ? runtime_folder : "");
+  if (!listing.num_dead) {
+    ppi_page line = {0};
+    ppi_page_text(&line, "no spool of a dead process in /dev/shm");
+    if (runtime_folder && runtime_folder[0]) {
+      ppi_page_text(&line, " or ");
+      ppi_page_visible(&line, runtime_folder);
+    }
+    ppi_page_text(&line, "\n");
+    ppi_page_write(&line, stdout);
+  }
   if (listing.num_alive) printf("%u of running processes\n", listing.num_alive);
   if (num_others) printf("%u of other users, not looked at\n", num_others);
   return PPI_EXIT_DONE;
