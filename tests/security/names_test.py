@@ -18,6 +18,9 @@ import tempfile
 import unicodedata
 import unittest
 
+sys.path.insert(0, os.path.abspath(os.path.join("tests", "support")))
+import raw_log  # noqa: E402
+
 TOOL = os.path.abspath(sys.argv[1])
 EVIL = [
     "\x1b[31mred\x1b[0m\x1b]0;title\x07", "\x9b31mc1\x85",
@@ -26,7 +29,7 @@ EVIL = [
     "\u202egnp.exe\u202c", "\u2066isolate\u2069", "zero\u200bwidth\ufeff",
     "tag\U000e0041\U000e007f", "line\u2028sep\u2029", "\x7f\x08\x08del",
     "a,b;\"c\"", "|pipe|", "%s%n%x", "=cmd|' /C calc'!A0",
-    "../../etc/passwd", "-rf",
+    "../../etc/passwd", "-rf", "",
 ]
 STYLES = {"paddle": ["overview,model,distributed,operator,kernel,device,memory,"
                      "memory_manipulation,userdefined", None],
@@ -119,9 +122,35 @@ class NamesTest(unittest.TestCase):
                 self.look(done.stdout + done.stderr, view)
 
     def test_summary_with_more(self):
-        for options in [["--thread-sep"], ["--op-detail"], ["--top", "3"]]:
+        for options in [["--thread-sep"], ["--op-detail"], ["--top", "3"],
+                        ["--tree"], ["--flat"], ["--kernels"],
+                        ["--by", "thread"], ["--verbose"]]:
             for form in FORMATS:
                 self.run_tool(*options, "-f", form, self.log)
+        self.run_tool("--compact", "-f", "json", self.log)
+
+    # A range may be named "".
+    def test_no_name_is_said_to_be_none(self):
+        made = [{"ph": "X", "name": "", "pid": 1, "tid": 1, "ts": 0, "dur": 9},
+                {"ph": "X", "name": "", "pid": 1, "tid": 1, "ts": 2, "dur": 3}]
+        pathlib.Path("empty.json").write_text(json.dumps(made))
+        self.run_tool("import", "empty.json", "-o", "empty.pplog")
+        for options in [
+                [], ["--tree"], ["--flat"], ["--kernels"], ["--tree", "-f", "json"],
+                ["--by", "thread"], ["--style", "paddle", "--op-detail"],
+                ["--style", "torch"], ["--style", "nsys"], ["-f", "csv"],
+                ["-f", "json"], ["-f", "markdown"], ["--view", "stages"],
+                ["trace", "-o", "-"], ["whatif"], ["html", "-o", "-"],
+                ["export", "folded", "-o", "-"], ["export", "otlp", "-o", "-"],
+                ["export", "speedscope", "-o", "-"],
+                ["sql"]]:
+            if options[:1] == ["export"]:
+                options = [*options[:2], "empty.pplog", *options[2:]]
+            elif options[:1] == ["sql"]:
+                options = ["sql", "empty.pplog", "SELECT name FROM site"]
+            else:
+                options = [*options, "empty.pplog"]
+            self.assertIn("(no name)", self.run_tool(*options), options)
 
     def csv_names(self, *options):
         """Names of Overhead, all others being numbers, of UserDefined."""
@@ -172,6 +201,22 @@ class NamesTest(unittest.TestCase):
         again = self.run_tool("trace", self.trace, "-o", "-")
         self.look_at_json(again, "trace of a trace")
 
+    # What a log says of its run is anybody's, keys included.
+    def test_info_of_a_log_made_by_hand(self):
+        blocks = [(raw_log.INFO, raw_log.texts(
+            [("uuid", "0" * 32)] + [(name + "k", name) for name in EVIL])),
+            (raw_log.TOTALS, b"".join(
+                b"\3" + raw_log.texts([(name[:9] + "n", name)]) for name in EVIL))]
+        pathlib.Path("hand.pplog").write_bytes(raw_log.file_header() + b"".join(
+            raw_log.block(kind, at, payload)
+            for at, (kind, payload) in enumerate(blocks)))
+        self.assertIn("\\x1B[31mred", self.run_tool("info", "hand.pplog"))
+        self.look_at_json(self.run_tool("info", "-f", "json", "hand.pplog"),
+                          "info")
+        self.run_tool("check", "hand.pplog")
+        for form in FORMATS:
+            self.run_tool("-f", form, "hand.pplog")
+
     def test_info_and_check(self):
         self.run_tool("info", self.log)
         self.look_at_json(self.run_tool("info", "-f", "json", self.log), "info")
@@ -185,6 +230,22 @@ class NamesTest(unittest.TestCase):
             self.look(done.stdout + done.stderr, form)
             if form == "json" and done.stdout:
                 self.look_at_json(done.stdout.decode(), "compare")
+
+    # Of more than two inputs notes have the paths.
+    def test_compare_of_three(self):
+        paths = []
+        for number in range(3):
+            data = raw_log.log(
+                (raw_log.DEFINITIONS, raw_log.definition(raw_log.SITE, 1, 13,
+                                                         name="a")),
+                uuid=b"%032d" % number, more=[("host", EVIL[number])])
+            paths.append("\x1b[3%dm.pplog" % number)
+            pathlib.Path(paths[-1]).write_bytes(data)
+        done = subprocess.run([TOOL, "compare", "--force", *paths],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=self.env)
+        self.look(done.stdout + done.stderr, "compare")
+        self.assertIn(b"differ in host", done.stderr)
 
     def test_whatif(self):
         for form in FORMATS:

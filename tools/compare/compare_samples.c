@@ -173,7 +173,7 @@ static bool define_site(ppi_samples *samples, const pprof_definition *site) {
   own->category = site->parent;
   own->fold = site->number < UINT32_MAX ? (uint32_t)site->number : 0;
   own->host = own->device = 0;
-  return set_text(&own->name, site->name);
+  return set_text(&own->name, pprof_definition_name(site));
 }
 
 static pprof_status samples_define(pprof_sink *sink,

@@ -90,6 +90,14 @@ static pprof_status watch_window(pprof_sink *sink, uint32_t index, bool opens,
   FORWARD(sink, window, index, opens, time_ns);
 }
 
+// What the reader itself says of the log.
+static void say_note(const char *path, const ppi_text *note) {
+  if (strcmp(note->key, "segments") == 0)
+    ppi_tool_say("%s: segments %s", path, note->value);
+  if (strcmp(note->key, "definitions") == 0)
+    ppi_tool_say("%s: definitions: %s", path, note->value);
+}
+
 static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
   watch_of(sink)->finished = true;
   if (watch_of(sink)->repeated) return PPROF_STATUS_OK;
@@ -99,9 +107,7 @@ static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
     watch_of(sink)->num_lost +=
         ppi_totals_get(totals, PPROF_ALL_LANES, losses[i]);
   for (size_t i = 0; i < totals->num_notes && !watch_of(sink)->is_quiet; i++)
-    if (strcmp(totals->notes[i].key, "segments") == 0)
-      ppi_tool_say("%s: segments %s", watch_of(sink)->path,
-                   totals->notes[i].value);
+    say_note(watch_of(sink)->path, &totals->notes[i]);
   FORWARD(sink, finish, totals);
 }
 

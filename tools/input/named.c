@@ -28,7 +28,7 @@ static pprof_status find_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
   struct name_finder *finder = (struct name_finder *)sink;
   if (definition->kind != PPROF_DEFINITION_SITE ||
-      !finder->fits(finder->user, definition->name))
+      !finder->fits(finder->user, pprof_definition_name(definition)))
     return PPROF_STATUS_OK;
   finder->found = true;
   return PPROF_STATUS_UNAVAILABLE;
@@ -44,7 +44,8 @@ static bool spool_has(const struct name_finder *finder) {
     while (!found && (record = ppi_names_next(
                           &in.names, in.names.header->names_end, &cursor)))
       found = record->kind == PPROF_DEFINITION_SITE &&
-              finder->fits(finder->user, record->name);
+              finder->fits(finder->user,
+                           ppi_definition_text(record->kind, record->name));
   ppi_forensics_clear(&in);
   return found;
 }

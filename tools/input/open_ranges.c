@@ -80,7 +80,8 @@ static ppi_cell name_cell(const ppi_forensics *found, ppi_view *view,
                           uint32_t kind, uint32_t id) {
   if (id == 0) return (ppi_cell){.kind = PPI_CELL_NONE};
   const ppi_definition_record *record = ppi_forensics_find(found, kind, id);
-  if (record && record->name[0]) return ppi_cell_text(record->name);
+  if (record && *ppi_definition_text(kind, record->name))
+    return ppi_cell_text(ppi_definition_text(kind, record->name));
   const char *text = ppi_view_text(view, "#%" PRIu32, id);
   return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
 }

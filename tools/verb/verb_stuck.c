@@ -93,7 +93,8 @@ static const char *name_of(const ppi_forensics *found, uint32_t kind,
                            uint32_t id) {
   const ppi_definition_record *record =
       id ? ppi_forensics_find(found, kind, id) : NULL;
-  return record && record->name[0] ? record->name : NULL;
+  const char *name = record ? ppi_definition_text(kind, record->name) : "";
+  return *name ? name : NULL;
 }
 
 static uint64_t open_for(const ppi_forensics *found,

@@ -247,8 +247,7 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
 static bool is_same_name(const ppi_chrome_name *known,
                          const pprof_definition *definition) {
   size_t len = 0;
-  char *escaped =
-      ppi_chrome_escape(definition->name ? definition->name : "", &len);
+  char *escaped = ppi_chrome_escape(pprof_definition_name(definition), &len);
   bool is_same = escaped && known->parent == definition->parent &&
                  len == known->escaped_len &&
                  memcmp(escaped, known->escaped, len) == 0;
@@ -276,8 +275,7 @@ static pprof_status chrome_define(pprof_sink *sink,
                                   const pprof_definition *definition) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
-  if (kind < PPROF_DEFINITION_SITE || kind > PPROF_DEFINITION_ATTRIBUTES)
-    return PPROF_STATUS_OK;  // of a newer version; nothing here refers to it
+  if (!ppi_definition_is_known(kind)) return PPROF_STATUS_OK;
   pprof_status status = PPROF_STATUS_OK;
   bool is_renamed = is_another_name(writer, definition);
   if (is_renamed) ppi_chrome_write_fold(writer, definition->id);

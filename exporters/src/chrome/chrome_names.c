@@ -42,7 +42,6 @@ pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
   uint32_t id = pprof_definition_id(definition);
   if (id >= MAX_ID) return PPROF_STATUS_CORRUPT;
   const char *text = pprof_definition_name(definition);
-  if (!text) text = "";
   char members[PPI_LAUNCH_SHAPE_TEXT];
   pprof_definition_kind kind = pprof_definition_get_kind(definition);
   if (kind == PPROF_DEFINITION_ATTRIBUTES) {

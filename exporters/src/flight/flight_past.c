@@ -71,8 +71,7 @@ bool ppi_flight_past_define(ppi_flight_past *past,
                             const pprof_definition *definition, uint64_t next,
                             uint64_t oldest) {
   uint32_t id = definition->id;
-  if (definition->kind < PPROF_DEFINITION_SITE ||
-      definition->kind > PPROF_DEFINITION_ATTRIBUTES || id >= PPI_MAX_ID)
+  if (!ppi_definition_is_known(definition->kind) || id >= PPI_MAX_ID)
     return true;
   ppi_flight_definitions *known = &past->kinds[definition->kind];
   if (id >= known->num) {

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "html/seen.h"
 #include "report/parts/request_walk.h"
 
 static bool is_whole(const ppi_picture *picture,
                      const ppi_picture_request *request, uint32_t stage) {
   const ppi_request_run *run = request->of;
+  if (stage == PPI_SEEN_NONE) return false;
   for (size_t i = 0; i < run->num_stages; i++)
     if (strcmp(run->stages[i].name, picture->stages[stage].name) == 0 &&
         strcmp(run->stages[i].category_name, picture->stages[stage].category) ==

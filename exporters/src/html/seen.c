@@ -188,7 +188,18 @@ pprof_status ppi_seen_define(ppi_picture *picture,
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site) {
+// A damaged log may lack a definition.
+static void name_unknown(ppi_picture *picture, uint32_t site) {
+  char name[32];  // as reports call it
+  snprintf(name, sizeof name, "<site %u>", site);
+  set_site(picture,
+           &(pprof_definition){
+               .kind = PPROF_DEFINITION_SITE, .id = site, .name = name});
+}
+
+uint32_t ppi_seen_stage(ppi_picture *picture, uint32_t site) {
+  if (id_of(&picture->sites, site) == PPI_SEEN_NONE)
+    name_unknown(picture, site);
   uint32_t stage = id_of(&picture->sites, site);
   if (stage == PPI_SEEN_NONE) return stage;
   uint32_t into = picture->stages[stage].into;

@@ -19,8 +19,9 @@ pprof_status ppi_seen_define(ppi_picture *picture,
 // ppi_seen_fold is called at the end of a run's first reading: names that fold
 // into others are one stage with them from there on.
 void ppi_seen_fold(ppi_picture *picture);
-// ppi_seen_stage answers a site's number; PPI_SEEN_NONE where it has none.
-uint32_t ppi_seen_stage(const ppi_picture *picture, uint32_t site);
+// ppi_seen_stage answers a site's number. Where nobody has defined the site it
+// gets a name, too. PPI_SEEN_NONE: no memory, or an id beyond PPI_MAX_ID.
+uint32_t ppi_seen_stage(ppi_picture *picture, uint32_t site);
 // The rows of an event's host side, and of its device side. Rows are made where
 // they are new, up to a bound. PPI_SEEN_NONE: it has none.
 uint32_t ppi_seen_row(ppi_picture *picture, const pprof_event *event);

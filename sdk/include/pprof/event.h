@@ -210,7 +210,8 @@ pprof_definition_get_kind(const pprof_definition *definition);
 // attributes count from 1; lane 0 is the process.
 PPROF_API uint32_t pprof_definition_id(const pprof_definition *definition);
 
-// pprof_definition_name is never NULL; "" when there is none.
+// pprof_definition_name is never NULL; "" when there is none, of a site
+// "(no name)".
 PPROF_API const char *pprof_definition_name(const pprof_definition *definition);
 
 // pprof_definition_parent is a site's category, a stream's device; else 0.

@@ -109,7 +109,7 @@ static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
 // No kind has more ids than sites have. One that none can have is damage: with
 // it in a log, nobody would read that.
 static bool is_possible(const ppi_definition_record *record) {
-  return record->kind < PPI_DEFINITION_INFO && record->id <= PPI_MAX_SITES &&
+  return ppi_definition_is_known(record->kind) && record->id <= PPI_MAX_SITES &&
          record->parent <= PPI_MAX_SITES && record->fold <= PPI_MAX_SITES;
 }
 

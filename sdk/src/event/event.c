@@ -15,7 +15,7 @@ uint32_t pprof_definition_id(const pprof_definition *definition) {
 }
 
 const char *pprof_definition_name(const pprof_definition *definition) {
-  return definition->name;
+  return ppi_definition_text(definition->kind, definition->name);
 }
 
 uint32_t pprof_definition_parent(const pprof_definition *definition) {

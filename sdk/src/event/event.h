@@ -32,6 +32,20 @@ struct pprof_run_info {
 // from here on, as an id or as a parent.
 #define PPI_MAX_ID (1u << 22)
 
+// ppi_definition_is_known answers false for a kind of a later version. Sinks
+// have tables by kind: no reader delivers such a definition.
+static inline bool ppi_definition_is_known(uint32_t kind) {
+  return kind >= PPROF_DEFINITION_SITE && kind <= PPROF_DEFINITION_ATTRIBUTES;
+}
+
+// ppi_definition_text answers the name that people read: a site may be named
+// "".
+#define PPI_NO_NAME "(no name)"
+static inline const char *ppi_definition_text(uint32_t kind, const char *name) {
+  if (!name) name = "";
+  return *name || kind != PPROF_DEFINITION_SITE ? name : PPI_NO_NAME;
+}
+
 struct pprof_definition {
   pprof_definition_kind kind;
   uint32_t id;

@@ -283,7 +283,7 @@ static pprof_status close_events(ppi_log_assembler *assembler) {
 // meant something else until now.
 static bool is_again(ppi_log_assembler *assembler,
                      const pprof_definition *definition) {
-  if ((uint32_t)definition->kind > PPROF_DEFINITION_ATTRIBUTES) return true;
+  if (!ppi_definition_is_known(definition->kind)) return true;
   uint32_t *most = &assembler->most_id[definition->kind];
   if (definition->id < *most) return true;
   *most = definition->id + 1;

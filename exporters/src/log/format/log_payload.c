@@ -101,6 +101,10 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
     if (cursor.failed || definition.id >= PPI_MAX_ID ||
         definition.parent >= PPI_MAX_ID)
       return PPROF_STATUS_CORRUPT;
+    if (!ppi_definition_is_known(definition.kind)) {
+      payload->num_unknown++;
+      continue;
+    }
     void *grown = ppi_grow(payload->name, &payload->name_capacity, len + 1, 1);
     if (!grown) return PPROF_STATUS_NO_MEMORY;
     payload->name = grown;

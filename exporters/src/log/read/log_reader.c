@@ -233,6 +233,14 @@ static bool describe_gaps(const log_reader *reader, char *out, size_t size) {
          reader->goes_on;
 }
 
+static bool describe_unknown(const log_reader *reader, char *out, size_t size) {
+  snprintf(out, size,
+           "%llu of a kind that this version does not know were left out; read "
+           "the log with a later version",
+           (unsigned long long)reader->payload.num_unknown);
+  return reader->payload.num_unknown;
+}
+
 static size_t copy_notes(const log_reader *reader, ppi_text *out) {
   size_t num = 0;
   for (size_t i = 0; reader->complete && i < reader->payload.num_notes; i++)
@@ -244,11 +252,13 @@ static size_t copy_notes(const log_reader *reader, ppi_text *out) {
 static pprof_status notify_totals(log_reader *reader, ppi_tally *sum,
                                   ppi_text *notes) {
   const ppi_log_payload *payload = &reader->payload;
-  char text[160];
+  char text[160], unknown[128];
   pprof_totals totals = {.notes = notes,
                          .num_notes = copy_notes(reader, notes)};
   if (describe_gaps(reader, text, sizeof text))
     notes[totals.num_notes++] = (ppi_text){"segments", text};
+  if (describe_unknown(reader, unknown, sizeof unknown))
+    notes[totals.num_notes++] = (ppi_text){"definitions", unknown};
   pprof_totals own = {0};
   if (reader->complete)
     own = (pprof_totals){payload->items, payload->num_items, NULL, 0};
@@ -270,12 +280,12 @@ static pprof_status notify_totals(log_reader *reader, ppi_tally *sum,
 // themselves.
 static pprof_status finish(log_reader *reader) {
   const ppi_log_payload *payload = &reader->payload;
-  if (reader->complete && !reader->segment) {
+  if (reader->complete && !reader->segment && !payload->num_unknown) {
     pprof_totals totals = {payload->items, payload->num_items, payload->notes,
                            payload->num_notes};
     return forward(reader, PPI_SINK_CALL(reader->sink, finish, &totals));
   }
-  ppi_text *notes = ppi_alloc((payload->num_notes + 1) * sizeof *notes);
+  ppi_text *notes = ppi_alloc((payload->num_notes + 2) * sizeof *notes);
   if (!notes) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
   if (!reader->complete)
@@ -309,6 +319,7 @@ static pprof_status end_run(log_reader *reader) {
 
 static void clear_run(log_reader *reader) {
   ppi_log_payload_reset(&reader->payload);
+  reader->payload.num_unknown = 0;
   ppi_tally_clear(&reader->tally);
   ppi_tally_clear(&reader->earlier);
   reader->begun = reader->complete = reader->goes_on = reader->resumed = false;

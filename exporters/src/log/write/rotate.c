@@ -34,10 +34,6 @@ pprof_status ppi_rotate_begin(ppi_rotate *rotate, const pprof_run_info *info) {
   return PPROF_STATUS_OK;
 }
 
-static bool is_known_kind(pprof_definition_kind kind) {
-  return kind >= PPROF_DEFINITION_SITE && kind <= PPROF_DEFINITION_ATTRIBUTES;
-}
-
 // Items up to `id`; the new ones are all zero. NULL: no memory.
 static void *grow_to(void *items, size_t *num, uint32_t id, size_t size) {
   size_t capacity = *num;
@@ -62,7 +58,7 @@ static ppi_rotate_name *name_at(ppi_rotate *rotate, pprof_definition_kind kind,
 pprof_status ppi_rotate_define(ppi_rotate *rotate,
                                const pprof_definition *definition, bool *now) {
   *now = true;
-  if (!is_known_kind(definition->kind)) return PPROF_STATUS_OK;
+  if (!ppi_definition_is_known(definition->kind)) return PPROF_STATUS_OK;
   char *copy = ppi_strdup(definition->name ? definition->name : "");
   ppi_rotate_name *name =
       copy ? name_at(rotate, definition->kind, definition->id) : NULL;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event/event.h"
+
 static bool is_inside_letter(char byte) {
   return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -94,7 +96,7 @@ ppi_words ppi_words_number(double number) {
 ppi_words ppi_words_name(const char *name) {
   enum { MOST = 40, HEAD = 18, TAIL = 19 };
   ppi_words words;
-  if (!*name) name = "(no name)";
+  if (!*name) name = PPI_NO_NAME;
   // As a session and PyTorch's traces call it.
   if (strcmp(name, "ProfileStep") == 0 || strcmp(name, "ProfilerStep*") == 0)
     name = "the step";

@@ -128,7 +128,7 @@ static uint32_t number_of_text(ppi_run_labels *labels, ppi_run_ids *ids,
 static bool is_same(uint32_t category, const char *name,
                     const pprof_definition *definition) {
   return category == definition->parent && name &&
-         strcmp(name, definition->name) == 0;
+         strcmp(name, pprof_definition_name(definition)) == 0;
 }
 
 bool ppi_run_site_is_another(const ppi_run_labels *labels,
@@ -183,7 +183,7 @@ pprof_status ppi_run_label_site(ppi_run_labels *labels, ppi_run_ids *ids,
   ppi_run_label *label = label_at(labels, id);
   if (!label) return PPROF_STATUS_NO_MEMORY;
   if (!is_same(label->category, label->name, definition)) {
-    char *name = ppi_strdup(definition->name);
+    char *name = ppi_strdup(pprof_definition_name(definition));
     if (!name) return PPROF_STATUS_NO_MEMORY;
     ppi_free(label->name);
     *label = (ppi_run_label){name, definition->parent, 0, 0};

@@ -25,7 +25,8 @@ static pprof_status define_site(ppi_run *run,
   site->fold = ppi_run_fold_of(definition);
   site->place = NULL;
   site->is_defined = true;
-  pprof_status status = define_named(&site->name, definition->name);
+  pprof_status status =
+      define_named(&site->name, pprof_definition_name(definition));
   // Ranges that wait for their checkpoint go by its place.
   if (status != PPROF_STATUS_OK || !is_used) return status;
   return ppi_run_site_at(&run->ids, id) ? PPROF_STATUS_OK
