@@ -277,6 +277,22 @@ class Spans(unittest.TestCase):
                 self.assertEqual(report["trust"]["lost"], 1)
                 self.assertEqual(report["trust"]["recorded"], len(some))
 
+    def test_spans_of_another_clock(self):
+        """A clock since the boot, or of other units, beside the day's: not one axis."""
+        good = [span("good", 1, number, number, 5) for number in (1, 2)]
+        late = dict(good[0], startTimeUnixNano="5000", endTimeUnixNano="9000")
+        coarse = dict(good[0], startTimeUnixNano=str(T), endTimeUnixNano=str(T + 1))
+        for several in ([late, *good], [*good, late], [late, coarse, *good], [*good, coarse, late]):
+            report = self.report(json.dumps(spans("s", *several)))
+            self.assertIn(f"{len(several) - 2} of {len(several)} spans have no usable time",
+                          json.dumps(report["trust"]))
+            self.assertEqual((report["trust"]["recorded"], report["trust"]["lost"]),
+                             (2, len(several) - 2))
+        alone = self.report(json.dumps(spans("s", *[dict(
+            late, endTimeUnixNano=str(6000 + i), startTimeUnixNano=str(5000 + i))
+                                                  for i in range(5000)])))
+        self.assertEqual((alone["trust"]["recorded"], alone["trust"]["lost"]), (5000, 0))
+
     def test_times_are_whole_numbers_in_any_form(self):
         """JavaScript's Long is two halves, signed ones; some write numbers, or floats."""
         start, end = (T + 7) * 1000000, (T + 7 + 2000) * 1000000

@@ -14,9 +14,12 @@
 #include "json/hash.h"
 
 #define MOST_SERVICES 1024
+#define MOST_EARLY ((size_t)4096)
 #define MOST_NS (UINT64_C(1) << 62)
 // Ten years: one of its times is none.
 #define MOST_LENGTH_NS (UINT64_C(315360000) * 1000000000)
+// Of 1970: no clock of the day.
+#define EARLY_NS (UINT64_C(31536000) * 1000000000)
 
 void ppi_span_clear(ppi_span *span) {
   *span = (ppi_span){.served = {-1, -1, -1, -1, -1, -1, -1}};
@@ -62,6 +65,7 @@ void ppi_span_text_begin(ppi_span_text *text) {
 void ppi_span_text_clear(ppi_span_text *text) {
   ppi_page_clear(&text->page);
   ppi_free(text->services);
+  ppi_free(text->early);
   *text = (ppi_span_text){0};
 }
 
@@ -107,13 +111,10 @@ static void see(ppi_span_text *text, uint64_t from_ns, uint64_t to_ns) {
   text->last_ns = PPI_MAX(text->last_ns, to_ns);
 }
 
-static bool has_times(ppi_span_text *text, const ppi_span *span) {
-  bool has = span->start_ns && span->start_ns <= span->end_ns &&
-             span->end_ns < MOST_NS &&
-             span->end_ns - span->start_ns < MOST_LENGTH_NS;
-  text->num_bad += !has;
-  if (has) see(text, span->start_ns, span->end_ns);
-  return has;
+static bool has_times(const ppi_span *span) {
+  return span->start_ns && span->start_ns <= span->end_ns &&
+         span->end_ns < MOST_NS &&
+         span->end_ns - span->start_ns < MOST_LENGTH_NS;
 }
 
 static void put_range(ppi_span_text *text, const ppi_span *span,
@@ -263,15 +264,51 @@ static void put_request(ppi_span_text *text, const ppi_span *span) {
   put_phases(text, span);
 }
 
-void ppi_span_put(ppi_span_text *text, const ppi_span *span) {
+static void put_good(ppi_span_text *text, const ppi_span *span) {
   const ppi_span_served *served = &span->served;
-  if (!has_times(text, span)) return;
+  see(text, span->start_ns, span->end_ns);
   if (served->first >= 0 || served->tokens_out >= 0) {
     put_request(text, span);
   } else {
     text->num_spans++;
     put_range(text, span, span->name, span->start_ns, span->end_ns);
   }
+}
+
+static bool hold(ppi_span_text *text, const ppi_span *span) {
+  if (text->num_early == MOST_EARLY) return false;
+  ppi_span *grown = ppi_grow(text->early, &text->early_capacity,
+                             text->num_early + 1, sizeof *grown);
+  text->page.failed |= !grown;
+  if (!grown) return true;
+  text->early = grown;
+  grown[text->num_early++] = *span;
+  return true;
+}
+
+static void choose_clock(ppi_span_text *text, ppi_span_clock clock) {
+  text->clock = clock;
+  if (clock == PPI_SPAN_CLOCK_DAY) text->num_bad += text->num_early;
+  for (size_t i = 0; clock == PPI_SPAN_CLOCK_OTHER && i < text->num_early; i++)
+    put_good(text, &text->early[i]);
+  text->num_early = 0;
+}
+
+void ppi_span_put(ppi_span_text *text, const ppi_span *span) {
+  ppi_span_clock clock =
+      span->start_ns < EARLY_NS ? PPI_SPAN_CLOCK_OTHER : PPI_SPAN_CLOCK_DAY;
+  if (!has_times(span)) {
+    text->num_bad++;
+    return;
+  }
+  if (text->clock == PPI_SPAN_CLOCK_UNKNOWN) {
+    if (clock == PPI_SPAN_CLOCK_OTHER && hold(text, span)) return;
+    choose_clock(text, clock);
+  }
+  if (clock == text->clock)
+    put_good(text, span);
+  else
+    text->num_bad++;
 }
 
 // ---- the end ----
@@ -290,6 +327,8 @@ static void put_window(ppi_span_text *text, const char *name,
 
 void ppi_span_text_end(ppi_span_text *text) {
   ppi_page *page = &text->page;
+  if (text->clock == PPI_SPAN_CLOCK_UNKNOWN)
+    choose_clock(text, PPI_SPAN_CLOCK_OTHER);
   if (text->num_services) {
     put_window(text, "window 0 opens", text->first_ns);
     put_window(text, "window 0 closes", text->last_ns);

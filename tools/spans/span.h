@@ -41,6 +41,15 @@ bool ppi_span_whole(const char *text, uint64_t *out);
 // ppi_span_time reads nanoseconds, of a float too; false: *out is 0.
 bool ppi_span_time(const char *text, uint64_t *out);
 
+// Which clock the spans of a file have: that of the day, or one that began not
+// long ago, such as a machine's or one in other units. Where both are there the
+// day's holds.
+typedef enum ppi_span_clock {
+  PPI_SPAN_CLOCK_UNKNOWN,
+  PPI_SPAN_CLOCK_DAY,
+  PPI_SPAN_CLOCK_OTHER
+} ppi_span_clock;
+
 // What the spans of a file have come to.
 typedef struct ppi_span_text {
   ppi_page page;
@@ -51,6 +60,9 @@ typedef struct ppi_span_text {
   uint64_t num_spans, num_requests;
   uint64_t num_from_schedule;  // whose first token was told from there on
   uint64_t num_bad;            // without usable times
+  ppi_span_clock clock;
+  ppi_span *early;  // of another clock, until one of the day's comes
+  size_t num_early, early_capacity;
 } ppi_span_text;
 
 void ppi_span_text_begin(ppi_span_text *text);
