@@ -198,15 +198,37 @@ TEST_F(KernelsTest, OfAThreadThatHasGoneStayOnItsLane) {
     EXPECT_EQ(event.lane == kernels[0].lane, NameOf(event) != "request");
 }
 
-TEST_F(KernelsTest, OfNcclAreCommunication) {
+// By their names as people write them, and by the configuration.
+TEST_F(KernelsTest, OfCollectivesAreCommunication) {
+  const struct {
+    const char *name;
+    bool is_communication;
+  } cases[] = {{"ncclDevKernel_AllReduce_Sum_f32_RING_LL", true},
+               {"_ZN5mori26kernelPf", false},
+               {"_ZN4mori6kernelEPf", true},
+               {"multimem_all_reduce_kernel", true},
+               {"my_exchange_kernel", true},
+               {"gemm", false}};
+  const char *const globs[] = {"my_exchange*"};
+  const uint32_t categories[] = {PPROF_CATEGORY_COMMUNICATION};
+  ppi_choice choice = {};
+  choice.categorised = globs;
+  choice.categories = categories;
+  choice.num_categorised = 1;
   session_->Start();
-  Tell(Launch(), test_clock_ns + 10, test_clock_ns + 20,
-       "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  ASSERT_EQ(ppi_names_choose(ppi_recorder_in_force.names, &choice),
+            PPROF_STATUS_OK);
+  for (const auto &each : cases)
+    for (int call = 0; call < 2; call++)
+      Tell(Launch(), test_clock_ns + 10, test_clock_ns + 20, each.name);
   Look();
   session_->Stop();
   auto kernels = session_->DeviceRanges();
-  ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_EQ(kernels[0].flags, (uint32_t)PPROF_FLAG_COMMUNICATION);
+  ASSERT_EQ(kernels.size(), 12u);
+  for (size_t i = 0; i < kernels.size(); i++)
+    EXPECT_EQ(kernels[i].flags & PPROF_FLAG_COMMUNICATION,
+              cases[i / 2].is_communication ? PPROF_FLAG_COMMUNICATION : 0u)
+        << NameOf(kernels[i]);
 }
 
 ppi_device_limits LimitsOfA100(int) {
