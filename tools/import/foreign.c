@@ -74,7 +74,11 @@ const char *ppi_foreign_head(const void *bytes, size_t len) {
       {HEAD("\x89HDF"), of_nsys_columns},
       {HEAD("NVR\0"), of_ncu},
       {HEAD("memray\0"), "allocations of memray; memray flamegraph opens it"},
-      {HEAD("<"), of_page},
+      {HEAD("<!DOCTYPE"), of_page},
+      {HEAD("<!doctype"), of_page},
+      {HEAD("<html"), of_page},
+      {HEAD("<?xml"), of_page},
+      {HEAD("<svg"), of_page},
       {HEAD("\x7f"
             "ELF"),
        "a program; pprof-report run -- PROGRAM records it"},
