@@ -302,7 +302,7 @@ class Spans(unittest.TestCase):
             return {"low": low - (1 << 32) if sign and low >> 31 else low, "high": time >> 32,
                     "unsigned": True}
         for form in (int, str, float, lambda t: f"{t:.18e}", lambda t: halves(t, True),
-                     lambda t: halves(t, False),
+                     lambda t: halves(t, False), lambda t: [t // 10**9, t % 10**9],
                      lambda t: {key: halves(t, True)[key] for key in ("high", "low")}):
             one = dict(span("main", 1, 1, 0, 1), startTimeUnixNano=form(start),
                        endTimeUnixNano=form(end))

@@ -74,6 +74,14 @@ static void take_end(ppi_otlp *otlp, const char *path, ppi_span_text *out) {
   otlp->key[0] = otlp->value[0] = 0;
 }
 
+// Of [seconds, nanoseconds] the second number.
+static void take_nanoseconds(const char *value, uint64_t *out) {
+  uint64_t ns;
+  bool is_pair = ppi_span_whole(value, &ns) && ns < 1000000000 &&
+                 *out < UINT64_C(10000000000);
+  *out = is_pair ? *out * 1000000000 + ns : 0;
+}
+
 // JavaScript's Long is {low, high}, either of which may be negative.
 static void take_time(const char *half, const char *value, uint64_t *out) {
   int64_t number = strtoll(value, NULL, 10);
@@ -81,6 +89,8 @@ static void take_time(const char *half, const char *value, uint64_t *out) {
     *out = (*out & ~(uint64_t)UINT32_MAX) | (uint32_t)number;
   else if (strcmp(half, ".high") == 0)
     *out = (*out & UINT32_MAX) | (uint64_t)number << 32;
+  else if (!*half && *out)
+    take_nanoseconds(value, out);
   else if (!*half)
     ppi_span_time(value, out);
 }
