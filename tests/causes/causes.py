@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs with planted causes and judges what the report says limits them.
+
+causes.py [--seeds N] [--first SEED] [--topology NAME]... [--real FOLDER] [--load N] [--show]
+          [--write] [--check] [--before] REPORT OUT
+
+Each program runs as often as there are seeds, and again with each of its times halved; that, never
+a rule, says what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
+
+--real runs the real programs instead, whose binaries are in FOLDER, beside N busy loops. --show
+prints each answer that is not right, --write puts the table into docs/findings.md, --check fails
+where a score misses its threshold. --before keeps the table's first columns, which are those of a
+report without a model of limits.
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import judge
+import real
+import trace
+import truth
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BEFORE = os.path.join(HERE, "before.json")
+PAGE = "docs/findings.md"
+BEGIN, END = "<!-- causes -->\n", "<!-- end causes -->"
+# Parts of all runs; of the healthy ones for the last.
+THRESHOLDS = {"right": 0.98, "three": 0.995, "false": 0.005, "apart": 0.1, "healthy": 0.99}
+COLUMNS = ("runs", "right", "apart", "false")
+
+
+def case_in(folder, name, seed):
+    """(path of the trace, the truth), made once for each version of the generator."""
+    path = os.path.join(folder, f"{name}.{seed}")
+    if not os.path.exists(path + ".truth.json"):
+        world, case = truth.case_of(name, seed)
+        trace.write(world, path)
+        truth.save(path + ".truth.json", case)
+    with open(path + ".truth.json", encoding="utf-8") as file:
+        return path + ".json.gz", json.load(file)
+
+
+def report_of(tool, path):
+    done = subprocess.run([tool, "summary", "-f", "json", path], capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"{path}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def same_in_text(tool, path, limit):
+    """The report for people begins with the same sentence."""
+    env = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run([tool, "summary", path], capture_output=True, check=True, env=env)
+    text = " ".join(done.stdout.decode().split())
+    sentence = " ".join((limit["sentence"] or "").split())
+    if sentence not in text:
+        sys.exit(f"{path}: the text lacks the sentence of the JSON: {sentence}")
+
+
+def simulated(args):
+    folder = os.path.join(args.out, truth.sources())
+    os.makedirs(folder, exist_ok=True)
+    for name in args.topology or truth.ALL:
+        for seed in range(args.first, args.first + args.seeds):
+            yield case_in(folder, name, seed)
+
+
+def really_run(args):
+    folder = os.path.join(args.out, "real")
+    os.makedirs(folder, exist_ok=True)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
+    try:
+        for name in args.topology or real.PROGRAMS:
+            yield real.case_of(name, args.real, folder)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def scored(args):
+    for path, case in (really_run if args.real else simulated)(args):
+        limit, findings = judge.answer_of(case, report_of(args.report, path))
+        if case.get("seed", args.first) == args.first:
+            same_in_text(args.report, path, limit)
+        result = judge.outcome(case, limit, findings)
+        if args.show and (result["result"] != "right" or result["false"]):
+            truth_is = "healthy" if case["healthy"] else f"right: {', '.join(case['right'])}"
+            print(f"{case['name']} {case.get('seed', '')}: {result['result']}"
+                  f"{' FALSE' * result['false']}, {truth_is}; says {limit['claim']}: "
+                  f"{limit['sentence']}")
+        yield case["family"], result
+
+
+def table_of(results):
+    """{family: counts}, with all of them as `all`."""
+    table = collections.defaultdict(collections.Counter)
+    for family, result in results:
+        for key in (family, "all"):
+            table[key].update({"runs": 1, result["result"]: 1, "false": result["false"],
+                               "three": int(result["three"]), "healthy": int(result["healthy"]),
+                               "healthy right": int(result["healthy"] and
+                                                    result["result"] == "right")})
+    return table
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def right_share(counts):
+    """Of those that markers can decide."""
+    return counts["right"], counts["runs"] - counts["apart"]
+
+
+def lines_of(table, before):
+    yield ("| programs | before: right | false advice | runs | right | says what is not recorded | "
+           "silent | wrong | false advice | one of three |")
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for family, counts in sorted(table.items(), key=lambda one: (one[0] == "all", one[0])):
+        old = collections.Counter(before.get(family, {}))
+        cells = [family, share(*right_share(old)), share(old["false"], old["runs"]), counts["runs"],
+                 share(*right_share(counts)), counts["apart"], counts["silent"], counts["wrong"],
+                 share(counts["false"], counts["runs"]), share(counts["three"], counts["runs"])]
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+def write_page(lines):
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    head, found, rest = text.partition(BEGIN)
+    if not found:
+        sys.exit(f"{PAGE}: no {BEGIN.strip()}")
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(head + BEGIN + "\n".join(lines) + "\n" + rest[rest.index(END):])
+
+
+def failures(counts):
+    """What is below its threshold, or above that of what should not be."""
+    parts = {name: (counts[name], counts["runs"]) for name in ("three", "false", "apart")}
+    parts["right"] = right_share(counts)
+    parts["healthy"] = counts["healthy right"], counts["healthy"]
+    for name, (part, whole) in parts.items():
+        threshold, found = THRESHOLDS[name], part / whole if whole else THRESHOLDS[name]
+        if (found > threshold) if name in ("false", "apart") else (found < threshold):
+            yield f"{name}: {found:.1%}, has to be {threshold:.1%}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--topology", action="append")
+    parser.add_argument("--real", metavar="FOLDER")
+    parser.add_argument("--load", type=int, default=0)
+    for flag in ("--show", "--write", "--check", "--before"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("report")
+    parser.add_argument("out")
+    args = parser.parse_args()
+    known = real.PROGRAMS if args.real else truth.ALL
+    unknown = set(args.topology or ()) - set(known)
+    if unknown:
+        sys.exit(f"no program {', '.join(unknown)}; there are {', '.join(known)}")
+    table = table_of(scored(args))
+    before = {}
+    if os.path.exists(BEFORE):
+        with open(BEFORE, encoding="utf-8") as file:
+            before = json.load(file)
+    if args.before:
+        before = {family: {name: counts[name] for name in COLUMNS}
+                  for family, counts in table.items()}
+        truth.save(BEFORE, before)
+    lines = list(lines_of(table, before))
+    print("\n".join(lines))
+    counts = table["all"]
+    print(f"healthy called so: {counts['healthy right']} of {counts['healthy']}")
+    if args.write and not args.topology and not args.real:
+        write_page(lines)
+    failed = list(failures(counts)) if args.check else []
+    sys.exit("\n".join(failed) if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limits a program, by running it again: each of its times halved, with the same random
+numbers. Nothing here knows how a program was built."""
+import glob
+import hashlib
+import json
+import os
+
+import topologies
+import topologies_more  # noqa: F401 (its rows)
+from world import HIDDEN, World
+
+RIGHT = 0.6   # of the best gain
+WORTH = 0.25  # of it: advice that brings less is false
+LEAST = {False: 0.03, True: 0.05}  # a rate's gain that is none; by whether arrivals set the rate
+WAITING = 0.2  # of the latency: an open program that waits less is healthy
+ALL = topologies.ALL
+
+
+def world_of(name, seed, change=None):
+    world = World(name, seed, change)
+    ALL[name][1](world)
+    return world.run()
+
+
+def figures(world):
+    """(rate, mean latency, P99, part of the latency that is waiting)."""
+    ended = [unit for unit in world.units if unit.end is not None]
+    spans = sorted(unit.end - unit.begin for unit in ended)
+    length = max(unit.end for unit in ended) - min(unit.begin for unit in ended)
+    work = sum(min(unit.work, unit.end - unit.begin) for unit in ended)
+    return (len(ended) / length, sum(spans) / len(spans), spans[int(len(spans) * 0.99)],
+            1 - work / sum(spans))
+
+
+def gains_of(name, seed, world):
+    """{time: (what its halving adds to the rate, takes from the mean latency, from its P99)}."""
+    rate, mean, p99, _ = figures(world)
+    gains = {}
+    for target in [*world.times, *world.resources]:
+        halved = figures(world_of(name, seed, {target: 0.5}))
+        gains[target] = (halved[0] / rate - 1, 1 - halved[1] / mean, 1 - halved[2] / p99)
+    return gains
+
+
+def judge(world, gains, waiting, least=None):
+    """{right: names, worth: names whose change is no false advice, healthy, by}. More of what all
+    share may be right beside the best of the times."""
+    by = {}
+    times = {name: gain for name, gain in gains.items() if name not in world.resources}
+    best = max(gain[0] for gain in times.values())
+    if best >= (least or LEAST[world.open]):
+        by["rate"] = {name: gain[0] / best for name, gain in gains.items()}
+    elif world.open:
+        for number, figure in ((1, "mean"), (2, "P99")):
+            most = max(gain[number] for gain in times.values())
+            if most >= LEAST[True]:
+                by[figure] = {name: gain[number] / most for name, gain in gains.items()}
+    healthy = "rate" not in by and (not world.open or waiting < WAITING)
+
+    def those(least):
+        return sorted({name for shares in by.values() for name, share in shares.items()
+                       if share >= least})
+    return {"right": those(RIGHT), "worth": those(WORTH), "healthy": healthy, "by": sorted(by)}
+
+
+def sources():
+    """A hash of the generator, so that what is kept is never of another one."""
+    code = hashlib.sha256()
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for path in sorted(glob.glob(os.path.join(folder, "*.py"))):
+        if os.path.basename(path) in ("kernel.py", "world.py", "topologies.py",
+                                      "topologies_more.py", "trace.py", "truth.py"):
+            with open(path, "rb") as file:
+                code.update(file.read())
+    return code.hexdigest()[:16]
+
+
+def case_of(name, seed):
+    """The world and what is true of it."""
+    world = world_of(name, seed)
+    gains = gains_of(name, seed, world)
+    waiting = figures(world)[3]
+    devices = {device: sorted({one[1] for one in world.ranges if isinstance(one[6], tuple)
+                               and world.streams[one[6][0] - 1].device == number})
+               for number, device in enumerate(world.devices)}
+    shown = sorted({one[1] for one in world.ranges})
+    return world, {"name": name, "seed": seed, "family": ALL[name][0], "open": world.open,
+                   "gains": gains, "waiting": waiting,
+                   "alias": {**world.alias, **devices}, "shown": shown, "hidden": sorted(
+                       target for target in gains if target.startswith(HIDDEN)),
+                   **judge(world, gains, waiting)}
+
+
+def save(path, value):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    os.replace(path + ".new", path)

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program to be: stages with times, threads that run them, where units come from; and what a
+profiler would record of it. Times have names; a run can be repeated with those of a name changed,
+and all else, random numbers included, as it was."""
+import math
+import random
+
+from kernel import MS, US, Engine, Kernel, Processors, Quota, Queue, Semaphore, Stream
+
+HIDDEN = "unrecorded: "  # begins the names of times that no range shows
+
+
+class Unit:
+    """A request, a step, or a part of one that runs beside others. `work` is what a unit takes
+    that never stands in line."""
+
+    def __init__(self, n, begin, whole=None):
+        self.n, self.begin, self.end = n, begin, None
+        self.whole, self.parts = whole or self, 0
+        self.work = whole.work if whole else 0
+
+
+class World:
+    def __init__(self, name, seed, change=None):
+        self.name, self.seed, self.change = name, seed, change or {}
+        self.random = self.numbers("built")
+        self.kernel = Kernel(seed=f"{name} {seed}")
+        self.times, self.series, self.alias = {}, {}, {}
+        self.rows, self.streams, self.ranges, self.devices = ["process"], [], [], []
+        self.units, self.total, self.finished = [], 300, 0
+        self.open = self.steps = self.cpu = False
+        self.unmarked = self.no_flows = False
+        self.again = None  # what brings the next unit once one has ended
+        self.main = None
+        self.categories = {}
+        self.around = []  # ranges around the lives of threads
+        self.resources = []  # hidden names of what times are not of, but all share
+
+    def numbers(self, what):
+        return random.Random(f"{self.name} {self.seed} {what}")
+
+    # Times.
+
+    def define(self, name, ms, cv=0.15, shape=None, spread=0.15, category="UserDefined"):
+        """The time `name`, of `ms` on average, which differs by seed by up to `spread`; `shape` of
+        (unit, a uniform number) multiplies single ones."""
+        if name in self.times:
+            return name
+        numbers = self.numbers(name)
+        ms *= 1 + spread * (2 * numbers.random() - 1)
+        self.times[name] = (ms * MS, cv, shape)
+        self.categories[name] = category
+        self.series[name] = (numbers, [])
+        return name
+
+    def hide(self, what):
+        """The name of a time that no range shows."""
+        return HIDDEN + what
+
+    def forget(self, *names):
+        """These have no time of their own."""
+        for name in names:
+            del self.times[name]
+
+    def time(self, name, n):
+        """That of the n-th unit."""
+        mean, cv, shape = self.times[name]
+        numbers, drawn = self.series[name]
+        while len(drawn) <= n:
+            drawn.append((numbers.gauss(0, 1), numbers.random()))
+        normal, uniform = drawn[n]
+        sigma = math.sqrt(math.log1p(cv * cv))
+        value = mean * math.exp(sigma * normal - sigma * sigma / 2)
+        if shape:
+            value *= shape(n, uniform)
+        return max(1, int(value * self.change.get(name, 1)))
+
+    # What is recorded.
+
+    def row(self, name):
+        self.rows.append(name)
+        return len(self.rows) - 1
+
+    def mark(self, row, name, begin, units=(), cpu=None, wandering=False):
+        flows = [] if self.steps or self.no_flows else [unit.n for unit in units]
+        self.ranges.append((row, name, begin, self.kernel.now, flows, cpu if self.cpu else None,
+                            wandering))
+
+    def stream(self, device="gpu:0", engine=None):
+        if device not in self.devices:
+            self.devices.append(device)
+        made = Stream(self.kernel, self.devices.index(device), len(self.streams) + 1,
+                      engine or Engine())
+        self.streams.append(made)
+        return made
+
+    # What threads do for units: a step is a function of (row, units) that makes a generator.
+
+    def spend(self, name, units, computes=None):
+        length = self.time(name, units[0].n)
+        for unit in units:
+            unit.work += length
+        if computes:
+            return length, (yield from computes.compute(length))
+        yield length
+        return length, 0
+
+    def serve(self, name, computes=None, flows=True):
+        def step(row, units):
+            begin = self.kernel.now
+            cpu = yield from self.spend(name, units, computes)
+            self.mark(row, name, begin, units if flows else (), cpu)
+        return step
+
+    def hidden(self, name):
+        def step(row, units):
+            yield from self.spend(name, units)
+        return step
+
+    def within(self, name, *steps, cpu=None):
+        """A range around them."""
+        def step(row, units):
+            begin = self.kernel.now
+            for inner in steps:
+                yield from inner(row, units)
+            self.mark(row, name, begin, units, cpu)
+        return step
+
+    def locked(self, lock, *steps, wait=None):
+        """They run with a place of the lock; `wait` names the range of the wait, if it has one."""
+        def step(row, units):
+            begin = self.kernel.now
+            yield from lock.acquire()
+            if wait:
+                self.mark(row, wait, begin, units)
+            for inner in steps:
+                yield from inner(row, units)
+            lock.release()
+        return step
+
+    def launch(self, name, stream, keep=None):
+        """Submits a range of the device and goes on; `keep` gets when it ends."""
+        def step(row, units):
+            begin, length = self.kernel.now, self.time(name, units[0].n)
+            for unit in units:
+                unit.work += length
+            place = stream(row) if callable(stream) else stream
+            start, end = place.submit(length)
+            yield 6 * US
+            self.ranges.append((row, name, begin, self.kernel.now,
+                                [] if self.steps else [unit.n for unit in units], None,
+                                (place.number, start, end)))
+            (units[0].__dict__.setdefault("ends", []) if keep is None else keep).append(end)
+        return step
+
+    def sync(self, name=None, behind=0, ends=None):
+        """Waits for all that was launched, save the last `behind`."""
+        def step(row, units):
+            begin = self.kernel.now
+            launched = units[0].__dict__.get("ends", []) if ends is None else ends
+            until = launched[-1 - behind] if len(launched) > behind else 0
+            yield max(0, until - self.kernel.now) + 12 * US
+            if name:
+                self.mark(row, name, begin, units, (4 * US, 0))
+        return step
+
+    def elsewhere(self, name, places=None):
+        """Work on no thread here, as an await has it; with places it is in line there."""
+        def step(row, units):
+            begin = self.kernel.now
+            if places:
+                yield from places.acquire()
+            yield from self.spend(name, units)
+            if places:
+                places.release()
+            self.mark(row, name, begin, units, (0, 0), True)
+        return step
+
+    def call(self, name, inbox):
+        """Hands the unit to threads that answer, and waits."""
+        def step(row, units):
+            begin, back = self.kernel.now, Queue(self.kernel, f"{name}'s answer")
+            inbox.put_now((units[0], back))
+            yield from back.get()
+            self.mark(row, name, begin, units, (0, 0))
+        return step
+
+    # Threads.
+
+    def queue(self, name, places=None, urgent=None):
+        return Queue(self.kernel, f"queue before {name}", places, urgent)
+
+    def lock(self, name, places=1):
+        return Semaphore(self.kernel, name, places)
+
+    def _resource(self, what):
+        """How many times as much of it there is."""
+        name = self.hide(what)
+        self.resources.append(name)
+        return 1 / self.change.get(name, 1)
+
+    def processors(self, number, what="processors"):
+        return Processors(self.kernel, None, int(number * self._resource(what)))
+
+    def quota(self, number):
+        return Quota(self.kernel, int(number * self._resource("processors") * 100 * MS))
+
+    def worker(self, row, steps, inbox, out, batch=None, waits=()):
+        """One thread's life. `batch` is (size, timer in ns or its name); `waits` names the ranges
+        of its waits for input and for a place behind it."""
+        def life():
+            while True:
+                begin = self.kernel.now
+                if batch:
+                    timer = batch[1]
+                    timer = self.time(timer, 0) if isinstance(timer, str) else timer
+                    units = yield from inbox.get_batch(batch[0], timer)
+                else:
+                    units = [(yield from inbox.get())]
+                if waits and self.kernel.now > begin:
+                    self.mark(row, waits[0], begin)
+                for step in steps:
+                    yield from step(row, units)
+                begin = self.kernel.now
+                for unit in units:
+                    yield from out(unit)
+                if waits and self.kernel.now > begin:
+                    self.mark(row, waits[1], begin)
+        self.kernel.spawn(life(), row)
+
+    def server(self, row, name, inbox):
+        """A thread that answers calls."""
+        def life():
+            step = self.serve(name)
+            while True:
+                unit, back = yield from inbox.get()
+                yield from step(row, [unit])
+                back.put_now(None)
+        self.kernel.spawn(life(), row)
+
+    def background(self, row, name, pause=None):
+        """A thread that works for no unit."""
+        def life():
+            n = 0
+            while True:
+                begin = self.kernel.now
+                length = self.time(name, n)
+                yield length
+                self.mark(row, name, begin, (), (length, 0))
+                n += 1
+                yield self.time(pause, n) if pause else 100 * US
+        self.kernel.spawn(life(), row)
+
+    # Units.
+
+    def unit(self):
+        made = Unit(len(self.units) + 1, self.kernel.now)
+        self.units.append(made)
+        return made
+
+    def finish(self, unit):
+        unit = unit.whole
+        unit.end = self.kernel.now
+        self.finished += 1
+        if not (self.steps or self.no_flows):
+            self.ranges.append((self.main, "request", unit.begin, unit.end,
+                                [unit.n], None, True))
+        if self.finished == self.total:
+            self.kernel.running = False
+        elif self.again and len(self.units) < self.total:
+            self.again()
+        return
+        yield
+
+    def fork(self, inboxes):
+        """A unit goes on in all of them at once."""
+        def out(unit):
+            unit.parts = len(inboxes)
+            for inbox in inboxes:
+                yield from inbox.put(Unit(unit.n, unit.begin, unit))
+        return out
+
+    def join(self, out):
+        """Goes on with the last of its parts."""
+        def one(part):
+            whole = part.whole
+            whole.parts -= 1
+            whole.work = max(whole.work, part.work)
+            if not whole.parts:
+                yield from out(whole)
+        return one
+
+    # Where units come from.
+
+    def closed(self, inbox, under_way, think=None):
+        """So many are under way; one that ends brings the next."""
+        def arrive():
+            if think:
+                yield self.time(think, len(self.units))
+            if len(self.units) < self.total:
+                inbox.put_now(self.unit())
+            yield 0
+        self.again = lambda: self.kernel.spawn(arrive(), self.main, self.kernel.now)
+        for number in range(int(under_way * self.change.get("in flight", 1))):
+            self.kernel.spawn(arrive(), self.main, number * 2 * US)
+
+    def source(self, inbox, steps=(), before=None):
+        """As many as the queue takes; of a thread with ranges, if it has steps."""
+        def life():
+            if before:
+                yield from before(self.main, [Unit(1, 0)])
+            for _ in range(self.total):
+                yield 10 * US
+                unit = self.unit()
+                for step in steps:
+                    yield from step(self.main, [unit])
+                yield from inbox.put(unit)
+        self.kernel.spawn(life(), self.main)
+
+    def arrivals(self, inbox, ms, kind="poisson", burst=1):
+        """Whatever happens here, one comes each `ms` on average."""
+        self.open = True
+        numbers = self.numbers("arrivals")
+        inter = ms * MS * self.change.get("arrivals", 1)
+        gaps = {"poisson": lambda: numbers.expovariate(1 / inter),
+                "regular": lambda: inter * (0.9 + 0.2 * numbers.random()),
+                "bursts": lambda: burst * inter * (0.6 + 0.8 * numbers.random())}[kind]
+
+        def life():
+            while len(self.units) < self.total:
+                yield int(gaps())
+                for _ in range(burst):
+                    if len(self.units) < self.total:
+                        inbox.put_now(self.unit())
+        self.kernel.spawn(life(), self.main, outside=True)
+
+    def loop(self, row, steps, every=None):
+        """A thread whose rounds are the units; `every` is (rounds, a step beside them)."""
+        self.steps = True
+
+        def life():
+            for n in range(self.total):
+                unit = self.unit()
+                for step in steps:
+                    yield from step(row, [unit])
+                if every and n % every[0] == every[0] - 1:
+                    yield from every[1](row, [unit])
+                yield from self.finish(unit)
+        self.kernel.spawn(life(), row)
+
+    def run(self):
+        self.kernel.run()
+        return self
