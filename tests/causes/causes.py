@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs with planted causes and judges what the report says limits them.
 
-causes.py [--seeds N] [--first SEED] [--topology NAME]... [--real FOLDER] [--load N] [--show]
-          [--write] [--check] [--before] REPORT OUT
+causes.py [--seeds N] [--first SEED] [--topology NAME]... [--variant NAME] [--real FOLDER]
+          [--load N] [--show] [--write] [--check] [--before] REPORT OUT
 
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
 a rule, says what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
 
---real runs the real programs instead, whose binaries are in FOLDER, beside N busy loops. --show
+--variant changes each program as variants.py says, which leaves what limits it. --real runs the
+real programs instead, whose binaries are in FOLDER, beside N busy loops. --show
 prints each answer that is not right, --write puts the table into docs/findings.md, --check fails
 where a score misses its threshold. --before keeps the table's first columns, which are those of a
 report without a model of limits.
@@ -25,6 +26,7 @@ import judge
 import real
 import trace
 import truth
+import variants
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BEFORE = os.path.join(HERE, "before.json")
@@ -35,32 +37,33 @@ THRESHOLDS = {"right": 0.98, "three": 0.995, "false": 0.005, "apart": 0.1, "heal
 COLUMNS = ("runs", "right", "apart", "false")
 
 
-def case_in(folder, name, seed):
-    """(path of the trace, the truth), made once for each version of the generator."""
-    path = os.path.join(folder, f"{name}.{seed}")
+def case_in(folder, name, seed, variant):
+    """(paths of the traces, the truth), made once for each version of the generator."""
+    path = os.path.join(folder, f"{name}.{seed}{f'.{variant}' if variant else ''}")
     if not os.path.exists(path + ".truth.json"):
-        world, case = truth.case_of(name, seed)
-        trace.write(world, path)
+        world, case = truth.case_of(name, seed, variant)
+        case["traces"] = trace.write(world, path)
         truth.save(path + ".truth.json", case)
     with open(path + ".truth.json", encoding="utf-8") as file:
-        return path + ".json.gz", json.load(file)
+        case = json.load(file)
+    return case["traces"], case
 
 
-def report_of(tool, path):
-    done = subprocess.run([tool, "summary", "-f", "json", path], capture_output=True, check=False)
+def report_of(tool, paths):
+    done = subprocess.run([tool, "summary", "-f", "json", *paths], capture_output=True, check=False)
     if done.returncode:
-        sys.exit(f"{path}: {done.stderr.decode(errors='replace')}")
+        sys.exit(f"{paths}: {done.stderr.decode(errors='replace')}")
     return json.loads(done.stdout)
 
 
-def same_in_text(tool, path, limit):
+def same_in_text(tool, paths, limit):
     """The report for people begins with the same sentence."""
     env = {**os.environ, "COLUMNS": "100"}
-    done = subprocess.run([tool, "summary", path], capture_output=True, check=True, env=env)
+    done = subprocess.run([tool, "summary", *paths], capture_output=True, check=True, env=env)
     text = " ".join(done.stdout.decode().split())
     sentence = " ".join((limit["sentence"] or "").split())
     if sentence not in text:
-        sys.exit(f"{path}: the text lacks the sentence of the JSON: {sentence}")
+        sys.exit(f"{paths}: the text lacks the sentence of the JSON: {sentence}")
 
 
 def simulated(args):
@@ -68,7 +71,7 @@ def simulated(args):
     os.makedirs(folder, exist_ok=True)
     for name in args.topology or truth.ALL:
         for seed in range(args.first, args.first + args.seeds):
-            yield case_in(folder, name, seed)
+            yield case_in(folder, name, seed, args.variant)
 
 
 def really_run(args):
@@ -85,10 +88,10 @@ def really_run(args):
 
 
 def scored(args):
-    for path, case in (really_run if args.real else simulated)(args):
-        limit, findings = judge.answer_of(case, report_of(args.report, path))
+    for paths, case in (really_run if args.real else simulated)(args):
+        limit, findings = judge.answer_of(case, report_of(args.report, paths))
         if case.get("seed", args.first) == args.first:
-            same_in_text(args.report, path, limit)
+            same_in_text(args.report, paths, limit)
         result = judge.outcome(case, limit, findings)
         if args.show and (result["result"] != "right" or result["false"]):
             truth_is = "healthy" if case["healthy"] else f"right: {', '.join(case['right'])}"
@@ -157,6 +160,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--topology", action="append")
+    parser.add_argument("--variant", choices=sorted(variants.ALL))
     parser.add_argument("--real", metavar="FOLDER")
     parser.add_argument("--load", type=int, default=0)
     for flag in ("--show", "--write", "--check", "--before"):
@@ -181,7 +185,7 @@ def main():
     print("\n".join(lines))
     counts = table["all"]
     print(f"healthy called so: {counts['healthy right']} of {counts['healthy']}")
-    if args.write and not args.topology and not args.real:
+    if args.write and not (args.topology or args.variant or args.real):
         write_page(lines)
     failed = list(failures(counts)) if args.check else []
     sys.exit("\n".join(failed) if failed else 0)

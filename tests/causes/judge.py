@@ -78,7 +78,8 @@ def outcome(case, limit, findings):
     else:
         result = "wrong"
     texts = [f"{one['text']} {one.get('next', '')}" for one in findings[:3]]
-    three = result in ("right", "apart") or any(targets(case, mentioned(case, text)) & right for text in texts)
+    three = result in ("right", "apart") or any(
+        targets(case, mentioned(case, text)) & right for text in texts)
     return {"result": result, "claim": claim, "healthy": case["healthy"], "three": three,
             "false": int(not good and claim in ("limit", "part") and not named & worth)}
 

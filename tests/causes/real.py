@@ -96,7 +96,7 @@ def run(program, folder, log):
 
 
 def case_of(name, folder, out):
-    """(path of the log, what is true of it)."""
+    """(paths of its logs, what is true of it)."""
     program, log = PROGRAMS[name], os.path.join(out, f"{name}.pplog")
     rate, mean, p99 = figures(program, folder, log)
     gains = {}
@@ -109,7 +109,7 @@ def case_of(name, folder, out):
     alias = {"infer": ("model", "kernel"), "cpu:0": ("model",), "opencl:0": ("kernel",),
              "cache lock": ("cache update",)}
     stages = [stage for stage, _ in times_of(program).values()]
-    return log, {"name": name, "family": f"real, {program.by}", "open": is_open, "gains": gains,
+    return [log], {"name": name, "family": f"real, {program.by}", "open": is_open, "gains": gains,
                  "alias": alias, "shown": [*stages, "request"], "hidden": [
                      target for target in gains if target.startswith(truth.HIDDEN)],
                  **truth.judge(world, gains, max(0, 1 - work / mean), LEAST)}

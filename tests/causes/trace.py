@@ -33,8 +33,8 @@ def depths(ranges):
     return found
 
 
-def range_event(world, one, depth):
-    row, name, begin, end, flows, cpu, place = one
+def range_event(world, one, lane, depth):
+    _, name, begin, end, flows, cpu, place = one
     args = {"window": 0}
     if depth:
         args["depth"] = depth
@@ -44,71 +44,92 @@ def range_event(world, one, depth):
         args["flows"] = flows
     if cpu:
         args.update(cpu_known=3, cpu_user_ns=cpu[0], cpu_sys_ns=0, run_queue_ns=cpu[1])
-    tid = THREADS + row
+    tid = THREADS + lane
     if place is True:
-        tid = ASYNC + row
+        tid = ASYNC + lane
     elif isinstance(place, tuple):
-        tid = SUBMIT + row
+        tid = SUBMIT + lane
         args.update(on_stream=place[0], device_start_ns=place[1], device_end_ns=place[2],
                     device_off_ns=0)
     category = world.categories.get(name, "UserDefined")
-    return {"ph": "X", "name": name, "cat": category, "pid": PID, "tid": tid, "args": args,
-            "ts": us(begin), "dur": us(end - begin)}
+    name = world.renamed.get(name, name)
+    return {"ph": "X", "name": name, "cat": category, "tid": tid, "args": args, "ts": us(begin),
+            "dur": us(end - begin)}
 
 
-def events_of(world):
-    end = max(one[3] for one in world.ranges)
-    around = [(row, name, 0, end, [], None, False) for row, name in world.around]
-    ranges = around + [one for one in world.ranges if one[3] > one[2]]
+def events_of(world, lanes):
+    """Those of the rows in `lanes`, {row: lane}."""
+    last = max(one[3] for one in world.ranges)
+    around = [(row, name, 0, last, [], None, False) for row, name in world.around]
+    ranges = [one for one in around + world.ranges if one[3] > one[2] and one[0] in lanes]
     depth = depths(ranges)
 
     def border(what, at):
-        return {"ph": "i", "s": "p", "name": f"window 0 {what}", "cat": "window", "pid": PID,
-                "tid": PID, "ts": us(at)}
+        return {"ph": "i", "s": "p", "name": f"window 0 {what}", "cat": "window", "tid": PID,
+                "ts": us(at)}
     yield border("opens", 0)
-    if world.steps and not world.unmarked:
-        for unit in world.units:
-            if unit.end is not None:
-                yield {"ph": "X", "name": "ProfileStep", "cat": "ProfileStep", "pid": PID,
-                       "tid": PROCESS, "args": {"window": 0, "async": True, "step": unit.n - 1},
-                       "ts": us(unit.begin), "dur": us(unit.end - unit.begin)}
+    for row, number, begin, end in [] if world.unmarked else world.rounds:
+        if row in lanes:
+            yield {"ph": "X", "name": "ProfileStep", "cat": "ProfileStep", "tid": PROCESS,
+                   "args": {"window": 0, "async": True, "step": number}, "ts": us(begin),
+                   "dur": us(end - begin)}
     for index, one in enumerate(ranges):
-        yield range_event(world, one, depth.get(index, 0))
-    yield border("closes", end)
-    for lane, name in enumerate(world.rows):
+        yield range_event(world, one, lanes[one[0]], depth.get(index, 0))
+    yield border("closes", last)
+    for row, lane in lanes.items():
         tids = ((PROCESS if lane == 0 else THREADS + lane, ""), (SUBMIT + lane, " submit"),
                 (ASYNC + lane, " async"))
         for tid, what in tids:
-            yield {"ph": "M", "name": "thread_name", "pid": PID, "tid": tid,
-                   "args": {"name": name + what, "lane": lane}}
+            yield {"ph": "M", "name": "thread_name", "tid": tid,
+                   "args": {"name": world.rows[row] + what, "lane": lane}}
 
 
-def facts_of(world):
-    lanes = [{"id": row, "of": 0, "number": THREADS + row if row else 0, "name": name}
-             for row, name in enumerate(world.rows)]
-    lanes += [{"id": len(lanes) + n, "of": 1, "number": n, "name": name}
-              for n, name in enumerate(world.devices)]
-    name = f"{world.name} {world.seed}"
-    return {"baseTimeNanoseconds": "1700000000000000000", "version": "0.1.0", "pid": str(PID),
-            "uuid": hashlib.sha256(name.encode()).hexdigest()[:32], "clock": "tsc",
-            "time_base_realtime_ns": "1700000000000000000", "ticks_per_second": "1000000000",
-            "host": "h0", "num_cpus": "8", "cpu": "c", "kernel": "k", "command": world.name,
-            "counters_not_finite": 0, "shift_ns": 0, "lanes": lanes,
+def facts_of(world, process, lanes):
+    made = [{"id": lane, "of": 0, "number": THREADS + lane if lane else 0,
+             "name": world.rows[row]} for row, lane in lanes.items()]
+    devices = [name for name, of in world.devices if of == process]
+    made += [{"id": len(made) + n, "of": 1, "number": n, "name": name}
+             for n, name in enumerate(devices)]
+    streams = [stream for stream in world.streams if world.devices[stream.device][1] == process]
+    name = f"{world.name} {world.seed} {process}"
+    return {"baseTimeNanoseconds": "1700000000000000000", "version": "0.1.0",
+            "pid": str(PID + process), "uuid": hashlib.sha256(name.encode()).hexdigest()[:32],
+            "clock": "tsc", "time_base_realtime_ns": "1700000000000000000",
+            "ticks_per_second": "1000000000", "host": "h0", "num_cpus": "8", "cpu": "c",
+            "kernel": "k", "command": world.name, "counters_not_finite": 0, "shift_ns": 0,
+            **({"rank": str(process)} if world.ranks else {}), "lanes": made,
             "devices": [{"id": n + 1, "of": 0, "number": n, "name": name}
-                        for n, name in enumerate(world.devices)],
-            "streams": [{"id": stream.number, "of": stream.device + 1, "number": stream.number,
-                         "name": ""} for stream in world.streams],
+                        for n, name in enumerate(devices)],
+            "streams": [{"id": stream.number, "number": stream.number, "name": "",
+                         "of": devices.index(world.devices[stream.device][0]) + 1}
+                        for stream in streams],
             "trust": {"recorded": len(world.ranges), **NO_LOSS, "crash_safe": 1}, "notes": []}
 
 
+def write_process(world, path, process):
+    rows = [0] + [row for row in world.process if row and world.process[row] == process]
+    if world.order:
+        rows[1:] = sorted(rows[1:], key=lambda _: world.order())
+    lanes = {row: lane for lane, row in enumerate(rows)}
+    lines = ",\n".join(json.dumps({"pid": PID + process, **event}, separators=(",", ":"))
+                       for event in events_of(world, lanes))
+    facts = json.dumps(facts_of(world, process, lanes))
+    compress(path, '{"displayTimeUnit":"ns","pprofTrace":1,"baseTimeNanoseconds":'
+             f'1700000000000000000,\n"traceEvents":[\n{lines}\n],\n"otherData":{facts}}}\n')
+
+
+def compress(path, text):
+    with open(path, "wb") as file:
+        file.write(gzip.compress(text.encode(), 5, mtime=0))
+
+
 def write(world, path):
-    """`path`.json.gz, and `path`.waits.gz with a wait a line: row, begin, end, kind, what for, the
-    row that had it then, the row that woke this one."""
-    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events_of(world))
-    text = ('{"displayTimeUnit":"ns","pprofTrace":1,"baseTimeNanoseconds":1700000000000000000,\n'
-            f'"traceEvents":[\n{lines}\n],\n"otherData":{json.dumps(facts_of(world))}}}\n')
+    """The paths of the traces, one for each process. Beside them `path`.waits.gz has a wait a line:
+    row, begin, end, kind, what for, the row that had it then, the row that woke this one."""
+    paths = []
+    for process in sorted(set(world.process.values())):
+        paths.append(f"{path}{f'.{process}' if process else ''}.json.gz")
+        write_process(world, paths[-1], process)
     waits = [one for one in world.kernel.waits if one[4] and one[2] > one[1]]
-    for end, content in ((".json.gz", text),
-                         (".waits.gz", "".join(json.dumps(one) + "\n" for one in waits))):
-        with open(path + end, "wb") as file:
-            file.write(gzip.compress(content.encode(), 5, mtime=0))
+    compress(path + ".waits.gz", "".join(json.dumps(one) + "\n" for one in waits))
+    return paths

@@ -7,7 +7,9 @@ import json
 import os
 
 import topologies
-import topologies_more  # noqa: F401 (its rows)
+import topologies_loops  # noqa: F401 (its rows)
+import topologies_more  # noqa: F401
+import variants
 from world import HIDDEN, World
 
 RIGHT = 0.6   # of the best gain
@@ -17,9 +19,11 @@ WAITING = 0.2  # of the latency: an open program that waits less is healthy
 ALL = topologies.ALL
 
 
-def world_of(name, seed, change=None):
+def world_of(name, seed, change=None, variant=None):
     world = World(name, seed, change)
     ALL[name][1](world)
+    if variant:
+        variants.ALL[variant](world)
     return world.run()
 
 
@@ -33,12 +37,12 @@ def figures(world):
             1 - work / sum(spans))
 
 
-def gains_of(name, seed, world):
+def gains_of(name, seed, world, variant=None):
     """{time: (what its halving adds to the rate, takes from the mean latency, from its P99)}."""
     rate, mean, p99, _ = figures(world)
     gains = {}
     for target in [*world.times, *world.resources]:
-        halved = figures(world_of(name, seed, {target: 0.5}))
+        halved = figures(world_of(name, seed, {target: 0.5}, variant))
         gains[target] = (halved[0] / rate - 1, 1 - halved[1] / mean, 1 - halved[2] / p99)
     return gains
 
@@ -70,25 +74,31 @@ def sources():
     folder = os.path.dirname(os.path.abspath(__file__))
     for path in sorted(glob.glob(os.path.join(folder, "*.py"))):
         if os.path.basename(path) in ("kernel.py", "world.py", "topologies.py",
-                                      "topologies_more.py", "trace.py", "truth.py"):
+                                      "topologies_loops.py", "topologies_more.py", "trace.py",
+                                      "truth.py", "variants.py"):
             with open(path, "rb") as file:
                 code.update(file.read())
     return code.hexdigest()[:16]
 
 
-def case_of(name, seed):
-    """The world and what is true of it."""
-    world = world_of(name, seed)
-    gains = gains_of(name, seed, world)
+def case_of(name, seed, variant=None):
+    """The world and what is true of it, by the names that its trace has."""
+    world = world_of(name, seed, None, variant)
+    gains = gains_of(name, seed, world, variant)
     waiting = figures(world)[3]
     devices = {device: sorted({one[1] for one in world.ranges if isinstance(one[6], tuple)
                                and world.streams[one[6][0] - 1].device == number})
-               for number, device in enumerate(world.devices)}
-    shown = sorted({one[1] for one in world.ranges})
+               for number, (device, _) in enumerate(world.devices)}
+
+    def new(names):
+        return sorted(world.renamed.get(name, name) for name in names)
+    gains = {world.renamed.get(target, target): gain for target, gain in gains.items()}
     return world, {"name": name, "seed": seed, "family": ALL[name][0], "open": world.open,
                    "gains": gains, "waiting": waiting,
-                   "alias": {**world.alias, **devices}, "shown": shown, "hidden": sorted(
-                       target for target in gains if target.startswith(HIDDEN)),
+                   "alias": {new([one])[0]: new(of)
+                             for one, of in [*world.alias.items(), *devices.items()]},
+                   "shown": new({one[1] for one in world.ranges}),
+                   "hidden": [target for target in gains if target.startswith(HIDDEN)],
                    **judge(world, gains, waiting)}
 
 

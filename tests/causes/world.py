@@ -26,14 +26,17 @@ class World:
         self.random = self.numbers("built")
         self.kernel = Kernel(seed=f"{name} {seed}")
         self.times, self.series, self.alias = {}, {}, {}
-        self.rows, self.streams, self.ranges, self.devices = ["process"], [], [], []
-        self.units, self.total, self.finished = [], 300, 0
+        self.rows, self.streams, self.ranges, self.devices = [], [], [], []
+        self.process, self.ranks = {}, False
+        self.row("process")
+        self.units, self.total, self.finished, self.rounds = [], 300, 0, []
         self.open = self.steps = self.cpu = False
         self.unmarked = self.no_flows = False
         self.again = None  # what brings the next unit once one has ended
         self.main = None
         self.categories = {}
         self.around = []  # ranges around the lives of threads
+        self.no_request, self.renamed, self.order = False, {}, None  # variants of the recording
         self.resources = []  # hidden names of what times are not of, but all share
 
     def numbers(self, what):
@@ -77,8 +80,9 @@ class World:
 
     # What is recorded.
 
-    def row(self, name):
+    def row(self, name, process=0):
         self.rows.append(name)
+        self.process[len(self.rows) - 1] = process
         return len(self.rows) - 1
 
     def mark(self, row, name, begin, units=(), cpu=None, wandering=False):
@@ -86,10 +90,10 @@ class World:
         self.ranges.append((row, name, begin, self.kernel.now, flows, cpu if self.cpu else None,
                             wandering))
 
-    def stream(self, device="gpu:0", engine=None):
-        if device not in self.devices:
-            self.devices.append(device)
-        made = Stream(self.kernel, self.devices.index(device), len(self.streams) + 1,
+    def stream(self, device="gpu:0", engine=None, process=0):
+        if (device, process) not in self.devices:
+            self.devices.append((device, process))
+        made = Stream(self.kernel, self.devices.index((device, process)), len(self.streams) + 1,
                       engine or Engine())
         self.streams.append(made)
         return made
@@ -262,7 +266,7 @@ class World:
         unit = unit.whole
         unit.end = self.kernel.now
         self.finished += 1
-        if not (self.steps or self.no_flows):
+        if not (self.steps or self.no_flows or self.no_request):
             self.ranges.append((self.main, "request", unit.begin, unit.end,
                                 [unit.n], None, True))
         if self.finished == self.total:
@@ -334,18 +338,21 @@ class World:
                         inbox.put_now(self.unit())
         self.kernel.spawn(life(), self.main, outside=True)
 
-    def loop(self, row, steps, every=None):
-        """A thread whose rounds are the units; `every` is (rounds, a step beside them)."""
+    def loop(self, row, steps, every=None, counted=True):
+        """A thread whose rounds are the units, or go beside them; `every` is (rounds, a further
+        step)."""
         self.steps = True
 
         def life():
             for n in range(self.total):
-                unit = self.unit()
+                unit = self.unit() if counted else Unit(n + 1, self.kernel.now)
                 for step in steps:
                     yield from step(row, [unit])
                 if every and n % every[0] == every[0] - 1:
                     yield from every[1](row, [unit])
-                yield from self.finish(unit)
+                self.rounds.append((row, n, unit.begin, self.kernel.now))
+                if counted:
+                    yield from self.finish(unit)
         self.kernel.spawn(life(), row)
 
     def run(self):

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with planted causes whose units are the rounds of a loop: training with loaders, with a
+device, and on several ranks."""
+from topologies import ALL, chain, topology
+
+
+def rounds(w, *steps, main="main", every=None):
+    w.main = w.row(main)
+    w.loop(w.main, steps, every)
+
+
+@topology("device")
+def device_one_thread(w):
+    """Preprocessing and submission in one thread, the device is the limit all the same."""
+    stream = w.stream()
+    w.define("decode", 1.5, category="Preprocess")
+    w.define("model", 6, category="Inference")
+    ends = []
+    rounds(w, w.serve("decode"), w.launch("model", stream, ends), w.sync("wait", 1, ends))
+
+
+@topology("device")
+def device_ahead(w):
+    """Many launches ahead; the device is the limit and the host waits at times."""
+    stream, ends = w.stream(), []
+    w.define("launch layers", 1)
+    w.define("layers", 5, category="Inference")
+    rounds(w, w.serve("launch layers"), w.launch("layers", stream, ends),
+           w.sync("wait for loss", 3, ends))
+
+
+@topology("device")
+def host_bound(w):
+    stream = w.stream()
+    w.define("decode", 7.6, category="Preprocess")
+    w.define("model", 2.7, category="Inference")
+    w.define("reply", 0.9)
+    rounds(w, w.serve("decode"), w.launch("model", stream), w.sync("wait"), w.serve("reply"))
+
+
+@topology("device")
+def launch_bound(w):
+    """Small kernels, each launched for longer than it runs."""
+    stream, w.total = w.stream(), 120
+    w.define("launch", 0.05)
+    w.define("small kernel", 0.02, category="Kernel")
+    steps = [w.hidden("launch"), w.launch("small kernel", stream)] * 60
+    rounds(w, w.within("forward", *steps), w.sync("step"))
+    w.alias["forward"] = ("launch", "small kernel")
+
+
+@topology("device")
+def item_waits(w):
+    """Forward reads a number back from the device after each layer."""
+    stream, w.total = w.stream(), 150
+    w.define("load", 0.6, category="Dataloader")
+    w.define("layer", 0.35, category="Kernel")
+    w.define("launch", 0.02)
+    steps = [w.hidden("launch"), w.launch("layer", stream), w.sync()] * 8
+    rounds(w, w.serve("load"), w.within("forward", *steps))
+    w.alias["forward"] = ("layer", "launch")
+
+
+def training(w, load, forward, optimizer=2, loaders=1, places=4, marked=True, extra=None,
+             every=None):
+    """Loaders that work ahead, and a thread that takes a batch and computes."""
+    w.total = 150
+    for name, ms in (("forward", forward), ("optimizer", optimizer), ("decode", load)):
+        w.define(name, ms, category={"forward": "Forward", "optimizer": "Optimization",
+                                     "decode": "Preprocess"}[name])
+    batches = w.queue("forward", places)
+    w.main = w.row("train")
+
+    def take(row, units):
+        begin = w.kernel.now
+        yield from batches.get()
+        if marked:
+            w.mark(row, "next batch", begin, units)
+
+    def loader(row, number):
+        step = w.serve("decode")
+        n = number
+        while True:
+            yield from step(row, [Round(n)])
+            n += loaders
+            yield from batches.put(n)
+    for number in range(loaders):
+        row = w.row(f"loader {number}")
+        w.kernel.spawn(loader(row, number), row)
+    w.loop(w.main, [take, w.serve("forward"), w.serve("optimizer")], every)
+    if extra:
+        extra(w)
+
+
+class Round:
+    """What a thread without units works for."""
+
+    def __init__(self, n):
+        self.n, self.work = n, 0
+
+
+@topology("loops")
+def prefetch_ok(w):
+    training(w, 5, 8.5)
+
+
+@topology("loops")
+def prefetch_slow(w):
+    training(w, 13, 7)
+
+
+@topology("loops")
+def prefetch_slow_gap(w):
+    training(w, 13, 7, marked=False)
+
+
+@topology("loops")
+def loaders_four(w):
+    training(w, 30, 8.5, loaders=4)
+
+
+@topology("background")
+def background(w):
+    def extra(w):
+        w.define("poll metrics", 0.9)
+        w.background(w.row("metrics"), "poll metrics")
+    training(w, 5, 8.5, extra=extra)
+
+
+@topology("loops")
+def iter_unmarked(w):
+    """No steps; one round takes far longer than the others, and it begins with a start."""
+    w.unmarked = True
+    w.define("build model", 800)
+    w.define("evaluate", 600)
+    training(w, 5, 8.5, every=(130, w.serve("evaluate")))
+
+
+@topology("loops")
+def iter_loader(w):
+    w.unmarked = True
+    training(w, 14, 7)
+
+
+@topology("loops")
+def one_thread(w):
+    for name, ms in (("load", 2), ("forward", 6), ("backward", 3.5), ("optimizer", 1)):
+        w.define(name, ms)
+    rounds(w, *map(w.serve, ("load", "forward", "backward", "optimizer")))
+
+
+@topology("loops")
+def save_now_and_then(w):
+    w.define("save", 120)
+    for name, ms in (("load", 1), ("forward", 4), ("optimizer", 2.2)):
+        w.define(name, ms)
+    w.unmarked = True
+    rounds(w, *map(w.serve, ("load", "forward", "optimizer")), every=(100, w.serve("save")))
+
+
+# Loops with kernels, as annotated programs have them: nobody marks steps.
+
+
+def layers(w, name, launch, kernel, number, wait=False):
+    """A range that launches so many kernels; with `wait` it reads each result back."""
+    w.define(f"{name} launches", launch, spread=0.1)
+    w.define(f"{name} kernel", kernel, spread=0.1, category="Kernel")
+    w.alias[name] = (f"{name} launches", f"{name} kernel")
+    steps = [w.hidden(f"{name} launches"), w.launch(f"{name} kernel", w.streams[0])]
+    return w.within(name, *(steps + [w.sync()] * wait) * number)
+
+
+def kernel_loop(w, data=1, forward=(0.02, 0.3, 6), optimizer=(0.02, 0.1, 4), copy=None, item=False,
+                free=None, save=None):
+    """Data, forward, backward and optimizer; `copy` is one that the host waits for, `free` a time
+    between the stages, `save` a stage of each tenth round."""
+    w.total, w.unmarked = 80, True
+    w.stream()
+    steps = [w.serve(w.define("data", data, category="Dataloader"))]
+    if copy:
+        w.define("copy", copy, category="Memcpy")
+        steps.append(w.within("upload", w.launch("copy", w.streams[0]), w.sync()))
+        w.alias["upload"] = ("copy",)
+    steps += [layers(w, "forward", *forward, wait=item), layers(w, "backward", *forward),
+              layers(w, "optimizer", *optimizer), w.sync("loss")]
+    if free:
+        w.define(w.hide("free memory"), free)
+        steps.append(w.hidden(w.hide("free memory")))
+    every = (10, w.serve(w.define("save", save))) if save else None
+    rounds(w, *steps, main="python", every=every)
+
+
+for row in (
+        ("train_compute", {}),
+        ("train_launch", {"forward": (0.05, 0.02, 40)}),
+        ("train_item", {"forward": (0.02, 0.16, 18), "item": True}),
+        ("train_copy", {"copy": 6}),
+        ("train_loader", {"data": 12}),
+        ("train_free_memory", {"free": 9}),
+        ("train_optimizer", {"optimizer": (0.06, 0.01, 120)}),
+        ("train_save", {"save": 160})):
+    ALL[row[0]] = ("kernels", lambda w, options=row[1]: kernel_loop(w, **options))
+
+
+@topology("processes")
+def train_slow_rank(w):
+    """Two ranks; the second has more to do before the collective, which the first waits in."""
+    w.total, w.ranks = 120, True
+    w.define("augment", 9)
+    w.define("augment of rank 0", 1)
+    w.define("forward", 4, category="Forward")
+    w.define("all_reduce", 0.8, category="Communication")
+    w.alias["augment of rank 0"] = ()
+    meeting = Meeting(w, 2)
+    for rank in range(2):
+        row = w.row("python", rank)
+        name = "augment" if rank else "augment of rank 0"
+        stream = w.stream(f"gpu:{rank}", process=rank)
+        w.loop(row, [w.within("augment", w.hidden(name)), w.serve("forward"),
+                     meeting.all_reduce("all_reduce", stream)], counted=rank == 1)
+    w.main = row
+
+
+class Meeting:
+    """A collective begins once all have come; its kernel runs from when its rank came."""
+
+    def __init__(self, w, number):
+        self.w, self.number, self.waiting = w, number, []
+
+    def all_reduce(self, name, stream):
+        def step(row, units):
+            w, ready = self.w, self.w.kernel.now
+            self.waiting.append(w.kernel.task)
+            if len(self.waiting) < self.number:
+                yield None
+            else:
+                for task in self.waiting[:-1]:
+                    w.kernel.give(task)
+                self.waiting.clear()
+            end = w.kernel.now + w.time(name, units[0].n)
+            w.ranges.append((row, name, ready, ready + 6000, [], None,
+                             (stream.number, ready + 20000, end)))
+            yield end - w.kernel.now + 12000
+        return step
+
+
+@topology("processes")
+def two_processes(w):
+    """Requests go on in a second process, which is the limit."""
+    w.define("rank", 6)
+    w.define("answer", 1)
+    inbox, last = w.queue("rank", 8), w.queue("answer", 8)
+    w.worker(w.row("ranker", 1), [w.serve("rank")], inbox, last.put)
+    w.worker(w.row("answerer", 1), [w.serve("answer")], last, w.finish)
+    chain(w, "accept 1 | embed 3", end=inbox.put)

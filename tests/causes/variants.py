@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of a program or of its recording after which what limits it is still the same."""
+import random
+from kernel import US
+
+
+def late(world):
+    """A loaded machine: threads wake up to 2.4 ms late."""
+    world.kernel.late = 2400 * US
+
+
+def background(world):
+    """A busy thread that nobody waits for."""
+    world.define("housekeeping", 1.5)
+    world.background(world.row("housekeeper"), "housekeeping")
+
+
+def around(world):
+    """A range around each thread's life."""
+    world.around = [(row, f"life {row}") for row in range(1, len(world.rows))]
+
+
+def no_requests(world):
+    """Requests have no range of their own."""
+    world.no_request = True
+
+
+def renamed(world):
+    """Other names, and threads in another order."""
+    numbers = random.Random(f"{world.name} {world.seed} renamed")
+    names = [name for name in [*world.times, *world.alias] if ":" not in name]
+    new = [f"op {n}" for n in range(len(names))]
+    numbers.shuffle(new)
+    world.renamed = dict(zip(names, new))
+    world.order = numbers.random
+
+
+ALL = {one.__name__: one for one in (late, background, around, no_requests, renamed)}
