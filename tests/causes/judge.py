@@ -3,8 +3,9 @@
 import re
 
 # Words by which an answer names what no range shows, where it does not say "unrecorded".
-HIDDEN_WORDS = {"pause": r"stand still|stands still|pause|stop", "timer": r"timer|fill a batch",
-                "rate": r"rate limit", "back off": r"back.?off", "processors": r"[Pp]rocessors are",
+HIDDEN_WORDS = {"pause": r"stands? still|pause|stop", "timer": r"timer|fill a batch",
+                "tick": r"timer|while its thread is idle", "rate": r"rate limit",
+                "back off": r"back.?off", "processors": r"[Pp]rocessors are",
                 "interpreter": r"interpreter"}
 NO_CAUSE = ("balanced", "keeps_up", "none")
 
@@ -58,9 +59,9 @@ def names_hidden(case, limit):
 
 
 def outcome(case, limit, findings):
-    """{result: right | apart | silent | wrong, false: advice that brings nothing, three: whether
-    one of the first three findings is right, claim}. Apart: it says that something is not recorded,
-    and what is right is in no range."""
+    """{result: right | unrecorded | silent | wrong, false: whether its advice brings nothing,
+    three: whether one of the first three findings is right, claim}. Unrecorded: the answer says
+    that something is not recorded, and the cause is in no range."""
     named = targets(case, limit["names"][:2])
     right, worth = set(case["right"]), set(case["worth"])
     claim = limit["claim"]
@@ -72,13 +73,13 @@ def outcome(case, limit, findings):
     if good:
         result = "right"
     elif claim == "unrecorded" and right & set(case["hidden"]):
-        result = "apart"
+        result = "unrecorded"
     elif claim in NO_CAUSE:
         result = "silent"
     else:
         result = "wrong"
     texts = [f"{one['text']} {one.get('next', '')}" for one in findings[:3]]
-    three = result in ("right", "apart") or any(
+    three = result in ("right", "unrecorded") or any(
         targets(case, mentioned(case, text)) & right for text in texts)
     return {"result": result, "claim": claim, "healthy": case["healthy"], "three": three,
             "false": int(not good and claim in ("limit", "part") and not named & worth)}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs with planted causes, built from a line each (real/pipeline.c has its words). What
-limits them is found as for simulated ones: each of their times halved, and run again."""
-import collections
+"""Real programs with planted causes, built from a line each: real/pipeline.c and real/gpu.py have
+the words. What limits them is found as for simulated ones: each of their times halved, and run
+again."""
+import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -13,103 +15,158 @@ import truth
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 LEAST = 0.1  # of the rate: less is noise of a machine that others use
-TRIES, SECONDS = 2, 120
+TRIES, SECONDS = 2, 300
 WORK = re.compile(r"([~@!#%]?)([\d.]+)")
-# What the parts of a stage's work are called in the answer; a stage's own time has its name.
-PARTS = {"@": truth.HIDDEN + "cache", "!": "cache update", "#": "model", "%": "kernel"}
-Program = collections.namedtuple("Program", "by spec start units places")
+CACHE, MEMORY = truth.HIDDEN + "cache", truth.HIDDEN + "free memory"
+
+
+class Pipeline:
+    """Of threads. `by` is c, cc or python."""
+    # What the parts of a stage's work are called; a stage's own time has its name.
+    PARTS = {"@": CACHE, "!": "cache update", "#": "model", "%": "kernel"}
+    alias = {"infer": ("model", "kernel"), "cpu:0": ("model",), "opencl:0": ("kernel",),
+             "cache lock": ("cache update",)}
+
+    def __init__(self, by, spec, start, units, places=4):
+        self.by, self.spec, self.start, self.units, self.places = by, spec, start, units, places
+        self.family, self.open = f"real, {by}", start.startswith("regular")
+
+    def times(self):
+        """{name: (stage, kind)} of what can be halved."""
+        found = {}
+        for stage, work in re.findall(r"(\w+) ([~@!#%\d.]+)", self.spec):
+            for kind, _ in WORK.findall(work):
+                found[self.PARTS.get(kind, stage)] = stage, kind
+        return found
+
+    def halved(self, name):
+        """`~` and none are a stage's own time, which has one name."""
+        stage, kind = self.times()[name]
+        same = ("", "~") if kind in ("", "~") else (kind,)
+
+        def half(match):
+            return match.group(1) + WORK.sub(
+                lambda one: one.group(1) + f"{float(one.group(2)) / 2:g}"
+                if one.group(1) in same else one.group(0), match.group(2))
+        spec = re.sub(rf"(\b{stage} )([~@!#%\d.]+)", half, self.spec)
+        return Pipeline(self.by, spec, self.start, self.units, self.places)
+
+    def work_ms(self):
+        return sum(float(ms) for _, ms in WORK.findall(re.sub(r" x\d+", "", self.spec)))
+
+    def command(self, folder, _):
+        if self.by == "cc":
+            shards = re.findall(r"~([\d.]+)", self.spec)
+            return [os.path.join(folder, "fanout"), *shards, str(self.units)]
+        arguments = [self.spec, self.start, str(self.units), str(self.places)]
+        if self.by == "python":
+            return [sys.executable, os.path.join(HERE, "real", "pipeline.py"), *arguments]
+        return [os.path.join(folder, "pipeline"), *arguments]
+
+
+class Gpu:
+    """Of PyTorch, by the parameters of real/gpu.py; those given and the usual ones are halved."""
+    USUAL = {"train": "data=2 batch=4096 layers=6", "models": "embed=6 rerank=8 generate=12"}
+    PARTS = {"batch": "kernels", "free": MEMORY, "tensors": "optimizer"}
+    family, open = "real, gpu", False
+    alias = {"forward": ("kernels", "layers", "items"), "backward": ("kernels", "layers")}
+
+    def __init__(self, what, given):
+        self.what, self.given = what, given
+
+    def times(self):
+        text = f"{self.USUAL[self.what]} {self.given}"
+        values = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", text)}
+        return {self.PARTS.get(name, name): (name, value) for name, value in values.items()
+                if name not in ("ranks", "size", "tokens")}
+
+    def halved(self, name):
+        parameter, value = self.times()[name]
+        return Gpu(self.what, f"{self.given} {parameter}={value // 2}")
+
+    def work_ms(self):
+        return 0
+
+    def command(self, folder, logs):
+        return [os.path.join(folder, "pprof-report"), "run", "--kernels", "-o", "/dev/null",
+                "--logs", logs, "--", sys.executable, os.path.join(HERE, "real", "gpu.py"),
+                self.what, *f"{self.USUAL[self.what]} {self.given}".split()]
+
 
 PROGRAMS = {
-    "c_chain": Program("c", "fetch ~1 | embed ~8 | search ~1 | rerank ~1 | generate ~1", "source",
-                       150, 4),
-    "c_chain_computes": Program("c", "fetch 0.2 | embed 4 | search 0.2 | rerank 0.2", "source",
-                                200, 4),
-    "c_pool_hidden": Program("c", "fetch ~1 | embed ~24 x8 | rerank ~6 | reply ~1", "source",
-                             200, 4),
-    "c_workers": Program("c", "parse ~1, embed ~4, generate ~20 x8", "source", 300, 4),
-    "c_lock": Program("c", "fetch ~1 | embed ~4@4 x4 | reply ~1", "source", 200, 4),
-    "c_lock_marked": Program("c", "fetch ~1 | embed ~4!4 x4 | reply ~1", "source", 200, 4),
-    "c_few": Program("c", "parse ~1 x2 | rank ~9 x4 | reply ~2 x4", "closed:2", 150, 4),
-    "c_keeps_up": Program("c", "parse ~2 | rank ~5 | reply ~2", "regular:20", 80, 4),
-    "c_device": Program("c", "decode ~1 x2 | infer #8 x2 | reply ~1", "source", 150, 4),
-    "c_device_in_turn": Program("c", "infer ~6#3", "steps", 150, 4),
-    "c_opencl": Program("c", "decode ~1 | infer %6 | reply ~1", "source", 150, 4),
-    "c_steps": Program("c", "load ~2, forward ~6, update ~1", "steps", 150, 4),
-    "cc_fanout": Program("cc", "shard_a ~9, shard_b ~4, shard_c ~3", "closed:2", 100, 4),
-    "python_chain": Program("python", "fetch ~1 | embed ~8 | reply ~1", "source", 120, 4),
-    "python_interpreter": Program("python", "tokenize 5, infer 1 x4", "source", 150, 4),
-    "python_lock": Program("python", "fetch ~1 | embed ~4@5 x4 | reply ~1", "source", 150, 4),
-    "python_tasks": Program("python", "parse 1, fetch ~20, render 4", "tasks:10", 150, 4),
+    "c_chain": Pipeline("c", "fetch ~1 | embed ~8 | search ~1 | rerank ~1 | generate ~1", "source",
+                        150),
+    "c_chain_computes": Pipeline("c", "fetch 0.2 | embed 4 | search 0.2 | rerank 0.2", "source",
+                                 200),
+    "c_pool_hidden": Pipeline("c", "fetch ~1 | embed ~24 x8 | rerank ~6 | reply ~1", "source", 200),
+    "c_workers": Pipeline("c", "parse ~1, embed ~4, generate ~20 x8", "source", 300),
+    "c_lock": Pipeline("c", "fetch ~1 | embed ~4@4 x4 | reply ~1", "source", 200),
+    "c_lock_marked": Pipeline("c", "fetch ~1 | embed ~4!4 x4 | reply ~1", "source", 200),
+    "c_few": Pipeline("c", "parse ~1 x2 | rank ~9 x4 | reply ~2 x4", "closed:2", 150),
+    "c_keeps_up": Pipeline("c", "parse ~2 | rank ~5 | reply ~2", "regular:20", 80),
+    "c_device": Pipeline("c", "decode ~1 x2 | infer #8 x2 | reply ~1", "source", 150),
+    "c_device_in_turn": Pipeline("c", "infer ~6#3", "steps", 150),
+    "c_opencl": Pipeline("c", "decode ~1 | infer %6 | reply ~1", "source", 150),
+    "c_steps": Pipeline("c", "load ~2, forward ~6, update ~1", "steps", 150),
+    "cc_fanout": Pipeline("cc", "shard_a ~9, shard_b ~4, shard_c ~3", "closed:2", 100),
+    "python_chain": Pipeline("python", "fetch ~1 | embed ~8 | reply ~1", "source", 120),
+    "python_interpreter": Pipeline("python", "tokenize 5, infer 1 x4", "source", 150),
+    "python_lock": Pipeline("python", "fetch ~1 | embed ~4@5 x4 | reply ~1", "source", 150),
+    "python_tasks": Pipeline("python", "parse 1, fetch ~20, render 4", "tasks:10", 150),
+}
+# On a machine with a GPU; `gpu_ranks` needs two.
+GPU_PROGRAMS = {
+    "gpu_compute": Gpu("train", "batch=32768 size=4096"),
+    "gpu_launch": Gpu("train", "batch=16 size=64 layers=400"),
+    "gpu_item": Gpu("train", "items=300"),
+    "gpu_copy": Gpu("train", "copy=200"),
+    "gpu_loader": Gpu("train", "data=30"),
+    "gpu_free": Gpu("train", "free=8"),
+    "gpu_optimizer": Gpu("train", "tensors=1500"),
+    "gpu_save": Gpu("train", "save=800"),
+    "gpu_ranks": Gpu("train", "ranks=2 augment=12"),
+    "gpu_models": Gpu("models", "batch=64 size=1024 tokens=16"),
 }
 
 
-def times_of(program):
-    """{name: (stage, kind)} of what can be halved."""
-    found = {}
-    for stage, work in re.findall(r"(\w+) ([~@!#%\d.]+)", program.spec):
-        for kind, _ in WORK.findall(work):
-            found[PARTS.get(kind, stage)] = stage, kind
-    return found
-
-
-def halved(program, stage, kind):
-    """`~` and none are a stage's own time, which has one name."""
-    same = ("", "~") if kind in ("", "~") else (kind,)
-
-    def half(match):
-        return match.group(1) + WORK.sub(
-            lambda one: one.group(1) + f"{float(one.group(2)) / 2:g}"
-            if one.group(1) in same else one.group(0), match.group(2))
-    return program._replace(spec=re.sub(rf"(\b{stage} )([~@!#%\d.]+)", half, program.spec))
-
-
-def command_of(program, folder):
-    if program.by == "cc":
-        shards = re.findall(r"~([\d.]+)", program.spec)
-        return [os.path.join(folder, "fanout"), *shards, str(program.units)]
-    arguments = [program.spec, program.start, str(program.units), str(program.places)]
-    if program.by == "python":
-        return [sys.executable, os.path.join(HERE, "real", "pipeline.py"), *arguments]
-    return [os.path.join(folder, "pipeline"), *arguments]
-
-
-def figures(program, folder, log):
-    """(rate, mean latency, P99): the best of two runs, as others use the machine, too."""
-    found = [run(program, folder, log) for _ in range(TRIES)]
-    return max(one[0] for one in found), *(min(one[k] for one in found) for k in (1, 2))
-
-
-def run(program, folder, log):
-    """What the program says; its log is `log`."""
-    for old in (log, log + ".part"):
-        if os.path.exists(old):
-            os.remove(old)
+def run(program, folder, logs):
+    """What the program says; its logs are in the folder `logs`."""
+    shutil.rmtree(logs, ignore_errors=True)
+    os.mkdir(logs)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PPROF_")}
-    env = {**kept, "PPROF_OUTPUT": log, "PPROF_SET": 'cpu=["*"]', "PPROF_QUIET": "1",
-           "PYTHONPATH": os.path.join(TREE, "python"), "PYTHONDONTWRITEBYTECODE": "1",
-           "PPROF_LIBRARY": os.path.join(folder, "..", "..", "libpprof.so")}
-    done = subprocess.run(command_of(program, folder), env=env, capture_output=True, check=False,
+    libraries = [os.path.join(folder, name) for name in ("libpprof.so.0", "../../libpprof.so")]
+    env = {**kept, "PPROF_QUIET": "1", "PYTHONPATH": os.path.join(TREE, "python"),
+           "PYTHONDONTWRITEBYTECODE": "1",
+           "PPROF_LIBRARY": next(filter(os.path.exists, libraries), "")}
+    if program.family != Gpu.family:
+        env.update(PPROF_OUTPUT=os.path.join(logs, "run.pplog"), PPROF_SET='cpu=["*"]')
+    done = subprocess.run(program.command(folder, logs), env=env, capture_output=True, check=False,
                           timeout=SECONDS)
     if done.returncode:
-        sys.exit(f"{program}: {done.stderr.decode(errors='replace')}")
+        sys.exit(f"{program.__dict__}: {done.stderr.decode(errors='replace')}")
     return tuple(map(float, done.stdout.split()[-3:]))
+
+
+def figures(program, folder, logs):
+    """(rate, mean latency, P99): the best of two runs, as others use the machine, too."""
+    found = [run(program, folder, logs) for _ in range(TRIES)]
+    return max(one[0] for one in found), *(min(one[k] for one in found) for k in (1, 2))
 
 
 def case_of(name, folder, out):
     """(paths of its logs, what is true of it)."""
-    program, log = PROGRAMS[name], os.path.join(out, f"{name}.pplog")
-    rate, mean, p99 = figures(program, folder, log)
+    program = {**PROGRAMS, **GPU_PROGRAMS}[name]
+    logs = os.path.join(out, name)
+    rate, mean, p99 = figures(program, folder, logs)
     gains = {}
-    for target, (stage, kind) in times_of(program).items():
-        other = figures(halved(program, stage, kind), folder, os.path.join(out, "halved.pplog"))
+    for target in program.times():
+        other = figures(program.halved(target), folder, os.path.join(out, "halved"))
         gains[target] = other[0] / rate - 1, 1 - other[1] / mean, 1 - other[2] / p99
-    work = sum(float(ms) for _, ms in WORK.findall(re.sub(r" x\d+", "", program.spec)))
-    is_open = program.start.startswith("regular")
-    world = types.SimpleNamespace(open=is_open, resources=())
-    alias = {"infer": ("model", "kernel"), "cpu:0": ("model",), "opencl:0": ("kernel",),
-             "cache lock": ("cache update",)}
-    stages = [stage for stage, _ in times_of(program).values()]
-    return [log], {"name": name, "family": f"real, {program.by}", "open": is_open, "gains": gains,
-                 "alias": alias, "shown": [*stages, "request"], "hidden": [
-                     target for target in gains if target.startswith(truth.HIDDEN)],
-                 **truth.judge(world, gains, max(0, 1 - work / mean), LEAST)}
+    world = types.SimpleNamespace(open=program.open, resources=())
+    shown = ["forward", "backward", "loss", "all_reduce"] if program.family == Gpu.family else [
+        stage for stage, _ in program.times().values()]
+    return sorted(glob.glob(os.path.join(logs, "*.pplog"))), {
+        "name": name, "family": program.family, "open": program.open, "gains": gains,
+        "alias": program.alias, "shown": shown,
+        "hidden": [target for target in gains if target.startswith(truth.HIDDEN)],
+        **truth.judge(world, gains, max(0, 1 - program.work_ms() / mean), LEAST)}

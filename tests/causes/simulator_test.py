@@ -87,7 +87,7 @@ class Judgement(unittest.TestCase):
                 (case(), "unrecorded", ["embed"], "wrong", 0),
                 (case(), "none", [], "silent", 0),
                 (case(), "keeps_up", ["embed"], "silent", 0),
-                (case(hidden), "unrecorded", ["embed"], "apart", 0),
+                (case(hidden), "unrecorded", ["embed"], "unrecorded", 0),
                 (case(hidden), "limit", ["embed"], "wrong", 1),
                 (case((), True), "keeps_up", ["embed"], "right", 0),
                 (case((), True), "part", ["embed"], "right", 0),

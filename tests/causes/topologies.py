@@ -237,14 +237,14 @@ def retry(w):
 
 def shared(w, spec, stages, hold, places=1, marked=None, start=source, **options):
     """The stages take a place of one lock for `hold` ms after their own time; with `marked`
-    (wait, held) both have ranges."""
+    (wait, use) both have ranges."""
     lock = w.lock("cache" if places == 1 else "connections", places)
-    held = marked[1] if marked else w.hide(lock.name)
-    w.define(held, hold)
-    if marked:
-        w.alias[marked[0]] = (held,)
-    own = w.serve(held) if marked else w.hidden(held)
-    how = {name: w.within(name, w.hidden(name), w.locked(lock, own, wait=marked and marked[0]))
+    wait, use = marked or (None, w.hide(lock.name))
+    w.define(use, hold)
+    if wait:
+        w.alias[wait] = (use,)
+    own = w.serve(use) if marked else w.hidden(use)
+    how = {name: w.within(name, w.hidden(name), w.locked(lock, own, wait=wait))
            for name in stages}
     chain(w, spec, start, how=how, **options)
 
@@ -404,6 +404,19 @@ def rate_limit(w):
         yield from w.spend("call", units)
         w.mark(row, "call", begin, units)
     chain(w, "parse 1 | call 2 x4 | reply 1", how={"call": limited})
+
+
+@topology("waits")
+def idle_consumer(w):
+    """A thread that asks for work once in 25 ms only."""
+    tick = w.define(w.hide("tick"), 25, cv=0.01)
+
+    def sleepy(row, units):
+        length = w.time(tick, 0)
+        yield length - w.kernel.now % length
+        yield from serve(row, units)
+    chain(w, "parse 1 | rerank 3 | reply 1", poisson(40), None, how={"rerank": sleepy})
+    serve = w.serve("rerank")
 
 
 # All stand still.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with planted causes whose units are the rounds of a loop: training with loaders, with a
-device, and on several ranks."""
+"""Programs with planted causes that go in rounds: training with loaders, with a device, and on
+several ranks."""
 from topologies import ALL, chain, topology
 
 

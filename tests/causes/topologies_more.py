@@ -216,7 +216,7 @@ def loop_open(w):
     event_loop(w, poisson(20), (("parse", 1.5, None), ("fetch", 12, 0), ("render", 2, None)))
 
 
-# Random mixtures, which nobody has looked at.
+# Random mixtures: each seed is another program.
 
 NAMES = ("read", "parse", "clean", "embed", "search", "rerank", "score", "filter", "generate",
          "render", "store", "notify")

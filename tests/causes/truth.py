@@ -85,7 +85,8 @@ def case_of(name, seed, variant=None):
     """The world and what is true of it, by the names that its trace has."""
     world = world_of(name, seed, None, variant)
     gains = gains_of(name, seed, world, variant)
-    waiting = figures(world)[3]
+    # Waking up late is no line in front of a stage.
+    waiting = figures(world_of(name, seed) if variant == "late" else world)[3]
     devices = {device: sorted({one[1] for one in world.ranges if isinstance(one[6], tuple)
                                and world.streams[one[6][0] - 1].device == number})
                for number, (device, _) in enumerate(world.devices)}

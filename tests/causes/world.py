@@ -339,8 +339,8 @@ class World:
         self.kernel.spawn(life(), self.main, outside=True)
 
     def loop(self, row, steps, every=None, counted=True):
-        """A thread whose rounds are the units, or go beside them; `every` is (rounds, a further
-        step)."""
+        """A thread that goes in rounds, which are the units if they are counted; `every` is
+        (rounds, a further step)."""
         self.steps = True
 
         def life():
