@@ -66,6 +66,7 @@ def chain(w, spec, start=source, places=4, how=None, batch=None, waits=(), end=N
         steps = [how[name] if name in how else w.serve(name, computes) for name in stages]
         out = inboxes[number + 1].put if number + 1 < len(pools) else end or w.finish
         rows[first[number]] = [w.row(f"{title} {n}") for n in range(threads)]
+        w.pools.append((rows[first[number]], list(stages)))
         for row in rows[first[number]]:
             w.worker(row, steps, inboxes[number], out, batch.get(first[number]), waits)
     w.main = w.row("main")

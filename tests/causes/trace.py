@@ -114,7 +114,11 @@ def write_process(world, path, process):
     lines = ",\n".join(json.dumps({"pid": PID + process, **event}, separators=(",", ":"))
                        for event in events_of(world, lanes))
     facts = json.dumps(facts_of(world, process, lanes))
-    compress(path, '{"displayTimeUnit":"ns","pprofTrace":1,"baseTimeNanoseconds":'
+    waits = [(lanes[row], *what, lanes.get(had, 0), lanes.get(woke, 0))
+             for row, *what, had, woke in world.kernel.waits
+             if row in lanes and what[3] and what[1] > what[0]]
+    compress(path + ".waits.gz", "".join(json.dumps(one) + "\n" for one in waits))
+    compress(path + ".json.gz", '{"displayTimeUnit":"ns","pprofTrace":1,"baseTimeNanoseconds":'
              f'1700000000000000000,\n"traceEvents":[\n{lines}\n],\n"otherData":{facts}}}\n')
 
 
@@ -124,12 +128,11 @@ def compress(path, text):
 
 
 def write(world, path):
-    """The paths of the traces, one for each process. Beside them `path`.waits.gz has a wait a line:
+    """The paths of the traces, one for each process. Beside each its .waits.gz has a wait a line:
     row, begin, end, kind, what for, the row that had it then, the row that woke this one."""
     paths = []
     for process in sorted(set(world.process.values())):
-        paths.append(f"{path}{f'.{process}' if process else ''}.json.gz")
-        write_process(world, paths[-1], process)
-    waits = [one for one in world.kernel.waits if one[4] and one[2] > one[1]]
-    compress(path + ".waits.gz", "".join(json.dumps(one) + "\n" for one in waits))
+        place = f"{path}.{process}" if process else path
+        write_process(world, place, process)
+        paths.append(place + ".json.gz")
     return paths

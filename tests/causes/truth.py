@@ -15,6 +15,7 @@ from world import HIDDEN, World
 RIGHT = 0.6   # of the best gain
 WORTH = 0.25  # of it: advice that brings less is false
 LEAST = {False: 0.03, True: 0.05}  # a rate's gain that is none; by whether arrivals set the rate
+NEAR = 0.01  # to it: a gain and none are both right
 WAITING = 0.2  # of the latency: an open program that waits less is healthy
 ALL = topologies.ALL
 
@@ -53,14 +54,16 @@ def judge(world, gains, waiting, least=None):
     by = {}
     times = {name: gain for name, gain in gains.items() if name not in world.resources}
     best = max(gain[0] for gain in times.values())
-    if best >= (least or LEAST[world.open]):
+    least = least or LEAST[world.open]
+    if best >= least - (0 if world.open else NEAR):
         by["rate"] = {name: gain[0] / best for name, gain in gains.items()}
     elif world.open:
         for number, figure in ((1, "mean"), (2, "P99")):
             most = max(gain[number] for gain in times.values())
             if most >= LEAST[True]:
                 by[figure] = {name: gain[number] / most for name, gain in gains.items()}
-    healthy = "rate" not in by and (not world.open or waiting < WAITING)
+    healthy = best < least + NEAR and not world.open or (
+        world.open and "rate" not in by and waiting < WAITING)
 
     def those(least):
         return sorted({name for shares in by.values() for name, share in shares.items()

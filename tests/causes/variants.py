@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of a program or of its recording after which what limits it is still the same."""
 import random
+
 from kernel import US
 
 
@@ -20,6 +21,15 @@ def around(world):
     world.around = [(row, f"life {row}") for row in range(1, len(world.rows))]
 
 
+def nested(world):
+    """A range around what a thread does for a unit."""
+    for rows, stages in world.pools:
+        name = f"handle {stages[0]}"
+        world.nested.update((row, name) for row in rows)
+        if len(stages) == 1:
+            world.alias[name] = world.alias.get(stages[0], stages)
+
+
 def no_requests(world):
     """Requests have no range of their own."""
     world.no_request = True
@@ -35,4 +45,4 @@ def renamed(world):
     world.order = numbers.random
 
 
-ALL = {one.__name__: one for one in (late, background, around, no_requests, renamed)}
+ALL = {one.__name__: one for one in (late, background, around, nested, no_requests, renamed)}

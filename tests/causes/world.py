@@ -36,7 +36,9 @@ class World:
         self.main = None
         self.categories = {}
         self.around = []  # ranges around the lives of threads
+        self.pools = []  # (rows, names of stages)
         self.no_request, self.renamed, self.order = False, {}, None  # variants of the recording
+        self.nested = {}  # row -> the range around what it does for a unit
         self.resources = []  # hidden names of what times are not of, but all share
 
     def numbers(self, what):
@@ -210,21 +212,23 @@ class World:
         return Quota(self.kernel, int(number * self._resource("processors") * 100 * MS))
 
     def worker(self, row, steps, inbox, out, batch=None, waits=()):
-        """One thread's life. `batch` is (size, timer in ns or its name); `waits` names the ranges
-        of its waits for input and for a place behind it."""
+        """One thread's life. `batch` is (size, the name of a timer); `waits` names the ranges of
+        its waits for input and for a place behind it."""
         def life():
             while True:
                 begin = self.kernel.now
                 if batch:
-                    timer = batch[1]
-                    timer = self.time(timer, 0) if isinstance(timer, str) else timer
+                    timer = batch[1] and self.time(batch[1], 0)
                     units = yield from inbox.get_batch(batch[0], timer)
                 else:
                     units = [(yield from inbox.get())]
                 if waits and self.kernel.now > begin:
                     self.mark(row, waits[0], begin)
+                begin = self.kernel.now
                 for step in steps:
                     yield from step(row, units)
+                if row in self.nested:
+                    self.mark(row, self.nested[row], begin, units)
                 begin = self.kernel.now
                 for unit in units:
                     yield from out(unit)
