@@ -3,21 +3,22 @@
 """Runs programs with planted causes and judges what the report says limits them.
 
 causes.py [--seeds N] [--first SEED] [--topology NAME]... [--variant NAME] [--real FOLDER]
-          [--gpu] [--load N] [--show] [--write] [--check] [--before] REPORT OUT
+          [--gpu] [--load N] [--each] [--show] [--write] [--check] [--before] REPORT OUT
 
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
 a rule, says what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
 
 --variant changes each program as variants.py says, which leaves what limits it. --real runs real
 programs instead, whose binaries are in FOLDER, beside N busy loops; with --gpu those that need one.
---show prints each answer that is not right, --write puts the table into docs/findings.md, --check
-fails where a score misses its threshold. --before keeps the table's first columns, which are those
-of a report without a model of limits.
+--each makes a row of each program, --show prints the answers that are not right. --write puts the
+table into docs/findings.md, --check fails where a score misses its threshold. --before keeps the
+table's first columns, which are those of a report without a model of limits.
 """
 import argparse
 import collections
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -68,6 +69,10 @@ def same_in_text(tool, paths, limit):
 
 
 def simulated(args):
+    """Traces of other versions of the generator go: they are many."""
+    os.makedirs(args.out, exist_ok=True)
+    for old in set(os.listdir(args.out)) - {truth.sources(), "real"}:
+        shutil.rmtree(os.path.join(args.out, old))
     folder = os.path.join(args.out, truth.sources())
     os.makedirs(folder, exist_ok=True)
     for name in args.topology or truth.ALL:
@@ -99,7 +104,7 @@ def scored(args):
             print(f"{case['name']} {case.get('seed', '')}: {result['result']}"
                   f"{' FALSE' * result['false']}, {truth_is}; says {limit['claim']}: "
                   f"{limit['sentence']}")
-        yield case["family"], result
+        yield case["name" if args.each else "family"], result
 
 
 def table_of(results):
@@ -166,7 +171,7 @@ def main():
     parser.add_argument("--variant", choices=sorted(variants.ALL))
     parser.add_argument("--real", metavar="FOLDER")
     parser.add_argument("--load", type=int, default=0)
-    for flag in ("--gpu", "--show", "--write", "--check", "--before"):
+    for flag in ("--each", "--gpu", "--show", "--write", "--check", "--before"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("report")
     parser.add_argument("out")
@@ -188,7 +193,7 @@ def main():
     print("\n".join(lines))
     counts = table["all"]
     print(f"healthy called so: {counts['healthy right']} of {counts['healthy']}")
-    if args.write and not (args.topology or args.variant or args.real):
+    if args.write and not (args.topology or args.variant or args.real or args.each):
         write_page(lines)
     is_busy = args.load or args.variant == "late"
     failed = list(failures(counts, BUSY if is_busy else THRESHOLDS)) if args.check else []

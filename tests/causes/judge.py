@@ -19,7 +19,7 @@ def known_names(case):
 def mentioned(case, text):
     """The names in a text, in their order."""
     pattern = "|".join(re.escape(name) for name in known_names(case))
-    found = re.findall(rf"(?<![\w:])(?:{pattern})(?![\w:])", text or "")
+    found = re.findall(rf"(?<![\w:])(?:{pattern})(?!\w|:\w)", text or "")
     return list(dict.fromkeys(found))
 
 
