@@ -159,6 +159,9 @@ class Told(Case):
         said = self.on_terminal(self.RUNS, PPROF_OUTPUT="run.pplog")
         self.assertEqual(said, "pprof: wrote %s; `pprof-report LOG` reads it\n"
                          % self.path("run.pplog"))
+        said = self.on_terminal(self.RUNS, PPROF_OUTPUT="run.pplog")
+        self.assertEqual(said, "pprof: wrote %s; run.pplog was there already: the log is "
+                         "run.2.pplog; `pprof-report LOG` reads it\n" % self.path("run.2.pplog"))
         self.assertIn("other.pplog;", self.on_terminal(
             "import pprof; pprof.mark('x')", PPROF_ENABLE="1", PPROF_OUTPUT="other.pplog"))
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "file/text.h"
@@ -55,6 +56,16 @@ static bool is_ascii(void) {
   return false;
 }
 
+// SOURCE_DATE_EPOCH, by which builds print the same every day, goes before the
+// clock.
+static uint64_t now_ns(void) {
+  const char *given = variable("SOURCE_DATE_EPOCH");
+  char *end = NULL;
+  uint64_t seconds = given ? strtoull(given, &end, 10) : 0;
+  if (!given || *end) seconds = (uint64_t)time(NULL);
+  return seconds * 1000000000u;
+}
+
 void ppi_tool_look(const struct ppi_tool_options *options,
                    ppi_report_options *out) {
   int fd = descriptor_of(options);
@@ -62,4 +73,5 @@ void ppi_tool_look(const struct ppi_tool_options *options,
   out->is_wide = options->wide;
   out->has_colour = has_colour(options, fd);
   out->is_ascii = is_ascii();
+  out->now_ns = now_ns();
 }

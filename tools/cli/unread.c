@@ -5,11 +5,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "cli/say.h"
+#include "file/part.h"
 #include "file/text.h"
 #include "log/read/log_section.h"
 
@@ -118,7 +122,70 @@ static void warn_of_folder(const struct ppi_tool_options *options,
   ppi_page_clear(&line);
 }
 
+// ---- later runs ----
+
+// Whether the log at `path` is of a run that wanted the name of `input`, later
+// than `*since_ns`, which it then is.
+static bool is_later(const char *path, const char *input, uint64_t *since_ns) {
+  ppi_log_section found;
+  if (ppi_log_peek(path, 0, &found) != PPROF_STATUS_OK ||
+      strcmp(found.name_taken, input + folder_len(input)) != 0 ||
+      found.base_ns <= *since_ns)
+    return false;
+  *since_ns = found.base_ns;
+  return true;
+}
+
+static bool is_input(const struct ppi_tool_options *options, const char *path) {
+  struct lifetime own, other;
+  if (!look_at(path, &own)) return false;
+  for (int i = 0; i < options->num_inputs; i++)
+    if (look_at(options->inputs[i], &other) && other.device == own.device &&
+        other.inode == own.inode)
+      return true;
+  return false;
+}
+
+// The last of the names with a number, or its .part while it is written. A name
+// may have been removed in between.
+static char *find_later(const char *input) {
+  enum { MOST_NAMES = 10000, MOST_GAPS = 8 };
+  ppi_log_section own;
+  char *latest = NULL;
+  if (ppi_log_peek(input, 0, &own) != PPROF_STATUS_OK || !own.base_ns)
+    return NULL;
+  for (int n = 1, gaps = 0; n < MOST_NAMES && gaps < MOST_GAPS; n++) {
+    char number[16], *path = NULL;
+    snprintf(number, sizeof number, "%d", n);
+    char *name = ppi_part_sibling(input, number);
+    if (!name || asprintf(&path, "%s.part", name) < 0) path = NULL;
+    if (path && access(name, F_OK) == 0) path[strlen(name)] = 0;
+    gaps = path && access(path, F_OK) == 0 ? 0 : gaps + 1;
+    bool takes = !gaps && is_later(path, input, &own.base_ns);
+    if (takes) free(latest);
+    if (takes)
+      latest = path;
+    else
+      free(path);
+    ppi_free(name);
+  }
+  return latest;
+}
+
+static void warn_of_later(const struct ppi_tool_options *options,
+                          const char *input) {
+  char *later = find_later(input);
+  if (later && !is_input(options, later))
+    ppi_tool_say(
+        "%s: is of an earlier run; the latest found the name taken: "
+        "`pprof-report %s`",
+        input, later);
+  free(later);
+}
+
 void ppi_tool_warn_unread(const struct ppi_tool_options *options) {
+  for (int i = 0; i < options->num_inputs && !options->of_folder; i++)
+    warn_of_later(options, options->inputs[i]);
   for (int i = 0; i < options->num_inputs; i++) {
     bool told = false;
     for (int k = 0; k < i && !told; k++)

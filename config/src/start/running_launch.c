@@ -279,9 +279,11 @@ static void notify_name(const ppi_running *run, pprof_error *error) {
 static void print_log_path(const ppi_running *run) {
   static bool told;
   const char *path = ppi_running_calls->log_writer_path(run->log);
+  const char *note = ppi_running_calls->log_writer_note(run->log);
   ppi_message(PPI_MESSAGE_INFO, "wrote %s", path);
   if (!told && !run->forked)
-    ppi_print_terminal("wrote %s; `pprof-report LOG` reads it", path);
+    ppi_print_terminal("wrote %s%s%s; `pprof-report LOG` reads it", path,
+                       note[0] ? "; " : "", note);
   told = true;
 }
 

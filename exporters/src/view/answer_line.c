@@ -2,6 +2,7 @@
 #include "view/answer_line.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "file/program.h"
@@ -95,6 +96,34 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
                                       : " apart \u00b7 ");
 }
 
+// "2026-11-22 10:00 · ", by the clock of whoever reads; of several runs when
+// the first began, and how long the last one is over.
+static void put_date(ppi_page *page, const ppi_figures *figures,
+                     uint64_t now_ns) {
+  const uint64_t second = 1000000000, hour = 3600 * second, day = 24 * hour;
+  uint64_t began_ns = UINT64_MAX, ended_ns = 0;
+  char text[32];
+  struct tm parts;
+  for (size_t i = 0; i < figures->num_inputs; i++) {
+    const ppi_report_input *input = &figures->inputs[i];
+    if (!input->began_ns) continue;
+    began_ns = PPI_MIN(began_ns, input->began_ns);
+    ended_ns = PPI_MAX(ended_ns, input->began_ns + input->wall_ns);
+  }
+  const time_t began_s = (time_t)(began_ns / second);
+  if (!ended_ns || !localtime_r(&began_s, &parts) ||
+      !strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts))
+    return;
+  ppi_page_text(page, text);
+  uint64_t age_ns = now_ns > ended_ns ? now_ns - ended_ns : 0;
+  if (age_ns >= 2 * day)
+    ppi_page_format(page, " (%llu days ago)",
+                    (unsigned long long)(age_ns / day));
+  else if (age_ns >= hour)
+    ppi_page_format(page, " (%llu h ago)", (unsigned long long)(age_ns / hour));
+  ppi_page_text(page, " \u00b7 ");
+}
+
 // "48", or "46 to 50" where ranks differ.
 static void put_num(ppi_page *page, const ppi_answer *answer,
                     const ppi_ranks *ranks) {
@@ -163,10 +192,12 @@ static void put_programs(ppi_page *page, const ppi_figures *figures) {
 }
 
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base, const ppi_ranks *ranks) {
+                         ppi_base_kind base, const ppi_ranks *ranks,
+                         const uint64_t *now_ns) {
   const ppi_answer *answer = &figures->answers[base];
   ppi_page program = {0}, line = {0};
   put_programs(&program, figures);
+  if (now_ns) put_date(&line, figures, *now_ns);
   put_ranks(&line, ranks);
   if (base == PPI_BASE_WALL) {
     ppi_page_text(&line, answer->num_runs == 1 ? "1 run of " : "runs of ");

@@ -15,8 +15,11 @@ extern "C" {
 // The greatest base that the runs have, and what one of its units is called.
 ppi_base_kind ppi_answer_base(const ppi_figures *figures);
 const char *ppi_answer_unit(ppi_base_kind base);
+// With the date, unless `now_ns` is NULL; and from an hour on how long ago that
+// is, by this real time; 0: it is not said.
 void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
-                         ppi_base_kind base, const ppi_ranks *ranks);
+                         ppi_base_kind base, const ppi_ranks *ranks,
+                         const uint64_t *now_ns);
 
 #ifdef __cplusplus
 }

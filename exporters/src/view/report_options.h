@@ -5,6 +5,7 @@
 #define PPI_REPORT_OPTIONS_H_
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "view/peak.h"
 #include "view/time_unit.h"
@@ -51,6 +52,7 @@ typedef struct ppi_report_options {
   bool is_raw;      // CSV without the guard against formulas
   bool is_verbose;  // the answer: with all that is known of trust
   size_t width;     // of a page for people; 0: PPI_PAGE_WIDTH
+  uint64_t now_ns;  // real time, to say how old a log is; 0: it is not said
   bool is_wide;     // names and columns are whole, lines however long
   bool is_ascii;    // our own words have no other characters
   bool has_colour;

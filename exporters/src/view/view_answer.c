@@ -277,7 +277,7 @@ static pprof_status build(const ppi_figures *figures,
              : options->by == PPI_BY_RANK ? add_ranks(&to)
                                           : add_answer(&to);
   if (status == PPROF_STATUS_OK) {
-    ppi_answer_put_line(&out->note, figures, base, &ranks);
+    ppi_answer_put_line(&out->note, figures, base, &ranks, &options->now_ns);
     status = ppi_findings_put(&out->note, figures, options->findings);
   }
   ppi_ranks_clear(&ranks);

@@ -38,6 +38,8 @@ static pprof_status note_info(ppi_log_payload *payload,
   const char *compressor = pprof_run_info_text(&info, PPI_COMPRESSOR_KEY);
   snprintf(out->compressor, sizeof out->compressor, "%s",
            compressor ? compressor : "");
+  const char *name = pprof_run_info_text(&info, "name_taken");
+  snprintf(out->name_taken, sizeof out->name_taken, "%s", name ? name : "");
   const char *uuid = pprof_run_info_text(&info, "uuid");
   if (uuid && !out->uuid[0])
     memcpy(out->uuid, uuid, strnlen(uuid, PPI_LOG_UUID_LEN));

@@ -25,6 +25,7 @@ typedef struct ppi_log_section {
   uint64_t base_ns;                 // time_base_realtime_ns; 0: unknown
   uint32_t segment;                 // of the run, from 1; 0: all of it
   char compressor[16];              // "" unknown
+  char name_taken[256];             // the name that it could not have; "": none
   ppi_log_damage damage;
 } ppi_log_section;
 
@@ -35,8 +36,8 @@ typedef struct ppi_log_section {
 pprof_status ppi_log_sections(const char *path, ppi_log_section **out,
                               size_t *out_num, pprof_error *error);
 
-// Whose run begins at `offset` and which segment of it: uuid, base_ns, segment
-// and compressor of `*out`. Reads no further than the run info.
+// Whose run begins at `offset` and which segment of it: uuid, base_ns, segment,
+// compressor and name_taken of `*out`. Reads no further than the run info.
 pprof_status ppi_log_peek(const char *path, uint64_t offset,
                           ppi_log_section *out);
 
