@@ -265,13 +265,20 @@ static int create_events(const ppi_driver_api *api, size_t num, void **events) {
 pprof_status ppi_driver_event_create(void *handle, uint64_t pool, size_t num,
                                      void **out_events) {
   driver_context *context = handle;
+  int mode = CAPTURE_MODE_RELAXED;
   void *left;
   if (!pool) return PPROF_STATUS_INVALID;
   if (!is_usable(context)) return PPROF_STATUS_DEVICE;
-  int code = enter_pool(context->api, pool);
+  int code = check_pool(context->api, pool);
+  // On a thread of the program's, too: as the collector's is for good.
+  if (!code) code = context->api->exchange_capture_mode(&mode);
   if (code) return status_of(context, code);
-  code = create_events(context->api, num, out_events);
-  context->api->pool_leave(&left);
+  code = context->api->pool_enter(pool_handle(pool));
+  if (!code) {
+    code = create_events(context->api, num, out_events);
+    context->api->pool_leave(&left);
+  }
+  context->api->exchange_capture_mode(&mode);
   return status_of(context, code);
 }
 

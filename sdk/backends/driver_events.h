@@ -66,7 +66,7 @@ pprof_status ppi_driver_open(const ppi_driver_api *api, const char *name,
 // The remaining entries of a pprof_backend. A pool is the context's address
 // and, above it, part of the context's number: after a device reset the primary
 // context has its old address, and the events of its former life must not be
-// touched. Its caps are PPROF_BACKEND_CAPTURE.
+// touched. Its caps are PPI_DRIVER_CAPS.
 void ppi_driver_close(void *context);
 pprof_status ppi_driver_collector_enter(void *context);
 pprof_status ppi_driver_stream_info(void *context, void *stream,
@@ -87,8 +87,9 @@ pprof_status ppi_driver_event_record_in_graph(void *context, void *event,
 const char *ppi_driver_error_text(void *context);
 
 // The entries that every driver's backend has alike.
+#define PPI_DRIVER_CAPS (PPROF_BACKEND_CAPTURE | PPROF_BACKEND_CREATE_ANYWHERE)
 #define PPI_DRIVER_ENTRIES                                                  \
-  .size = sizeof(pprof_backend), .caps = PPROF_BACKEND_CAPTURE,             \
+  .size = sizeof(pprof_backend), .caps = PPI_DRIVER_CAPS,                   \
   .close = ppi_driver_close, .collector_enter = ppi_driver_collector_enter, \
   .stream_info = ppi_driver_stream_info,                                    \
   .event_create = ppi_driver_event_create,                                  \

@@ -238,6 +238,35 @@ TEST_F(CudaFaultTest, EventsThatRunOutAreACountedLoss) {
   EXPECT_TRUE(Notes().empty()) << table;
 }
 
+// The collector does not come before the stop: who meets a context makes its
+// first events, whatever other threads meet at the same time.
+TEST_F(CudaFaultTest, FirstRangesOfAContextHaveTimes) {
+  if (RanInside({Driver()})) return;
+  constexpr int kThreads = 4, kRanges = 20;
+  live.options.drain_interval_us = kKeptAwayUs;
+  ASSERT_NO_FATAL_FAILURE(UseCuda());
+  stream = nullptr;
+  ASSERT_NO_FATAL_FAILURE(Start());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; i++)
+    threads.emplace_back([this, own = fake->stream_create(
+                                    i % 2 ? fake->context_create() : context)] {
+      for (int k = 0; k < kRanges; k++) {
+        pprof_push(&host_site);
+        pprof_device_push(device, own, &device_site);
+        pprof_device_pop(device, own);
+        pprof_pop();
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+  num_ranges = kThreads * kRanges;
+  stream = fake->stream_create(fake->context_create());
+  Range();
+  Stop();
+  ExpectHostWhole(0);
+  EXPECT_TRUE(Notes().empty()) << table;
+}
+
 // Answers that concern one call: the range goes without a time, and the report
 // says why there are such.
 TEST_F(CudaFaultTest, EventThatIsRefusedIsExplained) {

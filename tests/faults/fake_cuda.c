@@ -191,6 +191,8 @@ API int cuThreadExchangeStreamCaptureMode(int *mode) {
   if (!code) {
     int before = fake_capture_mode;
     if (*mode == FAKE_CAPTURE_RELAXED && before != *mode) fake.num_collectors++;
+    if (before == FAKE_CAPTURE_RELAXED && before != *mode)
+      fake.num_collectors--;
     fake_capture_mode = *mode;
     *mode = before;
   }

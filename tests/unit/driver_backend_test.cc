@@ -231,8 +231,11 @@ TEST_F(DriverBackendTest, StreamWithoutAContextHasLostIt) {
 TEST_F(DriverBackendTest, EventsAreMadeInTheirPool) {
   void *events[2];
   EXPECT_EQ(ppi_driver_event_create(context_, 20, 2, events), PPROF_STATUS_OK);
-  EXPECT_EQ(driver_.TakeCalls(), (Calls{"pool_enter(20)", "event_create(0)",
-                                        "event_create(0)", "pool_leave()"}));
+  // Of whatever thread it is, a capture goes on.
+  EXPECT_EQ(
+      driver_.TakeCalls(),
+      (Calls{"exchange_capture_mode(2)", "pool_enter(20)", "event_create(0)",
+             "event_create(0)", "pool_leave()", "exchange_capture_mode(2)"}));
   EXPECT_EQ(events[0], Handle(100));
   EXPECT_EQ(events[1], Handle(101));
   ppi_driver_event_destroy(context_, 20, 2, events);
@@ -248,9 +251,10 @@ TEST_F(DriverBackendTest, HalfABatchOfEventsIsTakenBack) {
   EXPECT_EQ(ppi_driver_event_create(context_, 20, 4, events),
             PPROF_STATUS_NO_MEMORY);
   EXPECT_EQ(driver_.calls,
-            (Calls{"pool_enter(20)", "event_create(0)", "event_create(0)",
-                   "event_create()", "event_destroy(101)", "event_destroy(100)",
-                   "pool_leave()"}));
+            (Calls{"exchange_capture_mode(2)", "pool_enter(20)",
+                   "event_create(0)", "event_create(0)", "event_create()",
+                   "event_destroy(101)", "event_destroy(100)", "pool_leave()",
+                   "exchange_capture_mode(2)"}));
 }
 
 TEST_F(DriverBackendTest, RecordsOnTheStreamItIsGiven) {
@@ -380,7 +384,7 @@ TEST_F(DriverBackendTest, ResetContextIsAnotherPool) {
   driver_.TakeCalls();
   EXPECT_EQ(ppi_driver_event_create(context_, info_.pool, 1, events),
             PPROF_STATUS_OK);
-  EXPECT_EQ(driver_.calls[1], "pool_enter(10)");
+  EXPECT_EQ(driver_.calls[2], "pool_enter(10)");
   // Between its reset and its next use there is no context at all.
   driver_.results["context_id"] = 709;
   EXPECT_EQ(ppi_driver_pool_check(context_, info_.pool),

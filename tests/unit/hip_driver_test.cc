@@ -68,10 +68,11 @@ TEST_F(HipTest, PoolIsADevice) {
             PPROF_STATUS_OK);
   EXPECT_EQ(ppi_driver_event_record(context, event, Handle(51)),
             PPROF_STATUS_OK);
-  EXPECT_EQ(driver_.calls,
-            (Calls{"device_count()", "exchange_capture_mode(2)",
-                   "stream_capturing(51)", "stream_device(51)", "set_device(3)",
-                   "event_create(0)", "event_record(100,51)"}));
+  EXPECT_EQ(driver_.calls, (Calls{"device_count()", "exchange_capture_mode(2)",
+                                  "stream_capturing(51)", "stream_device(51)",
+                                  "exchange_capture_mode(2)", "set_device(3)",
+                                  "event_create(0)", "exchange_capture_mode(2)",
+                                  "event_record(100,51)"}));
   ppi_driver_close(context);
 }
 

@@ -233,8 +233,9 @@ typedef struct pprof_stream_info {
   const struct pprof_stream_info *known;
 } pprof_stream_info;
 
-#define PPROF_BACKEND_ABSOLUTE_TIME 1u  // event_elapsed takes NULL for `from`
-#define PPROF_BACKEND_CAPTURE 2u        // streams can capture graphs
+#define PPROF_BACKEND_ABSOLUTE_TIME 1u    // event_elapsed takes NULL for `from`
+#define PPROF_BACKEND_CAPTURE 2u          // streams can capture graphs
+#define PPROF_BACKEND_CREATE_ANYWHERE 4u  // event_create is for any thread
 
 // pprof_backend is a table of functions, a constant that lives as long as the
 // process. Fields are only appended. All are required but those marked
@@ -268,7 +269,10 @@ struct pprof_backend {
   pprof_status (*stream_info)(void *context, void *stream,
                               pprof_stream_info *out);
 
-  // event_create makes `num` events, all or none. The collector's thread.
+  // event_create makes `num` events, all or none. The collector's thread; with
+  // PPROF_BACKEND_CREATE_ANYWHERE also a marking thread that is the first to
+  // meet a pool, at the same time as the collector makes other calls. Without
+  // that the first ranges of a pool but 0 have no device time.
   pprof_status (*event_create)(void *context, uint64_t pool, size_t num,
                                void **out_events);
 

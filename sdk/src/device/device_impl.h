@@ -17,6 +17,8 @@ extern "C" {
 #define PPI_POOL_BATCHES_A_POLL 8u
 #define PPI_POOL_START 4096u  // slots that a pool begins with
 #define PPI_STOCK_BATCH 16u   // slots that a thread takes at a time
+// Of a table; a poll's time at 50 000 ranges a second.
+#define PPI_EARLY_SLOTS 256u
 #define PPI_STREAM_PLACES 8u
 
 // Which events of a pair are nodes of a graph: they are no pool's any more.
@@ -72,6 +74,7 @@ typedef struct ppi_event_pool {
   // The chain that the collector is making: index + 1 of its first slot.
   uint32_t chain, num_chain;
   uint32_t num_slots;  // collector: slots that have events of this pool
+  uint32_t num_early;  // slots that markers have made events for since; atomic
   bool refused;        // collector: the last events could not be made
   bool forgotten;      // collector: the device no longer lists it
 } __attribute__((aligned(64))) ppi_event_pool;
@@ -138,6 +141,9 @@ struct ppi_device_session {
   // Collector: slots whose events went with their pool.
   uint32_t bare[PPI_TABLE_SLOTS];
   uint32_t num_bare;
+  // Slots for the events that markers make, where the backend lets them.
+  uint32_t early[PPI_EARLY_SLOTS];
+  uint32_t num_early, next_early;  // the second one is atomic
   bool last_chance;       // collector: the session stops, no anchor will come
   bool gives_up;          // collector: what is not ready now is late
   uint64_t looked_ticks;  // collector: for idle streams

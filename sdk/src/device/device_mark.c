@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Device ranges as the marking threads see them: a slot, a host side, two
-// events put into the stream. Never creates an event, never waits.
+// events put into the stream. Never waits; creates the first events of a pool
+// alone.
 #include <string.h>
 
 #include "base/uncancelled.h"

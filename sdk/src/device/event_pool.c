@@ -43,11 +43,47 @@ static uint32_t take_from_any_stock(ppi_device_session *session,
   return taken;
 }
 
+// A batch of slots from those that were put by, each with its events: the first
+// is the caller's, the others go into its stock. 0: there are none.
+static uint32_t make_early(ppi_device_session *session, uint32_t pool,
+                           ppi_stock *stock) {
+  const pprof_device *device = session->device;
+  ppi_event_pool *it = &session->pools[pool];
+  void *events[2 * PPI_STOCK_BATCH];
+  if (__atomic_load_n(&session->next_early, __ATOMIC_RELAXED) +
+              PPI_STOCK_BATCH >
+          session->num_early ||
+      __atomic_load_n(&it->filled, __ATOMIC_RELAXED) ||
+      ppi_device_has_failed(session) || ppi_pool_is_gone(session, pool))
+    return 0;
+  uint32_t at = __atomic_fetch_add(&session->next_early, PPI_STOCK_BATCH,
+                                   __ATOMIC_RELAXED);
+  if (at + PPI_STOCK_BATCH > session->num_early) return 0;
+  pprof_status status = device->backend->event_create(
+      device->context, it->id, 2 * PPI_STOCK_BATCH, events);
+  ppi_pool_note_status(session, pool, status);
+  if (status != PPROF_STATUS_OK) return 0;
+  const uint32_t *slots = session->early + at;
+  for (uint32_t i = 0; i < PPI_STOCK_BATCH; i++) {
+    uint32_t next = i + 1 < PPI_STOCK_BATCH ? slots[i + 1] + 1 : 0;
+    ppi_pair_set(&session->pairs[slots[i]], events[2 * i], events[2 * i + 1]);
+    session->pairs[slots[i]].pool = (uint8_t)pool;
+    __atomic_store_n(&session->table->next_free[slots[i]], (uint16_t)next,
+                     __ATOMIC_RELAXED);
+  }
+  __atomic_fetch_add(&it->num_early, PPI_STOCK_BATCH, __ATOMIC_RELAXED);
+  stock_chain(session->table, stock, slots[1] + 1);
+  return slots[0] + 1;
+}
+
 static __attribute__((noinline)) uint32_t restock(ppi_device_session *session,
                                                   uint32_t pool,
                                                   ppi_stock *stock) {
   uint32_t taken = take_chain(session, &session->pools[pool]);
-  if (!taken) return take_from_any_stock(session, pool);
+  if (!taken) {
+    taken = take_from_any_stock(session, pool);
+    return taken ? taken : make_early(session, pool, stock);
+  }
   uint32_t rest = session->table->next_free[taken - 1];
   if (rest) stock_chain(session->table, stock, rest);
   return taken;
@@ -137,6 +173,21 @@ static void touch_slot(const ppi_device_session *session, uint32_t index) {
   __atomic_fetch_or(&session->table->states[index], 0, __ATOMIC_RELAXED);
 }
 
+void ppi_pools_reserve(ppi_device_session *session) {
+  const pprof_backend *backend = session->device->backend;
+  if (!(backend->caps & PPROF_BACKEND_CREATE_ANYWHERE)) return;
+  uint32_t num = PPI_MIN(PPI_EARLY_SLOTS, session->table->num_slots / 4);
+  for (uint32_t i = 0; i < num; i++) {
+    session->early[i] = take_bare(session);
+    touch_slot(session, session->early[i]);
+  }
+  session->num_early = num;
+}
+
+static void count_early(ppi_event_pool *pool) {
+  pool->num_slots += __atomic_exchange_n(&pool->num_early, 0, __ATOMIC_ACQUIRE);
+}
+
 // Makes one more batch of event pairs for a pool and puts their slots on its
 // list.
 static bool fill_pool(ppi_device_session *session, uint32_t pool,
@@ -195,6 +246,7 @@ void ppi_pool_vacate(ppi_device_session *session, uint32_t pool) {
 static bool is_over(ppi_device_session *session, uint32_t pool) {
   const pprof_device *device = session->device;
   if (ppi_pool_is_vacant(session, pool)) return false;
+  count_early(&session->pools[pool]);
   if (!ppi_pool_is_gone(session, pool) && !ppi_device_has_failed(session) &&
       session->pools[pool].num_slots &&
       PPI_BACKEND_HAS(device->backend, pool_check))
@@ -254,6 +306,7 @@ static bool fill_to_size(ppi_device_session *session, uint32_t pool) {
 void ppi_pools_fill(ppi_device_session *session) {
   uint32_t num = ppi_device_num_pools(session);
   for (uint32_t pool = 0; pool < num; pool++) {
+    count_early(&session->pools[pool]);
     if (!is_wanted(&session->pools[pool])) continue;
     bool is_full = fill_to_size(session, pool);
     flush_chain(session, &session->pools[pool]);

@@ -2,7 +2,8 @@
 //
 // Slots with an event pair each, on their way between the collector, which
 // makes the events and gives the slots out in chains, and the marking threads,
-// which take them. No marker waits here or creates an event.
+// which take them. No marker waits here, and none creates an event but the
+// first of a pool, which the collector has not seen yet.
 #ifndef PPI_EVENT_POOL_H_
 #define PPI_EVENT_POOL_H_
 
@@ -13,7 +14,8 @@ extern "C" {
 #endif
 
 // ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0 when
-// there is none. Who asks says its thread's number; the collector has 0.
+// there is none. Who asks says its thread's number; the collector has 0. A
+// thread that meets a pool before the collector does makes the first events.
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
                        uint32_t number);
 // ppi_pool_next guesses which slot a thread whose stock is empty will get.
@@ -25,6 +27,8 @@ uint32_t ppi_pool_next(const ppi_device_session *session, uint32_t pool);
 // pool's: no anchor or graph may be of it any more.
 uint32_t ppi_pools_check(ppi_device_session *session);
 void ppi_pool_vacate(ppi_device_session *session, uint32_t pool);
+// ppi_pools_reserve puts slots by for what markers make; before any is seen.
+void ppi_pools_reserve(ppi_device_session *session);
 // ppi_pools_fill makes events where slots run low.
 void ppi_pools_fill(ppi_device_session *session);
 // ppi_pool_give puts a slot back whose events are at rest; those given are

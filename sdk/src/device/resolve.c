@@ -106,6 +106,7 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
       backend->collector_enter(device->context) != PPROF_STATUS_OK)
     session->failed = 1;
   add_pools(session);
+  ppi_pools_reserve(session);
   ppi_pools_fill(session);
   __atomic_store_n(&ppi_device_sessions[session->table_index], session,
                    __ATOMIC_RELEASE);
