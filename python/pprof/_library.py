@@ -197,6 +197,7 @@ _MARKERS = {
     "pprof_serve": (None, [_POINTER, ctypes.c_size_t]),
     "pprof_token": (None, [RequestHandle, _ID]),
     "pprof_mark": (None, None),
+    "pprof_mark_wrapped_": (None, [_ID]),
     "pprof_count": (None, [_POINTER, ctypes.c_double]),
     "pprof_flow": (None, [_ID]),
     "pprof_work": (None, None),
@@ -239,6 +240,9 @@ class Functions:
             version = library["pprof_version"]
             version.restype = _TEXT
             _check(version().decode(), where)
+            # Two calls that do nothing, as the markers are made: to measure what Python takes.
+            self.no_push, self.no_pop = library["pprof_version"], library["pprof_version"]
+            self.no_push.restype, self.no_pop.restype = ScopeToken, None
             self.epoch = ctypes.c_uint32.in_dll(library, "pprof_epoch_")
             self._prepare(library, _MARKERS)
             self._prepare(ctypes.CDLL(None, handle=library._handle), _WAITING)

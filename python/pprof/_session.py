@@ -22,6 +22,7 @@ _lock = threading.RLock()
 _followed = None  # what children record, while they are to: _as_started, then kernels and steps
 _exit_is_watched = False
 _in_code = None  # what the library calls, for as long as it may
+_is_measured = False  # what Python takes of a marker
 _BUSY = 3  # PPROF_STATUS_BUSY
 
 
@@ -50,6 +51,14 @@ def _call_start(path, text, kernels, code):
         ctypes.byref(options), None if text is None else text.encode("utf-8", "replace"),
         ctypes.byref(error))
     raise_status(status, error)
+
+
+def _measure_markers():
+    """Tells the library what Python takes of a marker, once in a process; before the start."""
+    global _is_measured
+    if not _is_measured and not is_disabled():
+        _c.mark_wrapped_(int(_markers.wrapper_ns() * 1000))
+        _is_measured = True
 
 
 def _not_in_callback():
@@ -93,6 +102,7 @@ def start(config=None, *, fork="follow", kernels=False, schedule=None, on_window
     steps = as_schedule(schedule)
     _not_in_callback()
     with _lock:
+        _measure_markers()
         _markers._epoch = _c.epoch
         code = InCode(steps, on_window, window_log)
         try:
@@ -185,6 +195,7 @@ def _start_child(config):
     folder, path, text, kernels, steps = config
     try:
         with _variable("PPROF_SET", of_child(folder, path, text)):
+            _measure_markers()
             _in_code = InCode(steps and Schedule(*steps), None, None)
             _call_start(path, text, kernels, _in_code)
     except Exception as error:

@@ -45,8 +45,8 @@ class Package(Case):
         self.assertEqual(self.logs()[0].select("name"), ["installed"])
 
     def test_sources_are_of_one_licence_and_need_only_python(self):
-        allowed = {"asyncio", "atexit", "contextlib", "ctypes", "fcntl", "functools", "inspect", "json",
-                   "operator", "os", "re", "sys", "threading", "warnings"}
+        allowed = {"asyncio", "atexit", "contextlib", "ctypes", "functools", "inspect", "json",
+                   "operator", "os", "re", "sys", "threading", "time", "warnings"}
         for folder, _, names in os.walk(os.path.join(PACKAGE, "pprof")):
             for name in names:
                 if not name.endswith(".py"):

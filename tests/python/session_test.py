@@ -145,6 +145,23 @@ class Sessions(Case):
         """, PPROF_OUTPUT=None)
         self.assertEqual([log.select("name") for log in self.logs()], [["a"]] * 3)
 
+    def test_own_cost_has_pythons_share(self):
+        """Measured before the start, by calls that record nothing and wake nobody."""
+        log = self.log_of("""
+            import pprof
+            from pprof import _markers
+            assert _markers.wrapper_ns() > 0
+            assert not pprof.enabled()
+            _markers.wrapper_ns = lambda: 5000
+            pprof.start()
+            with pprof.range("x"):
+                pass
+            pprof.stop()
+        """)
+        self.assertEqual(log.select("name"), ["x"])
+        self.assertGreaterEqual(log.total("own_cost_ns_per_marker_x1000"), 5000000)
+        self.assertGreaterEqual(log.total("own_cost_total_ns"), 10000)
+
     def test_bad_configurations(self):
         self.run_ok("""
             import pprof

@@ -137,6 +137,19 @@ TEST_F(RecoverTest, EmptyPartWithoutSpoolIsNothing) {
   close(fd);
 }
 
+// A marker costs 20 ns, two make a range, and 135 ranges were recorded.
+TEST_F(RecoverTest, MarkersOwnCostIsOfAllRecords) {
+  spool_.items.push_back({PPROF_ALL_LANES, PPI_TOTAL_OWN_COST, 20000});
+  for (size_t staged : {size_t{0}, num_live_}) {
+    Spill(spool_path_, "spool");
+    Lay(0, 0, staged);
+    ASSERT_EQ(Recover(spool_path_), PPROF_STATUS_OK) << error_.text;
+    EXPECT_EQ(Pick(Read(path_), "total lane=-1 own_cost_total_ns"),
+              Lines{"total lane=-1 own_cost_total_ns=5400"});
+    unlink(path_.c_str());
+  }
+}
+
 TEST_F(RecoverTest, PartWithoutSpoolKeepsItsBlocks) {
   Lay(num_live_, num_live_, num_live_);
   unlink(spool_path_.c_str());

@@ -84,9 +84,9 @@ pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
   add(items, &num, PPI_TOTAL_CLAMPED, header->clamped);
   add(items, &num, PPI_TOTAL_CLOCK_ERROR_NS, header->clock_error_ns);
   add(items, &num, PPI_TOTAL_OWN_COST, header->own_cost_ns_x1000);
-  // Two markers make a range.
   add(items, &num, PPI_TOTAL_OWN_COST_TOTAL_NS,
-      recorded * 2 * header->own_cost_ns_x1000 / 1000 + tally->more_cost_ns);
+      ppi_tally_own_cost_ns(recorded, header->own_cost_ns_x1000) +
+          tally->more_cost_ns);
   add(items, &num, PPI_TOTAL_CRASH_SAFE, header->crash_safe);
   for (uint32_t i = 0; i < 4; i++)
     add(items, &num, (ppi_total_key)(PPI_TOTAL_CPU_PROCESS_NS + i),

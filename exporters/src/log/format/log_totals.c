@@ -3,6 +3,7 @@
 // Sums of totals. One thread, its own state.
 #include "log/format/log_totals.h"
 
+#include "base/base.h"
 #include "base/mem.h"
 
 // Sums over all lanes follow from those of each.
@@ -44,6 +45,12 @@ pprof_status ppi_log_totals_join(ppi_tally *tally, const pprof_totals *more,
   for (size_t i = num_lanes; i < num; i++) sums[items[i].key] = items[i].value;
   add_run(sums, more);
   sums[PPI_TOTAL_INCOMPLETE] = incomplete;
+  // What recover adds knows the cost, and not the records of the log's blocks.
+  if (incomplete)
+    sums[PPI_TOTAL_OWN_COST_TOTAL_NS] =
+        PPI_MAX(sums[PPI_TOTAL_OWN_COST_TOTAL_NS],
+                ppi_tally_own_cost_ns(sums[PPI_TOTAL_RECORDED],
+                                      sums[PPI_TOTAL_OWN_COST]));
   ppi_total *grown =
       ppi_realloc(items, (num_lanes + PPI_NUM_TOTALS) * sizeof *items);
   if (!grown) {

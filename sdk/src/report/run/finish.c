@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/tally.h"
 #include "report/figures/rows.h"
 #include "report/run/answers.h"
 #include "report/run/checkpoint.h"
@@ -403,6 +404,11 @@ static pprof_status fill_totals(ppi_run *run, const pprof_totals *totals,
   for (int key = 0; key < PPI_NUM_TOTALS; key++)
     out->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
+  // The log of a window or a dump, or one that was recovered before this was in
+  // it, says what a marker costs alone.
+  if (!out->totals[PPI_TOTAL_OWN_COST_TOTAL_NS])
+    out->totals[PPI_TOTAL_OWN_COST_TOTAL_NS] = ppi_tally_own_cost_ns(
+        out->totals[PPI_TOTAL_RECORDED], out->totals[PPI_TOTAL_OWN_COST]);
   run->lost_device = out->totals[PPI_TOTAL_DEVICE_LOST] > 0;
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < totals->num_notes && status == PPROF_STATUS_OK; i++)
