@@ -74,8 +74,8 @@ static const struct ppi_tool_verb verbs[] = {
      "The tables and views are those of docs/sql.md; a file that `export "
      "sqlite` "
      "made\nis read as it is.\n",
-     PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) |
-         PPI_TAKES(RAW),
+     PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(SQLITE) | PPI_TAKES(OUTPUT) |
+         PPI_TAKES(TRACES) | PPI_TAKES(RAW),
      PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands},
     {"fleet", "FOLDER [QUERY]", "answer a query of SQL over many ranks",
      "The folder is what `export parquet` makes, of one rank or thousands. "

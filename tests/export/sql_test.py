@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verb `sql`: its three forms, what it refuses, and what it says without SQLite."""
 import json
+import sqlite3
 import os
 import subprocess
 
@@ -48,6 +49,27 @@ class Sql(export_case.Case):
         self.export("sqlite", "rich.pplog", "-o", "made.sqlite")
         query = "SELECT * FROM stage_quantile"
         self.assertEqual(self.ask("rich.pplog", query), self.ask("made.sqlite", query))
+
+    # What a view of a stranger's file does may never end.
+    def test_of_a_strangers_file_tables_alone_answer(self):
+        endless = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n"
+        for path, run in (("other.sqlite", f"CREATE VIEW run AS {endless}"),
+                          ("ours.sqlite", f"DROP TABLE run; CREATE VIEW run AS {endless};"
+                                          f"DROP VIEW call; CREATE VIEW call AS {endless}")):
+            if path == "ours.sqlite":
+                self.export("sqlite", "rich.pplog", "-o", path)
+            with sqlite3.connect(self.path(path)) as db:
+                db.executescript("CREATE TABLE t(x); INSERT INTO t VALUES(7);" + run)
+            db.close()
+            for query in ("SELECT COUNT(*) FROM run", "SELECT id FROM main.run LIMIT 1"):
+                self.fails(2, ": of a file only tables answer; ask for those", path, query)
+            self.assertEqual("x\n7\n", self.ask(path, "-f", "csv", "SELECT x FROM t"))
+        self.fails(2, ": of a file only tables answer", "ours.sqlite", "SELECT * FROM main.call")
+        self.assertEqual(self.ask("rich.pplog", "SELECT * FROM call"),
+                         self.ask("ours.sqlite", "SELECT * FROM call"))
+        self.fails(2, "the query took longer than --timeout 1ms: ask for less", "--timeout", "1ms",
+                   "ours.sqlite", f"SELECT COUNT(*) FROM ({endless})")
+        self.fails(2, "'--timeout soon' is no time", "--timeout", "soon", "ours.sqlite", "SELECT 1")
 
     def test_several(self):
         self.assertEqual("host,n\nnode1,9\nnode2,9\n", self.ask(

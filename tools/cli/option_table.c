@@ -46,6 +46,8 @@ const struct ppi_tool_option ppi_option_rows[] = {
      "own", "sqlite: the tables of docs/sql.md, or those of nsys's files"},
     {"format", 'f', PPI_OPTION_CHOICE, FIELD(format), FOR(SQL),
      "table|csv|json", "table", "how to print the answer"},
+    {"timeout", 0, PPI_OPTION_TEXT, FIELD(to.timeout), FOR(SQLITE), "TIME",
+     NULL, "end a query that takes longer, such as 10s [none]"},
     {"view", 0, PPI_OPTION_CHOICE, FIELD(fleet.view), FOR(FLEET),
      "stages|stragglers|imbalance|tail|busy|ranks|clocks", NULL,
      "a question that is asked often, instead of a query; see docs/scale.md"},

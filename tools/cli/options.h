@@ -48,6 +48,7 @@
   X(METRICS)                 \
   X(EXPORT)                  \
   X(SQL)                     \
+  X(SQLITE)                  \
   X(FLEET)                   \
   X(COST)                    \
   X(WHATIF)
@@ -112,6 +113,7 @@ struct ppi_export_options {
   const char *format;  // the first operand
   const char *schema;
   const char *query;  // of `sql`, the last operand
+  const char *timeout;
   bool list;
 };
 

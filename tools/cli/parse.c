@@ -12,6 +12,7 @@
 #include "cli/option_table.h"
 #include "cli/suggest.h"
 #include "print/report_print.h"
+#include "schema/schema.h"
 
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name) {
@@ -302,4 +303,14 @@ int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
     return PPI_EXIT_USAGE;
   }
   return PPI_EXIT_DONE;
+}
+
+bool ppi_tool_parse_time(const char *name, const char *text, uint64_t *out_ns) {
+  uint64_t us;
+  if (ppi_parse_duration(text, &us) && us <= UINT64_MAX / 1000) {
+    *out_ns = us * 1000;
+    return true;
+  }
+  ppi_tool_say("'--%s %s' is no time such as 500ms, 30s, 10min", name, text);
+  return false;
 }

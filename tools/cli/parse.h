@@ -11,6 +11,9 @@
 // to free. Answers PPI_EXIT_DONE, or PPI_EXIT_USAGE after a message on stderr.
 int ppi_tool_parse(const struct ppi_tool_verb *verbs, int argc, char **argv,
                    struct ppi_tool_options *out);
+// ppi_tool_parse_time reads "10min" of option `name` as ns; false after a
+// message.
+bool ppi_tool_parse_time(const char *name, const char *text, uint64_t *out_ns);
 // NULL: there is none.
 const struct ppi_tool_verb *ppi_tool_find_verb(
     const struct ppi_tool_verb *verbs, const char *name);

@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "export/names.h"
 #include "export/sql_schema.h"
+#include "file/text.h"
 
 typedef enum insert {
   INTO_RUN,
@@ -423,4 +424,32 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error) {
   if (!ppi_db_failed(db)) return PPROF_STATUS_OK;
   destroy_sql(&made->base);
   return ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+}
+
+// ---- files of others ----
+
+static bool has_tables(ppi_db *db) {
+  sqlite3_stmt *row =
+      ppi_db_prepare(db,
+                     "SELECT 1 FROM main.sqlite_master"
+                     " WHERE type = 'table' AND name = 'host_range'");
+  bool found = row && ppi_db_next(db, row);
+  ppi_db_finalize(db, row);
+  return found;
+}
+
+void ppi_sql_add_views(ppi_db *db) {
+  static const char create[] = "CREATE VIEW ";
+  if (!has_tables(db)) return;
+  ppi_page text = {0};
+  for (const char *at = ppi_sql_views; *at;) {
+    size_t len = strcspn(at, ";") + 1;
+    if (strncmp(at, create, sizeof create - 1) == 0) {
+      ppi_page_text(&text, "CREATE TEMP VIEW ");
+      ppi_page_bytes(&text, at + sizeof create - 1, len - (sizeof create - 1));
+    }
+    at += len;
+  }
+  if (!text.failed) ppi_db_exec(db, text.bytes);
+  ppi_page_clear(&text);
 }

@@ -14,4 +14,8 @@ pprof_status ppi_sql_create(ppi_db *db, ppi_export **out, pprof_error *error);
 pprof_status ppi_sql_create_nsys(ppi_db *db, ppi_export **out,
                                  pprof_error *error);
 
+// ppi_sql_add_views puts the views of the schema beside a file of somebody
+// else's that has its tables: of such a file views are not asked.
+void ppi_sql_add_views(ppi_db *db);
+
 #endif  // PPI_TOOL_EXPORT_SQL_H_

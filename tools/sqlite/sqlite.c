@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "file/text.h"
@@ -51,7 +52,9 @@ enum {
   LIMIT_LENGTH = 0,
   LIMIT_SQL_LENGTH = 1,
   LIMIT_ATTACHED = 7,
+  CONFIG_TRIGGERS = 1003,
   CONFIG_DEFENSIVE = 1010,
+  CONFIG_VIEWS = 1015,
   CONFIG_TRUSTED_SCHEMA = 1017
 };
 
@@ -84,6 +87,32 @@ static void distrust(ppi_db *db) {
   db->api->limit(db->handle, LIMIT_ATTACHED, 0);
 }
 
+// Those of the database in memory that is beside it (`temp`) go on.
+static void refuse_views(ppi_db *db) {
+  db->api->db_config(db->handle, CONFIG_VIEWS, 0, (int *)NULL);
+  db->api->db_config(db->handle, CONFIG_TRIGGERS, 0, (int *)NULL);
+  ppi_db_exec(db, "PRAGMA temp_store=MEMORY");
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_late(void *context) {
+  ppi_db *db = context;
+  db->is_late |= now_ns() >= db->ends_ns;
+  return db->is_late;
+}
+
+void ppi_db_limit_time(ppi_db *db, uint64_t ns) {
+  enum { STEPS_BETWEEN = 1000 };
+  uint64_t now = now_ns();
+  db->ends_ns = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+  db->api->progress_handler(db->handle, STEPS_BETWEEN, is_late, db);
+}
+
 pprof_status ppi_db_open(ppi_db *db, const char *path, ppi_db_mode mode,
                          pprof_error *error) {
   *db = (ppi_db){.api = ppi_sqlite_get(error)};
@@ -97,7 +126,9 @@ pprof_status ppi_db_open(ppi_db *db, const char *path, ppi_db_mode mode,
     return ppi_fail(error, PPROF_STATUS_IO, "%s: cannot open: %s", path,
                     db->handle ? db->api->errmsg(db->handle) : "no memory");
   distrust(db);
-  if (mode != PPI_DB_FOREIGN)
+  if (mode == PPI_DB_FOREIGN)
+    refuse_views(db);
+  else
     ppi_db_exec(db,
                 "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
                 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536");

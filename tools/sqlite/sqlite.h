@@ -41,7 +41,8 @@ typedef struct sqlite3_stmt sqlite3_stmt;
   X(int, column_bytes, (sqlite3_stmt *, int))                                 \
   X(const char *, errmsg, (sqlite3 *))                                        \
   X(int, limit, (sqlite3 *, int, int))                                        \
-  X(int, db_config, (sqlite3 *, int, ...))
+  X(int, db_config, (sqlite3 *, int, ...))                                    \
+  X(void, progress_handler, (sqlite3 *, int, int (*)(void *), void *))
 
 typedef struct ppi_sqlite {
 #define PPI_SQLITE_FIELD_(result, name, arguments) result(*name) arguments;
@@ -66,13 +67,16 @@ const ppi_sqlite *ppi_sqlite_get(pprof_error *error);
 typedef enum ppi_db_mode {
   PPI_DB_NEW,     // a file that is ours: no journal
   PPI_DB_MEMORY,  // `path` is not looked at
-  PPI_DB_FOREIGN  // read only; nothing in it is trusted
+  PPI_DB_FOREIGN  // read only; nothing in it is trusted, and of it only tables
+                  // answer: a view may never end
 } ppi_db_mode;
 
 typedef struct ppi_db {
   const ppi_sqlite *api;
   sqlite3 *handle;
   char failure[256];  // the first one; then all calls do nothing
+  uint64_t ends_ns;   // by CLOCK_MONOTONIC; 0: whenever it is done
+  bool is_late;       // and was ended for that
 } ppi_db;
 
 // Errors of opening: UNSUPPORTED (no library), IO. Close in any case.
@@ -81,6 +85,9 @@ pprof_status ppi_db_open(ppi_db *db, const char *path, ppi_db_mode mode,
 void ppi_db_close(ppi_db *db);
 // ppi_db_fail keeps SQLite's message unless one is kept already.
 void ppi_db_fail(ppi_db *db);
+// ppi_db_limit_time ends, as failed, what still runs after `ns`. The database
+// stays where it is until it is closed.
+void ppi_db_limit_time(ppi_db *db, uint64_t ns);
 static inline bool ppi_db_failed(const ppi_db *db) {
   return *db->failure;
 }

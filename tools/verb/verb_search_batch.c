@@ -17,10 +17,10 @@
 #include "batch/batch_print.h"
 #include "batch/batch_search.h"
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "cli/rows.h"
 #include "compare/compare_wanted.h"
 #include "launch/injection.h"
-#include "schema/schema.h"
 #include "start/environment.h"
 #include "verb/verbs.h"
 
@@ -171,16 +171,8 @@ static bool names_the_batch(const struct ppi_tool_options *options) {
   return false;
 }
 
-// "10min" in nanoseconds; `needs` more than none.
 static bool read_time(const char *name, const char *text, uint64_t *out_ns) {
-  uint64_t us;
-  if (!text) return true;
-  if (!ppi_parse_duration(text, &us) || us > UINT64_MAX / 1000) {
-    ppi_tool_say("'--%s %s' is no time such as 500ms, 30s, 10min", name, text);
-    return false;
-  }
-  *out_ns = us * 1000;
-  return true;
+  return !text || ppi_tool_parse_time(name, text, out_ns);
 }
 
 static bool read_limits(struct search *search) {

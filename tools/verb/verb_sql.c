@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "export/sql.h"
 #include "verb/answer.h"
 #include "verb/read_runs.h"
@@ -47,15 +48,23 @@ static const char *cell(ppi_answer *answer, int at, bool *is_number) {
              : (const char *)from->db->api->column_text(from->row, at);
 }
 
+static void say_refused(const ppi_db *db) {
+  if (!ppi_db_failed(db))
+    ppi_tool_say("the query is to be one SELECT: it changes nothing");
+  else if (strstr(db->failure, "access to view") ||
+           strstr(db->failure, "no such table: main."))  // in a view's text
+    ppi_tool_say("%s: of a file only tables answer; ask for those",
+                 db->failure);
+  else
+    ppi_tool_say("%s", db->failure);
+}
+
 // One statement, which changes nothing.
 static int ask(const struct ppi_tool_options *options, ppi_db *db) {
   const char *query = options->to.query;
   sqlite3_stmt *row = ppi_db_prepare(db, query);
   if (!row || !db->api->stmt_readonly(row) || !db->api->column_count(row)) {
-    ppi_tool_say("%s",
-                 ppi_db_failed(db)
-                     ? db->failure
-                     : "the query is to be one SELECT: it changes nothing");
+    say_refused(db);
     ppi_db_finalize(db, row);
     return PPI_EXIT_USAGE;
   }
@@ -70,7 +79,11 @@ static int ask(const struct ppi_tool_options *options, ppi_db *db) {
   ppi_db_finalize(db, row);
   if (!ppi_db_failed(db))
     return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
-  ppi_tool_say("%s", db->failure);
+  if (db->is_late)
+    ppi_tool_say("the query took longer than --timeout %s: ask for less",
+                 options->to.timeout);
+  else
+    ppi_tool_say("%s", db->failure);
   ppi_page_clear(&page);
   return PPI_EXIT_USAGE;
 }
@@ -109,8 +122,12 @@ int ppi_tool_sql(const struct ppi_tool_options *options) {
   ppi_db db;
   pprof_error error = {""};
   bool is_made = options->num_inputs == 1 && is_sqlite(options->inputs[0]);
+  uint64_t limit_ns = 0;
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
+  const char *timeout = options->to.timeout;
+  if (timeout && !ppi_tool_parse_time("timeout", timeout, &limit_ns))
+    return PPI_EXIT_USAGE;
   pprof_status status =
       ppi_db_open(&db, options->inputs[0],
                   is_made ? PPI_DB_FOREIGN : PPI_DB_MEMORY, &error);
@@ -118,8 +135,10 @@ int ppi_tool_sql(const struct ppi_tool_options *options) {
     ppi_tool_say("%s", error.text);
     code = status == PPROF_STATUS_UNSUPPORTED ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
   }
+  if (code == PPI_EXIT_DONE && is_made) ppi_sql_add_views(&db);
   if (code == PPI_EXIT_DONE && !is_made) code = fill(options, &db);
   if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED) {
+    if (options->to.timeout) ppi_db_limit_time(&db, limit_ns);
     int answer = ask(options, &db);
     if (answer > code) code = answer;
   }

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "input/input.h"
 #include "input/spool_operand.h"
 #include "input/usual.h"
@@ -19,7 +20,6 @@
 #include "recover/forensics.h"
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
-#include "schema/schema.h"
 #include "spool/spool_folders.h"
 #include "verb/verbs.h"
 
@@ -399,14 +399,8 @@ static void show_any(const char *path, void *user) {
 }
 
 static bool read_least(struct look *look) {
-  const char *text = look->options->stuck.least;
-  uint64_t us = 0;
-  if (ppi_parse_duration(text, &us) && us <= UINT64_MAX / 1000) {
-    look->least_ns = us * 1000;
-    return true;
-  }
-  ppi_tool_say("'--least %s' is no time such as 500ms, 30s, 10min", text);
-  return false;
+  return ppi_tool_parse_time("least", look->options->stuck.least,
+                             &look->least_ns);
 }
 
 int ppi_tool_stuck(const struct ppi_tool_options *options) {
