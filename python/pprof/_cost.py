@@ -43,16 +43,35 @@ def _of_file(path, dims):
     return Cost(json.loads(_run(path, dims, "--by", "node", "-f", "json")), _run(path, dims))
 
 
+def _missing(error):
+    """The package that an import somewhere below did not find."""
+    while error is not None:
+        if isinstance(error, ImportError) and error.name:
+            return error.name.partition(".")[0]
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _export(module, args, kwargs, path):
+    try:
+        sys.modules["torch"].onnx.export(module, args, path, kwargs=kwargs, dynamo=True,
+                                         external_data=True, verbose=False)
+    except Exception as error:
+        package = _missing(error)
+        if package is None:
+            raise
+        raise Error("PyTorch exports no module without the package %s: pip install %s"
+                    % (package, package)) from None
+
+
 def _of_module(module, args, kwargs):
-    torch = sys.modules["torch"]
     import tempfile
     # The export takes a dictionary at the end for keywords where there are none.
     if args and isinstance(args[-1], dict) and not kwargs:
         args = (*args, {})
     with tempfile.TemporaryDirectory(prefix="pprof-cost.") as folder:
         path = os.path.join(folder, "model.onnx")
-        torch.onnx.export(module, args, path, kwargs=kwargs, dynamo=True, external_data=True,
-                          verbose=False)
+        _export(module, args, kwargs, path)
         return _of_file(path, {})
 
 

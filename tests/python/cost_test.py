@@ -71,6 +71,35 @@ class CostTest(Case):
             "Model ({'a': 1}, {}) []" + options,
             "Model ({'a': 1},) [('mask', None)]" + options])
 
+    def test_a_package_that_the_export_lacks(self):
+        with open(self.path("torch.py"), "w", encoding="utf-8") as file:
+            file.write(FRAMEWORK.split("class onnx")[0] + """
+class onnx:
+    @staticmethod
+    def export(module, *_, **__):
+        if module.fails:
+            raise ValueError("its own")
+        try:
+            import onnxscript.of_no_version
+        except ImportError as error:
+            raise RuntimeError("cannot export") from error
+""")
+        printed = self.run_ok("""
+            import sys
+            sys.path.insert(0, "")
+            import pprof, torch
+            class Model(torch.nn.Module):
+                fails = False
+            for Model.fails in False, True:
+                try:
+                    pprof.cost(Model())
+                except Exception as error:
+                    print(type(error).__name__, error)
+        """, PATH=PATH)
+        self.assertEqual(printed.splitlines(), [
+            "Error PyTorch exports no module without the package onnxscript: pip install onnxscript",
+            "ValueError its own"])
+
     def test_what_it_cannot_count(self):
         printed = self.run_ok("""
             import pprof

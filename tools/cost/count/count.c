@@ -9,9 +9,33 @@
 #include "base/base.h"
 #include "cost/count/walk.h"
 
-// Functions and bodies may multiply what a file has.
+// Functions that call functions multiply what a file has: by so much at most,
+// beyond what any may come to.
 #define MOST_NODES 1100000
-#define MOST_MEMORY_BYTES (UINT64_C(1) << 30)
+enum { MOST_TIMES = 8, FEW_NODES = 65536 };
+#define FEW_BYTES (UINT64_C(64) << 20)
+
+static size_t count_nodes(Ppi__Onnx__Node *const *nodes, size_t num) {
+  size_t sum = num;
+  for (size_t i = 0; i < num; i++)
+    for (size_t k = 0; k < nodes[i]->n_attribute; k++) {
+      const Ppi__Onnx__Graph *inner = nodes[i]->attribute[k]->g;
+      if (inner) sum += count_nodes(inner->node, inner->n_node);
+    }
+  return sum;
+}
+
+static size_t most_nodes(const Ppi__Onnx__Model *model) {
+  size_t sum = count_nodes(model->graph->node, model->graph->n_node);
+  for (size_t i = 0; i < model->n_functions; i++)
+    sum += count_nodes(model->functions[i]->node, model->functions[i]->n_node);
+  return PPI_MIN(MOST_TIMES * sum + FEW_NODES, MOST_NODES);
+}
+
+static uint64_t most_bytes(const ppi_model *model) {
+  uint64_t taken = PPI_MODEL_MEMORY - model->room_bytes;
+  return PPI_MIN(MOST_TIMES * taken + FEW_BYTES, PPI_MODEL_MEMORY);
+}
 
 static bool walk_nodes(ppi_walk *walk, ppi_frame *frame,
                        Ppi__Onnx__Node *const *nodes, size_t num) {
@@ -66,13 +90,13 @@ static bool walk_model(ppi_walk *walk) {
 pprof_status ppi_cost_count(const ppi_model *model, ppi_wanted_dims *dims,
                             ppi_cost *out, pprof_error *error) {
   *out = (ppi_cost){.shapes = {.model = model}};
-  out->shapes.arena.room_bytes = MOST_MEMORY_BYTES;
+  out->shapes.arena.room_bytes = most_bytes(model);
   ppi_walk walk = {.model = model,
                    .cost = out,
                    .shapes = &out->shapes,
                    .dims = dims,
                    .functions = {.arena = &out->shapes.arena},
-                   .nodes_left = MOST_NODES,
+                   .nodes_left = most_nodes(model->proto),
                    .error = error,
                    .nodes = walk_nodes};
   if (!walk_model(&walk) && !walk.status) ppi_walk_no_memory(&walk);

@@ -18,7 +18,6 @@
 
 // A million nodes take a quarter of these.
 #define MOST_KEPT_BYTES (UINT64_C(256) << 20)
-#define MOST_MEMORY_BYTES (UINT64_C(1) << 30)
 #define MOST_TEXT_BYTES (UINT64_C(1) << 16)
 // What exporters say of a node beside its name: scopes are short, stacks long.
 #define MOST_PROPERTY_BYTES 2048
@@ -81,12 +80,12 @@ static pprof_status read_slim(const char *path, ppi_buffer *out,
 static pprof_status unpack(ppi_model *model, const ppi_buffer *slim,
                            pprof_error *error) {
   model->allocator = (ProtobufCAllocator){take, give, model};
-  model->room_bytes = MOST_MEMORY_BYTES;
+  model->room_bytes = PPI_MODEL_MEMORY;
   model->proto =
       ppi__onnx__model__unpack(&model->allocator, slim->len, slim->data);
   if (!model->proto)
     return ppi_fail(error, PPROF_STATUS_CORRUPT,
-                    model->room_bytes < MOST_MEMORY_BYTES / 2
+                    model->room_bytes < PPI_MODEL_MEMORY / 2
                         ? "too much, even without weights"
                         : "no ONNX model: a field of another kind");
   if (model->proto->graph && model->proto->n_opset_import) return 0;

@@ -15,6 +15,9 @@ extern "C" {
 // So many bytes of a tensor's values are kept: 1 024 numbers of 64 bits.
 #define PPI_MODEL_VALUES 8192
 
+// Bytes that a model may take.
+#define PPI_MODEL_MEMORY (UINT64_C(1) << 30)
+
 typedef struct ppi_model {
   Ppi__Onnx__Model *proto;
   char *path;
