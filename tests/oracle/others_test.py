@@ -215,6 +215,119 @@ class OthersTest(Case):
         notes = [note["text"] for note in trust["notes"] if note["key"] == "clocks"]
         self.assertEqual([note.split()[0] for note in notes], ["1", "5"])
 
+    # ---- orders that cannot be ----
+
+    def test_work_before_its_launch(self):
+        # It begins 15 us before the call and 25 us before the call's end.
+        report = self.ask("kernel_before_launch")
+        self.assertEqual(report.json["trust"]["clock_error_ns"], 25 * US)
+        page = self.page("kernel_before_launch", "--strict")
+        self.assertIn("none lost \u00b7 clock error up to 25.0 us", page)
+        self.assertIn("10 device ranges that begin before their launch, which cannot be: the "
+                      "clocks are off by at least 25 us", page)
+
+        def later(all):
+            for event in all:
+                if event.get("cat") == "kernel":
+                    event["ts"] += 15.5 if event["args"]["correlation"] != 3 else 10
+        path = self.changed("kernel_before_launch", later)
+        self.assertEqual(Report(path).json["trust"]["clock_error_ns"], 15 * US)
+
+    def test_work_over_later_work_of_its_stream(self):
+        why = ("1 device ranges that last over two or more later ones of their stream, which "
+               "cannot be: one of fmha_bwd over 15")
+        path = os.path.join(DATA, "kernel_overextended.json")
+        report = Report(path)
+        self.assertIn(why, report.json["answer"])
+        self.assertEqual(report.json["findings"], [])
+        self.assertEqual(report.find("kernel", "fmha_bwd")["calls"], 20)
+        done = case.run(path, "--strict")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(why, " ".join(done.stderr.decode().split()))
+
+    def test_work_beside_other_work(self):
+        def no_id(all):
+            # As kernels of one graph: their launch is one.
+            for event in all:
+                if event.get("ts", 0) >= 1615207264004000 and "correlation" in event["args"]:
+                    event["args"]["correlation"] = 5
+
+        def streams(all):
+            for event in all:
+                if event.get("ts", 0) > 1615207264005000 and event["cat"] == "kernel":
+                    event["args"]["stream"] = event["tid"] = 4
+
+        def one(all):
+            # Two kernels may overlap: the later one may begin before the other's end.
+            for event in all:
+                if event.get("dur") == 1600000:
+                    event["dur"] = 1900
+        for change in no_id, streams, one:
+            page = " ".join(case.output(self.changed("kernel_overextended", change)).split())
+            self.assertNotIn("which cannot be", page)
+
+    # ---- launches without work ----
+
+    def steps(self, has_work):
+        events = []
+        for i in range(10):
+            at = 1700000000000000 + 1000 * i
+            events += [
+                {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 5,
+                 "tid": 5, "ts": at, "dur": 1000},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 5, "tid": 5,
+                 "ts": at + 20, "dur": 10, "args": {"correlation": i + 1}},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaEventRecord", "pid": 5, "tid": 5,
+                 "ts": at + 35, "dur": 5, "args": {"correlation": i + 101}}]
+            if has_work(i):
+                events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                               "ts": at + 50, "dur": 900, "args": {
+                                   "correlation": i + 1, "device": 0, "stream": 7}})
+        with open(self.path("steps.json"), "w") as file:
+            json.dump(events, file)
+        return self.path("steps.json")
+
+    def test_launches_whose_work_was_dropped(self):
+        path = self.steps(lambda i: i >= 4)
+        report = Report(path)
+        trust = report.json["trust"]
+        self.assertEqual((trust["recorded"], trust["no_device_time"]), (40, 4))
+        device = report.json["identity"]["devices"][0]
+        # To the first launch, then between each end and the next launch, but for the last.
+        self.assertEqual(device["not_submitted_ns"], (20 + 5 * 70 + 5 * 30) * US)
+        self.assertEqual(device["unresolved_ns"], 4030 * US)
+        page = " ".join(case.output(path).split())
+        self.assertNotIn("nothing was submitted", page)
+        self.assertIn("4 launches before the first work that was recorded have none", page)
+
+    def test_launches_without_work_later(self):
+        # Those of a graph that is captured have none either.
+        report = Report(self.steps(lambda i: i != 4))
+        self.assertEqual(report.json["trust"]["no_device_time"], 0)
+
+    # ---- what the answer says of all this ----
+
+    def answer(self, events, *options):
+        with open(self.path("answer.json"), "w") as file:
+            json.dump(events, file)
+        done = case.run(self.path("answer.json"), "--strict")
+        self.assertEqual(done.returncode, 1)
+        return " ".join(done.stdout.decode().split())
+
+    def test_a_run_over_ten_years(self):
+        # No clock has most of the events.
+        events = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": ts, "dur": 5}
+                  for ts in (1e9, 1700000000000000)]
+        self.assertIn("Answer This run would last 53.9 years: its times are not of one clock",
+                      self.answer(events))
+
+    def test_more_than_half_is_of_no_use(self):
+        good = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+        bad = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "dur": 5}
+        self.assertIn("Answer 2 of 3 events had nothing usable", self.answer([good, bad, bad]))
+        self.assertIn("Answer: no time was recorded. 1 of 1 events had nothing usable",
+                      self.answer([bad]))
+
     # ---- recursion ----
 
     def test_the_outside_of_a_recursion_is_no_first_call(self):

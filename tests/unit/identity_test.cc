@@ -94,9 +94,9 @@ TEST(IdentityTest, CourseSaysWhen) {
     ppi_span span = {2, 100};
     const ppi_windows windows = {&span, 1, 1};
     const ppi_union in_steps = {};
-    const ppi_device_side sides[] = {{10, 20, 5, 0, false, false},
-                                     {50, 60, 15, 0, false, false},
-                                     {55, 70, 16, 0, false, false}};
+    const ppi_device_side sides[] = {{10, 20, 5, 0, false, false, false},
+                                     {50, 60, 15, 0, false, false, false},
+                                     {55, 70, 16, 0, false, false, false}};
     for (const ppi_device_side &side : sides)
       ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
     for (uint64_t horizon : horizons)

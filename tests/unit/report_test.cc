@@ -271,7 +271,7 @@ TEST(ReportTest, AStepToldOfTooLateIsNotChecked) {
   ppi_span window = {0, 100};
   ppi_windows windows = {&window, 1, 1};
   ppi_union none = {};
-  ppi_device_side side = {10, 20, 5, 0, false, false};
+  ppi_device_side side = {10, 20, 5, 0, false, false, false};
   ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
   ASSERT_EQ(ppi_identity_settle(&identity, &windows, &none, 50),
             PPROF_STATUS_OK);

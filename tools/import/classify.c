@@ -198,9 +198,18 @@ static bool find_cat(const ppi_label *label, ppi_class *out) {
   return true;
 }
 
+// Calls of other names may submit work, and most do not.
+static bool always_submits(const ppi_label *label) {
+  return has(label, "LaunchKernel") || has(label, "KernelLaunch") ||
+         has(label, "GraphLaunch") || has(label, "LaunchCooperativeKernel") ||
+         has(label, "MemcpyAsync") || has(label, "MemsetAsync");
+}
+
 ppi_class ppi_classify(const ppi_label *label) {
   ppi_class class = {PPROF_CATEGORY_USER_DEFINED, 0};
   if (!find_cat(label, &class)) return class;
+  if (class.is & PPI_IS_LAUNCH && always_submits(label))
+    class.is |= PPI_IS_WORK;
   // Kineto writes so how long each of its profilers recorded. Others have work
   // in a category that is called so in small letters.
   if (class.is & PPI_IS_FRAME && memcmp(label->cat, "Trace", 5) != 0 &&

@@ -30,6 +30,7 @@ enum {
   PPI_IS_PROJECTED = 4096,  // from the first to the last of a range's work
   PPI_IS_ASYNC = 2048,      // takes no part in its thread's nesting
   PPI_IS_CALLER = 8192,     // a Python function that lies around operators
+  PPI_IS_WORK = 16384,      // a launch that always submits work
   PPI_IS_PYTHON_FUNCTION = PPI_IS_PYTHON_FRAME | PPI_IS_CALLER
 };
 

@@ -94,9 +94,14 @@ static bool read_times(ppi_importer *importer, trace_event *event) {
 
 static pprof_status add_ids(ppi_importer *importer, const trace_event *event) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
-  ppi_launch launch = {0, time, event->row, event->process};
+  ppi_launch launch = {.time = time,
+                       .end = time,
+                       .row = event->row,
+                       .process = (uint16_t)event->process};
   pprof_status status = PPROF_STATUS_OK;
   if (event->class.is & PPI_IS_LAUNCH) {
+    if (event->has_end) launch.end = (uint64_t)event->end + PPI_RECORD_BIAS;
+    launch.has_work = event->class.is & PPI_IS_WORK;
     launch.id = ppi_import_id_arg(importer, PPI_ARG_CORRELATION,
                                   PPI_ARG_CORRELATION_ID);
     if (launch.id) {
@@ -247,7 +252,11 @@ static pprof_status add_arrow(ppi_importer *importer, const trace_event *event,
                               uint64_t id) {
   uint64_t time = (uint64_t)event->start + PPI_RECORD_BIAS;
   if (event->ph == 's') {
-    ppi_launch tail = {id, time, event->row, event->process};
+    ppi_launch tail = {.id = id,
+                       .time = time,
+                       .end = time,
+                       .row = event->row,
+                       .process = (uint16_t)event->process};
     return ppi_sorter_add(&importer->arrow_tails, 0, &tail);
   }
   ppi_arrow head = {time, id, event->row, 0};

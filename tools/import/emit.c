@@ -378,6 +378,34 @@ static void add_utilization(const ppi_importer *importer, double length_ns,
 
 enum { MAX_NOTES = PPI_NUM_SKIPS + 5, NOTE_LEN = 256 };
 
+// What stands behind the words of a note.
+static void put_rest(const ppi_importer *importer, ppi_skip why, char *out,
+                     size_t size) {
+  *out = '\0';
+  if (why == PPI_SKIP_TABLE_ROWS)
+    snprintf(out, size, ": %s", importer->header.tables);
+  if (why == PPI_SKIP_LACKING_ROWS)
+    snprintf(out, size, ": %s", importer->header.lacking);
+  if (why == PPI_SKIP_BEFORE_LAUNCH)
+    snprintf(out, size, " %g us", (double)importer->clock_error_ns / 1e3);
+  if (why == PPI_SKIP_OVER_LATER)
+    snprintf(out, size, " one of %.100s over %" PRIu64,
+             ppi_import_site_name(importer, importer->site_over),
+             importer->most_over);
+}
+
+static const char *note_key(ppi_skip why) {
+  switch (why) {
+    case PPI_SKIP_OTHER_CLOCK:
+    case PPI_SKIP_UNTIMED:
+      return PPI_NOTE_CLOCKS;
+    case PPI_SKIP_OVER_LATER:
+      return PPI_NOTE_OVERLAPS;
+    default:
+      return "import";
+  }
+}
+
 static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
                          char texts[][NOTE_LEN], ppi_text *notes,
                          bool is_main) {
@@ -403,16 +431,13 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
   }
   for (size_t i = 0; i < PPI_NUM_SKIPS; i++) {
     if (!skips[i]) continue;
-    char all[32] = "";
+    char all[32] = "", rest[NOTE_LEN - 64];
     if (i == PPI_SKIP_BAD_SPANS)
       snprintf(all, sizeof all, "of %" PRIu64 " ", header->num_spans);
-    const char *tables = i == PPI_SKIP_TABLE_ROWS     ? header->tables
-                         : i == PPI_SKIP_LACKING_ROWS ? header->lacking
-                                                      : "";
-    snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s%s%s%s", skips[i], all,
-             words[i], *tables ? ": " : "", tables);
-    bool is_of_clocks = i == PPI_SKIP_OTHER_CLOCK || i == PPI_SKIP_UNTIMED;
-    notes[num] = (ppi_text){is_of_clocks ? "clocks" : "import", texts[num]};
+    put_rest(emit->importer, (ppi_skip)i, rest, sizeof rest);
+    snprintf(texts[num], NOTE_LEN, "%" PRIu64 " %s%s%s", skips[i], all,
+             words[i], rest);
+    notes[num] = (ppi_text){note_key((ppi_skip)i), texts[num]};
     num++;
   }
   if (header->is_damaged) {
@@ -513,6 +538,8 @@ void ppi_emitter_finish(ppi_emitter *emit, const uint64_t *skips,
   ppi_total *grown = ppi_realloc(items, (num + 8) * sizeof *items);
   if (grown) {
     items = grown;
+    add_total(items, &num, PPI_TOTAL_CLOCK_ERROR_NS,
+              (double)importer->clock_error_ns);
     if (is_main)
       add_utilization(importer, (double)PPI_MAX(length, 1000), items, &num);
     emit_totals(emit, skips, is_main, items, num);

@@ -92,6 +92,8 @@ void ppi_importer_init(ppi_importer *importer, const char *path) {
                   compare_devices, spill);
   ppi_sorter_init(&importer->arrow_tails, sizeof(ppi_launch), OTHER_MEMORY,
                   compare_launches, spill);
+  ppi_sorter_init(&importer->idle_launches, sizeof(ppi_launch), OTHER_MEMORY,
+                  compare_launches, spill);
   ppi_sorter_init(&importer->arrow_heads, sizeof(ppi_arrow), OTHER_MEMORY,
                   compare_arrows, spill);
   importer->own_categories.max_items = PPI_IMPORT_MAX_CATEGORIES;
@@ -113,6 +115,7 @@ void ppi_importer_clear(ppi_importer *importer) {
   ppi_sorter_clear(&importer->by_arrow);
   ppi_sorter_clear(&importer->arrow_tails);
   ppi_sorter_clear(&importer->arrow_heads);
+  ppi_sorter_clear(&importer->idle_launches);
   ppi_sorter_clear(&importer->own);
   ppi_spill_close(&importer->spill);
   ppi_intern_clear(&importer->names);

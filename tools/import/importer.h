@@ -66,9 +66,10 @@ typedef struct ppi_record {
 // Something that submits device work, under its correlation or external id.
 typedef struct ppi_launch {
   uint64_t id;
-  uint64_t time;
+  uint64_t time, end;  // end: `time` where it is not known
   uint32_t row;
-  uint32_t process;
+  uint16_t process;
+  bool has_work;  // by its name a call that always does
 } ppi_launch;
 
 // The head of an arrow from a launch to its device range.
@@ -108,6 +109,15 @@ typedef struct ppi_device_record {
   X(PROCESSES_BEYOND, 0, "events of further processes in one process")     \
   X(DEVICES_BEYOND, 0,                                                     \
     "ranges of further devices or streams with the last one's")            \
+  X(BEFORE_LAUNCH, 0,                                                      \
+    "device ranges that begin before their launch, which cannot be: the"   \
+    " clocks are off by at least")                                         \
+  X(OVER_LATER, 0,                                                         \
+    "device ranges that last over two or more later ones of their stream," \
+    " which cannot be:")                                                   \
+  X(DROPPED, 0,                                                            \
+    "launches before the first work that was recorded have none: shown"    \
+    " without a device time")                                              \
   X(DUPLICATE_IDS, 0,                                                      \
     "device ranges whose correlation id has several"                       \
     " launches; the last one before it was taken")                         \
@@ -181,6 +191,12 @@ typedef struct ppi_importer {
   ppi_sorter records, launches, owners, by_correlation, by_external, placed;
   // Device ranges without any id, and the arrows that may lead to them.
   ppi_sorter without_id, arrow_tails, arrow_heads, by_arrow;
+  // Launches of work that is not in the trace.
+  ppi_sorter idle_launches;
+  uint64_t clock_error_ns;  // at least, between the host and its devices
+  // Of those that last over later ones the worst: over how many, and its name.
+  uint64_t most_over;
+  uint32_t site_over;
   // Of our own traces: their events, categories, and the facts that the parser
   // is at.
   ppi_sorter own;

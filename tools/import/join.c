@@ -5,8 +5,21 @@
 #include "import/join.h"
 #include "base/base.h"
 #include "base/mem.h"
+#include "import/sites.h"
+
+// Of one stream and process the work so far that ends last. Work comes in the
+// order of its launches, in which a stream does it.
+typedef struct stream_end {
+  uint64_t end, correlation;
+  uint32_t process, site;
+  uint64_t num_over;  // later work that it lasts over
+} stream_end;
 
 typedef struct id_join {
+  ppi_importer *importer;
+  bool is_by_correlation;
+  stream_end *streams;
+  pprof_status status;
   ppi_sort_merge launches;
   const ppi_launch *next;
   ppi_launch last;  // of the current id the last that fits
@@ -14,12 +27,121 @@ typedef struct id_join {
   uint64_t num;  // of that id passed
 } id_join;
 
+// ---- what cannot be ----
+
+static bool is_projected(const ppi_importer *importer,
+                         const ppi_device_record *record) {
+  return importer->classes[record->site].is & PPI_IS_PROJECTED;
+}
+
+// Rounding alone makes no order of two moments wrong.
+static void check_launch(ppi_importer *importer,
+                         const ppi_device_record *record,
+                         const ppi_launch *launch) {
+  enum { ROUNDING_NS = 1000 };
+  if (record->start + ROUNDING_NS >= launch->time) return;
+  importer->skips[PPI_SKIP_BEFORE_LAUNCH]++;
+  importer->clock_error_ns =
+      PPI_MAX(importer->clock_error_ns,
+              PPI_MAX(launch->time, launch->end) - record->start);
+}
+
+// A stream does one thing after the other. Where kernels of a graph do not,
+// they have one id.
+static void check_stream(ppi_importer *importer, stream_end *last,
+                         const ppi_device_record *record, uint32_t process) {
+  bool is_later = last->end > record->start &&
+                  last->correlation != record->correlation &&
+                  last->process == process;
+  if (!is_later || record->end > last->end) {
+    if (record->end >= last->end || last->process != process)
+      *last = (stream_end){record->end, record->correlation, process,
+                           record->site, 0};
+    return;
+  }
+  importer->skips[PPI_SKIP_OVER_LATER] += ++last->num_over == 2;
+  if (last->num_over < 2 || last->num_over <= importer->most_over) return;
+  importer->most_over = last->num_over;
+  importer->site_over = last->site;
+}
+
+static void check(id_join *join, const ppi_device_record *record) {
+  ppi_importer *importer = join->importer;
+  const ppi_launch *launch = &join->last;
+  if (!join->is_by_correlation || is_projected(importer, record) ||
+      !ppi_import_is_in_time(importer, record->start, record->end) ||
+      !ppi_import_is_in_time(importer, launch->time, launch->time))
+    return;
+  check_launch(importer, record, launch);
+  check_stream(importer, &join->streams[record->stream], record,
+               launch->process);
+  ppi_process *process = &importer->places.processes[launch->process];
+  if (process->first_work && process->first_work <= launch->time) return;
+  process->first_work = launch->time;
+  process->first_stream = record->stream;
+}
+
+// ---- launches without work ----
+
+// One whose work the trace does not have, unless work of its id came before.
+static void pass_launch(id_join *join) {
+  bool is_idle = join->is_by_correlation && join->next->has_work &&
+                 (join->num == 0 || join->id != join->next->id);
+  if (is_idle)
+    join->status =
+        ppi_sorter_add(&join->importer->idle_launches, 0, join->next);
+  join->next = ppi_sort_merge_next(&join->launches);
+}
+
+// Profilers miss what was launched while they started: until a process has its
+// first work that was recorded, its launches had some, too.
+static pprof_status add_dropped(ppi_importer *importer,
+                                const ppi_launch *launch) {
+  static const ppi_label label = {"kernel", "(not recorded)", 6, 14};
+  const ppi_process *process = &importer->places.processes[launch->process];
+  if (launch->time >= process->first_work ||
+      !ppi_import_is_in_time(importer, launch->time, launch->time))
+    return PPROF_STATUS_OK;
+  ppi_device_record record = {.key = launch->time,
+                              .start = launch->time,
+                              .end = launch->time,
+                              .submit = launch->time,
+                              .stream = process->first_stream,
+                              .site = ppi_import_site(importer, &label),
+                              .row = launch->row,
+                              .process = launch->process,
+                              .flags = PPI_RECORD_UNTIMED};
+  importer->skips[PPI_SKIP_DROPPED]++;
+  return record.site
+             ? ppi_sorter_add(&importer->placed, record.process, &record)
+             : PPROF_STATUS_NO_MEMORY;
+}
+
+static pprof_status add_all_dropped(ppi_importer *importer) {
+  ppi_sort_merge merge = {.sorter = NULL};
+  const ppi_launch *launch;
+  pprof_status status = ppi_sorter_finish(&importer->idle_launches);
+  if (status == PPROF_STATUS_OK)
+    status = ppi_sort_merge_open(&merge, &importer->idle_launches, NULL, NULL);
+  while (status == PPROF_STATUS_OK &&
+         (launch = ppi_sort_merge_next(&merge)) != NULL)
+    status = add_dropped(importer, launch);
+  if (status == PPROF_STATUS_OK) status = merge.status;
+  ppi_sort_merge_close(&merge);
+  ppi_sorter_clear(&importer->idle_launches);
+  return status;
+}
+
+// ---- the join ----
+
 // Of several launches under one id the last one before the work began.
 static bool find_launch(id_join *join, const ppi_device_record *record,
                         bool *out_is_ambiguous) {
   if (record->key == 0) return false;
-  while (join->next && join->next->id < record->key)
-    join->next = ppi_sort_merge_next(&join->launches);
+  while (join->next && join->next->id < record->key &&
+         join->status == PPROF_STATUS_OK)
+    pass_launch(join);
+  if (join->status != PPROF_STATUS_OK) return false;
   if (join->id != record->key) {
     join->id = record->key;
     join->num = 0;
@@ -65,38 +187,52 @@ static pprof_status place(ppi_importer *importer, const ppi_device_record *from,
   return ppi_sorter_add(&importer->placed, record.process, &record);
 }
 
+// What has no launch under its correlation id may have one under its external.
+static pprof_status join_one(id_join *join, const ppi_device_record *record,
+                             uint32_t main_process) {
+  ppi_importer *importer = join->importer;
+  bool is_ambiguous = false;
+  bool is_found = find_launch(join, record, &is_ambiguous);
+  if (join->status != PPROF_STATUS_OK) return join->status;
+  if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
+  if (is_found) check(join, record);
+  if (is_found || !join->is_by_correlation || !record->external)
+    return place(importer, record, is_found ? &join->last : NULL, main_process);
+  ppi_device_record later = *record;
+  later.key = later.external;
+  return ppi_sorter_add(&importer->by_external, 0, &later);
+}
+
+static pprof_status join_records(id_join *join, ppi_sorter *devices,
+                                 uint32_t main_process) {
+  ppi_sort_merge merge = {.sorter = NULL};
+  const ppi_device_record *record;
+  pprof_status status = ppi_sort_merge_open(&merge, devices, NULL, NULL);
+  join->next = ppi_sort_merge_next(&join->launches);
+  while (status == PPROF_STATUS_OK &&
+         (record = ppi_sort_merge_next(&merge)) != NULL)
+    status = join_one(join, record, main_process);
+  while (join->next && join->status == PPROF_STATUS_OK) pass_launch(join);
+  if (status == PPROF_STATUS_OK) status = merge.status;
+  if (status == PPROF_STATUS_OK) status = join->status;
+  ppi_sort_merge_close(&merge);
+  return status == PPROF_STATUS_OK ? join->launches.status : status;
+}
+
 static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
                              ppi_sorter *launches, uint32_t main_process) {
-  bool is_last = devices != &importer->by_correlation;
-  id_join join = {.next = NULL};
-  ppi_sort_merge merge = {.sorter = NULL};
-  pprof_status status = ppi_sorter_finish(devices);
+  id_join join = {.importer = importer,
+                  .is_by_correlation = devices == &importer->by_correlation,
+                  .streams = ppi_alloc(PPI_MAX_STREAMS * sizeof *join.streams)};
+  pprof_status status =
+      join.streams ? ppi_sorter_finish(devices) : PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) status = ppi_sorter_finish(launches);
   if (status == PPROF_STATUS_OK)
     status = ppi_sort_merge_open(&join.launches, launches, NULL, NULL);
   if (status == PPROF_STATUS_OK)
-    status = ppi_sort_merge_open(&merge, devices, NULL, NULL);
-  if (status == PPROF_STATUS_OK)
-    join.next = ppi_sort_merge_next(&join.launches);
-  while (status == PPROF_STATUS_OK) {
-    const ppi_device_record *record = ppi_sort_merge_next(&merge);
-    bool is_ambiguous = false;
-    if (!record) break;
-    bool is_found = find_launch(&join, record, &is_ambiguous);
-    if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
-    if (is_found || is_last || !record->external) {
-      status =
-          place(importer, record, is_found ? &join.last : NULL, main_process);
-    } else {
-      ppi_device_record later = *record;
-      later.key = later.external;
-      status = ppi_sorter_add(&importer->by_external, 0, &later);
-    }
-  }
-  if (status == PPROF_STATUS_OK) status = merge.status;
-  if (status == PPROF_STATUS_OK) status = join.launches.status;
-  ppi_sort_merge_close(&merge);
+    status = join_records(&join, devices, main_process);
   ppi_sort_merge_close(&join.launches);
+  ppi_free(join.streams);
   ppi_sorter_clear(devices);
   ppi_sorter_clear(launches);
   return status;
@@ -204,6 +340,7 @@ pprof_status ppi_join(ppi_importer *importer, uint32_t main_process) {
   if (importer->by_external.num_added > 0 && status == PPROF_STATUS_OK)
     status = join_all(importer, &importer->by_external, &importer->owners,
                       main_process);
+  if (status == PPROF_STATUS_OK) status = add_all_dropped(importer);
   ppi_sorter_clear(&importer->launches);
   ppi_sorter_clear(&importer->owners);
   return status == PPROF_STATUS_OK ? ppi_sorter_finish(&importer->placed)

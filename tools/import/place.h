@@ -28,10 +28,12 @@ typedef struct ppi_process {
   char *name, *labels;                 // NULL: none given
   uint64_t key;                        // of the id
   uint64_t num_host, num_overhead, num_launches;
-  bool is_host;          // events of it can only be a host's
-  bool has_device_rows;  // though it may be none itself
-  bool owns_work;        // device work says that it is of this one
-  ppi_own_facts *facts;  // NULL: its trace has none, or not yet
+  uint64_t first_work;  // when its first work on a device was launched, biased
+  uint32_t first_stream;  // of that; none where `first_work` is 0
+  bool is_host;           // events of it can only be a host's
+  bool has_device_rows;   // though it may be none itself
+  bool owns_work;         // device work says that it is of this one
+  ppi_own_facts *facts;   // NULL: its trace has none, or not yet
 } ppi_process;
 
 typedef struct ppi_row {

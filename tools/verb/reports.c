@@ -9,6 +9,7 @@
 #include "event/tee.h"
 #include "input/input.h"
 #include "input/joined.h"
+#include "report/figures/impossible.h"
 
 struct reading {
   const struct ppi_tool_options *options;
@@ -148,6 +149,17 @@ int ppi_tool_report_judge(const pprof_report *report, bool strict) {
     ppi_tool_say(
         "--strict: a process ended without a stop, and what it had not"
         " written is lost");
+    code = PPI_EXIT_CHECK;
+  }
+  const ppi_figures *figures = ppi_report_figures(report);
+  const ppi_impossible impossible = ppi_impossible_of(figures);
+  if (strict && impossible.is_any) {
+    ppi_tool_say("--strict: %s", impossible.text);
+    code = PPI_EXIT_CHECK;
+  }
+  for (size_t i = 0; strict && i < figures->num_notes; i++) {
+    if (strcmp(figures->notes[i].key, PPI_NOTE_CLOCKS) != 0) continue;
+    ppi_tool_say("--strict: %s", figures->notes[i].text);
     code = PPI_EXIT_CHECK;
   }
   for (size_t i = 0; strict && i < sizeof(losses) / sizeof(losses[0]); i++) {

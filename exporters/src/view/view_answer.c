@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/figures/impossible.h"
 #include "view/answer_line.h"
 #include "view/answer_threads.h"
 #include "view/findings_text.h"
@@ -242,7 +243,8 @@ static pprof_status add_ranks(const adding *all) {
 }
 
 static const char *missing(const ppi_figures *figures,
-                           const ppi_report_options *options) {
+                           const ppi_report_options *options, ppi_view *out) {
+  const ppi_impossible impossible = ppi_impossible_of(figures);
   ppi_base_kind base = ppi_answer_base(figures);
   const ppi_answer *answer = &figures->answers[base];
   bool is_import = ppi_figures_are_imported(figures);
@@ -252,7 +254,10 @@ static const char *missing(const ppi_figures *figures,
   if (!answer->num_units && figures->runs_unopened && !is_import)
     return "nothing was recorded: no window opened. `capture` in the "
            "configuration says when one does (docs/capture.md)";
-  if (!answer->num_units || !answer->total_ns) return "no time was recorded";
+  bool has_time = answer->num_units && answer->total_ns;
+  if (!has_time && impossible.is_any && !impossible.hides_findings)
+    return ppi_view_text(out, "no time was recorded. %s", impossible.text);
+  if (!has_time) return "no time was recorded";
   if (options->by == PPI_BY_REQUEST && base != PPI_BASE_REQUEST)
     return "no requests were recorded: pprof_flow makes them";
   if (options->by == PPI_BY_STEP && base != PPI_BASE_STEP)
@@ -264,7 +269,7 @@ static pprof_status build(const ppi_figures *figures,
                           const ppi_report_options *options, ppi_view *out) {
   ppi_base_kind base = ppi_answer_base(figures);
   ppi_ranks ranks;
-  out->reason = missing(figures, options);
+  out->reason = missing(figures, options, out);
   if (out->reason) return PPROF_STATUS_OK;
   pprof_status status = ppi_ranks_of(figures, base, &ranks);
   const adding to = {.view = out,

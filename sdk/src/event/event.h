@@ -112,6 +112,11 @@ typedef struct ppi_total {
   uint64_t value;
 } ppi_total;
 
+// Keys of notes that a report looks for. OVERLAPS: work of a stream lasts over
+// later work of it. CLOCKS: times of different clocks, or impossible ones.
+#define PPI_NOTE_OVERLAPS "overlaps"
+#define PPI_NOTE_CLOCKS "clocks"
+
 // `items` are sorted by lane, then key; zero values may be left out. `notes`
 // say in words what a number cannot, e.g. {"not_crash_safe", "no room in
 // /dev/shm"}, {"device", "opencl 0: no platform found"}, {"clock", "..."}.

@@ -195,6 +195,11 @@ static bool is_on_device_of(const char *line, const ppi_costly *costly) {
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
   const char *line = search->out->answer;
+  if (search->impossible.is_any) {
+    keep_all(search->out);
+    PPI_SAY(search->out->answer, "%s", search->impossible.text);
+    return;
+  }
   if (!search->answer->num_units && search->figures->runs_unopened &&
       !ppi_figures_are_imported(search->figures))
     PPI_SAY(search->out->answer,

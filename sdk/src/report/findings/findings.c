@@ -134,7 +134,9 @@ static void look(ppi_search *search, const ppi_findings_options *options) {
 static void put_nothing(const ppi_search *search, ppi_findings *out) {
   const ppi_answer *answer = search->answer;
   double usual_ns = (double)ppi_histogram_quantile(&answer->times, 0.5);
-  if (answer->num_units > 1 && usual_ns > 0)
+  if (search->impossible.hides_findings)
+    PPI_SAY(out->nothing, "No rule looks for more where times are wrong.");
+  else if (answer->num_units > 1 && usual_ns > 0)
     PPI_SAY(out->nothing,
             "Nothing else stands out: %llu %ss, the longest %.2f times the "
             "median; none of %d rules found anything above its threshold.",
@@ -168,6 +170,7 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                        .out = out};
   if (answer->num_units)
     search.unit_ns = (double)answer->total_ns / (double)answer->num_units;
+  search.impossible = ppi_impossible_of(figures);
   look(&search, options);
   ppi_answer_line(&search);
   if (out->num == 0) put_nothing(&search, out);

@@ -26,7 +26,18 @@ void ppi_rule_lost(ppi_search *search) {
   ppi_finding_value_add(finding, "share", 100 * lost / all, "%");
 }
 
-// Gaps shorter than the clock errors of their borders.
+static const char *why_unknown(const ppi_figures *figures) {
+  bool has_error = figures->totals[PPI_TOTAL_CLOCK_ERROR_NS] > 0;
+  if (!figures->totals[PPI_TOTAL_NO_DEVICE_TIME])
+    return "the gaps are shorter than the clock error";
+  return has_error
+             ? "work without a device time may lie there, or the gaps are "
+               "shorter than the clock error"
+             : "work without a device time may lie there";
+}
+
+// Gaps shorter than the clock errors of their borders, and those in which work
+// without a time may have run.
 void ppi_rule_clock_error(ppi_search *search) {
   const ppi_figures *figures = search->figures;
   double wall_ns = 0, unknown_ns = 0;
@@ -40,12 +51,16 @@ void ppi_rule_clock_error(ppi_search *search) {
   double error_ns = (double)figures->totals[PPI_TOTAL_CLOCK_ERROR_NS];
   PPI_SAY(finding->text,
           "Of %s of the devices' time it is not known whether they worked or "
-          "waited: the gaps are shorter than the clock error (up to %s).",
-          ppi_words_percent(unknown_ns, wall_ns).text,
-          ppi_words_time(error_ns).text);
-  PPI_SAY(finding->next,
-          "read how a device's clock is measured: "
-          "docs/device-timing.md.");
+          "waited: %s%s%s%s.",
+          ppi_words_percent(unknown_ns, wall_ns).text, why_unknown(figures),
+          error_ns > 0 ? " (up to " : "",
+          error_ns > 0 ? ppi_words_time(error_ns).text : "",
+          error_ns > 0 ? ")" : "");
+  PPI_SAY(finding->next, "%s",
+          ppi_figures_are_imported(figures)
+              ? "the notes say why (docs/import.md)."
+              : "read how a device's clock is measured: "
+                "docs/device-timing.md.");
   ppi_finding_value_add(finding, "share", 100 * unknown_ns / wall_ns, "%");
   ppi_finding_value_add(finding, "clock_error", error_ns, "ns");
 }

@@ -17,6 +17,7 @@ ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
                             double share) {
   ppi_findings *out = search->out;
   if (sort == PPI_PROBLEM && !(share >= LEAST_SHARE)) return NULL;
+  if (sort != PPI_LIMIT && search->impossible.hides_findings) return NULL;
   ppi_finding *grown =
       ppi_grow(out->items, &out->capacity, out->num + 1, sizeof *grown);
   search->failed |= !grown;

@@ -4,6 +4,7 @@
 #ifndef PPI_FINDINGS_SEARCH_H_
 #define PPI_FINDINGS_SEARCH_H_
 
+#include "report/figures/impossible.h"
 #include "report/figures/roofline.h"
 #include "report/findings/finding.h"
 #include "report/findings/words.h"
@@ -22,13 +23,15 @@ typedef struct ppi_search {
   double threshold;  // its own
   const ppi_roofline *rooflines;
   size_t num_rooflines;
+  ppi_impossible impossible;
   ppi_findings *out;
   bool failed;  // out of memory
 } ppi_search;
 
 // ppi_search_add adds an empty finding that explains `share` of the time of the
 // units, to be filled before the next; NULL when out of memory. A problem that
-// explains too little of it to matter is not told of (NULL).
+// explains too little of it to matter is left out (NULL), and so is all but the
+// limits where times are wrong.
 typedef enum ppi_finding_sort {
   PPI_FACT = 0,
   PPI_PROBLEM,

@@ -399,8 +399,15 @@ static pprof_status take_device_range(ppi_run *run, const pprof_event *event) {
     if (status == PPROF_STATUS_OK)
       status = take_device_side(run, event, site, device);
   } else {
+    const ppi_device_side side = {.start_ns = event->start_ns,
+                                  .end_ns = event->start_ns,
+                                  .submit_ns = event->start_ns,
+                                  .is_untimed = true};
     device->untimed++;
     device->incomplete = true;
+    // Other runs' come when it is late: what was idle then is settled.
+    if (run->is_imported && status == PPROF_STATUS_OK)
+      status = ppi_identity_add(&device->identity, &side);
     if (run->details.paths && status == PPROF_STATUS_OK)
       status = take_untimed(run, event);
   }

@@ -92,6 +92,8 @@ pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info) {
                 copy_text(&run->ids.input.config, info, "config");
   const char *began = pprof_run_info_text(info, "time_base_realtime_ns");
   const char *flows = pprof_run_info_text(info, "flows");
+  const char *clock = pprof_run_info_text(info, "clock");
+  run->is_imported = clock && strcmp(clock, "imported") == 0;
   run->requests.are_links = flows && strcmp(flows, "links") == 0;
   run->ids.input.began_ns = began ? strtoull(began, NULL, 10) : 0;
   return copied ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;

@@ -96,6 +96,7 @@ typedef struct ppi_run {
   ppi_sweep_state sweep;
   uint64_t identity_ns;  // how far the next one may settle identities
   bool lost_device;
+  bool is_imported;  // its events come in the order of their submission
 } ppi_run;
 
 pprof_status ppi_run_begin(ppi_run *run, const pprof_run_info *info);

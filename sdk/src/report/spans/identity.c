@@ -299,6 +299,41 @@ static uint64_t gap_in_steps(const ppi_identity *identity,
   return kept_ns + overlap_of(in_steps, low_ns, high_ns);
 }
 
+// Part of a gap, of one kind.
+static pprof_status add_idle(ppi_identity *identity, const idle_gap *gap,
+                             ppi_idle idle, const ppi_span *part) {
+  uint64_t length_ns = part->end_ns - part->start_ns;
+  if (part->end_ns <= part->start_ns) return PPROF_STATUS_OK;
+  identity->idle_ns[idle] += length_ns;
+  if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
+    identity->early_ns += length_ns;
+  if (!identity->has_course) return PPROF_STATUS_OK;
+  return ppi_course_add(&identity->course, (int)idle, part->start_ns,
+                        part->end_ns);
+}
+
+// Where nothing else was submitted work without a time may have run: until when
+// is known what the device did.
+static uint64_t known_until(const ppi_identity *identity, ppi_idle idle,
+                            const ppi_span *part) {
+  if (!identity->untimed_from_ns || idle == PPI_IDLE_QUEUED)
+    return part->end_ns;
+  uint64_t from_ns = PPI_MAX(identity->untimed_from_ns - 1, part->start_ns);
+  return PPI_MIN(from_ns, part->end_ns);
+}
+
+static pprof_status take_part(ppi_identity *identity, const idle_gap *gap,
+                              const ppi_span *window, const ppi_span *part) {
+  ppi_idle idle = classify(gap, window, part->start_ns, part->end_ns);
+  uint64_t from_ns = known_until(identity, idle, part);
+  const ppi_span known = {part->start_ns, from_ns};
+  const ppi_span unknown = {from_ns, part->end_ns};
+  pprof_status status = add_idle(identity, gap, idle, &known);
+  return status == PPROF_STATUS_OK
+             ? add_idle(identity, gap, PPI_IDLE_UNRESOLVED, &unknown)
+             : status;
+}
+
 static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
                              const ppi_union *in_steps, const idle_gap *gap,
                              const live_steps *live) {
@@ -309,15 +344,13 @@ static pprof_status take_gap(ppi_identity *identity, const ppi_windows *windows,
     uint64_t high_ns = PPI_MIN(gap->end_ns, window->end_ns);
     if (window->start_ns >= gap->end_ns) break;
     if (low_ns >= high_ns) continue;
+    const ppi_span part = {low_ns, high_ns};
     ppi_idle idle = classify(gap, window, low_ns, high_ns);
-    identity->idle_ns[idle] += high_ns - low_ns;
-    if (identity->has_course && status == PPROF_STATUS_OK)
-      status = ppi_course_add(&identity->course, (int)idle, low_ns, high_ns);
-    if (gap->start_ns == 0 && idle == PPI_IDLE_NOT_SUBMITTED)
-      identity->early_ns += high_ns - low_ns;
+    if (status == PPROF_STATUS_OK)
+      status = take_part(identity, gap, window, &part);
     if (idle == PPI_IDLE_NOT_SUBMITTED)
-      identity->not_submitted_in_steps_ns +=
-          gap_in_steps(identity, in_steps, i, low_ns, high_ns);
+      identity->not_submitted_in_steps_ns += gap_in_steps(
+          identity, in_steps, i, low_ns, known_until(identity, idle, &part));
     for (size_t k = 0; k < live->num; k++) {
       ppi_identity_step *step = &identity->steps[live->items[k]];
       if (step->start_ns >= high_ns) break;
@@ -407,11 +440,19 @@ static pprof_status take_side(ppi_identity *identity,
                               const live_steps *live) {
   pprof_status status = PPROF_STATUS_OK;
   if (side->continued) return status;
+  if (side->is_untimed) {
+    if (!identity->untimed_from_ns)
+      identity->untimed_from_ns = side->submit_ns + 1;
+    return status;
+  }
   if (side->start_ns > identity->cursor_ns) {
     idle_gap before = {identity->cursor_ns, side->start_ns,
                        identity->cursor_error_ns, side};
     status = take_gap(identity, windows, in_steps, &before, live);
   }
+  // What was submitted later runs later.
+  if (side->submit_ns >= identity->untimed_from_ns)
+    identity->untimed_from_ns = 0;
   if (side->end_ns > identity->cursor_ns) {
     identity->cursor_ns = side->end_ns;
     identity->cursor_error_ns = side->error_ns;
@@ -456,6 +497,7 @@ static pprof_status take_sides(ppi_identity *identity,
     move_live(identity, live, PPI_MIN(side.start_ns, identity->cursor_ns),
               side.end_ns);
     status = take_side(identity, windows, in_steps, &side, live);
+    if (side.is_untimed) continue;
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
     if (status == PPROF_STATUS_OK)

@@ -25,6 +25,8 @@ uint64_t ppi_windows_overlap(const ppi_windows *windows, uint64_t start_ns,
 typedef struct ppi_device_side {
   uint64_t start_ns, end_ns, submit_ns, error_ns;
   bool is_kernel;
+  // When it ran is not known; start and end are its submission.
+  bool is_untimed;
   bool continued;  // the rest of a range whose beginning was settled
 } ppi_device_side;
 
@@ -64,6 +66,8 @@ typedef struct ppi_identity {
   bool has_course;  // asked for
   ppi_course course;
   uint64_t noted_ns;  // what is busy before it is in the course
+  // From when on work without a time may run, + 1; 0: there is none.
+  uint64_t untimed_from_ns;
 } ppi_identity;
 
 pprof_status ppi_identity_add(ppi_identity *identity,
