@@ -233,6 +233,16 @@ class OthersTest(Case):
         path = self.changed("kernel_before_launch", later)
         self.assertEqual(Report(path).json["trust"]["clock_error_ns"], 15 * US)
 
+        def by_arrow(all):
+            # An arrow leads from a moment of the launch, here its begin.
+            for event in list(all):
+                if "correlation" in event.get("args", {}):
+                    number = event["args"].pop("correlation")
+                    all.append({**event, "ph": "s" if event["cat"] == "cuda_runtime" else "f",
+                                "bp": "e", "cat": "ac2g", "name": "ac2g", "id": number})
+        path = self.changed("kernel_before_launch", by_arrow)
+        self.assertEqual(Report(path).json["trust"]["clock_error_ns"], 15 * US)
+
     def test_work_over_later_work_of_its_stream(self):
         why = ("1 device ranges that last over two or more later ones of their stream, which "
                "cannot be: one of fmha_bwd over 15")
@@ -244,6 +254,17 @@ class OthersTest(Case):
         done = case.run(path, "--strict")
         self.assertEqual(done.returncode, 1)
         self.assertIn(why, " ".join(done.stderr.decode().split()))
+
+    def test_work_over_later_work_without_launches(self):
+        def no_launches(all):
+            all[:] = [event for event in all if event.get("cat") != "cuda_runtime"]
+
+        def no_correlation(all):
+            for event in all:
+                event["args"].pop("correlation", None)
+        for change in no_launches, no_correlation:
+            page = " ".join(case.output(self.changed("kernel_overextended", change)).split())
+            self.assertIn("one of fmha_bwd over 15", page)
 
     def test_work_beside_other_work(self):
         def no_id(all):

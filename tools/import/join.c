@@ -10,14 +10,16 @@
 // Of one stream and process the work so far that ends last. Work comes in the
 // order of its launches, in which a stream does it.
 typedef struct stream_end {
-  uint64_t end, correlation;
+  uint64_t start, end, id;
   uint32_t process, site;
   uint64_t num_over;  // later work that it lasts over
 } stream_end;
 
+typedef enum join_kind { BY_CORRELATION, BY_EXTERNAL, BY_ARROW } join_kind;
+
 typedef struct id_join {
   ppi_importer *importer;
-  bool is_by_correlation;
+  join_kind kind;
   stream_end *streams;
   pprof_status status;
   ppi_sort_merge launches;
@@ -50,13 +52,16 @@ static void check_launch(ppi_importer *importer,
 // they have one id.
 static void check_stream(ppi_importer *importer, stream_end *last,
                          const ppi_device_record *record, uint32_t process) {
-  bool is_later = last->end > record->start &&
-                  last->correlation != record->correlation &&
-                  last->process == process;
-  if (!is_later || record->end > last->end) {
+  bool is_one = last->process == process && last->id != record->key;
+  bool is_over = last->start <= record->start && record->start < last->end &&
+                 record->end <= last->end;
+  if (!is_one || !is_over) {
     if (record->end >= last->end || last->process != process)
-      *last = (stream_end){record->end, record->correlation, process,
-                           record->site, 0};
+      *last = (stream_end){.start = record->start,
+                           .end = record->end,
+                           .id = record->key,
+                           .process = process,
+                           .site = record->site};
     return;
   }
   importer->skips[PPI_SKIP_OVER_LATER] += ++last->num_over == 2;
@@ -65,27 +70,37 @@ static void check_stream(ppi_importer *importer, stream_end *last,
   importer->site_over = last->site;
 }
 
-static void check(id_join *join, const ppi_device_record *record) {
-  ppi_importer *importer = join->importer;
-  const ppi_launch *launch = &join->last;
-  if (!join->is_by_correlation || is_projected(importer, record) ||
-      !ppi_import_is_in_time(importer, record->start, record->end) ||
-      !ppi_import_is_in_time(importer, launch->time, launch->time))
-    return;
-  check_launch(importer, record, launch);
-  check_stream(importer, &join->streams[record->stream], record,
-               launch->process);
+static void note_work(ppi_importer *importer, const ppi_device_record *record,
+                      const ppi_launch *launch) {
   ppi_process *process = &importer->places.processes[launch->process];
   if (process->first_work && process->first_work <= launch->time) return;
   process->first_work = launch->time;
   process->first_stream = record->stream;
 }
 
+// `launch` is NULL where it is not in the trace. An operator that launched work
+// may be any of several that share an external id: its time says nothing.
+static void check(id_join *join, const ppi_device_record *record,
+                  const ppi_launch *launch) {
+  ppi_importer *importer = join->importer;
+  if (is_projected(importer, record) ||
+      !ppi_import_is_in_time(importer, record->start, record->end))
+    return;
+  if (record->correlation == 0 || join->kind == BY_CORRELATION)
+    check_stream(importer, &join->streams[record->stream], record,
+                 launch ? launch->process : PPI_NO_PLACE);
+  if (!launch || join->kind == BY_EXTERNAL ||
+      !ppi_import_is_in_time(importer, launch->time, launch->time))
+    return;
+  check_launch(importer, record, launch);
+  if (join->kind == BY_CORRELATION) note_work(importer, record, launch);
+}
+
 // ---- launches without work ----
 
 // One whose work the trace does not have, unless work of its id came before.
 static void pass_launch(id_join *join) {
-  bool is_idle = join->is_by_correlation && join->next->has_work &&
+  bool is_idle = join->kind == BY_CORRELATION && join->next->has_work &&
                  (join->num == 0 || join->id != join->next->id);
   if (is_idle)
     join->status =
@@ -195,9 +210,10 @@ static pprof_status join_one(id_join *join, const ppi_device_record *record,
   bool is_found = find_launch(join, record, &is_ambiguous);
   if (join->status != PPROF_STATUS_OK) return join->status;
   if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
-  if (is_found) check(join, record);
-  if (is_found || !join->is_by_correlation || !record->external)
-    return place(importer, record, is_found ? &join->last : NULL, main_process);
+  const ppi_launch *launch = is_found ? &join->last : NULL;
+  check(join, record, launch);
+  if (is_found || join->kind != BY_CORRELATION || !record->external)
+    return place(importer, record, launch, main_process);
   ppi_device_record later = *record;
   later.key = later.external;
   return ppi_sorter_add(&importer->by_external, 0, &later);
@@ -222,7 +238,9 @@ static pprof_status join_records(id_join *join, ppi_sorter *devices,
 static pprof_status join_all(ppi_importer *importer, ppi_sorter *devices,
                              ppi_sorter *launches, uint32_t main_process) {
   id_join join = {.importer = importer,
-                  .is_by_correlation = devices == &importer->by_correlation,
+                  .kind = devices == &importer->by_correlation ? BY_CORRELATION
+                          : devices == &importer->by_external  ? BY_EXTERNAL
+                                                               : BY_ARROW,
                   .streams = ppi_alloc(PPI_MAX_STREAMS * sizeof *join.streams)};
   pprof_status status =
       join.streams ? ppi_sorter_finish(devices) : PPROF_STATUS_NO_MEMORY;
