@@ -93,6 +93,26 @@ class DevicesTest(Case):
         self.assertEqual(len(report.json["inputs"]), 1)
         self.assertIn("process 'python' is taken for device MTIA17: 7", self.said)
 
+    def test_labels_in_other_forms(self):
+        def report(label, cat):
+            events = [
+                {"ph": "M", "name": "process_labels", "pid": 5, "args": {"labels": label}},
+                {"ph": "X", "name": "op", "pid": 5, "tid": 7, "ts": 100, "dur": 50},
+                {"ph": "X", "cat": cat, "name": "mm", "pid": 9, "tid": 9, "ts": 90, "dur": 100}]
+            with open(self.path("label.json"), "w") as file:
+                json.dump(events, file)
+            return [row[0] for row in self.ask(self.path("label.json")).rows("device")[2:]]
+        for label, device in (("GPU", "GPU5"), ("gpu 3 (A card)", "GPU3"), ("GPU2", "GPU2"),
+                              ("CUDA 1", "GPU1"), ("NPU", "NPU5"), ("HPU: eight", "HPU5"),
+                              ("PrivateUse1", "PrivateUse1:5"), ("XPU functions", "GPU7")):
+            self.assertEqual(report(label, ""), [device], label)
+        # Only PyTorch's labels may be of kinds that nobody knows.
+        for label, device in (("Rocket 4", "Rocket4"), ("Rocket", "Rocket5"), ("Rocket4", "Rocket4")):
+            self.assertEqual(report(label, "cpu_op"), [device])
+            self.assertEqual(report(label, ""), [])
+        for label in "CPU", "cpu 0", "A page", "loading: 5 %":
+            self.assertEqual(report(label, "cpu_op"), [], label)
+
     def test_ascend(self):
         # What its hardware did is shown twice more, by sums of it.
         report = self.ask("ascend_trace_view.json")

@@ -122,36 +122,46 @@ static bool is_told(const ppi_importer *importer, const ppi_process *process) {
          fnmatch(options->device_process, process->name, 0) == 0;
 }
 
-// A word and perhaps a number, of a device by its word. PyTorch labels all that
-// is no device "CPU".
-static bool is_kind(const char *label, size_t len, bool is_pytorch) {
-  if (is_pytorch)
-    return len > 0 && len <= PPI_MAX_DEVICE_KIND &&
-           strncasecmp(label, "CPU", PPI_MAX(len, 3)) != 0;
+static bool is_maker(const char *word, size_t len) {
   for (size_t i = 0; i < NUM_MAKERS; i++)
-    if (strlen(makers[i]) == len && strncasecmp(label, makers[i], len) == 0)
+    if (strlen(makers[i]) == len && strncasecmp(word, makers[i], len) == 0)
       return true;
   return false;
+}
+
+// How much of a label is a word that names a kind of device; 0: nothing. A
+// number may stand behind it. PyTorch labels all that is no device "CPU".
+static size_t kind_of(const char *label, bool is_pytorch) {
+  size_t len = 0, stem;
+  while (isalnum((unsigned char)label[len])) len++;
+  for (stem = len; stem > 0 && isdigit((unsigned char)label[stem - 1]);) stem--;
+  if (is_maker(label, len)) return len;
+  if (is_maker(label, stem)) return stem;
+  bool is_any = is_pytorch && stem > 0 && stem <= PPI_MAX_DEVICE_KIND &&
+                (!label[len] || label[len] == ' ');
+  return is_any && strncasecmp(label, "CPU", PPI_MAX(stem, 3)) != 0 ? stem : 0;
+}
+
+static bool is_gpu(const char *label, size_t len) {
+  return (len == 3 && strncasecmp(label, "GPU", len) == 0) ||
+         (len == 4 && strncasecmp(label, "CUDA", len) == 0);
 }
 
 // Devices are numbered from 0, so a process may have the id of one, and its
 // label: PyTorch labels 0 to 15 always.
 static bool is_labelled(ppi_process *process, bool is_pytorch) {
   const char *label = process->labels ? process->labels : "", *end;
-  size_t len = 0;
+  size_t len = kind_of(label, is_pytorch);
   process->has_device_each_row = is_functions(label);
   if (process->has_device_each_row) return true;
-  while (isalnum((unsigned char)label[len])) len++;
-  if (!is_kind(label, len, is_pytorch) || (label[len] && label[len] != ' '))
-    return false;
-  if (label[len] && !digits(label + len + 1, &process->device, &end))
-    return false;
-  if (!label[len])
-    process->device = (uint64_t)process->number < PPI_MAX_DEVICES
-                          ? (uint64_t)process->number
-                          : 0;
-  if (strncasecmp(label, "GPU", PPI_MAX(len, 3)) != 0 &&
-      strncasecmp(label, "CUDA", PPI_MAX(len, 4)) != 0)
+  if (!len) return false;
+  if (!digits(label + len + (label[len] == ' '), &process->device, &end)) {
+    // Of a word of nobody's the number is what makes it a device's.
+    if (label[len] && !is_maker(label, len)) return false;
+    bool is_small = (uint64_t)process->number < PPI_MAX_DEVICES;
+    process->device = is_small ? (uint64_t)process->number : 0;
+  }
+  if (!is_gpu(label, len))
     snprintf(process->kind, sizeof process->kind, "%.*s", (int)len, label);
   return true;
 }

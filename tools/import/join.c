@@ -78,8 +78,9 @@ static void note_work(ppi_importer *importer, const ppi_device_record *record,
   process->first_stream = record->stream;
 }
 
-// `launch` is NULL where it is not in the trace. An operator that launched work
-// may be any of several that share an external id: its time says nothing.
+// `launch` is NULL where it is not in the trace, or one of several. An operator
+// that launched work may be any of several that share an external id: its time
+// says nothing.
 static void check(id_join *join, const ppi_device_record *record,
                   const ppi_launch *launch) {
   ppi_importer *importer = join->importer;
@@ -211,7 +212,7 @@ static pprof_status join_one(id_join *join, const ppi_device_record *record,
   if (join->status != PPROF_STATUS_OK) return join->status;
   if (is_found && is_ambiguous) importer->skips[PPI_SKIP_DUPLICATE_IDS]++;
   const ppi_launch *launch = is_found ? &join->last : NULL;
-  check(join, record, launch);
+  check(join, record, is_ambiguous ? NULL : launch);
   if (is_found || join->kind != BY_CORRELATION || !record->external)
     return place(importer, record, launch, main_process);
   ppi_device_record later = *record;
