@@ -103,6 +103,42 @@ TEST(FindingsAnswerTest, ARunQueueIsNoWaitingForSomething) {
   }
 }
 
+// 59 steps of 10 us and one of 5 s, which are in a stage, waiting for others,
+// in no stage, or on a device. The mean, 83 ms, is no step's.
+TEST(FindingsAnswerTest, AnOutlierIsNamedWhereverItsTimeIs) {
+  const struct {
+    uint32_t category;
+    bool is_on_device;
+    const char *answer;
+  } cases[] = {
+      {PPROF_CATEGORY_USER_DEFINED, false, "work takes %s; whether "},
+      {PPROF_CATEGORY_COMMUNICATION, false, "%s is waiting for others, in "},
+      {PPROF_CATEGORY_PROFILE_STEP, false, "%s lie in no stage: mark "},
+      {PPROF_CATEGORY_INFERENCE, true, " The greatest part is work: %s."},
+  };
+  const std::string part =
+      "10.0 us of a usual step, and up to 5.00 s in 1 of 60 (100 % of its "
+      "time)";
+  for (const auto &each : cases) {
+    EventFeed feed = FindingsFeed(each.is_on_device);
+    uint64_t now_ns = 0;
+    for (uint64_t i = 0; i < 60; i++) {
+      const uint64_t from_ns = now_ns;
+      now_ns += i == 30 ? 5000 * kMs : 10 * kUs;
+      feed.Step(from_ns, now_ns);
+      if (each.is_on_device)
+        OnGpu(&feed, 1, "work", from_ns, from_ns, now_ns);
+      else if (each.category != PPROF_CATEGORY_PROFILE_STEP)
+        feed.Range(1, "work", each.category, from_ns, now_ns);
+    }
+    feed.AddWindow(0, now_ns);
+    std::string expected = each.answer;
+    expected.replace(expected.find("%s"), 2, part);
+    const std::string answer = AnswerOf(feed);
+    EXPECT_NE(std::string::npos, answer.find(expected)) << answer;
+  }
+}
+
 // Requests of two stages: 2 ms, `gap_ms` of nothing, 4 ms; one each 4 ms.
 EventFeed Line(uint64_t gap_ms) {
   EventFeed feed = FindingsFeed(false);

@@ -74,7 +74,7 @@ static void put_answer(ppi_search *search, const char *device, double share) {
   const ppi_part part = {.device = device, .wheres = 1u << PPI_WHERE_DEVICE};
   const ppi_answer_row *row = ppi_part_greatest(search->answer, &part);
   if (!row) return;
-  ppi_words time = ppi_part_of_unit(search, row->total_ns);
+  ppi_words time = ppi_part_of_usual(search, row, row->total_ns);
   PPI_SAY(search->out->answer,
           "%s is the limit: busy %s %s. The greatest part is %s: %s.",
           ppi_words_name(device).text, ppi_words_percent(share, 1).text,
@@ -114,7 +114,7 @@ static void put_idle_stage(const ppi_search *search, char *to, size_t size) {
   const ppi_answer_row *row = ppi_part_greatest(search->answer, &part);
   *to = 0;
   if (!row) return;
-  ppi_words time = ppi_part_of_unit(search, row->total_ns);
+  ppi_words time = ppi_part_of_usual(search, row, row->total_ns);
   const char *has = search->base == PPI_BASE_REQUEST
                         ? "On the host a request is mostly"
                         : "Most of that is";

@@ -154,7 +154,7 @@ void ppi_rule_waiting(ppi_search *search) {
   PPI_SAY(finding->text,
           "%s is waiting for others while nothing else works, most of it in "
           "%s.",
-          ppi_part_of_unit(search, sum_ns).text,
+          ppi_part_of_usual(search, row, sum_ns).text,
           ppi_words_name(row->name).text);
   PPI_SAY(finding->next,
           "find out who comes late: compare the ranks' logs; do other work "
@@ -201,7 +201,7 @@ void ppi_rule_input_bound(ppi_search *search) {
   ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
   if (!finding) return;
   PPI_SAY(finding->text, "%s go into reading data%s, in %s.",
-          ppi_part_of_unit(search, sum_ns).text,
+          ppi_part_of_usual(search, greatest, sum_ns).text,
           search->figures->num_devices ? " while no device works" : "",
           ppi_words_name(greatest->name).text);
   PPI_SAY(finding->next,
