@@ -413,9 +413,6 @@ static void grammars(void) {
       "aten::mul, op_id = 5, sizes = [[2, 3], [3]]",
       "AddBackward0, stashed seq=12",
       "aten::linear, seq = 7, op_id = 1, sizes = [], input_op_ids = [(1,0)]",
-      "XlaCompile:#module=jit_f,program_id=1988#",
-      "XlaCompile:#module=jit_g,program_id=7#",
-      "a #1 of #2#",
       "a, b, seq",
       "seq = 5",
       "wait, for it"};

@@ -269,6 +269,19 @@ TEST_F(ShapesTest, WordsFoldOnceTheirShapesAreMany) {
   EXPECT_EQ("layer{} step {}", Row(plain));
 }
 
+TEST_F(ShapesTest, ModulesOfXlaFoldOnceTheyAreMany) {
+  uint32_t few = 0, many = 0;
+  for (int i = 0; i < 84; i++) {
+    const std::string id = ",program_id=" + std::to_string(1900 + i) + "#";
+    const std::string module =
+        std::string(1 + i % 9, 'a') + std::string(1 + i / 9, 'b');
+    if (i < 32) few = Add("XlaModule:#hlo_module=jit_" + module + id);
+    many = Add("XlaCompile:#module=jit_" + module + id);
+  }
+  EXPECT_EQ("XlaCompile:#module={},program_id={}#", Row(many));
+  EXPECT_EQ("XlaModule:#hlo_module=jit_aaaaabbbb,program_id=1931#", Row(few));
+}
+
 TEST_F(ShapesTest, CategoriesAreApart) {
   for (int i = 0; i < 33; i++) Add("step " + std::to_string(i), 0);
   uint32_t site = Add("step 1", 1);

@@ -202,16 +202,38 @@ static bool put_word(ppi_fold *fold, const char **at, const char *end,
   return put_hole(fold);
 }
 
+// Where XLA's values begin: "NAME:#module=jit_f,program_id=1988#"; the end
+// where there are none.
+static const char *values_of(const char *name, const char *end) {
+  const char *tail = memchr(name, '#', (size_t)(end - name));
+  bool has_values = tail && end - tail > 1 && end[-1] == '#' &&
+                    memchr(tail, '=', (size_t)(end - tail));
+  return has_values ? tail : end;
+}
+
+// How long a value of words is; 0: none, or a number alone, which is free.
+static size_t value_at(const char *at, const char *values, const char *end) {
+  size_t len = 0;
+  if (at <= values || at[-1] != '=' || list_at(at, end)) return 0;
+  while (at + len < end && at[len] != ',' && at[len] != '#') len++;
+  return run_of(at, at + len, DIGIT) == len ? 0 : len;
+}
+
 bool ppi_fold_name(const char *name, size_t len, ppi_fold_width width,
                    ppi_fold *out) {
-  const char *at = name, *end = name + len;
+  const char *at = name, *end = name + len, *values = values_of(name, end);
   out->has_free = out->has_glued = false;
   out->len = 0;
   begin_numbers(&out->numbers);
   while (at < end) {
-    size_t list = 0;
+    size_t list = 0, value = value_at(at, values, end);
     bool fits;
-    if (is(at, WORD)) {
+    out->has_glued |= value != 0;
+    if (value && width == PPI_FOLD_ALL) {
+      add_number(&out->numbers, UINT64_MAX, false);
+      fits = put(out, "{}", 2);
+      at += value;
+    } else if (is(at, WORD)) {
       fits = put_word(out, &at, end, width);
     } else if (*at == '[' && (list = list_at(at, end)) != 0) {
       add_list(&out->numbers, at, list);

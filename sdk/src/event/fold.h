@@ -18,7 +18,9 @@ extern "C" {
 // number ("0x7f", or eight digits and letters a to f or more) and a bracketed
 // list of numbers ("[[32, 4096]]") do, too. The digits of "layer3", "conv2d"
 // and "ResNet50" belong to their word: only the wider shape has `{}` for them.
-// A name's own `{}` is a number that is not known.
+// A name's own `{}` is a number that is not known. What XLA appends, as
+// "#module=jit_f,program_id=7#", has values: those that are words belong to the
+// wider shape, too.
 typedef enum ppi_fold_width {
   PPI_FOLD_FREE,  // numbers that stand alone
   PPI_FOLD_ALL,   // all digits

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-// XLA's: "NAME:#module=jit_f,program_id=1988#".
-static size_t xla_name_end(const char *name) {
-  const char *last = name + strlen(name) - (*name != 0);
-  const char *tail = strchr(name, '#');
-  if (!tail || tail == last || *last != '#' ||
-      !memchr(tail, '=', (size_t)(last - tail)))
-    return 0;
-  while (tail > name && tail[-1] == ':') tail--;
-  return (size_t)(tail - name);
-}
-
 // PyTorch's emit_nvtx: "NAME, seq = 12, op_id = 3, sizes = [[2, 3]],
 // input_op_ids = [(1,0)]"; in the backward pass "NAME, stashed seq=12".
 size_t ppi_name_end(const char *name) {
@@ -23,5 +12,5 @@ size_t ppi_name_end(const char *name) {
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
       if (strncmp(at + 2, tails[i], strlen(tails[i])) == 0)
         return (size_t)(at - name);
-  return xla_name_end(name);
+  return 0;
 }
