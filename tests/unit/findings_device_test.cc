@@ -67,6 +67,25 @@ TEST(FindingsDeviceTest, ADeviceWithNothingToDoIsAProblem) {
       report.Text("host-bound"));
 }
 
+// A request of 10 ms each 20 ms, with 4 ms of the device in its end: idle for
+// 6 of 10 ms. What lies between requests, and behind the last one, is apart.
+TEST(FindingsDeviceTest, PausesBetweenRequestsAreApart) {
+  EventFeed feed = FindingsFeed(true);
+  for (uint64_t i = 0; i < 20; i++) {
+    const uint64_t now_ns = 20 * i * kMs;
+    OfRequest(&OnHost(&feed, 1, "parse", now_ns, now_ns + 6 * kMs), i + 1);
+    OfRequest(&OnGpu(&feed, 1, "model", now_ns + 6 * kMs, now_ns + 6 * kMs,
+                     now_ns + 10 * kMs),
+              i + 1);
+  }
+  feed.AddWindow(0, 400 * kMs);
+  const std::string said = FindingsReport(&feed).Text("host-bound");
+  EXPECT_EQ(0u,
+            said.find("gpu:0 has nothing to do at least 60 % of the time in "
+                      "which requests are under way, "))
+      << said;
+}
+
 // Without steps: a second of start-up, 20 times so long on the host and on the
 // device, half a second in the end.
 EventFeed Loop(uint64_t host_ns, uint64_t device_ns) {

@@ -47,6 +47,26 @@ static pprof_status union_of_requests(const ppi_figures *figures,
   return status;
 }
 
+// What of the device's time without further work comes after the last request;
+// 0 where that is not known: of several runs, or of requests thinned out.
+static double after_requests(const ppi_search *search,
+                             const ppi_report_device *device) {
+  const ppi_figures *figures = search->figures;
+  if (figures->num_inputs != 1 || figures->num_request_runs != 1) return 0;
+  const ppi_request_run *run = figures->request_runs[0];
+  uint64_t first_ns = UINT64_MAX, last_ns = 0;
+  if (run->thinning || !run->num_rows) return 0;
+  for (size_t i = 0; i < run->num_rows; i++) {
+    const ppi_request_row *row = &run->rows[i];
+    first_ns = PPI_MIN(first_ns, row->start_ns);
+    last_ns = PPI_MAX(last_ns, row->start_ns + row->length_ns);
+  }
+  double after_ns = (double)device->wall_ns - (double)(last_ns - first_ns) -
+                    (double)search->answer->before_ns;
+  double no_more_ns = (double)device->idle_ns[PPI_IDLE_NO_MORE_WORK];
+  return PPI_MAX(PPI_MIN(after_ns, no_more_ns), 0);
+}
+
 // Work of requests alone, those that are not in the rows taken as usual ones.
 static double busy_for_requests(const ppi_answer *answer,
                                 const ppi_report_device *device) {
@@ -66,6 +86,7 @@ pprof_status ppi_active_of(const ppi_search *search,
   if (search->base == PPI_BASE_REQUEST) {
     status = union_of_requests(search->figures, &out->time_ns);
     out->busy_ns = busy_for_requests(search->answer, device);
+    idle_ns += after_requests(search, device);
   } else if (search->base == PPI_BASE_STEP) {
     out->time_ns = (double)device->base_ns;
     out->busy_ns = (double)device->active_ns;
@@ -80,7 +101,8 @@ pprof_status ppi_active_of(const ppi_search *search,
   }
   out->time_ns = PPI_MIN(out->time_ns, wall_ns);
   out->busy_ns = PPI_MIN(out->busy_ns, out->time_ns);
-  // All that lies outside of requests may have been idle.
+  // All that lies outside of requests may have been idle, for want of work
+  // where some came later.
   idle_ns -= wall_ns - out->time_ns;
   if (search->base != PPI_BASE_STEP)
     out->not_submitted_ns = PPI_MAX(idle_ns, 0);
