@@ -2,11 +2,11 @@
 """Whether an answer names what is true of a case."""
 import re
 
-# Words by which an answer names what no range shows, where it does not say "unrecorded".
-HIDDEN_WORDS = {"pause": r"stands? still|pause|stop", "timer": r"timer|fill a batch",
-                "tick": r"timer|while its thread is idle", "rate": r"rate limit",
-                "back off": r"back.?off", "processors": r"[Pp]rocessors are",
-                "interpreter": r"interpreter"}
+# Words by which an answer names what no range shows; not where it says that it is not recorded.
+HIDDEN_WORDS = {"pause": r"stands? still", "timer": r"timer|fill a batch", "tick": r"timer",
+                "rate": r"rate limit", "back off": r"back.?off",
+                "processors": r"[Pp]rocessors are", "interpreter": r"interpreter"}
+UNKNOWN = "not recorded"
 NO_CAUSE = ("balanced", "keeps_up", "none")
 
 
@@ -54,7 +54,7 @@ def without_a_model(case, answer):
 def names_hidden(case, limit):
     """Whether it names what no range shows, and that is right."""
     text = f"{limit.get('verdict')} {limit.get('sentence')}"
-    return any(re.search(words, text) for name in case["hidden"] if name in case["right"]
+    return UNKNOWN not in text and any(re.search(words, text) for name in case["hidden"] if name in case["right"]
                for kind, words in HIDDEN_WORDS.items() if kind in name)
 
 
@@ -68,7 +68,7 @@ def outcome(case, limit, findings):
     if case["healthy"]:
         good = claim in NO_CAUSE or claim == "part" and (not worth or bool(named & worth))
     else:
-        good = claim != "unrecorded" and names_hidden(case, limit)
+        good = names_hidden(case, limit)
     good = good or claim in ("limit", "part", "balanced") and bool(named & right)
     if good:
         result = "right"

@@ -71,7 +71,7 @@ def case(right=("embed",), healthy=False):
     gains = {"embed": [1, 0, 0], "fetch": [0, 0, 0], "unrecorded: cache": [1, 0, 0]}
     return {"right": list(right), "worth": list(right), "healthy": healthy, "gains": gains,
             "alias": {"gpu:0": ["embed"]}, "shown": ["embed", "fetch", "wait"],
-            "hidden": ["unrecorded: cache"]}
+            "hidden": ["unrecorded: cache", "unrecorded: pause"]}
 
 
 class Judgement(unittest.TestCase):
@@ -89,6 +89,7 @@ class Judgement(unittest.TestCase):
                 (case(), "keeps_up", ["embed"], "silent", 0),
                 (case(hidden), "unrecorded", ["embed"], "unrecorded", 0),
                 (case(hidden), "limit", ["embed"], "wrong", 1),
+                (case(("unrecorded: pause",)), "unrecorded", [], "unrecorded", 0),
                 (case((), True), "keeps_up", ["embed"], "right", 0),
                 (case((), True), "part", ["embed"], "right", 0),
                 (case((), True), "limit", ["embed"], "wrong", 1),
@@ -96,6 +97,13 @@ class Judgement(unittest.TestCase):
             limit = {"claim": claim, "names": names, "verdict": "", "sentence": ""}
             found = judge.outcome(case_of, limit, [])
             self.assertEqual((found["result"], found["false"]), (result, false), limit)
+
+    def test_what_no_range_shows_is_named(self):
+        limit = {"claim": "unrecorded", "names": [], "verdict": "pause"}
+        for sentence, result in (("Everything stands still 3 times.", "right"),
+                                 ("Everything stands still: it is not recorded.", "unrecorded")):
+            found = judge.outcome(case(("unrecorded: pause",)), {**limit, "sentence": sentence}, [])
+            self.assertEqual(found["result"], result)
 
     def test_one_of_three_findings(self):
         limit = {"claim": "limit", "names": ["fetch"], "verdict": "", "sentence": ""}
