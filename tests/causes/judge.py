@@ -54,8 +54,10 @@ def without_a_model(case, answer):
 def names_hidden(case, limit):
     """Whether it names what no range shows, and that is right."""
     text = f"{limit.get('verdict')} {limit.get('sentence')}"
-    return UNKNOWN not in text and any(re.search(words, text) for name in case["hidden"] if name in case["right"]
-               for kind, words in HIDDEN_WORDS.items() if kind in name)
+    hidden = [name for name in case["hidden"] if name in case["right"]]
+    return UNKNOWN not in text and any(
+        re.search(words, text) for name in hidden for kind, words in HIDDEN_WORDS.items()
+        if kind in name)
 
 
 def outcome(case, limit, findings):
