@@ -8,11 +8,12 @@ causes.py [--seeds N] [--first SEED] [--topology NAME]... [--variant NAME] [--re
 Each program runs as often as there are seeds, and again with each of its times halved; that, never
 a rule, says what limits it. REPORT is pprof-report; traces, waits and truths are kept in OUT.
 
---variant changes each program as variants.py says, which leaves what limits it. --real runs real
-programs instead, whose binaries are in FOLDER, beside N busy loops; with --gpu those that need one.
---each makes a row of each program, --show prints the answers that are not right. --write puts the
-table into docs/findings.md, --check fails where a score misses its threshold. --before keeps the
-table's first columns, which are those of a report without a model of limits.
+--variant changes each program as variants.py says, which leaves what limits it; with `each` they
+take turns. --real runs real programs instead, whose binaries are in FOLDER, beside N busy loops;
+with --gpu those that need one. --each makes a row of each program, --show prints the answers that
+are not right. --write puts the table into docs/findings.md, --check fails where a score misses its
+threshold. --before keeps the table's first columns, which are those of a report without a model of
+limits.
 """
 import argparse
 import collections
@@ -75,9 +76,11 @@ def simulated(args):
         shutil.rmtree(os.path.join(args.out, old))
     folder = os.path.join(args.out, truth.sources())
     os.makedirs(folder, exist_ok=True)
-    for name in args.topology or truth.ALL:
+    every = sorted(variants.ALL)
+    for number, name in enumerate(args.topology or truth.ALL):
         for seed in range(args.first, args.first + args.seeds):
-            yield case_in(folder, name, seed, args.variant)
+            turn = every[(number + seed) % len(every)]
+            yield case_in(folder, name, seed, turn if args.variant == "each" else args.variant)
 
 
 def really_run(args):
@@ -168,7 +171,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--topology", action="append")
-    parser.add_argument("--variant", choices=sorted(variants.ALL))
+    parser.add_argument("--variant", choices=sorted(variants.ALL) + ["each"])
     parser.add_argument("--real", metavar="FOLDER")
     parser.add_argument("--load", type=int, default=0)
     for flag in ("--each", "--gpu", "--show", "--write", "--check", "--before"):

@@ -51,9 +51,6 @@ class Pipeline:
         spec = re.sub(rf"(\b{stage} )([~@!#%\d.]+)", half, self.spec)
         return Pipeline(self.by, spec, self.start, self.units, self.places)
 
-    def work_ms(self):
-        return sum(float(ms) for _, ms in WORK.findall(re.sub(r" x\d+", "", self.spec)))
-
     def command(self, folder, _):
         if self.by == "cc":
             shards = re.findall(r"~([\d.]+)", self.spec)
@@ -83,9 +80,6 @@ class Gpu:
     def halved(self, name):
         parameter, value = self.times()[name]
         return Gpu(self.what, f"{self.given} {parameter}={value // 2}")
-
-    def work_ms(self):
-        return 0
 
     def command(self, folder, logs):
         return [os.path.join(folder, "pprof-report"), "run", "--kernels", "-o", "/dev/null",
@@ -144,29 +138,34 @@ def run(program, folder, logs):
                           timeout=SECONDS)
     if done.returncode:
         sys.exit(f"{program.__dict__}: {done.stderr.decode(errors='replace')}")
-    return tuple(map(float, done.stdout.split()[-3:]))
+    return tuple(map(float, done.stdout.split()[-4:]))
 
 
-def figures(program, folder, logs):
-    """(rate, mean latency, P99): the best of two runs, as others use the machine, too."""
-    found = [run(program, folder, logs) for _ in range(TRIES)]
-    return max(one[0] for one in found), *(min(one[k] for one in found) for k in (1, 2))
+def figures(programs, folder, out):
+    """{name: (rate, mean latency, P99, time in stages)} of each: the best of its runs, which take
+    turns, as others use the machine, too."""
+    found = {name: [] for name in programs}
+    for _ in range(TRIES):
+        for name, program in programs.items():
+            logs = os.path.join(out, "halved" if name else "run")
+            found[name].append(run(program, folder, logs))
+    return {name: (max(one[0] for one in runs), *(min(one[k] for one in runs) for k in (1, 2, 3)))
+            for name, runs in found.items()}
 
 
 def case_of(name, folder, out):
     """(paths of its logs, what is true of it)."""
     program = {**PROGRAMS, **GPU_PROGRAMS}[name]
-    logs = os.path.join(out, name)
-    rate, mean, p99 = figures(program, folder, logs)
-    gains = {}
-    for target in program.times():
-        other = figures(program.halved(target), folder, os.path.join(out, "halved"))
-        gains[target] = other[0] / rate - 1, 1 - other[1] / mean, 1 - other[2] / p99
+    every = figures({"": program, **{one: program.halved(one) for one in program.times()}}, folder,
+                    out)
+    rate, mean, p99, served = every.pop("")
+    gains = {target: (one[0] / rate - 1, 1 - one[1] / mean, 1 - one[2] / p99)
+             for target, one in every.items()}
     world = types.SimpleNamespace(open=program.open, resources=())
     shown = ["forward", "backward", "loss", "all_reduce"] if program.family == Gpu.family else [
         stage for stage, _ in program.times().values()]
-    return sorted(glob.glob(os.path.join(logs, "*.pplog"))), {
+    return sorted(glob.glob(os.path.join(out, "run", "*.pplog"))), {
         "name": name, "family": program.family, "open": program.open, "gains": gains,
         "alias": program.alias, "shown": shown,
         "hidden": [target for target in gains if target.startswith(truth.HIDDEN)],
-        **truth.judge(world, gains, max(0, 1 - program.work_ms() / mean), LEAST)}
+        **truth.judge(world, gains, max(0, 1 - served / mean), LEAST)}

@@ -2,9 +2,9 @@
 """Programs with planted causes: batches, devices, fan-out, event loops, and random mixtures of all
 of them."""
 from kernel import MS, Engine
+from topologies import (ALL, chain, closed, in_bursts, pauses, poisson, regular, shared, source,
+                        topology)
 from topologies_loops import training
-from topologies import (ALL, FIVE, LOW, chain, closed, in_bursts, pauses, poisson,
-                        regular, shared, source, topology)
 
 # Batches.
 

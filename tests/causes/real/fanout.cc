@@ -80,5 +80,6 @@ int main(int argc, char **argv) {
   for (double one : ms) sum += one;
   std::sort(ms.begin(), ms.end());
   double num = static_cast<double>(ms.size());
-  printf("%g %g %g\n", num / seconds, sum / num, ms[ms.size() * 99 / 100]);
+  printf("%g %g %g %g\n", num / seconds, sum / num, ms[ms.size() * 99 / 100],
+         sum / num);
 }

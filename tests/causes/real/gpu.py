@@ -5,7 +5,7 @@ requests through three models with a thread and a stream each. It prints as pipe
 
 train: data (ms of the host), copy (MB of pageable memory a round), batch, size, layers, items
 (numbers read back in forward), free (times that the memory is emptied), tensors (of the optimizer,
-one by one), save (MB each tenth round), ranks, augment (ms more of the last rank).
+one by one), save (MB each tenth round), ranks, augment (ms of the last rank, else 1).
 models: embed, rerank and generate (layers), tokens, batch, size.
 """
 import os
@@ -40,7 +40,7 @@ def network(layers, size):
 def print_figures(ends, spans):
     spans = sorted(spans)
     print((len(ends) - 1) / (ends[-1] - ends[0]), 1000 * sum(spans) / len(spans),
-          1000 * spans[len(spans) * 99 // 100], flush=True)
+          1000 * spans[len(spans) * 99 // 100], 0, flush=True)
 
 
 class Training:

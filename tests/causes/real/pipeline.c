@@ -10,7 +10,8 @@
 //          `%5` on the first OpenCL device
 //   START  source, closed:N or regular:MS; steps, for rounds of one thread
 //
-// It prints the rate (1/s), the mean and the P99 of the latency in ms.
+// It prints the rate (1/s), the mean and the P99 of the latency, and the mean
+// time in stages, all three in ms.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ struct pool {
 
 static struct pool pools[MOST_POOLS];
 static struct unit units[MOST_UNITS];
+static uint64_t served_ns;
 static size_t num_pools, num_units, num_begun, num_ended, num_at_once;
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t all_ended = PTHREAD_COND_INITIALIZER;
@@ -98,12 +100,14 @@ static void end_unit(struct unit *unit) {
 }
 
 static void serve(struct pool *pool, uint64_t flow) {
+  uint64_t begin = real_now_ns();
   for (size_t i = 0; i < pool->num_stages; i++) {
     pprof_push(&pool->stages[i].site);
     if (flow) pprof_flow(flow);
     real_work(pool->stages[i].work, flow);
     pprof_pop();
   }
+  __atomic_fetch_add(&served_ns, real_now_ns() - begin, __ATOMIC_RELAXED);
 }
 
 static void *serve_all(void *argument) {
@@ -198,9 +202,9 @@ static void print_figures(void) {
     if (units[i].end_ns > last) last = units[i].end_ns;
   }
   qsort(ms, num_units, sizeof *ms, compare);
-  printf("%g %g %g\n",
-         (double)num_units * 1e9 / (double)(last - units[0].begin_ns),
-         sum / (double)num_units, ms[num_units * 99 / 100]);
+  double num = (double)num_units;
+  printf("%g %g %g %g\n", num * 1e9 / (double)(last - units[0].begin_ns),
+         sum / num, ms[num_units * 99 / 100], (double)served_ns / 1e6 / num);
 }
 
 int main(int argc, char **argv) {

@@ -47,7 +47,7 @@ def pools_of(spec):
 class Units:
     def __init__(self, number):
         self.number, self.begun, self.spans, self.ended = number, 0, [], threading.Event()
-        self.lock, self.first = threading.Lock(), time.monotonic()
+        self.lock, self.first, self.served = threading.Lock(), time.monotonic(), 0
 
     def begin(self):
         """(its number, its range, when), or None after the last."""
@@ -69,7 +69,7 @@ class Units:
     def print(self):
         seconds, spans = time.monotonic() - self.first, sorted(self.spans)
         print(self.number / seconds, 1000 * sum(spans) / self.number,
-              1000 * spans[self.number * 99 // 100])
+              1000 * spans[self.number * 99 // 100], 1000 * self.served / self.number)
 
 
 def with_threads(spec, start, units, places):
@@ -81,10 +81,13 @@ def with_threads(spec, start, units, places):
         pprof.thread_name(f"{stages[0][0]} thread")
         while True:
             unit = inboxes[number].get()
+            begin = time.monotonic()
             for name, parts in stages:
                 with pprof.range(name):
                     pprof.flow(unit[0])
                     work(parts)
+            with units.lock:
+                units.served += time.monotonic() - begin
             if number + 1 < len(pools):
                 inboxes[number + 1].put(unit)
                 continue
