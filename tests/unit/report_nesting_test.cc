@@ -480,7 +480,7 @@ TEST(IdentityTest, ChecksSoManyStepsAtOnce) {
     ppi_windows windows = {&window, 1, 1};
     ppi_union none = {};
     const uint64_t num = PPI_IDENTITY_MAX_OPEN + 10;
-    ppi_device_side side = {1, 1500, 0, 0, false, false};
+    ppi_device_side side = {1, 1500, 0, 0, false, false, false};
     ASSERT_EQ(ppi_identity_add(&identity, &side), PPROF_STATUS_OK);
     for (uint64_t i = 0; is_told_open && i < num; i++)
       ASSERT_EQ(ppi_identity_step_at(&identity, 0, i, UINT64_MAX),

@@ -33,7 +33,7 @@ static bool is_near(const ppi_clock *clock, int64_t min_ns, int64_t max_ns,
 static size_t find(const ppi_clocks *clocks, int64_t ns) {
   size_t i = 0;
   while (i < clocks->num &&
-         !is_near(&clocks->items[i], ns, ns, PPI_CLOCK_APART_NS))
+         !is_near(&clocks->items[i], ns, ns, PPI_CLOCK_GAP_NS))
     i++;
   return i;
 }
@@ -44,7 +44,7 @@ static void join_near(ppi_clocks *clocks, size_t at) {
   clocks->items[at] = clocks->items[--clocks->num];
   for (size_t i = 0; i < clocks->num;) {
     if (is_near(&clocks->items[i], grown.min_ns, grown.max_ns,
-                PPI_CLOCK_APART_NS)) {
+                PPI_CLOCK_GAP_NS)) {
       join(&grown, &clocks->items[i]);
       clocks->items[i] = clocks->items[--clocks->num];
     } else {
@@ -56,7 +56,7 @@ static void join_near(ppi_clocks *clocks, size_t at) {
 
 void ppi_clocks_add(ppi_clocks *clocks, int64_t start_ns, int64_t end_ns,
                     ppi_timed what) {
-  bool has_end = (__int128)end_ns - start_ns <= PPI_CLOCK_APART_NS;
+  bool has_end = (__int128)end_ns - start_ns <= PPI_CLOCK_GAP_NS;
   int64_t last_ns = has_end ? PPI_MAX(start_ns, end_ns) : start_ns;
   ppi_clock *clock = &clocks->zero;
   if (start_ns != 0) {

@@ -11,7 +11,7 @@
 
 // Ten years: no program runs so long, and no two clocks that count from
 // different years are closer.
-#define PPI_CLOCK_APART_NS (INT64_C(315569520) * 1000000000)
+#define PPI_CLOCK_GAP_NS (INT64_C(315569520) * 1000000000)
 // More than the clocks that all times can have.
 #define PPI_MAX_CLOCKS 32
 

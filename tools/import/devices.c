@@ -497,8 +497,7 @@ static void say_all(ppi_importer *importer) {
   }
 }
 
-// Work whose category says that it is a device's has the kind that its process
-// has by its label.
+// Device work by category takes the kind that the label of its process names.
 static void find_kinds(ppi_places *places) {
   for (size_t i = 0; i < places->num_streams; i++) {
     const ppi_row *row = &places->rows[places->streams[i].row];

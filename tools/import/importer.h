@@ -122,11 +122,11 @@ typedef struct ppi_device_record {
     "device ranges whose correlation id has several"                       \
     " launches; the last one before it was taken")                         \
   X(OTHER_CLOCK, 1,                                                        \
-    "events whose time is 0 or another clock's, years from all others,"    \
-    " left out")                                                           \
+    "events at time 0, or of another clock, years from all others, left"   \
+    " out")                                                                \
   X(UNTIMED, 0,                                                            \
-    "device ranges whose time is 0 or another clock's, years from all"     \
-    " others: they have no device time")                                   \
+    "device ranges at time 0, or of another clock, years from all others:" \
+    " they have no device time")                                           \
   X(NO_LAUNCH, 0, "device ranges whose launch is not in the trace")        \
   X(OVERLAPPING, 0, "ranges that overlap others of their thread partly")   \
   X(FLOWS_UNBOUND, 0, "ends of arrows in no range left out")               \
@@ -246,7 +246,7 @@ static inline bool ppi_import_is_in_time(const ppi_importer *importer,
   uint64_t first = (uint64_t)importer->min_ns + PPI_RECORD_BIAS;
   uint64_t last = (uint64_t)importer->max_ns + PPI_RECORD_BIAS;
   return start >= first && start <= last &&
-         (end < start || end - start <= PPI_CLOCK_APART_NS);
+         (end < start || end - start <= PPI_CLOCK_GAP_NS);
 }
 
 #endif  // PPI_IMPORT_IMPORTER_H_

@@ -99,7 +99,7 @@ static void check(id_join *join, const ppi_device_record *record,
 
 // ---- launches without work ----
 
-// One whose work the trace does not have, unless work of its id came before.
+// A launch without work in the trace, unless work of its id came before.
 static void pass_launch(id_join *join) {
   bool is_idle = join->kind == BY_CORRELATION && join->next->has_work &&
                  (join->num == 0 || join->id != join->next->id);
