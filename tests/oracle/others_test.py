@@ -166,6 +166,7 @@ class OthersTest(Case):
         self.assertIn("1 run of 9.10 ms", page)
         self.assertIn("Incomplete: 30 records, none lost, 5 without a device time", page)
         self.assertIn("5 device ranges at time 0, or of another clock,", page)
+        self.assertEqual(case.run(path, "--strict").returncode, 1)
 
     def test_times_of_zero(self):
         def change(ts, dur=0):
