@@ -231,12 +231,13 @@ static int compare_rests(const void *left, const void *right) {
 bool ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
   size_t num = 0, width = view->kind->num_columns, total = view->num_rows - 1;
   const ppi_cell *sum = &view->cells[total * width + column];
+  if (sum->kind != PPI_CELL_TIME) return true;
   rounded *rests = ppi_alloc((total - first + 1) * sizeof *rests);
   if (!rests) return false;
   uint64_t left = ((uint64_t)sum->value + sum->divisor / 2) / sum->divisor;
   for (size_t i = first; i < total; i++) {
     ppi_cell *cell = &view->cells[i * width + column];
-    if (view->rows[i].indent) continue;
+    if (view->rows[i].indent || cell->kind != PPI_CELL_TIME) continue;
     rests[num++] = (rounded){cell, (uint64_t)cell->value % cell->divisor};
     left -= (uint64_t)cell->value / cell->divisor;
   }

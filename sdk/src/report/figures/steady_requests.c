@@ -34,10 +34,12 @@ static size_t num_cold(const ppi_steady_request *list, size_t num,
 }
 
 // The requests of a run without its cold ones; answers how many.
-static size_t list_run(const ppi_request_run *run, long warmup,
+static size_t list_run(const ppi_figures *figures, size_t index,
                        ppi_steady_request *list, size_t *num_all_cold) {
+  const ppi_request_run *run = figures->request_runs[index];
+  long warmup = figures->details.warmup;
   for (size_t i = 0; i < run->num_rows; i++)
-    list[i] = (ppi_steady_request){run, &run->rows[i]};
+    list[i] = (ppi_steady_request){run, &run->rows[i], index};
   if (run->num_rows > 1)
     qsort(list, run->num_rows, sizeof *list, compare_starts);
   size_t cold = num_cold(list, run->num_rows, warmup);
@@ -57,8 +59,7 @@ pprof_status ppi_steady_requests(const ppi_figures *figures,
   if (!list) return PPROF_STATUS_NO_MEMORY;
   num = 0;
   for (size_t i = 0; i < figures->num_request_runs; i++)
-    num += list_run(figures->request_runs[i], figures->details.warmup,
-                    list + num, &num_all_cold);
+    num += list_run(figures, i, list + num, &num_all_cold);
   if (num > 1) qsort(list, num, sizeof *list, compare_requests);
   *out_num = num;
   *out_num_cold = num_all_cold;

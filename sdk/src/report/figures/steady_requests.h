@@ -13,6 +13,7 @@ extern "C" {
 typedef struct ppi_steady_request {
   const ppi_request_run *run;
   const ppi_request_row *row;
+  size_t run_index;  // of `run` among those of the figures
 } ppi_steady_request;
 
 // ppi_steady_requests: `*out` is the caller's (ppi_free). NO_MEMORY.

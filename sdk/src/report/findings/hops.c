@@ -26,24 +26,28 @@ static void add_request(const ppi_steady_request *from, hop *hops,
   out->all_ns += row->length_ns;
 }
 
-// Where the stages of `run` are among those of all runs.
-static hop *hops_of(const ppi_figures *figures, const ppi_request_run *run,
-                    hop *hops) {
-  for (size_t i = 0; figures->request_runs[i] != run; i++)
-    hops += figures->request_runs[i]->num_stages;
-  return hops;
-}
+// Those of all runs, and by run where its own begin.
+typedef struct stages {
+  hop *hops;
+  size_t *first;
+  size_t num;
+} stages;
 
-static hop *list_stages(const ppi_figures *figures, size_t *out_num) {
+static bool list_stages(const ppi_figures *figures, stages *out) {
   size_t num = 0;
   for (size_t i = 0; i < figures->num_request_runs; i++)
     num += figures->request_runs[i]->num_stages;
-  hop *hops = ppi_alloc((num + 1) * sizeof *hops);
-  *out_num = num;
-  for (size_t i = num = 0; hops && i < figures->num_request_runs; i++)
-    for (size_t k = 0; k < figures->request_runs[i]->num_stages; k++)
-      hops[num++] = (hop){figures->request_runs[i]->stages[k].name, 0};
-  return hops;
+  *out = (stages){
+      .hops = ppi_alloc((num + 1) * sizeof *out->hops),
+      .first = ppi_alloc((figures->num_request_runs + 1) * sizeof *out->first)};
+  if (!out->hops || !out->first) return false;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    out->first[i] = out->num;
+    for (size_t k = 0; k < run->num_stages; k++)
+      out->hops[out->num++] = (hop){run->stages[k].name, 0};
+  }
+  return true;
 }
 
 // Stages of one name are one.
@@ -61,17 +65,19 @@ static void choose(const hop *hops, size_t num, ppi_hops *out) {
 
 pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out) {
   ppi_steady_request *list = NULL;
-  size_t num, num_requests = 0, num_cold;
+  size_t num_requests = 0, num_cold;
+  stages all;
   *out = (ppi_hops){0};
-  hop *hops = list_stages(figures, &num);
   pprof_status status =
-      hops ? ppi_steady_requests(figures, &list, &num_requests, &num_cold)
-           : PPROF_STATUS_NO_MEMORY;
+      list_stages(figures, &all)
+          ? ppi_steady_requests(figures, &list, &num_requests, &num_cold)
+          : PPROF_STATUS_NO_MEMORY;
   for (size_t i = 0; i < num_requests && status == PPROF_STATUS_OK; i++)
-    add_request(&list[i], hops_of(figures, list[i].run, hops), out);
-  if (hops && num > 1) qsort(hops, num, sizeof *hops, compare_hops);
-  if (status == PPROF_STATUS_OK) choose(hops, num, out);
+    add_request(&list[i], all.hops + all.first[list[i].run_index], out);
+  if (all.num > 1) qsort(all.hops, all.num, sizeof *all.hops, compare_hops);
+  if (status == PPROF_STATUS_OK) choose(all.hops, all.num, out);
   ppi_free(list);
-  ppi_free(hops);
+  ppi_free(all.first);
+  ppi_free(all.hops);
   return status;
 }
