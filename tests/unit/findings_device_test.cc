@@ -68,8 +68,8 @@ TEST(FindingsDeviceTest, ADeviceWithNothingToDoIsAProblem) {
 }
 
 // A request of 10 ms each 20 ms, with 4 ms of the device in its end: idle for
-// 6 of 10 ms. What lies between requests, and behind the last one, is apart.
-TEST(FindingsDeviceTest, PausesBetweenRequestsAreApart) {
+// 6 of 10 ms. Time between requests, and behind the last one, does not count.
+TEST(FindingsDeviceTest, PausesBetweenRequestsDoNotCount) {
   EventFeed feed = FindingsFeed(true);
   for (uint64_t i = 0; i < 20; i++) {
     const uint64_t now_ns = 20 * i * kMs;
