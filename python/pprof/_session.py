@@ -54,7 +54,7 @@ def _call_start(path, text, kernels, code):
 
 
 def _measure_markers():
-    """Tells the library what Python takes of a marker, once in a process; before the start."""
+    """Hands the library what Python takes of a marker, once in a process; before the start."""
     global _is_measured
     if not _is_measured and not is_disabled():
         _c.mark_wrapped_(int(_markers.wrapper_ns() * 1000))

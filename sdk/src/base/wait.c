@@ -33,8 +33,8 @@ void ppi_wait_init(pthread_cond_t *cond) {
   pthread_condattr_destroy(&attributes);
 }
 
-static bool wait(pthread_cond_t *cond, pthread_mutex_t *mutex,
-                 uint64_t until_ns) {
+static bool wait_on(pthread_cond_t *cond, pthread_mutex_t *mutex,
+                    uint64_t until_ns) {
   const struct timespec until = {.tv_sec = (time_t)(until_ns / SECOND_NS),
                                  .tv_nsec = (long)(until_ns % SECOND_NS)};
   return pthread_cond_timedwait(cond, mutex, &until) == 0;
@@ -49,7 +49,7 @@ bool ppi_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex,
   uint64_t now_ns = ppi_monotonic_ns(), began_ns = kernel_ns();
   uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
   uint64_t by_kernel_ns = began_ns + left_ns;
-  if (wait(cond, mutex, PPI_MIN(deadline_ns, by_kernel_ns))) return true;
+  if (wait_on(cond, mutex, PPI_MIN(deadline_ns, by_kernel_ns))) return true;
   return kernel_ns() - began_ns < left_ns &&
-         wait(cond, mutex, PPI_MAX(deadline_ns, by_kernel_ns));
+         wait_on(cond, mutex, PPI_MAX(deadline_ns, by_kernel_ns));
 }

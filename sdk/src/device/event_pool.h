@@ -3,7 +3,7 @@
 // Slots with an event pair each, on their way between the collector, which
 // makes the events and gives the slots out in chains, and the marking threads,
 // which take them. No marker waits here, and none creates an event but the
-// first of a pool, which the collector has not seen yet.
+// first of a pool, before the collector knows the pool.
 #ifndef PPI_EVENT_POOL_H_
 #define PPI_EVENT_POOL_H_
 
@@ -27,7 +27,7 @@ uint32_t ppi_pool_next(const ppi_device_session *session, uint32_t pool);
 // pool's: no anchor or graph may be of it any more.
 uint32_t ppi_pools_check(ppi_device_session *session);
 void ppi_pool_vacate(ppi_device_session *session, uint32_t pool);
-// ppi_pools_reserve puts slots by for what markers make; before any is seen.
+// ppi_pools_reserve puts slots by for what markers make; before the first one.
 void ppi_pools_reserve(ppi_device_session *session);
 // ppi_pools_fill makes events where slots run low.
 void ppi_pools_fill(ppi_device_session *session);

@@ -1,5 +1,5 @@
 # Two runs under one name, ended by a return from main: two logs, and the second
-# says which name was taken. Who reads an earlier one alone is told of the latest.
+# says which name was taken. A reader of an earlier one gets the name of the latest.
 export PPROF_OUTPUT=same.pplog
 "$RUN_CHILD" record
 "$RUN_CHILD" record
