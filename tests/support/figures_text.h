@@ -50,6 +50,12 @@ inline void PutMemory(std::ostream &out, const ppi_figures &figures) {
   out << "\noutside " << figures.outside.num << " " << figures.outside.sums;
 }
 
+inline void PutPath(std::ostream &out, const ppi_report_path &row) {
+  out << "\npath " << row.up << " " << row.name << " " << row.category_name
+      << " " << row.on_device << " " << row.spread << row.times << row.self_ns
+      << " " << row.wall_ns << " " << row.device_ns << " " << row.use;
+}
+
 inline void PutRows(std::ostream &out, const ppi_figures &figures) {
   for (size_t i = 0; i < figures.num_names; i++) {
     const ppi_report_name &row = figures.names[i];
@@ -74,12 +80,7 @@ inline void PutRows(std::ostream &out, const ppi_figures &figures) {
     out << "\npart " << row.process << "/" << row.thread << "/" << row.op << "/"
         << row.child << "/" << row.launch << " " << row.host << row.device;
   }
-  for (size_t i = 0; i < figures.num_paths; i++) {
-    const ppi_report_path &row = figures.paths[i];
-    out << "\npath " << row.up << " " << row.name << row.spread << row.times
-        << row.category_name << row.on_device << row.self_ns << " "
-        << row.wall_ns << " " << row.device_ns << " " << row.use;
-  }
+  for (size_t i = 0; i < figures.num_paths; i++) PutPath(out, figures.paths[i]);
   for (size_t i = 0; i < figures.num_shapes; i++) {
     const ppi_report_shape &row = figures.shapes[i];
     char text[PPI_LAUNCH_SHAPE_TEXT];

@@ -7,7 +7,6 @@ HEADER, RUN, FILE_HEADER = 56, 32, 64
 MAGIC, FILE_MAGIC = b"\xb1PPB", b"PPROFLOG"
 INFO, DEFINITIONS, EVENTS, CHECKPOINT, WINDOW, TOTALS = range(1, 7)
 SITE, CATEGORY, LANE, DEVICE, STREAM, ATTRIBUTES = range(1, 7)
-NESTED = 1
 
 
 def varint(value):
@@ -44,17 +43,54 @@ def block(kind, number, payload, runs=(), first=0, last=0):
     return MAGIC + struct.pack("<I", zlib.crc32(head + table)) + head + table + payload
 
 
-def nest(sites, lane=1):
-    """A range of each of `sites`, each around the next: as the innermost ends first,
-    (run, payload) with the outermost last, 10 ns around each other."""
-    depth = len(sites)
-    shape = [b"".join(map(varint, (NESTED, 1, 0, site, at, lane, 0, 0)))
-             for at, site in reversed(list(enumerate(sites)))]
-    tokens = b"".join(b"\0" + varint(at) for at in range(depth))
-    ones = bytes([10]) * (depth - 1)
-    columns = [tokens, b"".join(shape), varint(10 * depth), varint(10), ones, ones]
-    payload = varint(63) + b"".join(varint(len(column)) for column in columns) + b"".join(columns)
-    return (lane, 0, 0, depth, depth, len(payload)), payload
+def signed(value):
+    return varint(value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def stretch(events, first, lane):
+    """(payload, run) of (start, end, {site, kind, flags, depth, stream, device, flows}) each."""
+    shapes, columns = {}, {at: bytearray() for at in (0, 1, 6, 7, 8, 9, 10, 11)}
+    start = device_end = flow = 0
+    for begin, end, what in events:
+        device, flows = what.get("device"), what.get("flows")
+        shape = b"".join(map(varint, (
+            (2 if device else 0) | (8 if flows else 0), what.get("kind", 2 if device else 1),
+            what.get("flags", 0), what.get("site", 1), what.get("depth", 0), lane,
+            what.get("stream", 1 if device else 0), 0)))
+        if shape not in shapes:
+            columns[1] += shape
+        columns[0] += b"\0" + varint(shapes.setdefault(shape, len(shapes)))
+        columns[6] += signed(begin - start)
+        columns[7] += signed(end - begin)
+        start = begin
+        if device:
+            columns[8] += signed(device[0] - device_end)
+            columns[9] += signed(device[1] - device[0])
+            columns[10] += b"\0"
+            device_end = device[1]
+        if flows:
+            columns[11] += varint(len(flows))
+            for one in flows:
+                columns[11] += signed(one - flow)
+                flow = one
+    used = {at: column for at, column in columns.items() if column}
+    payload = varint(sum(1 << at for at in used)) + b"".join(
+        varint(len(column)) for column in used.values()) + b"".join(used.values())
+    num = len(events)
+    return payload, (lane, 0, first, first + num, num, len(payload))
+
+
+def events(all_events, lane=1, most=1500):
+    """Blocks for `log`: what is inside comes before what is around it."""
+    for first in range(0, len(all_events), most):
+        payload, run = stretch(all_events[first:first + most], first, lane)
+        yield EVENTS, payload, [run]
+
+
+def nest(sites):
+    """The events of a range of each of `sites`, each around the next."""
+    deep = len(sites)
+    return [(at, 2 * deep - at, {"site": sites[at], "depth": at}) for at in reversed(range(deep))]
 
 
 def log(*blocks, uuid=b"0123456789abcdef" * 2, more=()):
@@ -116,3 +152,4 @@ def changed(data, at, value, sealed):
         if payload <= at < payload + stored:
             out[begin:payload + stored] = seal(out[begin:payload], out[payload:payload + stored])
     return bytes(out)
+

@@ -102,7 +102,7 @@ ppi_chrome_track *ppi_chrome_group_row(ppi_chrome_group *group) {
 ppi_chrome_track *ppi_chrome_group_place(ppi_chrome_group *group,
                                          const ppi_chrome_slice *slice) {
   ppi_chrome_root root = {slice->start_ns, slice->end_ns, slice->depth};
-  for (size_t i = 0; i < group->num_tracks; i++) {
+  for (size_t i = 0; i < group->num_tracks && i < PPI_CHROME_ROWS_TRIED; i++) {
     fit result = take(&group->tracks[i], &root);
     if (result == FITS) return &group->tracks[i];
     if (result == NO_ROOM) return NULL;

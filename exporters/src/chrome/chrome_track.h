@@ -23,6 +23,9 @@ extern "C" {
 // older half is closed to slices that begin before its end.
 #define PPI_CHROME_MAX_ROOTS 1024
 
+// A slice that fits on none of so many rows gets a new one.
+#define PPI_CHROME_ROWS_TRIED 1024
+
 typedef struct ppi_chrome_root {
   uint64_t start_ns, end_ns;
   uint32_t depth;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "names/glob.h"
 #include "names/names.h"
@@ -28,8 +29,8 @@ static const ppi_table_column table_columns[] = {
 
 // Below so many calls the greatest one stands for P99.
 #define FEW 100
-// Bytes of the texts of paths: those around are rows, too.
-enum { MOST_PATH = 4096 };
+// Bytes of the texts of paths, of each and of all: those around are rows, too.
+enum { MOST_PATH = 4096, LEAST_PATH = 1024, MOST_PATHS = 16 << 20 };
 
 // ---- the rows ----
 
@@ -161,10 +162,12 @@ static const char *path_text(ppi_view *view, const ppi_figures *figures,
                              const ppi_report_path *path) {
   char text[MOST_PATH + 8];
   char *at = text + sizeof text;
+  size_t most = PPI_MAX(MOST_PATHS / (figures->num_paths + 1), LEAST_PATH);
+  most = PPI_MIN(most, MOST_PATH);
   for (*--at = '\0'; path; path = ppi_path_row_up(figures, path)) {
     bool is_last = !*at;
     size_t len = strlen(path->name), more = is_last ? len : len + 3;
-    if (more > MOST_PATH - strlen(at)) break;
+    if (strlen(at) + more > most) break;
     at -= more;
     memcpy(at, path->name, len);
     if (!is_last) memcpy(at + len, " / ", 3);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "log/format/log_block.h"
+#include "names/names.h"
 
 // A hostile file must not make us hold more.
 enum { MAX_PIECES = 1024, MAX_OPEN = 1 << 20 };
@@ -85,6 +86,22 @@ pprof_status ppi_log_payload_open(ppi_log_payload *payload,
                            header->stored_len, payload->raw, header->raw_len);
 }
 
+// Ids count from 1. Where a log begins in the middle of a run those before are
+// missing, but sessions have no more than these; tables are by id.
+static bool is_possible(const ppi_log_payload *payload, uint32_t id) {
+  enum { SPARE = 1 << 18, TIMES = 4 };
+  return id < PPI_MAX_ID && id < SPARE + TIMES * payload->num_defined;
+}
+
+// No writer of ours keeps more of a name: a log with longer ones would have
+// every event be as long.
+static size_t kept_name(const char *name, size_t len) {
+  if (len <= PPI_MAX_NAME) return len;
+  len = PPI_MAX_NAME;
+  while (len && ((unsigned char)name[len] & 0xc0) == 0x80) len--;
+  return len ? len : PPI_MAX_NAME;
+}
+
 pprof_status ppi_log_payload_define(ppi_log_payload *payload,
                                     const ppi_log_block *block,
                                     pprof_sink *sink) {
@@ -98,13 +115,16 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
     definition.color = ppi_cursor_u32(&cursor);
     definition.number = ppi_cursor_varint(&cursor);
     const char *name = ppi_cursor_text(&cursor, &len);
-    if (cursor.failed || definition.id >= PPI_MAX_ID ||
-        definition.parent >= PPI_MAX_ID)
+    if (cursor.failed || !is_possible(payload, definition.id) ||
+        !is_possible(payload, definition.parent))
       return PPROF_STATUS_CORRUPT;
+    payload->num_defined++;
     if (!ppi_definition_is_known(definition.kind)) {
       payload->num_unknown++;
       continue;
     }
+    if (definition.kind != PPROF_DEFINITION_ATTRIBUTES)
+      len = kept_name(name, len);
     void *grown = ppi_grow(payload->name, &payload->name_capacity, len + 1, 1);
     if (!grown) return PPROF_STATUS_NO_MEMORY;
     payload->name = grown;

@@ -29,6 +29,7 @@ typedef struct ppi_log_payload {
   ppi_run_decoder decoder;
   char *name;  // of a definition
   size_t name_capacity;
+  uint64_t num_defined;  // of the run
   uint64_t num_unknown;  // definitions of later kinds, which were skipped
   // Run info.
   ppi_text *texts;

@@ -319,7 +319,7 @@ static pprof_status end_run(log_reader *reader) {
 
 static void clear_run(log_reader *reader) {
   ppi_log_payload_reset(&reader->payload);
-  reader->payload.num_unknown = 0;
+  reader->payload.num_defined = reader->payload.num_unknown = 0;
   ppi_tally_clear(&reader->tally);
   ppi_tally_clear(&reader->earlier);
   reader->begun = reader->complete = reader->goes_on = reader->resumed = false;

@@ -11,6 +11,9 @@
 #include "base/sort.h"
 
 #define NONE UINT32_MAX
+// Deeper on its lane than whose moment it is depends on, but for its waits.
+#define BURIED (UINT32_MAX - 1)
+#define MOST_DEEP 1024u
 
 // At one time what ends comes first, units enclose what begins with them, and a
 // submission lies in what began with it.
@@ -224,13 +227,18 @@ static void drop(active *from, uint32_t index) {
 }
 
 static uint32_t *top_of(walk_state *at, uint32_t index) {
-  return &at->room->tops[at->walk->items[index].lane];
+  return &at->room->tops[at->walk->items[index].lane].top;
+}
+
+static uint32_t *depth_of(walk_state *at, uint32_t index) {
+  return &at->room->tops[at->walk->items[index].lane].depth;
 }
 
 // A range may end while one that began in it goes on.
 static void leave_lane(walk_state *at, uint32_t index) {
   uint32_t *top = top_of(at, index);
   if (at->walk->items[index].flags & PPI_ITEM_LOOSE) return;
+  --*depth_of(at, index);
   if (*top == index + 1) {
     *top = at->around[index] == NONE ? 0 : at->around[index] + 1;
     return;
@@ -288,8 +296,15 @@ static pprof_status begin_host(walk_state *at, const border *met) {
   uint32_t *top = top_of(at, index);
   bool is_loose = item->flags & PPI_ITEM_LOOSE;
   at->around[index] = is_loose || !*top ? NONE : *top - 1;
+  if (!is_loose && *depth_of(at, index) == MOST_DEEP) {
+    at->around[index] = BURIED;
+    return PPROF_STATUS_OK;
+  }
   if (!met->is_moment) {
-    if (!is_loose) *top = index + 1;
+    if (!is_loose) {
+      *top = index + 1;
+      ++*depth_of(at, index);
+    }
     at->host.indexes[at->host.num++] = index;
   }
   if (!met->is_call || !at->units.num) return PPROF_STATUS_OK;
@@ -343,7 +358,7 @@ static uint32_t host_owner(const walk_state *at) {
   for (size_t i = at->host.num; i; i--) {
     uint32_t index = at->host.indexes[i - 1];
     const ppi_item *item = &at->walk->items[index];
-    bool is_inner = at->room->tops[item->lane] == index + 1;
+    bool is_inner = at->room->tops[item->lane].top == index + 1;
     if (!(item->flags & PPI_ITEM_LOOSE) && !is_inner) continue;
     if (!(item->flags & PPI_ITEM_WAITS)) return index;
     if (waiting == NONE) waiting = index;
@@ -380,6 +395,7 @@ static pprof_status notify_span(walk_state *at, uint64_t ns) {
 static pprof_status pass(walk_state *at, const border *met) {
   switch ((border_kind)met->kind) {
     case END_HOST:
+      if (at->around[met->index] == BURIED) break;
       drop(&at->host, met->index);
       leave_lane(at, met->index);
       break;
@@ -439,11 +455,12 @@ static bool make_room(walk_state *at) {
   size_t num_lanes = 1;
   for (size_t i = 0; i < walk->num_items; i++)
     num_lanes = PPI_MAX(num_lanes, walk->items[i].lane + (size_t)1);
-  uint32_t *tops =
+  ppi_moment_lane *tops =
       ppi_grow(room->tops, &room->tops_capacity, num_lanes, sizeof *tops);
   if (!tops) return false;
   room->tops = tops;
-  for (size_t i = 0; i < walk->num_items; i++) tops[walk->items[i].lane] = 0;
+  for (size_t i = 0; i < walk->num_items; i++)
+    tops[walk->items[i].lane] = (ppi_moment_lane){0};
   return true;
 }
 

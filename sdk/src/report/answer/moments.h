@@ -74,10 +74,17 @@ typedef struct ppi_moments {
   void *context;
 } ppi_moments;
 
+// What is open on a lane.
+typedef struct ppi_moment_lane {
+  uint32_t top;  // + 1; 0: nothing
+  uint32_t depth;
+} ppi_moment_lane;
+
 // Memory for walks, to be used again. All zero is the empty one.
 typedef struct ppi_moment_room {
   void *borders;
-  uint32_t *indexes, *tops;  // tops: by lane; + 1, 0: nothing is open
+  uint32_t *indexes;
+  ppi_moment_lane *tops;  // by lane
   size_t borders_capacity, indexes_capacity, tops_capacity;
 } ppi_moment_room;
 

@@ -277,7 +277,9 @@ static pprof_status take_device_side(ppi_run *run, const pprof_event *event,
                           .submit_ns = event->start_ns,
                           .error_ns = event->device_error_ns,
                           .is_kernel = is_kernel};
-  device->identity.has_course = run->details.courses;
+  if (device->ranges == 1)
+    device->identity.has_course =
+        run->details.courses && run->num_courses++ < PPI_MOST_COURSES;
   if (status == PPROF_STATUS_OK)
     status = ppi_identity_add(&device->identity, &side);
   if (status == PPROF_STATUS_OK && is_kernel && run->details.shapes)

@@ -65,6 +65,7 @@ typedef struct ppi_sweep_state {
 
 typedef struct ppi_run {
   ppi_report_details details;
+  size_t num_courses;  // devices that have one
   ppi_run_ids ids;
   ppi_run_labels labels;
   ppi_work_list work;
