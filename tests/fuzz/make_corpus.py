@@ -7,19 +7,21 @@ Blocks of logs are stored without compression, so that a fuzzer's changes reach
 what is in them. Inputs of spools are lists of patches; see spool_fuzz.cc.
 """
 import gzip
+import json
 import pathlib
 import re
 import sqlite3
 import struct
 import subprocess
 import sys
-import unittest
 import tempfile
-import zlib
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT.parent / "support"))
+import raw_log  # noqa: E402
+
 DATA = ROOT.parent / "data"
-HEADER, RUN, FILE_HEADER = 56, 32, 64
 LONGEST = 12 * 1024
 
 KINDS = (
@@ -59,30 +61,6 @@ def write(folder, name, data):
     (path / name).write_bytes(data[:LONGEST])
 
 
-def stored_raw(log):
-    """The same log with every payload as it was before compression."""
-    out, at = bytearray(log[:FILE_HEADER]), FILE_HEADER
-    while log[at : at + 4] == b"\xb1PPB":
-        header = bytearray(log[at : at + HEADER])
-        (runs,) = struct.unpack_from("<I", header, 12)
-        raw_len, stored_len = struct.unpack_from("<II", header, 16)
-        begin = at + HEADER + runs * RUN
-        payload = log[begin : begin + stored_len]
-        table = log[at + HEADER : begin]
-        at = begin + stored_len
-        if header[9] == 1:
-            payload = zlib.decompress(payload)
-            header[9] = 0
-        struct.pack_into("<III", header, 16, raw_len, raw_len,
-                         zlib.crc32(payload))
-        struct.pack_into("<I", header, 4, zlib.crc32(header[8:] + table))
-        out += header + table + payload
-        if at < len(log) and log[at : at + 8] == b"PPROFLOG":
-            out += log[at : at + FILE_HEADER]
-            at += FILE_HEADER
-    return bytes(out)
-
-
 def make_logs(tool, paths):
     with tempfile.TemporaryDirectory() as folder:
         for trace in ["torch_graph.json.gz", "paddle_scenario_s.json"]:
@@ -92,7 +70,7 @@ def make_logs(tool, paths):
             paths.append(log)
         for number, path in enumerate(paths):
             log = path.read_bytes()
-            raw = stored_raw(log)
+            raw = raw_log.stored_raw(log)
             choice = bytes([(number * 37) & 0xFF])
             write("log", path.stem + "_zlib", b"\0" + choice + log)
             write("log", path.stem + "_raw", b"\1" + choice + raw)
@@ -228,6 +206,35 @@ def payload(name, schemas, blobs, data, pointers=()):
 
 # Types: 5 int, 12 uint8, 18 uint64, 20 double, 22 size, 25 char8, 75 text, 76
 # UTF-8, 100 selector. Flags: 2 pointer, 16 fixed array, 32 to zero, 48 length.
+def make_attacks():
+    """What once crashed readers, or took much of them."""
+    site, lane = raw_log.SITE, raw_log.LANE
+    main_lane = raw_log.definition(lane, 1, number=99, name="main")
+
+    def log(*definitions, events=raw_log.nest([1, 2, 1])):
+        made = b"".join(raw_log.definition(*one) for one in definitions) + main_lane
+        return raw_log.log((raw_log.DEFINITIONS, made), *raw_log.events(events))
+    named = (site, 1, 13, 0, 0, ""), (site, 2, 13, 0, 0, "a")
+    request = [(at, 9, {"flows": [1], "site": at, "flags": 4096 if at == 1 else 0})
+               for at in (1, 7)]
+    for name, data in (
+            ("later_kinds", log((7, 1, 0, 0, 0, "x"), (0, 1), (1 << 31, 5), *named)),
+            ("no_name", log(*named)),
+            ("undefined_sites", log(*named, events=request)),
+            ("far_ids", log(*[(kind, (1 << 18) - 1, (1 << 18) - 1, 0, 1 << 62, "x")
+                              for kind in range(1, 7)], *named)),
+            ("deep", log(*named, events=raw_log.nest([1, 2] * 600))),
+            ("overlaps", log(*named, events=[(at, at + 900, {}) for at in range(900)])),
+            ("loose_overlaps", log(*named, events=[(at, at + 900, {"flags": 32})
+                                                   for at in range(900)]))):
+        write("log", name, b"\1\2" + data)
+        write("log", name + "_stages", b"\1\x40" + data)
+    for name, phases in ("begins", "B" * 300), ("loose_begins", "b" * 300), ("ends", "BE" * 150):
+        write("import", name, b"\2" + json.dumps([
+            {"ph": phase, "name": "a", "cat": "c", "id": 1, "ts": at}
+            for at, phase in enumerate(phases)], separators=(",", ":")).encode())
+
+
 def make_payloads():
     eight = struct.pack("<QQ", 7, 1 << 20)
     for kind in (1, 5, 12, 16, 18, 20, 21, 22, 23, 27, 33, 45, 50, 68, 75, 77,
@@ -290,6 +297,7 @@ def main():
     make_texts()
     make_spools()
     make_payloads()
+    make_attacks()
     make_models()
     make_nsys(tool, DATA / "traces" / "torch_graph.json.gz")
 
