@@ -2,6 +2,7 @@
 """Programs with planted causes that go in rounds: training with loaders, with a device, and on
 several ranks."""
 from topologies import ALL, chain, topology
+from world import Unit
 
 
 def rounds(w, *steps, main="main", every=None):
@@ -61,8 +62,8 @@ def item_waits(w):
     w.alias["forward"] = ("layer", "launch")
 
 
-def training(w, load, forward, optimizer=2, loaders=1, places=4, marked=True, extra=None,
-             every=None):
+def training(w, load, forward, optimizer=2, loaders=1, places=4, marked=True, every=None,
+             before=None):
     """Loaders that work ahead, and a thread that takes a batch and computes."""
     w.total = 150
     for name, ms in (("forward", forward), ("optimizer", optimizer), ("decode", load)):
@@ -81,22 +82,13 @@ def training(w, load, forward, optimizer=2, loaders=1, places=4, marked=True, ex
         step = w.serve("decode")
         n = number
         while True:
-            yield from step(row, [Round(n)])
+            yield from step(row, [Unit(n, 0)])
             n += loaders
             yield from batches.put(n)
     for number in range(loaders):
         row = w.row(f"loader {number}")
         w.kernel.spawn(loader(row, number), row)
-    w.loop(w.main, [take, w.serve("forward"), w.serve("optimizer")], every)
-    if extra:
-        extra(w)
-
-
-class Round:
-    """What a thread without units works for."""
-
-    def __init__(self, n):
-        self.n, self.work = n, 0
+    w.loop(w.main, [take, w.serve("forward"), w.serve("optimizer")], every, before=before)
 
 
 @topology("loops")
@@ -121,19 +113,17 @@ def loaders_four(w):
 
 @topology("background")
 def background(w):
-    def extra(w):
-        w.define("poll metrics", 0.9)
-        w.background(w.row("metrics"), "poll metrics")
-    training(w, 5, 8.5, extra=extra)
+    training(w, 5, 8.5)
+    w.background(w.row("metrics"), w.define("poll metrics", 0.9))
 
 
 @topology("loops")
 def iter_unmarked(w):
     """No steps; one round takes far longer than the others, and it begins with a start."""
     w.unmarked = True
-    w.define("build model", 800)
-    w.define("evaluate", 600)
-    training(w, 5, 8.5, every=(130, w.serve("evaluate")))
+    build, evaluate = (w.serve(w.define(name, ms))
+                       for name, ms in (("build model", 800), ("evaluate", 600)))
+    training(w, 5, 8.5, every=(130, evaluate), before=build)
 
 
 @topology("loops")
@@ -210,7 +200,6 @@ def train_slow_rank(w):
     w.define("augment of rank 0", 1)
     w.define("forward", 4, category="Forward")
     w.define("all_reduce", 0.8, category="Communication")
-    w.alias["augment of rank 0"] = ()
     meeting = Meeting(w, 2)
     for rank in range(2):
         row = w.row("python", rank)

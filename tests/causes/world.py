@@ -23,7 +23,6 @@ class Unit:
 class World:
     def __init__(self, name, seed, change=None):
         self.name, self.seed, self.change = name, seed, change or {}
-        self.random = self.numbers("built")
         self.kernel = Kernel(seed=f"{name} {seed}")
         self.times, self.series, self.alias = {}, {}, {}
         self.rows, self.streams, self.ranges, self.devices = [], [], [], []
@@ -267,6 +266,7 @@ class World:
         return made
 
     def finish(self, unit):
+        """A generator, as all that takes units."""
         unit = unit.whole
         unit.end = self.kernel.now
         self.finished += 1
@@ -300,11 +300,9 @@ class World:
 
     # Where units come from.
 
-    def closed(self, inbox, under_way, think=None):
+    def closed(self, inbox, under_way):
         """So many are under way; one that ends brings the next."""
         def arrive():
-            if think:
-                yield self.time(think, len(self.units))
             if len(self.units) < self.total:
                 inbox.put_now(self.unit())
             yield 0
@@ -342,12 +340,14 @@ class World:
                         inbox.put_now(self.unit())
         self.kernel.spawn(life(), self.main, outside=True)
 
-    def loop(self, row, steps, every=None, counted=True):
+    def loop(self, row, steps, every=None, counted=True, before=None):
         """A thread that goes in rounds, which are the units if they are counted; `every` is
         (rounds, a further step)."""
         self.steps = True
 
         def life():
+            if before:
+                yield from before(row, [Unit(1, 0)])
             for n in range(self.total):
                 unit = self.unit() if counted else Unit(n + 1, self.kernel.now)
                 for step in steps:
