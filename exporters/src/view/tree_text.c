@@ -395,14 +395,19 @@ static size_t same_until(const tree_text *text, size_t row, size_t other) {
   return at;
 }
 
+// Of thousands of kernels those around a row are compared with it.
+enum { NEIGHBOURS = 64 };
+
 // Where a kernel's name differs first from those of other kernels of its stage
 // that look the same when they are cut; 0: none does.
 static size_t differs_at(const tree_text *text, size_t row) {
   size_t from = row, at = 0;
   ppi_page own = {0};
-  while (from > 0 && is_kernel(text, from - 1)) from--;
+  while (from > 0 && row - from < NEIGHBOURS && is_kernel(text, from - 1))
+    from--;
   if (!is_kernel(text, row) || !looks_like(text, row, &own)) from = SIZE_MAX;
-  for (; from != SIZE_MAX && is_kernel(text, from); from++) {
+  for (; from != SIZE_MAX && from <= row + NEIGHBOURS && is_kernel(text, from);
+       from++) {
     ppi_page other = {0};
     bool is_same = from != row && looks_like(text, from, &other) &&
                    other.len == own.len &&
